@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that the build and the tests need. Silent and instant when nothing is missing.
+# Needs root or sudo only when something is.
+set -euo pipefail
+
+packages=(
+  g++ make ca-certificates
+  libboost1.81-dev libboost-program-options1.81-dev
+  rapidjson-dev libyaml-cpp-dev
+  libabsl-dev libgoogle-glog-dev libssl-dev zlib1g-dev
+  prometheus-cpp-dev
+  catch2 librapidcheck-dev libbenchmark-dev
+)
+# What may be there by other means than Debian's package is looked for as a command.
+commands=(python3:python3 ccache:ccache curl:curl kubectl:kubernetes-client openssl:openssl git:git)
+
+missing=()
+installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "${packages[@]}" 2>/dev/null | sed -n 's/^ii  *//p') || true
+for p in "${packages[@]}"; do
+  grep -qxF -- "$p" <<<"$installed" || missing+=("$p")
+done
+for c in "${commands[@]}"; do
+  command -v "${c%%:*}" >/dev/null 2>&1 || missing+=("${c##*:}")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null 2>&1 || { echo "install-deps: missing: ${missing[*]}; become root, or install sudo" >&2; exit 1; }
+  as_root=(sudo)
+fi
+echo "install-deps: installing ${missing[*]}" >&2
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { "${as_root[@]}" apt-get update -qq && "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1 </dev/null; then
+  cat "$log" >&2
+  echo "install-deps: could not install: ${missing[*]}" >&2
+  exit 1
+fi
