@@ -37,7 +37,6 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-restrict \
         $(if $(filter asan,$(SAN)),-Wno-maybe-uninitialized) $(if $(filter tsan,$(SAN)),-Wno-tsan)
 CXXFLAGS := -std=c++20 $(OPT) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
             -DBOOST_BEAST_SEPARATE_COMPILATION -DBOOST_ASIO_SEPARATE_COMPILATION
-VERSION := $(shell cat hack/version 2>/dev/null)
 CPPFLAGS := -I.
 LDFLAGS := $(SANFLAGS) -pthread
 LDLIBS := -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
@@ -119,6 +118,7 @@ $(OBJ)/%.o: %.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
 	@$(CCACHE) $(call COMPILE,$(PCH))
 $(OBJ)/pkg/util/version.o: hack/version
+$(OBJ)/pkg/util/version.o: CPPFLAGS += -DBERTH_VERSION='"$(shell cat hack/version)"'
 
 define room_rule
 $(call library,$(1)): $(call objects,$(call sources,$(1)))

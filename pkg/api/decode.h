@@ -1,0 +1,61 @@
+// From JSON to objects, as 1.10's decoder reads them: member names in any letter case (the exact one wins), unknown
+// members ignored, null as absent, of duplicate members the last one. What is there but of the wrong type is an error
+// that names the object, the JSON path and the value:
+//   Pod "default/web-1": spec.containers[0].resources.requests.cpu: "12x": unable to parse quantity's suffix
+// Thread-safe: no state.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "pkg/api/json.h"
+#include "pkg/api/types.h"
+
+namespace berth::api {
+
+// What to do beyond reading.
+struct DecodeOptions {
+  bool keep_raw = false;      // Pod (those without a node), PersistentVolume: keep the JSON text in `raw`
+  bool keep_node_raw = false; // Node: keep the JSON text
+};
+
+absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o = {});
+absl::StatusOr<NodePtr> DecodeNode(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const Service>> DecodeService(Json j);
+absl::StatusOr<std::shared_ptr<const ReplicationController>> DecodeReplicationController(Json j);
+absl::StatusOr<std::shared_ptr<const ReplicaSet>> DecodeReplicaSet(Json j);
+absl::StatusOr<std::shared_ptr<const StatefulSet>> DecodeStatefulSet(Json j);
+absl::StatusOr<std::shared_ptr<const PersistentVolume>> DecodePersistentVolume(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const PersistentVolumeClaim>> DecodePersistentVolumeClaim(Json j);
+absl::StatusOr<std::shared_ptr<const StorageClass>> DecodeStorageClass(Json j);
+absl::StatusOr<std::shared_ptr<const PodDisruptionBudget>> DecodePodDisruptionBudget(Json j);
+absl::StatusOr<std::shared_ptr<const Namespace>> DecodeNamespace(Json j);
+absl::StatusOr<std::shared_ptr<const Deployment>> DecodeDeployment(Json j);
+absl::StatusOr<std::shared_ptr<const PriorityClass>> DecodePriorityClass(Json j);
+absl::StatusOr<std::shared_ptr<const ConfigMap>> DecodeConfigMap(Json j);
+
+// metadata alone, of any object.
+absl::StatusOr<ObjectMeta> DecodeMeta(Json object);
+
+// Any of the kinds above.
+using Object =
+    std::variant<PodPtr, NodePtr, std::shared_ptr<const Service>, std::shared_ptr<const ReplicationController>,
+                 std::shared_ptr<const ReplicaSet>, std::shared_ptr<const StatefulSet>,
+                 std::shared_ptr<const PersistentVolume>, std::shared_ptr<const PersistentVolumeClaim>,
+                 std::shared_ptr<const StorageClass>, std::shared_ptr<const PodDisruptionBudget>,
+                 std::shared_ptr<const Namespace>, std::shared_ptr<const Deployment>,
+                 std::shared_ptr<const PriorityClass>, std::shared_ptr<const ConfigMap>>;
+
+// By kind and apiVersion (any served version: apps/v1beta1, v1beta2, v1, extensions/v1beta1, policy/v1beta1, v1,
+// storage.k8s.io/v1beta1, v1, ...). `default_kind` is for list elements that carry none ("Pod" in a PodList).
+// kNotFound for a kind that is none of the above; kInvalidArgument for anything wrong.
+absl::StatusOr<Object> DecodeObject(Json j, std::string_view default_kind = {}, const DecodeOptions& o = {});
+
+// A label selector object or a list of node selector requirements, decided (labels.h).
+DecidedSelector DecideLabelSelector(Json j);           // null: matches nothing; empty: everything
+DecidedSelector DecideNodeSelectorTerm(Json term);     // no expressions: matches nothing
+
+}  // namespace berth::api

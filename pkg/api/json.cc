@@ -1,0 +1,414 @@
+#include "pkg/api/json.h"
+
+#include <absl/strings/str_cat.h>
+#include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+
+#include <charconv>
+#include <cstring>
+
+namespace berth::api {
+namespace {
+
+bool SameIgnoringCase(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    char x = a[i], y = b[i];
+    if (x >= 'A' && x <= 'Z') x = static_cast<char>(x + 32);
+    if (y >= 'A' && y <= 'Z') y = static_cast<char>(y + 32);
+    if (x != y) return false;
+  }
+  return true;
+}
+
+std::string LineAndColumn(std::string_view text, size_t offset) {
+  offset = std::min(offset, text.size());
+  size_t line = 1, begin = 0;
+  for (size_t i = 0; i < offset; ++i) {
+    if (text[i] == '\n') {
+      ++line;
+      begin = i + 1;
+    }
+  }
+  return absl::StrCat("line ", line, ", column ", offset - begin + 1);
+}
+
+// A stream over text that need not end in NUL. RapidJSON must not copy it (it keeps the position the handler reads).
+class TextStream {
+ public:
+  using Ch = char;
+  explicit TextStream(std::string_view t) : text_(t) {}
+  Ch Peek() const { return pos_ < text_.size() ? text_[pos_] : '\0'; }
+  Ch Take() { return pos_ < text_.size() ? text_[pos_++] : '\0'; }
+  size_t Tell() const { return pos_; }
+  Ch* PutBegin() { return nullptr; }
+  void Put(Ch) {}
+  void Flush() {}
+  size_t PutEnd(Ch*) { return 0; }
+  void SkipSpace() {
+    while (pos_ < text_.size() && std::strchr(" \t\r\n", text_[pos_]) != nullptr && text_[pos_] != '\0') ++pos_;
+  }
+  bool AtEnd() const { return pos_ >= text_.size(); }
+
+ private:
+  std::string_view text_;
+  size_t pos_ = 0;
+};
+
+constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
+                            rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseValidateEncodingFlag;
+
+// Feeds a builder; with a sink, cuts the members the sink wants split into elements of their own.
+class Handler {
+ public:
+  Handler(TextStream& in, Document* doc, JsonSink* sink) : in_(in), main_(doc), element_(&element_doc_), sink_(sink) {}
+
+  bool Null() { return Leaf([&](DocumentBuilder& b) { b.Null(in_.Tell() - 4, in_.Tell()); }); }
+  bool Bool(bool v) {
+    return Leaf([&](DocumentBuilder& b) { b.Bool(v, in_.Tell() - (v ? 4 : 5), in_.Tell()); });
+  }
+  bool RawNumber(const char* s, rapidjson::SizeType n, bool) {
+    std::string_view text(s, n);
+    return Leaf([&](DocumentBuilder& b) {
+      size_t to = in_.Tell(), from = to - text.size();
+      int64_t v = 0;
+      auto whole = std::from_chars(text.data(), text.data() + text.size(), v);
+      if (whole.ec == std::errc() && whole.ptr == text.data() + text.size()) {
+        b.Int(v, text, from, to);
+      } else {
+        double d = 0;
+        std::from_chars(text.data(), text.data() + text.size(), d);
+        b.Double(d, text, from, to);
+      }
+    });
+  }
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(int64_t) { return false; }
+  bool Uint64(uint64_t) { return false; }
+  bool Double(double) { return false; }
+  bool String(const char* s, rapidjson::SizeType n, bool) {
+    return Leaf([&](DocumentBuilder& b) { b.String({s, n}, in_.Tell() - n - 2, in_.Tell()); });
+  }
+  bool Key(const char* s, rapidjson::SizeType n, bool) {
+    Current().Key({s, n});
+    if (sink_ != nullptr && !splitting_ && depth_ <= 2) {
+      if (depth_ == 1) top_key_.assign(s, n);
+      key_.assign(s, n);
+      pending_split_ = sink_->Split(depth_ == 1 ? std::string_view() : std::string_view(top_key_), key_);
+    }
+    return true;
+  }
+  bool StartObject() {
+    if (!Enter()) return false;
+    Current().StartObject(in_.Tell());
+    pending_split_ = false;
+    return true;
+  }
+  bool EndObject(rapidjson::SizeType) { return Leave(); }
+  bool StartArray() {
+    if (!Enter()) return false;
+    Current().StartArray(in_.Tell());
+    if (pending_split_) {
+      splitting_ = true;
+      split_depth_ = depth_;
+      pending_split_ = false;
+      element_.Reset();
+    }
+    return true;
+  }
+  bool EndArray(rapidjson::SizeType) {
+    if (splitting_ && depth_ == split_depth_) splitting_ = false;
+    return Leave();
+  }
+
+  bool done() const { return main_.done(); }
+  absl::Status& status() { return status_; }
+
+ private:
+  DocumentBuilder& Current() { return splitting_ ? element_ : main_; }
+
+  bool Enter() {
+    if (++depth_ > kMaxJsonDepth) {
+      status_ = absl::InvalidArgumentError(absl::StrCat("nested deeper than ", kMaxJsonDepth, " levels"));
+      return false;
+    }
+    return true;
+  }
+  bool Leave() {
+    --depth_;
+    Current().End(in_.Tell() + 1);
+    return AfterValue();
+  }
+  template <typename F>
+  bool Leaf(F add) {
+    pending_split_ = false;
+    add(Current());
+    return AfterValue();
+  }
+  bool AfterValue() {
+    if (!splitting_ || depth_ != split_depth_) return true;
+    if (!element_.done()) return true;
+    status_ = sink_->Element(split_depth_ == 2 ? std::string_view() : std::string_view(top_key_), key_, element_doc_);
+    element_.Reset();
+    return status_.ok();
+  }
+
+  TextStream& in_;
+  DocumentBuilder main_;
+  Document element_doc_;
+  DocumentBuilder element_;
+  JsonSink* sink_;
+  absl::Status status_;
+  int depth_ = 0;
+  bool pending_split_ = false;
+  bool splitting_ = false;
+  int split_depth_ = 0;
+  std::string top_key_, key_;
+};
+
+absl::Status ParseOne(std::string_view text, TextStream& in, Handler& handler) {
+  rapidjson::Reader reader;
+  auto result = reader.Parse<kFlags>(in, handler);
+  if (!handler.status().ok()) {
+    return absl::Status(handler.status().code(),
+                        absl::StrCat(LineAndColumn(text, in.Tell()), ": ", handler.status().message()));
+  }
+  if (result.IsError()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(LineAndColumn(text, result.Offset()), ": ", rapidjson::GetParseError_En(result.Code())));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+// ---- Json ---------------------------------------------------------------------------------------
+
+Json::Type Json::type() const { return doc_ == nullptr ? Type::kNull : doc_->nodes_[index_].type; }
+int64_t Json::Int() const { return IsInt() ? static_cast<int64_t>(doc_->nodes_[index_].number) : 0; }
+double Json::Double() const {
+  if (IsInt()) return static_cast<double>(Int());
+  if (type() != Type::kDouble) return 0;
+  double d;
+  std::memcpy(&d, &doc_->nodes_[index_].number, sizeof d);
+  return d;
+}
+std::string_view Json::Text() const {
+  if (!IsString() && !IsNumber()) return {};
+  const auto& n = doc_->nodes_[index_];
+  return std::string_view(doc_->text_).substr(n.begin, n.size);
+}
+size_t Json::begin_offset() const { return doc_ == nullptr ? 0 : doc_->nodes_[index_].from; }
+size_t Json::end_offset() const { return doc_ == nullptr ? 0 : doc_->nodes_[index_].to; }
+size_t Json::size() const { return IsArray() || IsObject() ? doc_->nodes_[index_].size : 0; }
+
+Json::Range Json::Children() const {
+  if (!IsArray() && !IsObject()) return {{doc_, 0}, {doc_, 0}};
+  return {{doc_, index_ + 1}, {doc_, doc_->nodes_[index_].next}};
+}
+Json::Member Json::Iterator::operator*() const {
+  const auto& n = doc_->nodes_[index_];
+  return {std::string_view(doc_->text_).substr(n.key_begin, n.key_size), Json(doc_, index_)};
+}
+Json::Iterator& Json::Iterator::operator++() {
+  index_ = doc_->nodes_[index_].next;
+  return *this;
+}
+
+Json Json::FindExact(std::string_view key) const {
+  Json found;
+  if (IsObject()) {
+    for (auto [k, v] : Children()) {
+      if (k == key) found = v;
+    }
+  }
+  return found;
+}
+Json Json::Find(std::string_view key) const {
+  Json found, other;
+  if (IsObject()) {
+    for (auto [k, v] : Children()) {
+      if (k == key) {
+        found = v;
+      } else if (SameIgnoringCase(k, key)) {
+        other = v;
+      }
+    }
+  }
+  return found.doc_ != nullptr ? found : other;
+}
+
+std::string Json::Serialize() const {
+  if (doc_ == nullptr) return "null";
+  std::string out;
+  struct Open {
+    uint32_t end;
+    char close;
+  };
+  std::vector<Open> open;
+  uint32_t last = doc_->nodes_[index_].next;
+  bool first = true;
+  for (uint32_t i = index_; i < last;) {
+    while (!open.empty() && open.back().end == i) {
+      out.push_back(open.back().close);
+      open.pop_back();
+      first = false;
+    }
+    if (i != index_ && !first) out.push_back(',');
+    const auto& n = doc_->nodes_[i];
+    if (!open.empty() && open.back().close == '}') {
+      AppendJsonString(std::string_view(doc_->text_).substr(n.key_begin, n.key_size), &out);
+      out.push_back(':');
+    }
+    first = false;
+    Json v(doc_, i);
+    switch (n.type) {
+      case Type::kNull: out += "null"; break;
+      case Type::kTrue: out += "true"; break;
+      case Type::kFalse: out += "false"; break;
+      case Type::kInt:
+      case Type::kDouble: out += v.Text(); break;
+      case Type::kString: AppendJsonString(v.Text(), &out); break;
+      case Type::kArray:
+      case Type::kObject:
+        out.push_back(n.type == Type::kArray ? '[' : '{');
+        open.push_back({n.next, n.type == Type::kArray ? ']' : '}'});
+        first = true;
+        break;
+    }
+    ++i;
+  }
+  for (; !open.empty(); open.pop_back()) out.push_back(open.back().close);
+  return out;
+}
+
+std::string Json::Brief() const {
+  std::string s = Serialize();
+  constexpr size_t kMost = 60;
+  if (s.size() > kMost) {
+    size_t cut = kMost;
+    while (cut > 0 && (static_cast<unsigned char>(s[cut]) & 0xC0) == 0x80) --cut;
+    s = s.substr(0, cut) + "...";
+  }
+  return s;
+}
+
+// ---- Document -----------------------------------------------------------------------------------
+
+absl::Status Document::Parse(std::string_view text) {
+  TextStream in(text);
+  Handler handler(in, this, nullptr);
+  absl::Status s = ParseOne(text, in, handler);
+  if (!s.ok()) return s;
+  in.SkipSpace();
+  if (!in.AtEnd()) {
+    return absl::InvalidArgumentError(absl::StrCat(LineAndColumn(text, in.Tell()), ": more text behind the value"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadJson(std::string_view text, JsonSink& sink) {
+  TextStream in(text);
+  for (in.SkipSpace(); !in.AtEnd(); in.SkipSpace()) {
+    Document doc;
+    Handler handler(in, &doc, &sink);
+    absl::Status s = ParseOne(text, in, handler);
+    if (!s.ok()) return s;
+    s = sink.Value(doc);
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+// ---- DocumentBuilder ----------------------------------------------------------------------------
+
+void DocumentBuilder::Reset() {
+  doc_->nodes_.clear();
+  doc_->text_.clear();
+  open_.clear();
+  key_begin_ = key_size_ = 0;
+}
+
+Document::Node& DocumentBuilder::Add(Json::Type type, size_t from, size_t to) {
+  if (!open_.empty()) ++doc_->nodes_[open_.back()].size;
+  Document::Node& n = doc_->nodes_.emplace_back();
+  n.type = type;
+  n.key_begin = key_begin_;
+  n.key_size = key_size_;
+  key_begin_ = key_size_ = 0;
+  n.next = static_cast<uint32_t>(doc_->nodes_.size());
+  n.from = from;
+  n.to = to;
+  return n;
+}
+
+void DocumentBuilder::Key(std::string_view key) {
+  key_begin_ = static_cast<uint32_t>(doc_->text_.size());
+  key_size_ = static_cast<uint32_t>(key.size());
+  doc_->text_.append(key);
+}
+void DocumentBuilder::Null(size_t from, size_t to) { Add(Json::Type::kNull, from, to); }
+void DocumentBuilder::Bool(bool b, size_t from, size_t to) {
+  Add(b ? Json::Type::kTrue : Json::Type::kFalse, from, to);
+}
+void DocumentBuilder::Int(int64_t v, std::string_view text, size_t from, size_t to) {
+  auto& n = Add(Json::Type::kInt, from, to);
+  n.number = static_cast<uint64_t>(v);
+  n.begin = static_cast<uint32_t>(doc_->text_.size());
+  n.size = static_cast<uint32_t>(text.size());
+  doc_->text_.append(text);
+}
+void DocumentBuilder::Double(double v, std::string_view text, size_t from, size_t to) {
+  auto& n = Add(Json::Type::kDouble, from, to);
+  std::memcpy(&n.number, &v, sizeof v);
+  n.begin = static_cast<uint32_t>(doc_->text_.size());
+  n.size = static_cast<uint32_t>(text.size());
+  doc_->text_.append(text);
+}
+void DocumentBuilder::String(std::string_view s, size_t from, size_t to) {
+  auto& n = Add(Json::Type::kString, from, to);
+  n.begin = static_cast<uint32_t>(doc_->text_.size());
+  n.size = static_cast<uint32_t>(s.size());
+  doc_->text_.append(s);
+}
+void DocumentBuilder::Start(Json::Type type, size_t from) {
+  Add(type, from, from);
+  open_.push_back(static_cast<uint32_t>(doc_->nodes_.size() - 1));
+}
+void DocumentBuilder::End(size_t to) {
+  auto& n = doc_->nodes_[open_.back()];
+  n.next = static_cast<uint32_t>(doc_->nodes_.size());
+  n.to = to;
+  open_.pop_back();
+}
+
+void AppendJsonString(std::string_view s, std::string* out) {
+  constexpr char kHex[] = "0123456789abcdef";
+  out->push_back('"');
+  for (size_t i = 0; i < s.size(); ++i) {
+    unsigned char c = static_cast<unsigned char>(s[i]);
+    if (c == '"' || c == '\\') {
+      out->push_back('\\');
+      out->push_back(s[i]);
+    } else if (c == '\n') {
+      *out += "\\n";
+    } else if (c == '\r') {
+      *out += "\\r";
+    } else if (c == '\t') {
+      *out += "\\t";
+    } else if (c < 0x20 || c == '<' || c == '>' || c == '&') {
+      *out += "\\u00";
+      out->push_back(kHex[c >> 4]);
+      out->push_back(kHex[c & 15]);
+    } else if (c == 0xE2 && i + 2 < s.size() && s[i + 1] == '\x80' && (s[i + 2] == '\xA8' || s[i + 2] == '\xA9')) {
+      *out += s[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else {
+      out->push_back(s[i]);
+    }
+  }
+  out->push_back('"');
+}
+
+}  // namespace berth::api

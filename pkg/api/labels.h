@@ -1,0 +1,105 @@
+// Labels and the selectors over them (Kubernetes 1.10: labels, label selectors, node selector terms).
+//
+// A Selector is decided once, when an object is decoded; matching compares symbols. Immutable and thread-safe after
+// construction.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pkg/util/symbol.h"
+
+namespace berth::api {
+
+using util::Symbol;
+
+// A map of labels, kept sorted by key symbol.
+class Labels {
+ public:
+  Labels() = default;
+  explicit Labels(std::vector<std::pair<Symbol, Symbol>> pairs);  // of equal keys the last one wins
+
+  std::optional<Symbol> Get(Symbol key) const;
+  bool Has(Symbol key) const { return Get(key).has_value(); }
+  bool empty() const { return pairs_.empty(); }
+  size_t size() const { return pairs_.size(); }
+  auto begin() const { return pairs_.begin(); }
+  auto end() const { return pairs_.end(); }
+  friend bool operator==(const Labels&, const Labels&) = default;
+
+ private:
+  std::vector<std::pair<Symbol, Symbol>> pairs_;
+};
+
+enum class Operator : uint8_t { kIn, kNotIn, kExists, kDoesNotExist, kGreaterThan, kLessThan, kEquals, kNotEquals };
+
+// One condition on one key. NotIn and NotEquals also match objects without the key.
+struct Requirement {
+  Symbol key;
+  Operator op = Operator::kExists;
+  std::vector<Symbol> values;  // sorted
+  int64_t bound = 0;           // of Gt and Lt
+
+  // Checks as 1.10's NewRequirement does and with its texts: "invalid label key ...", "for 'in', 'notin' operators,
+  // values set can't be empty", ...
+  static absl::StatusOr<Requirement> Make(std::string_view key, Operator op, std::span<const Symbol> values);
+  bool Matches(const Labels& labels) const;
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+};
+
+// The AND of its requirements; or nothing at all.
+class Selector {
+ public:
+  Selector() = default;  // matches everything
+  static Selector Everything() { return {}; }
+  static Selector Nothing();
+  explicit Selector(std::vector<Requirement> requirements);
+
+  // A map of equalities. Without validation every map is taken as it is; with validation one bad key or value makes
+  // the selector match everything (upstream bug B-35, kept).
+  static Selector FromMap(const Labels& map);
+  static Selector FromMapValidated(const Labels& map);
+
+  // The textual form of list requests: "a=b,c!=d,e in (f,g),!h,i". Errors as the API server words them.
+  static absl::StatusOr<Selector> Parse(std::string_view text);
+
+  bool Matches(const Labels& labels) const {
+    if (nothing_) return false;
+    for (const Requirement& r : requirements_) {
+      if (!r.Matches(labels)) return false;
+    }
+    return true;
+  }
+  // True only for the selector that matches everything.
+  bool Empty() const { return !nothing_ && requirements_.empty(); }
+  bool MatchesNothing() const { return nothing_; }
+  const std::vector<Requirement>& requirements() const { return requirements_; }
+  // For display: "app=web,tier in (a,b)".
+  std::string String() const;
+  friend bool operator==(const Selector&, const Selector&) = default;
+
+ private:
+  std::vector<Requirement> requirements_;
+  bool nothing_ = false;
+};
+
+// A selector of an object, decided when the object was decoded: either a selector or the error that using it raises.
+struct DecidedSelector {
+  Selector selector = Selector::Nothing();
+  std::string error;  // 1.10's text; empty when the selector is good
+  bool ok() const { return error.empty(); }
+  friend bool operator==(const DecidedSelector&, const DecidedSelector&) = default;
+};
+
+// Texts of what is wrong with a name, empty when nothing is (k8s.io/apimachinery/util/validation, 1.10).
+std::vector<std::string> QualifiedNameProblems(std::string_view name);
+std::vector<std::string> LabelValueProblems(std::string_view value);
+std::vector<std::string> Dns1123SubdomainProblems(std::string_view name);
+
+}  // namespace berth::api

@@ -1,0 +1,59 @@
+// Quantity: an amount of a resource, as Kubernetes 1.10 writes it: "100m", "1.5Gi", "1e3", "-2k", "0.5".
+//
+// Held exactly, in units of 10^-9 (finer digits are rounded away from zero, as 1.10 does); what lies beyond about
+// +-1.7e29 saturates. Reading as int64 saturates too: nothing ever wraps or becomes 0 (upstream bug B-06, mended).
+// Immutable, trivially copyable, thread-safe.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace berth::api {
+
+class Quantity {
+ public:
+  // How a quantity was written, and so how it is written back.
+  enum class Format : uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
+
+  constexpr Quantity() = default;  // 0
+
+  // Errors carry 1.10's text: "quantities must match the regular expression '...'", "unable to parse quantity's suffix".
+  // Surrounding white space is trimmed, as the JSON decoder does.
+  static absl::StatusOr<Quantity> Parse(std::string_view text);
+  static Quantity FromInt(int64_t units);
+
+  // Rounded up to whole units / thousandths. The rounding of negative fractions is 1.10's: away from zero for short
+  // notations, toward positive infinity and one further for those it holds with arbitrary precision.
+  int64_t Value() const { return Rounded(1'000'000'000); }
+  int64_t MilliValue() const { return Rounded(1'000'000); }
+
+  // True when Value() (or MilliValue()) had to be cut to fit an int64.
+  bool SaturatesValue() const;
+
+  int Sign() const { return nano_ > 0 ? 1 : nano_ < 0 ? -1 : 0; }
+
+  // The canonical text: the largest suffix that leaves no fraction ("1024Mi" is "1Gi", "0.5" is "500m").
+  std::string String() const;
+
+  Format format() const { return format_; }
+
+  // Rounded up (away from zero) to thousandths, as the API server stores cpu.
+  Quantity RoundedUpToMilli() const;
+
+  // Exact, whatever the notation.
+  friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
+  friend bool operator==(const Quantity& a, const Quantity& b) { return a.nano_ == b.nano_; }
+
+ private:
+  __extension__ using Int128 = __int128;
+  int64_t Rounded(int64_t unit) const;
+
+  Int128 nano_ = 0;
+  Format format_ = Format::kDecimalSI;
+  bool long_form_ = false;  // held with arbitrary precision by 1.10
+};
+
+}  // namespace berth::api

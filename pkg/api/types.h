@@ -1,0 +1,288 @@
+// The objects a scheduler reads, with only the fields that scheduling needs.
+//
+// All are immutable once decoded and handed around as shared_ptr<const T>; texts that repeat are symbols. What pods made
+// from one template share is kept once, in a PodTemplate. Optional texts are empty when absent, as in Go.
+// Field rules: Kubernetes 1.10 API. Quantities keep their exact value (quantity.h).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/api/labels.h"
+#include "pkg/api/quantity.h"
+#include "pkg/util/symbol.h"
+
+namespace berth::api {
+
+// (resource name, amount), in the object's order; of equal names the last one counts.
+using ResourceList = std::vector<std::pair<Symbol, Quantity>>;
+
+struct OwnerReference {
+  Symbol api_version, kind;
+  std::string name, uid;
+  bool controller = false;
+  friend bool operator==(const OwnerReference&, const OwnerReference&) = default;
+};
+
+struct ObjectMeta {
+  std::string name;
+  Symbol ns;  // "namespace"; empty for cluster-wide kinds
+  std::string uid;
+  std::string resource_version;
+  int64_t creation_seconds = 0;           // Unix time, 0 when absent
+  std::optional<int64_t> deletion_seconds;  // deletionTimestamp, Unix time
+  bool deleting() const { return deletion_seconds.has_value(); }
+  // "namespace/name", or the name alone for cluster-wide kinds.
+  std::string Key() const { return ns.empty() ? name : ns.string() + "/" + name; }
+};
+
+// ---- Pod ----------------------------------------------------------------------------------------
+
+struct Toleration {
+  Symbol key, op, value, effect;  // op: "", "Equal", "Exists"; anything else tolerates nothing
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+};
+
+struct Taint {
+  Symbol key, value, effect;
+  friend bool operator==(const Taint&, const Taint&) = default;
+};
+
+struct ContainerPort {
+  Symbol host_ip, protocol;  // empty: 0.0.0.0, TCP
+  int32_t host_port = 0, container_port = 0;
+  friend bool operator==(const ContainerPort&, const ContainerPort&) = default;
+};
+
+struct Container {
+  Symbol image;
+  ResourceList requests, limits;
+  std::vector<ContainerPort> ports;
+  friend bool operator==(const Container&, const Container&) = default;
+};
+
+// A node selector term: only matchExpressions in 1.10. No expressions: matches nothing.
+struct NodeSelectorTerm {
+  DecidedSelector match;
+  friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
+};
+struct NodeSelector {
+  std::vector<NodeSelectorTerm> terms;  // ORed; see algorithm/predicates for what a bad term does
+  friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
+};
+struct PreferredSchedulingTerm {
+  int32_t weight = 0;
+  NodeSelectorTerm preference;
+  friend bool operator==(const PreferredSchedulingTerm&, const PreferredSchedulingTerm&) = default;
+};
+struct NodeAffinity {
+  std::optional<NodeSelector> required;
+  std::vector<PreferredSchedulingTerm> preferred;
+  friend bool operator==(const NodeAffinity&, const NodeAffinity&) = default;
+};
+
+struct PodAffinityTerm {
+  DecidedSelector selector;          // absent labelSelector: matches nothing
+  std::vector<Symbol> namespaces;    // sorted; never empty: defaulted to the declaring pod's namespace
+  Symbol topology_key;
+  friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
+};
+struct WeightedPodAffinityTerm {
+  int32_t weight = 0;
+  PodAffinityTerm term;
+  friend bool operator==(const WeightedPodAffinityTerm&, const WeightedPodAffinityTerm&) = default;
+};
+// podAffinity or podAntiAffinity.
+struct PodAffinity {
+  std::vector<PodAffinityTerm> required;
+  std::vector<WeightedPodAffinityTerm> preferred;
+  friend bool operator==(const PodAffinity&, const PodAffinity&) = default;
+};
+
+struct Affinity {
+  std::optional<NodeAffinity> node;
+  std::optional<PodAffinity> pod, pod_anti;
+  friend bool operator==(const Affinity&, const Affinity&) = default;
+};
+
+// A volume as far as predicates look at it; kinds they do not look at are left out when decoding.
+struct Volume {
+  enum class Kind : uint8_t { kGcePd, kAwsEbs, kIscsi, kRbd, kAzureDisk, kClaim };
+  Kind kind = Kind::kClaim;
+  bool read_only = false;               // GCE, iSCSI, RBD
+  std::string id;                       // pdName, volumeID, iqn, RBD image, diskName, claimName
+  std::string pool;                     // RBD
+  std::vector<std::string> monitors;    // RBD
+  friend bool operator==(const Volume&, const Volume&) = default;
+};
+
+// Everything about a pod that decides where it may go, but for its name and node. Equal templates are one object
+// (see PodTemplate::Intern), so comparing pointers compares templates.
+struct PodTemplate {
+  Symbol ns;
+  Labels labels;
+  std::optional<OwnerReference> controller;  // the first owner with controller=true
+  Symbol scheduler_name;                     // "default-scheduler" when absent
+  std::optional<int32_t> priority;           // spec.priority
+  Labels node_selector;
+  Affinity affinity;
+  bool has_affinity = false;                 // spec.affinity was given
+  std::vector<Toleration> tolerations;
+  std::vector<Container> containers, init_containers;
+  std::vector<Volume> volumes;
+  friend bool operator==(const PodTemplate&, const PodTemplate&) = default;
+
+  int32_t PriorityOrZero() const { return priority.value_or(0); }
+
+  // The one shared copy of an equal template; unused ones are freed. Thread-safe.
+  static std::shared_ptr<const PodTemplate> Intern(PodTemplate t);
+};
+
+struct PodCondition {
+  std::string status, reason, message;
+  std::string last_probe_time, last_transition_time;  // as written; empty: null
+};
+
+enum class PodPhase : uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknown };  // absent: pending
+
+struct Pod {
+  ObjectMeta meta;
+  std::shared_ptr<const PodTemplate> tmpl;  // never null
+  Symbol node_name;                         // spec.nodeName
+  Symbol nominated_node_name;               // status.nominatedNodeName
+  PodPhase phase = PodPhase::kPending;
+  std::optional<PodCondition> scheduled;    // the PodScheduled condition
+  // The server's own JSON of this object, kept for pods without a node so that what is written back is the server's
+  // own with our change; null otherwise.
+  std::shared_ptr<const std::string> raw;
+
+  bool Finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
+  int32_t Priority() const { return tmpl->PriorityOrZero(); }
+};
+
+// ---- Node ---------------------------------------------------------------------------------------
+
+struct NodeCondition {
+  Symbol type, status;
+  friend bool operator==(const NodeCondition&, const NodeCondition&) = default;
+};
+struct NodeImage {
+  std::vector<Symbol> names;
+  int64_t size_bytes = 0;
+  friend bool operator==(const NodeImage&, const NodeImage&) = default;
+};
+// One entry of the annotation scheduler.alpha.kubernetes.io/preferAvoidPods: the controller to avoid.
+struct AvoidPods {
+  Symbol kind;
+  std::string uid;
+  bool has_controller = false;
+  friend bool operator==(const AvoidPods&, const AvoidPods&) = default;
+};
+struct Node {
+  ObjectMeta meta;
+  Labels labels;
+  bool unschedulable = false;
+  std::vector<Taint> taints;
+  ResourceList allocatable;
+  std::vector<NodeCondition> conditions;  // in order, duplicates kept
+  std::vector<NodeImage> images;
+  std::vector<AvoidPods> avoid_pods;      // empty when the annotation is missing or not valid JSON
+  std::shared_ptr<const std::string> raw;  // only when asked for (extenders that want whole nodes)
+
+  // True when nothing that scheduling reads differs (a heartbeat).
+  bool SchedulesLike(const Node& o) const;
+};
+
+// ---- Owners, volumes, policies ------------------------------------------------------------------
+
+struct Service {
+  ObjectMeta meta;
+  std::optional<Labels> selector;  // absent: no selector
+};
+struct ReplicationController {
+  ObjectMeta meta;
+  Labels selector;
+};
+// ReplicaSet and StatefulSet: a label selector object.
+struct ReplicaSet {
+  ObjectMeta meta;
+  DecidedSelector selector;
+};
+struct StatefulSet {
+  ObjectMeta meta;
+  DecidedSelector selector;
+};
+
+struct PersistentVolume {
+  ObjectMeta meta;
+  Labels labels;
+  std::optional<Quantity> capacity;  // spec.capacity.storage
+  std::vector<Symbol> access_modes;
+  std::string storage_class_name;            // spec
+  std::optional<std::string> class_annotation;  // volume.beta.kubernetes.io/storage-class
+  std::optional<std::string> volume_mode;
+  struct ClaimRef {
+    std::string ns, name, uid;
+  };
+  std::optional<ClaimRef> claim_ref;
+  bool bound_by_controller = false;  // annotation pv.kubernetes.io/bound-by-controller is there
+  // spec.nodeAffinity.required, and required terms of the alpha annotation. Every term must match (B-32, kept).
+  std::vector<NodeSelectorTerm> node_affinity, annotation_affinity;
+  bool annotation_affinity_bad = false;  // the annotation is not valid JSON
+  enum class Source : uint8_t { kOther, kGcePd, kAwsEbs, kAzureDisk };
+  Source source = Source::kOther;
+  std::string source_id;
+  std::shared_ptr<const std::string> raw;  // the server's own JSON
+  // The annotation's class if there is one, else spec.storageClassName.
+  const std::string& Class() const { return class_annotation ? *class_annotation : storage_class_name; }
+};
+
+struct PersistentVolumeClaim {
+  ObjectMeta meta;
+  std::string volume_name;
+  std::optional<std::string> storage_class_name;  // spec
+  std::optional<std::string> class_annotation;
+  bool bind_completed = false;  // annotation pv.kubernetes.io/bind-completed is there
+  std::vector<Symbol> access_modes;
+  std::optional<std::string> volume_mode;
+  Quantity request;                         // spec.resources.requests.storage
+  std::optional<DecidedSelector> selector;  // spec.selector
+  std::string Class() const {
+    return class_annotation ? *class_annotation : storage_class_name.value_or(std::string());
+  }
+};
+
+struct StorageClass {
+  ObjectMeta meta;
+  std::optional<std::string> binding_mode;  // volumeBindingMode
+};
+
+struct PodDisruptionBudget {
+  ObjectMeta meta;
+  DecidedSelector selector;
+  bool has_selector = false;
+  int32_t disruptions_allowed = 0;
+};
+
+struct Namespace {
+  ObjectMeta meta;
+};
+struct Deployment {
+  ObjectMeta meta;
+};
+struct PriorityClass {
+  ObjectMeta meta;
+  int32_t value = 0;
+};
+struct ConfigMap {
+  ObjectMeta meta;
+  std::vector<std::pair<std::string, std::string>> data;
+};
+
+using PodPtr = std::shared_ptr<const Pod>;
+using NodePtr = std::shared_ptr<const Node>;
+
+}  // namespace berth::api

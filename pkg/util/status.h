@@ -1,0 +1,31 @@
+// Helpers between std::string_view, which is our string type, and Debian's abseil, which has a string_view of its own.
+#pragma once
+#include <absl/status/status.h>
+#include <absl/strings/string_view.h>
+
+#include <string>
+#include <string_view>
+
+namespace berth::util {
+
+inline absl::string_view ToAbsl(std::string_view s) { return {s.data(), s.size()}; }
+inline std::string_view FromAbsl(absl::string_view s) { return {s.data(), s.size()}; }
+
+inline absl::Status InvalidArgument(std::string_view m) { return absl::InvalidArgumentError(ToAbsl(m)); }
+inline absl::Status NotFound(std::string_view m) { return absl::NotFoundError(ToAbsl(m)); }
+inline absl::Status FailedPrecondition(std::string_view m) { return absl::FailedPreconditionError(ToAbsl(m)); }
+inline absl::Status Unavailable(std::string_view m) { return absl::UnavailableError(ToAbsl(m)); }
+inline absl::Status Internal(std::string_view m) { return absl::InternalError(ToAbsl(m)); }
+
+// The text of a status without its code.
+inline std::string Message(const absl::Status& s) { return std::string(FromAbsl(s.message())); }
+
+}  // namespace berth::util
+
+// Returns the status from the enclosing function when it is not OK.
+#define BERTH_RETURN_IF_ERROR(expr)                      \
+  do {                                                   \
+    if (auto berth_status = (expr); !berth_status.ok()) { \
+      return berth_status;                               \
+    }                                                    \
+  } while (false)

@@ -1,0 +1,7 @@
+#include "pkg/util/version.h"
+
+namespace berth::util {
+
+std::string_view Version() { return BERTH_VERSION; }
+
+}  // namespace berth::util
