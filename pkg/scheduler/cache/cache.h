@@ -1,0 +1,199 @@
+// The scheduler's picture of the cluster: one table of nodes by row, the pods on them (assumed ones too), and the
+// services, controllers, volumes and budgets that rules look up. Kubernetes 1.10: pkg/scheduler/schedulercache + listers.
+//
+// Threading: none. One thread owns a Cache and everything that reads it (pkg/README.md, "One thread owns the cluster").
+// Errors carry 1.10's texts; an error leaves the cache unchanged.
+#pragma once
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/status.h>
+#include <absl/time/time.h>
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/api/types.h"
+#include "pkg/scheduler/cache/counts.h"
+#include "pkg/scheduler/cache/listers.h"
+#include "pkg/scheduler/cache/resource.h"
+#include "pkg/scheduler/cache/row_set.h"
+#include "pkg/scheduler/cache/template_info.h"
+
+namespace berth::scheduler {
+
+struct PlacedPod {
+  api::PodPtr pod;
+  TemplateInfo* info;
+};
+
+// Host ports in use on one node. A set without counts, as in 1.10: of two pods with the same port, either one's leaving
+// frees it.
+class HostPorts {
+ public:
+  void Add(const HostPort& p);
+  void Remove(const HostPort& p);
+  // 0.0.0.0 conflicts with every address.
+  bool Conflicts(const HostPort& p) const;
+  bool empty() const { return ports_.empty(); }
+
+ private:
+  std::vector<HostPort> ports_;
+};
+
+// What does not fit a column: one record a row.
+struct NodeRow {
+  Symbol name;
+  api::NodePtr node;            // null while only its pods are known
+  std::vector<PlacedPod> pods;  // removal moves the last into the hole, as in 1.10 (it orders preemption's victims)
+  HostPorts ports;
+  Resource allocatable;         // as columns, plus scalars
+  Resource requested;           // scalars only; the rest is in columns
+  Symbol zone;                  // region ":\0:" zone, empty when neither label is there
+  bool in_use = false;
+  bool saturated = false;       // a sum was cut: recount when a pod leaves
+  int32_t pods_with_volumes = 0;
+  uint64_t generation = 0;      // a new number from one counter at each change (mends B-05)
+};
+
+// What rules read on every decision, by row; 0 in free rows. Units: milliCPU, bytes, pods.
+struct Columns {
+  std::vector<int64_t> alloc_cpu, alloc_memory, alloc_gpu, alloc_ephemeral, alloc_pods;
+  std::vector<int64_t> used_cpu, used_memory, used_gpu, used_ephemeral, pod_count;
+  std::vector<int64_t> nonzero_cpu, nonzero_memory;
+  std::vector<uint8_t> flags;  // RowFlag bits
+};
+enum RowFlag : uint8_t {
+  kRowListed = 1,           // the node object is there
+  kRowMemoryPressure = 2,   // its last MemoryPressure condition is True
+  kRowDiskPressure = 4,
+  kRowConditionBad = 8,     // CheckNodeCondition fails
+  kRowHardTaints = 16,      // has a NoSchedule or NoExecute taint
+  kRowSoftTaints = 32,      // has a PreferNoSchedule taint
+};
+
+class Cache {
+ public:
+  Cache();
+  ~Cache();
+  Cache(const Cache&) = delete;
+
+  // ---- nodes ----
+  void AddNode(api::NodePtr node);
+  void UpdateNode(api::NodePtr node) { AddNode(std::move(node)); }
+  // Its pods stay, without a node, until they are removed. Unknown names are no error.
+  void RemoveNode(std::string_view name);
+
+  Row FindRow(Symbol node_name) const;  // kNoRow when unknown
+  const NodeRow& row(Row r) const { return rows_[r]; }
+  Row row_count() const { return static_cast<Row>(rows_.size()); }  // rows in use and free ones
+  size_t node_count() const { return node_count_; }                 // nodes that are listed
+  const Columns& columns() const { return columns_; }
+  const RowSet& listed() const { return listed_; }
+  // Listed rows in descending order of node name, the order in which 1.10 resolves ties; and a row's place in it.
+  const std::vector<Row>& by_name_descending() const;
+  uint32_t NameRank(Row r) const;
+  // The column of a node label: the value of each row, or kNoValue. Created on first use, then kept up to date.
+  using LabelColumn = std::vector<Symbol>;
+  static const Symbol kNoValue;
+  const LabelColumn& Label(Symbol key) const;
+
+  // ---- pods ----
+  // Pods are known by uid; without one: "Cannot get cache key for pod with empty UID".
+  absl::Status AssumePod(api::PodPtr pod);  // with node_name set
+  void FinishBinding(const api::Pod& pod, absl::Duration now);  // may expire 30 s from now
+  absl::Status ForgetPod(const api::Pod& pod);
+  absl::Status AddPod(api::PodPtr pod);     // bound, from the API: confirms an assumed one
+  // A bound pod changed. If it is on another node than we thought, that is mended and counted, never fatal.
+  absl::Status UpdatePod(api::PodPtr pod);
+  absl::Status RemovePod(const api::Pod& pod);  // also an assumed one: the API says that it is gone
+  bool IsAssumed(std::string_view uid) const;
+  api::PodPtr GetPod(std::string_view uid) const;  // null when unknown
+  // Drops assumed pods whose binding finished more than 30 s ago and was never confirmed; returns them.
+  std::vector<api::PodPtr> Expire(absl::Duration now);
+  size_t pod_count() const { return pod_states_.size(); }
+  size_t assumed_count() const { return assumed_; }
+  uint64_t repairs() const { return repairs_; }  // pods found on another node than known
+
+  // Every pod with a node, in no particular order.
+  template <typename F>
+  void ForEachPod(F f) const {
+    for (const NodeRow& r : rows_) {
+      for (const PlacedPod& p : r.pods) f(p, r);
+    }
+  }
+
+  // ---- templates and counts ----
+  TemplateInfo* Info(const std::shared_ptr<const api::PodTemplate>& tmpl);
+  const absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>>& templates() const {
+    return templates_;
+  }
+  std::shared_ptr<const PodCount> Count(const PodQuery& query);
+  const DeclaredTerms& declared_terms() const { return terms_; }
+
+  // ---- what else rules look up ----
+  Listers& listers() { return listers_; }
+  const Listers& listers() const { return listers_; }
+
+  // ---- simulation: preemption and nominated pods try things out on the table itself and take them back ----
+  // Undoes everything done through it when destroyed. At most one at a time.
+  class Simulation {
+   public:
+    Simulation(Cache* cache, Row row);
+    ~Simulation();
+    Simulation(const Simulation&) = delete;
+    void Remove(const PlacedPod& pod);
+    void Restore(const PlacedPod& pod);          // re-adds at the end, as 1.10's reprieve does
+    void AddNominated(const api::PodPtr& pod);   // seen by rules about this node only
+
+   private:
+    Cache* cache_;
+    Row row_;
+    std::vector<PlacedPod> saved_pods_;
+    HostPorts saved_ports_;
+    std::vector<std::pair<PlacedPod, int>> done_;
+  };
+
+ private:
+  struct PodState {
+    api::PodPtr pod;
+    bool assumed = false, binding_finished = false;
+    absl::Duration deadline;
+  };
+  Row EnsureRow(Symbol name);
+  void FreeRowIfEmpty(Row r);
+  void Touch(Row r) { rows_[r].generation = ++generation_; }
+  void Place(Row r, const PlacedPod& p);            // list and counts
+  bool Unplace(Row r, const api::Pod& pod);         // by uid
+  void CountPod(Row r, const PlacedPod& p, int sign, bool nominated = false);
+  void CountTerms(Row r, const TemplateInfo& info, int sign);
+  void CountDomains(Row r, int sign);               // the row's pods in or out of all topology domains
+  void Recount(Row r);
+  void SetNode(Row r, api::NodePtr node);
+  void SyncMatches(TemplateInfo* info);
+  void DropUnusedCounts();
+
+  std::vector<NodeRow> rows_;
+  std::vector<Row> free_rows_;
+  Columns columns_;
+  RowSet listed_;
+  size_t node_count_ = 0;
+  absl::flat_hash_map<Symbol, Row> row_by_name_;
+  mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
+  mutable std::vector<Row> by_name_;
+  mutable std::vector<uint32_t> rank_;
+  mutable bool names_changed_ = true;
+  uint64_t generation_ = 0;
+  absl::flat_hash_map<std::string, PodState> pod_states_;
+  size_t assumed_ = 0;
+  uint64_t repairs_ = 0;
+  absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>> templates_;
+  std::vector<std::weak_ptr<PodCount>> counts_;
+  DeclaredTerms terms_;
+  Listers listers_;
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,42 @@
+// Amounts of resources as scheduling counts them (Kubernetes 1.10 schedulercache.Resource).
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "pkg/api/types.h"
+#include "pkg/util/symbol.h"
+
+namespace berth::scheduler {
+
+using util::Symbol;
+
+// a + b and a - b, cut to what an int64 holds. `saturated` is set (never cleared) when a cut was made.
+int64_t SaturatingAdd(int64_t a, int64_t b, bool* saturated = nullptr);
+int64_t SaturatingSub(int64_t a, int64_t b, bool* saturated = nullptr);
+
+struct Resource {
+  int64_t milli_cpu = 0;
+  int64_t memory = 0;             // bytes
+  int64_t nvidia_gpu = 0;         // alpha.kubernetes.io/nvidia-gpu
+  int64_t ephemeral_storage = 0;  // bytes
+  int64_t allowed_pods = 0;
+  // Extended resources and hugepages-*, sorted by symbol. An entry may be 0: being named counts.
+  std::vector<std::pair<Symbol, int64_t>> scalars;
+
+  int64_t Scalar(Symbol name) const;  // 0 when absent
+  bool HasScalar(Symbol name) const;
+  int64_t* MutableScalar(Symbol name);  // created as 0 when absent
+
+  // Adds a list; names that scheduling does not count are ignored. True unless something was cut to fit.
+  bool Add(const api::ResourceList& list);
+  // Raises each amount to that of the list where it is larger (init containers); `pods` is ignored.
+  void RaiseTo(const api::ResourceList& list);
+};
+
+// Names (1.10): extended = contains "/", not "kubernetes.io/" anywhere, no "requests." prefix, and "requests."+name is a
+// qualified name. Scalar = extended or "hugepages-" prefix.
+bool IsExtendedResourceName(std::string_view name);
+bool IsScalarResourceName(Symbol name);  // cached per symbol
+
+}  // namespace berth::scheduler

@@ -1,0 +1,46 @@
+// A set of rows as a bitmap.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+namespace berth::scheduler {
+
+class RowSet {
+ public:
+  void Resize(uint32_t rows) { words_.resize((rows + 63) / 64, 0); }
+  bool Has(uint32_t row) const { return row / 64 < words_.size() && (words_[row / 64] >> (row % 64) & 1) != 0; }
+  void Insert(uint32_t row) {
+    if (row / 64 >= words_.size()) words_.resize(row / 64 + 1, 0);
+    words_[row / 64] |= uint64_t{1} << (row % 64);
+  }
+  void Erase(uint32_t row) {
+    if (row / 64 < words_.size()) words_[row / 64] &= ~(uint64_t{1} << (row % 64));
+  }
+  void Clear() { words_.assign(words_.size(), 0); }
+  bool empty() const {
+    for (uint64_t w : words_) {
+      if (w != 0) return false;
+    }
+    return true;
+  }
+  uint32_t Size() const {
+    uint32_t n = 0;
+    for (uint64_t w : words_) n += static_cast<uint32_t>(std::popcount(w));
+    return n;
+  }
+  // In ascending order. The row given may be erased meanwhile.
+  template <typename F>
+  void ForEach(F f) const {
+    for (size_t i = 0; i < words_.size(); ++i) {
+      for (uint64_t w = words_[i]; w != 0; w &= w - 1) f(static_cast<uint32_t>(i * 64 + std::countr_zero(w)));
+    }
+  }
+  std::vector<uint64_t>& words() { return words_; }
+  const std::vector<uint64_t>& words() const { return words_; }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+}  // namespace berth::scheduler
