@@ -1,0 +1,94 @@
+// The two kinds of rules: fit predicates, which say where a pod may go, and priority functions, which say where it goes
+// best. A rule is a function registered under a name (factory/factory.h). Called for a pod it *prepares*: it looks up
+// and adds up whatever it needs once, and returns an object that answers for one node row after another.
+//
+// Rules written per node, as users of RegisterFitPredicate write them, are adapted: see per_node.h.
+#pragma once
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pkg/api/types.h"
+#include "pkg/scheduler/cache/cache.h"
+#include "pkg/util/symbol.h"
+
+namespace berth::scheduler {
+
+class VolumeBinder;
+
+inline constexpr int64_t kMaxPriority = 10;
+
+// Why a node does not fit: 1.10's text, as it stands in events and conditions.
+struct FailureReason {
+  Symbol text;
+  // True for what removing pods from the node can never change (1.10: unresolvable failures); preemption skips it.
+  bool unresolvable = false;
+  friend auto operator<=>(const FailureReason&, const FailureReason&) = default;
+};
+
+// Feature gates that rules consult, with 1.10's defaults.
+struct AlgorithmGates {
+  bool pod_priority = false;
+  bool volume_scheduling = true;
+  bool block_volume = false;
+  bool storage_object_in_use_protection = true;
+};
+
+// What a rule's factory gets when a scheduler is built (1.10 PluginFactoryArgs). All outlive the rules.
+struct PluginFactoryArgs {
+  Cache* cache = nullptr;
+  VolumeBinder* volume_binder = nullptr;  // null when gate VolumeScheduling is off
+  AlgorithmGates gates;
+  int hard_pod_affinity_symmetric_weight = 1;  // 1..100
+  // Extended resources that extenders manage and PodFitsResources ignores.
+  std::set<Symbol> ignored_extended_resources;
+};
+
+// The pod to be placed, as rules see it.
+struct PodContext {
+  const api::Pod& pod;
+  const TemplateInfo& info;  // of pod.tmpl
+  const Cache& cache;
+};
+
+enum class Verdict : uint8_t { kFits, kFails, kError };
+
+// A fit predicate prepared for one pod. It reads the cache as it is at the time of each question, so that the cache may
+// be changed between questions by a Simulation. Lives no longer than the scheduling of its pod.
+class FitCheck {
+ public:
+  virtual ~FitCheck() = default;
+  virtual Verdict Check(Row row) = 0;
+  // Appends the reasons of a row whose verdict is kFails; at least one.
+  virtual void Explain(Row row, std::vector<FailureReason>* reasons) = 0;
+  // The text of kError.
+  virtual std::string Error(Row) { return {}; }
+  // Erases from `candidates` the rows that do not fit and moves those with errors to `errors`. Overridden where a whole
+  // column can be asked faster than row by row.
+  virtual void Filter(RowSet* candidates, RowSet* errors);
+};
+using FitPredicate = std::function<std::unique_ptr<FitCheck>(const PodContext&)>;
+using FitPredicateFactory = std::function<FitPredicate(const PluginFactoryArgs&)>;
+
+// A priority function prepared for one pod.
+class Scoring {
+ public:
+  virtual ~Scoring() = default;
+  // Raw scores of feasible rows; an error for any row fails the scoring of the pod. `scores` has one place a row.
+  virtual absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) = 0;
+  // Turns the raw scores of all feasible rows into 0..10, in place.
+  virtual absl::Status Reduce(std::span<const Row> /*rows*/, std::span<int64_t> /*scores*/) { return {}; }
+};
+using PriorityFunction = std::function<std::unique_ptr<Scoring>(const PodContext&)>;
+using PriorityFunctionFactory = std::function<PriorityFunction(const PluginFactoryArgs&)>;
+
+// The order in which predicates are asked (1.10 predicates.Ordering); names outside of it come after, by name (B-15).
+std::span<const std::string_view> PredicateOrdering();
+
+}  // namespace berth::scheduler

@@ -1,0 +1,65 @@
+// Delayed volume binding (gate VolumeScheduling; Kubernetes 1.10 volumebinder): which persistent volumes a pod's unbound
+// claims would get on a node, and reserving them once a node is chosen. Threading: that of the Cache.
+#pragma once
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/api/types.h"
+#include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/cache/cache.h"
+
+namespace berth::scheduler {
+
+class VolumeBinder {
+ public:
+  using ClaimPtr = std::shared_ptr<const api::PersistentVolumeClaim>;
+  using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
+  // A volume to be reserved for a claim: the volume as it is known, to be written with claimRef = the claim.
+  struct Binding {
+    ClaimPtr claim;
+    VolumePtr volume;
+    bool set_bound_by_controller = false;  // also annotate pv.kubernetes.io/bound-by-controller=yes
+  };
+
+  VolumeBinder(const Cache* cache, AlgorithmGates gates) : cache_(cache), gates_(gates) {}
+
+  // The claims of a pod, sorted out once for all nodes.
+  struct PodClaims {
+    std::vector<ClaimPtr> bound;             // spec.volumeName set
+    std::vector<ClaimPtr> unbound;           // delayed, ascending by requested storage
+    std::string error;  // "error getting PVC ...", "pod has unbound PersistentVolumeClaims", "VolumeBindingMode not set ..."
+  };
+  PodClaims ClaimsOf(const api::Pod& pod) const;
+
+  // Is the volume of each bound claim usable on a node with these labels? The error: a volume is not known.
+  absl::StatusOr<bool> BoundFit(const PodClaims& claims, const api::Labels& node) const;
+  // A volume for every unbound claim on such a node, smallest first, none twice; nothing when one finds none.
+  absl::StatusOr<std::optional<std::vector<Binding>>> Match(const PodClaims& claims, const api::Labels& node) const;
+
+  struct Assumed {
+    bool all_bound = false;         // nothing to do: the pod can be bound to its node now
+    std::vector<Binding> to_write;  // volumes to be updated through the API first
+    std::string error;
+  };
+  // After a node was chosen (1.10 AssumePodVolumes): reserves the volumes in this binder until the API shows them.
+  Assumed AssumePodVolumes(const api::Pod& pod, const api::Node& node);
+  // Takes reservations back when writing failed.
+  void Forget(const std::vector<Binding>& bindings);
+  // The API shows a volume (again), or it is gone: what was assumed of it no longer holds.
+  void VolumeChanged(const std::string& name) { assumed_.erase(name); }
+
+ private:
+  VolumePtr Volume(const std::string& name) const;  // assumed, else known; null when neither
+  absl::StatusOr<VolumePtr> FindMatch(const api::PersistentVolumeClaim& claim, const api::Labels& node,
+                                      const std::vector<std::string>& taken) const;
+  const Cache* cache_;
+  AlgorithmGates gates_;
+  absl::flat_hash_map<std::string, VolumePtr> assumed_;
+};
+
+}  // namespace berth::scheduler
