@@ -80,8 +80,11 @@ using FitPredicateFactory = std::function<FitPredicate(const PluginFactoryArgs&)
 class Scoring {
  public:
   virtual ~Scoring() = default;
-  // Raw scores of feasible rows; an error for any row fails the scoring of the pod. `scores` has one place a row.
+  // Raw scores of feasible rows, one place in `scores` each. An error fails the scoring of the pod; it is reported once
+  // for each row, unless OnePass().
   virtual absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) = 0;
+  // True for functions that look at all nodes at once (1.10's old form), which fail as a whole.
+  virtual bool OnePass() const { return false; }
   // Turns the raw scores of all feasible rows into 0..10, in place.
   virtual absl::Status Reduce(std::span<const Row> /*rows*/, std::span<int64_t> /*scores*/) { return {}; }
 };

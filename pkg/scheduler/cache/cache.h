@@ -5,6 +5,7 @@
 // Errors carry 1.10's texts; an error leaves the cache unchanged.
 #pragma once
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/status/status.h>
 #include <absl/time/time.h>
 
@@ -168,13 +169,14 @@ class Cache {
   void Touch(Row r) { rows_[r].generation = ++generation_; }
   void Place(Row r, const PlacedPod& p);            // list and counts
   bool Unplace(Row r, const api::Pod& pod);         // by uid
-  void CountPod(Row r, const PlacedPod& p, int sign, bool nominated = false);
-  void CountTerms(Row r, const TemplateInfo& info, int sign);
-  void CountDomains(Row r, int sign);               // the row's pods in or out of all topology domains
+  void CountPod(Row r, const PlacedPod& p, int sign, bool nominated = false);  // in every sum and count
+  void CountResources(Row r, const TemplateInfo& info, int sign);
+  void CountInDomains(Row r, const PlacedPod& p, int sign, bool nominated);    // what goes by the node's labels
   void Recount(Row r);
   void SetNode(Row r, api::NodePtr node);
-  void SyncMatches(TemplateInfo* info);
+  void SetFlags(Row r);
   void DropUnusedCounts();
+  void DropUnusedTemplates();
 
   std::vector<NodeRow> rows_;
   std::vector<Row> free_rows_;
@@ -191,7 +193,8 @@ class Cache {
   size_t assumed_ = 0;
   uint64_t repairs_ = 0;
   absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>> templates_;
-  std::vector<std::weak_ptr<PodCount>> counts_;
+  std::vector<std::shared_ptr<PodCount>> counts_;  // those nobody else holds are kept a while for the next pod
+  size_t next_template_sweep_ = 1024;
   DeclaredTerms terms_;
   Listers listers_;
 };

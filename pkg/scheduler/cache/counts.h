@@ -57,25 +57,36 @@ class DeclaredTerms {
   struct InDomain {
     int32_t anti_required = 0;
     int32_t affinity_required = 0;
+    int32_t preferred = 0;
     int64_t preferred_weight = 0;  // affinity weights minus anti-affinity weights
-    bool Zero() const { return anti_required == 0 && affinity_required == 0 && preferred_weight == 0; }
+    bool Zero() const { return anti_required == 0 && affinity_required == 0 && preferred == 0; }
   };
   struct Term {
     api::PodAffinityTerm term;
     absl::flat_hash_map<Symbol, InDomain> domains;  // by value of the topology label
-    int64_t anti_required = 0, affinity_required = 0, preferred = 0;  // declaring pods in all
+    int64_t anti_required = 0, scoring = 0;  // declaring pods in all: required anti-affinity, everything else
     // Does a pod of this template match the term (namespace and selector)? False for a selector that cannot be used.
     bool Matches(const api::PodTemplate& t) const;
+
+   private:
+    friend class DeclaredTerms;
+    size_t hash = 0;
+    int64_t uses = 0;  // by templates known to the cache; 0: a free place
   };
   const std::vector<Term>& terms() const { return terms_; }
+  // Changes when a term is added or given up, not when its counts do.
+  uint64_t version() const { return version_; }
   // Sum of declaring pods over all terms, to skip the whole matter when there is none.
   int64_t anti_required() const { return anti_required_; }
   int64_t scoring() const { return scoring_; }
 
  private:
   friend class Cache;
-  uint32_t Find(const api::PodAffinityTerm& t);
+  uint32_t Use(const api::PodAffinityTerm& t);
+  void Release(uint32_t term);
   std::vector<Term> terms_;
+  std::vector<uint32_t> free_;
+  uint64_t version_ = 0;
   absl::flat_hash_map<size_t, std::vector<uint32_t>> by_hash_;
   int64_t anti_required_ = 0, scoring_ = 0;
 };

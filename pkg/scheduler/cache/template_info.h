@@ -52,4 +52,7 @@ struct TemplateInfo {
   std::vector<PodCount*> counted_by;   // the live counts that match this template
 };
 
+// Fills in everything that follows from the template alone (not terms, rows, counts).
+void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info);
+
 }  // namespace berth::scheduler

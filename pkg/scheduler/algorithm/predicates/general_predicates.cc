@@ -1,0 +1,41 @@
+#include "pkg/scheduler/algorithm/predicates/predicates.h"
+
+namespace berth::scheduler::predicates {
+namespace {
+
+class AllOfCheck final : public FitCheck {
+ public:
+  explicit AllOfCheck(std::vector<std::unique_ptr<FitCheck>> checks) : checks_(std::move(checks)) {}
+
+  Verdict Check(Row row) override {
+    for (auto& c : checks_) {
+      if (c->Check(row) == Verdict::kFails) return Verdict::kFails;
+    }
+    return Verdict::kFits;
+  }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    for (auto& c : checks_) {
+      if (c->Check(row) == Verdict::kFails) c->Explain(row, out);
+    }
+  }
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    for (auto& c : checks_) c->Filter(candidates, errors);
+  }
+
+ private:
+  std::vector<std::unique_ptr<FitCheck>> checks_;
+};
+
+}  // namespace
+
+FitPredicate GeneralPredicates(const PluginFactoryArgs& args) {
+  std::vector<FitPredicate> parts = {PodFitsResources(args), HostName(args), PodFitsHostPorts(args),
+                                     MatchNodeSelector(args)};
+  return [parts](const PodContext& ctx) {
+    std::vector<std::unique_ptr<FitCheck>> checks;
+    for (const FitPredicate& p : parts) checks.push_back(p(ctx));
+    return std::make_unique<AllOfCheck>(std::move(checks));
+  };
+}
+
+}  // namespace berth::scheduler::predicates

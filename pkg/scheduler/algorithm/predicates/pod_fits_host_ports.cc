@@ -1,0 +1,36 @@
+#include "pkg/scheduler/algorithm/predicates/predicates.h"
+#include "pkg/scheduler/algorithm/predicates/reasons.h"
+
+namespace berth::scheduler::predicates {
+namespace {
+
+class HostPortsCheck final : public FitCheck {
+ public:
+  HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted) : cache_(cache), wanted_(wanted) {}
+
+  Verdict Check(Row row) override {
+    const HostPorts& used = cache_.row(row).ports;
+    if (!used.empty()) {
+      for (const HostPort& p : wanted_) {
+        if (used.Conflicts(p)) return Verdict::kFails;
+      }
+    }
+    return Verdict::kFits;
+  }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kPodNotFitsHostPorts); }
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (!wanted_.empty()) FitCheck::Filter(candidates, errors);
+  }
+
+ private:
+  const Cache& cache_;
+  const std::vector<HostPort>& wanted_;
+};
+
+}  // namespace
+
+FitPredicate PodFitsHostPorts(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports); };
+}
+
+}  // namespace berth::scheduler::predicates

@@ -1,0 +1,544 @@
+#include "pkg/scheduler/cache/cache.h"
+
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "pkg/util/status.h"
+
+namespace berth::scheduler {
+namespace {
+
+constexpr absl::Duration kAssumedPodTtl = absl::Seconds(30);
+constexpr size_t kUnusedCountsKept = 64;
+
+const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
+    kNetworkUnavailable("NetworkUnavailable"), kMemoryPressure("MemoryPressure"), kDiskPressure("DiskPressure"),
+    kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kPreferNoSchedule("PreferNoSchedule"), kAnyAddress("0.0.0.0"),
+    kRegionLabel("failure-domain.beta.kubernetes.io/region"), kZoneLabel("failure-domain.beta.kubernetes.io/zone");
+
+absl::Status NoUid() { return util::InvalidArgument("Cannot get cache key for pod with empty UID"); }
+
+Symbol ZoneOf(const api::Labels& labels) {
+  Symbol region = labels.Get(kRegionLabel).value_or(Symbol());
+  Symbol zone = labels.Get(kZoneLabel).value_or(Symbol());
+  if (region.empty() && zone.empty()) return {};
+  std::string key = region.string();
+  key.append(":\0:", 3).append(zone.str());
+  return Symbol(key);
+}
+
+}  // namespace
+
+const Symbol Cache::kNoValue("\x01no value");
+
+// ---- host ports ---------------------------------------------------------------------------------
+
+void HostPorts::Add(const HostPort& p) {
+  if (std::find(ports_.begin(), ports_.end(), p) == ports_.end()) ports_.push_back(p);
+}
+void HostPorts::Remove(const HostPort& p) { std::erase(ports_, p); }
+bool HostPorts::Conflicts(const HostPort& p) const {
+  return std::any_of(ports_.begin(), ports_.end(), [&](const HostPort& used) {
+    return used.port == p.port && used.protocol == p.protocol &&
+           (p.ip == kAnyAddress || used.ip == kAnyAddress || used.ip == p.ip);
+  });
+}
+
+// ---- rows and nodes -----------------------------------------------------------------------------
+
+Cache::Cache() = default;
+Cache::~Cache() = default;
+
+Row Cache::FindRow(Symbol node_name) const {
+  auto it = row_by_name_.find(node_name);
+  return it == row_by_name_.end() ? kNoRow : it->second;
+}
+
+Row Cache::EnsureRow(Symbol name) {
+  if (Row r = FindRow(name); r != kNoRow) return r;
+  Row r;
+  if (!free_rows_.empty()) {
+    r = free_rows_.back();
+    free_rows_.pop_back();
+  } else {
+    r = static_cast<Row>(rows_.size());
+    rows_.emplace_back();
+    for (auto* column : {&columns_.alloc_cpu, &columns_.alloc_memory, &columns_.alloc_gpu, &columns_.alloc_ephemeral,
+                         &columns_.alloc_pods, &columns_.used_cpu, &columns_.used_memory, &columns_.used_gpu,
+                         &columns_.used_ephemeral, &columns_.pod_count, &columns_.nonzero_cpu,
+                         &columns_.nonzero_memory}) {
+      column->push_back(0);
+    }
+    columns_.flags.push_back(0);
+    listed_.Resize(r + 1);
+    for (auto& [key, column] : label_columns_) column->push_back(kNoValue);
+  }
+  rows_[r].name = name;
+  rows_[r].in_use = true;
+  row_by_name_[name] = r;
+  Touch(r);
+  return r;
+}
+
+void Cache::FreeRowIfEmpty(Row r) {
+  NodeRow& row = rows_[r];
+  if (row.node != nullptr || !row.pods.empty()) return;
+  row_by_name_.erase(row.name);
+  row = NodeRow{};
+  Touch(r);
+  free_rows_.push_back(r);
+}
+
+void Cache::SetFlags(Row r) {
+  uint8_t flags = 0;
+  if (const api::Node* node = rows_[r].node.get()) {
+    flags |= kRowListed;
+    bool memory = false, disk = false, bad = node->unschedulable;
+    for (const api::NodeCondition& c : node->conditions) {
+      if (c.type == kMemoryPressure) memory = c.status == kTrue;
+      if (c.type == kDiskPressure) disk = c.status == kTrue;
+      if (c.type == kReady) bad |= c.status != kTrue;
+      if (c.type == kOutOfDisk || c.type == kNetworkUnavailable) bad |= c.status != kFalse;
+    }
+    flags |= (memory ? kRowMemoryPressure : 0) | (disk ? kRowDiskPressure : 0) | (bad ? kRowConditionBad : 0);
+    for (const api::Taint& t : node->taints) {
+      if (t.effect == kNoSchedule || t.effect == kNoExecute) flags |= kRowHardTaints;
+      if (t.effect == kPreferNoSchedule) flags |= kRowSoftTaints;
+    }
+  }
+  columns_.flags[r] = flags;
+}
+
+void Cache::SetNode(Row r, api::NodePtr node) {
+  NodeRow& row = rows_[r];
+  bool was_listed = row.node != nullptr;
+  bool same_labels = was_listed && node != nullptr && row.node->labels == node->labels;
+  if (!same_labels) {
+    for (const PlacedPod& p : row.pods) CountInDomains(r, p, -1, false);
+  }
+  row.node = std::move(node);
+  row.allocatable = Resource{};
+  if (row.node != nullptr) {
+    if (!row.allocatable.Add(row.node->allocatable)) {
+      LOG(WARNING) << "Node \"" << row.name.str() << "\": an allocatable amount is beyond what 64 bits hold; using the largest";
+    }
+  }
+  columns_.alloc_cpu[r] = row.allocatable.milli_cpu;
+  columns_.alloc_memory[r] = row.allocatable.memory;
+  columns_.alloc_gpu[r] = row.allocatable.nvidia_gpu;
+  columns_.alloc_ephemeral[r] = row.allocatable.ephemeral_storage;
+  columns_.alloc_pods[r] = row.allocatable.allowed_pods;
+  SetFlags(r);
+  if (!same_labels) {
+    row.zone = row.node != nullptr ? ZoneOf(row.node->labels) : Symbol();
+    for (auto& [key, column] : label_columns_) {
+      (*column)[r] = row.node != nullptr ? row.node->labels.Get(key).value_or(kNoValue) : kNoValue;
+    }
+    for (const PlacedPod& p : row.pods) CountInDomains(r, p, +1, false);
+  }
+  if (was_listed != (row.node != nullptr)) {
+    names_changed_ = true;
+    if (row.node != nullptr) {
+      listed_.Insert(r);
+      ++node_count_;
+    } else {
+      listed_.Erase(r);
+      --node_count_;
+    }
+  }
+  Touch(r);
+}
+
+void Cache::AddNode(api::NodePtr node) {
+  Row r = EnsureRow(Symbol(node->meta.name));
+  SetNode(r, std::move(node));
+}
+
+void Cache::RemoveNode(std::string_view name) {
+  Row r = FindRow(Symbol::Find(name));
+  if (r == kNoRow || rows_[r].node == nullptr) return;
+  SetNode(r, nullptr);
+  FreeRowIfEmpty(r);
+}
+
+const std::vector<Row>& Cache::by_name_descending() const {
+  if (names_changed_) {
+    by_name_.clear();
+    by_name_.reserve(node_count_);
+    listed_.ForEach([&](Row r) { by_name_.push_back(r); });
+    std::vector<std::string_view> names(rows_.size());
+    for (Row r : by_name_) names[r] = rows_[r].name.str();
+    std::sort(by_name_.begin(), by_name_.end(), [&](Row a, Row b) { return names[a] > names[b]; });
+    rank_.assign(rows_.size(), ~uint32_t{0});
+    for (uint32_t i = 0; i < by_name_.size(); ++i) rank_[by_name_[i]] = i;
+    names_changed_ = false;
+  }
+  return by_name_;
+}
+
+uint32_t Cache::NameRank(Row r) const {
+  by_name_descending();
+  return rank_[r];
+}
+
+const Cache::LabelColumn& Cache::Label(Symbol key) const {
+  std::unique_ptr<LabelColumn>& column = label_columns_[key];
+  if (column == nullptr) {
+    column = std::make_unique<LabelColumn>(rows_.size(), kNoValue);
+    listed_.ForEach([&](Row r) { (*column)[r] = rows_[r].node->labels.Get(key).value_or(kNoValue); });
+  }
+  return *column;
+}
+
+// ---- sums and counts ----------------------------------------------------------------------------
+
+void Cache::CountResources(Row r, const TemplateInfo& info, int sign) {
+  NodeRow& row = rows_[r];
+  bool cut = info.saturated;
+  auto add = [&](int64_t* sum, int64_t amount) {
+    *sum = sign > 0 ? SaturatingAdd(*sum, amount, &cut) : SaturatingSub(*sum, amount, &cut);
+  };
+  add(&columns_.used_cpu[r], info.used.milli_cpu);
+  add(&columns_.used_memory[r], info.used.memory);
+  add(&columns_.used_gpu[r], info.used.nvidia_gpu);
+  add(&columns_.used_ephemeral[r], info.used.ephemeral_storage);
+  add(&columns_.nonzero_cpu[r], info.nonzero_milli_cpu);
+  add(&columns_.nonzero_memory[r], info.nonzero_memory);
+  for (const auto& [name, amount] : info.used.scalars) add(row.requested.MutableScalar(name), amount);
+  columns_.pod_count[r] += sign;
+  row.pods_with_volumes += info.tmpl->volumes.empty() ? 0 : sign;
+  row.saturated |= cut;
+}
+
+void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, bool nominated) {
+  const api::Node* node = rows_[r].node.get();
+  if (node == nullptr) return;
+  for (PodCount* c : p.info->counted_by) {
+    if ((c->query_.skip_terminating && p.pod->meta.deleting()) || (nominated && !c->query_.sees_nominated)) continue;
+    c->total_ += sign;
+    if (c->query_.topology_key.empty()) continue;
+    if (auto value = node->labels.Get(c->query_.topology_key)) c->by_value_[*value] += sign;
+  }
+  for (const TermUse& use : p.info->terms) {
+    DeclaredTerms::Term& term = terms_.terms_[use.term];
+    bool anti = use.kind == TermUse::Kind::kAntiRequired;
+    (anti ? terms_.anti_required_ : terms_.scoring_) += sign;
+    (anti ? term.anti_required : term.scoring) += sign;
+    auto value = node->labels.Get(term.term.topology_key);
+    if (!value) continue;
+    DeclaredTerms::InDomain& in = term.domains[*value];
+    switch (use.kind) {
+      case TermUse::Kind::kAntiRequired: in.anti_required += sign; break;
+      case TermUse::Kind::kAffinityRequired: in.affinity_required += sign; break;
+      case TermUse::Kind::kPreferred:
+        in.preferred_weight += sign * int64_t{use.weight};
+        in.preferred += sign;
+        break;
+    }
+    if (in.Zero()) term.domains.erase(*value);
+  }
+}
+
+void Cache::CountPod(Row r, const PlacedPod& p, int sign, bool nominated) {
+  CountResources(r, *p.info, sign);
+  for (const HostPort& port : p.info->host_ports) {
+    if (sign > 0) {
+      rows_[r].ports.Add(port);
+    } else {
+      rows_[r].ports.Remove(port);
+    }
+  }
+  bool terminating = p.pod->meta.deleting();
+  for (PodCount* c : p.info->counted_by) {
+    if ((c->query_.skip_terminating && terminating) || (nominated && !c->query_.sees_nominated)) continue;
+    if (c->by_row_.size() <= r) c->by_row_.resize(rows_.size(), 0);
+    c->by_row_[r] += sign;
+    c->total_all_ += sign;
+  }
+  if (!nominated) {
+    TemplateInfo::Placed& placed = p.info->rows[r];
+    (terminating ? placed.terminating : placed.live) += sign;
+    if (placed.live == 0 && placed.terminating == 0) p.info->rows.erase(r);
+    p.info->pods += sign;
+  }
+  CountInDomains(r, p, sign, nominated);
+}
+
+void Cache::Recount(Row r) {
+  NodeRow& row = rows_[r];
+  columns_.used_cpu[r] = columns_.used_memory[r] = columns_.used_gpu[r] = columns_.used_ephemeral[r] = 0;
+  columns_.nonzero_cpu[r] = columns_.nonzero_memory[r] = columns_.pod_count[r] = 0;
+  row.requested = Resource{};
+  row.pods_with_volumes = 0;
+  row.saturated = false;
+  for (const PlacedPod& p : row.pods) CountResources(r, *p.info, +1);
+}
+
+void Cache::Place(Row r, const PlacedPod& p) {
+  rows_[r].pods.push_back(p);
+  CountPod(r, p, +1);
+  Touch(r);
+}
+
+bool Cache::Unplace(Row r, const api::Pod& pod) {
+  NodeRow& row = rows_[r];
+  auto it = std::find_if(row.pods.begin(), row.pods.end(),
+                         [&](const PlacedPod& p) { return p.pod->meta.uid == pod.meta.uid; });
+  if (it == row.pods.end()) return false;
+  PlacedPod gone = *it;
+  *it = std::move(row.pods.back());
+  row.pods.pop_back();
+  CountPod(r, gone, -1);
+  if (row.saturated) Recount(r);
+  Touch(r);
+  return true;
+}
+
+TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
+  auto it = templates_.find(tmpl.get());
+  if (it != templates_.end()) return it->second.get();
+  if (templates_.size() >= next_template_sweep_) DropUnusedTemplates();
+  auto owned = std::make_unique<TemplateInfo>();
+  TemplateInfo* info = owned.get();
+  info->tmpl = tmpl;
+  DescribeTemplate(*tmpl, info);
+  if (info->saturated) {
+    LOG(WARNING) << "A pod of namespace \"" << tmpl->ns.str()
+                 << "\" names an amount beyond what 64 bits hold; using the largest";
+  }
+  auto declare = [&](TermUse::Kind kind, const api::PodAffinityTerm& t, int32_t weight) {
+    info->terms.push_back({kind, weight, terms_.Use(t)});
+  };
+  if (const auto& a = tmpl->affinity.pod) {
+    for (const auto& t : a->required) declare(TermUse::Kind::kAffinityRequired, t, 0);
+    for (const auto& t : a->preferred) declare(TermUse::Kind::kPreferred, t.term, t.weight);
+  }
+  if (const auto& a = tmpl->affinity.pod_anti) {
+    for (const auto& t : a->required) declare(TermUse::Kind::kAntiRequired, t, 0);
+    for (const auto& t : a->preferred) {
+      declare(TermUse::Kind::kPreferred, t.term, static_cast<int32_t>(0u - static_cast<uint32_t>(t.weight)));
+    }
+  }
+  for (const auto& c : counts_) {
+    if (c->query_.Matches(*tmpl)) info->counted_by.push_back(c.get());
+  }
+  templates_.emplace(tmpl.get(), std::move(owned));
+  return info;
+}
+
+void Cache::DropUnusedTemplates() {
+  absl::erase_if(templates_, [&](const auto& entry) {
+    const TemplateInfo& info = *entry.second;
+    if (info.pods != 0 || info.tmpl.use_count() > 1) return false;
+    for (const TermUse& use : info.terms) terms_.Release(use.term);
+    return true;
+  });
+  next_template_sweep_ = std::max<size_t>(1024, 2 * templates_.size());
+}
+
+std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
+  for (const auto& c : counts_) {
+    if (c->query_ == query) return c;
+  }
+  DropUnusedCounts();
+  std::shared_ptr<PodCount> count(new PodCount(query));
+  count->by_row_.resize(rows_.size(), 0);
+  const LabelColumn* column = query.topology_key.empty() ? nullptr : &Label(query.topology_key);
+  for (auto& [tmpl, info] : templates_) {
+    if (!query.Matches(*tmpl)) continue;
+    info->counted_by.push_back(count.get());
+    for (const auto& [r, placed] : info->rows) {
+      int32_t n = placed.live + (query.skip_terminating ? 0 : placed.terminating);
+      count->by_row_[r] += n;
+      count->total_all_ += n;
+      if (rows_[r].node == nullptr) continue;
+      count->total_ += n;
+      if (column != nullptr && (*column)[r] != kNoValue) count->by_value_[(*column)[r]] += n;
+    }
+  }
+  counts_.push_back(count);
+  return count;
+}
+
+void Cache::DropUnusedCounts() {
+  size_t unused = static_cast<size_t>(
+      std::count_if(counts_.begin(), counts_.end(), [](const auto& c) { return c.use_count() == 1; }));
+  if (unused < kUnusedCountsKept) return;
+  absl::flat_hash_set<const PodCount*> gone;
+  for (const auto& c : counts_) {
+    if (c.use_count() == 1) gone.insert(c.get());
+  }
+  for (auto& [tmpl, info] : templates_) {
+    std::erase_if(info->counted_by, [&](const PodCount* c) { return gone.contains(c); });
+  }
+  std::erase_if(counts_, [&](const auto& c) { return gone.contains(c.get()); });
+}
+
+// ---- pods ---------------------------------------------------------------------------------------
+
+absl::Status Cache::AssumePod(api::PodPtr pod) {
+  if (pod->meta.uid.empty()) return NoUid();
+  auto [it, fresh] = pod_states_.try_emplace(pod->meta.uid);
+  if (!fresh) {
+    return util::FailedPrecondition(absl::StrCat("pod ", pod->meta.uid, " is in the cache, so can't be assumed"));
+  }
+  it->second.pod = pod;
+  it->second.assumed = true;
+  ++assumed_;
+  Place(EnsureRow(pod->node_name), {pod, Info(pod->tmpl)});
+  return absl::OkStatus();
+}
+
+void Cache::FinishBinding(const api::Pod& pod, absl::Duration now) {
+  auto it = pod_states_.find(pod.meta.uid);
+  if (it == pod_states_.end() || !it->second.assumed) return;
+  it->second.binding_finished = true;
+  it->second.deadline = now + kAssumedPodTtl;
+  VLOG(5) << "Finished binding for pod " << pod.meta.uid << ". Can be expired.";
+}
+
+absl::Status Cache::ForgetPod(const api::Pod& pod) {
+  if (pod.meta.uid.empty()) return NoUid();
+  auto it = pod_states_.find(pod.meta.uid);
+  if (it == pod_states_.end() || !it->second.assumed) {
+    return util::FailedPrecondition(absl::StrCat("pod ", pod.meta.uid, " wasn't assumed so cannot be forgotten"));
+  }
+  api::PodPtr known = it->second.pod;
+  if (known->node_name != pod.node_name) {
+    return util::FailedPrecondition(absl::StrCat("pod ", pod.meta.uid, " was assumed on ", pod.node_name.string(),
+                                                 " but assigned to ", known->node_name.string()));
+  }
+  return RemovePod(pod);
+}
+
+absl::Status Cache::AddPod(api::PodPtr pod) {
+  if (pod->meta.uid.empty()) return NoUid();
+  auto [it, fresh] = pod_states_.try_emplace(pod->meta.uid);
+  PodState& state = it->second;
+  if (fresh) {
+    state.pod = pod;
+    Place(EnsureRow(pod->node_name), {pod, Info(pod->tmpl)});
+    return absl::OkStatus();
+  }
+  if (!state.assumed) {
+    return util::FailedPrecondition(absl::StrCat("pod ", pod->meta.uid, " was already in added state"));
+  }
+  if (state.pod->node_name != pod->node_name) {
+    LOG(WARNING) << "Pod " << pod->meta.uid << " was assumed to be on " << state.pod->node_name.str()
+                 << " but got added to " << pod->node_name.str();
+  }
+  state.assumed = state.binding_finished = false;
+  --assumed_;
+  return UpdatePod(std::move(pod));
+}
+
+absl::Status Cache::UpdatePod(api::PodPtr pod) {
+  if (pod->meta.uid.empty()) return NoUid();
+  auto it = pod_states_.find(pod->meta.uid);
+  if (it == pod_states_.end() || it->second.assumed) return AddPod(std::move(pod));
+  PodState& state = it->second;
+  Row from = FindRow(state.pod->node_name);
+  if (state.pod->node_name != pod->node_name) {
+    ++repairs_;
+    LOG(ERROR) << "Pod " << pod->meta.uid << " is on node " << pod->node_name.str() << ", not on "
+               << state.pod->node_name.str() << " as known before. Mended.";
+  } else if (state.pod->tmpl == pod->tmpl && state.pod->meta.deleting() == pod->meta.deleting()) {
+    // Nothing that is counted changed: only the object is newer.
+    for (PlacedPod& p : rows_[from].pods) {
+      if (p.pod->meta.uid == pod->meta.uid) p.pod = pod;
+    }
+    state.pod = std::move(pod);
+    return absl::OkStatus();
+  }
+  Unplace(from, *state.pod);
+  state.pod = pod;
+  Row to = EnsureRow(pod->node_name);
+  Place(to, {pod, Info(pod->tmpl)});
+  if (from != to) FreeRowIfEmpty(from);
+  return absl::OkStatus();
+}
+
+absl::Status Cache::RemovePod(const api::Pod& pod) {
+  if (pod.meta.uid.empty()) return NoUid();
+  auto it = pod_states_.find(pod.meta.uid);
+  if (it == pod_states_.end()) {
+    return util::NotFound(
+        absl::StrCat("pod ", pod.meta.uid, " is not found in scheduler cache, so cannot be removed from it"));
+  }
+  api::PodPtr known = it->second.pod;
+  if (it->second.assumed) --assumed_;
+  pod_states_.erase(it);
+  Row r = FindRow(known->node_name);
+  Unplace(r, *known);
+  FreeRowIfEmpty(r);
+  return absl::OkStatus();
+}
+
+bool Cache::IsAssumed(std::string_view uid) const {
+  auto it = pod_states_.find(std::string(uid));
+  return it != pod_states_.end() && it->second.assumed;
+}
+
+api::PodPtr Cache::GetPod(std::string_view uid) const {
+  auto it = pod_states_.find(std::string(uid));
+  return it == pod_states_.end() ? nullptr : it->second.pod;
+}
+
+std::vector<api::PodPtr> Cache::Expire(absl::Duration now) {
+  std::vector<api::PodPtr> expired;
+  if (assumed_ == 0) return expired;
+  for (const auto& [uid, state] : pod_states_) {
+    if (state.assumed && state.binding_finished && now > state.deadline) expired.push_back(state.pod);
+  }
+  for (const api::PodPtr& pod : expired) {
+    LOG(WARNING) << "Pod " << pod->meta.Key() << " expired";
+    RemovePod(*pod).IgnoreError();
+  }
+  return expired;
+}
+
+// ---- simulation ---------------------------------------------------------------------------------
+
+Cache::Simulation::Simulation(Cache* cache, Row row)
+    : cache_(cache), row_(row), saved_pods_(cache->rows_[row].pods), saved_ports_(cache->rows_[row].ports) {}
+
+Cache::Simulation::~Simulation() {
+  for (auto it = done_.rbegin(); it != done_.rend(); ++it) {
+    bool nominated = it->second > 1;
+    cache_->CountPod(row_, it->first, it->second > 0 ? -1 : +1, nominated);
+  }
+  NodeRow& row = cache_->rows_[row_];
+  row.pods = std::move(saved_pods_);
+  row.ports = std::move(saved_ports_);
+  if (row.saturated) cache_->Recount(row_);
+}
+
+void Cache::Simulation::Remove(const PlacedPod& pod) {
+  std::vector<PlacedPod>& pods = cache_->rows_[row_].pods;
+  auto it = std::find_if(pods.begin(), pods.end(), [&](const PlacedPod& p) { return p.pod == pod.pod; });
+  CHECK(it != pods.end());
+  PlacedPod gone = *it;
+  *it = std::move(pods.back());
+  pods.pop_back();
+  cache_->CountPod(row_, gone, -1);
+  if (cache_->rows_[row_].saturated) cache_->Recount(row_);
+  done_.emplace_back(gone, -1);
+}
+
+void Cache::Simulation::Restore(const PlacedPod& pod) {
+  cache_->rows_[row_].pods.push_back(pod);
+  cache_->CountPod(row_, pod, +1);
+  done_.emplace_back(pod, +1);
+}
+
+void Cache::Simulation::AddNominated(const api::PodPtr& pod) {
+  PlacedPod p{pod, cache_->Info(pod->tmpl)};
+  cache_->rows_[row_].pods.push_back(p);
+  cache_->CountPod(row_, p, +1, /*nominated=*/true);
+  done_.emplace_back(p, +2);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,99 @@
+#include "pkg/scheduler/cache/resource.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "pkg/util/status.h"
+
+namespace berth::scheduler {
+namespace {
+
+const Symbol kCpu("cpu"), kMemory("memory"), kPods("pods"), kEphemeral("ephemeral-storage"),
+    kNvidiaGpu("alpha.kubernetes.io/nvidia-gpu");
+
+int64_t* Native(Resource* r, Symbol name) {
+  if (name == kCpu) return &r->milli_cpu;
+  if (name == kMemory) return &r->memory;
+  if (name == kNvidiaGpu) return &r->nvidia_gpu;
+  if (name == kEphemeral) return &r->ephemeral_storage;
+  return nullptr;
+}
+
+int64_t Amount(Symbol name, const api::Quantity& q) { return name == kCpu ? q.MilliValue() : q.Value(); }
+
+}  // namespace
+
+int64_t SaturatingAdd(int64_t a, int64_t b, bool* saturated) {
+  int64_t r;
+  if (!__builtin_add_overflow(a, b, &r)) return r;
+  if (saturated != nullptr) *saturated = true;
+  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+int64_t SaturatingSub(int64_t a, int64_t b, bool* saturated) {
+  int64_t r;
+  if (!__builtin_sub_overflow(a, b, &r)) return r;
+  if (saturated != nullptr) *saturated = true;
+  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+
+int64_t Resource::Scalar(Symbol name) const {
+  for (const auto& [n, v] : scalars) {
+    if (n == name) return v;
+  }
+  return 0;
+}
+bool Resource::HasScalar(Symbol name) const {
+  return std::any_of(scalars.begin(), scalars.end(), [&](const auto& s) { return s.first == name; });
+}
+int64_t* Resource::MutableScalar(Symbol name) {
+  auto it = std::lower_bound(scalars.begin(), scalars.end(), name, [](const auto& s, Symbol n) { return s.first < n; });
+  if (it == scalars.end() || it->first != name) it = scalars.insert(it, {name, 0});
+  return &it->second;
+}
+
+bool Resource::Add(const api::ResourceList& list) {
+  bool cut = false;
+  for (const auto& [name, quantity] : list) {
+    int64_t amount = Amount(name, quantity);
+    bool counted = true;
+    if (int64_t* native = Native(this, name)) {
+      *native = SaturatingAdd(*native, amount, &cut);
+    } else if (name == kPods) {
+      allowed_pods = SaturatingAdd(allowed_pods, amount, &cut);
+    } else if (IsScalarResourceName(name)) {
+      int64_t* scalar = MutableScalar(name);
+      *scalar = SaturatingAdd(*scalar, amount, &cut);
+    } else {
+      counted = false;
+    }
+    cut |= counted && quantity.SaturatesValue();
+  }
+  return !cut;
+}
+
+void Resource::RaiseTo(const api::ResourceList& list) {
+  for (const auto& [name, quantity] : list) {
+    int64_t amount = Amount(name, quantity);
+    if (int64_t* native = Native(this, name)) {
+      *native = std::max(*native, amount);
+    } else if (IsScalarResourceName(name) && amount > Scalar(name)) {
+      *MutableScalar(name) = amount;
+    }
+  }
+}
+
+bool IsExtendedResourceName(std::string_view name) {
+  return name.find('/') != std::string_view::npos && name.find("kubernetes.io/") == std::string_view::npos &&
+         !name.starts_with("requests.") && api::QualifiedNameProblems("requests." + std::string(name)).empty();
+}
+
+bool IsScalarResourceName(Symbol name) {
+  thread_local absl::flat_hash_map<uint32_t, bool> known;
+  auto [it, fresh] = known.try_emplace(name.id(), false);
+  if (fresh) it->second = name.str().starts_with("hugepages-") || IsExtendedResourceName(name.str());
+  return it->second;
+}
+
+}  // namespace berth::scheduler

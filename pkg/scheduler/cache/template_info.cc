@@ -1,0 +1,54 @@
+#include "pkg/scheduler/cache/template_info.h"
+
+#include <algorithm>
+
+namespace berth::scheduler {
+namespace {
+
+const Symbol kCpu("cpu"), kMemory("memory"), kTcp("TCP"), kAnyAddress("0.0.0.0");
+constexpr int64_t kDefaultMilliCpu = 100;
+constexpr int64_t kDefaultMemory = 200 * 1024 * 1024;
+
+const api::Quantity* Find(const api::ResourceList& list, Symbol name) {
+  const api::Quantity* found = nullptr;
+  for (const auto& [n, q] : list) {
+    if (n == name) found = &q;
+  }
+  return found;
+}
+
+// Burstable or Guaranteed: some container asks for or limits cpu or memory above zero.
+bool AsksForCpuOrMemory(const api::ResourceList& list) {
+  return std::any_of(list.begin(), list.end(),
+                     [](const auto& r) { return (r.first == kCpu || r.first == kMemory) && r.second.Sign() > 0; });
+}
+
+}  // namespace
+
+void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
+  info->best_effort = true;
+  for (const api::Container& c : t.containers) {
+    info->saturated |= !info->used.Add(c.requests);
+    info->limits.Add(c.limits);
+    const api::Quantity* cpu = Find(c.requests, kCpu);
+    const api::Quantity* memory = Find(c.requests, kMemory);
+    info->nonzero_milli_cpu =
+        SaturatingAdd(info->nonzero_milli_cpu, cpu ? cpu->MilliValue() : kDefaultMilliCpu, &info->saturated);
+    info->nonzero_memory =
+        SaturatingAdd(info->nonzero_memory, memory ? memory->Value() : kDefaultMemory, &info->saturated);
+    if (AsksForCpuOrMemory(c.requests) || AsksForCpuOrMemory(c.limits)) info->best_effort = false;
+    for (const api::ContainerPort& p : c.ports) {
+      if (p.host_port <= 0) continue;
+      info->host_ports.push_back(
+          {p.host_ip.empty() ? kAnyAddress : p.host_ip, p.protocol.empty() ? kTcp : p.protocol, p.host_port});
+    }
+  }
+  info->request = info->used;
+  for (const api::Container& c : t.init_containers) {
+    info->request.RaiseTo(c.requests);
+    info->limits.RaiseTo(c.limits);
+  }
+  info->has_pod_affinity = t.affinity.pod.has_value() || t.affinity.pod_anti.has_value();
+}
+
+}  // namespace berth::scheduler
