@@ -102,11 +102,11 @@ install: all  ## install the programs into $(DESTDIR)$(PREFIX)/bin
 PCH := $(OUT)/pch/pch.h
 TEST_PCH := $(OUT)/pch/pch_test.h
 $(PCH).gch: hack/pch.h
-	@mkdir -p $(@D); cp $< $(PCH)
+	@mkdir -p $(@D); grep -v '^#pragma once' $< > $(PCH)
 	@echo "  PCH   $<"
 	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(PCH) -o $@
 $(TEST_PCH).gch: hack/pch_test.h hack/pch.h
-	@mkdir -p $(@D); cp $< $(TEST_PCH)
+	@mkdir -p $(@D); grep -v '^#pragma once' $< > $(TEST_PCH)
 	@echo "  PCH   $<"
 	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(TEST_PCH) -o $@
 
