@@ -18,8 +18,8 @@ namespace berth::api {
 
 // What to do beyond reading.
 struct DecodeOptions {
-  bool keep_raw = false;      // Pod (those without a node), PersistentVolume: keep the JSON text in `raw`
-  bool keep_node_raw = false; // Node: keep the JSON text
+  bool keep_raw = false;       // Pod (those without a node), PersistentVolume: keep the JSON text in `raw`
+  bool keep_node_raw = false;  // Node: keep the JSON text
 };
 
 absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o = {});
@@ -55,7 +55,7 @@ using Object =
 absl::StatusOr<Object> DecodeObject(Json j, std::string_view default_kind = {}, const DecodeOptions& o = {});
 
 // A label selector object or a list of node selector requirements, decided (labels.h).
-DecidedSelector DecideLabelSelector(Json j);           // null: matches nothing; empty: everything
-DecidedSelector DecideNodeSelectorTerm(Json term);     // no expressions: matches nothing
+DecidedSelector DecideLabelSelector(Json j);        // null: matches nothing; empty: everything
+DecidedSelector DecideNodeSelectorTerm(Json term);  // no expressions: matches nothing
 
 }  // namespace berth::api

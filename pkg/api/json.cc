@@ -63,7 +63,9 @@ class Handler {
  public:
   Handler(TextStream& in, Document* doc, JsonSink* sink) : in_(in), main_(doc), element_(&element_doc_), sink_(sink) {}
 
-  bool Null() { return Leaf([&](DocumentBuilder& b) { b.Null(in_.Tell() - 4, in_.Tell()); }); }
+  bool Null() {
+    return Leaf([&](DocumentBuilder& b) { b.Null(in_.Tell() - 4, in_.Tell()); });
+  }
   bool Bool(bool v) {
     return Leaf([&](DocumentBuilder& b) { b.Bool(v, in_.Tell() - (v ? 4 : 5), in_.Tell()); });
   }
@@ -185,8 +187,12 @@ absl::Status ParseOne(std::string_view text, TextStream& in, Handler& handler) {
 
 // ---- Json ---------------------------------------------------------------------------------------
 
-Json::Type Json::type() const { return doc_ == nullptr ? Type::kNull : doc_->nodes_[index_].type; }
-int64_t Json::Int() const { return IsInt() ? static_cast<int64_t>(doc_->nodes_[index_].number) : 0; }
+Json::Type Json::type() const {
+  return doc_ == nullptr ? Type::kNull : doc_->nodes_[index_].type;
+}
+int64_t Json::Int() const {
+  return IsInt() ? static_cast<int64_t>(doc_->nodes_[index_].number) : 0;
+}
 double Json::Double() const {
   if (IsInt()) return static_cast<double>(Int());
   if (type() != Type::kDouble) return 0;
@@ -199,9 +205,15 @@ std::string_view Json::Text() const {
   const auto& n = doc_->nodes_[index_];
   return std::string_view(doc_->text_).substr(n.begin, n.size);
 }
-size_t Json::begin_offset() const { return doc_ == nullptr ? 0 : doc_->nodes_[index_].from; }
-size_t Json::end_offset() const { return doc_ == nullptr ? 0 : doc_->nodes_[index_].to; }
-size_t Json::size() const { return IsArray() || IsObject() ? doc_->nodes_[index_].size : 0; }
+size_t Json::begin_offset() const {
+  return doc_ == nullptr ? 0 : doc_->nodes_[index_].from;
+}
+size_t Json::end_offset() const {
+  return doc_ == nullptr ? 0 : doc_->nodes_[index_].to;
+}
+size_t Json::size() const {
+  return IsArray() || IsObject() ? doc_->nodes_[index_].size : 0;
+}
 
 Json::Range Json::Children() const {
   if (!IsArray() && !IsObject()) return {{doc_, 0}, {doc_, 0}};
@@ -264,12 +276,22 @@ std::string Json::Serialize() const {
     first = false;
     Json v(doc_, i);
     switch (n.type) {
-      case Type::kNull: out += "null"; break;
-      case Type::kTrue: out += "true"; break;
-      case Type::kFalse: out += "false"; break;
+      case Type::kNull:
+        out += "null";
+        break;
+      case Type::kTrue:
+        out += "true";
+        break;
+      case Type::kFalse:
+        out += "false";
+        break;
       case Type::kInt:
-      case Type::kDouble: out += v.Text(); break;
-      case Type::kString: AppendJsonString(v.Text(), &out); break;
+      case Type::kDouble:
+        out += v.Text();
+        break;
+      case Type::kString:
+        AppendJsonString(v.Text(), &out);
+        break;
       case Type::kArray:
       case Type::kObject:
         out.push_back(n.type == Type::kArray ? '[' : '{');
@@ -348,7 +370,9 @@ void DocumentBuilder::Key(std::string_view key) {
   key_size_ = static_cast<uint32_t>(key.size());
   doc_->text_.append(key);
 }
-void DocumentBuilder::Null(size_t from, size_t to) { Add(Json::Type::kNull, from, to); }
+void DocumentBuilder::Null(size_t from, size_t to) {
+  Add(Json::Type::kNull, from, to);
+}
 void DocumentBuilder::Bool(bool b, size_t from, size_t to) {
   Add(b ? Json::Type::kTrue : Json::Type::kFalse, from, to);
 }

@@ -37,9 +37,9 @@ class Json {
   bool IsObject() const { return type() == Type::kObject; }
 
   bool Bool() const { return type() == Type::kTrue; }
-  int64_t Int() const;          // 0 unless IsInt
-  double Double() const;        // 0 unless IsNumber
-  std::string_view Text() const;    // a string's text, or a number's as it was written; else empty
+  int64_t Int() const;            // 0 unless IsInt
+  double Double() const;          // 0 unless IsNumber
+  std::string_view Text() const;  // a string's text, or a number's as it was written; else empty
   // The whole value as JSON, compact, keys in document order.
   std::string Serialize() const;
   // What to show of a value in an error message: the JSON, cut to some 60 bytes.

@@ -102,4 +102,7 @@ std::vector<std::string> QualifiedNameProblems(std::string_view name);
 std::vector<std::string> LabelValueProblems(std::string_view value);
 std::vector<std::string> Dns1123SubdomainProblems(std::string_view name);
 
+// A text as Go's %q shows it: quotes, backslashes and control characters escaped.
+std::string GoQuoted(std::string_view s);
+
 }  // namespace berth::api

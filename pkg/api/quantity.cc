@@ -49,7 +49,9 @@ std::string_view DecimalSuffix(int exponent) {
   return {};
 }
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 std::string ToText(Int128 v) {
   if (v == 0) return "0";

@@ -20,8 +20,8 @@ class Quantity {
 
   constexpr Quantity() = default;  // 0
 
-  // Errors carry 1.10's text: "quantities must match the regular expression '...'", "unable to parse quantity's suffix".
-  // Surrounding white space is trimmed, as the JSON decoder does.
+  // Errors carry 1.10's text: "quantities must match the regular expression '...'", "unable to parse quantity's
+  // suffix". Surrounding white space is trimmed, as the JSON decoder does.
   static absl::StatusOr<Quantity> Parse(std::string_view text);
   static Quantity FromInt(int64_t units);
 

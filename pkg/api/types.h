@@ -1,8 +1,8 @@
 // The objects a scheduler reads, with only the fields that scheduling needs.
 //
-// All are immutable once decoded and handed around as shared_ptr<const T>; texts that repeat are symbols. What pods made
-// from one template share is kept once, in a PodTemplate. Optional texts are empty when absent, as in Go.
-// Field rules: Kubernetes 1.10 API. Quantities keep their exact value (quantity.h).
+// All are immutable once decoded and handed around as shared_ptr<const T>; texts that repeat are symbols. What pods
+// made from one template share is kept once, in a PodTemplate. Optional texts are empty when absent, as in Go. Field
+// rules: Kubernetes 1.10 API. Quantities keep their exact value (quantity.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -32,7 +32,7 @@ struct ObjectMeta {
   Symbol ns;  // "namespace"; empty for cluster-wide kinds
   std::string uid;
   std::string resource_version;
-  int64_t creation_seconds = 0;           // Unix time, 0 when absent
+  int64_t creation_seconds = 0;             // Unix time, 0 when absent
   std::optional<int64_t> deletion_seconds;  // deletionTimestamp, Unix time
   bool deleting() const { return deletion_seconds.has_value(); }
   // "namespace/name", or the name alone for cluster-wide kinds.
@@ -85,8 +85,8 @@ struct NodeAffinity {
 };
 
 struct PodAffinityTerm {
-  DecidedSelector selector;          // absent labelSelector: matches nothing
-  std::vector<Symbol> namespaces;    // sorted; never empty: defaulted to the declaring pod's namespace
+  DecidedSelector selector;        // absent labelSelector: matches nothing
+  std::vector<Symbol> namespaces;  // sorted; never empty: defaulted to the declaring pod's namespace
   Symbol topology_key;
   friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
@@ -112,10 +112,10 @@ struct Affinity {
 struct Volume {
   enum class Kind : uint8_t { kGcePd, kAwsEbs, kIscsi, kRbd, kAzureDisk, kClaim };
   Kind kind = Kind::kClaim;
-  bool read_only = false;               // GCE, iSCSI, RBD
-  std::string id;                       // pdName, volumeID, iqn, RBD image, diskName, claimName
-  std::string pool;                     // RBD
-  std::vector<std::string> monitors;    // RBD
+  bool read_only = false;             // GCE, iSCSI, RBD
+  std::string id;                     // pdName, volumeID, iqn, RBD image, diskName, claimName
+  std::string pool;                   // RBD
+  std::vector<std::string> monitors;  // RBD
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
@@ -129,7 +129,7 @@ struct PodTemplate {
   std::optional<int32_t> priority;           // spec.priority
   Labels node_selector;
   Affinity affinity;
-  bool has_affinity = false;                 // spec.affinity was given
+  bool has_affinity = false;  // spec.affinity was given
   std::vector<Toleration> tolerations;
   std::vector<Container> containers, init_containers;
   std::vector<Volume> volumes;
@@ -154,7 +154,7 @@ struct Pod {
   Symbol node_name;                         // spec.nodeName
   Symbol nominated_node_name;               // status.nominatedNodeName
   PodPhase phase = PodPhase::kPending;
-  std::optional<PodCondition> scheduled;    // the PodScheduled condition
+  std::optional<PodCondition> scheduled;  // the PodScheduled condition
   // The server's own JSON of this object, kept for pods without a node so that what is written back is the server's
   // own with our change; null otherwise.
   std::shared_ptr<const std::string> raw;
@@ -189,7 +189,7 @@ struct Node {
   ResourceList allocatable;
   std::vector<NodeCondition> conditions;  // in order, duplicates kept
   std::vector<NodeImage> images;
-  std::vector<AvoidPods> avoid_pods;      // empty when the annotation is missing or not valid JSON
+  std::vector<AvoidPods> avoid_pods;       // empty when the annotation is missing or not valid JSON
   std::shared_ptr<const std::string> raw;  // only when asked for (extenders that want whole nodes)
 
   // True when nothing that scheduling reads differs (a heartbeat).
@@ -221,7 +221,7 @@ struct PersistentVolume {
   Labels labels;
   std::optional<Quantity> capacity;  // spec.capacity.storage
   std::vector<Symbol> access_modes;
-  std::string storage_class_name;            // spec
+  std::string storage_class_name;               // spec
   std::optional<std::string> class_annotation;  // volume.beta.kubernetes.io/storage-class
   std::optional<std::string> volume_mode;
   struct ClaimRef {

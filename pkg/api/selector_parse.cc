@@ -1,0 +1,199 @@
+// The textual selectors of list requests, as the API server reads them.
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "pkg/api/labels.h"
+#include "pkg/util/status.h"
+
+namespace berth::api {
+namespace {
+
+enum class Kind { kEnd, kError, kIdentifier, kNot, kComma, kOpen, kClose, kIn, kNotIn, kEq, kEqEq, kNotEq, kGt, kLt };
+
+struct Token {
+  Kind kind = Kind::kEnd;
+  std::string text;
+};
+
+bool Special(char c) {
+  return c != 0 && std::strchr("=!(),><", c) != nullptr;
+}
+bool Space(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+Kind SpecialKind(std::string_view s) {
+  if (s == ")") return Kind::kClose;
+  if (s == ",") return Kind::kComma;
+  if (s == "!") return Kind::kNot;
+  if (s == "==") return Kind::kEqEq;
+  if (s == "=") return Kind::kEq;
+  if (s == "!=") return Kind::kNotEq;
+  if (s == "(") return Kind::kOpen;
+  if (s == ">") return Kind::kGt;
+  if (s == "<") return Kind::kLt;
+  return Kind::kError;
+}
+
+std::vector<Token> Scan(std::string_view text) {
+  std::vector<Token> tokens;
+  size_t pos = 0;
+  // A NUL byte ends the text, as in 1.10's scanner.
+  text = text.substr(0, text.find('\0'));
+  for (;;) {
+    while (pos < text.size() && Space(text[pos])) ++pos;
+    if (pos == text.size()) break;
+    size_t begin = pos;
+    if (Special(text[pos])) {
+      // The longest run of special characters that is a token; it begins with one always.
+      while (++pos < text.size() && SpecialKind(text.substr(begin, pos + 1 - begin)) != Kind::kError) {
+      }
+      std::string_view s = text.substr(begin, pos - begin);
+      tokens.push_back({SpecialKind(s), std::string(s)});
+      continue;
+    }
+    while (pos < text.size() && !Special(text[pos]) && !Space(text[pos])) ++pos;
+    std::string_view s = text.substr(begin, pos - begin);
+    Kind kind = s == "in" ? Kind::kIn : s == "notin" ? Kind::kNotIn : Kind::kIdentifier;
+    tokens.push_back({kind, std::string(s)});
+  }
+  tokens.push_back({});
+  return tokens;
+}
+
+template <typename... Parts>
+absl::Status Bad(const Parts&... parts) {
+  return absl::InvalidArgumentError(absl::StrCat(parts...));
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : tokens_(Scan(text)) {}
+
+  absl::StatusOr<std::vector<Requirement>> Parse() {
+    std::vector<Requirement> out;
+    for (;;) {
+      Token t = Peek();
+      if (t.kind == Kind::kEnd) return out;
+      if (t.kind != Kind::kIdentifier && t.kind != Kind::kNot) {
+        return Bad("found '", t.text, "', expected: !, identifier, or 'end of string'");
+      }
+      absl::StatusOr<Requirement> r = One();
+      if (!r.ok()) return Bad("unable to parse requirement: ", r.status().message());
+      out.push_back(*std::move(r));
+      t = Next();
+      if (t.kind == Kind::kEnd) return out;
+      if (t.kind != Kind::kComma) return Bad("found '", t.text, "', expected: ',' or 'end of string'");
+      Token after = Peek();
+      if (after.kind != Kind::kIdentifier && after.kind != Kind::kNot) {
+        return Bad("found '", after.text, "', expected: identifier after ','");
+      }
+    }
+  }
+
+ private:
+  // Where a value may stand, the words "in" and "notin" are identifiers.
+  Token Peek() const {
+    Token t = tokens_[std::min(pos_, tokens_.size() - 1)];
+    if (t.kind == Kind::kIn || t.kind == Kind::kNotIn) t.kind = Kind::kIdentifier;
+    return t;
+  }
+  Token Next() {
+    Token t = Peek();
+    ++pos_;
+    return t;
+  }
+
+  absl::StatusOr<Requirement> One() {
+    Token t = Next();
+    bool negated = t.kind == Kind::kNot;
+    if (negated) t = Next();
+    if (t.kind != Kind::kIdentifier) return Bad("found '", t.text, "', expected: identifier");
+    std::string key = t.text;
+    if (auto checked = Requirement::Make(key, Operator::kExists, {}); !checked.ok()) return checked;
+    if (negated) return Requirement::Make(key, Operator::kDoesNotExist, {});
+    Kind next = Peek().kind;
+    if (next == Kind::kEnd || next == Kind::kComma) return Requirement::Make(key, Operator::kExists, {});
+
+    const Token& op = tokens_[std::min(pos_++, tokens_.size() - 1)];
+    switch (op.kind) {
+      case Kind::kIn:
+        return Listed(key, Operator::kIn);
+      case Kind::kNotIn:
+        return Listed(key, Operator::kNotIn);
+      case Kind::kEq:
+      case Kind::kEqEq:
+        return Single(key, Operator::kEquals);
+      case Kind::kNotEq:
+        return Single(key, Operator::kNotEquals);
+      case Kind::kGt:
+        return Single(key, Operator::kGreaterThan);
+      case Kind::kLt:
+        return Single(key, Operator::kLessThan);
+      default:
+        return Bad("found '", op.text, "', expected: '=', '!=', '==', 'in', notin'");
+    }
+  }
+
+  absl::StatusOr<Requirement> Single(const std::string& key, Operator op) {
+    Kind next = Peek().kind;
+    Symbol value;
+    if (next != Kind::kEnd && next != Kind::kComma) {
+      Token t = Next();
+      if (t.kind != Kind::kIdentifier) return Bad("found '", t.text, "', expected: identifier");
+      value = Symbol(t.text);
+    }
+    return Requirement::Make(key, op, std::span(&value, 1));
+  }
+
+  absl::StatusOr<Requirement> Listed(const std::string& key, Operator op) {
+    Token open = Next();
+    if (open.kind != Kind::kOpen) return Bad("found '", open.text, "' expected: '('");
+    std::vector<Symbol> values;
+    Token first = Peek();
+    if (first.kind == Kind::kClose) {
+      Next();
+      return Requirement::Make(key, op, values);
+    }
+    if (first.kind != Kind::kIdentifier && first.kind != Kind::kComma) {
+      return Bad("found '", first.text, "', expected: ',', ')' or identifier");
+    }
+    // A missing value between, before or behind commas is the empty one.
+    for (;;) {
+      Token t = Next();
+      Token after = Peek();
+      if (t.kind == Kind::kIdentifier) {
+        values.emplace_back(t.text);
+        if (after.kind == Kind::kComma) continue;
+        if (after.kind != Kind::kClose) return Bad("found '", after.text, "', expected: ',' or ')'");
+      } else if (t.kind == Kind::kComma) {
+        if (values.empty()) values.emplace_back();
+        if (after.kind == Kind::kComma) {
+          Next();
+          values.emplace_back();
+        }
+        if (after.kind != Kind::kClose) continue;
+        values.emplace_back();
+      } else {
+        return Bad("found '", t.text, "', expected: ',', or identifier");
+      }
+      Next();  // the ')'
+      return Requirement::Make(key, op, values);
+    }
+  }
+
+  std::vector<Token> tokens_;
+  size_t pos_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<Selector> Selector::Parse(std::string_view text) {
+  absl::StatusOr<std::vector<Requirement>> requirements = Parser(text).Parse();
+  if (!requirements.ok()) return requirements.status();
+  return Selector(*std::move(requirements));
+}
+
+}  // namespace berth::api
