@@ -111,6 +111,10 @@ $(TEST_PCH).gch: hack/pch_test.h hack/pch.h
 	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(TEST_PCH) -o $@
 
 COMPILE = $(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -include $(1) -Winvalid-pch -fpch-preprocess -c $< -o $@
+# Catch2's main is the one file that must not see its precompiled header.
+$(OBJ)/hack/test_main_test.o: hack/test_main_test.cc $(PCH).gch
+	@mkdir -p $(@D); echo "  CXX   $<"
+	@$(CCACHE) $(call COMPILE,$(PCH))
 $(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
 	@$(CCACHE) $(call COMPILE,$(TEST_PCH))

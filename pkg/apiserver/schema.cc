@@ -1,0 +1,520 @@
+#include "pkg/apiserver/schema.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "pkg/api/quantity.h"
+#include "pkg/apiserver/schema_types.h"
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+using Kind = FieldDef::Kind;
+using Shape = FieldDef::Shape;
+
+std::vector<std::string_view> Split(std::string_view s, char sep) {
+  std::vector<std::string_view> out;
+  while (!s.empty()) {
+    size_t n = s.find(sep);
+    std::string_view part = s.substr(0, n);
+    if (!part.empty()) out.push_back(part);
+    s = n == std::string_view::npos ? std::string_view() : s.substr(n + 1);
+  }
+  return out;
+}
+
+bool Strip(std::string_view* s, std::string_view prefix) {
+  if (!s->starts_with(prefix)) return false;
+  s->remove_prefix(prefix.size());
+  return true;
+}
+
+// The type table, read once from its text.
+class Registry {
+ public:
+  Registry() {
+    std::vector<std::pair<FieldDef*, std::string>> structs;
+    std::vector<std::pair<std::string, std::vector<std::string_view>>> blocks;
+    for (std::string_view line : Split(kSchemaTypes, '\n')) {
+      if (line[0] != ' ') {
+        blocks.emplace_back(std::string(line), std::vector<std::string_view>());
+      } else {
+        blocks.back().second.push_back(line);
+      }
+    }
+    for (auto& [name, lines] : blocks) {
+      auto type = std::make_unique<TypeDef>();
+      type->name = name;
+      type->fields.reserve(lines.size());
+      for (std::string_view line : lines) {
+        FieldDef& f = type->fields.emplace_back();
+        std::string of = ReadField(line, &f);
+        if (f.kind == Kind::kStruct) structs.emplace_back(&f, of);
+      }
+      types_[name] = std::move(type);
+    }
+    for (auto& [field, of] : structs) field->type = &Get(of);
+  }
+
+  const TypeDef& Get(std::string_view name) const {
+    auto it = types_.find(std::string(name));
+    CHECK(it != types_.end()) << "no API type named " << name;
+    return *it->second;
+  }
+
+ private:
+  // Returns the name of the struct type, if it is one.
+  static std::string ReadField(std::string_view line, FieldDef* f) {
+    auto words = Split(line, ' ');
+    f->name = words[0];
+    f->go_name = f->name == "metadata" ? "ObjectMeta" : f->name;
+    f->go_name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(f->go_name[0])));
+    for (size_t i = 2; i < words.size(); ++i) {
+      std::string_view w = words[i];
+      if (Strip(&w, "key=")) {
+        f->merge_key = w;
+      } else if (Strip(&w, "go=")) {
+        f->go_name = w;
+      } else if (w == "merge") {
+        f->merge_primitives = true;
+      } else if (w == "retain") {
+        f->retain_keys = true;
+      }
+    }
+    std::string_view t = words[1];
+    if (t.ends_with('!')) {
+      f->always = true;
+      t.remove_suffix(1);
+    }
+    if (Strip(&t, "[]")) {
+      f->shape = Shape::kList;
+    } else if (Strip(&t, "map[")) {
+      f->shape = Shape::kMap;
+      t.remove_suffix(1);
+    } else if (Strip(&t, "*")) {
+      f->pointer = true;
+    }
+    if (t == "map" || t == "rl") {
+      f->shape = Shape::kMap;
+      f->kind = t == "map" ? Kind::kString : Kind::kQuantity;
+      return {};
+    }
+    static constexpr std::pair<std::string_view, Kind> kKinds[] = {
+        {"string", Kind::kString}, {"bool", Kind::kBool},           {"int32", Kind::kInt32},
+        {"int64", Kind::kInt64},   {"quantity", Kind::kQuantity},   {"time", Kind::kTime},
+        {"any", Kind::kAny},       {"microtime", Kind::kMicroTime}, {"intstr", Kind::kIntOrString}};
+    for (auto& [word, kind] : kKinds) {
+      if (word == t) {
+        f->kind = kind;
+        return {};
+      }
+    }
+    f->kind = Kind::kStruct;
+    return std::string(t);
+  }
+
+  absl::flat_hash_map<std::string, std::unique_ptr<TypeDef>> types_;
+};
+
+bool SameIgnoringCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
+           return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+         });
+}
+
+// "2026-01-01T00:00:00Z" needs no work; other forms are brought to it.
+bool IsPlainTime(std::string_view s) {
+  static constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
+  if (s.size() != kForm.size()) return false;
+  for (size_t i = 0; i < s.size(); ++i) {
+    if (kForm[i] == 'd' ? s[i] < '0' || s[i] > '9' : s[i] != kForm[i]) return false;
+  }
+  return s.substr(5, 2) <= "12" && s.substr(8, 2) <= "31" && s.substr(11, 2) <= "23" && s.substr(14, 2) <= "59";
+}
+
+class Decoder {
+ public:
+  Decoder(std::string_view version, std::string_view source) : version_(version), source_(source) {}
+
+  bool Struct(const Value& in, const TypeDef& type, Value* out) {
+    *out = Value::Object();
+    if (in.IsNull()) return true;
+    if (!in.IsObject()) return Wrong(in, "readObjectStart: expect { or n, but found ");
+    out->keys.reserve(in.keys.size());
+    out->items.reserve(in.keys.size());
+    for (size_t i = 0; i < in.keys.size(); ++i) {
+      const FieldDef* f = Match(in, i, type);
+      if (f == nullptr || in.items[i].IsNull()) continue;
+      Value decoded;
+      if (!Field(in.items[i], *f, &decoded)) {
+        error_ = f->go_name + ": " + error_;
+        WrapFollowing(in, i, type);
+        return false;
+      }
+      if (Value* before = out->Find(f->name)) {
+        *before = std::move(decoded);
+      } else {
+        out->keys.push_back(f->name);
+        out->items.push_back(std::move(decoded));
+      }
+    }
+    return true;
+  }
+
+  std::string Error() const {
+    if (source_.empty()) return error_;
+    auto cut = [&](size_t around) {
+      size_t from = head_ > around ? head_ - around : 0;
+      return std::string(source_.substr(from, std::min(head_ + around, source_.size()) - from));
+    };
+    return absl::StrCat(error_, ", error found in #", std::min<size_t>(head_, 10), " byte of ...|", cut(10),
+                        "|..., bigger context ...|", cut(50), "|...");
+  }
+  std::string TypeName(const TypeDef& t) const { return absl::StrCat(std::string(version_), ".", t.name); }
+  void Prefix(const std::string& p) { error_ = p + error_; }
+
+ private:
+  // The member's field: exact names first; another case counts only when the exact name is not there.
+  static const FieldDef* Match(const Value& in, size_t i, const TypeDef& type) {
+    if (const FieldDef* f = type.Find(in.keys[i])) return f;
+    for (const FieldDef& f : type.fields) {
+      if (SameIgnoringCase(f.name, in.keys[i])) return in.Find(f.name) == nullptr ? &f : nullptr;
+    }
+    return nullptr;
+  }
+
+  // 1.10's decoder reads on after an error in a value: structs and lists behind it add their names to the text.
+  void WrapFollowing(const Value& in, size_t failed, const TypeDef& type) {
+    if (!reads_on_) return;
+    for (size_t i = failed + 1; i < in.keys.size(); ++i) {
+      const FieldDef* f = Match(in, i, type);
+      if (f == nullptr || in.items[i].IsNull() || f->kind != Kind::kStruct || f->shape == Shape::kMap) continue;
+      error_ = absl::StrCat(f->go_name, ": ", f->shape == Shape::kList ? "[]" : "", TypeName(*f->type), ": ", error_);
+    }
+  }
+
+  bool Wrong(const Value& in, std::string_view expected) {
+    char found = in.begin < source_.size() ? source_[in.begin] : '?';
+    error_ = std::string(expected) + found;
+    head_ = in.begin + 1;
+    reads_on_ = in.end - in.begin == 1;
+    return false;
+  }
+  bool Bad(const Value& in, const std::string& why) {
+    error_ = "unmarshalerDecoder: " + why;
+    head_ = in.end;
+    reads_on_ = true;
+    return false;
+  }
+
+  bool Field(const Value& in, const FieldDef& f, Value* out) {
+    if (f.shape == Shape::kList) {
+      *out = Value::Array();
+      std::string of = f.kind == Kind::kStruct ? TypeName(*f.type) : "string";
+      if (!in.IsArray()) {
+        Wrong(in, "ReadArrayCB: expect [ or n, but found ");
+        error_ = "[]" + of + ": " + error_;
+        return false;
+      }
+      out->items.reserve(in.items.size());
+      for (const Value& e : in.items) {
+        if (!One(e, f, &out->items.emplace_back())) {
+          error_ = absl::StrCat("[]", of, ": ", error_);
+          return false;
+        }
+      }
+      return true;
+    }
+    if (f.shape == Shape::kMap) {
+      *out = Value::Object();
+      if (!in.IsObject()) return Wrong(in, "ReadMapCB: expect { or n, but found ");
+      for (size_t i = 0; i < in.keys.size(); ++i) {
+        Value v;
+        if (!One(in.items[i], f, &v)) return false;
+        out->Set(in.keys[i], std::move(v));
+      }
+      return true;
+    }
+    return One(in, f, out);
+  }
+
+  bool One(const Value& in, const FieldDef& f, Value* out) {
+    switch (f.kind) {
+      case Kind::kString:
+        if (in.IsNull()) {
+          *out = Value::String("");
+          return true;
+        }
+        if (!in.IsString()) return Wrong(in, "ReadString: expects \" or n, but found ");
+        *out = in;
+        return true;
+      case Kind::kBool:
+        if (!in.IsBool()) return Wrong(in, "ReadBool: expect t or f, but found ");
+        *out = in;
+        return true;
+      case Kind::kInt32:
+      case Kind::kInt64:
+        return Integer(in, f.kind == Kind::kInt32, out);
+      case Kind::kQuantity: {
+        if (!in.IsString() && !in.IsNumber()) return Bad(in, "quantities must be strings or numbers");
+        auto q = CanonicalQuantity(in.text());
+        if (!q.ok()) return Bad(in, util::Message(q.status()));
+        *out = Value::String(*q);
+        return true;
+      }
+      case Kind::kTime:
+      case Kind::kMicroTime:
+        return Time(in, f.kind == Kind::kMicroTime, out);
+      case Kind::kIntOrString:
+        if (in.IsNumber()) return Integer(in, true, out);
+        if (!in.IsString()) return Bad(in, "an integer or a string is wanted");
+        *out = in;
+        return true;
+      case Kind::kAny:
+        *out = in;
+        return true;
+      case Kind::kStruct:
+        if (Struct(in, *f.type, out)) return true;
+        if (in.IsObject()) error_ = TypeName(*f.type) + ": " + error_;
+        return false;
+    }
+    return false;
+  }
+
+  bool Integer(const Value& in, bool narrow, Value* out) {
+    if (!in.IsNumber()) return Wrong(in, "readUint32: unexpected character: \xef\xbf\xbd");
+    int64_t n = in.AsInt();
+    if ((n == 0 && in.text() != "0" && in.text() != "-0") ||
+        (narrow && (n > std::numeric_limits<int32_t>::max() || n < std::numeric_limits<int32_t>::min()))) {
+      return Bad(
+          in, absl::StrCat("cannot unmarshal number ", in.text(), " into Go value of type int", narrow ? "32" : "64"));
+    }
+    *out = Value::Int(n);
+    return true;
+  }
+
+  bool Time(const Value& in, bool micro, Value* out) {
+    if (!in.IsString()) return Bad(in, "a time is a string like \"2006-01-02T15:04:05Z\"");
+    if (!micro && IsPlainTime(in.text())) {
+      *out = in;
+      return true;
+    }
+    absl::Time t;
+    std::string why;
+    if (!absl::ParseTime(absl::RFC3339_full, in.text(), &t, &why)) {
+      return Bad(in,
+                 absl::StrCat("parsing time ", Quote(in.text()), " as \"2006-01-02T15:04:05Z07:00\": cannot parse"));
+    }
+    *out =
+        Value::String(absl::FormatTime(micro ? "%Y-%m-%dT%H:%M:%E6SZ" : "%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone()));
+    return true;
+  }
+
+  std::string_view version_, source_;
+  std::string error_;
+  size_t head_ = 0;
+  bool reads_on_ = false;
+};
+
+const Value kNull;
+
+void EncodeOne(const Value& v, const FieldDef& f, std::string* out) {
+  if (f.kind == Kind::kStruct) {
+    Encode(v, *f.type, out);
+  } else if (v.IsNull()) {
+    switch (f.kind) {
+      case Kind::kString:
+        *out += "\"\"";
+        break;
+      case Kind::kBool:
+        *out += "false";
+        break;
+      case Kind::kInt32:
+      case Kind::kInt64:
+      case Kind::kIntOrString:
+        *out += "0";
+        break;
+      case Kind::kQuantity:
+        *out += "\"0\"";
+        break;
+      default:
+        *out += "null";
+    }
+  } else {
+    AppendJson(v, out);
+  }
+}
+
+void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
+  // Go writes maps in bytewise order of their keys. Most are small and sorted already.
+  std::vector<size_t> order(v.keys.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v.keys[a] < v.keys[b]; });
+  out->push_back('{');
+  for (size_t n = 0; n < order.size(); ++n) {
+    if (n > 0) out->push_back(',');
+    AppendString(v.keys[order[n]], out);
+    out->push_back(':');
+    EncodeOne(v.items[order[n]], f, out);
+  }
+  out->push_back('}');
+}
+
+// Whether Go's omitempty leaves the value out.
+bool LeftOut(const Value& v, const FieldDef& f) {
+  if (f.always) return false;
+  if (f.shape != Shape::kOne) return v.items.empty();
+  if (f.pointer) return v.IsNull();
+  switch (f.kind) {
+    case Kind::kString:
+      return v.text().empty();
+    case Kind::kBool:
+      return !v.AsBool();
+    case Kind::kInt32:
+    case Kind::kInt64:
+      return v.IsNull() || v.text() == "0";
+    case Kind::kAny:
+      return v.IsNull();
+    default:
+      return false;  // structs, times, quantities and int-or-strings are always written
+  }
+}
+
+}  // namespace
+
+const FieldDef* TypeDef::Find(std::string_view member) const {
+  for (const FieldDef& f : fields) {
+    if (f.name == member) return &f;
+  }
+  return nullptr;
+}
+
+const TypeDef& TypeOf(std::string_view name) {
+  static const auto* registry = new Registry;
+  return registry->Get(name);
+}
+
+absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_view version, std::string_view source) {
+  Decoder d(version, source);
+  Value out;
+  if (!d.Struct(in, type, &out)) {
+    if (in.IsObject()) d.Prefix(d.TypeName(type) + ": ");
+    return util::InvalidArgument(d.Error());
+  }
+  return out;
+}
+
+void Encode(const Value& v, const TypeDef& type, std::string* out) {
+  out->push_back('{');
+  bool first = true;
+  size_t hint = 0;  // decoded members mostly come in the type's order
+  for (const FieldDef& f : type.fields) {
+    const Value* member = hint < v.keys.size() && v.keys[hint] == f.name ? &v.items[hint] : v.Find(f.name);
+    if (member == nullptr) {
+      member = &kNull;
+    } else {
+      hint = static_cast<size_t>(member - v.items.data()) + 1;
+    }
+    if (LeftOut(*member, f)) continue;
+    if (!first) out->push_back(',');
+    first = false;
+    out->push_back('"');
+    out->append(f.name).append("\":");
+    if (f.shape == Shape::kMap) {
+      if (member->IsNull()) {
+        out->append("null");
+      } else {
+        EncodeMap(*member, f, out);
+      }
+    } else if (f.shape == Shape::kList) {
+      if (member->IsNull()) {
+        out->append("null");
+        continue;
+      }
+      out->push_back('[');
+      for (size_t i = 0; i < member->items.size(); ++i) {
+        if (i > 0) out->push_back(',');
+        EncodeOne(member->items[i], f, out);
+      }
+      out->push_back(']');
+    } else {
+      EncodeOne(*member, f, out);
+    }
+  }
+  out->push_back('}');
+}
+
+absl::StatusOr<std::string> CanonicalQuantity(std::string_view text) {
+  auto q = api::Quantity::Parse(text);
+  if (!q.ok()) return q.status();
+  std::string canonical = q->RoundedUpToMilli().String();
+  // 1.10 keeps the text of "+1" and "01", which differ from the canonical form only by a sign or zeros before it.
+  std::string_view bare = text;
+  if (bare.starts_with('+')) bare.remove_prefix(1);
+  while (bare.size() > 1 && bare[0] == '0' && bare[1] >= '0' && bare[1] <= '9') bare.remove_prefix(1);
+  if (bare == canonical) return std::string(text);
+  return canonical;
+}
+
+std::string GoDump(const Value* v, const TypeDef& type) {
+  static const std::vector<std::string_view> kInSecurityContext = {"hostNetwork", "hostPID", "hostIPC",
+                                                                   "shareProcessNamespace"};
+  bool pod_spec = type.name == "PodSpec";
+  std::string out = "{";
+  for (const FieldDef& f : type.fields) {
+    if (pod_spec && (f.name == "serviceAccount" || std::find(kInSecurityContext.begin(), kInSecurityContext.end(),
+                                                             f.name) != kInSecurityContext.end()))
+      continue;
+    const Value* m = v == nullptr ? nullptr : v->Find(f.name);
+    if (m == nullptr) m = &kNull;
+    absl::StrAppend(&out, out.size() > 1 ? "," : "", "\"", f.go_name, "\":");
+    std::string value;
+    if (f.shape == Shape::kMap) {
+      if (m->items.empty()) {
+        value = "null";
+      } else {
+        EncodeMap(*m, f, &value);
+      }
+    } else if (f.shape == Shape::kList) {
+      if (m->items.empty()) {
+        value = "null";
+      } else {
+        for (const Value& e : m->items) {
+          value += value.empty() ? "[" : ",";
+          value += f.kind == Kind::kStruct ? GoDump(&e, *f.type) : ToJson(e);
+        }
+        value += "]";
+      }
+    } else if (f.kind == Kind::kStruct) {
+      value = m->IsNull() && f.pointer ? "null" : GoDump(m, *f.type);
+      if (pod_spec && f.name == "securityContext" && v != nullptr && value != "null") {
+        std::string moved;
+        for (std::string_view name : kInSecurityContext) {
+          const FieldDef* g = type.Find(name);
+          const Value* h = v->Find(name);
+          absl::StrAppend(&moved, "\"", g->go_name, "\":",
+                          h != nullptr ? ToJson(*h)
+                          : g->pointer ? "null"
+                                       : "false",
+                          ",");
+        }
+        value.insert(1, moved);
+      }
+    } else if (m->IsNull() && f.pointer) {
+      value = "null";
+    } else {
+      EncodeOne(*m, f, &value);
+    }
+    out += value;
+  }
+  return out + "}";
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,66 @@
+#include "pkg/apiserver/schema.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+std::string Canonical(std::string_view json, std::string_view type) {
+  auto parsed = ParseJson(json);
+  REQUIRE(parsed.ok());
+  auto decoded = Decode(*parsed, TypeOf(type), "v1", json);
+  if (!decoded.ok()) return util::Message(decoded.status());
+  std::string out;
+  Encode(*decoded, TypeOf(type), &out);
+  return out;
+}
+
+TEST_CASE("a decoded object is written with the type's members, in the type's order") {
+  CHECK(Canonical(R"({"spec":{"unschedulable":true,"bogus":[1]},"metadata":{"labels":{"b":"2","a":"1"},"name":"n"}})",
+                  "Node") ==
+        R"({"metadata":{"name":"n","creationTimestamp":null,"labels":{"a":"1","b":"2"}},"spec":{"unschedulable":true},)"
+        R"("status":{"daemonEndpoints":{"kubeletEndpoint":{"Port":0}},"nodeInfo":{"machineID":"","systemUUID":"",)"
+        R"("bootID":"","kernelVersion":"","osImage":"","containerRuntimeVersion":"","kubeletVersion":"",)"
+        R"("kubeProxyVersion":"","operatingSystem":"","architecture":""}}})");
+}
+
+TEST_CASE("null is absent, another letter case is accepted, the last duplicate wins") {
+  CHECK(Canonical(R"({"name":null,"Value":"x","KEY":"k","value":"y","effect":"e","effect":"f"})", "Taint") ==
+        R"({"key":"k","value":"y","effect":"f"})");
+}
+
+TEST_CASE("quantities get their canonical form") {
+  struct {
+    std::string_view in, out;
+  } table[] = {{"1.5Gi", "1536Mi"}, {"1e6", "1e6"},   {"0.5", "500m"},  {"1000000", "1M"}, {"+1", "+1"},
+               {"1.0", "1"},        {"01", "01"},     {"0.0015", "2m"}, {"100u", "1m"},    {"1e1", "10"},
+               {"1.25M", "1250k"},  {"1.5k", "1500"}, {"0", "0"},       {"1024Mi", "1Gi"}, {"1e9", "1e9"}};
+  for (auto& row : table) {
+    INFO(row.in);
+    auto q = CanonicalQuantity(row.in);
+    REQUIRE(q.ok());
+    CHECK(*q == row.out);
+  }
+  CHECK_FALSE(CanonicalQuantity("abc").ok());
+  CHECK_FALSE(CanonicalQuantity("").ok());
+}
+
+TEST_CASE("wrong types are refused in the words of 1.10's decoder") {
+  CHECK(
+      Canonical(R"({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "b", "namespace": "wire"}, "spec": "x"})",
+                "Pod") ==
+      R"(v1.Pod: Spec: readObjectStart: expect { or n, but found ", error found in #10 byte of ...| "spec": "x"}|...,)"
+      R"( bigger context ...|ta": {"name": "b", "namespace": "wire"}, "spec": "x"}|...)");
+  CHECK(Canonical(R"({"metadata": {"labels": {"a": 1}}, "spec": {"containers": []}})", "Pod").substr(0, 100) ==
+        R"(v1.Pod: Spec: v1.PodSpec: ObjectMeta: v1.ObjectMeta: Labels: ReadString: expects " or n, but found 1)");
+}
+
+TEST_CASE("integers out of range are errors") {
+  CHECK(Canonical(R"({"weight":99999999999})", "PreferredSchedulingTerm").find("int32") != std::string::npos);
+  CHECK(Canonical(R"({"weight":1.5})", "PreferredSchedulingTerm").find("1.5") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace berth::apiserver

@@ -1,0 +1,211 @@
+#include "pkg/apiserver/status.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+
+#include "pkg/apiserver/value.h"
+
+namespace berth::apiserver {
+namespace {
+
+FieldError Make(FieldError::Type type, std::string_view field, std::string message, std::string_view detail) {
+  if (!detail.empty()) message.append(": ").append(detail);
+  return {type, std::string(field), std::move(message)};
+}
+
+std::string_view CauseReason(FieldError::Type t) {
+  switch (t) {
+    case FieldError::Type::kRequired:
+      return "FieldValueRequired";
+    case FieldError::Type::kInvalid:
+      return "FieldValueInvalid";
+    case FieldError::Type::kNotSupported:
+      return "FieldValueNotSupported";
+    case FieldError::Type::kForbidden:
+      return "FieldValueForbidden";
+    case FieldError::Type::kDuplicate:
+      return "FieldValueDuplicate";
+    case FieldError::Type::kNotFound:
+      return "FieldValueNotFound";
+    case FieldError::Type::kTooLong:
+      return "FieldValueTooLong";
+  }
+  return "FieldValueInvalid";
+}
+
+ApiError Plain(int code, std::string_view reason, std::string_view message) {
+  ApiError e;
+  e.code = code;
+  e.reason = reason;
+  e.message = message;
+  return e;
+}
+
+ApiError About(int code, std::string_view reason, GroupResource r, std::string_view name, std::string message) {
+  ApiError e = Plain(code, reason, message);
+  e.has_details = true;
+  e.name = name;
+  e.group = r.group;
+  e.kind = r.resource;
+  return e;
+}
+
+}  // namespace
+
+FieldError Required(std::string_view field, std::string_view detail) {
+  return Make(FieldError::Type::kRequired, field, "Required value", detail);
+}
+FieldError Invalid(std::string_view field, std::string_view value, std::string_view detail) {
+  return InvalidRaw(field, Quote(value), detail);
+}
+FieldError InvalidRaw(std::string_view field, std::string_view value, std::string_view detail) {
+  return Make(FieldError::Type::kInvalid, field, "Invalid value: " + std::string(value), detail);
+}
+FieldError NotSupported(std::string_view field, std::string_view value, const std::vector<std::string>& supported) {
+  std::string list;
+  for (const std::string& s : supported) list += (list.empty() ? "" : ", ") + Quote(s);
+  return Make(FieldError::Type::kNotSupported, field, "Unsupported value: " + Quote(value),
+              "supported values: " + list);
+}
+FieldError Forbidden(std::string_view field, std::string_view detail) {
+  return Make(FieldError::Type::kForbidden, field, "Forbidden", detail);
+}
+FieldError Duplicate(std::string_view field, std::string_view value) {
+  return DuplicateRaw(field, Quote(value));
+}
+FieldError DuplicateRaw(std::string_view field, std::string_view value, std::string_view detail) {
+  return Make(FieldError::Type::kDuplicate, field, "Duplicate value: " + std::string(value), detail);
+}
+FieldError FieldNotFound(std::string_view field, std::string_view value) {
+  return Make(FieldError::Type::kNotFound, field, "Not found: " + Quote(value), "");
+}
+FieldError TooLong(std::string_view field, size_t most) {
+  return Make(FieldError::Type::kTooLong, field, "Too long", absl::StrCat("must have at most ", most, " characters"));
+}
+
+std::string ApiError::ToJson() const {
+  std::string out = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure")";
+  auto member = [&](std::string_view key, std::string_view value) {
+    if (value.empty()) return;
+    if (out.back() != '{') out += ',';
+    out.append("\"").append(key).append("\":");
+    AppendString(value, &out);
+  };
+  member("message", message);
+  member("reason", reason);
+  if (has_details) {
+    out += ",\"details\":{";
+    member("name", name);
+    member("group", group);
+    member("kind", kind);
+    member("uid", uid);
+    if (!causes.empty()) {
+      if (out.back() != '{') out += ',';
+      out += "\"causes\":[";
+      for (size_t i = 0; i < causes.size(); ++i) {
+        out += i > 0 ? ",{" : "{";
+        member("reason", CauseReason(causes[i].type));
+        member("message", causes[i].message);
+        member("field", causes[i].field);
+        out += '}';
+      }
+      out += ']';
+    }
+    if (retry_after_seconds > 0) {
+      absl::StrAppend(&out, out.back() == '{' ? "" : ",", "\"retryAfterSeconds\":", retry_after_seconds);
+    }
+    out += '}';
+  }
+  absl::StrAppend(&out, ",\"code\":", code, "}\n");
+  return out;
+}
+
+ApiError BadRequest(std::string_view message) {
+  return Plain(400, "BadRequest", message);
+}
+ApiError InternalError(std::string_view message) {
+  return Plain(500, "", message);
+}
+ApiError NotFound(GroupResource r, std::string_view name) {
+  return About(404, "NotFound", r, name, absl::StrCat(r.Text(), " ", Quote(name), " not found"));
+}
+ApiError AlreadyExists(GroupResource r, std::string_view name) {
+  return About(409, "AlreadyExists", r, name, absl::StrCat(r.Text(), " ", Quote(name), " already exists"));
+}
+ApiError Conflict(GroupResource r, std::string_view name, std::string_view why) {
+  return About(409, "Conflict", r, name,
+               absl::StrCat("Operation cannot be fulfilled on ", r.Text(), " ", Quote(name), ": ", std::string(why)));
+}
+ApiError ForbiddenError(GroupResource r, std::string_view name, std::string_view why) {
+  std::string message = r.Text();
+  if (!name.empty()) message += " " + Quote(name);
+  return About(403, "Forbidden", r, name, absl::StrCat(message, " is forbidden: ", std::string(why)));
+}
+ApiError InvalidObject(std::string_view group, std::string_view kind, std::string_view name, FieldErrors causes) {
+  // Equal texts are said once in the message, but each is a cause.
+  std::vector<std::string> texts;
+  for (const FieldError& c : causes) {
+    std::string text = c.Text();
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+  }
+  std::string list = texts.size() == 1 ? texts[0] : absl::StrCat("[", absl::StrJoin(texts, ", "), "]");
+  ApiError e = About(422, "Invalid", {group, kind}, name,
+                     absl::StrCat(GroupResource{group, kind}.Text(), " ", Quote(name), " is invalid: ", list));
+  e.causes = std::move(causes);
+  return e;
+}
+ApiError MethodNotAllowed() {
+  ApiError e = Plain(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
+  e.has_details = true;
+  return e;
+}
+ApiError UnknownResource() {
+  ApiError e = Plain(404, "NotFound", "the server could not find the requested resource");
+  e.has_details = true;
+  return e;
+}
+ApiError UnsupportedMediaType() {
+  ApiError e = Plain(415, "UnsupportedMediaType", "415: Unsupported Media Type");
+  e.has_details = true;
+  return e;
+}
+ApiError NotAcceptable() {
+  ApiError e = Plain(406, "NotAcceptable", "406: Not Acceptable");
+  e.has_details = true;
+  return e;
+}
+ApiError Unauthorized() {
+  return Plain(401, "Unauthorized", "Unauthorized");
+}
+ApiError Timeout(std::string_view message) {
+  ApiError e = Plain(504, "Timeout", "Timeout: " + std::string(message));
+  e.has_details = true;
+  e.retry_after_seconds = 1;
+  return e;
+}
+ApiError Expired(std::string_view message) {
+  return Plain(410, "Expired", message);
+}
+ApiError Gone(std::string_view message) {
+  return Plain(410, "Gone", message);
+}
+
+std::string DeletedStatus(GroupResource r, std::string_view name, std::string_view uid) {
+  std::string out = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":)";
+  AppendString(name, &out);
+  if (!r.group.empty()) {
+    out += ",\"group\":";
+    AppendString(r.group, &out);
+  }
+  out += ",\"kind\":";
+  AppendString(r.resource, &out);
+  if (!uid.empty()) {
+    out += ",\"uid\":";
+    AppendString(uid, &out);
+  }
+  return out + "}}\n";
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,70 @@
+#include "pkg/apiserver/value.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+std::string Error(std::string_view json) {
+  auto v = ParseJson(json);
+  return v.ok() ? "" : util::Message(v.status());
+}
+
+TEST_CASE("JSON is read and written back") {
+  for (std::string_view json : {R"({"a":[1,-2.5e3,true,false,null,"x"],"b":{}})", "[]", "\"\"", "0", "[[[]]]"}) {
+    auto v = ParseJson(json);
+    REQUIRE(v.ok());
+    CHECK(ToJson(*v) == json);
+  }
+}
+
+TEST_CASE("errors are worded as Go words them") {
+  CHECK(Error("{bad") == "invalid character 'b' looking for beginning of object key string");
+  CHECK(Error("") == "unexpected end of JSON input");
+  CHECK(Error("{\"a\":1} trailing") == "invalid character 't' after top-level value");
+  CHECK(Error("{\"a\" 1}") == "invalid character '1' after object key");
+  CHECK(Error("[1 2]") == "invalid character '2' after array element");
+  CHECK(Error("{\"a\":1 \"b\"}") == "invalid character '\"' after object key:value pair");
+  CHECK(Error("nul") == "unexpected end of JSON input");
+  CHECK(Error("\x81") == "invalid character '\\u0081' looking for beginning of value");
+  CHECK(Error("[1,]") == "invalid character ']' looking for beginning of value");
+  CHECK(Error("{\"a\":1,}") == "invalid character '}' looking for beginning of object key string");
+}
+
+TEST_CASE("deep nesting is refused, not followed") {
+  std::string deep(10000, '[');
+  CHECK(Error(deep) == "exceeded max depth of 512");
+  std::string fine = std::string(500, '[') + std::string(500, ']');
+  CHECK(ParseJson(fine).ok());
+}
+
+TEST_CASE("strings: escapes, surrogates, bad bytes") {
+  auto v = ParseJson(R"("\u00e9 \u2028 <&> \ud83d\ude00 \ud800x \"q\"")");
+  REQUIRE(v.ok());
+  CHECK(v->text() == "\xc3\xa9 \xe2\x80\xa8 <&> \xf0\x9f\x98\x80 \xef\xbf\xbdx \"q\"");
+  CHECK(ToJson(*v) == "\"\xc3\xa9 \\u2028 \\u003c\\u0026\\u003e \xf0\x9f\x98\x80 \xef\xbf\xbdx \\\"q\\\"\"");
+  auto bad = ParseJson("\"a\xff\"");
+  REQUIRE(bad.ok());
+  CHECK(bad->text() == "a\xef\xbf\xbd");
+}
+
+TEST_CASE("pretty printing and YAML") {
+  auto v = ParseJson(R"({"b":[{"y":1,"x":"a: b"},[]],"a":{},"c":"123","d":"true","e":"plain"})");
+  REQUIRE(v.ok());
+  CHECK(Indent(R"({"a":[],"b":[1,"x{"]})") == "{\n  \"a\": [],\n  \"b\": [\n    1,\n    \"x{\"\n  ]\n}");
+  CHECK(ToYaml(*v) == "a: {}\nb:\n- x: \"a: b\"\n  \"y\": 1\n- []\nc: \"123\"\nd: \"true\"\ne: plain\n");
+}
+
+TEST_CASE("members: the last of equal names counts; setting and erasing") {
+  auto v = ParseJson(R"({"a":1,"a":2})");
+  REQUIRE(v.ok());
+  CHECK(v->Find("a")->AsInt() == 2);
+  v->Set("b", Value::Bool(true));
+  v->Erase("a");
+  CHECK(ToJson(*v) == R"({"b":true})");
+}
+
+}  // namespace
+}  // namespace berth::apiserver
