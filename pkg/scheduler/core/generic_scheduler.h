@@ -1,9 +1,12 @@
 // The scheduling algorithm for one pod (Kubernetes 1.10 core.genericScheduler): filter, score, select; preempt.
 // Threading: that of its Cache. Holds no pod between calls but the round-robin counter.
 #pragma once
-#include <absl/status/status.h>
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/statusor.h>
+#include <absl/time/time.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -43,14 +46,18 @@ class NodeFailures {
   const std::vector<FailureReason>* Find(Symbol node) const;  // null: the node is not among the failed
   template <typename F>
   void ForEach(F f) const {
-    for (const auto& [node, list] : nodes_) f(node, lists_[list]);
+    for (const auto& [node, list] : nodes_) f(node, *lists_[list]);
   }
+  // How often each reason was given, by text.
+  std::vector<std::pair<std::string, int64_t>> Histogram() const;
   // "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable."
   std::string FitErrorText(size_t nodes) const;
 
  private:
+  uint32_t ListOf(std::vector<FailureReason> reasons);
   std::vector<std::pair<Symbol, uint32_t>> nodes_;
-  std::vector<std::vector<FailureReason>> lists_;
+  std::map<std::vector<FailureReason>, uint32_t> list_index_;
+  std::vector<const std::vector<FailureReason>*> lists_;  // keys of list_index_
   absl::flat_hash_map<Symbol, uint32_t> index_;
 };
 
@@ -121,13 +128,23 @@ class GenericScheduler {
  private:
   struct Checks;
   struct Filtered;
-  Filtered FindNodesThatFit(const PodContext& ctx, const api::PodPtr& pod, Checks& checks, bool want_failures);
-  bool FitsOnRow(const api::PodPtr& pod, Checks& checks, Row row, bool check_all, std::vector<FailureReason>* reasons,
-                 std::string* error);
-  bool CheckRow(Checks& checks, Row row, bool check_all, std::vector<FailureReason>* reasons, std::string* error);
   struct Victims;
-  bool SelectVictims(const api::PodPtr& pod, Checks& checks, Row row, Victims* out);
-  bool ExtendersAgree(const api::PodPtr& pod, Row row, const Victims& victims);
+  Checks Prepare(const PodContext& ctx) const;
+  void PrepareNominated() const;
+  Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
+  std::shared_ptr<NodeFailures> Explain(Checks& checks, const Filtered& filtered) const;
+  bool AskExtenders(const api::PodPtr& pod, Filtered* filtered, NodeFailures* failures, std::string* error);
+  absl::StatusOr<Symbol> SelectHost(const api::PodPtr& pod, const PodContext& ctx, const std::vector<Row>& rows,
+                                    DecisionTrace* trace);
+  absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
+                                                  const std::vector<Row>& rows, DecisionTrace* trace);
+  bool HasNominated(const api::Pod& pod, Symbol node) const;
+  Verdict CheckRow(Checks& checks, Row row, bool check_all, std::vector<FailureReason>* reasons,
+                   std::string* error) const;
+  Verdict CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
+                                std::vector<FailureReason>* reasons, std::string* error) const;
+  bool SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
+  bool ExtendersAgree(const api::Pod& pod, Row row) const;
 
   Cache* cache_;
   AlgorithmConfig config_;

@@ -55,6 +55,7 @@ struct SchedulerGates {
   bool resource_limits_priority_function = false;
 };
 
+class Registry;
 using ExtenderFactory = std::function<absl::StatusOr<std::unique_ptr<Extender>>(const ExtenderConfig&)>;
 
 // What a scheduler is built for.
@@ -65,6 +66,7 @@ struct FactoryArgs {
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;   // a Policy's own value other than 0 beats it
   ExtenderFactory make_extender;                // null: a Policy with extenders is an error
+  const Registry* registry = nullptr;           // what to copy from instead of the global one (tests)
 };
 
 // The key sets that will run, as names: for logs, check-policy and explain.

@@ -1,0 +1,30 @@
+// Shared by the parts of GenericScheduler; not for anybody else.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/scheduler/core/generic_scheduler.h"
+
+namespace berth::scheduler {
+
+// The configured predicates, prepared for one pod, in the order of evaluation.
+struct GenericScheduler::Checks {
+  std::vector<std::unique_ptr<FitCheck>> list;
+};
+
+struct GenericScheduler::Filtered {
+  std::vector<Row> feasible;
+  std::vector<std::pair<Row, uint32_t>> failed;  // and the first check that failed
+  std::vector<std::pair<Row, std::vector<FailureReason>>> explained;  // failed rows that were judged one by one
+  std::map<std::string, int64_t> errors;  // text, rows
+};
+
+struct GenericScheduler::Victims {
+  std::vector<api::PodPtr> pods;  // those whose eviction violates a budget first; each part by descending priority
+  int64_t budget_violations = 0;
+};
+
+}  // namespace berth::scheduler

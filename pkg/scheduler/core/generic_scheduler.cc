@@ -1,0 +1,318 @@
+#include "pkg/scheduler/core/generic_scheduler.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/time/clock.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/scheduler/core/checks.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler {
+namespace {
+
+constexpr std::string_view kNoNodes = "no nodes available to schedule pods";
+
+// What 1.10 checks before anything else: the pod's claims are there and not being deleted.
+std::string ClaimProblem(const api::Pod& pod, const Listers& listers) {
+  for (const api::Volume& v : pod.tmpl->volumes) {
+    if (v.kind != api::Volume::Kind::kClaim) continue;
+    auto claim = listers.claims.Get(pod.meta.ns, v.id);
+    if (claim == nullptr) return absl::StrCat("persistentvolumeclaim \"", v.id, "\" not found");
+    if (claim->meta.deleting()) return absl::StrCat("persistentvolumeclaim \"", v.id, "\" is being deleted");
+  }
+  return {};
+}
+
+// Equal messages are counted; several are joined, sorted.
+std::string JoinCounted(const std::map<std::string, int64_t>& messages) {
+  std::vector<std::string> parts;
+  for (const auto& [text, n] : messages) {
+    parts.push_back(n == 1 ? text : absl::StrCat(text, " (repeated ", n, " times)"));
+  }
+  return parts.size() == 1 ? parts[0] : absl::StrCat("[", absl::StrJoin(parts, ", "), "]");
+}
+
+std::vector<api::NodePtr> NodesOf(const Cache& cache, const std::vector<Row>& rows) {
+  std::vector<api::NodePtr> nodes;
+  nodes.reserve(rows.size());
+  for (Row r : rows) nodes.push_back(cache.row(r).node);
+  return nodes;
+}
+
+}  // namespace
+
+GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated)
+    : cache_(cache), config_(std::move(config)), nominated_(nominated) {}
+GenericScheduler::~GenericScheduler() = default;
+
+GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
+  PrepareNominated();
+  Checks checks;
+  for (const ConfiguredPredicate& p : config_.predicates) checks.list.push_back(p.predicate(ctx));
+  return checks;
+}
+
+// Templates of nominated pods are known to the cache before anything is prepared, so that simulating one of them adds
+// no new affinity terms.
+void GenericScheduler::PrepareNominated() const {
+  if (nominated_ == nullptr) return;
+  for (const auto& [node, pods] : nominated_->nodes()) {
+    for (const api::PodPtr& p : pods) cache_->Info(p->tmpl);
+  }
+}
+
+Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionTrace* trace) {
+  Decision d;
+  timing_ = {};
+  d.nodes = cache_->node_count();
+  d.error = ClaimProblem(*pod, cache_->listers());
+  if (!d.error.empty()) return d;
+  if (d.nodes == 0) {
+    d.error = kNoNodes;
+    return d;
+  }
+  absl::Time start = absl::Now();
+  PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  Checks checks = Prepare(ctx);
+  Filtered filtered = Filter(pod, checks);
+  if (!filtered.errors.empty()) {
+    d.error = JoinCounted(filtered.errors);
+    return d;
+  }
+  std::shared_ptr<NodeFailures> failures;
+  if (trace != nullptr || filtered.feasible.empty() || !config_.extenders.empty()) failures = Explain(checks, filtered);
+  if (!AskExtenders(pod, &filtered, failures.get(), &d.error)) return d;
+  timing_.predicates = absl::Now() - start;
+  d.feasible = filtered.feasible.size();
+  d.failures = failures;
+  if (trace != nullptr) trace->failures = failures;
+  if (filtered.feasible.empty()) {
+    d.outcome = Decision::Outcome::kUnfit;
+    d.error = failures->FitErrorText(d.nodes);
+    return d;
+  }
+  start = absl::Now();
+  absl::StatusOr<Symbol> host = SelectHost(pod, ctx, filtered.feasible, trace);
+  timing_.priorities = absl::Now() - start;
+  if (!host.ok()) {
+    d.error = util::Message(host.status());
+    return d;
+  }
+  d.outcome = Decision::Outcome::kPlaced;
+  d.host = *host;
+  return d;
+}
+
+// ---- filtering ----------------------------------------------------------------------------------
+
+bool GenericScheduler::HasNominated(const api::Pod& pod, Symbol node) const {
+  const auto& pods = nominated_->For(node);
+  return std::any_of(pods.begin(), pods.end(), [&](const api::PodPtr& p) {
+    return p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid;
+  });
+}
+
+Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, std::vector<FailureReason>* reasons,
+                                   std::string* error) const {
+  Verdict verdict = Verdict::kFits;
+  for (auto& check : checks.list) {
+    switch (check->Check(row)) {
+      case Verdict::kFits: break;
+      case Verdict::kError:
+        if (error != nullptr) *error = check->Error(row);
+        return Verdict::kError;
+      case Verdict::kFails:
+        if (reasons != nullptr) check->Explain(row, reasons);
+        if (!check_all) return Verdict::kFails;
+        verdict = Verdict::kFails;
+    }
+  }
+  return verdict;
+}
+
+// Once with the pods nominated to the node that are as important as this one, once without: it must fit both ways.
+Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
+                                                std::vector<FailureReason>* reasons, std::string* error) const {
+  Symbol node = cache_->row(row).name;
+  if (nominated_ != nullptr && HasNominated(pod, node)) {
+    Cache::Simulation simulation(cache_, row);
+    for (const api::PodPtr& p : nominated_->For(node)) {
+      if (p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid) simulation.AddNominated(p);
+    }
+    if (Verdict v = CheckRow(checks, row, check_all, reasons, error); v != Verdict::kFits) return v;
+  }
+  return CheckRow(checks, row, check_all, reasons, error);
+}
+
+GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Checks& checks) const {
+  Filtered out;
+  RowSet candidates = cache_->listed();
+  candidates.Resize(cache_->row_count());
+  std::vector<Row> one_by_one;
+  if (config_.always_check_all_predicates) {
+    candidates.ForEach([&](Row r) { one_by_one.push_back(r); });
+  } else if (nominated_ != nullptr) {
+    for (const auto& [node, pods] : nominated_->nodes()) {
+      Row r = cache_->FindRow(node);
+      if (r != kNoRow && candidates.Has(r) && HasNominated(*pod, node)) one_by_one.push_back(r);
+    }
+  }
+  for (Row r : one_by_one) candidates.Erase(r);
+
+  RowSet before, errors;
+  for (size_t i = 0; i < checks.list.size() && !candidates.empty(); ++i) {
+    before = candidates;
+    checks.list[i]->Filter(&candidates, &errors);
+    for (size_t w = 0; w < before.words().size(); ++w) {
+      for (uint64_t gone = before.words()[w] & ~candidates.words()[w]; gone != 0; gone &= gone - 1) {
+        Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
+        if (errors.Has(r)) {
+          ++out.errors[checks.list[i]->Error(r)];
+          errors.Erase(r);
+        } else {
+          out.failed.push_back({r, static_cast<uint32_t>(i)});
+        }
+      }
+    }
+  }
+  for (Row r : one_by_one) {
+    std::vector<FailureReason> reasons;
+    std::string error;
+    switch (CheckRowWithNominated(*pod, checks, r, config_.always_check_all_predicates, &reasons, &error)) {
+      case Verdict::kFits: candidates.Insert(r); break;
+      case Verdict::kError: ++out.errors[error]; break;
+      case Verdict::kFails: out.explained.emplace_back(r, std::move(reasons)); break;
+    }
+  }
+  candidates.ForEach([&](Row r) { out.feasible.push_back(r); });
+  return out;
+}
+
+std::shared_ptr<NodeFailures> GenericScheduler::Explain(Checks& checks, const Filtered& filtered) const {
+  auto failures = std::make_shared<NodeFailures>();
+  for (const auto& [row, check] : filtered.failed) {
+    std::vector<FailureReason> reasons;
+    checks.list[check]->Explain(row, &reasons);
+    failures->Add(cache_->row(row).name, std::move(reasons));
+  }
+  for (const auto& [row, reasons] : filtered.explained) failures->Add(cache_->row(row).name, reasons);
+  return failures;
+}
+
+bool GenericScheduler::AskExtenders(const api::PodPtr& pod, Filtered* filtered, NodeFailures* failures,
+                                    std::string* error) {
+  for (const auto& extender : config_.extenders) {
+    if (filtered->feasible.empty()) break;
+    if (!extender->IsInterested(*pod)) continue;
+    auto result = extender->Filter(*pod, NodesOf(*cache_, filtered->feasible));
+    if (!result.ok()) {
+      *error = util::Message(result.status());
+      return false;
+    }
+    RowSet kept;
+    for (Symbol node : result->nodes) {
+      if (Row r = cache_->FindRow(node); r != kNoRow) kept.Insert(r);
+    }
+    std::erase_if(filtered->feasible, [&](Row r) { return !kept.Has(r); });
+    for (const auto& [node, text] : result->failed) failures->Add(node, {{Symbol(text), false}});
+  }
+  return true;
+}
+
+// ---- scoring ------------------------------------------------------------------------------------
+
+absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::PodPtr& pod, const PodContext& ctx,
+                                                                  const std::vector<Row>& rows,
+                                                                  DecisionTrace* trace) {
+  if (config_.priorities.empty() && config_.extenders.empty()) return std::vector<int64_t>(rows.size(), 1);
+  std::vector<int64_t> totals(rows.size(), 0), scores(rows.size());
+  std::vector<std::string> errors;
+  bool a_row_failed = false;
+  for (const ConfiguredPriority& p : config_.priorities) {
+    std::unique_ptr<Scoring> scoring = p.function(ctx);
+    absl::Status status = scoring->Map(rows, scores);
+    if (status.ok()) status = scoring->Reduce(rows, scores);
+    if (!status.ok()) {
+      // 1.10 stops mapping a node at its first error, and says it for each node.
+      if (scoring->OnePass()) {
+        errors.push_back(util::Message(status));
+      } else if (!a_row_failed) {
+        errors.insert(errors.end(), rows.size(), util::Message(status));
+        a_row_failed = true;
+      }
+      continue;
+    }
+    for (size_t i = 0; i < rows.size(); ++i) totals[i] += scores[i] * p.weight;
+    if (trace != nullptr) trace->priorities.push_back({p.name, p.weight, scores});
+  }
+  if (!errors.empty()) {
+    return util::InvalidArgument(errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]"));
+  }
+  for (const auto& extender : config_.extenders) {
+    if (!extender->IsInterested(*pod)) continue;
+    auto result = extender->Prioritize(*pod, NodesOf(*cache_, rows));
+    if (!result.ok()) {
+      VLOG(2) << "Extender " << extender->name() << " could not prioritize: " << result.status().message();
+      continue;
+    }
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (auto it = result->find(cache_->row(rows[i]).name); it != result->end()) totals[i] += it->second;
+    }
+  }
+  return totals;
+}
+
+absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, const PodContext& ctx,
+                                                    const std::vector<Row>& rows, DecisionTrace* trace) {
+  std::vector<Row> by_name;
+  if (trace != nullptr) {
+    by_name = rows;
+    std::sort(by_name.begin(), by_name.end(), [&](Row a, Row b) { return cache_->NameRank(a) > cache_->NameRank(b); });
+    for (Row r : by_name) trace->feasible.push_back(cache_->row(r).name);
+  }
+  if (rows.size() == 1) return cache_->row(rows[0]).name;
+  const std::vector<Row>& order = trace != nullptr ? by_name : rows;
+  absl::StatusOr<std::vector<int64_t>> totals = Prioritize(pod, ctx, order, trace);
+  if (!totals.ok()) return totals.status();
+  int64_t best = *std::max_element(totals->begin(), totals->end());
+  std::vector<uint32_t> ties;  // ranks in descending name order
+  for (size_t i = 0; i < order.size(); ++i) {
+    if ((*totals)[i] == best) ties.push_back(cache_->NameRank(order[i]));
+  }
+  auto chosen = ties.begin() + static_cast<ptrdiff_t>(last_node_index_ % ties.size());
+  std::nth_element(ties.begin(), chosen, ties.end());
+  if (trace != nullptr) {
+    trace->totals = *totals;
+    trace->ties = ties.size();
+    trace->round_robin = last_node_index_;
+  }
+  ++last_node_index_;
+  return cache_->row(cache_->by_name_descending()[*chosen]).name;
+}
+
+// ---- explaining ---------------------------------------------------------------------------------
+
+std::vector<std::pair<Symbol, std::vector<GenericScheduler::Judgement>>> GenericScheduler::JudgeAll(
+    const api::PodPtr& pod) {
+  PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  Checks checks = Prepare(ctx);
+  std::vector<std::pair<Symbol, std::vector<Judgement>>> out;
+  const std::vector<Row>& rows = cache_->by_name_descending();
+  for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
+    std::vector<Judgement> judgements;
+    for (auto& check : checks.list) {
+      Judgement j;
+      j.verdict = check->Check(*it);
+      if (j.verdict == Verdict::kFails) check->Explain(*it, &j.reasons);
+      if (j.verdict == Verdict::kError) j.error = check->Error(*it);
+      judgements.push_back(std::move(j));
+    }
+    out.emplace_back(cache_->row(*it).name, std::move(judgements));
+  }
+  return out;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,233 @@
+#include "pkg/scheduler/factory/factory.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "pkg/scheduler/algorithm/predicates/predicates.h"
+#include "pkg/scheduler/algorithm/priorities/priorities.h"
+#include "pkg/scheduler/algorithmprovider/defaults.h"
+#include "pkg/scheduler/factory/registry.h"
+#include "pkg/scheduler/policy/validation.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler {
+namespace {
+
+absl::Status Joined(const std::vector<std::string>& errors) {
+  if (errors.empty()) return absl::OkStatus();
+  return util::InvalidArgument(errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]"));
+}
+
+std::string SetText(const std::set<std::string>& keys) { return absl::StrCat("map[", absl::StrJoin(keys, ":{} "), ":{}]"); }
+
+Registry RegistryFor(const FactoryArgs& args) {
+  Registry r = args.registry != nullptr ? *args.registry : Registry::FrozenCopy();
+  if (args.gates.taint_nodes_by_condition) algorithmprovider::ApplyTaintNodesByCondition(&r);
+  if (args.gates.resource_limits_priority_function) algorithmprovider::ApplyResourceLimitsPriorityFunction(&r);
+  return r;
+}
+
+std::vector<Symbol> Symbols(const std::vector<std::string>& texts) {
+  return std::vector<Symbol>(texts.begin(), texts.end());
+}
+
+// A Policy entry with an argument makes a predicate of its own; one without must be known.
+absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
+  if (!p.argument) {
+    if (r->predicates().contains(p.name)) {
+      VLOG(2) << "Predicate type " << p.name << " already registered, reusing.";
+      return absl::OkStatus();
+    }
+    return util::InvalidArgument(absl::StrCat("Invalid configuration: Predicate type not found for ", p.name));
+  }
+  int given = p.argument->service_affinity.has_value() + p.argument->labels_presence.has_value();
+  if (given != 1) {
+    return util::InvalidArgument(
+        absl::StrCat("Exactly 1 predicate argument is required, numArgs: ", given, ", Predicate: ", p.name));
+  }
+  if (const auto& a = p.argument->service_affinity) {
+    FitPredicate predicate = predicates::ServiceAffinity(Symbols(a->labels));
+    return r->AddPredicate(p.name, [predicate](const PluginFactoryArgs&) { return predicate; });
+  }
+  const auto& a = *p.argument->labels_presence;
+  FitPredicate predicate = predicates::NodeLabelPresence(Symbols(a.labels), a.presence);
+  return r->AddPredicate(p.name, [predicate](const PluginFactoryArgs&) { return predicate; });
+}
+
+absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
+  if (!p.argument) {
+    auto known = r->mutable_priorities().find(p.name);
+    if (known == r->mutable_priorities().end()) {
+      return util::InvalidArgument(absl::StrCat("Invalid configuration: Priority type not found for ", p.name));
+    }
+    VLOG(2) << "Priority type " << p.name << " already registered, reusing.";
+    known->second.weight = p.weight;
+    return absl::OkStatus();
+  }
+  int given = p.argument->service_anti_affinity.has_value() + p.argument->label_preference.has_value();
+  if (given != 1) {
+    return util::InvalidArgument(
+        absl::StrCat("Exactly 1 priority argument is required, numArgs: ", given, ", Priority: ", p.name));
+  }
+  PriorityFunction f = p.argument->service_anti_affinity
+                           ? priorities::ServiceAntiAffinity(Symbol(p.argument->service_anti_affinity->label))
+                           : priorities::LabelPreference(Symbol(p.argument->label_preference->label),
+                                                         p.argument->label_preference->presence);
+  return r->AddPriority(p.name, [f](const PluginFactoryArgs&) { return f; }, p.weight);
+}
+
+// The keys in the order of evaluation: the fixed list, then the rest by name (B-15, mended).
+std::vector<std::string> InOrder(std::set<std::string> keys) {
+  std::vector<std::string> out;
+  for (std::string_view key : PredicateOrdering()) {
+    if (keys.erase(std::string(key)) > 0) out.emplace_back(key);
+  }
+  out.insert(out.end(), keys.begin(), keys.end());
+  return out;
+}
+
+struct Build {
+  Registry registry;
+  std::vector<std::unique_ptr<Extender>> extenders;
+  std::set<Symbol> ignored_resources;
+  bool always_check_all_predicates = false;
+};
+
+absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set<std::string> predicate_keys,
+                                                           const std::set<std::string>& priority_keys,
+                                                           const FactoryArgs& args, EffectiveAlgorithm* effective) {
+  VLOG(2) << "Creating scheduler with fit predicates '" << SetText(predicate_keys) << "' and priority functions '"
+          << SetText(priority_keys) << "'";
+  int weight = args.hard_pod_affinity_symmetric_weight;
+  if (weight < 1 || weight > 100) {
+    return util::InvalidArgument(
+        absl::StrCat("invalid hardPodAffinitySymmetricWeight: ", weight, ", must be in the range 1-100"));
+  }
+  AlgorithmConfig config;
+  config.extenders = std::move(build.extenders);
+  config.always_check_all_predicates = build.always_check_all_predicates;
+  config.args.cache = args.cache;
+  config.args.volume_binder = args.volume_binder;
+  config.args.gates = args.gates.algorithm;
+  config.args.hard_pod_affinity_symmetric_weight = weight;
+  config.args.ignored_extended_resources = std::move(build.ignored_resources);
+
+  std::vector<std::string> errors, added;
+  for (const std::string& key : predicate_keys) {
+    if (!build.registry.predicates().contains(key)) {
+      errors.push_back(
+          absl::StrCat("Invalid predicate name \"", key, "\" specified - no corresponding function found"));
+    }
+  }
+  for (const std::string& key : build.registry.mandatory()) {
+    if (predicate_keys.insert(key).second) added.push_back(key);
+  }
+  for (const std::string& key : InOrder(predicate_keys)) {
+    auto it = build.registry.predicates().find(key);
+    if (it != build.registry.predicates().end()) config.predicates.push_back({key, it->second(config.args)});
+  }
+  int64_t total = 0;
+  bool overflown = false;
+  for (const std::string& key : priority_keys) {
+    auto it = build.registry.priorities().find(key);
+    if (it == build.registry.priorities().end()) {
+      errors.push_back(absl::StrCat("Invalid priority name ", key, " specified - no corresponding function found"));
+      continue;
+    }
+    int64_t product;
+    overflown |= __builtin_mul_overflow(it->second.weight, kMaxPriority, &product) ||
+                 __builtin_add_overflow(total, product, &total);
+    config.priorities.push_back({key, it->second.factory(config.args), it->second.weight});
+  }
+  if (overflown) errors.push_back("Total priority of priority functions has overflown");
+  BERTH_RETURN_IF_ERROR(Joined(errors));
+  if (effective != nullptr) {
+    *effective = {};
+    for (const auto& p : config.predicates) effective->predicates.push_back(p.name);
+    for (const auto& p : config.priorities) effective->priorities.emplace_back(p.name, p.weight);
+    effective->mandatory = added;
+  }
+  return std::make_unique<GenericScheduler>(args.cache, std::move(config), args.nominated);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromKeys(const std::set<std::string>& predicate_keys,
+                                                                 const std::set<std::string>& priority_keys,
+                                                                 FactoryArgs args, EffectiveAlgorithm* effective) {
+  Build build;
+  build.registry = RegistryFor(args);
+  return FromKeys(std::move(build), predicate_keys, priority_keys, args, effective);
+}
+
+absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProvider(std::string_view name, FactoryArgs args,
+                                                                     EffectiveAlgorithm* effective) {
+  VLOG(2) << "Creating scheduler from algorithm provider '" << name << "'";
+  Build build;
+  build.registry = RegistryFor(args);
+  const Registry::Provider* provider = build.registry.MutableProvider(name);
+  if (provider == nullptr) {
+    return util::NotFound(absl::StrCat("plugin \"", util::ToAbsl(name), "\" has not been registered"));
+  }
+  Registry::Provider keys = *provider;
+  return FromKeys(std::move(build), keys.predicates, keys.priorities, args, effective);
+}
+
+absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy& policy, FactoryArgs args,
+                                                                   EffectiveAlgorithm* effective) {
+  Build build;
+  build.registry = RegistryFor(args);
+  std::vector<std::string> errors = ValidatePolicy(policy);
+  auto note = [&](const absl::Status& s) {
+    if (!s.ok()) errors.push_back(util::Message(s));
+  };
+
+  Registry::Provider defaults = *build.registry.MutableProvider(algorithmprovider::kDefaultProvider);
+  std::set<std::string> predicate_keys, priority_keys;
+  if (policy.predicates) {
+    for (const PredicatePolicy& p : *policy.predicates) {
+      VLOG(2) << "Registering predicate: " << p.name;
+      note(RegisterCustom(&build.registry, p));
+      predicate_keys.insert(p.name);
+    }
+  } else {
+    VLOG(2) << "Using predicates from algorithm provider '" << algorithmprovider::kDefaultProvider << "'";
+    predicate_keys = defaults.predicates;
+  }
+  if (policy.priorities) {
+    for (const PriorityPolicy& p : *policy.priorities) {
+      VLOG(2) << "Registering priority: " << p.name;
+      note(RegisterCustom(&build.registry, p));
+      priority_keys.insert(p.name);
+    }
+  } else {
+    VLOG(2) << "Using priorities from algorithm provider '" << algorithmprovider::kDefaultProvider << "'";
+    priority_keys = defaults.priorities;
+  }
+  for (const ExtenderConfig& e : policy.extenders) {
+    VLOG(2) << "Creating extender with config " << e.url_prefix;
+    if (args.make_extender == nullptr) {
+      errors.push_back(absl::StrCat("extender ", e.url_prefix, ": extenders cannot be called from here"));
+    } else if (auto extender = args.make_extender(e); extender.ok()) {
+      build.extenders.push_back(std::move(*extender));
+    } else {
+      errors.push_back(util::Message(extender.status()));
+    }
+    for (const ExtenderManagedResource& m : e.managed_resources) {
+      if (m.ignored_by_scheduler) build.ignored_resources.insert(Symbol(m.name));
+    }
+  }
+  build.always_check_all_predicates = policy.always_check_all_predicates;
+  if (policy.hard_pod_affinity_symmetric_weight != 0) {
+    args.hard_pod_affinity_symmetric_weight = static_cast<int>(std::clamp<int64_t>(
+        policy.hard_pod_affinity_symmetric_weight, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
+  }
+  BERTH_RETURN_IF_ERROR(Joined(errors));
+  return FromKeys(std::move(build), predicate_keys, priority_keys, args, effective);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,14 @@
+// Judging a Policy beyond its syntax (Kubernetes 1.10 api/validation).
+#pragma once
+#include <string>
+#include <vector>
+
+#include "pkg/scheduler/policy/policy.h"
+
+namespace berth::scheduler {
+
+// Everything that is wrong, in 1.10's words: weights, extenders, managed resources. Empty when nothing is.
+// Names of algorithms are the factory's to judge.
+std::vector<std::string> ValidatePolicy(const Policy& policy);
+
+}  // namespace berth::scheduler

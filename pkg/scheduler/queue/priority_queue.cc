@@ -1,0 +1,242 @@
+// With PodPriority: higher priority first, equals in order of arrival; pods that do not fit wait until something changes.
+//
+// Kubernetes 1.10's PriorityQueue with what later releases mended: ties by arrival and a back-off (1 s to 60 s), so that
+// no pod keeps its equals from being tried; a scheduling cycle instead of one flag, so that only changes since a pod's
+// own attempt count; and a flush of pods that waited for very long.
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "pkg/scheduler/queue/pod_backoff.h"
+#include "pkg/scheduler/queue/scheduling_queue.h"
+
+namespace berth::scheduler {
+namespace {
+
+bool HasRequiredAffinity(const api::Pod& pod) {
+  const auto& affinity = pod.tmpl->affinity.pod;
+  return affinity && !affinity->required.empty();
+}
+
+// Does one of the pod's required pod affinity terms select `other`? A term with an unusable selector selects nothing.
+bool WantsToBeNear(const api::Pod& pod, const api::Pod& other) {
+  for (const api::PodAffinityTerm& term : pod.tmpl->affinity.pod->required) {
+    if (std::binary_search(term.namespaces.begin(), term.namespaces.end(), other.meta.ns) && term.selector.ok() &&
+        term.selector.selector.Matches(other.tmpl->labels)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+class PriorityQueue final : public SchedulingQueue {
+ public:
+  explicit PriorityQueue(const QueueOptions& o) : options_(o), backoff_(o.initial_backoff, o.max_backoff) {}
+
+  void Add(const api::PodPtr& pod) override {
+    auto it = entries_.find(pod->meta.Key());
+    if (it == entries_.end()) {
+      Entry& e = entries_[pod->meta.Key()];
+      e.pod = pod;
+      Put(e, Place::kActive, {});
+    } else {
+      it->second.pod = pod;
+      if (it->second.place != Place::kActive) {
+        Take(it->second);
+        Put(it->second, Place::kActive, {});
+      }
+    }
+    nominated_.Add(pod);
+  }
+
+  void AddIfNotPresent(const api::PodPtr& pod) override {
+    if (!Has(*pod)) Add(pod);
+  }
+
+  void AddUnschedulableIfNotPresent(const api::PodPtr& pod, Requeue why, uint64_t cycle, absl::Duration now) override {
+    std::string key = pod->meta.Key();
+    auto [it, added] = entries_.try_emplace(key);
+    if (!added) return;
+    Entry& e = it->second;
+    e.pod = pod;
+    e.ready = now + backoff_.Next(key, now);
+    const uint64_t outdated_by = HasRequiredAffinity(*pod) ? std::max(last_move_, last_assigned_) : last_move_;
+    if (why == Requeue::kUnschedulable && outdated_by <= cycle) {
+      Put(e, Place::kUnschedulable, now);
+    } else {
+      Put(e, Place::kBackoff, now);
+    }
+    nominated_.Add(pod);
+  }
+
+  api::PodPtr Pop() override {
+    if (active_.empty()) return nullptr;
+    Entry* e = active_.begin()->second;
+    active_.erase(active_.begin());
+    api::PodPtr pod = std::move(e->pod);
+    nominated_.Remove(*pod);
+    entries_.erase(pod->meta.Key());
+    ++cycle_;
+    return pod;
+  }
+  uint64_t cycle() const override { return cycle_; }
+
+  void Update(const api::PodPtr& pod, bool changed, absl::Duration) override {
+    std::string key = pod->meta.Key();
+    auto it = entries_.find(key);
+    if (it == entries_.end()) {
+      Add(pod);
+      return;
+    }
+    Entry& e = it->second;
+    const bool reorder = e.place == Place::kActive && e.pod->Priority() != pod->Priority();
+    const bool wake = changed && e.place != Place::kActive;
+    if (reorder || wake) {
+      Take(e);
+      e.pod = pod;
+      if (wake) backoff_.Reset(key);
+      Put(e, Place::kActive, {});
+    } else {
+      if (e.place == Place::kUnschedulable) waiting_for_pods_ -= HasRequiredAffinity(*e.pod) ? 1 : 0;
+      e.pod = pod;
+      if (e.place == Place::kUnschedulable) waiting_for_pods_ += HasRequiredAffinity(*e.pod) ? 1 : 0;
+    }
+    nominated_.Add(pod);
+  }
+
+  void Delete(const api::Pod& pod) override {
+    nominated_.Remove(pod);
+    std::string key = pod.meta.Key();
+    backoff_.Reset(key);
+    auto it = entries_.find(key);
+    if (it == entries_.end()) return;
+    Take(it->second);
+    entries_.erase(it);
+  }
+
+  bool Has(const api::Pod& pod) const override { return entries_.contains(pod.meta.Key()); }
+
+  void MoveAllToActiveQueue(absl::Duration now) override {
+    last_move_ = cycle_ + 1;
+    while (!unschedulable_.empty()) Wake(*unschedulable_.begin()->second, now);
+  }
+
+  void AssignedPodAdded(const api::Pod& pod, absl::Duration now) override {
+    last_assigned_ = cycle_ + 1;
+    if (waiting_for_pods_ == 0) return;
+    std::vector<Entry*> woken;
+    for (const auto& [seq, e] : unschedulable_) {
+      if (HasRequiredAffinity(*e->pod) && WantsToBeNear(*e->pod, pod)) woken.push_back(e);
+    }
+    for (Entry* e : woken) Wake(*e, now);
+  }
+  void AssignedPodUpdated(const api::Pod& pod, absl::Duration now) override { AssignedPodAdded(pod, now); }
+
+  void Flush(absl::Duration now) override {
+    while (!backoff_queue_.empty() && backoff_queue_.begin()->first.first <= now) {
+      Entry& e = *backoff_queue_.begin()->second;
+      Take(e);
+      Put(e, Place::kActive, now);
+    }
+    if (now < next_long_flush_) return;
+    next_long_flush_ = now + options_.flush_period;
+    backoff_.Collect(now);
+    while (!unschedulable_.empty() && now - unschedulable_.begin()->second->since >= options_.unschedulable_limit) {
+      Wake(*unschedulable_.begin()->second, now);
+    }
+  }
+
+  absl::Duration NextFlush() const override {
+    absl::Duration next = unschedulable_.empty() ? absl::InfiniteDuration() : next_long_flush_;
+    if (!backoff_queue_.empty()) next = std::min(next, backoff_queue_.begin()->first.first);
+    return next;
+  }
+
+  NominatedPods* nominated() override { return &nominated_; }
+  Depth depth() const override { return {active_.size(), backoff_queue_.size(), unschedulable_.size()}; }
+
+ private:
+  enum class Place : uint8_t { kActive, kBackoff, kUnschedulable };
+  struct Entry {
+    api::PodPtr pod;
+    Place place = Place::kActive;
+    uint64_t seq = 0;      // order of arrival where it is now
+    int64_t rank = 0;      // minus the priority, while active
+    absl::Duration ready;  // its back-off ends then
+    absl::Duration since;  // where it is now
+  };
+
+  void Put(Entry& e, Place place, absl::Duration now) {
+    e.place = place;
+    e.seq = ++seq_;
+    e.since = now;
+    switch (place) {
+      case Place::kActive:
+        e.rank = -static_cast<int64_t>(e.pod->Priority());
+        active_[{e.rank, e.seq}] = &e;
+        break;
+      case Place::kBackoff:
+        backoff_queue_[{e.ready, e.seq}] = &e;
+        break;
+      case Place::kUnschedulable:
+        if (unschedulable_.empty()) next_long_flush_ = std::max(next_long_flush_, now + options_.flush_period);
+        unschedulable_[e.seq] = &e;
+        waiting_for_pods_ += HasRequiredAffinity(*e.pod) ? 1 : 0;
+        break;
+    }
+  }
+
+  void Take(Entry& e) {
+    switch (e.place) {
+      case Place::kActive:
+        active_.erase({e.rank, e.seq});
+        break;
+      case Place::kBackoff:
+        backoff_queue_.erase({e.ready, e.seq});
+        break;
+      case Place::kUnschedulable:
+        unschedulable_.erase(e.seq);
+        waiting_for_pods_ -= HasRequiredAffinity(*e.pod) ? 1 : 0;
+        break;
+    }
+  }
+
+  void Wake(Entry& e, absl::Duration now) {
+    Take(e);
+    Put(e, e.ready <= now ? Place::kActive : Place::kBackoff, now);
+  }
+
+  QueueOptions options_;
+  PodBackoff backoff_;
+  NominatedPods nominated_;
+  std::unordered_map<std::string, Entry> entries_;  // addresses of entries must stay
+  absl::btree_map<std::pair<int64_t, uint64_t>, Entry*> active_;
+  absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_queue_;
+  absl::btree_map<uint64_t, Entry*> unschedulable_;  // in order of arrival
+  size_t waiting_for_pods_ = 0;  // unschedulable pods with required pod affinity
+  uint64_t seq_ = 0;
+  uint64_t cycle_ = 0;      // pods popped so far
+  uint64_t last_move_ = 0;  // cycle_ + 1 as of the last move of all
+  uint64_t last_assigned_ = 0;  // the same of the last pod placed, which concerns pods with pod affinity only
+  absl::Duration next_long_flush_;
+};
+
+}  // namespace
+
+std::unique_ptr<SchedulingQueue> NewPriorityQueue(const QueueOptions& options) {
+  return std::make_unique<PriorityQueue>(options);
+}
+
+const std::vector<api::PodPtr>& SchedulingQueue::WaitingPodsForNode(util::Symbol node) {
+  static const std::vector<api::PodPtr> kNone;
+  NominatedPods* n = nominated();
+  return n == nullptr ? kNone : n->For(node);
+}
+
+}  // namespace berth::scheduler
