@@ -3,16 +3,25 @@
 # WHAT=cmd/NAME      build one program
 # SAN=asan|tsan      build with sanitizers, in _output/SAN
 # BUILD=debug        build without optimisation, in _output/debug
+# OUT=DIR            build into DIR instead of _output
 # ROOM=pkg/api ...   with `make test`: only the unit tests of these rooms, no scripts
 # TESTARGS=...       with `make test`: arguments for the unit test programs
 # KEEP=1             with `make run`: leave the API server and the scheduler running
+# PREFIX, DESTDIR    with `make install`: where to (/usr/local)
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
 .DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
 SHELL := /bin/bash
 
-VARIANT := $(if $(SAN),$(SAN),$(if $(filter debug,$(BUILD)),debug))
+ifneq ($(filter-out asan tsan,$(SAN)),)
+$(error SAN=$(SAN): asan (address and undefined behaviour) or tsan (threads))
+endif
+ifneq ($(filter-out debug release,$(BUILD)),)
+$(error BUILD=$(BUILD): debug, or release (the default))
+endif
+VARIANT := $(if $(SAN),$(SAN),$(filter debug,$(BUILD)))
 OUT ?= _output$(if $(VARIANT),/$(VARIANT))
 BIN := $(OUT)/bin
 OBJ := $(OUT)/obj
@@ -50,22 +59,30 @@ sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_b
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
 objects = $(patsubst %.cc,$(OBJ)/%.o,$(1))
 library = $(OUT)/lib/lib$(subst /,-,$(1)).a
-LIBS := $(foreach r,$(ROOMS),$(call library,$(r)))
+# The libraries that a folder needs: its own, those it includes from, and the two floors below.
+libraries = $(foreach r,$(filter $(1) pkg/api pkg/util \
+  $(shell grep -rhoE --include='*.cc' --include='*.h' '^.include "pkg/[a-z]+' $(1) 2>/dev/null | cut -d'"' -f2 | sort -u),$(ROOMS)),$(call library,$(r)))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
 TEST_ROOMS := $(foreach r,pkg/util pkg/api pkg/scheduler pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
 TEST_PROGRAMS := $(foreach r,$(if $(ROOM),$(ROOM),$(TEST_ROOMS)),$(call test_program,$(r)))
 BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 
-.PHONY: all help deps test bench run fmt lint clean install compile_commands FORCE
+# Files are not all that changes. $(call note,FILE,TEXT) is FILE, and writes TEXT to it unless it says so already: what
+# depends on it is made again when flags change and when sources come or go. Only goals that build write notes.
+differ = $(subst |$(1)|,,|$(2)|)$(subst |$(2)|,,|$(1)|)
+BUILDS := $(filter-out all help deps test bench run fmt clean install,$(or $(MAKECMDGOALS),all))
+note = $(if $(BUILDS),$(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2)))))$(1)
+notes := $(OUT)/notes
+
+.PHONY: all help deps test bench run fmt lint clean install programs test-programs
 all: deps  ## build every program into _output/bin (WHAT=cmd/NAME: one)
 	+@$(MAKE) --no-print-directory programs
-.PHONY: programs
 programs: $(if $(WHAT),$(BIN)/$(notdir $(WHAT)),$(addprefix $(BIN)/,$(PROGRAMS))) $(OUT)/compile_commands.json
 
 help:  ## this list
-	@sed -n 's/^# \([A-Z]*=.*\)/  \1/p' Makefile
 	@grep -hE '^[a-z][a-z_-]*:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@echo; sed -n 's/^# \([A-Z]*[=,].*\)/  \1/p' Makefile
 
 deps:  ## install the Debian packages that are missing (root or sudo)
 	@hack/install-deps.sh
@@ -73,42 +90,39 @@ deps:  ## install the Debian packages that are missing (root or sudo)
 test: deps  ## build and run every test; the last line is "N passed, N failed"
 	+@$(MAKE) --no-print-directory $(if $(ROOM),,programs) test-programs >&2
 	@OUT=$(OUT) hack/run-tests.py $(if $(ROOM),--no-scripts) $(TEST_PROGRAMS) -- $(TESTARGS)
-.PHONY: test-programs
 test-programs: $(TEST_PROGRAMS)
 
 run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEEP=1: leave it running)
 	@OUT=$(OUT) hack/demo.sh
 
 bench: all  ## benchmarks, with a table at the end
-	+@$(MAKE) --no-print-directory $(OUT)/bin/bench
+	+@$(MAKE) --no-print-directory $(if $(BENCH_SOURCES),$(OUT)/bin/bench)
 	@OUT=$(OUT) hack/bench.sh
 
 fmt:  ## format the C++ with clang-format
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i
 
-lint: $(OUT)/compile_commands.json  ## clang-tidy over the tree
+lint: $(OUT)/compile_commands.json  ## clang-tidy over the tree, and the checks of hack/verify.sh
+	@hack/verify.sh
 	@hack/lint.sh $(OUT)
 
 clean:  ## remove what was built
-	rm -rf _output
+	rm -rf $(OUT) compile_commands.json
 
 PREFIX ?= /usr/local
 install: all  ## install the programs into $(DESTDIR)$(PREFIX)/bin
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(addprefix $(BIN)/,$(PROGRAMS)) $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(DESTDIR)$(PREFIX)/bin
 
 # ---- rules ---------------------------------------------------------------------------------------
-# The heavy headers are compiled once; -include finds the .gch beside the name. Tests add Catch2.
+# The heavy headers are compiled once; -include finds the .gch beside the name. Tests add Catch2. Everything that is
+# compiled depends on them, and so on the flags.
 PCH := $(OUT)/pch/pch.h
 TEST_PCH := $(OUT)/pch/pch_test.h
-$(PCH).gch: hack/pch.h
-	@mkdir -p $(@D); grep -v '^#pragma once' $< > $(PCH)
+$(PCH).gch $(TEST_PCH).gch: $(OUT)/pch/%.h.gch: hack/%.h $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS))
+	@mkdir -p $(@D); grep -v '^#pragma once' $< > $(@:.gch=)
 	@echo "  PCH   $<"
-	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(PCH) -o $@
-$(TEST_PCH).gch: hack/pch_test.h hack/pch.h
-	@mkdir -p $(@D); grep -v '^#pragma once' $< > $(TEST_PCH)
-	@echo "  PCH   $<"
-	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(TEST_PCH) -o $@
+	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 
 COMPILE = $(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -include $(1) -Winvalid-pch -fpch-preprocess -c $< -o $@
 # Catch2's main is the one file that must not see its precompiled header.
@@ -124,33 +138,30 @@ $(OBJ)/%.o: %.cc $(PCH).gch
 $(OBJ)/pkg/util/version.o: hack/version
 $(OBJ)/pkg/util/version.o: CPPFLAGS += -DBERTH_VERSION='"$(shell cat hack/version)"'
 
+# A thin archive names its objects where it can.
 define room_rule
-$(call library,$(1)): $(call objects,$(call sources,$(1)))
+$(call library,$(1)): $(call objects,$(call sources,$(1))) $(call note,$(notes)/$(1),$(call objects,$(call sources,$(1))))
 	@mkdir -p $$(@D); echo "  AR    $$@"; rm -f $$@
-	@ar rcsT $$@ $$^ 2>/dev/null || ar rcs $$@ $$^
+	@ar rcsT $$@ $$(filter %.o,$$^) 2>/dev/null || ar rcs $$@ $$(filter %.o,$$^)
 endef
 $(foreach r,$(ROOMS),$(eval $(call room_rule,$(r))))
 
-define program_rule
-$(BIN)/$(1): $(call objects,$(call sources,cmd/$(1))) $(PLUGIN_OBJECTS) $(LIBS)
+# $(1) the file, $(2) its objects, $(3) its libraries, $(4) more for the linker.
+define link_rule
+$(1): $(2) $(3) $(call note,$(notes)/link-$(notdir $(1)),$(2) $(3) $(4) $(LDFLAGS))
 	@mkdir -p $$(@D); echo "  LINK  $$@"
-	@$(CXX) $(LDFLAGS) -o $$@ $(call objects,$(call sources,cmd/$(1))) $(if $(filter hollow-apiserver,$(1)),,$(PLUGIN_OBJECTS)) $(LIBS) $(LDLIBS)
+	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(LDLIBS)
 endef
-$(foreach p,$(PROGRAMS),$(eval $(call program_rule,$(p))))
+plugins_for = $(if $(filter cmd/kube-scheduler cmd/schedsim plugin test,$(1)),$(PLUGIN_OBJECTS))
+$(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
 
 # A program's tests see its sources but for main.cc.
-define test_rule
-$(call test_program,$(1)): $(call objects,$(call tests,$(1))) $(OBJ)/hack/test_main_test.o $(if $(filter cmd/%,$(1)),$(call objects,$(filter-out %/main.cc,$(call sources,$(1))))) $(if $(filter cmd/% plugin test,$(1)),$(PLUGIN_OBJECTS)) $(LIBS)
-	@mkdir -p $$(@D); echo "  LINK  $$@"
-	@$(CXX) $(LDFLAGS) -o $$@ $$(filter %.o,$$^) $(LIBS) -lrapidcheck $(LDLIBS)
-endef
-$(foreach r,$(TEST_ROOMS),$(eval $(call test_rule,$(r))))
+$(foreach r,$(TEST_ROOMS),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_main_test.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck)))
 
-$(OUT)/bin/bench: $(call objects,$(BENCH_SOURCES)) $(PLUGIN_OBJECTS) $(LIBS)
-	@mkdir -p $(@D); echo "  LINK  $@"
-	@$(CXX) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS) -lbenchmark_main -lbenchmark $(LDLIBS)
+$(eval $(call link_rule,$(BIN)/bench,$(call objects,$(BENCH_SOURCES)) $(PLUGIN_OBJECTS),$(foreach r,$(ROOMS),$(call library,$(r))),-lbenchmark_main -lbenchmark))
 
-$(OUT)/compile_commands.json: Makefile
-	@mkdir -p $(@D); hack/compile-commands.sh "$(CXX) $(CPPFLAGS) $(CXXFLAGS)" > $@; ln -sf $@ compile_commands.json 2>/dev/null; true
+$(OUT)/compile_commands.json: hack/compile-commands.sh $(notes)/flags $(call note,$(notes)/files,$(sort $(shell find pkg cmd plugin test -name '*.cc' 2>/dev/null)))
+	@mkdir -p $(@D); hack/compile-commands.sh "$(CXX) $(CPPFLAGS) $(CXXFLAGS)" > $@
+	@$(if $(filter _output%,$(OUT)),ln -sfn $@ compile_commands.json)
 
 -include $(shell find $(OBJ) -name '*.d' 2>/dev/null)
