@@ -1,0 +1,48 @@
+#include "pkg/scheduler/policy/validation.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <limits>
+#include <set>
+
+#include "pkg/api/labels.h"
+#include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/cache/resource.h"
+
+namespace berth::scheduler {
+
+std::vector<std::string> ValidatePolicy(const Policy& policy) {
+  constexpr int64_t kMaxWeight = std::numeric_limits<int64_t>::max() / kMaxPriority;
+  std::vector<std::string> problems;
+  if (policy.priorities) {
+    for (const PriorityPolicy& p : *policy.priorities) {
+      if (p.weight <= 0 || p.weight >= kMaxWeight) {
+        problems.push_back(
+            absl::StrCat("Priority ", p.name, " should have a positive weight applied to it or it has overflown"));
+      }
+    }
+  }
+  int binders = 0;
+  std::set<std::string> managed;
+  for (const ExtenderConfig& e : policy.extenders) {
+    if (!e.prioritize_verb.empty() && e.weight <= 0) {
+      problems.push_back(
+          absl::StrCat("Priority for extender ", e.url_prefix, " should have a positive weight applied to it"));
+    }
+    binders += !e.bind_verb.empty();
+    for (const ExtenderManagedResource& r : e.managed_resources) {
+      std::vector<std::string> name_problems = api::QualifiedNameProblems(r.name);
+      problems.insert(problems.end(), name_problems.begin(), name_problems.end());
+      if (name_problems.empty() && !IsExtendedResourceName(r.name)) {
+        problems.push_back(absl::StrCat(r.name, " is an invalid extended resource name"));
+      }
+      if (!managed.insert(r.name).second) {
+        problems.push_back(absl::StrCat("Duplicate extender managed resource name ", r.name));
+      }
+    }
+  }
+  if (binders > 1) problems.push_back(absl::StrCat("Only one extender can implement bind, found ", binders));
+  return problems;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,221 @@
+// The heart of the daemon: takes pending pods one at a time, decides, binds, and deals with whatever goes wrong
+// (Kubernetes 1.10 pkg/scheduler/scheduler.go).
+//
+// A state machine without locks, threads, sockets or wall clock. In go: what changed in the cluster (Apply of a Change),
+// how requests ended (Apply of a Reply), and time (Tick). Out come requests and events through Actions. Given the same
+// inputs it does the same things, so that a simulation can replay a run (scheduler_simulation_test.cc).
+//
+// Several schedulers (profiles), told apart by spec.schedulerName, share one cache and one queue. Pods of schedulers that
+// are not ours count in the cache once they are placed and are never queued (mends B-36).
+//
+// Every pending pod of ours is in exactly one place (see Place), from the moment the API shows it until it is bound and
+// the API has shown that too, or it is gone.
+#pragma once
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
+#include <absl/time/time.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pkg/api/types.h"
+#include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/queue/pod_backoff.h"
+#include "pkg/scheduler/queue/scheduling_queue.h"
+#include "pkg/scheduler/scheduler_actions.h"
+#include "pkg/scheduler/scheduler_metrics.h"
+#include "pkg/scheduler/volumebinder/volume_binder.h"
+#include "pkg/util/clock.h"
+
+namespace berth::scheduler {
+
+// An object appeared (before is null), changed, or went away (after is null).
+template <typename T>
+struct Change {
+  std::shared_ptr<const T> before, after;
+};
+
+struct SchedulerOptions {
+  bool pod_priority = false;  // must agree with the kind of queue
+  // Without PodPriority: the wait before a pod that failed is looked at again.
+  absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
+  // With this many binds unanswered no further pod is decided.
+  size_t max_binds_in_flight = 4096;
+  // Asked right before each bind: false (the lease may be lost) means not now. Null: always.
+  std::function<bool()> may_bind;
+};
+
+class Scheduler {
+ public:
+  // All outlive the scheduler; `volume_binder` is null without VolumeScheduling.
+  Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_binder, Actions* actions,
+            const util::Clock* clock, SchedulerOptions options = {});
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+
+  // Pods that ask for this scheduler by name are decided by `algorithm` (outlives the scheduler). Before any pod comes.
+  void AddProfile(std::string_view name, GenericScheduler* algorithm);
+
+  // ---- what happened ----
+  void Apply(const Change<api::Pod>& c);
+  void Apply(const Change<api::Node>& c);
+  void Apply(const Change<api::Service>& c);
+  void Apply(const Change<api::ReplicationController>& c);
+  void Apply(const Change<api::ReplicaSet>& c);
+  void Apply(const Change<api::StatefulSet>& c);
+  void Apply(const Change<api::PersistentVolume>& c);
+  void Apply(const Change<api::PersistentVolumeClaim>& c);
+  void Apply(const Change<api::StorageClass>& c);
+  void Apply(const Change<api::PodDisruptionBudget>& c);
+  // A reply to a request nobody waits for any more is no error.
+  void Apply(const Reply& r);
+
+  // Back-offs, retries, expiry of assumed pods. Call at NextDeadline() at the latest; calling more often is cheap.
+  void Tick();
+  // Steady time of the clock; InfiniteDuration when only the outside world can change anything.
+  absl::Duration NextDeadline() const;
+
+  // Tries the next pod. False when there is none, or none may be tried now.
+  bool ScheduleOne();
+  // No pod is tried any more. Binds in flight are still followed to their end.
+  void Stop() { stopped_ = true; }
+
+  // ---- what can be seen from outside ----
+  // Where a pending pod of ours is.
+  enum class Place : uint8_t {
+    kQueued,          // in the queue: active, in back-off there, or waiting for a change
+    kBackoff,         // without PodPriority: waiting before it is looked at again
+    kRefetching,      // being read again after a failure
+    kWritingStatus,   // its condition is being written
+    kPreempting,      // room is being made for it
+    kWritingVolumes,  // its volumes are being reserved
+    kBinding,         // assumed on a node; the bind is not answered
+    kBindUnknown,     // the bind's answer was lost; finding out what became of it
+    kBound,           // bound; the watch has not shown it yet
+    kVerifying,       // the watch and our memory disagree about its node; asking
+    kDeleting,        // being deleted before it had a node
+  };
+  static constexpr size_t kPlaces = 11;
+  static std::string_view PlaceName(Place p);
+  std::array<size_t, kPlaces> pods_by_place() const { return by_place_; }
+  size_t pending_pods() const { return pending_.size(); }
+  size_t binds_in_flight() const { return binds_in_flight_; }
+  const SchedulerMetrics& metrics() const { return metrics_; }
+  // Pending pods by reason of their last failure ("Insufficient cpu"); a pod counts for each of its reasons.
+  const absl::flat_hash_map<Symbol, int64_t>& pending_by_reason() const { return by_reason_; }
+
+  // Consistency of the tables; empty when all is well. Walks everything.
+  std::string CheckInvariants() const;
+  // The node table, the pods on it and the pending pods, for people (SIGUSR2). Compares with what the informers hold
+  // (`nodes`, `pods`) and says what differs.
+  std::string DumpAndCompare(const std::vector<api::NodePtr>& nodes, const std::vector<api::PodPtr>& pods) const;
+
+ private:
+  struct Attempt;
+  struct Pending;
+  // What a reply answers.
+  enum class Asked : uint8_t {
+    kBind,
+    kBindOutcome,
+    kCondition,
+    kLateCondition,  // nobody waits for it
+    kRefetch,
+    kPreemptor,
+    kNominate,
+    kVictim,
+    kClearNomination,  // nobody waits for it
+    kVolume,
+    kVerify,
+    kNode,  // is a node that a bind did not find really gone?
+  };
+  struct Request {
+    Asked asked;
+    Pending* pod;  // null when nobody waits
+    std::string what;
+  };
+  struct Failure {
+    EventType event_type = EventType::kWarning;
+    std::string event;             // message of the FailedScheduling event
+    std::string_view reason;       // of the PodScheduled condition
+    std::string message;           // of the PodScheduled condition
+    Requeue why = Requeue::kRetry;
+  };
+
+  // scheduler.cc: the cluster changed.
+  void PodAssigned(const api::PodPtr& pod);
+  void PodPending(const api::PodPtr& pod);
+  void PodGone(const api::Pod& pod);
+  bool Ours(const api::Pod& pod) const { return profiles_.contains(pod.tmpl->scheduler_name); }
+  Pending* Find(const api::Pod& pod);
+  Pending& NewPending(const api::PodPtr& pod, Place place);
+  void Erase(Pending& p);
+  void SetPlace(Pending& p, Place place);
+  void SetReasons(Pending& p, std::vector<Symbol> reasons);
+  void MoveAll() { queue_->MoveAllToActiveQueue(now_); }
+  RequestId Ask(Asked asked, Pending* p, std::string what = {});
+  void CancelRequest(Pending& p);
+  void Wait(Pending& p, absl::Duration until);
+  void StopWaiting(Pending& p);
+  void TimeUp(Pending& p);
+  // The wait before the same question is asked again: 200 ms, doubling, at most a minute.
+  absl::Duration NextRetry(Pending& p);
+
+  // scheduler_attempt.cc: decide, assume, bind.
+  void Bind(Pending& p);
+  void Bound(Pending& p);
+  void BindAnswered(Pending& p, const Answer& a);
+  void AskBindOutcome(Pending& p);
+  void BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fresh);
+  void BindFailed(Pending& p, const Answer& a);
+  bool AssumeVolumes(Pending& p, const api::PodPtr& assumed);
+  void WriteNextVolume(Pending& p);
+  void VolumeWritten(Pending& p, const Answer& a);
+  void Verify(Pending& p);
+  void Verified(Pending& p, const Answer& a, const api::PodPtr& fresh);
+
+  // scheduler_failure.cc: after a failure, back into the queue; preemption.
+  void Fail(Pending& p, Failure f);
+  void LogFailure(const Pending& p, const Decision& d) const;
+  void WriteCondition(Pending& p, const api::PodCondition& c);
+  void StatusDone(Pending& p);
+  void BackIntoQueue(Pending& p);
+  void Refetch(Pending& p);
+  void Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh);
+  void StartPreemption(Pending& p);
+  void Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh);
+  void Nominated(Pending& p, const Answer& a, const api::PodPtr& fresh);
+  void DeleteNextVictim(Pending& p);
+  void VictimDeleted(Pending& p, const Answer& a);
+  void ClearNominations(Pending& p);
+  void EndPreemption(Pending& p);
+
+  Cache* cache_;
+  SchedulingQueue* queue_;
+  VolumeBinder* volume_binder_;
+  Actions* actions_;
+  const util::Clock* clock_;
+  SchedulerOptions options_;
+  absl::flat_hash_map<Symbol, GenericScheduler*> profiles_;
+
+  absl::Duration now_;  // steady time as of the last entry from outside
+  bool stopped_ = false;
+  absl::flat_hash_map<std::string, std::unique_ptr<Pending>> pending_;  // by uid
+  std::array<size_t, kPlaces> by_place_{};
+  absl::flat_hash_map<Symbol, int64_t> by_reason_;
+  absl::flat_hash_map<RequestId, Request> requests_;
+  RequestId last_request_ = 0;
+  absl::btree_map<std::pair<absl::Duration, uint64_t>, Pending*> timers_;
+  uint64_t last_timer_ = 0;
+  PodBackoff backoff_;
+  absl::Duration next_expiry_;
+  size_t binds_in_flight_ = 0;
+  SchedulerMetrics metrics_;
+};
+
+}  // namespace berth::scheduler

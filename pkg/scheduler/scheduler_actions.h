@@ -1,0 +1,65 @@
+// What the scheduler wants done in the outside world, and how it hears how that went.
+//
+// The core (scheduler.h) never waits: it asks for something through Actions and goes on; the answer comes back through
+// Scheduler::Apply(Reply). The daemon turns these into HTTP requests, tests into a simulated API server.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "pkg/api/types.h"
+#include "pkg/scheduler/core/extender.h"
+#include "pkg/scheduler/volumebinder/volume_binder.h"
+
+namespace berth::scheduler {
+
+// Names a request until its reply. 0 is never used.
+using RequestId = uint64_t;
+
+// How a request ended.
+struct Answer {
+  enum class Kind : uint8_t {
+    kOk,
+    kNotFound,     // 404
+    kConflict,     // 409
+    kRefused,      // any other answer that says for certain that nothing was done
+    kServerError,  // 5xx: answered, yet it may have been carried out
+    kLost,         // no answer: it may have been carried out, or may still be
+  };
+  Kind kind = Kind::kOk;
+  std::string message;       // as the API server, or the transport, words it
+  std::string details_kind;  // Status.details.kind
+  bool ok() const { return kind == Kind::kOk; }
+};
+
+struct Reply {
+  RequestId id = 0;
+  Answer answer;
+  api::PodPtr pod;  // of a successful GetPod; of a status write the object as stored, or null
+};
+
+enum class EventType : uint8_t { kNormal, kWarning };
+
+class Actions {
+ public:
+  virtual ~Actions() = default;
+
+  // POST the binding of `pod` (the assumed copy: node_name is the target), or hand it to `binder` when not null, on a
+  // thread other than the scheduler's.
+  virtual void Bind(RequestId id, const api::PodPtr& pod, Extender* binder) = 0;
+  // PUT the status with this PodScheduled condition in it; `pod` is the newest object we know.
+  virtual void UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& condition) = 0;
+  // PUT the status with nominatedNodeName = node (empty: cleared).
+  virtual void SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Symbol node) = 0;
+  // DELETE with the pod's own grace period, this very pod (uid) only.
+  virtual void DeletePod(RequestId id, const api::PodPtr& pod) = 0;
+  virtual void GetPod(RequestId id, const api::Pod& pod) = 0;
+  // The reply's answer alone says whether it is there.
+  virtual void GetNode(RequestId id, util::Symbol name) = 0;
+  // PUT the persistent volume with its claimRef.
+  virtual void UpdateVolume(RequestId id, const VolumeBinder::Binding& binding) = 0;
+  // Fire and forget. The event's source is the pod's scheduler.
+  virtual void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) = 0;
+};
+
+}  // namespace berth::scheduler
