@@ -23,9 +23,12 @@ inline std::string Message(const absl::Status& s) { return std::string(FromAbsl(
 }  // namespace berth::util
 
 // Returns the status from the enclosing function when it is not OK.
-#define BERTH_RETURN_IF_ERROR(expr)                      \
-  do {                                                   \
-    if (auto berth_status = (expr); !berth_status.ok()) { \
-      return berth_status;                               \
-    }                                                    \
+#define BERTH_RETURN_IF_ERROR(expr) BERTH_RETURN_IF_ERROR_AS(BERTH_STATUS_NAME(__LINE__), expr)
+#define BERTH_STATUS_NAME(line) BERTH_STATUS_NAME_(line)
+#define BERTH_STATUS_NAME_(line) berth_status_##line
+#define BERTH_RETURN_IF_ERROR_AS(name, expr) \
+  do {                                       \
+    if (auto name = (expr); !name.ok()) {    \
+      return name;                           \
+    }                                        \
   } while (false)
