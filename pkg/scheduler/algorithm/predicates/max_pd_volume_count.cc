@@ -1,4 +1,5 @@
 #include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
 #include <charconv>
@@ -83,7 +84,7 @@ class VolumeCountCheck final : public FitCheck {
                           ? nullptr
                           : cache_.listers().volumes.Get(Symbol(), claim->volume_name);
         if (volume == nullptr) {
-          ids->insert("\x01" + t.ns.string() + "/" + v.id);
+          ids->insert(absl::StrCat("\x01", t.ns.string(), "/", v.id));
         } else if (volume->source == kind_.source) {
           ids->insert(volume->source_id);
         }
