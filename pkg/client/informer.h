@@ -1,0 +1,201 @@
+// A typed informer: follows one resource, keeps its objects, and tells one consumer what changed.
+//
+//   Informer<api::Pod> pods(executor, client, PodsResource(), {
+//       .decode = [](api::Json j) { return api::DecodePod(j, {.keep_raw = true}); },
+//       .on_batch = [&](InformerBatch<api::Pod> b) { queue.Push(std::move(b)); }});
+//   pods.Start();
+//
+// The consumer hears of every object in order, in batches. The store is always as new as the last batch. A list that
+// replaces the store arrives as the difference: Added, Updated (also when nothing changed, as upstream does, unless
+// `unchanged` drops it), and Deleted for what is gone. An object deleted and created again under its name while nobody
+// looked is one Updated whose uids differ.
+#pragma once
+#include <absl/container/flat_hash_set.h>
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pkg/api/decode.h"
+#include "pkg/api/types.h"
+#include "pkg/client/reflector.h"
+#include "pkg/client/resources.h"
+
+namespace berth::client {
+
+template <typename T>
+struct InformerEvent {
+  enum class Kind : uint8_t { kAdded, kUpdated, kDeleted };
+  Kind kind = Kind::kAdded;
+  std::shared_ptr<const T> old_object;  // kUpdated: as it was; kDeleted: as it was last known here
+  std::shared_ptr<const T> object;      // kAdded, kUpdated: as it is; kDeleted: as the server last showed it
+};
+
+template <typename T>
+struct InformerBatch {
+  std::vector<InformerEvent<T>> events;
+  // True once, for the batch that ends the first complete list. Nothing is lost by waiting for it: it comes even if
+  // the list is empty.
+  bool initial_list_done = false;
+};
+
+template <typename T>
+struct InformerOptions {
+  std::function<absl::StatusOr<std::shared_ptr<const T>>(api::Json)> decode;
+  std::function<void(InformerBatch<T>)> on_batch;  // on the I/O thread; must not block
+  // An update that nobody needs to hear of (a heartbeat); the store takes it all the same. Empty: none.
+  std::function<bool(const T& old_object, const T& object)> unchanged;
+  size_t batch_size = 1024;  // a list is delivered in batches of so many events
+  ReflectorOptions reflector;
+};
+
+template <typename T>
+class Informer final : private ReflectorSink {
+ public:
+  using Ptr = std::shared_ptr<const T>;
+
+  // `executor` and `client` must outlive it. Destroy it on the I/O thread, or when that has ended.
+  Informer(Executor* executor, HttpClient* client, Resource resource, InformerOptions<T> options)
+      : options_(std::move(options)), reflector_(executor, client, std::move(resource), this, options_.reflector) {}
+
+  void Start() { reflector_.Start(); }
+
+  // The first complete list was delivered to the consumer. From any thread.
+  bool HasSynced() const { return synced_.load(std::memory_order_acquire); }
+  // From any thread.
+  const ReflectorStats& stats() const { return reflector_.stats(); }
+  // Updates that `unchanged` kept from the consumer. From any thread.
+  uint64_t dropped_updates() const { return dropped_.load(std::memory_order_relaxed); }
+
+  // The store; on the I/O thread. Null when unknown. `ns` is empty for cluster-wide kinds.
+  Ptr Find(util::Symbol ns, std::string_view name) const {
+    auto it = store_.find(Name{ns, name});
+    return it == store_.end() ? nullptr : it->object;
+  }
+  size_t size() const { return store_.size(); }
+  void ForEach(const std::function<void(const Ptr&)>& f) const {
+    for (const Slot& s : store_) f(s.object);
+  }
+
+ private:
+  using Event = InformerEvent<T>;
+  using Kind = typename Event::Kind;
+  struct Name {
+    util::Symbol ns;
+    std::string_view name;
+  };
+  // The key is inside the object, so the object may be replaced by another of the same name.
+  struct Slot {
+    mutable Ptr object;
+    mutable uint32_t listed = 0;  // the list that last had it
+  };
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(const Name& n) const {
+      return std::hash<std::string_view>()(n.name) ^ (n.ns.id() * 0x9e3779b97f4a7c15ull);
+    }
+    size_t operator()(const Slot& s) const { return (*this)(NameOf(s)); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    template <typename A, typename B>
+    bool operator()(const A& a, const B& b) const {
+      Name x = NameOf(a), y = NameOf(b);
+      return x.ns == y.ns && x.name == y.name;
+    }
+  };
+  static Name NameOf(const Name& n) { return n; }
+  static Name NameOf(const Slot& s) { return {s.object->meta.ns, s.object->meta.name}; }
+
+  void BeginList() override { ++list_; }
+
+  absl::Status Listed(api::Json json) override {
+    absl::StatusOr<Ptr> object = options_.decode(json);
+    if (!object.ok()) {
+      // What is known of it stays: it is there, only not readable.
+      auto meta = api::DecodeMeta(json);
+      if (meta.ok()) {
+        if (auto it = store_.find(Name{meta->ns, meta->name}); it != store_.end()) it->listed = list_;
+      }
+      return object.status();
+    }
+    Upsert(*std::move(object));
+    if (batch_.size() >= options_.batch_size) Deliver(false);
+    return absl::OkStatus();
+  }
+
+  void EndList() override {
+    std::vector<Ptr> gone;
+    for (const Slot& s : store_) {
+      if (s.listed != list_) gone.push_back(s.object);
+    }
+    for (Ptr& p : gone) Remove(p);
+    Deliver(!synced_.load(std::memory_order_relaxed));
+    synced_.store(true, std::memory_order_release);
+  }
+
+  absl::Status Changed(Change change, api::Json json) override {
+    absl::StatusOr<Ptr> object = options_.decode(json);
+    if (!object.ok()) {
+      // A deletion needs no more than the name.
+      auto meta = change == Change::kDeleted ? api::DecodeMeta(json) : absl::StatusOr<api::ObjectMeta>(object.status());
+      if (meta.ok()) {
+        if (Ptr known = Find(meta->ns, meta->name)) Remove(known);
+      }
+      return object.status();
+    }
+    if (change == Change::kDeleted) {
+      Remove(*object);
+    } else {
+      Upsert(*std::move(object));
+    }
+    return absl::OkStatus();
+  }
+
+  void Flush() override {
+    if (!batch_.empty()) Deliver(false);
+  }
+
+  void Upsert(Ptr object) {
+    auto it = store_.find(Name{object->meta.ns, object->meta.name});
+    if (it == store_.end()) {
+      store_.insert(Slot{object, list_});
+      batch_.push_back({Kind::kAdded, nullptr, std::move(object)});
+      return;
+    }
+    Ptr old = std::exchange(it->object, object);
+    it->listed = list_;
+    if (options_.unchanged && old->meta.uid == object->meta.uid && options_.unchanged(*old, *object)) {
+      dropped_.fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    batch_.push_back({Kind::kUpdated, std::move(old), std::move(object)});
+  }
+
+  void Remove(const Ptr& object) {
+    auto it = store_.find(Name{object->meta.ns, object->meta.name});
+    if (it == store_.end()) return;
+    Ptr old = it->object;
+    store_.erase(it);
+    batch_.push_back({Kind::kDeleted, std::move(old), object});
+  }
+
+  void Deliver(bool initial_list_done) {
+    if (batch_.empty() && !initial_list_done) return;
+    options_.on_batch({std::exchange(batch_, {}), initial_list_done});
+  }
+
+  InformerOptions<T> options_;
+  absl::flat_hash_set<Slot, Hash, Equal> store_;
+  std::vector<Event> batch_;
+  uint32_t list_ = 0;
+  std::atomic<bool> synced_{false};
+  std::atomic<uint64_t> dropped_{0};
+  Reflector reflector_;  // last: it calls into the members above
+};
+
+}  // namespace berth::client
