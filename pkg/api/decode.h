@@ -1,5 +1,5 @@
-// From JSON to objects, as 1.10's decoder reads them: member names in any letter case (the exact one wins), unknown
-// members ignored, null as absent, of duplicate members the last one. What is there but of the wrong type is an error
+// From JSON to objects, as 1.10's decoder reads them: member names in any letter case, unknown members ignored, null as
+// absent, of duplicate members the last one. What is there but of the wrong type is an error
 // that names the object, the JSON path and the value:
 //   Pod "default/web-1": spec.containers[0].resources.requests.cpu: "12x": unable to parse quantity's suffix
 // Thread-safe: no state.
@@ -20,22 +20,28 @@ namespace berth::api {
 struct DecodeOptions {
   bool keep_raw = false;       // Pod (those without a node), PersistentVolume: keep the JSON text in `raw`
   bool keep_node_raw = false;  // Node: keep the JSON text
+  // Fill in what the API server would on creation: namespace, uid, requests from limits, host ports under hostNetwork,
+  // allocatable from capacity, selectors from templates, binding mode. Off: objects are taken as stored.
+  bool server_defaults = false;
 };
 
 absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o = {});
 absl::StatusOr<NodePtr> DecodeNode(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const Service>> DecodeService(Json j);
-absl::StatusOr<std::shared_ptr<const ReplicationController>> DecodeReplicationController(Json j);
-absl::StatusOr<std::shared_ptr<const ReplicaSet>> DecodeReplicaSet(Json j);
-absl::StatusOr<std::shared_ptr<const StatefulSet>> DecodeStatefulSet(Json j);
+absl::StatusOr<std::shared_ptr<const Service>> DecodeService(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const ReplicationController>> DecodeReplicationController(Json j,
+                                                                                         const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const ReplicaSet>> DecodeReplicaSet(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const StatefulSet>> DecodeStatefulSet(Json j, const DecodeOptions& o = {});
 absl::StatusOr<std::shared_ptr<const PersistentVolume>> DecodePersistentVolume(Json j, const DecodeOptions& o = {});
-absl::StatusOr<std::shared_ptr<const PersistentVolumeClaim>> DecodePersistentVolumeClaim(Json j);
-absl::StatusOr<std::shared_ptr<const StorageClass>> DecodeStorageClass(Json j);
-absl::StatusOr<std::shared_ptr<const PodDisruptionBudget>> DecodePodDisruptionBudget(Json j);
-absl::StatusOr<std::shared_ptr<const Namespace>> DecodeNamespace(Json j);
-absl::StatusOr<std::shared_ptr<const Deployment>> DecodeDeployment(Json j);
-absl::StatusOr<std::shared_ptr<const PriorityClass>> DecodePriorityClass(Json j);
-absl::StatusOr<std::shared_ptr<const ConfigMap>> DecodeConfigMap(Json j);
+absl::StatusOr<std::shared_ptr<const PersistentVolumeClaim>> DecodePersistentVolumeClaim(Json j,
+                                                                                         const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const StorageClass>> DecodeStorageClass(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const PodDisruptionBudget>> DecodePodDisruptionBudget(Json j,
+                                                                                     const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const Namespace>> DecodeNamespace(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const Deployment>> DecodeDeployment(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const PriorityClass>> DecodePriorityClass(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const ConfigMap>> DecodeConfigMap(Json j, const DecodeOptions& o = {});
 
 // metadata alone, of any object.
 absl::StatusOr<ObjectMeta> DecodeMeta(Json object);

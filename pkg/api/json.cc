@@ -3,6 +3,9 @@
 #include <absl/strings/str_cat.h>
 #include <rapidjson/error/en.h>
 #include <rapidjson/reader.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include <charconv>
 #include <cstring>
@@ -37,26 +40,88 @@ std::string LineAndColumn(std::string_view text, size_t offset) {
 class TextStream {
  public:
   using Ch = char;
-  explicit TextStream(std::string_view t) : text_(t) {}
-  Ch Peek() const { return pos_ < text_.size() ? text_[pos_] : '\0'; }
-  Ch Take() { return pos_ < text_.size() ? text_[pos_++] : '\0'; }
-  size_t Tell() const { return pos_; }
+  explicit TextStream(std::string_view t) : begin_(t.data()), pos_(t.data()), end_(t.data() + t.size()) {}
+  Ch Peek() const { return pos_ != end_ ? *pos_ : '\0'; }
+  Ch Take() { return pos_ != end_ ? *pos_++ : '\0'; }
+  size_t Tell() const { return static_cast<size_t>(pos_ - begin_); }
   Ch* PutBegin() { return nullptr; }
   void Put(Ch) {}
   void Flush() {}
   size_t PutEnd(Ch*) { return 0; }
-  void SkipSpace() {
-    while (pos_ < text_.size() && std::strchr(" \t\r\n", text_[pos_]) != nullptr && text_[pos_] != '\0') ++pos_;
-  }
-  bool AtEnd() const { return pos_ >= text_.size(); }
+
+  // What is left, and a step over part of it.
+  std::string_view Rest() const { return {pos_, static_cast<size_t>(end_ - pos_)}; }
+  void Skip(size_t n) { pos_ += n; }
+  bool AtEnd() const { return pos_ == end_; }
+  // The text between two positions.
+  std::string_view Between(size_t from, size_t to) const { return {begin_ + from, to - from}; }
 
  private:
-  std::string_view text_;
-  size_t pos_ = 0;
+  const char* begin_;
+  const char* pos_;
+  const char* end_;
 };
 
-constexpr unsigned kFlags = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag |
-                            rapidjson::kParseStopWhenDoneFlag | rapidjson::kParseValidateEncodingFlag;
+// How many bytes at the front stand for themselves inside a JSON string.
+size_t PlainRun(std::string_view s) {
+  size_t i = 0;
+#ifdef __SSE2__
+  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), space = _mm_set1_epi8(0x1f);
+  for (; i + 16 <= s.size(); i += 16) {
+    __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(s.data() + i));
+    __m128i stop = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)),
+                                _mm_cmpeq_epi8(_mm_max_epu8(v, space), space));
+    if (int mask = _mm_movemask_epi8(stop)) return i + static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
+  }
+#endif
+  while (i < s.size() && s[i] != '"' && s[i] != '\\' && static_cast<unsigned char>(s[i]) >= 0x20) ++i;
+  return i;
+}
+
+// RapidJSON's own would walk the white space of what people indent byte by byte through Peek; found by its argument.
+void SkipWhitespace(TextStream& in) {
+  std::string_view rest = in.Rest();
+  size_t i = 0;
+  while (i < rest.size() && (rest[i] == ' ' || rest[i] == '\n' || rest[i] == '\r' || rest[i] == '\t')) ++i;
+  in.Skip(i);
+}
+
+// UTF-8 that is taken as it is, run by run.
+struct PlainUtf8 : rapidjson::UTF8<> {};
+
+}  // namespace
+}  // namespace berth::api
+
+template <>
+class rapidjson::Transcoder<berth::api::PlainUtf8, berth::api::PlainUtf8> {
+ public:
+  // Called at a byte that begins a plain run.
+  template <typename Out>
+  static bool Transcode(berth::api::TextStream& in, Out& out) {
+    size_t n = berth::api::PlainRun(in.Rest());
+    std::memcpy(out.Push(static_cast<SizeType>(n)), in.Rest().data(), n);
+    in.Skip(n);
+    return true;
+  }
+  // For RawNumber's text.
+  template <typename In, typename Out>
+  static bool Transcode(In& in, Out& out) {
+    out.Put(in.Take());
+    return true;
+  }
+  // RapidJSON instantiates both, calls neither: parsing in place, and validating.
+  static bool Transcode(berth::api::TextStream&, berth::api::TextStream&) { return false; }
+  template <typename In, typename Out>
+  static bool Validate(In&, Out&) {
+    return false;
+  }
+};
+
+namespace berth::api {
+namespace {
+
+constexpr unsigned kFlags =
+    rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseStopWhenDoneFlag;
 
 // Feeds a builder; with a sink, cuts the members the sink wants split into elements of their own.
 class Handler {
@@ -90,11 +155,11 @@ class Handler {
   bool Uint64(uint64_t) { return false; }
   bool Double(double) { return false; }
   bool String(const char* s, rapidjson::SizeType n, bool) {
-    return Leaf([&](DocumentBuilder& b) { b.String({s, n}, in_.Tell() - n - 2, in_.Tell()); });
+    return Leaf([&](DocumentBuilder& b) { b.String({s, n}, StringBegin(n), in_.Tell()); });
   }
   bool Key(const char* s, rapidjson::SizeType n, bool) {
     Current().Key({s, n});
-    if (sink_ != nullptr && !splitting_ && depth_ <= 2) {
+    if (sink_ != nullptr && !splitting_ && top_is_object_ && depth_ <= 2) {
       if (depth_ == 1) top_key_.assign(s, n);
       key_.assign(s, n);
       pending_split_ = sink_->Split(depth_ == 1 ? std::string_view() : std::string_view(top_key_), key_);
@@ -103,6 +168,7 @@ class Handler {
   }
   bool StartObject() {
     if (!Enter()) return false;
+    if (depth_ == 1) top_is_object_ = true;
     Current().StartObject(in_.Tell());
     pending_split_ = false;
     return true;
@@ -128,6 +194,19 @@ class Handler {
   absl::Status& status() { return status_; }
 
  private:
+  // Where the string that was just read, n bytes once unescaped, begins: its opening quote is the only one behind
+  // which no backslash stands before.
+  size_t StringBegin(size_t n) const {
+    size_t to = in_.Tell();
+    auto opens = [&](size_t at) {
+      std::string_view two = in_.Between(at == 0 ? 0 : at - 1, at + 1);
+      return two.back() == '"' && (two.size() == 1 || two.front() != '\\');
+    };
+    size_t from = to - n - 2;
+    while (!opens(from)) --from;
+    return from;
+  }
+
   DocumentBuilder& Current() { return splitting_ ? element_ : main_; }
 
   bool Enter() {
@@ -165,12 +244,13 @@ class Handler {
   int depth_ = 0;
   bool pending_split_ = false;
   bool splitting_ = false;
+  bool top_is_object_ = false;
   int split_depth_ = 0;
   std::string top_key_, key_;
 };
 
 absl::Status ParseOne(std::string_view text, TextStream& in, Handler& handler) {
-  rapidjson::Reader reader;
+  rapidjson::GenericReader<PlainUtf8, PlainUtf8> reader;
   auto result = reader.Parse<kFlags>(in, handler);
   if (!handler.status().ok()) {
     return absl::Status(handler.status().code(),
@@ -187,9 +267,6 @@ absl::Status ParseOne(std::string_view text, TextStream& in, Handler& handler) {
 
 // ---- Json ---------------------------------------------------------------------------------------
 
-Json::Type Json::type() const {
-  return doc_ == nullptr ? Type::kNull : doc_->nodes_[index_].type;
-}
 int64_t Json::Int() const {
   return IsInt() ? static_cast<int64_t>(doc_->nodes_[index_].number) : 0;
 }
@@ -215,19 +292,6 @@ size_t Json::size() const {
   return IsArray() || IsObject() ? doc_->nodes_[index_].size : 0;
 }
 
-Json::Range Json::Children() const {
-  if (!IsArray() && !IsObject()) return {{doc_, 0}, {doc_, 0}};
-  return {{doc_, index_ + 1}, {doc_, doc_->nodes_[index_].next}};
-}
-Json::Member Json::Iterator::operator*() const {
-  const auto& n = doc_->nodes_[index_];
-  return {std::string_view(doc_->text_).substr(n.key_begin, n.key_size), Json(doc_, index_)};
-}
-Json::Iterator& Json::Iterator::operator++() {
-  index_ = doc_->nodes_[index_].next;
-  return *this;
-}
-
 Json Json::FindExact(std::string_view key) const {
   Json found;
   if (IsObject()) {
@@ -238,17 +302,13 @@ Json Json::FindExact(std::string_view key) const {
   return found;
 }
 Json Json::Find(std::string_view key) const {
-  Json found, other;
+  Json found;
   if (IsObject()) {
     for (auto [k, v] : Children()) {
-      if (k == key) {
-        found = v;
-      } else if (SameIgnoringCase(k, key)) {
-        other = v;
-      }
+      if (SameIgnoringCase(k, key)) found = v;
     }
   }
-  return found.doc_ != nullptr ? found : other;
+  return found;
 }
 
 std::string Json::Serialize() const {
@@ -323,7 +383,7 @@ absl::Status Document::Parse(std::string_view text) {
   Handler handler(in, this, nullptr);
   absl::Status s = ParseOne(text, in, handler);
   if (!s.ok()) return s;
-  in.SkipSpace();
+  SkipWhitespace(in);
   if (!in.AtEnd()) {
     return absl::InvalidArgumentError(absl::StrCat(LineAndColumn(text, in.Tell()), ": more text behind the value"));
   }
@@ -332,7 +392,7 @@ absl::Status Document::Parse(std::string_view text) {
 
 absl::Status ReadJson(std::string_view text, JsonSink& sink) {
   TextStream in(text);
-  for (in.SkipSpace(); !in.AtEnd(); in.SkipSpace()) {
+  for (SkipWhitespace(in); !in.AtEnd(); SkipWhitespace(in)) {
     Document doc;
     Handler handler(in, &doc, &sink);
     absl::Status s = ParseOne(text, in, handler);
@@ -407,6 +467,27 @@ void DocumentBuilder::End(size_t to) {
   open_.pop_back();
 }
 
+namespace {
+
+// The bytes of the multi-byte character at the front; 0 when they are not valid UTF-8.
+size_t Utf8Size(std::string_view s) {
+  auto at = [&](size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
+  auto tail = [&](size_t i) { return (at(i) & 0xC0) == 0x80; };
+  unsigned a = at(0), b = at(1);
+  if (a >= 0xC2 && a <= 0xDF) return tail(1) ? 2 : 0;
+  if ((a & 0xF0) == 0xE0) {
+    bool overlong = a == 0xE0 && b < 0xA0, surrogate = a == 0xED && b >= 0xA0;
+    return tail(1) && tail(2) && !overlong && !surrogate ? 3 : 0;
+  }
+  if (a >= 0xF0 && a <= 0xF4) {
+    bool out_of_range = (a == 0xF0 && b < 0x90) || (a == 0xF4 && b >= 0x90);
+    return tail(1) && tail(2) && tail(3) && !out_of_range ? 4 : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
 void AppendJsonString(std::string_view s, std::string* out) {
   constexpr char kHex[] = "0123456789abcdef";
   out->push_back('"');
@@ -428,8 +509,13 @@ void AppendJsonString(std::string_view s, std::string* out) {
     } else if (c == 0xE2 && i + 2 < s.size() && s[i + 1] == '\x80' && (s[i + 2] == '\xA8' || s[i + 2] == '\xA9')) {
       *out += s[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
       i += 2;
-    } else {
+    } else if (c < 0x80) {
       out->push_back(s[i]);
+    } else if (size_t n = Utf8Size(s.substr(i)); n != 0) {
+      out->append(s.substr(i, n));
+      i += n - 1;
+    } else {
+      *out += "\\ufffd";
     }
   }
   out->push_back('"');

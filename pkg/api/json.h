@@ -52,8 +52,8 @@ class Json {
   Range Children() const;
   size_t size() const;
 
-  // The member of this name, exact case first, then any case (as Go's decoder matches); of several the last one wins.
-  // A null value when there is none.
+  // The member of this name in any letter case, as Go's decoder matches; of several the last one wins. A null value
+  // when there is none.
   Json Find(std::string_view key) const;
   // Only the exact case.
   Json FindExact(std::string_view key) const;
@@ -98,6 +98,10 @@ class Document {
   std::string text_;
 };
 
+inline Json::Type Json::type() const {
+  return doc_ == nullptr ? Type::kNull : doc_->nodes_[index_].type;
+}
+
 struct Json::Member {
   std::string_view key;  // empty inside arrays
   Json value;
@@ -120,6 +124,19 @@ struct Json::Range {
   Iterator begin() const { return first; }
   Iterator end() const { return last; }
 };
+
+inline Json::Range Json::Children() const {
+  if (!IsArray() && !IsObject()) return {{doc_, 0}, {doc_, 0}};
+  return {{doc_, index_ + 1}, {doc_, doc_->nodes_[index_].next}};
+}
+inline Json::Member Json::Iterator::operator*() const {
+  const auto& n = doc_->nodes_[index_];
+  return {std::string_view(doc_->text_).substr(n.key_begin, n.key_size), Json(doc_, index_)};
+}
+inline Json::Iterator& Json::Iterator::operator++() {
+  index_ = doc_->nodes_[index_].next;
+  return *this;
+}
 
 // Builds a Document from parse events: SAX handlers and the YAML reader use it.
 class DocumentBuilder {
@@ -165,7 +182,8 @@ class JsonSink {
 // only one element is held at a time. Errors give line and column.
 absl::Status ReadJson(std::string_view text, JsonSink& sink);
 
-// Appends `s` to `out` as a JSON string with quotes, escaped as Go's encoding/json does (<, >, & as \u003c...).
+// Appends `s` to `out` as a JSON string with quotes, escaped as Go's encoding/json does (<, >, & as \u003c..., what is
+// not UTF-8 as \ufffd).
 void AppendJsonString(std::string_view s, std::string* out);
 
 }  // namespace berth::api

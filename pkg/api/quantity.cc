@@ -180,8 +180,8 @@ int64_t Quantity::Rounded(int64_t unit) const {
   return static_cast<int64_t>(v);
 }
 
-bool Quantity::SaturatesValue() const {
-  Int128 limit = static_cast<Int128>(std::numeric_limits<int64_t>::max()) * 1'000'000'000;
+bool Quantity::Beyond(int64_t unit) const {
+  Int128 limit = static_cast<Int128>(std::numeric_limits<int64_t>::max()) * unit;
   return nano_ > limit || nano_ < -limit;
 }
 

@@ -30,8 +30,9 @@ class Quantity {
   int64_t Value() const { return Rounded(1'000'000'000); }
   int64_t MilliValue() const { return Rounded(1'000'000); }
 
-  // True when Value() (or MilliValue()) had to be cut to fit an int64.
-  bool SaturatesValue() const;
+  // True when Value() or MilliValue() must be cut to fit an int64.
+  bool SaturatesValue() const { return Beyond(1'000'000'000); }
+  bool SaturatesMilliValue() const { return Beyond(1'000'000); }
 
   int Sign() const { return nano_ > 0 ? 1 : nano_ < 0 ? -1 : 0; }
 
@@ -46,10 +47,15 @@ class Quantity {
   // Exact, whatever the notation.
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
   friend bool operator==(const Quantity& a, const Quantity& b) { return a.nano_ == b.nano_; }
+  template <typename H>
+  friend H AbslHashValue(H h, const Quantity& q) {
+    return H::combine(std::move(h), static_cast<uint64_t>(q.nano_), static_cast<int64_t>(q.nano_ >> 64));
+  }
 
  private:
   __extension__ using Int128 = __int128;
   int64_t Rounded(int64_t unit) const;
+  bool Beyond(int64_t unit) const;
 
   Int128 nano_ = 0;
   Format format_ = Format::kDecimalSI;

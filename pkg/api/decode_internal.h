@@ -1,0 +1,111 @@
+// What the decode_*.cc files share: a reader that keeps the first error with its JSON path. Not for other rooms.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/api/decode.h"
+#include "pkg/api/json.h"
+#include "pkg/api/types.h"
+
+namespace berth::api::internal {
+
+// Where a value stands: a chain of frames on the stack, turned into "spec.containers[0].image" only for an error.
+struct Path {
+  const Path* up = nullptr;
+  std::string_view key;
+  int64_t index = -1;  // in an array, else -1
+  std::string String() const;
+};
+
+// True when a member's name is `name` in any letter case.
+template <size_t N>
+inline bool Is(std::string_view key, const char (&name)[N]) {
+  if (key.size() != N - 1) return false;
+  if (std::memcmp(key.data(), name, N - 1) == 0) return true;
+  for (size_t i = 0; i < N - 1; ++i) {
+    // Names are letters and digits only: setting bit 5 makes letters lower case and keeps the rest apart enough.
+    if ((key[i] | 0x20) != (name[i] | 0x20)) return false;
+  }
+  return true;
+}
+
+class Reader {
+ public:
+  bool ok() const { return error_.empty(); }
+  // Keeps the first one: "spec.replicas: \"x\": must be an integer".
+  void Fail(const Path& at, Json value, std::string_view what);
+  // `Pod "default/web": ` and the error.
+  absl::Status Status(std::string_view kind, Json object) const;
+  const std::string& error() const { return error_; }
+
+  // Calls f(key, path, value) for each member that is not null. Null is an object without members.
+  template <typename F>
+  void Fields(const Path& at, Json j, F f) {
+    if (j.IsNull() || !Expect(at, j, Json::Type::kObject, "must be an object")) return;
+    for (auto [key, value] : j.Children()) {
+      if (!value.IsNull()) f(key, Path{&at, key, -1}, value);
+    }
+  }
+  // Calls f(path, value) for each element, nulls too. Null is an empty list.
+  template <typename F>
+  void Elements(const Path& at, Json j, F f) {
+    if (j.IsNull() || !Expect(at, j, Json::Type::kArray, "must be a list")) return;
+    int64_t i = 0;
+    for (auto member : j.Children()) f(Path{&at, {}, i++}, member.value);
+  }
+
+  // Null leaves the target as it is.
+  void Read(const Path& at, Json j, std::string* out);
+  void Read(const Path& at, Json j, Symbol* out);
+  void Read(const Path& at, Json j, bool* out);
+  void Read(const Path& at, Json j, int32_t* out);
+  void Read(const Path& at, Json j, int64_t* out);
+  void Read(const Path& at, Json j, Quantity* out);
+  void Read(const Path& at, Json j, Labels* out);        // a map of texts
+  void Read(const Path& at, Json j, ResourceList* out);  // a map of quantities
+  void Read(const Path& at, Json j, std::vector<Symbol>* out);
+  void Read(const Path& at, Json j, std::vector<std::string>* out);
+  template <typename T>
+  void Read(const Path& at, Json j, std::optional<T>* out) {
+    if (!j.IsNull()) Read(at, j, &out->emplace());
+  }
+  // An RFC 3339 time as Unix seconds.
+  void ReadTime(const Path& at, Json j, int64_t* out);
+
+  void ReadMeta(const Path& at, Json j, ObjectMeta* out);
+  void ReadOwner(const Path& at, Json j, OwnerReference* out);
+  void ReadLabelSelector(const Path& at, Json j, DecidedSelector* out);
+  void ReadNodeSelectorTerm(const Path& at, Json j, NodeSelectorTerm* out);
+  // A node selector object: its nodeSelectorTerms.
+  void ReadNodeSelectorTerms(const Path& at, Json j, std::vector<NodeSelectorTerm>* out);
+
+ private:
+  bool Expect(const Path& at, Json j, Json::Type type, std::string_view what) {
+    if (j.type() == type) return true;
+    Fail(at, j, what);
+    return false;
+  }
+  std::string error_;
+};
+
+// Ends a decoding: the object, or the error with the object's name before it.
+template <typename T>
+absl::StatusOr<std::shared_ptr<const T>> Finish(const Reader& r, std::string_view kind, Json j, T object) {
+  if (!r.ok()) return r.Status(kind, j);
+  return std::make_shared<const T>(std::move(object));
+}
+
+// What the server makes up for an object posted without a uid; the same for the same object.
+std::string MadeUpUid(std::string_view kind, const ObjectMeta& meta);
+
+// "default" for an object posted without a namespace.
+void DefaultNamespace(ObjectMeta* meta);
+
+}  // namespace berth::api::internal

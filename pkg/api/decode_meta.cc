@@ -1,0 +1,358 @@
+// Scalars, metadata and selectors: what every kind is made of.
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "pkg/api/decode_internal.h"
+#include "pkg/util/status.h"
+
+namespace berth::api::internal {
+namespace {
+
+// "2018-03-26T16:41:58Z", by far the usual form; false for all others.
+bool ParsePlainTime(std::string_view s, int64_t* seconds) {
+  constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
+  if (s.size() != kForm.size()) return false;
+  for (size_t i = 0; i < s.size(); ++i) {
+    bool digit = s[i] >= '0' && s[i] <= '9';
+    if (kForm[i] == '0' ? !digit : s[i] != kForm[i]) return false;
+  }
+  auto number = [&](size_t at, size_t n) {
+    int v = 0;
+    for (size_t i = at; i < at + n; ++i) v = v * 10 + (s[i] - '0');
+    return v;
+  };
+  std::chrono::year_month_day day{std::chrono::year(number(0, 4)), std::chrono::month(number(5, 2)),
+                                  std::chrono::day(number(8, 2))};
+  int hour = number(11, 2), minute = number(14, 2), second = number(17, 2);
+  if (!day.ok() || hour > 23 || minute > 59 || second > 59) return false;
+  int64_t days = std::chrono::sys_days(day).time_since_epoch().count();
+  *seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
+  return true;
+}
+
+std::optional<Operator> SetOperator(std::string_view op) {
+  if (op == "In") return Operator::kIn;
+  if (op == "NotIn") return Operator::kNotIn;
+  if (op == "Exists") return Operator::kExists;
+  if (op == "DoesNotExist") return Operator::kDoesNotExist;
+  return std::nullopt;
+}
+
+std::optional<Operator> NodeOperator(std::string_view op) {
+  if (op == "Gt") return Operator::kGreaterThan;
+  if (op == "Lt") return Operator::kLessThan;
+  return SetOperator(op);
+}
+
+// One element of matchExpressions.
+struct Expression {
+  std::string key, op;
+  std::vector<Symbol> values;
+};
+
+void ReadExpression(Reader& r, const Path& at, Json j, Expression* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "key")) {
+      r.Read(p, v, &out->key);
+    } else if (Is(key, "operator")) {
+      r.Read(p, v, &out->op);
+    } else if (Is(key, "values")) {
+      r.Read(p, v, &out->values);
+    }
+  });
+}
+
+// Collects requirements until the first that is no good, whose text is then the selector's error.
+struct Deciding {
+  std::vector<Requirement> requirements;
+  std::string error;
+
+  void Add(std::string_view key, Operator op, std::span<const Symbol> values) {
+    if (!error.empty()) return;
+    absl::StatusOr<Requirement> made = Requirement::Make(key, op, values);
+    if (made.ok()) {
+      requirements.push_back(*std::move(made));
+    } else {
+      error = util::Message(made.status());
+    }
+  }
+  void Add(const Expression& e, std::optional<Operator> op, std::string_view what) {
+    if (!error.empty()) return;
+    if (op) {
+      Add(e.key, *op, e.values);
+    } else {
+      error = absl::StrCat(GoQuoted(e.op), " is not a valid ", util::ToAbsl(what), " selector operator");
+    }
+  }
+  DecidedSelector Decide() && {
+    DecidedSelector d;
+    d.error = std::move(error);
+    if (d.ok()) d.selector = Selector(std::move(requirements));
+    return d;
+  }
+};
+
+}  // namespace
+
+std::string Path::String() const {
+  std::vector<const Path*> frames;
+  for (const Path* p = this; p != nullptr; p = p->up) frames.push_back(p);
+  std::string out;
+  for (auto it = frames.rbegin(); it != frames.rend(); ++it) {
+    if ((*it)->index >= 0) {
+      absl::StrAppend(&out, "[", (*it)->index, "]");
+    } else if (!(*it)->key.empty()) {
+      if (!out.empty()) out += '.';
+      out.append((*it)->key);
+    }
+  }
+  return out;
+}
+
+void Reader::Fail(const Path& at, Json value, std::string_view what) {
+  if (!error_.empty()) return;
+  std::string path = at.String();
+  error_ = absl::StrCat(path, path.empty() ? "" : ": ", value.Brief(), ": ", util::ToAbsl(what));
+}
+
+absl::Status Reader::Status(std::string_view kind, Json object) const {
+  Json meta = object.Find("metadata");
+  Json name = meta.Find("name"), ns = meta.Find("namespace");
+  std::string full;
+  if (ns.IsString() && !ns.Text().empty()) absl::StrAppend(&full, util::ToAbsl(ns.Text()), "/");
+  if (name.IsString()) full.append(name.Text());
+  if (!full.empty()) full = absl::StrCat(" ", GoQuoted(full));
+  return absl::InvalidArgumentError(absl::StrCat(util::ToAbsl(kind), full, ": ", error_));
+}
+
+void Reader::Read(const Path& at, Json j, std::string* out) {
+  if (j.IsString()) {
+    out->assign(j.Text());
+  } else if (!j.IsNull()) {
+    Fail(at, j, "must be a string");
+  }
+}
+void Reader::Read(const Path& at, Json j, Symbol* out) {
+  if (j.IsString()) {
+    *out = Symbol(j.Text());
+  } else if (!j.IsNull()) {
+    Fail(at, j, "must be a string");
+  }
+}
+void Reader::Read(const Path& at, Json j, bool* out) {
+  if (j.IsBool()) {
+    *out = j.Bool();
+  } else if (!j.IsNull()) {
+    Fail(at, j, "must be true or false");
+  }
+}
+void Reader::Read(const Path& at, Json j, int32_t* out) {
+  constexpr int64_t kMin = std::numeric_limits<int32_t>::min(), kMax = std::numeric_limits<int32_t>::max();
+  if (j.IsInt() && j.Int() >= kMin && j.Int() <= kMax) {
+    *out = static_cast<int32_t>(j.Int());
+  } else if (!j.IsNull()) {
+    Fail(at, j, "must be an integer of 32 bits");
+  }
+}
+void Reader::Read(const Path& at, Json j, int64_t* out) {
+  if (j.IsInt()) {
+    *out = j.Int();
+  } else if (!j.IsNull()) {
+    Fail(at, j, "must be an integer of 64 bits");
+  }
+}
+void Reader::Read(const Path& at, Json j, Quantity* out) {
+  if (j.IsNull()) return;
+  if (!j.IsString() && !j.IsNumber()) return Fail(at, j, "must be a quantity, such as \"500m\" or 2");
+  absl::StatusOr<Quantity> q = Quantity::Parse(j.Text());
+  if (!q.ok()) return Fail(at, j, util::FromAbsl(q.status().message()));
+  *out = *q;
+}
+
+void Reader::Read(const Path& at, Json j, Labels* out) {
+  if (j.IsNull() || !Expect(at, j, Json::Type::kObject, "must be an object of strings")) return;
+  std::vector<std::pair<Symbol, Symbol>> pairs;
+  pairs.reserve(j.size());
+  for (auto [key, value] : j.Children()) {
+    pairs.emplace_back(Symbol(key), Symbol());
+    Read(Path{&at, key, -1}, value, &pairs.back().second);
+  }
+  *out = Labels(std::move(pairs));
+}
+
+void Reader::Read(const Path& at, Json j, ResourceList* out) {
+  if (j.IsNull() || !Expect(at, j, Json::Type::kObject, "must be an object of quantities")) return;
+  static const Symbol kCpu("cpu");
+  out->reserve(j.size());
+  for (auto [key, value] : j.Children()) {
+    Path p{&at, key, -1};
+    Symbol name(key);
+    Quantity q;
+    Read(p, value, &q);
+    if (q.SaturatesValue() || (name == kCpu && q.SaturatesMilliValue())) {
+      LOG(WARNING) << p.String() << ": " << value.Brief() << " is beyond 64 bits and counts as the most they hold";
+    }
+    auto same = std::find_if(out->begin(), out->end(), [&](const auto& entry) { return entry.first == name; });
+    if (same == out->end()) {
+      out->emplace_back(name, q);
+    } else {
+      same->second = q;
+    }
+  }
+}
+
+void Reader::Read(const Path& at, Json j, std::vector<Symbol>* out) {
+  out->clear();
+  Elements(at, j, [&](const Path& p, Json v) { Read(p, v, &out->emplace_back()); });
+}
+void Reader::Read(const Path& at, Json j, std::vector<std::string>* out) {
+  out->clear();
+  Elements(at, j, [&](const Path& p, Json v) { Read(p, v, &out->emplace_back()); });
+}
+
+void Reader::ReadTime(const Path& at, Json j, int64_t* out) {
+  if (j.IsNull()) return;
+  absl::Time time;
+  std::string error;
+  if (!j.IsString()) return Fail(at, j, "must be a time, such as \"2018-03-26T16:41:58Z\"");
+  if (ParsePlainTime(j.Text(), out)) return;
+  if (!absl::ParseTime(absl::RFC3339_full, util::ToAbsl(j.Text()), &time, &error)) {
+    return Fail(at, j, "must be a time, such as \"2018-03-26T16:41:58Z\"");
+  }
+  *out = absl::ToUnixSeconds(time);
+}
+
+void Reader::ReadMeta(const Path& at, Json j, ObjectMeta* out) {
+  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "name")) {
+      Read(p, v, &out->name);
+    } else if (Is(key, "namespace")) {
+      Read(p, v, &out->ns);
+    } else if (Is(key, "uid")) {
+      Read(p, v, &out->uid);
+    } else if (Is(key, "resourceVersion")) {
+      Read(p, v, &out->resource_version);
+    } else if (Is(key, "creationTimestamp")) {
+      ReadTime(p, v, &out->creation_seconds);
+    } else if (Is(key, "deletionTimestamp")) {
+      ReadTime(p, v, &out->deletion_seconds.emplace());
+    }
+  });
+}
+
+void Reader::ReadOwner(const Path& at, Json j, OwnerReference* out) {
+  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "apiVersion")) {
+      Read(p, v, &out->api_version);
+    } else if (Is(key, "kind")) {
+      Read(p, v, &out->kind);
+    } else if (Is(key, "name")) {
+      Read(p, v, &out->name);
+    } else if (Is(key, "uid")) {
+      Read(p, v, &out->uid);
+    } else if (Is(key, "controller")) {
+      Read(p, v, &out->controller);
+    }
+  });
+}
+
+void Reader::ReadLabelSelector(const Path& at, Json j, DecidedSelector* out) {
+  *out = {};
+  if (j.IsNull()) return;
+  Deciding deciding;
+  Labels labels;
+  std::vector<Expression> expressions;
+  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "matchLabels")) {
+      Read(p, v, &labels);
+    } else if (Is(key, "matchExpressions")) {
+      Elements(p, v, [&](const Path& q, Json e) { ReadExpression(*this, q, e, &expressions.emplace_back()); });
+    }
+  });
+  for (const auto& [key, value] : labels) deciding.Add(key.str(), Operator::kEquals, std::span(&value, 1));
+  for (const Expression& e : expressions) deciding.Add(e, SetOperator(e.op), "pod");
+  *out = std::move(deciding).Decide();
+}
+
+void Reader::ReadNodeSelectorTerm(const Path& at, Json j, NodeSelectorTerm* out) {
+  out->match = {};
+  std::vector<Expression> expressions;
+  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (!Is(key, "matchExpressions")) return;
+    Elements(p, v, [&](const Path& q, Json e) { ReadExpression(*this, q, e, &expressions.emplace_back()); });
+  });
+  if (expressions.empty()) return;
+  Deciding deciding;
+  for (const Expression& e : expressions) deciding.Add(e, NodeOperator(e.op), "node");
+  out->match = std::move(deciding).Decide();
+}
+
+void Reader::ReadNodeSelectorTerms(const Path& at, Json j, std::vector<NodeSelectorTerm>* out) {
+  Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (!Is(key, "nodeSelectorTerms")) return;
+    out->clear();
+    Elements(p, v, [&](const Path& q, Json e) { ReadNodeSelectorTerm(q, e, &out->emplace_back()); });
+  });
+}
+
+void DefaultNamespace(ObjectMeta* meta) {
+  static const Symbol kDefault("default");
+  if (meta->ns.empty()) meta->ns = kDefault;
+}
+
+std::string MadeUpUid(std::string_view kind, const ObjectMeta& meta) {
+  return absl::StrCat("made-up-", util::ToAbsl(kind), "-", meta.Key());
+}
+
+}  // namespace berth::api::internal
+
+namespace berth::api {
+
+absl::StatusOr<ObjectMeta> DecodeMeta(Json object) {
+  internal::Reader r;
+  internal::Path root;
+  ObjectMeta meta;
+  r.Fields(root, object, [&](std::string_view key, const internal::Path& p, Json v) {
+    if (internal::Is(key, "metadata")) r.ReadMeta(p, v, &meta);
+  });
+  if (!r.ok()) {
+    Json kind = object.Find("kind");
+    return r.Status(kind.IsString() && !kind.Text().empty() ? kind.Text() : "object", object);
+  }
+  return meta;
+}
+
+namespace {
+
+// A selector outside a whole object: what is of the wrong type is the selector's error.
+template <typename F>
+DecidedSelector DecideAlone(F read) {
+  internal::Reader r;
+  DecidedSelector d = read(r);
+  if (!r.ok()) d.error = r.error();
+  return d;
+}
+
+}  // namespace
+
+DecidedSelector DecideLabelSelector(Json j) {
+  return DecideAlone([&](internal::Reader& r) {
+    DecidedSelector d;
+    r.ReadLabelSelector({}, j, &d);
+    return d;
+  });
+}
+
+DecidedSelector DecideNodeSelectorTerm(Json term) {
+  return DecideAlone([&](internal::Reader& r) {
+    NodeSelectorTerm t;
+    r.ReadNodeSelectorTerm({}, term, &t);
+    return t.match;
+  });
+}
+
+}  // namespace berth::api

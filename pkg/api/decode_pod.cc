@@ -1,0 +1,341 @@
+#include <algorithm>
+
+#include "pkg/api/decode_internal.h"
+
+namespace berth::api {
+namespace {
+
+using internal::Is;
+using internal::Path;
+using internal::Reader;
+
+// What is read beside the object itself, for the server's defaults.
+struct PodExtras {
+  bool host_network = false;
+};
+
+void ReadPort(Reader& r, const Path& at, Json j, ContainerPort* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "hostPort")) {
+      r.Read(p, v, &out->host_port);
+    } else if (Is(key, "containerPort")) {
+      r.Read(p, v, &out->container_port);
+    } else if (Is(key, "hostIP")) {
+      r.Read(p, v, &out->host_ip);
+    } else if (Is(key, "protocol")) {
+      r.Read(p, v, &out->protocol);
+    }
+  });
+}
+
+void ReadContainer(Reader& r, const Path& at, Json j, Container* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "image")) {
+      r.Read(p, v, &out->image);
+    } else if (Is(key, "resources")) {
+      r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "requests")) {
+          r.Read(q, w, &out->requests);
+        } else if (Is(inner, "limits")) {
+          r.Read(q, w, &out->limits);
+        }
+      });
+    } else if (Is(key, "ports")) {
+      out->ports.clear();
+      out->ports.reserve(v.size());
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadPort(r, q, e, &out->ports.emplace_back()); });
+    }
+  });
+}
+
+void ReadContainers(Reader& r, const Path& at, Json j, std::vector<Container>* out) {
+  out->clear();
+  out->reserve(j.size());
+  r.Elements(at, j, [&](const Path& p, Json e) { ReadContainer(r, p, e, &out->emplace_back()); });
+}
+
+void ReadToleration(Reader& r, const Path& at, Json j, Toleration* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "key")) {
+      r.Read(p, v, &out->key);
+    } else if (Is(key, "operator")) {
+      r.Read(p, v, &out->op);
+    } else if (Is(key, "value")) {
+      r.Read(p, v, &out->value);
+    } else if (Is(key, "effect")) {
+      r.Read(p, v, &out->effect);
+    }
+  });
+}
+
+void ReadNodeAffinity(Reader& r, const Path& at, Json j, NodeAffinity* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "requiredDuringSchedulingIgnoredDuringExecution")) {
+      r.ReadNodeSelectorTerms(p, v, &out->required.emplace().terms);
+    } else if (Is(key, "preferredDuringSchedulingIgnoredDuringExecution")) {
+      out->preferred.clear();
+      r.Elements(p, v, [&](const Path& q, Json e) {
+        PreferredSchedulingTerm& term = out->preferred.emplace_back();
+        r.Fields(q, e, [&](std::string_view inner, const Path& s, Json w) {
+          if (Is(inner, "weight")) {
+            r.Read(s, w, &term.weight);
+          } else if (Is(inner, "preference")) {
+            r.ReadNodeSelectorTerm(s, w, &term.preference);
+          }
+        });
+      });
+    }
+  });
+}
+
+// The declaring pod's namespace is filled in later: it may stand behind the spec.
+void ReadPodAffinityTerm(Reader& r, const Path& at, Json j, PodAffinityTerm* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "labelSelector")) {
+      r.ReadLabelSelector(p, v, &out->selector);
+    } else if (Is(key, "namespaces")) {
+      r.Read(p, v, &out->namespaces);
+    } else if (Is(key, "topologyKey")) {
+      r.Read(p, v, &out->topology_key);
+    }
+  });
+}
+
+void ReadPodAffinity(Reader& r, const Path& at, Json j, PodAffinity* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "requiredDuringSchedulingIgnoredDuringExecution")) {
+      out->required.clear();
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadPodAffinityTerm(r, q, e, &out->required.emplace_back()); });
+    } else if (Is(key, "preferredDuringSchedulingIgnoredDuringExecution")) {
+      out->preferred.clear();
+      r.Elements(p, v, [&](const Path& q, Json e) {
+        WeightedPodAffinityTerm& term = out->preferred.emplace_back();
+        r.Fields(q, e, [&](std::string_view inner, const Path& s, Json w) {
+          if (Is(inner, "weight")) {
+            r.Read(s, w, &term.weight);
+          } else if (Is(inner, "podAffinityTerm")) {
+            ReadPodAffinityTerm(r, s, w, &term.term);
+          }
+        });
+      });
+    }
+  });
+}
+
+void ReadAffinity(Reader& r, const Path& at, Json j, Affinity* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "nodeAffinity")) {
+      ReadNodeAffinity(r, p, v, &out->node.emplace());
+    } else if (Is(key, "podAffinity")) {
+      ReadPodAffinity(r, p, v, &out->pod.emplace());
+    } else if (Is(key, "podAntiAffinity")) {
+      ReadPodAffinity(r, p, v, &out->pod_anti.emplace());
+    }
+  });
+}
+
+// Adds what `j`, one entry of spec.volumes, holds of the kinds that predicates look at.
+void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    Volume volume;
+    auto read = [&](Volume::Kind kind, auto one) {
+      volume.kind = kind;
+      r.Fields(p, v, one);
+      out->push_back(std::move(volume));
+    };
+    if (Is(key, "persistentVolumeClaim")) {
+      read(Volume::Kind::kClaim, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "claimName")) r.Read(q, w, &volume.id);
+      });
+    } else if (Is(key, "gcePersistentDisk")) {
+      read(Volume::Kind::kGcePd, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "pdName")) {
+          r.Read(q, w, &volume.id);
+        } else if (Is(inner, "readOnly")) {
+          r.Read(q, w, &volume.read_only);
+        }
+      });
+    } else if (Is(key, "awsElasticBlockStore")) {
+      read(Volume::Kind::kAwsEbs, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "volumeID")) r.Read(q, w, &volume.id);
+      });
+    } else if (Is(key, "azureDisk")) {
+      read(Volume::Kind::kAzureDisk, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "diskName")) r.Read(q, w, &volume.id);
+      });
+    } else if (Is(key, "iscsi")) {
+      read(Volume::Kind::kIscsi, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "iqn")) {
+          r.Read(q, w, &volume.id);
+        } else if (Is(inner, "readOnly")) {
+          r.Read(q, w, &volume.read_only);
+        }
+      });
+    } else if (Is(key, "rbd")) {
+      read(Volume::Kind::kRbd, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "image")) {
+          r.Read(q, w, &volume.id);
+        } else if (Is(inner, "pool")) {
+          r.Read(q, w, &volume.pool);
+        } else if (Is(inner, "monitors")) {
+          r.Read(q, w, &volume.monitors);
+        } else if (Is(inner, "readOnly")) {
+          r.Read(q, w, &volume.read_only);
+        }
+      });
+    }
+  });
+}
+
+void ReadMeta(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t) {
+  r.ReadMeta(at, j, &pod->meta);
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "labels")) {
+      r.Read(p, v, &t->labels);
+    } else if (Is(key, "ownerReferences")) {
+      t->controller.reset();
+      r.Elements(p, v, [&](const Path& q, Json e) {
+        OwnerReference owner;
+        r.ReadOwner(q, e, &owner);
+        if (owner.controller && !t->controller) t->controller = std::move(owner);
+      });
+    }
+  });
+}
+
+void ReadSpec(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t, PodExtras* extras) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "containers")) {
+      ReadContainers(r, p, v, &t->containers);
+    } else if (Is(key, "nodeName")) {
+      r.Read(p, v, &pod->node_name);
+    } else if (Is(key, "schedulerName")) {
+      r.Read(p, v, &t->scheduler_name);
+    } else if (Is(key, "priority")) {
+      r.Read(p, v, &t->priority);
+    } else if (Is(key, "nodeSelector")) {
+      r.Read(p, v, &t->node_selector);
+    } else if (Is(key, "tolerations")) {
+      t->tolerations.clear();
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadToleration(r, q, e, &t->tolerations.emplace_back()); });
+    } else if (Is(key, "affinity")) {
+      t->has_affinity = true;
+      t->affinity = {};
+      ReadAffinity(r, p, v, &t->affinity);
+    } else if (Is(key, "volumes")) {
+      t->volumes.clear();
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadVolume(r, q, e, &t->volumes); });
+    } else if (Is(key, "initContainers")) {
+      ReadContainers(r, p, v, &t->init_containers);
+    } else if (Is(key, "hostNetwork")) {
+      r.Read(p, v, &extras->host_network);
+    }
+  });
+}
+
+void ReadCondition(Reader& r, const Path& at, Json j, std::optional<PodCondition>* scheduled) {
+  PodCondition c;
+  std::string type;
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "type")) {
+      r.Read(p, v, &type);
+    } else if (Is(key, "status")) {
+      r.Read(p, v, &c.status);
+    } else if (Is(key, "reason")) {
+      r.Read(p, v, &c.reason);
+    } else if (Is(key, "message")) {
+      r.Read(p, v, &c.message);
+    } else if (Is(key, "lastProbeTime")) {
+      r.Read(p, v, &c.last_probe_time);
+    } else if (Is(key, "lastTransitionTime")) {
+      r.Read(p, v, &c.last_transition_time);
+    }
+  });
+  if (type == "PodScheduled" && !scheduled->has_value()) *scheduled = std::move(c);
+}
+
+PodPhase PhaseOf(std::string_view text) {
+  if (text.empty() || text == "Pending") return PodPhase::kPending;
+  if (text == "Running") return PodPhase::kRunning;
+  if (text == "Succeeded") return PodPhase::kSucceeded;
+  if (text == "Failed") return PodPhase::kFailed;
+  return PodPhase::kUnknown;
+}
+
+void ReadStatus(Reader& r, const Path& at, Json j, Pod* pod) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "phase")) {
+      std::string phase;
+      r.Read(p, v, &phase);
+      pod->phase = PhaseOf(phase);
+    } else if (Is(key, "nominatedNodeName")) {
+      r.Read(p, v, &pod->nominated_node_name);
+    } else if (Is(key, "conditions")) {
+      pod->scheduled.reset();
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadCondition(r, q, e, &pod->scheduled); });
+    }
+  });
+}
+
+// A term without namespaces means the pod's own.
+void ScopeTerm(Symbol ns, PodAffinityTerm* term) {
+  if (term->namespaces.empty()) term->namespaces = {ns};
+  std::sort(term->namespaces.begin(), term->namespaces.end());
+  term->namespaces.erase(std::unique(term->namespaces.begin(), term->namespaces.end()), term->namespaces.end());
+}
+void ScopeTerms(Symbol ns, std::optional<PodAffinity>* affinity) {
+  if (!affinity->has_value()) return;
+  for (PodAffinityTerm& term : (*affinity)->required) ScopeTerm(ns, &term);
+  for (WeightedPodAffinityTerm& term : (*affinity)->preferred) ScopeTerm(ns, &term.term);
+}
+
+void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
+  internal::DefaultNamespace(&pod->meta);
+  if (pod->meta.uid.empty()) pod->meta.uid = internal::MadeUpUid("pod", pod->meta);
+  auto each = [&](Container& c) {
+    for (const auto& [name, limit] : c.limits) {
+      bool requested =
+          std::any_of(c.requests.begin(), c.requests.end(), [&, n = name](auto& e) { return e.first == n; });
+      if (!requested) c.requests.emplace_back(name, limit);
+    }
+    for (ContainerPort& port : c.ports) {
+      if (extras.host_network && port.host_port == 0) port.host_port = port.container_port;
+    }
+  };
+  std::for_each(t->containers.begin(), t->containers.end(), each);
+  std::for_each(t->init_containers.begin(), t->init_containers.end(), each);
+  for (Volume& v : t->volumes) {
+    if (v.kind == Volume::Kind::kRbd && v.pool.empty()) v.pool = "rbd";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
+  static const Symbol kDefaultScheduler("default-scheduler");
+  Reader r;
+  Pod pod;
+  PodTemplate t;
+  PodExtras extras;
+  r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "metadata")) {
+      ReadMeta(r, p, v, &pod, &t);
+    } else if (Is(key, "spec")) {
+      ReadSpec(r, p, v, &pod, &t, &extras);
+    } else if (Is(key, "status")) {
+      ReadStatus(r, p, v, &pod);
+    }
+  });
+  if (j.IsNull()) r.Fail({}, j, "must be an object");
+  if (!r.ok()) return r.Status("Pod", j);
+  if (o.server_defaults) ApplyServerDefaults(extras, &pod, &t);
+  t.ns = pod.meta.ns;
+  if (t.scheduler_name.empty()) t.scheduler_name = kDefaultScheduler;
+  ScopeTerms(t.ns, &t.affinity.pod);
+  ScopeTerms(t.ns, &t.affinity.pod_anti);
+  if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
+  pod.tmpl = PodTemplate::Intern(std::move(t));
+  return std::make_shared<const Pod>(std::move(pod));
+}
+
+}  // namespace berth::api

@@ -1,0 +1,184 @@
+// PersistentVolume, PersistentVolumeClaim, StorageClass.
+#include "pkg/api/decode_internal.h"
+
+namespace berth::api {
+namespace {
+
+using internal::Is;
+using internal::Path;
+using internal::Reader;
+
+constexpr std::string_view kClassAnnotation = "volume.beta.kubernetes.io/storage-class";
+constexpr std::string_view kAffinityAnnotation = "volume.alpha.kubernetes.io/node-affinity";
+constexpr std::string_view kBoundByController = "pv.kubernetes.io/bound-by-controller";
+constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
+
+// The required terms of a NodeAffinity written as JSON text; false when it is no such thing.
+bool ParseAffinityAnnotation(std::string_view text, std::vector<NodeSelectorTerm>* terms) {
+  Document doc;
+  if (!doc.Parse(text).ok()) return false;
+  Reader r;
+  r.Fields({}, doc.root(), [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "requiredDuringSchedulingIgnoredDuringExecution")) r.ReadNodeSelectorTerms(p, v, terms);
+  });
+  return r.ok();
+}
+
+// Calls f(name, text) for each annotation under a metadata object.
+template <typename F>
+void EachAnnotation(Reader& r, const Path& at, Json meta, F f) {
+  r.Fields(at, meta, [&](std::string_view key, const Path& p, Json v) {
+    if (!Is(key, "annotations")) return;
+    r.Fields(p, v, [&](std::string_view name, const Path& q, Json w) {
+      std::string text;
+      r.Read(q, w, &text);
+      f(name, text);
+    });
+  });
+}
+
+// The text of one member of an object.
+template <size_t N>
+void ReadMember(Reader& r, const Path& at, Json j, const char (&name)[N], std::string* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, name)) r.Read(p, v, out);
+  });
+}
+
+void ReadVolumeMeta(Reader& r, const Path& at, Json j, PersistentVolume* pv) {
+  r.ReadMeta(at, j, &pv->meta);
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "labels")) r.Read(p, v, &pv->labels);
+  });
+  EachAnnotation(r, at, j, [&](std::string_view name, const std::string& text) {
+    if (name == kClassAnnotation) {
+      pv->class_annotation = text;
+    } else if (name == kBoundByController) {
+      pv->bound_by_controller = true;
+    } else if (name == kAffinityAnnotation && !text.empty()) {
+      pv->annotation_affinity_bad = !ParseAffinityAnnotation(text, &pv->annotation_affinity);
+    }
+  });
+}
+
+void ReadVolumeSpec(Reader& r, const Path& at, Json j, PersistentVolume* pv) {
+  using Source = PersistentVolume::Source;
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "capacity")) {
+      r.Fields(p, v, [&](std::string_view name, const Path& q, Json w) {
+        if (name == "storage") r.Read(q, w, &pv->capacity);
+      });
+    } else if (Is(key, "accessModes")) {
+      r.Read(p, v, &pv->access_modes);
+    } else if (Is(key, "storageClassName")) {
+      r.Read(p, v, &pv->storage_class_name);
+    } else if (Is(key, "volumeMode")) {
+      r.Read(p, v, &pv->volume_mode);
+    } else if (Is(key, "claimRef")) {
+      PersistentVolume::ClaimRef& ref = pv->claim_ref.emplace();
+      r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "namespace")) {
+          r.Read(q, w, &ref.ns);
+        } else if (Is(inner, "name")) {
+          r.Read(q, w, &ref.name);
+        } else if (Is(inner, "uid")) {
+          r.Read(q, w, &ref.uid);
+        }
+      });
+    } else if (Is(key, "nodeAffinity")) {
+      r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "required")) r.ReadNodeSelectorTerms(q, w, &pv->node_affinity);
+      });
+    } else if (Is(key, "gcePersistentDisk")) {
+      pv->source = Source::kGcePd;
+      ReadMember(r, p, v, "pdName", &pv->source_id);
+    } else if (Is(key, "awsElasticBlockStore")) {
+      pv->source = Source::kAwsEbs;
+      ReadMember(r, p, v, "volumeID", &pv->source_id);
+    } else if (Is(key, "azureDisk")) {
+      pv->source = Source::kAzureDisk;
+      ReadMember(r, p, v, "diskName", &pv->source_id);
+    }
+  });
+}
+
+void ReadClaimSpec(Reader& r, const Path& at, Json j, PersistentVolumeClaim* claim) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "volumeName")) {
+      r.Read(p, v, &claim->volume_name);
+    } else if (Is(key, "storageClassName")) {
+      r.Read(p, v, &claim->storage_class_name);
+    } else if (Is(key, "accessModes")) {
+      r.Read(p, v, &claim->access_modes);
+    } else if (Is(key, "volumeMode")) {
+      r.Read(p, v, &claim->volume_mode);
+    } else if (Is(key, "selector")) {
+      r.ReadLabelSelector(p, v, &claim->selector.emplace());
+    } else if (Is(key, "resources")) {
+      r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
+        if (!Is(inner, "requests")) return;
+        r.Fields(q, w, [&](std::string_view name, const Path& s, Json x) {
+          if (name == "storage") r.Read(s, x, &claim->request);
+        });
+      });
+    }
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const PersistentVolume>> DecodePersistentVolume(Json j, const DecodeOptions& o) {
+  Reader r;
+  PersistentVolume pv;
+  r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "metadata")) {
+      ReadVolumeMeta(r, p, v, &pv);
+    } else if (Is(key, "spec")) {
+      ReadVolumeSpec(r, p, v, &pv);
+    }
+  });
+  if (o.server_defaults && pv.meta.uid.empty()) pv.meta.uid = internal::MadeUpUid("volume", pv.meta);
+  if (o.keep_raw) pv.raw = std::make_shared<const std::string>(j.Serialize());
+  return internal::Finish(r, "PersistentVolume", j, std::move(pv));
+}
+
+absl::StatusOr<std::shared_ptr<const PersistentVolumeClaim>> DecodePersistentVolumeClaim(Json j,
+                                                                                         const DecodeOptions& o) {
+  Reader r;
+  PersistentVolumeClaim claim;
+  r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "metadata")) {
+      r.ReadMeta(p, v, &claim.meta);
+      EachAnnotation(r, p, v, [&](std::string_view name, const std::string& text) {
+        if (name == kClassAnnotation) {
+          claim.class_annotation = text;
+        } else if (name == kBindCompleted) {
+          claim.bind_completed = true;
+        }
+      });
+    } else if (Is(key, "spec")) {
+      ReadClaimSpec(r, p, v, &claim);
+    }
+  });
+  if (o.server_defaults) {
+    internal::DefaultNamespace(&claim.meta);
+    if (claim.meta.uid.empty()) claim.meta.uid = internal::MadeUpUid("claim", claim.meta);
+  }
+  return internal::Finish(r, "PersistentVolumeClaim", j, std::move(claim));
+}
+
+absl::StatusOr<std::shared_ptr<const StorageClass>> DecodeStorageClass(Json j, const DecodeOptions& o) {
+  Reader r;
+  StorageClass c;
+  r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "metadata")) {
+      r.ReadMeta(p, v, &c.meta);
+    } else if (Is(key, "volumeBindingMode")) {
+      r.Read(p, v, &c.binding_mode);
+    }
+  });
+  if (o.server_defaults && !c.binding_mode) c.binding_mode = "Immediate";
+  return internal::Finish(r, "StorageClass", j, std::move(c));
+}
+
+}  // namespace berth::api
