@@ -1,12 +1,12 @@
 // The heart of the daemon: takes pending pods one at a time, decides, binds, and deals with whatever goes wrong
 // (Kubernetes 1.10 pkg/scheduler/scheduler.go).
 //
-// A state machine without locks, threads, sockets or wall clock. In go: what changed in the cluster (Apply of a Change),
-// how requests ended (Apply of a Reply), and time (Tick). Out come requests and events through Actions. Given the same
-// inputs it does the same things, so that a simulation can replay a run (scheduler_simulation_test.cc).
+// A state machine without locks, threads, sockets or wall clock. In go: what changed in the cluster (Apply of a
+// Change), how requests ended (Apply of a Reply), and time (Tick). Out come requests and events through Actions. Given
+// the same inputs it does the same things, so that a simulation can replay a run (scheduler_simulation_test.cc).
 //
-// Several schedulers (profiles), told apart by spec.schedulerName, share one cache and one queue. Pods of schedulers that
-// are not ours count in the cache once they are placed and are never queued (mends B-36).
+// Several schedulers (profiles), told apart by spec.schedulerName, share one cache and one queue. Pods of schedulers
+// that are not ours count in the cache once they are placed and are never queued (mends B-36).
 //
 // Every pending pod of ours is in exactly one place (see Place), from the moment the API shows it until it is bound and
 // the API has shown that too, or it is gone.
@@ -141,9 +141,9 @@ class Scheduler {
   };
   struct Failure {
     EventType event_type = EventType::kWarning;
-    std::string event;             // message of the FailedScheduling event
-    std::string_view reason;       // of the PodScheduled condition
-    std::string message;           // of the PodScheduled condition
+    std::string event = {};        // message of the FailedScheduling event
+    std::string_view reason = {};  // of the PodScheduled condition
+    std::string message = {};      // of the PodScheduled condition
     Requeue why = Requeue::kRetry;
   };
 

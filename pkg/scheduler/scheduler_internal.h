@@ -11,7 +11,7 @@ namespace berth::scheduler {
 // One try of one pod, from the decision until it is settled.
 struct Scheduler::Attempt {
   absl::Duration begun, bind_begun;
-  api::PodPtr assumed;  // the copy with the node in it
+  api::PodPtr assumed;       // the copy with the node in it
   bool answer_lost = false;  // the bind was sent before and nobody knows what became of it
   Answer bind_answer;        // the one that made us ask
   std::vector<VolumeBinder::Binding> volumes;
@@ -25,22 +25,24 @@ struct Scheduler::Pending {
   api::PodPtr pod;  // the newest object we know
   Place place = Place::kQueued;
   std::unique_ptr<Attempt> attempt;
-  RequestId request = 0;                                     // 0: none is open
-  std::pair<absl::Duration, uint64_t> timer{{}, 0};          // second 0: none is set
+  RequestId request = 0;                             // 0: none is open
+  std::pair<absl::Duration, uint64_t> timer{{}, 0};  // second 0: none is set
   absl::Duration retry_wait;
   absl::Duration not_before;  // without PodPriority: end of its back-off
   uint64_t cycle = 0;         // of the queue, when it was popped
   Requeue why = Requeue::kRetry;
-  bool changed = false;    // its spec or metadata changed while it was out of the queue
-  bool gone = false;       // it was deleted while its bind is open
-  bool confirmed = false;  // the watch has shown it with a node while its bind is open
+  bool changed = false;                        // its spec or metadata changed while it was out of the queue
+  bool gone = false;                           // it was deleted while its bind is open
+  bool confirmed = false;                      // the watch has shown it with a node while its bind is open
   std::optional<api::PodCondition> unwritten;  // a condition that met a conflict
   // The node nominated here, until the watch shows an object at least as new as this resourceVersion.
   std::optional<std::pair<Symbol, std::string>> nomination;
   std::vector<Symbol> reasons;
 };
 
-inline std::string Name(const api::Pod& p) { return p.meta.Key(); }
+inline std::string Name(const api::Pod& p) {
+  return p.meta.Key();
+}
 
 // More than its status changed (1.10 isPodUpdated).
 inline bool SpecOrMetadataChanged(const api::Pod& a, const api::Pod& b) {

@@ -34,19 +34,19 @@ class LatencyHistogram {
 };
 
 struct SchedulerMetrics {
-  LatencyHistogram e2e;          // attempt begun .. bind answered, also when it failed
-  LatencyHistogram algorithm;    // successful decisions
-  LatencyHistogram predicates;   // of successful decisions
-  LatencyHistogram priorities;   // of successful decisions
-  LatencyHistogram preemption;   // one for each pod that did not fit
-  LatencyHistogram binding;      // successful binds
-  int64_t preemption_victims = 0;       // of the last preemption
+  LatencyHistogram e2e;            // attempt begun .. bind answered, also when it failed
+  LatencyHistogram algorithm;      // successful decisions
+  LatencyHistogram predicates;     // of successful decisions
+  LatencyHistogram priorities;     // of successful decisions
+  LatencyHistogram preemption;     // one for each pod that did not fit
+  LatencyHistogram binding;        // successful binds
+  int64_t preemption_victims = 0;  // of the last preemption
   uint64_t preemption_attempts = 0;
   uint64_t scheduled = 0, unschedulable = 0, errors = 0;  // attempts by result
   uint64_t bound = 0;
   uint64_t bind_failures = 0;
-  uint64_t binds_unknown = 0;   // answers that were lost and had to be found out
-  uint64_t expired = 0;         // assumed pods that were never confirmed
+  uint64_t binds_unknown = 0;  // answers that were lost and had to be found out
+  uint64_t expired = 0;        // assumed pods that were never confirmed
 };
 
 }  // namespace berth::scheduler

@@ -70,6 +70,8 @@ class Fifo final : public SchedulingQueue {
 
 }  // namespace
 
-std::unique_ptr<SchedulingQueue> NewFifo() { return std::make_unique<Fifo>(); }
+std::unique_ptr<SchedulingQueue> NewFifo() {
+  return std::make_unique<Fifo>();
+}
 
 }  // namespace berth::scheduler

@@ -1,8 +1,9 @@
-// With PodPriority: higher priority first, equals in order of arrival; pods that do not fit wait until something changes.
+// With PodPriority: higher priority first, equals in order of arrival; pods that do not fit wait until something
+// changes.
 //
-// Kubernetes 1.10's PriorityQueue with what later releases mended: ties by arrival and a back-off (1 s to 60 s), so that
-// no pod keeps its equals from being tried; a scheduling cycle instead of one flag, so that only changes since a pod's
-// own attempt count; and a flush of pods that waited for very long.
+// Kubernetes 1.10's PriorityQueue with what later releases mended: ties by arrival and a back-off (1 s to 60 s), so
+// that no pod keeps its equals from being tried; a scheduling cycle instead of one flag, so that only changes since a
+// pod's own attempt count; and a flush of pods that waited for very long.
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
@@ -219,10 +220,10 @@ class PriorityQueue final : public SchedulingQueue {
   absl::btree_map<std::pair<int64_t, uint64_t>, Entry*> active_;
   absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_queue_;
   absl::btree_map<uint64_t, Entry*> unschedulable_;  // in order of arrival
-  size_t waiting_for_pods_ = 0;  // unschedulable pods with required pod affinity
+  size_t waiting_for_pods_ = 0;                      // unschedulable pods with required pod affinity
   uint64_t seq_ = 0;
-  uint64_t cycle_ = 0;      // pods popped so far
-  uint64_t last_move_ = 0;  // cycle_ + 1 as of the last move of all
+  uint64_t cycle_ = 0;          // pods popped so far
+  uint64_t last_move_ = 0;      // cycle_ + 1 as of the last move of all
   uint64_t last_assigned_ = 0;  // the same of the last pod placed, which concerns pods with pod affinity only
   absl::Duration next_long_flush_;
 };

@@ -1,0 +1,395 @@
+// What the cluster tells us: informer changes, replies, time.
+#include "pkg/scheduler/scheduler.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/scheduler/scheduler_internal.h"
+
+namespace berth::scheduler {
+
+Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_binder, Actions* actions,
+                     const util::Clock* clock, SchedulerOptions options)
+    : cache_(cache),
+      queue_(queue),
+      volume_binder_(volume_binder),
+      actions_(actions),
+      clock_(clock),
+      options_(std::move(options)),
+      now_(clock->Steady()),
+      backoff_(options_.initial_backoff, options_.max_backoff) {}
+
+Scheduler::~Scheduler() = default;
+
+void Scheduler::AddProfile(std::string_view name, GenericScheduler* algorithm) {
+  profiles_[Symbol(name)] = algorithm;
+}
+
+std::string_view Scheduler::PlaceName(Place p) {
+  static constexpr std::array<std::string_view, kPlaces> kNames = {
+      "queued",  "backoff",      "refetching", "writing-status", "preempting", "writing-volumes",
+      "binding", "bind-unknown", "bound",      "verifying",      "deleting"};
+  return kNames[static_cast<size_t>(p)];
+}
+
+// ---- bookkeeping --------------------------------------------------------------------------------
+
+Scheduler::Pending* Scheduler::Find(const api::Pod& pod) {
+  auto it = pending_.find(pod.meta.uid);
+  return it == pending_.end() ? nullptr : it->second.get();
+}
+
+Scheduler::Pending& Scheduler::NewPending(const api::PodPtr& pod, Place place) {
+  auto& slot = pending_[pod->meta.uid];
+  slot = std::make_unique<Pending>();
+  slot->pod = pod;
+  slot->place = place;
+  ++by_place_[static_cast<size_t>(place)];
+  return *slot;
+}
+
+void Scheduler::SetPlace(Pending& p, Place place) {
+  --by_place_[static_cast<size_t>(p.place)];
+  ++by_place_[static_cast<size_t>(place)];
+  p.place = place;
+}
+
+void Scheduler::SetReasons(Pending& p, std::vector<Symbol> reasons) {
+  for (Symbol s : p.reasons) {
+    auto it = by_reason_.find(s);
+    if (--it->second == 0) by_reason_.erase(it);
+  }
+  p.reasons = std::move(reasons);
+  for (Symbol s : p.reasons) ++by_reason_[s];
+}
+
+void Scheduler::Erase(Pending& p) {
+  CancelRequest(p);
+  StopWaiting(p);
+  SetReasons(p, {});
+  queue_->Delete(*p.pod);
+  if (p.place == Place::kBinding || p.place == Place::kBindUnknown) --binds_in_flight_;
+  --by_place_[static_cast<size_t>(p.place)];
+  pending_.erase(pending_.find(p.pod->meta.uid));
+}
+
+RequestId Scheduler::Ask(Asked asked, Pending* p, std::string what) {
+  const RequestId id = ++last_request_;
+  if (p != nullptr) {
+    CancelRequest(*p);
+    p->request = id;
+  }
+  requests_[id] = {asked, p, std::move(what)};
+  return id;
+}
+
+void Scheduler::CancelRequest(Pending& p) {
+  if (p.request != 0) requests_.erase(p.request);
+  p.request = 0;
+}
+
+void Scheduler::Wait(Pending& p, absl::Duration until) {
+  StopWaiting(p);
+  p.timer = {until, ++last_timer_};
+  timers_[p.timer] = &p;
+}
+
+void Scheduler::StopWaiting(Pending& p) {
+  if (p.timer.second != 0) timers_.erase(p.timer);
+  p.timer.second = 0;
+}
+
+absl::Duration Scheduler::NextRetry(Pending& p) {
+  p.retry_wait =
+      p.retry_wait == absl::ZeroDuration() ? absl::Milliseconds(200) : std::min(p.retry_wait * 2, absl::Seconds(60));
+  return p.retry_wait;
+}
+
+// ---- pods ---------------------------------------------------------------------------------------
+
+void Scheduler::Apply(const Change<api::Pod>& c) {
+  now_ = clock_->Steady();
+  if (c.before != nullptr && (c.after == nullptr || c.after->meta.uid != c.before->meta.uid)) PodGone(*c.before);
+  if (c.after == nullptr) return;
+  if (c.after->Finished()) {
+    PodGone(*c.after);
+  } else if (!c.after->node_name.empty()) {
+    PodAssigned(c.after);
+  } else {
+    PodPending(c.after);
+  }
+}
+
+namespace {
+
+// Resource versions are numbers in every API server there is. False while `written` is not known yet.
+bool AtLeastAsNew(const std::string& shown, const std::string& written) {
+  uint64_t a = 0, b = 0;
+  return absl::SimpleAtoi(shown, &a) && absl::SimpleAtoi(written, &b) && a >= b;
+}
+
+}  // namespace
+
+void Scheduler::PodAssigned(const api::PodPtr& pod) {
+  const api::PodPtr known = cache_->GetPod(pod->meta.uid);
+  const bool assumed = known != nullptr && cache_->IsAssumed(pod->meta.uid);
+  if (known == nullptr || assumed) {
+    if (auto s = cache_->AddPod(pod); !s.ok()) LOG(ERROR) << "scheduler cache AddPod failed: " << s.message();
+    queue_->AssignedPodAdded(*pod, now_);
+  } else {
+    if (auto s = cache_->UpdatePod(pod); !s.ok()) LOG(ERROR) << "scheduler cache UpdatePod failed: " << s.message();
+    if (SpecOrMetadataChanged(*known, *pod)) queue_->AssignedPodUpdated(*pod, now_);
+    // Anti-affinity and spreading look at labels: other ones may make room for anybody.
+    if (known->tmpl != pod->tmpl) MoveAll();
+  }
+
+  Pending* p = Find(*pod);
+  if (p == nullptr) return;
+  switch (p->place) {
+    case Place::kBinding:
+      p->confirmed = true;  // the answer is still to come
+      break;
+    case Place::kBindUnknown:
+      BindOutcome(*p, {}, pod);
+      break;
+    default:
+      Erase(*p);
+  }
+}
+
+void Scheduler::PodPending(const api::PodPtr& pod) {
+  if (!Ours(*pod)) return;
+  Pending* p = Find(*pod);
+  if (p == nullptr) {
+    if (cache_->GetPod(pod->meta.uid) != nullptr) {
+      // A bound pod never loses its node: either this news is old or the API server lost its memory.
+      VLOG(1) << "Pod " << Name(*pod) << " was seen bound and is shown without a node; asking the API server";
+      Verify(NewPending(pod, Place::kVerifying));
+      return;
+    }
+    NewPending(pod, Place::kQueued);
+    queue_->Add(pod);
+    return;
+  }
+
+  const bool changed = SpecOrMetadataChanged(*p->pod, *pod);
+  api::PodPtr newest = pod;
+  if (p->nomination) {
+    if (pod->nominated_node_name == p->nomination->first ||
+        AtLeastAsNew(pod->meta.resource_version, p->nomination->second)) {
+      p->nomination.reset();
+    } else {
+      newest = WithNomination(*pod, p->nomination->first);
+    }
+  }
+  p->pod = newest;
+  switch (p->place) {
+    case Place::kQueued:
+      queue_->Update(newest, changed, now_);
+      break;
+    case Place::kBackoff:
+    case Place::kRefetching:
+      if (!changed) break;
+      CancelRequest(*p);
+      StopWaiting(*p);
+      SetPlace(*p, Place::kQueued);
+      queue_->Add(newest);
+      break;
+    default:
+      p->changed |= changed;
+  }
+}
+
+void Scheduler::PodGone(const api::Pod& pod) {
+  const api::PodPtr known = cache_->GetPod(pod.meta.uid);
+  if (known != nullptr) {
+    if (auto s = cache_->RemovePod(*known); !s.ok()) LOG(ERROR) << "scheduler cache RemovePod failed: " << s.message();
+    MoveAll();
+  }
+  Pending* p = Find(pod);
+  if (p == nullptr) return;
+  if (p->place == Place::kBinding) {
+    p->gone = true;  // the answer is still to come
+    queue_->Delete(pod);
+  } else {
+    Erase(*p);
+  }
+}
+
+// ---- everything else ----------------------------------------------------------------------------
+
+void Scheduler::Apply(const Change<api::Node>& c) {
+  now_ = clock_->Steady();
+  if (c.after == nullptr) {
+    cache_->RemoveNode(c.before->meta.name);
+  } else if (c.before != nullptr && c.before->SchedulesLike(*c.after)) {
+    return;  // a heartbeat
+  } else {
+    cache_->AddNode(c.after);
+  }
+  MoveAll();
+}
+
+namespace {
+
+template <typename T>
+void Store(ObjectStore<T>& store, const Change<T>& c) {
+  if (c.after != nullptr) {
+    store.Set(c.after);
+  } else {
+    store.Remove(c.before->meta.ns, c.before->meta.name);
+  }
+}
+
+}  // namespace
+
+void Scheduler::Apply(const Change<api::Service>& c) {
+  now_ = clock_->Steady();
+  Store(cache_->listers().services, c);
+  MoveAll();
+}
+
+void Scheduler::Apply(const Change<api::ReplicationController>& c) {
+  Store(cache_->listers().replication_controllers, c);
+}
+
+void Scheduler::Apply(const Change<api::ReplicaSet>& c) {
+  Store(cache_->listers().replica_sets, c);
+}
+
+void Scheduler::Apply(const Change<api::StatefulSet>& c) {
+  Store(cache_->listers().stateful_sets, c);
+}
+
+void Scheduler::Apply(const Change<api::PersistentVolume>& c) {
+  now_ = clock_->Steady();
+  Store(cache_->listers().volumes, c);
+  if (volume_binder_ != nullptr) volume_binder_->VolumeChanged((c.after ? c.after : c.before)->meta.name);
+  if (c.after != nullptr) MoveAll();
+}
+
+void Scheduler::Apply(const Change<api::PersistentVolumeClaim>& c) {
+  now_ = clock_->Steady();
+  Store(cache_->listers().claims, c);
+  MoveAll();
+}
+
+void Scheduler::Apply(const Change<api::StorageClass>& c) {
+  now_ = clock_->Steady();
+  Store(cache_->listers().storage_classes, c);
+  MoveAll();
+}
+
+void Scheduler::Apply(const Change<api::PodDisruptionBudget>& c) {
+  Store(cache_->listers().budgets, c);
+}
+
+// ---- replies and time ---------------------------------------------------------------------------
+
+void Scheduler::Apply(const Reply& r) {
+  auto it = requests_.find(r.id);
+  if (it == requests_.end()) return;
+  now_ = clock_->Steady();
+  const Request request = std::move(it->second);
+  requests_.erase(it);
+  if (request.pod != nullptr) request.pod->request = 0;
+  switch (request.asked) {
+    case Asked::kBind:
+      return BindAnswered(*request.pod, r.answer);
+    case Asked::kBindOutcome:
+      return BindOutcome(*request.pod, r.answer, r.pod);
+    case Asked::kCondition: {
+      Pending& p = *request.pod;
+      if (r.answer.ok()) {
+        if (r.pod != nullptr) p.pod = r.pod;
+        p.unwritten.reset();
+      } else if (r.answer.kind != Answer::Kind::kConflict) {
+        // What was not written is written with the next attempt; only a conflict can be settled right away.
+        p.unwritten.reset();
+        LOG(WARNING) << "Cannot update the PodScheduled condition of pod " << Name(*p.pod) << ": " << r.answer.message;
+      }
+      return StatusDone(p);
+    }
+    case Asked::kLateCondition:
+      if (!r.answer.ok()) {
+        LOG(WARNING) << "Cannot update the PodScheduled condition of pod " << request.what << ": " << r.answer.message;
+      }
+      return;
+    case Asked::kRefetch:
+      return Refetched(*request.pod, r.answer, r.pod);
+    case Asked::kPreemptor:
+      return Preempt(*request.pod, r.answer, r.pod);
+    case Asked::kNominate:
+      return Nominated(*request.pod, r.answer, r.pod);
+    case Asked::kVictim:
+      return VictimDeleted(*request.pod, r.answer);
+    case Asked::kClearNomination:
+      if (!r.answer.ok()) LOG(ERROR) << "Cannot remove nominated node annotation of pod: " << r.answer.message;
+      return;
+    case Asked::kVolume:
+      return VolumeWritten(*request.pod, r.answer);
+    case Asked::kVerify:
+      return Verified(*request.pod, r.answer, r.pod);
+    case Asked::kNode:
+      if (r.answer.kind == Answer::Kind::kNotFound) cache_->RemoveNode(request.what);
+      return;
+  }
+}
+
+void Scheduler::Tick() {
+  now_ = clock_->Steady();
+  while (!timers_.empty() && timers_.begin()->first.first <= now_) {
+    Pending* p = timers_.begin()->second;
+    StopWaiting(*p);
+    TimeUp(*p);
+  }
+  queue_->Flush(now_);
+  if (now_ < next_expiry_) return;
+  next_expiry_ = now_ + absl::Seconds(1);
+  backoff_.Collect(now_);
+  for (const api::PodPtr& pod : cache_->Expire(now_)) {
+    LOG(WARNING) << "Pod " << Name(*pod) << " expired";
+    ++metrics_.expired;
+    // It may well be bound, with the watch far behind: it keeps its place until the API server says what is true.
+    (void)cache_->AssumePod(pod);
+    Pending* p = Find(*pod);
+    if (p == nullptr) {
+      p = &NewPending(pod, Place::kVerifying);
+    } else {
+      SetPlace(*p, Place::kVerifying);
+    }
+    Verify(*p);
+  }
+}
+
+void Scheduler::TimeUp(Pending& p) {
+  switch (p.place) {
+    case Place::kBackoff:
+    case Place::kRefetching:
+      Refetch(p);
+      break;
+    case Place::kBinding:
+      Bind(p);
+      break;
+    case Place::kBindUnknown:
+      AskBindOutcome(p);
+      break;
+    case Place::kVerifying:
+      Verify(p);
+      break;
+    default:
+      LOG(DFATAL) << "a timer ran out for pod " << Name(*p.pod) << ", which is " << PlaceName(p.place);
+  }
+}
+
+absl::Duration Scheduler::NextDeadline() const {
+  absl::Duration next = queue_->NextFlush();
+  if (!timers_.empty()) next = std::min(next, timers_.begin()->first.first);
+  if (cache_->assumed_count() > 0) next = std::min(next, next_expiry_);
+  return next;
+}
+
+}  // namespace berth::scheduler

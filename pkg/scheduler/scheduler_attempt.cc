@@ -1,0 +1,311 @@
+// One try of one pod: decide, assume, reserve its volumes, bind, and find out how that went.
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/scheduler/scheduler_internal.h"
+
+namespace berth::scheduler {
+namespace {
+
+bool UsesClaims(const api::Pod& pod) {
+  return std::any_of(pod.tmpl->volumes.begin(), pod.tmpl->volumes.end(),
+                     [](const api::Volume& v) { return v.kind == api::Volume::Kind::kClaim; });
+}
+
+// The extender that binds this pod instead of the API server, or null.
+Extender* BinderFor(const GenericScheduler& s, const api::Pod& pod) {
+  for (const auto& e : s.config().extenders) {
+    if (e->IsBinder()) return e->IsInterested(pod) ? e.get() : nullptr;
+  }
+  return nullptr;
+}
+
+std::vector<Symbol> DistinctReasons(const NodeFailures& failures) {
+  std::vector<Symbol> reasons;
+  const std::vector<FailureReason>* last = nullptr;
+  failures.ForEach([&](Symbol, const std::vector<FailureReason>& list) {
+    if (&list == last) return;
+    last = &list;
+    for (const FailureReason& r : list) {
+      if (std::find(reasons.begin(), reasons.end(), r.text) == reasons.end()) reasons.push_back(r.text);
+    }
+  });
+  return reasons;
+}
+
+}  // namespace
+
+bool Scheduler::ScheduleOne() {
+  if (stopped_ || binds_in_flight_ >= options_.max_binds_in_flight) return false;
+  if (options_.may_bind && !options_.may_bind()) return false;
+  api::PodPtr pod = queue_->Pop();
+  if (pod == nullptr) return false;
+  now_ = clock_->Steady();
+  Pending* found = Find(*pod);
+  if (found == nullptr || found->place != Place::kQueued) {
+    LOG(DFATAL) << "pod " << Name(*pod) << " came out of the queue and is not known as queued";
+    return true;
+  }
+  Pending& p = *found;
+  p.pod = pod;
+  p.cycle = queue_->cycle();
+  p.changed = false;
+  p.retry_wait = absl::ZeroDuration();
+
+  if (pod->meta.deleting()) {
+    actions_->RecordEvent(pod, EventType::kWarning, "FailedScheduling",
+                          absl::StrCat("skip schedule deleting pod: ", Name(*pod)));
+    VLOG(3) << "Skip schedule deleting pod: " << Name(*pod);
+    SetReasons(p, {});
+    SetPlace(p, Place::kDeleting);
+    return true;
+  }
+
+  VLOG(3) << "Attempting to schedule pod: " << Name(*pod);
+  auto attempt = std::make_unique<Attempt>();
+  attempt->begun = now_;
+  GenericScheduler& algorithm = *profiles_.find(pod->tmpl->scheduler_name)->second;
+  Decision d = algorithm.Schedule(pod);
+  now_ = clock_->Steady();
+  if (d.outcome != Decision::Outcome::kPlaced) {
+    const bool unfit = d.outcome == Decision::Outcome::kUnfit;
+    ++(unfit ? metrics_.unschedulable : metrics_.errors);
+    VLOG(1) << "Failed to schedule pod: " << Name(*pod);
+    LogFailure(p, d);
+    SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures) : std::vector<Symbol>{Symbol(d.error)});
+    if (unfit) {
+      if (options_.pod_priority) {
+        attempt->failures = d.failures;
+        p.attempt = std::move(attempt);
+      } else {
+        ++metrics_.preemption_attempts;
+        metrics_.preemption.Observe(clock_->Steady() - now_);
+        VLOG(3) << "Pod priority feature is not enabled. No preemption is performed.";
+      }
+    }
+    Fail(p, {.event = d.error,
+             .reason = "Unschedulable",
+             .message = d.error,
+             .why = d.nodes == 0 || unfit ? Requeue::kUnschedulable : Requeue::kRetry});
+    return true;
+  }
+
+  metrics_.algorithm.Observe(now_ - attempt->begun);
+  metrics_.predicates.Observe(algorithm.timing().predicates);
+  metrics_.priorities.Observe(algorithm.timing().priorities);
+  SetReasons(p, {});
+  auto assumed = std::make_shared<api::Pod>(*pod);
+  assumed->node_name = d.host;
+  attempt->assumed = assumed;
+  p.attempt = std::move(attempt);
+  if (volume_binder_ != nullptr && UsesClaims(*pod) && !AssumeVolumes(p, assumed)) return true;
+  if (auto s = cache_->AssumePod(assumed); !s.ok()) {
+    ++metrics_.errors;
+    const std::string err(s.message());
+    LOG(ERROR) << "Error scheduling " << pod->meta.ns.str() << " " << pod->meta.name << ": " << err << "; retrying";
+    p.attempt.reset();
+    Fail(p, {.event = absl::StrCat("AssumePod failed: ", err), .reason = "SchedulerError", .message = err});
+    return true;
+  }
+  ++metrics_.scheduled;
+  ++binds_in_flight_;
+  SetPlace(p, Place::kBinding);
+  p.attempt->bind_begun = now_;
+  Bind(p);
+  return true;
+}
+
+// ---- bind ---------------------------------------------------------------------------------------
+
+void Scheduler::Bind(Pending& p) {
+  const api::PodPtr& assumed = p.attempt->assumed;
+  VLOG(3) << "Attempting to bind " << assumed->meta.name << " to " << assumed->node_name.str();
+  Extender* binder = BinderFor(*profiles_.find(assumed->tmpl->scheduler_name)->second, *assumed);
+  actions_->Bind(Ask(Asked::kBind, &p), assumed, binder);
+}
+
+void Scheduler::BindAnswered(Pending& p, const Answer& a) {
+  if (a.ok()) return Bound(p);
+  if (p.gone) {
+    VLOG(2) << "Pod " << Name(*p.pod) << " was deleted while it was being bound: " << a.message;
+    return BindFailed(p, a);
+  }
+  const bool may_be_done = a.kind == Answer::Kind::kServerError || a.kind == Answer::Kind::kLost;
+  if (may_be_done || p.attempt->answer_lost) {
+    ++metrics_.binds_unknown;
+    LOG(WARNING) << "The outcome of binding pod " << Name(*p.pod) << " to " << p.attempt->assumed->node_name.str()
+                 << " is unknown (" << a.message << "); asking the API server";
+    p.attempt->bind_answer = a;
+    p.attempt->answer_lost |= a.kind == Answer::Kind::kLost;
+    SetPlace(p, Place::kBindUnknown);
+    if (p.confirmed) {
+      const api::PodPtr shown = cache_->GetPod(p.pod->meta.uid);
+      return BindOutcome(p, {}, shown != nullptr ? shown : p.attempt->assumed);
+    }
+    return AskBindOutcome(p);
+  }
+  BindFailed(p, a);
+}
+
+void Scheduler::AskBindOutcome(Pending& p) {
+  actions_->GetPod(Ask(Asked::kBindOutcome, &p), *p.pod);
+}
+
+void Scheduler::BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fresh) {
+  CancelRequest(p);
+  StopWaiting(p);
+  if (a.kind == Answer::Kind::kNotFound || (a.ok() && fresh->meta.uid != p.pod->meta.uid)) {
+    p.gone = true;
+    return BindFailed(p, p.attempt->bind_answer);
+  }
+  if (!a.ok()) {
+    Wait(p, now_ + NextRetry(p));
+    return;
+  }
+  if (fresh->node_name == p.attempt->assumed->node_name) return Bound(p);
+  if (!fresh->node_name.empty()) {
+    p.confirmed = true;  // somebody else bound it, elsewhere
+    return BindFailed(p, p.attempt->bind_answer);
+  }
+  if (p.attempt->bind_answer.kind != Answer::Kind::kLost) return BindFailed(p, p.attempt->bind_answer);
+  // The lost request may still arrive. The same binding again does no harm then: whichever comes second is refused, and
+  // the node is the one where the pod is counted.
+  SetPlace(p, Place::kBinding);
+  const bool first_time = p.retry_wait == absl::ZeroDuration();
+  const absl::Duration wait = NextRetry(p);
+  if (first_time) return Bind(p);
+  Wait(p, now_ + wait);
+}
+
+void Scheduler::Bound(Pending& p) {
+  --binds_in_flight_;
+  const Attempt& t = *p.attempt;
+  cache_->FinishBinding(*t.assumed, now_);
+  metrics_.binding.Observe(now_ - t.bind_begun);
+  metrics_.e2e.Observe(now_ - t.begun);
+  ++metrics_.bound;
+  actions_->RecordEvent(
+      t.assumed, EventType::kNormal, "Scheduled",
+      absl::StrCat("Successfully assigned ", t.assumed->meta.name, " to ", t.assumed->node_name.string()));
+  SetPlace(p, Place::kBound);
+  // Once the watch has shown it, nothing is pending any more.
+  if (p.confirmed || p.gone || !cache_->IsAssumed(p.pod->meta.uid)) {
+    Erase(p);
+  } else {
+    p.attempt.reset();
+  }
+}
+
+void Scheduler::BindFailed(Pending& p, const Answer& a) {
+  --binds_in_flight_;
+  ++metrics_.bind_failures;
+  const api::PodPtr assumed = p.attempt->assumed;
+  metrics_.e2e.Observe(now_ - p.attempt->begun);
+  SetPlace(p, Place::kWritingStatus);
+  cache_->FinishBinding(*assumed, now_);
+  VLOG(1) << "Failed to bind pod: " << Name(*assumed);
+  if (cache_->IsAssumed(assumed->meta.uid)) {
+    if (auto s = cache_->ForgetPod(*assumed); !s.ok())
+      LOG(ERROR) << "scheduler cache ForgetPod failed: " << s.message();
+    MoveAll();  // others may have found the node full
+  }
+  if (p.gone) return Erase(p);
+  if (a.kind == Answer::Kind::kNotFound && a.details_kind == "node") {
+    const Symbol node = assumed->node_name;
+    actions_->GetNode(Ask(Asked::kNode, nullptr, node.string()), node);
+  } else if (a.kind != Answer::Kind::kNotFound) {
+    LOG(ERROR) << "Error scheduling " << assumed->meta.ns.str() << " " << assumed->meta.name << ": " << a.message
+               << "; retrying";
+  }
+  LOG(ERROR) << "Internal error binding pod: (" << a.message << ")";
+  p.attempt.reset();
+  if (p.confirmed) {
+    actions_->RecordEvent(assumed, EventType::kWarning, "FailedScheduling",
+                          absl::StrCat("Binding rejected: ", a.message));
+    return Erase(p);
+  }
+  Fail(p, {.event = absl::StrCat("Binding rejected: ", a.message), .reason = "BindingRejected"});
+}
+
+// ---- volumes ------------------------------------------------------------------------------------
+
+// True when all claims are bound and the pod itself can be bound now.
+bool Scheduler::AssumeVolumes(Pending& p, const api::PodPtr& assumed) {
+  const Row row = cache_->FindRow(assumed->node_name);
+  VolumeBinder::Assumed v = volume_binder_->AssumePodVolumes(*assumed, *cache_->row(row).node);
+  if (!v.error.empty()) {
+    ++metrics_.errors;
+    LOG(ERROR) << "Error scheduling " << assumed->meta.ns.str() << " " << assumed->meta.name << ": " << v.error
+               << "; retrying";
+    p.attempt.reset();
+    Fail(p,
+         {.event = absl::StrCat("AssumePodVolumes failed: ", v.error), .reason = "SchedulerError", .message = v.error});
+    return false;
+  }
+  if (v.all_bound) return true;
+  p.attempt->volumes = std::move(v.to_write);
+  SetPlace(p, Place::kWritingVolumes);
+  WriteNextVolume(p);
+  return false;
+}
+
+void Scheduler::WriteNextVolume(Pending& p) {
+  Attempt& t = *p.attempt;
+  if (t.next_volume < t.volumes.size()) {
+    actions_->UpdateVolume(Ask(Asked::kVolume, &p), t.volumes[t.next_volume]);
+    return;
+  }
+  p.attempt.reset();
+  Fail(p, {.event_type = EventType::kNormal,
+           .event = "Volume binding started, waiting for completion",
+           .reason = "VolumeBindingWaiting"});
+}
+
+void Scheduler::VolumeWritten(Pending& p, const Answer& a) {
+  Attempt& t = *p.attempt;
+  if (a.ok()) {
+    ++t.next_volume;
+    return WriteNextVolume(p);
+  }
+  VLOG(1) << "Failed to bind volumes for pod \"" << Name(*p.pod) << "\"";
+  LOG(ERROR) << "Error scheduling " << p.pod->meta.ns.str() << " " << p.pod->meta.name << ": " << a.message
+             << "; retrying";
+  t.volumes.erase(t.volumes.begin(), t.volumes.begin() + static_cast<std::ptrdiff_t>(t.next_volume));
+  volume_binder_->Forget(t.volumes);
+  p.attempt.reset();
+  Fail(p, {.event = a.message, .reason = "VolumeBindingFailed"});
+}
+
+// ---- when the watch and our memory disagree ------------------------------------------------------
+
+void Scheduler::Verify(Pending& p) {
+  actions_->GetPod(Ask(Asked::kVerify, &p), *p.pod);
+}
+
+void Scheduler::Verified(Pending& p, const Answer& a, const api::PodPtr& fresh) {
+  const bool gone = a.kind == Answer::Kind::kNotFound || (a.ok() && fresh->meta.uid != p.pod->meta.uid) ||
+                    (a.ok() && fresh->Finished());
+  if (!a.ok() && !gone) {
+    LOG(WARNING) << "Cannot find out where pod " << Name(*p.pod) << " is: " << a.message << "; retrying";
+    Wait(p, now_ + NextRetry(p));
+    return;
+  }
+  if (!gone && !fresh->node_name.empty()) {
+    PodAssigned(fresh);
+    return;
+  }
+  if (const api::PodPtr known = cache_->GetPod(p.pod->meta.uid); known != nullptr) {
+    if (auto s = cache_->RemovePod(*known); !s.ok()) LOG(ERROR) << "scheduler cache RemovePod failed: " << s.message();
+    MoveAll();
+  }
+  if (gone) return Erase(p);
+  p.pod = fresh;
+  p.attempt.reset();
+  p.confirmed = false;
+  SetPlace(p, Place::kQueued);
+  queue_->Add(fresh);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,220 @@
+// After a failure: event, condition, preemption, and the way back into the queue.
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+#include <glog/logging.h>
+
+#include "pkg/scheduler/scheduler_internal.h"
+
+namespace berth::scheduler {
+
+api::PodPtr WithNomination(const api::Pod& pod, Symbol node) {
+  auto copy = std::make_shared<api::Pod>(pod);
+  copy->nominated_node_name = node;
+  return copy;
+}
+
+void Scheduler::LogFailure(const Pending& p, const Decision& d) const {
+  const auto& meta = p.pod->meta;
+  if (d.nodes == 0 && d.error == "no nodes available to schedule pods") {
+    VLOG(4) << "Unable to schedule " << meta.ns.str() << " " << meta.name
+            << ": no nodes are registered to the cluster; waiting";
+  } else if (d.outcome == Decision::Outcome::kUnfit) {
+    VLOG(4) << "Unable to schedule " << meta.ns.str() << " " << meta.name << ": no fit: " << d.error << "; waiting";
+  } else {
+    LOG(ERROR) << "Error scheduling " << meta.ns.str() << " " << meta.name << ": " << d.error << "; retrying";
+  }
+}
+
+void Scheduler::Fail(Pending& p, Failure f) {
+  p.why = f.why;
+  if (!options_.pod_priority) {
+    const absl::Duration wait = backoff_.Next(p.pod->meta.Key(), now_);
+    VLOG(4) << "Backing off " << absl::FormatDuration(wait);
+    p.not_before = now_ + wait;
+  } else {
+    queue_->nominated()->Add(p.pod);  // what was freed for it stays its own while it is out of the queue
+  }
+  actions_->RecordEvent(p.pod, f.event_type, "FailedScheduling", std::move(f.event));
+  VLOG(2) << "Updating pod condition for " << Name(*p.pod) << " to (PodScheduled==False)";
+  const auto& had = p.pod->scheduled;
+  api::PodCondition c{"False", std::string(f.reason), std::move(f.message), "", ""};
+  if (had && had->status == c.status) c.last_transition_time = had->last_transition_time;
+  if (had && had->status == c.status && had->reason == c.reason && had->message == c.message &&
+      had->last_probe_time == c.last_probe_time) {
+    StatusDone(p);
+    return;
+  }
+  if (c.last_transition_time.empty()) {
+    c.last_transition_time = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", clock_->Wall(), absl::UTCTimeZone());
+  }
+  WriteCondition(p, c);
+}
+
+void Scheduler::WriteCondition(Pending& p, const api::PodCondition& c) {
+  SetPlace(p, Place::kWritingStatus);
+  p.unwritten = c;
+  actions_->UpdatePodCondition(Ask(Asked::kCondition, &p), p.pod, c);
+}
+
+void Scheduler::StatusDone(Pending& p) {
+  if (p.attempt != nullptr && p.attempt->failures != nullptr) {
+    StartPreemption(p);
+  } else {
+    BackIntoQueue(p);
+  }
+}
+
+// ---- back into the queue ------------------------------------------------------------------------
+
+void Scheduler::BackIntoQueue(Pending& p) {
+  p.attempt.reset();
+  if (p.changed) {
+    p.changed = false;
+    p.unwritten.reset();
+    SetPlace(p, Place::kQueued);
+    queue_->Add(p.pod);
+    return;
+  }
+  if (!options_.pod_priority && now_ < p.not_before) {
+    SetPlace(p, Place::kBackoff);
+    Wait(p, p.not_before);
+    return;
+  }
+  Refetch(p);
+}
+
+void Scheduler::Refetch(Pending& p) {
+  SetPlace(p, Place::kRefetching);
+  actions_->GetPod(Ask(Asked::kRefetch, &p), *p.pod);
+}
+
+void Scheduler::Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh) {
+  if (a.kind == Answer::Kind::kNotFound || (a.ok() && fresh->meta.uid != p.pod->meta.uid)) {
+    LOG(WARNING) << "A pod " << Name(*p.pod) << " no longer exists";
+    return Erase(p);
+  }
+  if (!a.ok()) {
+    LOG(ERROR) << "Error getting pod " << Name(*p.pod) << " for retry: " << a.message << "; retrying...";
+    Wait(p, now_ + NextRetry(p));
+    return;
+  }
+  if (!fresh->node_name.empty() || fresh->Finished()) return Erase(p);  // the watch tells the cache
+  if (p.unwritten) {
+    // The write of the condition met a conflict; with the fresh object it can succeed.
+    actions_->UpdatePodCondition(Ask(Asked::kLateCondition, nullptr, Name(*fresh)), fresh, *p.unwritten);
+    p.unwritten.reset();
+  }
+  const bool changed = SpecOrMetadataChanged(*p.pod, *fresh);
+  p.pod = p.nomination ? WithNomination(*fresh, p.nomination->first) : fresh;
+  SetPlace(p, Place::kQueued);
+  if (changed) {
+    queue_->Add(p.pod);
+  } else {
+    queue_->AddUnschedulableIfNotPresent(p.pod, p.why, p.cycle, now_);
+  }
+}
+
+// ---- preemption ---------------------------------------------------------------------------------
+// Read the preemptor again, choose node and victims, nominate, delete the victims one after another, clear what became
+// void. The nomination counts from the moment of the choice, so that no other pod is given the room meanwhile.
+
+void Scheduler::StartPreemption(Pending& p) {
+  SetPlace(p, Place::kPreempting);
+  actions_->GetPod(Ask(Asked::kPreemptor, &p), *p.pod);
+}
+
+void Scheduler::Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh) {
+  if (a.kind == Answer::Kind::kNotFound || (a.ok() && fresh->meta.uid != p.pod->meta.uid)) {
+    LOG(ERROR) << "Error getting the updated preemptor pod object: "
+               << (a.ok() ? absl::StrCat("pods \"", p.pod->meta.name, "\" is another one now") : a.message);
+    return Erase(p);
+  }
+  if (!a.ok()) {
+    LOG(ERROR) << "Error getting the updated preemptor pod object: " << a.message;
+    return EndPreemption(p);
+  }
+  if (!fresh->node_name.empty() || fresh->Finished()) return Erase(p);
+  p.changed |= SpecOrMetadataChanged(*p.pod, *fresh);
+  p.pod = fresh;
+  Attempt& t = *p.attempt;
+  const absl::Duration begun = clock_->Steady();
+  t.preemption = profiles_.find(fresh->tmpl->scheduler_name)->second->Preempt(fresh, *t.failures);
+  now_ = clock_->Steady();
+  ++metrics_.preemption_attempts;
+  metrics_.preemption.Observe(now_ - begun);
+  metrics_.preemption_victims = static_cast<int64_t>(t.preemption.victims.size());
+  if (!t.preemption.error.empty()) {
+    LOG(ERROR) << "Error preempting victims to make room for " << Name(*fresh) << ": " << t.preemption.error;
+    return EndPreemption(p);
+  }
+  if (t.preemption.node.empty()) return ClearNominations(p);
+  p.nomination = {t.preemption.node, ""};
+  p.pod = WithNomination(*fresh, t.preemption.node);
+  queue_->nominated()->Add(p.pod);
+  actions_->SetNominatedNode(Ask(Asked::kNominate, &p), fresh, t.preemption.node);
+}
+
+void Scheduler::Nominated(Pending& p, const Answer& a, const api::PodPtr& fresh) {
+  if (!a.ok()) {
+    LOG(ERROR) << "Error in preemption process. Cannot update pod " << p.pod->meta.name
+               << " annotations: " << a.message;
+    p.nomination.reset();
+    p.pod = WithNomination(*p.pod, Symbol());
+    queue_->nominated()->Remove(*p.pod);
+    return EndPreemption(p);
+  }
+  if (fresh != nullptr) {
+    p.pod = WithNomination(*fresh, p.attempt->preemption.node);
+    if (p.nomination) p.nomination->second = fresh->meta.resource_version;
+  }
+  DeleteNextVictim(p);
+}
+
+void Scheduler::DeleteNextVictim(Pending& p) {
+  Attempt& t = *p.attempt;
+  if (t.next_victim == t.preemption.victims.size()) return ClearNominations(p);
+  actions_->DeletePod(Ask(Asked::kVictim, &p), t.preemption.victims[t.next_victim]);
+}
+
+void Scheduler::VictimDeleted(Pending& p, const Answer& a) {
+  Attempt& t = *p.attempt;
+  const api::PodPtr& victim = t.preemption.victims[t.next_victim];
+  if (a.ok()) {
+    actions_->RecordEvent(victim, EventType::kNormal, "Preempted",
+                          absl::StrCat("by ", Name(*p.pod), " on node ", t.preemption.node.string()));
+  } else if (a.kind == Answer::Kind::kNotFound) {
+    VLOG(2) << "Victim " << Name(*victim) << " is gone already";
+  } else {
+    LOG(ERROR) << "Error preempting pod " << Name(*victim) << ": " << a.message;
+    return EndPreemption(p);
+  }
+  ++t.next_victim;
+  DeleteNextVictim(p);
+}
+
+void Scheduler::ClearNominations(Pending& p) {
+  for (const api::PodPtr& pod : p.attempt->preemption.nominated_to_clear) {
+    if (pod->nominated_node_name.empty()) continue;
+    Pending* other = Find(*pod);
+    // What we know of it is newer than what the algorithm was given.
+    const api::PodPtr newest = other != nullptr ? other->pod : pod;
+    const api::PodPtr cleared = WithNomination(*newest, Symbol());
+    queue_->nominated()->Remove(*pod);
+    if (other != nullptr) {
+      other->pod = cleared;
+      other->nomination.reset();
+      if (other->place == Place::kQueued) queue_->Update(cleared, false, now_);
+    }
+    actions_->SetNominatedNode(Ask(Asked::kClearNomination, nullptr), newest, Symbol());
+  }
+  EndPreemption(p);
+}
+
+void Scheduler::EndPreemption(Pending& p) {
+  p.attempt.reset();
+  if (p.changed || p.unwritten) return BackIntoQueue(p);
+  SetPlace(p, Place::kQueued);
+  queue_->AddUnschedulableIfNotPresent(p.pod, p.why, p.cycle, now_);
+}
+
+}  // namespace berth::scheduler
