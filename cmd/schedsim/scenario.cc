@@ -1,0 +1,297 @@
+#include "cmd/schedsim/scenario.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <set>
+#include <utility>
+
+#include "cmd/schedsim/defaulting.h"
+#include "pkg/api/json.h"
+#include "pkg/api/stream.h"
+#include "pkg/scheduler/policy/decode.h"
+#include "pkg/util/feature_gates.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+using api::Json;
+
+std::string KeyOf(const api::Object& object) {
+  return std::visit(
+      [&](const auto& o) { return absl::StrCat(object.index(), " ", o->meta.ns.string(), "/", o->meta.name); }, object);
+}
+
+std::string DescriptionOf(const api::Object& object) {
+  static constexpr const char* kKinds[] = {"Pod",
+                                           "Node",
+                                           "Service",
+                                           "ReplicationController",
+                                           "ReplicaSet",
+                                           "StatefulSet",
+                                           "PersistentVolume",
+                                           "PersistentVolumeClaim",
+                                           "StorageClass",
+                                           "PodDisruptionBudget",
+                                           "Namespace",
+                                           "Deployment",
+                                           "PriorityClass",
+                                           "ConfigMap"};
+  return std::visit([&](const auto& o) { return absl::StrCat(kKinds[object.index()], " \"", o->meta.Key(), "\""); },
+                    object);
+}
+
+// Builds Scenarios from what the reader finds.
+class Collector final : public api::JsonSink {
+ public:
+  Collector(const Algorithm& defaults, Input* out) : defaults_(defaults), out_(out) {
+    plain_.algorithm = defaults;
+    Restart();
+  }
+
+  bool Split(std::string_view inside, std::string_view key) override {
+    return (inside.empty() && (key == "items" || key == "pods")) || (inside == "cluster" && key == "items");
+  }
+
+  absl::Status Element(std::string_view inside, std::string_view key, api::Document& element) override {
+    bool pods = inside.empty() && key == "pods";
+    if (!pods && element.root().FindExact("kind").IsNull()) {
+      kindless_.push_back(std::move(element));  // its kind is the list's, which may come later
+      return absl::OkStatus();
+    }
+    Note(Take(element.root(), pods ? "Pod" : "", pods ? &current_.pending : nullptr, &current_, inside == "cluster"));
+    return absl::OkStatus();
+  }
+
+  absl::Status Value(api::Document& rest) override {
+    std::string_view kind = rest.root().Find("kind").Text();
+    if (kind == "Scenario") {
+      current_.is_scenario = true;
+      TakeKindless("", true);
+      Note(ReadFields(rest.root()));
+      current_.error = error_;
+      out_->scenarios.push_back(std::move(current_));
+    } else if (absl::EndsWith(util::ToAbsl(kind), "List") && !rest.root().Find("items").IsNull()) {
+      TakeKindless(kind.substr(0, kind.size() - 4), false);
+      if (!error_.empty()) return util::InvalidArgument(error_);
+      for (auto& o : current_.cluster) plain_.cluster.push_back(std::move(o));
+      for (auto& p : current_.pending) plain_.pending.push_back(std::move(p));
+      has_plain_ = true;
+    } else {
+      auto text = WithServerDefaults(rest.root(), ++loose_);
+      api::Document defaulted;
+      BERTH_RETURN_IF_ERROR(defaulted.Parse(text));
+      BERTH_RETURN_IF_ERROR(Take(defaulted.root(), "", nullptr, &plain_, false));
+      has_plain_ = true;
+    }
+    Restart();
+    return absl::OkStatus();
+  }
+
+  // A document that is not even JSON: in a run of Scenarios it fails alone.
+  bool Broken(const std::string& error) {
+    if (has_plain_ || out_->scenarios.empty()) return false;
+    current_.error = error;
+    current_.is_scenario = true;
+    out_->scenarios.push_back(std::move(current_));
+    Restart();
+    return true;
+  }
+
+  absl::Status Finish() {
+    if (!has_plain_ && !out_->scenarios.empty()) return absl::OkStatus();
+    BERTH_RETURN_IF_ERROR(CheckUnique(plain_));
+    out_->scenarios.push_back(std::move(plain_));
+    return absl::OkStatus();
+  }
+
+ private:
+  void Restart() {
+    current_ = Scenario{};
+    current_.algorithm = defaults_;
+    error_.clear();
+    kindless_.clear();
+  }
+  void Note(const absl::Status& s) {
+    if (!s.ok() && error_.empty()) error_ = util::Message(s);
+  }
+
+  void TakeKindless(std::string_view kind, bool in_cluster) {
+    for (api::Document& d : kindless_) Note(Take(d.root(), kind, nullptr, &current_, in_cluster));
+  }
+
+  // `pods`: take it as a pending pod whatever its node; else unbound pods are pending, or an error inside a cluster.
+  absl::Status Take(Json j, std::string_view kind, std::vector<api::PodPtr>* pods, Scenario* to, bool in_cluster) {
+    auto object = api::DecodeObject(j, kind);
+    if (!object.ok()) {
+      if (object.status().code() != absl::StatusCode::kNotFound) return object.status();
+      std::string_view name = j.Find("kind").Text();
+      ++out_->skipped[name.empty() ? "(no kind)" : std::string(name)];
+      return absl::OkStatus();
+    }
+    if (auto* pod = std::get_if<api::PodPtr>(&*object)) {
+      api::PodPtr p = WithUid(*pod);
+      if (pods != nullptr) {
+        pods->push_back(p);
+        return absl::OkStatus();
+      }
+      if (p->node_name.empty()) {
+        if (in_cluster) {
+          return util::InvalidArgument(absl::StrCat(
+              "Pod \"", p->meta.Key(), "\" in cluster has no spec.nodeName: pods to be placed go to pods"));
+        }
+        if (!p->Finished()) to->pending.push_back(p);
+        return absl::OkStatus();
+      }
+      *object = p;
+    } else if (pods != nullptr) {
+      return util::InvalidArgument(absl::StrCat(DescriptionOf(*object), " among pods: only pods go there"));
+    }
+    to->cluster.push_back(std::move(*object));
+    return absl::OkStatus();
+  }
+
+  // The cache knows pods by uid; those written by hand have none.
+  static api::PodPtr WithUid(const api::PodPtr& pod) {
+    if (!pod->meta.uid.empty()) return pod;
+    auto copy = std::make_shared<api::Pod>(*pod);
+    copy->meta.uid = pod->meta.Key();
+    return copy;
+  }
+
+  static absl::Status CheckUnique(const Scenario& s) {
+    std::set<std::string> names, uids;
+    auto check = [&](const api::Object& o) {
+      if (!names.insert(KeyOf(o)).second)
+        return util::InvalidArgument(absl::StrCat(DescriptionOf(o), " is there twice"));
+      if (const auto* pod = std::get_if<api::PodPtr>(&o); pod != nullptr && !uids.insert((*pod)->meta.uid).second) {
+        return util::InvalidArgument(
+            absl::StrCat(DescriptionOf(o), ": metadata.uid \"", (*pod)->meta.uid, "\" is another pod's"));
+      }
+      return absl::OkStatus();
+    };
+    for (const api::Object& o : s.cluster) BERTH_RETURN_IF_ERROR(check(o));
+    for (const api::PodPtr& p : s.pending) BERTH_RETURN_IF_ERROR(check(p));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFields(Json j) {
+    auto fail = [](std::string_view field, Json v, std::string_view right) {
+      return util::InvalidArgument(absl::StrCat(util::ToAbsl(field), ": ", v.Brief(), ": ", util::ToAbsl(right)));
+    };
+    Algorithm& a = current_.algorithm;
+    if (Json v = j.FindExact("name"); v.IsString()) current_.name = v.Text();
+    if (Json v = j.FindExact("apiVersion"); v.Text() != "schedsim/v1")
+      return fail("apiVersion", v, "should be schedsim/v1");
+    bool own = false;
+    if (Json v = j.FindExact("algorithmProvider"); !v.IsNull()) {
+      if (!v.IsString()) return fail("algorithmProvider", v, "a provider's name is needed here");
+      a.provider = std::string(v.Text());
+      own = true;
+    }
+    if (Json v = j.FindExact("policy"); !v.IsNull()) {
+      if (own) return fail("policy", v, "give either algorithmProvider or policy");
+      auto policy = scheduler::DecodePolicy(v);
+      if (!policy.ok()) return util::InvalidArgument(absl::StrCat("policy: ", policy.status().message()));
+      a.policy = std::move(*policy);
+      own = true;
+    }
+    if (own && defaults_.chosen()) conflicting_ = true;
+    if (Json v = j.FindExact("featureGates"); !v.IsNull()) {
+      if (!v.IsObject()) return fail("featureGates", v, "an object of gates is needed here");
+      for (auto [name, on] : v.Children()) {
+        if (!on.IsBool())
+          return fail(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
+        if (!util::IsFeatureGate(name))
+          return fail("featureGates", on, absl::StrCat("unrecognized key: ", util::ToAbsl(name)));
+        a.gates[std::string(name)] = on.Bool();
+      }
+    }
+    if (Json v = j.FindExact("hardPodAffinitySymmetricWeight"); !v.IsNull()) {
+      if (!v.IsInt() || v.Int() < 1 || v.Int() > 100) {
+        return fail("hardPodAffinitySymmetricWeight", v, "must be in the range 1-100");
+      }
+      a.hard_pod_affinity_symmetric_weight = static_cast<int>(v.Int());
+    }
+    if (Json v = j.FindExact("preempt"); !v.IsNull()) {
+      if (!v.IsBool()) return fail("preempt", v, "true or false is needed here");
+      a.preempt = v.Bool();
+    }
+    if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return fail("pods", v, "a list is needed here");
+    if (Json v = j.FindExact("cluster"); !v.IsNull() && !v.IsObject())
+      return fail("cluster", v, "a v1 List is needed here");
+    return CheckUnique(current_);
+  }
+
+ public:
+  bool conflicting() const { return conflicting_; }
+
+ private:
+  Algorithm defaults_;
+  Input* out_;
+  Scenario plain_, current_;
+  bool has_plain_ = false, conflicting_ = false;
+  int loose_ = 0;
+  std::string error_;
+  std::vector<api::Document> kindless_;
+};
+
+// Where documents begin: an opening brace at the start of a line. Splitting there lets one bad document fail alone.
+std::vector<std::string_view> Documents(std::string_view text) {
+  std::vector<std::string_view> out;
+  size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{') return {text};
+  size_t begin = 0;
+  for (size_t next = text.find("\n{", first); next != std::string_view::npos; next = text.find("\n{", next + 1)) {
+    out.push_back(text.substr(begin, next + 1 - begin));
+    begin = next + 1;
+  }
+  out.push_back(text.substr(begin));
+  return out;
+}
+
+}  // namespace
+
+scheduler::SchedulerGates Algorithm::Gates() const {
+  auto on = [&](std::string_view name) {
+    auto it = gates.find(std::string(name));
+    return it != gates.end() ? it->second : util::FeatureGateDefault(name);
+  };
+  scheduler::SchedulerGates g;
+  g.algorithm.pod_priority = on("PodPriority");
+  g.algorithm.volume_scheduling = on("VolumeScheduling");
+  g.algorithm.block_volume = on("BlockVolume");
+  g.algorithm.storage_object_in_use_protection = on("StorageObjectInUseProtection");
+  g.taint_nodes_by_condition = on("TaintNodesByCondition");
+  g.resource_limits_priority_function = on("ResourceLimitsPriorityFunction");
+  return g;
+}
+
+absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Algorithm& defaults) {
+  Input input;
+  Collector collector(defaults, &input);
+  for (const std::string& file : files) {
+    auto text = api::ReadInput(file);
+    if (!text.ok()) return text.status();
+    std::string shown = file == "-" ? "standard input" : file;
+    size_t line = 0;
+    for (std::string_view document : Documents(*text)) {
+      if (absl::Status s = api::ReadDocuments(document, collector); !s.ok()) {
+        std::string at = line == 0 ? shown : absl::StrCat(shown, ", document from line ", line + 1);
+        if (!collector.Broken(absl::StrCat(at, ": ", s.message()))) {
+          return absl::Status(s.code(), absl::StrCat(at, ": ", s.message()));
+        }
+      }
+      line += static_cast<size_t>(std::count(document.begin(), document.end(), '\n'));
+    }
+    if (collector.conflicting()) {
+      return util::FailedPrecondition(
+          absl::StrCat(shown, ": a Scenario has an algorithm of its own; take the flag for it away"));
+    }
+  }
+  BERTH_RETURN_IF_ERROR(collector.Finish());
+  return input;
+}
+
+}  // namespace berth::schedsim

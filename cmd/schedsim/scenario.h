@@ -1,0 +1,50 @@
+// What schedsim works on: a cluster, the pods to place, and the scheduler to place them with.
+#pragma once
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/api/decode.h"
+#include "pkg/scheduler/factory/factory.h"
+#include "pkg/scheduler/policy/policy.h"
+
+namespace berth::schedsim {
+
+// How to schedule; from flags, or from a Scenario, whose fields win.
+struct Algorithm {
+  std::optional<std::string> provider;
+  std::optional<scheduler::Policy> policy;
+  std::map<std::string, bool> gates;  // those named
+  int hard_pod_affinity_symmetric_weight = 1;
+  bool preempt = false;
+
+  bool chosen() const { return provider.has_value() || policy.has_value(); }
+  // Gates not named have 1.10's defaults.
+  scheduler::SchedulerGates Gates() const;
+};
+
+struct Scenario {
+  std::string name;
+  bool is_scenario = false;  // a Scenario document, or plain objects
+  Algorithm algorithm;
+  std::vector<api::Object> cluster;  // bound pods among them
+  std::vector<api::PodPtr> pending;  // in the order to be tried
+  std::string error;                 // not empty: it cannot be run, and why
+};
+
+struct Input {
+  std::vector<Scenario> scenarios;         // in input order; plain objects of all inputs together are one
+  std::map<std::string, int64_t> skipped;  // kinds that scheduling does not know, and how many
+};
+
+// Reads files ("-": standard input): Kubernetes objects as JSON or YAML, one or many documents, Lists, gzip or plain;
+// or Scenario documents. Loose documents get the server's defaulting and a made-up uid; objects of Lists and Scenarios
+// are taken as stored. `defaults` is what flags say. A bad Scenario is returned with its error; anything else wrong is
+// an error naming the file.
+absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Algorithm& defaults);
+
+}  // namespace berth::schedsim

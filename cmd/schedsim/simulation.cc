@@ -1,0 +1,91 @@
+#include "cmd/schedsim/simulation.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "pkg/scheduler/algorithmprovider/defaults.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+
+using scheduler::Symbol;
+
+absl::Status Simulation::Add(const api::Object& object) {
+  scheduler::Listers& l = cache_.listers();
+  if (const auto* pod = std::get_if<api::PodPtr>(&object)) {
+    if ((*pod)->Finished()) return absl::OkStatus();
+    return cache_.AddPod(*pod);
+  }
+  if (const auto* node = std::get_if<api::NodePtr>(&object)) {
+    cache_.AddNode(*node);
+  } else if (const auto* service = std::get_if<std::shared_ptr<const api::Service>>(&object)) {
+    l.services.Set(*service);
+  } else if (const auto* rc = std::get_if<std::shared_ptr<const api::ReplicationController>>(&object)) {
+    l.replication_controllers.Set(*rc);
+  } else if (const auto* rs = std::get_if<std::shared_ptr<const api::ReplicaSet>>(&object)) {
+    l.replica_sets.Set(*rs);
+  } else if (const auto* sts = std::get_if<std::shared_ptr<const api::StatefulSet>>(&object)) {
+    l.stateful_sets.Set(*sts);
+  } else if (const auto* pv = std::get_if<std::shared_ptr<const api::PersistentVolume>>(&object)) {
+    l.volumes.Set(*pv);
+  } else if (const auto* pvc = std::get_if<std::shared_ptr<const api::PersistentVolumeClaim>>(&object)) {
+    l.claims.Set(*pvc);
+  } else if (const auto* sc = std::get_if<std::shared_ptr<const api::StorageClass>>(&object)) {
+    l.storage_classes.Set(*sc);
+  } else if (const auto* pdb = std::get_if<std::shared_ptr<const api::PodDisruptionBudget>>(&object)) {
+    l.budgets.Set(*pdb);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& scenario) {
+  std::unique_ptr<Simulation> sim(new Simulation);
+  scheduler::SchedulerGates gates = scenario.algorithm.Gates();
+  sim->pod_priority_ = gates.algorithm.pod_priority;
+  sim->preempts_ = scenario.algorithm.preempt;
+  if (sim->preempts_ && !sim->pod_priority_)
+    return util::InvalidArgument("preempt needs featureGates PodPriority=true");
+
+  for (const api::Object& o : scenario.cluster) BERTH_RETURN_IF_ERROR(sim->Add(o));
+  if (sim->pod_priority_) {
+    for (const api::PodPtr& pod : scenario.pending) sim->nominated_.Add(pod);
+  }
+
+  scheduler::FactoryArgs args;
+  args.cache = &sim->cache_;
+  args.gates = gates;
+  args.hard_pod_affinity_symmetric_weight = scenario.algorithm.hard_pod_affinity_symmetric_weight;
+  if (sim->pod_priority_) args.nominated = &sim->nominated_;
+  if (gates.algorithm.volume_scheduling) {
+    sim->volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&sim->cache_, gates.algorithm);
+    args.volume_binder = sim->volume_binder_.get();
+  }
+  auto made =
+      scenario.algorithm.policy
+          ? scheduler::CreateFromConfig(*scenario.algorithm.policy, args, &sim->effective_)
+          : scheduler::CreateFromProvider(
+                scenario.algorithm.provider.value_or(std::string(scheduler::algorithmprovider::kDefaultProvider)), args,
+                &sim->effective_);
+  if (!made.ok()) return made.status();
+  sim->scheduler_ = std::move(*made);
+  return sim;
+}
+
+scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace) {
+  // As in the daemon's queue: a pod's own nomination does not count while it is tried.
+  if (pod_priority_) nominated_.Remove(*pod);
+  scheduler::Decision d = scheduler_->Schedule(pod, trace);
+  if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
+    if (pod_priority_) nominated_.Add(pod);
+    return d;
+  }
+  auto placed = std::make_shared<api::Pod>(*pod);
+  placed->node_name = d.host;
+  if (absl::Status s = cache_.AssumePod(placed); !s.ok()) {
+    d.outcome = scheduler::Decision::Outcome::kError;
+    d.host = Symbol();
+    d.error = absl::StrCat("AssumePod failed: ", s.message());
+  }
+  return d;
+}
+
+}  // namespace berth::schedsim

@@ -1,0 +1,43 @@
+// One scheduler over one cluster, offline: the same code that the daemon runs.
+#pragma once
+#include <absl/status/status.h>
+
+#include <memory>
+#include <string>
+
+#include "cmd/schedsim/scenario.h"
+#include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/nominated_pods.h"
+#include "pkg/scheduler/volumebinder/volume_binder.h"
+
+namespace berth::schedsim {
+
+class Simulation {
+ public:
+  // Fills the cache and builds the scheduler. Errors: an object that cannot be there twice, an algorithm that cannot
+  // be.
+  static absl::StatusOr<std::unique_ptr<Simulation>> Make(const Scenario& scenario);
+
+  scheduler::Cache& cache() { return cache_; }
+  scheduler::GenericScheduler& scheduler() { return *scheduler_; }
+  const scheduler::EffectiveAlgorithm& effective() const { return effective_; }
+  bool preempts() const { return preempts_; }
+
+  // Tries one pod and, when it fits, assumes it on its node.
+  scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace = nullptr);
+
+ private:
+  Simulation() = default;
+  absl::Status Add(const api::Object& object);
+
+  scheduler::Cache cache_;
+  scheduler::NominatedPods nominated_;
+  std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
+  scheduler::EffectiveAlgorithm effective_;
+  std::unique_ptr<scheduler::GenericScheduler> scheduler_;
+  bool preempts_ = false;
+  bool pod_priority_ = false;
+};
+
+}  // namespace berth::schedsim
