@@ -1,0 +1,106 @@
+#include "pkg/api/stream.h"
+
+#include <absl/strings/str_cat.h>
+#include <zlib.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "pkg/api/yaml.h"
+
+namespace berth::api {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+// The first character that is not white space, or 0.
+char FirstCharacter(std::string_view text) {
+  size_t at = text.find_first_not_of(" \t\r\n");
+  return at == std::string_view::npos ? '\0' : text[at];
+}
+
+// Takes one whole document and refuses a second.
+class OneDocument : public JsonSink {
+ public:
+  bool Split(std::string_view, std::string_view) override { return false; }
+  absl::Status Element(std::string_view, std::string_view, Document&) override { return absl::OkStatus(); }
+  absl::Status Value(Document& rest) override {
+    if (found) return absl::InvalidArgumentError("more than one document");
+    found = true;
+    document = std::move(rest);
+    return absl::OkStatus();
+  }
+  bool found = false;
+  Document document;
+};
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadInput(const std::string& path) {
+  auto failed = [&](const std::string& why) { return absl::InvalidArgumentError(absl::StrCat(path, ": ", why)); };
+  std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return failed(std::strerror(errno));
+  std::string text;
+  constexpr size_t kChunk = 1 << 20;
+  for (;;) {
+    size_t had = text.size();
+    text.resize(had + kChunk);
+    size_t got = std::fread(text.data() + had, 1, kChunk, file);
+    text.resize(had + got);
+    if (got < kChunk) break;
+  }
+  int error = std::ferror(file) != 0 ? errno : 0;
+  if (file != stdin) std::fclose(file);
+  if (error != 0) return failed(std::strerror(error));
+  absl::StatusOr<std::string> plain = Gunzip(std::move(text));
+  if (!plain.ok()) return failed(std::string(plain.status().message()));
+  return plain;
+}
+
+absl::StatusOr<std::string> Gunzip(std::string text) {
+  if (text.size() < 2 || text[0] != '\x1f' || text[1] != '\x8b') return text;
+  z_stream z{};
+  constexpr int kGzipOnly = 16 + MAX_WBITS;
+  if (inflateInit2(&z, kGzipOnly) != Z_OK) return absl::InternalError("gzip: cannot start");
+  std::string out;
+  std::vector<char> chunk(1 << 18);
+  size_t taken = 0;
+  int state = Z_OK;
+  while (state == Z_OK) {
+    if (z.avail_in == 0 && taken < text.size()) {
+      size_t n = std::min<size_t>(text.size() - taken, 1u << 30);
+      z.next_in = reinterpret_cast<Bytef*>(text.data() + taken);
+      z.avail_in = static_cast<uInt>(n);
+      taken += n;
+    }
+    z.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    z.avail_out = static_cast<uInt>(chunk.size());
+    state = inflate(&z, Z_NO_FLUSH);
+    out.append(chunk.data(), chunk.size() - z.avail_out);
+    // A file may hold several members, one behind the other.
+    bool more = z.avail_in > 0 || taken < text.size();
+    if (state == Z_STREAM_END && more) state = inflateReset(&z);
+  }
+  std::string why = z.msg != nullptr ? z.msg : "truncated";
+  inflateEnd(&z);
+  if (state != Z_STREAM_END) return absl::InvalidArgumentError(absl::StrCat("gzip: ", why));
+  return out;
+}
+
+absl::Status ReadDocuments(std::string_view text, JsonSink& sink) {
+  if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
+  char first = FirstCharacter(text);
+  if (first == '{' || first == '[') return ReadJson(text, sink);
+  return ReadYaml(text, sink);
+}
+
+absl::StatusOr<Document> ReadDocument(std::string_view text) {
+  OneDocument one;
+  absl::Status s = ReadDocuments(text, one);
+  if (!s.ok()) return s;
+  if (!one.found) return absl::InvalidArgumentError("empty: no document in it");
+  return std::move(one.document);
+}
+
+}  // namespace berth::api
