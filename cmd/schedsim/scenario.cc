@@ -237,15 +237,16 @@ class Collector final : public api::JsonSink {
   std::vector<api::Document> kindless_;
 };
 
-// Where documents begin: an opening brace at the start of a line. Splitting there lets one bad document fail alone.
+// Where documents begin: a line that opens with a brace, behind one that closes with a brace. Splitting there lets one
+// bad document fail alone.
 std::vector<std::string_view> Documents(std::string_view text) {
   std::vector<std::string_view> out;
   size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '{') return {text};
   size_t begin = 0;
-  for (size_t next = text.find("\n{", first); next != std::string_view::npos; next = text.find("\n{", next + 1)) {
-    out.push_back(text.substr(begin, next + 1 - begin));
-    begin = next + 1;
+  for (size_t next = text.find("}\n{", first); next != std::string_view::npos; next = text.find("}\n{", next + 1)) {
+    out.push_back(text.substr(begin, next + 2 - begin));
+    begin = next + 2;
   }
   out.push_back(text.substr(begin));
   return out;
