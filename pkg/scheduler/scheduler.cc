@@ -70,7 +70,9 @@ void Scheduler::Erase(Pending& p) {
   CancelRequest(p);
   StopWaiting(p);
   SetReasons(p, {});
-  queue_->Delete(*p.pod);
+  // The queue goes by name: what is in it under this name may be another pod by now.
+  if (p.place == Place::kQueued) queue_->Delete(*p.pod);
+  if (NominatedPods* nominated = queue_->nominated()) nominated->Remove(*p.pod);
   if (p.place == Place::kBinding || p.place == Place::kBindUnknown) --binds_in_flight_;
   --by_place_[static_cast<size_t>(p.place)];
   pending_.erase(pending_.find(p.pod->meta.uid));
@@ -213,7 +215,6 @@ void Scheduler::PodGone(const api::Pod& pod) {
   if (p == nullptr) return;
   if (p->place == Place::kBinding) {
     p->gone = true;  // the answer is still to come
-    queue_->Delete(pod);
   } else {
     Erase(*p);
   }

@@ -189,6 +189,7 @@ class Scheduler {
   void Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh);
   void StartPreemption(Pending& p);
   void Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh);
+  bool RoomIsBeingMade(const api::Pod& pod) const;
   void Nominated(Pending& p, const Answer& a, const api::PodPtr& fresh);
   void DeleteNextVictim(Pending& p);
   void VictimDeleted(Pending& p, const Answer& a);

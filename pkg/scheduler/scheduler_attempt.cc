@@ -22,6 +22,9 @@ Extender* BinderFor(const GenericScheduler& s, const api::Pod& pod) {
   return nullptr;
 }
 
+// An API server gives up on a request after a minute; none takes effect later.
+constexpr absl::Duration kRequestLifetime = absl::Seconds(61);
+
 std::vector<Symbol> DistinctReasons(const NodeFailures& failures) {
   std::vector<Symbol> reasons;
   const std::vector<FailureReason>* last = nullptr;
@@ -133,12 +136,12 @@ void Scheduler::BindAnswered(Pending& p, const Answer& a) {
     return BindFailed(p, a);
   }
   const bool may_be_done = a.kind == Answer::Kind::kServerError || a.kind == Answer::Kind::kLost;
-  if (may_be_done || p.attempt->answer_lost) {
+  if (may_be_done || p.attempt->lost_at) {
     ++metrics_.binds_unknown;
     LOG(WARNING) << "The outcome of binding pod " << Name(*p.pod) << " to " << p.attempt->assumed->node_name.str()
                  << " is unknown (" << a.message << "); asking the API server";
     p.attempt->bind_answer = a;
-    p.attempt->answer_lost |= a.kind == Answer::Kind::kLost;
+    if (a.kind == Answer::Kind::kLost) p.attempt->lost_at = now_;
     SetPlace(p, Place::kBindUnknown);
     if (p.confirmed) {
       const api::PodPtr shown = cache_->GetPod(p.pod->meta.uid);
@@ -169,9 +172,12 @@ void Scheduler::BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fres
     p.confirmed = true;  // somebody else bound it, elsewhere
     return BindFailed(p, p.attempt->bind_answer);
   }
-  if (p.attempt->bind_answer.kind != Answer::Kind::kLost) return BindFailed(p, p.attempt->bind_answer);
-  // The lost request may still arrive. The same binding again does no harm then: whichever comes second is refused, and
-  // the node is the one where the pod is counted.
+  // A lost request may still arrive, as long as an API server works on one. The same binding again does no harm then:
+  // whichever comes second is refused, and the node is the one where the pod is counted.
+  const auto& lost_at = p.attempt->lost_at;
+  const bool settled =
+      !lost_at || (now_ - *lost_at > kRequestLifetime && p.attempt->bind_answer.kind != Answer::Kind::kLost);
+  if (settled) return BindFailed(p, p.attempt->bind_answer);
   SetPlace(p, Place::kBinding);
   const bool first_time = p.retry_wait == absl::ZeroDuration();
   const absl::Duration wait = NextRetry(p);

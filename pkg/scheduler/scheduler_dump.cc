@@ -21,7 +21,7 @@ std::string Scheduler::CheckInvariants() const {
     if (uid != p->pod->meta.uid) say("is listed under another uid");
     const bool is_queued = p->place == Place::kQueued;
     queued += is_queued ? 1 : 0;
-    if (is_queued != queue_->Has(*p->pod)) say(is_queued ? "is not in the queue" : "is in the queue");
+    if (!p->gone && is_queued != queue_->Has(*p->pod)) say(is_queued ? "is not in the queue" : "is in the queue");
     const bool asks = p->request != 0, waits = p->timer.second != 0;
     timers += waits ? 1 : 0;
     requests += asks ? 1 : 0;

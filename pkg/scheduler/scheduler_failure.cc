@@ -3,6 +3,8 @@
 #include <absl/time/time.h>
 #include <glog/logging.h>
 
+#include <algorithm>
+
 #include "pkg/scheduler/scheduler_internal.h"
 
 namespace berth::scheduler {
@@ -147,11 +149,26 @@ void Scheduler::Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh) {
     LOG(ERROR) << "Error preempting victims to make room for " << Name(*fresh) << ": " << t.preemption.error;
     return EndPreemption(p);
   }
-  if (t.preemption.node.empty()) return ClearNominations(p);
+  if (t.preemption.node.empty()) {
+    // A nomination that no longer leads anywhere would only keep room from others, who may be keeping it from this pod.
+    if (t.preemption.nominated_to_clear.empty() && !RoomIsBeingMade(*fresh)) {
+      t.preemption.nominated_to_clear.push_back(fresh);
+    }
+    return ClearNominations(p);
+  }
   p.nomination = {t.preemption.node, ""};
   p.pod = WithNomination(*fresh, t.preemption.node);
   queue_->nominated()->Add(p.pod);
   actions_->SetNominatedNode(Ask(Asked::kNominate, &p), fresh, t.preemption.node);
+}
+
+// Is a pod of lower priority on its way out of the node this pod is nominated to?
+bool Scheduler::RoomIsBeingMade(const api::Pod& pod) const {
+  const Row row = cache_->FindRow(pod.nominated_node_name);
+  if (row == kNoRow) return false;
+  const auto& pods = cache_->row(row).pods;
+  return std::any_of(pods.begin(), pods.end(),
+                     [&](const PlacedPod& p) { return p.pod->meta.deleting() && p.pod->Priority() < pod.Priority(); });
 }
 
 void Scheduler::Nominated(Pending& p, const Answer& a, const api::PodPtr& fresh) {

@@ -11,9 +11,9 @@ namespace berth::scheduler {
 // One try of one pod, from the decision until it is settled.
 struct Scheduler::Attempt {
   absl::Duration begun, bind_begun;
-  api::PodPtr assumed;       // the copy with the node in it
-  bool answer_lost = false;  // the bind was sent before and nobody knows what became of it
-  Answer bind_answer;        // the one that made us ask
+  api::PodPtr assumed;                    // the copy with the node in it
+  std::optional<absl::Duration> lost_at;  // the bind was sent, and nobody knows what became of it
+  Answer bind_answer;                     // the one that made us ask
   std::vector<VolumeBinder::Binding> volumes;
   size_t next_volume = 0;
   std::shared_ptr<const NodeFailures> failures;  // a preemption is to follow
