@@ -1,0 +1,143 @@
+#include <absl/strings/str_cat.h>
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "pkg/api/decode.h"
+#include "pkg/scheduler/factory/factory.h"
+#include "plugin/examples/node_price.h"
+#include "plugin/examples/replica_limit.h"
+
+namespace plugin::examples {
+namespace {
+
+using namespace berth;             // NOLINT: a test of berth's public face
+using namespace berth::scheduler;  // NOLINT
+
+api::NodePtr MakeNode(const std::string& name, const std::string& labels = "{}") {
+  api::Document d;
+  REQUIRE(d.Parse(R"({"metadata":{"name":")" + name + R"(","labels":)" + labels +
+                  R"(},"status":{"allocatable":{"cpu":"8","memory":"16Gi","pods":"50"}}})")
+              .ok());
+  return api::DecodeNode(d.root()).value();
+}
+
+api::PodPtr MakePod(const std::string& name, const std::string& labels, const std::string& node = "",
+                    const std::string& ns = "default") {
+  api::Document d;
+  REQUIRE(d.Parse(R"({"metadata":{"name":")" + name + R"(","namespace":")" + ns + R"(","uid":"uid-)" + ns + name +
+                  R"(","labels":)" + labels + R"(},"spec":{"nodeName":")" + node + R"(","containers":[]}})")
+              .ok());
+  return api::DecodePod(d.root()).value();
+}
+
+// A scheduler with one predicate and one priority of ours.
+struct Fixture {
+  Cache cache;
+  std::unique_ptr<GenericScheduler> scheduler;
+  explicit Fixture(const std::string& suffix) {
+    Policy policy;
+    policy.predicates.emplace();
+    policy.predicates->push_back({absl::StrCat("MaxReplicasPerNode", suffix), {}});
+    policy.priorities.emplace();
+    policy.priorities->push_back({absl::StrCat("CheapestNodePriority", suffix), 1, {}});
+    FactoryArgs args;
+    args.cache = &cache;
+    EffectiveAlgorithm effective;
+    auto made = CreateFromConfig(policy, args, &effective);
+    REQUIRE(made.ok());
+    scheduler = std::move(*made);
+    REQUIRE(effective.predicates ==
+            std::vector<std::string>{"CheckNodeCondition", absl::StrCat("MaxReplicasPerNode", suffix)});
+  }
+};
+
+const char* const kForms[] = {"", "Plain"};
+
+}  // namespace
+
+TEST_CASE("the examples are registered, as everything in plugin/ is") {
+  for (const std::string form : kForms) {
+    CHECK(IsFitPredicateRegistered("MaxReplicasPerNode" + form));
+    CHECK(IsPriorityFunctionRegistered("CheapestNodePriority" + form));
+  }
+}
+
+TEST_CASE("MaxReplicasPerNode lets only so many pods of an app on a node") {
+  for (const char* form : kForms) {
+    INFO("form " << form);
+    Fixture f(form);
+    f.cache.AddNode(MakeNode("n1"));
+    f.cache.AddNode(MakeNode("n2"));
+    const std::string labels = R"({"app":"db","max-per-node":"2"})";
+    REQUIRE(f.cache.AddPod(MakePod("a", labels, "n1")).ok());
+    REQUIRE(f.cache.AddPod(MakePod("b", labels, "n1")).ok());
+    REQUIRE(f.cache.AddPod(MakePod("c", R"({"app":"db"})", "n2")).ok());     // counts, though it has no limit itself
+    REQUIRE(f.cache.AddPod(MakePod("d", labels, "n2", "elsewhere")).ok());   // another namespace's does not
+    REQUIRE(f.cache.AddPod(MakePod("e", R"({"app":"other"})", "n2")).ok());  // nor does another app's
+
+    CHECK(f.scheduler->Schedule(MakePod("x", labels)).host.str() == "n2");
+    REQUIRE(f.cache.AddPod(MakePod("f", labels, "n2")).ok());
+    Decision full = f.scheduler->Schedule(MakePod("x", labels));
+    CHECK(full.outcome == Decision::Outcome::kUnfit);
+    CHECK(full.error == "0/2 nodes are available: 2 " + std::string(kTooManyReplicas) + ".");
+    CHECK(f.scheduler->Schedule(MakePod("y", R"({"app":"db"})")).outcome == Decision::Outcome::kPlaced);
+  }
+}
+
+TEST_CASE("MaxReplicasPerNode refuses to judge a pod whose limit is no number") {
+  for (const char* form : kForms) {
+    INFO("form " << form);
+    Fixture f(form);
+    f.cache.AddNode(MakeNode("n1"));
+    for (const std::string bad : {"0", "-1", "many", "2x", "", "99999999999999999999"}) {
+      Decision d = f.scheduler->Schedule(MakePod("x", R"({"app":"db","max-per-node":")" + bad + "\"}"));
+      CHECK(d.outcome == Decision::Outcome::kError);
+      CHECK(d.error == "pod label max-per-node: \"" + bad + "\" should be a whole number, 1 or more");
+    }
+  }
+}
+
+TEST_CASE("CheapestNodePriority scores by price") {
+  for (const char* form : kForms) {
+    INFO("form " << form);
+    Fixture f(form);
+    f.cache.AddNode(MakeNode("dear", R"({"price-per-hour":"40"})"));
+    f.cache.AddNode(MakeNode("fair", R"({"price-per-hour":"12"})"));
+    f.cache.AddNode(MakeNode("gift", R"({"price-per-hour":"0"})"));
+    f.cache.AddNode(MakeNode("none"));
+    f.cache.AddNode(MakeNode("odd", R"({"price-per-hour":"cheap"})"));
+    DecisionTrace trace;
+    CHECK(f.scheduler->Schedule(MakePod("x", "{}"), &trace).host.str() == "gift");
+    REQUIRE(trace.feasible.size() == 5);
+    std::map<std::string, int64_t> scores;
+    for (size_t i = 0; i < 5; ++i) scores[trace.feasible[i].string()] = trace.priorities.at(0).scores[i];
+    CHECK(scores == std::map<std::string, int64_t>{{"dear", 0}, {"fair", 7}, {"gift", 10}, {"none", 0}, {"odd", 0}});
+  }
+}
+
+TEST_CASE("both forms of the examples decide alike on random clusters") {
+  std::mt19937 random(20180326);
+  auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 30; ++round) {
+    Fixture prepared(""), plain("Plain");
+    for (int i = 0; i < 12; ++i) {
+      std::string labels = pick(4) == 0 ? "{}" : absl::StrCat(R"({"price-per-hour":")", pick(50), "\"}");
+      for (Fixture* f : {&prepared, &plain}) f->cache.AddNode(MakeNode(absl::StrCat("n", i), labels));
+    }
+    for (int i = 0; i < 60; ++i) {
+      std::string labels = absl::StrCat(R"({"app":"a)", pick(3), "\"");
+      if (pick(3) != 0) absl::StrAppend(&labels, R"(,"max-per-node":")", 1 + pick(3), "\"");
+      labels += "}";
+      std::string name = absl::StrCat("p", i);
+      Decision a = prepared.scheduler->Schedule(MakePod(name, labels));
+      Decision b = plain.scheduler->Schedule(MakePod(name, labels));
+      REQUIRE(a.host == b.host);
+      REQUIRE(a.error == b.error);
+      if (a.host.empty()) continue;
+      for (Fixture* f : {&prepared, &plain}) REQUIRE(f->cache.AddPod(MakePod(name, labels, a.host.string())).ok());
+    }
+  }
+}
+
+}  // namespace plugin::examples

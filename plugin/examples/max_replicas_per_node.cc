@@ -1,0 +1,64 @@
+// MaxReplicasPerNode, the same fit predicate in the prepared form: looks up once what it needs for a pod, then answers
+// for one row of the node table after another without touching the pods on it.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/factory/factory.h"
+#include "plugin/examples/replica_limit.h"
+
+namespace plugin::examples {
+namespace {
+
+using berth::scheduler::Cache;
+using berth::scheduler::FailureReason;
+using berth::scheduler::FitCheck;
+using berth::scheduler::FitPredicate;
+using berth::scheduler::PluginFactoryArgs;
+using berth::scheduler::PodContext;
+using berth::scheduler::PodCount;
+using berth::scheduler::PodQuery;
+using berth::scheduler::Row;
+using berth::scheduler::RowSet;
+using berth::scheduler::Verdict;
+
+class ReplicaCheck final : public FitCheck {
+ public:
+  ReplicaCheck(const PodContext& ctx, Cache* cache) : limit_(ReplicaLimitOf(*ctx.pod.tmpl)) {
+    if (!limit_.wanted || !limit_.error.empty()) return;
+    // A live count: the cache keeps it up to date as pods come and go, and shares it between equal queries.
+    PodQuery query;
+    query.namespaces = {ctx.pod.tmpl->ns};
+    query.any_of = {berth::api::Selector::FromMap(berth::api::Labels({{kAppLabel(), limit_.app}}))};
+    query.sees_nominated = true;  // pods that a preemption made room for count as if they were there
+    replicas_ = cache->Count(query);
+  }
+
+  Verdict Check(Row row) override {
+    if (!limit_.wanted) return Verdict::kFits;
+    if (!limit_.error.empty()) return Verdict::kError;
+    return replicas_->OnRow(row) < limit_.max ? Verdict::kFits : Verdict::kFails;
+  }
+  void Explain(Row, std::vector<FailureReason>* reasons) override {
+    reasons->push_back({berth::util::Symbol(kTooManyReplicas), /*unresolvable=*/false});
+  }
+  std::string Error(Row) override { return limit_.error; }
+  // Most pods have no limit: then the whole column fits at once.
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (limit_.wanted) FitCheck::Filter(candidates, errors);
+  }
+
+ private:
+  ReplicaLimit limit_;
+  std::shared_ptr<const PodCount> replicas_;
+};
+
+FitPredicate MaxReplicasPerNode(const PluginFactoryArgs& args) {
+  return [cache = args.cache](const PodContext& ctx) { return std::make_unique<ReplicaCheck>(ctx, cache); };
+}
+
+const std::string kRegistered = berth::scheduler::RegisterFitPredicateFactory("MaxReplicasPerNode", MaxReplicasPerNode);
+
+}  // namespace
+}  // namespace plugin::examples

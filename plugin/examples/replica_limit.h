@@ -1,0 +1,41 @@
+// What a pod says about how many of its kind one node may hold: the labels app and max-per-node.
+#pragma once
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "pkg/api/types.h"
+
+namespace plugin::examples {
+
+inline berth::util::Symbol kAppLabel() {
+  return berth::util::Symbol("app");
+}
+inline constexpr std::string_view kTooManyReplicas =
+    "node(s) had as many replicas as the pod's label max-per-node allows";
+
+struct ReplicaLimit {
+  bool wanted = false;  // the pod has both labels
+  berth::util::Symbol app;
+  int64_t max = 0;
+  std::string error;  // max-per-node is not a number from 1 up
+};
+
+inline ReplicaLimit ReplicaLimitOf(const berth::api::PodTemplate& pod) {
+  ReplicaLimit limit;
+  std::optional<berth::util::Symbol> app = pod.labels.Get(kAppLabel());
+  std::optional<berth::util::Symbol> max = pod.labels.Get(berth::util::Symbol("max-per-node"));
+  if (!app || !max) return limit;
+  limit.wanted = true;
+  limit.app = *app;
+  std::string_view text = max->str();
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), limit.max);
+  if (error != std::errc() || end != text.data() + text.size() || limit.max < 1) {
+    limit.error = "pod label max-per-node: \"" + std::string(text) + "\" should be a whole number, 1 or more";
+  }
+  return limit;
+}
+
+}  // namespace plugin::examples
