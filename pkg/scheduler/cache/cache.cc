@@ -4,7 +4,7 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
 
 #include "pkg/util/status.h"
 
@@ -13,6 +13,7 @@ namespace {
 
 constexpr absl::Duration kAssumedPodTtl = absl::Seconds(30);
 constexpr size_t kUnusedCountsKept = 64;
+constexpr size_t kMinChangesKept = 1 << 10;
 
 const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
     kNetworkUnavailable("NetworkUnavailable"), kMemoryPressure("MemoryPressure"), kDiskPressure("DiskPressure"),
@@ -74,7 +75,7 @@ Row Cache::EnsureRow(Symbol name) {
     }
     columns_.flags.push_back(0);
     listed_.Resize(r + 1);
-    for (auto& [key, column] : label_columns_) column->push_back(kNoValue);
+    for (auto& [key, column] : label_columns_) column->values_.push_back(kNoValue);
   }
   rows_[r].name = name;
   rows_[r].in_use = true;
@@ -88,8 +89,22 @@ void Cache::FreeRowIfEmpty(Row r) {
   if (row.node != nullptr || !row.pods.empty()) return;
   row_by_name_.erase(row.name);
   row = NodeRow{};
-  Touch(r);
+  Touch(r, /*node_changed=*/true);
   free_rows_.push_back(r);
+}
+
+void Cache::Touch(Row r, bool node_changed) {
+  rows_[r].generation = ++generation_;
+  if (changes_.size() < kMinChangesKept || changes_.size() < rows_.size()) {
+    // Grow so that a round over all rows is remembered. Sizes are powers of two; numbers keep their places.
+    std::vector<uint32_t> larger(std::max(kMinChangesKept, std::bit_ceil(2 * rows_.size())), 0);
+    uint64_t kept = std::min<uint64_t>(generation_ - 1, changes_.size());
+    for (uint64_t g = generation_ - kept; g < generation_; ++g) {
+      larger[g & (larger.size() - 1)] = changes_[g & (changes_.size() - 1)];
+    }
+    changes_ = std::move(larger);
+  }
+  changes_[generation_ & (changes_.size() - 1)] = r << 1 | static_cast<uint32_t>(node_changed);
 }
 
 void Cache::SetFlags(Row r) {
@@ -135,12 +150,14 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (!same_labels) {
     row.zone = row.node != nullptr ? ZoneOf(row.node->labels) : Symbol();
     for (auto& [key, column] : label_columns_) {
-      (*column)[r] = row.node != nullptr ? row.node->labels.Get(key).value_or(kNoValue) : kNoValue;
+      Symbol value = row.node != nullptr ? row.node->labels.Get(key).value_or(kNoValue) : kNoValue;
+      column->Set(r, value);
     }
     for (const PlacedPod& p : row.pods) CountInDomains(r, p, +1, false);
   }
   if (was_listed != (row.node != nullptr)) {
     names_changed_ = true;
+    ++names_version_;
     if (row.node != nullptr) {
       listed_.Insert(r);
       ++node_count_;
@@ -149,7 +166,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
       --node_count_;
     }
   }
-  Touch(r);
+  Touch(r, /*node_changed=*/true);
 }
 
 void Cache::AddNode(api::NodePtr node) {
@@ -184,11 +201,29 @@ uint32_t Cache::NameRank(Row r) const {
   return rank_[r];
 }
 
+void Cache::LabelColumn::Set(Row r, Symbol value) {
+  if (values_[r] == value) return;
+  if (values_[r] != kNoValue) {
+    auto it = rows_.find(values_[r]);
+    std::erase(it->second, r);
+    if (it->second.empty()) rows_.erase(it);
+  }
+  values_[r] = value;
+  if (value != kNoValue) rows_[value].push_back(r);
+}
+
+const std::vector<Row>& Cache::LabelColumn::RowsWith(Symbol value) const {
+  static const std::vector<Row> kNone;
+  auto it = rows_.find(value);
+  return it == rows_.end() ? kNone : it->second;
+}
+
 const Cache::LabelColumn& Cache::Label(Symbol key) const {
   std::unique_ptr<LabelColumn>& column = label_columns_[key];
   if (column == nullptr) {
-    column = std::make_unique<LabelColumn>(rows_.size(), kNoValue);
-    listed_.ForEach([&](Row r) { (*column)[r] = rows_[r].node->labels.Get(key).value_or(kNoValue); });
+    column = std::make_unique<LabelColumn>();
+    column->values_.assign(rows_.size(), kNoValue);
+    listed_.ForEach([&](Row r) { column->Set(r, rows_[r].node->labels.Get(key).value_or(kNoValue)); });
   }
   return *column;
 }
@@ -254,8 +289,7 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, bool nominated) {
   bool terminating = p.pod->meta.deleting();
   for (PodCount* c : p.info->counted_by) {
     if ((c->query_.skip_terminating && terminating) || (nominated && !c->query_.sees_nominated)) continue;
-    if (c->by_row_.size() <= r) c->by_row_.resize(rows_.size(), 0);
-    c->by_row_[r] += sign;
+    c->AddOnRow(r, sign);
     c->total_all_ += sign;
   }
   if (!nominated) {
@@ -345,14 +379,14 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
   }
   DropUnusedCounts();
   std::shared_ptr<PodCount> count(new PodCount(query));
-  count->by_row_.resize(rows_.size(), 0);
   const LabelColumn* column = query.topology_key.empty() ? nullptr : &Label(query.topology_key);
   for (auto& [tmpl, info] : templates_) {
     if (!query.Matches(*tmpl)) continue;
     info->counted_by.push_back(count.get());
     for (const auto& [r, placed] : info->rows) {
       int32_t n = placed.live + (query.skip_terminating ? 0 : placed.terminating);
-      count->by_row_[r] += n;
+      if (n == 0) continue;
+      count->AddOnRow(r, n);
       count->total_all_ += n;
       if (rows_[r].node == nullptr) continue;
       count->total_ += n;

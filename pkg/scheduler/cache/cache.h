@@ -97,10 +97,40 @@ class Cache {
   // Listed rows in descending order of node name, the order in which 1.10 resolves ties; and a row's place in it.
   const std::vector<Row>& by_name_descending() const;
   uint32_t NameRank(Row r) const;
-  // The column of a node label: the value of each row, or kNoValue. Created on first use, then kept up to date.
-  using LabelColumn = std::vector<Symbol>;
+  // Changes when by_name_descending() does.
+  uint64_t names_version() const { return names_version_; }
+
+  // The column of a node label: the value of each row, or kNoValue, and the rows of each value. Created on first use,
+  // then kept up to date.
   static const Symbol kNoValue;
+  class LabelColumn {
+   public:
+    Symbol operator[](Row r) const { return values_[r]; }
+    const std::vector<Row>& RowsWith(Symbol value) const;
+    size_t distinct() const { return rows_.size(); }
+
+   private:
+    friend class Cache;
+    void Set(Row r, Symbol value);
+    std::vector<Symbol> values_;
+    absl::flat_hash_map<Symbol, std::vector<Row>> rows_;
+  };
   const LabelColumn& Label(Symbol key) const;
+
+  // ---- what changed ----
+  // A number that grows with each change of a row.
+  uint64_t generation() const { return generation_; }
+  // Calls f(row, node_changed) for each change after the given generation, oldest first; rows may repeat. node_changed:
+  // the node object itself, not only the pods on it. False, and no call, when that is too long ago to be remembered.
+  template <typename F>
+  bool ChangesSince(uint64_t generation, F f) const {
+    if (generation_ - generation >= changes_.size()) return generation == generation_;
+    for (uint64_t g = generation + 1; g <= generation_; ++g) {
+      uint32_t change = changes_[g & (changes_.size() - 1)];
+      f(Row{change >> 1}, (change & 1) != 0);
+    }
+    return true;
+  }
 
   // ---- pods ----
   // Pods are known by uid; without one: "Cannot get cache key for pod with empty UID".
@@ -166,7 +196,7 @@ class Cache {
   };
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
-  void Touch(Row r) { rows_[r].generation = ++generation_; }
+  void Touch(Row r, bool node_changed = false);
   void Place(Row r, const PlacedPod& p);            // list and counts
   bool Unplace(Row r, const api::Pod& pod);         // by uid
   void CountPod(Row r, const PlacedPod& p, int sign, bool nominated = false);  // in every sum and count
@@ -188,7 +218,9 @@ class Cache {
   mutable std::vector<Row> by_name_;
   mutable std::vector<uint32_t> rank_;
   mutable bool names_changed_ = true;
+  uint64_t names_version_ = 0;
   uint64_t generation_ = 0;
+  std::vector<uint32_t> changes_;  // a ring by generation: row * 2 + node_changed
   absl::flat_hash_map<std::string, PodState> pod_states_;
   size_t assumed_ = 0;
   uint64_t repairs_ = 0;

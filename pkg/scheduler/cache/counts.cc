@@ -18,6 +18,12 @@ bool PodQuery::Matches(const api::PodTemplate& t) const {
   return std::any_of(any_of.begin(), any_of.end(), [&](const api::Selector& s) { return s.Matches(t.labels); });
 }
 
+void PodCount::AddOnRow(Row row, int32_t n) {
+  auto it = by_row_.try_emplace(row, 0).first;
+  it->second += n;
+  if (it->second == 0) by_row_.erase(it);
+}
+
 bool DeclaredTerms::Term::Matches(const api::PodTemplate& t) const {
   return term.selector.ok() && Contains(term.namespaces, t.ns) && term.selector.selector.Matches(t.labels);
 }

@@ -31,7 +31,12 @@ struct PodQuery {
 class PodCount {
  public:
   const PodQuery& query() const { return query_; }
-  int32_t OnRow(Row row) const { return row < by_row_.size() ? by_row_[row] : 0; }
+  int32_t OnRow(Row row) const {
+    auto it = by_row_.find(row);
+    return it == by_row_.end() ? 0 : it->second;
+  }
+  // Rows with at least one such pod.
+  const absl::flat_hash_map<Row, int32_t>& rows() const { return by_row_; }
   // Pods on nodes that carry the topology label with this value.
   int64_t InValue(Symbol value) const {
     auto it = by_value_.find(value);
@@ -45,7 +50,8 @@ class PodCount {
   friend class Cache;
   explicit PodCount(PodQuery q) : query_(std::move(q)) {}
   PodQuery query_;
-  std::vector<int32_t> by_row_;
+  void AddOnRow(Row row, int32_t n);
+  absl::flat_hash_map<Row, int32_t> by_row_;
   absl::flat_hash_map<Symbol, int64_t> by_value_;
   int64_t total_ = 0, total_all_ = 0;
 };
