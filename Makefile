@@ -93,7 +93,7 @@ test: deps  ## build and run every test; the last line is "N passed, N failed"
 test-programs: $(TEST_PROGRAMS)
 
 run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEEP=1: leave it running)
-	@OUT=$(OUT) hack/demo.sh
+	@OUT=$(OUT) hack/demo.py
 
 bench: all  ## benchmarks, with a table at the end
 	+@$(MAKE) --no-print-directory $(if $(BENCH_SOURCES),$(OUT)/bin/bench)

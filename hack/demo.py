@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+"""`make run`: a demo cluster on hollow-apiserver, scheduled by kube-scheduler before your eyes.
+
+Starts both programs on free ports, creates the pods of the ReplicaSets in test/testdata/demo/apps.yaml as their
+controller would, shows how they are placed, prints a table and what it learned, and stops both. Exits 0 when every
+pod that fits somewhere is bound and every other is reported as unschedulable.
+
+OUT=DIR   where the programs are (DIR/bin; default _output)
+KEEP=1    leave both programs running, and say how to look at them and how to stop them
+"""
+import collections, http.client, json, os, re, signal, socket, subprocess, sys, tempfile, threading, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.path.join(ROOT, os.environ.get("OUT") or "_output", "bin")
+DATA = os.path.join(ROOT, "test/testdata/demo")
+ZONE = "failure-domain.beta.kubernetes.io/zone"
+SECONDS = 120  # after which the demo gives up
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Api:
+    """JSON over one kept connection."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+
+    def call(self, method, path, body=None):
+        self.connection.request(method, path, json.dumps(body) if body is not None else None,
+                                {"Content-Type": "application/json", "Accept": "application/json"})
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if answer.status >= 300:
+            raise RuntimeError("%s %s: %d %s" % (method, path, answer.status, text[:300].decode(errors="replace")))
+        return json.loads(text)
+
+
+class Demo:
+    def __init__(self):
+        self.processes = []
+        self.logs = tempfile.mkdtemp(prefix="berth-demo-")
+        self.tty = sys.stdout.isatty()
+
+    def start(self, name, *args, **kwargs):
+        program = os.path.join(BIN, name)
+        if not os.access(program, os.X_OK):
+            sys.exit("demo: %s is not there; run make first" % program)
+        log = open(os.path.join(self.logs, name + ".log"), "wb")
+        process = subprocess.Popen([program, *args], stdin=subprocess.DEVNULL, stderr=log, start_new_session=True, **kwargs)
+        self.processes.append((name, process))
+        return process
+
+    def check_alive(self):
+        for name, process in self.processes:
+            if process.poll() is not None:
+                self.fail("%s ended with status %d" % (name, process.returncode))
+
+    def fail(self, why):
+        print("\ndemo: %s" % why)
+        for name, _ in self.processes:
+            path = os.path.join(self.logs, name + ".log")
+            tail = open(path, errors="replace").read().splitlines()[-15:]
+            print("--- the end of %s\n%s" % (path, "\n".join(tail)))
+        sys.exit(1)
+
+    def stop(self):
+        for _, process in reversed(self.processes):
+            if process.poll() is None:
+                process.terminate()
+        for name, process in reversed(self.processes):
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+                print("demo: %s did not stop and was killed" % name)
+
+    def run(self):
+        started = time.monotonic()
+        server = self.start("hollow-apiserver", "--insecure-port=0", "--load=%s/nodes.yaml" % DATA,
+                            "--load=%s/apps.yaml" % DATA, stdout=subprocess.PIPE)
+        line = server.stdout.readline().decode()
+        match = re.match(r"Serving insecurely on 127\.0\.0\.1:(\d+)", line)
+        if not match:
+            self.fail("hollow-apiserver did not say where it serves, but %r" % line)
+        self.port = int(match.group(1))
+        self.api = Api(self.port)
+        self.metrics_port = free_port()
+        self.start("kube-scheduler", "--master=http://127.0.0.1:%d" % self.port, "--leader-elect=false",
+                   "--address=127.0.0.1", "--port=%d" % self.metrics_port, "--kube-api-qps=5000", "--kube-api-burst=5000",
+                   "--logtostderr", "-v=2", stdout=subprocess.DEVNULL)
+        self.nodes = {n["metadata"]["name"]: n for n in self.api.call("GET", "/api/v1/nodes")["items"]}
+        self.sets = self.api.call("GET", "/apis/apps/v1/replicasets")["items"]
+        self.sets.sort(key=lambda s: (fits(s) < s["spec"]["replicas"], -s["spec"]["replicas"]))
+        zones = collections.Counter(n["metadata"]["labels"][ZONE] for n in self.nodes.values())
+        print("A cluster of %d nodes in %d zones on hollow-apiserver (http://127.0.0.1:%d), and kube-scheduler beside it."
+              % (len(self.nodes), len(zones), self.port))
+        print("Creating %d pods of %d applications.\n" % (sum(s["spec"]["replicas"] for s in self.sets), len(self.sets)))
+
+        self.begin = time.monotonic()
+        creator = threading.Thread(target=self.create_pods, daemon=True)
+        self.error = None
+        creator.start()
+        self.watch(creator)
+        self.table()
+        self.pending()
+        self.speed()
+        print("\nAll of it took %.1f s." % (time.monotonic() - started))
+
+    def create_pods(self):
+        try:
+            api = Api(self.port)
+            for s in self.sets:
+                meta, template = s["metadata"], s["spec"]["template"]
+                owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": meta["name"], "uid": meta["uid"],
+                         "controller": True, "blockOwnerDeletion": True}
+                for i in range(s["spec"]["replicas"]):
+                    pod = {"apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
+                           "metadata": {"name": "%s-%04d" % (meta["name"], i), "namespace": meta["namespace"],
+                                        "labels": template["metadata"]["labels"], "ownerReferences": [owner]}}
+                    api.call("POST", "/api/v1/namespaces/%s/pods" % meta["namespace"], pod)
+        except Exception as e:  # told by the watching thread
+            self.error = e
+
+    def look(self):
+        """Where every pod is: by application the bound ones, the unschedulable ones, the rest."""
+        self.pods = self.api.call("GET", "/api/v1/pods")["items"]
+        state = {s["metadata"]["name"]: [0, 0, 0] for s in self.sets}
+        for pod in self.pods:
+            kind = 0 if pod["spec"].get("nodeName") else 1 if why_pending(pod) else 2
+            state[app_of(pod)][kind] += 1
+        return state
+
+    def watch(self, creator):
+        shown, lines = 0, 0
+        while True:
+            finished = not creator.is_alive()
+            self.check_alive()
+            if self.error:
+                self.fail("creating pods: %s" % self.error)
+            state = self.look()
+            # A pod can be unschedulable for a moment (a cache has no node yet): what counts is where it ends.
+            done = finished and all(state[s["metadata"]["name"]][:2] == [fits(s), s["spec"]["replicas"] - fits(s)] for s in self.sets)
+            bound = sum(v[0] for v in state.values())
+            if self.tty:
+                if lines:
+                    print("\033[%dA" % lines, end="")
+                lines = 0
+                for s in self.sets:
+                    name, n = s["metadata"]["name"], s["spec"]["replicas"]
+                    b, u, _ = state[name]
+                    width = 40 * b // n
+                    print("  %-8s %4d of %4d bound %s%s%s\033[K" % (name, b, n, "#" * width, "." * (40 - width),
+                                                                  "  %d do not fit" % u if u else ""))
+                    lines += 1
+            elif bound >= shown + 200 or done:
+                shown = bound
+                print("  %5.1f s: %4d pods created, %4d bound, %d found unschedulable"
+                      % (time.monotonic() - self.begin, len(self.pods), bound, sum(v[1] for v in state.values())))
+            if done:
+                self.seconds = time.monotonic() - self.begin
+                return
+            if time.monotonic() - self.begin > SECONDS:
+                self.fail("after %d s not all is as it should be: %s" % (SECONDS, ", ".join(
+                    "%s: %d bound, %d unschedulable, %d neither, wanted %d bound of %d"
+                    % (s["metadata"]["name"], *state[s["metadata"]["name"]], fits(s), s["spec"]["replicas"]) for s in self.sets)))
+            time.sleep(0.1)
+
+    def table(self):
+        count, cpu, have, nodes = (collections.Counter() for _ in range(4))
+        zones, kinds = set(), set()
+        for node in self.nodes.values():
+            zone, kind = node["metadata"]["labels"][ZONE], node["metadata"]["labels"]["kind"]
+            zones.add(zone)
+            kinds.add(kind)
+            nodes[kind] += 1
+            have[kind] += milli(node["status"]["allocatable"]["cpu"])
+        for pod in self.pods:
+            node = self.nodes.get(pod["spec"].get("nodeName"))
+            if node is None:
+                continue
+            zone, kind = node["metadata"]["labels"][ZONE], node["metadata"]["labels"]["kind"]
+            count[zone, kind] += 1
+            cpu[kind] += sum(milli(c["resources"]["requests"].get("cpu", "0")) for c in pod["spec"]["containers"])
+        zones, kinds = sorted(zones), sorted(kinds)
+        print("\nPods placed, by kind of node and zone:\n")
+        print("  %-9s %6s" % ("NODES", "") + "".join("%9s" % z for z in zones) + "%9s   %s" % ("all", "CPU requested"))
+        for kind in kinds:
+            row = [count[z, kind] for z in zones]
+            print("  %-9s %6d" % (kind, nodes[kind]) + "".join("%9d" % n for n in row)
+                  + "%9d   %3d%%" % (sum(row), round(100 * cpu[kind] / have[kind])))
+        row = [sum(count[z, k] for k in kinds) for z in zones]
+        print("  %-9s %6d" % ("all", len(self.nodes)) + "".join("%9d" % n for n in row) + "%9d" % sum(row))
+
+    def pending(self):
+        reasons = collections.defaultdict(collections.Counter)
+        for pod in self.pods:
+            if not pod["spec"].get("nodeName"):
+                reasons[app_of(pod)][why_pending(pod)] += 1
+        print("\nPods pending, and why:\n")
+        for s in self.sets:
+            name = s["metadata"]["name"]
+            if not reasons[name]:
+                continue
+            print("  %-9s %d of %d: %s" % (name, sum(reasons[name].values()), s["spec"]["replicas"],
+                                           s["metadata"].get("annotations", {}).get("demo/why", "")))
+            for text, n in reasons[name].most_common():
+                for part in wrap(text, 104):
+                    print("  %-9s %s" % ("", part))
+
+    def speed(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.metrics_port, timeout=10)
+        connection.request("GET", "/metrics")
+        text = connection.getresponse().read().decode()
+        value = {m.group(1): float(m.group(2)) for m in re.finditer(r"^(\w+) ([0-9.e+-]+)$", text, re.M)}
+        name = "scheduler_scheduling_algorithm_latency_microseconds"
+        bound = sum(1 for p in self.pods if p["spec"].get("nodeName"))
+        print("\n%d pods were created, decided and bound in %.1f s: %.0f a second, most of it the creating."
+              % (bound, self.seconds, bound / self.seconds))
+        if value.get(name + "_count"):
+            each = value[name + "_sum"] / value[name + "_count"]
+            print("The scheduler's own part was %.0f microseconds for each pod: %s decisions a second."
+                  % (each, "{:,.0f}".format(1e6 / max(each, 1e-3))))
+
+    def keep(self):
+        master = "http://127.0.0.1:%d" % self.port
+        print("\nBoth programs go on running. Look at them with")
+        print("  kubectl --server=%s get nodes" % master)
+        print("  kubectl --server=%s get pods -o wide" % master)
+        print("  kubectl --server=%s describe pod huge-0000" % master)
+        print("  curl -s http://127.0.0.1:%d/metrics" % self.metrics_port)
+        print("Their logs are in %s. Stop them with" % self.logs)
+        print("  kill %s" % " ".join(str(p.pid) for _, p in self.processes))
+
+
+def fits(replica_set):
+    return int(replica_set["metadata"].get("annotations", {}).get("demo/fit", replica_set["spec"]["replicas"]))
+
+
+def app_of(pod):
+    return pod["metadata"]["labels"]["app"]
+
+
+def why_pending(pod):
+    for c in pod.get("status", {}).get("conditions") or []:
+        if c["type"] == "PodScheduled" and c["status"] == "False" and c.get("reason") == "Unschedulable":
+            return c.get("message", "")
+    return ""
+
+
+def milli(quantity):
+    return int(quantity[:-1]) if quantity.endswith("m") else 1000 * int(quantity)
+
+
+def wrap(text, width):
+    line = ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width:
+            yield line
+            line = ""
+        line += (" " if line else "") + word
+    yield line
+
+
+def main():
+    demo = Demo()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    keep = False
+    try:
+        demo.run()
+        keep = os.environ.get("KEEP", "") not in ("", "0")
+        if keep:
+            demo.keep()
+    except KeyboardInterrupt:
+        print()
+        sys.exit(130)
+    except (OSError, http.client.HTTPException, RuntimeError, KeyError, ValueError) as e:
+        demo.fail("%s: %s" % (type(e).__name__, e))
+    finally:
+        if not keep:
+            demo.stop()
+            if sys.exc_info()[0] is None:
+                for name in os.listdir(demo.logs):
+                    os.remove(os.path.join(demo.logs, name))
+                os.rmdir(demo.logs)
+
+
+main()
