@@ -79,7 +79,7 @@ class Document {
   Document& operator=(Document&&) = default;
 
   // Parses exactly one value; anything but white space behind it is an error. Errors give line and column:
-  // "line 3, column 17: Missing a comma or ] after an array element."
+  // "line 3, column 17: Missing a comma or ']' after an array element."
   absl::Status Parse(std::string_view text);
   Json root() const { return {this, 0}; }
 
