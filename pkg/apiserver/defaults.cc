@@ -1,0 +1,320 @@
+#include "pkg/apiserver/defaults.h"
+
+#include <algorithm>
+#include <map>
+
+#include "pkg/api/quantity.h"
+
+namespace berth::apiserver {
+namespace {
+
+bool Missing(const Value& v, std::string_view key) {
+  const Value* m = v.Find(key);
+  return m == nullptr || m->IsNull() || (m->IsString() && m->text().empty());
+}
+bool Absent(const Value& v, std::string_view key) {
+  const Value* m = v.Find(key);
+  return m == nullptr || m->IsNull();
+}
+void Default(Value& v, std::string_view key, std::string_view text) {
+  if (Missing(v, key)) v.Set(key, Value::String(text));
+}
+void Default(Value& v, std::string_view key, int64_t n) {
+  const Value* m = v.Find(key);
+  if (m == nullptr || m->IsNull()) v.Set(key, Value::Int(n));
+}
+// Of a member that is no pointer in Go, 0 is absent.
+void DefaultNonZero(Value& v, std::string_view key, int64_t n) {
+  const Value* m = v.Find(key);
+  if (m == nullptr || m->AsInt() == 0) v.Set(key, Value::Int(n));
+}
+
+template <typename F>
+void Each(Value& v, std::string_view list, F f) {
+  if (Value* l = v.Find(list)) {
+    for (Value& e : l->items) f(e);
+  }
+}
+template <typename F>
+void With(Value& v, std::string_view member, F f) {
+  if (Value* m = v.Find(member); m != nullptr && m->IsObject()) f(*m);
+}
+
+// "Always" for images that follow a moving tag.
+std::string_view PullPolicy(std::string_view image) {
+  size_t slash = image.rfind('/');
+  std::string_view last = slash == std::string_view::npos ? image : image.substr(slash + 1);
+  size_t at = last.find('@');
+  bool digest = at != std::string_view::npos;
+  last = last.substr(0, at);
+  size_t colon = last.find(':');
+  std::string_view tag = colon == std::string_view::npos ? (digest ? "" : "latest") : last.substr(colon + 1);
+  return tag == "latest" ? "Always" : "IfNotPresent";
+}
+
+void FieldRef(Value& holder) {
+  With(holder, "fieldRef", [](Value& ref) { Default(ref, "apiVersion", "v1"); });
+}
+
+void HttpGet(Value& action) {
+  With(action, "httpGet", [](Value& get) {
+    Default(get, "path", "/");
+    Default(get, "scheme", "HTTP");
+  });
+}
+
+void ContainerDefaults(Value& c) {
+  Default(c, "imagePullPolicy", PullPolicy(c.Str("image")));
+  Default(c, "terminationMessagePath", "/dev/termination-log");
+  Default(c, "terminationMessagePolicy", "File");
+  Each(c, "ports", [](Value& p) { Default(p, "protocol", "TCP"); });
+  Each(c, "env", [](Value& e) { With(e, "valueFrom", FieldRef); });
+  for (std::string_view probe : {"livenessProbe", "readinessProbe"}) {
+    With(c, probe, [](Value& p) {
+      DefaultNonZero(p, "timeoutSeconds", 1);
+      DefaultNonZero(p, "periodSeconds", 10);
+      DefaultNonZero(p, "successThreshold", 1);
+      DefaultNonZero(p, "failureThreshold", 3);
+      HttpGet(p);
+    });
+  }
+  With(c, "lifecycle", [](Value& l) {
+    With(l, "postStart", HttpGet);
+    With(l, "preStop", HttpGet);
+  });
+}
+
+// Sources that pods and persistent volumes share.
+void VolumeSourceDefaults(Value& v) {
+  With(v, "hostPath", [](Value& s) {
+    if (Absent(s, "type")) s.Set("type", Value::String(""));
+  });
+  With(v, "iscsi", [](Value& s) { Default(s, "iscsiInterface", "default"); });
+  With(v, "rbd", [](Value& s) {
+    Default(s, "pool", "rbd");
+    Default(s, "user", "admin");
+    Default(s, "keyring", "/etc/ceph/keyring");
+  });
+  With(v, "azureDisk", [](Value& s) {
+    if (Absent(s, "cachingMode")) s.Set("cachingMode", Value::String("ReadWrite"));
+    if (Absent(s, "fsType")) s.Set("fsType", Value::String("ext4"));
+    if (Absent(s, "readOnly")) s.Set("readOnly", Value::Bool(false));
+    if (Absent(s, "kind")) s.Set("kind", Value::String("Shared"));
+  });
+  With(v, "scaleIO", [](Value& s) {
+    Default(s, "storageMode", "ThinProvisioned");
+    Default(s, "fsType", "xfs");
+  });
+}
+
+void VolumeDefaults(Value& v) {
+  constexpr int kMode = 0644;
+  bool any = false;
+  for (size_t i = 0; i < v.keys.size(); ++i) any |= v.keys[i] != "name" && !v.items[i].IsNull();
+  if (!any) v.Set("emptyDir", Value::Object());
+  VolumeSourceDefaults(v);
+  With(v, "secret", [](Value& s) { Default(s, "defaultMode", kMode); });
+  With(v, "configMap", [](Value& s) { Default(s, "defaultMode", kMode); });
+  With(v, "downwardAPI", [](Value& s) {
+    Default(s, "defaultMode", kMode);
+    Each(s, "items", FieldRef);
+  });
+  With(v, "projected", [](Value& s) {
+    Default(s, "defaultMode", kMode);
+    Each(s, "sources",
+         [](Value& source) { With(source, "downwardAPI", [](Value& d) { Each(d, "items", FieldRef); }); });
+  });
+}
+
+void PodSpecDefaults(Value& spec) {
+  Each(spec, "volumes", VolumeDefaults);
+  Each(spec, "initContainers", ContainerDefaults);
+  Each(spec, "containers", ContainerDefaults);
+  Default(spec, "restartPolicy", "Always");
+  Default(spec, "terminationGracePeriodSeconds", 30);
+  Default(spec, "dnsPolicy", "ClusterFirst");
+  if (Absent(spec, "securityContext")) spec.Set("securityContext", Value::Object());
+  Default(spec, "schedulerName", "default-scheduler");
+  // The two names of the service account are one.
+  if (Missing(spec, "serviceAccountName") && !Missing(spec, "serviceAccount")) {
+    spec.Set("serviceAccountName", Value::String(spec.Str("serviceAccount")));
+  }
+  if (!Missing(spec, "serviceAccountName")) {
+    spec.Set("serviceAccount", Value::String(spec.Str("serviceAccountName")));
+  }
+  const Value* host = spec.Find("hostNetwork");
+  if (host != nullptr && host->AsBool()) {
+    for (std::string_view list : {"initContainers", "containers"}) {
+      Each(spec, list, [](Value& c) {
+        Each(c, "ports", [](Value& p) {
+          const Value* port = p.Find("containerPort");
+          if (port != nullptr) DefaultNonZero(p, "hostPort", port->AsInt());
+        });
+      });
+    }
+  }
+}
+
+// Limits stand for requests that are not given.
+void RequestsFromLimits(Value& container) {
+  Value* resources = container.Find("resources");
+  const Value* limits = resources == nullptr ? nullptr : resources->Find("limits");
+  if (limits == nullptr || limits->empty()) return;
+  Value copy = *limits;
+  Value& requests = resources->Child("requests");
+  for (size_t i = 0; i < copy.keys.size(); ++i) {
+    if (requests.Find(copy.keys[i]) == nullptr) requests.Set(copy.keys[i], copy.items[i]);
+  }
+}
+
+void TemplateDefaults(Value& spec) {
+  With(spec, "template", [](Value& t) { PodSpecDefaults(t.Child("spec")); });
+}
+
+// The older versions take labels and selector from the template.
+void LabelsFromTemplate(Value* object, bool selector_is_map) {
+  Value& spec = object->Child("spec");
+  const Value* labels = spec.At({"template", "metadata", "labels"});
+  if (labels == nullptr || labels->empty()) return;
+  Value copy = *labels;
+  const Value* selector = spec.Find("selector");
+  if (selector == nullptr || selector->IsNull() || (selector_is_map && selector->empty())) {
+    if (selector_is_map) {
+      spec.Set("selector", copy);
+    } else {
+      spec.Set("selector", Value::Object()).Set("matchLabels", copy);
+    }
+  }
+  Value& meta = object->Child("metadata");
+  const Value* own = meta.Find("labels");
+  if (own == nullptr || own->empty()) meta.Set("labels", std::move(copy));
+}
+
+void DeploymentDefaults(const GroupVersion& v, Value* object) {
+  Value& spec = object->Child("spec");
+  bool modern = v.group == "apps" && v.version != "v1beta1";
+  if (!modern) LabelsFromTemplate(object, false);
+  Default(spec, "replicas", 1);
+  Value& strategy = spec.Child("strategy");
+  Default(strategy, "type", "RollingUpdate");
+  if (strategy.Str("type") == "RollingUpdate") {
+    Value& rolling = strategy.Child("rollingUpdate");
+    bool one = v.group == "extensions";
+    for (std::string_view key : {"maxUnavailable", "maxSurge"}) {
+      if (Absent(rolling, key)) rolling.Set(key, one ? Value::Int(1) : Value::String("25%"));
+    }
+  }
+  if (v.group == "apps") {
+    Default(spec, "revisionHistoryLimit", modern ? 10 : 2);
+    Default(spec, "progressDeadlineSeconds", 600);
+  }
+}
+
+void StatefulSetDefaults(const GroupVersion& v, Value* object) {
+  Value& spec = object->Child("spec");
+  bool old = v.version == "v1beta1";
+  if (old) LabelsFromTemplate(object, false);
+  Default(spec, "replicas", 1);
+  Default(spec, "podManagementPolicy", "OrderedReady");
+  Value& strategy = spec.Child("updateStrategy");
+  Default(strategy, "type", old ? "OnDelete" : "RollingUpdate");
+  if (!old && strategy.Str("type") == "RollingUpdate") Default(strategy.Child("rollingUpdate"), "partition", 0);
+  Default(spec, "revisionHistoryLimit", 10);
+  Each(spec, "volumeClaimTemplates", [](Value& claim) { Default(claim.Child("status"), "phase", "Pending"); });
+}
+
+void ServiceDefaults(Value& spec) {
+  Default(spec, "sessionAffinity", "None");
+  Default(spec, "type", "ClusterIP");
+  Each(spec, "ports", [](Value& p) {
+    Default(p, "protocol", "TCP");
+    const Value* target = p.Find("targetPort");
+    bool unset = target == nullptr || target->text().empty() || target->text() == "0";
+    if (unset && p.Find("port") != nullptr) p.Set("targetPort", *p.Find("port"));
+  });
+  if (spec.Str("sessionAffinity") == "ClientIP") {
+    constexpr int kThreeHours = 10800;
+    Default(spec.Child("sessionAffinityConfig").Child("clientIP"), "timeoutSeconds", kThreeHours);
+  }
+  if (spec.Str("type") == "NodePort" || spec.Str("type") == "LoadBalancer") {
+    Default(spec, "externalTrafficPolicy", "Cluster");
+  }
+}
+
+}  // namespace
+
+void ApplyDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
+  const std::string& kind = r.kind;
+  if (kind == "Pod") {
+    Value& spec = object->Child("spec");
+    PodSpecDefaults(spec);
+    Each(spec, "initContainers", RequestsFromLimits);
+    Each(spec, "containers", RequestsFromLimits);
+  } else if (kind == "Node") {
+    const Value* meta = object->Find("metadata");
+    if (meta != nullptr && !meta->Str("name").empty()) Default(object->Child("spec"), "externalID", meta->Str("name"));
+    With(*object, "status", [](Value& status) {
+      const Value* capacity = status.Find("capacity");
+      const Value* allocatable = status.Find("allocatable");
+      if (capacity != nullptr && (allocatable == nullptr || allocatable->empty())) {
+        Value copy = *capacity;
+        status.Set("allocatable", std::move(copy));
+      }
+    });
+  } else if (kind == "ReplicationController" || kind == "ReplicaSet") {
+    bool map = kind == "ReplicationController";
+    TemplateDefaults(object->Child("spec"));
+    if (map || v.group == "extensions") LabelsFromTemplate(object, map);
+    Default(object->Child("spec"), "replicas", 1);
+  } else if (kind == "Deployment") {
+    TemplateDefaults(object->Child("spec"));
+    DeploymentDefaults(v, object);
+  } else if (kind == "StatefulSet") {
+    TemplateDefaults(object->Child("spec"));
+    StatefulSetDefaults(v, object);
+  } else if (kind == "Service") {
+    ServiceDefaults(object->Child("spec"));
+  } else if (kind == "Endpoints") {
+    Each(*object, "subsets", [](Value& s) { Each(s, "ports", [](Value& p) { Default(p, "protocol", "TCP"); }); });
+  } else if (kind == "PersistentVolume") {
+    Value& spec = object->Child("spec");
+    VolumeSourceDefaults(spec);
+    Default(spec, "persistentVolumeReclaimPolicy", "Retain");
+    Default(object->Child("status"), "phase", "Pending");
+  } else if (kind == "PersistentVolumeClaim") {
+    Default(object->Child("status"), "phase", "Pending");
+  } else if (kind == "StorageClass") {
+    Default(*object, "reclaimPolicy", "Delete");
+    Default(*object, "volumeBindingMode", "Immediate");
+  } else if (kind == "Namespace") {
+    Default(object->Child("status"), "phase", "Active");
+  }
+}
+
+std::string QosClass(const Value& pod) {
+  std::map<std::string, int64_t> requests, limits;  // in thousandths
+  bool guaranteed = true;
+  const Value* containers = pod.At({"spec", "containers"});
+  if (containers == nullptr) return "BestEffort";
+  auto add = [](const Value& container, std::string_view which, std::map<std::string, int64_t>* sums) {
+    int found = 0;
+    const Value* list = container.At({"resources", which});
+    if (list == nullptr) return found;
+    for (std::string_view name : {"cpu", "memory"}) {
+      auto q = api::Quantity::Parse(list->Str(name));
+      if (!q.ok() || q->Sign() <= 0) continue;
+      ++found;
+      int64_t& sum = (*sums)[std::string(name)];
+      if (__builtin_add_overflow(sum, q->MilliValue(), &sum)) sum = INT64_MAX;
+    }
+    return found;
+  };
+  for (const Value& c : containers->items) {
+    add(c, "requests", &requests);
+    if (add(c, "limits", &limits) != 2) guaranteed = false;
+  }
+  if (requests.empty() && limits.empty()) return "BestEffort";
+  return guaranteed && requests == limits ? "Guaranteed" : "Burstable";
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,188 @@
+#include "pkg/apiserver/discovery.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/str_cat.h>
+
+#include "pkg/apiserver/resources.h"
+#include "pkg/apiserver/value.h"
+#include "pkg/util/version.h"
+
+namespace berth::apiserver {
+namespace {
+
+Value GroupVersionValue(const std::string& group, const std::string& version) {
+  Value v = Value::Object();
+  v.Set("groupVersion", Value::String(absl::StrCat(group, "/", version)));
+  v.Set("version", Value::String(version));
+  return v;
+}
+
+Value GroupValue(const Group& g) {
+  Value v = Value::Object();
+  v.Set("name", Value::String(g.name));
+  Value& versions = v.Set("versions", Value::Array());
+  for (const std::string& version : g.versions) versions.Append(GroupVersionValue(g.name, version));
+  v.Set("preferredVersion", GroupVersionValue(g.name, g.versions[0]));
+  v.Set("serverAddressByClientCIDRs", Value());
+  return v;
+}
+
+Value Strings(std::initializer_list<std::string_view> list) {
+  Value v = Value::Array();
+  for (std::string_view s : list) v.Append(Value::String(s));
+  return v;
+}
+
+Value Entry(std::string_view name, bool namespaced, std::string_view kind, Value verbs) {
+  Value v = Value::Object();
+  v.Set("name", Value::String(name));
+  v.Set("singularName", Value::String(""));
+  v.Set("namespaced", Value::Bool(namespaced));
+  v.Set("kind", Value::String(kind));
+  v.Set("verbs", std::move(verbs));
+  return v;
+}
+
+std::string ResourceList(const GroupVersion& gv) {
+  Value list = Value::Object();
+  list.Set("kind", Value::String("APIResourceList"));
+  if (!gv.group.empty()) list.Set("apiVersion", Value::String("v1"));
+  list.Set("groupVersion", Value::String(gv.Text()));
+  Value& out = list.Set("resources", Value::Array());
+  if (gv.group.empty()) out.Append(Entry("bindings", true, "Binding", Strings({"create"})));
+  for (const ResourceInfo& r : Resources()) {
+    if (r.VersionIndex(gv.group, gv.version) < 0) continue;
+    bool collection = r.kind != "Namespace" && r.kind != "Service";
+    Value entry =
+        Entry(r.resource, r.namespaced, r.kind,
+              collection ? Strings({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"})
+                         : Strings({"create", "delete", "get", "list", "patch", "update", "watch"}));
+    // Short names belong to one group only, so that kubectl is not in doubt.
+    if (gv.group != "extensions") {
+      if (!r.short_names.empty()) {
+        Value& names = entry.Set("shortNames", Value::Array());
+        for (const std::string& s : r.short_names) names.Append(Value::String(s));
+      }
+      if (r.in_all) entry.Set("categories", Strings({"all"}));
+    }
+    out.Append(std::move(entry));
+    for (const std::string& sub : r.subresources) {
+      std::string name = absl::StrCat(r.resource, "/", sub);
+      if (sub == "binding") {
+        out.Append(Entry(name, true, "Binding", Strings({"create"})));
+      } else if (sub == "finalize") {
+        out.Append(Entry(name, r.namespaced, r.kind, Strings({"update"})));
+      } else if (sub == "scale") {
+        Value scale = Entry(name, true, "Scale", Strings({"get", "patch", "update"}));
+        scale.Set("group", Value::String("autoscaling"));
+        scale.Set("version", Value::String("v1"));
+        out.Append(std::move(scale));
+      } else {
+        out.Append(Entry(name, r.namespaced, r.kind, Strings({"get", "patch", "update"})));
+      }
+    }
+  }
+  return ToJson(list) + "\n";
+}
+
+std::string GroupList() {
+  Value v = Value::Object();
+  v.Set("kind", Value::String("APIGroupList"));
+  v.Set("apiVersion", Value::String("v1"));
+  Value& groups = v.Set("groups", Value::Array());
+  for (const Group& g : Groups()) groups.Append(GroupValue(g));
+  return ToJson(v) + "\n";
+}
+
+std::string OneGroup(const Group& g) {
+  Value v = Value::Object();
+  v.Set("kind", Value::String("APIGroup"));
+  v.Set("apiVersion", Value::String("v1"));
+  Value group = GroupValue(g);
+  for (size_t i = 0; i < group.keys.size(); ++i) v.Set(group.keys[i], std::move(group.items[i]));
+  return ToJson(v) + "\n";
+}
+
+// What kubectl and clients read: a version of Kubernetes that it knows to speak to.
+std::string VersionPage() {
+  Value v = Value::Object();
+  v.Set("major", Value::String("1"));
+  v.Set("minor", Value::String("10"));
+  v.Set("gitVersion", Value::String(util::Version()));
+  v.Set("gitCommit", Value::String(""));
+  v.Set("gitTreeState", Value::String("clean"));
+  v.Set("buildDate", Value::String("1970-01-01T00:00:00Z"));
+  v.Set("goVersion", Value::String(""));
+  v.Set("compiler", Value::String("g++"));
+  v.Set("platform", Value::String("linux/amd64"));
+  return Indent(ToJson(v));
+}
+
+// Every fixed page by its path.
+const absl::flat_hash_map<std::string, HttpResponse>& Pages() {
+  static const auto* pages = [] {
+    auto* all = new absl::flat_hash_map<std::string, HttpResponse>;
+    auto json = [&](std::string path, std::string body) { (*all)[std::move(path)].body = std::move(body); };
+    std::vector<std::string> paths = {"/api", "/api/v1", "/apis"};
+    json(
+        "/api",
+        "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":[{\"clientCIDR\":\"0.0.0.0/0\","
+        "\"serverAddress\":\"127.0.0.1\"}]}\n");
+    json("/apis", GroupList());
+    json("/api/v1", ResourceList({"", "v1"}));
+    for (const Group& g : Groups()) {
+      paths.push_back("/apis/" + g.name);
+      json(paths.back(), OneGroup(g));
+      for (const std::string& version : g.versions) {
+        paths.push_back(absl::StrCat("/apis/", g.name, "/", version));
+        json(paths.back(), ResourceList({g.name, version}));
+      }
+    }
+    json("/version", VersionPage());
+    for (std::string_view health : {"/healthz", "/healthz/ping"}) {
+      HttpResponse& page = (*all)[std::string(health)];
+      page.content_type = "text/plain; charset=utf-8";
+      page.body = "ok";
+      paths.emplace_back(health);
+    }
+    // kubectl create asks for this before it validates; an empty document of version 2.0 finds nothing to complain of.
+    for (std::string_view api : {"/openapi/v2", "/swagger-2.0.0.pb-v1"}) {
+      HttpResponse& page = (*all)[std::string(api)];
+      page.content_type = "application/octet-stream";
+      page.body =
+          "\x0a\x03"
+          "2.0";
+      paths.emplace_back(api);
+    }
+    paths.emplace_back("/version");
+    Value list = Value::Object();
+    Value& names = list.Set("paths", Value::Array());
+    for (const std::string& p : paths) names.Append(Value::String(p));
+    json("/", Indent(ToJson(list)));
+    return all;
+  }();
+  return *pages;
+}
+
+}  // namespace
+
+std::optional<HttpResponse> Discovery(std::string_view path, std::string_view accept) {
+  auto it = Pages().find(std::string(path));
+  if (it == Pages().end()) return std::nullopt;
+  if (path == "/openapi/v2" && accept.find("json") != std::string_view::npos &&
+      accept.find("protobuf") == std::string_view::npos) {
+    HttpResponse page;
+    page.body = R"({"swagger":"2.0","info":{"title":"Kubernetes","version":"v1.10.0"},"paths":{}})";
+    return page;
+  }
+  return it->second;
+}
+
+HttpResponse UnknownPath() {
+  HttpResponse r;
+  r.status = 404;
+  r.body = Pages().find("/")->second.body;
+  return r;
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,23 @@
+// The three kinds of patches: JSON Patch (RFC 6902), JSON Merge Patch (RFC 7386), and Kubernetes' strategic merge
+// patch.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <string_view>
+
+#include "pkg/apiserver/schema.h"
+#include "pkg/apiserver/value.h"
+
+namespace berth::apiserver {
+
+enum class PatchKind : uint8_t { kJson, kMerge, kStrategic };
+
+// Applies the patch text to `object`. The errors are the texts that 1.10 answers with a 500.
+absl::StatusOr<Value> ApplyPatch(PatchKind kind, const Value& object, std::string_view patch, const TypeDef& type);
+
+// The pieces, for values that are parsed already.
+absl::Status ApplyJsonPatch(Value* object, const Value& operations);
+void MergePatch(Value* object, const Value& patch);
+absl::Status StrategicMerge(Value* object, const Value& patch, const TypeDef* type);
+
+}  // namespace berth::apiserver

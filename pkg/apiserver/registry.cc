@@ -1,0 +1,524 @@
+#include "pkg/apiserver/registry.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+
+#include <algorithm>
+#include <charconv>
+#include <random>
+
+#include "pkg/apiserver/defaults.h"
+#include "pkg/apiserver/validation.h"
+
+namespace berth::apiserver {
+namespace {
+
+constexpr size_t kMostObjectBytes = 2 * 1024 * 1024;  // what 1.10's etcd client sends at most
+
+constexpr std::string_view kModified =
+    "the object has been modified; please apply your changes to the latest version and try again";
+
+ApiError TooLarge(size_t bytes) {
+  return InternalError(
+      absl::StrCat("rpc error: code = ResourceExhausted desc = grpc: trying to send message larger than max (", bytes,
+                   " vs. ", kMostObjectBytes, ")"));
+}
+
+void SetOrErase(Value* v, std::string_view key, const Value* from) {
+  if (from == nullptr) {
+    v->Erase(key);
+  } else {
+    v->Set(key, *from);
+  }
+}
+
+bool HasFinalizers(const Value& meta) {
+  const Value* f = meta.Find("finalizers");
+  return f != nullptr && !f->empty();
+}
+
+std::string EncodedMember(const ResourceInfo& r, const Value& v, std::string_view member) {
+  std::string out;
+  const FieldDef* f = r.type->Find(member);
+  const Value* m = v.Find(member);
+  if (f != nullptr && m != nullptr && f->type != nullptr) Encode(*m, *f->type, &out);
+  return out;
+}
+
+void BumpGeneration(Value* meta) {
+  const Value* g = meta->Find("generation");
+  if (g != nullptr && g->AsInt() > 0) meta->Set("generation", Value::Int(g->AsInt() + 1));
+}
+
+std::string TimeText(absl::Time t) {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
+}
+
+// One of the texts from which the server makes generated names: no vowels, nothing that looks like something else.
+constexpr std::string_view kNameLetters = "bcdfghjklmnpqrstvwxz2456789";
+
+}  // namespace
+
+std::string Registry::NowText() const {
+  int64_t second = absl::ToUnixSeconds(clock_->Wall());
+  if (second != now_second_) {
+    now_second_ = second;
+    now_text_ = TimeText(absl::FromUnixSeconds(second));
+  }
+  return now_text_;
+}
+
+uint64_t Registry::Random() {  // splitmix64
+  if (random_ == 0) {
+    std::random_device device;
+    random_ = static_cast<uint64_t>(device()) << 32 | device() | 1;
+  }
+  uint64_t z = random_ += 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return z ^ (z >> 31);
+}
+
+std::string Registry::NewUid() {
+  constexpr char kHex[] = "0123456789abcdef";
+  uint64_t a = Random(), b = Random();
+  std::string out(36, '-');
+  for (size_t i = 0; i < out.size(); ++i) {
+    if (i == 8 || i == 13 || i == 18 || i == 23) continue;
+    uint64_t& from = i < 18 ? a : b;
+    out[i] = kHex[from & 15];
+    from >>= 4;
+  }
+  out[14] = '4';
+  return out;
+}
+
+std::string Registry::NewClusterIp() {
+  ++next_ip_;
+  return absl::StrCat("10.", next_ip_ >> 16 & 255, ".", next_ip_ >> 8 & 255, ".", next_ip_ & 255);
+}
+
+// The admission plug-in Priority: spec.priority comes from the pod's class.
+std::optional<ApiError> Registry::AdmitPod(Value* pod) {
+  static const ResourceInfo* classes = FindResource("scheduling.k8s.io", "v1alpha1", "priorityclasses");
+  constexpr int64_t kSystemCritical = 2'000'000'000;
+  Value& spec = pod->Child("spec");
+  std::string class_name(spec.Str("priorityClassName"));
+  int64_t priority = 0;
+  if (class_name.empty()) {
+    store_->Scan(*classes, "", "", [&](const ObjectPtr& o) {
+      Value v = ToValue(*classes, 0, *o);
+      const Value* by_default = v.Find("globalDefault");
+      if (by_default == nullptr || !by_default->AsBool()) return true;
+      if (const Value* value = v.Find("value")) priority = value->AsInt();
+      return false;
+    });
+  } else if (ObjectPtr o = store_->Get(*classes, "", class_name)) {
+    Value v = ToValue(*classes, 0, *o);
+    if (const Value* value = v.Find("value")) priority = value->AsInt();
+  } else if (class_name == "system-cluster-critical") {
+    priority = kSystemCritical;
+  } else if (class_name == "system-node-critical") {
+    priority = kSystemCritical + 1000;
+  } else {
+    return ForbiddenError({"", "pods"}, pod->Find("metadata")->Str("name"),
+                          absl::StrCat("no PriorityClass with name ", class_name, " was found"));
+  }
+  const Value* given = spec.Find("priority");
+  if (given != nullptr && !given->IsNull() && given->AsInt() != priority) {
+    return ForbiddenError({"", "pods"}, pod->Find("metadata")->Str("name"),
+                          "the integer value of priority must not be provided in pod spec. Priority admission "
+                          "controller populates the value from the given PriorityClass name");
+  }
+  spec.Set("priority", Value::Int(priority));
+  return std::nullopt;
+}
+
+void Registry::PrepareForCreate(const ResourceInfo& r, Value* v) {
+  Value& meta = v->Child("metadata");
+  if (r.kind == "Pod") {
+    Value status = Value::Object();
+    status.Set("phase", Value::String("Pending"));
+    status.Set("qosClass", Value::String(QosClass(*v)));
+    v->Set("status", std::move(status));
+  } else if (r.kind == "Namespace") {
+    Value& finalizers = v->Child("spec").Set("finalizers", Value::Array());
+    finalizers.Append(Value::String("kubernetes"));
+    v->Set("status", Value::Object()).Set("phase", Value::String("Active"));
+  } else if (r.kind == "PersistentVolume" || r.kind == "PersistentVolumeClaim") {
+    v->Set("status", Value::Object()).Set("phase", Value::String("Pending"));
+  } else if (r.kind == "Service") {
+    v->Erase("status");
+    Value& spec = v->Child("spec");
+    if (spec.Str("clusterIP").empty() && spec.Str("type") != "ExternalName") {
+      spec.Set("clusterIP", Value::String(NewClusterIp()));
+    }
+  } else if (r.has_generation) {
+    v->Erase("status");
+  }
+  if (r.has_generation || r.kind == "PriorityClass") meta.Set("generation", Value::Int(1));
+}
+
+Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::string_view ns, Value v) {
+  ApplyDefaults(r, r.versions[version], &v);
+  Value& meta = v.Child("metadata");
+  std::string_view own = meta.Str("namespace");
+  if (r.namespaced) {
+    if (!own.empty() && own != ns) {
+      return BadRequest("the namespace of the provided object does not match the namespace sent on the request");
+    }
+    meta.Set("namespace", Value::String(ns));
+  } else {
+    meta.Erase("namespace");
+  }
+  if (r.kind == "Pod") {
+    if (auto refused = AdmitPod(&v)) return *refused;
+  }
+  Value* metadata = v.Find("metadata");
+  std::string name(metadata->Str("name"));
+  std::string prefix(metadata->Str("generateName"));
+  if (name.empty() && !prefix.empty()) {
+    constexpr size_t kLongestPrefix = 58;
+    name = prefix.substr(0, kLongestPrefix);
+    for (int i = 0; i < 5; ++i) name.push_back(kNameLetters[Random() % kNameLetters.size()]);
+    metadata->Set("name", Value::String(name));
+  }
+  metadata->Set("uid", Value::String(NewUid()));
+  metadata->Set("creationTimestamp", Value::String(NowText()));
+  metadata->Erase("deletionTimestamp");
+  metadata->Erase("deletionGracePeriodSeconds");
+  metadata->Erase("generation");
+  PrepareForCreate(r, &v);
+  FieldErrors errors = ValidateCreate(r, v);
+  GroupResource gr = r.In(version);
+  if (!errors.empty()) return InvalidObject(gr.group, r.kind, name, std::move(errors));
+  if (!v.Find("metadata")->Str("resourceVersion").empty()) {
+    return InternalError("resourceVersion should not be set on objects to be created");
+  }
+  if (store_->Get(r, ns, name) != nullptr) return AlreadyExists(gr, name);
+  ObjectPtr o = MakeObject(r, v, store_->rv() + 1);
+  if (o->body.size() > kMostObjectBytes) return TooLarge(o->body.size());
+  store_->NextRv();
+  store_->Put(r, o);
+  return o;
+}
+
+// Stores the new state, unless it is the old one.
+ObjectPtr Registry::StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old) {
+  ObjectPtr same = MakeObject(r, v, old->rv);
+  if (same->body == old->body) return old;
+  ObjectPtr o = WithResourceVersion(*same, store_->NextRv());
+  store_->Put(r, o);
+  return o;
+}
+
+Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name,
+                                   Value v, const UpdateRequest& how, bool* created) {
+  GroupResource gr = r.In(version);
+  std::string object_name(name);
+  Value& meta = v.Child("metadata");
+  if (meta.Str("name") != name) {
+    return BadRequest(absl::StrCat("the name of the object (", std::string(meta.Str("name")),
+                                   ") does not match the name on the URL (", object_name, ")"));
+  }
+  if (r.namespaced && !meta.Str("namespace").empty() && meta.Str("namespace") != ns) {
+    return BadRequest(absl::StrCat("the namespace of the object (", std::string(meta.Str("namespace")),
+                                   ") does not match the namespace on the URL (", std::string(ns), ")"));
+  }
+  ObjectPtr old = store_->Get(r, ns, name);
+  if (old == nullptr) {
+    if (!r.create_on_update || how.patch || !how.subresource.empty()) return NotFound(gr, name);
+    meta.Erase("resourceVersion");
+    if (created != nullptr) *created = true;
+    return Create(r, version, ns, std::move(v));
+  }
+  if (!how.patch && !meta.Str("uid").empty() && meta.Str("uid") != old->uid) {
+    return Conflict(
+        gr, name,
+        absl::StrCat("StorageError: invalid object, Code: 4, Key: /registry/", r.storage_key, "/", old->Key(),
+                     ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
+                     "precondition: ",
+                     std::string(meta.Str("uid")), ", UID in object meta: ", old->uid));
+  }
+  std::string given(meta.Str("resourceVersion"));
+  if (!given.empty()) {
+    uint64_t rv = 0;
+    auto parsed = std::from_chars(given.data(), given.data() + given.size(), rv);
+    if (parsed.ec != std::errc() || parsed.ptr != given.data() + given.size()) {
+      return InternalError(absl::StrCat("strconv.ParseUint: parsing ", Quote(given), ": invalid syntax"));
+    }
+    if (rv != old->rv) return Conflict(gr, name, kModified);
+  } else if (!r.unconditional_update) {
+    return InvalidObject(gr.group, r.kind, name,
+                         {InvalidRaw("metadata.resourceVersion", "0x0", "must be specified for an update")});
+  }
+  Value before = ToValue(r, version, *old);
+  const Value& old_meta = *before.Find("metadata");
+
+  ApplyDefaults(r, r.versions[version], &v);
+  Value& now = *v.Find("metadata");
+  if (how.subresource == "status") {
+    SetOrErase(&v, "spec", before.Find("spec"));
+    if (r.kind == "Pod") SetOrErase(&now, "ownerReferences", old_meta.Find("ownerReferences"));
+  } else if (how.subresource == "finalize") {
+    SetOrErase(&v, "status", before.Find("status"));
+  } else {
+    SetOrErase(&v, "status", before.Find("status"));
+    if (r.kind == "Namespace") SetOrErase(&v, "spec", before.Find("spec"));
+    if (r.kind == "Service") {
+      Value& spec = v.Child("spec");
+      const Value* ip = before.At({"spec", "clusterIP"});
+      if (spec.Str("clusterIP").empty() && ip != nullptr) spec.Set("clusterIP", *ip);
+    }
+    if (r.kind == "Pod" && v.Child("spec").Find("priority") == nullptr) {
+      if (const Value* p = before.At({"spec", "priority"})) v.Child("spec").Set("priority", *p);
+    }
+  }
+  Value& metadata = *v.Find("metadata");
+  if (r.namespaced) metadata.Set("namespace", Value::String(old->ns));
+  if (metadata.Str("uid").empty()) metadata.Set("uid", Value::String(old->uid));
+  for (std::string_view key : {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"}) {
+    SetOrErase(&metadata, key, old_meta.Find(key));
+  }
+  if (r.has_generation && how.subresource.empty() && EncodedMember(r, v, "spec") != EncodedMember(r, before, "spec")) {
+    BumpGeneration(&metadata);
+  }
+  if (how.subresource != "finalize") {
+    FieldErrors errors = ValidateUpdate(r, v, before);
+    if (how.subresource == "status") {
+      std::erase_if(errors, [](const FieldError& e) { return !e.field.starts_with("metadata"); });
+    }
+    if (!errors.empty()) return InvalidObject(gr.group, r.kind, name, std::move(errors));
+  }
+  // The last finalizer of something that is to go: the object goes now.
+  const Value* grace = metadata.Find("deletionGracePeriodSeconds");
+  if (metadata.Find("deletionTimestamp") != nullptr && grace != nullptr && grace->AsInt() == 0 &&
+      HasFinalizers(old_meta) && !HasFinalizers(metadata)) {
+    ObjectPtr last = MakeObject(r, v, old->rv);
+    store_->Remove(r, WithResourceVersion(*old, store_->NextRv()));
+    return last;
+  }
+  return StoreUpdate(r, v, old);
+}
+
+bool Registry::SetDeletionFinalizers(const ResourceInfo& r, size_t version, const DeleteRequest& how, Value* meta) {
+  bool orphan = false, foreground = false;
+  const Value* old = meta->Find("finalizers");
+  auto has = [&](std::string_view f) {
+    return old != nullptr &&
+           std::any_of(old->items.begin(), old->items.end(), [&](const Value& e) { return e.text() == f; });
+  };
+  if (!how.propagation.empty()) {
+    orphan = how.propagation == "Orphan";
+    foreground = how.propagation == "Foreground";
+  } else if (how.orphan_dependents.has_value()) {
+    orphan = *how.orphan_dependents;
+  } else if (has("orphan") || has("foregroundDeletion")) {
+    return false;
+  } else {
+    orphan = std::find(r.orphaning.begin(), r.orphaning.end(), r.versions[version].Text()) != r.orphaning.end();
+  }
+  Value list = Value::Array();
+  if (old != nullptr) {
+    for (const Value& e : old->items) {
+      if (e.text() != "orphan" && e.text() != "foregroundDeletion") list.Append(e);
+    }
+  }
+  if (orphan) list.Append(Value::String("orphan"));
+  if (foreground) list.Append(Value::String("foregroundDeletion"));
+  bool changed = has("orphan") != orphan || has("foregroundDeletion") != foreground;
+  if (changed) meta->Set("finalizers", std::move(list));
+  return changed;
+}
+
+Result<Deleted> Registry::DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old) {
+  Value v = ToValue(r, 0, *old);
+  Value& meta = *v.Find("metadata");
+  const Value* deletion = meta.Find("deletionTimestamp");
+  if (deletion == nullptr || deletion->IsNull()) {
+    meta.Set("deletionTimestamp", Value::String(NowText()));
+    v.Child("status").Set("phase", Value::String("Terminating"));
+    return Deleted{StoreUpdate(r, v, old), false};
+  }
+  const Value* finalizers = v.At({"spec", "finalizers"});
+  if (finalizers != nullptr && !finalizers->empty()) {
+    return Conflict(r.In(0), old->name,
+                    "The system is ensuring all content is removed from this namespace.  Upon completion, this "
+                    "namespace will automatically be purged by the system.");
+  }
+  store_->Remove(r, WithResourceVersion(*old, store_->NextRv()));
+  return Deleted{old, false};
+}
+
+Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name,
+                                 const DeleteRequest& how) {
+  ObjectPtr old = store_->Get(r, ns, name);
+  if (old == nullptr) return NotFound(r.In(version), name);
+  if (how.uid.has_value() && *how.uid != old->uid) {
+    return Conflict({r.versions[version].group, r.kind}, name,
+                    absl::StrCat("the UID in the precondition (", *how.uid, ") does not match the UID in record (",
+                                 old->uid, "). The object might have been deleted and then recreated"));
+  }
+  if (r.kind == "Namespace") return DeleteNamespace(r, old);
+
+  Value v = ToValue(r, version, *old);
+  Value& meta = *v.Find("metadata");
+  const Value* deletion = meta.Find("deletionTimestamp");
+  bool deleting = deletion != nullptr && !deletion->IsNull();
+  bool graceful = false;
+  int64_t period = 0;
+  if (r.kind == "Pod" && deleting) {
+    const Value* set = meta.Find("deletionGracePeriodSeconds");
+    if (set != nullptr && !set->IsNull()) {
+      int64_t current = set->AsInt();
+      // Only a shorter period changes anything.
+      if (!how.grace_seconds.has_value() || *how.grace_seconds >= current) return Deleted{old, false};
+      period = std::max<int64_t>(*how.grace_seconds, 0);
+      absl::Time at;
+      std::string why;
+      if (absl::ParseTime(absl::RFC3339_full, deletion->text(), &at, &why)) {
+        meta.Set("deletionTimestamp", Value::String(TimeText(at - absl::Seconds(current - period))));
+      }
+      meta.Set("deletionGracePeriodSeconds", Value::Int(period));
+      graceful = true;
+    }
+  } else if (r.kind == "Pod") {
+    constexpr int64_t kDefaultGrace = 30;
+    const Value* own = v.At({"spec", "terminationGracePeriodSeconds"});
+    period = how.grace_seconds.value_or(own != nullptr && !own->IsNull() ? own->AsInt() : kDefaultGrace);
+    const Value* node = v.At({"spec", "nodeName"});
+    const Value* phase = v.At({"status", "phase"});
+    bool finished = phase != nullptr && (phase->text() == "Succeeded" || phase->text() == "Failed");
+    if (node == nullptr || node->text().empty() || finished || period < 0) period = 0;
+    meta.Set("deletionTimestamp", Value::String(TimeText(clock_->Wall() + absl::Seconds(period))));
+    meta.Set("deletionGracePeriodSeconds", Value::Int(period));
+    BumpGeneration(&meta);
+    graceful = true;
+  }
+  bool finalizers_changed = SetDeletionFinalizers(r, version, how, &meta);
+  bool pending = HasFinalizers(meta);
+  if (!graceful && pending && !deleting) {
+    meta.Set("deletionTimestamp", Value::String(NowText()));
+    meta.Set("deletionGracePeriodSeconds", Value::Int(0));
+    BumpGeneration(&meta);
+  }
+  ObjectPtr last = old;
+  if (graceful || pending || finalizers_changed) last = StoreUpdate(r, v, old);
+  if (pending || period > 0) return Deleted{last, false};
+  store_->Remove(r, WithResourceVersion(*last, store_->NextRv()));
+  return Deleted{last, !r.answers_object};
+}
+
+std::optional<ApiError> Registry::Bind(std::string_view ns, const Value& binding) {
+  const Value* target = binding.Find("target");
+  std::string_view kind = target == nullptr ? std::string_view() : target->Str("kind");
+  std::string_view node = target == nullptr ? std::string_view() : target->Str("name");
+  std::string_view pod =
+      binding.Find("metadata") == nullptr ? std::string_view() : binding.Find("metadata")->Str("name");
+  if (pod.empty()) return BadRequest("Name parameter required.");
+  FieldErrors errors;
+  if (!kind.empty() && kind != "Node") errors.push_back(NotSupported("target.kind", kind, {"Node", "<empty>"}));
+  if (node.empty()) errors.push_back(Required("target.name"));
+  if (errors.size() == 1) return InternalError(errors[0].Text());
+  if (errors.size() > 1) return InternalError(absl::StrCat("[", errors[0].Text(), ", ", errors[1].Text(), "]"));
+  return Bind(ns, pod, node, binding.At({"metadata", "annotations"}));
+}
+
+std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod, std::string_view node,
+                                       const Value* annotations) {
+  static const ResourceInfo* pods = FindResource("", "v1", "pods");
+  ObjectPtr old = store_->Get(*pods, ns, pod);
+  if (old == nullptr) return NotFound({"", "pods"}, pod);
+  Value v = ToValue(*pods, 0, *old);
+  const Value* deletion = v.At({"metadata", "deletionTimestamp"});
+  GroupResource binding{"", "pods/binding"};
+  if (deletion != nullptr && !deletion->IsNull()) {
+    return Conflict(binding, pod,
+                    absl::StrCat("pod ", std::string(pod), " is being deleted, cannot be assigned to a host"));
+  }
+  Value& spec = v.Child("spec");
+  if (!spec.Str("nodeName").empty()) {
+    return Conflict(
+        binding, pod,
+        absl::StrCat("pod ", std::string(pod), " is already assigned to node ", Quote(spec.Str("nodeName"))));
+  }
+  spec.Set("nodeName", Value::String(node));
+  if (annotations != nullptr && !annotations->empty()) {
+    Value& own = v.Child("metadata").Child("annotations");
+    for (size_t i = 0; i < annotations->keys.size(); ++i) own.Set(annotations->keys[i], annotations->items[i]);
+  }
+  Value condition = Value::Object();
+  condition.Set("type", Value::String("PodScheduled"));
+  condition.Set("status", Value::String("True"));
+  condition.Set("lastProbeTime", Value());
+  condition.Set("lastTransitionTime", Value::String(NowText()));
+  Value& status = v.Child("status");
+  Value* conditions = status.Find("conditions");
+  if (conditions == nullptr || !conditions->IsArray()) conditions = &status.Set("conditions", Value::Array());
+  auto same = std::find_if(conditions->items.begin(), conditions->items.end(),
+                           [](const Value& c) { return c.Str("type") == "PodScheduled"; });
+  if (same == conditions->items.end()) {
+    conditions->Append(std::move(condition));
+  } else {
+    *same = std::move(condition);
+  }
+  store_->Put(*pods, MakeObject(*pods, v, store_->NextRv()));
+  return std::nullopt;
+}
+
+std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version, Value v, bool verbatim) {
+  if (!v.IsObject()) return absl::StrCat("an object is wanted, not ", ToJson(v).substr(0, 60));
+  Value* meta = v.Find("metadata");
+  if (meta == nullptr || !meta->IsObject()) return "metadata is missing";
+  std::string name(meta->Str("name"));
+  if (name.empty()) return "metadata.name is missing";
+  if (r.namespaced && meta->Str("namespace").empty()) meta->Set("namespace", Value::String("default"));
+  if (!r.namespaced) meta->Erase("namespace");
+  if (meta->Str("uid").empty()) meta->Set("uid", Value::String(NewUid()));
+  std::string ns(r.namespaced ? meta->Str("namespace") : std::string_view());
+  static const ResourceInfo* namespaces = FindResource("", "v1", "namespaces");
+  if (r.namespaced && store_->Get(*namespaces, "", ns) == nullptr) {
+    Value n = Value::Object();
+    n.Child("metadata").Set("name", Value::String(ns));
+    auto made = Create(*namespaces, 0, "", std::move(n));
+    if (auto* error = std::get_if<ApiError>(&made)) return error->message;
+  }
+  if (store_->Get(r, ns, name) != nullptr && r.kind != "Namespace") {
+    return absl::StrCat(r.kind, " ", Quote(ns.empty() ? name : absl::StrCat(ns, "/", name)), " is there twice");
+  }
+  if (verbatim) {
+    store_->Put(r, MakeVerbatimObject(r, v, store_->NextRv()));
+    return std::nullopt;
+  }
+  ApplyDefaults(r, r.versions[version], &v);
+  Value* metadata = v.Find("metadata");
+  if (metadata->Str("creationTimestamp").empty()) metadata->Set("creationTimestamp", Value::String(NowText()));
+  if (r.kind == "Pod") {
+    Value& status = v.Child("status");
+    if (status.Str("phase").empty()) status.Set("phase", Value::String("Pending"));
+    if (status.Str("qosClass").empty()) status.Set("qosClass", Value::String(QosClass(v)));
+  } else if (r.kind == "Namespace") {
+    Value& spec = v.Child("spec");
+    if (spec.Find("finalizers") == nullptr) spec.Set("finalizers", Value::Array()).Append(Value::String("kubernetes"));
+  } else if (r.kind == "Service" && v.Child("spec").Str("clusterIP").empty()) {
+    v.Child("spec").Set("clusterIP", Value::String(NewClusterIp()));
+  }
+  store_->Put(r, MakeObject(r, v, store_->NextRv()));
+  return std::nullopt;
+}
+
+void Registry::CreateInitialObjects(int64_t secure_port) {
+  const ResourceInfo* namespaces = FindResource("", "v1", "namespaces");
+  for (std::string_view name : {"default", "kube-public", "kube-system"}) {
+    Value v = Value::Object();
+    v.Child("metadata").Set("name", Value::String(name));
+    Create(*namespaces, 0, "", std::move(v));
+  }
+  auto service =
+      ParseJson(R"({"metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},
+    "spec":{"ports":[{"name":"https","port":443}],"clusterIP":"10.0.0.1","sessionAffinity":"ClientIP"}})");
+  service->At({"spec", "ports"})->items[0].Set("targetPort", Value::Int(secure_port));
+  Create(*FindResource("", "v1", "services"), 0, "default", *std::move(service));
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,89 @@
+// Creating, changing, binding and deleting objects by 1.10's rules: what a client may set, what the server sets,
+// which writes conflict, how deletion waits for grace periods and finalizers.
+//
+// Works on decoded values and writes to the store; knows nothing of HTTP. Owned by one thread.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "pkg/apiserver/object.h"
+#include "pkg/apiserver/resources.h"
+#include "pkg/apiserver/status.h"
+#include "pkg/apiserver/store.h"
+#include "pkg/util/clock.h"
+
+namespace berth::apiserver {
+
+// What DeleteOptions and the query of a DELETE ask for.
+struct DeleteRequest {
+  std::optional<int64_t> grace_seconds;
+  std::optional<std::string> uid;  // precondition
+  std::optional<bool> orphan_dependents;
+  std::string propagation;  // "", "Orphan", "Background", "Foreground"
+};
+
+// What a DELETE answers.
+struct Deleted {
+  ObjectPtr object;
+  bool as_status = false;  // Status Success instead of the object
+};
+
+struct UpdateRequest {
+  std::string subresource;  // "", "status", "finalize"
+  bool patch = false;       // a PATCH: a foreign uid is 422 there, 409 in a PUT
+};
+
+template <typename T>
+using Result = std::variant<T, ApiError>;
+
+class Registry {
+ public:
+  // Both must outlive the registry.
+  Registry(Store* store, const util::Clock* clock) : store_(store), clock_(clock) {}
+
+  // `v` has been decoded for the resource. `ns` is the namespace of the URL.
+  Result<ObjectPtr> Create(const ResourceInfo& r, size_t version, std::string_view ns, Value v);
+  // `created` tells whether the PUT made a new object.
+  Result<ObjectPtr> Update(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name, Value v,
+                           const UpdateRequest& how, bool* created = nullptr);
+  Result<Deleted> Delete(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name,
+                         const DeleteRequest& how);
+  // POST pods/NAME/binding and bindings; the pod is the one that the Binding names. Empty: done.
+  std::optional<ApiError> Bind(std::string_view ns, const Value& binding);
+  // The same for a Binding that is known to name just a pod and a node.
+  std::optional<ApiError> Bind(std::string_view ns, std::string_view pod, std::string_view node,
+                               const Value* annotations);
+
+  // Stores an object of a file. Verbatim: as it is, but for what every stored object has (uid, namespace, version).
+  // Otherwise with the server's defaulting and without validation. The error names what is wrong.
+  std::optional<std::string> Load(const ResourceInfo& r, size_t version, Value v, bool verbatim);
+
+  // The namespaces and the service that a new cluster has.
+  void CreateInitialObjects(int64_t secure_port);
+
+  std::string NowText() const;  // RFC 3339, whole seconds
+  Store& store() { return *store_; }
+
+ private:
+  uint64_t Random();
+  std::string NewUid();
+  std::string NewClusterIp();
+  std::optional<ApiError> AdmitPod(Value* pod);
+  void PrepareForCreate(const ResourceInfo& r, Value* v);
+  ObjectPtr StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old);
+  Result<Deleted> DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old);
+  // Sets or clears the finalizers that a propagation policy asks for; true when that changed something.
+  bool SetDeletionFinalizers(const ResourceInfo& r, size_t version, const DeleteRequest& how, Value* meta);
+
+  Store* store_;
+  const util::Clock* clock_;
+  mutable int64_t now_second_ = -1;
+  mutable std::string now_text_;
+  uint64_t random_ = 0;
+  uint32_t next_ip_ = 1;
+};
+
+}  // namespace berth::apiserver

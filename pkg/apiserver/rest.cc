@@ -1,0 +1,494 @@
+#include "pkg/apiserver/rest.h"
+
+#include <absl/strings/escaping.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "pkg/api/stream.h"
+#include "pkg/apiserver/patch.h"
+#include "pkg/apiserver/rest_route.h"
+#include "pkg/apiserver/table.h"
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+constexpr std::string_view kBound =
+    "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Success\",\"code\":201}\n";
+
+std::string ParseIntError(std::string_view text) {
+  return absl::StrCat("strconv.ParseInt: parsing ", Quote(text), ": invalid syntax");
+}
+
+// What error texts show of a body that is no object.
+std::string Summary(std::string_view body) {
+  constexpr size_t kMost = 30;
+  if (body.empty()) return "<empty>";
+  std::string all = body[0] == '{' ? std::string(body) : absl::BytesToHexString(std::string(body.substr(0, kMost)));
+  return all.size() > kMost ? absl::StrCat(all.substr(0, kMost), " ...") : all;
+}
+
+constexpr std::string_view kTypeMeta =
+    " into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+    "\"json:\\\"kind,omitempty\\\"\" }";
+
+// Why a parsed body cannot be an object, empty when it can.
+std::string NotAnObject(const Value& v) {
+  std::string_view what;
+  switch (v.type()) {
+    case Value::Type::kArray:
+      what = "array";
+      break;
+    case Value::Type::kString:
+      what = "string";
+      break;
+    case Value::Type::kNumber:
+      what = "number";
+      break;
+    case Value::Type::kBool:
+      what = "bool";
+      break;
+    default:
+      return "";
+  }
+  return absl::StrCat("couldn't get version/kind; json parse error: json: cannot unmarshal ", std::string(what),
+                      std::string(kTypeMeta));
+}
+
+std::string_view MediaTypeOf(std::string_view content_type) {
+  std::string_view type = content_type.substr(0, content_type.find(';'));
+  while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
+  return type;
+}
+
+}  // namespace
+
+// ---- answers ------------------------------------------------------------------------------------
+
+HttpResponse Api::Finish(const Call& call, int status, std::string json) const {
+  HttpResponse out;
+  out.status = status;
+  if (call.format == Format::kYaml) {
+    out.content_type = "application/yaml";
+    auto v = ParseJson(json);
+    out.body = v.ok() ? ToYaml(*v) : json;
+  } else if (WantsPretty(*call.request, call.query)) {
+    out.body = Indent(json);
+  } else {
+    out.body = std::move(json);
+  }
+  return out;
+}
+
+HttpResponse Api::ObjectResponse(const Call& call, int status, const Object& o) const {
+  std::string json;
+  if (call.format == Format::kTable) {
+    Value meta = Value::Object();
+    meta.Set("selfLink", Value::String(SelfLink(*call.r, call.version, o.ns, o.name)));
+    meta.Set("resourceVersion", Value::String(std::to_string(o.rv)));
+    json = MakeTable(*call.r, call.version, {std::make_shared<Object>(o)}, ToJson(meta), clock_->Wall());
+  } else {
+    std::string sub = call.subresource.empty() ? "" : "/" + call.subresource;
+    AppendObject(*call.r, call.version, o, sub, &json);
+    json.push_back('\n');
+  }
+  return Finish(call, status, std::move(json));
+}
+
+// ---- bodies -------------------------------------------------------------------------------------
+
+std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind) const {
+  std::string_view type = MediaTypeOf(call.request->content_type);
+  std::string_view body = call.request->body;
+  std::string of(kind);
+  auto unrecognized = [&](const std::string& why) {
+    return BadRequest(absl::StrCat("the object provided is unrecognized (must be of type ", of, "): ", why, " (",
+                                   Summary(body), ")"));
+  };
+  Value v;
+  if (type == "application/yaml") {
+    auto document = api::ReadDocument(body);
+    if (!document.ok()) return unrecognized("error converting YAML to JSON: " + util::Message(document.status()));
+    v = FromJson(document->root());
+  } else if (type.empty() || type == "application/json" || type == "*/*") {
+    auto parsed = ParseJson(body);
+    if (!parsed.ok()) {
+      return unrecognized("couldn't get version/kind; json parse error: " + util::Message(parsed.status()));
+    }
+    v = *std::move(parsed);
+  } else {
+    ApiError e = UnsupportedMediaType();
+    e.has_details = false;
+    e.message =
+        "the body of the request was in an unknown format - accepted media types include: application/json, "
+        "application/yaml, application/vnd.kubernetes.protobuf";
+    return e;
+  }
+  if (std::string why = NotAnObject(v); !why.empty()) return unrecognized(why);
+  std::string given_kind(v.Str("kind")), given_version(v.Str("apiVersion"));
+  if (given_kind.empty()) given_kind = of;
+  if (given_version.empty()) given_version = call.gv().Text();
+  bool binding = of == "Binding";
+  const ResourceInfo* known = FindKind(given_version, given_kind);
+  bool right = binding ? given_kind == "Binding" && given_version == "v1" : known == call.r;
+  if (of == "Scale") right = given_kind == "Scale";
+  if (right) return v;
+  std::string prefix =
+      absl::StrCat(given_kind, " in version ", Quote(given_version), " cannot be handled as a ", of, ": ");
+  if (known == nullptr) {
+    return BadRequest(
+        absl::StrCat(prefix, "no kind ", Quote(given_kind), " is registered for version ", Quote(given_version)));
+  }
+  if (binding) {
+    return BadRequest(
+        absl::StrCat(prefix, "converting (v1.", given_kind, ") to (core.Binding): Target not present in src"));
+  }
+  const FieldDef* spec = call.r->type->Find("spec");
+  std::string first = spec == nullptr ? call.r->type->fields.back().go_name : spec->type->fields.front().go_name;
+  return BadRequest(absl::StrCat(prefix, "converting (v1.", given_kind, ").v1.", given_kind, "Spec to (core.", of,
+                                 ").core.", of, "Spec: ", first, " not present in src"));
+}
+
+std::variant<Value, ApiError> Api::DecodedBody(const Call& call) const {
+  auto body = Body(call, call.r->kind);
+  if (std::holds_alternative<ApiError>(body)) return body;
+  const Value& v = std::get<Value>(body);
+  std::string_view source = MediaTypeOf(call.request->content_type) == "application/yaml" ? "" : call.request->body;
+  auto decoded = Decode(v, *call.r->type, call.gv().version, source);
+  if (!decoded.ok()) {
+    return BadRequest(absl::StrCat(call.r->kind, " in version ", Quote(call.gv().Text()), " cannot be handled as a ",
+                                   call.r->kind, ": ", util::Message(decoded.status())));
+  }
+  return *std::move(decoded);
+}
+
+std::variant<DeleteRequest, ApiError> Api::DeleteOptions(const Call& call) const {
+  DeleteRequest out;
+  std::string grace(call.query.Get("gracePeriodSeconds"));
+  out.propagation = call.query.Get("propagationPolicy");
+  if (std::string_view orphan = call.query.Get("orphanDependents"); !orphan.empty()) {
+    out.orphan_dependents = orphan == "true" || orphan == "1";
+  }
+  if (!grace.empty()) {
+    int64_t n;
+    if (!absl::SimpleAtoi(grace, &n)) return BadRequest(ParseIntError(grace));
+    out.grace_seconds = n;
+  }
+  if (call.request->body.empty()) return out;
+  auto parsed = ParseJson(call.request->body);
+  if (!parsed.ok()) {
+    return InternalError("couldn't get version/kind; json parse error: " + util::Message(parsed.status()));
+  }
+  if (std::string why = NotAnObject(*parsed); !why.empty()) return InternalError(why);
+  auto options = Decode(*parsed, TypeOf("DeleteOptions"), "v1", call.request->body);
+  if (!options.ok()) return InternalError(util::Message(options.status()));
+  if (const Value* v = options->Find("gracePeriodSeconds")) out.grace_seconds = v->AsInt();
+  if (const Value* v = options->At({"preconditions", "uid"})) out.uid = v->text();
+  if (const Value* v = options->Find("orphanDependents")) out.orphan_dependents = v->AsBool();
+  if (const Value* v = options->Find("propagationPolicy")) out.propagation = v->text();
+  return out;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+namespace {
+
+struct VersionParameter {
+  bool given = false;
+  uint64_t rv = 0;
+};
+
+std::optional<ApiError> ReadVersion(const Query& q, VersionParameter* out) {
+  std::string text(q.Get("resourceVersion"));
+  if (text.empty()) return std::nullopt;
+  out->given = true;
+  if (text.find_first_not_of("0123456789") != std::string::npos || !absl::SimpleAtoi(text, &out->rv)) {
+    return InternalError(absl::StrCat("resourceVersion: Invalid value: ", Quote(text), ": strconv.ParseUint: parsing ",
+                                      Quote(text), ": invalid syntax"));
+  }
+  return std::nullopt;
+}
+
+ApiError TooLarge(uint64_t rv, uint64_t current) {
+  return Timeout(absl::StrCat("Too large resource version: ", rv, ", current: ", current));
+}
+
+}  // namespace
+
+HttpResponse Api::Get(Call& call) {
+  Store& store = registry_->store();
+  VersionParameter version;
+  if (auto error = ReadVersion(call.query, &version)) return Error(call, *error);
+  if (version.rv > store.rv()) {
+    HttpResponse out = Error(call, TooLarge(version.rv, store.rv()));
+    out.wait = !call.last_try;
+    return out;
+  }
+  ObjectPtr o = store.Get(*call.r, call.ns, call.name);
+  if (o == nullptr) return Error(call, NotFound(call.resource(), call.name));
+  std::string_view exporting = call.query.Get("export");
+  if (exporting == "true" || exporting == "1") {
+    // What could be created elsewhere: without identity and status.
+    Value v = ToValue(*call.r, call.version, *o);
+    Value& meta = v.Child("metadata");
+    for (std::string_view key : {"namespace", "selfLink", "uid", "resourceVersion", "creationTimestamp", "generation"})
+      meta.Erase(key);
+    if (call.r->kind == "Pod") {
+      v.Child("spec").Erase("nodeName");
+      Value phase = Value::String("Pending");
+      if (const Value* qos = v.At({"status", "qosClass"})) {
+        Value copy = *qos;
+        v.Set("status", Value::Object()).Set("phase", std::move(phase));
+        v.Child("status").Set("qosClass", std::move(copy));
+      }
+    } else {
+      v.Erase("status");
+    }
+    std::string json = absl::StrCat("{\"kind\":\"", call.r->kind, "\",\"apiVersion\":\"", call.gv().Text(), "\",");
+    std::string body;
+    Encode(v, *call.r->type, &body);
+    return Finish(call, 200, absl::StrCat(json, body.substr(1), "\n"));
+  }
+  return ObjectResponse(call, 200, *o);
+}
+
+bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
+  Store& store = registry_->store();
+  auto fail = [&](const ApiError& e) {
+    *failed = Error(call, e);
+    return false;
+  };
+  int64_t limit = 0;
+  std::string limit_text(call.query.Get("limit")), timeout(call.query.Get("timeoutSeconds"));
+  if (!limit_text.empty() && !absl::SimpleAtoi(limit_text, &limit)) return fail(BadRequest(ParseIntError(limit_text)));
+  int64_t ignored;
+  if (!timeout.empty() && !absl::SimpleAtoi(timeout, &ignored)) return fail(BadRequest(ParseIntError(timeout)));
+  auto selector =
+      ObjectSelector::Parse(*call.r, call.ns, call.query.Get("fieldSelector"), call.query.Get("labelSelector"));
+  if (auto* error = std::get_if<ApiError>(&selector)) return fail(*error);
+  const auto& wanted = std::get<ObjectSelector>(selector);
+  VersionParameter version;
+  if (auto error = ReadVersion(call.query, &version)) return fail(*error);
+
+  std::string prefix = call.ns.empty() ? "" : call.ns + "/";
+  std::string start;
+  std::string_view token = call.query.Get("continue");
+  uint64_t at = store.rv();
+  page->rv = at;
+  if (!token.empty()) {
+    if (version.rv > 0) {
+      return fail(BadRequest("specifying resource version is not allowed when using continue"));
+    }
+    std::string why;
+    if (!DecodeContinue(token, &at, &start, &why)) return fail(BadRequest("invalid continue token: " + why));
+    start = prefix + start;
+    page->rv = at;
+    if (at > store.rv()) return fail(Expired("The provided continue parameter is of another server."));
+  } else if (version.given) {
+    if (version.rv > store.rv()) {
+      *failed = Error(call, TooLarge(version.rv, store.rv()));
+      failed->wait = !call.last_try;
+      return false;
+    }
+    if (version.rv > 0 && limit > 0) {
+      at = version.rv;
+      page->rv = at;
+    } else {
+      // From the watch cache: not older than asked for, and without pages.
+      page->rv = std::max(store.LastRv(*call.r), version.rv);
+      limit = 0;
+    }
+  }
+  auto take = [&](const ObjectPtr& o) {
+    if (!wanted.Matches(*o)) return true;
+    if (limit > 0 && page->items.size() == static_cast<size_t>(limit)) {
+      const Object& last = *page->items.back();
+      std::string next = last.Key().substr(prefix.size());
+      next.push_back('\0');
+      page->next = EncodeContinue(page->rv, next);
+      return false;
+    }
+    page->items.push_back(o);
+    return true;
+  };
+  if (at == store.rv()) {
+    store.Scan(*call.r, call.ns, start, take);
+  } else if (!store.ScanAt(*call.r, call.ns, start, at, take)) {
+    return fail(Expired(token.empty() ? "The resourceVersion for the provided list is too old."
+                                      : "The provided from parameter is too old to display a consistent list result. "
+                                        "You must start a new list without the from."));
+  }
+  return true;
+}
+
+HttpResponse Api::List(Call& call) {
+  Page page;
+  HttpResponse failed;
+  if (!Collect(call, &page, &failed)) return failed;
+  std::string meta = "{\"selfLink\":";
+  AppendString(SelfLink(*call.r, call.version, call.ns, ""), &meta);
+  absl::StrAppend(&meta, ",\"resourceVersion\":\"", page.rv, "\"");
+  if (!page.next.empty()) absl::StrAppend(&meta, ",\"continue\":\"", page.next, "\"");
+  meta += '}';
+  if (call.format == Format::kTable) {
+    return Finish(call, 200, MakeTable(*call.r, call.version, page.items, meta, clock_->Wall()));
+  }
+  std::string json = absl::StrCat("{\"kind\":\"", call.r->kind, "List\",\"apiVersion\":\"", call.gv().Text(),
+                                  "\",\"metadata\":", meta, ",\"items\":[");
+  size_t bytes = json.size();
+  for (const ObjectPtr& o : page.items) bytes += o->body.size() + 2;
+  json.reserve(bytes + 8);
+  for (size_t i = 0; i < page.items.size(); ++i) {
+    if (i > 0) json.push_back(',');
+    AppendItem(*call.r, call.version, *page.items[i], &json);
+  }
+  json += "]}\n";
+  return Finish(call, 200, std::move(json));
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+HttpResponse Api::Create(Call& call) {
+  auto body = DecodedBody(call);
+  if (auto* error = std::get_if<ApiError>(&body)) return Error(call, *error);
+  auto made = registry_->Create(*call.r, call.version, call.ns, std::move(std::get<Value>(body)));
+  if (auto* error = std::get_if<ApiError>(&made)) return Error(call, *error);
+  return ObjectResponse(call, 201, *std::get<ObjectPtr>(made));
+}
+
+HttpResponse Api::Replace(Call& call) {
+  auto body = DecodedBody(call);
+  if (auto* error = std::get_if<ApiError>(&body)) return Error(call, *error);
+  bool created = false;
+  auto made = registry_->Update(*call.r, call.version, call.ns, call.name, std::move(std::get<Value>(body)),
+                                {call.subresource, false}, &created);
+  if (auto* error = std::get_if<ApiError>(&made)) return Error(call, *error);
+  return ObjectResponse(call, created ? 201 : 200, *std::get<ObjectPtr>(made));
+}
+
+HttpResponse Api::Patch(Call& call) {
+  std::string_view type = MediaTypeOf(call.request->content_type);
+  PatchKind kind;
+  if (type == "application/json-patch+json") {
+    kind = PatchKind::kJson;
+  } else if (type == "application/merge-patch+json") {
+    kind = PatchKind::kMerge;
+  } else if (type == "application/strategic-merge-patch+json") {
+    kind = PatchKind::kStrategic;
+  } else {
+    return Error(call, UnsupportedMediaType());
+  }
+  ObjectPtr old = registry_->store().Get(*call.r, call.ns, call.name);
+  if (old == nullptr) return Error(call, NotFound(call.resource(), call.name));
+  auto patched = ApplyPatch(kind, ToValue(*call.r, call.version, *old), call.request->body, *call.r->type);
+  if (!patched.ok()) return Error(call, InternalError(util::Message(patched.status())));
+  if (std::string why = NotAnObject(*patched); !why.empty()) return Error(call, InternalError(why));
+  // Error texts quote the object as Go would have written it.
+  auto decoded = Decode(*patched, *call.r->type, call.gv().version, "");
+  if (!decoded.ok()) {
+    std::string sorted = ToSortedJson(*patched);
+    auto again = ParseJson(sorted);
+    if (again.ok()) decoded = Decode(*again, *call.r->type, call.gv().version, sorted);
+    return Error(call, InternalError(util::Message(decoded.status())));
+  }
+  auto made =
+      registry_->Update(*call.r, call.version, call.ns, call.name, *std::move(decoded), {call.subresource, true});
+  if (auto* error = std::get_if<ApiError>(&made)) return Error(call, *error);
+  return ObjectResponse(call, 200, *std::get<ObjectPtr>(made));
+}
+
+HttpResponse Api::Delete(Call& call) {
+  auto options = DeleteOptions(call);
+  if (auto* error = std::get_if<ApiError>(&options)) return Error(call, *error);
+  auto gone = registry_->Delete(*call.r, call.version, call.ns, call.name, std::get<DeleteRequest>(options));
+  if (auto* error = std::get_if<ApiError>(&gone)) return Error(call, *error);
+  const Deleted& deleted = std::get<Deleted>(gone);
+  if (deleted.as_status) return Finish(call, 200, DeletedStatus(call.resource(), call.name, deleted.object->uid));
+  return ObjectResponse(call, 200, *deleted.object);
+}
+
+HttpResponse Api::DeleteCollection(Call& call) {
+  auto options = DeleteOptions(call);
+  if (auto* error = std::get_if<ApiError>(&options)) return Error(call, *error);
+  Page page;
+  HttpResponse failed;
+  if (!Collect(call, &page, &failed)) return failed;
+  HttpResponse list = List(call);
+  for (const ObjectPtr& o : page.items) {
+    auto gone = registry_->Delete(*call.r, call.version, o->ns, o->name, std::get<DeleteRequest>(options));
+    if (auto* error = std::get_if<ApiError>(&gone); error != nullptr && error->code != 404) return Error(call, *error);
+  }
+  return list;
+}
+
+HttpResponse Api::Bind(Call& call) {
+  auto body = Body(call, "Binding");
+  if (auto* error = std::get_if<ApiError>(&body)) return Error(call, *error);
+  if (auto error = registry_->Bind(call.ns, std::get<Value>(body))) return Error(call, *error);
+  return Finish(call, 201, std::string(kBound));
+}
+
+HttpResponse Api::Scale(Call& call) {
+  ObjectPtr old = registry_->store().Get(*call.r, call.ns, call.name);
+  if (old == nullptr) return Error(call, NotFound(call.resource(), call.name));
+  auto scale_of = [&](const Object& o) {
+    Value v = ToValue(*call.r, call.version, o);
+    Value scale = Value::Object();
+    Value& meta = scale.Set("metadata", Value::Object());
+    for (std::string_view key : {"name", "namespace", "uid", "resourceVersion", "creationTimestamp"}) {
+      if (const Value* m = v.At({"metadata", key})) meta.Set(key, *m);
+    }
+    meta.Set("selfLink", Value::String(absl::StrCat(SelfLink(*call.r, call.version, o.ns, o.name), "/scale")));
+    if (const Value* n = v.At({"spec", "replicas"})) scale.Child("spec").Set("replicas", *n);
+    Value& status = scale.Child("status");
+    if (const Value* n = v.At({"status", "replicas"})) status.Set("replicas", *n);
+    const Value* selector = v.At({"spec", "selector"});
+    if (selector != nullptr && selector->Find("matchLabels") != nullptr) selector = selector->Find("matchLabels");
+    std::string text;
+    for (size_t i = 0; selector != nullptr && i < selector->keys.size(); ++i) {
+      if (selector->items[i].IsString())
+        absl::StrAppend(&text, text.empty() ? "" : ",", selector->keys[i], "=", selector->items[i].text());
+    }
+    if (!text.empty()) status.Set("selector", Value::String(text));
+    return scale;
+  };
+  auto answer = [&](const Object& o) {
+    std::string json = "{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\",", rest;
+    Encode(scale_of(o), TypeOf("Scale"), &rest);
+    return Finish(call, 200, absl::StrCat(json, rest.substr(1), "\n"));
+  };
+  if (call.request->method == "GET") return answer(*old);
+
+  Value scale = scale_of(*old);
+  if (call.request->method == "PATCH") {
+    auto patched = ApplyPatch(PatchKind::kMerge, scale, call.request->body, TypeOf("Scale"));
+    if (!patched.ok()) return Error(call, InternalError(util::Message(patched.status())));
+    scale = *std::move(patched);
+  } else {
+    auto body = Body(call, "Scale");
+    if (auto* error = std::get_if<ApiError>(&body)) return Error(call, *error);
+    scale = std::move(std::get<Value>(body));
+  }
+  auto decoded = Decode(scale, TypeOf("Scale"), "v1", "");
+  if (!decoded.ok()) return Error(call, BadRequest(util::Message(decoded.status())));
+  const Value* replicas = decoded->At({"spec", "replicas"});
+  int64_t n = replicas == nullptr ? 0 : replicas->AsInt();
+  if (n < 0) {
+    return Error(call,
+                 InvalidObject("autoscaling", "Scale", call.name,
+                               {InvalidRaw("spec.replicas", std::to_string(n), "must be greater than or equal to 0")}));
+  }
+  Value v = ToValue(*call.r, call.version, *old);
+  v.Child("spec").Set("replicas", Value::Int(n));
+  v.Child("metadata")
+      .Set("resourceVersion",
+           Value::String(decoded->Find("metadata") == nullptr ? std::string_view()
+                                                              : decoded->Find("metadata")->Str("resourceVersion")));
+  auto made = registry_->Update(*call.r, call.version, call.ns, call.name, std::move(v), {"", true});
+  if (auto* error = std::get_if<ApiError>(&made)) return Error(call, *error);
+  return answer(*std::get<ObjectPtr>(made));
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,394 @@
+#include "pkg/apiserver/rest_route.h"
+
+#include <absl/strings/escaping.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "pkg/apiserver/discovery.h"
+#include "pkg/apiserver/value.h"
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+std::string_view Trim(std::string_view s) {
+  while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
+  while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+  return s;
+}
+
+template <typename F>
+void ForEachPart(std::string_view s, char sep, F f) {
+  for (;;) {
+    size_t at = s.find(sep);
+    f(Trim(s.substr(0, at)));
+    if (at == std::string_view::npos) return;
+    s.remove_prefix(at + 1);
+  }
+}
+
+struct Route {
+  enum class Kind : uint8_t { kPage, kUnknownPath, kUnknownGroup, kUnknownResource, kResource };
+  Kind kind = Kind::kUnknownPath;
+  std::string group, version, resource, ns, name, subresource;
+  bool watch_prefix = false, all_namespaces = false;
+  const ResourceInfo* info = nullptr;
+  size_t version_index = 0;
+};
+
+Route Find(std::string_view path) {
+  Route route;
+  std::vector<std::string> parts;
+  if (!path.starts_with('/')) return route;
+  if (path.starts_with("//")) return route;
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  bool slash_in_part = false;
+  if (path.size() > 1) {
+    std::string_view rest = path.substr(1);
+    for (;;) {
+      size_t at = rest.find('/');
+      parts.push_back(PercentDecode(rest.substr(0, at), false));
+      slash_in_part |= parts.back().find('/') != std::string::npos;
+      if (at == std::string_view::npos) break;
+      rest.remove_prefix(at + 1);
+    }
+  }
+  size_t at = 0;
+  if (!parts.empty() && parts[0] == "api") {
+    if (parts.size() == 1) {
+      route.kind = Route::Kind::kPage;
+      return route;
+    }
+    route.version = parts[1];
+    route.kind = Route::Kind::kUnknownResource;
+    if (parts[1] != "v1") return route;
+    at = 2;
+  } else if (!parts.empty() && parts[0] == "apis") {
+    if (parts.size() == 1) {
+      route.kind = Route::Kind::kPage;
+      return route;
+    }
+    route.group = parts[1];
+    auto group = std::find_if(Groups().begin(), Groups().end(), [&](const Group& g) { return g.name == route.group; });
+    if (group == Groups().end()) {
+      route.kind = Route::Kind::kUnknownGroup;
+      return route;
+    }
+    route.kind = Route::Kind::kUnknownResource;
+    if (parts.size() == 2) {
+      route.kind = Route::Kind::kPage;
+      return route;
+    }
+    route.version = parts[2];
+    if (std::find(group->versions.begin(), group->versions.end(), route.version) == group->versions.end()) return route;
+    at = 3;
+  } else {
+    route.kind = Route::Kind::kPage;  // or nothing: the list of pages decides
+    return route;
+  }
+  if (parts.size() == at) {
+    route.kind = Route::Kind::kPage;
+    return route;
+  }
+  if (slash_in_part) return route;
+  if (parts[at] == "watch") {
+    route.watch_prefix = true;
+    ++at;
+  }
+  std::vector<std::string> rest(parts.begin() + static_cast<ptrdiff_t>(at), parts.end());
+  if (rest.empty() || rest.size() > 5) return route;
+  bool own_subresource = rest.size() == 3 && (rest[2] == "status" || rest[2] == "finalize");
+  if (rest[0] == "namespaces" && rest.size() >= 3 && !own_subresource) {
+    route.ns = rest[1];
+    rest.erase(rest.begin(), rest.begin() + 2);
+    route.all_namespaces = route.ns.empty();
+  } else {
+    route.all_namespaces = true;
+  }
+  route.resource = rest[0];
+  if (rest.size() > 1) route.name = rest[1];
+  if (rest.size() > 2) route.subresource = rest[2];
+  if (rest.size() > 3 || (rest.size() > 1 && route.name.empty())) return route;
+  route.info = FindResource(route.group, route.version, route.resource);
+  if (route.info == nullptr) {
+    // Bindings are created, never stored.
+    static const ResourceInfo* pods = FindResource("", "v1", "pods");
+    if (route.group.empty() && route.resource == "bindings" && rest.size() == 1) {
+      route.info = pods;
+      route.subresource = "bindings";
+      route.kind = Route::Kind::kResource;
+    }
+    return route;
+  }
+  route.version_index = static_cast<size_t>(route.info->VersionIndex(route.group, route.version));
+  if (!route.info->namespaced) {
+    if (!route.ns.empty()) return route;
+    route.all_namespaces = false;
+  } else if (route.all_namespaces && !route.name.empty()) {
+    return route;
+  }
+  if (!route.subresource.empty() && !route.info->Has(route.subresource)) return route;
+  route.kind = Route::Kind::kResource;
+  return route;
+}
+
+bool WatchParameter(const Query& q) {
+  if (!q.Has("watch")) return false;
+  std::string_view v = q.Get("watch");
+  return v != "false" && v != "0" && v != "False" && v != "FALSE" && v != "f" && v != "F";
+}
+
+}  // namespace
+
+std::vector<MediaType> ParseAccept(std::string_view accept) {
+  std::vector<MediaType> out;
+  ForEachPart(accept, ',', [&](std::string_view clause) {
+    if (clause.empty()) return;
+    MediaType& m = out.emplace_back();
+    bool first = true;
+    ForEachPart(clause, ';', [&](std::string_view part) {
+      if (first) {
+        m.type = part;
+        first = false;
+        return;
+      }
+      size_t eq = part.find('=');
+      std::string_view key = part.substr(0, eq);
+      std::string_view value = eq == std::string_view::npos ? std::string_view() : part.substr(eq + 1);
+      if (key == "as") m.as = value;
+      if (key == "v") m.version = value;
+      if (key == "g") m.group = value;
+      if (key == "stream") m.stream_watch = value == "watch";
+    });
+  });
+  return out;
+}
+
+bool WantsPretty(const HttpRequest& request, const Query& query) {
+  if (query.Has("pretty")) {
+    std::string_view p = query.Get("pretty");
+    return p != "false" && p != "0";
+  }
+  for (std::string_view agent : {"curl", "Wget", "Mozilla/5.0"}) {
+    if (request.user_agent.starts_with(agent)) return true;
+  }
+  return false;
+}
+
+std::string EncodeContinue(uint64_t rv, std::string_view start) {
+  std::string json = absl::StrCat("{\"v\":\"meta.k8s.io/v1\",\"rv\":", rv, ",\"start\":");
+  AppendString(start, &json);
+  json += '}';
+  std::string out = absl::WebSafeBase64Escape(json);
+  while (out.ends_with('=')) out.pop_back();
+  return out;
+}
+
+bool DecodeContinue(std::string_view token, uint64_t* rv, std::string* start, std::string* why) {
+  std::string json;
+  if (!absl::WebSafeBase64Unescape(std::string(token), &json)) {
+    *why = "continue key is not valid: illegal base64 data";
+    return false;
+  }
+  auto v = ParseJson(json);
+  if (!v.ok()) {
+    *why = "continue key is not valid: " + util::Message(v.status());
+    return false;
+  }
+  if (v->Str("v") != "meta.k8s.io/v1") {
+    *why = absl::StrCat("server does not recognize this encoded version ", Quote(v->Str("v")));
+    return false;
+  }
+  const Value* number = v->Find("rv");
+  int64_t n = number == nullptr ? 0 : number->AsInt();
+  *start = v->Str("start");
+  if (n <= 0 || start->empty()) {
+    *why = n <= 0 ? "incorrect encoded start resourceVersion" : "continue key has no start";
+    return false;
+  }
+  *rv = static_cast<uint64_t>(n);
+  return true;
+}
+
+HttpResponse Api::ErrorResponse(const HttpRequest& request, const ApiError& error) {
+  HttpResponse out;
+  out.status = error.code;
+  out.body = error.ToJson();
+  if (error.retry_after_seconds > 0) out.headers.emplace_back("Retry-After", std::to_string(error.retry_after_seconds));
+  auto accept = ParseAccept(request.accept);
+  if (!accept.empty() && accept[0].type == "application/yaml") {
+    out.content_type = "application/yaml";
+    if (auto v = ParseJson(std::string_view(out.body).substr(0, out.body.size() - 1)); v.ok()) out.body = ToYaml(*v);
+  } else if (WantsPretty(request, Query(request.query))) {
+    out.body = Indent(out.body);
+  }
+  return out;
+}
+
+HttpResponse Api::Error(const Call& call, const ApiError& error) const {
+  return ErrorResponse(*call.request, error);
+}
+
+HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
+  std::string_view path = request.path;
+  Route route = Find(path);
+  switch (route.kind) {
+    case Route::Kind::kUnknownGroup: {
+      HttpResponse out;
+      out.status = 404;
+      out.content_type = "text/plain; charset=utf-8";
+      out.body = "404 page not found\n";
+      out.headers.emplace_back("X-Content-Type-Options", "nosniff");
+      return out;
+    }
+    case Route::Kind::kUnknownResource:
+      return ErrorResponse(request, UnknownResource());
+    case Route::Kind::kUnknownPath:
+      return UnknownPath();
+    case Route::Kind::kPage: {
+      while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+      auto page = Discovery(path, request.accept);
+      if (!page.has_value()) return UnknownPath();
+      bool health = path.starts_with("/healthz");
+      if (request.method != "GET" && !health) return ErrorResponse(request, MethodNotAllowed());
+      if (page->content_type == "application/json" && !page->body.starts_with("{\n") &&
+          WantsPretty(request, Query(request.query))) {
+        page->body = Indent(page->body);
+      }
+      return *std::move(page);
+    }
+    case Route::Kind::kResource:
+      break;
+  }
+  Call call;
+  call.request = &request;
+  call.query = Query(request.query);
+  call.r = route.info;
+  call.version = route.version_index;
+  call.ns = std::move(route.ns);
+  call.name = std::move(route.name);
+  call.subresource = std::move(route.subresource);
+  call.watch_prefix = route.watch_prefix;
+  call.all_namespaces = route.all_namespaces;
+  call.last_try = last_try;
+  return Resource(call);
+}
+
+RequestInfo Api::Describe(const HttpRequest& request) {
+  RequestInfo info;
+  info.path = request.path;
+  info.verb = request.method;
+  std::transform(info.verb.begin(), info.verb.end(), info.verb.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  Route route = Find(request.path);
+  if (route.kind != Route::Kind::kResource) {
+    // An unknown resource of a known version is still a resource to authorization.
+    if (route.kind != Route::Kind::kUnknownResource || route.resource.empty()) return info;
+  }
+  info.is_resource = true;
+  info.group = route.group;
+  info.version = route.version;
+  info.resource = route.resource;
+  info.subresource = route.subresource == "bindings" ? "" : route.subresource;
+  info.ns = route.ns;
+  info.name = route.name;
+  Query query(request.query);
+  const std::string& m = request.method;
+  if (m == "GET" || m == "HEAD") {
+    bool watch = route.watch_prefix || WatchParameter(query);
+    info.verb = route.name.empty() ? (watch ? "watch" : "list") : (route.watch_prefix ? "watch" : "get");
+  } else if (m == "POST") {
+    info.verb = "create";
+  } else if (m == "PUT") {
+    info.verb = "update";
+  } else if (m == "PATCH") {
+    info.verb = "patch";
+  } else if (m == "DELETE") {
+    info.verb = route.name.empty() ? "deletecollection" : "delete";
+  }
+  return info;
+}
+
+HttpResponse Api::Resource(Call& call) {
+  const std::string& m = call.request->method;
+  HttpResponse refused = Error(call, MethodNotAllowed());
+  // Which form the answer has.
+  std::vector<MediaType> accept = ParseAccept(call.request->accept);
+  bool watch = m == "GET" && (call.watch_prefix || (call.name.empty() && WatchParameter(call.query)));
+  bool acceptable = accept.empty();
+  for (const MediaType& a : accept) {
+    if (a.type == "application/json" || a.type == "*/*" || a.type == "application/*") {
+      if (a.as == "Table" && !watch) {
+        if (a.version != "v1beta1" || a.group != "meta.k8s.io") continue;
+        call.format = Format::kTable;
+      } else if (!a.as.empty() && !watch) {
+        continue;
+      }
+      acceptable = true;
+      break;
+    }
+    if (a.type == "application/yaml") {
+      if (watch) {
+        ApiError e = NotAcceptable();
+        e.has_details = false;
+        e.message =
+            "only the following media types are accepted: application/json;stream=watch, "
+            "application/vnd.kubernetes.protobuf;stream=watch";
+        return Error(call, e);
+      }
+      call.format = Format::kYaml;
+      acceptable = true;
+      break;
+    }
+  }
+  if (call.subresource == "bindings" || call.subresource == "binding") {
+    if (m != "POST" || call.all_namespaces) return refused;
+    return Bind(call);
+  }
+  if (!acceptable) return Error(call, NotAcceptable());
+  if (call.subresource == "scale") return m == "GET" || m == "PUT" || m == "PATCH" ? Scale(call) : refused;
+  if (watch) return call.subresource.empty() ? StartWatch(call) : refused;
+  if (call.name.empty()) {
+    if (m == "GET") return List(call);
+    if (call.all_namespaces) return refused;
+    if (m == "POST") return Create(call);
+    bool collection = call.r->kind != "Namespace" && call.r->kind != "Service";
+    if (m == "DELETE" && collection) return DeleteCollection(call);
+    return refused;
+  }
+  if (call.subresource == "finalize") return m == "PUT" ? Replace(call) : refused;
+  if (m == "GET") return Get(call);
+  if (m == "PUT") return Replace(call);
+  if (m == "PATCH") return Patch(call);
+  if (m == "DELETE" && call.subresource.empty()) return Delete(call);
+  return refused;
+}
+
+HttpResponse Api::StartWatch(Call& call) {
+  auto selector =
+      ObjectSelector::Parse(*call.r, call.ns, call.query.Get("fieldSelector"), call.query.Get("labelSelector"));
+  if (auto* error = std::get_if<ApiError>(&selector)) return Error(call, *error);
+  WatchStart start;
+  start.resource = call.r;
+  start.version = call.version;
+  start.selector = std::move(std::get<ObjectSelector>(selector));
+  if (!call.name.empty()) start.selector.RequireName(call.name);
+  std::string timeout(call.query.Get("timeoutSeconds"));
+  if (!timeout.empty() && !absl::SimpleAtoi(timeout, &start.timeout_seconds)) {
+    return Error(call, BadRequest(absl::StrCat("strconv.ParseInt: parsing ", Quote(timeout), ": invalid syntax")));
+  }
+  std::string rv(call.query.Get("resourceVersion"));
+  if (rv.empty() || rv == "0") {
+    start.from.synthetic = true;
+  } else if (rv.find_first_not_of("0123456789") != std::string::npos || !absl::SimpleAtoi(rv, &start.from.rv)) {
+    return Error(call, InternalError(absl::StrCat("resourceVersion: Invalid value: ", Quote(rv),
+                                                  ": strconv.ParseUint: parsing ", Quote(rv), ": invalid syntax")));
+  }
+  HttpResponse out;
+  out.watch = std::move(start);
+  return out;
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,135 @@
+#include "pkg/apiserver/store.h"
+
+#include <algorithm>
+
+namespace berth::apiserver {
+namespace {
+
+std::string KeyOf(std::string_view ns, std::string_view name) {
+  std::string key(ns);
+  if (!ns.empty()) key.push_back('/');
+  return key.append(name);
+}
+
+}  // namespace
+
+Store::Store() : collections_(Resources().size()) {
+  for (const ResourceInfo& r : Resources()) At(r).window_size = r.window;
+}
+
+void Store::ForgetHistory() {
+  for (Collection& c : collections_) {
+    c.window.clear();
+    c.floor = c.last_rv = rv_;
+  }
+}
+
+ObjectPtr Store::Get(const ResourceInfo& r, std::string_view ns, std::string_view name) const {
+  const Collection& c = At(r);
+  auto it = c.objects.find(KeyOf(r.namespaced ? ns : std::string_view(), name));
+  return it == c.objects.end() ? nullptr : it->second;
+}
+
+void Store::Put(const ResourceInfo& r, ObjectPtr o) {
+  Collection& c = At(r);
+  auto e = std::make_shared<Event>();
+  e->rv = o->rv;
+  e->object = o;
+  ObjectPtr& slot = c.objects[o->Key()];
+  e->type = slot == nullptr ? EventType::kAdded : EventType::kModified;
+  e->old = std::move(slot);
+  slot = std::move(o);
+  Publish(c, std::move(e));
+}
+
+void Store::Remove(const ResourceInfo& r, ObjectPtr last) {
+  Collection& c = At(r);
+  auto it = c.objects.find(last->Key());
+  if (it == c.objects.end()) return;
+  auto e = std::make_shared<Event>();
+  e->type = EventType::kDeleted;
+  e->rv = last->rv;
+  e->old = std::move(it->second);
+  e->object = std::move(last);
+  c.objects.erase(it);
+  Publish(c, std::move(e));
+}
+
+void Store::Publish(Collection& c, EventPtr e) {
+  c.last_rv = e->rv;
+  if (c.window_size > 0) c.window.push_back(e);
+  while (c.window.size() > c.window_size) {
+    c.floor = c.window.front()->rv;
+    c.window.pop_front();
+  }
+  if (c.window_size == 0) c.floor = e->rv;
+  // A listener may leave while it is called: leaving nulls its place, and the places are swept afterwards.
+  for (size_t i = 0; i < c.listeners.size(); ++i) {
+    if (c.listeners[i] != nullptr) c.listeners[i]->OnEvent(e);
+  }
+  std::erase(c.listeners, nullptr);
+}
+
+void Store::Scan(const ResourceInfo& r, std::string_view ns, std::string_view start_key,
+                 const std::function<bool(const ObjectPtr&)>& f) const {
+  const Collection& c = At(r);
+  std::string prefix = ns.empty() ? std::string() : std::string(ns) + "/";
+  for (auto it = c.objects.lower_bound(std::max(prefix, std::string(start_key))); it != c.objects.end(); ++it) {
+    if (!it->first.starts_with(prefix)) return;
+    if (!f(it->second)) return;
+  }
+}
+
+bool Store::ScanAt(const ResourceInfo& r, std::string_view ns, std::string_view start_key, uint64_t at,
+                   const std::function<bool(const ObjectPtr&)>& f) const {
+  const Collection& c = At(r);
+  if (at < c.floor) return false;
+  // The state of then: undo, newest first, what happened since.
+  absl::btree_map<std::string, ObjectPtr> then;
+  for (auto it = c.window.rbegin(); it != c.window.rend() && (*it)->rv > at; ++it)
+    then[(*it)->object->Key()] = (*it)->old;
+  std::string prefix = ns.empty() ? std::string() : std::string(ns) + "/";
+  std::string start = std::max(prefix, std::string(start_key));
+  auto now = c.objects.lower_bound(start);
+  auto past = then.lower_bound(start);
+  for (;;) {
+    bool have_now = now != c.objects.end() && now->first.starts_with(prefix);
+    bool have_past = past != then.end() && past->first.starts_with(prefix);
+    if (!have_now && !have_past) return true;
+    ObjectPtr o;
+    if (have_past && (!have_now || past->first <= now->first)) {
+      if (have_now && past->first == now->first) ++now;
+      o = past->second;
+      ++past;
+    } else {
+      o = now->second;
+      ++now;
+    }
+    if (o != nullptr && !f(o)) return true;
+  }
+}
+
+void Store::SetWindow(std::string_view resource, size_t events) {
+  for (const ResourceInfo& r : Resources()) {
+    if (r.resource == resource) At(r).window_size = events;
+  }
+}
+
+void Store::SetDefaultWindow(size_t events) {
+  static constexpr size_t kOrdinary = 100;
+  for (const ResourceInfo& r : Resources()) {
+    if (r.window == kOrdinary) At(r).window_size = events;
+  }
+}
+
+void Store::AddListener(const ResourceInfo& r, EventListener* l) {
+  At(r).listeners.push_back(l);
+}
+
+void Store::RemoveListener(const ResourceInfo& r, EventListener* l) {
+  for (EventListener*& place : At(r).listeners) {
+    if (place == l) place = nullptr;
+  }
+}
+
+}  // namespace berth::apiserver

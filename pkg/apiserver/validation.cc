@@ -1,0 +1,351 @@
+#include "pkg/apiserver/validation.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "pkg/api/labels.h"
+#include "pkg/api/quantity.h"
+#include "pkg/apiserver/schema.h"
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+constexpr size_t kMostAnnotationBytes = 256 * 1024;
+
+bool IsDnsLabel(std::string_view s, bool letter_first) {
+  if (s.empty() || s.size() > 63 || s.front() == '-' || s.back() == '-') return false;
+  if (letter_first && !(s.front() >= 'a' && s.front() <= 'z')) return false;
+  return std::all_of(s.begin(), s.end(),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
+}
+
+void Add(const std::vector<std::string>& problems, const Path& at, std::string_view value, FieldErrors* errors) {
+  for (const std::string& p : problems) errors->push_back(Invalid(at.str(), value, p));
+}
+
+void ValidateName(const ResourceInfo& r, std::string_view name, const Path& at, FieldErrors* errors) {
+  static constexpr std::string_view kLabel =
+      "a DNS-1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an "
+      "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+      "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+  static constexpr std::string_view kLabel1035 =
+      "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+      "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+      "'[a-z]([-a-z0-9]*[a-z0-9])?')";
+  if (r.kind == "Namespace" || r.kind == "Service") {
+    bool service = r.kind == "Service";
+    if (name.size() > 63) errors->push_back(Invalid(at.str(), name, "must be no more than 63 characters"));
+    if (!IsDnsLabel(name.substr(0, 63), service))
+      errors->push_back(Invalid(at.str(), name, service ? kLabel1035 : kLabel));
+    return;
+  }
+  Add(api::Dns1123SubdomainProblems(name), at, name, errors);
+}
+
+void ValidateTaints(const Value* taints, const Path& at, FieldErrors* errors) {
+  if (taints == nullptr) return;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (size_t i = 0; i < taints->items.size(); ++i) {
+    const Value& t = taints->items[i];
+    Path here = at[i];
+    ValidateLabelName(t.Str("key"), here / "key", errors);
+    Add(api::LabelValueProblems(t.Str("value")), here / "value", t.Str("value"), errors);
+    std::string effect(t.Str("effect"));
+    if (effect.empty()) {
+      errors->push_back(Required((here / "effect").str()));
+    } else if (effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute") {
+      errors->push_back(NotSupported((here / "effect").str(), effect, {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
+    }
+    if (!seen.emplace(t.Str("key"), effect).second) {
+      errors->push_back(
+          DuplicateRaw(here.str(),
+                       absl::StrCat("core.Taint{Key:", Quote(t.Str("key")), ", Value:", Quote(t.Str("value")),
+                                    ", Effect:", Quote(effect), ", TimeAdded:<nil>}"),
+                       "taints must be unique by key and effect pair"));
+    }
+  }
+}
+
+void ValidateNode(const Value& node, FieldErrors* errors) {
+  constexpr std::string_view kAvoid = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+  if (const Value* annotations = node.At({"metadata", "annotations"})) {
+    if (const Value* avoid = annotations->Find(kAvoid)) {
+      auto parsed = ParseJson(avoid->text());
+      if (!parsed.ok())
+        errors->push_back(Invalid("metadata.annotations.AvoidPods", kAvoid, util::Message(parsed.status())));
+    }
+  }
+  Path meta("metadata");
+  ValidateTaints(node.At({"spec", "taints"}), meta / "taints", errors);
+  Path status("status");
+  for (std::string_view which : {"capacity", "allocatable"}) {
+    if (const Value* list = node.At({"status", which})) {
+      for (size_t i = 0; i < list->keys.size(); ++i) {
+        ValidateQuantity(list->keys[i], list->items[i].text(),
+                         absl::StrCat("status.", std::string(which), ".", list->keys[i]), errors);
+      }
+    }
+  }
+  const Value* spec = node.Find("spec");
+  if (spec == nullptr || spec->Str("externalID").empty()) errors->push_back(Required("spec.externalID"));
+}
+
+std::string Text(const Value* v) {
+  return v == nullptr ? "" : ToSortedJson(*v);
+}
+
+void ValidateNodeUpdate(const Value& node, const Value& old, FieldErrors* errors) {
+  Value before = old.Find("spec") != nullptr ? *old.Find("spec") : Value::Object();
+  const Value* now = node.Find("spec");
+  Value empty = Value::Object();
+  if (now == nullptr) now = &empty;
+  for (std::string_view key : {"podCIDR", "providerID"}) {
+    if (before.Str(key).empty() || before.Str(key) == now->Str(key)) continue;
+    errors->push_back(
+        Forbidden(absl::StrCat("spec.", std::string(key)),
+                  absl::StrCat("node updates may not change ", std::string(key), " except from \"\" to valid")));
+  }
+  for (std::string_view key : {"podCIDR", "providerID", "externalID"}) {
+    if (before.Str(key).empty() && now->Find(key) != nullptr) before.Set(key, *now->Find(key));
+  }
+  for (std::string_view key : {"unschedulable", "taints", "configSource"}) {
+    before.Erase(key);
+    if (const Value* v = now->Find(key)) before.Set(key, *v);
+  }
+  std::string a, b;
+  Encode(before, TypeOf("NodeSpec"), &a);
+  Encode(*now, TypeOf("NodeSpec"), &b);
+  if (a != b) {
+    errors->push_back(Forbidden("[]",
+                                "node updates may only change labels, taints, or capacity (or configSource, if the "
+                                "DynamicKubeletConfig feature gate is enabled)"));
+  }
+}
+
+void ValidateEvent(const Value& event, FieldErrors* errors) {
+  const Value* about = event.Find("involvedObject");
+  std::string_view of = about == nullptr ? std::string_view() : about->Str("namespace");
+  std::string_view ns = event.Find("metadata")->Str("namespace");
+  // Events about cluster-wide objects live in "default".
+  if (of.empty() ? ns != "default" : of != ns)
+    errors->push_back(Invalid("involvedObject.namespace", of, "does not match event.namespace"));
+}
+
+void ValidateWorkload(const Value& object, FieldErrors* errors) {
+  const Value* spec = object.Find("spec");
+  if (spec == nullptr) return;
+  Path at("spec");
+  const Value* replicas = spec->Find("replicas");
+  if (replicas != nullptr && replicas->AsInt() < 0)
+    errors->push_back(InvalidRaw("spec.replicas", replicas->text(), "must be greater than or equal to 0"));
+  if (const Value* t = spec->Find("template")) {
+    Path pod = at / "template";
+    Path meta = pod / "metadata";
+    ValidateLabels(t->At({"metadata", "labels"}), meta / "labels", errors);
+    if (const Value* pod_spec = t->Find("spec")) ValidatePodSpec(*pod_spec, pod / "spec", errors);
+  }
+}
+
+}  // namespace
+
+std::string Path::str() const {
+  std::string out = parent_ == nullptr ? std::string() : parent_->str();
+  if (index_ >= 0) {
+    absl::StrAppend(&out, "[", index_, "]");
+  } else if (key_) {
+    out.append("[").append(name_).append("]");
+  } else {
+    if (!out.empty()) out.push_back('.');
+    out.append(name_);
+  }
+  return out;
+}
+
+void ValidateLabelName(std::string_view name, const Path& at, FieldErrors* errors) {
+  Add(api::QualifiedNameProblems(name), at, name, errors);
+}
+
+void ValidateLabels(const Value* labels, const Path& at, FieldErrors* errors) {
+  if (labels == nullptr) return;
+  for (size_t i = 0; i < labels->keys.size(); ++i) {
+    ValidateLabelName(labels->keys[i], at, errors);
+    Add(api::LabelValueProblems(labels->items[i].text()), at, labels->items[i].text(), errors);
+  }
+}
+
+void ValidateObjectMeta(const ResourceInfo& r, const Value& object, FieldErrors* errors) {
+  static const Value kNone = Value::Object();
+  const Value* meta = object.Find("metadata");
+  if (meta == nullptr) meta = &kNone;
+  Path at("metadata");
+  std::string_view name = meta->Str("name");
+  if (name.empty()) {
+    errors->push_back(Required("metadata.name", "name or generateName is required"));
+  } else {
+    ValidateName(r, name, at / "name", errors);
+  }
+  std::string_view ns = meta->Str("namespace");
+  if (r.namespaced && ns.empty()) {
+    errors->push_back(Required("metadata.namespace"));
+  } else if (r.namespaced) {
+    static const ResourceInfo* namespaces = FindResource("", "v1", "namespaces");
+    ValidateName(*namespaces, ns, at / "namespace", errors);
+  }
+  ValidateLabels(meta->Find("labels"), at / "labels", errors);
+  if (const Value* annotations = meta->Find("annotations")) {
+    size_t total = 0;
+    for (size_t i = 0; i < annotations->keys.size(); ++i) {
+      std::string lower = annotations->keys[i];
+      std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+      for (const std::string& p : api::QualifiedNameProblems(lower))
+        errors->push_back(Invalid("metadata.annotations", annotations->keys[i], p));
+      total += annotations->keys[i].size() + annotations->items[i].text().size();
+    }
+    if (total > kMostAnnotationBytes) errors->push_back(TooLong("metadata.annotations", kMostAnnotationBytes));
+  }
+}
+
+namespace {
+
+void Requirement(const Value& e, const Path& at, bool node, FieldErrors* errors) {
+  std::string_view op = e.Str("operator");
+  const Value* values = e.Find("values");
+  size_t n = values == nullptr ? 0 : values->items.size();
+  if (op == "In" || op == "NotIn") {
+    if (n == 0) {
+      errors->push_back(Required((at / "values").str(), "must be specified when `operator` is 'In' or 'NotIn'"));
+    }
+  } else if (op == "Exists" || op == "DoesNotExist") {
+    if (n > 0) {
+      errors->push_back(
+          Forbidden((at / "values").str(), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+    }
+  } else if (node && (op == "Gt" || op == "Lt")) {
+    if (n != 1) {
+      errors->push_back(
+          Required((at / "values").str(), "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+    }
+  } else {
+    errors->push_back(Invalid((at / "operator").str(), op, "not a valid selector operator"));
+  }
+  ValidateLabelName(e.Str("key"), at / "key", errors);
+}
+
+}  // namespace
+
+void ValidateLabelSelector(const Value* selector, const Path& at, FieldErrors* errors) {
+  if (selector == nullptr || selector->IsNull()) return;
+  ValidateLabels(selector->Find("matchLabels"), at / "matchLabels", errors);
+  if (const Value* expressions = selector->Find("matchExpressions")) {
+    Path here = at / "matchExpressions";
+    for (size_t i = 0; i < expressions->items.size(); ++i) Requirement(expressions->items[i], here[i], false, errors);
+  }
+}
+
+void ValidateNodeSelector(const Value& selector, const Path& at, FieldErrors* errors) {
+  const Value* terms = selector.Find("nodeSelectorTerms");
+  Path list = at / "nodeSelectorTerms";
+  if (terms == nullptr || terms->empty()) {
+    errors->push_back(Required(list.str(), "must have at least one node selector term"));
+    return;
+  }
+  for (size_t i = 0; i < terms->items.size(); ++i) {
+    Path term = list[i];
+    Path here = term / "matchExpressions";
+    const Value* expressions = terms->items[i].Find("matchExpressions");
+    if (expressions == nullptr || expressions->empty()) {
+      errors->push_back(Required(here.str(), "must have at least one node selector requirement"));
+      continue;
+    }
+    for (size_t k = 0; k < expressions->items.size(); ++k) Requirement(expressions->items[k], here[k], true, errors);
+  }
+}
+
+bool IsExtendedResource(std::string_view name) {
+  return name.find('/') != std::string_view::npos && name.find("kubernetes.io/") == std::string_view::npos;
+}
+
+void ValidateQuantity(std::string_view resource, std::string_view quantity, const std::string& field,
+                      FieldErrors* errors) {
+  auto q = api::Quantity::Parse(quantity);
+  if (!q.ok()) return;  // decoding has judged it
+  if (q->Sign() < 0) errors->push_back(Invalid(field, quantity, "must be greater than or equal to 0"));
+  static const std::set<std::string_view> kCounted = {"pods",
+                                                      "services",
+                                                      "replicationcontrollers",
+                                                      "secrets",
+                                                      "configmaps",
+                                                      "persistentvolumeclaims",
+                                                      "services.nodeports",
+                                                      "services.loadbalancers"};
+  bool counted = IsExtendedResource(resource) || kCounted.contains(resource);
+  if (counted && q->MilliValue() % 1000 != 0) {
+    // 1.10 prints its own representation of the quantity here.
+    std::string_view digits = quantity.ends_with('m') ? quantity.substr(0, quantity.size() - 1) : quantity;
+    errors->push_back(InvalidRaw(field,
+                                 absl::StrCat("resource.Quantity{i:resource.int64Amount{value:", std::string(digits),
+                                              ", scale:-3}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:",
+                                              Quote(quantity), ", Format:\"DecimalSI\"}"),
+                                 "must be an integer"));
+  }
+}
+
+FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
+  FieldErrors errors;
+  ValidateObjectMeta(r, object, &errors);
+  if (r.kind == "Pod") {
+    static const Value kNone = Value::Object();
+    const Value* spec = object.Find("spec");
+    ValidatePodSpec(spec == nullptr ? kNone : *spec, Path("spec"), &errors);
+  } else if (r.kind == "Node") {
+    ValidateNode(object, &errors);
+  } else if (r.kind == "Event") {
+    ValidateEvent(object, &errors);
+  } else if (r.kind == "PersistentVolume") {
+    if (const Value* affinity = object.At({"spec", "nodeAffinity", "required"})) {
+      ValidateNodeSelector(*affinity, Path("spec.nodeAffinity.required"), &errors);
+    }
+  } else if (r.kind == "StorageClass") {
+    if (object.Str("provisioner").empty()) errors.push_back(Required("provisioner"));
+  } else if (r.Has("scale")) {
+    ValidateWorkload(object, &errors);
+  } else if (r.kind == "PodDisruptionBudget") {
+    const Value* spec = object.Find("spec");
+    if (spec != nullptr && spec->Find("minAvailable") != nullptr && spec->Find("maxUnavailable") != nullptr) {
+      errors.push_back(InvalidRaw("spec", ToJson(*spec), "minAvailable and maxUnavailable cannot be both set"));
+    }
+    ValidateLabelSelector(object.At({"spec", "selector"}), Path("spec.selector"), &errors);
+  }
+  return errors;
+}
+
+FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Value& old) {
+  FieldErrors errors;
+  ValidateObjectMeta(r, object, &errors);
+  const Value* meta = object.Find("metadata");
+  std::string_view uid = meta->Str("uid");
+  if (uid != old.Find("metadata")->Str("uid")) {
+    // Judged twice by 1.10: by the generic code and by the kind's own.
+    for (int i = 0; i < 2; ++i) errors.push_back(Invalid("metadata.uid", uid, "field is immutable"));
+  }
+  if (r.kind == "Pod") {
+    ValidatePodUpdate(object, old, &errors);
+  } else if (r.kind == "Node") {
+    ValidateNodeUpdate(object, old, &errors);
+    ValidateNode(object, &errors);
+  } else if (r.kind == "Event") {
+    ValidateEvent(object, &errors);
+  } else if (r.kind == "PodDisruptionBudget") {
+    if (Text(object.Find("spec")) != Text(old.Find("spec"))) {
+      errors.push_back(Forbidden("spec", "updates to poddisruptionbudget spec are forbidden."));
+    }
+  } else if (r.Has("scale")) {
+    ValidateWorkload(object, &errors);
+  }
+  return errors;
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,372 @@
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "pkg/api/labels.h"
+#include "pkg/api/quantity.h"
+#include "pkg/apiserver/validation.h"
+
+namespace berth::apiserver {
+namespace {
+
+const Value& OrEmpty(const Value* v) {
+  static const Value kEmpty = Value::Object();
+  return v == nullptr || v->IsNull() ? kEmpty : *v;
+}
+
+bool IsHugePages(std::string_view name) {
+  return name.starts_with("hugepages-");
+}
+bool IsNative(std::string_view name) {
+  return name.find('/') == std::string_view::npos || name.find("kubernetes.io/") != std::string_view::npos;
+}
+
+void ResourceName(std::string_view name, const Path& at, FieldErrors* errors) {
+  auto problems = api::QualifiedNameProblems(name);
+  for (const std::string& p : problems) errors->push_back(Invalid(at.str(), name, p));
+  if (!problems.empty() || name.find('/') != std::string_view::npos) return;
+  static const std::set<std::string_view> kContainer = {"cpu", "memory", "ephemeral-storage"};
+  static const std::set<std::string_view> kStandard = {"storage",
+                                                       "pods",
+                                                       "services",
+                                                       "replicationcontrollers",
+                                                       "resourcequotas",
+                                                       "secrets",
+                                                       "persistentvolumeclaims",
+                                                       "configmaps",
+                                                       "limits.cpu",
+                                                       "limits.memory",
+                                                       "requests.cpu",
+                                                       "requests.memory",
+                                                       "requests.storage"};
+  bool container = kContainer.contains(name) || IsHugePages(name);
+  if (!container && !kStandard.contains(name))
+    errors->push_back(Invalid(at.str(), name, "must be a standard resource type or fully qualified"));
+  if (!container) errors->push_back(Invalid(at.str(), name, "must be a standard resource for containers"));
+}
+
+void ResourceAmounts(const Value& resources, const Path& at, FieldErrors* errors) {
+  constexpr std::string_view kGpu = "alpha.kubernetes.io/nvidia-gpu";
+  const Value& limits = OrEmpty(resources.Find("limits"));
+  const Value& requests = OrEmpty(resources.Find("requests"));
+  Path limit_path = at / "limits", request_path = at / "requests";
+  for (size_t i = 0; i < limits.keys.size(); ++i) {
+    Path here = limit_path.Key(limits.keys[i]);
+    ResourceName(limits.keys[i], here, errors);
+    ValidateQuantity(limits.keys[i], limits.items[i].text(), here.str(), errors);
+  }
+  for (size_t i = 0; i < requests.keys.size(); ++i) {
+    const std::string& name = requests.keys[i];
+    Path here = request_path.Key(name);
+    ResourceName(name, here, errors);
+    ValidateQuantity(name, requests.items[i].text(), here.str(), errors);
+    bool overcommit = IsNative(name) && !IsHugePages(name) && name != kGpu;
+    const Value* limit = limits.Find(name);
+    if (limit == nullptr) {
+      if (!overcommit)
+        errors->push_back(Required(limit_path.str(), "Limit must be set for non overcommitable resources"));
+      continue;
+    }
+    auto q = api::Quantity::Parse(requests.items[i].text());
+    auto l = api::Quantity::Parse(limit->text());
+    if (!q.ok() || !l.ok()) continue;
+    if (!overcommit && *q != *l) {
+      errors->push_back(Invalid(request_path.str(), q->String(), absl::StrCat("must be equal to ", name, " limit")));
+    } else if (*q > *l) {
+      errors->push_back(
+          Invalid(request_path.str(), q->String(), absl::StrCat("must be less than or equal to ", name, " limit")));
+    }
+  }
+}
+
+void Ports(const Value& container, const Path& at, FieldErrors* errors) {
+  constexpr int kMostPort = 65535;
+  const Value& ports = OrEmpty(container.Find("ports"));
+  for (size_t i = 0; i < ports.items.size(); ++i) {
+    const Value& p = ports.items[i];
+    Path here = at[i];
+    auto range = [&](std::string_view key, bool needed) {
+      int64_t n = OrEmpty(p.Find(key)).AsInt();
+      if (n == 0) {
+        if (needed) errors->push_back(Required((here / key).str()));
+      } else if (n < 1 || n > kMostPort) {
+        errors->push_back(InvalidRaw((here / key).str(), std::to_string(n), "must be between 1 and 65535, inclusive"));
+      }
+    };
+    range("containerPort", true);
+    range("hostPort", false);
+    std::string_view protocol = p.Str("protocol");
+    if (protocol != "TCP" && protocol != "UDP")
+      errors->push_back(NotSupported((here / "protocol").str(), protocol, {"TCP", "UDP"}));
+  }
+}
+
+void Containers(const Value& spec, std::string_view which, const Path& at, const std::set<std::string_view>& volumes,
+                std::set<std::string>* names, FieldErrors* errors) {
+  const Value& containers = OrEmpty(spec.Find(which));
+  if (which == "containers" && containers.items.empty()) {
+    errors->push_back(Required(at.str()));
+    return;
+  }
+  for (size_t i = 0; i < containers.items.size(); ++i) {
+    const Value& c = containers.items[i];
+    Path here = at[i];
+    std::string name(c.Str("name"));
+    if (name.empty()) {
+      errors->push_back(Required((here / "name").str()));
+    } else if (!names->insert(name).second) {
+      errors->push_back(Duplicate((here / "name").str(), name));
+    }
+    if (c.Str("image").empty()) errors->push_back(Required((here / "image").str()));
+    Ports(c, here / "ports", errors);
+    const Value& mounts = OrEmpty(c.Find("volumeMounts"));
+    Path mount_list = here / "volumeMounts";
+    for (size_t k = 0; k < mounts.items.size(); ++k) {
+      Path mount = mount_list[k];
+      std::string_view volume = mounts.items[k].Str("name");
+      if (volume.empty()) {
+        errors->push_back(Required((mount / "name").str()));
+      } else if (!volumes.contains(volume)) {
+        errors->push_back(FieldNotFound((mount / "name").str(), volume));
+      }
+      if (mounts.items[k].Str("mountPath").empty()) errors->push_back(Required((mount / "mountPath").str()));
+    }
+    ResourceAmounts(OrEmpty(c.Find("resources")), here / "resources", errors);
+  }
+  // Host ports must not meet, over all containers.
+  std::set<std::string> taken;
+  for (size_t i = 0; i < containers.items.size(); ++i) {
+    const Value& ports = OrEmpty(containers.items[i].Find("ports"));
+    Path container = at[i];
+    Path list = container / "ports";
+    for (size_t k = 0; k < ports.items.size(); ++k) {
+      const Value& p = ports.items[k];
+      int64_t port = OrEmpty(p.Find("hostPort")).AsInt();
+      if (port == 0) continue;
+      std::string key = absl::StrCat(std::string(p.Str("protocol")), "/", std::string(p.Str("hostIP")), "/", port);
+      Path here = list[k];
+      if (!taken.insert(key).second) errors->push_back(Duplicate((here / "hostPort").str(), key));
+    }
+  }
+}
+
+void Volumes(const Value& spec, const Path& at, std::set<std::string_view>* names, FieldErrors* errors) {
+  // The order in which 1.10 looks at the sources decides which one it calls too many.
+  static const std::vector<std::string_view> kOrder = {
+      "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi"};
+  const Value& volumes = OrEmpty(spec.Find("volumes"));
+  for (size_t i = 0; i < volumes.items.size(); ++i) {
+    const Value& v = volumes.items[i];
+    Path here = at[i];
+    std::vector<std::string_view> sources;
+    for (std::string_view s : kOrder) {
+      if (v.Find(s) != nullptr) sources.push_back(s);
+    }
+    for (const std::string& key : v.keys) {
+      if (key != "name" && std::find(kOrder.begin(), kOrder.end(), key) == kOrder.end()) sources.push_back(key);
+    }
+    for (size_t k = 1; k < sources.size(); ++k)
+      errors->push_back(Forbidden((here / sources[k]).str(), "may not specify more than 1 volume type"));
+    std::string_view name = v.Str("name");
+    if (name.empty()) {
+      errors->push_back(Required((here / "name").str()));
+    } else if (!names->insert(name).second) {
+      errors->push_back(Duplicate((here / "name").str(), name));
+    }
+  }
+}
+
+void HostNetworkPorts(const Value& spec, const Path& at, FieldErrors* errors) {
+  if (!OrEmpty(spec.Find("hostNetwork")).AsBool()) return;
+  const Value& containers = OrEmpty(spec.Find("containers"));
+  Path list = at / "containers";
+  for (size_t i = 0; i < containers.items.size(); ++i) {
+    const Value& ports = OrEmpty(containers.items[i].Find("ports"));
+    Path container = list[i];
+    Path port_list = container / "ports";
+    for (size_t k = 0; k < ports.items.size(); ++k) {
+      int64_t port = OrEmpty(ports.items[k].Find("containerPort")).AsInt();
+      if (OrEmpty(ports.items[k].Find("hostPort")).AsInt() == port) continue;
+      Path here = port_list[k];
+      errors->push_back(InvalidRaw((here / "containerPort").str(), std::to_string(port),
+                                   "must match `hostPort` when `hostNetwork` is true"));
+    }
+  }
+}
+
+void Weight(const Value& term, const Path& at, FieldErrors* errors) {
+  int64_t w = OrEmpty(term.Find("weight")).AsInt();
+  if (w < 1 || w > 100)
+    errors->push_back(InvalidRaw((at / "weight").str(), std::to_string(w), "must be in the range 1-100"));
+}
+
+void PodAffinityTerm(const Value& term, const Path& at, FieldErrors* errors) {
+  ValidateLabelSelector(term.Find("labelSelector"), at / "matchExpressions", errors);
+  std::string_view key = term.Str("topologyKey");
+  Path here = at / "topologyKey";
+  if (key.empty()) errors->push_back(Required(here.str(), "can not be empty"));
+  ValidateLabelName(key, here, errors);
+}
+
+void ValidateAffinity(const Value& affinity, const Path& at, FieldErrors* errors) {
+  constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
+  constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
+  if (const Value* node = affinity.Find("nodeAffinity")) {
+    Path here = at / "nodeAffinity";
+    if (const Value* required = node->Find(kRequired)) ValidateNodeSelector(*required, here / kRequired, errors);
+    const Value& preferred = OrEmpty(node->Find(kPreferred));
+    Path list = here / kPreferred;
+    for (size_t i = 0; i < preferred.items.size(); ++i) {
+      Path term = list[i];
+      Weight(preferred.items[i], term, errors);
+      Value one = Value::Object();
+      one.Set("nodeSelectorTerms", Value::Array()).Append(OrEmpty(preferred.items[i].Find("preference")));
+      FieldErrors inside;
+      ValidateNodeSelector(one, Path(""), &inside);
+      for (FieldError& e : inside) {
+        constexpr std::string_view kPrefix = "nodeSelectorTerms[0]";
+        e.field = (term / "preference").str() + e.field.substr(std::min(e.field.size(), kPrefix.size()));
+        errors->push_back(std::move(e));
+      }
+    }
+  }
+  for (std::string_view which : {"podAffinity", "podAntiAffinity"}) {
+    const Value* pod = affinity.Find(which);
+    if (pod == nullptr) continue;
+    Path here = at / which;
+    const Value& required = OrEmpty(pod->Find(kRequired));
+    Path required_list = here / kRequired;
+    for (size_t i = 0; i < required.items.size(); ++i) PodAffinityTerm(required.items[i], required_list[i], errors);
+    const Value& preferred = OrEmpty(pod->Find(kPreferred));
+    Path preferred_list = here / kPreferred;
+    for (size_t i = 0; i < preferred.items.size(); ++i) {
+      Path term = preferred_list[i];
+      Weight(preferred.items[i], term, errors);
+      PodAffinityTerm(OrEmpty(preferred.items[i].Find("podAffinityTerm")), term / "podAffinityTerm", errors);
+    }
+  }
+}
+
+}  // namespace
+
+void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors) {
+  const Value& list = OrEmpty(tolerations);
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    const Value& t = list.items[i];
+    Path here = at[i];
+    std::string_view key = t.Str("key"), op = t.Str("operator"), value = t.Str("value"), effect = t.Str("effect");
+    if (!key.empty()) ValidateLabelName(key, here / "key", errors);
+    if (key.empty() && op != "Exists") {
+      errors->push_back(Invalid((here / "operator").str(), op,
+                                "operator must be Exists when `key` is empty, which means \"match all values and all "
+                                "keys\""));
+    }
+    const Value* seconds = t.Find("tolerationSeconds");
+    if (seconds != nullptr && effect != "NoExecute") {
+      errors->push_back(
+          Invalid((here / "effect").str(), effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+    }
+    if (op.empty() || op == "Equal") {
+      for (const std::string& p : api::LabelValueProblems(value))
+        errors->push_back(Invalid((here / "operator").str(), value, p));
+    } else if (op == "Exists") {
+      if (!value.empty()) {
+        errors->push_back(InvalidRaw(
+            (here / "operator").str(),
+            absl::StrCat("core.Toleration{Key:", Quote(key), ", Operator:", Quote(op), ", Value:", Quote(value),
+                         ", Effect:", Quote(effect), ", TolerationSeconds:(*int64)(nil)}"),
+            "value must be empty when `operator` is 'Exists'"));
+      }
+    } else {
+      errors->push_back(NotSupported((here / "operator").str(), op, {"Equal", "Exists"}));
+    }
+    if (!effect.empty() && effect != "NoSchedule" && effect != "PreferNoSchedule" && effect != "NoExecute")
+      errors->push_back(NotSupported((here / "effect").str(), effect, {"NoSchedule", "PreferNoSchedule", "NoExecute"}));
+  }
+}
+
+void ValidatePodSpec(const Value& spec, const Path& at, FieldErrors* errors) {
+  std::set<std::string_view> volumes;
+  Volumes(spec, at / "volumes", &volumes, errors);
+  std::set<std::string> names;
+  Containers(spec, "containers", at / "containers", volumes, &names, errors);
+  Containers(spec, "initContainers", at / "initContainers", volumes, &names, errors);
+  std::string_view restart = spec.Str("restartPolicy");
+  if (restart != "Always" && restart != "OnFailure" && restart != "Never") {
+    errors->push_back(restart.empty()
+                          ? Required((at / "restartPolicy").str())
+                          : NotSupported((at / "restartPolicy").str(), restart, {"Always", "OnFailure", "Never"}));
+  }
+  static const std::vector<std::string> kDns = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"};
+  std::string_view dns = spec.Str("dnsPolicy");
+  if (std::find(kDns.begin(), kDns.end(), dns) == kDns.end()) {
+    errors->push_back(dns.empty() ? Required((at / "dnsPolicy").str())
+                                  : NotSupported((at / "dnsPolicy").str(), dns, kDns));
+  }
+  ValidateLabels(spec.Find("nodeSelector"), at / "nodeSelector", errors);
+  HostNetworkPorts(spec, at, errors);
+  if (const Value* affinity = spec.Find("affinity")) ValidateAffinity(*affinity, at / "affinity", errors);
+  std::string_view node = spec.Str("nodeName");
+  if (!node.empty()) {
+    for (const std::string& p : api::Dns1123SubdomainProblems(node))
+      errors->push_back(Invalid((at / "nodeName").str(), node, p));
+  }
+  ValidateTolerations(spec.Find("tolerations"), at / "tolerations", errors);
+  std::string_view priority = spec.Str("priorityClassName");
+  if (!priority.empty()) {
+    for (const std::string& p : api::Dns1123SubdomainProblems(priority))
+      errors->push_back(Invalid((at / "priorityClassName").str(), priority, p));
+  }
+}
+
+void ValidatePodUpdate(const Value& pod, const Value& old, FieldErrors* errors) {
+  const Value& spec = OrEmpty(pod.Find("spec"));
+  const Value& before = OrEmpty(old.Find("spec"));
+  Value munged = spec;
+  for (std::string_view which : {"containers", "initContainers"}) {
+    Value* now = munged.Find(which);
+    const Value& then = OrEmpty(before.Find(which));
+    size_t n = now == nullptr ? 0 : now->items.size();
+    if (n != then.items.size()) {
+      errors->push_back(
+          Forbidden(absl::StrCat("spec.", std::string(which)), "pod updates may not add or remove containers"));
+      return;
+    }
+    for (size_t i = 0; i < n; ++i) {
+      if (now->items[i].Str("image").empty())
+        errors->push_back(Required(absl::StrCat("spec.", std::string(which), "[", i, "].image")));
+      now->items[i].Set("image", Value::String(then.items[i].Str("image")));
+    }
+  }
+  auto restore = [&](std::string_view key) {
+    munged.Erase(key);
+    if (const Value* v = before.Find(key)) munged.Set(key, *v);
+  };
+  restore("activeDeadlineSeconds");
+  // Tolerations may be added, not taken away.
+  const Value& tolerations = OrEmpty(spec.Find("tolerations"));
+  bool only_added = true;
+  for (const Value& t : OrEmpty(before.Find("tolerations")).items) {
+    only_added &= std::find(tolerations.items.begin(), tolerations.items.end(), t) != tolerations.items.end();
+  }
+  if (only_added) {
+    ValidateTolerations(spec.Find("tolerations"), Path("spec.tolerations"), errors);
+    restore("tolerations");
+  }
+  const TypeDef& type = TypeOf("PodSpec");
+  std::string a, b;
+  Encode(munged, type, &a);
+  Encode(before, type, &b);
+  if (a == b) return;
+  a = GoDump(&munged, type);
+  b = GoDump(&before, type);
+  size_t same = static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  errors->push_back(Forbidden(
+      "spec", absl::StrCat("pod updates may not change fields other than `spec.containers[*].image`, "
+                           "`spec.initContainers[*].image`, `spec.activeDeadlineSeconds` or `spec.tolerations` (only "
+                           "additions to existing tolerations)\n",
+                           a.substr(0, same), "\n\nA: ", a.substr(same), "\n\nB: ", b.substr(same), "\n\n")));
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,100 @@
+#include "pkg/apiserver/watch.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "pkg/apiserver/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+enum Form : size_t { kAsAdded, kAsModified, kAsDeleted, kAsLeft };
+constexpr std::string_view kNames[] = {"ADDED", "MODIFIED", "DELETED", "DELETED"};
+
+Frame Render(const ResourceInfo& r, size_t version, const Event& e, Form form) {
+  std::string object;
+  if (form == kAsLeft) {
+    AppendObject(r, version, *WithResourceVersion(*e.old, e.rv), "", &object);
+  } else {
+    AppendObject(r, version, *e.object, "", &object);
+  }
+  return MakeFrame(kNames[form], object);
+}
+
+Frame FrameOf(const ResourceInfo& r, size_t version, const Event& e, Form form) {
+  if (version != 0) return Render(r, version, e, form);
+  Frame& kept = e.frames[form];
+  if (kept == nullptr) kept = Render(r, 0, e, form);
+  return kept;
+}
+
+}  // namespace
+
+Frame MakeFrame(std::string_view type, std::string_view object_json) {
+  constexpr size_t kAround = 64;
+  std::string line;
+  line.reserve(object_json.size() + kAround);
+  line.append("{\"type\":\"").append(type).append("\",\"object\":");
+  if (object_json.ends_with('\n')) object_json.remove_suffix(1);
+  line.append(object_json).append("}\n");
+  auto frame = std::make_shared<std::string>(absl::StrCat(absl::Hex(line.size()), "\r\n"));
+  frame->reserve(frame->size() + line.size() + 2);
+  frame->append(line).append("\r\n");
+  return frame;
+}
+
+std::string_view FramePayload(const std::string& frame) {
+  std::string_view s = frame;
+  s.remove_prefix(s.find('\n') + 1);
+  s.remove_suffix(2);
+  return s;
+}
+
+Watch::Watch(Store* store, const ResourceInfo* r, size_t version, ObjectSelector selector, WatchSink* sink)
+    : store_(store), r_(r), version_(version), selector_(std::move(selector)), sink_(sink) {}
+
+Watch::~Watch() {
+  if (listening_) store_->RemoveListener(*r_, this);
+}
+
+bool Watch::Start(const From& from) {
+  if (from.synthetic) {
+    store_->Scan(*r_, selector_.ns(), "", [&](const ObjectPtr& o) {
+      if (selector_.Matches(*o)) {
+        std::string text;
+        AppendObject(*r_, version_, *o, "", &text);
+        sink_->Send(MakeFrame("ADDED", text));
+      }
+      return true;
+    });
+    after_ = store_->rv();
+  } else if (from.rv < store_->Floor(*r_)) {
+    if (r_->kind != "Event") {
+      ApiError gone = Gone(absl::StrCat("too old resource version: ", from.rv, " (", store_->Floor(*r_), ")"));
+      sink_->Send(MakeFrame("ERROR", gone.ToJson()));
+    }
+    sink_->Finish();
+    return false;
+  } else {
+    after_ = from.rv;
+    for (const EventPtr& e : store_->Window(*r_)) OnEvent(e);
+  }
+  store_->AddListener(*r_, this);
+  listening_ = true;
+  return true;
+}
+
+void Watch::OnEvent(const EventPtr& e) {
+  if (e->rv <= after_) return;
+  bool now = e->type != EventType::kDeleted && selector_.Matches(*e->object);
+  bool before = e->old != nullptr && selector_.Matches(*e->old);
+  if (!now && !before) return;
+  Form form;
+  if (now) {
+    form = before ? kAsModified : kAsAdded;
+  } else {
+    form = e->type == EventType::kDeleted ? kAsDeleted : kAsLeft;
+  }
+  sink_->Send(FrameOf(*r_, version_, *e, form));
+}
+
+}  // namespace berth::apiserver
