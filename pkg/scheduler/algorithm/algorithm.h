@@ -59,6 +59,16 @@ struct PodContext {
 
 enum class Verdict : uint8_t { kFits, kFails, kError };
 
+// What a prepared rule's answers for a row depend on, besides the pod's template. It decides how long an answer may be
+// kept (core/fast_path.h); a rule that does not say is asked for every pod anew.
+enum class Scope : uint8_t {
+  kAnything,  // not known
+  kNode,      // the node object alone
+  kRow,       // the node object and the pods on it
+  kAffinity,  // inter-pod affinity terms (predicates/match_inter_pod_affinity.h, priorities/inter_pod_affinity.h)
+  kSpread,    // pods of the same services (priorities/selector_spread.h)
+};
+
 // A fit predicate prepared for one pod. It reads the cache as it is at the time of each question, so that the cache may
 // be changed between questions by a Simulation. Lives no longer than the scheduling of its pod.
 class FitCheck {
@@ -69,6 +79,7 @@ class FitCheck {
   virtual void Explain(Row row, std::vector<FailureReason>* reasons) = 0;
   // The text of kError.
   virtual std::string Error(Row) { return {}; }
+  virtual Scope scope() const { return Scope::kAnything; }
   // Erases from `candidates` the rows that do not fit and moves those with errors to `errors`. Overridden where a whole
   // column can be asked faster than row by row.
   virtual void Filter(RowSet* candidates, RowSet* errors);
@@ -76,9 +87,19 @@ class FitCheck {
 using FitPredicate = std::function<std::unique_ptr<FitCheck>(const PodContext&)>;
 using FitPredicateFactory = std::function<FitPredicate(const PluginFactoryArgs&)>;
 
+// How raw scores become 0..10.
+enum class ReduceKind : uint8_t {
+  kNone,                // they are already
+  kNormalize,           // 10 * raw / the largest
+  kNormalizeReversed,   // 10 - that
+  kOwn,                 // by Reduce alone
+};
+
 // A priority function prepared for one pod.
 class Scoring {
  public:
+  virtual Scope scope() const { return Scope::kAnything; }
+  virtual ReduceKind reduce_kind() const { return ReduceKind::kOwn; }
   virtual ~Scoring() = default;
   // Raw scores of feasible rows, one place in `scores` each. An error fails the scoring of the pod; it is reported once
   // for each row, unless OnePass().

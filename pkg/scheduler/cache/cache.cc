@@ -344,7 +344,7 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
                  << "\" names an amount beyond what 64 bits hold; using the largest";
   }
   auto declare = [&](TermUse::Kind kind, const api::PodAffinityTerm& t, int32_t weight) {
-    info->terms.push_back({kind, weight, terms_.Use(t)});
+    info->terms.push_back({kind, weight, terms_.Use(t, kind == TermUse::Kind::kAntiRequired)});
   };
   if (const auto& a = tmpl->affinity.pod) {
     for (const auto& t : a->required) declare(TermUse::Kind::kAffinityRequired, t, 0);

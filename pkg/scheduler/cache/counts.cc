@@ -28,13 +28,20 @@ bool DeclaredTerms::Term::Matches(const api::PodTemplate& t) const {
   return term.selector.ok() && Contains(term.namespaces, t.ns) && term.selector.selector.Matches(t.labels);
 }
 
-uint32_t DeclaredTerms::Use(const api::PodAffinityTerm& t) {
+void DeclaredTerms::Declare(Term* term, bool anti_required) {
+  bool& flag = anti_required ? term->declares_anti : term->declares_scoring;
+  if (!flag) ++version_;
+  flag = true;
+}
+
+uint32_t DeclaredTerms::Use(const api::PodAffinityTerm& t, bool anti_required) {
   size_t hash = absl::HashOf(t.topology_key, t.namespaces, t.selector.selector.requirements().size());
   for (const api::Requirement& r : t.selector.selector.requirements()) hash = absl::HashOf(hash, r.key, r.values);
   std::vector<uint32_t>& same = by_hash_[hash];
   for (uint32_t i : same) {
     if (terms_[i].term == t) {
       ++terms_[i].uses;
+      Declare(&terms_[i], anti_required);
       return i;
     }
   }
@@ -50,7 +57,7 @@ uint32_t DeclaredTerms::Use(const api::PodAffinityTerm& t) {
   terms_[i].hash = hash;
   terms_[i].uses = 1;
   same.push_back(i);
-  ++version_;
+  Declare(&terms_[i], anti_required);
   return i;
 }
 

@@ -71,6 +71,8 @@ class DeclaredTerms {
     api::PodAffinityTerm term;
     absl::flat_hash_map<Symbol, InDomain> domains;  // by value of the topology label
     int64_t anti_required = 0, scoring = 0;  // declaring pods in all: required anti-affinity, everything else
+    // Whether templates known to the cache declare it as required anti-affinity, and as anything that is scored.
+    bool declares_anti = false, declares_scoring = false;
     // Does a pod of this template match the term (namespace and selector)? False for a selector that cannot be used.
     bool Matches(const api::PodTemplate& t) const;
 
@@ -88,7 +90,8 @@ class DeclaredTerms {
 
  private:
   friend class Cache;
-  uint32_t Use(const api::PodAffinityTerm& t);
+  uint32_t Use(const api::PodAffinityTerm& t, bool anti_required);
+  void Declare(Term* term, bool anti_required);
   void Release(uint32_t term);
   std::vector<Term> terms_;
   std::vector<uint32_t> free_;

@@ -9,6 +9,7 @@ const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfD
 
 class NodeConditionCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kNode; }
   explicit NodeConditionCheck(const Cache& cache) : cache_(cache) {}
 
   Verdict Check(Row row) override {

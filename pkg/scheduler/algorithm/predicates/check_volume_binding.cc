@@ -8,6 +8,10 @@ namespace {
 
 class VolumeBindingCheck final : public FitCheck {
  public:
+  // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
+  Scope scope() const override {
+    return claims_.error.empty() && claims_.bound.empty() && claims_.unbound.empty() ? Scope::kNode : Scope::kAnything;
+  }
   VolumeBindingCheck(const PodContext& ctx, const VolumeBinder* binder)
       : cache_(ctx.cache), binder_(binder), claims_(binder->ClaimsOf(ctx.pod)) {}
 
@@ -59,6 +63,7 @@ class VolumeBindingCheck final : public FitCheck {
 
 class NoVolumeBindingCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kNode; }
   Verdict Check(Row) override { return Verdict::kFits; }
   void Explain(Row, std::vector<FailureReason>*) override {}
   void Filter(RowSet*, RowSet*) override {}

@@ -5,6 +5,7 @@ namespace {
 
 class AllOfCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kRow; }
   explicit AllOfCheck(std::vector<std::unique_ptr<FitCheck>> checks) : checks_(std::move(checks)) {}
 
   Verdict Check(Row row) override {

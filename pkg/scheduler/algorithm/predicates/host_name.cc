@@ -6,6 +6,7 @@ namespace {
 
 class HostNameCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kNode; }
   HostNameCheck(const Cache& cache, Symbol wanted) : cache_(cache), wanted_(wanted) {}
 
   Verdict Check(Row row) override {

@@ -6,6 +6,7 @@ namespace {
 
 class NodeSelectorCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kNode; }
   NodeSelectorCheck(const Cache& cache, const api::PodTemplate& t)
       : cache_(cache),
         selector_(api::Selector::FromMapValidated(t.node_selector)),

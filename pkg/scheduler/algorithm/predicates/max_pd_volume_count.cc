@@ -44,6 +44,10 @@ using Ids = absl::flat_hash_set<std::string>;
 
 class VolumeCountCheck final : public FitCheck {
  public:
+  // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
+  Scope scope() const override {
+    return error_.empty() && wanted_.empty() ? Scope::kNode : Scope::kAnything;
+  }
   VolumeCountCheck(const PodContext& ctx, const Kind& kind, size_t max) : cache_(ctx.cache), kind_(kind), max_(max) {
     error_ = Collect(*ctx.pod.tmpl, &wanted_);
   }

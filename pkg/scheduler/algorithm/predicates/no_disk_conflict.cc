@@ -28,6 +28,7 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
 
 class DiskConflictCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kRow; }
   DiskConflictCheck(const Cache& cache, const api::PodTemplate& t) : cache_(cache) {
     for (const api::Volume& v : t.volumes) {
       if (v.kind != Kind::kClaim && v.kind != Kind::kAzureDisk) disks_.push_back(&v);

@@ -29,6 +29,10 @@ std::optional<std::vector<Symbol>> ZoneSet(std::string_view value) {
 
 class VolumeZoneCheck final : public FitCheck {
  public:
+  // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
+  Scope scope() const override {
+    return demands_.empty() ? Scope::kNode : Scope::kAnything;
+  }
   VolumeZoneCheck(const PodContext& ctx, bool volume_scheduling) : cache_(ctx.cache) {
     const api::PodTemplate& t = *ctx.pod.tmpl;
     for (const api::Volume& v : t.volumes) {

@@ -6,6 +6,7 @@ namespace {
 
 class LabelPresenceCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kNode; }
   LabelPresenceCheck(const Cache& cache, const std::vector<Symbol>& labels, bool presence)
       : cache_(cache), labels_(labels), presence_(presence) {}
 

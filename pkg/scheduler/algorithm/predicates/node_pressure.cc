@@ -6,6 +6,7 @@ namespace {
 
 class PressureCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kNode; }
   PressureCheck(const Cache& cache, uint8_t flag, const FailureReason& reason)
       : cache_(cache), flag_(flag), reason_(reason) {}
 

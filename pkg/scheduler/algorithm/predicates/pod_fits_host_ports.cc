@@ -6,6 +6,7 @@ namespace {
 
 class HostPortsCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kRow; }
   HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted) : cache_(cache), wanted_(wanted) {}
 
   Verdict Check(Row row) override {

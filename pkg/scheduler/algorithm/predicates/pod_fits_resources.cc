@@ -11,6 +11,7 @@ bool Lacks(int64_t allocatable, int64_t wanted, int64_t used) { return allocatab
 
 class ResourcesCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kRow; }
   ResourcesCheck(const PodContext& ctx, const std::set<Symbol>& ignored) : cache_(ctx.cache), want_(ctx.info.request) {
     asks_nothing_ = want_.milli_cpu == 0 && want_.memory == 0 && want_.nvidia_gpu == 0 &&
                     want_.ephemeral_storage == 0 && want_.scalars.empty();

@@ -10,6 +10,7 @@ const Symbol kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kEqual("Equal")
 
 class TaintsCheck final : public FitCheck {
  public:
+  Scope scope() const override { return Scope::kNode; }
   TaintsCheck(const Cache& cache, const std::vector<api::Toleration>& t) : cache_(cache), tolerations_(t) {}
 
   Verdict Check(Row row) override {

@@ -7,6 +7,8 @@ namespace {
 
 class EqualScoring final : public Scoring {
  public:
+  Scope scope() const override { return Scope::kNode; }
+  ReduceKind reduce_kind() const override { return ReduceKind::kNone; }
   absl::Status Map(std::span<const Row>, std::span<int64_t> scores) override {
     std::fill(scores.begin(), scores.end(), 1);
     return absl::OkStatus();

@@ -10,6 +10,8 @@ constexpr int64_t kMinSize = 23 * kMiB, kMaxSize = 1000 * kMiB;  // bytes
 
 class ImageLocalityScoring final : public Scoring {
  public:
+  Scope scope() const override { return Scope::kNode; }
+  ReduceKind reduce_kind() const override { return ReduceKind::kNone; }
   explicit ImageLocalityScoring(const PodContext& ctx) : ctx_(ctx) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     for (size_t i = 0; i < rows.size(); ++i) {

@@ -5,6 +5,8 @@ namespace {
 
 class LabelPreferenceScoring final : public Scoring {
  public:
+  Scope scope() const override { return Scope::kNode; }
+  ReduceKind reduce_kind() const override { return ReduceKind::kNone; }
   LabelPreferenceScoring(const PodContext& ctx, Symbol label, bool presence)
       : ctx_(ctx), label_(label), presence_(presence) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {

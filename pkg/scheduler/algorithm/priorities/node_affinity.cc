@@ -6,6 +6,8 @@ namespace {
 
 class NodeAffinityScoring final : public Scoring {
  public:
+  Scope scope() const override { return Scope::kNode; }
+  ReduceKind reduce_kind() const override { return ReduceKind::kNormalize; }
   explicit NodeAffinityScoring(const PodContext& ctx) : ctx_(ctx) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     const auto& affinity = ctx_.pod.tmpl->affinity.node;

@@ -7,6 +7,8 @@ const Symbol kReplicationController("ReplicationController"), kReplicaSet("Repli
 
 class AvoidScoring final : public Scoring {
  public:
+  Scope scope() const override { return Scope::kNode; }
+  ReduceKind reduce_kind() const override { return ReduceKind::kNone; }
   explicit AvoidScoring(const PodContext& ctx) : ctx_(ctx) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     const auto& controller = ctx_.pod.tmpl->controller;

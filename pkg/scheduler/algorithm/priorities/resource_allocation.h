@@ -13,6 +13,8 @@ struct Allocation {
 template <typename ScoreFn>
 class AllocationScoring final : public Scoring {
  public:
+  Scope scope() const override { return Scope::kRow; }
+  ReduceKind reduce_kind() const override { return ReduceKind::kNone; }
   AllocationScoring(const PodContext& ctx, ScoreFn score) : ctx_(ctx), score_(score) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     const Columns& c = ctx_.cache.columns();

@@ -10,6 +10,8 @@ const Symbol kPreferNoSchedule("PreferNoSchedule");
 
 class TaintTolerationScoring final : public Scoring {
  public:
+  Scope scope() const override { return Scope::kNode; }
+  ReduceKind reduce_kind() const override { return ReduceKind::kNormalizeReversed; }
   explicit TaintTolerationScoring(const PodContext& ctx) : ctx_(ctx) {
     for (const api::Toleration& t : ctx.pod.tmpl->tolerations) {
       if (t.effect.empty() || t.effect == kPreferNoSchedule) tolerations_.push_back(&t);
