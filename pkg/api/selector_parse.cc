@@ -155,6 +155,7 @@ class Parser {
     Token first = Peek();
     if (first.kind == Kind::kClose) {
       Next();
+      values.emplace_back();  // "in ()" is a list with an empty value, as the server takes it
       return Requirement::Make(key, op, values);
     }
     if (first.kind != Kind::kIdentifier && first.kind != Kind::kComma) {

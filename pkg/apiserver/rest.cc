@@ -57,6 +57,20 @@ std::string NotAnObject(const Value& v) {
                       std::string(kTypeMeta));
 }
 
+// Go's merge patch writes the objects that the patch touches as maps, in the order of their keys, and leaves the others
+// as they were.
+void SortTouched(const Value& patch, Value* object) {
+  if (!patch.IsObject() || !object->IsObject()) return;
+  Value sorted = Value::Object();
+  std::vector<std::string> keys = object->keys;
+  std::sort(keys.begin(), keys.end());
+  for (const std::string& key : keys) sorted.Set(key, std::move(*object->Find(key)));
+  *object = std::move(sorted);
+  for (size_t i = 0; i < patch.keys.size(); ++i) {
+    if (Value* child = object->Find(patch.keys[i])) SortTouched(patch.items[i], child);
+  }
+}
+
 std::string_view MediaTypeOf(std::string_view content_type) {
   std::string_view type = content_type.substr(0, content_type.find(';'));
   while (!type.empty() && type.back() == ' ') type.remove_suffix(1);
@@ -233,7 +247,7 @@ HttpResponse Api::Get(Call& call) {
     // What could be created elsewhere: without identity and status.
     Value v = ToValue(*call.r, call.version, *o);
     Value& meta = v.Child("metadata");
-    for (std::string_view key : {"namespace", "selfLink", "uid", "resourceVersion", "creationTimestamp", "generation"})
+    for (std::string_view key : {"namespace", "uid", "resourceVersion", "creationTimestamp", "generation"})
       meta.Erase(key);
     if (call.r->kind == "Pod") {
       v.Child("spec").Erase("nodeName");
@@ -328,7 +342,7 @@ HttpResponse Api::List(Call& call) {
   HttpResponse failed;
   if (!Collect(call, &page, &failed)) return failed;
   std::string meta = "{\"selfLink\":";
-  AppendString(SelfLink(*call.r, call.version, call.ns, ""), &meta);
+  AppendString(call.request->path, &meta);  // as it was asked for
   absl::StrAppend(&meta, ",\"resourceVersion\":\"", page.rv, "\"");
   if (!page.next.empty()) absl::StrAppend(&meta, ",\"continue\":\"", page.next, "\"");
   meta += '}';
@@ -388,9 +402,15 @@ HttpResponse Api::Patch(Call& call) {
   // Error texts quote the object as Go would have written it.
   auto decoded = Decode(*patched, *call.r->type, call.gv().version, "");
   if (!decoded.ok()) {
-    std::string sorted = ToSortedJson(*patched);
-    auto again = ParseJson(sorted);
-    if (again.ok()) decoded = Decode(*again, *call.r->type, call.gv().version, sorted);
+    std::string text;
+    if (auto patch = ParseJson(call.request->body); kind == PatchKind::kMerge && patch.ok()) {
+      SortTouched(*patch, &*patched);
+      text = ToJson(*patched);
+    } else {
+      text = ToSortedJson(*patched);
+    }
+    auto again = ParseJson(text);
+    if (again.ok()) decoded = Decode(*again, *call.r->type, call.gv().version, text);
     return Error(call, InternalError(util::Message(decoded.status())));
   }
   auto made =
