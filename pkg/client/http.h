@@ -79,7 +79,7 @@ struct StreamOptions {
 class HttpClient {
  public:
   virtual ~HttpClient() = default;
-  // Calls `done` exactly once, never inside this call. Destroying the client ends what is in flight with an error.
+  // Calls `done` exactly once, never inside this call; not at all when the client is destroyed before.
   virtual void Do(Request request, std::function<void(Reply)> done) = 0;
   virtual std::unique_ptr<Stream> Open(Request request, StreamOptions options, StreamHandlers handlers) = 0;
 };
@@ -104,6 +104,7 @@ struct HttpOptions {
   absl::Duration idle_connection = absl::Seconds(90);  // an unused connection is closed after this
   int max_connections = 128;           // for ordinary requests; more wait their turn. Streams do not count
   int pipeline_connections = 4;        // shared by pipelined requests
+  size_t max_waiting = 200'000;        // requests without a connection; more fail at once
   int pipeline_depth = 128;            // requests in flight on each
   size_t max_body_bytes = 256u << 20;  // of an answer that is not streamed; a larger one is an error
 };

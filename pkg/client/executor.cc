@@ -1,0 +1,87 @@
+#include "pkg/client/executor.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace berth::client {
+
+struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
+  boost::asio::io_context* io = nullptr;
+  const util::Clock* clock = nullptr;
+  util::RealClock real_clock;
+  std::mutex mutex;
+  std::vector<std::function<void()>> posted;  // under mutex
+  // I/O thread only.
+  std::vector<std::function<void()>> running;
+  TimerId last_id = 0;
+  absl::flat_hash_map<TimerId, std::unique_ptr<boost::asio::steady_timer>> timers;
+
+  void RunPosted() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      running.swap(posted);
+    }
+    for (auto& f : running) {
+      std::function<void()> once = std::move(f);
+      once();
+    }
+    running.clear();
+  }
+};
+
+AsioExecutor::AsioExecutor(boost::asio::io_context* io, const util::Clock* clock) : state_(std::make_shared<State>()) {
+  state_->io = io;
+  state_->clock = clock != nullptr ? clock : &state_->real_clock;
+}
+
+AsioExecutor::~AsioExecutor() {
+  state_->timers.clear();
+}
+
+void AsioExecutor::Post(std::function<void()> f) {
+  bool wake;
+  {
+    std::lock_guard<std::mutex> lock(state_->mutex);
+    wake = state_->posted.empty();
+    state_->posted.push_back(std::move(f));
+  }
+  if (wake) boost::asio::post(*state_->io, [s = state_] { s->RunPosted(); });
+}
+
+Executor::TimerId AsioExecutor::After(absl::Duration delay, std::function<void()> f) {
+  TimerId id = ++state_->last_id;
+  auto timer = std::make_unique<boost::asio::steady_timer>(*state_->io);
+  // A longer delay than this is never meant to come to its end.
+  timer->expires_after(absl::ToChronoNanoseconds(std::clamp(delay, absl::ZeroDuration(), absl::Hours(24 * 365))));
+  timer->async_wait([s = std::weak_ptr<State>(state_), id, f = std::move(f)](const boost::system::error_code& ec) {
+    auto state = s.lock();
+    if (ec || state == nullptr) return;
+    auto it = state->timers.find(id);
+    if (it == state->timers.end()) return;
+    auto keep = std::move(it->second);
+    state->timers.erase(it);
+    f();
+  });
+  state_->timers.emplace(id, std::move(timer));
+  return id;
+}
+
+void AsioExecutor::Cancel(TimerId id) {
+  state_->timers.erase(id);
+}
+
+const util::Clock& AsioExecutor::clock() const {
+  return *state_->clock;
+}
+
+boost::asio::io_context& AsioExecutor::io() {
+  return *state_->io;
+}
+
+}  // namespace berth::client

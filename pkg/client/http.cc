@@ -1,0 +1,426 @@
+#include "pkg/client/http.h"
+
+#include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <deque>
+#include <future>
+#include <vector>
+
+#include "pkg/client/http_connection.h"
+#include "pkg/client/tls.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+constexpr size_t kMaxStreamErrorBody = 1 << 20;
+constexpr int kMaxAttempts = 3;  // over connections that turned out to be closed
+
+class Pool final : public ConnectionOwner, public std::enable_shared_from_this<Pool> {
+ public:
+  Pool(AsioExecutor* executor, HttpOptions options, HeaderSource headers,
+       std::unique_ptr<boost::asio::ssl::context> tls)
+      : executor_(executor), options_(std::move(options)), headers_(std::move(headers)), tls_(std::move(tls)) {}
+
+  void Shutdown() {
+    executor_->Cancel(timer_);
+    executor_->Cancel(sweep_);
+    timer_ = sweep_ = 0;
+    for (auto& e : live_) e->over = true;
+    live_.clear();
+    waiting_.clear();
+    waiting_pipelined_.clear();
+    idle_.clear();
+    pipelines_.clear();
+    for (auto& c : std::exchange(all_, {})) c->Abandon();
+  }
+
+  void Do(Request request, std::function<void(Reply)> done) {
+    auto e = std::make_shared<Exchange>();
+    absl::Duration timeout = request.timeout > absl::ZeroDuration() ? request.timeout : options_.request_timeout;
+    e->request = std::move(request);
+    e->done = std::move(done);
+    e->on_body = [this, raw = e.get()](std::string_view piece) {
+      raw->reply.body += piece;
+      return raw->reply.body.size() <= options_.max_body_bytes;
+    };
+    if (waiting_.size() + waiting_pipelined_.size() >= options_.max_waiting) {
+      executor_->Post([e, n = options_.max_waiting] {
+        Reply r;
+        r.error = absl::StrCat("more than ", n, " requests are waiting for a connection");
+        e->done(std::move(r));
+      });
+      return;
+    }
+    e->timeout = timeout;
+    Track(e, Now() + timeout);
+    Dispatch(e);
+  }
+
+  ExchangePtr Open(Request request, StreamOptions o, StreamHandlers handlers) {
+    auto e = std::make_shared<Exchange>();
+    e->request = std::move(request);
+    e->stream = std::move(handlers);
+    e->idle_timeout = o.idle_timeout;
+    e->timeout = o.head_timeout;
+    e->on_body = [this, raw = e.get()](std::string_view piece) {
+      if (raw->over) return true;
+      Reply& r = raw->reply;
+      if (!r.ok()) {
+        r.body += piece.substr(0, kMaxStreamErrorBody - std::min(kMaxStreamErrorBody, r.body.size()));
+        return true;
+      }
+      SetDeadline(raw, Now() + raw->idle_timeout);
+      if (raw->stream->on_data) raw->stream->on_data(piece);
+      return true;
+    };
+    Track(e, Now() + o.head_timeout);
+    Dispatch(e);
+    return e;
+  }
+
+  void Cancel(const ExchangePtr& e) {
+    if (e->over) return;
+    Finish(e);
+    if (auto c = e->connection.lock()) c->Close("cancelled");
+  }
+
+  // ---- ConnectionOwner ----
+  const HttpOptions& options() const override { return options_; }
+  boost::asio::ssl::context* tls() const override { return tls_.get(); }
+  std::string_view Headers() override { return headers_ ? headers_() : std::string_view(); }
+  absl::Duration Now() const override { return executor_->clock().Steady(); }
+
+  void OnHead(const ExchangePtr& e) override {
+    if (!e->stream) return;
+    e->timeout = e->idle_timeout;
+    SetDeadline(e.get(), Now() + e->idle_timeout);
+    if (!e->reply.ok()) return;  // told at the end, with its body
+    e->head_told = true;
+    if (e->stream->on_head) e->stream->on_head(e->reply);
+  }
+
+  void OnAnswer(const ExchangePtr& e) override {
+    auto self = shared_from_this();
+    if (e->over) return;
+    Finish(e);
+    if (e->stream) {
+      if (!e->head_told && e->stream->on_head) e->stream->on_head(e->reply);
+      if (e->stream && e->stream->on_end) e->stream->on_end("");
+    } else {
+      e->done(std::move(e->reply));
+    }
+    if (!waiting_pipelined_.empty()) FillPipelines();
+  }
+
+  void OnIdle(const std::shared_ptr<Connection>& c) override {
+    c->idle_since = Now();
+    if (c->use == Connection::Use::kPipeline) {
+      FillPipelines();
+    } else {
+      Park(c);
+    }
+    ArmSweep();
+  }
+
+  void OnClosed(const std::shared_ptr<Connection>& c, std::deque<ExchangePtr> lost, const std::string& error,
+                bool reset, bool answered_some, bool refused) override {
+    auto self = shared_from_this();
+    std::erase(all_, c);
+    std::erase(idle_, c);
+    std::erase(pipelines_, c);
+    if (c->use == Connection::Use::kOrdinary) --ordinary_;
+    for (size_t i = 0; i < lost.size(); ++i) {
+      const ExchangePtr& e = lost[i];
+      if (e->over) continue;
+      bool first = i == 0;
+      bool untouched = !e->written || refused;
+      bool stale_get = e->request.method == Method::kGet && c->idle_since > absl::ZeroDuration();
+      bool again =
+          (untouched && (c->idle_since > absl::ZeroDuration() || refused)) || (stale_get && !(first && answered_some));
+      if (again && ++e->attempts < kMaxAttempts) {
+        retry_.push_back(e);
+        continue;
+      }
+      Fail(e, error, e->written && !refused, reset);
+    }
+    for (const ExchangePtr& e : std::exchange(retry_, {})) {
+      if (!e->over) Dispatch(e);
+    }
+    ServeWaiting();
+    FillPipelines();
+  }
+
+ private:
+  void Track(const ExchangePtr& e, absl::Duration deadline) {
+    e->live = live_.insert(live_.end(), e);
+    SetDeadline(e.get(), deadline);
+  }
+
+  void Finish(const ExchangePtr& e) {
+    e->over = true;
+    live_.erase(e->live);
+  }
+
+  void Fail(const ExchangePtr& e, const std::string& error, bool maybe_done, bool reset) {
+    Finish(e);
+    if (e->stream) {
+      if (e->head_told || e->reply.status == 0 || e->reply.ok()) {
+        if (e->stream->on_end) e->stream->on_end(error);
+      } else {
+        if (e->stream->on_head) e->stream->on_head(e->reply);
+        if (e->stream && e->stream->on_end) e->stream->on_end(error);
+      }
+      return;
+    }
+    Reply r;
+    r.error = error;
+    r.maybe_done = maybe_done;
+    r.connection_reset = reset;
+    e->done(std::move(r));
+  }
+
+  void Dispatch(const ExchangePtr& e) {
+    e->connection.reset();
+    if (e->request.pipeline) {
+      waiting_pipelined_.push_back(e);
+      FillPipelines();
+      return;
+    }
+    if (e->stream) {
+      std::shared_ptr<Connection> c = TakeIdle();
+      if (c != nullptr) {
+        c->use = Connection::Use::kStream;
+        --ordinary_;
+      } else {
+        c = NewConnection(Connection::Use::kStream);
+      }
+      c->Send(e);
+      return;
+    }
+    waiting_.push_back(e);
+    ServeWaiting();
+  }
+
+  void ServeWaiting() {
+    while (!waiting_.empty()) {
+      if (waiting_.front()->over) {
+        waiting_.pop_front();
+        continue;
+      }
+      std::shared_ptr<Connection> c = TakeIdle();
+      if (c == nullptr) {
+        if (ordinary_ >= options_.max_connections) return;
+        c = NewConnection(Connection::Use::kOrdinary);
+      }
+      ExchangePtr e = std::move(waiting_.front());
+      waiting_.pop_front();
+      c->Send(std::move(e));
+    }
+  }
+
+  // The least busy connection gets the next request; a new one is opened only when all are busy.
+  void FillPipelines() {
+    while (!waiting_pipelined_.empty()) {
+      if (waiting_pipelined_.front()->over) {
+        waiting_pipelined_.pop_front();
+        continue;
+      }
+      std::shared_ptr<Connection> best;
+      for (auto& c : pipelines_) {
+        if (!c->closing() && (best == nullptr || c->in_flight() < best->in_flight())) best = c;
+      }
+      if ((best == nullptr || best->in_flight() > 0) &&
+          pipelines_.size() < static_cast<size_t>(options_.pipeline_connections)) {
+        best = NewConnection(Connection::Use::kPipeline);
+        pipelines_.push_back(best);
+      }
+      if (best == nullptr || best->in_flight() >= static_cast<size_t>(options_.pipeline_depth)) return;
+      ExchangePtr e = std::move(waiting_pipelined_.front());
+      waiting_pipelined_.pop_front();
+      best->Send(std::move(e));
+    }
+  }
+
+  std::shared_ptr<Connection> NewConnection(Connection::Use use) {
+    auto c = std::make_shared<Connection>(&executor_->io(), this, use);
+    all_.push_back(c);
+    if (use == Connection::Use::kOrdinary) ++ordinary_;
+    c->Connect();
+    return c;
+  }
+
+  std::shared_ptr<Connection> TakeIdle() {
+    while (!idle_.empty()) {
+      std::shared_ptr<Connection> c = std::move(idle_.back());
+      idle_.pop_back();
+      if (!c->closed() && !c->closing()) return c;
+    }
+    return nullptr;
+  }
+
+  void Park(const std::shared_ptr<Connection>& c) {
+    if (c->use == Connection::Use::kStream) {
+      c->use = Connection::Use::kOrdinary;
+      ++ordinary_;
+    }
+    idle_.push_back(c);
+    ServeWaiting();
+  }
+
+  // ---- time ----
+  // One timer for all, at the earliest deadline that was known when it was set.
+  void SetDeadline(Exchange* e, absl::Duration deadline) {
+    e->deadline = deadline;
+    if (timer_ != 0 && timer_at_ <= deadline) return;
+    executor_->Cancel(timer_);
+    ArmTimer(deadline);
+  }
+
+  void ArmTimer(absl::Duration at) {
+    timer_at_ = at;
+    timer_ = executor_->After(at - Now(), [w = weak_from_this()] {
+      if (auto self = w.lock()) self->OnTimer();
+    });
+  }
+
+  void OnTimer() {
+    timer_ = 0;
+    absl::Duration now = Now(), next = absl::InfiniteDuration();
+    std::vector<ExchangePtr> late;
+    for (const ExchangePtr& e : live_) {
+      if (e->deadline <= now) {
+        late.push_back(e);
+      } else {
+        next = std::min(next, e->deadline);
+      }
+    }
+    for (const ExchangePtr& e : late) {
+      if (e->over) continue;
+      std::string error = e->head_told ? absl::StrCat("no data for ", absl::FormatDuration(e->timeout))
+                                       : absl::StrCat("no answer within ", absl::FormatDuration(e->timeout));
+      auto c = e->connection.lock();
+      Fail(e, error, e->written, false);
+      // Its answer may still come and would be taken for the next one's: the connection is of no more use.
+      if (c != nullptr) c->Close(absl::StrCat("connection given up: ", error));
+    }
+    // Not more often than every ten milliseconds, however the deadlines lie.
+    if (timer_ == 0 && !live_.empty()) ArmTimer(std::max(next, now + absl::Milliseconds(10)));
+  }
+
+  void ArmSweep() {
+    if (sweep_ != 0) return;
+    sweep_ = executor_->After(options_.idle_connection / 2, [w = weak_from_this()] {
+      if (auto self = w.lock()) self->Sweep();
+    });
+  }
+
+  void Sweep() {
+    sweep_ = 0;
+    std::vector<std::shared_ptr<Connection>> old;
+    for (auto& c : all_) {
+      if (c->in_flight() == 0 && c->used() && Now() - c->idle_since >= options_.idle_connection) old.push_back(c);
+    }
+    for (auto& c : old) c->Close("idle");
+    if (!all_.empty()) ArmSweep();
+  }
+
+  AsioExecutor* executor_;
+  const HttpOptions options_;
+  HeaderSource headers_;
+  std::unique_ptr<boost::asio::ssl::context> tls_;
+  std::vector<std::shared_ptr<Connection>> all_, idle_, pipelines_;
+  int ordinary_ = 0;  // connections for ordinary requests, idle ones too
+  std::deque<ExchangePtr> waiting_, waiting_pipelined_;
+  std::vector<ExchangePtr> retry_;
+  std::list<ExchangePtr> live_;
+  Executor::TimerId timer_ = 0, sweep_ = 0;
+  absl::Duration timer_at_;
+};
+
+class SocketStream final : public Stream {
+ public:
+  SocketStream(std::weak_ptr<Pool> pool, ExchangePtr e) : pool_(std::move(pool)), exchange_(std::move(e)) {}
+  ~SocketStream() override {
+    if (auto p = pool_.lock()) p->Cancel(exchange_);
+  }
+
+ private:
+  std::weak_ptr<Pool> pool_;
+  ExchangePtr exchange_;
+};
+
+class SocketClient final : public HttpClient {
+ public:
+  explicit SocketClient(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
+  ~SocketClient() override { pool_->Shutdown(); }
+  void Do(Request request, std::function<void(Reply)> done) override { pool_->Do(std::move(request), std::move(done)); }
+  std::unique_ptr<Stream> Open(Request request, StreamOptions options, StreamHandlers handlers) override {
+    return std::make_unique<SocketStream>(pool_, pool_->Open(std::move(request), options, std::move(handlers)));
+  }
+
+ private:
+  std::shared_ptr<Pool> pool_;
+};
+
+}  // namespace
+
+std::string_view MethodName(Method m) {
+  switch (m) {
+    case Method::kGet:
+      return "GET";
+    case Method::kPost:
+      return "POST";
+    case Method::kPut:
+      return "PUT";
+    case Method::kPatch:
+      return "PATCH";
+    case Method::kDelete:
+      return "DELETE";
+  }
+  return "GET";
+}
+
+absl::StatusOr<std::unique_ptr<HttpClient>> NewHttpClient(AsioExecutor* executor, HttpOptions options,
+                                                          HeaderSource headers) {
+  std::unique_ptr<boost::asio::ssl::context> tls;
+  if (options.tls) {
+    auto made = NewTlsContext(*options.tls);
+    if (!made.ok()) return made.status();
+    tls = *std::move(made);
+  }
+  return std::unique_ptr<HttpClient>(
+      new SocketClient(std::make_shared<Pool>(executor, std::move(options), std::move(headers), std::move(tls))));
+}
+
+Reply DoBlocking(Executor* executor, HttpClient* client, Request request) {
+  auto answer = std::make_shared<std::promise<Reply>>();
+  std::future<Reply> future = answer->get_future();
+  executor->Post([client, answer, request = std::move(request)]() mutable {
+    client->Do(std::move(request), [answer](Reply r) { answer->set_value(std::move(r)); });
+  });
+  return future.get();
+}
+
+std::string PercentEncode(std::string_view s) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  out.reserve(s.size());
+  for (unsigned char c : s) {
+    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
+        c == '.' || c == '~') {
+      out += static_cast<char>(c);
+    } else {
+      out += '%';
+      out += kHex[c >> 4];
+      out += kHex[c & 15];
+    }
+  }
+  return out;
+}
+
+}  // namespace berth::client

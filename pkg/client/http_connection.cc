@@ -1,0 +1,303 @@
+#include "pkg/client/http_connection.h"
+
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <boost/asio/connect.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ssl/error.hpp>
+
+#include <boost/asio/write.hpp>
+#include <boost/beast/http/error.hpp>
+
+#include "pkg/client/tls.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+constexpr size_t kFirstBuffer = 16 << 10, kLargestBuffer = 1 << 20;
+
+std::string HostPort(const HttpOptions& o) {
+  bool v6 = o.host.find(':') != std::string::npos;
+  return absl::StrCat(v6 ? "[" : "", o.host, v6 ? "]" : "", ":", o.port);
+}
+
+// System errors in the words Go has for them, which operators grep for.
+std::string SystemError(const boost::system::error_code& ec) {
+  if (ec == asio::error::connection_refused) return "connection refused";
+  if (ec == asio::error::connection_reset) return "connection reset by peer";
+  if (ec == asio::error::broken_pipe) return "broken pipe";
+  if (ec == asio::error::host_not_found || ec == asio::error::host_not_found_try_again) return "no such host";
+  std::string text = ec.message();
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+}  // namespace
+
+Connection::Connection(asio::io_context* io, ConnectionOwner* owner, Use u)
+    : use(u), io_(io), owner_(owner), socket_(*io), resolver_(*io), dial_timer_(*io) {}
+
+void Connection::Connect() {
+  const HttpOptions& o = owner_->options();
+  auto self = shared_from_this();
+  dial_timer_.expires_after(absl::ToChronoNanoseconds(o.dial_timeout));
+  dial_timer_.async_wait([self](const Error& ec) {
+    if (ec || self->open_ || self->closed_) return;
+    if (self->dialing_tls_) {
+      self->Close("net/http: TLS handshake timeout");
+    } else {
+      self->Close(absl::StrCat("dial tcp ", HostPort(self->owner_->options()), ": i/o timeout"));
+    }
+  });
+  auto connected = [self](const Error& ec) {
+    if (self->closed_) return;
+    if (ec) {
+      self->Close(absl::StrCat("dial tcp ", HostPort(self->owner_->options()), ": connect: ", SystemError(ec)));
+    } else {
+      self->OnConnected();
+    }
+  };
+  Error bad;
+  asio::ip::address address = asio::ip::make_address(o.host, bad);
+  if (!bad) {
+    socket_.async_connect(tcp::endpoint(address, o.port), connected);
+    return;
+  }
+  resolver_.async_resolve(o.host, std::to_string(o.port), tcp::resolver::numeric_service,
+                          [self, connected](const Error& ec, tcp::resolver::results_type found) {
+                            if (self->closed_) return;
+                            if (ec) {
+                              const HttpOptions& opts = self->owner_->options();
+                              self->Close(absl::StrCat("dial tcp: lookup ", opts.host, ": ", SystemError(ec)));
+                              return;
+                            }
+                            asio::async_connect(self->socket_, found,
+                                                [connected](const Error& e, const tcp::endpoint&) { connected(e); });
+                          });
+}
+
+// A peer that vanished is noticed within a minute, whether or not we have something to send.
+void Connection::SetSocketOptions() {
+  Error ignored;
+  socket_.set_option(tcp::no_delay(true), ignored);
+  socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+  int fd = socket_.native_handle(), idle = 30, interval = 10, count = 3, unacknowledged_ms = 60'000;
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+  setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged_ms, sizeof unacknowledged_ms);
+}
+
+void Connection::OnConnected() {
+  SetSocketOptions();
+  if (owner_->tls() == nullptr) {
+    OnOpen();
+    return;
+  }
+  auto self = shared_from_this();
+  dialing_tls_ = true;
+  dial_timer_.expires_after(absl::ToChronoNanoseconds(owner_->options().tls_timeout));
+  dial_timer_.async_wait([self](const Error& ec) {
+    if (!ec && !self->open_ && !self->closed_) self->Close("net/http: TLS handshake timeout");
+  });
+  tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *owner_->tls());
+  PrepareTls(tls_->native_handle(), *owner_->options().tls, owner_->options().host);
+  tls_->async_handshake(asio::ssl::stream_base::client, [self](const Error& ec) {
+    if (self->closed_) return;
+    if (ec) {
+      self->Close(TlsError(self->tls_->native_handle(), ec));
+    } else {
+      self->OnOpen();
+    }
+  });
+}
+
+void Connection::OnOpen() {
+  open_ = true;
+  dial_timer_.cancel();
+  in_.resize(kFirstBuffer);
+  Read();
+  Flush();
+}
+
+void Connection::Send(ExchangePtr e) {
+  const Request& r = e->request;
+  const HttpOptions& o = owner_->options();
+  used_ = true;
+  e->written = false;
+  e->connection = weak_from_this();
+  absl::StrAppend(&out_, util::ToAbsl(MethodName(r.method)), " ", r.target, " HTTP/1.1\r\nHost: ", HostPort(o), "\r\n",
+                  util::ToAbsl(owner_->Headers()));
+  if (!r.body.empty()) absl::StrAppend(&out_, "Content-Type: ", util::ToAbsl(r.content_type), "\r\n");
+  if (!r.body.empty() || r.method != Method::kGet) absl::StrAppend(&out_, "Content-Length: ", r.body.size(), "\r\n");
+  out_ += "\r\n";
+  out_ += r.body;
+  in_flight_.push_back(std::move(e));
+  if (open_) Flush();
+}
+
+void Connection::Flush() {
+  if (writing_ || out_.empty() || closed_) return;
+  writing_ = true;
+  sending_.clear();
+  sending_.swap(out_);
+  for (auto it = in_flight_.rbegin(); it != in_flight_.rend() && !(*it)->written; ++it) (*it)->written = true;
+  auto sent = [self = shared_from_this()](const Error& ec, size_t) {
+    self->writing_ = false;
+    if (self->closed_) return;
+    if (!ec) {
+      self->Flush();
+      return;
+    }
+    // The server may have answered before it closed; what it said comes from the reading side.
+    if (ec == asio::error::broken_pipe || ec == asio::error::connection_reset) return;
+    self->Close(absl::StrCat("write tcp ", HostPort(self->owner_->options()), ": ", SystemError(ec)));
+  };
+  if (tls_) {
+    asio::async_write(*tls_, asio::buffer(sending_), sent);
+  } else {
+    asio::async_write(socket_, asio::buffer(sending_), sent);
+  }
+}
+
+void Connection::Read() {
+  if (begin_ == end_) begin_ = end_ = 0;
+  if (end_ == in_.size()) {
+    if (begin_ > 0) {
+      std::memmove(in_.data(), in_.data() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    } else if (in_.size() < kLargestBuffer) {
+      in_.resize(in_.size() * 2);
+    } else {
+      Close("net/http: the server's answer header is too long");
+      return;
+    }
+  }
+  auto read = [self = shared_from_this()](const Error& ec, size_t n) { self->OnRead(ec, n); };
+  auto space = asio::buffer(in_.data() + end_, in_.size() - end_);
+  if (tls_) {
+    tls_->async_read_some(space, read);
+  } else {
+    socket_.async_read_some(space, read);
+  }
+}
+
+void Connection::OnRead(const Error& ec, size_t n) {
+  if (closed_) return;
+  end_ += n;
+  bool filled = end_ == in_.size();
+  if (n > 0) Parse();
+  if (closed_) return;
+  if (ec) {
+    if (ec == asio::error::eof || ec == asio::ssl::error::stream_truncated) {
+      OnEof();
+    } else {
+      Close(absl::StrCat("read tcp ", HostPort(owner_->options()), ": read: ", SystemError(ec)),
+            ec == asio::error::connection_reset);
+    }
+    return;
+  }
+  // A fast stream deserves a larger buffer.
+  if (filled && begin_ == end_ && in_.size() < kLargestBuffer / 4) {
+    begin_ = end_ = 0;
+    in_.resize(in_.size() * 2);
+  }
+  Read();
+}
+
+void Connection::Parse() {
+  auto self = shared_from_this();
+  while (begin_ < end_ && !closed_) {
+    if (in_flight_.empty()) {
+      Close("net/http: the server sent an answer that nobody asked for");
+      return;
+    }
+    ExchangePtr e = in_flight_.front();
+    if (!parser_) {
+      e->reply = Reply{};
+      parser_.emplace(&e->reply, &e->on_body);
+    }
+    Error ec;
+    bool had_head = parser_->head_done();
+    size_t used = parser_->put(asio::buffer(in_.data() + begin_, end_ - begin_), ec);
+    if (closed_) return;  // a stream was cancelled from inside its handler
+    begin_ += used;
+    if (!had_head && parser_->head_done() && e->reply.status >= 200) {
+      // Whoever is told of the head may cancel.
+      if (!e->head_told && !e->over) owner_->OnHead(e);
+      if (closed_) return;
+    }
+    if (ec == boost::beast::http::error::need_more) return;
+    if (ec == boost::beast::http::error::body_limit) {
+      Close(absl::StrCat("the answer is larger than ", owner_->options().max_body_bytes, " bytes"));
+      return;
+    }
+    if (ec) {
+      Close(absl::StrCat("net/http: HTTP/1.x transport connection broken: malformed HTTP response: ", ec.message()));
+      return;
+    }
+    if (!parser_->is_done()) continue;
+    bool interim = e->reply.status < 200;
+    bool keep = parser_->keep_alive();
+    parser_.reset();
+    if (interim) continue;
+    in_flight_.pop_front();
+    last_answer_ = !keep;
+    owner_->OnAnswer(e);
+    if (closed_) return;
+    if (last_answer_) {
+      Close("EOF");
+      return;
+    }
+    if (in_flight_.empty()) owner_->OnIdle(self);
+  }
+}
+
+void Connection::OnEof() {
+  if (parser_ && parser_->head_done()) {
+    // An answer without length ends with the connection.
+    Error ec;
+    parser_->put_eof(ec);
+    if (!ec && parser_->is_done()) {
+      ExchangePtr e = in_flight_.front();
+      in_flight_.pop_front();
+      parser_.reset();
+      last_answer_ = true;
+      owner_->OnAnswer(e);
+      if (closed_) return;
+      Close("EOF");
+      return;
+    }
+    Close("unexpected EOF");
+    return;
+  }
+  Close(parser_ && begin_ < end_ ? "unexpected EOF" : "EOF");
+}
+
+void Connection::Close(const std::string& error, bool reset) {
+  if (closed_) return;
+  closed_ = true;
+  Error ignored;
+  dial_timer_.cancel();
+  resolver_.cancel();
+  socket_.close(ignored);
+  bool answered_some = parser_.has_value();
+  if (owner_ == nullptr) return;
+  owner_->OnClosed(shared_from_this(), std::exchange(in_flight_, {}), error, reset, answered_some, last_answer_);
+}
+
+void Connection::Abandon() {
+  owner_ = nullptr;
+  in_flight_.clear();
+  Close("");
+}
+
+}  // namespace berth::client

@@ -1,0 +1,363 @@
+#include "pkg/client/http.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/client/fake_server.h"
+
+namespace berth::client {
+namespace {
+
+struct Fixture {
+  explicit Fixture(FakeServer::Handler handler, std::function<void(HttpOptions&)> change = {})
+      : server(std::move(handler)) {
+    HttpOptions o;
+    o.host = "127.0.0.1";
+    o.port = static_cast<uint16_t>(server.port());
+    if (change) change(o);
+    auto made = NewHttpClient(io.executor(), o, [] { return std::string_view("User-Agent: test\r\n"); });
+    REQUIRE(made.ok());
+    client = *std::move(made);
+  }
+  ~Fixture() {
+    io.Run([&] { client.reset(); });
+  }
+  Reply Ask(Request r) { return DoBlocking(io.executor(), client.get(), std::move(r)); }
+  FakeServer server;
+  IoThread io;
+  std::unique_ptr<HttpClient> client;
+};
+
+Request Get(const std::string& target) {
+  Request r;
+  r.target = target;
+  return r;
+}
+
+Request Post(const std::string& target, const std::string& body) {
+  Request r;
+  r.method = Method::kPost;
+  r.target = target;
+  r.body = body;
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("an answer is read whole, with length, in chunks, or up to the end of the connection") {
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+    if (r.target == "/length") t.Respond(200, "{\"a\":1}");
+    if (r.target == "/chunks") {
+      t.StartChunks();
+      t.Chunk("{\"a\"");
+      t.Chunk(":2}");
+      t.EndChunks();
+    }
+    if (r.target == "/end") {
+      t.Write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nup to the end");
+      t.Close();
+    }
+    if (r.target == "/none") t.Write("HTTP/1.1 204 No Content\r\n\r\n");
+    if (r.target == "/interim")
+      t.Write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok");
+  });
+  Reply r = f.Ask(Get("/length"));
+  CHECK(r.status == 200);
+  CHECK(r.body == "{\"a\":1}");
+  CHECK(r.content_type == "application/json");
+  CHECK(f.Ask(Get("/chunks")).body == "{\"a\":2}");
+  CHECK(f.Ask(Get("/none")).status == 204);
+  r = f.Ask(Get("/interim"));
+  CHECK(r.status == 201);
+  CHECK(r.body == "ok");
+  CHECK(f.Ask(Get("/end")).body == "up to the end");
+  CHECK(f.Ask(Get("/length")).body == "{\"a\":1}");
+  auto seen = f.server.requests();
+  REQUIRE(seen.size() == 6);
+  CHECK(seen[4].connection == 1);  // kept alive
+  CHECK(seen[5].connection == 2);  // a new one after the end
+  CHECK(seen[0].headers["host"] == f.server.address());
+  CHECK(seen[0].headers["user-agent"] == "test");
+  CHECK(seen[0].headers.count("content-length") == 0);
+}
+
+TEST_CASE("bodies are sent with their length and type") {
+  Fixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(201, "{}"); });
+  CHECK(f.Ask(Post("/x", "{\"k\":1}")).status == 201);
+  Request patch = Post("/y", "{}");
+  patch.method = Method::kPatch;
+  patch.content_type = "application/strategic-merge-patch+json";
+  f.Ask(patch);
+  auto seen = f.server.requests();
+  CHECK(seen[0].body == "{\"k\":1}");
+  CHECK(seen[0].headers["content-type"] == "application/json");
+  CHECK(seen[1].method == "PATCH");
+  CHECK(seen[1].headers["content-type"] == "application/strategic-merge-patch+json");
+}
+
+TEST_CASE("a request gets its Retry-After in seconds, if it is a number") {
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+    t.Respond(429, "slow down",
+              r.target == "/1" ? "Retry-After: 7\r\n" : "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n");
+  });
+  CHECK(f.Ask(Get("/1")).retry_after == 7);
+  CHECK_FALSE(f.Ask(Get("/2")).retry_after.has_value());
+}
+
+TEST_CASE("a server that is not there is an error that cannot have done anything") {
+  Fixture f([](const FakeRequest&, FakeServer::Turn&) {});
+  f.server.Stop();
+  Reply r = f.Ask(Post("/x", "{}"));
+  CHECK(r.status == 0);
+  CHECK(r.error == "dial tcp " + f.server.address() + ": connect: connection refused");
+  CHECK_FALSE(r.maybe_done);
+}
+
+TEST_CASE("a write whose answer is lost may have been done") {
+  Fixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Close(); });
+  Reply r = f.Ask(Post("/x", "{}"));
+  CHECK(r.status == 0);
+  CHECK(r.error == "EOF");
+  CHECK(r.maybe_done);
+  CHECK(f.server.requests().size() == 1);
+}
+
+TEST_CASE("an answer cut in the middle is no answer") {
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+    if (r.target == "/head") t.Write("HTTP/1.1 200 OK\r\nContent-Le");
+    if (r.target == "/body") t.Write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345");
+    if (r.target == "/chunk") t.Write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n12345");
+    t.Close();
+  });
+  for (std::string target : {"/head", "/body", "/chunk"}) {
+    Reply r = f.Ask(Get(target));
+    CHECK(r.status == 0);
+    CHECK(r.error == "unexpected EOF");
+  }
+}
+
+TEST_CASE("nonsense instead of HTTP is an error") {
+  Fixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Write("SSH-2.0-OpenSSH_9.2\r\n\r\n"); });
+  Reply r = f.Ask(Get("/"));
+  CHECK(r.status == 0);
+  CHECK_THAT(r.error, Catch::Contains("malformed HTTP response"));
+}
+
+TEST_CASE("an answer nobody asked for closes the connection") {
+  Fixture f([](const FakeRequest&, FakeServer::Turn& t) {
+    t.Write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb");
+  });
+  CHECK(f.Ask(Get("/1")).body == "a");
+  CHECK(f.Ask(Get("/2")).body == "a");
+  CHECK(f.server.requests()[1].connection == 2);
+}
+
+TEST_CASE("a hung server is given up after the timeout, and its connection is not used again") {
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+    if (r.target == "/hang") {
+      t.Hang();
+    } else {
+      t.Respond(200, "ok");
+    }
+  });
+  Request slow = Post("/hang", "{}");
+  slow.timeout = absl::Milliseconds(40);
+  Reply r = f.Ask(slow);
+  CHECK(r.status == 0);
+  CHECK(r.error == "no answer within 40ms");
+  CHECK(r.maybe_done);
+  CHECK(f.Ask(Get("/ok")).body == "ok");
+  CHECK(f.server.requests().back().connection == 2);
+}
+
+TEST_CASE("an answer larger than allowed is an error") {
+  Fixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(200, std::string(2000, 'x')); },
+            [](HttpOptions& o) { o.max_body_bytes = 1000; });
+  CHECK(f.Ask(Get("/")).error == "the answer is larger than 1000 bytes");
+}
+
+TEST_CASE("a GET that met a connection closed while idle is sent again, a POST is not") {
+  // Each connection serves one request well and hangs up without an answer at the second.
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+    if (r.number == 1) {
+      t.Respond(200, "ok");
+    } else {
+      t.Close();
+    }
+  });
+  CHECK(f.Ask(Get("/1")).ok());
+  CHECK(f.Ask(Get("/2")).ok());
+  auto seen = f.server.requests();
+  REQUIRE(seen.size() == 3);
+  CHECK(seen[1].target == "/2");
+  CHECK(seen[2].target == "/2");
+  Reply r = f.Ask(Post("/3", "{}"));
+  CHECK(r.error == "EOF");
+  CHECK(r.maybe_done);
+  CHECK(f.server.requests().size() == 4);
+}
+
+TEST_CASE("no more connections than allowed, and everyone gets a turn") {
+  std::atomic<int> open{0}, most{0};
+  Fixture f(
+      [&](const FakeRequest&, FakeServer::Turn& t) {
+        int now = ++open;
+        for (int m = most; now > m && !most.compare_exchange_weak(m, now);) {
+        }
+        t.Respond(200, "ok");
+        --open;
+      },
+      [](HttpOptions& o) { o.max_connections = 3; });
+  Mailbox<int> done;
+  f.io.Run([&] {
+    for (int i = 0; i < 50; ++i) {
+      f.client->Do(Get(absl::StrCat("/", i)), [&](Reply r) { done.Put(r.status); });
+    }
+  });
+  REQUIRE(done.WaitFor(50));
+  CHECK(done.values() == std::vector<int>(50, 200));
+  CHECK(most <= 3);
+  for (auto& r : f.server.requests()) CHECK(r.connection <= 3);
+}
+
+TEST_CASE("pipelined writes share connections and keep their order on each") {
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); },
+            [](HttpOptions& o) { o.pipeline_connections = 2; });
+  Mailbox<std::pair<int, std::string>> done;
+  f.io.Run([&] {
+    for (int i = 0; i < 500; ++i) {
+      Request r = Post("/x", std::to_string(i));
+      r.pipeline = true;
+      f.client->Do(r, [&done, i](Reply a) { done.Put({i, a.body}); });
+    }
+  });
+  REQUIRE(done.WaitFor(500));
+  for (auto& [i, body] : done.values()) CHECK(std::to_string(i) == body);
+  auto seen = f.server.requests();
+  CHECK(seen.size() == 500);
+  for (auto& r : seen) CHECK(r.connection <= 2);
+}
+
+TEST_CASE("what is pipelined behind a cut answer may have been done; behind Connection: close it is sent again") {
+  Fixture f(
+      [](const FakeRequest& r, FakeServer::Turn& t) {
+        if (r.body == "cut") {
+          t.Close();
+        } else if (r.body == "last") {
+          t.Respond(201, r.body, "Connection: close\r\n");
+          t.Close();
+        } else {
+          t.Respond(201, r.body);
+        }
+      },
+      [](HttpOptions& o) { o.pipeline_connections = 1; });
+  auto run = [&](std::vector<std::string> bodies) {
+    auto done = std::make_shared<Mailbox<std::string>>();
+    f.io.Run([&] {
+      for (auto& b : bodies) {
+        Request r = Post("/x", b);
+        r.pipeline = true;
+        f.client->Do(
+            r, [done](Reply a) { done->Put(a.status != 0 ? a.body : a.error + (a.maybe_done ? " maybe" : " no")); });
+      }
+    });
+    CHECK(done->WaitFor(bodies.size()));
+    return done->values();
+  };
+  CHECK(run({"a", "cut", "b"}) == std::vector<std::string>{"a", "EOF maybe", "EOF maybe"});
+  CHECK(run({"c", "last", "d", "e"}) == std::vector<std::string>{"c", "last", "d", "e"});
+}
+
+TEST_CASE("a stream hands pieces over as they come and ends") {
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+    if (r.target == "/error") {
+      t.Respond(410, "{\"kind\":\"Status\"}");
+      return;
+    }
+    t.StartChunks();
+    t.Chunk("one");
+    t.Chunk("two");
+    if (r.target == "/good") t.EndChunks();
+    if (r.target == "/cut") t.Close();
+    if (r.target == "/quiet") t.Hang();
+  });
+  auto run = [&](const std::string& target) {
+    auto log = std::make_shared<Mailbox<std::string>>();
+    auto ended = std::make_shared<Mailbox<int>>();
+    std::unique_ptr<Stream> stream;
+    f.io.Run([&] {
+      StreamOptions o;
+      o.idle_timeout = absl::Milliseconds(50);
+      auto data = std::make_shared<std::string>();
+      stream = f.client->Open(Get(target), o,
+                              {[log](const Reply& h) { log->Put(std::to_string(h.status) + h.body); },
+                               [data](std::string_view d) { data->append(d); },
+                               [log, data, ended](const std::string& e) {
+                                 log->Put(*data);
+                                 log->Put(e);
+                                 ended->Put(1);
+                               }});
+    });
+    CHECK(ended->WaitFor(1));
+    f.io.Run([&] { stream.reset(); });
+    return log->values();
+  };
+  using Log = std::vector<std::string>;
+  CHECK(run("/good") == Log{"200", "onetwo", ""});
+  CHECK(run("/good") == Log{"200", "onetwo", ""});
+  CHECK(f.server.requests()[1].connection == 1);  // a stream that ended well leaves a good connection
+  CHECK(run("/cut") == Log{"200", "onetwo", "unexpected EOF"});
+  CHECK(run("/quiet") == Log{"200", "onetwo", "no data for 50ms"});
+  CHECK(run("/error") == Log{"410{\"kind\":\"Status\"}", "", ""});
+  f.server.Stop();
+  CHECK(run("/gone") == Log{"", "dial tcp " + f.server.address() + ": connect: connection refused"});
+}
+
+TEST_CASE("a stream may be cancelled from inside its handlers, and hangs up") {
+  Mailbox<int> hung_up;
+  Fixture f([&](const FakeRequest&, FakeServer::Turn& t) {
+    t.StartChunks();
+    t.Chunk("one");
+    t.Hang();
+    hung_up.Put(1);
+  });
+  Mailbox<std::string> log;
+  std::unique_ptr<Stream> stream;
+  f.io.Run([&] {
+    stream = f.client->Open(Get("/"), {},
+                            {{},
+                             [&](std::string_view d) {
+                               log.Put(std::string(d));
+                               stream.reset();
+                             },
+                             [&](const std::string&) { log.Put("end"); }});
+  });
+  REQUIRE(hung_up.WaitFor(1));
+  f.io.Run([] {});
+  CHECK(log.values() == std::vector<std::string>{"one"});
+}
+
+TEST_CASE("nothing is called after the client is gone") {
+  std::atomic<int> calls{0};
+  FakeServer server([](const FakeRequest&, FakeServer::Turn& t) { t.Hang(); });
+  IoThread io;
+  HttpOptions o;
+  o.host = "127.0.0.1";
+  o.port = static_cast<uint16_t>(server.port());
+  auto client = NewHttpClient(io.executor(), o);
+  REQUIRE(client.ok());
+  io.Run([&] {
+    for (int i = 0; i < 5; ++i) (*client)->Do(Get("/"), [&](Reply) { ++calls; });
+  });
+  REQUIRE(server.WaitForRequests(5));
+  io.Run([&] { client->reset(); });
+  io.Run([] {});
+  CHECK(calls == 0);
+}
+
+TEST_CASE("percent encoding keeps what is unreserved") {
+  CHECK(PercentEncode("status.phase!=Failed,status.phase!=Succeeded") ==
+        "status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded");
+  CHECK(PercentEncode("aZ09-_.~ /\xc3\xa9") == "aZ09-_.~%20%2F%C3%A9");
+}
+
+}  // namespace berth::client

@@ -1,0 +1,71 @@
+// An executor for tests: time moves by hand, everything runs inside Run() and Advance(), on the caller's thread.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <utility>
+
+#include "pkg/client/executor.h"
+
+namespace berth::client {
+
+class ManualExecutor final : public Executor {
+ public:
+  void Post(std::function<void()> f) override { posted_.push_back(std::move(f)); }
+  TimerId After(absl::Duration delay, std::function<void()> f) override {
+    ++last_id_;
+    timers_.emplace(std::pair(clock_.Steady() + std::max(delay, absl::ZeroDuration()), last_id_), std::move(f));
+    return last_id_;
+  }
+  void Cancel(TimerId id) override {
+    for (auto it = timers_.begin(); it != timers_.end(); ++it) {
+      if (it->first.second == id) {
+        timers_.erase(it);
+        return;
+      }
+    }
+  }
+  const util::Clock& clock() const override { return clock_; }
+  util::ManualClock& manual_clock() { return clock_; }
+
+  // Runs what is posted or due, until nothing is.
+  void Run() {
+    for (;;) {
+      if (!posted_.empty()) {
+        auto f = std::move(posted_.front());
+        posted_.pop_front();
+        f();
+      } else if (!timers_.empty() && timers_.begin()->first.first <= clock_.Steady()) {
+        auto f = std::move(timers_.begin()->second);
+        timers_.erase(timers_.begin());
+        f();
+      } else {
+        return;
+      }
+    }
+  }
+  // Moves time forward, stopping at each timer on the way.
+  void Advance(absl::Duration d) {
+    Run();
+    absl::Duration end = clock_.Steady() + d;
+    while (!timers_.empty() && timers_.begin()->first.first <= end) {
+      clock_.Advance(std::max(timers_.begin()->first.first - clock_.Steady(), absl::ZeroDuration()));
+      Run();
+    }
+    clock_.Advance(end - clock_.Steady());
+    Run();
+  }
+  size_t timers() const { return timers_.size(); }
+  // Time until the next timer; infinite without one.
+  absl::Duration NextTimer() const {
+    return timers_.empty() ? absl::InfiniteDuration() : timers_.begin()->first.first - clock_.Steady();
+  }
+
+ private:
+  util::ManualClock clock_;
+  std::deque<std::function<void()>> posted_;
+  std::map<std::pair<absl::Duration, TimerId>, std::function<void()>> timers_;
+  TimerId last_id_ = 0;
+};
+
+}  // namespace berth::client

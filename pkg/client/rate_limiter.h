@@ -1,0 +1,21 @@
+// A token bucket, full at the start (process/09 §5). No clock of its own: the caller says what time it is.
+#pragma once
+#include <absl/time/time.h>
+
+namespace berth::client {
+
+class TokenBucket {
+ public:
+  // `per_second` < 0: no limit. 0 of either means client-go's defaults, 5 and 10.
+  TokenBucket(double per_second, int burst);
+  // Takes a token, in debt if need be, and says how long to wait until it is really there; 0: at once. Callers that
+  // come later wait longer, so order is kept.
+  absl::Duration Reserve(absl::Duration now);
+
+ private:
+  double per_second_, burst_, tokens_;
+  absl::Duration last_;
+  bool started_ = false;
+};
+
+}  // namespace berth::client

@@ -1,0 +1,457 @@
+#include "pkg/client/reflector.h"
+
+#include <absl/random/random.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "pkg/client/api_error.h"
+#include "pkg/client/framing.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+constexpr absl::Duration kShortWatch = absl::Seconds(1);
+constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // beyond timeoutSeconds before the other end counts as gone
+constexpr absl::Duration kListSilence = absl::Seconds(60);
+
+std::optional<uint64_t> Number(std::string_view s) {
+  uint64_t n = 0;
+  auto r = std::from_chars(s.data(), s.data() + s.size(), n);
+  if (s.empty() || r.ec != std::errc() || r.ptr != s.data() + s.size()) return std::nullopt;
+  return n;
+}
+
+std::string_view VersionOf(api::Json object) {
+  return object.Find("metadata").Find("resourceVersion").Text();
+}
+
+}  // namespace
+
+class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
+ public:
+  Impl(Executor* executor, HttpClient* client, Resource resource, ReflectorSink* sink, ReflectorOptions options)
+      : executor_(executor),
+        client_(client),
+        resource_(std::move(resource)),
+        sink_(sink),
+        options_(std::move(options)) {
+    if (!options_.random) {
+      options_.random = [g = std::make_shared<absl::BitGen>()] { return absl::Uniform(*g, 0.0, 1.0); };
+    }
+  }
+
+  void Start() { List(); }
+
+  void Stop() {
+    stopped_ = true;
+    stream_.reset();
+    executor_->Cancel(timer_);
+    timer_ = 0;
+  }
+
+  const ReflectorStats& stats() const { return stats_; }
+  const std::string& version() const { return version_; }
+
+ private:
+  // Handlers of the stream just opened; those of an earlier one are silent.
+  StreamHandlers Handlers(void (Impl::*head)(const Reply&), void (Impl::*data)(std::string_view),
+                          void (Impl::*end)(const std::string&)) {
+    uint64_t turn = ++turn_;
+    auto current = [w = weak_from_this(), turn]() -> std::shared_ptr<Impl> {
+      auto self = w.lock();
+      return self != nullptr && !self->stopped_ && self->turn_ == turn ? self : nullptr;
+    };
+    StreamHandlers h;
+    h.on_head = [current, head](const Reply& r) {
+      if (auto self = current()) (self.get()->*head)(r);
+    };
+    h.on_data = [current, data](std::string_view d) {
+      if (auto self = current()) (self.get()->*data)(d);
+    };
+    h.on_end = [current, end](const std::string& e) {
+      if (auto self = current()) (self.get()->*end)(e);
+    };
+    return h;
+  }
+
+  void CloseStream() {
+    ++turn_;
+    // Not at once: we may be inside one of its handlers.
+    if (stream_ != nullptr) {
+      executor_->Post([s = std::shared_ptr<Stream>(std::move(stream_))] {});
+    }
+  }
+
+  // `next` after a while that grows with each failure in a row.
+  void Later(void (Impl::*next)()) {
+    CloseStream();
+    ++failures_;
+    stats_.watching = false;
+    absl::Duration wait = options_.retry;
+    for (int i = 1; i < failures_ && wait < options_.max_retry; ++i) wait *= 2;
+    wait = std::min(wait, options_.max_retry) * (1 + 0.2 * options_.random());
+    wait_ = wait;
+    After(wait, next);
+  }
+
+  void After(absl::Duration wait, void (Impl::*next)()) {
+    executor_->Cancel(timer_);
+    timer_ = executor_->After(wait, [w = weak_from_this(), next] {
+      if (auto self = w.lock(); self != nullptr && !self->stopped_) {
+        self->timer_ = 0;
+        (self.get()->*next)();
+      }
+    });
+  }
+
+  std::string Selector() const {
+    return resource_.field_selector.empty()
+               ? ""
+               : absl::StrCat("fieldSelector=", PercentEncode(resource_.field_selector), "&");
+  }
+  const std::string& Path() const { return resource_.paths[path_]; }
+
+  // ---- list ----
+
+  void List() {
+    continue_.clear();
+    consistent_ = false;
+    whole_ = false;
+    OpenList();
+  }
+
+  void OpenList() {
+    if (continue_.empty()) sink_->BeginList();
+    request_ = Request{};
+    request_.target =
+        absl::StrCat(Path(), "?", continue_.empty() ? "" : absl::StrCat("continue=", PercentEncode(continue_), "&"),
+                     Selector(), whole_ || consistent_ ? "" : absl::StrCat("limit=", options_.page_size),
+                     whole_ || consistent_ ? "" : "&", consistent_ ? "" : "resourceVersion=0");
+    if (request_.target.back() == '&' || request_.target.back() == '?') request_.target.pop_back();
+    framer_.emplace();
+    problem_.clear();
+    first_item_ = true;
+    stale_ = false;
+    error_ = ApiError{};
+    stats_.lists.fetch_add(1, std::memory_order_relaxed);
+    StreamOptions o;
+    o.head_timeout = kListSilence;
+    o.idle_timeout = kListSilence;
+    auto handlers = Handlers(&Impl::OnHead, &Impl::OnListData, &Impl::OnListEnd);
+    stream_ = client_->Open(request_, o, std::move(handlers));
+  }
+
+  void OnHead(const Reply& head) {
+    Active();
+    if (!head.ok()) error_ = ErrorFrom(request_, head, resource_.name);
+    if (head.ok() && !framer_) {
+      stats_.watching = true;
+      opened_ = true;
+    }
+  }
+
+  void OnListData(std::string_view piece) {
+    Active();
+    absl::Status s = framer_->Feed(piece, [this](std::string_view text) {
+      if (first_item_) {
+        first_item_ = false;
+        // The list's own resourceVersion usually comes before its items.
+        api::Document head;
+        if (head.Parse(absl::StrCat(util::ToAbsl(framer_->rest()), "]}")).ok() && IsStale(VersionOf(head.root()))) {
+          stale_ = true;
+          return false;
+        }
+      }
+      absl::Status decoded = doc_.Parse(text);
+      if (decoded.ok()) decoded = sink_->Listed(doc_.root());
+      if (!decoded.ok()) Undecodable("an object of the list", decoded);
+      return !stopped_;
+    });
+    if (stopped_) return;
+    if (stale_) {
+      ListAgainConsistently();
+    } else if (!s.ok()) {
+      ListFailed(absl::StrCat("the answer is not a list: ", util::Message(s)));
+    }
+  }
+
+  void OnListEnd(const std::string& end_error) {
+    stream_.reset();
+    if (!error_.ok()) {
+      if (error_.code == 410 && !continue_.empty()) {
+        LOG(INFO) << options_.name << ": the rest of a list of " << resource_.type
+                  << " has expired, listing all at once: " << error_.message;
+        continue_.clear();
+        whole_ = true;
+        OpenList();
+        return;
+      }
+      if (error_.code == 404) {
+        NextPath();
+        return;
+      }
+      ListFailed(error_.message);
+      return;
+    }
+    if (!end_error.empty()) {
+      ListFailed(end_error);
+      return;
+    }
+    if (!framer_->done()) {
+      ListFailed("the answer ended in the middle of the list");
+      return;
+    }
+    absl::Status s = doc_.Parse(framer_->rest());
+    if (!s.ok()) {
+      ListFailed(absl::StrCat("the answer is not a list: ", util::Message(s)));
+      return;
+    }
+    std::string version(VersionOf(doc_.root()));
+    if (version.empty()) {
+      ListFailed("the answer is not a list: it has no metadata.resourceVersion");
+      return;
+    }
+    if (IsStale(version)) {
+      ListAgainConsistently();
+      return;
+    }
+    continue_ = std::string(doc_.root().Find("metadata").Find("continue").Text());
+    if (!continue_.empty()) {
+      OpenList();
+      return;
+    }
+    framer_.reset();
+    version_ = std::move(version);
+    newest_ = Number(version_).value_or(0);
+    tried_paths_ = 0;
+    sink_->EndList();
+    if (!stopped_) Watch();
+  }
+
+  bool IsStale(std::string_view version) const {
+    auto n = Number(version);
+    return !consistent_ && n && *n < newest_;
+  }
+
+  void ListAgainConsistently() {
+    stats_.stale_lists.fetch_add(1, std::memory_order_relaxed);
+    LOG(WARNING) << options_.name << ": a list of " << resource_.type << " is older than what was seen before ("
+                 << newest_ << "); reading it again from the store";
+    CloseStream();
+    continue_.clear();
+    consistent_ = true;
+    OpenList();
+  }
+
+  void ListFailed(const std::string& why) {
+    stats_.list_failures.fetch_add(1, std::memory_order_relaxed);
+    Later(&Impl::List);
+    LOG(ERROR) << options_.name << ": Failed to list " << resource_.type << ": " << why << "; trying again in "
+               << absl::FormatDuration(absl::Trunc(wait_, absl::Milliseconds(100)));
+  }
+
+  // Not served under this path; perhaps under the next.
+  void NextPath() {
+    const std::string from = Path();
+    path_ = (path_ + 1) % resource_.paths.size();
+    if (++tried_paths_ < resource_.paths.size()) {
+      LOG(WARNING) << options_.name << ": " << error_.message << "; the server does not have " << from << ", trying "
+                   << Path();
+      CloseStream();
+      List();
+      return;
+    }
+    tried_paths_ = 0;
+    ListFailed(error_.message);
+  }
+
+  // ---- watch ----
+
+  void Watch() {
+    int seconds = 300 + static_cast<int>(options_.random() * 300);
+    request_ = Request{};
+    request_.throttled = false;
+    request_.target =
+        absl::StrCat(Path(), "?", Selector(), "resourceVersion=", version_, "&timeoutSeconds=", seconds, "&watch=true");
+    framer_.reset();
+    values_ = ValueFramer();
+    error_ = ApiError{};
+    problem_.clear();
+    opened_ = false;
+    watch_events_ = 0;
+    watch_began_ = executor_->clock().Steady();
+    stats_.watches.fetch_add(1, std::memory_order_relaxed);
+    StreamOptions o;
+    o.idle_timeout = absl::Seconds(seconds) + kWatchGrace;
+    auto handlers = Handlers(&Impl::OnHead, &Impl::OnWatchData, &Impl::OnWatchEnd);
+    stream_ = client_->Open(request_, o, std::move(handlers));
+  }
+
+  void OnWatchData(std::string_view piece) {
+    Active();
+    absl::Status s = values_.Feed(piece, [this](std::string_view text) {
+      ++watch_events_;
+      stats_.events.fetch_add(1, std::memory_order_relaxed);
+      OnEvent(text);
+      return !stopped_ && problem_.empty();
+    });
+    if (stopped_) return;
+    sink_->Flush();
+    if (stopped_) return;
+    if (!problem_.empty()) {
+      stats_.watch_failures.fetch_add(1, std::memory_order_relaxed);
+      LOG(WARNING) << options_.name << ": watch of " << resource_.type << " ended with: " << problem_;
+      if (Lived() >= kShortWatch) failures_ = 0;
+      Later(&Impl::List);
+    } else if (!s.ok()) {
+      LOG(ERROR) << options_.name << ": Unable to decode an event from the watch stream: " << util::Message(s);
+      CloseStream();
+      WatchEnded("");
+    }
+  }
+
+  void OnEvent(std::string_view text) {
+    absl::Status s = doc_.Parse(text);
+    if (!s.ok()) {
+      Undecodable("an event", s);
+      return;
+    }
+    std::string_view type = doc_.root().Find("type").Text();
+    api::Json object = doc_.root().Find("object");
+    if (type == "ERROR") {
+      problem_ = std::string(object.Find("message").Text());
+      if (problem_.empty()) problem_ = object.Brief();
+      return;
+    }
+    std::string_view version = VersionOf(object);
+    using Change = ReflectorSink::Change;
+    std::optional<Change> change;
+    if (type == "ADDED") change = Change::kAdded;
+    if (type == "MODIFIED") change = Change::kModified;
+    if (type == "DELETED") change = Change::kDeleted;
+    if (change) {
+      s = sink_->Changed(*change, object);
+      if (!s.ok()) Undecodable("an event", s);
+    } else if (type != "BOOKMARK") {
+      Undecodable("an event",
+                  util::InvalidArgument(absl::StrCat("unknown event type ", doc_.root().Find("type").Brief())));
+    }
+    if (!version.empty()) {
+      version_ = std::string(version);
+      newest_ = std::max(newest_, Number(version_).value_or(0));
+    }
+  }
+
+  void OnWatchEnd(const std::string& end_error) {
+    stream_.reset();
+    stats_.watching = false;
+    if (!error_.ok() || !opened_) {
+      stats_.watch_failures.fetch_add(1, std::memory_order_relaxed);
+      if (error_.ok()) error_.message = end_error.empty() ? "EOF" : end_error;
+      LOG(ERROR) << options_.name << ": Failed to watch " << resource_.type << ": " << error_.message;
+      Later(&Impl::List);
+      return;
+    }
+    WatchEnded(end_error);
+  }
+
+  // The stream is over, well or badly; what was seen stays seen.
+  void WatchEnded(const std::string& end_error) {
+    stats_.watching = false;
+    if (!end_error.empty() || values_.partial()) {
+      LOG(INFO) << options_.name << ": Unexpected EOF during watch stream event decoding of " << resource_.type << ": "
+                << (end_error.empty() ? "the stream ended inside an event" : end_error);
+    }
+    absl::Duration lived = Lived();
+    if (lived < kShortWatch && watch_events_ == 0) {
+      stats_.short_watches.fetch_add(1, std::memory_order_relaxed);
+      LOG(WARNING) << options_.name << ": watch of " << resource_.type
+                   << " ended with: very short watch: " << options_.name
+                   << ": Unexpected watch close - watch lasted less than a second and no items received";
+      Later(&Impl::List);
+      return;
+    }
+    VLOG(4) << options_.name << ": Watch close - " << resource_.type << " total " << watch_events_ << " items received";
+    failures_ = 0;
+    if (lived >= kShortWatch) {
+      Watch();
+    } else {
+      // A server that ends every watch at once is asked once a second.
+      After(kShortWatch - lived, &Impl::Watch);
+    }
+  }
+
+  absl::Duration Lived() const { return executor_->clock().Steady() - watch_began_; }
+
+  void Undecodable(std::string_view what, const absl::Status& s) {
+    stats_.undecodable.fetch_add(1, std::memory_order_relaxed);
+    LOG(ERROR) << options_.name << ": skipping " << what << " of " << resource_.type
+               << " that cannot be decoded: " << util::Message(s);
+  }
+
+  void Active() {
+    stats_.last_activity_nanos.store(absl::ToInt64Nanoseconds(executor_->clock().Steady()), std::memory_order_relaxed);
+  }
+
+  Executor* executor_;
+  HttpClient* client_;
+  const Resource resource_;
+  ReflectorSink* sink_;
+  ReflectorOptions options_;
+  ReflectorStats stats_;
+  bool stopped_ = false;
+
+  std::unique_ptr<Stream> stream_;
+  uint64_t turn_ = 0;
+  Executor::TimerId timer_ = 0;
+  int failures_ = 0;  // in a row
+  absl::Duration wait_;
+  size_t path_ = 0, tried_paths_ = 0;
+
+  Request request_;  // the one under way
+  ApiError error_;   // its answer, if that is no success
+  api::Document doc_;
+
+  // List.
+  std::optional<ListFramer> framer_;
+  std::string continue_;
+  bool consistent_ = false;  // read from the store, not from a cache
+  bool whole_ = false;       // without pages
+  bool first_item_ = true, stale_ = false;
+
+  // Watch.
+  ValueFramer values_;
+  std::string problem_;  // an ERROR event's message
+  bool opened_ = false;
+  int64_t watch_events_ = 0;
+  absl::Duration watch_began_;
+  std::string version_;
+  uint64_t newest_ = 0;
+};
+
+Reflector::Reflector(Executor* executor, HttpClient* client, Resource resource, ReflectorSink* sink,
+                     ReflectorOptions options)
+    : impl_(std::make_shared<Impl>(executor, client, std::move(resource), sink, std::move(options))) {}
+
+Reflector::~Reflector() {
+  impl_->Stop();
+}
+
+void Reflector::Start() {
+  impl_->Start();
+}
+
+const ReflectorStats& Reflector::stats() const {
+  return impl_->stats();
+}
+
+const std::string& Reflector::resource_version() const {
+  return impl_->version();
+}
+
+}  // namespace berth::client

@@ -1,0 +1,58 @@
+// Takes HTTP/1 answers apart (inside the HTTP client only). Beast does the parsing; body bytes go straight from the
+// receive buffer to where they are wanted.
+#pragma once
+#include <boost/beast/http/basic_parser.hpp>
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "pkg/client/http.h"
+
+namespace berth::client {
+
+class ResponseParser final : public boost::beast::http::basic_parser<false> {
+ public:
+  // `reply` gets status and headers; each piece of the body goes to `body`. Both must outlive the parser.
+  ResponseParser(Reply* reply, std::function<bool(std::string_view)>* body) : reply_(reply), body_(body) {
+    eager(true);
+    body_limit(boost::none);
+    header_limit(256 * 1024);
+  }
+  bool head_done() const { return head_done_; }
+
+ private:
+  using Error = boost::system::error_code;
+  using View = boost::beast::string_view;
+  using Field = boost::beast::http::field;
+
+  void on_request_impl(boost::beast::http::verb, View, View, int, Error&) override {}
+  void on_response_impl(int code, View, int, Error&) override { reply_->status = code; }
+  void on_field_impl(Field name, View, View value, Error&) override {
+    if (name == Field::content_type) {
+      reply_->content_type.assign(value.data(), value.size());
+    } else if (name == Field::retry_after) {
+      int seconds = 0;
+      auto r = std::from_chars(value.data(), value.data() + value.size(), seconds);
+      if (r.ec == std::errc() && r.ptr == value.data() + value.size() && seconds >= 0) reply_->retry_after = seconds;
+    }
+  }
+  void on_header_impl(Error&) override { head_done_ = true; }
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
+  std::size_t on_body_impl(View body, Error& ec) override { return Body(body, ec); }
+  void on_chunk_header_impl(std::uint64_t, View, Error&) override {}
+  std::size_t on_chunk_body_impl(std::uint64_t, View body, Error& ec) override { return Body(body, ec); }
+  void on_finish_impl(Error&) override {}
+
+  std::size_t Body(View body, Error& ec) {
+    if (!(*body_)(std::string_view(body.data(), body.size()))) ec = boost::beast::http::error::body_limit;
+    return body.size();
+  }
+
+  Reply* reply_;
+  std::function<bool(std::string_view)>* body_;
+  bool head_done_ = false;
+};
+
+}  // namespace berth::client

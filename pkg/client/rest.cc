@@ -1,0 +1,400 @@
+#include "pkg/client/rest.h"
+
+#include <absl/strings/escaping.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <deque>
+#include <fstream>
+#include <iterator>
+
+#include "pkg/client/rate_limiter.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+constexpr int kMaxAttempts = 10;
+constexpr size_t kMaxThrottled = 200'000;
+constexpr absl::Duration kTokenAge = absl::Seconds(10);
+
+std::string_view Trim(std::string_view s) {
+  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front()))) s.remove_prefix(1);
+  while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back()))) s.remove_suffix(1);
+  return s;
+}
+
+// The headers that say who we are. A token file is read again when its content is old or was refused.
+class Identity {
+ public:
+  Identity(Executor* executor, const RestConfig& c) : executor_(executor), config_(c) { Compose(c.bearer_token); }
+
+  std::string_view Headers() {
+    if (!config_.token_file.empty() && config_.bearer_token.empty() &&
+        (!read_ || executor_->clock().Steady() - read_at_ >= kTokenAge)) {
+      ReadToken();
+    }
+    return headers_;
+  }
+  void Refused() { read_ = false; }
+
+ private:
+  void ReadToken() {
+    read_ = true;
+    read_at_ = executor_->clock().Steady();
+    std::ifstream in(config_.token_file);
+    std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    std::string_view token = Trim(text);
+    if (!in.good() && !in.eof()) token = {};
+    if (token.empty()) {
+      LOG_EVERY_N(ERROR, 100) << "Unable to read a token from " << config_.token_file
+                              << (headers_has_token_ ? "; going on with the one read before" : "");
+      return;
+    }
+    if (token != token_) {
+      token_ = std::string(token);
+      Compose(token_);
+    }
+  }
+
+  void Compose(std::string_view token) {
+    std::string& h = headers_;
+    h.clear();
+    auto add = [&h](std::string_view name, std::string_view value) {
+      // A line end inside a value would begin another header.
+      std::string clean(value);
+      std::erase_if(clean, [](char c) { return c == '\r' || c == '\n'; });
+      absl::StrAppend(&h, util::ToAbsl(name), ": ", clean, "\r\n");
+    };
+    add("Accept", "application/json, */*");
+    if (!config_.user_agent.empty()) add("User-Agent", config_.user_agent);
+    if (!token.empty()) {
+      add("Authorization", absl::StrCat("Bearer ", util::ToAbsl(token)));
+    } else if (!config_.username.empty() || !config_.password.empty()) {
+      add("Authorization",
+          absl::StrCat("Basic ", absl::Base64Escape(absl::StrCat(config_.username, ":", config_.password))));
+    }
+    if (!config_.impersonate.user.empty()) {
+      add("Impersonate-User", config_.impersonate.user);
+      for (const std::string& g : config_.impersonate.groups) add("Impersonate-Group", g);
+      for (const auto& [key, values] : config_.impersonate.extra) {
+        for (const std::string& v : values) add(absl::StrCat("Impersonate-Extra-", key), v);
+      }
+    }
+    headers_has_token_ = !token.empty();
+  }
+
+  Executor* executor_;
+  const RestConfig config_;
+  std::string token_, headers_;
+  bool read_ = false, headers_has_token_ = false;
+  absl::Duration read_at_;
+};
+
+std::string_view Verb(Method m) {
+  switch (m) {
+    case Method::kGet:
+      return "Get";
+    case Method::kPost:
+      return "Post";
+    case Method::kPut:
+      return "Put";
+    case Method::kPatch:
+      return "Patch";
+    case Method::kDelete:
+      return "Delete";
+  }
+  return "Get";
+}
+
+struct Core : std::enable_shared_from_this<Core> {
+  struct Call {
+    Request request;
+    std::function<void(Reply)> done;
+    absl::Duration begin, deadline;
+    int attempt = 0;
+  };
+  using CallPtr = std::shared_ptr<Call>;
+
+  Core(Executor* e, RestConfig c, RestObserver* o)
+      : executor(e), config(std::move(c)), observer(o), bucket(config.qps, config.burst) {
+    size_t at = config.url.find("://");
+    host = at == std::string::npos ? config.url : config.url.substr(at + 3);
+    host = host.substr(0, host.find('/'));
+    // config.url has the prefix at its end already.
+    base = config.url.substr(0, config.url.size() - config.path_prefix.size());
+  }
+
+  absl::Duration Now() const { return executor->clock().Steady(); }
+
+  // Runs `go` when the bucket has a token for it, in order.
+  void Throttle(const Request& r, std::function<void()> go) {
+    absl::Duration now = Now(), wait = bucket.Reserve(now);
+    if (wait <= absl::ZeroDuration() && queue.empty()) {
+      go();
+      return;
+    }
+    if (wait > absl::Milliseconds(50)) {
+      VLOG(4) << "Throttling request took " << absl::FormatDuration(wait) << ", request: " << MethodName(r.method)
+              << ":" << base << r.target;
+    }
+    queue.push_back({now + wait, std::move(go)});
+    waiting.store(queue.size(), std::memory_order_relaxed);
+    ArmQueue();
+  }
+
+  void ArmQueue() {
+    if (timer != 0 || queue.empty()) return;
+    timer = executor->After(queue.front().first - Now(), [w = weak_from_this()] {
+      auto self = w.lock();
+      if (self == nullptr) return;
+      self->timer = 0;
+      absl::Duration now = self->Now();
+      while (!self->queue.empty() && self->queue.front().first <= now) {
+        auto go = std::move(self->queue.front().second);
+        self->queue.pop_front();
+        self->waiting.store(self->queue.size(), std::memory_order_relaxed);
+        go();
+      }
+      self->ArmQueue();
+    });
+  }
+
+  void Start(const CallPtr& call) {
+    if (!call->request.throttled) {
+      Send(call);
+      return;
+    }
+    if (queue.size() >= kMaxThrottled) {
+      executor->Post([call] {
+        Reply r;
+        r.error = absl::StrCat("more than ", kMaxThrottled, " requests wait for the client's rate limit");
+        call->done(std::move(r));
+      });
+      return;
+    }
+    Throttle(call->request, [w = weak_from_this(), call] {
+      if (auto self = w.lock()) self->Send(call);
+    });
+  }
+
+  void Send(const CallPtr& call) {
+    ++call->attempt;
+    Request r = call->request;
+    r.timeout = call->deadline - Now();
+    if (r.timeout <= absl::ZeroDuration()) {
+      Reply late;
+      late.error = absl::StrCat("no turn within the rate limit (", config.qps, "/s) before the request timed out");
+      Finish(call, std::move(late));
+      return;
+    }
+    VLOG(8) << "Request Body: " << r.body.substr(0, 4096);
+    http->Do(std::move(r), [w = weak_from_this(), call](Reply reply) {
+      if (auto self = w.lock()) self->OnReply(call, std::move(reply));
+    });
+  }
+
+  void OnReply(const CallPtr& call, Reply reply) {
+    const Request& q = call->request;
+    Told(q, reply);
+    if (reply.status == 401) identity->Refused();
+    std::optional<int> wait;
+    if ((reply.status == 429 || reply.status >= 500) && reply.retry_after) {
+      wait = reply.retry_after;
+    } else if (reply.connection_reset && q.method == Method::kGet) {
+      wait = 1;
+    }
+    if (wait && call->attempt < kMaxAttempts && Now() + absl::Seconds(*wait) < call->deadline) {
+      VLOG(4) << "Got a Retry-After " << *wait << " response for attempt " << call->attempt << " to " << base
+              << q.target;
+      executor->After(absl::Seconds(*wait), [w = weak_from_this(), call] {
+        if (auto self = w.lock()) self->Start(call);
+      });
+      return;
+    }
+    Finish(call, std::move(reply));
+  }
+
+  void Finish(const CallPtr& call, Reply reply) {
+    const Request& q = call->request;
+    if (observer != nullptr) {
+      observer->OnLatency(MethodName(q.method), UrlTemplate(base, q.target),
+                          absl::ToDoubleSeconds(Now() - call->begin));
+    }
+    if (VLOG_IS_ON(6)) Log(q, reply, Now() - call->begin);
+    if (reply.status == 0) reply.error = Prefix(q) + reply.error;
+    call->done(std::move(reply));
+  }
+
+  void Told(const Request& q, const Reply& reply) {
+    if (observer == nullptr) return;
+    if (reply.status == 0) {
+      observer->OnAnswer("<error>", MethodName(q.method), host);
+    } else {
+      char code[8];
+      snprintf(code, sizeof code, "%d", reply.status);
+      observer->OnAnswer(code, MethodName(q.method), host);
+    }
+  }
+
+  void Log(const Request& q, const Reply& reply, absl::Duration took) {
+    VLOG(6) << MethodName(q.method) << " " << base << q.target << " "
+            << (reply.status != 0 ? std::to_string(reply.status) : reply.error) << " in "
+            << absl::ToInt64Milliseconds(took) << " milliseconds";
+    VLOG(8) << "Response Body: " << reply.body.substr(0, 4096);
+  }
+
+  std::string Prefix(const Request& q) const {
+    return absl::StrCat(util::ToAbsl(Verb(q.method)), " \"", base, q.target, "\": ");
+  }
+
+  Executor* executor;
+  const RestConfig config;
+  RestObserver* observer;
+  TokenBucket bucket;
+  std::string host, base;
+  std::shared_ptr<Identity> identity;
+  std::unique_ptr<HttpClient> http;
+  std::deque<std::pair<absl::Duration, std::function<void()>>> queue;
+  std::atomic<size_t> waiting{0};
+  Executor::TimerId timer = 0;
+};
+
+class Client final : public RestClient {
+ public:
+  explicit Client(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+  ~Client() override {
+    core_->executor->Cancel(core_->timer);
+    core_->queue.clear();
+    core_->http.reset();
+  }
+
+  void Do(Request request, std::function<void(Reply)> done) override {
+    auto call = std::make_shared<Core::Call>();
+    call->begin = core_->Now();
+    call->deadline = call->begin + (request.timeout > absl::ZeroDuration() ? request.timeout : core_->config.timeout);
+    call->request = std::move(request);
+    call->request.target = core_->config.path_prefix + call->request.target;
+    call->done = std::move(done);
+    core_->Start(call);
+  }
+
+  std::unique_ptr<Stream> Open(Request request, StreamOptions options, StreamHandlers handlers) override {
+    request.target = core_->config.path_prefix + request.target;
+    struct Waiting final : Stream {
+      std::unique_ptr<Stream> stream;
+    };
+    auto holder = std::make_unique<Waiting>();
+    auto alive = std::make_shared<Waiting*>(holder.get());
+    // The holder may be gone when the limiter lets the request through; then nobody wants it any more.
+    struct Guard final : Stream {
+      std::shared_ptr<Waiting*> alive;
+      std::unique_ptr<Waiting> holder;
+      ~Guard() override { *alive = nullptr; }
+    };
+    auto go = [core = std::weak_ptr<Core>(core_), alive, request, options, handlers = std::move(handlers)]() mutable {
+      auto self = core.lock();
+      if (self == nullptr || *alive == nullptr) return;
+      absl::Duration begin = self->Now();
+      StreamHandlers wrapped;
+      wrapped.on_data = std::move(handlers.on_data);
+      auto told = std::make_shared<bool>(false);
+      wrapped.on_head = [core, request, told, begin, on_head = std::move(handlers.on_head)](const Reply& head) {
+        auto c = core.lock();
+        if (c == nullptr) return;
+        *told = true;
+        c->Told(request, head);
+        if (head.status == 401) c->identity->Refused();
+        if (VLOG_IS_ON(6)) c->Log(request, head, c->Now() - begin);
+        if (on_head) on_head(head);
+      };
+      wrapped.on_end = [core, request, told, on_end = std::move(handlers.on_end)](const std::string& error) {
+        auto c = core.lock();
+        if (c == nullptr) return;
+        std::string text = error;
+        if (!error.empty() && !*told) {
+          Reply r;
+          r.error = error;
+          c->Told(request, r);
+          text = c->Prefix(request) + error;
+        }
+        if (on_end) on_end(text);
+      };
+      (*alive)->stream = self->http->Open(request, options, std::move(wrapped));
+    };
+    auto guard = std::make_unique<Guard>();
+    guard->alive = alive;
+    guard->holder = std::move(holder);
+    if (request.throttled) {
+      core_->Throttle(request, std::move(go));
+    } else {
+      go();
+    }
+    return guard;
+  }
+
+  const RestConfig& config() const override { return core_->config; }
+  size_t throttled() const override { return core_->waiting.load(std::memory_order_relaxed); }
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RestClient>> RestClient::New(AsioExecutor* executor, const RestConfig& config,
+                                                            RestObserver* observer) {
+  auto core = std::make_shared<Core>(executor, config, observer);
+  auto identity = core->identity = std::make_shared<Identity>(executor, config);
+  HttpOptions o;
+  o.host = config.host;
+  o.port = config.port;
+  o.tls = config.tls;
+  o.request_timeout = config.timeout;
+  auto http = NewHttpClient(executor, std::move(o), [identity] { return identity->Headers(); });
+  if (!http.ok()) return http.status();
+  core->http = *std::move(http);
+  return std::unique_ptr<RestClient>(new Client(std::move(core)));
+}
+
+std::unique_ptr<RestClient> RestClient::Over(Executor* executor, const RestConfig& config,
+                                             std::unique_ptr<HttpClient> http, RestObserver* observer) {
+  auto core = std::make_shared<Core>(executor, config, observer);
+  core->identity = std::make_shared<Identity>(executor, config);
+  core->http = std::move(http);
+  return std::make_unique<Client>(std::move(core));
+}
+
+std::string UrlTemplate(std::string_view base, std::string_view target) {
+  std::string out(base);
+  std::string_view path = target.substr(0, target.find('?'));
+  std::string_view query = path.size() < target.size() ? target.substr(path.size() + 1) : std::string_view();
+  // .../api/v1 or .../apis/GROUP/VERSION, then [namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE]].
+  std::vector<std::string_view> parts;
+  for (size_t i = 0; i < path.size();) {
+    size_t end = std::min(path.find('/', i + 1), path.size());
+    parts.push_back(path.substr(i + 1, end - i - 1));
+    i = end;
+  }
+  size_t at = 0;
+  while (at < parts.size() && parts[at] != "api" && parts[at] != "apis") ++at;
+  size_t resource = at < parts.size() ? at + (parts[at] == "apis" ? 3 : 2) : parts.size();
+  if (resource + 2 < parts.size() && parts[resource] == "namespaces") {
+    parts[resource + 1] = "%7Bnamespace%7D";
+    resource += 2;
+  }
+  if (resource + 1 < parts.size()) parts[resource + 1] = "%7Bname%7D";
+  for (std::string_view p : parts) absl::StrAppend(&out, "/", util::ToAbsl(p));
+  char separator = '?';
+  while (!query.empty()) {
+    std::string_view one = query.substr(0, query.find('&'));
+    query.remove_prefix(std::min(query.size(), one.size() + 1));
+    out += separator;
+    separator = '&';
+    absl::StrAppend(&out, util::ToAbsl(one.substr(0, one.find('='))), "=%7Bvalue%7D");
+  }
+  return out;
+}
+
+}  // namespace berth::client
