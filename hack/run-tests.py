@@ -4,61 +4,92 @@
 usage: run-tests.py [--no-scripts] PROGRAM... -- [ARGUMENTS FOR THE PROGRAMS]
 
 N counts the test cases of all programs, plus one for each script in test/ named *_test.sh or *_test.py.
-A program that crashes, hangs or reports nothing counts as one failed.
+A program that crashes, hangs or reports nothing counts as one failed. Whatever a program or script leaves running in its
+session is killed when it ends.
 """
-import glob, os, subprocess, sys, time
+import glob, os, signal, subprocess, sys, tempfile, time
 import xml.etree.ElementTree as ElementTree
 
-PROGRAM_SECONDS, SCRIPT_SECONDS = 900, 900
+SECONDS = float(os.environ.get("TEST_SECONDS", "900"))  # for each program or script
+
+
+def run(command, **kwargs):
+    """Exit status, or None after SECONDS. An OSError when it cannot be started."""
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **kwargs)
+    try:
+        return process.wait(SECONDS)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+
+
+def describe(code):
+    return "killed by %s" % signal.Signals(-code).name if code < 0 else "exit %d" % code
+
+
+def failures(case):
+    for e in case.iter():
+        text = " ".join(" ".join(t.split()) for t in e.itertext() if t.strip())
+        where = "%s:%s: " % (e.get("filename"), e.get("line")) if e.get("filename") else ""
+        if e.tag == "Expression" and e.get("success") == "false":
+            yield where + "%s(%s)" % (e.get("type"), text)
+        elif e.tag in ("Failure", "FatalErrorCondition", "Exception", "Info"):
+            yield where + "%s: %s" % (e.tag, text)
 
 
 def run_program(path, args):
     report = path + ".xml"
     if os.path.exists(report):
         os.remove(report)
+    name = os.path.basename(path)
     try:
-        code = subprocess.run([path, "-r", "junit", "-o", report, *args], stdin=subprocess.DEVNULL, timeout=PROGRAM_SECONDS).returncode
-    except subprocess.TimeoutExpired:
-        print("%s: still running after %d s" % (path, PROGRAM_SECONDS))
-        return 0, 1
+        code = run([path, "-r", "xml", "-o", report, *args])
     except OSError as e:
-        print("%s: %s" % (path, e))
+        print("%s: %s" % (name, e))
+        return 0, 1
+    if code is None:
+        print("%s: still running after %g s" % (name, SECONDS))
         return 0, 1
     try:
-        suite = ElementTree.parse(report).getroot()
+        cases = list(ElementTree.parse(report).getroot().iter("TestCase"))
     except (OSError, ElementTree.ParseError):
-        print("%s: exit %d and no report" % (path, code))
+        print("%s: %s and no report" % (name, describe(code)))
         return 0, 1
-    cases = {}
-    for case in suite.iter("testcase"):
-        # A section is reported as CASE/SECTION under the same class; the case fails when any of them does.
-        name = case.get("name", "").split("/")[0]
-        bad = [x for x in case if x.tag in ("failure", "error")]
-        cases[name] = cases.get(name, True) and not bad
-        for x in bad:
-            print("FAILED %s: %s\n%s" % (os.path.basename(path), case.get("name"), (x.get("message") or "") + (x.text or "")))
-    passed = sum(cases.values())
-    failed = len(cases) - passed
-    if not cases or (code != 0 and failed == 0):
-        print("%s: exit %d with %d test cases passed" % (path, code, passed))
+    passed = failed = 0
+    for case in cases:
+        result = case.find("OverallResult")
+        if result is not None and result.get("success") == "true":
+            passed += 1
+            continue
         failed += 1
-    print("%s: %d passed, %d failed" % (os.path.basename(path), passed, failed), flush=True)
+        print("FAILED %s: %s" % (name, case.get("name")))
+        for line in failures(case):
+            print("  " + line)
+    if not cases or (code != 0 and failed == 0):
+        print("%s: %s with %d test cases passed" % (name, describe(code), passed))
+        failed += 1
+    print("%s: %d passed, %d failed" % (name, passed, failed), flush=True)
     return passed, failed
 
 
 def run_script(path):
     start = time.monotonic()
-    try:
-        done = subprocess.run([path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SCRIPT_SECONDS)
-        output, ok = done.stdout, done.returncode == 0
-    except subprocess.TimeoutExpired as e:
-        output, ok = (e.stdout or b"") + b"\n(still running after %d s)\n" % SCRIPT_SECONDS, False
-    except OSError as e:
-        output, ok = str(e).encode(), False
-    print("%s: %s (%.0f s)" % (path, "passed" if ok else "FAILED", time.monotonic() - start), flush=True)
-    if not ok:
-        print(output.decode(errors="replace"), flush=True)
-    return (1, 0) if ok else (0, 1)
+    with tempfile.TemporaryFile() as output:
+        try:
+            code = run([path], stdout=output, stderr=subprocess.STDOUT)
+            problem = "" if code == 0 else "still running after %g s" % SECONDS if code is None else describe(code)
+        except OSError as e:
+            problem = str(e)
+        print("%s: %s (%.0f s)" % (path, "FAILED, " + problem if problem else "passed", time.monotonic() - start), flush=True)
+        if problem:
+            output.seek(0)
+            print(output.read().decode(errors="replace"), flush=True)
+    return (0, 1) if problem else (1, 0)
 
 
 def main(argv):
@@ -68,7 +99,8 @@ def main(argv):
     programs = [p for p in programs if p != "--no-scripts"]
     results = [run_program(p, args) for p in programs]
     if scripts:
-        results += [run_script(s) for s in sorted(glob.glob("test/**/*_test.sh", recursive=True) + glob.glob("test/**/*_test.py", recursive=True))]
+        found = glob.glob("test/**/*_test.sh", recursive=True) + glob.glob("test/**/*_test.py", recursive=True)
+        results += [run_script(s) for s in sorted(found)]
     passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
     print("%d passed, %d failed" % (passed, failed), flush=True)
     return 1 if failed or not passed else 0

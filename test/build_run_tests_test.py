@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""hack/run-tests.py against programs and scripts that pass, fail, crash, hang and lie."""
+import os, subprocess, sys, tempfile, time
+
+RUNNER = os.path.abspath("hack/run-tests.py")
+
+
+def report(*cases):
+    """A program that writes a report as Catch2 does; each case is (name, passed)."""
+    body = "".join('<TestCase name="%s" filename="f.cc" line="7">%s<OverallResult success="%s"/></TestCase>'
+                   % (name, "" if ok else '<Section name="s"><Expression success="false" type="CHECK" filename="f.cc" '
+                      'line="9"><Original>a == b</Original><Expanded>1 == 2</Expanded></Expression></Section>',
+                      "true" if ok else "false") for name, ok in cases)
+    return '#!/bin/bash\n[ "$1 $2 $3" = "-r xml -o" ] || exit 9\ncat > "$4" <<"X"\n<?xml version="1.0"?><Catch name="t"><Group name="t">%s</Group></Catch>\nX\n' % body
+
+
+def check(what, files, wanted_last, wanted_code, wanted_text=(), args=(), seconds="20"):
+    with tempfile.TemporaryDirectory() as d:
+        programs = []
+        for name, text in files.items():
+            path = os.path.join(d, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as f:
+                f.write(text)
+            os.chmod(path, 0o755)
+            if not name.startswith("test/"):
+                programs.append(path)
+        done = subprocess.run([RUNNER, *[a for a in args if a == "--no-scripts"], *programs, "--",
+                               *[a for a in args if a != "--no-scripts"]], cwd=d,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
+                              env={**os.environ, "TEST_SECONDS": seconds})
+        output = done.stdout.decode()
+        problems = []
+        if output.splitlines()[-1] != wanted_last or not output.endswith("\n"):
+            problems.append("last line should be %r" % wanted_last)
+        if done.returncode != wanted_code:
+            problems.append("exit %d, should be %d" % (done.returncode, wanted_code))
+        problems += ["should contain %r" % t for t in wanted_text if t not in output]
+        if problems:
+            sys.exit("%s: %s\n%s" % (what, "; ".join(problems), output))
+
+
+PASS = report(("one", True), ("two", True))
+check("all pass", {"a": PASS, "b": report(("x/y", True), ("x/z", True), ("x", True))}, "5 passed, 0 failed", 0)
+check("one fails", {"a": report(("one", True), ("two", False)) + "exit 1"}, "1 passed, 1 failed", 1,
+      ["FAILED a: two", "f.cc:9: CHECK(a == b 1 == 2)"])
+check("a failure told by the report alone", {"a": report(("one", False))}, "0 passed, 1 failed", 1)
+check("exit status without a failed case", {"a": PASS + "exit 3"}, "2 passed, 1 failed", 1, ["exit 3 with 2 test cases"])
+check("a crash before any report", {"a": "#!/bin/bash\nkill -SEGV $$\n", "b": PASS}, "2 passed, 1 failed", 1,
+      ["a: killed by SIGSEGV and no report"])
+check("a crash in the middle of the report", {"a": '#!/bin/bash\necho "<Catch><Group><TestCase name=" > "$4"; kill -ABRT $$\n'},
+      "0 passed, 1 failed", 1, ["killed by SIGABRT and no report"])
+check("a crash behind the report", {"a": PASS + "kill -SEGV $$"}, "2 passed, 1 failed", 1)
+check("no test case at all", {"a": report()}, "0 passed, 1 failed", 1)
+check("a stale report is not believed",
+      {"a": "#!/bin/bash\nexit 0\n", "a.xml": '<Catch><TestCase name="x"><OverallResult success="true"/></TestCase></Catch>'},
+      "0 passed, 2 failed", 1)
+check("a program that cannot be run", {"a": "#!/no/such/interpreter\n"}, "0 passed, 1 failed", 1)
+check("nothing to run is no success", {}, "0 passed, 0 failed", 1)
+check("arguments reach the programs", {"a": PASS + '[ "$5" = "[fast]" ]\n'}, "2 passed, 0 failed", 0, args=["[fast]"])
+
+OK, BAD = "#!/bin/bash\necho fine\n", "#!/bin/bash\necho the reason\nexit 1\n"
+check("scripts count one each", {"a": PASS, "test/x_test.sh": OK, "test/deep/y_test.py": OK, "test/helper.sh": BAD},
+      "4 passed, 0 failed", 0, ["test/x_test.sh: passed"])
+check("a failed script shows its output", {"test/x_test.sh": BAD}, "0 passed, 1 failed", 1, ["the reason", "FAILED, exit 1"])
+check("scripts can be left out", {"a": PASS, "test/x_test.sh": BAD}, "2 passed, 0 failed", 0, args=["--no-scripts"])
+check("what prints after the end is not heard",
+      {"test/x_test.sh": "#!/bin/bash\n(sleep 1; echo late) &\nexit 0\n", "a": PASS}, "3 passed, 0 failed", 0)
+begin = time.monotonic()
+check("what hangs is killed with its children",
+      {"a": "#!/bin/bash\nsleep 1000 & wait\n", "test/x_test.sh": "#!/bin/bash\necho before\nsleep 1000\n"},
+      "0 passed, 2 failed", 1, ["still running after 0.3 s", "before"], seconds="0.3")
+if time.monotonic() - begin > 15:
+    sys.exit("hanging programs were not killed in time")
+print("run-tests.py: all as it should be")
