@@ -4,6 +4,7 @@
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <functional>
 #include <optional>
@@ -16,44 +17,47 @@ namespace {
 
 using api::Json;
 
-// Reads one Policy; the first mistake ends it, warnings are collected.
+// Reads one Policy and collects every mistake and every warning.
 class Reader {
  public:
   Reader(std::string_view text, std::vector<std::string>* warnings) : text_(text), warnings_(warnings) {}
 
   absl::Status Read(Json j, Policy* out) {
-    if (!j.IsObject()) return Fail(j, "", "a Policy is a JSON object");
     std::string kind, version;
-    BERTH_RETURN_IF_ERROR(
-        Members(j, "",
-                {{"kind", [&](Json v, const std::string& p) { return String(v, p, &kind); }},
-                 {"apiVersion", [&](Json v, const std::string& p) { return String(v, p, &version); }},
-                 {"metadata", [](Json, const std::string&) { return absl::OkStatus(); }},
-                 {"predicates", [&](Json v, const std::string& p) { return List(v, p, &out->predicates); }},
-                 {"priorities", [&](Json v, const std::string& p) { return List(v, p, &out->priorities); }},
-                 {"extenders",
-                  [&](Json v, const std::string& p) {
-                    std::optional<std::vector<ExtenderConfig>> list;
-                    BERTH_RETURN_IF_ERROR(List(v, p, &list));
-                    out->extenders = list.value_or(std::vector<ExtenderConfig>());
-                    return absl::OkStatus();
-                  }},
-                 {"hardPodAffinitySymmetricWeight",
-                  [&](Json v, const std::string& p) { return Int(v, p, &out->hard_pod_affinity_symmetric_weight); }},
-                 {"alwaysCheckAllPredicates",
-                  [&](Json v, const std::string& p) { return Bool(v, p, &out->always_check_all_predicates); }}}));
+    if (!j.IsObject()) Fail(j, "", "a Policy is a JSON object");
+    if (j.IsObject()) {
+      Members(j, "",
+              {{"kind", [&](Json v, const std::string& p) { return String(v, p, &kind); }},
+               {"apiVersion", [&](Json v, const std::string& p) { return String(v, p, &version); }},
+               {"metadata", [](Json, const std::string&) {}},
+               {"predicates", [&](Json v, const std::string& p) { return List(v, p, &out->predicates); }},
+               {"priorities", [&](Json v, const std::string& p) { return List(v, p, &out->priorities); }},
+               {"extenders",
+                [&](Json v, const std::string& p) {
+                  std::optional<std::vector<ExtenderConfig>> list;
+                  List(v, p, &list);
+                  out->extenders = list.value_or(std::vector<ExtenderConfig>());
+                }},
+               {"hardPodAffinitySymmetricWeight",
+                [&](Json v, const std::string& p) { return Int(v, p, &out->hard_pod_affinity_symmetric_weight); }},
+               {"alwaysCheckAllPredicates",
+                [&](Json v, const std::string& p) { return Bool(v, p, &out->always_check_all_predicates); }}});
+    }
     if ((!kind.empty() && kind != "Policy") || (!version.empty() && version != "v1")) {
       return util::InvalidArgument(absl::StrCat("no kind \"", kind.empty() ? "Policy" : kind,
                                                 "\" is registered for version \"", version.empty() ? "v1" : version,
                                                 "\""));
     }
-    return absl::OkStatus();
+    if (errors_.empty()) return absl::OkStatus();
+    return util::InvalidArgument(errors_.size() == 1 ? errors_[0]
+                                                     : absl::StrCat("[", absl::StrJoin(errors_, ", "), "]"));
   }
 
  private:
   struct Field {
     std::string_view name;
-    std::function<absl::Status(Json, const std::string&)> read;
+    std::function<void(Json, const std::string&)> read;
+    std::string_view later = {};  // how later releases spell it, where they do otherwise
   };
 
   std::string Where(Json v) const {
@@ -68,84 +72,75 @@ class Reader {
     }
     return absl::StrCat("line ", line, ", column ", column, ": ");
   }
-  absl::Status Fail(Json v, const std::string& path, std::string_view right) const {
-    return util::InvalidArgument(
-        absl::StrCat(Where(v), path.empty() ? "" : path + ": ", v.Brief(), ": ", util::ToAbsl(right)));
+  void Fail(Json v, const std::string& path, std::string_view right) {
+    errors_.push_back(absl::StrCat(Where(v), path, path.empty() ? "" : ": ", v.Brief(), ": ", util::ToAbsl(right)));
   }
   void Warn(Json v, std::string text) {
     if (warnings_ != nullptr) warnings_->push_back(Where(v) + std::move(text));
   }
 
-  absl::Status Members(Json j, const std::string& path, const std::vector<Field>& fields) {
-    if (j.IsNull()) return absl::OkStatus();
+  void Members(Json j, const std::string& path, const std::vector<Field>& fields) {
+    if (j.IsNull()) return;
     if (!j.IsObject()) return Fail(j, path, "an object is needed here");
     std::set<std::string_view> seen;
-    // The exact spelling wins over others, so it is read last.
-    for (bool exact : {false, true}) {
-      for (auto [key, value] : j.Children()) {
-        const Field* field = nullptr;
-        for (const Field& f : fields) {
-          if (absl::EqualsIgnoreCase(util::ToAbsl(f.name), util::ToAbsl(key))) field = &f;
-        }
-        std::string full = path.empty() ? std::string(key) : absl::StrCat(path, ".", util::ToAbsl(key));
-        if (field == nullptr) {
-          if (exact) Warn(value, absl::StrCat(full, ": unknown field, ignored"));
-          continue;
-        }
-        if ((key == field->name) != exact) continue;
-        if (!seen.insert(field->name).second)
-          Warn(value, absl::StrCat(full, ": given more than once, the last one counts"));
-        if (!exact) {
-          Warn(value, absl::StrCat(full, ": later releases know this only as \"", util::ToAbsl(field->name), "\""));
-        }
-        if (value.IsNull()) continue;
-        BERTH_RETURN_IF_ERROR(field->read(value, full));
+    for (auto [key, value] : j.Children()) {
+      const Field* field = nullptr;
+      for (const Field& f : fields) {
+        if (absl::EqualsIgnoreCase(util::ToAbsl(f.name), util::ToAbsl(key))) field = &f;
       }
+      std::string full = path.empty() ? std::string(key) : absl::StrCat(path, ".", util::ToAbsl(key));
+      if (field == nullptr) {
+        Warn(value, absl::StrCat(full, ": unknown field, ignored"));
+        continue;
+      }
+      if (!seen.insert(field->name).second) {
+        Warn(value, absl::StrCat(full, ": given more than once, the last one counts"));
+      }
+      if (key != field->name && key != field->later) {
+        std::string_view right = field->later.empty() ? field->name : field->later;
+        Warn(value, absl::StrCat(full, ": later releases know this only as \"", util::ToAbsl(right), "\""));
+      }
+      if (value.IsNull()) continue;
+      field->read(value, full);
     }
-    return absl::OkStatus();
   }
 
-  absl::Status String(Json v, const std::string& path, std::string* out) {
+  void String(Json v, const std::string& path, std::string* out) {
     if (!v.IsString()) return Fail(v, path, "a string is needed here");
     *out = v.Text();
-    return absl::OkStatus();
   }
-  absl::Status Bool(Json v, const std::string& path, bool* out) {
+  void Bool(Json v, const std::string& path, bool* out) {
     if (!v.IsBool()) return Fail(v, path, "true or false is needed here");
     *out = v.Bool();
-    return absl::OkStatus();
   }
-  absl::Status Int(Json v, const std::string& path, int64_t* out) {
+  void Int(Json v, const std::string& path, int64_t* out) {
     if (!v.IsInt()) return Fail(v, path, "a whole number is needed here, without quotes");
     *out = v.Int();
-    return absl::OkStatus();
   }
-  absl::Status Strings(Json v, const std::string& path, std::vector<std::string>* out) {
+  void Strings(Json v, const std::string& path, std::vector<std::string>* out) {
     if (!v.IsArray()) return Fail(v, path, "a list of strings is needed here");
     out->clear();
     for (auto [key, element] : v.Children()) {
-      BERTH_RETURN_IF_ERROR(String(element, absl::StrCat(path, "[", out->size(), "]"), &out->emplace_back()));
+      String(element, absl::StrCat(path, "[", out->size(), "]"), &out->emplace_back());
     }
-    return absl::OkStatus();
   }
-  absl::Status Base64(Json v, const std::string& path, std::string* out) {
+  void Base64(Json v, const std::string& path, std::string* out) {
     std::string text;
-    BERTH_RETURN_IF_ERROR(String(v, path, &text));
+    if (!v.IsString()) return Fail(v, path, "a string is needed here");
+    text = v.Text();
     if (!absl::Base64Unescape(text, out)) return Fail(v, path, "base64 is needed here");
-    return absl::OkStatus();
   }
   template <typename T>
-  absl::Status List(Json v, const std::string& path, std::optional<std::vector<T>>* out) {
+  void List(Json v, const std::string& path, std::optional<std::vector<T>>* out) {
     if (!v.IsArray()) return Fail(v, path, "a list is needed here");
     out->emplace();
     for (auto [key, element] : v.Children()) {
       std::string at = absl::StrCat(path, "[", (*out)->size(), "]");
-      BERTH_RETURN_IF_ERROR(Entry(element, at, &(*out)->emplace_back()));
+      Entry(element, at, &(*out)->emplace_back());
     }
-    return absl::OkStatus();
   }
 
-  absl::Status Entry(Json j, const std::string& path, PredicatePolicy* out) {
+  void Entry(Json j, const std::string& path, PredicatePolicy* out) {
     return Members(
         j, path,
         {{"name", [&](Json v, const std::string& p) { return String(v, p, &out->name); }},
@@ -169,7 +164,7 @@ class Reader {
           }}});
   }
 
-  absl::Status Entry(Json j, const std::string& path, PriorityPolicy* out) {
+  void Entry(Json j, const std::string& path, PriorityPolicy* out) {
     return Members(
         j, path,
         {{"name", [&](Json v, const std::string& p) { return String(v, p, &out->name); }},
@@ -194,33 +189,34 @@ class Reader {
           }}});
   }
 
-  absl::Status Entry(Json j, const std::string& path, ExtenderManagedResource* out) {
+  void Entry(Json j, const std::string& path, ExtenderManagedResource* out) {
     return Members(
         j, path,
         {{"name", [&](Json v, const std::string& p) { return String(v, p, &out->name); }},
          {"ignoredByScheduler", [&](Json v, const std::string& p) { return Bool(v, p, &out->ignored_by_scheduler); }}});
   }
 
-  absl::Status Tls(Json j, const std::string& path, ExtenderTls* out) {
-    return Members(j, path,
-                   {{"Insecure", [&](Json v, const std::string& p) { return Bool(v, p, &out->insecure); }},
-                    {"ServerName", [&](Json v, const std::string& p) { return String(v, p, &out->server_name); }},
-                    {"CertFile", [&](Json v, const std::string& p) { return String(v, p, &out->cert_file); }},
-                    {"KeyFile", [&](Json v, const std::string& p) { return String(v, p, &out->key_file); }},
-                    {"CAFile", [&](Json v, const std::string& p) { return String(v, p, &out->ca_file); }},
-                    {"CertData", [&](Json v, const std::string& p) { return Base64(v, p, &out->cert_data); }},
-                    {"KeyData", [&](Json v, const std::string& p) { return Base64(v, p, &out->key_data); }},
-                    {"CAData", [&](Json v, const std::string& p) { return Base64(v, p, &out->ca_data); }}});
+  void Tls(Json j, const std::string& path, ExtenderTls* out) {
+    return Members(
+        j, path,
+        {{"Insecure", [&](Json v, const std::string& p) { return Bool(v, p, &out->insecure); }, "insecure"},
+         {"ServerName", [&](Json v, const std::string& p) { return String(v, p, &out->server_name); }, "serverName"},
+         {"CertFile", [&](Json v, const std::string& p) { return String(v, p, &out->cert_file); }, "certFile"},
+         {"KeyFile", [&](Json v, const std::string& p) { return String(v, p, &out->key_file); }, "keyFile"},
+         {"CAFile", [&](Json v, const std::string& p) { return String(v, p, &out->ca_file); }, "caFile"},
+         {"CertData", [&](Json v, const std::string& p) { return Base64(v, p, &out->cert_data); }, "certData"},
+         {"KeyData", [&](Json v, const std::string& p) { return Base64(v, p, &out->key_data); }, "keyData"},
+         {"CAData", [&](Json v, const std::string& p) { return Base64(v, p, &out->ca_data); }, "caData"}});
   }
 
-  absl::Status Entry(Json j, const std::string& path, ExtenderConfig* out) {
-    auto ignored = [](Json, const std::string&) { return absl::OkStatus(); };  // fields of 1.11 and later
+  void Entry(Json j, const std::string& path, ExtenderConfig* out) {
+    auto ignored = [](Json, const std::string&) {};  // fields of 1.11 and later
     return Members(
         j, path,
         {{"urlPrefix", [&](Json v, const std::string& p) { return String(v, p, &out->url_prefix); }},
          {"filterVerb", [&](Json v, const std::string& p) { return String(v, p, &out->filter_verb); }},
          {"prioritizeVerb", [&](Json v, const std::string& p) { return String(v, p, &out->prioritize_verb); }},
-         {"BindVerb", [&](Json v, const std::string& p) { return String(v, p, &out->bind_verb); }},
+         {"BindVerb", [&](Json v, const std::string& p) { return String(v, p, &out->bind_verb); }, "bindVerb"},
          {"weight", [&](Json v, const std::string& p) { return Int(v, p, &out->weight); }},
          {"enableHttps", [&](Json v, const std::string& p) { return Bool(v, p, &out->enable_https); }},
          {"tlsConfig", [&](Json v, const std::string& p) { return Tls(v, p, &out->tls.emplace()); }},
@@ -229,9 +225,8 @@ class Reader {
          {"managedResources",
           [&](Json v, const std::string& p) {
             std::optional<std::vector<ExtenderManagedResource>> list;
-            BERTH_RETURN_IF_ERROR(List(v, p, &list));
-            out->managed_resources = *list;
-            return absl::OkStatus();
+            List(v, p, &list);
+            out->managed_resources = list.value_or(std::vector<ExtenderManagedResource>());
           }},
          {"preemptVerb", ignored},
          {"ignorable", ignored}});
@@ -239,6 +234,7 @@ class Reader {
 
   std::string_view text_;
   std::vector<std::string>* warnings_;
+  std::vector<std::string> errors_;
 };
 
 }  // namespace
