@@ -26,9 +26,9 @@ OUT ?= _output$(if $(VARIANT),/$(VARIANT))
 BIN := $(OUT)/bin
 OBJ := $(OUT)/obj
 
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
-MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
-endif
+# What builds is done by a second make, which sees the packages that the first one installed, and runs as many jobs as
+# there are processors unless -j says otherwise.
+BUILD_WITH = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
 # A comma for $(if), which takes bare ones as its own.
 , := ,
@@ -77,8 +77,9 @@ notes := $(OUT)/notes
 
 .PHONY: all help deps test bench run fmt lint clean install programs test-programs
 all: deps  ## build every program into _output/bin (WHAT=cmd/NAME: one)
-	+@$(MAKE) --no-print-directory programs
+	+@$(BUILD_WITH) programs
 programs: $(if $(WHAT),$(BIN)/$(notdir $(WHAT)),$(addprefix $(BIN)/,$(PROGRAMS))) $(OUT)/compile_commands.json
+	@:
 
 help:  ## this list
 	@grep -hE '^[a-z][a-z_-]*:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -88,15 +89,16 @@ deps:  ## install the Debian packages that are missing (root or sudo)
 	@hack/install-deps.sh
 
 test: deps  ## build and run every test; the last line is "N passed, N failed"
-	+@$(MAKE) --no-print-directory $(if $(ROOM),,programs) test-programs >&2
-	@OUT=$(OUT) hack/run-tests.py $(if $(ROOM),--no-scripts) $(TEST_PROGRAMS) -- $(TESTARGS)
+	+@$(BUILD_WITH) $(if $(ROOM),,programs) test-programs >&2
+	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(ROOM),--no-scripts) $(TEST_PROGRAMS) -- $(TESTARGS)
 test-programs: $(TEST_PROGRAMS)
+	@:
 
 run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEEP=1: leave it running)
 	@OUT=$(OUT) hack/demo.py
 
 bench: all  ## benchmarks, with a table at the end
-	+@$(MAKE) --no-print-directory $(if $(BENCH_SOURCES),$(OUT)/bin/bench)
+	+@$(BUILD_WITH) $(if $(BENCH_SOURCES),$(OUT)/bin/bench)
 	@OUT=$(OUT) hack/bench.sh
 
 fmt:  ## format the C++ with clang-format

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# What a contributor runs before committing, and CI before building: seconds, no compiler.
+# Checks floors, file lengths, scripts, and the format of changed C++ (where clang-format is installed).
+# usage: verify.sh    (in the project's root; BASE=COMMIT: what counts as changed is measured from there)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+problems=0
+problem() { echo "verify: $*" >&2; problems=$((problems + 1)); }
+sources() { find pkg cmd plugin test hack -name '*.cc' -o -name '*.h' | sort; }
+
+# ---- includes run down the floors (pkg/README.md) ----
+allowed() {  # the rooms that a room may include from
+  case $1 in
+    pkg/util) echo pkg/util ;;
+    pkg/api) echo pkg/api pkg/util ;;
+    pkg/client | pkg/scheduler | pkg/apiserver) echo "$1" pkg/api pkg/util ;;
+    plugin) echo plugin pkg/scheduler pkg/api pkg/util ;;
+    cmd/*) echo "$1" pkg/client pkg/scheduler pkg/apiserver pkg/api pkg/util ;;
+  esac
+}
+while IFS=: read -r file line include; do
+  [[ $file =~ ^(pkg/[a-z]+|cmd/[a-z-]+|plugin)/ ]] || continue
+  room=${BASH_REMATCH[1]}
+  [[ $include =~ \"(pkg/[a-z]+|cmd/[a-z-]+|plugin)/ ]] || { problem "$file:$line: $include: include by the path from the project's root"; continue; }
+  target=${BASH_REMATCH[1]}
+  # Tests may use helpers that live in test/.
+  [[ " $(allowed "$room") " == *" $target "* ]] || problem "$file:$line: $room must not include from $target (pkg/README.md)"
+done < <(grep -rnE '^#include "' --include='*.cc' --include='*.h' pkg cmd plugin | grep -vE '^[^:]*_(test|bench)\.cc:[0-9]+:#include "test/')
+
+# ---- house rules ----
+while read -r lines file; do
+  [ "$lines" -le 700 ] || problem "$file: $lines lines; split what is longer than 700"
+done < <(sources | xargs wc -l | grep -v ' total$')
+for f in $(sources | grep '\.h$'); do
+  grep -q '^#pragma once' "$f" || problem "$f: no #pragma once"
+done
+marks='TO''DO|FIX''ME|XX''X'
+while IFS= read -r hit; do problem "$hit: finish it or leave it out"; done < <(grep -rnE "\b($marks)\b" pkg cmd plugin hack test Makefile --include='*' -I | grep -v '^test/testdata' || true)
+
+# ---- scripts ----
+while IFS= read -r f; do
+  case $(head -c 64 "$f" | head -1) in
+    *bash*) bash -n "$f" || problem "$f: bash does not parse it" ;;
+    *python3*) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$f" || problem "$f: python3 does not parse it" ;;
+    *) continue ;;
+  esac
+  [ -x "$f" ] || problem "$f: begins with #! but is not executable"
+done < <(find hack test .ci -type f ! -path '*/testdata/*.gz' ! -name '*.pyc' -exec grep -lI '^#!' {} + | sort)
+
+# ---- format ----
+base=${BASE:-$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1 2>/dev/null || true)}
+if command -v clang-format >/dev/null 2>&1 && [ -n "$base" ]; then
+  while IFS= read -r f; do
+    [ -f "$f" ] || continue
+    clang-format --dry-run -Werror "$f" >/dev/null 2>&1 || problem "$f: not formatted; run make fmt"
+  done < <({ git diff --name-only "$base" -- '*.cc' '*.h'; git ls-files --others --exclude-standard -- '*.cc' '*.h'; } | sort -u)
+fi
+
+if [ "$problems" -gt 0 ]; then
+  echo "verify: $problems problems" >&2
+  exit 1
+fi
+echo "verify: floors, lengths, scripts and format are as they should be"

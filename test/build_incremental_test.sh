@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# The Makefile on a tiny tree of its own: builds what changed, only what changed, and nothing when nothing did.
+set -euo pipefail
+root=$(pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+cd "$dir"
+mkdir -p hack pkg/util pkg/api pkg/scheduler cmd/schedsim cmd/kube-scheduler cmd/hollow-apiserver plugin test
+cp "$root"/Makefile .
+cp "$root"/hack/{install-deps.sh,compile-commands.sh,version,test_main_test.cc} hack/
+echo '#include <string>' | tee hack/pch.h >hack/pch_test.h
+echo 'int Two();' >pkg/util/two.h
+printf '#include "pkg/util/two.h"\nint Two() { return 2; }\n' >pkg/util/two.cc
+echo '// empty' >pkg/util/empty.h
+printf '#include "pkg/util/empty.h"\nint Unused() { return 0; }\n' >pkg/util/unused.cc
+printf '#include "pkg/util/two.h"\nint Api() { return Two(); }\n' >pkg/api/api.cc
+printf '#include "pkg/util/two.h"\nint main() { return Two(); }\n' >cmd/schedsim/main.cc
+echo 'int main() {}' | tee cmd/kube-scheduler/main.cc >cmd/hollow-apiserver/main.cc
+unset MAKEFLAGS MAKELEVEL OUT SAN WHAT ROOM BUILD
+
+build() { make BUILD=debug "$@" >log 2>&1 || { cat log; echo "FAILED: make $*"; exit 1; }; }
+# expect WHAT LINES...: the last build did exactly this.
+expect() {
+  local what=$1
+  shift
+  diff <(printf '%s\n' "$@" | sort) <(sed -nE 's/^  (PCH|CXX|AR|LINK) +//p' log | sed "s|_output/debug/||" | sort) >d ||
+    { echo "FAILED: $what (< wanted, > done)"; cat d log; exit 1; }
+}
+quiet() { build; [ ! -s log ] || { echo "FAILED: $1: make is not silent"; cat log; exit 1; }; }
+result() { local code=0; _output/debug/bin/schedsim || code=$?; [ $code -eq "$1" ] || { echo "FAILED: $2: schedsim gives $code, not $1"; exit 1; }; }
+programs=(bin/schedsim bin/kube-scheduler bin/hollow-apiserver)
+
+build
+[ -s _output/debug/compile_commands.json ] || { echo "FAILED: no compile_commands.json"; exit 1; }
+result 2 "first build"
+quiet "nothing changed"
+
+printf '#include "pkg/util/two.h"\nint Two() { return 3; }\n' >pkg/util/two.cc
+build
+expect "a source changed" pkg/util/two.cc lib/libpkg-util.a "${programs[@]}"
+result 3 "a source changed"
+
+echo 'int Two();  // again' >pkg/util/two.h
+build
+expect "a header changed" pkg/util/two.cc pkg/api/api.cc cmd/schedsim/main.cc lib/libpkg-util.a lib/libpkg-api.a "${programs[@]}"
+quiet "after a header changed"
+
+rm pkg/util/empty.h
+printf 'int Unused() { return 1; }\n' >pkg/util/unused.cc
+build
+expect "a header is gone" pkg/util/unused.cc lib/libpkg-util.a "${programs[@]}"
+
+rm pkg/util/unused.cc
+build
+expect "a source is gone" lib/libpkg-util.a "${programs[@]}"
+! ar t _output/debug/lib/libpkg-util.a | grep -q unused || { echo "FAILED: the library keeps what is gone"; exit 1; }
+
+printf 'int Four();\nint main() { return Four(); }\n' >cmd/schedsim/main.cc
+echo 'int Four() { return 4; }' >cmd/schedsim/four.cc
+build
+expect "a source came" cmd/schedsim/main.cc cmd/schedsim/four.cc bin/schedsim
+result 4 "a source came"
+grep -q cmd/schedsim/four.cc _output/debug/compile_commands.json || { echo "FAILED: compile_commands.json is stale"; exit 1; }
+grep -q 'compile_commands' <(readlink compile_commands.json) || { echo "FAILED: no compile_commands.json in the root"; exit 1; }
+
+echo 'int plugin_is_linked = 1;' >plugin/mine.cc
+build
+expect "a plugin came" plugin/mine.cc bin/schedsim bin/kube-scheduler
+quiet "after a plugin came"
+
+build CPPFLAGS='-I. -DNEW'
+expect "flags changed" hack/pch.h pkg/util/two.cc pkg/api/api.cc cmd/schedsim/main.cc cmd/schedsim/four.cc cmd/kube-scheduler/main.cc \
+  cmd/hollow-apiserver/main.cc plugin/mine.cc lib/libpkg-util.a lib/libpkg-api.a "${programs[@]}"
+
+printf 'int main() { return 5; }\n' >cmd/schedsim/main.cc
+printf 'this does not compile' >cmd/kube-scheduler/main.cc
+build WHAT=cmd/schedsim CPPFLAGS='-I. -DNEW'
+expect "WHAT" cmd/schedsim/main.cc bin/schedsim
+if make BUILD=debug CPPFLAGS='-I. -DNEW' >log 2>&1; then echo "FAILED: a broken source goes unnoticed"; exit 1; fi
+make SAN=nonsense help >log 2>&1 && { echo "FAILED: SAN=nonsense goes unnoticed"; exit 1; }
+make help | grep -q '^  make test ' || { echo "FAILED: make help does not list make test"; exit 1; }
+make BUILD=debug clean >/dev/null
+[ ! -e _output/debug ] || { echo "FAILED: make clean leaves things behind"; exit 1; }
+echo "the Makefile builds what it should"
