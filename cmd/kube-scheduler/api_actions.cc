@@ -1,0 +1,201 @@
+#include "cmd/kube-scheduler/api_actions.h"
+
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include "pkg/util/status.h"
+
+namespace berth::kube_scheduler {
+
+using scheduler::Answer;
+using scheduler::RequestId;
+
+namespace {
+
+Answer ToAnswer(const client::ApiError& e) {
+  if (e.ok()) return {};
+  Answer a{Answer::Kind::kRefused, e.message, e.details_kind};
+  if (e.transport) {
+    if (e.maybe_done) a.kind = Answer::Kind::kLost;
+  } else if (e.code == 404) {
+    a.kind = Answer::Kind::kNotFound;
+  } else if (e.code == 409) {
+    a.kind = Answer::Kind::kConflict;
+  } else if (e.code >= 500) {
+    a.kind = Answer::Kind::kServerError;
+  }
+  return a;
+}
+
+}  // namespace
+
+// Extenders block, so their binds wait here for a thread of their own, which is started with the first one.
+struct ApiActions::Bindery {
+  explicit Bindery(Inbox* i) : inbox(i), thread([this] { Run(); }) {}
+  ~Bindery() {
+    {
+      std::lock_guard lock(mutex);
+      over = true;
+    }
+    news.notify_one();
+    thread.join();
+  }
+  void Run() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      news.wait(lock, [&] { return over || !work.empty(); });
+      if (over) return;
+      auto [id, pod, binder] = std::move(work.front());
+      work.pop_front();
+      lock.unlock();
+      const absl::Status s = binder->Bind(*pod, pod->node_name.string());
+      Answer a;
+      // Whether an extender that failed has bound the pod all the same only the API server knows.
+      if (!s.ok()) a = {Answer::Kind::kServerError, util::Message(s), ""};
+      inbox->Put(scheduler::Reply{id, std::move(a), nullptr});
+      lock.lock();
+    }
+  }
+
+  struct Item {
+    RequestId id;
+    api::PodPtr pod;
+    scheduler::Extender* binder;
+  };
+  Inbox* inbox;
+  std::mutex mutex;
+  std::condition_variable news;
+  std::deque<Item> work;
+  bool over = false;
+  std::thread thread;  // last: it uses what is above
+};
+
+ApiActions::ApiActions(client::Executor* executor, client::Requests* requests,
+                       std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox)
+    : executor_(executor), requests_(requests), recorders_(std::move(recorders)), inbox_(inbox) {}
+
+ApiActions::~ApiActions() = default;
+
+void ApiActions::Flush() {
+  if (batch_.empty()) return;
+  executor_->Post([batch = std::exchange(batch_, {})] {
+    for (const auto& f : batch) f();
+  });
+}
+
+void ApiActions::Answered(RequestId id, const client::ApiError& e, api::PodPtr pod) {
+  inbox_->Put(scheduler::Reply{id, ToAnswer(e), std::move(pod)});
+}
+
+void ApiActions::Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) {
+  if (binder != nullptr) {
+    if (bindery_ == nullptr) bindery_ = std::make_unique<Bindery>(inbox_);
+    {
+      std::lock_guard lock(bindery_->mutex);
+      bindery_->work.push_back({id, pod, binder});
+    }
+    bindery_->news.notify_one();
+    return;
+  }
+  Send([this, id, pod] {
+    const api::ObjectMeta& m = pod->meta;
+    requests_->Bind({m.ns.str(), m.name, m.uid, pod->node_name.str()},
+                    [this, id](client::ApiResult<client::Nothing> r) { Answered(id, r.error); });
+  });
+}
+
+void ApiActions::PutStatus(RequestId id, const api::PodPtr& pod, client::PodStatusChange change) {
+  Send([this, id, pod, change = std::move(change)] {
+    const api::ObjectMeta& m = pod->meta;
+    const auto put = [this, id](const api::Pod& p, const client::PodStatusChange& c) {
+      auto body = client::ApplyPodStatus(*p.raw, c);
+      if (!body.ok()) {
+        client::ApiError e;
+        e.message = util::Message(body.status());
+        return Answered(id, e);
+      }
+      requests_->PutPodStatus(p.meta.ns.str(), p.meta.name, *std::move(body),
+                              [this, id](client::ApiResult<api::PodPtr> r) { Answered(id, r.error, r.value); });
+    };
+    if (pod->raw != nullptr) return put(*pod, change);
+    // What was not kept is read again first.
+    requests_->GetPod(m.ns.str(), m.name, [this, id, change, put, uid = m.uid](client::ApiResult<api::PodPtr> r) {
+      if (!r.ok()) return Answered(id, r.error);
+      if (r.value->meta.uid != uid) {
+        client::ApiError e;
+        e.code = 404;
+        e.message = absl::StrCat("pods \"", r.value->meta.name, "\" is another one now");
+        return Answered(id, e);
+      }
+      put(*r.value, change);
+    });
+  });
+}
+
+void ApiActions::UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& c) {
+  client::PodStatusChange change;
+  change.scheduled = c;
+  PutStatus(id, pod, std::move(change));
+}
+
+void ApiActions::SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Symbol node) {
+  client::PodStatusChange change;
+  change.nominated_node_name = node.string();
+  PutStatus(id, pod, std::move(change));
+}
+
+void ApiActions::DeletePod(RequestId id, const api::PodPtr& pod) {
+  Send([this, id, pod] {
+    requests_->DeletePod(pod->meta.ns.str(), pod->meta.name, pod->meta.uid,
+                         [this, id](client::ApiResult<client::Nothing> r) { Answered(id, r.error); });
+  });
+}
+
+void ApiActions::GetPod(RequestId id, const api::Pod& pod) {
+  Send([this, id, ns = pod.meta.ns, name = pod.meta.name] {
+    requests_->GetPod(ns.str(), name,
+                      [this, id](client::ApiResult<api::PodPtr> r) { Answered(id, r.error, std::move(r.value)); });
+  });
+}
+
+void ApiActions::GetNode(RequestId id, util::Symbol name) {
+  Send([this, id, name] {
+    requests_->GetNode(name.str(), [this, id](client::ApiResult<api::NodePtr> r) { Answered(id, r.error); });
+  });
+}
+
+void ApiActions::UpdateVolume(RequestId id, const scheduler::VolumeBinder::Binding& binding) {
+  Send([this, id, binding] {
+    client::ApiError e;
+    if (binding.volume->raw == nullptr) {
+      e.message = absl::StrCat("the JSON of persistentvolume \"", binding.volume->meta.name, "\" was not kept");
+      return Answered(id, e);
+    }
+    const api::ObjectMeta& claim = binding.claim->meta;
+    auto body =
+        client::ApplyClaimRef(*binding.volume->raw, {claim.ns.string(), claim.name, claim.uid, claim.resource_version},
+                              binding.set_bound_by_controller);
+    if (!body.ok()) {
+      e.message = util::Message(body.status());
+      return Answered(id, e);
+    }
+    requests_->PutPersistentVolume(binding.volume->meta.name, *std::move(body),
+                                   [this, id](auto r) { Answered(id, r.error); });
+  });
+}
+
+void ApiActions::RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                             std::string message) {
+  auto it = recorders_.find(pod->tmpl->scheduler_name.str());
+  if (it == recorders_.end()) it = recorders_.find("");
+  client::ObjectReference ref;
+  ref.ns = pod->meta.ns.string();
+  ref.name = pod->meta.name;
+  ref.uid = pod->meta.uid;
+  ref.resource_version = pod->meta.resource_version;
+  it->second->Record(std::move(ref),
+                     type == scheduler::EventType::kNormal ? client::EventType::kNormal : client::EventType::kWarning,
+                     reason, std::move(message));
+}
+
+}  // namespace berth::kube_scheduler

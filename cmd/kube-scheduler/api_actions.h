@@ -1,0 +1,55 @@
+// What the scheduler wants done, done through the API server.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "cmd/kube-scheduler/inbox.h"
+#include "pkg/client/events.h"
+#include "pkg/client/requests.h"
+#include "pkg/scheduler/scheduler_actions.h"
+
+namespace berth::kube_scheduler {
+
+// Called on the scheduler's thread. Requests are gathered and handed to the I/O thread by Flush; replies come back
+// through the inbox.
+class ApiActions final : public scheduler::Actions {
+ public:
+  // `recorders`: by scheduler name; one of them is under "" for pods of no scheduler of ours. All outlive the actions.
+  ApiActions(client::Executor* executor, client::Requests* requests,
+             std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox);
+  ~ApiActions() override;
+
+  // Sends what was asked for since the last call.
+  void Flush();
+
+  void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override;
+  void UpdatePodCondition(scheduler::RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override;
+  void SetNominatedNode(scheduler::RequestId id, const api::PodPtr& pod, util::Symbol node) override;
+  void DeletePod(scheduler::RequestId id, const api::PodPtr& pod) override;
+  void GetPod(scheduler::RequestId id, const api::Pod& pod) override;
+  void GetNode(scheduler::RequestId id, util::Symbol name) override;
+  void UpdateVolume(scheduler::RequestId id, const scheduler::VolumeBinder::Binding& binding) override;
+  void RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                   std::string message) override;
+
+ private:
+  struct Bindery;  // one thread that binds through extenders
+  void Send(std::function<void()> f) { batch_.push_back(std::move(f)); }
+  void PutStatus(scheduler::RequestId id, const api::PodPtr& pod, client::PodStatusChange change);
+  void Answered(scheduler::RequestId id, const client::ApiError& e, api::PodPtr pod = nullptr);
+
+  client::Executor* executor_;
+  client::Requests* requests_;
+  std::map<std::string, client::EventRecorder*, std::less<>> recorders_;
+  Inbox* inbox_;
+  std::vector<std::function<void()>> batch_;
+  std::unique_ptr<Bindery> bindery_;
+};
+
+}  // namespace berth::kube_scheduler

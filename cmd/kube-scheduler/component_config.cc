@@ -1,0 +1,430 @@
+#include "cmd/kube-scheduler/component_config.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+
+#include "cmd/kube-scheduler/go_text.h"
+#include "pkg/api/json.h"
+#include "pkg/api/stream.h"
+#include "pkg/util/status.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+constexpr std::string_view kGroupVersion = "componentconfig/v1alpha1";
+constexpr std::string_view kKind = "KubeSchedulerConfiguration";
+constexpr std::string_view kDefaultAddress = "0.0.0.0:10251";
+
+bool SameName(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
+           return absl::ascii_tolower(static_cast<unsigned char>(x)) ==
+                  absl::ascii_tolower(static_cast<unsigned char>(y));
+         });
+}
+
+// Reads the members of one object; what nobody asked for is unknown.
+class Reader {
+ public:
+  Reader(api::Json object, std::string path, std::vector<std::string>* warnings)
+      : object_(object), path_(std::move(path)), warnings_(warnings) {}
+
+  absl::Status status() const { return status_; }
+  void Known(std::string_view key) { known_.push_back(std::string(key)); }
+
+  api::Json Get(std::string_view key) {
+    Known(key);
+    return object_.Find(key);
+  }
+  std::string Path(std::string_view key) const {
+    return path_.empty() ? std::string(key) : absl::StrCat(path_, ".", std::string(key));
+  }
+  void Bad(std::string_view key, api::Json v, std::string_view want) {
+    if (!status_.ok()) return;
+    status_ = absl::InvalidArgumentError(
+        absl::StrCat(Path(key), ": invalid value ", v.Brief(), ": must be ", std::string(want)));
+  }
+
+  void String(std::string_view key, std::string* out) {
+    api::Json v = Get(key);
+    if (v.IsNull()) return;
+    if (!v.IsString()) return Bad(key, v, "a string");
+    if (!v.Text().empty()) *out = v.Text();
+  }
+  void Bool(std::string_view key, bool* out) {
+    api::Json v = Get(key);
+    if (v.IsNull()) return;
+    if (!v.IsBool()) return Bad(key, v, "true or false");
+    *out = v.Bool();
+  }
+  // 0 is taken as absent, as 1.10's defaulting does.
+  void Int32(std::string_view key, int32_t* out) {
+    api::Json v = Get(key);
+    if (v.IsNull()) return;
+    if (!v.IsInt() || v.Int() != static_cast<int32_t>(v.Int())) return Bad(key, v, "a whole number of 32 bits");
+    if (v.Int() != 0) *out = static_cast<int32_t>(v.Int());
+  }
+  void Float(std::string_view key, float* out) {
+    api::Json v = Get(key);
+    if (v.IsNull()) return;
+    if (!v.IsNumber()) return Bad(key, v, "a number");
+    if (v.Double() != 0) *out = static_cast<float>(v.Double());
+  }
+  void Duration(std::string_view key, absl::Duration* out) {
+    api::Json v = Get(key);
+    if (v.IsNull()) return;
+    if (!v.IsString()) return Bad(key, v, "a string such as \"15s\"");
+    absl::Duration d;
+    if (absl::Status s = ParseGoDuration(std::string(v.Text()), &d); !s.ok()) {
+      return Bad(key, v, absl::StrCat("a duration such as \"15s\" (", std::string(s.message()), ")"));
+    }
+    if (d != absl::ZeroDuration()) *out = d;
+  }
+  void Seconds(std::string_view key, absl::Duration* out) {
+    int32_t s = 0;
+    Int32(key, &s);
+    if (s != 0) *out = absl::Seconds(s);
+  }
+  // A member that is an object; null when absent.
+  std::optional<Reader> Object(std::string_view key) {
+    api::Json v = Get(key);
+    if (v.IsNull()) return std::nullopt;
+    if (!v.IsObject()) {
+      Bad(key, v, "an object");
+      return std::nullopt;
+    }
+    return Reader(v, Path(key), warnings_);
+  }
+  // Call last: says what was not known, and takes the status of readers of members.
+  void Finish() {
+    for (const auto& m : object_.Children()) {
+      bool known = false;
+      for (const std::string& k : known_) known |= SameName(k, m.key);
+      if (!known && warnings_ != nullptr) {
+        warnings_->push_back(absl::StrCat("unknown field \"", Path(m.key), "\" is ignored"));
+      }
+    }
+  }
+  void Take(Reader& r) {
+    r.Finish();
+    if (status_.ok()) status_ = r.status();
+  }
+
+ private:
+  api::Json object_;
+  std::string path_;
+  std::vector<std::string>* warnings_;
+  std::vector<std::string> known_;
+  absl::Status status_;
+};
+
+AlgorithmSource ReadAlgorithm(Reader& parent, std::string_view key) {
+  AlgorithmSource a;
+  auto r = parent.Object(key);
+  if (r) {
+    std::string provider;
+    r->String("provider", &provider);
+    if (!provider.empty()) a.provider = provider;
+    if (auto policy = r->Object("policy")) {
+      a.policy.emplace();
+      if (auto file = policy->Object("file")) {
+        a.policy->file.emplace();
+        file->String("path", &*a.policy->file);
+        policy->Take(*file);
+      }
+      if (auto map = policy->Object("configMap")) {
+        a.policy->config_map = PolicyConfigMapSource{"kube-system", ""};
+        map->String("namespace", &a.policy->config_map->ns);
+        map->String("name", &a.policy->config_map->name);
+        policy->Take(*map);
+      }
+      r->Take(*policy);
+    }
+    parent.Take(*r);
+  }
+  if (!a.provider && !a.policy) a.provider = "DefaultProvider";
+  return a;
+}
+
+void ReadAddress(Reader& r, std::string_view key, std::string* out, std::vector<std::string>* warnings) {
+  std::string given;
+  r.String(key, &given);
+  auto hp = SplitHostPort(given);
+  if (!hp) {
+    if (!given.empty() && warnings != nullptr) {
+      warnings->push_back(absl::StrCat(std::string(key), ": \"", given, "\" is not host:port; ",
+                                       std::string(kDefaultAddress), " is used instead"));
+    }
+    *out = kDefaultAddress;
+  } else {
+    *out = JoinHostPort(hp->host.empty() ? "0.0.0.0" : hp->host, hp->port);
+  }
+}
+
+}  // namespace
+
+std::optional<HostPort> SplitHostPort(std::string_view a) {
+  HostPort out;
+  if (!a.empty() && a[0] == '[') {
+    const size_t close = a.find(']');
+    if (close == std::string_view::npos || close + 1 >= a.size() || a[close + 1] != ':') return std::nullopt;
+    out.host = a.substr(1, close - 1);
+    out.port = a.substr(close + 2);
+  } else {
+    const size_t colon = a.rfind(':');
+    if (colon == std::string_view::npos || a.find(':') != colon) return std::nullopt;
+    out.host = a.substr(0, colon);
+    out.port = a.substr(colon + 1);
+  }
+  return out;
+}
+
+std::string JoinHostPort(std::string_view host, std::string_view port) {
+  const std::string h(host);
+  return h.find(':') == std::string::npos ? absl::StrCat(h, ":", std::string(port))
+                                          : absl::StrCat("[", h, "]:", std::string(port));
+}
+
+absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings) {
+  absl::StatusOr<std::string> text = ReadFile(path);
+  if (!text.ok()) return text.status();
+  return ParseConfiguration(*text, warnings);
+}
+
+absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, std::vector<std::string>* warnings) {
+  const auto missing = [&](std::string_view what) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("Object '", std::string(what), "' is missing in '", std::string(text), "'"));
+  };
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return missing("Kind");
+  auto document = api::ReadDocument(text);
+  if (!document.ok()) return document.status();
+  api::Json root = document->root();
+  if (!root.IsObject()) return missing("Kind");
+  Reader r(root, "", warnings);
+  std::string kind, version;
+  r.String("kind", &kind);
+  r.String("apiVersion", &version);
+  if (!r.status().ok()) return r.status();
+  if (kind.empty()) return missing("Kind");
+  if (version.empty()) return missing("apiVersion");
+  if (version != kGroupVersion || kind != kKind) {
+    return absl::InvalidArgumentError(absl::StrCat("no kind \"", kind, "\" is registered for version \"", version,
+                                                   "\" (the only one is ", std::string(kKind), " in ",
+                                                   std::string(kGroupVersion), ")"));
+  }
+
+  Configuration c;
+  r.String("schedulerName", &c.scheduler_name);
+  c.algorithm = ReadAlgorithm(r, "algorithmSource");
+  r.Int32("hardPodAffinitySymmetricWeight", &c.hard_pod_affinity_symmetric_weight);
+  c.leader_election.leader_elect = false;
+  if (auto l = r.Object("leaderElection")) {
+    auto& le = c.leader_election;
+    l->Bool("leaderElect", &le.leader_elect);
+    l->Duration("leaseDuration", &le.lease_duration);
+    l->Duration("renewDeadline", &le.renew_deadline);
+    l->Duration("retryPeriod", &le.retry_period);
+    l->String("resourceLock", &le.resource_lock);
+    l->String("lockObjectNamespace", &le.lock_object_namespace);
+    l->String("lockObjectName", &le.lock_object_name);
+    l->String("resourceNamespace", &le.lock_object_namespace);  // their names since 1.19
+    l->String("resourceName", &le.lock_object_name);
+    r.Take(*l);
+  }
+  if (auto k = r.Object("clientConnection")) {
+    auto& cc = c.client_connection;
+    k->String("kubeconfig", &cc.kubeconfig);
+    k->String("acceptContentTypes", &cc.accept_content_types);
+    k->String("contentType", &cc.content_type);
+    k->Float("qps", &cc.qps);
+    k->Int32("burst", &cc.burst);
+    r.Take(*k);
+  }
+  ReadAddress(r, "healthzBindAddress", &c.healthz_bind_address, warnings);
+  ReadAddress(r, "metricsBindAddress", &c.metrics_bind_address, warnings);
+  r.Bool("enableProfiling", &c.enable_profiling);
+  r.Bool("enableContentionProfiling", &c.enable_contention_profiling);
+  r.String("failureDomains", &c.failure_domains);
+
+  r.Int32("percentageOfNodesToScore", &c.percentage_of_nodes_to_score);
+  r.Seconds("podInitialBackoffSeconds", &c.pod_initial_backoff);
+  r.Seconds("podMaxBackoffSeconds", &c.pod_max_backoff);
+  r.Duration("podMaxInUnschedulablePodsDuration", &c.pod_max_in_unschedulable);
+  r.Int32("parallelism", &c.parallelism);
+  r.Bool("delayCacheUntilActive", &c.delay_cache_until_active);
+  if (api::Json profiles = r.Get("profiles"); !profiles.IsNull()) {
+    if (!profiles.IsArray()) {
+      r.Bad("profiles", profiles, "a list");
+    } else {
+      size_t i = 0;
+      for (const auto& m : profiles.Children()) {
+        Reader one(m.value, absl::StrCat("profiles[", i++, "]"), warnings);
+        if (!m.value.IsObject()) {
+          r.Bad("profiles", m.value, "a list of objects");
+          break;
+        }
+        Profile p;
+        one.String("schedulerName", &p.scheduler_name);
+        p.algorithm = ReadAlgorithm(one, "algorithmSource");
+        if (p.scheduler_name.empty()) one.Bad("schedulerName", one.Get("schedulerName"), "the name of a scheduler");
+        r.Take(one);
+        c.profiles.push_back(std::move(p));
+      }
+    }
+  }
+  r.Finish();
+  if (!r.status().ok()) return r.status();
+  return c;
+}
+
+std::vector<std::string> CheckConfiguration(const Configuration& c) {
+  std::vector<std::string> bad;
+  if (c.percentage_of_nodes_to_score < 0 || c.percentage_of_nodes_to_score > 100) {
+    bad.push_back(absl::StrCat("percentageOfNodesToScore: invalid value ", c.percentage_of_nodes_to_score,
+                               ": not in valid range 0-100"));
+  }
+  if (c.pod_initial_backoff <= absl::ZeroDuration()) {
+    bad.emplace_back("podInitialBackoffSeconds: must be greater than 0");
+  }
+  if (c.pod_max_backoff < c.pod_initial_backoff) {
+    bad.emplace_back("podMaxBackoffSeconds: must be greater than or equal to PodInitialBackoffSeconds");
+  }
+  if (c.parallelism <= 0) bad.emplace_back("parallelism: should be an integer value greater than zero");
+  std::vector<std::string> names = {c.scheduler_name};
+  for (const Profile& p : c.profiles) {
+    for (const std::string& n : names) {
+      if (n == p.scheduler_name) bad.push_back(absl::StrCat("profiles: duplicate scheduler name ", Quoted(n)));
+    }
+    names.push_back(p.scheduler_name);
+  }
+  return bad;
+}
+
+// ---- writing ------------------------------------------------------------------------------------
+
+namespace {
+
+std::string Yaml(std::string_view s) {
+  std::string out;
+  api::AppendJsonString(s, &out);  // a JSON string is a YAML string
+  return out;
+}
+
+void AlgorithmToYaml(const AlgorithmSource& a, std::string_view indent, std::string* out) {
+  const std::string in(indent);
+  absl::StrAppend(out, in, "algorithmSource:\n");
+  if (a.provider) absl::StrAppend(out, in, "  provider: ", Yaml(*a.provider), "\n");
+  if (!a.policy) return;
+  if (a.policy->file) {
+    absl::StrAppend(out, in, "  policy:\n", in, "    file:\n", in, "      path: ", Yaml(*a.policy->file), "\n");
+  } else if (a.policy->config_map) {
+    absl::StrAppend(out, in, "  policy:\n", in, "    configMap:\n", in,
+                    "      namespace: ", Yaml(a.policy->config_map->ns), "\n");
+    absl::StrAppend(out, in, "      name: ", Yaml(a.policy->config_map->name), "\n");
+  } else {
+    absl::StrAppend(out, in, "  policy: {}\n");
+  }
+}
+
+const char* Text(bool b) {
+  return b ? "true" : "false";
+}
+
+}  // namespace
+
+std::string ConfigurationToYaml(const Configuration& c) {
+  std::string out;
+  const auto& le = c.leader_election;
+  const auto& cc = c.client_connection;
+  AlgorithmToYaml(c.algorithm, "", &out);
+  absl::StrAppend(&out, "apiVersion: ", std::string(kGroupVersion),
+                  "\nclientConnection:\n  acceptContentTypes: ", Yaml(cc.accept_content_types), "\n  burst: ", cc.burst,
+                  "\n  contentType: ", Yaml(cc.content_type));
+  absl::StrAppend(&out, "\n  kubeconfig: ", Yaml(cc.kubeconfig), "\n  qps: ", JsonFloat32(cc.qps), "\n");
+  absl::StrAppend(&out, "delayCacheUntilActive: ", Text(c.delay_cache_until_active),
+                  "\nenableContentionProfiling: ", Text(c.enable_contention_profiling),
+                  "\nenableProfiling: ", Text(c.enable_profiling), "\nfailureDomains: ", Yaml(c.failure_domains));
+  absl::StrAppend(&out, "\nhardPodAffinitySymmetricWeight: ", c.hard_pod_affinity_symmetric_weight,
+                  "\nhealthzBindAddress: ", Yaml(c.healthz_bind_address), "\nkind: ", std::string(kKind), "\n");
+  absl::StrAppend(&out, "leaderElection:\n  leaderElect: ", Text(le.leader_elect),
+                  "\n  leaseDuration: ", FormatGoDuration(le.lease_duration),
+                  "\n  lockObjectName: ", Yaml(le.lock_object_name));
+  absl::StrAppend(&out, "\n  lockObjectNamespace: ", Yaml(le.lock_object_namespace),
+                  "\n  renewDeadline: ", FormatGoDuration(le.renew_deadline),
+                  "\n  resourceLock: ", Yaml(le.resource_lock), "\n  retryPeriod: ", FormatGoDuration(le.retry_period));
+  absl::StrAppend(&out, "\nmetricsBindAddress: ", Yaml(c.metrics_bind_address), "\nparallelism: ", c.parallelism,
+                  "\npercentageOfNodesToScore: ", c.percentage_of_nodes_to_score);
+  absl::StrAppend(&out, "\npodInitialBackoffSeconds: ", c.pod_initial_backoff / absl::Seconds(1),
+                  "\npodMaxBackoffSeconds: ", c.pod_max_backoff / absl::Seconds(1),
+                  "\npodMaxInUnschedulablePodsDuration: ", FormatGoDuration(c.pod_max_in_unschedulable), "\n");
+  if (!c.profiles.empty()) absl::StrAppend(&out, "profiles:\n");
+  for (const Profile& p : c.profiles) {
+    absl::StrAppend(&out, "- schedulerName: ", Yaml(p.scheduler_name), "\n");
+    AlgorithmToYaml(p.algorithm, "  ", &out);
+  }
+  absl::StrAppend(&out, "schedulerName: ", Yaml(c.scheduler_name), "\n");
+  return out;
+}
+
+namespace {
+
+std::string AlgorithmToConfigz(const AlgorithmSource& a) {
+  std::string out = "{\"Policy\":";
+  if (!a.policy) {
+    out += "null";
+  } else {
+    out += "{\"File\":";
+    if (a.policy->file) {
+      absl::StrAppend(&out, "{\"Path\":", Yaml(*a.policy->file), "}");
+    } else {
+      out += "null";
+    }
+    out += ",\"ConfigMap\":";
+    if (a.policy->config_map) {
+      absl::StrAppend(&out, "{\"Namespace\":", Yaml(a.policy->config_map->ns),
+                      ",\"Name\":", Yaml(a.policy->config_map->name), "}");
+    } else {
+      out += "null";
+    }
+    out += "}";
+  }
+  absl::StrAppend(&out, ",\"Provider\":", a.provider ? Yaml(*a.provider) : "null", "}");
+  return out;
+}
+
+}  // namespace
+
+std::string ConfigurationToConfigz(const Configuration& c) {
+  const auto& le = c.leader_election;
+  const auto& cc = c.client_connection;
+  std::string out = absl::StrCat("{\"componentconfig\":{\"SchedulerName\":", Yaml(c.scheduler_name),
+                                 ",\"AlgorithmSource\":", AlgorithmToConfigz(c.algorithm));
+  absl::StrAppend(&out, ",\"HardPodAffinitySymmetricWeight\":", c.hard_pod_affinity_symmetric_weight,
+                  ",\"LeaderElection\":{\"LeaderElect\":", Text(le.leader_elect), ",\"LeaseDuration\":\"",
+                  FormatGoDuration(le.lease_duration));
+  absl::StrAppend(&out, "\",\"RenewDeadline\":\"", FormatGoDuration(le.renew_deadline), "\",\"RetryPeriod\":\"",
+                  FormatGoDuration(le.retry_period), "\",\"ResourceLock\":", Yaml(le.resource_lock));
+  absl::StrAppend(&out, ",\"LockObjectNamespace\":", Yaml(le.lock_object_namespace),
+                  ",\"LockObjectName\":", Yaml(le.lock_object_name),
+                  "},\"ClientConnection\":{\"KubeConfigFile\":", Yaml(cc.kubeconfig));
+  absl::StrAppend(&out, ",\"AcceptContentTypes\":", Yaml(cc.accept_content_types),
+                  ",\"ContentType\":", Yaml(cc.content_type), ",\"QPS\":", JsonFloat32(cc.qps),
+                  ",\"Burst\":", cc.burst);
+  absl::StrAppend(&out, "},\"HealthzBindAddress\":", Yaml(c.healthz_bind_address),
+                  ",\"MetricsBindAddress\":", Yaml(c.metrics_bind_address),
+                  ",\"EnableProfiling\":", Text(c.enable_profiling));
+  absl::StrAppend(&out, ",\"EnableContentionProfiling\":", Text(c.enable_contention_profiling),
+                  ",\"FailureDomains\":", Yaml(c.failure_domains));
+  // What 1.10 does not have is shown only when it is used.
+  if (!c.profiles.empty()) {
+    out += ",\"Profiles\":[";
+    for (size_t i = 0; i < c.profiles.size(); ++i) {
+      absl::StrAppend(&out, i == 0 ? "" : ",", "{\"SchedulerName\":", Yaml(c.profiles[i].scheduler_name),
+                      ",\"AlgorithmSource\":", AlgorithmToConfigz(c.profiles[i].algorithm), "}");
+    }
+    out += "]";
+  }
+  return out + "}}";
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,255 @@
+#include "cmd/kube-scheduler/flags.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+
+#include "cmd/kube-scheduler/go_text.h"
+#include "pkg/util/status.h"
+
+namespace berth::kube_scheduler {
+
+// ---- values -------------------------------------------------------------------------------------
+
+Flag& FlagSet::Add(Flag f) {
+  f.section = section_;
+  flags_.push_back(std::move(f));
+  return flags_.back();
+}
+
+Flag& FlagSet::Custom(std::string name, std::string type, std::string usage, std::string default_text,
+                      std::function<absl::Status(const std::string&)> set, std::function<std::string()> text) {
+  Flag f;
+  f.name = std::move(name);
+  f.type = std::move(type);
+  f.usage = std::move(usage);
+  f.default_text = std::move(default_text);
+  f.set = std::move(set);
+  f.text = std::move(text);
+  return Add(std::move(f));
+}
+
+Flag& FlagSet::String(std::string* v, std::string name, std::string usage) {
+  return Custom(
+      std::move(name), "string", std::move(usage), v->empty() ? "" : Quoted(*v),
+      [v](const std::string& s) {
+        *v = s;
+        return absl::OkStatus();
+      },
+      [v] { return *v; });
+}
+
+Flag& FlagSet::Bool(bool* v, std::string name, std::string usage) {
+  Flag& f = Custom(
+      std::move(name), "", std::move(usage), *v ? "true" : "", [v](const std::string& s) { return ParseBool(s, v); },
+      [v] { return std::string(*v ? "true" : "false"); });
+  f.no_value = "true";
+  return f;
+}
+
+Flag& FlagSet::Int32(int32_t* v, std::string name, std::string usage) {
+  return Custom(
+      std::move(name), "int32", std::move(usage), *v == 0 ? "" : absl::StrCat(*v),
+      [v](const std::string& s) {
+        int64_t wide = 0;
+        absl::Status st = ParseInt(s, 32, &wide);
+        if (st.ok()) *v = static_cast<int32_t>(wide);
+        return st;
+      },
+      [v] { return absl::StrCat(*v); });
+}
+
+Flag& FlagSet::Float32(float* v, std::string name, std::string usage) {
+  return Custom(
+      std::move(name), "float32", std::move(usage), *v == 0 ? "" : FormatGoFloat32(*v),
+      [v](const std::string& s) { return ParseFloat32(s, v); }, [v] { return FormatGoFloat32(*v); });
+}
+
+Flag& FlagSet::Duration(absl::Duration* v, std::string name, std::string usage) {
+  return Custom(
+      std::move(name), "duration", std::move(usage), *v == absl::ZeroDuration() ? "" : FormatGoDuration(*v),
+      [v](const std::string& s) { return ParseGoDuration(s, v); }, [v] { return FormatGoDuration(*v); });
+}
+
+// ---- parsing ------------------------------------------------------------------------------------
+
+Flag* FlagSet::Lookup(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  for (Flag& f : flags_) {
+    if (f.name == name) return &f;
+  }
+  return nullptr;
+}
+
+Flag* FlagSet::LookupShort(char c) {
+  for (Flag& f : flags_) {
+    if (f.shorthand == c) return &f;
+  }
+  return nullptr;
+}
+
+const Flag* FlagSet::Find(std::string_view name) const {
+  for (const Flag& f : flags_) {
+    if (f.name == name) return &f;
+  }
+  return nullptr;
+}
+
+bool FlagSet::Changed(std::string_view name) const {
+  const Flag* f = Find(name);
+  return f != nullptr && f->changed;
+}
+
+absl::Status FlagSet::Set(Flag& f, const std::string& value) {
+  if (absl::Status s = f.set(value); !s.ok()) {
+    const std::string spelled =
+        f.shorthand != 0 ? absl::StrCat("-", std::string(1, f.shorthand), ", --", f.name) : absl::StrCat("--", f.name);
+    return absl::InvalidArgumentError(
+        absl::StrCat("invalid argument ", Quoted(value), " for \"", spelled, "\" flag: ", s.message()));
+  }
+  f.changed = true;
+  if (!f.deprecated.empty())
+    std::fprintf(stderr, "Flag --%s has been deprecated, %s\n", f.name.c_str(), f.deprecated.c_str());
+  return absl::OkStatus();
+}
+
+absl::Status FlagSet::Parse(const std::vector<std::string>& args, std::vector<std::string>* rest) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string& word = args[i];
+    if (word.size() < 2 || word[0] != '-') {
+      rest->push_back(word);
+      continue;
+    }
+    if (word == "--") {
+      rest->insert(rest->end(), args.begin() + static_cast<std::ptrdiff_t>(i) + 1, args.end());
+      break;
+    }
+    if (word[1] == '-') {
+      const size_t eq = word.find('=');
+      const std::string name = word.substr(2, eq == std::string::npos ? eq : eq - 2);
+      if (name.empty() || name[0] == '-') return absl::InvalidArgumentError(absl::StrCat("bad flag syntax: ", word));
+      Flag* f = Lookup(name);
+      if (f == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown flag: --", name));
+      if (eq != std::string::npos) {
+        BERTH_RETURN_IF_ERROR(Set(*f, word.substr(eq + 1)));
+      } else if (!f->no_value.empty()) {
+        BERTH_RETURN_IF_ERROR(Set(*f, f->no_value));
+      } else if (i + 1 < args.size()) {
+        BERTH_RETURN_IF_ERROR(Set(*f, args[++i]));
+      } else {
+        return absl::InvalidArgumentError(absl::StrCat("flag needs an argument: ", word));
+      }
+      continue;
+    }
+    // Short flags may be written together: -hv2.
+    for (size_t at = 1; at < word.size();) {
+      const char c = word[at];
+      Flag* f = LookupShort(c);
+      if (f == nullptr) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("unknown shorthand flag: '", std::string(1, c), "' in -", word.substr(at)));
+      }
+      if (at + 1 < word.size() && word[at + 1] == '=') {
+        BERTH_RETURN_IF_ERROR(Set(*f, word.substr(at + 2)));
+        break;
+      }
+      if (!f->no_value.empty()) {
+        BERTH_RETURN_IF_ERROR(Set(*f, f->no_value));
+        ++at;
+        continue;
+      }
+      if (at + 1 < word.size()) {
+        BERTH_RETURN_IF_ERROR(Set(*f, word.substr(at + 1)));
+      } else if (i + 1 < args.size()) {
+        BERTH_RETURN_IF_ERROR(Set(*f, args[++i]));
+      } else {
+        return absl::InvalidArgumentError(absl::StrCat("flag needs an argument: '", std::string(1, c), "' in ", word));
+      }
+      break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// ---- help ---------------------------------------------------------------------------------------
+
+std::vector<const Flag*> FlagSet::Sorted() const {
+  std::vector<const Flag*> out;
+  for (const Flag& f : flags_) out.push_back(&f);
+  std::sort(out.begin(), out.end(), [](const Flag* a, const Flag* b) { return a->name < b->name; });
+  return out;
+}
+
+std::string FlagSet::Usage(size_t width) const {
+  std::vector<std::string> sections;
+  std::map<std::string, std::vector<const Flag*>> by_section;
+  for (const Flag& f : flags_) {
+    if (std::find(sections.begin(), sections.end(), f.section) == sections.end()) sections.push_back(f.section);
+  }
+  size_t indent = 0;
+  for (const Flag* f : Sorted()) {
+    if (!f->deprecated.empty()) continue;
+    by_section[f->section].push_back(f);
+  }
+  const auto left = [](const Flag& f) {
+    std::string s = f.shorthand != 0 ? absl::StrCat("  -", std::string(1, f.shorthand), ", --", f.name)
+                                     : absl::StrCat("      --", f.name);
+    if (!f.type.empty()) absl::StrAppend(&s, f.no_value.empty() ? " " : "", f.type);
+    return s;
+  };
+  for (const Flag& f : flags_) {
+    if (f.deprecated.empty()) indent = std::max(indent, std::min<size_t>(left(f).size(), 44));
+  }
+  indent += 3;
+  std::string out;
+  for (const std::string& section : sections) {
+    absl::StrAppend(&out, out.empty() ? "" : "\n", section, ":\n");
+    for (const Flag* f : by_section[section]) {
+      std::string line = left(*f);
+      if (line.size() + 1 > indent) {
+        absl::StrAppend(&out, line, "\n");
+        line.clear();
+      }
+      line.resize(indent, ' ');
+      std::string text = f->usage;
+      if (!f->default_text.empty()) absl::StrAppend(&text, " (default ", f->default_text, ")");
+      // Words are kept whole; line breaks in the text stay.
+      size_t column = indent;
+      std::string word;
+      const auto flush = [&] {
+        if (word.empty()) return;
+        if (column > indent && column + 1 + word.size() > width) {
+          absl::StrAppend(&line, "\n", std::string(indent, ' '));
+          column = indent;
+        } else if (column > indent) {
+          line += ' ';
+          ++column;
+        }
+        line += word;
+        column += word.size();
+        word.clear();
+      };
+      for (char c : text) {
+        if (c == ' ') {
+          flush();
+        } else if (c == '\n') {
+          flush();
+          absl::StrAppend(&line, "\n", std::string(indent, ' '));
+          column = indent;
+        } else {
+          word += c;
+        }
+      }
+      flush();
+      absl::StrAppend(&out, line, "\n");
+    }
+  }
+  return out;
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,100 @@
+// The one way into the scheduler's thread: a bounded queue of batches.
+#pragma once
+#include <absl/time/time.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <functional>
+#include <mutex>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "pkg/api/types.h"
+#include "pkg/client/informer.h"
+#include "pkg/scheduler/scheduler_actions.h"
+
+namespace berth::kube_scheduler {
+
+template <typename... T>
+using InboxItemOf = std::variant<scheduler::Reply, std::function<void()>, client::InformerBatch<T>...>;
+using InboxItem =
+    InboxItemOf<api::Pod, api::Node, api::Service, api::ReplicationController, api::ReplicaSet, api::StatefulSet,
+                api::PersistentVolume, api::PersistentVolumeClaim, api::StorageClass, api::PodDisruptionBudget>;
+
+// Items come out in the order in which they went in. Any thread may put, one takes.
+class Inbox {
+ public:
+  // `limit`: events of informers waiting. When there are more, who brings news waits: the watch is then read slower,
+  // and a server that does not want to wait cuts it, after which everything is listed again.
+  explicit Inbox(size_t limit) : limit_(limit) {}
+
+  // News: waits while the inbox is full, unless it is closed.
+  template <typename T>
+  void PutNews(client::InformerBatch<T> batch) {
+    std::unique_lock lock(mutex_);
+    if (waiting_ >= limit_) {
+      ++full_;
+      room_.wait(lock, [&] { return waiting_ < limit_ || closed_; });
+    }
+    waiting_ += batch.events.size();
+    items_.emplace_back(std::move(batch));
+    Wake();
+  }
+  // Replies and commands: as many as were asked for, so they never wait.
+  void Put(InboxItem item) {
+    std::lock_guard lock(mutex_);
+    items_.push_back(std::move(item));
+    Wake();
+  }
+
+  // Everything there is, into `out`; waits for something until `limit` has passed.
+  void Take(std::vector<InboxItem>* out, absl::Duration limit) {
+    out->clear();
+    std::unique_lock lock(mutex_);
+    if (items_.empty() && limit > absl::ZeroDuration()) {
+      idle_ = true;
+      const auto something = [&] { return !items_.empty(); };
+      if (limit < absl::Hours(1)) {
+        news_.wait_for(lock, absl::ToChronoMicroseconds(limit), something);
+      } else {
+        news_.wait(lock, something);
+      }
+      idle_ = false;
+    }
+    std::swap(*out, items_);
+    waiting_ = 0;
+    room_.notify_all();
+  }
+  // Nobody takes any more.
+  void Close() {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+    room_.notify_all();
+  }
+  size_t depth() const {
+    std::lock_guard lock(mutex_);
+    return waiting_;
+  }
+  // How often it was full.
+  uint64_t full() const {
+    std::lock_guard lock(mutex_);
+    return full_;
+  }
+  size_t limit() const { return limit_; }
+
+ private:
+  void Wake() {
+    if (idle_) news_.notify_one();
+  }
+  const size_t limit_;
+  mutable std::mutex mutex_;
+  std::condition_variable news_, room_;
+  std::vector<InboxItem> items_;
+  size_t waiting_ = 0;
+  uint64_t full_ = 0;
+  bool idle_ = false, closed_ = false;
+};
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,299 @@
+#include "cmd/kube-scheduler/metrics.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+#include <dirent.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "cmd/kube-scheduler/build_info.h"
+#include "cmd/kube-scheduler/go_text.h"
+
+namespace berth::kube_scheduler {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+
+MetricFamily Family(std::string name, MetricType type, std::string help) {
+  MetricFamily f;
+  f.name = std::move(name);
+  f.type = type;
+  f.help = std::move(help);
+  return f;
+}
+
+void AddSample(MetricFamily* f, std::vector<std::pair<std::string, std::string>> labels, double value) {
+  ClientMetric m;
+  for (auto& [name, v] : labels) m.label.push_back({std::move(name), std::move(v)});
+  if (f->type == MetricType::Counter) {
+    m.counter.value = value;
+  } else {
+    m.gauge.value = value;
+  }
+  f->metric.push_back(std::move(m));
+}
+
+// ---- the scheduler ------------------------------------------------------------------------------
+
+namespace {
+
+void AddHistogram(const char* name, const char* help, const scheduler::LatencyHistogram& h,
+                  std::vector<MetricFamily>* out) {
+  MetricFamily f = Family(name, MetricType::Histogram, help);
+  ClientMetric m;
+  uint64_t n = 0;
+  for (size_t i = 0; i <= scheduler::LatencyHistogram::kBuckets; ++i) {
+    n += h.count_in(i);
+    const bool last = i == scheduler::LatencyHistogram::kBuckets;
+    m.histogram.bucket.push_back(
+        {n, last ? std::numeric_limits<double>::infinity() : static_cast<double>(int64_t{1000} << i)});
+  }
+  m.histogram.sample_count = n;
+  m.histogram.sample_sum = static_cast<double>(h.sum());
+  f.metric.push_back(std::move(m));
+  out->push_back(std::move(f));
+}
+
+void AddOne(const char* name, MetricType type, const char* help, double value, std::vector<MetricFamily>* out) {
+  out->push_back(Family(name, type, help));
+  AddSample(&out->back(), {}, value);
+}
+
+}  // namespace
+
+void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
+  const auto& m = s.metrics;
+  constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
+  AddHistogram("scheduler_e2e_scheduling_latency_microseconds",
+               "E2e scheduling latency (scheduling algorithm + binding)", m.e2e, out);
+  AddHistogram("scheduler_scheduling_algorithm_latency_microseconds", "Scheduling algorithm latency", m.algorithm, out);
+  AddHistogram("scheduler_scheduling_algorithm_predicate_evaluation",
+               "Scheduling algorithm predicate evaluation duration", m.predicates, out);
+  AddHistogram("scheduler_scheduling_algorithm_priority_evaluation",
+               "Scheduling algorithm priority evaluation duration", m.priorities, out);
+  AddHistogram("scheduler_scheduling_algorithm_preemption_evaluation",
+               "Scheduling algorithm preemption evaluation duration", m.preemption, out);
+  AddHistogram("scheduler_binding_latency_microseconds", "Binding latency", m.binding, out);
+  AddOne("scheduler_pod_preemption_victims", kGauge, "Number of selected preemption victims",
+         static_cast<double>(m.preemption_victims), out);
+  AddOne("scheduler_total_preemption_attempts", kCounter, "Total preemption attempts in the cluster till now",
+         static_cast<double>(m.preemption_attempts), out);
+
+  // Beyond 1.10.
+  MetricFamily attempts =
+      Family("scheduler_schedule_attempts_total", kCounter,
+             "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could "
+             "not be scheduled, while 'error' means an internal scheduler problem.");
+  AddSample(&attempts, {{"result", "error"}}, static_cast<double>(m.errors));
+  AddSample(&attempts, {{"result", "scheduled"}}, static_cast<double>(m.scheduled));
+  AddSample(&attempts, {{"result", "unschedulable"}}, static_cast<double>(m.unschedulable));
+  out->push_back(std::move(attempts));
+  MetricFamily pending = Family("scheduler_pending_pods", kGauge,
+                                "Number of pending pods, by the queue they are in: active, backoff, unschedulable.");
+  AddSample(&pending, {{"queue", "active"}}, static_cast<double>(s.queue.active));
+  AddSample(
+      &pending, {{"queue", "backoff"}},
+      static_cast<double>(s.queue.backoff + s.by_place[static_cast<size_t>(scheduler::Scheduler::Place::kBackoff)]));
+  AddSample(&pending, {{"queue", "unschedulable"}}, static_cast<double>(s.queue.unschedulable));
+  out->push_back(std::move(pending));
+  MetricFamily places = Family("scheduler_pods_by_state", kGauge, "Number of pending pods, by what they wait for.");
+  for (size_t i = 0; i < s.by_place.size(); ++i) {
+    AddSample(&places,
+              {{"state", std::string(scheduler::Scheduler::PlaceName(static_cast<scheduler::Scheduler::Place>(i)))}},
+              static_cast<double>(s.by_place[i]));
+  }
+  out->push_back(std::move(places));
+  MetricFamily reasons = Family("scheduler_pending_pods_by_reason", kGauge,
+                                "Number of pending pods, by reason of their last failure. A pod with several reasons "
+                                "counts for each.");
+  for (const auto& [reason, n] : s.by_reason) AddSample(&reasons, {{"reason", reason}}, static_cast<double>(n));
+  if (!reasons.metric.empty()) out->push_back(std::move(reasons));
+  AddOne("scheduler_binds_in_flight", kGauge, "Number of bindings whose outcome is not known yet",
+         static_cast<double>(s.binds_in_flight), out);
+  AddOne("scheduler_pods_bound_total", kCounter, "Number of pods bound", static_cast<double>(m.bound), out);
+  AddOne("scheduler_bind_failures_total", kCounter, "Number of bindings that failed",
+         static_cast<double>(m.bind_failures), out);
+  AddOne("scheduler_bind_outcome_unknown_total", kCounter,
+         "Number of bindings without a clear answer, whose outcome had to be asked for",
+         static_cast<double>(m.binds_unknown), out);
+  AddOne("scheduler_expired_pods_total", kCounter,
+         "Number of bound pods that the watch did not show in time, so that they were asked for",
+         static_cast<double>(m.expired), out);
+  AddOne("scheduler_cache_repairs_total", kCounter, "Number of pods found on another node than known",
+         static_cast<double>(s.repairs), out);
+  MetricFamily size = Family("scheduler_scheduler_cache_size", kGauge,
+                             "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
+  AddSample(&size, {{"type", "assumed_pods"}}, static_cast<double>(s.assumed));
+  AddSample(&size, {{"type", "nodes"}}, static_cast<double>(s.nodes));
+  AddSample(&size, {{"type", "pods"}}, static_cast<double>(s.pods));
+  out->push_back(std::move(size));
+}
+
+// ---- requests -----------------------------------------------------------------------------------
+
+void RestMetrics::OnAnswer(std::string_view code, std::string_view method, std::string_view host) {
+  std::lock_guard lock(mutex_);
+  ++answers_[{std::string(code), std::string(host), std::string(method)}];
+}
+
+void RestMetrics::OnLatency(std::string_view method, std::string_view url, double seconds) {
+  std::lock_guard lock(mutex_);
+  Latency& l = latencies_[{std::string(url), std::string(method)}];
+  size_t i = 0;
+  for (double bound = 0.001; i < kBuckets && seconds > bound; bound *= 2) ++i;
+  ++l.counts[i];
+  l.sum += seconds;
+}
+
+void RestMetrics::Collect(std::vector<MetricFamily>* out) const {
+  std::lock_guard lock(mutex_);
+  MetricFamily total = Family("rest_client_requests_total", MetricType::Counter,
+                              "Number of HTTP requests, partitioned by status code, method, and host.");
+  for (const auto& [key, n] : answers_) {
+    AddSample(&total, {{"code", key[0]}, {"host", key[1]}, {"method", key[2]}}, static_cast<double>(n));
+  }
+  if (!total.metric.empty()) out->push_back(std::move(total));
+  MetricFamily latency = Family("rest_client_request_latency_seconds", MetricType::Histogram,
+                                "Request latency in seconds. Broken down by verb and URL.");
+  for (const auto& [key, l] : latencies_) {
+    ClientMetric m;
+    m.label = {{"url", key.first}, {"verb", key.second}};
+    uint64_t n = 0;
+    double bound = 0.001;
+    for (size_t i = 0; i <= kBuckets; ++i, bound *= 2) {
+      n += l.counts[i];
+      m.histogram.bucket.push_back({n, i == kBuckets ? std::numeric_limits<double>::infinity() : bound});
+    }
+    m.histogram.sample_count = n;
+    m.histogram.sample_sum = l.sum;
+    latency.metric.push_back(std::move(m));
+  }
+  if (!latency.metric.empty()) out->push_back(std::move(latency));
+}
+
+// ---- the process --------------------------------------------------------------------------------
+
+void CollectProcess(std::vector<MetricFamily>* out) {
+  rusage use{};
+  getrusage(RUSAGE_SELF, &use);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  AddOne("process_cpu_seconds_total", MetricType::Counter, "Total user and system CPU time spent in seconds.",
+         seconds(use.ru_utime) + seconds(use.ru_stime), out);
+  if (DIR* d = opendir("/proc/self/fd")) {
+    int n = -1;  // the directory itself is open, too
+    while (const dirent* e = readdir(d)) n += e->d_name[0] != '.' ? 1 : 0;
+    closedir(d);
+    AddOne("process_open_fds", MetricType::Gauge, "Number of open file descriptors.", n, out);
+  }
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  AddOne("process_max_fds", MetricType::Gauge, "Maximum number of open file descriptors.",
+         static_cast<double>(limit.rlim_cur), out);
+  std::ifstream stat("/proc/self/stat");
+  std::stringstream text;
+  text << stat.rdbuf();
+  // The name, in parentheses, may hold blanks; the fields behind it do not.
+  const std::string all = text.str();
+  const std::vector<std::string> fields = absl::StrSplit(all.substr(std::min(all.rfind(')') + 2, all.size())), ' ');
+  if (fields.size() > 21) {
+    double start = 0, size = 0, pages = 0;
+    (void)absl::SimpleAtod(fields[19], &start);
+    (void)absl::SimpleAtod(fields[20], &size);
+    (void)absl::SimpleAtod(fields[21], &pages);
+    static const double kBoot = [] {
+      std::ifstream in("/proc/stat");
+      std::string word;
+      double boot = 0;
+      while (in >> word) {
+        if (word == "btime") in >> boot;
+      }
+      return boot;
+    }();
+    AddOne("process_start_time_seconds", MetricType::Gauge, "Start time of the process since unix epoch in seconds.",
+           kBoot + start / static_cast<double>(sysconf(_SC_CLK_TCK)), out);
+    AddOne("process_virtual_memory_bytes", MetricType::Gauge, "Virtual memory size in bytes.", size, out);
+    AddOne("process_resident_memory_bytes", MetricType::Gauge, "Resident memory size in bytes.",
+           pages * static_cast<double>(sysconf(_SC_PAGESIZE)), out);
+  }
+  const BuildInfo b = GetBuildInfo();
+  out->push_back(Family("kubernetes_build_info", MetricType::Gauge,
+                        "A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree "
+                        "state, build date, Go version, and compiler from which Kubernetes was built, and platform on "
+                        "which it is running."));
+  AddSample(&out->back(),
+            {{"buildDate", b.build_date},
+             {"compiler", b.compiler},
+             {"gitCommit", b.git_commit},
+             {"gitTreeState", b.git_tree_state},
+             {"gitVersion", b.git_version},
+             {"goVersion", b.go_version},
+             {"major", b.major},
+             {"minor", b.minor},
+             {"platform", b.platform}},
+            1);
+}
+
+// ---- text ---------------------------------------------------------------------------------------
+
+namespace {
+
+std::string Escape(std::string_view s, bool quotes) {
+  std::string out;
+  for (char c : s) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '"' && quotes) {
+      out += "\\\"";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string LabelText(const ClientMetric& m, const std::string& le = {}) {
+  std::string out;
+  for (const auto& l : m.label)
+    absl::StrAppend(&out, out.empty() ? "" : ",", l.name, "=\"", Escape(l.value, true), "\"");
+  if (!le.empty()) absl::StrAppend(&out, out.empty() ? "" : ",", "le=\"", le, "\"");
+  return out.empty() ? out : absl::StrCat("{", out, "}");
+}
+
+}  // namespace
+
+std::string ToText(std::vector<MetricFamily> families) {
+  std::sort(families.begin(), families.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  std::string out;
+  for (MetricFamily& f : families) {
+    std::sort(f.metric.begin(), f.metric.end(),
+              [](const ClientMetric& a, const ClientMetric& b) { return LabelText(a) < LabelText(b); });
+    const char* type = f.type == MetricType::Counter ? "counter" : f.type == MetricType::Gauge ? "gauge" : "histogram";
+    absl::StrAppend(&out, "# HELP ", f.name, " ", Escape(f.help, false), "\n# TYPE ", f.name, " ", type, "\n");
+    for (const ClientMetric& m : f.metric) {
+      if (f.type == MetricType::Histogram) {
+        for (const auto& b : m.histogram.bucket) {
+          absl::StrAppend(&out, f.name, "_bucket", LabelText(m, FormatGoFloat(b.upper_bound)), " ", b.cumulative_count,
+                          "\n");
+        }
+        absl::StrAppend(&out, f.name, "_sum", LabelText(m), " ", FormatGoFloat(m.histogram.sample_sum), "\n");
+        absl::StrAppend(&out, f.name, "_count", LabelText(m), " ", m.histogram.sample_count, "\n");
+      } else {
+        const double v = f.type == MetricType::Counter ? m.counter.value : m.gauge.value;
+        absl::StrAppend(&out, f.name, LabelText(m), " ", FormatGoFloat(v), "\n");
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,61 @@
+// The page behind /metrics: every metric of Kubernetes 1.10's scheduler under its name, and some more.
+#pragma once
+#include <prometheus/metric_family.h>
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "pkg/client/rest.h"
+#include "pkg/scheduler/queue/scheduling_queue.h"
+#include "pkg/scheduler/scheduler.h"
+#include "pkg/scheduler/scheduler_metrics.h"
+
+namespace berth::kube_scheduler {
+
+// What the scheduler's thread lays down now and then for others to read.
+struct SchedulerSnapshot {
+  scheduler::SchedulerMetrics metrics;
+  scheduler::SchedulingQueue::Depth queue;
+  std::array<size_t, scheduler::Scheduler::kPlaces> by_place{};
+  size_t binds_in_flight = 0;
+  std::vector<std::pair<std::string, int64_t>> by_reason;
+  size_t nodes = 0, pods = 0, assumed = 0;
+  uint64_t repairs = 0;
+};
+
+// Requests to the API server, told by the I/O threads.
+class RestMetrics final : public client::RestObserver {
+ public:
+  void OnAnswer(std::string_view code, std::string_view method, std::string_view host) override;
+  void OnLatency(std::string_view method, std::string_view url, double seconds) override;
+  void Collect(std::vector<prometheus::MetricFamily>* out) const;
+
+ private:
+  static constexpr size_t kBuckets = 10;  // 0.001 * 2^k s
+  struct Latency {
+    std::array<uint64_t, kBuckets + 1> counts{};
+    double sum = 0;
+  };
+  mutable std::mutex mutex_;
+  std::map<std::array<std::string, 3>, uint64_t, std::less<>> answers_;
+  std::map<std::pair<std::string, std::string>, Latency, std::less<>> latencies_;
+};
+
+// Builds families.
+prometheus::MetricFamily Family(std::string name, prometheus::MetricType type, std::string help);
+void AddSample(prometheus::MetricFamily* f, std::vector<std::pair<std::string, std::string>> labels, double value);
+
+void CollectScheduler(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
+// CPU, memory, descriptors of this process, and build information.
+void CollectProcess(std::vector<prometheus::MetricFamily>* out);
+
+// Text format 0.0.4 with numbers as Go writes them, families by name, metrics by their labels.
+std::string ToText(std::vector<prometheus::MetricFamily> families);
+
+}  // namespace berth::kube_scheduler

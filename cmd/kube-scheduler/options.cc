@@ -1,0 +1,337 @@
+#include "cmd/kube-scheduler/options.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include "cmd/kube-scheduler/go_text.h"
+#include "pkg/scheduler/factory/factory.h"
+#include "pkg/util/feature_gates.h"
+#include "pkg/util/status.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+constexpr char kDescription[] =
+    "The Kubernetes scheduler is a policy-rich, topology-aware, workload-specific function that decides on which node "
+    "of a cluster each pod runs. It follows the API server, filters the nodes by predicates, ranks those that fit by "
+    "priority functions, and binds the pod to the best one.";
+
+std::string GatesUsage() {
+  std::string out =
+      "A set of key=value pairs that describe feature gates for alpha/experimental features. Options are:";
+  for (const util::FeatureGate& g : util::FeatureGates()) {
+    const char* on = g.on ? "true" : "false";
+    std::string_view stage;
+    switch (g.stage) {
+      case util::GateStage::kAlpha:
+        stage = "ALPHA - ";
+        break;
+      case util::GateStage::kBeta:
+        stage = "BETA - ";
+        break;
+      case util::GateStage::kDeprecated:
+        stage = "DEPRECATED - ";
+        break;
+      case util::GateStage::kGA:
+        break;
+    }
+    absl::StrAppend(&out, "\n", std::string(g.name), "=true|false (", std::string(stage), "default=", on, ")");
+  }
+  return out;
+}
+
+absl::Status ParseSeverity(const std::string& text, int* out) {
+  static constexpr std::array<std::string_view, 4> kNames = {"INFO", "WARNING", "ERROR", "FATAL"};
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (absl::AsciiStrToUpper(text) == kNames[i]) {
+      *out = static_cast<int>(i);
+      return absl::OkStatus();
+    }
+  }
+  int64_t v = 0;
+  BERTH_RETURN_IF_ERROR(ParseInt(text, 32, &v));
+  if (v < 0 || v > 3) return absl::InvalidArgumentError("must be 0 to 3 or one of INFO, WARNING, ERROR, FATAL");
+  *out = static_cast<int>(v);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Options::Options() {
+  Configuration& c = flag_config_;
+  auto& le = c.leader_election;
+  auto& cc = c.client_connection;
+
+  flags_.Section("Configuration");
+  flags_.String(&config_file_, "config",
+                "The path to the configuration file. All other flags but --master, --feature-gates and the logging "
+                "flags are then without effect.");
+  flags_.String(&write_config_to, "write-config-to", "If set, write the configuration values to this file and exit.");
+  flags_.String(&master, "master", "The address of the Kubernetes API server (overrides any value in kubeconfig)");
+  flags_.String(&cc.kubeconfig, "kubeconfig",
+                "Path to kubeconfig file with authorization and master location information.");
+  flags_.String(&cc.content_type, "kube-api-content-type",
+                "Content type of requests sent to apiserver. JSON is always spoken; the value is only shown.");
+  flags_.Float32(&cc.qps, "kube-api-qps", "QPS to use while talking with kubernetes apiserver");
+  flags_.Int32(&cc.burst, "kube-api-burst", "Burst to use while talking with kubernetes apiserver");
+  flags_.Custom(
+      "feature-gates", "mapStringBool", GatesUsage(), "", [this](const std::string& s) { return SetGates(s); },
+      [this] {
+        std::string out;
+        for (const auto& [name, on] : gates_)
+          absl::StrAppend(&out, out.empty() ? "" : ",", name, "=", on ? "true" : "false");
+        return out;
+      });
+
+  flags_.Section("Scheduling");
+  flags_.String(&c.scheduler_name, "scheduler-name",
+                "Name of the scheduler, used to select which pods will be processed by this scheduler, based on pod's "
+                "\"spec.schedulerName\".");
+  flags_.String(
+      &provider_, "algorithm-provider",
+      absl::StrCat("The scheduling algorithm provider to use, one of: ", scheduler::ListAlgorithmProviders()));
+  flags_.String(&policy_file_, "policy-config-file",
+                "File with scheduler policy configuration. This file is used if policy ConfigMap is not provided or "
+                "--use-legacy-policy-config=true");
+  flags_.String(&policy_map_, "policy-configmap",
+                "Name of the ConfigMap object that contains scheduler's policy configuration. It must exist in the "
+                "system namespace before scheduler initialization if --use-legacy-policy-config=false. The config must "
+                "be provided as the value of an element in 'Data' map with the key='policy.cfg'");
+  flags_.String(&policy_map_ns_, "policy-configmap-namespace",
+                "The namespace where policy ConfigMap is located. The system namespace will be used if this is not "
+                "provided or is empty.");
+  flags_.Bool(&legacy_policy_, "use-legacy-policy-config",
+              "When set to true, scheduler will ignore policy ConfigMap and uses policy config file");
+  flags_.Duration(&c.pod_max_in_unschedulable, "pod-max-in-unschedulable-pods-duration",
+                  "How long a pod that does not fit waits for a change of the cluster before it is tried again all the "
+                  "same (gate PodPriority).");
+  flags_
+      .Int32(&c.hard_pod_affinity_symmetric_weight, "hard-pod-affinity-symmetric-weight",
+             "RequiredDuringScheduling affinity is not symmetric, but there is an implicit PreferredDuringScheduling "
+             "affinity rule corresponding to every RequiredDuringScheduling affinity rule. "
+             "--hard-pod-affinity-symmetric-weight represents the weight of implicit PreferredDuringScheduling "
+             "affinity rule.")
+      .deprecated = "This option was moved to the policy configuration file";
+  flags_
+      .String(&c.failure_domains, "failure-domains",
+              "Indicate the \"all topologies\" set for an empty topologyKey when it's used for "
+              "PreferredDuringScheduling pod anti-affinity.")
+      .deprecated = "Doesn't have any effect. Will be removed in future version.";
+
+  flags_.Section("Serving");
+  flags_.String(&address_, "address", "The IP address to serve on (set to 0.0.0.0 for all interfaces)");
+  flags_.Int32(&port_, "port",
+               "The port that the scheduler's http service runs on. -1: it is not served, 0: any free port.");
+  flags_.Bool(&c.enable_profiling, "profiling", "Enable profiling via web interface host:port/debug/pprof/");
+  flags_.Bool(&c.enable_contention_profiling, "contention-profiling",
+              "Enable lock contention profiling, if profiling is enabled");
+  flags_.String(&secure.bind_address, "bind-address", "The IP address on which to serve HTTPS.");
+  flags_.Int32(&secure.port, "secure-port",
+               "The port on which to serve HTTPS with authentication and authorization. 0: it is not served.");
+  flags_.String(&secure.cert_dir, "cert-dir",
+                "The directory where a self-made certificate is kept (kube-scheduler.crt, kube-scheduler.key). Empty: "
+                "it is made anew in memory.");
+  flags_.String(&secure.cert_file, "tls-cert-file",
+                "File containing the x509 certificate for HTTPS. Without it and --tls-private-key-file a self-signed "
+                "one is made.");
+  flags_.String(&secure.key_file, "tls-private-key-file",
+                "File containing the x509 private key matching --tls-cert-file.");
+  flags_.String(&secure.client_ca_file, "client-ca-file",
+                "Requests that show a client certificate signed by one of the authorities in this file are "
+                "authenticated by its CommonName.");
+
+  flags_.Section("Leader election");
+  flags_.Bool(&le.leader_elect, "leader-elect",
+              "Start a leader election client and gain leadership before executing the main loop. Enable this when "
+              "running replicated components for high availability.");
+  flags_.Duration(&le.lease_duration, "leader-elect-lease-duration",
+                  "The duration that non-leader candidates will wait after observing a leadership renewal until "
+                  "attempting to acquire leadership of a led but unrenewed leader slot.");
+  flags_.Duration(&le.renew_deadline, "leader-elect-renew-deadline",
+                  "The interval between attempts by the acting master to renew a leadership slot before it stops "
+                  "leading. This must be less than the lease duration.");
+  flags_.Duration(&le.retry_period, "leader-elect-retry-period",
+                  "The duration the clients should wait between attempting acquisition and renewal of a leadership.");
+  flags_
+      .String(&le.resource_lock, "leader-elect-resource-lock",
+              "The type of resource object that is used for locking during leader election. Supported options are "
+              "`endpoints`, `configmaps` and `leases`.")
+      .type = "endpoints";
+  flags_.String(&le.lock_object_namespace, "lock-object-namespace", "Define the namespace of the lock object.");
+  flags_.String(&le.lock_object_name, "lock-object-name", "Define the name of the lock object.");
+  flags_.String(&le.lock_object_namespace, "leader-elect-resource-namespace",
+                "The same as --lock-object-namespace, as releases since 1.19 call it.");
+  flags_.String(&le.lock_object_name, "leader-elect-resource-name",
+                "The same as --lock-object-name, as releases since 1.19 call it.");
+
+  flags_.Section("Logging");
+  LoggingOptions& l = logging;
+  flags_.Bool(&l.log_to_stderr, "logtostderr", "log to standard error instead of files");
+  flags_.Bool(&l.also_log_to_stderr, "alsologtostderr", "log to standard error as well as files");
+  flags_.String(&l.log_dir, "log-dir", "If non-empty, write log files in this directory");
+  flags_.Custom(
+      "stderrthreshold", "severity", "logs at or above this threshold go to stderr", "2",
+      [&l](const std::string& s) { return ParseSeverity(s, &l.stderr_threshold); },
+      [&l] { return absl::StrCat(l.stderr_threshold); });
+  flags_
+      .Custom(
+          "v", "Level", "log level for V logs", "",
+          [&l](const std::string& s) {
+            int64_t v = 0;
+            if (!ParseInt(s, 32, &v).ok())
+              return absl::InvalidArgumentError(absl::StrCat("strconv.Atoi: parsing ", Quoted(s), ": invalid syntax"));
+            l.verbosity = static_cast<int>(v);
+            return absl::OkStatus();
+          },
+          [&l] { return absl::StrCat(l.verbosity); })
+      .shorthand = 'v';
+  flags_.Custom(
+      "vmodule", "moduleSpec", "comma-separated list of pattern=N settings for file-filtered logging", "",
+      [&l](const std::string& s) {
+        for (const auto& item : std::vector<std::string>(absl::StrSplit(s, ',', absl::SkipEmpty()))) {
+          const std::vector<std::string> kv = absl::StrSplit(item, '=');
+          int64_t level = 0;
+          if (kv.size() != 2 || kv[0].empty())
+            return absl::InvalidArgumentError("syntax error: expect comma-separated list of filename=N");
+          BERTH_RETURN_IF_ERROR(ParseInt(kv[1], 32, &level));
+          if (level < 0) return absl::InvalidArgumentError("negative value for vmodule level");
+        }
+        l.vmodule = s;
+        return absl::OkStatus();
+      },
+      [&l] { return l.vmodule; });
+  flags_.Custom(
+      "log-backtrace-at", "traceLocation", "when logging hits line file:N, emit a stack trace", ":0",
+      [&l](const std::string& s) {
+        const std::vector<std::string> parts = absl::StrSplit(s, ':');
+        int64_t line = 0;
+        if (!s.empty() && (parts.size() != 2 || !ParseInt(parts[1], 32, &line).ok() || line < 0)) {
+          return absl::InvalidArgumentError("syntax error: expect file.go:234");
+        }
+        l.backtrace_at = line > 0 ? s : "";
+        return absl::OkStatus();
+      },
+      [&l] { return l.backtrace_at.empty() ? std::string(":0") : l.backtrace_at; });
+  flags_.Duration(&l.flush_frequency, "log-flush-frequency", "Maximum number of seconds between log flushes");
+  flags_.Custom(
+      "logging-format", "string", "How log lines are written: text or json.", Quoted(l.format),
+      [&l](const std::string& s) {
+        if (s != "text" && s != "json") return absl::InvalidArgumentError("must be text or json");
+        l.format = s;
+        return absl::OkStatus();
+      },
+      [&l] { return l.format; });
+
+  flags_.Section("Other");
+  Flag& v = flags_.Custom(
+      "version", "version", "Print version information and quit", "",
+      [this](const std::string& s) {
+        if (s == "raw") {
+          version = "raw";
+          return absl::OkStatus();
+        }
+        bool on = false;
+        BERTH_RETURN_IF_ERROR(ParseBool(s, &on));
+        version = on ? "true" : "false";
+        return absl::OkStatus();
+      },
+      [this] { return version; });
+  v.no_value = "true";
+  v.type = "version[=true]";
+  flags_.Bool(&help, "help", "help for kube-scheduler").shorthand = 'h';
+}
+
+absl::Status Options::SetGates(const std::string& text) {
+  std::map<std::string, bool, std::less<>> set;
+  for (const auto& raw : std::vector<std::string>(absl::StrSplit(text, ','))) {
+    const std::string item(absl::StripAsciiWhitespace(raw));
+    if (item.empty()) continue;
+    const size_t eq = item.find('=');
+    const std::string name(absl::StripAsciiWhitespace(item.substr(0, eq)));
+    if (!util::IsFeatureGate(name)) return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name));
+    if (eq == std::string::npos) return absl::InvalidArgumentError(absl::StrCat("missing bool value for ", name));
+    const std::string value(absl::StripAsciiWhitespace(item.substr(eq + 1)));
+    bool on = false;
+    if (absl::Status s = ParseBool(value, &on); !s.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("invalid value of ", name, ": ", value, ", err: ", s.message()));
+    }
+    set[name] = on;
+  }
+  for (const auto& [name, on] : set) gates_[name] = on;
+  if (auto all = set.find("AllAlpha"); all != set.end()) {
+    for (const util::FeatureGate& g : util::FeatureGates()) {
+      if (g.stage == util::GateStage::kAlpha) gates_.emplace(g.name, all->second);
+    }
+  }
+  std::string line = "feature gates: map[";
+  bool first = true;
+  for (const auto& [name, on] : gates_) {
+    absl::StrAppend(&line, first ? "" : " ", name, ":", on ? "true" : "false");
+    first = false;
+  }
+  gate_log_.push_back(line + "]");
+  return absl::OkStatus();
+}
+
+bool Options::GateOn(std::string_view name) const {
+  auto it = gates_.find(name);
+  return it == gates_.end() ? util::FeatureGateDefault(name) : it->second;
+}
+
+absl::Status Options::Parse(const std::vector<std::string>& args) {
+  return flags_.Parse(args, &positional_);
+}
+
+absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnings) const {
+  Configuration c = flag_config_;
+  if (config_file_.empty()) {
+    warnings->emplace_back(
+        "WARNING: all flags other than --config are deprecated. Please begin using a config file ASAP.");
+    auto hp = SplitHostPort(c.healthz_bind_address);
+    if (!address_.empty()) hp->host = address_;
+    c.healthz_bind_address = port_ == -1 ? "" : JoinHostPort(hp->host, absl::StrCat(port_));
+    c.metrics_bind_address = c.healthz_bind_address;
+    if (legacy_policy_ || (!policy_file_.empty() && policy_map_.empty())) {
+      c.algorithm.policy.emplace().file = policy_file_;
+    } else if (!policy_map_.empty()) {
+      c.algorithm.policy.emplace().config_map =
+          PolicyConfigMapSource{policy_map_ns_.empty() ? "kube-system" : policy_map_ns_, policy_map_};
+    } else {
+      c.algorithm.provider = provider_.empty() ? "DefaultProvider" : provider_;
+    }
+  }
+  if (!positional_.empty()) return util::InvalidArgument("no arguments are supported");
+  if (!config_file_.empty()) {
+    auto loaded = LoadConfiguration(config_file_, warnings);
+    if (!loaded.ok()) return loaded.status();
+    c = *std::move(loaded);
+    if (flags_.Changed("pod-max-in-unschedulable-pods-duration")) {
+      c.pod_max_in_unschedulable = flag_config_.pod_max_in_unschedulable;
+    }
+  } else if (port_ < -1 || port_ > 65535) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--port ", port_, " must be -1 (not served) or between 0 and 65535"));
+  }
+  if (secure.port < 0 || secure.port > 65535) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--secure-port ", secure.port, " must be between 0 and 65535, inclusive. 0 for turning off secure port"));
+  }
+  const std::vector<std::string> bad = CheckConfiguration(c);
+  if (!bad.empty()) {
+    std::string text;
+    for (const std::string& b : bad) absl::StrAppend(&text, text.empty() ? "" : "\n", b);
+    return absl::InvalidArgumentError(text);
+  }
+  return c;
+}
+
+std::string Options::Usage(size_t width) const {
+  return absl::StrCat("Usage:\n  kube-scheduler [flags]\n\n", flags_.Usage(width));
+}
+
+std::string Options::Help(size_t width) const {
+  return absl::StrCat(kDescription, "\n\n", Usage(width));
+}
+
+}  // namespace berth::kube_scheduler
