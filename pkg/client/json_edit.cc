@@ -1,0 +1,125 @@
+#include "pkg/client/json_edit.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "pkg/api/json.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+using Path = std::vector<std::string_view>;
+
+// The member at `path`, as far as it goes: `depth` steps were found, `at` is the last of them.
+struct Found {
+  api::Json at;
+  size_t depth = 0;
+};
+
+Found Follow(api::Json root, const Path& path) {
+  Found f{root, 0};
+  while (f.depth < path.size() && f.at.IsObject()) {
+    bool there = false;
+    // Of several members of one name the last counts.
+    api::Json next;
+    for (auto m : f.at.Children()) {
+      if (m.key == path[f.depth]) {
+        next = m.value;
+        there = true;
+      }
+    }
+    if (!there) break;
+    f.at = next;
+    ++f.depth;
+  }
+  return f;
+}
+
+// {"b":{"c":value}} for path a, b, c from step 1.
+std::string Wrap(const Path& path, size_t from, std::string_view value) {
+  std::string out;
+  for (size_t i = from; i < path.size(); ++i) absl::StrAppend(&out, "{", JsonString(path[i]), ":");
+  absl::StrAppend(&out, util::ToAbsl(value));
+  out.append(path.size() - from, '}');
+  return out;
+}
+
+}  // namespace
+
+std::string JsonString(std::string_view s) {
+  std::string out;
+  api::AppendJsonString(s, &out);
+  return out;
+}
+
+absl::StatusOr<JsonEdit> JsonEdit::New(std::string_view object) {
+  api::Document doc;
+  absl::Status s = doc.Parse(object);
+  if (!s.ok()) return s;
+  if (!doc.root().IsObject()) return absl::InvalidArgumentError("not a JSON object");
+  return JsonEdit(std::string(object));
+}
+
+void JsonEdit::Set(const Path& path, std::string_view value) {
+  api::Document doc;
+  if (!doc.Parse(text_).ok()) return;
+  Found f = Follow(doc.root(), path);
+  if (f.depth == path.size() || !f.at.IsObject()) {
+    text_.replace(f.at.begin_offset(), f.at.end_offset() - f.at.begin_offset(), Wrap(path, f.depth, value));
+    return;
+  }
+  std::string member =
+      absl::StrCat(f.at.size() > 0 ? "," : "", JsonString(path[f.depth]), ":", Wrap(path, f.depth + 1, value));
+  text_.insert(f.at.end_offset() - 1, member);
+}
+
+void JsonEdit::SetDefault(const Path& path, std::string_view value) {
+  if (!Has(path)) Set(path, value);
+}
+
+bool JsonEdit::Has(const Path& path) const {
+  api::Document doc;
+  return doc.Parse(text_).ok() && Follow(doc.root(), path).depth == path.size();
+}
+
+void JsonEdit::Remove(const Path& path) {
+  api::Document doc;
+  if (!doc.Parse(text_).ok()) return;
+  Path parent(path.begin(), path.end() - 1);
+  Found f = Follow(doc.root(), parent);
+  if (f.depth != parent.size() || !f.at.IsObject() || f.at.size() == 0) return;
+  std::string out = "{";
+  for (auto m : f.at.Children()) {
+    if (m.key == path.back()) continue;
+    if (out.size() > 1) out += ',';
+    absl::StrAppend(&out, JsonString(m.key), ":",
+                    text_.substr(m.value.begin_offset(), m.value.end_offset() - m.value.begin_offset()));
+  }
+  out += '}';
+  text_.replace(f.at.begin_offset(), f.at.end_offset() - f.at.begin_offset(), out);
+}
+
+void JsonEdit::SetInArray(const Path& path, std::string_view key, std::string_view id, std::string_view value) {
+  api::Document doc;
+  if (!doc.Parse(text_).ok()) return;
+  Found f = Follow(doc.root(), path);
+  if (f.depth != path.size() || !f.at.IsArray()) {
+    Set(path, absl::StrCat("[", util::ToAbsl(value), "]"));
+    return;
+  }
+  for (auto m : f.at.Children()) {
+    if (m.value.FindExact(key).Text() != id) continue;
+    text_.replace(m.value.begin_offset(), m.value.end_offset() - m.value.begin_offset(), value);
+    return;
+  }
+  text_.insert(f.at.end_offset() - 1, absl::StrCat(f.at.size() > 0 ? "," : "", util::ToAbsl(value)));
+}
+
+void JsonEdit::SetFirst(std::string_view key, std::string_view value) {
+  api::Document doc;
+  if (!doc.Parse(text_).ok() || Follow(doc.root(), {key}).depth == 1) return;
+  text_.insert(doc.root().begin_offset() + 1,
+               absl::StrCat(JsonString(key), ":", util::ToAbsl(value), doc.root().size() > 0 ? "," : ""));
+}
+
+}  // namespace berth::client
