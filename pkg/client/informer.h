@@ -111,10 +111,16 @@ class Informer final : private ReflectorSink {
   static Name NameOf(const Name& n) { return n; }
   static Name NameOf(const Slot& s) { return {s.object->meta.ns, s.object->meta.name}; }
 
+  absl::StatusOr<Ptr> Decode(api::Json json) {
+    absl::StatusOr<Ptr> object = options_.decode(json);
+    if (object.ok() && (*object)->meta.name.empty()) return absl::InvalidArgumentError("it has no metadata.name");
+    return object;
+  }
+
   void BeginList() override { ++list_; }
 
   absl::Status Listed(api::Json json) override {
-    absl::StatusOr<Ptr> object = options_.decode(json);
+    absl::StatusOr<Ptr> object = Decode(json);
     if (!object.ok()) {
       // What is known of it stays: it is there, only not readable.
       auto meta = api::DecodeMeta(json);
@@ -139,7 +145,7 @@ class Informer final : private ReflectorSink {
   }
 
   absl::Status Changed(Change change, api::Json json) override {
-    absl::StatusOr<Ptr> object = options_.decode(json);
+    absl::StatusOr<Ptr> object = Decode(json);
     if (!object.ok()) {
       // A deletion needs no more than the name.
       auto meta = change == Change::kDeleted ? api::DecodeMeta(json) : absl::StatusOr<api::ObjectMeta>(object.status());

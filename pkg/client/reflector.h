@@ -67,7 +67,7 @@ struct ReflectorOptions {
   int page_size = 500;
   // Uniform in [0, 1), for watch lengths and jitter; empty: a random generator of its own.
   std::function<double()> random;
-  std::string name = "berth/pkg/client/informer.go";
+  std::string name = "pkg/client/informer";
 };
 
 class Reflector {
