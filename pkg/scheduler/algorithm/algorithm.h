@@ -69,6 +69,10 @@ enum class Scope : uint8_t {
   kSpread,    // pods of the same services (priorities/selector_spread.h)
 };
 
+// Rules of scope kNode and kRow read of the pod's template only its requests (with and without defaults), QoS class, host
+// ports, tolerations, node selector and node affinity - and what they declare beyond that.
+enum TemplatePart : uint8_t { kImages = 1, kLimits = 2, kController = 4 };
+
 // A fit predicate prepared for one pod. It reads the cache as it is at the time of each question, so that the cache may
 // be changed between questions by a Simulation. Lives no longer than the scheduling of its pod.
 class FitCheck {
@@ -100,6 +104,7 @@ class Scoring {
  public:
   virtual Scope scope() const { return Scope::kAnything; }
   virtual ReduceKind reduce_kind() const { return ReduceKind::kOwn; }
+  virtual uint8_t parts() const { return 0; }  // TemplatePart bits
   virtual ~Scoring() = default;
   // Raw scores of feasible rows, one place in `scores` each. An error fails the scoring of the pod; it is reported once
   // for each row, unless OnePass().

@@ -134,7 +134,9 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (!same_labels) {
     for (const PlacedPod& p : row.pods) CountInDomains(r, p, -1, false);
   }
+  avoiding_nodes_ -= was_listed && !row.node->avoid_pods.empty();
   row.node = std::move(node);
+  avoiding_nodes_ += row.node != nullptr && !row.node->avoid_pods.empty();
   row.allocatable = Resource{};
   if (row.node != nullptr) {
     if (!row.allocatable.Add(row.node->allocatable)) {
@@ -255,7 +257,7 @@ void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, bool nominated) 
     if ((c->query_.skip_terminating && p.pod->meta.deleting()) || (nominated && !c->query_.sees_nominated)) continue;
     c->total_ += sign;
     if (c->query_.topology_key.empty()) continue;
-    if (auto value = node->labels.Get(c->query_.topology_key)) c->by_value_[*value] += sign;
+    if (auto value = node->labels.Get(c->query_.topology_key)) c->AddInValue(*value, sign);
   }
   for (const TermUse& use : p.info->terms) {
     DeclaredTerms::Term& term = terms_.terms_[use.term];
@@ -390,7 +392,7 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
       count->total_all_ += n;
       if (rows_[r].node == nullptr) continue;
       count->total_ += n;
-      if (column != nullptr && (*column)[r] != kNoValue) count->by_value_[(*column)[r]] += n;
+      if (column != nullptr && (*column)[r] != kNoValue) count->AddInValue((*column)[r], n);
     }
   }
   counts_.push_back(count);

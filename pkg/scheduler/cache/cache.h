@@ -92,6 +92,7 @@ class Cache {
   const NodeRow& row(Row r) const { return rows_[r]; }
   Row row_count() const { return static_cast<Row>(rows_.size()); }  // rows in use and free ones
   size_t node_count() const { return node_count_; }                 // nodes that are listed
+  size_t avoiding_nodes() const { return avoiding_nodes_; }         // of them, with a preferAvoidPods annotation
   const Columns& columns() const { return columns_; }
   const RowSet& listed() const { return listed_; }
   // Listed rows in descending order of node name, the order in which 1.10 resolves ties; and a row's place in it.
@@ -212,7 +213,7 @@ class Cache {
   std::vector<Row> free_rows_;
   Columns columns_;
   RowSet listed_;
-  size_t node_count_ = 0;
+  size_t node_count_ = 0, avoiding_nodes_ = 0;
   absl::flat_hash_map<Symbol, Row> row_by_name_;
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
   mutable std::vector<Row> by_name_;

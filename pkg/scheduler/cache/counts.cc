@@ -24,6 +24,12 @@ void PodCount::AddOnRow(Row row, int32_t n) {
   if (it->second == 0) by_row_.erase(it);
 }
 
+void PodCount::AddInValue(Symbol value, int64_t n) {
+  auto it = by_value_.try_emplace(value, 0).first;
+  it->second += n;
+  if (it->second == 0) by_value_.erase(it);
+}
+
 bool DeclaredTerms::Term::Matches(const api::PodTemplate& t) const {
   return term.selector.ok() && Contains(term.namespaces, t.ns) && term.selector.selector.Matches(t.labels);
 }

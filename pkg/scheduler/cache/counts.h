@@ -51,6 +51,7 @@ class PodCount {
   explicit PodCount(PodQuery q) : query_(std::move(q)) {}
   PodQuery query_;
   void AddOnRow(Row row, int32_t n);
+  void AddInValue(Symbol value, int64_t n);
   absl::flat_hash_map<Row, int32_t> by_row_;
   absl::flat_hash_map<Symbol, int64_t> by_value_;
   int64_t total_ = 0, total_all_ = 0;

@@ -17,9 +17,9 @@ struct GenericScheduler::Checks {
 
 struct GenericScheduler::Filtered {
   std::vector<Row> feasible;
-  std::vector<std::pair<Row, uint32_t>> failed;  // and the first check that failed
+  std::vector<std::pair<Row, uint32_t>> failed;                       // and the first check that failed
   std::vector<std::pair<Row, std::vector<FailureReason>>> explained;  // failed rows that were judged one by one
-  std::map<std::string, int64_t> errors;  // text, rows
+  std::map<std::string, int64_t> errors;                              // text, rows
 };
 
 struct GenericScheduler::Victims {

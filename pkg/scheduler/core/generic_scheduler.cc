@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/core/checks.h"
+#include "pkg/scheduler/core/fast_path.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -45,7 +46,11 @@ std::vector<api::NodePtr> NodesOf(const Cache& cache, const std::vector<Row>& ro
 }  // namespace
 
 GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated)
-    : cache_(cache), config_(std::move(config)), nominated_(nominated) {}
+    : cache_(cache), config_(std::move(config)), nominated_(nominated) {
+  if (config_.extenders.empty() && !config_.always_check_all_predicates) {
+    fast_path_ = std::make_unique<FastPath>(cache_, &config_);
+  }
+}
 GenericScheduler::~GenericScheduler() = default;
 
 GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
@@ -75,6 +80,16 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionTrace* trace
     return d;
   }
   absl::Time start = absl::Now();
+  if (trace == nullptr && fast_path_ != nullptr && (nominated_ == nullptr || nominated_->empty())) {
+    FastPath::Answer answer = fast_path_->Place(pod, &last_node_index_);
+    if (answer.decided) {
+      timing_.predicates = absl::Now() - start;
+      d.outcome = Decision::Outcome::kPlaced;
+      d.host = answer.host;
+      d.feasible = answer.feasible;
+      return d;
+    }
+  }
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = Prepare(ctx);
   Filtered filtered = Filter(pod, checks);
@@ -120,7 +135,8 @@ Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, std:
   Verdict verdict = Verdict::kFits;
   for (auto& check : checks.list) {
     switch (check->Check(row)) {
-      case Verdict::kFits: break;
+      case Verdict::kFits:
+        break;
       case Verdict::kError:
         if (error != nullptr) *error = check->Error(row);
         return Verdict::kError;
@@ -182,9 +198,15 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
     std::vector<FailureReason> reasons;
     std::string error;
     switch (CheckRowWithNominated(*pod, checks, r, config_.always_check_all_predicates, &reasons, &error)) {
-      case Verdict::kFits: candidates.Insert(r); break;
-      case Verdict::kError: ++out.errors[error]; break;
-      case Verdict::kFails: out.explained.emplace_back(r, std::move(reasons)); break;
+      case Verdict::kFits:
+        candidates.Insert(r);
+        break;
+      case Verdict::kError:
+        ++out.errors[error];
+        break;
+      case Verdict::kFails:
+        out.explained.emplace_back(r, std::move(reasons));
+        break;
     }
   }
   candidates.ForEach([&](Row r) { out.feasible.push_back(r); });
@@ -225,8 +247,7 @@ bool GenericScheduler::AskExtenders(const api::PodPtr& pod, Filtered* filtered, 
 // ---- scoring ------------------------------------------------------------------------------------
 
 absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::PodPtr& pod, const PodContext& ctx,
-                                                                  const std::vector<Row>& rows,
-                                                                  DecisionTrace* trace) {
+                                                                  const std::vector<Row>& rows, DecisionTrace* trace) {
   if (config_.priorities.empty() && config_.extenders.empty()) return std::vector<int64_t>(rows.size(), 1);
   std::vector<int64_t> totals(rows.size(), 0), scores(rows.size());
   std::vector<std::string> errors;

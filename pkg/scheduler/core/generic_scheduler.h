@@ -68,9 +68,9 @@ struct Decision {
     kError,  // the pod could not be judged: `error` is the text
   };
   Outcome outcome = Outcome::kError;
-  Symbol host;            // kPlaced
-  std::string error;      // unless kPlaced
-  size_t nodes = 0;       // listed
+  Symbol host;        // kPlaced
+  std::string error;  // unless kPlaced
+  size_t nodes = 0;   // listed
   size_t feasible = 0;
   std::shared_ptr<const NodeFailures> failures;  // kUnfit; also when `trace` asked for it
 };
@@ -83,19 +83,21 @@ struct DecisionTrace {
     int64_t weight;
     std::vector<int64_t> scores;  // by `feasible`, 0..10
   };
-  std::vector<Symbol> feasible;       // nodes that fit, by name
-  std::vector<Priority> priorities;   // empty when fewer than two nodes fit: 1.10 does not score then
-  std::vector<int64_t> totals;        // by `feasible`; empty likewise
-  size_t ties = 0;                    // nodes that share the best total
-  uint64_t round_robin = 0;           // the counter that chose among them
+  std::vector<Symbol> feasible;      // nodes that fit, by name
+  std::vector<Priority> priorities;  // empty when fewer than two nodes fit: 1.10 does not score then
+  std::vector<int64_t> totals;       // by `feasible`; empty likewise
+  size_t ties = 0;                   // nodes that share the best total
+  uint64_t round_robin = 0;          // the counter that chose among them
 };
 
 struct Preemption {
   Symbol node;  // empty: none found
   std::vector<api::PodPtr> victims;
   std::vector<api::PodPtr> nominated_to_clear;  // whose status.nominatedNodeName should be emptied
-  std::string error;  // the attempt failed
+  std::string error;                            // the attempt failed
 };
+
+class FastPath;
 
 class GenericScheduler {
  public:
@@ -103,6 +105,8 @@ class GenericScheduler {
   GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated);
   ~GenericScheduler();
 
+  // With a trace every row is judged anew; without one, answers kept from earlier decisions are used where they can be
+  // (fast_path.h). Both decide the same.
   Decision Schedule(const api::PodPtr& pod, DecisionTrace* trace = nullptr);
 
   // After kUnfit, with its failures: whom to evict from where so that the pod would fit. Gate PodPriority is the
@@ -149,6 +153,7 @@ class GenericScheduler {
   Cache* cache_;
   AlgorithmConfig config_;
   const NominatedPods* nominated_;
+  std::unique_ptr<FastPath> fast_path_;  // null: this configuration has no use for it
   uint64_t last_node_index_ = 0;
   Timing timing_;
 };

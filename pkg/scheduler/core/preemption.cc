@@ -19,9 +19,8 @@ bool StillMakingRoom(const Cache& cache, const api::Pod& pod) {
   Row r = cache.FindRow(pod.nominated_node_name);
   if (r == kNoRow) return false;
   const auto& pods = cache.row(r).pods;
-  return std::any_of(pods.begin(), pods.end(), [&](const PlacedPod& p) {
-    return p.pod->meta.deleting() && p.pod->Priority() < pod.Priority();
-  });
+  return std::any_of(pods.begin(), pods.end(),
+                     [&](const PlacedPod& p) { return p.pod->meta.deleting() && p.pod->Priority() < pod.Priority(); });
 }
 
 // Would evicting the pod break a budget? Each pod is judged by the allowance as it stands (kept from 1.10).
@@ -58,9 +57,8 @@ bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row ro
                    [](const PlacedPod& a, const PlacedPod& b) { return a.pod->Priority() > b.pod->Priority(); });
   auto fits = [&] { return CheckRowWithNominated(pod, checks, row, false, nullptr, nullptr) == Verdict::kFits; };
   if (!fits()) return false;
-  auto others = std::stable_partition(potential.begin(), potential.end(), [&](const PlacedPod& p) {
-    return ViolatesBudget(cache_->listers(), *p.pod);
-  });
+  auto others = std::stable_partition(potential.begin(), potential.end(),
+                                      [&](const PlacedPod& p) { return ViolatesBudget(cache_->listers(), *p.pod); });
   for (auto it = potential.begin(); it != potential.end(); ++it) {
     simulation.Restore(*it);
     if (fits()) continue;
@@ -82,7 +80,8 @@ bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
     }
     Symbol name = cache_->row(row).name;
     bool kept = std::find(result->nodes.begin(), result->nodes.end(), name) != result->nodes.end();
-    bool failed = std::any_of(result->failed.begin(), result->failed.end(), [&](const auto& f) { return f.first == name; });
+    bool failed =
+        std::any_of(result->failed.begin(), result->failed.end(), [&](const auto& f) { return f.first == name; });
     if (!kept || failed) return false;
   }
   return true;

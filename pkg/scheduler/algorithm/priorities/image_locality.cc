@@ -12,6 +12,7 @@ class ImageLocalityScoring final : public Scoring {
  public:
   Scope scope() const override { return Scope::kNode; }
   ReduceKind reduce_kind() const override { return ReduceKind::kNone; }
+  uint8_t parts() const override { return kImages; }
   explicit ImageLocalityScoring(const PodContext& ctx) : ctx_(ctx) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     for (size_t i = 0; i < rows.size(); ++i) {

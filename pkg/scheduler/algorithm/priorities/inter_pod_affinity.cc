@@ -68,6 +68,18 @@ int64_t InterPodAffinityScoring::InValue(size_t term, Symbol value) const {
                              : in->second.preferred_weight + int64_t{hard_weight_} * in->second.affinity_required;
 }
 
+std::vector<Symbol> InterPodAffinityScoring::Values(size_t term) const {
+  std::vector<Symbol> out;
+  if (term < own_.size()) {
+    for (const auto& [value, n] : own_[term].count->values()) out.push_back(value);
+  } else {
+    for (const auto& [value, in] : ctx_.cache.declared_terms().terms()[theirs_[term - own_.size()]].domains) {
+      out.push_back(value);
+    }
+  }
+  return out;
+}
+
 absl::Status InterPodAffinityScoring::Map(std::span<const Row> rows, std::span<int64_t> scores) {
   // A bad selector is noticed when there is a pod to compare with.
   if (!error_.empty() && ctx_.cache.pod_count() > 0) return util::InvalidArgument(error_);

@@ -23,6 +23,8 @@ class InterPodAffinityScoring final : public Scoring {
   size_t term_count() const { return own_.size() + theirs_.size(); }
   Symbol TopologyKey(size_t term) const;
   int64_t InValue(size_t term, Symbol value) const;
+  // The values for which that is not zero, perhaps among others.
+  std::vector<Symbol> Values(size_t term) const;
   // Looks again which terms of placed pods are about this pod; true when they are others than before.
   bool Refresh();
   // What is wrong with the pod's own preferred terms; empty when nothing is.

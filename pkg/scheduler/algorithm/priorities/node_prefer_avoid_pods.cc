@@ -9,6 +9,7 @@ class AvoidScoring final : public Scoring {
  public:
   Scope scope() const override { return Scope::kNode; }
   ReduceKind reduce_kind() const override { return ReduceKind::kNone; }
+  uint8_t parts() const override { return kController; }
   explicit AvoidScoring(const PodContext& ctx) : ctx_(ctx) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     const auto& controller = ctx_.pod.tmpl->controller;

@@ -7,6 +7,7 @@ class LimitsScoring final : public Scoring {
  public:
   Scope scope() const override { return Scope::kNode; }
   ReduceKind reduce_kind() const override { return ReduceKind::kNone; }
+  uint8_t parts() const override { return kLimits; }
   explicit LimitsScoring(const PodContext& ctx) : ctx_(ctx) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     const Columns& c = ctx_.cache.columns();

@@ -1,0 +1,53 @@
+// Decisions from what is kept between them (row_class.h), identical to those of the plain path, which judges every row
+// for every pod and remains the reference (GenericScheduler::Schedule with a trace).
+//
+// For each pod template a PodClass adds to its RowClass what depends on other pods: spreading and inter-pod affinity.
+// Both are functions of few values (a node's count, its zone's, its topology domain's), so a reduced score is worked
+// out once for each group of rows that share them, not once for each row.
+#pragma once
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/row_class.h"
+
+namespace berth::scheduler {
+
+class PodClass;
+
+class FastPath {
+ public:
+  FastPath(Cache* cache, const AlgorithmConfig* config);
+  ~FastPath();
+
+  struct Answer {
+    bool decided = false;  // false: the plain path must decide (it also words why a pod does not fit)
+    Symbol host;
+    size_t feasible = 0;
+  };
+  // Advances *last_node_index as selectHost does.
+  Answer Place(const api::PodPtr& pod, uint64_t* last_node_index);
+
+ private:
+  friend class PodClass;
+  PodClass* ClassOf(const api::PodPtr& pod);
+  RowClass* RowClassOf(const api::PodPtr& pod, const std::vector<Symbol>& topology_keys);
+  void DropOldClasses();
+
+  Cache* cache_;
+  const AlgorithmConfig* config_;
+  absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<PodClass>> classes_;
+  struct RowClassEntry {
+    std::shared_ptr<const api::PodTemplate> like;
+    std::vector<Symbol> topology_keys;
+    std::unique_ptr<RowClass> rows;  // null: no answers can be kept for such pods
+  };
+  absl::flat_hash_map<size_t, std::vector<RowClassEntry>> row_classes_;  // by hash of what rows look at
+  uint64_t uses_ = 0;
+  bool avoiding_ = false;  // nodes with the preferAvoidPods annotation
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,367 @@
+#include "pkg/scheduler/core/pod_class.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace berth::scheduler {
+namespace {
+
+// A topology label with at most this many values makes groups; one with more (hostname) makes special rows.
+constexpr size_t kMostValuesOfGroups = 32;
+
+uint64_t OwnersVersion(const Listers& l) {
+  return l.services.version() + l.replication_controllers.version() + l.replica_sets.version() +
+         l.stateful_sets.version();
+}
+
+}  // namespace
+
+PodClass::PodClass(Cache* cache, const AlgorithmConfig& config, const api::PodPtr& pod)
+    : cache_(cache), pod_(pod), ctx_{*pod_, *cache->Info(pod->tmpl), *cache}, config_(config) {
+  for (const ConfiguredPredicate& p : config.predicates) {
+    std::unique_ptr<FitCheck> check = p.predicate(ctx_);
+    known_rules_ = known_rules_ && check->scope() != Scope::kAnything;
+    if (check->scope() == Scope::kAffinity) {
+      affinity_check_ = As<predicates::InterPodAffinityCheck>(std::move(check));
+    }
+  }
+  for (const ConfiguredPriority& p : config.priorities) {
+    std::unique_ptr<Scoring> scoring = p.function(ctx_);
+    known_rules_ = known_rules_ && scoring->scope() != Scope::kAnything;
+    if (scoring->scope() == Scope::kAffinity) {
+      affinity_scoring_ = As<priorities::InterPodAffinityScoring>(std::move(scoring));
+      affinity_weight_ += p.weight;
+    } else if (scoring->scope() == Scope::kSpread) {
+      spread_ = As<priorities::SpreadScoring>(std::move(scoring));
+      spread_weight_ += p.weight;
+    }
+  }
+  owners_version_ = OwnersVersion(cache->listers());
+  if (affinity_check_ != nullptr) known_rules_ = known_rules_ && affinity_check_->usable();
+  if (affinity_scoring_ != nullptr) known_rules_ = known_rules_ && affinity_scoring_->error().empty();
+}
+
+bool PodClass::Usable() {
+  if (!known_rules_) return false;
+  if (uint64_t version = OwnersVersion(cache_->listers()); version != owners_version_) {
+    owners_version_ = version;
+    if (spread_ != nullptr) {
+      auto fresh = std::make_unique<priorities::SpreadScoring>(ctx_, cache_);
+      if (fresh->count() != spread_->count()) epoch_ = ~uint64_t{0};
+      spread_ = std::move(fresh);
+    }
+  }
+  bool terms_changed = affinity_check_ != nullptr && affinity_check_->Refresh();
+  terms_changed |= affinity_scoring_ != nullptr && affinity_scoring_->Refresh();
+  if (terms_changed || names_version_ != cache_->names_version()) {
+    names_version_ = cache_->names_version();
+    epoch_ = ~uint64_t{0};
+    FindKeys();
+  }
+  return supported_;
+}
+
+void PodClass::FindKeys() {
+  dense_keys_.clear();
+  dense_affinity_.clear();
+  dense_anti_.clear();
+  dense_existing_.clear();
+  dense_scoring_.clear();
+  sparse_anti_.clear();
+  sparse_existing_.clear();
+  sparse_scoring_.clear();
+  sparse_columns_.clear();
+  supported_ = true;
+  auto sort_in = [&](Symbol key, auto term, auto* dense, auto* sparse, bool never_dense) {
+    const Cache::LabelColumn* column = &cache_->Label(key);
+    if (never_dense || column->distinct() > kMostValuesOfGroups) {
+      sparse->push_back({column, term});
+      if (std::find(sparse_columns_.begin(), sparse_columns_.end(), column) == sparse_columns_.end()) {
+        sparse_columns_.push_back(column);
+      }
+      return;
+    }
+    auto it = std::find(dense_keys_.begin(), dense_keys_.end(), key);
+    dense->push_back({static_cast<size_t>(it - dense_keys_.begin()), term});
+    if (it == dense_keys_.end()) dense_keys_.push_back(key);
+  };
+  if (affinity_check_ != nullptr) {
+    std::vector<In<OwnTerm>> sparse_affinity;
+    for (const auto& t : affinity_check_->affinity()) {
+      sort_in(t.term->topology_key, &t, &dense_affinity_, &sparse_affinity, t.per_node);
+    }
+    // Required affinity in small domains forbids nearly every row: such pods take the plain path.
+    supported_ = sparse_affinity.empty();
+    for (const auto& t : affinity_check_->anti_affinity()) {
+      sort_in(t.term->topology_key, &t, &dense_anti_, &sparse_anti_, t.per_node);
+    }
+    for (uint32_t t : affinity_check_->existing()) {
+      sort_in(cache_->declared_terms().terms()[t].term.topology_key, t, &dense_existing_, &sparse_existing_, false);
+    }
+  }
+  if (affinity_scoring_ != nullptr) {
+    for (size_t t = 0; t < affinity_scoring_->term_count(); ++t) {
+      sort_in(affinity_scoring_->TopologyKey(t), t, &dense_scoring_, &sparse_scoring_, false);
+    }
+  }
+}
+
+void PodClass::SetRows(RowClass* rows) {
+  if (rows_ == rows) return;
+  rows_ = rows;
+  epoch_ = ~uint64_t{0};
+}
+
+// ---- special rows -------------------------------------------------------------------------------
+
+void PodClass::Drop(Row row) {
+  auto it = specials_.find(row);
+  if (it == specials_.end()) return;
+  const Special& s = it->second;
+  uint32_t rank = cache_->NameRank(row);
+  auto shadow = shadows_.find({s.group, s.score});
+  shadow->second.Erase(rank);
+  if (shadow->second.size() == 0) shadows_.erase(shadow);
+  --specials_in_group_[static_cast<size_t>(s.group)];
+  if (!s.forbidden) {
+    auto overlay = overlay_.find({s.group, s.count, s.affinity});
+    auto bucket = overlay->second.buckets.find(s.score);
+    bucket->second.Erase(rank);
+    if (bucket->second.size() == 0) overlay->second.buckets.erase(bucket);
+    if (--overlay->second.size == 0) overlay_.erase(overlay);
+  }
+  specials_.erase(it);
+}
+
+void PodClass::Judge(Row row) {
+  const RowClass::RowState& state = rows_->state(row);
+  Special s{state.group, state.score};
+  bool special = false;
+  if (state.group >= 0) {
+    if (spread_ != nullptr && spread_->count() != nullptr) s.count = spread_->count()->OnRow(row);
+    for (const auto& [column, term] : sparse_anti_) s.forbidden = s.forbidden || term->InDomain(row);
+    for (const auto& [column, term] : sparse_existing_) {
+      s.forbidden = s.forbidden || affinity_check_->ExistingForbids(term, (*column)[row]);
+    }
+    for (const auto& [column, term] : sparse_scoring_) s.affinity += affinity_scoring_->InValue(term, (*column)[row]);
+    special = s.count != 0 || s.forbidden || s.affinity != 0;
+  }
+  auto known = specials_.find(row);
+  if (known != specials_.end()) {
+    const Special& k = known->second;
+    if (special && k.group == s.group && k.score == s.score && k.count == s.count && k.affinity == s.affinity &&
+        k.forbidden == s.forbidden) {
+      return;
+    }
+    Drop(row);
+  }
+  if (!special) return;
+  uint32_t rank = cache_->NameRank(row);
+  RankSet none(static_cast<uint32_t>(cache_->by_name_descending().size()));
+  shadows_.try_emplace({s.group, s.score}, none).first->second.Insert(rank);
+  if (specials_in_group_.size() <= static_cast<size_t>(s.group)) {
+    specials_in_group_.resize(rows_->groups().size(), 0);
+  }
+  ++specials_in_group_[static_cast<size_t>(s.group)];
+  if (!s.forbidden) {
+    Overlay& overlay = overlay_[{s.group, s.count, s.affinity}];
+    overlay.buckets.try_emplace(s.score, none).first->second.Insert(rank);
+    ++overlay.size;
+  }
+  specials_.emplace(row, s);
+}
+
+void PodClass::JudgeDomains(Row row) {
+  Judge(row);
+  for (const Cache::LabelColumn* column : sparse_columns_) {
+    Symbol value = (*column)[row];
+    if (value == Cache::kNoValue) continue;
+    for (Row other : column->RowsWith(value)) {
+      if (other != row) Judge(other);
+    }
+  }
+}
+
+std::vector<Row> PodClass::PossibleSpecials() const {
+  std::vector<Row> out;
+  auto add_value = [&](const Cache::LabelColumn* column, Symbol value) {
+    const std::vector<Row>& rows = column->RowsWith(value);
+    out.insert(out.end(), rows.begin(), rows.end());
+  };
+  auto add_rows = [&](const PodCount& count) {
+    for (const auto& [row, n] : count.rows()) out.push_back(row);
+  };
+  if (spread_ != nullptr && spread_->count() != nullptr) add_rows(*spread_->count());
+  for (const auto& [column, term] : sparse_anti_) {
+    if (term->per_node) {
+      add_rows(*term->count);
+    } else {
+      for (const auto& [value, n] : term->count->values()) add_value(column, value);
+    }
+  }
+  for (const auto& [column, term] : sparse_existing_) {
+    for (const auto& [value, in] : cache_->declared_terms().terms()[term].domains) add_value(column, value);
+  }
+  for (const auto& [column, term] : sparse_scoring_) {
+    for (Symbol value : affinity_scoring_->Values(term)) add_value(column, value);
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void PodClass::Rebuild() {
+  epoch_ = rows_->epoch();
+  seen_ = cache_->generation();
+  specials_.clear();
+  shadows_.clear();
+  overlay_.clear();
+  specials_in_group_.assign(rows_->groups().size(), 0);
+  for (Row row : PossibleSpecials()) Judge(row);
+}
+
+void PodClass::Refresh() {
+  rows_->Refresh();
+  if (epoch_ != rows_->epoch()) return Rebuild();
+  bool rebuild = false;
+  bool known = cache_->ChangesSince(seen_, [&](Row row, bool node_changed) {
+    rebuild = rebuild || (node_changed && !sparse_columns_.empty());
+    if (!rebuild) JudgeDomains(row);
+  });
+  if (!known || rebuild) return Rebuild();
+  seen_ = cache_->generation();
+}
+
+// ---- deciding -----------------------------------------------------------------------------------
+
+bool PodClass::GroupForbidden(const RowClass::Group& g) const {
+  for (const auto& [key, term] : dense_affinity_) {
+    if (!term->InValue(g.values[key]) && !term->Waived()) return true;
+  }
+  for (const auto& [key, term] : dense_anti_) {
+    if (term->InValue(g.values[key])) return true;
+  }
+  for (const auto& [key, term] : dense_existing_) {
+    if (affinity_check_->ExistingForbids(term, g.values[key])) return true;
+  }
+  return false;
+}
+
+int64_t PodClass::GroupAffinity(const RowClass::Group& g) const {
+  int64_t sum = 0;
+  for (const auto& [key, term] : dense_scoring_) sum += affinity_scoring_->InValue(term, g.values[key]);
+  return sum;
+}
+
+FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
+  Refresh();
+  const std::vector<RowClass::Group>& groups = rows_->groups();
+  specials_in_group_.resize(groups.size(), 0);
+
+  // Which (group, count, affinity) there are with rows that fit, and what reducing needs to know of all of them.
+  struct Part {
+    const RowClass::Group* group;
+    int32_t number;
+    int32_t count;
+    int64_t affinity;
+    const Overlay* overlay;  // null: the rows of the group that are not special
+  };
+  std::vector<Part> parts;
+  std::vector<int64_t> max_raw(rows_->normalised().size(), 0);
+  std::vector<std::pair<Symbol, int64_t>> zones;
+  int64_t min_affinity = 0, max_affinity = 0;
+  priorities::SpreadInput spread;
+  uint64_t feasible = 0;
+  auto add = [&](const Part& p, uint32_t rows) {
+    parts.push_back(p);
+    feasible += rows;
+    for (size_t i = 0; i < max_raw.size(); ++i) max_raw[i] = std::max(max_raw[i], p.group->raw[i]);
+    min_affinity = std::min(min_affinity, p.affinity);
+    max_affinity = std::max(max_affinity, p.affinity);
+    spread.max_count = std::max<int64_t>(spread.max_count, p.count);
+    if (p.count != 0 && !p.group->zone.empty()) {
+      auto zone = std::find_if(zones.begin(), zones.end(), [&](const auto& z) { return z.first == p.group->zone; });
+      if (zone == zones.end()) zone = zones.insert(zones.end(), {p.group->zone, 0});
+      zone->second += int64_t{p.count} * rows;
+    }
+  };
+  auto overlay = overlay_.begin();
+  for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
+    const RowClass::Group& g = groups[static_cast<size_t>(i)];
+    bool open = g.size > 0 && !GroupForbidden(g);
+    int64_t affinity = open ? GroupAffinity(g) : 0;
+    if (uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)]; open && plain > 0) {
+      add({&g, i, 0, affinity, nullptr}, plain);
+    }
+    for (; overlay != overlay_.end() && std::get<0>(overlay->first) == i; ++overlay) {
+      if (open)
+        add({&g, i, std::get<1>(overlay->first), affinity + std::get<2>(overlay->first), &overlay->second},
+            overlay->second.size);
+    }
+  }
+  FastPath::Answer answer;
+  if (feasible == 0) return answer;
+  for (const auto& [zone, n] : zones) spread.max_in_zone = std::max(spread.max_in_zone, n);
+
+  // The best total, and the sets whose rows reach it.
+  int64_t best = std::numeric_limits<int64_t>::min();
+  std::vector<const RankSet*> in, out;
+  uint64_t ties = 0;
+  for (const Part& p : parts) {
+    int64_t total = 0;
+    for (size_t i = 0; i < max_raw.size(); ++i) {
+      const RowClass::Normalised& n = rows_->normalised()[i];
+      int64_t score =
+          max_raw[i] == 0 ? (n.reversed ? kMaxPriority : p.group->raw[i]) : kMaxPriority * p.group->raw[i] / max_raw[i];
+      if (n.reversed && max_raw[i] != 0) score = kMaxPriority - score;
+      total += n.weight * score;
+    }
+    total += affinity_weight_ * priorities::AffinityScore(p.affinity, min_affinity, max_affinity);
+    if (spread_ != nullptr) {
+      spread.count = p.count;
+      spread.zoned = !p.group->zone.empty();
+      spread.in_zone = 0;
+      for (const auto& [zone, n] : zones) {
+        if (zone == p.group->zone) spread.in_zone = n;
+      }
+      total += spread_weight_ * priorities::SpreadScore(spread);
+    }
+    const RankSet* rows = nullptr;
+    const RankSet* shadow = nullptr;
+    if (p.overlay != nullptr) {
+      total += p.overlay->buckets.begin()->first;
+      rows = &p.overlay->buckets.begin()->second;
+    } else {
+      for (const auto& [score, bucket] : p.group->buckets) {
+        auto special = shadows_.find({p.number, score});
+        shadow = special == shadows_.end() ? nullptr : &special->second;
+        if (shadow != nullptr && shadow->size() == bucket.size()) continue;
+        total += score;
+        rows = &bucket;
+        break;
+      }
+    }
+    if (total < best) continue;
+    if (total > best) {
+      best = total;
+      in.clear();
+      out.clear();
+      ties = 0;
+    }
+    in.push_back(rows);
+    ties += rows->size();
+    if (shadow != nullptr) {
+      out.push_back(shadow);
+      ties -= shadow->size();
+    }
+  }
+  uint32_t rank = SelectKth(in, out, static_cast<uint32_t>(*last_node_index % ties));
+  if (feasible > 1) ++*last_node_index;
+  answer.decided = true;
+  answer.feasible = feasible;
+  answer.host = cache_->row(cache_->by_name_descending()[rank]).name;
+  return answer;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,36 @@
+// A set of numbers below a known limit that answers "how many are smaller than x" quickly: nodes by their place in name
+// order. Small sets are sorted vectors, large ones bitmaps with counts by block.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace berth::scheduler {
+
+class RankSet {
+ public:
+  explicit RankSet(uint32_t limit) : limit_(limit) {}
+
+  void Insert(uint32_t rank);  // must not be in the set
+  void Erase(uint32_t rank);   // must be in the set
+  uint32_t size() const { return size_; }
+  // Members below `rank`.
+  uint32_t CountBelow(uint32_t rank) const;
+  uint32_t limit() const { return limit_; }
+
+ private:
+  static constexpr uint32_t kBlock = 512;  // bits
+  void MakeDense();
+
+  uint32_t limit_;
+  uint32_t size_ = 0;
+  std::vector<uint32_t> sorted_;       // while small
+  std::vector<uint64_t> bits_;         // else
+  std::vector<uint16_t> block_sizes_;  // members by block of bits_
+};
+
+// The k-th smallest (from 0) of all members of `in` that are not members of `out`. The sets of `in` share no member,
+// and each set of `out` is part of one of `in`. k is below their difference in size.
+uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k);
+
+}  // namespace berth::scheduler

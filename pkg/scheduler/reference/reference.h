@@ -1,0 +1,123 @@
+// The reference scheduler: Kubernetes 1.10's rules written down as obviously as possible. Every question walks over all
+// nodes and pods. The production code is held against it on random clusters. For tests only.
+//
+// Mended bugs are mended here too: B-01, B-02, B-06, B-10, B-15, B-17 (where another object is at fault), B-18, B-19.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pkg/api/types.h"
+#include "pkg/scheduler/reference/cluster.h"
+
+namespace berth::scheduler::reference {
+
+struct PredicateKey {
+  std::string name;
+  // Policy arguments; at most one is given.
+  std::optional<std::vector<std::string>> service_affinity;
+  std::optional<std::vector<std::string>> labels_presence;
+  bool presence = false;
+};
+struct PriorityKey {
+  std::string name;
+  int64_t weight = 1;
+  std::optional<std::string> service_anti_affinity;
+  std::optional<std::string> label_preference;
+  bool presence = false;
+};
+
+struct Settings {
+  std::vector<PredicateKey> predicates;  // in any order
+  std::vector<PriorityKey> priorities;   // in any order
+  bool always_check_all = false;
+  bool pod_priority = false;
+  bool volume_scheduling = true;
+  int hard_pod_affinity_weight = 1;
+  std::set<std::string> ignored_resources;
+  size_t max_ebs = 39, max_gce = 16, max_azure = 16;
+};
+// The sets of DefaultProvider and ClusterAutoscalerProvider.
+Settings DefaultProviderSettings();
+Settings ClusterAutoscalerProviderSettings();
+// The order in which predicates are evaluated.
+std::vector<PredicateKey> InOrder(std::vector<PredicateKey> keys);
+
+struct Answer {
+  bool fit = true;
+  std::vector<std::string> reasons;
+  std::string error;
+};
+// Everything that one predicate looks at: the cluster as it is, but for `here`, which may be a changed copy of one node.
+struct Question {
+  const Cluster& cluster;
+  const Settings& settings;
+  const api::Pod& pod;
+  const NodeState& here;
+};
+Answer Judge(const PredicateKey& key, const Question& q);
+// Is the reason one of those that removing pods cannot change?
+bool Unresolvable(const std::string& reason);
+
+// Scores by feasible node, 0..10; one entry in `errors` for each message 1.10 would list.
+using Scores = std::map<std::string, int64_t>;
+Scores Score(const PriorityKey& key, const Cluster& cluster, const Settings& settings, const api::Pod& pod,
+             const std::vector<std::string>& feasible, std::vector<std::string>* errors);
+
+struct Decision {
+  std::string host, error;
+  bool unfit = false;  // FitError
+  std::map<std::string, std::vector<std::string>> failures;
+  std::vector<std::string> feasible;
+  std::map<std::string, Scores> scores;  // by priority
+  Scores totals;
+};
+struct Preemption {
+  std::string node;
+  std::vector<std::string> victims;             // uids, in order
+  std::vector<std::string> nominated_to_clear;  // uids
+};
+
+class Scheduler {
+ public:
+  explicit Scheduler(Settings settings) : settings_(std::move(settings)) {}
+  const Settings& settings() const { return settings_; }
+  Decision Schedule(const Cluster& cluster, const api::Pod& pod);
+  Preemption Preempt(const Cluster& cluster, const api::Pod& pod,
+                     const std::map<std::string, std::vector<std::string>>& failures) const;
+  uint64_t last_node_index() const { return last_node_index_; }
+
+ private:
+  Answer Fits(const Cluster& cluster, const api::Pod& pod, const NodeState& here, bool check_all) const;
+  Settings settings_;
+  uint64_t last_node_index_ = 0;
+};
+
+// ---- helpers that several rules use ---------------------------------------------------------------
+bool SelectorMatches(const api::Selector& selector, const api::Labels& labels);
+// The selector made of a map with validation: a bad key or value makes it match everything (B-35).
+bool ValidatedMapMatches(const api::Labels& map, const api::Labels& labels);
+bool TermMatchesPod(const api::PodAffinityTerm& term, const api::Pod& pod);
+bool ShareTopology(const api::Node& a, const api::Node& b, const std::string& key);
+bool TermToleratesTaint(const api::Toleration& toleration, const api::Taint& taint);
+std::optional<std::string> Label(const api::Labels& labels, const std::string& key);
+std::vector<std::shared_ptr<const api::Service>> ServicesOf(const Cluster& cluster, const api::Pod& pod);  // by name
+int64_t Clamp(__int128_t sum);
+
+// Amounts of resources. cpu in thousandths.
+struct Amounts {
+  std::map<std::string, int64_t> by_name;  // native and scalar resources; a scalar may be there with 0
+  int64_t Get(const std::string& name) const {
+    auto it = by_name.find(name);
+    return it == by_name.end() ? 0 : it->second;
+  }
+};
+Amounts SumOf(const std::vector<const api::ResourceList*>& lists);
+Amounts RequestOf(const api::Pod& pod);               // to be placed: raised to each init container
+Amounts LimitsOf(const api::Pod& pod);                // likewise
+Amounts UsedBy(const std::vector<api::PodPtr>& pods);  // regular containers only (B-03)
+int64_t NonZero(const api::Pod& pod, const std::string& resource);  // cpu: thousandths
+
+}  // namespace berth::scheduler::reference
