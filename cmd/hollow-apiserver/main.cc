@@ -1,28 +1,38 @@
 #include <glog/logging.h>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <iostream>
 
-#include "pkg/apiserver/http_server.h"
+#include "cmd/hollow-apiserver/options.h"
+#include "pkg/apiserver/server.h"
+#include "pkg/util/status.h"
+#include "pkg/util/version.h"
 
 int main(int argc, char** argv) {
   using namespace berth;
   FLAGS_logtostderr = true;
+  FLAGS_log_year_in_prefix = false;
   google::InitGoogleLogging(argv[0]);
-  util::RealClock clock;
-  boost::asio::io_context io;
-  apiserver::Store store;
-  apiserver::Registry registry(&store, &clock);
-  registry.CreateInitialObjects(16443);
-  store.ForgetHistory();
-  apiserver::Api api(&registry, &clock);
-  apiserver::HttpServer server(&io, &api, &store);
-  auto port = server.Listen("127.0.0.1", static_cast<uint16_t>(argc > 1 ? atoi(argv[1]) : 8080), nullptr, nullptr);
-  if (!port.ok()) return 1;
-  boost::asio::signal_set signals(io, SIGTERM, SIGINT);
-  signals.async_wait([&](auto, int) { io.stop(); });
-  std::cout << "Serving insecurely on 127.0.0.1:" << *port << std::endl;
-  io.run();
+  auto line = apiserver::ParseCommandLine(argc, argv);
+  if (!line.ok()) {
+    std::cerr << "hollow-apiserver: " << util::Message(line.status()) << "\nSee hollow-apiserver --help.\n";
+    return 1;
+  }
+  if (line->help) {
+    std::cout << apiserver::HelpText();
+    return 0;
+  }
+  if (line->version) {
+    std::cout << "Berth hollow-apiserver " << util::Version() << "\n";
+    return 0;
+  }
+  FLAGS_v = line->verbosity;
+  std::string address = line->server.insecure_bind_address;
+  apiserver::Server server(std::move(line->server));
+  if (absl::Status s = server.Start(); !s.ok()) {
+    std::cerr << "hollow-apiserver: " << util::Message(s) << "\n";
+    return 1;
+  }
+  std::cout << "Serving insecurely on " << address << ":" << server.insecure_port() << std::endl;
+  server.Run(/*on_signals=*/true);
   return 0;
 }

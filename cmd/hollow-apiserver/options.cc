@@ -1,0 +1,142 @@
+#include "cmd/hollow-apiserver/options.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <boost/program_options.hpp>
+#include <sstream>
+
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+
+namespace po = boost::program_options;
+
+namespace {
+
+po::options_description Flags() {
+  po::options_description flags("Flags");
+  auto text = [](const char* value) { return po::value<std::string>()->default_value(value); };
+  // clang-format off
+  flags.add_options()
+      ("insecure-bind-address", text("127.0.0.1"), "address of the port without TLS")
+      ("insecure-port", text("8080"), "port without TLS; 0 picks a free one")
+      ("load", po::value<std::vector<std::string>>()->composing(),
+       "file to fill the store from: what `kubectl get -o json|yaml` prints, or a Scenario; plain or gzip; may be given "
+       "several times")
+      ("bind-address", text("0.0.0.0"), "address of the TLS port")
+      ("secure-port", po::value<std::string>(), "port with TLS; 0 picks a free one; needs certificate and key")
+      ("tls-cert-file", text(""), "PEM file with the server's certificate, CA certificates behind it")
+      ("tls-private-key-file", text(""), "PEM file with its key")
+      ("client-ca-file", text(""), "PEM file: clients with a certificate of these authorities are its CN, in groups O")
+      ("token-auth-file", text(""), "CSV file: token,user,uid[,\"group1,group2\"]")
+      ("authorization-policy-file", text(""),
+       "one JSON policy object a line, as in ABAC mode; without it every known user may do everything")
+      ("default-watch-cache-size", text("100"), "events kept for watches that begin in the past")
+      ("watch-cache-sizes", text(""), "the same for single resources: pods#1000,nodes#1000 (the default for these two)")
+      ("event-ttl", text("1h0m0s"), "how long events are kept")
+      ("v,v", text("0"), "log verbosity")
+      ("version", "print the version")
+      ("help,h", "print this");
+  // clang-format on
+  return flags;
+}
+
+absl::Status Bad(std::string_view flag, std::string_view value, std::string_view want) {
+  return util::InvalidArgument(
+      absl::StrCat("invalid argument \"", std::string(value), "\" for --", std::string(flag), ": ", std::string(want)));
+}
+
+}  // namespace
+
+absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
+  absl::Duration d;
+  if (!absl::ParseDuration(text, &d) || d <= absl::ZeroDuration()) {
+    return util::InvalidArgument("a positive duration like 1h30m or 90s is wanted");
+  }
+  return d;
+}
+
+std::string HelpText() {
+  std::ostringstream out;
+  out << "hollow-apiserver serves a Kubernetes 1.10 API from memory: the objects that a scheduler and kubectl read "
+         "and\n"
+         "write, without nodes, controllers or a disk behind them.\n\n"
+         "Usage: hollow-apiserver [flags]\n\n"
+      << Flags() << "\nIt prints one line when it serves: Serving insecurely on ADDRESS:PORT\n";
+  return out.str();
+}
+
+absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  po::options_description flags = Flags();
+  po::variables_map given;
+  try {
+    auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
+    auto parsed = po::command_line_parser(argc, argv).options(flags).style(style).positional({}).run();
+    po::store(parsed, given);
+  } catch (const po::error& e) {
+    return util::InvalidArgument(e.what());
+  }
+  CommandLine out;
+  out.help = given.count("help") > 0;
+  out.version = given.count("version") > 0;
+  if (out.help || out.version) return out;
+
+  auto text = [&](const char* flag) { return given[flag].as<std::string>(); };
+  absl::Status bad;
+  auto port = [&](const char* flag) -> uint16_t {
+    int n;
+    if (!absl::SimpleAtoi(text(flag), &n) || n < 0 || n > 65535) {
+      bad.Update(Bad(flag, text(flag), "a port between 0 and 65535 is wanted"));
+      return 0;
+    }
+    return static_cast<uint16_t>(n);
+  };
+  ServerOptions& s = out.server;
+  s.insecure_bind_address = text("insecure-bind-address");
+  s.insecure_port = port("insecure-port");
+  if (given.count("load")) s.load = given["load"].as<std::vector<std::string>>();
+  s.bind_address = text("bind-address");
+  s.tls_cert_file = text("tls-cert-file");
+  s.tls_private_key_file = text("tls-private-key-file");
+  s.client_ca_file = text("client-ca-file");
+  s.token_auth_file = text("token-auth-file");
+  s.authorization_policy_file = text("authorization-policy-file");
+  if (given.count("secure-port")) {
+    s.secure = true;
+    s.secure_port = port("secure-port");
+    if (s.tls_cert_file.empty() || s.tls_private_key_file.empty())
+      bad.Update(util::InvalidArgument("--secure-port needs --tls-cert-file and --tls-private-key-file"));
+  } else {
+    for (const char* flag :
+         {"tls-cert-file", "tls-private-key-file", "client-ca-file", "token-auth-file", "authorization-policy-file"}) {
+      if (!text(flag).empty())
+        bad.Update(util::InvalidArgument(absl::StrCat("--", flag, " means nothing without --secure-port")));
+    }
+  }
+  if (!absl::SimpleAtoi(text("default-watch-cache-size"), &s.default_watch_cache_size))
+    bad.Update(Bad("default-watch-cache-size", text("default-watch-cache-size"), "a number of events is wanted"));
+  std::string sizes = text("watch-cache-sizes");
+  for (size_t begin = 0; begin < sizes.size();) {
+    size_t end = std::min(sizes.find(',', begin), sizes.size());
+    std::string one = sizes.substr(begin, end - begin);
+    begin = end + 1;
+    size_t hash = one.find('#'), n = 0;
+    if (hash == std::string::npos || !absl::SimpleAtoi(one.substr(hash + 1), &n)) {
+      bad.Update(Bad("watch-cache-sizes", sizes, "resource#size[,resource#size...] is wanted"));
+      break;
+    }
+    s.watch_cache_sizes.emplace_back(one.substr(0, hash), n);
+  }
+  auto ttl = ParseGoDuration(text("event-ttl"));
+  if (!ttl.ok()) {
+    bad.Update(Bad("event-ttl", text("event-ttl"), util::Message(ttl.status())));
+  } else {
+    s.event_ttl = *ttl;
+  }
+  if (!absl::SimpleAtoi(text("v"), &out.verbosity)) bad.Update(Bad("v", text("v"), "a number is wanted"));
+  if (!bad.ok()) return bad;
+  return out;
+}
+
+}  // namespace berth::apiserver

@@ -1,0 +1,177 @@
+#include "pkg/apiserver/auth.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "pkg/apiserver/value.h"
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+// Fields of one CSV line; quotes enclose commas, and "" inside them is one quote.
+bool SplitCsv(std::string_view line, std::vector<std::string>* fields) {
+  fields->emplace_back();
+  bool quoted = false;
+  for (size_t i = 0; i < line.size(); ++i) {
+    char c = line[i];
+    if (quoted) {
+      if (c != '"') {
+        fields->back().push_back(c);
+      } else if (i + 1 < line.size() && line[i + 1] == '"') {
+        fields->back().push_back('"');
+        ++i;
+      } else {
+        quoted = false;
+      }
+    } else if (c == '"' && fields->back().empty()) {
+      quoted = true;
+    } else if (c == ',') {
+      fields->emplace_back();
+    } else if (c != ' ' || !fields->back().empty()) {
+      fields->back().push_back(c);
+    }
+  }
+  return !quoted;
+}
+
+template <typename F>
+absl::Status EachLine(std::string_view text, F f) {
+  size_t number = 0;
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos || line.starts_with('#')) continue;
+    if (std::string why = f(line); !why.empty()) return util::InvalidArgument(absl::StrCat("line ", number, ": ", why));
+  }
+  return absl::OkStatus();
+}
+
+bool Matches(std::string_view rule, std::string_view value) {
+  return rule == "*" || rule == value;
+}
+
+}  // namespace
+
+absl::StatusOr<std::map<std::string, User>> ParseTokenFile(std::string_view text) {
+  std::map<std::string, User> tokens;
+  absl::Status s = EachLine(text, [&](std::string_view line) -> std::string {
+    std::vector<std::string> fields;
+    if (!SplitCsv(line, &fields)) return "a quote is not closed";
+    if (fields.size() < 3) return "three fields are wanted: token,user,uid[,\"group1,group2\"]";
+    if (fields[0].empty()) return "the token is empty";
+    if (fields[1].empty()) return "the user is empty";
+    User user{fields[1], {}};
+    if (fields.size() > 3) SplitCsv(fields[3], &user.groups);
+    std::erase(user.groups, "");
+    if (!tokens.emplace(fields[0], std::move(user)).second) return "the token is there twice";
+    return "";
+  });
+  if (!s.ok()) return s;
+  return tokens;
+}
+
+bool PolicyRule::Allows(const User& who, const RequestInfo& request) const {
+  bool subject = false;
+  if (!user.empty()) subject |= Matches(user, who.name);
+  if (!group.empty()) {
+    subject |= group == "*" || std::find(who.groups.begin(), who.groups.end(), group) != who.groups.end();
+  }
+  if (!subject) return false;
+  bool reads = request.verb == "get" || request.verb == "list" || request.verb == "watch";
+  if (readonly && !reads) return false;
+  if (!request.is_resource) {
+    if (non_resource_path.ends_with('*')) {
+      return std::string_view(request.path)
+          .starts_with(std::string_view(non_resource_path).substr(0, non_resource_path.size() - 1));
+    }
+    return !non_resource_path.empty() && non_resource_path == request.path;
+  }
+  return Matches(ns, request.ns) && Matches(resource, request.resource) && Matches(api_group, request.group);
+}
+
+absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text) {
+  std::vector<PolicyRule> rules;
+  absl::Status s = EachLine(text, [&](std::string_view line) -> std::string {
+    auto v = ParseJson(line);
+    if (!v.ok()) return util::Message(v.status());
+    if (!v->IsObject()) return "an object is wanted";
+    if (!v->Str("kind").empty() && v->Str("kind") != "Policy")
+      return absl::StrCat("kind: ", Quote(v->Str("kind")), " is not \"Policy\"");
+    const Value* spec = v->Find("spec");
+    if (spec == nullptr || !spec->IsObject()) return "spec: an object is wanted";
+    PolicyRule rule;
+    const std::pair<std::string_view, std::string*> texts[] = {
+        {"user", &rule.user},         {"group", &rule.group},        {"namespace", &rule.ns},
+        {"resource", &rule.resource}, {"apiGroup", &rule.api_group}, {"nonResourcePath", &rule.non_resource_path}};
+    for (size_t i = 0; i < spec->keys.size(); ++i) {
+      const std::string& key = spec->keys[i];
+      const Value& value = spec->items[i];
+      if (key == "readonly") {
+        if (!value.IsBool()) return "spec.readonly: true or false is wanted, not " + ToJson(value);
+        rule.readonly = value.AsBool();
+        continue;
+      }
+      auto known = std::find_if(std::begin(texts), std::end(texts), [&](const auto& t) { return t.first == key; });
+      if (known == std::end(texts)) {
+        return absl::StrCat("spec.", key,
+                            ": unknown; user, group, readonly, namespace, resource, apiGroup and nonResourcePath are");
+      }
+      if (!value.IsString()) return absl::StrCat("spec.", key, ": a string is wanted, not ", ToJson(value));
+      *known->second = value.text();
+    }
+    if (rule.user.empty() && rule.group.empty()) return "spec: user or group is wanted (\"*\" for everyone)";
+    rules.push_back(std::move(rule));
+    return "";
+  });
+  if (!s.ok()) return s;
+  return rules;
+}
+
+std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const std::optional<User>& certificate) const {
+  User user{"system:anonymous", {"system:unauthenticated"}};
+  bool known = false;
+  constexpr std::string_view kBearer = "Bearer ";
+  if (std::string_view(request.authorization).starts_with(kBearer)) {
+    auto it = options_.tokens.find(request.authorization.substr(kBearer.size()));
+    if (it == options_.tokens.end()) return Api::ErrorResponse(request, Unauthorized());
+    user = it->second;
+    known = true;
+  } else if (certificate.has_value()) {
+    user = *certificate;
+    known = true;
+  }
+  if (known) user.groups.emplace_back("system:authenticated");
+  if (!options_.policy.has_value()) {
+    if (known) return std::nullopt;
+    return Api::ErrorResponse(request, Unauthorized());
+  }
+  RequestInfo what = Api::Describe(request);
+  // Health and version are nobody's secret.
+  if (!what.is_resource && what.verb == "get" && (what.path.starts_with("/healthz") || what.path == "/version"))
+    return std::nullopt;
+  for (const PolicyRule& rule : *options_.policy) {
+    if (rule.Allows(user, what)) return std::nullopt;
+  }
+  HttpResponse refused;
+  if (what.is_resource) {
+    std::string object = what.subresource.empty() ? what.resource : absl::StrCat(what.resource, "/", what.subresource);
+    if (!what.group.empty()) absl::StrAppend(&object, ".", what.group);
+    std::string where = what.ns.empty() ? "at the cluster scope" : absl::StrCat("in the namespace ", Quote(what.ns));
+    refused = Api::ErrorResponse(request, ForbiddenError({what.group, what.resource}, what.name,
+                                                         absl::StrCat("User ", Quote(user.name), " cannot ", what.verb,
+                                                                      " ", object, " ", where)));
+  } else {
+    ApiError e = ForbiddenError({}, "", "");
+    e.message = absl::StrCat("forbidden: User ", Quote(user.name), " cannot ", what.verb, " path ", Quote(what.path));
+    refused = Api::ErrorResponse(request, e);
+  }
+  refused.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  return refused;
+}
+
+}  // namespace berth::apiserver

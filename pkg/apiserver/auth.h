@@ -1,0 +1,44 @@
+// Who is who, and who may do what: tokens, client certificates, and a policy of one JSON object a line as Kubernetes'
+// ABAC mode reads it. Immutable after loading.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/apiserver/gate.h"
+#include "pkg/apiserver/rest.h"
+
+namespace berth::apiserver {
+
+// A token file: CSV of token,user,uid[,"group1,group2"]. Errors name line and field.
+absl::StatusOr<std::map<std::string, User>> ParseTokenFile(std::string_view text);
+
+// One rule: {"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Policy","spec":{"user":"alice" or "*",
+// "group":"g" or "*","readonly":true,"namespace":"*","resource":"pods","apiGroup":"*","nonResourcePath":"/version*"}}.
+struct PolicyRule {
+  std::string user, group, ns, resource, api_group, non_resource_path;
+  bool readonly = false;
+  bool Allows(const User& user, const RequestInfo& request) const;
+};
+// Blank lines and lines that begin with '#' are skipped. Errors name line and field.
+absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text);
+
+class AuthGate final : public Gate {
+ public:
+  struct Options {
+    std::map<std::string, User> tokens;
+    // Without a policy everyone who is known may do everything, and nobody else anything (1.10's AlwaysAllow).
+    std::optional<std::vector<PolicyRule>> policy;
+  };
+  explicit AuthGate(Options options) : options_(std::move(options)) {}
+  std::optional<HttpResponse> Refuse(const HttpRequest& request, const std::optional<User>& certificate) const override;
+
+ private:
+  Options options_;
+};
+
+}  // namespace berth::apiserver

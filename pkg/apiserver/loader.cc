@@ -1,0 +1,107 @@
+#include "pkg/apiserver/loader.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "pkg/api/stream.h"
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+class Loader final : public api::JsonSink {
+ public:
+  Loader(Registry* registry, LoadReport* report) : registry_(registry), report_(report) {}
+
+  bool Split(std::string_view inside, std::string_view key) override {
+    return (inside.empty() && (key == "items" || key == "pods")) || (inside == "cluster" && key == "items");
+  }
+
+  absl::Status Element(std::string_view /*inside*/, std::string_view key, api::Document& element) override {
+    ++element_;
+    apiserver::Value v = FromJson(element.root());
+    if (!v.IsObject()) {
+      return util::InvalidArgument(absl::StrCat("element ", element_, " of ", std::string(key),
+                                                ": an object is wanted, not ", ToJson(v).substr(0, 60)));
+    }
+    if (v.Str("kind").empty() && key == "pods") v.Set("kind", apiserver::Value::String("Pod"));
+    if (v.Str("kind").empty()) {
+      kindless_.push_back(std::move(v));  // the list that is being read tells, perhaps at its end
+      return absl::OkStatus();
+    }
+    return Store(std::move(v), true);
+  }
+
+  absl::Status Value(api::Document& rest) override {
+    apiserver::Value v = FromJson(rest.root());
+    if (!v.IsObject()) return util::InvalidArgument(absl::StrCat("an object is wanted, not ", ToJson(v).substr(0, 60)));
+    std::string kind(v.Str("kind"));
+    bool list = kind.ends_with("List");
+    auto waiting = std::move(kindless_);
+    kindless_.clear();
+    element_ = 0;
+    for (apiserver::Value& e : waiting) {
+      if (!list || kind == "List") {
+        return util::InvalidArgument(absl::StrCat("an element of items has no kind, and ",
+                                                  kind.empty() ? "the document has none" : kind + " does not tell it"));
+      }
+      e.Set("kind", apiserver::Value::String(kind.substr(0, kind.size() - 4)));
+      if (e.Str("apiVersion").empty()) e.Set("apiVersion", apiserver::Value::String(v.Str("apiVersion")));
+      BERTH_RETURN_IF_ERROR(Store(std::move(e), true));
+    }
+    if (list || kind == "Scenario") return absl::OkStatus();
+    if (kind.empty()) return util::InvalidArgument("a document without kind");
+    return Store(std::move(v), false);
+  }
+
+ private:
+  absl::Status Store(apiserver::Value v, bool verbatim) {
+    std::string kind(v.Str("kind"));
+    std::string version(v.Str("apiVersion"));
+    if (version.empty()) version = "v1";
+    const ResourceInfo* r = FindKind(version, kind);
+    if (r == nullptr) {
+      ++report_->skipped[kind];
+      return absl::OkStatus();
+    }
+    size_t at = 0;
+    while (r->versions[at].Text() != version) ++at;
+    std::string name;
+    if (const apiserver::Value* meta = v.Find("metadata")) {
+      name = meta->Str("name");
+      if (!meta->Str("namespace").empty()) name = absl::StrCat(std::string(meta->Str("namespace")), "/", name);
+    }
+    auto decoded = Decode(v, *r->type, r->versions[at].version, "");
+    std::optional<std::string> why;
+    if (!decoded.ok()) {
+      why = util::Message(decoded.status());
+    } else {
+      why = registry_->Load(*r, at, verbatim ? std::move(v) : *std::move(decoded), verbatim);
+    }
+    if (why.has_value()) return util::InvalidArgument(absl::StrCat(kind, " ", Quote(name), ": ", *why));
+    ++report_->objects;
+    return absl::OkStatus();
+  }
+
+  Registry* registry_;
+  LoadReport* report_;
+  std::vector<apiserver::Value> kindless_;
+  size_t element_ = 0;
+};
+
+}  // namespace
+
+absl::StatusOr<LoadReport> LoadText(std::string_view name, std::string_view text, Registry* registry) {
+  LoadReport report;
+  Loader loader(registry, &report);
+  absl::Status s = api::ReadDocuments(text, loader);
+  if (!s.ok()) return util::InvalidArgument(absl::StrCat(std::string(name), ": ", util::Message(s)));
+  return report;
+}
+
+absl::StatusOr<LoadReport> LoadFile(const std::string& path, Registry* registry) {
+  auto text = api::ReadInput(path);
+  if (!text.ok()) return text.status();
+  return LoadText(path, *text, registry);
+}
+
+}  // namespace berth::apiserver

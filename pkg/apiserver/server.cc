@@ -1,0 +1,182 @@
+#include "pkg/apiserver/server.h"
+
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "pkg/api/stream.h"
+#include "pkg/apiserver/auth.h"
+#include "pkg/apiserver/event_expiry.h"
+#include "pkg/apiserver/http_server.h"
+#include "pkg/apiserver/loader.h"
+#include "pkg/apiserver/registry.h"
+#include "pkg/apiserver/rest.h"
+#include "pkg/apiserver/store.h"
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+
+namespace asio = boost::asio;
+
+struct Server::Parts {
+  Parts(ServerOptions o, const util::Clock* c)
+      : options(std::move(o)),
+        clock(c == nullptr ? &real_clock : c),
+        registry(&store, clock),
+        api(&registry, clock),
+        expiry(&store, clock, options.event_ttl, options.most_events),
+        http(&io, &api, &store),
+        sweep(io) {}
+
+  absl::Status LoadFiles();
+  absl::Status OpenSecurePort();
+  void SweepLater() {
+    sweep.expires_after(std::chrono::seconds(1));
+    sweep.async_wait([this](boost::system::error_code ec) {
+      if (ec) return;
+      expiry.Sweep();
+      SweepLater();
+    });
+  }
+
+  ServerOptions options;
+  util::RealClock real_clock;
+  const util::Clock* clock;
+  asio::io_context io{1};
+  Store store;
+  Registry registry;
+  Api api;
+  EventExpiry expiry;
+  std::unique_ptr<asio::ssl::context> tls;
+  std::unique_ptr<AuthGate> gate;
+  HttpServer http;
+  asio::steady_timer sweep;
+  uint16_t insecure_port = 0, secure_port = 0;
+};
+
+namespace {
+
+absl::Status Named(const std::string& flag, const std::string& file, std::string_view why) {
+  return util::InvalidArgument(absl::StrCat("--", flag, "=", file, ": ", std::string(why)));
+}
+
+}  // namespace
+
+absl::Status Server::Parts::LoadFiles() {
+  for (const std::string& file : options.load) {
+    auto report = LoadFile(file, &registry);
+    if (!report.ok()) return util::InvalidArgument("--load: " + util::Message(report.status()));
+    LOG(INFO) << "Loaded " << report->objects << " objects from " << file;
+    for (const auto& [kind, n] : report->skipped) {
+      LOG(WARNING) << file << ": skipped " << n << " of kind " << (kind.empty() ? "(none)" : kind)
+                   << ", which is not served";
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Server::Parts::OpenSecurePort() {
+  boost::system::error_code ec;
+  tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  SSL_CTX_set_min_proto_version(tls->native_handle(), TLS1_2_VERSION);
+  tls->use_certificate_chain_file(options.tls_cert_file, ec);
+  if (ec) return Named("tls-cert-file", options.tls_cert_file, "no PEM certificate can be read: " + ec.message());
+  tls->use_private_key_file(options.tls_private_key_file, asio::ssl::context::pem, ec);
+  if (ec) {
+    return Named("tls-private-key-file", options.tls_private_key_file,
+                 "no matching PEM key can be read: " + ec.message());
+  }
+  if (!options.client_ca_file.empty()) {
+    tls->load_verify_file(options.client_ca_file, ec);
+    if (ec) return Named("client-ca-file", options.client_ca_file, "no PEM certificate can be read: " + ec.message());
+    tls->set_verify_mode(asio::ssl::verify_peer, ec);
+    SSL_CTX_set_client_CA_list(tls->native_handle(), SSL_load_client_CA_file(options.client_ca_file.c_str()));
+  }
+  // Sessions would need an id context to be resumed with client certificates; tickets are not worth it here.
+  SSL_CTX_set_session_cache_mode(tls->native_handle(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(tls->native_handle(), SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(tls->native_handle(), 0);
+
+  AuthGate::Options auth;
+  if (!options.token_auth_file.empty()) {
+    auto text = api::ReadInput(options.token_auth_file);
+    if (!text.ok()) return Named("token-auth-file", options.token_auth_file, util::Message(text.status()));
+    auto tokens = ParseTokenFile(*text);
+    if (!tokens.ok()) return Named("token-auth-file", options.token_auth_file, util::Message(tokens.status()));
+    auth.tokens = *std::move(tokens);
+  }
+  if (!options.authorization_policy_file.empty()) {
+    auto text = api::ReadInput(options.authorization_policy_file);
+    if (!text.ok()) {
+      return Named("authorization-policy-file", options.authorization_policy_file, util::Message(text.status()));
+    }
+    auto rules = ParsePolicyFile(*text);
+    if (!rules.ok()) {
+      return Named("authorization-policy-file", options.authorization_policy_file, util::Message(rules.status()));
+    }
+    auth.policy = *std::move(rules);
+  }
+  gate = std::make_unique<AuthGate>(std::move(auth));
+  auto port = http.Listen(options.bind_address, options.secure_port, tls.get(), gate.get());
+  if (!port.ok()) return port.status();
+  secure_port = *port;
+  LOG(INFO) << "Serving securely on " << options.bind_address << ":" << secure_port;
+  return absl::OkStatus();
+}
+
+Server::Server(ServerOptions options, const util::Clock* clock)
+    : parts_(std::make_unique<Parts>(std::move(options), clock)) {}
+Server::~Server() = default;
+
+absl::Status Server::Start() {
+  Parts& p = *parts_;
+  p.store.SetDefaultWindow(p.options.default_watch_cache_size);
+  for (const auto& [resource, size] : p.options.watch_cache_sizes) {
+    bool known = false;
+    for (const ResourceInfo& r : Resources()) known |= r.resource == resource;
+    if (!known) return Named("watch-cache-sizes", absl::StrCat(resource, "#", size), "there is no such resource");
+    p.store.SetWindow(resource, size);
+  }
+  BERTH_RETURN_IF_ERROR(p.LoadFiles());
+  // The recorded server's own port stands in the service "kubernetes" when there is no secure port of ours.
+  constexpr int64_t kRecordedPort = 16443;
+  p.registry.CreateInitialObjects(p.options.secure ? p.options.secure_port : kRecordedPort);
+  p.store.ForgetHistory();
+  if (p.options.secure) BERTH_RETURN_IF_ERROR(p.OpenSecurePort());
+  auto port = p.http.Listen(p.options.insecure_bind_address, p.options.insecure_port, nullptr, nullptr);
+  if (!port.ok()) return port.status();
+  p.insecure_port = *port;
+  p.SweepLater();
+  return absl::OkStatus();
+}
+
+uint16_t Server::insecure_port() const {
+  return parts_->insecure_port;
+}
+uint16_t Server::secure_port() const {
+  return parts_->secure_port;
+}
+
+void Server::Run(bool on_signals) {
+  asio::signal_set signals(parts_->io);
+  if (on_signals) {
+    signals.add(SIGTERM);
+    signals.add(SIGINT);
+    signals.async_wait([this](boost::system::error_code ec, int number) {
+      if (ec) return;
+      LOG(INFO) << "Received signal " << number << ", stopping";
+      parts_->io.stop();
+    });
+  }
+  parts_->io.run();
+}
+
+void Server::Stop() {
+  parts_->io.stop();
+}
+
+}  // namespace berth::apiserver
