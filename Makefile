@@ -6,6 +6,7 @@
 # OUT=DIR            build into DIR instead of _output
 # ROOM=pkg/api ...   with `make test`: only the unit tests of these rooms, no scripts
 # TESTARGS=...       with `make test`: arguments for the unit test programs
+# BENCHARGS=...      with `make bench`: arguments for hack/bench.py
 # KEEP=1             with `make run`: leave the API server and the scheduler running
 # PREFIX, DESTDIR    with `make install`: where to (/usr/local)
 
@@ -98,8 +99,9 @@ run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEE
 	@OUT=$(OUT) hack/demo.py
 
 bench: all  ## benchmarks, with a table at the end
-	+@$(BUILD_WITH) $(if $(BENCH_SOURCES),$(OUT)/bin/bench)
-	@OUT=$(OUT) hack/bench.sh
+	+@$(BUILD_WITH) $(if $(BENCH_SOURCES),$(OUT)/bin/bench,programs)
+	@OUT=$(OUT) hack/bench.py $(BENCHARGS)
+	@if [ -x $(OUT)/bin/bench ]; then echo; $(OUT)/bin/bench; fi
 
 fmt:  ## format the C++ with clang-format
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i

@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""`make bench`: what a decision costs, measured by schedsim, and the whole daemon against hollow-apiserver.
+
+usage: bench.py [--runs N] [--only NAME,...] [--big] [--svg FILE] [-o FILE.json] [WORKLOAD.json.gz ...]
+
+CPU per decision is cpuSeconds / pods of `schedsim run --stats` (loading and printing excluded, the CPU of all threads
+counted), the median of N runs (5). Inputs are made by hack/gen-workload in OUT/bench and kept; files named on the
+command line are measured as well. Every node is scored for every pod. Results go to the table and, for
+hack/bench-compare.sh, to OUT/bench/results.json.
+
+  --big   also 1,000,000 nodes and 1,000,000 pods of 1,000 templates (one run; minutes, and some 10 GiB of memory)
+  --svg   the scaling curve as a picture: hack/bench/scaling.svg is made so
+"""
+import argparse, http.client, json, os, re, socket, statistics, subprocess, sys, time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
+
+# name, what, arguments of gen-workload, goal in microseconds, 1.10 in microseconds (CPU per decision on 2 cores, Zen 4)
+CASES = [
+    ("w1", "plain pods of one ReplicaSet with a Service", "--nodes 5000 --pods 1000 --preload 10 --like w1", 20, 46_100),
+    ("w2", "required node affinity", "--nodes 5000 --pods 1000 --preload 10 --like w2", 20, 56_400),
+    ("w3", "required anti-affinity by hostname", "--nodes 5000 --pods 1000 --preload 10 --like w3", 100, 48_960_000),
+    ("w4", "preferred pod affinity by zone", "--nodes 5000 --pods 1000 --preload 10 --like w4", 100, 41_153_000),
+    ("w5", "mixed services, taints, requests", "--nodes 5000 --pods 1000 --preload 10 --like w5", 25, 35_800),
+    ("full", "preemption: all nodes full, 20 pods each", "--nodes 5000 --pods 20 --full", 5000, None),
+    ("1k", "scaling: 100 templates", "--nodes 1000 --pods 10000 --templates 100", None, None),
+    ("5k", "scaling: 100 templates", "--nodes 5000 --pods 10000 --templates 100", None, None),
+    ("20k", "scaling: 100 templates", "--nodes 20000 --pods 20000 --templates 100", None, None),
+    ("100k", "scaling: 100 templates", "--nodes 100000 --pods 100000 --templates 100", 250, None),
+]
+BIG = ("1m", "scaling: 1,000 templates", "--nodes 1000000 --pods 1000000 --templates 1000", 600, None)
+SCALING = ("1k", "5k", "20k", "100k", "1m")
+
+
+def make_input(name, arguments):
+    directory = os.path.join(OUT, "bench")
+    os.makedirs(directory, exist_ok=True)
+    path = os.path.join(directory, re.sub(r"[^a-z0-9]+", "-", arguments).strip("-") + ".json")
+    if not os.path.exists(path):
+        subprocess.run([os.path.join(ROOT, "hack/gen-workload"), *arguments.split(), "-o", path + ".part"], check=True)
+        os.rename(path + ".part", path)
+    return path
+
+
+def measure(path, runs):
+    got = []
+    for _ in range(runs):
+        done = subprocess.run([os.path.join(OUT, "bin/schedsim"), "run", path, "-o", "placements", "--stats"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        line = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
+        if done.returncode != 0 or not line.startswith("{"):
+            raise RuntimeError("schedsim run %s: exit %d: %s" % (path, done.returncode, done.stderr[-500:]))
+        got.append(json.loads(line))
+    median = lambda f: statistics.median(f(s) for s in got)
+    return {
+        "nodes": got[0]["nodes"], "pods": got[0]["pods"], "scheduled": got[0]["scheduled"], "runs": runs,
+        "cpuMicros": median(lambda s: 1e6 * s["cpuSeconds"] / s["pods"]),
+        "cpuMicrosLow": min(1e6 * s["cpuSeconds"] / s["pods"] for s in got),
+        "cpuMicrosHigh": max(1e6 * s["cpuSeconds"] / s["pods"] for s in got),
+        "wallSeconds": median(lambda s: s["wallSeconds"]), "p50Micros": median(lambda s: s["p50Micros"]),
+        "p99Micros": median(lambda s: s["p99Micros"]), "peakRSSBytes": max(s["peakRSSBytes"] for s in got),
+    }
+
+
+# ---- the daemon -----------------------------------------------------------------------------------
+
+
+def metrics(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/metrics")
+    text = connection.getresponse().read().decode()
+    return {m.group(1): float(m.group(2)) for m in re.finditer(r"^(\w+(?:\{[^}]*\})?) ([0-9.e+-]+)$", text, re.M)}
+
+
+def status_kib(pid, field):
+    with open("/proc/%d/status" % pid) as f:
+        return next(int(line.split()[1]) for line in f if line.startswith(field + ":"))
+
+
+def end_to_end(nodes, bound, pending):
+    """hollow-apiserver with everything loaded, then kube-scheduler: seconds until it is synced, binds a second, memory."""
+    load = make_input("e2e", "--nodes %d --pods %d --templates 50 --preload %d" % (nodes, pending, bound))
+    programs = []
+    try:
+        server = subprocess.Popen([os.path.join(OUT, "bin/hollow-apiserver"), "--insecure-port=0", "--load=" + load],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        programs.append(server)
+        port = int(server.stdout.readline().rsplit(":", 1)[1])
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            own = s.getsockname()[1]
+        begin = time.monotonic()
+        scheduler = subprocess.Popen(
+            [os.path.join(OUT, "bin/kube-scheduler"), "--master=http://127.0.0.1:%d" % port, "--leader-elect=false",
+             "--address=127.0.0.1", "--port=%d" % own, "--kube-api-qps=1e6", "--kube-api-burst=1000000"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        programs.append(scheduler)
+        first = synced = None
+        while True:
+            now = time.monotonic()
+            if scheduler.poll() is not None or now - begin > 600:
+                raise RuntimeError("the scheduler ended" if scheduler.poll() is not None else "not done after 10 minutes")
+            try:
+                m = metrics(own)
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.01)
+                continue
+            binds = m.get("scheduler_binding_latency_microseconds_count", 0)
+            if synced is None and m.get("berth_caches_synced", 1 if binds else 0):
+                synced = now - begin
+            if first is None and binds > 0:
+                first, first_binds = now, binds
+            if binds >= pending and (pending or synced):
+                break
+            time.sleep(0.02)
+        return {"nodes": nodes, "boundBefore": nodes * bound, "pods": pending, "startSeconds": synced,
+                "bindsPerSecond": (pending - first_binds) / (now - first) if pending and now > first else None,
+                "peakRSSBytes": 1024 * status_kib(scheduler.pid, "VmHWM"),
+                "serverPeakRSSBytes": 1024 * status_kib(server.pid, "VmHWM")}
+    finally:
+        for p in reversed(programs):
+            p.terminate()
+        for p in programs:
+            p.wait()
+
+
+# ---- showing ------------------------------------------------------------------------------------
+
+
+def micros(us):
+    return "-" if us is None else "%.1f us" % us if us < 1000 else "%.1f ms" % (us / 1e3) if us < 1e6 else "%.1f s" % (us / 1e6)
+
+
+def mib(n):
+    return "%d MiB" % round(n / (1 << 20))
+
+
+def table(rows):
+    widths = [max(len(r[i]) for r in rows) for i in range(len(rows[0]))]
+    for r in rows:
+        print("  " + "  ".join(c.ljust(w) if i in (0, 1) else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths))).rstrip())
+
+
+def svg(points):
+    """CPU per decision over nodes, both logarithmic: points are (nodes, microseconds)."""
+    import math
+    left, top, width, height = 70, 30, 520, 260
+    x0, x1 = 2.9, max(5.1, math.log10(max(n for n, _ in points)) + 0.1)
+    y0, y1 = 0, max(3, math.ceil(math.log10(max(us for _, us in points)) + 0.2))
+    x = lambda n: left + width * (math.log10(n) - x0) / (x1 - x0)
+    y = lambda us: top + height * (1 - (math.log10(us) - y0) / (y1 - y0))
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 360" font-family="sans-serif" font-size="12">',
+           '<rect width="640" height="360" fill="white"/>',
+           '<text x="%d" y="18" font-size="14">CPU for one decision, every node scored</text>' % left]
+    for e in range(int(y0), int(y1) + 1):
+        out.append('<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#ddd"/>' % (left, y(10**e), left + width, y(10**e)))
+        label = "%d us" % 10**e if e < 3 else "%d ms" % 10**(e - 3)
+        out.append('<text x="%d" y="%.1f" text-anchor="end">%s</text>' % (left - 8, y(10**e) + 4, label))
+    for n in (1000, 5000, 20000, 100000, 1000000):
+        if math.log10(n) < x1:
+            out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#ddd"/>' % (x(n), top, x(n), top + height))
+            out.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (x(n), top + height + 18, "{:,}".format(n)))
+    out.append('<text x="%d" y="%d" text-anchor="middle">nodes</text>' % (left + width // 2, top + height + 40))
+    out.append('<polyline fill="none" stroke="#1565c0" stroke-width="2" points="%s"/>'
+               % " ".join("%.1f,%.1f" % (x(n), y(us)) for n, us in points))
+    for n, us in points:
+        out.append('<circle cx="%.1f" cy="%.1f" r="4" fill="#1565c0"/>' % (x(n), y(us)))
+        out.append('<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>' % (x(n), y(us) - 10, micros(us)))
+    return "\n".join(out) + "\n</svg>\n"
+
+
+def main():
+    p = argparse.ArgumentParser(usage="bench.py [--runs N] [--only NAME,...] [--big] [--svg FILE] [-o FILE] [WORKLOAD ...]")
+    p.add_argument("--runs", type=int, default=5)
+    p.add_argument("--only", default="")
+    p.add_argument("--big", action="store_true")
+    p.add_argument("--svg")
+    p.add_argument("-o", default=os.path.join(OUT, "bench", "results.json"))
+    p.add_argument("workloads", nargs="*")
+    args = p.parse_args()
+    only = set(filter(None, args.only.split(",")))
+    cases = [c for c in CASES + ([BIG] if args.big else []) if not only or c[0] in only]
+    known = {c[0] for c in CASES} | {BIG[0], "e2e", "start"}
+    if only - known:
+        p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
+    if only and not cases and not only & {"e2e", "start"} and not args.workloads:
+        p.error("--only leaves nothing to measure")
+
+    results = {"schedsim": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
+    for name, what, arguments, goal, reference in cases:
+        print("measuring %s: %s" % (name, what), file=sys.stderr)
+        results["schedsim"][name] = {"what": what, "goalMicros": goal, "referenceMicros": reference,
+                                     **measure(make_input(name, arguments), 1 if name == "1m" else args.runs)}
+    for path in args.workloads:
+        name = re.sub(r"\.json(\.gz)?$", "", os.path.basename(path))
+        print("measuring %s" % name, file=sys.stderr)
+        results["schedsim"][name] = {"what": "given", "goalMicros": None, "referenceMicros": None, **measure(path, args.runs)}
+    for name, what, nodes, bound, pending in (("e2e", "5,000 nodes, 50,000 pods to bind", 5000, 0, 50000),
+                                              ("start", "5,000 nodes, 150,000 pods bound already", 5000, 30, 1000)):
+        if (only and name not in only) or not os.access(os.path.join(OUT, "bin/hollow-apiserver"), os.X_OK):
+            continue
+        print("measuring %s: %s" % (name, what), file=sys.stderr)
+        results["daemon"][name] = {"what": what, **end_to_end(nodes, bound, pending)}
+
+    print("\nCPU for one decision (schedsim, median of %d runs, all nodes scored), %s, %d cores\n"
+          % (args.runs, results["cpu"], results["cores"]))
+    rows = [("work", "what", "nodes", "pods", "CPU", "lowest", "highest", "p99", "goal", "1.10", "faster", "memory")]
+    for name, r in results["schedsim"].items():
+        ref = r["referenceMicros"]
+        rows.append((name, r["what"], "{:,}".format(r["nodes"]), "{:,}".format(r["pods"]), micros(r["cpuMicros"]),
+                     micros(r["cpuMicrosLow"]), micros(r["cpuMicrosHigh"]), micros(r["p99Micros"]), micros(r["goalMicros"]),
+                     micros(ref), "{:,.0f}x".format(ref / r["cpuMicros"]) if ref else "-", mib(r["peakRSSBytes"])))
+    table(rows)
+    if results["daemon"]:
+        print("\nkube-scheduler against hollow-apiserver, both on this machine\n")
+        rows = [("work", "what", "start", "binds/s", "memory", "server's memory")]
+        for name, r in results["daemon"].items():
+            rows.append((name, r["what"], "%.2f s" % r["startSeconds"] if r["startSeconds"] is not None else "-",
+                         "{:,.0f}".format(r["bindsPerSecond"]) if r["bindsPerSecond"] else "-",
+                         mib(r["peakRSSBytes"]), mib(r["serverPeakRSSBytes"])))
+        table(rows)
+    os.makedirs(os.path.dirname(os.path.abspath(args.o)), exist_ok=True)
+    with open(args.o, "w") as f:
+        json.dump(results, f, indent=1)
+    points = sorted((results["schedsim"][n]["nodes"], results["schedsim"][n]["cpuMicros"]) for n in SCALING if n in results["schedsim"])
+    if args.svg and points:
+        with open(args.svg, "w") as f:
+            f.write(svg(points))
+    print("\nAlso in %s." % os.path.relpath(args.o))
+
+
+def cpu_name():
+    with open("/proc/cpuinfo") as f:
+        return next((line.split(":")[1].strip() for line in f if line.startswith("model name")), "unknown processor")
+
+
+main()
