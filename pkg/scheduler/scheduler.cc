@@ -342,7 +342,7 @@ void Scheduler::Apply(const Reply& r) {
 
 void Scheduler::Tick() {
   now_ = clock_->Steady();
-  while (!timers_.empty() && timers_.begin()->first.first <= now_) {
+  while (!timers_.empty() && timers_.begin()->first.first <= now_ && !Saturated()) {
     Pending* p = timers_.begin()->second;
     StopWaiting(*p);
     TimeUp(*p);
@@ -388,7 +388,7 @@ void Scheduler::TimeUp(Pending& p) {
 
 absl::Duration Scheduler::NextDeadline() const {
   absl::Duration next = queue_->NextFlush();
-  if (!timers_.empty()) next = std::min(next, timers_.begin()->first.first);
+  if (!timers_.empty() && !Saturated()) next = std::min(next, timers_.begin()->first.first);
   if (cache_->assumed_count() > 0) next = std::min(next, next_expiry_);
   return next;
 }

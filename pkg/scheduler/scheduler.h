@@ -45,8 +45,8 @@ struct SchedulerOptions {
   bool pod_priority = false;  // must agree with the kind of queue
   // Without PodPriority: the wait before a pod that failed is looked at again.
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
-  // With this many binds unanswered no further pod is decided.
-  size_t max_binds_in_flight = 4096;
+  // With this many requests unanswered no further pod is decided and no further one is looked at again.
+  size_t max_requests_in_flight = 4096;
   // Asked right before each bind: false (the lease may be lost) means not now. Null: always.
   std::function<bool()> may_bind;
 };
@@ -151,6 +151,7 @@ class Scheduler {
   void PodAssigned(const api::PodPtr& pod);
   void PodPending(const api::PodPtr& pod);
   void PodGone(const api::Pod& pod);
+  bool Saturated() const { return requests_.size() >= options_.max_requests_in_flight; }
   bool Ours(const api::Pod& pod) const { return profiles_.contains(pod.tmpl->scheduler_name); }
   Pending* Find(const api::Pod& pod);
   Pending& NewPending(const api::PodPtr& pod, Place place);

@@ -41,7 +41,7 @@ std::vector<Symbol> DistinctReasons(const NodeFailures& failures) {
 }  // namespace
 
 bool Scheduler::ScheduleOne() {
-  if (stopped_ || binds_in_flight_ >= options_.max_binds_in_flight) return false;
+  if (stopped_ || Saturated()) return false;
   if (options_.may_bind && !options_.may_bind()) return false;
   api::PodPtr pod = queue_->Pop();
   if (pod == nullptr) return false;

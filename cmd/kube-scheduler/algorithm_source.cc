@@ -1,0 +1,66 @@
+#include "cmd/kube-scheduler/algorithm_source.h"
+
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+#include <sys/stat.h>
+
+#include "cmd/kube-scheduler/go_text.h"
+#include "pkg/scheduler/policy/decode.h"
+#include "pkg/util/status.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+absl::StatusOr<std::string> ReadPolicyFile(const std::string& path) {
+  struct stat st;
+  if (stat(path.c_str(), &st) != 0) return absl::NotFoundError(absl::StrCat("missing policy config file ", path));
+  auto text = ReadFile(path);
+  if (!text.ok()) return absl::NotFoundError(absl::StrCat("couldn't read policy config: ", text.status().message()));
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(const std::string& scheduler_name,
+                                                                            const AlgorithmSource& source,
+                                                                            scheduler::FactoryArgs args,
+                                                                            const PolicyConfigMapReader& read_map,
+                                                                            bool* node_json) {
+  if (source.provider) {
+    auto built = scheduler::CreateFromProvider(*source.provider, std::move(args));
+    if (!built.ok()) {
+      return util::InvalidArgument(absl::StrCat("couldn't create scheduler using provider ", Quoted(*source.provider),
+                                                ": ", util::Message(built.status())));
+    }
+    return built;
+  }
+  if (!source.policy) return util::InvalidArgument("unsupported algorithm source: {<nil> <nil>}");
+
+  scheduler::Policy policy;
+  std::string origin = "the empty policy";
+  if (source.policy->file || source.policy->config_map) {
+    absl::StatusOr<std::string> text =
+        source.policy->file ? ReadPolicyFile(*source.policy->file) : read_map(*source.policy->config_map);
+    if (!text.ok()) return text.status();
+    origin = source.policy->file ? absl::StrCat("policy file ", *source.policy->file)
+                                 : absl::StrCat("policy config map ", source.policy->config_map->ns, "/",
+                                                source.policy->config_map->name);
+    std::vector<std::string> warnings;
+    auto decoded = scheduler::DecodePolicy(*text, &warnings);
+    for (const std::string& w : warnings) LOG(WARNING) << origin << ": " << w;
+    if (!decoded.ok()) return util::InvalidArgument(absl::StrCat("invalid policy: ", util::Message(decoded.status())));
+    policy = *std::move(decoded);
+  }
+  VLOG(1) << "Scheduler " << scheduler_name << " uses " << origin;
+  for (const scheduler::ExtenderConfig& e : policy.extenders) {
+    *node_json |= !e.node_cache_capable && (!e.filter_verb.empty() || !e.prioritize_verb.empty());
+  }
+  auto built = scheduler::CreateFromConfig(policy, std::move(args));
+  if (!built.ok()) {
+    return util::InvalidArgument(
+        absl::StrCat("couldn't create scheduler from policy: ", util::Message(built.status())));
+  }
+  return built;
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,25 @@
+// From an AlgorithmSource to a scheduler (Kubernetes 1.10 SchedulerConfig).
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "cmd/kube-scheduler/component_config.h"
+#include "pkg/scheduler/factory/factory.h"
+
+namespace berth::kube_scheduler {
+
+// The text under policy.cfg in a ConfigMap. Errors: "couldn't get policy config map ns/name: ...",
+// "missing policy config map value at key "policy.cfg"".
+using PolicyConfigMapReader = std::function<absl::StatusOr<std::string>(const PolicyConfigMapSource&)>;
+
+// Errors are 1.10's texts. What will run is logged. `node_json` is set when an extender wants whole nodes.
+absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(const std::string& scheduler_name,
+                                                                            const AlgorithmSource& source,
+                                                                            scheduler::FactoryArgs args,
+                                                                            const PolicyConfigMapReader& read_map,
+                                                                            bool* node_json);
+
+}  // namespace berth::kube_scheduler

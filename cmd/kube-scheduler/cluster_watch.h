@@ -1,0 +1,40 @@
+// Follows everything the scheduler looks at, and puts the news into its inbox.
+#pragma once
+#include <memory>
+
+#include "cmd/kube-scheduler/inbox.h"
+#include "pkg/client/informer.h"
+
+namespace berth::kube_scheduler {
+
+class ClusterWatch {
+ public:
+  struct Options {
+    bool storage_classes = true;  // gate VolumeScheduling
+    bool node_json = false;       // an extender wants whole nodes
+  };
+  // All outlive it. Created and destroyed on the I/O thread, or before and after it runs.
+  ClusterWatch(client::Executor* executor, client::HttpClient* client, Inbox* inbox, Options options);
+  ~ClusterWatch();
+
+  void Start();
+  // How many resources are followed: as many batches come with initial_list_done.
+  int resources() const;
+  // The stores, as new as what was put into the inbox last. On the I/O thread.
+  std::vector<api::NodePtr> Nodes() const;
+  std::vector<api::PodPtr> Pods() const;
+
+  // From any thread: name of the resource and its numbers.
+  struct Stats {
+    const char* resource;
+    const client::ReflectorStats* reflector;
+    uint64_t dropped_updates;
+  };
+  std::vector<Stats> stats() const;
+
+ private:
+  struct Informers;
+  std::unique_ptr<Informers> informers_;
+};
+
+}  // namespace berth::kube_scheduler

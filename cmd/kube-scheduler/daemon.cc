@@ -1,0 +1,669 @@
+#include "cmd/kube-scheduler/daemon.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <future>
+#include <mutex>
+#include <thread>
+
+#include "cmd/kube-scheduler/algorithm_source.h"
+#include "cmd/kube-scheduler/api_actions.h"
+#include "cmd/kube-scheduler/build_info.h"
+#include "cmd/kube-scheduler/cluster_watch.h"
+#include "cmd/kube-scheduler/http_server.h"
+#include "cmd/kube-scheduler/inbox.h"
+#include "cmd/kube-scheduler/metrics.h"
+#include "pkg/client/config.h"
+#include "pkg/client/events.h"
+#include "pkg/client/leaderelection.h"
+#include "pkg/client/requests.h"
+#include "pkg/client/rest.h"
+#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/scheduler/scheduler.h"
+#include "pkg/util/status.h"
+#include "pkg/util/version.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+// Changes of objects waiting to be applied. Some hundred bytes each.
+constexpr size_t kInboxLimit = 100'000;
+// Decisions between two looks into the inbox.
+constexpr int kDecisionsInARow = 64;
+// How long a clean end waits for binds that are not answered, and for events.
+constexpr absl::Duration kBindsGrace = absl::Seconds(15), kEventsGrace = absl::Seconds(5);
+
+sigset_t HandledSignals() {
+  sigset_t s;
+  sigemptyset(&s);
+  for (int n : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&s, n);
+  return s;
+}
+
+// A thread that runs an io_context.
+class IoThread {
+ public:
+  explicit IoThread(const char* name) : work_(boost::asio::make_work_guard(io_)), executor_(&io_), name_(name) {}
+  ~IoThread() { Stop(); }
+  void Start() {
+    thread_ = std::thread([this] {
+      pthread_setname_np(pthread_self(), name_);
+      io_.run();
+    });
+  }
+  void Stop() {
+    io_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+  client::AsioExecutor* executor() { return &executor_; }
+
+ private:
+  boost::asio::io_context io_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  client::AsioExecutor executor_;
+  const char* name_;
+  std::thread thread_;
+};
+
+// Something one thread says and another waits for.
+class Flag1 {
+ public:
+  void Raise() {
+    std::lock_guard lock(mutex_);
+    raised_ = true;
+    news_.notify_all();
+  }
+  bool raised() const {
+    std::lock_guard lock(mutex_);
+    return raised_;
+  }
+  bool WaitFor(absl::Duration limit) {
+    std::unique_lock lock(mutex_);
+    return news_.wait_for(lock, absl::ToChronoMicroseconds(limit), [&] { return raised_; });
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable news_;
+  bool raised_ = false;
+};
+
+class Daemon {
+ public:
+  Daemon(const Configuration& config, const Options& options)
+      : config_(config), options_(options), inbox_(kInboxLimit), pods_io_("pods-io"), lease_io_("lease-io") {}
+
+  ~Daemon();
+  int Run();
+
+ private:
+  absl::Status Connect();
+  absl::Status Build();
+  absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
+  void ServePages();
+  HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
+  std::string MetricsText();
+  void Lead();
+  void Decide();  // the deciding thread
+  void Handle(InboxItem& item);
+  void PublishSnapshot();
+  void DumpState();
+  int WaitForSignals();
+  int EndCleanly();
+  [[noreturn]] void EndNow(std::string_view text);
+
+  const Configuration& config_;
+  const Options& options_;
+  util::RealClock clock_;
+  Inbox inbox_;
+  RestMetrics rest_metrics_;
+
+  IoThread pods_io_, lease_io_;
+  std::unique_ptr<client::RestClient> pods_client_, lease_client_, events_client_;
+  std::unique_ptr<client::Requests> requests_;
+  std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>> recorders_;
+  std::unique_ptr<client::LeaderElector> elector_;
+  std::unique_ptr<ClusterWatch> watch_;
+
+  // Of the deciding thread.
+  scheduler::Cache cache_;
+  std::unique_ptr<scheduler::SchedulingQueue> queue_;
+  std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
+  std::vector<std::unique_ptr<scheduler::GenericScheduler>> algorithms_;
+  std::unique_ptr<ApiActions> actions_;
+  std::unique_ptr<scheduler::Scheduler> scheduler_;
+  int unsynced_ = 0;      // resources whose first list was not applied yet
+  bool leading_ = false;  // or there is nobody to contend with
+  bool over_ = false;
+  Flag1 synced_, ending_, released_;
+  std::atomic<bool> built_{false};
+  std::thread decider_;
+  std::atomic<bool> may_bind_{true};
+
+  mutable std::mutex snapshot_mutex_;
+  SchedulerSnapshot snapshot_;
+  std::vector<std::unique_ptr<HttpServer>> servers_;
+};
+
+// ---- building -----------------------------------------------------------------------------------
+
+absl::Status Daemon::Connect() {
+  const auto& cc = config_.client_connection;
+  if (cc.kubeconfig.empty() && options_.master.empty()) {
+    LOG(WARNING) << "Neither --kubeconfig nor --master was specified. Using default API client. This might not work.";
+  }
+  client::ConfigSources sources;
+  sources.kubeconfig = cc.kubeconfig;
+  sources.master = options_.master;
+  absl::StatusOr<client::RestConfig> rest = client::LoadConfig(sources);
+  if (!rest.ok()) return rest.status();
+  // client-go's own defaults for what is not positive.
+  rest->qps = cc.qps > 0 ? cc.qps : 5;
+  rest->burst = cc.burst > 0 ? cc.burst : 10;
+  const auto make = [&](client::AsioExecutor* executor, const char* suffix) {
+    client::RestConfig c = *rest;
+    c.user_agent = client::UserAgent("kube-scheduler", util::Version(), GetBuildInfo().git_commit, suffix);
+    return client::RestClient::New(executor, c, &rest_metrics_);
+  };
+  auto pods = make(pods_io_.executor(), "scheduler");
+  auto lease = make(lease_io_.executor(), "leader-election");
+  auto events = make(lease_io_.executor(), "events");
+  if (!pods.ok()) return pods.status();
+  if (!lease.ok()) return lease.status();
+  if (!events.ok()) return events.status();
+  pods_client_ = *std::move(pods);
+  lease_client_ = *std::move(lease);
+  events_client_ = *std::move(events);
+  requests_ = std::make_unique<client::Requests>(pods_client_.get());
+
+  std::vector<std::string> names = {config_.scheduler_name};
+  for (const Profile& p : config_.profiles) names.push_back(p.scheduler_name);
+  for (const std::string& name : names) {
+    client::EventRecorderOptions o;
+    o.component = name;
+    // Room for one burst of what the API server is asked to take.
+    o.queue_limit = static_cast<size_t>(std::clamp(rest->burst, 1000, 50'000));
+    recorders_[name] =
+        std::make_unique<client::EventRecorder>(lease_io_.executor(), events_client_.get(), std::move(o));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> Daemon::ReadPolicyMap(const PolicyConfigMapSource& source) {
+  for (;;) {
+    auto done = std::make_shared<std::promise<client::ApiResult<std::shared_ptr<const api::ConfigMap>>>>();
+    pods_io_.executor()->Post([this, source, done] {
+      requests_->GetConfigMap(source.ns, source.name, [done](auto r) { done->set_value(std::move(r)); });
+    });
+    auto r = done->get_future().get();
+    if (r.ok()) {
+      for (const auto& [key, value] : r.value->data) {
+        if (key == "policy.cfg") return value;
+      }
+      return util::NotFound("missing policy config map value at key \"policy.cfg\"");
+    }
+    const std::string text =
+        absl::StrCat("couldn't get policy config map ", source.ns, "/", source.name, ": ", r.error.message);
+    if (!r.error.transport) return util::NotFound(text);
+    // The API server may be starting as we are.
+    LOG(ERROR) << text << "; retrying";
+    const sigset_t signals = HandledSignals();
+    const timespec second{1, 0};
+    const int n = sigtimedwait(&signals, nullptr, &second);
+    if (n == SIGTERM || n == SIGINT) return absl::CancelledError();
+  }
+}
+
+absl::Status Daemon::Build() {
+  scheduler::FactoryArgs args;
+  args.gates.algorithm.pod_priority = options_.GateOn("PodPriority");
+  args.gates.algorithm.volume_scheduling = options_.GateOn("VolumeScheduling");
+  args.gates.algorithm.block_volume = options_.GateOn("BlockVolume");
+  args.gates.algorithm.storage_object_in_use_protection = options_.GateOn("StorageObjectInUseProtection");
+  args.gates.taint_nodes_by_condition = options_.GateOn("TaintNodesByCondition");
+  args.gates.resource_limits_priority_function = options_.GateOn("ResourceLimitsPriorityFunction");
+  if (args.gates.taint_nodes_by_condition) {
+    LOG(WARNING) << "TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory";
+  }
+  if (options_.GateOn("EnableEquivalenceClassCache")) {
+    LOG(INFO) << "EnableEquivalenceClassCache has no effect: decisions are never taken from a cache that may be stale";
+  }
+  if (config_.percentage_of_nodes_to_score % 100 != 0) {
+    LOG(WARNING) << "percentageOfNodesToScore is " << config_.percentage_of_nodes_to_score
+                 << ": every node is scored all the same";
+  }
+  scheduler::QueueOptions q;
+  q.initial_backoff = config_.pod_initial_backoff;
+  q.max_backoff = config_.pod_max_backoff;
+  q.unschedulable_limit = config_.pod_max_in_unschedulable;
+  const bool priority = args.gates.algorithm.pod_priority;
+  queue_ = priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
+  if (args.gates.algorithm.volume_scheduling) {
+    volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
+  }
+  args.cache = &cache_;
+  args.nominated = queue_->nominated();
+  args.volume_binder = volume_binder_.get();
+  args.hard_pod_affinity_symmetric_weight = config_.hard_pod_affinity_symmetric_weight;
+  args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
+
+  std::map<std::string, client::EventRecorder*, std::less<>> recorders;
+  for (const auto& [name, r] : recorders_) recorders[name] = r.get();
+  recorders[""] = recorders_.find(config_.scheduler_name)->second.get();
+  actions_ = std::make_unique<ApiActions>(pods_io_.executor(), requests_.get(), std::move(recorders), &inbox_);
+
+  scheduler::SchedulerOptions o;
+  o.pod_priority = priority;
+  o.initial_backoff = config_.pod_initial_backoff;
+  o.max_backoff = config_.pod_max_backoff;
+  // No more than the API server may be asked for within a few seconds, so that no request times out in the limiter.
+  const auto& rest = pods_client_->config();
+  o.max_requests_in_flight = static_cast<size_t>(std::clamp(rest.burst + 5 * rest.qps, 1.0, 4096.0));
+  o.may_bind = [this] {
+    return may_bind_.load(std::memory_order_relaxed) &&
+           (elector_ == nullptr || elector_->LeaseAge() < config_.leader_election.renew_deadline);
+  };
+  scheduler_ = std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), actions_.get(),
+                                                      &clock_, std::move(o));
+
+  std::vector<Profile> profiles = {{config_.scheduler_name, config_.algorithm}};
+  profiles.insert(profiles.end(), config_.profiles.begin(), config_.profiles.end());
+  bool node_json = false;
+  for (const Profile& p : profiles) {
+    auto built = BuildAlgorithm(
+        p.scheduler_name, p.algorithm, args, [this](const PolicyConfigMapSource& s) { return ReadPolicyMap(s); },
+        &node_json);
+    if (!built.ok()) return built.status();
+    scheduler_->AddProfile(p.scheduler_name, built->get());
+    algorithms_.push_back(*std::move(built));
+  }
+  watch_ = std::make_unique<ClusterWatch>(
+      pods_io_.executor(), pods_client_.get(), &inbox_,
+      ClusterWatch::Options{.storage_classes = args.gates.algorithm.volume_scheduling, .node_json = node_json});
+  unsynced_ = watch_->resources();
+  return absl::OkStatus();
+}
+
+// ---- pages --------------------------------------------------------------------------------------
+
+void Daemon::ServePages() {
+  const std::string &h = config_.healthz_bind_address, &m = config_.metrics_bind_address;
+  if (!h.empty()) {
+    servers_.push_back(std::make_unique<HttpServer>(
+        "healthz", h, [this, both = h == m](const HttpRequest& r) { return Page(r, true, both); }));
+  }
+  if (!m.empty() && h != m) {
+    servers_.push_back(
+        std::make_unique<HttpServer>("metrics", m, [this](const HttpRequest& r) { return Page(r, false, true); }));
+  }
+  for (auto& s : servers_) s->Start();
+}
+
+HttpResponse Daemon::Page(const HttpRequest& r, bool healthz, bool metrics) {
+  HttpResponse page;
+  if (healthz && r.path == "/healthz") {
+    const bool verbose = r.has_query && (r.query == "verbose" || absl::StartsWith(r.query, "verbose=") ||
+                                         absl::StartsWith(r.query, "verbose&"));
+    page.body = verbose ? "[+]ping ok\nhealthz check passed\n" : "ok";
+    return page;
+  }
+  if (healthz && r.path == "/healthz/ping") {
+    page.body = "ok";
+    return page;
+  }
+  if (metrics && r.path == "/metrics") {
+    page.body = MetricsText();
+    page.content_type = "text/plain; version=0.0.4";
+    page.gzip = true;
+    return page;
+  }
+  if (metrics && r.path == "/configz") {
+    page.body = ConfigurationToConfigz(config_);
+    return page;
+  }
+  if (config_.enable_profiling && absl::StartsWith(r.path, "/debug/pprof")) {
+    page.status = 404;
+    page.no_sniff = true;
+    page.body =
+        "This scheduler is no Go program and has no pprof. Use: perf record -g -p " + absl::StrCat(getpid()) + "\n";
+    return page;
+  }
+  return NotFoundPage();
+}
+
+std::string Daemon::MetricsText() {
+  using prometheus::MetricType;
+  std::vector<prometheus::MetricFamily> families;
+  {
+    std::lock_guard lock(snapshot_mutex_);
+    CollectScheduler(snapshot_, &families);
+  }
+  rest_metrics_.Collect(&families);
+  CollectProcess(&families);
+  if (!built_) return ToText(std::move(families));
+  const auto one = [&](const char* name, MetricType type, const char* help, double v) {
+    families.push_back(Family(name, type, help));
+    AddSample(&families.back(), {}, v);
+  };
+  one("scheduler_inbox_events", MetricType::Gauge, "Number of changes of objects that wait for the scheduler",
+      static_cast<double>(inbox_.depth()));
+  one("scheduler_inbox_limit", MetricType::Gauge, "Number of changes that may wait before the watches are held back",
+      static_cast<double>(inbox_.limit()));
+  one("scheduler_inbox_full_total", MetricType::Counter, "Number of times that the watches were held back",
+      static_cast<double>(inbox_.full()));
+  auto events = Family("scheduler_events_total", MetricType::Counter, "Number of events, by what became of them.");
+  double recorded = 0, dropped = 0, spam = 0, sent = 0, rejected = 0, queued = 0;
+  for (const auto& [name, r] : recorders_) {
+    const client::EventStats& s = r->stats();
+    recorded += static_cast<double>(s.recorded);
+    dropped += static_cast<double>(s.dropped);
+    spam += static_cast<double>(s.spam);
+    sent += static_cast<double>(s.sent);
+    rejected += static_cast<double>(s.rejected);
+    queued += static_cast<double>(s.queued);
+  }
+  AddSample(&events, {{"result", "dropped"}}, dropped);
+  AddSample(&events, {{"result", "recorded"}}, recorded);
+  AddSample(&events, {{"result", "rejected"}}, rejected);
+  AddSample(&events, {{"result", "sent"}}, sent);
+  AddSample(&events, {{"result", "spam"}}, spam);
+  families.push_back(std::move(events));
+  one("scheduler_events_queued", MetricType::Gauge, "Number of events waiting or on their way", queued);
+  one("rest_client_throttled_requests", MetricType::Gauge, "Number of requests waiting for the client's rate limit",
+      static_cast<double>(pods_client_->throttled()));
+  auto watching = Family("scheduler_watch_open", MetricType::Gauge, "1 while the watch of a resource is open.");
+  auto lag = Family("scheduler_watch_idle_seconds", MetricType::Gauge,
+                    "Seconds since the API server last sent anything about a resource.");
+  auto watch_events = Family("scheduler_watch_events_total", MetricType::Counter, "Number of changes received.");
+  auto lists = Family("scheduler_watch_lists_total", MetricType::Counter, "Number of times a resource was listed.");
+  auto undecodable = Family("scheduler_watch_undecodable_total", MetricType::Counter,
+                            "Number of objects that could not be read and were skipped.");
+  for (const auto& s : watch_->stats()) {
+    const std::vector<std::pair<std::string, std::string>> label = {{"resource", s.resource}};
+    AddSample(&watching, label, s.reflector->watching ? 1 : 0);
+    const int64_t last = s.reflector->last_activity_nanos;
+    if (last != 0) {
+      AddSample(&lag, label, absl::ToDoubleSeconds(clock_.Steady() - absl::Nanoseconds(last)));
+    }
+    AddSample(&watch_events, label, static_cast<double>(s.reflector->events));
+    AddSample(&lists, label, static_cast<double>(s.reflector->lists));
+    AddSample(&undecodable, label, static_cast<double>(s.reflector->undecodable));
+  }
+  families.push_back(std::move(watching));
+  if (!lag.metric.empty()) families.push_back(std::move(lag));
+  families.push_back(std::move(watch_events));
+  families.push_back(std::move(lists));
+  families.push_back(std::move(undecodable));
+  if (elector_ != nullptr) {
+    families.push_back(Family("leader_election_master_status", MetricType::Gauge,
+                              "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
+                              "indicates master. 'name' is the string used to identify the lease."));
+    AddSample(&families.back(), {{"name", config_.leader_election.lock_object_name}}, elector_->IsLeader() ? 1 : 0);
+  }
+  return ToText(std::move(families));
+}
+
+// ---- deciding -----------------------------------------------------------------------------------
+
+void Daemon::Handle(InboxItem& item) {
+  std::visit(
+      [this](auto& v) {
+        using V = std::decay_t<decltype(v)>;
+        if constexpr (std::is_same_v<V, scheduler::Reply>) {
+          scheduler_->Apply(v);
+        } else if constexpr (std::is_same_v<V, std::function<void()>>) {
+          v();
+        } else {
+          for (const auto& e : v.events) {
+            using T = std::remove_const_t<typename std::decay_t<decltype(e.object)>::element_type>;
+            if (e.kind == client::InformerEvent<T>::Kind::kDeleted) {
+              scheduler_->Apply(scheduler::Change<T>{e.old_object, nullptr});
+            } else {
+              scheduler_->Apply(scheduler::Change<T>{e.old_object, e.object});
+            }
+          }
+          if (v.initial_list_done && --unsynced_ == 0) synced_.Raise();
+        }
+      },
+      item);
+}
+
+void Daemon::Decide() {
+  pthread_setname_np(pthread_self(), "scheduler");
+  std::vector<InboxItem> items;
+  absl::Duration published;
+  bool more = false;
+  while (!over_) {
+    absl::Duration wait;
+    if (!more) {
+      PublishSnapshot();
+      const absl::Duration now = clock_.Steady();
+      published = now;
+      // Leadership may come and go without news, so a leader looks at it now and then.
+      wait = std::clamp(scheduler_->NextDeadline() - now, absl::ZeroDuration(), absl::Milliseconds(500));
+    }
+    inbox_.Take(&items, wait);
+    for (InboxItem& item : items) Handle(item);
+    scheduler_->Tick();
+    more = false;
+    if (leading_ && unsynced_ == 0) {
+      int n = 0;
+      while (n < kDecisionsInARow && scheduler_->ScheduleOne()) ++n;
+      more = n == kDecisionsInARow;
+    }
+    actions_->Flush();
+    if (more && clock_.Steady() - published > absl::Milliseconds(250)) {
+      PublishSnapshot();
+      published = clock_.Steady();
+    }
+  }
+}
+
+void Daemon::PublishSnapshot() {
+  SchedulerSnapshot s;
+  s.metrics = scheduler_->metrics();
+  s.queue = queue_->depth();
+  s.by_place = scheduler_->pods_by_place();
+  s.binds_in_flight = scheduler_->binds_in_flight();
+  for (const auto& [reason, n] : scheduler_->pending_by_reason()) s.by_reason.emplace_back(reason.string(), n);
+  s.nodes = cache_.node_count();
+  s.pods = cache_.pod_count();
+  s.assumed = cache_.assumed_count();
+  s.repairs = cache_.repairs();
+  std::lock_guard lock(snapshot_mutex_);
+  snapshot_ = std::move(s);
+}
+
+// ---- leadership ---------------------------------------------------------------------------------
+
+// From any thread: this process is the one that decides.
+void Daemon::Lead() {
+  inbox_.Put(std::function<void()>([this] { leading_ = true; }));
+}
+
+// Ends at once, while other threads go on: whoever lost the lease must not bind any more.
+void Daemon::EndNow(std::string_view text) {
+  PrintError(text);
+  google::FlushLogFiles(google::INFO);
+  _exit(1);
+}
+
+// ---- life ---------------------------------------------------------------------------------------
+
+int Daemon::Run() {
+  const auto fail = [](const absl::Status& s) {
+    PrintError(util::Message(s));
+    return 1;
+  };
+  if (auto s = Connect(); !s.ok()) return fail(s);
+  const auto& le = config_.leader_election;
+  if (le.leader_elect) {
+    client::LeaderElectionOptions o;
+    o.lock_type = le.resource_lock;
+    o.ns = le.lock_object_namespace;
+    o.name = le.lock_object_name;
+    o.lease = le.lease_duration;
+    o.renew_deadline = le.renew_deadline;
+    o.retry = le.retry_period;
+    auto identity = client::NewIdentity();
+    if (!identity.ok()) return fail(identity.status());
+    o.identity = *identity;
+    if (auto s = client::CheckLeaderElection(o); !s.ok()) return fail(s);
+    client::LeaderElectorCallbacks callbacks;
+    callbacks.on_started_leading = [this] {
+      Lead();
+      if (config_.delay_cache_until_active) pods_io_.executor()->Post([this] { watch_->Start(); });
+    };
+    callbacks.on_stopped_leading = [this] {
+      may_bind_ = false;
+      LOG(ERROR) << "lost master";
+      // The event that says so gets a moment.
+      recorders_.find(config_.scheduler_name)->second->Drain(absl::Seconds(1), [this] { EndNow("lost lease"); });
+    };
+    callbacks.on_released = [this] { released_.Raise(); };
+    callbacks.on_watchdog = [this] { EndNow("lost lease"); };
+    elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(),
+                                                       recorders_.find(config_.scheduler_name)->second.get(), o,
+                                                       std::move(callbacks));
+  }
+  VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";
+  LOG(INFO) << "Version: " << util::Version();
+  pods_io_.Start();
+  lease_io_.Start();
+  ServePages();
+  if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
+  built_ = true;
+
+  decider_ = std::thread([this] { Decide(); });
+  const bool delayed = elector_ != nullptr && config_.delay_cache_until_active;
+  const auto elect = [this] { lease_io_.executor()->Post([this] { elector_->Start(); }); };
+  if (delayed) {
+    elect();
+  } else {
+    pods_io_.executor()->Post([this] { watch_->Start(); });
+  }
+  LOG(INFO) << "Waiting for caches to sync for scheduler controller";
+  std::thread start([&] {
+    while (!synced_.WaitFor(absl::Milliseconds(100))) {
+      if (ending_.raised()) return;
+    }
+    LOG(INFO) << "Caches are synced for scheduler controller";
+    if (elector_ == nullptr) {
+      Lead();
+    } else if (!delayed) {
+      elect();
+    }
+  });
+  const int status = WaitForSignals();
+  ending_.Raise();
+  start.join();
+  return status;
+}
+
+Daemon::~Daemon() {
+  inbox_.Put(std::function<void()>([this] { over_ = true; }));
+  if (decider_.joinable()) decider_.join();
+  inbox_.Close();
+  servers_.clear();
+  pods_io_.Stop();
+  lease_io_.Stop();
+}
+
+int Daemon::WaitForSignals() {
+  const sigset_t signals = HandledSignals();
+  for (;;) {
+    int n = 0;
+    if (sigwait(&signals, &n) != 0) continue;
+    if (n == SIGUSR2) {
+      DumpState();
+    } else if (n == SIGTERM || n == SIGINT) {
+      LOG(INFO) << "Received " << (n == SIGTERM ? "SIGTERM" : "SIGINT") << ", finishing";
+      return EndCleanly();
+    }
+  }
+}
+
+void Daemon::DumpState() {
+  pods_io_.executor()->Post([this] {
+    // Behind all news that are in the inbox already, so that both sides are of the same moment.
+    inbox_.Put(std::function<void()>([this, nodes = watch_->Nodes(), pods = watch_->Pods()] {
+      const std::string text = scheduler_->DumpAndCompare(nodes, pods);
+      size_t at = 0;
+      while (at < text.size()) {
+        const size_t end = std::min(text.find('\n', at), text.size());
+        LOG(INFO) << text.substr(at, end - at);
+        at = end + 1;
+      }
+    }));
+  });
+}
+
+int Daemon::EndCleanly() {
+  // A second signal ends it at once.
+  std::thread impatient([] {
+    const sigset_t signals = HandledSignals();
+    int n = 0;
+    while (sigwait(&signals, &n) == 0) {
+      if (n == SIGTERM || n == SIGINT) _exit(1);
+    }
+  });
+  impatient.detach();
+
+  Flag1 settled;
+  std::atomic<bool> done{false};
+  std::function<void()> look = [&] {
+    scheduler_->Stop();
+    if (scheduler_->binds_in_flight() == 0 && !done.exchange(true)) settled.Raise();
+  };
+  const absl::Duration deadline = clock_.Steady() + kBindsGrace;
+  while (!settled.raised() && clock_.Steady() < deadline) {
+    Flag1 looked;
+    inbox_.Put(std::function<void()>([&] {
+      look();
+      looked.Raise();
+    }));
+    looked.WaitFor(absl::Hours(1));
+    settled.WaitFor(absl::Milliseconds(20));
+  }
+  if (!settled.raised()) LOG(WARNING) << "Some binds are still not answered; their outcome is left to the next start";
+  for (auto& [name, r] : recorders_) {
+    Flag1 drained;
+    lease_io_.executor()->Post([&, recorder = r.get()] { recorder->Drain(kEventsGrace, [&] { drained.Raise(); }); });
+    drained.WaitFor(kEventsGrace * 2);
+  }
+  if (elector_ != nullptr) {
+    elector_->Release();
+    released_.WaitFor(absl::Seconds(5));
+  }
+  LOG(INFO) << "Finished";
+  return 0;
+}
+
+}  // namespace
+
+void BlockSignals() {
+  const sigset_t s = HandledSignals();
+  pthread_sigmask(SIG_BLOCK, &s, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+void PrintError(std::string_view text) {
+  const bool prefixed = text.substr(0, 6) == "error:" || text.substr(0, 6) == "Error ";
+  std::fprintf(stderr, "%s%.*s\n", prefixed ? "" : "error: ", static_cast<int>(text.size()), text.data());
+}
+
+int RunDaemon(const Configuration& config, const Options& options) {
+  Daemon daemon(config, options);
+  return daemon.Run();
+}
+
+}  // namespace berth::kube_scheduler

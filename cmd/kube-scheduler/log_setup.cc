@@ -1,0 +1,67 @@
+#include "cmd/kube-scheduler/log_setup.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <glog/logging.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "pkg/api/json.h"
+
+// glog leaves these to gflags; they are plain variables for us.
+DECLARE_bool(log_year_in_prefix);
+DECLARE_string(log_backtrace_at);
+DECLARE_string(vmodule);
+
+namespace berth::kube_scheduler {
+namespace {
+
+// {"ts":1511229600123.456,"caller":"scheduler.cc:42","severity":"INFO","msg":"..."}, one a line.
+class JsonSink final : public google::LogSink {
+ public:
+  void send(google::LogSeverity severity, const char*, const char* file, int line, const google::LogMessageTime& time,
+            const char* message, size_t size) override {
+    const double millis = static_cast<double>(time.timestamp()) * 1000.0 + time.usec() / 1000.0;
+    std::string out = absl::StrFormat("{\"ts\":%.3f,\"caller\":\"%s:%d\",\"severity\":\"%s\",\"msg\":", millis, file,
+                                      line, google::GetLogSeverityName(severity));
+    api::AppendJsonString({message, size}, &out);
+    out += "}\n";
+    (void)!write(STDERR_FILENO, out.data(), out.size());
+  }
+};
+
+[[noreturn]] void EndAfterFatal() {
+  _exit(255);
+}
+
+}  // namespace
+
+void SetUpLogging(const LoggingOptions& o, const char* program) {
+  FLAGS_log_year_in_prefix = false;
+  FLAGS_logtostderr = o.log_to_stderr;
+  FLAGS_alsologtostderr = o.also_log_to_stderr;
+  FLAGS_log_dir = o.log_dir;
+  FLAGS_stderrthreshold = o.stderr_threshold;
+  FLAGS_v = o.verbosity;
+  FLAGS_vmodule = o.vmodule;
+  FLAGS_log_backtrace_at = o.backtrace_at;
+  FLAGS_logbufsecs = static_cast<int32_t>(o.flush_frequency / absl::Seconds(1));
+  if (o.format == "json") {
+    // Only the sink writes.
+    FLAGS_logtostderr = false;
+    FLAGS_alsologtostderr = false;
+    FLAGS_stderrthreshold = google::NUM_SEVERITIES;
+    for (int s = google::INFO; s < google::NUM_SEVERITIES; ++s) google::SetLogDestination(s, "");
+    static JsonSink sink;
+    google::AddLogSink(&sink);
+  }
+  static std::string name;
+  name = program;
+  google::InitGoogleLogging(name.c_str());
+  google::InstallFailureFunction(&EndAfterFatal);
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,90 @@
+// kube-scheduler: watches for pods without a node and gives each the best one.
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "cmd/kube-scheduler/build_info.h"
+#include "cmd/kube-scheduler/daemon.h"
+#include "cmd/kube-scheduler/go_text.h"
+#include "cmd/kube-scheduler/log_setup.h"
+#include "cmd/kube-scheduler/options.h"
+#include "pkg/util/status.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+size_t TerminalWidth() {
+  winsize w{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col >= 60) return w.ws_col;
+  return 120;
+}
+
+int PrintVersion(const std::string& how) {
+  const BuildInfo b = GetBuildInfo();
+  if (how == "raw") {
+    std::printf(
+        "version.Info{Major:%s, Minor:%s, GitVersion:%s, GitCommit:%s, GitTreeState:%s, BuildDate:%s, "
+        "GoVersion:%s, Compiler:%s, Platform:%s}\n",
+        Quoted(b.major).c_str(), Quoted(b.minor).c_str(), Quoted(b.git_version).c_str(), Quoted(b.git_commit).c_str(),
+        Quoted(b.git_tree_state).c_str(), Quoted(b.build_date).c_str(), Quoted(b.go_version).c_str(),
+        Quoted(b.compiler).c_str(), Quoted(b.platform).c_str());
+  } else {
+    std::printf("Kubernetes %s\n", b.git_version.c_str());
+  }
+  return 0;
+}
+
+int WriteConfiguration(const Configuration& c, const std::string& path) {
+  FILE* f = std::fopen(path.c_str(), "w");
+  const std::string text = ConfigurationToYaml(c);
+  const bool ok = f != nullptr && std::fwrite(text.data(), 1, text.size(), f) == text.size();
+  if (f == nullptr || std::fclose(f) != 0 || !ok) {
+    PrintError(absl::StrCat("cannot write the configuration to ", path, ": ", std::strerror(errno)));
+    return 1;
+  }
+  LOG(INFO) << "Wrote configuration to: " << path;
+  return 0;
+}
+
+int Main(int argc, char** argv) {
+  BlockSignals();
+  Options options;
+  if (absl::Status s = options.Parse({argv + 1, argv + argc}); !s.ok()) {
+    const std::string text = util::Message(s);
+    std::fprintf(stderr, "Error: %s\n%s\n%s\n", text.c_str(), options.Usage(TerminalWidth()).c_str(), text.c_str());
+    return 1;
+  }
+  if (options.help) {
+    std::fputs(options.Help(TerminalWidth()).c_str(), stdout);
+    return 0;
+  }
+  if (options.version != "false") return PrintVersion(options.version);
+  SetUpLogging(options.logging, argv[0]);
+  for (const std::string& line : options.gate_log()) LOG(INFO) << line;
+  for (const Flag* f : options.flags().Sorted()) VLOG(1) << "FLAG: --" << f->name << "=" << Quoted(f->text());
+  std::vector<std::string> warnings;
+  absl::StatusOr<Configuration> config = options.Complete(&warnings);
+  for (const std::string& w : warnings) LOG(WARNING) << w;
+  int status = 1;
+  if (!config.ok()) {
+    PrintError(util::Message(config.status()));
+  } else if (!options.write_config_to.empty()) {
+    status = WriteConfiguration(*config, options.write_config_to);
+  } else {
+    status = RunDaemon(*config, options);
+  }
+  google::FlushLogFiles(google::INFO);
+  return status;
+}
+
+}  // namespace
+}  // namespace berth::kube_scheduler
+
+int main(int argc, char** argv) {
+  return berth::kube_scheduler::Main(argc, argv);
+}
