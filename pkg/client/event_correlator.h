@@ -1,9 +1,9 @@
 // Which event to send: itself, a count on an earlier one, a summary of similar ones, or none (process/06 §7).
 //
-//  1. aggregate: ten different messages of one source, object, type and reason within 600 s of one another become one
-//     event "(combined from similar events): <the latest message>".
-//  2. spam filter: each source and object may send 25 at once and then one every 300 s.
-//  3. dedup: an event like an earlier one, message included, only raises that one's count.
+//  1. aggregate: the tenth and later different message of one source, object, type and reason, each within 600 s of
+//     the one before, become one event "(combined from similar events): <the latest message>".
+//  2. dedup: an event like an earlier one, message included, only raises that one's count.
+//  3. spam filter: each source and object may send 25 at once and then one every 300 s. What it takes was counted.
 // Each memory holds 4096 entries, the least recently used go. No thread, no clock: the caller gives the time.
 #pragma once
 #include <absl/time/time.h>

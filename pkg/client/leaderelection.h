@@ -4,10 +4,11 @@
 // changed for a whole lease of the candidate's own steady clock. The leader renews every 2 s. It has lost when 10 s
 // went by without a renewal, which leaves 5 s until others may take over.
 //
-// Beyond upstream: every request has a timeout, so a hung server cannot stretch the deadline; LeaseAge() lets the
-// owner check right before each bind; a watchdog on a thread of its own ends the process if the I/O thread no longer
-// runs and the lease goes by; a clean end releases the lock (other 1.10 candidates still wait their lease; ours and
-// 1.14+ take it at once).
+// Beyond upstream: a leader that reads another holder in the lock has lost at once (upstream goes on for the rest of
+// the 10 s); every request has a timeout, so a hung server cannot stretch the deadline; LeaseAge() lets the owner check
+// right before each bind; a watchdog on a thread of its own ends the process if the I/O thread no longer runs and the
+// lease goes by; a clean end releases the lock (other 1.10 candidates still wait their lease; ours and 1.14+ take it at
+// once).
 //
 // LeaderElection is the state machine: time and answers in, requests out. LeaderElector drives it.
 #pragma once
@@ -36,7 +37,7 @@ struct LeaderElectionOptions {
   absl::Duration lease = absl::Seconds(15), renew_deadline = absl::Seconds(10), retry = absl::Seconds(2);
 };
 
-// nullopt-like OK, or upstream's text: "leaseDuration must be greater than renewDeadline",
+// OK, or upstream's text: "leaseDuration must be greater than renewDeadline",
 // "couldn't create resource lock: Invalid lock-type foo".
 absl::Status CheckLeaderElection(const LeaderElectionOptions& options);
 
@@ -92,30 +93,31 @@ class LeaderElection {
   const LockObject& lock() const;
 
  private:
-  enum class Phase { kAcquiring, kLeading, kReleasing, kOver };
-  enum class Asked { kNothing, kGet, kCreate, kUpdate, kReleaseGet, kReleaseUpdate };
-  Action Attempt(absl::Duration steady);
-  Action Failed(std::string_view why, absl::Duration steady);
-  Action Succeeded(absl::Duration steady);
-  Action Lost(std::string_view why);
+  enum class Phase { kAcquiring, kLeading, kOver };
+  enum class Asked { kNothing, kGet, kCreate, kUpdate, kRelease };
   Action Ask(Asked what, std::string body, absl::Duration steady);
   Action OnGet(const ApiResult<std::string>& answer, absl::Duration steady, absl::Time wall);
-  absl::Duration RetryWait() const;
+  Action Write(absl::Duration steady, absl::Time wall, bool create);
+  Action Succeeded(const std::string& json, absl::Duration steady);
+  Action Failed(absl::Duration steady);
+  Action Lost(std::string_view why);
+  Action WriteRelease(absl::Duration steady, absl::Time wall);
+  std::string Name() const;
+  absl::Duration Deadline() const;  // when leading: when the lease counts as lost
 
   const LeaderElectionOptions options_;
   std::function<double()> random_;
   Phase phase_ = Phase::kAcquiring;
   Asked asked_ = Asked::kNothing;
-  bool started_ = false;
-  bool release_wanted_ = false;
-  LockObject lock_;
+  bool started_ = false, release_ = false;
+  std::string json_;                      // the lock object as it was last seen; empty: there is none
+  LockObject lock_;                       // the same, read
   LeaderRecord writing_;                  // what the write under way says
   std::optional<LeaderRecord> observed_;  // the record as it was last seen to change,
   absl::Duration observed_at_;            // and when
   absl::Duration asked_at_;               // when the request under way was sent
-  absl::Duration attempt_at_;             // when the GET of this attempt was sent
+  absl::Duration attempt_at_;             // when this attempt began
   absl::Duration renewed_at_;
-  absl::Duration window_at_;  // the renew deadline counts from here
 };
 
 struct LeaderElectorCallbacks {

@@ -103,7 +103,7 @@ std::string JsonList(const std::vector<std::string>& texts) {
 
 }  // namespace
 
-std::string FormatTime(absl::Time t) {
+std::string FormatApiTime(absl::Time t) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
 }
 

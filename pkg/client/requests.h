@@ -48,7 +48,7 @@ struct ClaimReference {
 absl::StatusOr<std::string> ApplyClaimRef(std::string_view pv, const ClaimReference& claim, bool bound_by_controller);
 
 // "2018-03-26T08:00:00Z", as the API writes times.
-std::string FormatTime(absl::Time t);
+std::string FormatApiTime(absl::Time t);
 
 struct UserInfo {
   bool authenticated = false;

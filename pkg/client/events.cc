@@ -1,0 +1,252 @@
+#include "pkg/client/events.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/random/random.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <deque>
+#include <mutex>
+#include <utility>
+
+#include "pkg/client/api_error.h"
+#include "pkg/client/event_correlator.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+
+class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::Impl> {
+ public:
+  Impl(Executor* executor, HttpClient* client, EventRecorderOptions options)
+      : executor_(executor), client_(client), options_(std::move(options)) {
+    if (!options_.random) {
+      options_.random = [g = std::make_shared<absl::BitGen>()] { return absl::Uniform(*g, 0.0, 1.0); };
+    }
+  }
+
+  void Record(ObjectReference object, EventType type, std::string_view reason, std::string message) {
+    stats_.recorded.fetch_add(1, std::memory_order_relaxed);
+    Event e;
+    absl::Time now = executor_->clock().Wall();
+    e.name = EventName(object.name, now);
+    e.ns = object.ns.empty() ? "default" : object.ns;
+    e.object = std::move(object);
+    e.type = type;
+    e.reason = std::string(reason);
+    e.message = std::move(message);
+    e.component = options_.component;
+    e.first = e.last = now;
+    bool wake;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      if (stats_.queued.load(std::memory_order_relaxed) >= options_.queue_limit) {
+        uint64_t n = stats_.dropped.fetch_add(1, std::memory_order_relaxed);
+        LOG_IF(WARNING, n % 1000 == 0) << "Dropping events: " << options_.queue_limit << " are waiting already";
+        return;
+      }
+      stats_.queued.fetch_add(1, std::memory_order_relaxed);
+      wake = incoming_.empty();
+      incoming_.push_back(std::move(e));
+    }
+    if (wake) {
+      executor_->Post([w = weak_from_this()] {
+        if (auto self = w.lock()) self->Take();
+      });
+    }
+  }
+
+  void Drain(absl::Duration limit, std::function<void()> done) {
+    auto once = std::make_shared<std::function<void()>>(std::move(done));
+    executor_->Post([w = weak_from_this(), once, limit] {
+      auto self = w.lock();
+      if (self == nullptr || self->stats_.queued.load() == 0) {
+        std::exchange(*once, [] {})();
+        return;
+      }
+      Executor::TimerId timer = self->executor_->After(limit, [once] { std::exchange(*once, [] {})(); });
+      self->drained_.push_back([w, once, timer] {
+        if (auto s = w.lock()) s->executor_->Cancel(timer);
+        std::exchange(*once, [] {})();
+      });
+    });
+  }
+
+  void Stop() { stopped_ = true; }
+  const EventStats& stats() const { return stats_; }
+
+ private:
+  struct Sending {
+    std::string object;  // key of busy_
+    Event event;
+    bool patch = false;
+    int tries = 0;
+  };
+  using SendingPtr = std::shared_ptr<Sending>;
+
+  static std::string ObjectKey(const ObjectReference& o) {
+    return absl::StrCat(o.kind, "/", o.ns, "/", o.name, "/", o.uid);
+  }
+
+  void Take() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      for (Event& e : incoming_) ready_.push_back(std::move(e));
+      incoming_.clear();
+    }
+    Pump();
+  }
+
+  void Pump() {
+    while (!ready_.empty() && in_flight_ < options_.in_flight && !stopped_) {
+      Event e = std::move(ready_.front());
+      ready_.pop_front();
+      std::string object = ObjectKey(e.object);
+      auto busy = busy_.find(object);
+      if (busy != busy_.end()) {
+        busy->second.push_back(std::move(e));
+        continue;
+      }
+      Begin(std::move(object), std::move(e));
+    }
+  }
+
+  void Begin(std::string object, Event e) {
+    auto outcome = correlator_.Correlate(std::move(e), executor_->clock().Wall(), executor_->clock().Steady());
+    if (!outcome) {
+      stats_.spam.fetch_add(1, std::memory_order_relaxed);
+      Dealt();
+      return;
+    }
+    busy_[object];
+    ++in_flight_;
+    auto s = std::make_shared<Sending>();
+    s->object = std::move(object);
+    s->event = std::move(outcome->event);
+    s->patch = outcome->patch;
+    Send(s);
+  }
+
+  void Send(const SendingPtr& s) {
+    const Event& e = s->event;
+    Request r;
+    r.pipeline = true;
+    r.target = absl::StrCat("/api/v1/namespaces/", PercentEncode(e.ns), "/events");
+    if (s->patch) {
+      r.method = Method::kPatch;
+      absl::StrAppend(&r.target, "/", PercentEncode(e.name));
+      r.content_type = "application/strategic-merge-patch+json";
+      r.body = EventPatch(e);
+    } else {
+      r.method = Method::kPost;
+      r.body = EventJson(e);
+    }
+    client_->Do(std::move(r), [w = weak_from_this(), s](Reply reply) {
+      auto self = w.lock();
+      if (self != nullptr && !self->stopped_) self->OnReply(s, reply);
+    });
+  }
+
+  void OnReply(const SendingPtr& s, const Reply& reply) {
+    if (reply.ok()) {
+      stats_.sent.fetch_add(1, std::memory_order_relaxed);
+      Finish(s);
+      return;
+    }
+    if (reply.status == 404 && s->patch) {
+      // It was deleted, or has expired: it begins anew, with its count.
+      s->patch = false;
+      Send(s);
+      return;
+    }
+    Request asked;
+    asked.method = s->patch ? Method::kPatch : Method::kPost;
+    ApiError error = ErrorFrom(asked, reply, "events", s->patch ? s->event.name : "");
+    if (!error.transport) {
+      if (error.AlreadyExists()) {
+        VLOG(5) << "Server rejected event " << Show(s->event) << ": '" << error.message << "' (will not retry!)";
+      } else {
+        LOG(ERROR) << "Server rejected event " << Show(s->event) << ": '" << error.message << "' (will not retry!)";
+      }
+      stats_.rejected.fetch_add(1, std::memory_order_relaxed);
+      Finish(s);
+      return;
+    }
+    if (++s->tries >= options_.tries) {
+      LOG(ERROR) << "Unable to write event " << Show(s->event) << " (retry limit exceeded!)";
+      stats_.rejected.fetch_add(1, std::memory_order_relaxed);
+      Finish(s);
+      return;
+    }
+    LOG(ERROR) << "Unable to write event: '" << error.message << "' (may retry after sleeping)";
+    absl::Duration wait = s->tries == 1 ? options_.retry * options_.random() : options_.retry;
+    executor_->After(wait, [w = weak_from_this(), s] {
+      auto self = w.lock();
+      if (self != nullptr && !self->stopped_) self->Send(s);
+    });
+  }
+
+  void Finish(const SendingPtr& s) {
+    --in_flight_;
+    Dealt();
+    // The next of the same object, past those that the spam filter takes.
+    auto busy = busy_.find(s->object);
+    std::deque<Event> rest = std::move(busy->second);
+    busy_.erase(busy);
+    while (!rest.empty()) {
+      Event next = std::move(rest.front());
+      rest.pop_front();
+      Begin(s->object, std::move(next));
+      if (auto again = busy_.find(s->object); again != busy_.end()) {
+        for (Event& e : rest) again->second.push_back(std::move(e));
+        break;
+      }
+    }
+    Pump();
+  }
+
+  // One event less to care for.
+  void Dealt() {
+    if (stats_.queued.fetch_sub(1, std::memory_order_relaxed) != 1) return;
+    for (auto& f : std::exchange(drained_, {})) f();
+  }
+
+  static std::string Show(const Event& e) {
+    return absl::StrCat("'", e.name, " (", e.object.kind, " ", e.object.ns, e.object.ns.empty() ? "" : "/",
+                        e.object.name, ", ", e.reason, ": ", e.message, ")'");
+  }
+
+  Executor* executor_;
+  HttpClient* client_;
+  EventRecorderOptions options_;
+  EventStats stats_;
+  std::mutex mutex_;
+  std::vector<Event> incoming_;  // under mutex_
+  // I/O thread.
+  bool stopped_ = false;
+  std::deque<Event> ready_;
+  absl::flat_hash_map<std::string, std::deque<Event>> busy_;  // objects with one in flight, and what waits behind it
+  int in_flight_ = 0;
+  EventCorrelator correlator_;
+  std::vector<std::function<void()>> drained_;
+};
+
+EventRecorder::EventRecorder(Executor* executor, HttpClient* client, EventRecorderOptions options)
+    : impl_(std::make_shared<Impl>(executor, client, std::move(options))) {}
+
+EventRecorder::~EventRecorder() {
+  impl_->Stop();
+}
+
+void EventRecorder::Record(ObjectReference object, EventType type, std::string_view reason, std::string message) {
+  impl_->Record(std::move(object), type, reason, std::move(message));
+}
+
+const EventStats& EventRecorder::stats() const {
+  return impl_->stats();
+}
+
+void EventRecorder::Drain(absl::Duration limit, std::function<void()> done) {
+  impl_->Drain(limit, std::move(done));
+}
+
+}  // namespace berth::client

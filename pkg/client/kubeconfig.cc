@@ -1,0 +1,158 @@
+#include "pkg/client/kubeconfig.h"
+
+#include <absl/strings/escaping.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include "pkg/api/json.h"
+#include "pkg/api/stream.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+// Reads members of one object; the first mistake stays, with its path.
+class Reader {
+ public:
+  Reader(api::Json j, std::string path, absl::Status* error) : json_(j), path_(std::move(path)), error_(error) {
+    if (!j.IsNull() && !j.IsObject()) Fail(path_, j, "must be an object");
+  }
+  std::string String(std::string_view key) {
+    api::Json v = json_.Find(key);
+    if (v.IsNull()) return "";
+    if (!v.IsString()) {
+      Fail(At(key), v, v.IsNumber() || v.IsBool() ? "must be a string; put it in quotes" : "must be a string");
+      return "";
+    }
+    return std::string(v.Text());
+  }
+  bool Bool(std::string_view key) {
+    api::Json v = json_.Find(key);
+    if (!v.IsNull() && !v.IsBool()) Fail(At(key), v, "must be true or false");
+    return v.Bool();
+  }
+  std::string Base64(std::string_view key) {
+    std::string text = String(key), out;
+    std::erase_if(text, [](char c) { return c == '\n' || c == '\r'; });
+    if (!absl::Base64Unescape(text, &out)) {
+      if (error_->ok()) *error_ = absl::InvalidArgumentError(absl::StrCat(At(key), ": illegal base64 data"));
+      return "";
+    }
+    return out;
+  }
+  std::vector<std::string> Strings(std::string_view key) {
+    std::vector<std::string> out;
+    api::Json v = json_.Find(key);
+    if (!v.IsNull() && !v.IsArray()) Fail(At(key), v, "must be a list of strings");
+    for (auto m : v.Children()) {
+      if (!m.value.IsString()) Fail(At(key), m.value, "must be a list of strings");
+      out.emplace_back(m.value.Text());
+    }
+    return out;
+  }
+  Reader Object(std::string_view key) { return {json_.Find(key), At(key), error_}; }
+  api::Json Get(std::string_view key) const { return json_.Find(key); }
+
+  // Calls f with each element of a list of {name, ...}.
+  template <typename F>
+  void Named(std::string_view key, const F& f) {
+    api::Json list = json_.Find(key);
+    if (!list.IsNull() && !list.IsArray()) Fail(At(key), list, "must be a list");
+    size_t i = 0;
+    for (auto m : list.Children()) {
+      Reader r(m.value, absl::StrCat(At(key), "[", i++, "]"), error_);
+      f(r.String("name"), r);
+    }
+  }
+
+ private:
+  std::string At(std::string_view key) const {
+    return absl::StrCat(path_, path_.empty() ? "" : ".", util::ToAbsl(key));
+  }
+  void Fail(const std::string& at, api::Json v, std::string_view why) {
+    if (error_->ok()) {
+      *error_ = absl::InvalidArgumentError(
+          absl::StrCat(at.empty() ? "the file" : at, ": ", v.Brief(), ": ", util::ToAbsl(why)));
+    }
+  }
+  api::Json json_;
+  std::string path_;
+  absl::Status* error_;
+};
+
+std::string Resolve(const std::string& directory, std::string file) {
+  return file.empty() || file[0] == '/' || directory.empty() ? file : absl::StrCat(directory, "/", file);
+}
+
+// The last of one name counts, as in 1.10; but it is said.
+template <typename Map, typename T>
+void Put(Map& map, const char* what, const std::string& name, T value) {
+  if (!map.insert_or_assign(name, std::move(value)).second) {
+    LOG(WARNING) << "kubeconfig: more than one " << what << " is named \"" << name << "\"; the last one counts";
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::string& directory) {
+  Kubeconfig config;
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return config;
+  auto doc = api::ReadDocument(text);
+  if (!doc.ok()) return doc.status();
+  if (doc->root().IsNull()) return config;
+  absl::Status error;
+  Reader root(doc->root(), "", &error);
+  std::string kind = root.String("kind"), version = root.String("apiVersion");
+  if ((!kind.empty() && kind != "Config") || (!version.empty() && version != "v1")) {
+    return absl::InvalidArgumentError(absl::StrCat("no kind \"", kind.empty() ? "Config" : kind,
+                                                   "\" is registered for version \"", version.empty() ? "v1" : version,
+                                                   "\""));
+  }
+  config.current_context = root.String("current-context");
+  root.Named("clusters", [&](const std::string& name, Reader& item) {
+    Reader r = item.Object("cluster");
+    KubeCluster c;
+    c.server = r.String("server");
+    c.insecure = r.Bool("insecure-skip-tls-verify");
+    c.ca_file = Resolve(directory, r.String("certificate-authority"));
+    c.ca_data = r.Base64("certificate-authority-data");
+    Put(config.clusters, "cluster", name, std::move(c));
+  });
+  root.Named("contexts", [&](const std::string& name, Reader& item) {
+    Reader r = item.Object("context");
+    KubeContext c;
+    c.cluster = r.String("cluster");
+    c.user = r.String("user");
+    Put(config.contexts, "context", name, std::move(c));
+  });
+  root.Named("users", [&](const std::string& name, Reader& item) {
+    Reader r = item.Object("user");
+    KubeUser u;
+    u.cert_file = Resolve(directory, r.String("client-certificate"));
+    u.cert_data = r.Base64("client-certificate-data");
+    u.key_file = Resolve(directory, r.String("client-key"));
+    u.key_data = r.Base64("client-key-data");
+    u.token = r.String("token");
+    u.token_file = Resolve(directory, r.String("tokenFile"));
+    u.username = r.String("username");
+    u.password = r.String("password");
+    u.impersonate = r.String("as");
+    u.impersonate_groups = r.Strings("as-groups");
+    Reader extra = r.Object("as-user-extra");
+    for (auto m : r.Get("as-user-extra").Children()) {
+      u.impersonate_extra.emplace_back(std::string(m.key), extra.Strings(m.key));
+    }
+    u.has_auth_provider = !r.Get("auth-provider").IsNull();
+    u.auth_provider = r.Object("auth-provider").String("name");
+    u.has_exec = !r.Get("exec").IsNull();
+    Reader exec = r.Object("exec");
+    u.exec_command = exec.String("command");
+    u.exec_api_version = exec.String("apiVersion");
+    exec.Named("env", [&](const std::string& env, Reader&) { u.exec_env_names.push_back(env); });
+    Put(config.users, "user", name, std::move(u));
+  });
+  if (!error.ok()) return error;
+  return config;
+}
+
+}  // namespace berth::client

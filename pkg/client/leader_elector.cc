@@ -1,0 +1,223 @@
+// Drives LeaderElection: requests, timers, callbacks, watchdog.
+#include <absl/random/random.h>
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "pkg/client/leaderelection.h"
+#include "pkg/client/requests.h"
+
+namespace berth::client {
+
+class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::Impl> {
+ public:
+  Impl(Executor* executor, HttpClient* client, EventRecorder* events, LeaderElectionOptions options,
+       LeaderElectorCallbacks callbacks)
+      : executor_(executor),
+        requests_(client),
+        events_(events),
+        options_(options),
+        callbacks_(std::move(callbacks)),
+        election_(std::move(options), [g = std::make_shared<absl::BitGen>()] { return absl::Uniform(*g, 0.0, 1.0); }) {}
+
+  void Start() { Act(election_.Tick(Now(), Wall())); }
+
+  void Release() {
+    executor_->Post([w = weak_from_this()] {
+      auto self = w.lock();
+      if (self == nullptr || self->stopped_) return;
+      self->executor_->Cancel(self->timer_);
+      self->timer_ = 0;
+      self->Act(self->election_.Release(self->Now(), self->Wall()));
+    });
+  }
+
+  void Stop() {
+    stopped_ = true;
+    executor_->Cancel(timer_);
+    StopWatchdog();
+  }
+
+  bool leading() const { return leading_.load(std::memory_order_acquire); }
+  absl::Duration LeaseAge() const {
+    if (!leading()) return absl::InfiniteDuration();
+    return Now() - absl::Nanoseconds(renewed_nanos_.load(std::memory_order_acquire));
+  }
+  std::string Holder() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return holder_;
+  }
+
+ private:
+  using Step = LeaderElection::Step;
+  using Event = LeaderElection::Event;
+  absl::Duration Now() const { return executor_->clock().Steady(); }
+  absl::Time Wall() const { return executor_->clock().Wall(); }
+
+  std::string Path() const {
+    std::string_view group = options_.lock_type == "leases" ? "/apis/coordination.k8s.io/v1" : "/api/v1";
+    return absl::StrCat(std::string(group), "/namespaces/", PercentEncode(options_.ns), "/", options_.lock_type);
+  }
+
+  void Act(LeaderElection::Action a) {
+    Publish();
+    auto self = shared_from_this();
+    switch (a.step) {
+      case Step::kGet:
+      case Step::kCreate:
+      case Step::kUpdate: {
+        Request r;
+        r.method = a.step == Step::kGet ? Method::kGet : a.step == Step::kCreate ? Method::kPost : Method::kPut;
+        r.target = a.step == Step::kCreate ? Path() : absl::StrCat(Path(), "/", PercentEncode(options_.name));
+        r.body = std::move(a.body);
+        r.timeout = a.timeout;
+        r.throttled = false;
+        requests_.Raw(std::move(r), options_.lock_type, options_.name,
+                      [w = weak_from_this()](ApiResult<std::string> answer) {
+                        auto me = w.lock();
+                        if (me == nullptr || me->stopped_) return;
+                        me->Act(me->election_.Answer(answer, me->Now(), me->Wall()));
+                      });
+        break;
+      }
+      case Step::kWait:
+        if (a.wait == absl::InfiniteDuration()) break;
+        executor_->Cancel(timer_);
+        timer_ = executor_->After(a.wait, [w = weak_from_this()] {
+          auto me = w.lock();
+          if (me == nullptr || me->stopped_) return;
+          me->timer_ = 0;
+          me->Act(me->election_.Tick(me->Now(), me->Wall()));
+        });
+        break;
+      case Step::kOver:
+        break;
+    }
+    Tell(a.event);
+  }
+
+  // Lets other threads and the watchdog see where we stand.
+  void Publish() {
+    bool leading = election_.leader();
+    renewed_nanos_.store(absl::ToInt64Nanoseconds(election_.renewed_at()), std::memory_order_release);
+    leading_.store(leading, std::memory_order_release);
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      holder_ = election_.holder();
+    }
+    if (leading && !watchdog_.joinable() && callbacks_.on_watchdog) {
+      watchdog_ = std::thread([this] { Watch(); });
+    }
+    changed_.notify_all();
+  }
+
+  void Tell(Event e) {
+    switch (e) {
+      case Event::kBecameLeader:
+        Record("became leader");
+        if (callbacks_.on_started_leading) callbacks_.on_started_leading();
+        break;
+      case Event::kLostLease:
+        Record("stopped leading");
+        LOG(ERROR) << "lost master";
+        if (callbacks_.on_stopped_leading) callbacks_.on_stopped_leading();
+        break;
+      case Event::kReleased:
+        StopWatchdog();
+        if (callbacks_.on_released) callbacks_.on_released();
+        break;
+      case Event::kNone:
+        break;
+    }
+  }
+
+  void Record(const char* what) {
+    if (events_ == nullptr) return;
+    ObjectReference o;
+    bool lease = options_.lock_type == "leases";
+    o.kind = lease ? "Lease" : options_.lock_type == "configmaps" ? "ConfigMap" : "Endpoints";
+    o.api_version = lease ? "coordination.k8s.io/v1" : "v1";
+    o.ns = options_.ns;
+    o.name = options_.name;
+    o.uid = election_.lock().uid;
+    o.resource_version = election_.lock().resource_version;
+    events_->Record(std::move(o), EventType::kNormal, "LeaderElection", absl::StrCat(options_.identity, " ", what));
+  }
+
+  // The last moment: most of the time between our deadline and the others' is gone.
+  void Watch() {
+    absl::Duration limit = options_.renew_deadline + (options_.lease - options_.renew_deadline) * 3 / 4;
+    std::unique_lock<std::mutex> lock(mutex_);
+    while (!watchdog_over_) {
+      if (!leading()) {
+        changed_.wait(lock);
+        continue;
+      }
+      absl::Duration left = limit - LeaseAge();
+      if (left > absl::ZeroDuration()) {
+        changed_.wait_for(lock, absl::ToChronoNanoseconds(left));
+        continue;
+      }
+      lock.unlock();
+      LOG(ERROR) << "the lease was not renewed for " << absl::FormatDuration(LeaseAge())
+                 << " and the I/O thread has not noticed: giving up";
+      callbacks_.on_watchdog();
+      return;
+    }
+  }
+
+  void StopWatchdog() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      watchdog_over_ = true;
+    }
+    changed_.notify_all();
+    if (watchdog_.joinable()) watchdog_.join();
+  }
+
+  Executor* executor_;
+  Requests requests_;
+  EventRecorder* events_;
+  const LeaderElectionOptions options_;
+  LeaderElectorCallbacks callbacks_;
+  LeaderElection election_;
+  bool stopped_ = false;
+  Executor::TimerId timer_ = 0;
+  std::atomic<bool> leading_{false};
+  std::atomic<int64_t> renewed_nanos_{0};
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::string holder_;          // under mutex_
+  bool watchdog_over_ = false;  // under mutex_
+  std::thread watchdog_;
+};
+
+LeaderElector::LeaderElector(Executor* executor, HttpClient* client, EventRecorder* events,
+                             LeaderElectionOptions options, LeaderElectorCallbacks callbacks)
+    : impl_(std::make_shared<Impl>(executor, client, events, std::move(options), std::move(callbacks))) {}
+
+LeaderElector::~LeaderElector() {
+  impl_->Stop();
+}
+
+void LeaderElector::Start() {
+  impl_->Start();
+}
+void LeaderElector::Release() {
+  impl_->Release();
+}
+bool LeaderElector::IsLeader() const {
+  return impl_->leading();
+}
+absl::Duration LeaderElector::LeaseAge() const {
+  return impl_->LeaseAge();
+}
+std::string LeaderElector::Holder() const {
+  return impl_->Holder();
+}
+
+}  // namespace berth::client

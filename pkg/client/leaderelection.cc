@@ -1,0 +1,280 @@
+#include "pkg/client/leaderelection.h"
+
+#include <absl/random/random.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <glog/logging.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+constexpr double kJitter = 1.2;
+
+bool Whole(absl::Duration d) {
+  return d >= absl::Nanoseconds(1);
+}
+
+}  // namespace
+
+absl::Status CheckLeaderElection(const LeaderElectionOptions& o) {
+  if (o.lock_type != "endpoints" && o.lock_type != "configmaps" && o.lock_type != "leases") {
+    return absl::InvalidArgumentError(absl::StrCat("couldn't create resource lock: Invalid lock-type ", o.lock_type,
+                                                   " (endpoints, configmaps and leases are known)"));
+  }
+  std::string why;
+  if (!Whole(o.lease)) {
+    why = "leaseDuration must be greater than zero";
+  } else if (!Whole(o.renew_deadline)) {
+    why = "renewDeadline must be greater than zero";
+  } else if (!Whole(o.retry)) {
+    why = "retryPeriod must be greater than zero";
+  } else if (o.lease <= o.renew_deadline) {
+    why = "leaseDuration must be greater than renewDeadline";
+  } else if (o.renew_deadline <= kJitter * o.retry) {
+    why = "renewDeadline must be greater than retryPeriod*JitterFactor";
+  }
+  if (why.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("couldn't create leader elector: ", why));
+}
+
+absl::StatusOr<std::string> NewIdentity() {
+  char host[256] = {};
+  if (gethostname(host, sizeof host - 1) != 0) {
+    return absl::InternalError(absl::StrCat("unable to get hostname: ", std::strerror(errno)));
+  }
+  absl::BitGen random;
+  uint64_t a = absl::Uniform<uint64_t>(random), b = absl::Uniform<uint64_t>(random);
+  a = (a & ~0xf000ull) | 0x4000;           // version 4
+  b = (b & ~(3ull << 62)) | (2ull << 62);  // variant 1
+  return absl::StrFormat("%s_%08x-%04x-%04x-%04x-%012x", host, a >> 32, (a >> 16) & 0xffff, a & 0xffff, b >> 48,
+                         b & 0xffffffffffff);
+}
+
+LeaderElection::LeaderElection(LeaderElectionOptions options, std::function<double()> random)
+    : options_(std::move(options)), random_(std::move(random)) {}
+
+bool LeaderElection::leader() const {
+  return phase_ == Phase::kLeading;
+}
+const std::string& LeaderElection::holder() const {
+  return lock_.record.holder;
+}
+absl::Duration LeaderElection::renewed_at() const {
+  return renewed_at_;
+}
+const LockObject& LeaderElection::lock() const {
+  return lock_;
+}
+std::string LeaderElection::Name() const {
+  return absl::StrCat(options_.ns, "/", options_.name);
+}
+absl::Duration LeaderElection::Deadline() const {
+  return renewed_at_ + options_.renew_deadline;
+}
+
+LeaderElection::Action LeaderElection::Ask(Asked what, std::string body, absl::Duration steady) {
+  asked_ = what;
+  asked_at_ = steady;
+  Action a;
+  a.step = what == Asked::kGet ? Step::kGet : what == Asked::kCreate ? Step::kCreate : Step::kUpdate;
+  a.body = std::move(body);
+  a.timeout = options_.renew_deadline / 2;
+  if (leader()) {
+    // A last attempt begins at the deadline; it must be over well before others may take the lock.
+    absl::Duration least = std::min((options_.lease - options_.renew_deadline) / 2, a.timeout);
+    a.timeout = std::clamp(Deadline() - steady, least, a.timeout);
+  }
+  return a;
+}
+
+LeaderElection::Action LeaderElection::Tick(absl::Duration steady, absl::Time wall) {
+  if (phase_ == Phase::kOver) {
+    Action over;
+    over.step = Step::kOver;
+    return over;
+  }
+  if (release_) return WriteRelease(steady, wall);
+  if (!started_) LOG(INFO) << "attempting to acquire leader lease  " << Name() << "...";
+  started_ = true;
+  attempt_at_ = steady;
+  return Ask(Asked::kGet, "", steady);
+}
+
+LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answer, absl::Duration steady,
+                                              absl::Time wall) {
+  switch (std::exchange(asked_, Asked::kNothing)) {
+    case Asked::kGet:
+      return OnGet(answer, steady, wall);
+    case Asked::kCreate:
+    case Asked::kUpdate:
+      if (answer.ok()) return Succeeded(answer.value, steady);
+      if (json_.empty()) {
+        LOG(ERROR) << "error initially creating leader election record: " << answer.error.message;
+      } else {
+        LOG(ERROR) << "Failed to update lock: " << answer.error.message;
+      }
+      return Failed(steady);
+    case Asked::kRelease: {
+      if (answer.ok()) {
+        LOG(INFO) << "released lease " << Name();
+      } else {
+        LOG(WARNING) << "Failed to release lock " << Name() << ": " << answer.error.message
+                     << "; others will wait until it expires";
+      }
+      phase_ = Phase::kOver;
+      Action over;
+      over.step = Step::kOver;
+      over.event = Event::kReleased;
+      return over;
+    }
+    case Asked::kNothing:
+      break;
+  }
+  return Failed(steady);
+}
+
+LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answer, absl::Duration steady,
+                                             absl::Time wall) {
+  if (answer.error.NotFound()) {
+    json_.clear();
+    lock_ = LockObject();
+    return Write(steady, wall, true);
+  }
+  if (!answer.ok()) {
+    LOG(ERROR) << "error retrieving resource lock " << Name() << ": " << answer.error.message;
+    return Failed(steady);
+  }
+  auto lock = ReadLock(options_.lock_type, answer.value);
+  if (!lock.ok()) {
+    LOG(ERROR) << "error retrieving resource lock " << Name() << ": " << util::Message(lock.status());
+    return Failed(steady);
+  }
+  json_ = answer.value;
+  lock_ = *std::move(lock);
+  const LeaderRecord& record = lock_.record;
+  if (!observed_ || *observed_ != record) {
+    observed_ = record;
+    observed_at_ = steady;
+  }
+  bool others = !record.holder.empty() && record.holder != options_.identity;
+  if (others && leader()) return Lost(absl::StrCat("the lock is now held by ", record.holder));
+  if (others && observed_at_ + options_.lease > steady) {
+    VLOG(4) << "lock is held by " << record.holder << " and has not yet expired";
+    return Failed(steady);
+  }
+  return Write(steady, wall, false);
+}
+
+LeaderElection::Action LeaderElection::Write(absl::Duration steady, absl::Time wall, bool create) {
+  LeaderRecord r;
+  r.holder = options_.identity;
+  r.lease_seconds = absl::ToInt64Seconds(options_.lease);
+  r.acquired = r.renewed = wall;
+  if (!create) {
+    const LeaderRecord& old = lock_.record;
+    if (old.holder == options_.identity) {
+      r.acquired = old.acquired;
+      r.transitions = old.transitions;
+    } else {
+      r.transitions = old.transitions + 1;
+    }
+  }
+  auto body = WriteLock(options_, json_, r);
+  if (!body.ok()) {
+    LOG(ERROR) << "error retrieving resource lock " << Name() << ": " << util::Message(body.status());
+    return Failed(steady);
+  }
+  writing_ = r;
+  return Ask(create ? Asked::kCreate : Asked::kUpdate, *std::move(body), steady);
+}
+
+LeaderElection::Action LeaderElection::Succeeded(const std::string& json, absl::Duration steady) {
+  if (auto lock = ReadLock(options_.lock_type, json); lock.ok()) {
+    json_ = json;
+    lock_ = *std::move(lock);
+    observed_ = lock_.record;
+  } else {
+    observed_ = lock_.record = writing_;
+  }
+  observed_at_ = steady;
+  renewed_at_ = asked_at_;
+  Action a;
+  if (leader()) {
+    VLOG(4) << "successfully renewed lease " << Name();
+  } else {
+    phase_ = Phase::kLeading;
+    a.event = Event::kBecameLeader;
+    LOG(INFO) << "successfully acquired lease " << Name();
+  }
+  a.wait = release_ ? absl::ZeroDuration() : options_.retry;
+  return a;
+}
+
+LeaderElection::Action LeaderElection::Failed(absl::Duration steady) {
+  Action a;
+  if (!leader()) {
+    if (release_) return a;  // at once
+    VLOG(4) << "failed to acquire lease " << Name();
+    a.wait = options_.retry * (1 + kJitter * random_());
+    return a;
+  }
+  if (steady >= Deadline()) return Lost("timed out waiting for the condition");
+  a.wait = std::max(std::min(attempt_at_ + options_.retry, Deadline()) - steady, absl::ZeroDuration());
+  if (release_) a.wait = absl::ZeroDuration();
+  return a;
+}
+
+LeaderElection::Action LeaderElection::Lost(std::string_view why) {
+  LOG(INFO) << "failed to renew lease " << Name() << ": " << why;
+  phase_ = Phase::kOver;
+  Action a;
+  a.step = Step::kOver;
+  a.event = Event::kLostLease;
+  return a;
+}
+
+LeaderElection::Action LeaderElection::Release(absl::Duration steady, absl::Time wall) {
+  release_ = true;
+  if (phase_ == Phase::kOver) {
+    Action over;
+    over.step = Step::kOver;
+    over.event = Event::kReleased;
+    return over;
+  }
+  // What is under way may still make us leader: its answer comes first.
+  if (asked_ != Asked::kNothing) {
+    Action a;
+    a.wait = absl::InfiniteDuration();
+    return a;
+  }
+  return Tick(steady, wall);
+}
+
+LeaderElection::Action LeaderElection::WriteRelease(absl::Duration steady, absl::Time wall) {
+  Action over;
+  over.step = Step::kOver;
+  over.event = Event::kReleased;
+  if (!leader() || json_.empty()) {
+    phase_ = Phase::kOver;
+    return over;
+  }
+  LeaderRecord r;
+  r.lease_seconds = 1;
+  r.acquired = r.renewed = wall;
+  r.transitions = lock_.record.transitions;
+  auto body = WriteLock(options_, json_, r);
+  if (!body.ok()) {
+    phase_ = Phase::kOver;
+    return over;
+  }
+  return Ask(Asked::kRelease, *std::move(body), steady);
+}
+
+}  // namespace berth::client
