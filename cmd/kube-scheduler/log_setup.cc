@@ -13,7 +13,6 @@
 
 // glog leaves these to gflags; they are plain variables for us.
 DECLARE_bool(log_year_in_prefix);
-DECLARE_string(log_backtrace_at);
 DECLARE_string(vmodule);
 
 namespace berth::kube_scheduler {
@@ -47,7 +46,6 @@ void SetUpLogging(const LoggingOptions& o, const char* program) {
   FLAGS_stderrthreshold = o.stderr_threshold;
   FLAGS_v = o.verbosity;
   FLAGS_vmodule = o.vmodule;
-  FLAGS_log_backtrace_at = o.backtrace_at;
   FLAGS_logbufsecs = static_cast<int32_t>(o.flush_frequency / absl::Seconds(1));
   if (o.format == "json") {
     // Only the sink writes.
@@ -62,6 +60,7 @@ void SetUpLogging(const LoggingOptions& o, const char* program) {
   name = program;
   google::InitGoogleLogging(name.c_str());
   google::InstallFailureFunction(&EndAfterFatal);
+  if (!o.backtrace_at.empty()) LOG(WARNING) << "--log-backtrace-at has no effect; use a debugger's breakpoint";
 }
 
 }  // namespace berth::kube_scheduler
