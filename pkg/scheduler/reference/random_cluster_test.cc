@@ -11,7 +11,9 @@ constexpr char kHostname[] = "kubernetes.io/hostname";
 constexpr char kZone[] = "failure-domain.beta.kubernetes.io/zone";
 constexpr char kRegion[] = "failure-domain.beta.kubernetes.io/region";
 
-api::Quantity Q(const std::string& text) { return api::Quantity::Parse(text).value(); }
+api::Quantity Q(const std::string& text) {
+  return api::Quantity::Parse(text).value();
+}
 
 using Pairs = std::vector<std::pair<Symbol, Symbol>>;
 void Put(Pairs* pairs, const std::string& key, const std::string& value) {
@@ -35,18 +37,27 @@ api::Requirement Require(const std::string& key, api::Operator op, std::vector<s
 }
 
 api::DecidedSelector RandomLabelSelector(Random* r, int mistakes) {
-  if (r->Chance(mistakes)) return {api::Selector::Nothing(), "\"Near\" is not a valid pod selector operator"};
+  if (r->Chance(mistakes)) {
+    return {api::Selector::Nothing(), "\"" + r->Of({"Near", "Far"}) + "\" is not a valid pod selector operator"};
+  }
   switch (r->Below(12)) {
-    case 0: return {api::Selector::Everything(), {}};
-    case 1: return {};  // nothing
-    case 2: return Selecting({Require("app", api::Operator::kExists, {})});
-    case 3: return Selecting({Require("tier", api::Operator::kDoesNotExist, {})});
-    case 4: return Selecting({Require("app", api::Operator::kNotIn, {r->Of({"web", "db", "mq"})})});
-    case 5: return Selecting({Require("app", api::Operator::kIn, {"web", "db"})});
+    case 0:
+      return {api::Selector::Everything(), {}};
+    case 1:
+      return {};  // nothing
+    case 2:
+      return Selecting({Require("app", api::Operator::kExists, {})});
+    case 3:
+      return Selecting({Require("tier", api::Operator::kDoesNotExist, {})});
+    case 4:
+      return Selecting({Require("app", api::Operator::kNotIn, {r->Of({"web", "db", "mq"})})});
+    case 5:
+      return Selecting({Require("app", api::Operator::kIn, {"web", "db"})});
     case 6:
       return Selecting({Require("app", api::Operator::kIn, {r->Of({"web", "db"})}),
                         Require("tier", api::Operator::kIn, {r->Of({"front", "back"})})});
-    default: return Selecting({Require("app", api::Operator::kIn, {r->Of({"web", "db", "mq"})})});
+    default:
+      return Selecting({Require("app", api::Operator::kIn, {r->Of({"web", "db", "mq"})})});
   }
 }
 
@@ -75,12 +86,18 @@ api::NodeSelectorTerm RandomNodeTerm(Random* r, int mistakes) {
     return {{api::Selector::Nothing(), "\"" + op + "\" is not a valid node selector operator"}};
   }
   switch (r->Below(8)) {
-    case 0: return {};  // no expressions: matches nothing
-    case 1: return {Selecting({Require("rack", api::Operator::kExists, {})})};
-    case 2: return {Selecting({Require("disk", api::Operator::kNotIn, {"hdd"})})};
-    case 3: return {Selecting({Require("size", api::Operator::kGreaterThan, {r->Of({"0", "1", "2"})})})};
-    case 4: return {Selecting({Require("size", api::Operator::kLessThan, {r->Of({"2", "3"})})})};
-    case 5: return {Selecting({Require("rack", api::Operator::kDoesNotExist, {})})};
+    case 0:
+      return {};  // no expressions: matches nothing
+    case 1:
+      return {Selecting({Require("rack", api::Operator::kExists, {})})};
+    case 2:
+      return {Selecting({Require("disk", api::Operator::kNotIn, {"hdd"})})};
+    case 3:
+      return {Selecting({Require("size", api::Operator::kGreaterThan, {r->Of({"0", "1", "2"})})})};
+    case 4:
+      return {Selecting({Require("size", api::Operator::kLessThan, {r->Of({"2", "3"})})})};
+    case 5:
+      return {Selecting({Require("rack", api::Operator::kDoesNotExist, {})})};
     default:
       return {Selecting({Require(kZone, api::Operator::kIn, {r->Of({"z1", "z2"}), "z3"})})};
   }
@@ -88,7 +105,10 @@ api::NodeSelectorTerm RandomNodeTerm(Random* r, int mistakes) {
 
 api::ResourceList RandomRequests(Random* r, const Character& c, bool node) {
   api::ResourceList list;
-  auto add = [&](const char* name, const std::string& text) { list.emplace_back(Symbol(name), Q(text)); };
+  auto add = [&](const char* name, const std::string& text) {
+    std::erase_if(list, [&](const auto& e) { return e.first.str() == name; });
+    list.emplace_back(Symbol(name), Q(text));
+  };
   if (node) {
     if (r->Chance(96)) add("cpu", r->Of({"2", "4", "4000m", "8", "0", "2.5"}));
     if (r->Chance(96)) add("memory", r->Of({"4Gi", "8Gi", "3G", "16Gi", "0"}));
@@ -115,8 +135,8 @@ api::ResourceList RandomRequests(Random* r, const Character& c, bool node) {
 api::Volume RandomVolumeUse(Random* r, const Character& c) {
   using Kind = api::Volume::Kind;
   api::Volume v;
-  std::vector<Kind> kinds = {Kind::kGcePd, Kind::kAwsEbs,    Kind::kIscsi, Kind::kRbd,
-                             Kind::kAzureDisk, Kind::kClaim, Kind::kClaim, Kind::kClaim};
+  std::vector<Kind> kinds = {Kind::kGcePd,     Kind::kAwsEbs, Kind::kIscsi, Kind::kRbd,
+                             Kind::kAzureDisk, Kind::kClaim,  Kind::kClaim, Kind::kClaim};
   v.kind = r->Of(kinds);
   v.read_only = r->Chance(50);
   v.id = "disk-" + std::to_string(r->Below(4));
@@ -140,7 +160,9 @@ std::shared_ptr<T> Named(const std::string& name, const std::string& ns) {
   return o;
 }
 
-std::string RandomNamespace(Random* r) { return r->Chance(75) ? "default" : "other"; }
+std::string RandomNamespace(Random* r) {
+  return r->Chance(75) ? "default" : "other";
+}
 
 }  // namespace
 
@@ -154,11 +176,13 @@ Character::Character(Random* r)
       odd_labels(r->Of(std::vector<int>{0, 15})),
       owners(r->Of(std::vector<int>{0, 60})),
       priorities(r->Of(std::vector<int>{0, 70, 100})),
-      mistakes(r->Of(std::vector<int>{0, 0, 0, 4})),
+      mistakes(r->Of(std::vector<int>{0, 0, 0, 4, 12})),
       absurd(r->Of(std::vector<int>{0, 0, 0, 5})) {}
 
 // 1, 2, 10: the order of names is not that of numbers.
-std::string NodeName(int number) { return "node-" + std::to_string(number); }
+std::string NodeName(int number) {
+  return "node-" + std::to_string(number);
+}
 
 api::NodePtr RandomNode(Random* r, const Character& c, int number) {
   auto n = std::make_shared<api::Node>();
@@ -194,8 +218,8 @@ api::NodePtr RandomNode(Random* r, const Character& c, int number) {
                          int64_t{1024} * 1024 * r->Between(5, 700)});
   }
   if (r->Chance(30)) {
-    n->avoid_pods.push_back({Symbol(r->Of({"ReplicaSet", "ReplicationController"})), r->Of({"owner-1", "owner-2"}),
-                             r->Chance(80)});
+    n->avoid_pods.push_back(
+        {Symbol(r->Of({"ReplicaSet", "ReplicationController"})), r->Of({"owner-1", "owner-2"}), r->Chance(80)});
   }
   return n;
 }
@@ -231,9 +255,9 @@ std::shared_ptr<const api::PodTemplate> RandomTemplate(Random* r, const Characte
   if (r->Chance(c.pod_affinity)) t.affinity.pod_anti = RandomPodAffinity(r, c, t.ns);
   t.has_affinity = t.affinity.node || t.affinity.pod || t.affinity.pod_anti;
   while (r->Chance(c.taints)) {
-    t.tolerations.push_back({Symbol(r->Of({"dedicated", "maintenance", ""})),
-                             Symbol(r->Of({"", "Equal", "Exists", "Exists", "Like"})), Symbol(r->Of({"", "gpu", "web"})),
-                             Symbol(r->Of({"", "NoSchedule", "NoExecute", "PreferNoSchedule"}))});
+    t.tolerations.push_back(
+        {Symbol(r->Of({"dedicated", "maintenance", ""})), Symbol(r->Of({"", "Equal", "Exists", "Exists", "Like"})),
+         Symbol(r->Of({"", "gpu", "web"})), Symbol(r->Of({"", "NoSchedule", "NoExecute", "PreferNoSchedule"}))});
   }
   for (int n = r->Chance(3) ? 0 : r->Between(1, 2); n > 0; --n) {
     api::Container container;
@@ -359,12 +383,14 @@ Policy RandomPolicy(Random* r, bool taint_nodes_by_condition, bool resource_limi
     policy.predicates->push_back(p);
     s->predicates.push_back(std::move(key));
   };
-  std::vector<std::string> names = {"GeneralPredicates",     "HostName",            "PodFitsHostPorts",
-                                    "PodFitsPorts",          "MatchNodeSelector",   "PodFitsResources",
-                                    "NoDiskConflict",        "MaxEBSVolumeCount",   "MaxGCEPDVolumeCount",
-                                    "MaxAzureDiskVolumeCount", "CheckVolumeBinding", "NoVolumeZoneConflict",
-                                    "CheckNodeMemoryPressure", "CheckNodeDiskPressure", "MatchInterPodAffinity",
-                                    "PodToleratesNodeTaints"};
+  std::vector<std::string> names = {"GeneralPredicates",       "HostName",
+                                    "PodFitsHostPorts",        "PodFitsPorts",
+                                    "MatchNodeSelector",       "PodFitsResources",
+                                    "NoDiskConflict",          "MaxEBSVolumeCount",
+                                    "MaxGCEPDVolumeCount",     "MaxAzureDiskVolumeCount",
+                                    "CheckVolumeBinding",      "NoVolumeZoneConflict",
+                                    "CheckNodeMemoryPressure", "CheckNodeDiskPressure",
+                                    "MatchInterPodAffinity",   "PodToleratesNodeTaints"};
   int some = r->Of(std::vector<int>{15, 50, 90});
   for (const std::string& name : names) {
     if (r->Chance(some)) predicate({name, {}, {}, false});
@@ -386,7 +412,8 @@ Policy RandomPolicy(Random* r, bool taint_nodes_by_condition, bool resource_limi
     PriorityPolicy p;
     p.name = key.name;
     p.weight = key.weight;
-    if (key.service_anti_affinity) p.argument.emplace().service_anti_affinity.emplace().label = *key.service_anti_affinity;
+    if (key.service_anti_affinity)
+      p.argument.emplace().service_anti_affinity.emplace().label = *key.service_anti_affinity;
     if (key.label_preference) p.argument.emplace().label_preference = {*key.label_preference, key.presence};
     policy.priorities->push_back(p);
     s->priorities.push_back(std::move(key));

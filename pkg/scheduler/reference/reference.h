@@ -50,7 +50,8 @@ struct Answer {
   std::vector<std::string> reasons;
   std::string error;
 };
-// Everything that one predicate looks at: the cluster as it is, but for `here`, which may be a changed copy of one node.
+// Everything that one predicate looks at: the cluster as it is, but for `here`, which may be a changed copy of one
+// node.
 struct Question {
   const Cluster& cluster;
   const Settings& settings;
@@ -115,9 +116,9 @@ struct Amounts {
   }
 };
 Amounts SumOf(const std::vector<const api::ResourceList*>& lists);
-Amounts RequestOf(const api::Pod& pod);               // to be placed: raised to each init container
-Amounts LimitsOf(const api::Pod& pod);                // likewise
-Amounts UsedBy(const std::vector<api::PodPtr>& pods);  // regular containers only (B-03)
+Amounts RequestOf(const api::Pod& pod);                             // to be placed: raised to each init container
+Amounts LimitsOf(const api::Pod& pod);                              // likewise
+Amounts UsedBy(const std::vector<api::PodPtr>& pods);               // regular containers only (B-03)
 int64_t NonZero(const api::Pod& pod, const std::string& resource);  // cpu: thousandths
 
 }  // namespace berth::scheduler::reference

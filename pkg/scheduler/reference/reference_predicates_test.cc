@@ -13,20 +13,30 @@ using util::Symbol;
 constexpr char kZone[] = "failure-domain.beta.kubernetes.io/zone";
 constexpr char kRegion[] = "failure-domain.beta.kubernetes.io/region";
 
-Answer Fit() { return {}; }
-Answer Fail(std::vector<std::string> reasons) { return {false, std::move(reasons), {}}; }
-Answer Error(std::string text) { return {false, {}, std::move(text)}; }
+Answer Fit() {
+  return {};
+}
+Answer Fail(std::vector<std::string> reasons) {
+  return {false, std::move(reasons), {}};
+}
+Answer Error(std::string text) {
+  return {false, {}, std::move(text)};
+}
 
 bool IsExtended(const std::string& name) {
   return name.find('/') != std::string::npos && name.find("kubernetes.io/") == std::string::npos &&
          name.rfind("requests.", 0) != 0 && api::QualifiedNameProblems("requests." + name).empty();
 }
-bool IsScalar(const std::string& name) { return name.rfind("hugepages-", 0) == 0 || IsExtended(name); }
+bool IsScalar(const std::string& name) {
+  return name.rfind("hugepages-", 0) == 0 || IsExtended(name);
+}
 bool IsNative(const std::string& name) {
   return name == "cpu" || name == "memory" || name == "alpha.kubernetes.io/nvidia-gpu" || name == "ephemeral-storage";
 }
 
-int64_t AmountOf(const std::string& name, const api::Quantity& q) { return name == "cpu" ? q.MilliValue() : q.Value(); }
+int64_t AmountOf(const std::string& name, const api::Quantity& q) {
+  return name == "cpu" ? q.MilliValue() : q.Value();
+}
 
 std::vector<const api::ResourceList*> ListsOf(const std::vector<api::Container>& containers, bool limits) {
   std::vector<const api::ResourceList*> lists;
@@ -315,7 +325,8 @@ Answer CheckVolumeBinding(const Question& q) {
       bound.push_back(claim);
       continue;
     }
-    auto storage_class = claim->Class().empty() ? nullptr : Cluster::Find(q.cluster.storage_classes, "", claim->Class());
+    auto storage_class =
+        claim->Class().empty() ? nullptr : Cluster::Find(q.cluster.storage_classes, "", claim->Class());
     if (storage_class != nullptr && !storage_class->binding_mode) {
       return Error("VolumeBindingMode not set for StorageClass \"" + claim->Class() + "\"");
     }
@@ -336,7 +347,8 @@ Answer CheckVolumeBinding(const Question& q) {
       break;
     }
   }
-  std::stable_sort(unbound.begin(), unbound.end(), [](const auto& a, const auto& b) { return a->request < b->request; });
+  std::stable_sort(unbound.begin(), unbound.end(),
+                   [](const auto& a, const auto& b) { return a->request < b->request; });
   std::set<std::string> taken;
   for (const auto& claim : unbound) {
     auto volume = VolumeFor(q, *claim, taken);
@@ -417,9 +429,7 @@ TermAnswer Match(const Question& q, const api::PodAffinityTerm& term) {
 }
 
 Answer MatchInterPodAffinity(const Question& q) {
-  auto fail = [](const char* why) {
-    return Fail({"node(s) didn't match pod affinity/anti-affinity", why});
-  };
+  auto fail = [](const char* why) { return Fail({"node(s) didn't match pod affinity/anti-affinity", why}); };
   for (const NodeState* s : StatesOf(q)) {
     for (const api::PodPtr& p : s->pods) {
       if (!p->tmpl->affinity.pod_anti) continue;
@@ -475,8 +485,12 @@ Amounts SumOf(const std::vector<const api::ResourceList*>& lists) {
   return out;
 }
 
-Amounts RequestOf(const api::Pod& pod) { return RaisedToInit(pod, false); }
-Amounts LimitsOf(const api::Pod& pod) { return RaisedToInit(pod, true); }
+Amounts RequestOf(const api::Pod& pod) {
+  return RaisedToInit(pod, false);
+}
+Amounts LimitsOf(const api::Pod& pod) {
+  return RaisedToInit(pod, true);
+}
 
 Amounts UsedBy(const std::vector<api::PodPtr>& pods) {
   std::vector<const api::ResourceList*> lists;
@@ -514,11 +528,19 @@ bool SelectorMatches(const api::Selector& selector, const api::Labels& labels) {
     bool ok = false;
     switch (r.op) {
       case api::Operator::kIn:
-      case api::Operator::kEquals: ok = among; break;
+      case api::Operator::kEquals:
+        ok = among;
+        break;
       case api::Operator::kNotIn:
-      case api::Operator::kNotEquals: ok = !among; break;
-      case api::Operator::kExists: ok = have.has_value(); break;
-      case api::Operator::kDoesNotExist: ok = !have.has_value(); break;
+      case api::Operator::kNotEquals:
+        ok = !among;
+        break;
+      case api::Operator::kExists:
+        ok = have.has_value();
+        break;
+      case api::Operator::kDoesNotExist:
+        ok = !have.has_value();
+        break;
       case api::Operator::kGreaterThan:
       case api::Operator::kLessThan: {
         bool number = have && !have->empty() && have->size() < 18;
@@ -602,7 +624,8 @@ Answer Judge(const PredicateKey& key, const Question& q) {
   if (key.name == "PodToleratesNodeTaints") return PodToleratesNodeTaints(q);
   if (key.name == "MaxEBSVolumeCount") return MaxVolumeCount(q, Kind::kAwsEbs, Source::kAwsEbs, s.max_ebs);
   if (key.name == "MaxGCEPDVolumeCount") return MaxVolumeCount(q, Kind::kGcePd, Source::kGcePd, s.max_gce);
-  if (key.name == "MaxAzureDiskVolumeCount") return MaxVolumeCount(q, Kind::kAzureDisk, Source::kAzureDisk, s.max_azure);
+  if (key.name == "MaxAzureDiskVolumeCount")
+    return MaxVolumeCount(q, Kind::kAzureDisk, Source::kAzureDisk, s.max_azure);
   if (key.name == "CheckVolumeBinding") return CheckVolumeBinding(q);
   if (key.name == "NoVolumeZoneConflict") return NoVolumeZoneConflict(q);
   if (key.name == "CheckNodeMemoryPressure") {

@@ -34,7 +34,9 @@ int64_t CapacityOf(const View& v, const std::string& node, const std::string& re
   return SumOf({&v.at(node).node->allocatable}).Get(resource);
 }
 
-int64_t TenTimes(int64_t a) { return static_cast<int64_t>(static_cast<uint64_t>(a) * 10); }
+int64_t TenTimes(int64_t a) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * 10);
+}
 
 int64_t LeastRequested(const View& v, const std::string& node) {
   auto score = [](int64_t requested, int64_t capacity) -> int64_t {
@@ -42,7 +44,8 @@ int64_t LeastRequested(const View& v, const std::string& node) {
     if (requested > capacity) return 0;
     return TenTimes(capacity - requested) / capacity;
   };
-  return (score(CpuOf(v, node), CapacityOf(v, node, "cpu")) + score(MemoryOf(v, node), CapacityOf(v, node, "memory"))) / 2;
+  return (score(CpuOf(v, node), CapacityOf(v, node, "cpu")) + score(MemoryOf(v, node), CapacityOf(v, node, "memory"))) /
+         2;
 }
 
 int64_t MostRequested(const View& v, const std::string& node) {
@@ -51,7 +54,8 @@ int64_t MostRequested(const View& v, const std::string& node) {
     if (requested > capacity) return 0;
     return TenTimes(requested) / capacity;
   };
-  return (score(CpuOf(v, node), CapacityOf(v, node, "cpu")) + score(MemoryOf(v, node), CapacityOf(v, node, "memory"))) / 2;
+  return (score(CpuOf(v, node), CapacityOf(v, node, "cpu")) + score(MemoryOf(v, node), CapacityOf(v, node, "memory"))) /
+         2;
 }
 
 int64_t Balanced(const View& v, const std::string& node) {
@@ -117,7 +121,8 @@ std::string PreferredNodeAffinity(const View& v, const std::string& node, int64_
     for (const api::PreferredSchedulingTerm& t : affinity->preferred) {
       if (t.weight == 0) continue;
       if (!t.preference.match.error.empty()) return t.preference.match.error;
-      if (SelectorMatches(t.preference.match.selector, v.at(node).node->labels)) weights += static_cast<uint32_t>(t.weight);
+      if (SelectorMatches(t.preference.match.selector, v.at(node).node->labels))
+        weights += static_cast<uint32_t>(t.weight);
     }
   }
   *sum = static_cast<int32_t>(weights);
@@ -226,7 +231,8 @@ Scores ServiceAntiAffinity(const View& v, const std::string& label) {
     if (!value) continue;
     out[name] = 10;
     if (total > 0) {
-      out[name] = static_cast<int64_t>(10.0 * (static_cast<double>(total - by_value[*value]) / static_cast<double>(total)));
+      out[name] =
+          static_cast<int64_t>(10.0 * (static_cast<double>(total - by_value[*value]) / static_cast<double>(total)));
     }
   }
   return out;

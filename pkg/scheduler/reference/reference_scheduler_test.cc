@@ -69,12 +69,16 @@ Settings ClusterAutoscalerProviderSettings() {
 }
 
 std::vector<PredicateKey> InOrder(std::vector<PredicateKey> keys) {
-  const std::vector<std::string> order = {
-      "CheckNodeCondition",    "CheckNodeUnschedulable", "GeneralPredicates",       "HostName",
-      "PodFitsHostPorts",      "MatchNodeSelector",      "PodFitsResources",        "NoDiskConflict",
-      "PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints", "CheckNodeLabelPresence", "CheckServiceAffinity",
-      "MaxEBSVolumeCount",     "MaxGCEPDVolumeCount",    "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
-      "NoVolumeZoneConflict",  "CheckNodeMemoryPressure", "CheckNodeDiskPressure",  "MatchInterPodAffinity"};
+  const std::vector<std::string> order = {"CheckNodeCondition",      "CheckNodeUnschedulable",
+                                          "GeneralPredicates",       "HostName",
+                                          "PodFitsHostPorts",        "MatchNodeSelector",
+                                          "PodFitsResources",        "NoDiskConflict",
+                                          "PodToleratesNodeTaints",  "PodToleratesNodeNoExecuteTaints",
+                                          "CheckNodeLabelPresence",  "CheckServiceAffinity",
+                                          "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
+                                          "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
+                                          "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
+                                          "CheckNodeDiskPressure",   "MatchInterPodAffinity"};
   auto place = [&](const PredicateKey& k) {
     return std::pair(std::find(order.begin(), order.end(), k.name) - order.begin(), k.name);
   };

@@ -6,6 +6,16 @@
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::priorities {
+namespace {
+
+// A bad selector is noticed when there is a pod to compare with.
+bool AnyPodOnANode(const Cache& cache) {
+  bool any = false;
+  cache.listed().ForEach([&](Row row) { any |= !cache.row(row).pods.empty(); });
+  return any;
+}
+
+}  // namespace
 
 int64_t AffinityScore(int64_t raw, int64_t min, int64_t max) {
   if (max - min <= 0) return 0;
@@ -27,7 +37,7 @@ InterPodAffinityScoring::InterPodAffinityScoring(const PodContext& ctx, Cache* c
 
 void InterPodAffinityScoring::AddOwn(const api::WeightedPodAffinityTerm& t, int sign, Cache* cache) {
   if (!t.term.selector.ok()) {
-    error_ = t.term.selector.error;
+    if (error_.empty()) error_ = t.term.selector.error;  // of several the first is told
     return;
   }
   if (t.term.topology_key.empty()) return;
@@ -64,8 +74,7 @@ int64_t InterPodAffinityScoring::InValue(size_t term, Symbol value) const {
   if (term < own_.size()) return own_[term].weight * own_[term].count->InValue(value);
   const auto& domains = ctx_.cache.declared_terms().terms()[theirs_[term - own_.size()]].domains;
   auto in = domains.find(value);
-  return in == domains.end() ? 0
-                             : in->second.preferred_weight + int64_t{hard_weight_} * in->second.affinity_required;
+  return in == domains.end() ? 0 : in->second.preferred_weight + int64_t{hard_weight_} * in->second.affinity_required;
 }
 
 std::vector<Symbol> InterPodAffinityScoring::Values(size_t term) const {
@@ -81,8 +90,7 @@ std::vector<Symbol> InterPodAffinityScoring::Values(size_t term) const {
 }
 
 absl::Status InterPodAffinityScoring::Map(std::span<const Row> rows, std::span<int64_t> scores) {
-  // A bad selector is noticed when there is a pod to compare with.
-  if (!error_.empty() && ctx_.cache.pod_count() > 0) return util::InvalidArgument(error_);
+  if (!error_.empty() && AnyPodOnANode(ctx_.cache)) return util::InvalidArgument(error_);
   Refresh();
   std::fill(scores.begin(), scores.end(), 0);
   for (size_t t = 0; t < term_count(); ++t) {

@@ -1,0 +1,238 @@
+// The production schedulers against the reference, on random clusters with random histories: every predicate and every
+// priority for every node, whole sequences of decisions, preemption. Several schedulers share one cache.
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/factory/factory.h"
+#include "pkg/scheduler/reference/lockstep.h"
+#include "pkg/scheduler/reference/reference.h"
+
+namespace berth::scheduler::reference {
+namespace {
+
+using Failures = std::map<std::string, std::vector<std::string>>;
+
+Failures Sorted(Failures f) {
+  for (auto& [node, reasons] : f) std::sort(reasons.begin(), reasons.end());
+  return f;
+}
+
+Failures FailuresOf(const NodeFailures& failures) {
+  Failures out;
+  failures.ForEach([&](util::Symbol node, const std::vector<FailureReason>& reasons) {
+    for (const FailureReason& r : reasons) {
+      out[node.string()].push_back(r.text.string());
+      if (r.unresolvable != Unresolvable(r.text.string())) out[node.string()].push_back("wrongly marked");
+    }
+  });
+  return Sorted(out);
+}
+
+// The same algorithm three times: asked for traces, asked for none, and the reference.
+struct Contender {
+  std::string name;
+  std::unique_ptr<GenericScheduler> traced, plain;
+  std::unique_ptr<Scheduler> reference;
+};
+
+void CompareJudgements(Contender& c, const Lockstep& world, const api::PodPtr& pod) {
+  std::vector<PredicateKey> keys = InOrder(c.reference->settings().predicates);
+  auto judged = c.traced->JudgeAll(pod);
+  REQUIRE(judged.size() == world.model.listed());
+  for (const auto& [node, judgements] : judged) {
+    REQUIRE(judgements.size() == keys.size());
+    const NodeState& here = world.model.nodes.at(node.string());
+    for (size_t i = 0; i < keys.size(); ++i) {
+      Answer want = Judge(keys[i], Question{world.model, c.reference->settings(), *pod, here});
+      const auto& got = judgements[i];
+      INFO(keys[i].name << " on " << node.string());
+      CHECK((got.verdict == Verdict::kFits) == (want.error.empty() && want.fit));
+      CHECK(got.error == want.error);
+      std::vector<std::string> reasons;
+      for (const FailureReason& r : got.reasons) reasons.push_back(r.text.string());
+      std::sort(reasons.begin(), reasons.end());
+      std::sort(want.reasons.begin(), want.reasons.end());
+      CHECK(reasons == want.reasons);
+    }
+  }
+}
+
+void CompareTrace(const DecisionTrace& trace, const Decision& want) {
+  std::vector<std::string> feasible;
+  for (util::Symbol s : trace.feasible) feasible.push_back(s.string());
+  CHECK(feasible == want.feasible);
+  if (trace.failures != nullptr) CHECK(FailuresOf(*trace.failures) == Sorted(want.failures));
+  CHECK(trace.totals.size() == want.totals.size());
+  if (want.totals.size() != trace.totals.size() || trace.totals.empty()) return;
+  for (size_t i = 0; i < feasible.size(); ++i) {
+    INFO("on " << feasible[i]);
+    for (const auto& p : trace.priorities) {
+      INFO(p.name);
+      REQUIRE(want.scores.contains(p.name));
+      CHECK(p.scores[i] == want.scores.at(p.name).at(feasible[i]));
+    }
+    CHECK(trace.priorities.size() == want.scores.size());
+    CHECK(trace.totals[i] == want.totals.at(feasible[i]));
+  }
+}
+
+void ComparePreemption(GenericScheduler& scheduler, const Scheduler& reference, const Lockstep& world,
+                       const api::PodPtr& pod, const scheduler::Decision& got, const Decision& want) {
+  scheduler::Preemption p = scheduler.Preempt(pod, *got.failures);
+  Preemption w = reference.Preempt(world.model, *pod, want.failures);
+  std::vector<std::string> victims, clear;
+  for (const api::PodPtr& v : p.victims) victims.push_back(v->meta.uid);
+  for (const api::PodPtr& v : p.nominated_to_clear) clear.push_back(v->meta.uid);
+  CHECK(p.node.string() == w.node);
+  CHECK(victims == w.victims);
+  CHECK(clear == w.nominated_to_clear);
+  CHECK(p.error == "");
+}
+
+struct Tally {
+  int placed = 0, unfit = 0, errors = 0, preempted = 0;
+};
+
+// One pod, all contenders; returns where the leader put it.
+std::string TryPod(std::vector<Contender>& contenders, Lockstep& world, const api::PodPtr& pod, size_t leader,
+                   Tally* tally) {
+  std::string host;
+  for (size_t i = 0; i < contenders.size(); ++i) {
+    Contender& c = contenders[i];
+    INFO("pod " << pod->meta.Key() << " by " << c.name);
+    Decision want = c.reference->Schedule(world.model, *pod);
+    DecisionTrace trace;
+    scheduler::Decision traced = c.traced->Schedule(pod, &trace);
+    scheduler::Decision plain = c.plain->Schedule(pod);
+    for (const scheduler::Decision* got : {&traced, &plain}) {
+      CHECK(got->host.string() == want.host);
+      CHECK(got->error == want.error);
+      CHECK((got->outcome == scheduler::Decision::Outcome::kUnfit) == want.unfit);
+      CHECK((got->outcome == scheduler::Decision::Outcome::kPlaced) == !want.host.empty());
+      CHECK(got->nodes == world.model.listed());
+      if (want.unfit) {
+        REQUIRE(got->failures != nullptr);
+        CHECK(FailuresOf(*got->failures) == Sorted(want.failures));
+      } else if (!want.host.empty()) {
+        CHECK(got->feasible == want.feasible.size());
+      }
+    }
+    CHECK(c.traced->last_node_index() == c.reference->last_node_index());
+    CHECK(c.plain->last_node_index() == c.reference->last_node_index());
+    if (!want.host.empty()) CompareTrace(trace, want);
+    if (want.unfit) {
+      ComparePreemption(*c.plain, *c.reference, world, pod, plain, want);
+      tally->preempted += !c.reference->Preempt(world.model, *pod, want.failures).node.empty();
+    }
+    ++(want.unfit ? tally->unfit : want.host.empty() ? tally->errors : tally->placed);
+    if (i == leader) host = want.host;
+  }
+  return host;
+}
+
+std::vector<Contender> MakeContenders(Lockstep* world) {
+  std::vector<Contender> out;
+  auto args = [&](bool pod_priority, bool volume_scheduling) {
+    FactoryArgs a;
+    a.cache = &world->cache;
+    a.nominated = pod_priority ? &world->nominated : nullptr;
+    a.volume_binder = volume_scheduling ? &world->binder : nullptr;
+    a.gates.algorithm.pod_priority = pod_priority;
+    a.gates.algorithm.volume_scheduling = volume_scheduling;
+    return a;
+  };
+  auto add = [&](std::string name, Settings s, auto make) {
+    Contender c;
+    c.name = std::move(name);
+    EffectiveAlgorithm effective;
+    for (auto* scheduler : {&c.traced, &c.plain}) {
+      auto made = make(&effective);
+      INFO(c.name << ": " << made.status().message());
+      REQUIRE(made.ok());
+      *scheduler = std::move(*made);
+    }
+    std::vector<std::string> names;
+    for (const PredicateKey& k : InOrder(s.predicates)) names.push_back(k.name);
+    CHECK(effective.predicates == names);
+    c.reference = std::make_unique<Scheduler>(std::move(s));
+    out.push_back(std::move(c));
+  };
+
+  add("DefaultProvider", DefaultProviderSettings(),
+      [&](EffectiveAlgorithm* e) { return CreateFromProvider("DefaultProvider", args(false, true), e); });
+  Settings with_priority = DefaultProviderSettings();
+  with_priority.pod_priority = true;
+  add("DefaultProvider with PodPriority", with_priority,
+      [&](EffectiveAlgorithm* e) { return CreateFromProvider("DefaultProvider", args(true, true), e); });
+  add("ClusterAutoscalerProvider", ClusterAutoscalerProviderSettings(),
+      [&](EffectiveAlgorithm* e) { return CreateFromProvider("ClusterAutoscalerProvider", args(false, true), e); });
+  for (int i = 0; i < 2; ++i) {
+    bool taints = world->random.Chance(20), limits = world->random.Chance(50);
+    Settings s;
+    s.pod_priority = world->random.Chance(50);
+    s.volume_scheduling = world->random.Chance(80);
+    Policy policy = RandomPolicy(&world->random, taints, limits, &s);
+    bool pod_priority = s.pod_priority, volume_scheduling = s.volume_scheduling;
+    add(absl::StrCat("policy ", i), s, [&](EffectiveAlgorithm* e) {
+      FactoryArgs a = args(pod_priority, volume_scheduling);
+      a.gates.taint_nodes_by_condition = taints;
+      a.gates.resource_limits_priority_function = limits;
+      return CreateFromConfig(policy, a, e);
+    });
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("random clusters: every decision is the reference's") {
+  Tally tally;
+  for (uint64_t seed : Seeds(250)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed);
+    std::vector<Contender> contenders = MakeContenders(&world);
+    for (int step = 0; step < 40; ++step) {
+      INFO("step " << step);
+      // Runs of pods with nothing between them, and runs of changes.
+      for (int n = world.random.Chance(50) ? 0 : world.random.Between(1, 4); n > 0; --n) world.Change();
+      auto pod = world.Pending();
+      world.Unnominate(*pod);
+      if (world.random.Chance(10)) CompareJudgements(contenders.back(), world, pod);
+      size_t leader = static_cast<size_t>(world.random.Below(static_cast<int>(contenders.size())));
+      std::string host = TryPod(contenders, world, pod, leader, &tally);
+      if (!host.empty()) {
+        world.Assume(pod, host);
+      } else {
+        world.Nominate(pod);
+      }
+    }
+  }
+  // The dice produce every kind of outcome, often.
+  if (Seeds(250).size() >= 250) {
+    CHECK(tally.placed > 10000);
+    CHECK(tally.unfit > 4000);
+    CHECK(tally.errors > 300);
+    CHECK(tally.preempted > 500);
+  }
+}
+
+TEST_CASE("random clusters: a pod with every predicate judged on every node") {
+  for (uint64_t seed : Seeds(100)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed + 1000000);
+    std::vector<Contender> contenders = MakeContenders(&world);
+    for (int step = 0; step < 12; ++step) {
+      for (int n = 6; n > 0; --n) world.Change();
+      auto pod = world.Pending();
+      for (Contender& c : contenders) {
+        INFO("step " << step << " pod " << pod->meta.Key() << " by " << c.name);
+        CompareJudgements(c, world, pod);
+      }
+    }
+  }
+}
+
+}  // namespace berth::scheduler::reference
