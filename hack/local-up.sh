@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# A cluster on this machine without a container in it: hollow-apiserver and kube-scheduler, until you press Ctrl-C.
+# usage: hack/local-up.sh [FILE...]     objects to begin with (kubectl get -o yaml, or your own); default: the demo's nodes
+# PORT (8080), SCHEDULER_PORT (10251), SCHEDULER_ARGS (more flags), OUT (_output)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${OUT:-_output}/bin
+port=${PORT:-8080} scheduler_port=${SCHEDULER_PORT:-10251}
+[ $# -gt 0 ] || set -- test/testdata/demo/nodes.yaml
+for program in hollow-apiserver kube-scheduler; do
+  [ -x "$bin/$program" ] || { echo "local-up: $bin/$program is not there; run make first" >&2; exit 1; }
+done
+
+logs=$(mktemp -d)
+pids=()
+stop() {
+  trap - EXIT INT TERM
+  for ((i = ${#pids[@]} - 1; i >= 0; i--)); do kill "${pids[i]}" 2>/dev/null && wait "${pids[i]}" || true; done
+  echo "local-up: stopped; the logs are in $logs"
+}
+trap stop EXIT
+trap 'exit 0' INT TERM
+
+load=()
+for file in "$@"; do load+=("--load=$file"); done
+"$bin/hollow-apiserver" --insecure-port="$port" "${load[@]}" >"$logs/serving" 2>"$logs/hollow-apiserver.log" &
+pids+=($!)
+until grep -q '^Serving' "$logs/serving"; do
+  kill -0 "${pids[0]}" 2>/dev/null || { cat "$logs/hollow-apiserver.log" >&2; exit 1; }
+  read -rt 0.1 <> <(:) || true
+done
+url=http://$(sed 's/.* on //' "$logs/serving")
+# shellcheck disable=SC2086
+"$bin/kube-scheduler" --master="$url" --leader-elect=false --address=127.0.0.1 --port="$scheduler_port" --logtostderr -v=2 \
+  ${SCHEDULER_ARGS:-} 2>"$logs/kube-scheduler.log" &
+pids+=($!)
+
+cat <<TEXT
+The API server is $url, the scheduler's pages are http://127.0.0.1:$scheduler_port (metrics, healthz, configz).
+  kubectl --server=$url get nodes
+  kubectl --server=$url create -f test/testdata/demo/pod.yaml
+  kubectl --server=$url get pods -o wide
+Logs: $logs. Ctrl-C stops both.
+TEXT
+wait -n "${pids[@]}" || true
+for i in 0 1; do
+  kill -0 "${pids[i]}" 2>/dev/null || { echo "local-up: a program ended; its log ends with" >&2; tail -n 5 "$logs"/*.log >&2; exit 1; }
+done
