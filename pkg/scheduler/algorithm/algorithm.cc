@@ -1,5 +1,6 @@
 #include "pkg/scheduler/algorithm/algorithm.h"
 
+#include <algorithm>
 #include <array>
 
 namespace berth::scheduler {
@@ -12,6 +13,16 @@ void FitCheck::Filter(RowSet* candidates, RowSet* errors) {
       case Verdict::kFails: candidates->Erase(row);
     }
   });
+}
+
+void FreedNeed::And(const FreedNeed& o) {
+  known = known && o.known;
+  possible = possible && o.possible;
+  milli_cpu = std::max(milli_cpu, o.milli_cpu);
+  memory = std::max(memory, o.memory);
+  nvidia_gpu = std::max(nvidia_gpu, o.nvidia_gpu);
+  ephemeral_storage = std::max(ephemeral_storage, o.ephemeral_storage);
+  pods = std::max(pods, o.pods);
 }
 
 std::span<const std::string_view> PredicateOrdering() {

@@ -73,6 +73,16 @@ enum class Scope : uint8_t {
 // ports, tolerations, node selector and node affinity - and what they declare beyond that.
 enum TemplatePart : uint8_t { kImages = 1, kLimits = 2, kController = 4 };
 
+// How much pods of a row would have to give back, together, for it to fit: for preemption, which thinks pods away. By
+// milliCPU, bytes and pods; what is not positive needs nothing.
+struct FreedNeed {
+  bool known = true;     // false: amounts alone cannot tell, the pods must really be taken away and asked again
+  bool possible = true;  // false: no eviction makes the row fit
+  int64_t milli_cpu = INT64_MIN, memory = INT64_MIN, nvidia_gpu = INT64_MIN, ephemeral_storage = INT64_MIN,
+          pods = INT64_MIN;
+  void And(const FreedNeed& o);
+};
+
 // A fit predicate prepared for one pod. It reads the cache as it is at the time of each question, so that the cache may
 // be changed between questions by a Simulation. Lives no longer than the scheduling of its pod.
 class FitCheck {
@@ -84,6 +94,13 @@ class FitCheck {
   // The text of kError.
   virtual std::string Error(Row) { return {}; }
   virtual Scope scope() const { return Scope::kAnything; }
+  // What would have to leave the row for it to fit, as far as this predicate goes.
+  virtual FreedNeed NeedsFreed(Row row) {
+    FreedNeed need;
+    need.known = scope() == Scope::kNode;
+    need.possible = !need.known || Check(row) == Verdict::kFits;
+    return need;
+  }
   // Erases from `candidates` the rows that do not fit and moves those with errors to `errors`. Overridden where a whole
   // column can be asked faster than row by row.
   virtual void Filter(RowSet* candidates, RowSet* errors);

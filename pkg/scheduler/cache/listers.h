@@ -51,6 +51,7 @@ class ObjectStore {
       for (const auto& [name, o] : objects) f(o);
     }
   }
+  bool empty() const { return by_ns_.empty(); }
   // Changes whenever an object does.
   uint64_t version() const { return version_; }
 

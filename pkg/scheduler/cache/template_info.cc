@@ -26,6 +26,7 @@ bool AsksForCpuOrMemory(const api::ResourceList& list) {
 }  // namespace
 
 void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
+  info->priority = t.PriorityOrZero();
   info->best_effort = true;
   for (const api::Container& c : t.containers) {
     info->saturated |= !info->used.Add(c.requests);

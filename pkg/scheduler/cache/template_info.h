@@ -37,6 +37,7 @@ struct TemplateInfo {
   Resource used;          // what a placed pod counts for: the containers' sum alone (upstream bug B-03, kept)
   Resource limits;        // containers' limits, raised to each init container's
   int64_t nonzero_milli_cpu = 0, nonzero_memory = 0;  // with 100 milliCPU / 200 MiB for containers that ask nothing
+  int32_t priority = 0;                               // spec.priority, 0 when absent
   bool best_effort = false;                           // QoS class
   bool has_pod_affinity = false;                      // podAffinity or podAntiAffinity is set, even if empty
   bool saturated = false;                             // an amount was cut to fit an int64

@@ -23,7 +23,7 @@ struct GenericScheduler::Filtered {
 };
 
 struct GenericScheduler::Victims {
-  std::vector<api::PodPtr> pods;  // those whose eviction violates a budget first; each part by descending priority
+  std::vector<const PlacedPod*> pods;  // those whose eviction violates a budget first; each part by descending priority
   int64_t budget_violations = 0;
 };
 

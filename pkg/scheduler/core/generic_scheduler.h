@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,6 +149,7 @@ class GenericScheduler {
   Verdict CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
                                 std::vector<FailureReason>* reasons, std::string* error) const;
   bool SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
+  std::optional<bool> SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
   bool ExtendersAgree(const api::Pod& pod, Row row) const;
 
   Cache* cache_;

@@ -46,26 +46,103 @@ struct Cost {
 
 }  // namespace
 
+namespace {
+
+// The less important pods of a row, in the order in which they may stay after all: those whose eviction would violate a
+// budget first (`violating` of them), each part by descending priority.
+struct Potential {
+  std::vector<const PlacedPod*> pods;
+  size_t violating = 0;
+
+  // Forgets what it held, but not its memory.
+  void Collect(const NodeRow& row, const api::Pod& pod, const Listers& listers) {
+    pods.clear();
+    violating = 0;
+    int32_t limit = pod.Priority();
+    for (const PlacedPod& p : row.pods) {
+      if (p.info->priority < limit) pods.push_back(&p);
+    }
+    auto more_important = [](const PlacedPod* a, const PlacedPod* b) { return a->info->priority > b->info->priority; };
+    if (!std::is_sorted(pods.begin(), pods.end(), more_important)) {
+      std::stable_sort(pods.begin(), pods.end(), more_important);
+    }
+    if (listers.budgets.empty()) return;
+    auto violates = [&](const PlacedPod* p) { return ViolatesBudget(listers, *p->pod); };
+    if (std::any_of(pods.begin(), pods.end(), violates)) {
+      violating = static_cast<size_t>(std::stable_partition(pods.begin(), pods.end(), violates) - pods.begin());
+    }
+  }
+};
+
+// What pods thought away give back.
+struct Freed {
+  int64_t milli_cpu = 0, memory = 0, nvidia_gpu = 0, ephemeral_storage = 0, pods = 0;
+
+  void Add(const Resource& r, int64_t sign) {
+    milli_cpu += sign * r.milli_cpu;
+    memory += sign * r.memory;
+    nvidia_gpu += sign * r.nvidia_gpu;
+    ephemeral_storage += sign * r.ephemeral_storage;
+    pods += sign;
+  }
+  bool Covers(const FreedNeed& n) const {
+    return milli_cpu >= n.milli_cpu && memory >= n.memory && nvidia_gpu >= n.nvidia_gpu &&
+           ephemeral_storage >= n.ephemeral_storage && pods >= n.pods;
+  }
+};
+
+}  // namespace
+
+// The same by adding and subtracting amounts, where nothing but amounts can make a difference; else nothing.
+std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row,
+                                                             Victims* out) const {
+  const NodeRow& r = cache_->row(row);
+  if (r.saturated || (nominated_ != nullptr && HasNominated(pod, r.name))) return std::nullopt;
+  FreedNeed need;
+  for (auto& check : checks.list) need.And(check->NeedsFreed(row));
+  if (!need.known) return std::nullopt;
+  if (!need.possible) return false;
+  thread_local Potential potential;
+  potential.Collect(r, pod, cache_->listers());
+  Freed freed;
+  for (const PlacedPod* p : potential.pods) freed.Add(p->info->used, +1);
+  if (!freed.Covers(need)) return false;
+  for (size_t i = 0; i < potential.pods.size(); ++i) {
+    freed.Add(potential.pods[i]->info->used, -1);
+    if (freed.Covers(need)) continue;
+    freed.Add(potential.pods[i]->info->used, +1);
+    out->pods.push_back(potential.pods[i]);
+    if (i < potential.violating) ++out->budget_violations;
+  }
+  return true;
+}
+
 bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const {
-  Cache::Simulation simulation(cache_, row);
-  std::vector<PlacedPod> potential;
-  for (const PlacedPod& p : cache_->row(row).pods) {
-    if (p.pod->Priority() < pod.Priority()) potential.push_back(p);
+  if (std::optional<bool> found = SelectVictimsByAmounts(pod, checks, row, out)) return *found;
+  *out = {};
+  // The simulation moves the row's pods about; what is returned must point to where they stand when it is over.
+  std::vector<PlacedPod> before = cache_->row(row).pods;
+  std::vector<size_t> victims;
+  {
+    Potential potential;
+    potential.Collect(cache_->row(row), pod, cache_->listers());
+    std::vector<size_t> order;
+    for (const PlacedPod* p : potential.pods) order.push_back(static_cast<size_t>(p - cache_->row(row).pods.data()));
+    Cache::Simulation simulation(cache_, row);
+    for (const PlacedPod& p : before) {
+      if (p.pod->Priority() < pod.Priority()) simulation.Remove(p);
+    }
+    auto fits = [&] { return CheckRowWithNominated(pod, checks, row, false, nullptr, nullptr) == Verdict::kFits; };
+    if (!fits()) return false;
+    for (size_t i = 0; i < order.size(); ++i) {
+      simulation.Restore(before[order[i]]);
+      if (fits()) continue;
+      simulation.Remove(before[order[i]]);
+      victims.push_back(order[i]);
+      if (i < potential.violating) ++out->budget_violations;
+    }
   }
-  for (const PlacedPod& p : potential) simulation.Remove(p);
-  std::stable_sort(potential.begin(), potential.end(),
-                   [](const PlacedPod& a, const PlacedPod& b) { return a.pod->Priority() > b.pod->Priority(); });
-  auto fits = [&] { return CheckRowWithNominated(pod, checks, row, false, nullptr, nullptr) == Verdict::kFits; };
-  if (!fits()) return false;
-  auto others = std::stable_partition(potential.begin(), potential.end(),
-                                      [&](const PlacedPod& p) { return ViolatesBudget(cache_->listers(), *p.pod); });
-  for (auto it = potential.begin(); it != potential.end(); ++it) {
-    simulation.Restore(*it);
-    if (fits()) continue;
-    simulation.Remove(*it);
-    out->pods.push_back(it->pod);
-    if (it < others) ++out->budget_violations;
-  }
+  for (size_t v : victims) out->pods.push_back(&cache_->row(row).pods[v]);
   return true;
 }
 
@@ -117,23 +194,26 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
   struct Option {
     Row row;
     Cost cost;
-    Victims victims;
   };
   std::vector<Option> options;
+  Victims v;
   for (Row row : candidates) {
-    Victims v;
+    v.pods.clear();
+    v.budget_violations = 0;
     if (!SelectVictims(*pod, checks, row, &v)) continue;
     // A node that needs no victim at all wins at once.
     Cost cost{v.pods.empty() ? -1 : v.budget_violations, std::numeric_limits<int32_t>::min(), 0, v.pods.size()};
-    if (!v.pods.empty()) cost.first_priority = v.pods[0]->Priority();
-    for (const api::PodPtr& p : v.pods) cost.priority_sum += int64_t{p->Priority()} + (int64_t{1} << 31);
-    options.push_back({row, cost, std::move(v)});
+    if (!v.pods.empty()) cost.first_priority = v.pods[0]->pod->Priority();
+    for (const PlacedPod* p : v.pods) cost.priority_sum += int64_t{p->pod->Priority()} + (int64_t{1} << 31);
+    options.push_back({row, cost});
   }
   std::stable_sort(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
-  for (Option& option : options) {
+  for (const Option& option : options) {
     if (!config_.extenders.empty() && !ExtendersAgree(*pod, option.row)) continue;
+    v = {};
+    SelectVictims(*pod, checks, option.row, &v);
     out.node = cache_->row(option.row).name;
-    out.victims = std::move(option.victims.pods);
+    for (const PlacedPod* p : v.pods) out.victims.push_back(p->pod);
     if (nominated_ != nullptr) {
       for (const api::PodPtr& p : nominated_->For(out.node)) {
         if (p->Priority() < pod->Priority()) out.nominated_to_clear.push_back(p);

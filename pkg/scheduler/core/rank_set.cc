@@ -18,7 +18,8 @@ void RankSet::MakeDense() {
 void RankSet::Insert(uint32_t rank) {
   ++size_;
   if (bits_.empty()) {
-    sorted_.insert(std::lower_bound(sorted_.begin(), sorted_.end(), rank), rank);
+    bool last = sorted_.empty() || sorted_.back() < rank;
+    sorted_.insert(last ? sorted_.end() : std::lower_bound(sorted_.begin(), sorted_.end(), rank), rank);
     if (sorted_.size() > 64 && sorted_.size() > limit_ / 32) MakeDense();
     return;
   }

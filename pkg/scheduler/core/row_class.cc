@@ -60,21 +60,19 @@ std::unique_ptr<RowClass> RowClass::Make(Cache* cache, const AlgorithmConfig& co
   return c;
 }
 
-int32_t RowClass::GroupOf(Row row) {
-  std::vector<int64_t> key;
+int32_t RowClass::GroupOf(Row row, std::span<const int64_t> raw) {
+  std::vector<int64_t>& key = scratch_key_;
+  key.clear();
   key.push_back(cache_->row(row).zone.id());
   for (const Cache::LabelColumn* column : columns_) key.push_back((*column)[row].id());
-  for (Weighted& w : raw_scores_) {
-    w.scoring->Map({&row, 1}, {&key.emplace_back(), 1}).IgnoreError();
-  }
-  auto [it, fresh] = group_index_.try_emplace(key, static_cast<int32_t>(groups_.size()));
-  if (fresh) {
-    Group& g = groups_.emplace_back();
-    g.zone = cache_->row(row).zone;
-    for (const Cache::LabelColumn* column : columns_) g.values.push_back((*column)[row]);
-    g.raw.assign(key.end() - static_cast<ptrdiff_t>(raw_scores_.size()), key.end());
-  }
-  return it->second;
+  key.insert(key.end(), raw.begin(), raw.end());
+  if (auto known = group_index_.find(key); known != group_index_.end()) return known->second;
+  group_index_.emplace(key, static_cast<int32_t>(groups_.size()));
+  Group& g = groups_.emplace_back();
+  g.zone = cache_->row(row).zone;
+  for (const Cache::LabelColumn* column : columns_) g.values.push_back((*column)[row]);
+  g.raw.assign(raw.begin(), raw.end());
+  return static_cast<int32_t>(groups_.size()) - 1;
 }
 
 void RowClass::Insert(Row row) {
@@ -112,7 +110,9 @@ void RowClass::Judge(Row row, bool node_changed) {
     bool fits = true;
     for (auto& check : node_checks_) fits = fits && check->Check(row) == Verdict::kFits;
     if (fits) {
-      part.group = GroupOf(row);
+      std::vector<int64_t> raw(raw_scores_.size(), 0);
+      for (size_t i = 0; i < raw.size(); ++i) raw_scores_[i].scoring->Map({&row, 1}, {&raw[i], 1}).IgnoreError();
+      part.group = GroupOf(row, raw);
       for (Weighted& w : node_scores_) {
         int64_t score = 0;
         w.scoring->Map({&row, 1}, {&score, 1}).IgnoreError();
@@ -155,7 +155,36 @@ void RowClass::Rebuild() {
   feasible_ = 0;
   states_.assign(cache_->row_count(), RowState{});
   node_parts_.assign(cache_->row_count(), NodePart{});
-  cache_->listed().ForEach([&](Row row) { Judge(row, true); });
+
+  // Whole columns at once, and rows in name order, so that sets are filled at their ends.
+  RowSet candidates = cache_->listed(), errors;
+  candidates.Resize(cache_->row_count());
+  for (auto& check : node_checks_) check->Filter(&candidates, &errors);
+  std::vector<Row> rows;
+  for (Row row : cache_->by_name_descending()) {
+    if (candidates.Has(row)) rows.push_back(row);
+  }
+  std::vector<int64_t> scores(rows.size()), raws(rows.size() * raw_scores_.size()), raw(raw_scores_.size());
+  for (size_t i = 0; i < raw_scores_.size(); ++i) {
+    raw_scores_[i].scoring->Map(rows, {raws.data() + i * rows.size(), rows.size()}).IgnoreError();
+  }
+  for (size_t k = 0; k < rows.size(); ++k) {
+    for (size_t i = 0; i < raw.size(); ++i) raw[i] = raws[i * rows.size() + k];
+    node_parts_[rows[k]].group = GroupOf(rows[k], raw);
+  }
+  for (Weighted& w : node_scores_) {
+    w.scoring->Map(rows, scores).IgnoreError();
+    for (size_t k = 0; k < rows.size(); ++k) node_parts_[rows[k]].score += scores[k] * w.weight;
+  }
+  for (auto& check : row_checks_) check->Filter(&candidates, &errors);
+  std::erase_if(rows, [&](Row row) { return !candidates.Has(row); });
+  for (Row row : rows) states_[row] = {node_parts_[row].group, node_parts_[row].score};
+  scores.resize(rows.size());
+  for (Weighted& w : row_scores_) {
+    w.scoring->Map(rows, scores).IgnoreError();
+    for (size_t k = 0; k < rows.size(); ++k) states_[rows[k]].score += scores[k] * w.weight;
+  }
+  for (Row row : rows) Insert(row);
 }
 
 void RowClass::Refresh() {

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "pkg/scheduler/core/generic_scheduler.h"
@@ -61,7 +62,7 @@ class RowClass {
   RowClass(Cache* cache, const api::PodPtr& pod, std::vector<Symbol> topology_keys);
   void Rebuild();
   void Judge(Row row, bool node_changed);
-  int32_t GroupOf(Row row);
+  int32_t GroupOf(Row row, std::span<const int64_t> raw);
   void Insert(Row row);
   void Remove(Row row);
 
@@ -86,6 +87,7 @@ class RowClass {
   std::vector<RowState> states_;
   std::vector<Group> groups_;
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
+  std::vector<int64_t> scratch_key_;
   uint32_t feasible_ = 0;
   uint64_t seen_ = 0, names_version_ = ~uint64_t{0}, epoch_ = 0;
 };

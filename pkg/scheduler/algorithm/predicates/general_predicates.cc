@@ -19,6 +19,11 @@ class AllOfCheck final : public FitCheck {
       if (c->Check(row) == Verdict::kFails) c->Explain(row, out);
     }
   }
+  FreedNeed NeedsFreed(Row row) override {
+    FreedNeed need;
+    for (auto& c : checks_) need.And(c->NeedsFreed(row));
+    return need;
+  }
   void Filter(RowSet* candidates, RowSet* errors) override {
     for (auto& c : checks_) c->Filter(candidates, errors);
   }

@@ -131,6 +131,13 @@ void InterPodAffinityCheck::Filter(RowSet* candidates, RowSet* errors) {
   FitCheck::Filter(candidates, errors);
 }
 
+FreedNeed InterPodAffinityCheck::NeedsFreed(Row) {
+  Refresh();
+  FreedNeed need;
+  need.known = affinity_.empty() && anti_.empty() && existing_.empty();
+  return need;
+}
+
 FitPredicate MatchInterPodAffinity(const PluginFactoryArgs& args) {
   return [cache = args.cache](const PodContext& ctx) { return std::make_unique<InterPodAffinityCheck>(ctx, cache); };
 }

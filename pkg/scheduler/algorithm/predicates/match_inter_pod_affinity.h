@@ -16,6 +16,7 @@ class InterPodAffinityCheck final : public FitCheck {
   void Explain(Row row, std::vector<FailureReason>* out) override;
   std::string Error(Row row) override;
   void Filter(RowSet* candidates, RowSet* errors) override;
+  FreedNeed NeedsFreed(Row row) override;
 
   // One required term of the pod, with the live count of pods that match it.
   struct OwnTerm {

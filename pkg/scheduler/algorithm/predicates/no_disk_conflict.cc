@@ -48,6 +48,11 @@ class DiskConflictCheck final : public FitCheck {
     return Verdict::kFits;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kDiskConflict); }
+  FreedNeed NeedsFreed(Row) override {
+    FreedNeed need;
+    need.known = disks_.empty();
+    return need;
+  }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!disks_.empty()) FitCheck::Filter(candidates, errors);
   }

@@ -19,6 +19,11 @@ class HostPortsCheck final : public FitCheck {
     return Verdict::kFits;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kPodNotFitsHostPorts); }
+  FreedNeed NeedsFreed(Row) override {
+    FreedNeed need;
+    need.known = wanted_.empty();
+    return need;
+  }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!wanted_.empty()) FitCheck::Filter(candidates, errors);
   }

@@ -1,0 +1,234 @@
+// However a cache came to be what it is, it says the same as one made anew from the same objects; and what is added and
+// then removed leaves nothing behind.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/reference/lockstep.h"
+
+namespace berth::scheduler {
+namespace {
+
+using reference::Describe;
+using reference::Differences;
+using reference::Lockstep;
+using reference::NodeName;
+using reference::Seeds;
+
+void CheckSame(const std::map<std::string, std::string>& want, const std::map<std::string, std::string>& got) {
+  auto differences = Differences(want, got);
+  CHECK(absl::StrJoin(differences, "\n") == "");
+}
+
+bool SamePort(const reference::Cluster& model) {
+  for (const auto& [name, state] : model.nodes) {
+    size_t held = 0;
+    for (const api::PodPtr& p : state.pods) held += reference::HostPortsOf(*p).size();
+    if (held != state.ports.size()) return true;
+  }
+  return false;
+}
+
+std::shared_ptr<api::Pod> OnNode(Lockstep& world, int node) {
+  auto pod = world.Pending();
+  pod->node_name = util::Symbol(NodeName(node));
+  return pod;
+}
+
+}  // namespace
+
+TEST_CASE("a cache with a history equals one made anew") {
+  for (uint64_t seed : Seeds(60)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed);
+    Describe(world.cache, true);  // every count and column is there from the start, and kept up to date
+    for (int step = 0; step < 12; ++step) {
+      INFO("step " << step);
+      for (int n = world.random.Between(1, 15); n > 0; --n) world.Change();
+      Cache fresh;
+      reference::Rebuild(world.model, &fresh);
+      bool with_ports = !SamePort(world.model);
+      CheckSame(Describe(fresh, with_ports), Describe(world.cache, with_ports));
+    }
+  }
+}
+
+TEST_CASE("host ports in use are those of the lists, whatever came and went") {
+  for (uint64_t seed : Seeds(60)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed);
+    for (int n = 60; n > 0; --n) world.Change();
+    for (const auto& [name, state] : world.model.nodes) {
+      const HostPorts& ports = world.cache.row(world.cache.FindRow(util::Symbol(name))).ports;
+      CHECK(ports.empty() == state.ports.empty());
+      for (const auto& [ip, protocol, port] : state.ports) {
+        CHECK(ports.Conflicts({util::Symbol(ip), util::Symbol(protocol), port}));
+      }
+    }
+  }
+}
+
+TEST_CASE("adding and then removing leaves everything as before") {
+  for (uint64_t seed : Seeds(60)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed);
+    for (int n = 30; n > 0; --n) world.Change();
+    for (int step = 0; step < 12; ++step) {
+      INFO("step " << step);
+      world.Change();
+      auto pod = OnNode(world, world.random.Below(reference::kNodes));
+      bool with_ports = false;
+      if (auto it = world.model.nodes.find(pod->node_name.string()); it != world.model.nodes.end()) {
+        with_ports = true;
+        for (const reference::Port& p : reference::HostPortsOf(*pod)) with_ports &= !it->second.ports.contains(p);
+      }
+      auto before = Describe(world.cache, with_ports);
+      switch (step % 4) {
+        case 0:
+          REQUIRE(world.cache.AddPod(pod).ok());
+          REQUIRE(world.cache.RemovePod(*pod).ok());
+          break;
+        case 1:
+          REQUIRE(world.cache.AssumePod(pod).ok());
+          REQUIRE(world.cache.ForgetPod(*pod).ok());
+          CHECK(!world.cache.IsAssumed(pod->meta.uid));
+          break;
+        case 2: {  // a node that nobody knows, with pods, gone before its pods or after them
+          auto node = std::make_shared<api::Node>(*reference::RandomNode(&world.random, world.character, 0));
+          node->meta.name = "visitor";
+          pod->node_name = util::Symbol("visitor");
+          world.cache.AddNode(node);
+          REQUIRE(world.cache.AddPod(pod).ok());
+          bool node_first = world.random.Chance(50);
+          if (node_first) world.cache.RemoveNode("visitor");
+          REQUIRE(world.cache.RemovePod(*pod).ok());
+          if (!node_first) world.cache.RemoveNode("visitor");
+          CHECK(world.cache.FindRow(util::Symbol("visitor")) == kNoRow);
+          break;
+        }
+        default: {  // a node changes and changes back, with its pods on it
+          auto it = world.model.nodes.find(NodeName(world.random.Below(reference::kNodes)));
+          if (it == world.model.nodes.end() || it->second.node == nullptr) break;
+          int number = world.random.Below(reference::kNodes);
+          auto other = std::make_shared<api::Node>(*reference::RandomNode(&world.random, world.character, number));
+          other->meta.name = it->first;
+          if (world.random.Chance(30)) world.cache.RemoveNode(it->first);
+          world.cache.AddNode(other);
+          world.cache.AddNode(it->second.node);
+          break;
+        }
+      }
+      CheckSame(before, Describe(world.cache, with_ports));
+    }
+  }
+}
+
+TEST_CASE("a simulation takes back everything, also one inside another") {
+  for (uint64_t seed : Seeds(60)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed);
+    for (int n = 50; n > 0; --n) world.Change();
+    for (const auto& [name, state] : world.model.nodes) {
+      if (state.node == nullptr) continue;
+      INFO(name);
+      Row row = world.cache.FindRow(util::Symbol(name));
+      auto nominee = world.Pending(), second = world.Pending();
+      world.cache.Info(nominee->tmpl);
+      world.cache.Info(second->tmpl);
+      auto before = Describe(world.cache, true);
+      {
+        Cache::Simulation outer(&world.cache, row);
+        std::vector<PlacedPod> pods = world.cache.row(row).pods;
+        for (const PlacedPod& p : pods) {
+          if (world.random.Chance(60)) outer.Remove(p);
+        }
+        {
+          Cache::Simulation inner(&world.cache, row);
+          inner.AddNominated(nominee);
+          inner.AddNominated(second);
+          CHECK(world.cache.columns().pod_count[row] == static_cast<int64_t>(world.cache.row(row).pods.size()));
+        }
+        for (const PlacedPod& p : pods) {
+          const auto& now = world.cache.row(row).pods;
+          bool there = std::any_of(now.begin(), now.end(), [&](const PlacedPod& q) { return q.pod == p.pod; });
+          if (!there && world.random.Chance(60)) outer.Restore(p);
+        }
+        // Half way it is what the lists say: pods that left are nowhere counted.
+        CHECK(world.cache.columns().pod_count[row] == static_cast<int64_t>(world.cache.row(row).pods.size()));
+      }
+      CheckSame(before, Describe(world.cache, true));
+    }
+  }
+}
+
+TEST_CASE("pods nominated in a simulation are seen by questions about the node only") {
+  Cache cache;
+  reference::Random random(1);
+  reference::Character character(&random);
+  cache.AddNode(reference::RandomNode(&random, character, 1));
+  api::PodTemplate t;
+  t.ns = util::Symbol("default");
+  t.labels = api::Labels({{util::Symbol("app"), util::Symbol("web")}});
+  auto pod = reference::NewPod(1, api::PodTemplate::Intern(t));
+  PodQuery anywhere{{t.ns}, {api::Selector::Everything()}, false, util::Symbol("kubernetes.io/hostname"), false};
+  PodQuery here{{t.ns}, {api::Selector::Everything()}, false, util::Symbol(), true};
+  auto cluster_count = cache.Count(anywhere), node_count = cache.Count(here);
+  Row row = cache.FindRow(util::Symbol("node-1"));
+  {
+    Cache::Simulation simulation(&cache, row);
+    simulation.AddNominated(pod);
+    CHECK(node_count->OnRow(row) == 1);
+    CHECK(cluster_count->OnRow(row) == 0);
+    CHECK(cluster_count->total() == 0);
+    CHECK(cache.columns().pod_count[row] == 1);
+  }
+  CHECK(node_count->OnRow(row) == 0);
+  CHECK(cache.columns().pod_count[row] == 0);
+}
+
+TEST_CASE("counts stay right when there are more questions than are kept") {
+  Lockstep world(7);
+  for (int n = 40; n > 0; --n) world.Change();
+  auto query = [](int i) {
+    PodQuery q;
+    q.namespaces = {util::Symbol("default")};
+    api::Labels labels({{util::Symbol("app"), util::Symbol(i % 2 == 0 ? "web" : "db")}});
+    q.any_of = {api::Selector::FromMap(labels),
+                api::Selector::FromMap(api::Labels({{util::Symbol("n"), util::Symbol(absl::StrCat(i))}}))};
+    return q;
+  };
+  auto held = world.cache.Count(query(0));
+  for (int round = 0; round < 300; ++round) {
+    auto count = world.cache.Count(query(round));
+    if (round % 10 == 0) world.Change();
+    Cache fresh;
+    reference::Rebuild(world.model, &fresh);
+    CHECK(count->total() == fresh.Count(query(round))->total());
+    CHECK(held->total() == fresh.Count(query(0))->total());
+  }
+}
+
+TEST_CASE("templates that nobody uses any more are given up, with their terms") {
+  Cache cache;
+  reference::Random random(3);
+  reference::Character character(&random);
+  character.pod_affinity = 100;
+  cache.AddNode(reference::RandomNode(&random, character, 1));
+  auto stays = reference::NewPod(100000, reference::RandomTemplate(&random, character));
+  stays->node_name = util::Symbol("node-1");
+  REQUIRE(cache.AddPod(stays).ok());
+  auto before = Describe(cache, true);
+  for (int i = 0; i < 3000; ++i) {
+    api::PodTemplate t = *reference::RandomTemplate(&random, character);
+    t.labels = api::Labels({{util::Symbol("number"), util::Symbol(absl::StrCat(i % 1500))}});
+    auto pod = reference::NewPod(i, api::PodTemplate::Intern(t));
+    pod->node_name = util::Symbol("node-1");
+    REQUIRE(cache.AddPod(pod).ok());
+    REQUIRE(cache.RemovePod(*pod).ok());
+  }
+  CHECK(cache.templates().size() < 2200);
+  CheckSame(before, Describe(cache, true));
+}
+
+}  // namespace berth::scheduler
