@@ -24,5 +24,8 @@ int main(int argc, char** argv) {
     std::cout << options->help;
     return kExitOk;
   }
+  if (options->command == "explain") return Explain(*options, std::cout);
+  if (options->command == "capacity") return Capacity(*options, std::cout);
+  if (options->command == "check-policy") return CheckPolicy(*options, std::cout);
   return Run(*options, std::cout);
 }

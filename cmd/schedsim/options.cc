@@ -114,6 +114,7 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, Algorithm* a) {
     return util::FailedPrecondition(absl::StrCat(file, ": invalid policy: ", policy.status().message()));
   }
   a->policy = std::move(*policy);
+  a->policy_from_flag = true;
   return absl::OkStatus();
 }
 
@@ -187,6 +188,13 @@ absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
     if (o.command != "run") return util::InvalidArgument(absl::StrCat(o.command, ": a FILE is needed"));
     o.files = {"-"};
   }
+  if (o.command == "explain" && o.pod.empty()) {
+    return util::InvalidArgument("explain: --pod NS/NAME is needed: which pod to explain");
+  }
+  if (o.command == "capacity" && o.pod_specs.empty()) {
+    return util::InvalidArgument("capacity: --pod-spec FILE is needed: the pod to multiply");
+  }
+  if (o.max_replicas < 0) return util::InvalidArgument("--max: must be 0 or more");
   BERTH_RETURN_IF_ERROR(ReadAlgorithm(vm, &o.algorithm));
   return o;
 }

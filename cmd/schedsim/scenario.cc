@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "cmd/schedsim/defaulting.h"
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/policy/decode.h"
@@ -79,10 +78,7 @@ class Collector final : public api::JsonSink {
       for (auto& p : current_.pending) plain_.pending.push_back(std::move(p));
       has_plain_ = true;
     } else {
-      auto text = WithServerDefaults(rest.root(), ++loose_);
-      api::Document defaulted;
-      BERTH_RETURN_IF_ERROR(defaulted.Parse(text));
-      BERTH_RETURN_IF_ERROR(Take(defaulted.root(), "", nullptr, &plain_, false));
+      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", nullptr, &plain_, false, true));
       has_plain_ = true;
     }
     Restart();
@@ -122,8 +118,14 @@ class Collector final : public api::JsonSink {
   }
 
   // `pods`: take it as a pending pod whatever its node; else unbound pods are pending, or an error inside a cluster.
-  absl::Status Take(Json j, std::string_view kind, std::vector<api::PodPtr>* pods, Scenario* to, bool in_cluster) {
-    auto object = api::DecodeObject(j, kind);
+  // `loose`: a document of its own, to which the server's defaults apply.
+  absl::Status Take(Json j, std::string_view kind, std::vector<api::PodPtr>* pods, Scenario* to, bool in_cluster,
+                    bool loose = false) {
+    api::DecodeOptions options;
+    options.server_defaults = loose;
+    // Extenders are sent pods and nodes whole.
+    options.keep_raw = options.keep_node_raw = defaults_.call_extenders();
+    auto object = api::DecodeObject(j, kind, options);
     if (!object.ok()) {
       if (object.status().code() != absl::StatusCode::kNotFound) return object.status();
       std::string_view name = j.Find("kind").Text();
@@ -195,6 +197,7 @@ class Collector final : public api::JsonSink {
       auto policy = scheduler::DecodePolicy(v);
       if (!policy.ok()) return util::InvalidArgument(absl::StrCat("policy: ", policy.status().message()));
       a.policy = std::move(*policy);
+      a.policy_from_flag = false;
       own = true;
     }
     if (own && defaults_.chosen()) conflicting_ = true;
@@ -232,7 +235,6 @@ class Collector final : public api::JsonSink {
   Input* out_;
   Scenario plain_, current_;
   bool has_plain_ = false, conflicting_ = false;
-  int loose_ = 0;
   std::string error_;
   std::vector<api::Document> kindless_;
 };

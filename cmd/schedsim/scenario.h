@@ -23,6 +23,10 @@ struct Algorithm {
   bool preempt = false;
 
   bool chosen() const { return provider.has_value() || policy.has_value(); }
+  // A Policy given by a flag may have extenders, and they are called. One inside a Scenario may not: it comes too late
+  // for objects to be kept whole.
+  bool policy_from_flag = false;
+  bool call_extenders() const { return policy_from_flag && policy && !policy->extenders.empty(); }
   // Gates not named have 1.10's defaults.
   scheduler::SchedulerGates Gates() const;
 };

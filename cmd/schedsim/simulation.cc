@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "pkg/scheduler/algorithmprovider/defaults.h"
+#include "pkg/scheduler/core/http_extender.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -55,6 +56,11 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   args.gates = gates;
   args.hard_pod_affinity_symmetric_weight = scenario.algorithm.hard_pod_affinity_symmetric_weight;
   if (sim->pod_priority_) args.nominated = &sim->nominated_;
+  if (scenario.algorithm.call_extenders()) {
+    args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
+  } else if (scenario.algorithm.policy && !scenario.algorithm.policy->extenders.empty()) {
+    return util::InvalidArgument("policy.extenders: a Scenario cannot call extenders, --policy-config-file can");
+  }
   if (gates.algorithm.volume_scheduling) {
     sim->volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&sim->cache_, gates.algorithm);
     args.volume_binder = sim->volume_binder_.get();

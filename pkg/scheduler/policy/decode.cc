@@ -44,14 +44,15 @@ class Reader {
                 [&](Json v, const std::string& p) { return Bool(v, p, &out->always_check_all_predicates); }}});
     }
     if ((!kind.empty() && kind != "Policy") || (!version.empty() && version != "v1")) {
-      return util::InvalidArgument(absl::StrCat("no kind \"", kind.empty() ? "Policy" : kind,
-                                                "\" is registered for version \"", version.empty() ? "v1" : version,
-                                                "\""));
+      errors_.push_back(absl::StrCat("no kind \"", kind.empty() ? "Policy" : kind, "\" is registered for version \"",
+                                     version.empty() ? "v1" : version, "\""));
     }
     if (errors_.empty()) return absl::OkStatus();
     return util::InvalidArgument(errors_.size() == 1 ? errors_[0]
                                                      : absl::StrCat("[", absl::StrJoin(errors_, ", "), "]"));
   }
+
+  const std::vector<std::string>& errors() const { return errors_; }
 
  private:
   struct Field {
@@ -210,7 +211,9 @@ class Reader {
   }
 
   void Entry(Json j, const std::string& path, ExtenderConfig* out) {
-    auto ignored = [](Json, const std::string&) {};  // fields of 1.11 and later
+    auto ignored = [&](Json v, const std::string& p) {
+      Warn(v, absl::StrCat(p, ": a field of 1.11 or later, ignored"));
+    };
     return Members(
         j, path,
         {{"urlPrefix", [&](Json v, const std::string& p) { return String(v, p, &out->url_prefix); }},
@@ -239,11 +242,18 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<Policy> DecodePolicy(std::string_view text, std::vector<std::string>* warnings) {
+absl::StatusOr<Policy> DecodePolicy(std::string_view text, std::vector<std::string>* warnings,
+                                    std::vector<std::string>* errors) {
   api::Document document;
-  BERTH_RETURN_IF_ERROR(document.Parse(text));
+  if (absl::Status s = document.Parse(text); !s.ok()) {
+    if (errors != nullptr) errors->push_back(util::Message(s));
+    return s;
+  }
   Policy policy;
-  BERTH_RETURN_IF_ERROR(Reader(text, warnings).Read(document.root(), &policy));
+  Reader reader(text, warnings);
+  absl::Status s = reader.Read(document.root(), &policy);
+  if (errors != nullptr) *errors = reader.errors();
+  if (!s.ok()) return s;
   return policy;
 }
 

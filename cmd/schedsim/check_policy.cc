@@ -1,0 +1,333 @@
+// Is a Policy good, and what will it run.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <iostream>
+#include <set>
+
+#include "cmd/schedsim/commands.h"
+#include "cmd/schedsim/output.h"
+#include "pkg/api/stream.h"
+#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/scheduler/factory/registry.h"
+#include "pkg/scheduler/policy/decode.h"
+#include "pkg/scheduler/policy/validation.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+using scheduler::Policy;
+
+struct Report {
+  std::string file;
+  std::vector<std::string> errors, warnings;  // with line and column
+  std::vector<std::string> notes;             // what never runs or changes nothing, and why
+  scheduler::EffectiveAlgorithm effective;    // when there are no errors
+  Policy policy;
+  int hard_weight = 1;
+};
+
+std::string LineAndColumn(std::string_view text, size_t offset) {
+  std::string_view before = text.substr(0, offset);
+  size_t line = 1 + static_cast<size_t>(std::count(before.begin(), before.end(), '\n'));
+  size_t last = before.rfind('\n');
+  return absl::StrCat("line ", line, ", column ", offset - (last == std::string_view::npos ? 0 : last + 1) + 1);
+}
+
+// Builds schedulers from the Policy and from parts of it, over an empty cluster, and tells what the factory says.
+class Checker {
+ public:
+  Checker(std::string_view text, const Algorithm& algorithm, Report* report)
+      : text_(text), algorithm_(algorithm), report_(report) {}
+
+  void Check() {
+    const Policy& policy = report_->policy;
+    if (!document_.Parse(text_).ok()) return;
+    // Each entry alone, so that each of its mistakes can be shown where it stands.
+    Policy none;
+    none.predicates.emplace();
+    none.priorities.emplace();
+    if (policy.predicates) {
+      Each("predicates", *policy.predicates, [&](const auto& p) {
+        Policy one = none;
+        one.predicates->push_back(p);
+        return one;
+      });
+    }
+    if (policy.priorities) {
+      Each("priorities", *policy.priorities, [&](const auto& p) {
+        Policy one = none;
+        one.priorities->push_back(p);
+        return one;
+      });
+    }
+    Each("extenders", policy.extenders, [&](const auto& e) {
+      Policy one = none;
+      one.extenders.push_back(e);
+      return one;
+    });
+    // Then what only the whole shows: things given twice, sums.
+    for (const std::string& problem : scheduler::ValidatePolicy(policy)) {
+      if (!said_.contains(problem)) Error("extenders", problem);
+    }
+    if (!report_->errors.empty()) return;
+    if (absl::Status s = Build(policy, &report_->effective); !s.ok()) {
+      bool weight = util::Message(s).find("hardPodAffinitySymmetricWeight") != std::string::npos;
+      Error(weight ? "hardPodAffinitySymmetricWeight" : "priorities", util::Message(s));
+    }
+  }
+
+ private:
+  absl::Status Build(const Policy& policy, scheduler::EffectiveAlgorithm* effective) {
+    scheduler::Cache cache;
+    scheduler::FactoryArgs args;
+    args.cache = &cache;
+    args.gates = algorithm_.Gates();
+    args.hard_pod_affinity_symmetric_weight = algorithm_.hard_pod_affinity_symmetric_weight;
+    args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
+    return scheduler::CreateFromConfig(policy, args, effective).status();
+  }
+
+  template <typename List, typename One>
+  void Each(std::string_view member, const List& list, One one) {
+    for (size_t i = 0; i < list.size(); ++i) {
+      absl::Status s = Build(one(list[i]), nullptr);
+      if (s.ok()) continue;
+      std::vector<std::string> problems = scheduler::ValidatePolicy(one(list[i]));
+      said_.insert(problems.begin(), problems.end());
+      // Several problems come joined; when all of them are the validation's they can be told one by one.
+      std::string what = util::Message(s);
+      std::string all = problems.size() == 1 ? problems[0] : absl::StrCat("[", absl::StrJoin(problems, ", "), "]");
+      if (what != all) problems = {what};
+      api::Json place = document_.root().Find(member);
+      size_t at = 0;
+      for (auto child : place.Children()) {
+        if (at++ == i) place = child.value;
+      }
+      std::string where =
+          absl::StrCat(LineAndColumn(text_, place.begin_offset()), ": ", util::ToAbsl(member), "[", i, "]: ");
+      for (const std::string& problem : problems) report_->errors.push_back(where + problem);
+    }
+  }
+
+  void Error(std::string_view member, const std::string& what) {
+    size_t at = document_.root().Find(member).begin_offset();
+    report_->errors.push_back(absl::StrCat(LineAndColumn(text_, at), ": ", util::ToAbsl(member), ": ", what));
+  }
+
+  std::string_view text_;
+  const Algorithm& algorithm_;
+  Report* report_;
+  api::Document document_;
+  std::set<std::string> said_;
+};
+
+template <typename List>
+void NoteReplaced(std::string_view member, const List& list, std::vector<std::string>* notes) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    for (size_t j = list.size(); j-- > i + 1;) {
+      if (list[i].name != list[j].name) continue;
+      notes->push_back(absl::StrCat(util::ToAbsl(member), "[", i, "] ", list[i].name, ": never used, ",
+                                    util::ToAbsl(member), "[", j, "] has the same name and counts"));
+      break;
+    }
+  }
+}
+
+void NotePredicates(const Report& r, const scheduler::SchedulerGates& gates, std::vector<std::string>* notes) {
+  const auto& running = r.effective.predicates;
+  auto runs = [&](std::string_view name) { return std::find(running.begin(), running.end(), name) != running.end(); };
+  if (r.policy.predicates) {
+    NoteReplaced("predicates", *r.policy.predicates, notes);
+    for (const auto& p : *r.policy.predicates) {
+      if (!p.argument) continue;
+      if (scheduler::IsFitPredicateRegistered(p.name)) {
+        notes->push_back(absl::StrCat(p.name,
+                                      ": the built-in predicate of this name never runs, its argument makes "
+                                      "another of it"));
+      }
+      bool empty = (p.argument->labels_presence && p.argument->labels_presence->labels.empty()) ||
+                   (p.argument->service_affinity && p.argument->service_affinity->labels.empty());
+      if (empty) notes->push_back(absl::StrCat(p.name, ": has no labels, so it never rejects a node"));
+    }
+  }
+  if (runs("CheckVolumeBinding") && !gates.algorithm.volume_scheduling) {
+    notes->push_back("CheckVolumeBinding: never rejects a node, feature gate VolumeScheduling is off");
+  }
+  if (runs("GeneralPredicates")) {
+    for (std::string_view part :
+         {"PodFitsResources", "HostName", "PodFitsHostPorts", "PodFitsPorts", "MatchNodeSelector"}) {
+      if (runs(part)) {
+        notes->push_back(absl::StrCat(util::ToAbsl(part), ": adds nothing, GeneralPredicates asks the same"));
+      }
+    }
+  }
+  auto ordering = scheduler::PredicateOrdering();
+  for (const std::string& name : running) {
+    if (std::find(ordering.begin(), ordering.end(), name) == ordering.end()) {
+      notes->push_back(absl::StrCat(name, ": runs behind the others; 1.10 itself silently never ran it"));
+    }
+  }
+}
+
+void NotePriorities(const Report& r, std::vector<std::string>* notes) {
+  auto weight_of = [&](std::string_view name) -> int64_t {
+    for (const auto& [n, weight] : r.effective.priorities) {
+      if (n == name) return weight;
+    }
+    return 0;
+  };
+  if (r.policy.priorities) {
+    NoteReplaced("priorities", *r.policy.priorities, notes);
+    for (const auto& p : *r.policy.priorities) {
+      if (p.argument && scheduler::IsPriorityFunctionRegistered(p.name)) {
+        notes->push_back(absl::StrCat(p.name,
+                                      ": the built-in priority of this name never runs, its argument makes "
+                                      "another of it"));
+      }
+    }
+  }
+  if (weight_of("EqualPriority") > 0) notes->push_back("EqualPriority: changes nothing, it scores every node the same");
+  if (weight_of("ServiceSpreadingPriority") > 0 && weight_of("SelectorSpreadPriority") > 0) {
+    notes->push_back("ServiceSpreadingPriority: scores exactly as SelectorSpreadPriority, whose weight it adds to");
+  }
+  if (int64_t w = weight_of("NodePreferAvoidPodsPriority"); w > 0 && w < 1000) {
+    notes->push_back(absl::StrCat("NodePreferAvoidPodsPriority: with weight ", w,
+                                  " other priorities may outvote it; the default is 10000"));
+  }
+  if (r.policy.hard_pod_affinity_symmetric_weight != 0 && weight_of("InterPodAffinityPriority") == 0) {
+    notes->push_back("hardPodAffinitySymmetricWeight: changes nothing without InterPodAffinityPriority");
+  }
+  if (r.effective.priorities.empty() && r.policy.extenders.empty()) {
+    notes->push_back("no priorities: every node that fits is as good as any other, nodes take turns");
+  }
+}
+
+void NoteExtenders(const Report& r, std::vector<std::string>* notes) {
+  for (const auto& e : r.policy.extenders) {
+    if (e.filter_verb.empty() && e.prioritize_verb.empty() && e.bind_verb.empty()) {
+      notes->push_back(absl::StrCat("extender ", e.url_prefix, ": never called, it has no verb"));
+    }
+    if (e.weight != 0 && e.prioritize_verb.empty()) {
+      notes->push_back(absl::StrCat("extender ", e.url_prefix, ": its weight changes nothing without prioritizeVerb"));
+    }
+    if (e.enable_https && (!e.tls || (e.tls->ca_file.empty() && e.tls->ca_data.empty()))) {
+      notes->push_back(absl::StrCat("extender ", e.url_prefix,
+                                    ": enableHttps without a CA, so its certificate is not "
+                                    "verified"));
+    }
+  }
+}
+
+Report Examine(const std::string& file, std::string_view text, const Algorithm& algorithm) {
+  Report r;
+  r.file = file;
+  auto policy = scheduler::DecodePolicy(text, &r.warnings, &r.errors);
+  if (!policy.ok()) {
+    size_t first = text.find_first_not_of(" \t\r\n");
+    if (first != std::string_view::npos && text[first] != '{') {
+      r.errors.back() += " (a Policy is a JSON object; YAML is not taken)";
+    }
+    return r;
+  }
+  r.policy = std::move(*policy);
+  Checker(text, algorithm, &r).Check();
+  if (!r.errors.empty()) return r;
+  r.hard_weight = r.policy.hard_pod_affinity_symmetric_weight != 0
+                      ? static_cast<int>(r.policy.hard_pod_affinity_symmetric_weight)
+                      : algorithm.hard_pod_affinity_symmetric_weight;
+  NotePredicates(r, algorithm.Gates(), &r.notes);
+  NotePriorities(r, &r.notes);
+  NoteExtenders(r, &r.notes);
+  return r;
+}
+
+std::vector<std::string> VerbsOf(const scheduler::ExtenderConfig& e) {
+  std::vector<std::string> verbs;
+  if (!e.filter_verb.empty()) verbs.push_back(absl::StrCat("filter (", e.filter_verb, ")"));
+  if (!e.prioritize_verb.empty()) verbs.push_back(absl::StrCat("prioritize (", e.prioritize_verb, ") x", e.weight));
+  if (!e.bind_verb.empty()) verbs.push_back(absl::StrCat("bind (", e.bind_verb, ")"));
+  return verbs;
+}
+
+std::string ReportTable(const Report& r) {
+  std::string out = absl::StrCat(r.file, ": a good Policy\n\nPredicates, in the order they are asked:\n");
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : r.effective.predicates) {
+    bool added =
+        std::find(r.effective.mandatory.begin(), r.effective.mandatory.end(), name) != r.effective.mandatory.end();
+    rows.push_back({absl::StrCat("  ", name), added ? "mandatory, added" : ""});
+  }
+  absl::StrAppend(&out, Table(rows),
+                  r.policy.always_check_all_predicates ? "  all of them are asked (alwaysCheckAllPredicates)\n"
+                                                       : "  the first that rejects a node ends the asking\n",
+                  "\nPriorities and weights:\n");
+  rows.clear();
+  for (const auto& [name, weight] : r.effective.priorities) {
+    rows.push_back({absl::StrCat("  ", name), absl::StrCat(weight)});
+  }
+  if (rows.empty()) rows.push_back({"  none"});
+  absl::StrAppend(&out, Table(rows), "  hardPodAffinitySymmetricWeight ", r.hard_weight, "\n");
+  if (!r.policy.extenders.empty()) out += "\nExtenders, in the order they are asked:\n";
+  for (const auto& e : r.policy.extenders) {
+    absl::StrAppend(&out, "  ", e.url_prefix, ": ", absl::StrJoin(VerbsOf(e), ", "), "\n");
+  }
+  auto list = [&](const char* title, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    absl::StrAppend(&out, "\n", title, "\n");
+    for (const std::string& line : lines) absl::StrAppend(&out, "  ", line, "\n");
+  };
+  list("Worth knowing:", r.notes);
+  list("Warnings (a later release may refuse this):", r.warnings);
+  return out;
+}
+
+void WriteReport(const Report& r, JsonOut* out) {
+  out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "PolicyReport").Member("file", r.file);
+  out->Member("good", r.errors.empty()).Key("errors").Texts(r.errors).Key("warnings").Texts(r.warnings);
+  out->Key("notes").Texts(r.notes);
+  if (r.errors.empty()) {
+    out->Key("predicates").Texts(r.effective.predicates).Key("mandatoryAdded").Texts(r.effective.mandatory);
+    out->Key("priorities").Object();
+    for (const auto& [name, weight] : r.effective.priorities) out->Member(name, weight);
+    out->End().Key("extenders").Array();
+    for (const auto& e : r.policy.extenders) {
+      out->Object().Member("urlPrefix", e.url_prefix).Key("verbs").Texts(VerbsOf(e)).End();
+    }
+    out->End().Member("hardPodAffinitySymmetricWeight", int64_t{r.hard_weight});
+    out->Member("alwaysCheckAllPredicates", r.policy.always_check_all_predicates);
+  }
+  out->End();
+}
+
+}  // namespace
+
+int CheckPolicy(const Options& options, std::ostream& out) {
+  int exit_status = kExitOk;
+  for (const std::string& file : options.files) {
+    auto text = api::ReadInput(file);
+    if (!text.ok()) {
+      std::cerr << "schedsim: " << util::Message(text.status()) << "\n";
+      exit_status = kExitBadInput;
+      continue;
+    }
+    Report r = Examine(file == "-" ? "standard input" : file, *text, options.algorithm);
+    if (!r.errors.empty()) exit_status = kExitBadInput;
+    if (options.output != "table") {
+      JsonOut data;
+      WriteReport(r, &data);
+      out << (options.output == "yaml" && options.files.size() > 1 ? "---\n" : "") << data.Finish(options.output);
+    } else if (r.errors.empty()) {
+      out << ReportTable(r);
+    } else {
+      for (const std::string& e : r.errors) std::cerr << r.file << ": " << e << "\n";
+      for (const std::string& w : r.warnings) std::cerr << r.file << ": warning: " << w << "\n";
+    }
+  }
+  out.flush();
+  return exit_status;
+}
+
+}  // namespace berth::schedsim

@@ -1,0 +1,36 @@
+// Why one pod goes where it goes.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "cmd/schedsim/remedies.h"
+#include "cmd/schedsim/simulation.h"
+
+namespace berth::schedsim {
+
+struct Explanation {
+  std::string scenario;  // its name, when it has one
+  api::PodPtr pod;
+  scheduler::Symbol now_on;  // where a bound pod is; it was taken away for the explanation
+  size_t placed_before = 0;  // pending pods tried before this one
+  size_t feasible = 0, nodes = 0;
+  scheduler::Decision decision;
+  scheduler::DecisionTrace trace;
+  std::vector<std::string> predicates;  // in the order of evaluation
+  struct NodeView {
+    std::string name;
+    std::vector<scheduler::GenericScheduler::Judgement> judgements;  // by predicate: all of them, no short circuit
+    std::vector<Remedy> remedies;                                    // empty when the node fits
+  };
+  std::vector<NodeView> by_node;  // by name
+  std::vector<Way> ways;          // what would make the pod fit, when it does not
+};
+
+// Judges the pod on every node, then lets the scheduler decide.
+Explanation ExplainPod(Simulation& sim, const api::PodPtr& pod);
+
+std::string ExplanationTable(const Explanation& e);
+// `format`: json or yaml.
+std::string ExplanationData(const Explanation& e, std::string_view format);
+
+}  // namespace berth::schedsim

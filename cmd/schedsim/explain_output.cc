@@ -1,0 +1,224 @@
+// How an explanation is shown.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "cmd/schedsim/explain.h"
+#include "cmd/schedsim/output.h"
+
+namespace berth::schedsim {
+namespace {
+
+using scheduler::Decision;
+using scheduler::Verdict;
+using Judgement = scheduler::GenericScheduler::Judgement;
+
+// A table shows as many nodes one by one; beyond that, nodes that are judged alike share a line.
+constexpr size_t kMostNodes = 40;
+constexpr size_t kMostScores = 20;
+constexpr size_t kMostWays = 10;
+
+std::string Shown(const Judgement& j) {
+  if (j.verdict == Verdict::kFits) return "ok";
+  if (j.verdict == Verdict::kError) return absl::StrCat("error: ", j.error);
+  std::vector<std::string> texts;
+  for (const auto& r : j.reasons) texts.push_back(r.text.string());
+  return absl::StrJoin(texts, "; ");
+}
+
+std::string Headline(const Explanation& e) {
+  std::string out = absl::StrCat("Pod ", e.pod->meta.Key());
+  if (!e.scenario.empty()) absl::StrAppend(&out, " of scenario ", e.scenario);
+  if (!e.now_on.empty()) absl::StrAppend(&out, ", now on ", e.now_on.string(), ", would be decided anew:");
+  if (e.placed_before > 0) {
+    absl::StrAppend(&out, ", behind ", Counted(static_cast<int64_t>(e.placed_before), "other pending pod"));
+  }
+  if (e.decision.outcome == Decision::Outcome::kPlaced) {
+    return absl::StrCat(out, e.now_on.empty() ? ": goes to " : " goes to ", e.decision.host.string(), ", ", e.feasible,
+                        " of ", Counted(static_cast<int64_t>(e.nodes), "node"), " fit\n");
+  }
+  if (e.decision.outcome == Decision::Outcome::kError) {
+    return absl::StrCat(out, ": cannot be judged: ", e.decision.error, "\n");
+  }
+  return absl::StrCat(out, ": fits nowhere: ", e.decision.error, "\n");
+}
+
+std::string PredicateTable(const Explanation& e) {
+  std::vector<size_t> failing;
+  std::vector<std::string> passing;
+  for (size_t i = 0; i < e.predicates.size(); ++i) {
+    bool all = std::all_of(e.by_node.begin(), e.by_node.end(),
+                           [&](const auto& n) { return n.judgements[i].verdict == Verdict::kFits; });
+    if (all) {
+      passing.push_back(e.predicates[i]);
+    } else {
+      failing.push_back(i);
+    }
+  }
+  std::string out = "\nPredicates, all of them asked on every node:\n";
+  if (!failing.empty()) {
+    std::vector<std::vector<std::string>> rows(1, {"NODE"});
+    for (size_t i : failing) rows[0].push_back(e.predicates[i]);
+    auto cells = [&](const Explanation::NodeView& n) {
+      std::vector<std::string> c;
+      for (size_t i : failing) c.push_back(Shown(n.judgements[i]));
+      return c;
+    };
+    if (e.by_node.size() <= kMostNodes) {
+      for (const auto& n : e.by_node) {
+        std::vector<std::string> c = cells(n);
+        c.insert(c.begin(), n.name);
+        rows.push_back(std::move(c));
+      }
+    } else {
+      std::map<std::vector<std::string>, std::vector<std::string>> alike;
+      for (const auto& n : e.by_node) alike[cells(n)].push_back(n.name);
+      for (const auto& [c, names] : alike) {
+        rows.push_back({names.size() == 1 ? names[0] : absl::StrCat(names.size(), " nodes (", Some(names, 2), ")")});
+        rows.back().insert(rows.back().end(), c.begin(), c.end());
+      }
+    }
+    out += Table(rows);
+  }
+  if (!passing.empty()) absl::StrAppend(&out, "ok on every node: ", absl::StrJoin(passing, ", "), "\n");
+  return out;
+}
+
+// Places in trace.feasible, best total first; of equal ones in the order in which ties are numbered.
+std::vector<size_t> Ranking(const scheduler::DecisionTrace& t) {
+  std::vector<size_t> order(t.totals.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (t.totals[a] != t.totals[b]) return t.totals[a] > t.totals[b];
+    return t.feasible[a].str() > t.feasible[b].str();
+  });
+  return order;
+}
+
+std::string WhyChosen(const Explanation& e) {
+  const auto& t = e.trace;
+  std::string host = e.decision.host.string();
+  if (t.totals.empty()) return "Only one node fits, so none was scored.\n";
+  if (t.ties <= 1) return absl::StrCat(host, " has the highest total.\n");
+  return absl::StrCat(
+      host, " is number ", t.round_robin % t.ties + 1, " of ", t.ties,
+      " nodes with the highest total, in descending order of name; which number wins goes round (decision ",
+      t.round_robin, " modulo ", t.ties, ").\n");
+}
+
+std::string ScoreTable(const Explanation& e) {
+  const auto& t = e.trace;
+  if (t.totals.empty()) return {};
+  std::vector<std::vector<std::string>> rows(1, {"NODE"});
+  for (const auto& p : t.priorities) rows[0].push_back(absl::StrCat(p.name, " x", p.weight));
+  rows[0].push_back("TOTAL");
+  std::vector<size_t> order = Ranking(t);
+  for (size_t k = 0; k < std::min(order.size(), kMostScores); ++k) {
+    size_t i = order[k];
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(absl::StrCat(t.feasible[i] == e.decision.host ? "* " : "  ", t.feasible[i].string()));
+    for (const auto& p : t.priorities) {
+      row.push_back(absl::StrCat(p.scores[i], p.weight == 1 ? "" : absl::StrCat(" = ", p.scores[i] * p.weight)));
+    }
+    row.push_back(absl::StrCat(t.totals[i]));
+  }
+  std::string out = "\nPriorities, scores of 0 to 10 times weight:\n" + Table(rows);
+  if (order.size() > kMostScores) {
+    absl::StrAppend(&out, "and ", order.size() - kMostScores, " nodes with less or the same (-o json has all)\n");
+  }
+  return out;
+}
+
+void WriteJudgements(const Explanation& e, JsonOut* out) {
+  out->Key("nodes").Array();
+  for (const auto& n : e.by_node) {
+    out->Object().Member("node", n.name).Key("predicates").Object();
+    for (size_t i = 0; i < e.predicates.size(); ++i) {
+      const Judgement& j = n.judgements[i];
+      out->Key(e.predicates[i]).Object().Member("fits", j.verdict == Verdict::kFits);
+      if (j.verdict == Verdict::kError) out->Member("error", j.error);
+      if (j.verdict == Verdict::kFails) {
+        std::vector<std::string> texts;
+        for (const auto& r : j.reasons) texts.push_back(r.text.string());
+        out->Key("reasons").Texts(texts);
+      }
+      out->End();
+    }
+    out->End();
+    if (!n.remedies.empty()) {
+      std::vector<std::string> texts;
+      for (const Remedy& r : n.remedies) texts.push_back(r.text);
+      out->Key("wouldFitAfter").Texts(texts);
+    }
+    out->End();
+  }
+  out->End();
+}
+
+void WriteScores(const Explanation& e, JsonOut* out) {
+  const auto& t = e.trace;
+  out->Key("scores").Array();
+  for (size_t i : Ranking(t)) {
+    out->Object().Member("node", t.feasible[i].str()).Key("priorities").Object();
+    for (const auto& p : t.priorities) {
+      out->Key(p.name).Object().Member("score", p.scores[i]).Member("weight", p.weight);
+      out->Member("weighted", p.scores[i] * p.weight).End();
+    }
+    out->End().Member("total", t.totals[i]).End();
+  }
+  out->End();
+}
+
+}  // namespace
+
+std::string ExplanationTable(const Explanation& e) {
+  std::string out = Headline(e);
+  if (e.decision.outcome == Decision::Outcome::kPlaced) absl::StrAppend(&out, WhyChosen(e));
+  if (!e.by_node.empty()) absl::StrAppend(&out, PredicateTable(e));
+  absl::StrAppend(&out, ScoreTable(e));
+  if (!e.ways.empty()) {
+    out += "\nWhat would make it fit, the nearest first:\n";
+    for (size_t i = 0; i < std::min(e.ways.size(), kMostWays); ++i) {
+      absl::StrAppend(&out, "  ", Describe(e.ways[i]), "\n");
+    }
+    if (e.ways.size() > kMostWays) {
+      absl::StrAppend(&out, "  and ", e.ways.size() - kMostWays, " other ways (-o json has all)\n");
+    }
+  }
+  return out;
+}
+
+std::string ExplanationData(const Explanation& e, std::string_view format) {
+  JsonOut out;
+  out.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Explanation");
+  if (!e.scenario.empty()) out.Member("scenario", e.scenario);
+  out.Member("pod", e.pod->meta.Key());
+  if (!e.now_on.empty()) out.Member("nowOn", e.now_on.str());
+  out.Member("placedBefore", static_cast<int64_t>(e.placed_before)).Member("host", e.decision.host.str());
+  if (e.decision.outcome != Decision::Outcome::kPlaced) out.Member("error", e.decision.error);
+  out.Member("nodesFeasible", static_cast<int64_t>(e.feasible)).Member("nodesListed", static_cast<int64_t>(e.nodes));
+  if (e.decision.outcome == Decision::Outcome::kUnfit && e.decision.failures != nullptr) {
+    out.Key("reasons").Object();
+    for (const auto& [reason, count] : e.decision.failures->Histogram()) out.Member(reason, count);
+    out.End();
+  }
+  if (!e.trace.totals.empty()) {
+    out.Key("tie").Object().Member("nodes", static_cast<int64_t>(e.trace.ties));
+    out.Member("roundRobin", static_cast<int64_t>(e.trace.round_robin)).End();
+    WriteScores(e, &out);
+  }
+  WriteJudgements(e, &out);
+  if (e.decision.outcome != Decision::Outcome::kPlaced) {
+    out.Key("waysToFit").Array();
+    for (const Way& w : e.ways) {
+      out.Object().Key("changes").Texts(w.changes).Member("possible", w.possible).Key("nodes").Texts(w.nodes).End();
+    }
+    out.End();
+  }
+  return out.End().Finish(format);
+}
+
+}  // namespace berth::schedsim

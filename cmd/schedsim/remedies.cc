@@ -1,0 +1,264 @@
+#include "cmd/schedsim/remedies.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "cmd/schedsim/output.h"
+#include "pkg/scheduler/algorithm/predicates/predicates.h"
+#include "pkg/scheduler/algorithm/predicates/reasons.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+namespace reasons = scheduler::reasons;
+using scheduler::FailureReason;
+using scheduler::NodeRow;
+using scheduler::Row;
+using scheduler::Symbol;
+
+std::string Bytes(int64_t n) {
+  static constexpr const char* kUnits[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  size_t unit = 0;
+  double v = static_cast<double>(n);
+  while (v >= 1024 && unit < 6) {
+    v /= 1024;
+    ++unit;
+  }
+  // Rounded up, so that freeing what is named is enough.
+  double shown = std::ceil(v * 100 - 1e-9) / 100;
+  return absl::StrFormat("%g%s", shown, kUnits[unit]);
+}
+
+// An amount of a resource in the unit scheduling counts it in.
+std::string Amount(std::string_view resource, int64_t n) {
+  if (resource == "cpu") return n % 1000 == 0 ? absl::StrCat(n / 1000) : absl::StrCat(n, "m");
+  if (resource == "memory" || resource == "ephemeral-storage" ||
+      absl::StartsWith(util::ToAbsl(resource), "hugepages-")) {
+    return Bytes(n);
+  }
+  return absl::StrCat(n);
+}
+
+struct Balance {
+  int64_t request = 0, used = 0, allocatable = 0;
+};
+
+Balance BalanceOf(const scheduler::Cache& cache, const scheduler::TemplateInfo& info, Row row,
+                  std::string_view resource) {
+  const scheduler::Columns& c = cache.columns();
+  const NodeRow& node = cache.row(row);
+  if (resource == "pods") return {1, c.pod_count[row], c.alloc_pods[row]};
+  if (resource == "cpu") return {info.request.milli_cpu, c.used_cpu[row], c.alloc_cpu[row]};
+  if (resource == "memory") return {info.request.memory, c.used_memory[row], c.alloc_memory[row]};
+  if (resource == "alpha.kubernetes.io/nvidia-gpu") return {info.request.nvidia_gpu, c.used_gpu[row], c.alloc_gpu[row]};
+  if (resource == "ephemeral-storage") {
+    return {info.request.ephemeral_storage, c.used_ephemeral[row], c.alloc_ephemeral[row]};
+  }
+  Symbol name(resource);
+  return {info.request.Scalar(name), node.requested.Scalar(name), node.allocatable.Scalar(name)};
+}
+
+Remedy ForResource(const scheduler::Cache& cache, const scheduler::TemplateInfo& info, Row row,
+                   std::string_view resource) {
+  Balance b = BalanceOf(cache, info, row, resource);
+  std::string what = resource == "pods" ? "place for pods" : std::string(resource);
+  if (b.request > b.allocatable) {
+    return {absl::StrCat("ask for less ", what, " (", Amount(resource, b.request), ", more than the ",
+                         Amount(resource, b.allocatable), " there is)"),
+            static_cast<double>(b.request) - static_cast<double>(b.allocatable), false};
+  }
+  int64_t shortage = scheduler::SaturatingSub(scheduler::SaturatingAdd(b.request, b.used), b.allocatable);
+  if (resource == "pods") what = shortage == 1 ? "pod" : "pods";
+  return {absl::StrCat(resource == "pods" ? "move away " : "free ", Amount(resource, shortage), " ", what),
+          static_cast<double>(shortage) / static_cast<double>(std::max<int64_t>(b.allocatable, 1)), true};
+}
+
+std::string TaintText(const api::Taint& t) {
+  std::string text = t.key.string();
+  if (!t.value.empty()) absl::StrAppend(&text, "=", t.value.string());
+  return absl::StrCat(text, ":", t.effect.string());
+}
+
+void ForTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out) {
+  for (const api::Taint& taint : node.taints) {
+    bool hard = taint.effect.str() == "NoSchedule" || taint.effect.str() == "NoExecute";
+    bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(),
+                                 [&](const api::Toleration& t) { return scheduler::predicates::Tolerates(t, taint); });
+    if (hard && !tolerated) out->push_back({absl::StrCat("tolerate ", TaintText(taint))});
+  }
+}
+
+void ForSelector(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out) {
+  std::vector<std::string> missing;
+  for (const auto& [key, value] : pod.node_selector) {
+    if (node.labels.Get(key) != value) missing.push_back(absl::StrCat(key.string(), "=", value.string()));
+  }
+  if (!missing.empty()) {
+    std::sort(missing.begin(), missing.end());
+    out->push_back({absl::StrCat("label ", absl::StrJoin(missing, ","), " (or drop it from nodeSelector)")});
+  }
+  if (!pod.affinity.node || !pod.affinity.node->required) return;
+  const auto& terms = pod.affinity.node->required->terms;
+  if (scheduler::predicates::TermsMatch(terms, node.labels)) return;
+  std::vector<std::string> wanted;
+  for (const api::NodeSelectorTerm& t : terms) {
+    if (!t.match.ok()) {
+      out->push_back({absl::StrCat("mend the required node affinity: ", t.match.error)});
+      return;
+    }
+    if (!t.match.selector.MatchesNothing()) wanted.push_back(t.match.selector.String());
+  }
+  out->push_back({wanted.empty() ? "mend the required node affinity: it matches no node"
+                                 : absl::StrCat("label ", absl::StrJoin(wanted, " or "),
+                                                " (or loosen the required node affinity)")});
+}
+
+void ForPorts(const scheduler::TemplateInfo& info, const NodeRow& row, std::vector<Remedy>* out) {
+  for (const scheduler::HostPort& p : info.host_ports) {
+    if (!row.ports.Conflicts(p)) continue;
+    out->push_back({absl::StrCat("free host port ", p.port, "/", p.protocol.string())});
+  }
+}
+
+std::string TermTexts(const std::vector<api::PodAffinityTerm>& terms) {
+  std::vector<std::string> texts;
+  for (const api::PodAffinityTerm& t : terms) {
+    std::string selector = t.selector.ok() ? t.selector.selector.String() : t.selector.error;
+    texts.push_back(absl::StrCat(selector.empty() ? "anything" : selector, " in one ", t.topology_key.string()));
+  }
+  return absl::StrJoin(texts, ", ");
+}
+
+std::string Claims(const api::PodTemplate& pod) {
+  std::vector<std::string> names;
+  for (const api::Volume& v : pod.volumes) {
+    if (v.kind == api::Volume::Kind::kClaim) names.push_back(v.id);
+  }
+  return absl::StrJoin(names, ", ");
+}
+
+// For reasons that one sentence answers; empty for those that need the node.
+std::string Sentence(const FailureReason& reason, const api::PodTemplate& pod) {
+  if (reason == reasons::kNodeNotReady) return "wait for Ready";
+  if (reason == reasons::kNodeOutOfDisk) return "free disk space (OutOfDisk)";
+  if (reason == reasons::kNodeNetworkUnavailable) return "bring up the network";
+  if (reason == reasons::kNodeUnschedulable) return "uncordon";
+  if (reason == reasons::kNodeUnderMemoryPressure) {
+    return "relieve memory pressure (or give the pod requests, it is best-effort)";
+  }
+  if (reason == reasons::kNodeUnderDiskPressure) return "relieve disk pressure";
+  if (reason == reasons::kDiskConflict) return "stop the pod that uses the same disk";
+  if (reason == reasons::kMaxVolumeCountExceeded) return "detach volumes (the limit is reached)";
+  if (reason == reasons::kVolumeZoneConflict) return "use volumes of the zone";
+  if (reason == reasons::kVolumeNodeConflict) {
+    return absl::StrCat("use volumes reachable there (claims ", Claims(pod), ")");
+  }
+  if (reason == reasons::kVolumeBindConflict) {
+    return absl::StrCat("provide volumes there for the claims ", Claims(pod));
+  }
+  if (reason == reasons::kServiceAffinityViolated) return "go where the other pods of the service are";
+  if (reason == reasons::kNodeLabelPresenceViolated) return "change the labels that the Policy asks about";
+  if (reason == reasons::kExistingPodsAntiAffinityRulesNotMatch) {
+    return "move away the pods whose anti-affinity keeps this one out";
+  }
+  if (reason == reasons::kPodAffinityRulesNotMatch) {
+    return absl::StrCat("place pods for the required affinity there: ",
+                        pod.affinity.pod ? TermTexts(pod.affinity.pod->required) : "");
+  }
+  if (reason == reasons::kPodAntiAffinityRulesNotMatch) {
+    return absl::StrCat("move away pods of the required anti-affinity: ",
+                        pod.affinity.pod_anti ? TermTexts(pod.affinity.pod_anti->required) : "");
+  }
+  return {};
+}
+
+void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const scheduler::TemplateInfo& info, Row row,
+               const std::string& predicate, const FailureReason& reason, std::vector<Remedy>* out) {
+  static constexpr std::string_view kInsufficient = "Insufficient ";
+  const NodeRow& node = cache.row(row);
+  std::string_view text = reason.text.str();
+  if (reason == reasons::kPodAffinityNotMatch) return;  // always beside one that says more
+  if (std::string sentence = Sentence(reason, *pod->tmpl); !sentence.empty()) {
+    out->push_back({std::move(sentence)});
+  } else if (text.substr(0, kInsufficient.size()) == kInsufficient) {
+    out->push_back(ForResource(cache, info, row, text.substr(kInsufficient.size())));
+  } else if (reason == reasons::kTaintsTolerationsNotMatch) {
+    ForTaints(*pod->tmpl, *node.node, out);
+  } else if (reason == reasons::kNodeSelectorNotMatch) {
+    ForSelector(*pod->tmpl, *node.node, out);
+  } else if (reason == reasons::kPodNotFitsHostPorts) {
+    ForPorts(info, node, out);
+  } else if (reason == reasons::kPodNotMatchHostName) {
+    out->push_back({absl::StrCat("clear spec.nodeName (", pod->node_name.string(), ")"), 0, false});
+  } else {
+    out->push_back({absl::StrCat("satisfy ", predicate, ": ", util::ToAbsl(text))});
+  }
+}
+
+}  // namespace
+
+std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr& pod, Symbol node,
+                                const std::vector<std::string>& names,
+                                const std::vector<scheduler::GenericScheduler::Judgement>& judgements) {
+  std::vector<Remedy> all, once;
+  Row row = cache.FindRow(node);
+  scheduler::TemplateInfo info;
+  info.tmpl = pod->tmpl;
+  scheduler::DescribeTemplate(*pod->tmpl, &info);
+  for (size_t i = 0; i < judgements.size(); ++i) {
+    if (judgements[i].verdict == scheduler::Verdict::kError) {
+      all.push_back({absl::StrCat("mend what ", names[i], " stumbles over: ", judgements[i].error)});
+    }
+    for (const FailureReason& reason : judgements[i].reasons) {
+      ForReason(cache, pod, info, row, names[i], reason, &all);
+    }
+  }
+  for (Remedy& r : all) {
+    bool known = std::any_of(once.begin(), once.end(), [&](const Remedy& o) { return o.text == r.text; });
+    if (!known) once.push_back(std::move(r));
+  }
+  return once;
+}
+
+std::vector<Way> WaysToFit(const std::vector<std::pair<std::string, std::vector<Remedy>>>& by_node) {
+  std::map<std::vector<std::string>, Way> ways;
+  for (const auto& [node, remedies] : by_node) {
+    if (remedies.empty()) continue;
+    std::vector<std::string> changes;
+    double effort = 0;
+    bool possible = true;
+    for (const Remedy& r : remedies) {
+      changes.push_back(r.text);
+      effort += r.effort;
+      possible = possible && r.possible;
+    }
+    Way& way = ways[changes];
+    way.changes = std::move(changes);
+    way.nodes.push_back(node);
+    way.effort = effort;
+    way.possible = possible;
+  }
+  std::vector<Way> out;
+  for (auto& [changes, way] : ways) out.push_back(std::move(way));
+  std::stable_sort(out.begin(), out.end(), [](const Way& a, const Way& b) {
+    return std::tuple(!a.possible, a.changes.size(), b.nodes.size(), a.effort) <
+           std::tuple(!b.possible, b.changes.size(), a.nodes.size(), b.effort);
+  });
+  return out;
+}
+
+std::string Describe(const Way& way) {
+  std::string where = way.nodes.size() == 1 ? way.nodes[0]
+                                            : absl::StrCat(Counted(static_cast<int64_t>(way.nodes.size()), "node"),
+                                                           " (", Some(way.nodes, 3), ")");
+  return absl::StrCat(absl::StrJoin(way.changes, " and "), " on ", where);
+}
+
+}  // namespace berth::schedsim
