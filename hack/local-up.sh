@@ -27,7 +27,7 @@ for file in "$@"; do load+=("--load=$file"); done
 pids+=($!)
 until grep -q '^Serving' "$logs/serving"; do
   kill -0 "${pids[0]}" 2>/dev/null || { cat "$logs/hollow-apiserver.log" >&2; exit 1; }
-  read -rt 0.1 <> <(:) || true
+  sleep 0.1
 done
 url=http://$(sed 's/.* on //' "$logs/serving")
 # shellcheck disable=SC2086
