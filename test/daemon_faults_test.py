@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""kube-scheduler when things go wrong around it: never a pod bound twice, never a node overcommitted, nothing that fits
+left pending, no restart needed."""
+import signal
+import threading
+
+from daemon_harness import *
+
+
+def binds(proxy):
+    return [path.split("/")[6] for method, path in proxy.seen if method == "POST" and path.endswith("/binding")]
+
+
+def all_placed(api, names):
+    where = api.placements()
+    return all(where.get(n) for n in names)
+
+
+def api_server_is_down_at_start():
+    reserved = socket.create_server(("127.0.0.1", 0))
+    port = reserved.getsockname()[1]
+    reserved.close()
+    s = Scheduler(f"http://127.0.0.1:{port}")
+    s.wait_for_log("Failed to list *v1.Node")
+    assert s.page("/healthz")[::2] == (200, "ok")
+    assert s.process.poll() is None
+    api = Api.start(write_objects("cluster.json", [node("n0")]), port=port)
+    api.add_pod("p")
+    wait_until("the pod placed", lambda: all_placed(api, ["p"]))
+    assert s.stop() == 0
+
+
+def ends_while_the_api_server_is_down():
+    s = Scheduler("http://127.0.0.1:1")
+    s.wait_for_log("Failed to list *v1.Node")
+    assert s.stop() == 0
+
+
+def watch_is_cut_in_the_middle_of_an_object():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
+    cuts = []
+
+    def fault(method, path):
+        if "/api/v1/pods?" in path and "watch=true" in path and len(cuts) < 5:
+            cuts.append(path)
+            return ("cut", 700)  # within the first or second pod
+        return None
+
+    proxy = Proxy(api.port, fault)
+    s = Scheduler(proxy.url)
+    s.wait_for_log("Caches are synced")
+    names = [f"p{i}" for i in range(20)]
+    for n in names:
+        api.add_pod(n, cpu="100m")
+    wait_until("all pods placed", lambda: all_placed(api, names))
+    assert len(cuts) == 5, cuts
+    assert sorted(binds(proxy)) == sorted(names), "each pod is bound once"
+
+
+def answers_that_are_errors_or_garbage():
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(3)]))
+    left = {
+        ("GET", "/api/v1/nodes?limit"): [(500, {}, status_body(500, "InternalError", "injected"))],
+        ("GET", "/api/v1/services?limit"): [(429, {"Retry-After": "1"}, "Too many requests")],
+        ("GET", "/api/v1/persistentvolumes?limit"): [("garbage",), "refuse"],
+        ("GET", "/api/v1/pods?"): [(200, {"Content-Type": "application/json"}, '{"kind":"PodList","items":[{'),
+                                   (410, {}, status_body(410, "Expired", "too old"))],
+        ("POST", "/api/v1/namespaces/default/pods/b500/binding"): [(500, {}, status_body(500, "InternalError", "injected"))],
+        ("POST", "/api/v1/namespaces/default/pods/b409/binding"): [
+            (409, {}, status_body(409, "Conflict", "Operation cannot be fulfilled on pods/binding \"b409\": injected"))],
+        ("POST", "/api/v1/namespaces/default/pods/b404/binding"): [(404, {}, status_body(404, "NotFound", "injected"))],
+        ("POST", "/api/v1/namespaces/default/pods/bgarbage/binding"): [("garbage",)],
+        ("POST", "/api/v1/namespaces/default/pods/blost/binding"): ["lose-answer"],
+        ("POST", "/api/v1/namespaces/default/pods/brefuse/binding"): ["refuse"],
+        ("PUT", "/api/v1/namespaces/default/pods/big/status"): [(409, {}, status_body(409, "Conflict", "injected"))],
+        ("POST", "/api/v1/namespaces/default/events"): [(500, {}, "oops"), (403, {}, "no")],
+    }
+
+    def fault(method, path):
+        for (m, prefix), faults in left.items():
+            if m == method and path.startswith(prefix) and "watch=true" not in path and faults:
+                return faults.pop(0)
+        return None
+
+    proxy = Proxy(api.port, fault)
+    s = Scheduler(proxy.url)
+    s.wait_for_log("Caches are synced")
+    names = ["b500", "b409", "b404", "bgarbage", "blost", "brefuse", "fine"]
+    for n in names:
+        api.add_pod(n)
+    api.add_pod("big", cpu="100")
+    wait_until("all pods placed", lambda: all_placed(api, names))
+    api.check_not_overcommitted()
+    assert s.metrics()["scheduler_bind_outcome_unknown_total"] >= 2
+    assert len([n for n in binds(proxy) if n == "blost"]) == 1, "a bind that was done is not asked for again"
+    wait_until("the condition of big, in spite of the conflict", lambda: [
+        c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"])
+    wait_until("all injected faults used", lambda: not any(left.values()))
+    assert s.process.poll() is None
+
+
+def storm_of_errors():
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]))
+    count = {"n": 0}
+
+    def fault(method, path):
+        if "watch=true" in path or method == "GET" and "?" in path:
+            return None
+        count["n"] += 1
+        return [None, (500, {}, "oops"), None, "lose-answer", "refuse", (503, {}, ""), ("garbage",)][count["n"] % 7]
+
+    proxy = Proxy(api.port, fault)
+    s = Scheduler(proxy.url)
+    names = [f"p{i}" for i in range(40)]
+    for n in names:
+        api.add_pod(n)
+    wait_until("all pods placed", lambda: all_placed(api, names))
+    api.check_not_overcommitted()
+    s.process.send_signal(signal.SIGUSR2)
+    s.wait_for_log("cache comparer: no differences")
+
+
+def api_server_restarts(keep_state):
+    objects = [node(f"n{i}") for i in range(3)] + [pod(f"p{i}", uid=f"uid-{i}") for i in range(6)]
+    api = Api.start(write_objects("cluster.json", objects))
+    s = Scheduler(api.url)
+    names = [f"p{i}" for i in range(6)]
+    wait_until("all pods placed", lambda: all_placed(api, names))
+    state = None
+    if keep_state:
+        state = write_objects("state.json", api.get("/api/v1/nodes")["items"] + api.get("/api/v1/pods")["items"])
+        for kind, path in (("Node", "nodes"), ("Pod", "pods")):
+            pass
+    api.process.kill()
+    api.process.wait()
+    with open(scratch("state.json" if keep_state else "cluster.json")) as f:
+        stored = json.load(f)["items"]
+    for o in stored:
+        o["apiVersion"] = "v1"
+        o["kind"] = "Pod" if "containers" in o.get("spec", {}) else "Node"
+    again = Api.start(write_objects("again.json", stored), port=api.port)
+    before = {o["metadata"]["name"]: o["spec"].get("nodeName") for o in stored if o["kind"] == "Pod"}
+    again.add_pod("new")
+    wait_until("all pods placed again", lambda: all_placed(again, names + ["new"]), 90)
+    again.check_not_overcommitted()
+    if keep_state:
+        after = again.placements()
+        assert all(after[n] == before[n] for n in names), (before, after)
+    assert s.process.poll() is None
+    s.process.send_signal(signal.SIGUSR2)
+    s.wait_for_log("cache comparer: no differences")
+
+
+def api_server_restarts_with_its_state():
+    api_server_restarts(True)
+
+
+def api_server_restarts_and_has_forgotten():
+    api_server_restarts(False)
+
+
+def killed_between_assume_and_bind():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="2"), node("n1", cpu="2")]))
+    held = threading.Event()
+
+    def fault(method, path):
+        if method == "POST" and path.endswith("/binding") and not held.is_set():
+            held.wait(20)  # the answer, and even the request, are still out when the scheduler dies
+        return None
+
+    proxy = Proxy(api.port, fault)
+    names = [f"p{i}" for i in range(4)]
+    for n in names:
+        api.add_pod(n, cpu="1")
+    s = Scheduler(proxy.url, name="first")
+    wait_until("a bind on its way", lambda: binds(proxy))
+    s.process.kill()
+    s.process.wait()
+    assert not any(api.placements().values())
+    second = Scheduler(api.url, name="second")
+    wait_until("all pods placed", lambda: all_placed(api, names))
+    held.set()
+    api.check_not_overcommitted()
+    assert second.stop() == 0
+
+
+def pods_that_never_fit_do_not_hold_up_others():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
+    s = Scheduler(api.url, "--kube-api-qps=50", "--kube-api-burst=50", "--feature-gates=PodPriority=true")
+    api.add_priority_class("high", 1000)
+    for i in range(30):
+        api.add_pod(f"stuck{i}", cpu="100", priority_class="high")
+    s.wait_for_log("Failed to schedule pod: default/stuck29")
+    names = [f"p{i}" for i in range(30)]
+    for n in names:
+        api.add_pod(n, cpu="100m")
+    wait_until("all that fit placed", lambda: all_placed(api, names), 30)
+    m = s.metrics()
+    assert m['scheduler_pending_pods_by_reason{reason="Insufficient cpu"}'] == 30, m
+
+
+run(api_server_is_down_at_start, ends_while_the_api_server_is_down, watch_is_cut_in_the_middle_of_an_object,
+    answers_that_are_errors_or_garbage, storm_of_errors, api_server_restarts_with_its_state,
+    api_server_restarts_and_has_forgotten, killed_between_assume_and_bind, pods_that_never_fit_do_not_hold_up_others)

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""kube-scheduler against hollow-apiserver: places pods, says why others wait, serves its pages, ends cleanly."""
+import json
+import signal
+
+from daemon_harness import *
+
+
+def schedules_a_cluster_from_files():
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]))
+    for i in range(20):
+        api.add_pod(f"p{i}")
+    api.add_pod("big", cpu="5")
+    api.add_pod("foreign", scheduler="another")
+    s = Scheduler(api.url)
+    placed = lambda: sum(1 for n in api.placements().values() if n)
+    wait_until("20 pods placed", lambda: placed() == 20)
+    where = api.placements()
+    assert where["big"] is None and where["foreign"] is None, where
+    api.check_not_overcommitted()
+    # Least requested: the load is spread evenly.
+    assert sorted(list(where.values()).count(f"n{i}") for i in range(5)) == [4] * 5, where
+
+    condition = wait_until("the PodScheduled condition of big", lambda: [
+        c for c in api.pods()["big"]["status"].get("conditions", []) if c["type"] == "PodScheduled"])[0]
+    assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
+    assert condition["message"] == "0/5 nodes are available: 5 Insufficient cpu.", condition
+    events = {}
+    wait_until("an event for each pod", lambda: events.update(
+        {e["involvedObject"]["name"]: e for e in api.events()}) or len(events) == 21)
+    assert events["big"]["reason"] == "FailedScheduling" and events["big"]["type"] == "Warning", events["big"]
+    assert events["big"]["message"] == "0/5 nodes are available: 5 Insufficient cpu.", events["big"]
+    e = events["p3"]
+    assert (e["type"], e["reason"]) == ("Normal", "Scheduled"), e
+    assert e["message"] == f"Successfully assigned p3 to {where['p3']}", e
+    assert e["source"]["component"] == "default-scheduler" and e["involvedObject"]["uid"], e
+
+    # A node that is large enough comes: the pod that waited gets it.
+    api.add_node("large", cpu="16")
+    wait_until("big placed", lambda: api.placements()["big"] == "large")
+    assert api.placements()["foreign"] is None
+    m = s.metrics()
+    assert m["scheduler_binding_latency_microseconds_count"] == 21, m
+    assert m['scheduler_schedule_attempts_total{result="scheduled"}'] == 21, m
+    s.process.send_signal(signal.SIGUSR2)
+    s.wait_for_log("cache comparer: no differences")
+    assert s.stop() == 0
+
+
+def counts_pods_of_other_schedulers():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="2"), pod("taken", cpu="1500m", node="n0",
+                                                                            scheduler="another", uid="u-taken")]))
+    api.add_pod("fits", cpu="500m")
+    api.add_pod("too-much", cpu="500m")
+    s = Scheduler(api.url)
+    wait_until("one pod placed", lambda: api.placements()["fits"] == "n0")
+    s.wait_for_log("Failed to schedule pod: default/too-much")
+    api.check_not_overcommitted()
+    api.call("DELETE", "/api/v1/namespaces/default/pods/taken?gracePeriodSeconds=0")
+    wait_until("the other pod placed", lambda: api.placements()["too-much"] == "n0")
+
+
+def serves_its_pages():
+    api = Api.start()
+    s = Scheduler(api.url, "--scheduler-name=mine")
+    assert s.page("/healthz")[::2] == (200, "ok")
+    assert s.page("/healthz", "POST")[::2] == (200, "ok")
+    assert s.page("/healthz?verbose")[2] == "[+]ping ok\nhealthz check passed\n"
+    assert s.page("/healthz/ping")[2] == "ok"
+    for path in ("/", "/healthz/", "/version", "/debug/pprof/"):
+        status, headers, body = s.page(path)
+        assert (status, body) == (404, "404 page not found\n"), (path, status, body)
+        assert headers["X-Content-Type-Options"] == "nosniff"
+    config = json.loads(s.page("/configz")[2])["componentconfig"]
+    assert config["SchedulerName"] == "mine" and config["AlgorithmSource"] == {"Policy": None,
+                                                                               "Provider": "DefaultProvider"}, config
+    status, headers, text = s.page("/metrics")
+    assert headers["Content-Type"] == "text/plain; version=0.0.4", headers
+    for line in ('scheduler_e2e_scheduling_latency_microseconds_bucket{le="1.024e+06"} 0',
+                 'scheduler_scheduling_algorithm_latency_microseconds_bucket{le="512000"} 0',
+                 'scheduler_binding_latency_microseconds_bucket{le="+Inf"} 0',
+                 "# TYPE scheduler_total_preemption_attempts counter", "scheduler_pod_preemption_victims 0",
+                 "# TYPE scheduler_scheduling_algorithm_preemption_evaluation histogram"):
+        assert line in text.splitlines(), f"{line} is not in\n{text}"
+    assert s.stop(signal.SIGINT) == 0
+
+
+def several_profiles_share_the_cluster():
+    api = Api.start(write_objects("cluster.json", [node("a"), node("b")]))
+    path = scratch("config.yaml")
+    with open(path, "w") as f:
+        f.write("apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+                "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
+                "profiles:\n- schedulerName: packer\n  algorithmSource:\n    provider: ClusterAutoscalerProvider\n")
+    Scheduler(api.url, f"--config={path}")
+    api.add_pod("first", cpu="2", memory="4Gi", node="a")
+    api.add_pod("spread", cpu="1", memory="2Gi")
+    wait_until("spread placed", lambda: api.placements()["spread"])
+    api.add_pod("pack", cpu="1", memory="2Gi", scheduler="packer")
+    wait_until("pack placed", lambda: api.placements()["pack"])
+    where = api.placements()
+    assert where["spread"] == "b" and where["pack"] == "a", where
+    wait_until("events of both", lambda: {e["source"]["component"] for e in api.events(reason="Scheduled")} ==
+               {"default-scheduler", "packer"})
+
+
+def preempts():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="2")]))
+    s = Scheduler(api.url, "--feature-gates=PodPriority=true")
+    api.add_priority_class("low", 1)
+    api.add_priority_class("high", 1000)
+    for i in range(2):
+        api.add_pod(f"low-{i}", cpu="1", priority_class="low")
+    wait_until("low pods placed", lambda: all(api.placements().values()))
+    api.add_pod("high", cpu="1", priority_class="high")
+    victim = wait_until("a victim", lambda: [n for n, p in api.pods().items() if "deletionTimestamp" in p["metadata"]])[0]
+    assert api.pods()["high"]["status"]["nominatedNodeName"] == "n0"
+    event = wait_until("the event on the victim", lambda: api.events(reason="Preempted"))[0]
+    assert event["involvedObject"]["name"] == victim and event["message"] == "by default/high on node n0", event
+    assert api.placements()["high"] is None
+    api.call("DELETE", f"/api/v1/namespaces/default/pods/{victim}?gracePeriodSeconds=0")
+    wait_until("high placed", lambda: api.placements()["high"] == "n0")
+    assert s.metrics()["scheduler_total_preemption_attempts"] >= 1
+
+
+run(schedules_a_cluster_from_files, counts_pods_of_other_schedulers, serves_its_pages,
+    several_profiles_share_the_cluster, preempts)
