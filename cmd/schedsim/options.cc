@@ -108,7 +108,7 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, Algorithm* a) {
   if (a->provider) return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
   std::string file = vm["policy-config-file"].as<std::string>();
   auto text = api::ReadInput(file);
-  if (!text.ok()) return text.status();
+  if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
   auto policy = scheduler::DecodePolicy(*text);
   if (!policy.ok()) {
     return util::FailedPrecondition(absl::StrCat(file, ": invalid policy: ", policy.status().message()));

@@ -3,6 +3,8 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <charconv>
 #include <set>
 #include <utility>
 
@@ -39,6 +41,10 @@ std::string DescriptionOf(const api::Object& object) {
                                            "ConfigMap"};
   return std::visit([&](const auto& o) { return absl::StrCat(kKinds[object.index()], " \"", o->meta.Key(), "\""); },
                     object);
+}
+
+bool LooksLikeScenario(std::string_view text) {
+  return text.find("\"Scenario\"") != std::string_view::npos;
 }
 
 // Builds Scenarios from what the reader finds.
@@ -86,8 +92,8 @@ class Collector final : public api::JsonSink {
   }
 
   // A document that is not even JSON: in a run of Scenarios it fails alone.
-  bool Broken(const std::string& error) {
-    if (has_plain_ || out_->scenarios.empty()) return false;
+  bool Broken(std::string_view document, const std::string& error) {
+    if (has_plain_ || (out_->scenarios.empty() && !LooksLikeScenario(document))) return false;
     current_.error = error;
     current_.is_scenario = true;
     out_->scenarios.push_back(std::move(current_));
@@ -254,6 +260,26 @@ std::vector<std::string_view> Documents(std::string_view text) {
   return out;
 }
 
+// Behind a broken Scenario: where the next one begins, a line of its own; the size of the text when there is none.
+size_t NextScenarioLine(std::string_view text) {
+  for (size_t at = text.find("\n{"); at != std::string_view::npos; at = text.find("\n{", at + 1)) {
+    std::string_view line = text.substr(at + 1);
+    if (LooksLikeScenario(line.substr(0, line.find('\n')))) return at + 1;
+  }
+  return text.size();
+}
+
+// "line 3, column 7: ..." of a text that begins behind `lines` others.
+std::string MoveDown(std::string_view message, size_t lines) {
+  constexpr std::string_view kLine = "line ";
+  size_t number = 0;
+  const char* begin = message.data() + kLine.size();
+  if (message.substr(0, kLine.size()) != kLine) return std::string(message);
+  auto [end, error] = std::from_chars(begin, message.data() + message.size(), number);
+  if (error != std::errc()) return std::string(message);
+  return absl::StrCat("line ", number + lines, std::string(end, message.data() + message.size()));
+}
+
 }  // namespace
 
 scheduler::SchedulerGates Algorithm::Gates() const {
@@ -280,13 +306,18 @@ absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Al
     std::string shown = file == "-" ? "standard input" : file;
     size_t line = 0;
     for (std::string_view document : Documents(*text)) {
-      if (absl::Status s = api::ReadDocuments(document, collector); !s.ok()) {
-        std::string at = line == 0 ? shown : absl::StrCat(shown, ", document from line ", line + 1);
-        if (!collector.Broken(absl::StrCat(at, ": ", s.message()))) {
-          return absl::Status(s.code(), absl::StrCat(at, ": ", s.message()));
+      while (!document.empty()) {
+        absl::Status s = api::ReadDocuments(document, collector);
+        size_t taken = document.size();
+        if (!s.ok()) {
+          std::string error = absl::StrCat(shown, ": ", MoveDown(util::Message(s), line));
+          if (!collector.Broken(document, error)) return absl::Status(s.code(), error);
+          taken = NextScenarioLine(document);
         }
+        line +=
+            static_cast<size_t>(std::count(document.begin(), document.begin() + static_cast<ptrdiff_t>(taken), '\n'));
+        document.remove_prefix(taken);
       }
-      line += static_cast<size_t>(std::count(document.begin(), document.end(), '\n'));
     }
     if (collector.conflicting()) {
       return util::FailedPrecondition(

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Bad input to schedsim: each mistake gives one clear message and the right exit status, nothing crashes or vanishes.
+Good input in every notation decides the same."""
+import gzip, json, os, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+failed = []
+
+
+def check(what, ok, seen=""):
+    if not ok:
+        failed.append(what)
+        print("FAILED: %s: %s" % (what, seen))
+
+
+def schedsim(*words, feed=b""):
+    if isinstance(feed, (dict, list)):
+        feed = json.dumps(feed)
+    if isinstance(feed, str):
+        feed = feed.encode()
+    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True)
+    return run.returncode, run.stdout.decode(errors="replace"), run.stderr.decode(errors="replace")
+
+
+def node(name="n1", **status):
+    status.setdefault("allocatable", {"cpu": "4", "memory": "8Gi", "pods": "110"})
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}, "status": status}
+
+
+def pod(name="p1", requests=None, **spec):
+    spec.setdefault("containers", [{"name": "c", "resources": {"requests": requests or {"cpu": "1"}}}])
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default", "uid": name}, "spec": spec}
+
+
+def items(*objects):
+    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+
+
+def scenario(name="s", cluster=None, pods=None, **fields):
+    s = {"apiVersion": "schedsim/v1", "kind": "Scenario", "name": name, "algorithmProvider": "DefaultProvider",
+         "cluster": items(*(cluster if cluster is not None else [node()])), "pods": pods if pods is not None else [pod()]}
+    s.update(fields)
+    return {k: v for k, v in s.items() if v is not None}
+
+
+def wrong(what, feed, *parts, status=1, words=("run", "-", "-o", "json")):
+    """The run ends with `status` and says all of `parts`."""
+    code, out, err = schedsim(*words, feed=feed)
+    check(what + ": exit status", code == status, (code, err[-300:]))
+    said = out + err
+    for part in parts:
+        check(what + ": says " + part, part in said, said[-600:])
+    lines = [line for line in err.splitlines() if line]
+    check(what + ": short", len(lines) <= 3 and len(err) < 4000, err[:500])
+
+
+def syntax():
+    good = json.dumps(items(node(), pod()))
+    for n in (1, 10, len(good) // 2, len(good) - 1):
+        wrong("truncated at %d" % n, good[:n], "standard input: line 1, column ")
+    wrong("garbage", "\x00\x01\x02", "standard input: ")
+    wrong("binary", b"\xff\xfe\x00{\x00", "standard input: ")
+    wrong("text behind the list", good + "]", "line 1, column ")
+    wrong("10,000 deep JSON", '{"a":' * 10000, "nested deeper than 512 levels")
+    wrong("10,000 deep lists", "[" * 10000, "nested deeper than 512 levels")
+    wrong("10,000 deep YAML", "a: " + "[" * 10000, "line 1, column ")
+    wrong("10,000 deep inside a pod", json.dumps(items(node())) [:-2] + "," + '{"x":' * 10000, "nested deeper")
+    wrong("YAML with a tab", "a:\n\tb: 1\n", "line 2, column ")
+    wrong("half a gzip", gzip.compress(good.encode())[:40], "gzip: ")
+    wrong("no such file", "", "/nowhere/x.json: No such file or directory", words=("run", "/nowhere/x.json"))
+    wrong("a directory", "", "Is a directory", words=("run", "/"))
+    bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+        "a%d: &a%d [%s]\n" % (i, i, ", ".join(["*a%d" % (i - 1)] * 10)) for i in range(1, 12))
+    wrong("YAML bomb", bomb, "aliases unfold to too much")
+
+
+def objects():
+    def with_pod(**spec):
+        return items(node(), pod(**spec))
+
+    wrong("wrong type", with_pod(nodeName=5), 'Pod "default/p1": spec.nodeName: 5: must be a string')
+    wrong("list for object", with_pod(containers={}), 'spec.containers: {}: must be a list')
+    wrong("bad quantity", items(node(), pod(requests={"cpu": "1 core"})),
+          'Pod "default/p1": spec.containers[0].resources.requests.cpu: "1 core": quantities must match')
+    wrong("bad suffix", items(node(), pod(requests={"memory": "1K"})), "unable to parse quantity's suffix")
+    wrong("bad node", items(node(allocatable={"cpu": True}), pod()), 'Node "n1": status.allocatable.cpu: true: must be a quantity')
+    wrong("no kind", json.dumps({"metadata": {"name": "x"}}), "has no kind")
+    wrong("node twice", items(node(), node(), pod()), 'Node "n1" is there twice')
+    wrong("pod twice", items(node(), pod(), pod()), 'Pod "default/p1" is there twice')
+    other = pod("p2")
+    other["metadata"]["uid"] = "p1"
+    wrong("uid twice", items(node(), pod(), other), 'metadata.uid "p1" is another pod\'s')
+    code, out, err = schedsim("run", "-", "-o", "placements", feed=items(node(), pod(), {"apiVersion": "v1", "kind": "Secret"},
+                                                                           {"apiVersion": "v1", "kind": "Secret"}))
+    check("other kinds are skipped and counted", code == 0 and "skipped 2 objects of kind Secret" in err, (code, err))
+    check("the rest is decided", out == "default/p1 n1\n", out)
+
+
+def absurd():
+    """Valid but absurd amounts never wrap round to something that fits."""
+    for amount in ("10E", "16Ei", "9223372036854775808", "1e30", "1e1000"):
+        for resource in ("cpu", "memory"):
+            code, out, err = schedsim("run", "-", "-o", "json", feed=items(node(), pod(requests={resource: amount})))
+            d = json.loads(out)["decisions"][0]
+            check("%s of %s fits nowhere" % (amount, resource), code == 0 and d["host"] == "" and "Insufficient " + resource in d["error"], d)
+            check("%s of %s is warned of" % (amount, resource), "beyond 64 bits" in err, err)
+    huge = node(allocatable={"cpu": "1e30", "memory": "1e30", "pods": "1e30"})
+    code, out, _ = schedsim("run", "-", "-o", "placements", feed=items(huge, *[pod("p%d" % i, {"cpu": "1e30"}) for i in range(3)]))
+    check("an absurd node takes pods until it is full", code == 0 and len(out.splitlines()) == 3, out)
+    code, out, _ = schedsim("run", "-", "-o", "json", feed=items(node(), pod(requests={"cpu": "-1"})))
+    check("negative requests do no harm", code == 0 and json.loads(out)["decisions"][0]["host"] == "n1", out)
+
+
+def scenarios():
+    lines = [scenario("good-1"), scenario("bad", cluster=[node(), pod("unbound")]), scenario("good-2")]
+    code, out, err = schedsim("run", "-", "-o", "json", feed="\n".join(json.dumps(s) for s in lines))
+    results = [json.loads(line) for line in out.splitlines()]
+    check("a bad Scenario fails alone", code == 1 and len(results) == 3, (code, out[:300], err))
+    check("it has its place", [r["name"] for r in results] == ["good-1", "bad", "good-2"], results)
+    check("and says why", "has no spec.nodeName" in results[1].get("error", ""), results[1])
+    check("the others run", all(results[i]["decisions"][0]["host"] == "n1" for i in (0, 2)), results)
+    # The first one broken, and YAML: the line is the file's own.
+    code, out, err = schedsim("run", "-", "-o", "json", feed=json.dumps(scenario("broken"))[:-20] + "\n" + json.dumps(scenario("last")))
+    check("a broken first line fails alone", code == 1 and len(out.splitlines()) == 2 and '"last"' in out, (code, out[:300], err))
+    broken = json.dumps(scenario("first")) + "\n" + json.dumps(scenario("broken"))[:-3] + "\n" + json.dumps(scenario("last")) + "\n"
+    code, out, err = schedsim("run", "-", "-o", "json", feed=broken)
+    names = [json.loads(line).get("decisions") is not None for line in out.splitlines()]
+    check("its line is told", "standard input: line 3, column 1: " in err, err)
+    check("a broken line fails alone", code == 1 and names == [True, False, True], (code, out[:300], err))
+
+    def bad(what, part, **fields):
+        wrong(what, scenario(**fields), part)
+
+    bad("unknown provider", 'plugin \\"Nope\\" has not been registered', algorithmProvider="Nope")
+    bad("wrong type of provider", "algorithmProvider: 5: ", algorithmProvider=5)
+    bad("provider and policy", "give either algorithmProvider or policy", policy={})
+    bad("unknown gate", "unrecognized key: Nope", featureGates={"Nope": True})
+    bad("gate of wrong type", "featureGates.PodPriority: ", featureGates={"PodPriority": "yes"})
+    bad("weight too large", "must be in the range 1-100", hardPodAffinitySymmetricWeight=101)
+    bad("weight zero", "must be in the range 1-100", hardPodAffinitySymmetricWeight=0)
+    bad("preempt without its gate", "preempt needs featureGates PodPriority=true", preempt=True)
+    bad("preempt of wrong type", "preempt: 1: true or false", preempt=1)
+    bad("pods of wrong type", "pods: {}: a list", pods={})
+    bad("wrong version", "apiVersion: \\\"schedsim/v2\\\": should be schedsim/v1", apiVersion="schedsim/v2")
+    bad("a node among pods", "only pods go there", pods=[node("n2")])
+    bad("pod twice", "is there twice", pods=[pod(), pod()])
+    unknown = {"predicates": [{"name": "NoSuch"}, {"name": "HostName"}, {"name": "Gone"}], "priorities": [{"name": "Missing", "weight": 1}, {"name": "EqualPriority", "weight": 0}]}
+    wrong("all mistakes of a Policy", scenario(algorithmProvider=None, policy=unknown), "Predicate type not found for NoSuch",
+          "Predicate type not found for Gone", "Priority type not found for Missing", "Priority EqualPriority should have a positive weight")
+    bad("Policy of wrong types", "predicates[0].name: 7: a string is needed here", algorithmProvider=None,
+        policy={"predicates": [{"name": 7}]})
+    wrong("algorithm twice", scenario(), "algorithm", status=2, words=("run", "-", "--algorithm-provider=DefaultProvider"))
+
+
+def usage():
+    for words, part in (((), "a command is needed"), (("fly",), 'unknown command "fly"'),
+                        (("run", "--nope"), "nope"), (("run", "-o", "xml"), '"xml" should be one of'),
+                        (("run", "--feature-gates=Nope=true"), "unrecognized key: Nope"),
+                        (("run", "--feature-gates=PodPriority"), "missing bool value for PodPriority"),
+                        (("run", "--feature-gates=PodPriority=maybe"), "invalid value of PodPriority"),
+                        (("run", "--algorithm-provider=a", "--policy-config-file=b"), "give either"),
+                        (("run", "--hard-pod-affinity-symmetric-weight=x"), "hard-pod-affinity-symmetric-weight"),
+                        (("explain", "-"), "--pod NS/NAME is needed"), (("explain", "--pod", "x"), "a FILE is needed"),
+                        (("capacity", "-"), "--pod-spec FILE is needed"), (("check-policy",), "a FILE is needed"),
+                        (("capacity", "-", "--pod-spec", "x", "--max", "-1"), "max")):
+        wrong("usage " + " ".join(words), "", part, "--help", status=2, words=words)
+    for words in (("--help",), ("run", "--help"), ("explain", "-h"), ("--version",)):
+        code, out, err = schedsim(*words)
+        check("schedsim " + " ".join(words), code == 0 and out and not err, (code, err))
+    wrong("Policy that is not there", items(node()), "/nowhere: No such file", words=("run", "-", "--policy-config-file=/nowhere"))
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+        f.write('{"predicates":[{"name":"A1"},{"name":"B2"}]}')
+        f.flush()
+        wrong("a Policy file with unknown names", items(node(), pod()), "not found for A1", "not found for B2",
+              words=("run", "-", "--policy-config-file=" + f.name))
+        f.seek(0)
+        f.truncate()
+        f.write('{"predicates":\n[{"name":A1}]}')
+        f.flush()
+        wrong("a Policy file that is no JSON", items(node(), pod()), f.name + ": invalid policy: line 2, column 10",
+              words=("run", "-", "--policy-config-file=" + f.name))
+
+
+def notations():
+    """The same cluster in every notation."""
+    objects = [node("n1"), node("n2"), pod("p1"), pod("p2", {"cpu": "3500m"}), pod("p3", {"cpu": "9"})]
+    want = "default/p1 n2\ndefault/p2 n1\ndefault/p3 -\n"
+    as_list = json.dumps(items(*objects))
+    loose = "\n".join(json.dumps(o) for o in objects)
+    indented = "\n".join(json.dumps(o, indent=2) for o in objects)
+    yaml = "---\n".join(json.dumps(o) + "\n" for o in objects)
+    typed = json.dumps({"apiVersion": "v1", "kind": "NodeList", "items": objects[:2]}) + "\n" + json.dumps(
+        {"items": [{k: v for k, v in o.items() if k not in ("kind", "apiVersion")} for o in objects[2:]], "kind": "PodList", "apiVersion": "v1"})
+    for name, text in (("list", as_list), ("loose", loose), ("indented", indented), ("yaml", "---\n" + yaml), ("typed lists", typed),
+                       ("gzip", gzip.compress(as_list.encode())), ("BOM", b"\xef\xbb\xbf" + as_list.encode())):
+        code, out, err = schedsim("run", "-", "-o", "placements", feed=text)
+        check("notation " + name, code == 0 and out == want, (code, out, err))
+    with tempfile.TemporaryDirectory() as d:
+        files = []
+        for i, o in enumerate(objects):
+            files.append(os.path.join(d, "%d.json" % i))
+            with open(files[-1], "w") as f:
+                json.dump(o, f)
+        code, out, err = schedsim("run", *files, "-o", "placements")
+        check("several files", code == 0 and out == want, (code, out, err))
+    # Loose documents get the server's defaults, those of a List are taken as stored.
+    bare = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "limits"}, "spec": {"containers": [{"resources": {"limits": {"cpu": "5"}}}]}}
+    full = dict(bare, metadata={"name": "limits", "namespace": "default", "uid": "u"})
+    capacity = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}}
+    code, out, _ = schedsim("run", "-", "-o", "json", feed=json.dumps(capacity) + json.dumps(bare))
+    check("limits become requests", json.loads(out)["decisions"][0] ["pod"] == "default/limits" and
+          "Insufficient cpu" in json.loads(out)["decisions"][0].get("error", ""), out)
+    code, out, _ = schedsim("run", "-", "-o", "json", feed=items(node(), full))
+    check("stored objects keep what they have", json.loads(out)["decisions"][0]["host"] == "n1", out)
+    code, out, err = schedsim("run", "-", "-o", "json", feed="")
+    check("nothing at all", code == 0 and json.loads(out)["decisions"] == [], (out, err))
+
+
+for part in (syntax, objects, absurd, scenarios, usage, notations):
+    part()
+sys.exit(1 if failed else 0)
