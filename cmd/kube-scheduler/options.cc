@@ -41,6 +41,18 @@ std::string GatesUsage() {
   return out;
 }
 
+// A heading, and the names below it in lines of the width (0: no limit).
+std::string NameList(std::string_view heading, const std::vector<std::string>& names, size_t width) {
+  std::string out = absl::StrCat("\n", util::ToAbsl(heading), ":\n");
+  size_t column = 0;
+  for (const std::string& name : names) {
+    const bool wrap = width > 0 && column > 0 && column + 1 + name.size() > width;
+    absl::StrAppend(&out, wrap ? "\n" : "", wrap || column == 0 ? "  " : " ", name);
+    column = (wrap || column == 0 ? 2 : column + 1) + name.size();
+  }
+  return out + "\n";
+}
+
 absl::Status ParseSeverity(const std::string& text, int* out) {
   static constexpr std::array<std::string_view, 4> kNames = {"INFO", "WARNING", "ERROR", "FATAL"};
   for (size_t i = 0; i < kNames.size(); ++i) {
@@ -331,7 +343,10 @@ std::string Options::Usage(size_t width) const {
 }
 
 std::string Options::Help(size_t width) const {
-  return absl::StrCat(kDescription, "\n\n", Usage(width));
+  return absl::StrCat(
+      kDescription, "\n\n", Usage(width),
+      NameList("Predicates that a Policy may name", scheduler::ListRegisteredFitPredicates(), width),
+      NameList("Priorities that a Policy may name", scheduler::ListRegisteredPriorityFunctions(), width));
 }
 
 }  // namespace berth::kube_scheduler
