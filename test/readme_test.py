@@ -132,7 +132,7 @@ with tempfile.TemporaryDirectory(prefix="readme-test-") as scratch:
         for i in range(3):
             f.write("---\n{apiVersion: v1, kind: Pod, metadata: {name: p%d, namespace: default, labels: {tier: batch}}, "
                     "spec: {containers: [{name: c}]}}\n" % i)
-    run("plugin/README.md", "make && _output/bin/kube-scheduler --help | grep NoBatchOnInteractive && "
+    run("plugin/README.md", "make && _output/bin/kube-scheduler --help > help; grep -q NoBatchOnInteractive help && "
         "_output/bin/schedsim check-policy policy.json | grep NoBatchOnInteractive && "
         "_output/bin/schedsim run cluster.yaml --policy-config-file=policy.json -o placements >placed && "
         "[ $(grep -c ' calm$' placed) -eq 3 ] || { cat placed; false; }")
