@@ -260,16 +260,12 @@ FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
   specials_in_group_.resize(groups.size(), 0);
 
   // Which (group, count, affinity) there are with rows that fit, and what reducing needs to know of all of them.
-  struct Part {
-    const RowClass::Group* group;
-    int32_t number;
-    int32_t count;
-    int64_t affinity;
-    const Overlay* overlay;  // null: the rows of the group that are not special
-  };
-  std::vector<Part> parts;
-  std::vector<int64_t> max_raw(rows_->normalised().size(), 0);
-  std::vector<std::pair<Symbol, int64_t>> zones;
+  std::vector<Part>& parts = scratch_.parts;
+  std::vector<int64_t>& max_raw = scratch_.max_raw;
+  std::vector<std::pair<Symbol, int64_t>>& zones = scratch_.zones;
+  parts.clear();
+  max_raw.assign(rows_->normalised().size(), 0);
+  zones.clear();
   int64_t min_affinity = 0, max_affinity = 0;
   priorities::SpreadInput spread;
   uint64_t feasible = 0;
@@ -306,7 +302,10 @@ FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
 
   // The best total, and the sets whose rows reach it.
   int64_t best = std::numeric_limits<int64_t>::min();
-  std::vector<const RankSet*> in, out;
+  std::vector<const RankSet*>& in = scratch_.in;
+  std::vector<const RankSet*>& out = scratch_.out;
+  in.clear();
+  out.clear();
   uint64_t ties = 0;
   for (const Part& p : parts) {
     int64_t total = 0;

@@ -99,6 +99,21 @@ class PodClass {
   };
   std::map<OverlayKey, Overlay> overlay_;  // special rows that are not forbidden
   std::vector<uint32_t> specials_in_group_;
+
+  // Rows that score alike but for their own score: of one group, with one count and raw affinity.
+  struct Part {
+    const RowClass::Group* group;
+    int32_t number;
+    int32_t count;
+    int64_t affinity;
+    const Overlay* overlay;  // null: the rows of the group that are not special
+  };
+  struct Scratch {  // memory that decisions use again
+    std::vector<Part> parts;
+    std::vector<int64_t> max_raw;
+    std::vector<std::pair<Symbol, int64_t>> zones;
+    std::vector<const RankSet*> in, out;
+  } scratch_;
 };
 
 }  // namespace berth::scheduler

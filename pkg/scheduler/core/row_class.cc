@@ -1,6 +1,6 @@
 #include "pkg/scheduler/core/row_class.h"
 
-#include <array>
+#include <algorithm>
 
 namespace berth::scheduler {
 
@@ -61,6 +61,15 @@ std::unique_ptr<RowClass> RowClass::Make(Cache* cache, const AlgorithmConfig& co
 }
 
 int32_t RowClass::GroupOf(Row row, std::span<const int64_t> raw) {
+  // Few groups are found sooner by looking than by hashing.
+  if (groups_.size() <= 16) {
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      const Group& g = groups_[i];
+      bool same = g.zone == cache_->row(row).zone && std::equal(raw.begin(), raw.end(), g.raw.begin());
+      for (size_t k = 0; same && k < columns_.size(); ++k) same = (*columns_[k])[row] == g.values[k];
+      if (same) return static_cast<int32_t>(i);
+    }
+  }
   std::vector<int64_t>& key = scratch_key_;
   key.clear();
   key.push_back(cache_->row(row).zone.id());
@@ -184,7 +193,21 @@ void RowClass::Rebuild() {
     w.scoring->Map(rows, scores).IgnoreError();
     for (size_t k = 0; k < rows.size(); ++k) states_[rows[k]].score += scores[k] * w.weight;
   }
-  for (Row row : rows) Insert(row);
+  // As Insert, with the bucket last used in each group at hand.
+  std::vector<std::pair<int64_t, RankSet*>> last(groups_.size(), {0, nullptr});
+  RankSet none(static_cast<uint32_t>(cache_->by_name_descending().size()));
+  for (Row row : rows) {
+    const RowState& state = states_[row];
+    Group& g = groups_[static_cast<size_t>(state.group)];
+    auto& [score, bucket] = last[static_cast<size_t>(state.group)];
+    if (bucket == nullptr || score != state.score) {
+      score = state.score;
+      bucket = &g.buckets.try_emplace(score, none).first->second;
+    }
+    bucket->Insert(cache_->NameRank(row));
+    ++g.size;
+  }
+  feasible_ = static_cast<uint32_t>(rows.size());
 }
 
 void RowClass::Refresh() {
