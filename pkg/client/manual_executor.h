@@ -14,7 +14,9 @@ class ManualExecutor final : public Executor {
   void Post(std::function<void()> f) override { posted_.push_back(std::move(f)); }
   TimerId After(absl::Duration delay, std::function<void()> f) override {
     ++last_id_;
-    timers_.emplace(std::pair(clock_.Steady() + std::max(delay, absl::ZeroDuration()), last_id_), std::move(f));
+    // The clock knows whole nanoseconds only.
+    absl::Duration at = clock_.Steady() + absl::Ceil(std::max(delay, absl::ZeroDuration()), absl::Nanoseconds(1));
+    timers_.emplace(std::pair(at, last_id_), std::move(f));
     return last_id_;
   }
   void Cancel(TimerId id) override {

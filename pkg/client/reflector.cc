@@ -17,6 +17,8 @@ namespace {
 
 constexpr absl::Duration kShortWatch = absl::Seconds(1);
 constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // beyond timeoutSeconds before the other end counts as gone
+// A watch that follows one that was torn, and stays silent for so long, may wait for versions that never come.
+constexpr absl::Duration kProbeAfter = absl::Seconds(2);
 constexpr absl::Duration kListSilence = absl::Seconds(60);
 
 std::optional<uint64_t> Number(std::string_view s) {
@@ -290,6 +292,24 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     o.idle_timeout = absl::Seconds(seconds) + kWatchGrace;
     auto handlers = Handlers(&Impl::OnHead, &Impl::OnWatchData, &Impl::OnWatchEnd);
     stream_ = client_->Open(request_, o, std::move(handlers));
+    if (torn_) After(kProbeAfter, &Impl::Probe);
+  }
+
+  // A server that was restarted without its data counts versions from the beginning, and a watch from a version it has
+  // yet to reach says nothing. Any list tells how far it is.
+  void Probe() {
+    if (framer_ || watch_events_ > 0) return;
+    torn_ = false;
+    Request probe;
+    probe.throttled = false;
+    probe.target = absl::StrCat(Path(), "?", Selector(), "limit=1");
+    client_->Do(std::move(probe), [w = weak_from_this(), turn = turn_](const Reply& r) {
+      auto self = w.lock();
+      if (self == nullptr || self->stopped_ || self->turn_ != turn || self->watch_events_ > 0 || !r.ok()) return;
+      if (!self->doc_.Parse(r.body).ok()) return;
+      auto version = Number(VersionOf(self->doc_.root()));
+      if (version && *version < self->newest_) self->ListAgainConsistently();
+    });
   }
 
   void OnWatchData(std::string_view piece) {
@@ -363,7 +383,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // The stream is over, well or badly; what was seen stays seen.
   void WatchEnded(const std::string& end_error) {
     stats_.watching = false;
-    if (!end_error.empty() || values_.partial()) {
+    torn_ = !end_error.empty() || values_.partial();
+    if (torn_) {
       LOG(INFO) << options_.name << ": Unexpected EOF during watch stream event decoding of " << resource_.type << ": "
                 << (end_error.empty() ? "the stream ended inside an event" : end_error);
     }
@@ -428,6 +449,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   ValueFramer values_;
   std::string problem_;  // an ERROR event's message
   bool opened_ = false;
+  bool torn_ = false;  // the watch before did not end as it should
   int64_t watch_events_ = 0;
   absl::Duration watch_began_;
   std::string version_;

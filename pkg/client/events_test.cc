@@ -1,0 +1,248 @@
+#include "pkg/client/events.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/api/json.h"
+#include "pkg/client/event_correlator.h"
+#include "pkg/client/fake_api.h"
+#include "pkg/client/lru.h"
+#include "pkg/client/manual_executor.h"
+
+namespace berth::client {
+namespace {
+
+ObjectReference Pod(const std::string& name) {
+  return {"Pod", "v1", "default", name, "u-" + name, "7"};
+}
+
+Event Make(const std::string& message, const std::string& pod = "big", const std::string& reason = "FailedScheduling") {
+  Event e;
+  e.object = Pod(pod);
+  e.ns = "default";
+  e.component = "default-scheduler";
+  e.reason = reason;
+  e.message = message;
+  e.type = EventType::kWarning;
+  e.first = e.last = absl::FromUnixSeconds(1'500'000'000);
+  e.name = EventName(pod, e.first);
+  return e;
+}
+
+struct Correlator {
+  std::optional<EventCorrelator::Outcome> operator()(const Event& e, absl::Duration later = absl::ZeroDuration()) {
+    now += later;
+    return c.Correlate(e, absl::FromUnixSeconds(1'500'000'000) + now, now);
+  }
+  EventCorrelator c;
+  absl::Duration now;
+};
+
+struct Fixture {
+  explicit Fixture(int in_flight = 64, size_t queue = 1000) {
+    EventRecorderOptions o;
+    o.in_flight = in_flight;
+    o.queue_limit = queue;
+    o.random = [] { return 0.25; };
+    recorder = std::make_unique<EventRecorder>(&executor, &api, o);
+  }
+  void Record(const std::string& pod, const std::string& message) {
+    recorder->Record(Pod(pod), EventType::kWarning, "FailedScheduling", message);
+    executor.Run();
+  }
+  ManualExecutor executor;
+  FakeApi api;
+  std::unique_ptr<EventRecorder> recorder;
+};
+
+}  // namespace
+
+TEST_CASE("an event is written as upstream writes it") {
+  Event e = Make("0/1 nodes are available: 1 Insufficient cpu.");
+  CHECK(e.name == "big.14d1120d7b160000");
+  CHECK(
+      EventJson(e) ==
+      R"({"kind":"Event","apiVersion":"v1","metadata":{"name":"big.14d1120d7b160000","namespace":"default","creationTimestamp":null},)"
+      R"("involvedObject":{"kind":"Pod","namespace":"default","name":"big","uid":"u-big","apiVersion":"v1","resourceVersion":"7"},)"
+      R"("reason":"FailedScheduling","message":"0/1 nodes are available: 1 Insufficient cpu.","source":{"component":"default-scheduler"},)"
+      R"("firstTimestamp":"2017-07-14T02:40:00Z","lastTimestamp":"2017-07-14T02:40:00Z","count":1,"type":"Warning",)"
+      R"("eventTime":null,"reportingComponent":"","reportingInstance":""})");
+  e.count = 2;
+  CHECK(
+      EventPatch(e) ==
+      R"({"count":2,"lastTimestamp":"2017-07-14T02:40:00Z","message":"0/1 nodes are available: 1 Insufficient cpu."})");
+  e.message = "a \"b\"\n<c>";
+  api::Document d;
+  REQUIRE(d.Parse(EventJson(e)).ok());
+  CHECK(d.root().Find("message").Text() == e.message);
+}
+
+TEST_CASE("an event like an earlier one raises its count") {
+  Correlator c;
+  auto one = c(Make("m"));
+  CHECK_FALSE(one->patch);
+  auto two = c(Make("m"), absl::Seconds(5));
+  CHECK(two->patch);
+  CHECK(two->event.count == 2);
+  CHECK(two->event.name == one->event.name);
+  CHECK(two->event.first == one->event.first);
+  CHECK(c(Make("m"))->event.count == 3);
+  for (const Event& other : {Make("other"), Make("m", "other"), Make("m", "big", "Other")}) {
+    auto o = c(other);
+    CHECK_FALSE(o->patch);
+    CHECK(o->event.count == 1);
+  }
+}
+
+TEST_CASE("the tenth different message within ten minutes becomes a summary") {
+  Correlator c;
+  for (int i = 1; i <= 9; ++i)
+    CHECK(c(Make(absl::StrCat("m", i)), absl::Seconds(600))->event.message == absl::StrCat("m", i));
+  auto tenth = c(Make("m10"));
+  CHECK(tenth->event.message == "(combined from similar events): m10");
+  CHECK_FALSE(tenth->patch);
+  auto eleventh = c(Make("m11"));
+  CHECK(eleventh->event.message == "(combined from similar events): m11");
+  CHECK(eleventh->patch);
+  CHECK(eleventh->event.count == 2);
+  CHECK(eleventh->event.name == tenth->event.name);
+  // Quiet for longer: forgotten.
+  CHECK(c(Make("m12"), absl::Seconds(601))->event.message == "m12");
+}
+
+TEST_CASE("an object that floods is cut off after 25, then one every five minutes") {
+  Correlator c;
+  for (int i = 0; i < 25; ++i) CHECK(c(Make("m")).has_value());
+  CHECK_FALSE(c(Make("m")).has_value());
+  CHECK(c(Make("m", "other")).has_value());
+  CHECK_FALSE(c(Make("m"), absl::Seconds(299)).has_value());
+  auto late = c(Make("m"), absl::Seconds(1));
+  REQUIRE(late.has_value());
+  CHECK(late->event.count == 28);  // those cut off were counted
+  CHECK_FALSE(c(Make("m")).has_value());
+}
+
+TEST_CASE("the memories are bounded") {
+  Lru<int> l(3);
+  l.Use("a") = 1;
+  l.Use("b") = 2;
+  l.Use("c") = 3;
+  CHECK(l.Use("a") == 1);
+  l.Use("d") = 4;  // b goes
+  CHECK(l.size() == 3);
+  CHECK(l.Use("a") == 1);
+  CHECK(l.Use("c") == 3);
+  CHECK(l.Use("b") == 0);
+}
+
+TEST_CASE("events are posted, repeated ones patched, and anew when they are gone") {
+  Fixture f;
+  f.Record("big", "m");
+  REQUIRE(f.api.calls.size() == 1);
+  CHECK(f.api.last().request.method == Method::kPost);
+  CHECK(f.api.target() == "/api/v1/namespaces/default/events");
+  f.api.Answer(201);
+  f.executor.Advance(absl::Seconds(1));
+  f.Record("big", "m");
+  CHECK(f.api.last().request.method == Method::kPatch);
+  CHECK(f.api.target() == "/api/v1/namespaces/default/events/big.14d1120d7b160000");
+  CHECK(f.api.last().request.content_type == "application/strategic-merge-patch+json");
+  CHECK(f.api.last().request.body == R"({"count":2,"lastTimestamp":"2017-07-14T02:40:01Z","message":"m"})");
+  f.api.Answer(404, "");
+  CHECK(f.api.last().request.method == Method::kPost);
+  CHECK_THAT(f.api.last().request.body, Catch::Contains(R"("count":2)"));
+  CHECK_THAT(f.api.last().request.body, Catch::Contains(R"("firstTimestamp":"2017-07-14T02:40:00Z")"));
+  f.api.Answer(201);
+  CHECK(f.recorder->stats().sent == 2);
+  CHECK(f.recorder->stats().queued == 0);
+}
+
+TEST_CASE("events of one object keep their order, others go on") {
+  Fixture f;
+  f.Record("a", "1");
+  f.Record("a", "2");
+  f.Record("b", "3");
+  REQUIRE(f.api.calls.size() == 2);
+  CHECK_THAT(f.api.last().request.body, Catch::Contains("\"message\":\"3\""));
+  f.api.Answer(201, "{}", f.api.calls[0]);
+  REQUIRE(f.api.calls.size() == 3);
+  CHECK_THAT(f.api.last().request.body, Catch::Contains("\"message\":\"2\""));
+  CHECK(f.recorder->stats().queued == 2);
+}
+
+TEST_CASE("with one in flight it is upstream's order") {
+  Fixture f(1);
+  f.Record("a", "1");
+  f.Record("b", "2");
+  CHECK(f.api.calls.size() == 1);
+  f.api.Answer(201);
+  CHECK(f.api.calls.size() == 2);
+}
+
+TEST_CASE("a full queue drops what is new and counts it") {
+  Fixture f(1, 3);
+  for (int i = 0; i < 10; ++i) f.Record("a", absl::StrCat(i));
+  CHECK(f.recorder->stats().recorded == 10);
+  CHECK(f.recorder->stats().dropped == 7);
+  CHECK(f.recorder->stats().queued == 3);
+  f.api.Answer(201);
+  f.Record("a", "new");
+  CHECK(f.recorder->stats().dropped == 7);
+}
+
+TEST_CASE("a refused event is not repeated") {
+  Fixture f;
+  f.Record("a", "1");
+  f.api.Answer(GENERATE(500, 403, 409, 422));
+  f.executor.Advance(absl::Hours(1));
+  CHECK(f.api.calls.size() == 1);
+  CHECK(f.recorder->stats().rejected == 1);
+  CHECK(f.recorder->stats().queued == 0);
+}
+
+TEST_CASE("an event without an answer is tried twelve times") {
+  Fixture f;
+  f.Record("a", "1");
+  std::vector<double> waits;
+  for (int i = 1; i < 12; ++i) {
+    REQUIRE(f.api.calls.size() == static_cast<size_t>(i));
+    f.api.Break("EOF");
+    waits.push_back(absl::ToDoubleSeconds(f.executor.NextTimer()));
+    f.executor.Advance(f.executor.NextTimer());
+  }
+  CHECK(waits == std::vector<double>{2.5, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10});
+  CHECK(f.api.calls.size() == 12);
+  f.api.Break("EOF");
+  CHECK(f.recorder->stats().rejected == 1);
+  CHECK(f.executor.timers() == 0);
+}
+
+TEST_CASE("an object without a namespace has its events in default") {
+  Fixture f;
+  f.recorder->Record({"Node", "v1", "", "n1", "", ""}, EventType::kNormal, "R", "m");
+  f.executor.Run();
+  CHECK(f.api.target() == "/api/v1/namespaces/default/events");
+  CHECK_THAT(f.api.last().request.body,
+             Catch::Contains(R"("involvedObject":{"kind":"Node","name":"n1","apiVersion":"v1"})"));
+}
+
+TEST_CASE("draining waits for what is on its way, but not for ever") {
+  Fixture f;
+  int done = 0;
+  f.recorder->Drain(absl::Seconds(5), [&] { ++done; });
+  f.executor.Run();
+  CHECK(done == 1);
+  f.Record("a", "1");
+  f.recorder->Drain(absl::Seconds(5), [&] { ++done; });
+  f.executor.Run();
+  CHECK(done == 1);
+  f.api.Answer(201);
+  CHECK(done == 2);
+  f.Record("a", "2");
+  f.recorder->Drain(absl::Seconds(5), [&] { ++done; });
+  f.executor.Advance(absl::Seconds(5));
+  CHECK(done == 3);
+  f.api.Answer(201);
+  CHECK(done == 3);
+}
+
+}  // namespace berth::client
