@@ -75,6 +75,10 @@ Explanation ExplainPod(Simulation& sim, const api::PodPtr& pod) {
   e.nodes = e.decision.nodes;
   e.feasible = e.decision.feasible;
   if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced) e.ways = WaysToFit(remedies);
+  if (sim.pod_priority() && e.decision.outcome == scheduler::Decision::Outcome::kUnfit) {
+    e.preemption_tried = true;
+    e.preemption = sim.scheduler().Preempt(pod, *e.decision.failures);
+  }
   return e;
 }
 

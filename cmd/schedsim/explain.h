@@ -24,6 +24,8 @@ struct Explanation {
   };
   std::vector<NodeView> by_node;  // by name
   std::vector<Way> ways;          // what would make the pod fit, when it does not
+  bool preemption_tried = false;  // gate PodPriority is on and the pod does not fit
+  scheduler::Preemption preemption;
 };
 
 // Judges the pod on every node, then lets the scheduler decide.

@@ -132,6 +132,18 @@ std::string ScoreTable(const Explanation& e) {
   return out;
 }
 
+std::string PreemptionText(const Explanation& e) {
+  const scheduler::Preemption& p = e.preemption;
+  std::string priority = absl::StrCat("priority ", e.pod->Priority());
+  if (!p.error.empty()) return absl::StrCat("Preemption (", priority, ") fails: ", p.error, "\n");
+  if (p.node.empty())
+    return absl::StrCat("Preemption (", priority, ") finds no node where evicting pods would help.\n");
+  std::vector<std::string> names;
+  for (const api::PodPtr& v : p.victims) names.push_back(absl::StrCat(v->meta.Key(), " (", v->Priority(), ")"));
+  return absl::StrCat("Preemption (", priority, ") would evict ", names.empty() ? "nobody" : absl::StrJoin(names, ", "),
+                      " from ", p.node.string(), ".\n");
+}
+
 void WriteJudgements(const Explanation& e, JsonOut* out) {
   out->Key("nodes").Array();
   for (const auto& n : e.by_node) {
@@ -179,6 +191,7 @@ std::string ExplanationTable(const Explanation& e) {
   if (e.decision.outcome == Decision::Outcome::kPlaced) absl::StrAppend(&out, WhyChosen(e));
   if (!e.by_node.empty()) absl::StrAppend(&out, PredicateTable(e));
   absl::StrAppend(&out, ScoreTable(e));
+  if (e.preemption_tried) absl::StrAppend(&out, "\n", PreemptionText(e));
   if (!e.ways.empty()) {
     out += "\nWhat would make it fit, the nearest first:\n";
     for (size_t i = 0; i < std::min(e.ways.size(), kMostWays); ++i) {
@@ -211,6 +224,11 @@ std::string ExplanationData(const Explanation& e, std::string_view format) {
     WriteScores(e, &out);
   }
   WriteJudgements(e, &out);
+  if (e.preemption_tried) {
+    std::vector<std::string> victims;
+    for (const api::PodPtr& v : e.preemption.victims) victims.push_back(v->meta.Key());
+    out.Key("preemption").Object().Member("node", e.preemption.node.str()).Key("victims").Texts(victims).End();
+  }
   if (e.decision.outcome != Decision::Outcome::kPlaced) {
     out.Key("waysToFit").Array();
     for (const Way& w : e.ways) {

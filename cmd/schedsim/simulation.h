@@ -23,6 +23,7 @@ class Simulation {
   scheduler::GenericScheduler& scheduler() { return *scheduler_; }
   const scheduler::EffectiveAlgorithm& effective() const { return effective_; }
   bool preempts() const { return preempts_; }
+  bool pod_priority() const { return pod_priority_; }
 
   // Tries one pod and, when it fits, assumes it on its node.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace = nullptr);

@@ -1,0 +1,51 @@
+#include "cmd/schedsim/output.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "pkg/api/stream.h"
+
+namespace berth::schedsim {
+namespace {
+
+JsonOut Sample() {
+  JsonOut out;
+  out.Object().Member("name", "a: \"b\"\n#").Member("n", int64_t{-7}).Member("on", true);
+  out.Key("list").Array().Text("yes").Number(5).Array().Text("x").Text("y").End().Object().Member("k", "v");
+  out.Key("deep").Array().Object().Member("q", int64_t{1}).Member("r", false).End().End().End().End();
+  out.Key("none").Array().End().Key("nothing").Object().End().Key("texts").Texts({"1", "null"}).End();
+  return out;
+}
+
+TEST_CASE("JSON is written in order") {
+  CHECK(Sample().Finish("json") ==
+        "{\"name\":\"a: \\\"b\\\"\\n#\",\"n\":-7,\"on\":true,\"list\":[\"yes\",5,[\"x\",\"y\"],{\"k\":\"v\",\"deep\":"
+        "[{\"q\":1,\"r\":false}]}],\"none\":[],\"nothing\":{},\"texts\":[\"1\",\"null\"]}\n");
+}
+
+TEST_CASE("YAML reads back as the same value") {
+  std::string yaml = Sample().Finish("yaml");
+  INFO(yaml);
+  CHECK(yaml.find("\"list\":\n") != std::string::npos);
+  CHECK(yaml.find('{') == yaml.find("{}"));  // block style but for what is empty
+  auto read = api::ReadDocument(yaml);
+  REQUIRE(read.ok());
+  CHECK(read->root().Serialize() + "\n" == Sample().Finish("json"));
+}
+
+TEST_CASE("columns are as wide as their widest cell") {
+  CHECK(Table({{"A", "LONG", "Z"}, {"bbb", "c"}, {"d", "", "e"}}) == "A     LONG   Z\nbbb   c\nd            e\n");
+  CHECK(Table({}).empty());
+}
+
+TEST_CASE("counts and long lists in words") {
+  CHECK(Counted(1, "node") == "1 node");
+  CHECK(Counted(0, "node") == "0 nodes");
+  CHECK(Some({"a", "b", "c"}, 2) == "a, b, c");
+  CHECK(Some({"a", "b", "c", "d"}, 2) == "a, b and 2 more");
+  CHECK(Some({}, 2).empty());
+}
+
+}  // namespace
+}  // namespace berth::schedsim

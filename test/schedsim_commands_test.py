@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""schedsim explain, capacity and check-policy: what they claim is what schedsim run then does."""
+import copy, json, os, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+failed = []
+
+
+def check(what, ok, seen=""):
+    if not ok:
+        failed.append(what)
+        print("FAILED: %s: %s" % (what, seen))
+
+
+def schedsim(*words, feed=None):
+    feed = json.dumps(feed) if isinstance(feed, (dict, list)) else feed
+    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True)
+    return run.returncode, run.stdout, run.stderr
+
+
+def node(name, labels=None, taints=None, ready="True", cordoned=False, cpu="4", pods="110"):
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": dict(labels or {}, **{"kubernetes.io/hostname": name})},
+            "spec": {"taints": taints or [], "unschedulable": cordoned},
+            "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": pods}, "conditions": [{"type": "Ready", "status": ready}]}}
+
+
+def pod(name, cpu="1", on=None, labels=None, port=None, **spec):
+    container = {"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
+    if port:
+        container["ports"] = [{"hostPort": port}]
+    if on:
+        spec["nodeName"] = on
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns", "uid": name, "labels": labels or {}},
+            "spec": dict(spec, containers=[container])}
+
+
+def items(*objects):
+    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+
+
+def explain(objects, name, *flags):
+    code, out, err = schedsim("explain", "-", "--pod", "ns/" + name, "-o", "json", *flags, feed=items(*objects))
+    check("explain %s" % name, code == 0, err)
+    return json.loads(out)
+
+
+def host(objects, name):
+    code, out, err = schedsim("run", "-", "-o", "placements", feed=items(*objects))
+    return dict(line.split() for line in out.splitlines()).get("ns/" + name)
+
+
+GPU = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
+
+
+def test_ways_to_fit():
+    """Each way that explain names, done, makes the pod fit there."""
+    cluster = [node("full"), node("tainted", taints=GPU), node("cordoned", cordoned=True), node("sick", ready="False"),
+               node("unlabelled"), node("taken"), node("small", cpu="1"), node("crowded", pods="1")]
+    for n in cluster:
+        if n["metadata"]["name"] != "unlabelled":
+            n["metadata"]["labels"]["disk"] = "ssd"
+    others = [pod("a", "3500m", on="full"), pod("b", "100m", on="taken", port=80), pod("c", "100m", on="crowded")]
+    want = pod("p", "2", port=80, nodeSelector={"disk": "ssd"})
+    e = explain(cluster + others + [want], "p")
+    check("it does not fit", e["host"] == "" and e["nodesFeasible"] == 0, e["host"])
+    ways = {w["nodes"][0]: w for w in e["waysToFit"]}
+    expected = {"full": ["free 1500m cpu"], "tainted": ["tolerate dedicated=gpu:NoSchedule"], "cordoned": ["uncordon"],
+                "sick": ["wait for Ready"], "unlabelled": ["label disk=ssd (or drop it from nodeSelector)"],
+                "taken": ["free host port 80/TCP"], "crowded": ["move away 1 pod"],
+                "small": ["ask for less cpu (2, more than the 1 there is)"]}
+    for name, changes in expected.items():
+        check("way for " + name, ways.get(name, {}).get("changes") == changes, ways.get(name))
+        check(name + " is possible or not", ways[name]["possible"] == (name != "small"))
+    check("the impossible is last", e["waysToFit"][-1]["nodes"] == ["small"], e["waysToFit"][-1])
+
+    def after(change):
+        objects = copy.deepcopy(cluster + others + [want])
+        by_name = {o["metadata"]["name"]: o for o in objects}
+        change(by_name, objects)
+        return host(objects, "p")
+
+    def shrink(by_name, _):
+        by_name["a"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "2"
+
+    def shrink_too_little(by_name, _):
+        by_name["a"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "2001m"
+
+    def tolerate(by_name, _):
+        by_name["p"]["spec"]["tolerations"] = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
+
+    check("freeing 1500m opens full", after(shrink) == "full")
+    check("freeing 1499m does not", after(shrink_too_little) == "-")
+    check("tolerating opens tainted", after(tolerate) == "tainted")
+    check("uncordoning opens cordoned", after(lambda n, _: n["cordoned"]["spec"].update(unschedulable=False)) == "cordoned")
+    check("Ready opens sick", after(lambda n, _: n["sick"]["status"]["conditions"][0].update(status="True")) == "sick")
+    check("the label opens unlabelled", after(lambda n, _: n["unlabelled"]["metadata"]["labels"].update(disk="ssd")) == "unlabelled")
+    check("the port opens taken", after(lambda n, all_: all_.remove(n["b"])) == "taken")
+    check("one pod less opens crowded", after(lambda n, all_: all_.remove(n["c"])) == "crowded")
+
+
+def test_explain_shows_all():
+    cluster = [node("n1", taints=GPU), node("n2"), node("n3"), node("n4")]
+    e = explain(cluster + [pod("first"), pod("p", "5"), pod("q")], "p")
+    by_node = {n["node"]: n["predicates"] for n in e["nodes"]}
+    check("every predicate on every node, no short circuit",
+          by_node["n1"]["GeneralPredicates"] == {"fits": False, "reasons": ["Insufficient cpu"]} and
+          by_node["n1"]["PodToleratesNodeTaints"]["fits"] is False and by_node["n1"]["MatchInterPodAffinity"]["fits"] is True, by_node["n1"])
+    check("pods before it were placed", e["placedBefore"] == 1, e["placedBefore"])
+    check("the summary is the scheduler's", e["error"].startswith("0/4 nodes are available: ") and e["reasons"]["Insufficient cpu"] == 4, e)
+    e = explain(cluster + [pod("first"), pod("p", "5"), pod("q")], "q")
+    check("a tie is explained", e["tie"] == {"nodes": 2, "roundRobin": 1} and e["host"] == "n2", (e["tie"], e["host"]))
+    for s in e["scores"]:
+        total = sum(p["weighted"] for p in s["priorities"].values())
+        check("weighted scores add up", total == s["total"] and all(p["score"] * p["weight"] == p["weighted"] for p in s["priorities"].values()), s)
+    totals = [s["total"] for s in e["scores"]]
+    check("best first", totals == sorted(totals, reverse=True) and len(totals) == 3, totals)
+    e = explain(cluster + [pod("old", "3", on="n3")], "old")
+    check("a bound pod is judged as if it were new", e["nowOn"] == "n3" and e["host"] in ("n2", "n3", "n4") and e["nodesFeasible"] == 3, e["host"])
+
+    code, out, err = schedsim("explain", "-", "--pod", "ns/q", feed=items(*cluster, pod("first"), pod("q")))
+    check("the table names host, tie and reasons", code == 0 and "goes to n2" in out and "of 2 nodes with the highest total" in out and
+          "had taints that the pod didn't tolerate" in out and "LeastRequestedPriority x1" in out, out)
+    many = [node("m%03d" % i) for i in range(200)] + [pod("p", "9")]
+    code, out, err = schedsim("explain", "-", "--pod", "ns/p", feed=items(*many))
+    check("nodes alike share a line", "200 nodes (m000, m001 and 198 more)" in out and len(out.splitlines()) < 20, out[:500])
+    code, out, err = schedsim("explain", "-", "--pod", "ns/nobody", feed=items(*cluster, pod("p")))
+    check("an unknown pod is told", code == 1 and 'no pod "ns/nobody"' in err and "ns/p" in err, err)
+    code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "yaml", feed=items(*cluster, pod("p")))
+    check("YAML", code == 0 and '"pod": "ns/p"\n' in out, out[:200])
+
+    high = pod("high", "3")
+    high["spec"]["priority"] = 100
+    e = explain([node("only"), pod("low", "2", on="only"), high], "high", "--feature-gates=PodPriority=true")
+    check("preemption is told", e["preemption"] == {"node": "only", "victims": ["ns/low"]}, e.get("preemption"))
+
+    scenarios = "\n".join(json.dumps({"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "s%d" % i, "algorithmProvider": "DefaultProvider",
+                                      "cluster": items(node("n%d" % i)), "pods": [pod("p")]}) for i in range(2))
+    code, out, _ = schedsim("explain", "-", "--pod", "ns/p", "-o", "json", feed=scenarios)
+    check("each Scenario that has it", [json.loads(line)["host"] for line in out.splitlines()] == ["n0", "n1"], out)
+
+
+def capacity(objects, *specs, flags=()):
+    with tempfile.TemporaryDirectory() as d:
+        files = []
+        for i, s in enumerate(specs):
+            files += ["--pod-spec", os.path.join(d, "%d.json" % i)]
+            with open(files[-1], "w") as f:
+                json.dump(s, f)
+        code, out, err = schedsim("capacity", "-", *files, "-o", "json", *flags, feed=items(*objects))
+    check("capacity runs", code == 0, err)
+    return json.loads(out)["answers"]
+
+
+def test_capacity():
+    cluster = [node("n1"), node("n2", cpu="2"), node("n3", taints=GPU)]
+    deployment = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "shop"},
+                  "spec": {"template": {"metadata": {"labels": {"app": "web"}}, "spec": {
+                      "containers": [{"resources": {"limits": {"cpu": "1"}}}],
+                      "affinity": {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+                          {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}]}}}}}}
+    a, b = capacity(cluster + [pod("bound", "1", on="n1"), pod("waits", "500m")], pod("x", "700m"), deployment)
+    check("replicas", a["replicas"] == 6 and sum(a["nodes"].values()) == 6, a)
+    # The claim, tried out: that many fit, one more does not.
+    many = cluster + [pod("bound", "1", on="n1"), pod("waits", "500m")] + [pod("x%d" % i, "700m") for i in range(7)]
+    code, out, _ = schedsim("run", "-", "-o", "placements", feed=items(*many))
+    placed = [line.split()[1] for line in out.splitlines()][1:]
+    check("run agrees", placed.count("-") == 1 and placed[-1] == "-", placed)
+    check("and so do the nodes", {n: placed.count(n) for n in set(placed) - {"-"}} == a["nodes"], (placed, a["nodes"]))
+    check("what stops the next", "Insufficient cpu" in a["next"]["error"] and a["next"]["failures"]["n3"] == ["node(s) had taints that the pod didn't tolerate"], a["next"])
+    check("what would help", any(w["changes"] == ["tolerate dedicated=gpu:NoSchedule"] for w in a["next"]["waysToFit"]), a["next"]["waysToFit"])
+    check("a Deployment's template", b["pod"] == "shop/web" and b["replicas"] == 2, b)
+    limited = capacity(cluster, pod("x", "100m"), flags=("--max", "3"))[0]
+    check("--max", limited["replicas"] == 3 and limited["limited"] and "next" not in limited, limited)
+    code, out, err = schedsim("capacity", "-", "--pod-spec", "/nowhere", feed=items(*cluster))
+    check("a spec that is not there", code == 1 and "/nowhere: No such file" in err, err)
+    with tempfile.NamedTemporaryFile("w") as f:
+        json.dump(node("x"), f)
+        f.flush()
+        code, out, err = schedsim("capacity", "-", "--pod-spec", f.name, feed=items(*cluster))
+        check("a spec that is no pod", code == 1 and 'kind "Node": a Pod, or a workload' in err, err)
+        f.seek(0)
+        json.dump(pod("x", "1"), f)
+        f.truncate()
+        f.flush()
+        code, out, err = schedsim("capacity", "-", "--pod-spec", f.name, feed=items(*cluster))
+        check("the table", code == 0 and "ns/x: 6 more fit, on 2 nodes" in out and "The next one: 0/3 nodes" in out, out)
+
+
+def check_policy(text, *flags):
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+        f.write(text)
+        f.flush()
+        code, out, err = schedsim("check-policy", f.name, "-o", "json", *flags)
+        table = schedsim("check-policy", f.name, *flags)
+    check("table and JSON agree", table[0] == code and (table[1] != "") == (code == 0), table)
+    return code, json.loads(out), table
+
+
+def test_check_policy():
+    code, r, table = check_policy("{}")
+    check("an empty Policy is the default", code == 0 and len(r["predicates"]) == 12 and r["priorities"]["NodePreferAvoidPodsPriority"] == 10000, r)
+    code, r, _ = check_policy('{"predicates":[],"priorities":[]}')
+    check("empty lists", r["predicates"] == ["CheckNodeCondition"] and r["mandatoryAdded"] == ["CheckNodeCondition"] and r["priorities"] == {}, r)
+    code, r, _ = check_policy('{"predicates":[]}', "--feature-gates=TaintNodesByCondition=true")
+    check("gates count", r["predicates"] == ["PodToleratesNodeTaints"], r)
+    code, r, table = check_policy('{"predicates":[{"name":"MatchNodeSelector"},{"name":"PodFitsPorts"},{"name":"GeneralPredicates"},'
+                                  '{"name":"ByRack","argument":{"labelsPresence":{"labels":["rack"],"presence":true}}}],'
+                                  '"priorities":[{"name":"EqualPriority","weight":1}],"hardPodAffinitySymmetricWeight":7}')
+    check("the order", r["predicates"] == ["CheckNodeCondition", "GeneralPredicates", "MatchNodeSelector", "ByRack", "PodFitsPorts"], r["predicates"])
+    notes = "\n".join(r["notes"])
+    for part in ("MatchNodeSelector: adds nothing", "ByRack: runs behind the others", "EqualPriority: changes nothing",
+                 "hardPodAffinitySymmetricWeight: changes nothing"):
+        check("note: " + part, part in notes, notes)
+        check("in the table: " + part, part in table[1], table[1])
+    code, r, _ = check_policy('{\n "predicates": [{"name": "A1"},\n  {"name": "HostName"},\n  {"name": "B2", "argument": {}}],\n'
+                              ' "priorities": [{"name": "EqualPriority", "weight": 0}, {"name": "C3", "weight": 1}],\n'
+                              ' "extenders": [{"urlPrefix": "http://x", "bindVerb": "b"}, {"urlPrefix": "http://y", "bindVerb": "b"}]}')
+    check("every mistake where it stands", code == 1 and r["errors"] == [
+        "line 2, column 17: predicates[0]: Invalid configuration: Predicate type not found for A1",
+        "line 4, column 3: predicates[2]: Exactly 1 predicate argument is required, numArgs: 0, Predicate: B2",
+        "line 5, column 17: priorities[0]: Priority EqualPriority should have a positive weight applied to it or it has overflown",
+        "line 5, column 57: priorities[1]: Invalid configuration: Priority type not found for C3",
+        "line 6, column 15: extenders: Only one extender can implement bind, found 2"], r["errors"])
+    code, r, _ = check_policy('{"Predicates":[{"name":1}],"priorities":{},"oops":1,\n"alwaysCheckAllPredicates":"yes"}')
+    check("every wrong type", code == 1 and [e.split(": ")[0] for e in r["errors"]] == ["line 1, column 24", "line 1, column 41", "line 2, column 28"], r["errors"])
+    check("warnings too", len(r["warnings"]) == 2 and 'only as "predicates"' in r["warnings"][0] and "oops: unknown field" in r["warnings"][1], r["warnings"])
+    code, r, _ = check_policy('{"kind":"Policy","apiVersion":"v2"}')
+    check("the version", code == 1 and r["errors"] == ['no kind "Policy" is registered for version "v2"'], r["errors"])
+    code, r, _ = check_policy("kind: Policy\n")
+    check("YAML is refused", code == 1 and "YAML is not taken" in r["errors"][0], r["errors"])
+    code, r, _ = check_policy('{"predicates":[\n{"name":"HostName"}')
+    check("truncated", code == 1 and r["errors"][0].startswith("line 2, column 20: "), r["errors"])
+    code, r, _ = check_policy('{"hardPodAffinitySymmetricWeight":\n 101}')
+    check("a weight out of range", r["errors"] == ["line 2, column 2: hardPodAffinitySymmetricWeight: invalid "
+                                                   "hardPodAffinitySymmetricWeight: 101, must be in the range 1-100"], r["errors"])
+    code, r, _ = check_policy('{"priorities":[{"name":"EqualPriority","weight":922337203685477579},{"name":"ImageLocalityPriority","weight":922337203685477579}]}')
+    check("weights that overflow together", code == 1 and "Total priority of priority functions has overflown" in r["errors"][0], r["errors"])
+
+
+for name, test in sorted(globals().items()):
+    if name.startswith("test_"):
+        test()
+sys.exit(1 if failed else 0)
