@@ -74,6 +74,7 @@ Row Cache::EnsureRow(Symbol name) {
       column->push_back(0);
     }
     columns_.flags.push_back(0);
+    columns_.zone.emplace_back();
     listed_.Resize(r + 1);
     for (auto& [key, column] : label_columns_) column->values_.push_back(kNoValue);
   }
@@ -150,7 +151,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   columns_.alloc_pods[r] = row.allocatable.allowed_pods;
   SetFlags(r);
   if (!same_labels) {
-    row.zone = row.node != nullptr ? ZoneOf(row.node->labels) : Symbol();
+    columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : Symbol();
     for (auto& [key, column] : label_columns_) {
       Symbol value = row.node != nullptr ? row.node->labels.Get(key).value_or(kNoValue) : kNoValue;
       column->Set(r, value);

@@ -53,7 +53,6 @@ struct NodeRow {
   HostPorts ports;
   Resource allocatable;         // as columns, plus scalars
   Resource requested;           // scalars only; the rest is in columns
-  Symbol zone;                  // region ":\0:" zone, empty when neither label is there
   bool in_use = false;
   bool saturated = false;       // a sum was cut: recount when a pod leaves
   int32_t pods_with_volumes = 0;
@@ -66,6 +65,7 @@ struct Columns {
   std::vector<int64_t> used_cpu, used_memory, used_gpu, used_ephemeral, pod_count;
   std::vector<int64_t> nonzero_cpu, nonzero_memory;
   std::vector<uint8_t> flags;  // RowFlag bits
+  std::vector<Symbol> zone;    // region ":\0:" zone, empty when neither label is there
 };
 enum RowFlag : uint8_t {
   kRowListed = 1,           // the node object is there

@@ -65,20 +65,20 @@ int32_t RowClass::GroupOf(Row row, std::span<const int64_t> raw) {
   if (groups_.size() <= 16) {
     for (size_t i = 0; i < groups_.size(); ++i) {
       const Group& g = groups_[i];
-      bool same = g.zone == cache_->row(row).zone && std::equal(raw.begin(), raw.end(), g.raw.begin());
+      bool same = g.zone == cache_->columns().zone[row] && std::equal(raw.begin(), raw.end(), g.raw.begin());
       for (size_t k = 0; same && k < columns_.size(); ++k) same = (*columns_[k])[row] == g.values[k];
       if (same) return static_cast<int32_t>(i);
     }
   }
   std::vector<int64_t>& key = scratch_key_;
   key.clear();
-  key.push_back(cache_->row(row).zone.id());
+  key.push_back(cache_->columns().zone[row].id());
   for (const Cache::LabelColumn* column : columns_) key.push_back((*column)[row].id());
   key.insert(key.end(), raw.begin(), raw.end());
   if (auto known = group_index_.find(key); known != group_index_.end()) return known->second;
   group_index_.emplace(key, static_cast<int32_t>(groups_.size()));
   Group& g = groups_.emplace_back();
-  g.zone = cache_->row(row).zone;
+  g.zone = cache_->columns().zone[row];
   for (const Cache::LabelColumn* column : columns_) g.values.push_back((*column)[row]);
   g.raw.assign(raw.begin(), raw.end());
   return static_cast<int32_t>(groups_.size()) - 1;
@@ -195,8 +195,11 @@ void RowClass::Rebuild() {
   }
   // As Insert, with the bucket last used in each group at hand.
   std::vector<std::pair<int64_t, RankSet*>> last(groups_.size(), {0, nullptr});
+  uint32_t rank = 0;
   RankSet none(static_cast<uint32_t>(cache_->by_name_descending().size()));
+  const std::vector<Row>& by_name = cache_->by_name_descending();
   for (Row row : rows) {
+    while (by_name[rank] != row) ++rank;
     const RowState& state = states_[row];
     Group& g = groups_[static_cast<size_t>(state.group)];
     auto& [score, bucket] = last[static_cast<size_t>(state.group)];
@@ -204,7 +207,7 @@ void RowClass::Rebuild() {
       score = state.score;
       bucket = &g.buckets.try_emplace(score, none).first->second;
     }
-    bucket->Insert(cache_->NameRank(row));
+    bucket->Insert(rank);
     ++g.size;
   }
   feasible_ = static_cast<uint32_t>(rows.size());

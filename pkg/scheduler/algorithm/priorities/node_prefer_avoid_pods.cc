@@ -13,7 +13,8 @@ class AvoidScoring final : public Scoring {
   explicit AvoidScoring(const PodContext& ctx) : ctx_(ctx) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     const auto& controller = ctx_.pod.tmpl->controller;
-    bool judged = controller && (controller->kind == kReplicationController || controller->kind == kReplicaSet);
+    bool judged = controller && (controller->kind == kReplicationController || controller->kind == kReplicaSet) &&
+                  ctx_.cache.avoiding_nodes() > 0;
     for (size_t i = 0; i < rows.size(); ++i) {
       scores[i] = kMaxPriority;
       if (!judged) continue;

@@ -43,12 +43,12 @@ absl::Status SpreadScoring::Reduce(std::span<const Row> rows, std::span<int64_t>
   absl::flat_hash_map<Symbol, int64_t> by_zone;
   for (size_t i = 0; i < rows.size(); ++i) {
     in.max_count = std::max(in.max_count, scores[i]);
-    Symbol zone = ctx_.cache.row(rows[i]).zone;
+    Symbol zone = ctx_.cache.columns().zone[rows[i]];
     if (!zone.empty()) by_zone[zone] += scores[i];
   }
   for (const auto& [zone, n] : by_zone) in.max_in_zone = std::max(in.max_in_zone, n);
   for (size_t i = 0; i < rows.size(); ++i) {
-    Symbol zone = ctx_.cache.row(rows[i]).zone;
+    Symbol zone = ctx_.cache.columns().zone[rows[i]];
     in.zoned = !zone.empty();
     in.in_zone = in.zoned ? by_zone[zone] : 0;
     in.count = scores[i];
