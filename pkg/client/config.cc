@@ -312,8 +312,10 @@ absl::StatusOr<RestConfig> LoadConfig(const ConfigSources& sources) {
       return absl::NotFoundError(absl::StrCat("stat ", sources.kubeconfig, ": ", SystemText(errno)));
     }
     auto text = ReadFile(sources.kubeconfig);
-    absl::StatusOr<Kubeconfig> parsed = text.status();
-    if (text.ok()) {
+    absl::StatusOr<Kubeconfig> parsed;
+    if (!text.ok()) {
+      parsed = text.status();
+    } else {
       size_t slash = sources.kubeconfig.rfind('/');
       parsed = ParseKubeconfig(*text, slash == std::string::npos ? "" : sources.kubeconfig.substr(0, slash));
     }

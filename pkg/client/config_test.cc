@@ -1,0 +1,243 @@
+#include "pkg/client/config.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "pkg/client/temp_dir.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+struct Fixture {
+  absl::StatusOr<RestConfig> Load(const std::string& kubeconfig, const std::string& master = "") {
+    ConfigSources s;
+    if (!kubeconfig.empty()) s.kubeconfig = dir.Write("kubeconfig", kubeconfig);
+    return Load(s, master);
+  }
+  absl::StatusOr<RestConfig> Load(ConfigSources s, const std::string& master) {
+    s.master = master;
+    s.getenv = [this](const char* name) { return environment[name]; };
+    s.service_account_dir = dir.path("account");
+    return LoadConfig(s);
+  }
+  std::string Error(const std::string& kubeconfig, const std::string& master = "") {
+    auto c = Load(kubeconfig, master);
+    return c.ok() ? "" : util::Message(c.status());
+  }
+  TempDir dir;
+  std::map<std::string, std::string> environment;
+};
+
+// A kubeconfig with one context of this cluster and user (YAML, flow style).
+std::string Config(const std::string& cluster, const std::string& user) {
+  return "apiVersion: v1\nkind: Config\ncurrent-context: ctx\nclusters: [{name: c, cluster: " + cluster +
+         "}]\nusers: [{name: u, user: " + user + "}]\ncontexts: [{name: ctx, context: {cluster: c, user: u}}]\n";
+}
+
+}  // namespace
+
+TEST_CASE("a kubeconfig in full") {
+  Fixture f;
+  f.dir.Write("ca.pem", "CA");
+  f.dir.Write("key.pem", "KEY");
+  auto c = f.Load(R"(
+apiVersion: v1
+kind: Config
+current-context: here
+preferences: {colors: true}
+contexts:
+- name: there
+  context: {cluster: x, user: y}
+- name: here
+  context: {cluster: prod, user: admin, namespace: ignored}
+clusters:
+- name: prod
+  cluster:
+    server: https://api.example.com:6443/k8s/?x=1#y
+    certificate-authority: ca.pem
+users:
+- name: admin
+  user:
+    client-certificate-data: Q0VSVA==
+    client-key: key.pem
+    as: jane
+    as-groups: [a, b]
+    as-user-extra: {scopes: [x, y]}
+)");
+  CAPTURE(c.status().ToString());
+  REQUIRE(c.ok());
+  CHECK(c->url == "https://api.example.com:6443/k8s");
+  CHECK(c->host == "api.example.com");
+  CHECK(c->port == 6443);
+  CHECK(c->path_prefix == "/k8s");
+  REQUIRE(c->tls.has_value());
+  CHECK(c->tls->ca_pem == "CA");
+  CHECK(c->tls->cert_pem == "CERT");
+  CHECK(c->tls->key_pem == "KEY");
+  CHECK_FALSE(c->tls->insecure_skip_verify);
+  CHECK(c->impersonate.user == "jane");
+  CHECK(c->impersonate.groups == std::vector<std::string>{"a", "b"});
+  REQUIRE(c->impersonate.extra.size() == 1);
+  CHECK(c->impersonate.extra[0].second == std::vector<std::string>{"x", "y"});
+}
+
+TEST_CASE("JSON and keys in any case do as well") {
+  Fixture f;
+  auto c = f.Load(R"({"Kind":"Config","Current-Context":"a","clusters":[{"name":"c","Cluster":{"SERVER":"https://h"}}],
+                      "contexts":[{"name":"a","context":{"Cluster":"c","User":"u"}}],"users":[{"name":"u","user":{"Token":"t"}}]})");
+  REQUIRE(c.ok());
+  CHECK(c->url == "https://h");
+  CHECK(c->port == 443);
+  CHECK(c->bearer_token == "t");
+}
+
+TEST_CASE("servers in every notation") {
+  Fixture f;
+  auto url = [&](const std::string& master) {
+    auto c = f.Load("", master);
+    return c.ok() ? absl::StrCat(c->url, " ", c->host, " ", c->port, c->tls ? " tls" : "") : util::Message(c.status());
+  };
+  CHECK(url("10.0.0.1:8080") == "http://10.0.0.1:8080 10.0.0.1 8080");
+  CHECK(url("localhost") == "http://localhost localhost 80");
+  CHECK(url("HTTPS://h") == "https://h h 443 tls");
+  CHECK(url("http://[::1]:6443/p/") == "http://[::1]:6443/p ::1 6443");
+  CHECK(url("[::1]") == "http://[::1] ::1 80");
+  CHECK(url("h:1/path") == "host must be a URL or a host:port pair: \"h:1/path\"");
+  CHECK(url("ftp://h") == "unsupported protocol scheme \"ftp\" in \"ftp://h\": http and https are known");
+  CHECK(url("http://h:0") == "invalid port \"0\" in \"http://h:0\": must be a number from 1 to 65535");
+  CHECK(url("http://h:http") == "invalid port \"http\" in \"http://h:http\": must be a number from 1 to 65535");
+  CHECK(url("http://[::1") == "missing ']' in host \"http://[::1\"");
+  CHECK_THAT(url("http://u:p@h"), Catch::StartsWith("credentials in the server's URL are not supported"));
+  // Without a scheme TLS settings decide.
+  auto c = f.Load(Config("{server: 'h:1', insecure-skip-tls-verify: true}", "{}"));
+  REQUIRE(c.ok());
+  CHECK(c->url == "https://h:1");
+}
+
+TEST_CASE("--master replaces the server and keeps the rest") {
+  Fixture f;
+  auto c = f.Load(Config("{server: 'https://a', insecure-skip-tls-verify: true}", "{token: t}"), "https://b:2");
+  REQUIRE(c.ok());
+  CHECK(c->url == "https://b:2");
+  CHECK(c->tls->insecure_skip_verify);
+  CHECK(c->bearer_token == "t");
+}
+
+TEST_CASE("over plain http no credentials are sent, impersonation is kept") {
+  Fixture f;
+  auto c = f.Load(Config("{server: 'http://a'}", "{token: t, as: jane}"));
+  REQUIRE(c.ok());
+  CHECK(c->bearer_token == "");
+  CHECK_FALSE(c->tls.has_value());
+  CHECK(c->impersonate.user == "jane");
+}
+
+TEST_CASE("credentials: token before tokenFile, tokenFile relative, basic") {
+  Fixture f;
+  auto c = f.Load(Config("{server: 'https://a'}", "{token: t, tokenFile: nowhere}"));
+  REQUIRE(c.ok());
+  CHECK(c->token_file == "");
+  f.dir.Write("tok", "x\n");
+  c = f.Load(Config("{server: 'https://a'}", "{tokenFile: tok}"));
+  REQUIRE(c.ok());
+  CHECK(c->token_file == f.dir.path("tok"));
+  c = f.Load(Config("{server: 'https://a'}", "{username: me, password: '1'}"));
+  REQUIRE(c.ok());
+  CHECK(c->username == "me");
+  CHECK(c->password == "1");
+}
+
+TEST_CASE("nothing, in a pod and outside") {
+  Fixture f;
+  CHECK(f.Error("") == "no configuration has been provided");
+  CHECK(f.Error(" \n") == "no configuration has been provided");
+  CHECK(f.Error("current-context: a\ncontexts: [{name: a, context: {cluster: nope, user: nope}}]") ==
+        "no configuration has been provided");
+  f.environment["KUBERNETES_SERVICE_HOST"] = "fd00::1";
+  f.environment["KUBERNETES_SERVICE_PORT"] = "443";
+  CHECK(f.Error("") == "no configuration has been provided");
+  std::filesystem::create_directory(f.dir.path("account"));
+  f.dir.Write("account/token", "T\n");
+  f.dir.Write("account/ca.crt", "CA");
+  auto c = f.Load("");
+  REQUIRE(c.ok());
+  CHECK(c->url == "https://[fd00::1]");
+  CHECK(c->token_file == f.dir.path("account/token"));
+  CHECK(c->tls->ca_pem == "CA");
+  // With --master the account is not used.
+  c = f.Load("", "https://b");
+  REQUIRE(c.ok());
+  CHECK(c->token_file == "");
+}
+
+TEST_CASE("files that are not there or no kubeconfig") {
+  Fixture f;
+  ConfigSources s;
+  s.kubeconfig = f.dir.path("nope");
+  auto c = f.Load(s, "");
+  CHECK(util::Message(c.status()) == "stat " + f.dir.path("nope") + ": no such file or directory");
+  s.kubeconfig = f.dir.path();
+  CHECK_THAT(util::Message(f.Load(s, "").status()), Catch::EndsWith("is a directory"));
+  std::string file = "Error loading config file \"" + f.dir.path("kubeconfig") + "\": ";
+  CHECK(f.Error("kind: Foo") == file + "no kind \"Foo\" is registered for version \"v1\"");
+  CHECK(f.Error("apiVersion: v2") == file + "no kind \"Config\" is registered for version \"v2\"");
+  CHECK(f.Error("clusters: 7") == file + "clusters: 7: must be a list");
+  CHECK(f.Error("clusters: [7]") == file + "clusters[0]: 7: must be an object");
+  CHECK(f.Error(Config("{server: 7}", "{}")) ==
+        file + "clusters[0].cluster.server: 7: must be a string; put it in quotes");
+  CHECK(f.Error(Config("{server: a}", "{client-key-data: '*'}")) ==
+        file + "users[0].user.client-key-data: illegal base64 data");
+  CHECK(f.Error(Config("{insecure-skip-tls-verify: 'yes'}", "{}")) ==
+        file + "clusters[0].cluster.insecure-skip-tls-verify: \"yes\": must be true or false");
+  CHECK_THAT(f.Error("{\"kind\": \"Config\""), Catch::StartsWith(file));
+  CHECK_THAT(f.Error("a: [b"), Catch::StartsWith(file));
+}
+
+TEST_CASE("every mistake is told, in upstream's words") {
+  Fixture f;
+  std::string data = "Q0VSVA==";
+  CHECK(f.Error("current-context: a") == "context was not found for specified context: a");
+  CHECK(f.Error(Config("{insecure-skip-tls-verify: true}", "{}")) == "no server found for cluster \"c\"");
+  CHECK(
+      f.Error(
+          Config("{server: 'https://a', certificate-authority: ca, certificate-authority-data: " + data + "}", "{}")) ==
+      "certificate-authority-data and certificate-authority are both specified for c. certificate-authority-data will "
+      "override.");
+  CHECK(f.Error(Config("{server: 'https://a', certificate-authority: nope}", "{}")) ==
+        "unable to read certificate-authority " + f.dir.path("nope") + " for c due to open " + f.dir.path("nope") +
+            ": no such file or directory");
+  CHECK(f.Error(Config("{server: 'https://a'}", "{client-certificate-data: " + data + "}")) ==
+        "client-key-data or client-key must be specified for u to use the clientCert authentication method.");
+  CHECK(f.Error(Config("{server: 'https://a'}", "{token: t, username: u}")) ==
+        "more than one authentication method found for u; found [token basicAuth], only one is allowed");
+  CHECK(f.Error(Config("{server: 'https://a'}", "{as-groups: [g]}")) ==
+        "requesting groups or user-extra for u without impersonating a user");
+  CHECK(f.Error(Config("{server: 'https://a'}", "{tokenFile: nope}")) ==
+        "open " + f.dir.path("nope") + ": no such file or directory");
+  f.dir.Write("tok", "x");
+  CHECK(f.Error(Config("{server: 'https://a'}", "{tokenFile: tok, username: u}")) ==
+        "username/password or bearer token may be set, but not both");
+  CHECK(f.Error(Config(
+            "{server: 'https://a', insecure-skip-tls-verify: true, certificate-authority-data: " + data + "}", "{}")) ==
+        "specifying a root certificates file with the insecure flag is not allowed");
+  CHECK(f.Error(Config("{server: 'https://a'}", "{auth-provider: {name: gcp}}")) ==
+        "No Auth Provider found for name \"gcp\"");
+  CHECK(f.Error(Config("{server: 'https://a'}", "{exec: {command: aws, apiVersion: v1alpha1}}")) ==
+        "the exec plugin \"aws\" of user \"u\" is not supported: use a token, a tokenFile or a client certificate");
+  CHECK(f.Error(Config("{}", "{exec: {env: [{value: x}]}, auth-provider: {name: gcp}}")) ==
+        "Error in configuration: \n"
+        "* authProvider cannot be provided in combination with an exec plugin for u\n"
+        "* command must be specified for u to use exec authentication plugin\n"
+        "* apiVersion must be specified for u to use exec authentication plugin\n"
+        "* env variable name must be specified for u to use exec authentication plugin\n"
+        "* cluster has no server defined");
+}
+
+TEST_CASE("user agents are as upstream's") {
+  CHECK(UserAgent("/usr/bin/kube-scheduler", "v1.10.0-beta.1", "0123456789abcdef", "scheduler") ==
+        "kube-scheduler/v1.10.0 (linux/amd64) kubernetes/0123456/scheduler");
+  CHECK(UserAgent("x", "", "", "") == "x/unknown (linux/amd64) kubernetes/unknown");
+}
+
+}  // namespace berth::client

@@ -1,0 +1,164 @@
+#include "pkg/client/tls.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iterator>
+
+#include "pkg/client/fake_server.h"
+#include "pkg/client/temp_dir.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+// A certificate authority with a server's and a client's certificate, made by openssl once for all tests.
+struct Certificates {
+  Certificates() {
+    Run("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test-ca -keyout ca.key -out ca.pem");
+    Issue("server", "subjectAltName=DNS:good.example,IP:127.0.0.1");
+    Issue("named", "subjectAltName=DNS:good.example");
+    Issue("client", "extendedKeyUsage=clientAuth");
+    Run("req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=other-ca -keyout other.key -out other.pem");
+  }
+  void Issue(const std::string& name, const std::string& extension) {
+    dir.Write(name + ".ext", extension + "\n");
+    Run("req -newkey rsa:2048 -nodes -subj /CN=" + name + " -keyout " + name + ".key -out " + name + ".csr");
+    Run("x509 -req -in " + name + ".csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile " + name +
+        ".ext -out " + name + ".pem");
+  }
+  void Run(const std::string& arguments) const {
+    REQUIRE(std::system(("cd " + dir.path() + " && openssl " + arguments + " 2>/dev/null").c_str()) == 0);
+  }
+  std::string Read(const std::string& name) const {
+    std::ifstream in(dir.path(name));
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  TempDir dir;
+};
+
+const Certificates& Certs() {
+  static const auto* certificates = new Certificates();
+  return *certificates;
+}
+
+struct Fixture {
+  explicit Fixture(const std::string& certificate, bool ask_client = false) {
+    FakeServer::Tls tls{Certs().dir.path(certificate + ".pem"), Certs().dir.path(certificate + ".key"),
+                        ask_client ? Certs().dir.path("ca.pem") : ""};
+    server = std::make_unique<FakeServer>(
+        [](const FakeRequest& r, FakeServer::Turn& t) {
+          if (r.target == "/stream") {
+            t.StartChunks();
+            t.Chunk("one");
+            t.Close();
+          } else {
+            t.Respond(200, std::string(100'000, 'x'));
+          }
+        },
+        &tls);
+  }
+  Reply Ask(TlsOptions tls) {
+    HttpOptions o;
+    o.host = "127.0.0.1";
+    o.port = static_cast<uint16_t>(server->port());
+    o.tls = std::move(tls);
+    auto client = NewHttpClient(io.executor(), o);
+    REQUIRE(client.ok());
+    Request r;
+    r.target = "/";
+    Reply reply;
+    for (int i = 0; i < 3; ++i) reply = DoBlocking(io.executor(), client->get(), r);
+    io.Run([&] { client->reset(); });
+    return reply;
+  }
+  std::unique_ptr<FakeServer> server;
+  IoThread io;
+};
+
+TlsOptions Trust(const std::string& ca = "ca.pem", const std::string& name = "") {
+  TlsOptions t;
+  t.ca_pem = Certs().Read(ca);
+  t.server_name = name;
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("a server that is who it should be is trusted") {
+  Fixture f("server");
+  Reply r = f.Ask(Trust());
+  CHECK(r.error == "");
+  CHECK(r.status == 200);
+  CHECK(r.body.size() == 100'000);
+  CHECK(f.Ask(Trust("ca.pem", "good.example")).status == 200);
+  for (auto& q : f.server->requests()) CHECK(q.connection <= 2);  // kept alive
+}
+
+TEST_CASE("a server that is not is refused, unless nobody looks") {
+  Fixture f("named");
+  CHECK_THAT(f.Ask(Trust()).error, Catch::StartsWith("x509: IP address mismatch"));
+  CHECK_THAT(f.Ask(Trust("ca.pem", "evil.example")).error, Catch::StartsWith("x509: hostname mismatch"));
+  CHECK_THAT(f.Ask(Trust("other.pem", "good.example")).error,
+             Catch::StartsWith("x509: certificate signed by unknown authority"));
+  TlsOptions roots;
+  roots.server_name = "good.example";
+  CHECK_THAT(f.Ask(roots).error, Catch::StartsWith("x509: certificate signed by unknown authority"));
+  CHECK(f.server->requests().empty());
+  TlsOptions blind;
+  blind.insecure_skip_verify = true;
+  CHECK(f.Ask(blind).status == 200);
+}
+
+TEST_CASE("our certificate is shown to a server that asks") {
+  Fixture f("server", true);
+  CHECK(f.Ask(Trust()).status == 0);
+  TlsOptions t = Trust();
+  t.cert_pem = Certs().Read("client.pem");
+  t.key_pem = Certs().Read("client.key");
+  CHECK(f.Ask(t).status == 200);
+}
+
+TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut in the middle") {
+  FakeServer plain([](const FakeRequest&, FakeServer::Turn& t) { t.Close(); });
+  IoThread io;
+  HttpOptions o;
+  o.host = "127.0.0.1";
+  o.port = static_cast<uint16_t>(plain.port());
+  o.tls = Trust();
+  o.tls_timeout = absl::Milliseconds(50);
+  auto client = NewHttpClient(io.executor(), o);
+  REQUIRE(client.ok());
+  // The server waits for the end of a request that is none.
+  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/", "", "", {}, false, true}).error ==
+        "net/http: TLS handshake timeout");
+  io.Run([&] { client->reset(); });
+
+  Fixture f("server");
+  o.port = static_cast<uint16_t>(f.server->port());
+  o.tls_timeout = absl::Seconds(10);
+  client = NewHttpClient(io.executor(), o);
+  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/stream", "", "", {}, false, true}).error ==
+        "unexpected EOF");
+  io.Run([&] { client->reset(); });
+}
+
+TEST_CASE("TLS settings that cannot work are refused with the reason") {
+  auto error = [](TlsOptions t) { return util::Message(NewTlsContext(t).status()); };
+  TlsOptions t;
+  t.ca_pem = "nonsense";
+  CHECK_THAT(error(t), Catch::StartsWith("unable to load root certificates: "));
+  t = Trust();
+  t.cert_pem = Certs().Read("client.pem");
+  CHECK(error(t) == "a client certificate needs a client key");
+  t.key_pem = Certs().Read("server.key");
+  CHECK_THAT(error(t), Catch::Contains("client key"));
+  t.key_pem = "nonsense";
+  CHECK_THAT(error(t), Catch::StartsWith("unable to load client key: "));
+  t.cert_pem = "nonsense";
+  CHECK_THAT(error(t), Catch::StartsWith("unable to load client certificate: "));
+  t = Trust();
+  t.insecure_skip_verify = true;
+  CHECK(error(t) == "specifying a root certificates file with the insecure flag is not allowed");
+}
+
+}  // namespace berth::client
