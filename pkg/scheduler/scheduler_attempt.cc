@@ -25,6 +25,9 @@ Extender* BinderFor(const GenericScheduler& s, const api::Pod& pod) {
 // An API server gives up on a request after a minute; none takes effect later.
 constexpr absl::Duration kRequestLifetime = absl::Seconds(61);
 
+// A bind whose outcome is not known keeps room on its node, so finding out does not wait for long.
+constexpr absl::Duration kMaxBindRetry = absl::Seconds(5);
+
 std::vector<Symbol> DistinctReasons(const NodeFailures& failures) {
   std::vector<Symbol> reasons;
   const std::vector<FailureReason>* last = nullptr;
@@ -164,9 +167,10 @@ void Scheduler::BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fres
     return BindFailed(p, p.attempt->bind_answer);
   }
   if (!a.ok()) {
-    Wait(p, now_ + NextRetry(p));
+    Wait(p, now_ + std::min(NextRetry(p), kMaxBindRetry));
     return;
   }
+  p.retry_wait = absl::ZeroDuration();
   if (fresh->node_name == p.attempt->assumed->node_name) return Bound(p);
   if (!fresh->node_name.empty()) {
     p.confirmed = true;  // somebody else bound it, elsewhere
@@ -179,10 +183,9 @@ void Scheduler::BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fres
       !lost_at || (now_ - *lost_at > kRequestLifetime && p.attempt->bind_answer.kind != Answer::Kind::kLost);
   if (settled) return BindFailed(p, p.attempt->bind_answer);
   SetPlace(p, Place::kBinding);
-  const bool first_time = p.retry_wait == absl::ZeroDuration();
-  const absl::Duration wait = NextRetry(p);
-  if (first_time) return Bind(p);
-  Wait(p, now_ + wait);
+  const int resends = p.attempt->resends++;
+  if (resends == 0) return Bind(p);
+  Wait(p, now_ + std::min(absl::Milliseconds(100) * (1 << std::min(resends, 10)), kMaxBindRetry));
 }
 
 void Scheduler::Bound(Pending& p) {
@@ -295,7 +298,7 @@ void Scheduler::Verified(Pending& p, const Answer& a, const api::PodPtr& fresh) 
                     (a.ok() && fresh->Finished());
   if (!a.ok() && !gone) {
     LOG(WARNING) << "Cannot find out where pod " << Name(*p.pod) << " is: " << a.message << "; retrying";
-    Wait(p, now_ + NextRetry(p));
+    Wait(p, now_ + std::min(NextRetry(p), kMaxBindRetry));
     return;
   }
   if (!gone && !fresh->node_name.empty()) {

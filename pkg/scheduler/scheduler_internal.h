@@ -14,6 +14,7 @@ struct Scheduler::Attempt {
   api::PodPtr assumed;                    // the copy with the node in it
   std::optional<absl::Duration> lost_at;  // the bind was sent, and nobody knows what became of it
   Answer bind_answer;                     // the one that made us ask
+  int resends = 0;                        // how often the same bind was sent again
   std::vector<VolumeBinder::Binding> volumes;
   size_t next_volume = 0;
   std::shared_ptr<const NodeFailures> failures;  // a preemption is to follow
