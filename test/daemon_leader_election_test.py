@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Two schedulers and one lock: one decides at a time, the other takes over, and nothing is bound by both."""
+import signal
+
+from daemon_harness import *
+
+LEASE = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"]
+LOCK = "/api/v1/namespaces/kube-system/endpoints/kube-scheduler"
+ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
+
+
+def record(api):
+    status, lock = api.call("GET", LOCK)
+    return json.loads(lock["metadata"]["annotations"][ANNOTATION]) if status == 200 else None
+
+
+def start(api, name, *flags):
+    return Scheduler(api.url, *LEASE, *flags, name=name, leader_elect=True)
+
+
+def is_leader(s):
+    return s.metrics().get('leader_election_master_status{name="kube-scheduler"}') == 1
+
+
+def one_leads_and_hands_over_when_it_ends():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
+    first = start(api, "first")
+    wait_until("a leader", lambda: is_leader(first))
+    second = start(api, "second")
+    second.wait_for_log("attempting to acquire leader lease  kube-system/kube-scheduler...")
+    r = record(api)
+    assert r["leaseDurationSeconds"] == 3 and r["leaderTransitions"] == 0, r
+    api.add_pod("p0", cpu="100m")
+    wait_until("p0 placed", lambda: api.placements()["p0"])
+    # The one that stands by follows the cluster and serves its pages, and decides nothing.
+    assert not is_leader(second) and second.page("/healthz")[2] == "ok"
+    wait_until("the standby knows the pod", lambda: second.metrics()['scheduler_scheduler_cache_size{type="pods"}'] == 1)
+    assert second.metrics()["scheduler_pods_bound_total"] == 0
+    assert first.stop() == 0
+    wait_until("the other one leads", lambda: is_leader(second))
+    assert record(api)["leaderTransitions"] >= 1
+    api.add_pod("p1", cpu="100m")
+    wait_until("p1 placed", lambda: api.placements()["p1"])
+    reasons = [e["message"].split(" ", 1)[1] for e in api.events("kube-system", "LeaderElection")]
+    assert reasons.count("became leader") == 2, reasons
+
+
+def a_killed_leader_is_replaced():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
+    first = start(api, "first")
+    wait_until("a leader", lambda: is_leader(first))
+    second = start(api, "second")
+    second.wait_for_log("attempting to acquire")
+    first.process.kill()
+    first.process.wait()
+    api.add_pod("p", cpu="100m")
+    wait_until("the pod placed by the other", lambda: api.placements()["p"])
+    assert second.process.poll() is None
+
+
+def a_leader_paused_past_its_lease_binds_nothing_and_ends():
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="4") for i in range(4)]))
+    first = start(api, "first")
+    wait_until("a leader", lambda: is_leader(first))
+    second = start(api, "second")
+    second.wait_for_log("attempting to acquire")
+    first.process.send_signal(signal.SIGSTOP)
+    wait_until("the other one leads", lambda: is_leader(second))
+    names = [f"p{i}" for i in range(16)]
+    for n in names:
+        api.add_pod(n, cpu="1")
+    first.process.send_signal(signal.SIGCONT)
+    wait_until("the one that was paused has ended", lambda: first.process.poll() is not None)
+    assert first.process.returncode == 1, first.process.returncode
+    assert "error: lost lease" in first.log(), first.log()[-2000:]
+    wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
+    api.check_not_overcommitted()
+    m = second.metrics()
+    assert m["scheduler_pods_bound_total"] == 16 and m["scheduler_bind_failures_total"] == 0, m
+
+
+def a_stolen_lock_ends_the_process():
+    api = Api.start(write_objects("cluster.json", [node("n0")]))
+    first = start(api, "first")
+    wait_until("a leader", lambda: is_leader(first))
+    lock = api.get(LOCK)
+    thief = dict(record(api), holderIdentity="thief", leaderTransitions=5)
+    lock["metadata"]["annotations"][ANNOTATION] = json.dumps(thief)
+    del lock["metadata"]["resourceVersion"]
+    assert api.call("PUT", LOCK, lock)[0] == 200
+    wait_until("it has ended", lambda: first.process.poll() is not None)
+    assert first.process.returncode == 1
+    assert "lost master" in first.log() and "error: lost lease" in first.log(), first.log()[-2000:]
+
+
+def an_unreachable_api_server_ends_the_leader():
+    api = Api.start(write_objects("cluster.json", [node("n0")]))
+    proxy = Proxy(api.port)
+    s = Scheduler(proxy.url, *LEASE, leader_elect=True)
+    wait_until("a leader", lambda: is_leader(s))
+    proxy.close()
+    wait_until("it has ended", lambda: s.process.poll() is not None)
+    assert s.process.returncode == 1 and "error: lost lease" in s.log(), s.log()[-2000:]
+
+
+def bad_timings_and_locks_are_errors():
+    for flags, text in ((["--leader-elect-renew-deadline=4s"], "leaseDuration must be greater than renewDeadline"),
+                        (["--leader-elect-retry-period=1900ms"],
+                         "renewDeadline must be greater than retryPeriod*JitterFactor"),
+                        (["--leader-elect-resource-lock=stone"], "couldn't create resource lock: Invalid lock-type stone")):
+        s = Scheduler("http://127.0.0.1:1", *LEASE, *flags, leader_elect=True)
+        assert s.process.wait(timeout=30) == 1
+        assert f"error: {text}" in s.log() or f"error: couldn't create leader elector: {text}" in s.log(), (text, s.log()[-500:])
+
+
+def other_kinds_of_locks():
+    api = Api.start(write_objects("cluster.json", [node("n0")]))
+    for kind, path in (("configmaps", "/api/v1/namespaces/kube-system/configmaps/other"),
+                       ("leases", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/other")):
+        s = start(api, kind, f"--leader-elect-resource-lock={kind}", "--lock-object-name=other")
+        wait_until("a leader", lambda: s.metrics().get('leader_election_master_status{name="other"}') == 1)
+        lock = api.get(path)
+        holder = (lock["spec"]["holderIdentity"] if kind == "leases" else
+                  json.loads(lock["metadata"]["annotations"][ANNOTATION])["holderIdentity"])
+        assert "_" in holder, lock
+        assert s.stop() == 0
+
+
+run(one_leads_and_hands_over_when_it_ends, a_killed_leader_is_replaced,
+    a_leader_paused_past_its_lease_binds_nothing_and_ends, a_stolen_lock_ends_the_process,
+    an_unreachable_api_server_ends_the_leader, bad_timings_and_locks_are_errors, other_kinds_of_locks)
