@@ -1,0 +1,221 @@
+// What extenders do to decisions: a scheduler built from a Policy, with extenders that answer as the test says.
+#include <catch2/catch.hpp>
+#include <functional>
+
+#include "pkg/scheduler/reference/objects.h"
+
+namespace berth::scheduler {
+namespace {
+
+using reference::Asks;
+using reference::Cat;
+using reference::NodeOf;
+using reference::Outcome;
+using reference::PodOf;
+using reference::Quoted;
+using reference::World;
+using Strings = std::vector<std::string>;
+
+// By urlPrefix.
+struct Behaviour {
+  bool interested = true;
+  std::function<absl::StatusOr<Extender::FilterResult>(const Strings&)> filter;  // null: all pass
+  absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> scores = std::vector<std::pair<std::string, int64_t>>();
+  std::vector<Strings> asked;  // the nodes of each Filter call
+};
+using Behaviours = std::map<std::string, Behaviour>;
+
+class FakeExtender final : public Extender {
+ public:
+  FakeExtender(const ExtenderConfig& config, Behaviour* behaviour) : config_(config), behaviour_(behaviour) {}
+  const std::string& name() const override { return config_.url_prefix; }
+  bool IsInterested(const api::Pod&) const override { return behaviour_->interested; }
+  absl::StatusOr<FilterResult> Filter(const api::Pod&, const std::vector<api::NodePtr>& nodes) override {
+    Strings names;
+    for (const api::NodePtr& n : nodes) names.push_back(n->meta.name);
+    std::sort(names.begin(), names.end());
+    behaviour_->asked.push_back(names);
+    if (behaviour_->filter != nullptr) return behaviour_->filter(names);
+    FilterResult all;
+    for (const std::string& n : names) all.nodes.emplace_back(n);
+    return all;
+  }
+  absl::StatusOr<absl::flat_hash_map<Symbol, int64_t>> Prioritize(const api::Pod&,
+                                                                  const std::vector<api::NodePtr>&) override {
+    if (!behaviour_->scores.ok()) return behaviour_->scores.status();
+    absl::flat_hash_map<Symbol, int64_t> out;
+    for (const auto& [node, score] : *behaviour_->scores) out[Symbol(node)] = score * config_.weight;
+    return out;
+  }
+  bool IsBinder() const override { return false; }
+  absl::Status Bind(const api::Pod&, const std::string&) override { return util::Internal("not asked for"); }
+
+ private:
+  ExtenderConfig config_;
+  Behaviour* behaviour_;
+};
+
+Extender::FilterResult Passing(const Strings& nodes) {
+  Extender::FilterResult out;
+  for (const std::string& n : nodes) out.nodes.emplace_back(n);
+  return out;
+}
+
+std::unique_ptr<GenericScheduler> Build(World& w, Behaviours& behaviours, std::string_view policy,
+                                        bool pod_priority = false) {
+  FactoryArgs args = w.Args(pod_priority);
+  args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
+    return std::make_unique<FakeExtender>(c, &behaviours[c.url_prefix]);
+  };
+  std::string json = Quoted(policy);
+  auto decoded = DecodePolicy(std::string_view(json));
+  REQUIRE(decoded.ok());
+  auto made = CreateFromConfig(*decoded, args);
+  INFO(made.status().message());
+  REQUIRE(made.ok());
+  return std::move(*made);
+}
+
+const char kTwoFilters[] =
+    "{'predicates':[{'name':'GeneralPredicates'}],'priorities':[],'extenders':["
+    "{'urlPrefix':'http://one','filterVerb':'f'},{'urlPrefix':'http://two','filterVerb':'f'}]}";
+
+}  // namespace
+
+TEST_CASE("extenders are asked in their order, each about what is left") {
+  World w;
+  w.Nodes({NodeOf("a"), NodeOf("b"), NodeOf("c"), NodeOf("full", "", "", "'cpu':'0','pods':'0'")});
+  Behaviours b;
+  b["http://one"].filter = [](const Strings&) { return Passing({"b", "c"}); };
+  b["http://two"].filter = [](const Strings&) { return Passing({"c"}); };
+  auto s = Build(w, b, kTwoFilters);
+  CHECK(Outcome(s->Schedule(PodOf("p"))) == "c");
+  CHECK(b["http://one"].asked == std::vector<Strings>{{"a", "b", "c"}});
+  CHECK(b["http://two"].asked == std::vector<Strings>{{"b", "c"}});
+
+  b["http://one"].interested = false;
+  CHECK(Outcome(s->Schedule(PodOf("q"))) == "c");
+  CHECK(b["http://one"].asked.size() == 1);
+  CHECK(b["http://two"].asked.back() == Strings{"a", "b", "c"});
+}
+
+TEST_CASE("when no node is left the rest is not asked, and reasons are counted beside the predicates'") {
+  World w;
+  w.Nodes({NodeOf("a"), NodeOf("b"), NodeOf("c"), NodeOf("full", "", "", "'cpu':'0','pods':'0'")});
+  Behaviours b;
+  b["http://one"].filter = [](const Strings&) {
+    Extender::FilterResult none;
+    none.failed = {{Symbol("a"), "100% taken"}, {Symbol("b"), "100% taken"}};  // c goes without a word
+    return none;
+  };
+  Decision d = Build(w, b, kTwoFilters)->Schedule(PodOf("p"));
+  CHECK(d.outcome == Decision::Outcome::kUnfit);
+  CHECK(d.error == "0/4 nodes are available: 1 Insufficient pods, 2 100% taken.");
+  CHECK(b["http://two"].asked.empty());
+}
+
+TEST_CASE("an extender that fails to filter fails the attempt with its words") {
+  World w;
+  w.Nodes({NodeOf("a")});
+  Behaviours b;
+  b["http://one"].filter = [](const Strings&) -> absl::StatusOr<Extender::FilterResult> {
+    return util::Internal("%s is 100%d broken");
+  };
+  Decision d = Build(w, b, kTwoFilters)->Schedule(PodOf("p"));
+  CHECK(d.outcome == Decision::Outcome::kError);
+  CHECK(d.error == "%s is 100%d broken");
+}
+
+TEST_CASE("extenders' scores are added by weight, and one that fails to score is passed over") {
+  World w;
+  w.Nodes({NodeOf("a"), NodeOf("b")});
+  Behaviours b;
+  const char* policy =
+      "{'predicates':[],'priorities':[{'name':'EqualPriority','weight':5}],'extenders':["
+      "{'urlPrefix':'http://one','prioritizeVerb':'p','weight':3},{'urlPrefix':'http://two','prioritizeVerb':'p',"
+      "'weight':1}]}";
+  b["http://one"].scores = std::vector<std::pair<std::string, int64_t>>{{"a", 4}, {"b", 1}};
+  b["http://two"].scores = util::Internal("no idea");
+  DecisionTrace trace;
+  CHECK(Outcome(Build(w, b, policy)->Schedule(PodOf("p"), &trace)) == "a");
+  CHECK(trace.totals == std::vector<int64_t>{17, 8});
+  b["http://two"].scores = std::vector<std::pair<std::string, int64_t>>{{"b", 10}, {"unknown", 1000}};
+  DecisionTrace other;
+  CHECK(Outcome(Build(w, b, policy)->Schedule(PodOf("p"), &other)) == "b");
+  CHECK(other.totals == std::vector<int64_t>{17, 18});
+}
+
+TEST_CASE("without priorities an extender's scores stand alone") {
+  World w;
+  w.Nodes({NodeOf("a"), NodeOf("b")});
+  Behaviours b;
+  b["http://one"].scores = std::vector<std::pair<std::string, int64_t>>{{"a", 1}};
+  DecisionTrace trace;
+  CHECK(Outcome(Build(w, b,
+                      "{'predicates':[],'priorities':[],'extenders':[{'urlPrefix':'http://one','prioritizeVerb':'p',"
+                      "'weight':2}]}")
+                    ->Schedule(PodOf("p"), &trace)) == "a");
+  CHECK(trace.totals == std::vector<int64_t>{2, 0});
+}
+
+TEST_CASE("resources that an extender manages are not asked of nodes, for every pod") {
+  World w;
+  w.Nodes({NodeOf("a")});
+  Behaviours b;
+  b["http://one"].interested = false;
+  auto policy = [](const char* ignored) {
+    return Cat(
+        "{'predicates':[{'name':'PodFitsResources'}],'priorities':[],'extenders':[{'urlPrefix':'http://one',"
+        "'filterVerb':'f','managedResources':[{'name':'example.com/fpga','ignoredByScheduler':",
+        ignored, "}]}]}");
+  };
+  auto pod = PodOf("p", Asks("'cpu':'1','example.com/fpga':'2'"));
+  CHECK(Outcome(Build(w, b, policy("true"))->Schedule(pod)) == "a");
+  CHECK(Outcome(Build(w, b, policy("false"))->Schedule(pod)) ==
+        "0/1 nodes are available: 1 Insufficient example.com/fpga.");
+}
+
+TEST_CASE("B-26 kept: preemption asks extenders whether they are interested or not, and they may refuse") {
+  World w;
+  w.Nodes({NodeOf("a", "", "", "'cpu':'1','pods':'9'"), NodeOf("b", "", "", "'cpu':'1','pods':'9'")});
+  w.Place(PodOf("x", Cat(Asks("'cpu':'1'"), ",'priority':1")), "a");
+  w.Place(PodOf("y", Cat(Asks("'cpu':'1'"), ",'priority':2")), "b");
+  Behaviours b;
+  b["http://one"].interested = false;
+  auto s = Build(w, b, kTwoFilters, true);
+  auto pod = PodOf("p", Cat(Asks("'cpu':'1'"), ",'priority':9"));
+  Decision d = s->Schedule(pod);
+  REQUIRE(d.outcome == Decision::Outcome::kUnfit);
+  CHECK(s->Preempt(pod, *d.failures).node.str() == "a");
+  CHECK(b["http://one"].asked == std::vector<Strings>{{"a"}});
+
+  b["http://one"].filter = [](const Strings& nodes) { return Passing(nodes[0] == "a" ? Strings{} : nodes); };
+  CHECK(s->Preempt(pod, *d.failures).node.str() == "b");
+  b["http://one"].filter = [](const Strings&) -> absl::StatusOr<Extender::FilterResult> {
+    return util::Internal("away");
+  };
+  CHECK(s->Preempt(pod, *d.failures).node.empty());
+}
+
+TEST_CASE("a node that an extender refused may still be preempted on") {
+  World w;
+  w.Nodes({NodeOf("a")});
+  w.Place(PodOf("x", Cat(Asks("'cpu':'1'"), ",'priority':1")), "a");
+  Behaviours b;
+  b["http://one"].filter = [](const Strings&) {
+    Extender::FilterResult none;
+    none.failed = {{Symbol("a"), "busy"}};
+    return none;
+  };
+  auto s = Build(w, b, kTwoFilters, true);
+  auto pod = PodOf("p", Cat(Asks("'cpu':'1'"), ",'priority':9"));
+  Decision d = s->Schedule(pod);
+  REQUIRE(d.outcome == Decision::Outcome::kUnfit);
+  b["http://one"].filter = nullptr;
+  Preemption p = s->Preempt(pod, *d.failures);
+  CHECK(p.node.str() == "a");
+  // Nothing has to go: the pod fits as soon as the extender says so.
+  CHECK(p.victims.empty());
+}
+
+}  // namespace berth::scheduler
