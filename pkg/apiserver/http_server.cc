@@ -316,10 +316,8 @@ class Session final : public std::enable_shared_from_this<Session<Stream>>, publ
     writing_text_.clear();
     writing_text_.swap(out_);
     if (!writing_text_.empty()) buffers.push_back(asio::buffer(writing_text_));
-    writing_frames_.clear();
     constexpr size_t kMostFrames = 64;  // more buffers than this a system call would not take at once
     while (!queue_.empty() && writing_frames_.size() < kMostFrames) {
-      queued_bytes_ -= queue_.front()->size();
       writing_frames_.push_back(std::move(queue_.front()));
       queue_.pop_front();
       std::string_view text =
@@ -331,12 +329,16 @@ class Session final : public std::enable_shared_from_this<Session<Stream>>, publ
       if (!unchunked_) buffers.push_back(asio::buffer(kEnd.data(), kEnd.size()));
       finished_ = false;
       if (close_after_stream_) close_after_write_ = true;
-      stream_ended_ = true;
     }
-    if (buffers.empty()) return;
+    if (buffers.empty()) {
+      if (close_after_write_) Close();
+      return;
+    }
     writing_ = true;
     asio::async_write(stream_, buffers, [self = this->shared_from_this()](error_code ec, size_t) {
       self->writing_ = false;
+      for (const Frame& f : self->writing_frames_) self->queued_bytes_ -= f->size();
+      self->writing_frames_.clear();
       if (ec) {
         self->Close();
         return;
@@ -355,7 +357,6 @@ class Session final : public std::enable_shared_from_this<Session<Stream>>, publ
       return;
     }
     if (Streaming() || waiting_) return;
-    stream_ended_ = false;
     if (buffer_.size() > 0) {
       Process();
     } else {
@@ -388,8 +389,9 @@ class Session final : public std::enable_shared_from_this<Session<Stream>>, publ
   std::unique_ptr<Watch> watch_;
   std::deque<Frame> queue_;
   std::vector<Frame> writing_frames_;
-  size_t queued_bytes_ = 0, allowed_bytes_ = SIZE_MAX;
-  bool unchunked_ = false, close_after_stream_ = false, finished_ = false, flush_posted_ = false, stream_ended_ = false;
+  size_t queued_bytes_ = 0,  // in queue_ and writing_frames_
+      allowed_bytes_ = SIZE_MAX;
+  bool unchunked_ = false, close_after_stream_ = false, finished_ = false, flush_posted_ = false;
 };
 
 }  // namespace

@@ -454,6 +454,7 @@ void Encode(const Value& v, const TypeDef& type, std::string* out) {
 absl::StatusOr<std::string> CanonicalQuantity(std::string_view text) {
   auto q = api::Quantity::Parse(text);
   if (!q.ok()) return q.status();
+  if (q->SaturatesValue()) return std::string(text);  // beyond int64 it is kept to the letter
   std::string canonical = q->RoundedUpToMilli().String();
   // 1.10 keeps the text of "+1" and "01", which differ from the canonical form only by a sign or zeros before it.
   std::string_view bare = text;

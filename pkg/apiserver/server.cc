@@ -46,13 +46,13 @@ struct Server::Parts {
   ServerOptions options;
   util::RealClock real_clock;
   const util::Clock* clock;
-  asio::io_context io{1};
   Store store;
   Registry registry;
   Api api;
   EventExpiry expiry;
   std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<AuthGate> gate;
+  asio::io_context io{1};  // goes before the store: connections that it still holds leave the store as they go
   HttpServer http;
   asio::steady_timer sweep;
   uint16_t insecure_port = 0, secure_port = 0;
