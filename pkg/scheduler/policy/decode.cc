@@ -122,7 +122,8 @@ class Reader {
     if (!v.IsArray()) return Fail(v, path, "a list of strings is needed here");
     out->clear();
     for (auto [key, element] : v.Children()) {
-      String(element, absl::StrCat(path, "[", out->size(), "]"), &out->emplace_back());
+      std::string at = absl::StrCat(path, "[", out->size(), "]");
+      String(element, at, &out->emplace_back());
     }
   }
   void Base64(Json v, const std::string& path, std::string* out) {

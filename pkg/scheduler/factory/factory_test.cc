@@ -1,0 +1,394 @@
+// Registries and what is built from them.
+#include <absl/strings/str_join.h>
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/algorithm/predicates/predicates.h"
+#include "pkg/scheduler/algorithmprovider/defaults.h"
+#include "pkg/scheduler/factory/registry.h"
+#include "pkg/scheduler/reference/objects.h"
+
+namespace berth::scheduler {
+namespace {
+
+using reference::Cat;
+using reference::NodeOf;
+using reference::Outcome;
+using reference::PodOf;
+using reference::World;
+
+std::string Mistake(const absl::StatusOr<std::unique_ptr<GenericScheduler>>& made) {
+  return made.ok() ? "none" : util::Message(made.status());
+}
+std::string PolicyMistake(World& w, std::string_view text, SchedulerGates gates = {}) {
+  FactoryArgs args = w.Args();
+  args.gates = gates;
+  return Mistake(CreateFromConfig(DecodePolicy(std::string_view(reference::Quoted(text))).value(), args));
+}
+EffectiveAlgorithm Effective(World& w, const char* provider, SchedulerGates gates = {}) {
+  EffectiveAlgorithm out;
+  FactoryArgs args = w.Args();
+  args.gates = gates;
+  REQUIRE(CreateFromProvider(provider, args, &out).ok());
+  return out;
+}
+std::string Weights(const EffectiveAlgorithm& e) {
+  std::string out;
+  for (const auto& [name, weight] : e.priorities) out += Cat(out.empty() ? "" : " ", name, "=", std::to_string(weight));
+  return out;
+}
+
+constexpr char kProviderPredicates[] =
+    "CheckNodeCondition GeneralPredicates NoDiskConflict PodToleratesNodeTaints MaxEBSVolumeCount MaxGCEPDVolumeCount "
+    "MaxAzureDiskVolumeCount CheckVolumeBinding NoVolumeZoneConflict CheckNodeMemoryPressure CheckNodeDiskPressure "
+    "MatchInterPodAffinity";
+
+PerNodePredicate Named(const char* node) {
+  return [node](const api::Pod&, const NodeInfo& info) {
+    PredicateResult r;
+    r.fit = info.node()->meta.name == node;
+    return r;
+  };
+}
+Registry WithPredicate(std::string_view name, FitPredicate predicate) {
+  Registry r = Registry::FrozenCopy();
+  REQUIRE(r.AddPredicate(name, [predicate](const PluginFactoryArgs&) { return predicate; }).ok());
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("names of algorithms") {
+  for (const char* good : {"ab", "A1", "1a", "a-b", "a--b", "Z9z"}) {
+    INFO(good);
+    CHECK(Registry::CheckName(good).ok());
+  }
+  for (const char* bad : {"", "a", "-ab", "ab-", "a_b", "a.b", "a b",
+                          "\xc3\xa4"
+                          "b"}) {
+    INFO(bad);
+    CHECK(util::Message(Registry::CheckName(bad)) ==
+          Cat("Algorithm name ", bad,
+              " does not match the name validation regexp \"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$\"."));
+  }
+  Registry r;
+  CHECK(!r.AddPredicate("x", predicates::HostName).ok());
+  CHECK(!r.AddPriority("x_", nullptr, 1).ok());
+  CHECK(!r.AddProvider("x", {}).ok());
+  CHECK(r.predicates().empty());
+}
+
+TEST_CASE("DefaultProvider and ClusterAutoscalerProvider: what they run") {
+  World w;
+  EffectiveAlgorithm e = Effective(w, "DefaultProvider");
+  CHECK(absl::StrJoin(e.predicates, " ") == kProviderPredicates);
+  CHECK(Weights(e) ==
+        "BalancedResourceAllocation=1 InterPodAffinityPriority=1 LeastRequestedPriority=1 NodeAffinityPriority=1 "
+        "NodePreferAvoidPodsPriority=10000 SelectorSpreadPriority=1 TaintTolerationPriority=1");
+  CHECK(e.mandatory.empty());  // it names it itself
+  EffectiveAlgorithm a = Effective(w, "ClusterAutoscalerProvider");
+  CHECK(absl::StrJoin(a.predicates, " ") == kProviderPredicates);
+  CHECK(Weights(a) ==
+        "BalancedResourceAllocation=1 InterPodAffinityPriority=1 MostRequestedPriority=1 NodeAffinityPriority=1 "
+        "NodePreferAvoidPodsPriority=10000 SelectorSpreadPriority=1 TaintTolerationPriority=1");
+  CHECK(ListAlgorithmProviders() == "ClusterAutoscalerProvider | DefaultProvider");
+  CHECK(Mistake(CreateFromProvider("TalkintDataProvider", w.Args())) ==
+        "plugin \"TalkintDataProvider\" has not been registered");
+}
+
+TEST_CASE("what is registered") {
+  auto predicates = ListRegisteredFitPredicates();
+  for (const char* name :
+       {"CheckNodeCondition", "CheckNodeDiskPressure", "CheckNodeMemoryPressure", "CheckVolumeBinding",
+        "GeneralPredicates", "HostName", "MatchInterPodAffinity", "MatchNodeSelector", "MaxAzureDiskVolumeCount",
+        "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "NoDiskConflict", "NoVolumeZoneConflict", "PodFitsHostPorts",
+        "PodFitsPorts", "PodFitsResources", "PodToleratesNodeTaints"}) {
+    INFO(name);
+    CHECK(IsFitPredicateRegistered(name));
+    CHECK(std::find(predicates.begin(), predicates.end(), name) != predicates.end());
+  }
+  for (const char* name : {"CheckNodeUnschedulable", "PodToleratesNodeNoExecuteTaints", "NoVolumeNodeConflict",
+                           "CheckNodePIDPressure", "CheckServiceAffinity", "CheckNodeLabelPresence"}) {
+    INFO(name);
+    CHECK(!IsFitPredicateRegistered(name));
+  }
+  for (const char* name :
+       {"BalancedResourceAllocation", "EqualPriority", "ImageLocalityPriority", "InterPodAffinityPriority",
+        "LeastRequestedPriority", "MostRequestedPriority", "NodeAffinityPriority", "NodePreferAvoidPodsPriority",
+        "SelectorSpreadPriority", "ServiceSpreadingPriority", "TaintTolerationPriority"}) {
+    INFO(name);
+    CHECK(IsPriorityFunctionRegistered(name));
+  }
+  CHECK(!IsPriorityFunctionRegistered("ResourceLimitsPriority"));
+  CHECK(Registry::Global().mandatory().contains("CheckNodeCondition"));
+}
+
+TEST_CASE("the fixed order of predicates") {
+  std::string order;
+  for (std::string_view key : PredicateOrdering()) order += Cat(order.empty() ? "" : " ", key);
+  CHECK(order ==
+        "CheckNodeCondition CheckNodeUnschedulable GeneralPredicates HostName PodFitsHostPorts MatchNodeSelector "
+        "PodFitsResources NoDiskConflict PodToleratesNodeTaints PodToleratesNodeNoExecuteTaints CheckNodeLabelPresence "
+        "CheckServiceAffinity MaxEBSVolumeCount MaxGCEPDVolumeCount MaxAzureDiskVolumeCount CheckVolumeBinding "
+        "NoVolumeZoneConflict CheckNodeMemoryPressure CheckNodeDiskPressure MatchInterPodAffinity");
+}
+
+TEST_CASE("gate TaintNodesByCondition") {
+  World w;
+  SchedulerGates gates;
+  gates.taint_nodes_by_condition = true;
+  EffectiveAlgorithm e = Effective(w, "DefaultProvider", gates);
+  CHECK(absl::StrJoin(e.predicates, " ") == std::string(kProviderPredicates).substr(sizeof("CheckNodeCondition")));
+  CHECK(PolicyMistake(w, "{'predicates':[{'name':'CheckNodeCondition'}]}", gates) ==
+        "Invalid configuration: Predicate type not found for CheckNodeCondition");
+  // A Policy gets the tolerations whether it names them or not, and cordoned nodes are not protected.
+  w.Nodes({NodeOf("a", "", "'unschedulable':true"), NodeOf("b", "", "'taints':[{'key':'k','effect':'NoSchedule'}]")});
+  FactoryArgs args = w.Args();
+  args.gates = gates;
+  auto s = CreateFromConfig(DecodePolicy(std::string_view("{\"predicates\":[]}")).value(), args, &e).value();
+  CHECK(e.mandatory == std::vector<std::string>{"PodToleratesNodeTaints"});
+  CHECK(Outcome(s->Schedule(PodOf("p"))) == "a");
+}
+
+TEST_CASE("gate ResourceLimitsPriorityFunction") {
+  World w;
+  SchedulerGates gates;
+  const char* policy = "{'priorities':[{'name':'ResourceLimitsPriority','weight':1}]}";
+  CHECK(PolicyMistake(w, policy) == "Invalid configuration: Priority type not found for ResourceLimitsPriority");
+  gates.resource_limits_priority_function = true;
+  CHECK(PolicyMistake(w, policy, gates) == "none");
+  CHECK(Effective(w, "DefaultProvider", gates).priorities.size() == 7);
+}
+
+TEST_CASE("gate VolumeScheduling off: volume binding judges nothing") {
+  World w;
+  w.Nodes({NodeOf("a")});
+  w.Claim("c", "");
+  FactoryArgs args = w.Args();
+  args.gates.algorithm.volume_scheduling = false;
+  auto pod = PodOf("p", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]");
+  CHECK(Outcome(CreateFromProvider("DefaultProvider", args).value()->Schedule(pod)) == "a");
+  CHECK(Outcome(w.Provider()->Schedule(pod)) == "pod has unbound PersistentVolumeClaims");
+}
+
+TEST_CASE("CreateFromKeys: every unknown name at once, weights, the range of the hard weight") {
+  World w;
+  CHECK(Mistake(CreateFromKeys({"Nothing", "HostName"}, {"Neither"}, w.Args())) ==
+        "[Invalid predicate name \"Nothing\" specified - no corresponding function found, "
+        "Invalid priority name Neither specified - no corresponding function found]");
+  CHECK(Mistake(CreateFromKeys({}, {"Neither"}, w.Args())) ==
+        "Invalid priority name Neither specified - no corresponding function found");
+  for (int weight : {0, 101, -1}) {
+    FactoryArgs args = w.Args();
+    args.hard_pod_affinity_symmetric_weight = weight;
+    CHECK(Mistake(CreateFromKeys({}, {}, args)) ==
+          Cat("invalid hardPodAffinitySymmetricWeight: ", std::to_string(weight), ", must be in the range 1-100"));
+  }
+  for (int weight : {1, 100}) {
+    FactoryArgs args = w.Args();
+    args.hard_pod_affinity_symmetric_weight = weight;
+    CHECK(Mistake(CreateFromKeys({}, {}, args)) == "none");
+  }
+  EffectiveAlgorithm e;
+  REQUIRE(CreateFromKeys({}, {}, w.Args(), &e).ok());
+  CHECK(e.predicates == std::vector<std::string>{"CheckNodeCondition"});
+  CHECK(e.mandatory == std::vector<std::string>{"CheckNodeCondition"});
+}
+
+TEST_CASE("CreateFromConfig: absent lists are DefaultProvider's, all mistakes at once") {
+  World w;
+  EffectiveAlgorithm e;
+  REQUIRE(CreateFromConfig(Policy(), w.Args(), &e).ok());
+  CHECK(absl::StrJoin(e.predicates, " ") == kProviderPredicates);
+  CHECK(e.priorities.size() == 7);
+  CHECK(PolicyMistake(w,
+                      "{'predicates':[{'name':'One'},{'name':'Two','argument':{}},{'name':'x','argument':"
+                      "{'labelsPresence':{'labels':['l']}}}],'priorities':[{'name':'Three','weight':0},"
+                      "{'name':'Four','weight':1,'argument':{'labelPreference':{'label':'l'},'serviceAntiAffinity':{'"
+                      "label':'l'}}}]}") ==
+        "[Priority Three should have a positive weight applied to it or it has overflown, "
+        "Invalid configuration: Predicate type not found for One, "
+        "Exactly 1 predicate argument is required, numArgs: 0, Predicate: Two, "
+        "Algorithm name x does not match the name validation regexp \"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$\"., "
+        "Invalid configuration: Priority type not found for Three, "
+        "Exactly 1 priority argument is required, numArgs: 2, Priority: Four]");
+  CHECK(PolicyMistake(w, "{'hardPodAffinitySymmetricWeight':101}") ==
+        "invalid hardPodAffinitySymmetricWeight: 101, must be in the range 1-100");
+  CHECK(PolicyMistake(w, "{'hardPodAffinitySymmetricWeight':5000000000}") != "none");
+  CHECK(PolicyMistake(w, "{'hardPodAffinitySymmetricWeight':0}") == "none");
+  CHECK(PolicyMistake(w,
+                      "{'priorities':[{'name':'EqualPriority','weight':922337203685477579},"
+                      "{'name':'LeastRequestedPriority','weight':922337203685477579}]}") ==
+        "Total priority of priority functions has overflown");
+  CHECK(PolicyMistake(w, "{'extenders':[{'urlPrefix':'http://x'}]}") ==
+        "extender http://x: extenders cannot be called from here");
+}
+
+TEST_CASE("a Policy's weights replace the registered ones, and of duplicates the last counts") {
+  World w;
+  EffectiveAlgorithm e;
+  auto policy = [](const char* text) { return DecodePolicy(std::string_view(reference::Quoted(text))).value(); };
+  REQUIRE(CreateFromConfig(policy("{'priorities':[{'name':'NodePreferAvoidPodsPriority','weight':2},"
+                                  "{'name':'EqualPriority','weight':3},{'name':'EqualPriority','weight':4}]}"),
+                           w.Args(), &e)
+              .ok());
+  CHECK(Weights(e) == "EqualPriority=4 NodePreferAvoidPodsPriority=2");
+}
+
+TEST_CASE("an argument under a known name replaces that predicate, in this scheduler only") {
+  World w;
+  w.Nodes({NodeOf("a"), NodeOf("b", "'x':'1'")});
+  auto s = w.FromPolicy(
+      "{'predicates':[{'name':'HostName','argument':{'labelsPresence':{'labels':['x'],'presence':true}}}],'priorities':"
+      "[]}");
+  CHECK(Outcome(s->Schedule(PodOf("p", "'nodeName':'a'"))) == "b");
+  auto plain = w.FromPolicy("{'predicates':[{'name':'HostName'}],'priorities':[]}");
+  CHECK(Outcome(plain->Schedule(PodOf("p", "'nodeName':'a'"))) == "a");
+}
+
+TEST_CASE("policies of 1.0 to 1.9 are accepted") {
+  World w;
+  const char* predicates =
+      "{'name':'MatchNodeSelector'},{'name':'PodFitsResources'},{'name':'PodFitsPorts'},{'name':'PodFitsHostPorts'},"
+      "{'name':'HostName'},{'name':'NoDiskConflict'},{'name':'NoVolumeZoneConflict'},{'name':'MaxEBSVolumeCount'},"
+      "{'name':'MaxGCEPDVolumeCount'},{'name':'MaxAzureDiskVolumeCount'},{'name':'PodToleratesNodeTaints'},"
+      "{'name':'CheckNodeMemoryPressure'},{'name':'CheckNodeDiskPressure'},{'name':'CheckNodeCondition'},"
+      "{'name':'MatchInterPodAffinity'},{'name':'GeneralPredicates'},{'name':'CheckVolumeBinding'},"
+      "{'name':'TestServiceAffinity','argument':{'serviceAffinity':{'labels':['region']}}},"
+      "{'name':'TestLabelsPresence','argument':{'labelsPresence':{'labels':['foo'],'presence':true}}}";
+  const char* priorities =
+      "{'name':'EqualPriority','weight':2},{'name':'ImageLocalityPriority','weight':2},"
+      "{'name':'LeastRequestedPriority','weight':2},{'name':'BalancedResourceAllocation','weight':2},"
+      "{'name':'SelectorSpreadPriority','weight':2},{'name':'ServiceSpreadingPriority','weight':2},"
+      "{'name':'NodePreferAvoidPodsPriority','weight':2},{'name':'NodeAffinityPriority','weight':2},"
+      "{'name':'TaintTolerationPriority','weight':2},{'name':'InterPodAffinityPriority','weight':2},"
+      "{'name':'MostRequestedPriority','weight':2},"
+      "{'name':'TestServiceAntiAffinity','weight':3,'argument':{'serviceAntiAffinity':{'label':'zone'}}},"
+      "{'name':'TestLabelPreference','weight':4,'argument':{'labelPreference':{'label':'bar','presence':true}}}";
+  CHECK(PolicyMistake(w, Cat("{'kind':'Policy','apiVersion':'v1','predicates':[", predicates, "],'priorities':[",
+                             priorities, "]}")) == "none");
+  CHECK(PolicyMistake(w, "{'predicates':[{'name':'NoVolumeNodeConflict'}]}") ==
+        "Invalid configuration: Predicate type not found for NoVolumeNodeConflict");
+  CHECK(PolicyMistake(w, "{'predicates':[{'name':'hostname'}]}") ==
+        "Invalid configuration: Predicate type not found for hostname");  // names are not keys: their case counts
+}
+
+TEST_CASE("the registry is frozen once a scheduler was built, and copies of it are copies") {
+  World w;
+  REQUIRE(w.Provider() != nullptr);
+  CHECK(util::Message(InsertPredicateKeyToAlgoProvider("DefaultProvider", "HostName")) ==
+        "the registry is frozen: a scheduler has been built already");
+  CHECK(!RemovePredicateKeyFromAlgoProvider("DefaultProvider", "GeneralPredicates").ok());
+  CHECK(!InsertPriorityKeyToAlgoProvider("DefaultProvider", "EqualPriority").ok());
+  Registry copy = Registry::FrozenCopy();
+  copy.RemovePredicate("GeneralPredicates");
+  copy.InsertPredicateKeyEverywhere("HostName");
+  copy.mutable_priorities().clear();
+  CHECK(IsFitPredicateRegistered("GeneralPredicates"));
+  CHECK(absl::StrJoin(Effective(w, "DefaultProvider").predicates, " ") == kProviderPredicates);
+  FactoryArgs args = w.Args();
+  args.registry = &copy;
+  CHECK(Mistake(CreateFromProvider("DefaultProvider", args)).find("Invalid predicate name \"GeneralPredicates\"") !=
+        std::string::npos);
+}
+
+TEST_CASE("Registry: mandatory predicates, removal, providers") {
+  Registry r;
+  algorithmprovider::RegisterDefaults(&r);
+  CHECK(r.mandatory() == std::set<std::string, std::less<>>{"CheckNodeCondition"});
+  r.RemovePredicate("CheckNodeCondition");
+  r.RemovePredicate("nobody knows this");
+  CHECK(r.mandatory().empty());
+  CHECK(r.MutableProvider("nobody") == nullptr);
+  r.InsertPredicateKeyEverywhere("HostName");
+  CHECK(r.providers().at("DefaultProvider").predicates.contains("HostName"));
+  CHECK(r.providers().at("ClusterAutoscalerProvider").predicates.contains("HostName"));
+  r.RemovePredicateKeyEverywhere("HostName");
+  CHECK(!r.providers().at("DefaultProvider").predicates.contains("HostName"));
+  CHECK(!r.providers().at("ClusterAutoscalerProvider").predicates.contains("HostName"));
+  REQUIRE(r.AddPredicate("Mine", predicates::HostName, true).ok());
+  CHECK(r.mandatory().contains("Mine"));
+}
+
+TEST_CASE("a per-node predicate under a new name runs") {
+  World w;
+  w.Nodes({NodeOf("a"), NodeOf("b"), NodeOf("c")});
+  Registry r = WithPredicate("OnlyB", FromPerNode("OnlyB", Named("b")));
+  FactoryArgs args = w.Args();
+  args.registry = &r;
+  auto s = CreateFromKeys({"OnlyB", "GeneralPredicates"}, {}, args).value();
+  CHECK(Outcome(s->Schedule(PodOf("p"))) == "b");
+  w.cache.RemoveNode("b");
+  CHECK(Outcome(s->Schedule(PodOf("p"))) == "0/2 nodes are available: 2 node(s) didn't satisfy predicate OnlyB.");
+  CHECK(Outcome(w.Provider()->Schedule(PodOf("p"))) == "c");  // nobody else feels it
+}
+
+TEST_CASE("per-node predicates: reasons, errors, and whether preemption can help") {
+  World w;
+  w.Nodes({NodeOf("a", "", "", "'cpu':'1','pods':'9'")});
+  w.Place(
+      PodOf("there", reference::Cat(reference::Asks("'cpu':'300m','memory':'5','example.com/x':'2'"), ",'priority':1")),
+      "a");
+  PredicateResult answer;
+  Resource requested, nonzero;
+  Registry r = WithPredicate("Mine", FromPerNode("Mine", [&](const api::Pod&, const NodeInfo& info) {
+                               requested = info.requested();
+                               nonzero = info.nonzero_request();
+                               return answer;
+                             }));
+  FactoryArgs args = w.Args(true);
+  args.registry = &r;
+  auto s = CreateFromKeys({"Mine"}, {}, args).value();
+  auto pod = PodOf("p", "'priority':9");
+  CHECK(Outcome(s->Schedule(pod)) == "a");
+  CHECK(requested.milli_cpu == 300);
+  CHECK(requested.memory == 5);
+  CHECK(requested.Scalar(util::Symbol("example.com/x")) == 2);
+  CHECK(nonzero.milli_cpu == 300);
+  CHECK(nonzero.memory == 5);
+  answer.fit = false;
+  answer.reasons = {"too blue", "too round"};
+  auto unfit = CreateFromKeys({"Mine"}, {}, args).value();
+  Decision d = unfit->Schedule(pod);
+  CHECK(d.error == "0/1 nodes are available: 1 too blue, 1 too round.");
+  CHECK(unfit->Preempt(pod, *d.failures).nominated_to_clear.empty());  // a candidate, without success
+  answer.unresolvable = true;
+  auto hopeless = CreateFromKeys({"Mine"}, {}, args).value();
+  d = hopeless->Schedule(pod);
+  CHECK(hopeless->Preempt(pod, *d.failures).nominated_to_clear.size() == 1);
+  answer.error = "broken";
+  auto broken = CreateFromKeys({"Mine"}, {}, args).value();
+  CHECK(Outcome(broken->Schedule(pod)) == "broken");
+}
+
+TEST_CASE("map and reduce written per node") {
+  World w;
+  w.Nodes({NodeOf("a"), NodeOf("bb"), NodeOf("ccc")});
+  auto length = [](const api::Pod&, const NodeInfo& info) -> absl::StatusOr<int64_t> {
+    return static_cast<int64_t>(info.node()->meta.name.size());
+  };
+  auto reverse = [](const api::Pod&, std::vector<HostPriority>* list) {
+    for (HostPriority& h : *list) h.score = 10 - h.score;
+    return absl::OkStatus();
+  };
+  auto broken = [](const api::Pod&, const NodeInfo&) -> absl::StatusOr<int64_t> { return util::Internal("no scale"); };
+  Registry r = Registry::FrozenCopy();
+  auto add = [&](const char* name, PriorityFunction f, int64_t weight) {
+    REQUIRE(r.AddPriority(
+                 name, [f](const PluginFactoryArgs&) { return f; }, weight)
+                .ok());
+  };
+  add("Long", FromMapReduce(length), 2);
+  add("Short", FromMapReduce(length, reverse), 3);
+  add("Broken", FromMapReduce(broken), 1);
+  FactoryArgs args = w.Args();
+  args.registry = &r;
+  DecisionTrace trace;
+  CHECK(Outcome(CreateFromKeys({}, {"Long", "Short"}, args).value()->Schedule(PodOf("p"), &trace)) == "a");
+  CHECK(trace.totals == std::vector<int64_t>{2 + 27, 4 + 24, 6 + 21});
+  CHECK(Outcome(CreateFromKeys({}, {"Long"}, args).value()->Schedule(PodOf("p"))) == "ccc");
+  CHECK(Outcome(CreateFromKeys({}, {"Broken", "Long"}, args).value()->Schedule(PodOf("p"))) ==
+        "[no scale, no scale, no scale]");
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,166 @@
+// Reading and judging Policies.
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/policy/decode.h"
+#include "pkg/scheduler/policy/validation.h"
+#include "pkg/scheduler/reference/objects.h"
+
+namespace berth::scheduler {
+namespace {
+
+using reference::Quoted;
+using Strings = std::vector<std::string>;
+
+Policy Read(std::string_view text, Strings* warnings = nullptr) {
+  auto p = DecodePolicy(std::string_view(Quoted(text)), warnings);
+  INFO(p.status().message());
+  REQUIRE(p.ok());
+  return *p;
+}
+std::string Mistake(std::string_view text) {
+  auto p = DecodePolicy(std::string_view(Quoted(text)));
+  return p.ok() ? "none" : util::Message(p.status());
+}
+std::string Problems(std::string_view text) {
+  std::string out;
+  for (const std::string& p : ValidatePolicy(Read(text))) out += (out.empty() ? "" : "; ") + p;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a Policy with every field") {
+  Policy p = Read(R"({'kind':'Policy','apiVersion':'v1',
+    'predicates':[{'name':'A'},{'name':'B','argument':{'serviceAffinity':{'labels':['x','y']}}},
+                  {'name':'C','argument':{'labelsPresence':{'labels':['z'],'presence':true}}}],
+    'priorities':[{'name':'D','weight':3},{'name':'E','weight':1,'argument':{'serviceAntiAffinity':{'label':'l'}}},
+                  {'name':'F','weight':2,'argument':{'labelPreference':{'label':'m','presence':true}}}],
+    'extenders':[{'urlPrefix':'http://x/','filterVerb':'f','prioritizeVerb':'p','weight':5,'BindVerb':'b','enableHttps':true,
+      'tlsConfig':{'Insecure':true,'ServerName':'s','CertFile':'c','KeyFile':'k','CAFile':'a','CertData':'Y2VydA==',
+                   'KeyData':'a2V5','CAData':'Y2E='},
+      'httpTimeout':100000000,'nodeCacheCapable':true,'managedResources':[{'name':'example.com/x','ignoredByScheduler':true}]}],
+    'hardPodAffinitySymmetricWeight':7,'alwaysCheckAllPredicates':true})");
+  REQUIRE(p.predicates->size() == 3);
+  CHECK(!(*p.predicates)[0].argument);
+  CHECK((*p.predicates)[1].argument->service_affinity->labels == Strings{"x", "y"});
+  CHECK((*p.predicates)[2].argument->labels_presence->labels == Strings{"z"});
+  CHECK((*p.predicates)[2].argument->labels_presence->presence);
+  REQUIRE(p.priorities->size() == 3);
+  CHECK((*p.priorities)[0].weight == 3);
+  CHECK((*p.priorities)[1].argument->service_anti_affinity->label == "l");
+  CHECK((*p.priorities)[2].argument->label_preference->presence);
+  const ExtenderConfig& e = p.extenders.at(0);
+  CHECK(e.url_prefix == "http://x/");
+  CHECK(e.filter_verb == "f");
+  CHECK(e.prioritize_verb == "p");
+  CHECK(e.bind_verb == "b");
+  CHECK(e.weight == 5);
+  CHECK(e.enable_https);
+  CHECK(e.tls->insecure);
+  CHECK(e.tls->server_name == "s");
+  CHECK(e.tls->cert_file == "c");
+  CHECK(e.tls->key_file == "k");
+  CHECK(e.tls->ca_file == "a");
+  CHECK(e.tls->cert_data == "cert");
+  CHECK(e.tls->key_data == "key");
+  CHECK(e.tls->ca_data == "ca");
+  CHECK(e.http_timeout_nanos == 100000000);
+  CHECK(e.node_cache_capable);
+  CHECK(e.managed_resources.at(0).name == "example.com/x");
+  CHECK(e.managed_resources.at(0).ignored_by_scheduler);
+  CHECK(p.hard_pod_affinity_symmetric_weight == 7);
+  CHECK(p.always_check_all_predicates);
+}
+
+TEST_CASE("absent and null lists are the provider's, empty ones are empty") {
+  CHECK(!Read("{}").predicates);
+  CHECK(!Read("{'predicates':null,'priorities':null,'extenders':null}").priorities);
+  CHECK(Read("{'predicates':[]}").predicates->empty());
+  CHECK(Read("{'priorities':[]}").priorities->empty());
+}
+
+TEST_CASE("keys in any case, with a warning; unknown ones too") {
+  Strings warnings;
+  Policy p =
+      Read("{'PREDICATES':[{'Name':'A'}],'extenders':[{'bindVerb':'b','URLPREFIX':'u'}],'whatever':1}", &warnings);
+  CHECK(p.predicates->at(0).name == "A");
+  CHECK(p.extenders.at(0).bind_verb == "b");
+  CHECK(p.extenders.at(0).url_prefix == "u");
+  std::string all;
+  for (const std::string& w : warnings) all += w + "\n";
+  INFO(all);
+  CHECK(all.find("whatever: unknown field, ignored") != std::string::npos);
+  CHECK(all.find("PREDICATES: later releases know this only as \"predicates\"") != std::string::npos);
+  CHECK(all.find("line 1, column ") == 0);
+  warnings.clear();
+  Read("{'predicates':[{'name':'A'}]}", &warnings);
+  CHECK(warnings.empty());
+}
+
+TEST_CASE("of duplicate keys the last counts, and it is said") {
+  Strings warnings;
+  Policy p = Read(
+      "{'hardPodAffinitySymmetricWeight':1,'hardPodAffinitySymmetricWeight':2,'predicates':[{'name':'A'}],'predicates':"
+      "[]}",
+      &warnings);
+  CHECK(p.hard_pod_affinity_symmetric_weight == 2);
+  CHECK(p.predicates->empty());
+  CHECK(warnings.size() == 2);
+  CHECK(warnings[0].find("given more than once") != std::string::npos);
+}
+
+TEST_CASE("wrong types name line, column, path and value") {
+  CHECK(Mistake("{'predicates':5}").find("line 1, column 15: predicates: 5: a list is needed here") !=
+        std::string::npos);
+  CHECK(Mistake("{\n  'priorities': [{'name':'A','weight':'3'}]}")
+            .find("line 2, column 39: priorities[0].weight: \"3\": a whole number") != std::string::npos);
+  CHECK(Mistake("{'priorities':[{'weight':1.5}]}").find("priorities[0].weight: 1.5: a whole number") !=
+        std::string::npos);
+  CHECK(Mistake("{'alwaysCheckAllPredicates':'yes'}").find("true or false is needed") != std::string::npos);
+  CHECK(Mistake("{'predicates':[{'name':1}]}").find("predicates[0].name: 1: a string") != std::string::npos);
+  CHECK(Mistake("{'predicates':[{'name':'A','argument':{'serviceAffinity':{'labels':[1]}}}]}")
+            .find("predicates[0].argument.serviceAffinity.labels[0]: 1") != std::string::npos);
+  CHECK(Mistake("{'extenders':[{'httpTimeout':'5s'}]}").find("extenders[0].httpTimeout: \"5s\"") != std::string::npos);
+  CHECK(Mistake("{'extenders':[{'tlsConfig':{'CAData':'?'}}]}").find("base64") != std::string::npos);
+  CHECK(Mistake("[]").find("a Policy is a JSON object") != std::string::npos);
+  CHECK(Mistake("{'kind':'Foo'}") == "no kind \"Foo\" is registered for version \"v1\"");
+  CHECK(Mistake("{'apiVersion':'v2'}") == "no kind \"Policy\" is registered for version \"v2\"");
+  CHECK(Mistake("{'kind':'Policy','apiVersion':'v1'}") == "none");
+  for (const char* broken : {"", "{", "{'predicates':[}", "{} x", "predicates: []"}) {
+    INFO(broken);
+    CHECK(Mistake(broken) != "none");
+  }
+}
+
+TEST_CASE("validation: weights, extenders and managed resources, all at once") {
+  CHECK(Problems("{}") == "");
+  CHECK(Problems("{'priorities':[{'name':'A','weight':1}]}") == "");
+  CHECK(Problems("{'priorities':[{'name':'A'}]}") ==
+        "Priority A should have a positive weight applied to it or it has overflown");
+  CHECK(Problems("{'priorities':[{'name':'A','weight':922337203685477579}]}") == "");
+  CHECK(Problems("{'priorities':[{'name':'A','weight':922337203685477580}]}") ==
+        "Priority A should have a positive weight applied to it or it has overflown");
+  CHECK(Problems("{'extenders':[{'urlPrefix':'u','prioritizeVerb':'p'}]}") ==
+        "Priority for extender u should have a positive weight applied to it");
+  CHECK(Problems("{'extenders':[{'urlPrefix':'u','weight':-1}]}") == "");
+  CHECK(Problems("{'extenders':[{'bindVerb':'b'},{'bindVerb':'b'},{'bindVerb':''}]}") ==
+        "Only one extender can implement bind, found 2");
+  auto resources = [](const char* list) {
+    return Problems(reference::Cat("{'extenders':[{'managedResources':[", list, "]}]}"));
+  };
+  CHECK(resources("{'name':'example.com/x'}") == "");
+  CHECK(resources("{'name':'cpu'}") == "cpu is an invalid extended resource name");
+  CHECK(resources("{'name':'kubernetes.io/x'}") == "kubernetes.io/x is an invalid extended resource name");
+  CHECK(resources("{'name':'example.com/x'},{'name':'example.com/x'}") ==
+        "Duplicate extender managed resource name example.com/x");
+  CHECK(Problems("{'extenders':[{'managedResources':[{'name':'example.com/"
+                 "x'}]},{'managedResources':[{'name':'example.com/x'}]}]}") ==
+        "Duplicate extender managed resource name example.com/x");
+  CHECK(resources("{'name':'a b'}").find("name part must consist of") != std::string::npos);
+  CHECK(Problems("{'priorities':[{'name':'A'},{'name':'B','weight':-2}],'extenders':[{'prioritizeVerb':'p'}]}") ==
+        "Priority A should have a positive weight applied to it or it has overflown; "
+        "Priority B should have a positive weight applied to it or it has overflown; "
+        "Priority for extender  should have a positive weight applied to it");
+}
+
+}  // namespace berth::scheduler
