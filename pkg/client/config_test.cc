@@ -48,7 +48,7 @@ current-context: here
 preferences: {colors: true}
 contexts:
 - name: there
-  context: {cluster: x, user: y}
+  context: {cluster: other, user: other}
 - name: here
   context: {cluster: prod, user: admin, namespace: ignored}
 clusters:
@@ -63,7 +63,7 @@ users:
     client-key: key.pem
     as: jane
     as-groups: [a, b]
-    as-user-extra: {scopes: [x, y]}
+    as-user-extra: {scopes: [v, w]}
 )");
   CAPTURE(c.status().ToString());
   REQUIRE(c.ok());
@@ -79,7 +79,7 @@ users:
   CHECK(c->impersonate.user == "jane");
   CHECK(c->impersonate.groups == std::vector<std::string>{"a", "b"});
   REQUIRE(c->impersonate.extra.size() == 1);
-  CHECK(c->impersonate.extra[0].second == std::vector<std::string>{"x", "y"});
+  CHECK(c->impersonate.extra[0].second == std::vector<std::string>{"v", "w"});
 }
 
 TEST_CASE("JSON and keys in any case do as well") {

@@ -18,6 +18,7 @@ namespace berth::client {
 namespace {
 
 constexpr size_t kMaxStreamErrorBody = 1 << 20;
+constexpr absl::Duration kSlow = absl::Milliseconds(1);
 constexpr int kMaxAttempts = 3;  // over connections that turned out to be closed
 
 class Pool final : public ConnectionOwner, public std::enable_shared_from_this<Pool> {
@@ -107,6 +108,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   void OnAnswer(const ExchangePtr& e) override {
     auto self = shared_from_this();
     if (e->over) return;
+    if (e->request.pipeline) TimePipelined(*e);
     Finish(e);
     if (e->stream) {
       if (!e->head_told && e->stream->on_head) e->stream->on_head(e->reply);
@@ -235,15 +237,26 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
         if (!c->closing() && (best == nullptr || c->in_flight() < best->in_flight())) best = c;
       }
       if ((best == nullptr || best->in_flight() > 0) &&
-          pipelines_.size() < static_cast<size_t>(options_.pipeline_connections)) {
+          pipelines_.size() < static_cast<size_t>(service_ > kSlow ? options_.slow_pipeline_connections
+                                                                   : options_.pipeline_connections)) {
         best = NewConnection(Connection::Use::kPipeline);
         pipelines_.push_back(best);
       }
       if (best == nullptr || best->in_flight() >= static_cast<size_t>(options_.pipeline_depth)) return;
       ExchangePtr e = std::move(waiting_pipelined_.front());
       waiting_pipelined_.pop_front();
+      e->sent_at = Now();
       best->Send(std::move(e));
     }
+  }
+
+  // How long the server had for it: since it was sent, or since the answer before it on its connection.
+  void TimePipelined(const Exchange& e) {
+    auto c = e.connection.lock();
+    if (c == nullptr) return;
+    absl::Duration now = Now();
+    service_ += (now - std::max(e.sent_at, c->last_answer_at) - service_) / 16;
+    c->last_answer_at = now;
   }
 
   std::shared_ptr<Connection> NewConnection(Connection::Use use) {
@@ -336,6 +349,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   std::vector<std::shared_ptr<Connection>> all_, idle_, pipelines_;
   int ordinary_ = 0;  // connections for ordinary requests, idle ones too
   std::deque<ExchangePtr> waiting_, waiting_pipelined_;
+  absl::Duration service_;  // of pipelined requests, a running average
   std::vector<ExchangePtr> retry_;
   std::list<ExchangePtr> live_;
   Executor::TimerId timer_ = 0, sweep_ = 0;

@@ -102,8 +102,10 @@ struct HttpOptions {
   absl::Duration tls_timeout = absl::Seconds(10);      // the handshake
   absl::Duration request_timeout = absl::Seconds(30);  // when the request names none
   absl::Duration idle_connection = absl::Seconds(90);  // an unused connection is closed after this
-  int max_connections = 128;           // for ordinary requests; more wait their turn. Streams do not count
-  int pipeline_connections = 4;        // shared by pipelined requests
+  int max_connections = 128;  // for ordinary requests; more wait their turn. Streams do not count
+  // Shared by pipelined requests; more are opened while the server takes longer than a millisecond for each, since it
+  // answers one request after another on a connection.
+  int pipeline_connections = 4, slow_pipeline_connections = 32;
   size_t max_waiting = 200'000;        // requests without a connection; more fail at once
   int pipeline_depth = 128;            // requests in flight on each
   size_t max_body_bytes = 256u << 20;  // of an answer that is not streamed; a larger one is an error

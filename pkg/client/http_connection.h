@@ -25,6 +25,7 @@ struct Exchange {
   absl::Duration idle_timeout;           // Open
   absl::Duration timeout;                // for the error text
   absl::Duration deadline;               // steady clock
+  absl::Duration sent_at;                // steady clock; of pipelined requests
   Reply reply;
   std::function<bool(std::string_view)> on_body;
   std::weak_ptr<Connection> connection;
@@ -71,6 +72,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool closing() const { return last_answer_; }
   bool used() const { return used_; }
   absl::Duration idle_since = absl::ZeroDuration();
+  absl::Duration last_answer_at = absl::ZeroDuration();  // of pipelined requests
   Use use;
 
  private:

@@ -237,6 +237,35 @@ TEST_CASE("pipelined writes share connections and keep their order on each") {
   for (auto& r : seen) CHECK(r.connection <= 2);
 }
 
+TEST_CASE("a slow server gets more connections for pipelined requests") {
+  std::atomic<int> answered{0};
+  Fixture f(
+      [&](const FakeRequest&, FakeServer::Turn& t) {
+        // Each answer takes several milliseconds of the server's time.
+        auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(3);
+        while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        t.Respond(201, "{}");
+        ++answered;
+      },
+      [](HttpOptions& o) {
+        o.pipeline_connections = 1;
+        o.slow_pipeline_connections = 3;
+        o.pipeline_depth = 4;
+      });
+  Mailbox<int> done;
+  f.io.Run([&] {
+    for (int i = 0; i < 60; ++i) {
+      Request r = Post("/x", "{}");
+      r.pipeline = true;
+      f.client->Do(r, [&](Reply a) { done.Put(a.status); });
+    }
+  });
+  REQUIRE(done.WaitFor(60));
+  int most = 0;
+  for (auto& r : f.server.requests()) most = std::max(most, r.connection);
+  CHECK(most == 3);
+}
+
 TEST_CASE("what is pipelined behind a cut answer may have been done; behind Connection: close it is sent again") {
   Fixture f(
       [](const FakeRequest& r, FakeServer::Turn& t) {
