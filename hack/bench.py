@@ -11,7 +11,7 @@ hack/bench-compare.sh, to OUT/bench/results.json.
   --big   also 1,000,000 nodes and 1,000,000 pods of 1,000 templates (one run; minutes, and some 10 GiB of memory)
   --svg   the scaling curve as a picture: hack/bench/scaling.svg is made so
 """
-import argparse, http.client, json, os, re, socket, statistics, subprocess, sys, time
+import argparse, http.client, json, os, re, socket, statistics, subprocess, sys, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
@@ -78,6 +78,13 @@ def status_kib(pid, field):
         return next(int(line.split()[1]) for line in f if line.startswith(field + ":"))
 
 
+def note_synced(log, synced, begin):
+    """Follows a scheduler's log, noting when it has all lists."""
+    for line in log:
+        if "Caches are synced" in line:
+            synced.append(time.monotonic() - begin)
+
+
 def end_to_end(nodes, bound, pending):
     """hollow-apiserver with everything loaded, then kube-scheduler: seconds until it is synced, binds a second, memory."""
     load = make_input("e2e", "--nodes %d --pods %d --templates 50 --preload %d" % (nodes, pending, bound))
@@ -93,10 +100,11 @@ def end_to_end(nodes, bound, pending):
         begin = time.monotonic()
         scheduler = subprocess.Popen(
             [os.path.join(OUT, "bin/kube-scheduler"), "--master=http://127.0.0.1:%d" % port, "--leader-elect=false",
-             "--address=127.0.0.1", "--port=%d" % own, "--kube-api-qps=1e6", "--kube-api-burst=1000000"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+             "--address=127.0.0.1", "--port=%d" % own, "--kube-api-qps=1e6", "--kube-api-burst=1000000", "--logtostderr"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         programs.append(scheduler)
-        first = synced = None
+        first, synced = None, []
+        threading.Thread(target=note_synced, args=(scheduler.stderr, synced, begin), daemon=True).start()
         while True:
             now = time.monotonic()
             if scheduler.poll() is not None or now - begin > 600:
@@ -107,14 +115,12 @@ def end_to_end(nodes, bound, pending):
                 time.sleep(0.01)
                 continue
             binds = m.get("scheduler_binding_latency_microseconds_count", 0)
-            if synced is None and m.get("berth_caches_synced", 1 if binds else 0):
-                synced = now - begin
             if first is None and binds > 0:
                 first, first_binds = now, binds
             if binds >= pending and (pending or synced):
                 break
             time.sleep(0.02)
-        return {"nodes": nodes, "boundBefore": nodes * bound, "pods": pending, "startSeconds": synced,
+        return {"nodes": nodes, "boundBefore": nodes * bound, "pods": pending, "startSeconds": synced[0] if synced else None,
                 "bindsPerSecond": (pending - first_binds) / (now - first) if pending and now > first else None,
                 "peakRSSBytes": 1024 * status_kib(scheduler.pid, "VmHWM"),
                 "serverPeakRSSBytes": 1024 * status_kib(server.pid, "VmHWM")}

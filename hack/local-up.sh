@@ -40,7 +40,7 @@ The API server is $url, the scheduler's pages are http://127.0.0.1:$scheduler_po
   kubectl --server=$url get nodes
   kubectl --server=$url create -f test/testdata/demo/pod.yaml
   kubectl --server=$url get pods -o wide
-Logs: $logs. Ctrl-C stops both.
+Logs: $logs. Processes: ${pids[*]}. Ctrl-C stops both.
 TEXT
 wait -n "${pids[@]}" || true
 for i in 0 1; do
