@@ -77,7 +77,7 @@ TEST_CASE("adding and then removing leaves everything as before") {
     for (int step = 0; step < 12; ++step) {
       INFO("step " << step);
       world.Change();
-      auto pod = OnNode(world, world.random.Below(reference::kNodes));
+      auto pod = OnNode(world, world.random.Below(world.character.nodes));
       bool with_ports = false;
       if (auto it = world.model.nodes.find(pod->node_name.string()); it != world.model.nodes.end()) {
         with_ports = true;
@@ -108,9 +108,9 @@ TEST_CASE("adding and then removing leaves everything as before") {
           break;
         }
         default: {  // a node changes and changes back, with its pods on it
-          auto it = world.model.nodes.find(NodeName(world.random.Below(reference::kNodes)));
+          auto it = world.model.nodes.find(NodeName(world.random.Below(world.character.nodes)));
           if (it == world.model.nodes.end() || it->second.node == nullptr) break;
-          int number = world.random.Below(reference::kNodes);
+          int number = world.random.Below(world.character.nodes);
           auto other = std::make_shared<api::Node>(*reference::RandomNode(&world.random, world.character, number));
           other->meta.name = it->first;
           if (world.random.Chance(30)) world.cache.RemoveNode(it->first);

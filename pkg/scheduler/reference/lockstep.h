@@ -17,7 +17,8 @@ namespace berth::scheduler::reference {
 
 class Lockstep {
  public:
-  explicit Lockstep(uint64_t seed);
+  // `large`: some 90 nodes, most of them alike.
+  explicit Lockstep(uint64_t seed, bool large = false);
   ~Lockstep();
   Lockstep(const Lockstep&) = delete;
 
@@ -30,6 +31,8 @@ class Lockstep {
 
   // One random change to both. Checks that the cache answers as expected.
   void Change();
+  // So many changes to nodes that nobody can follow them one by one; in the end all is as before.
+  void Storm();
   // A new pod of one of the known templates, or of a new one.
   std::shared_ptr<api::Pod> Pending();
   void Assume(const api::PodPtr& pod, const std::string& node);  // the pod is copied

@@ -10,12 +10,17 @@
 
 namespace berth::scheduler::reference {
 
-Lockstep::Lockstep(uint64_t seed)
+Lockstep::Lockstep(uint64_t seed, bool large)
     : binder(&cache, AlgorithmGates{}), random(seed), character(&random), log_level_(FLAGS_minloglevel) {
   FLAGS_minloglevel = google::GLOG_FATAL;
+  if (large) {
+    character.nodes = 90;
+    character.uniform = true;
+    character.taints = character.conditions = 0;
+  }
   for (int i = random.Between(3, 8); i > 0; --i) templates_.push_back(RandomTemplate(&random, character));
-  for (int i = 0; i < kNodes; ++i) {
-    if (random.Chance(70)) {
+  for (int i = 0; i < character.nodes; ++i) {
+    if (random.Chance(large ? 97 : 70)) {
       auto node = RandomNode(&random, character, i);
       cache.AddNode(node);
       model.SetNode(node);
@@ -34,8 +39,8 @@ std::shared_ptr<api::Pod> Lockstep::Pending() {
     templates_[one] = RandomTemplate(&random, character);
   }
   auto pod = NewPod(next_pod_++, random.Of(templates_));
-  if (random.Chance(4)) pod->node_name = util::Symbol(NodeName(random.Below(kNodes)));  // exercises HostName
-  if (random.Chance(10)) pod->nominated_node_name = util::Symbol(NodeName(random.Below(kNodes)));
+  if (random.Chance(4)) pod->node_name = util::Symbol(NodeName(random.Below(character.nodes)));  // exercises HostName
+  if (random.Chance(10)) pod->nominated_node_name = util::Symbol(NodeName(random.Below(character.nodes)));
   return pod;
 }
 
@@ -73,8 +78,20 @@ void Lockstep::Unnominate(const api::Pod& pod) {
   std::erase_if(model.nominated, [](const auto& n) { return n.second.empty(); });
 }
 
+void Lockstep::Storm() {
+  for (const auto& [name, state] : model.nodes) {
+    if (state.node == nullptr) continue;
+    auto cordoned = std::make_shared<api::Node>(*state.node);
+    cordoned->unschedulable = !cordoned->unschedulable;
+    for (int i = 0; i < 5000 / static_cast<int>(model.nodes.size()); ++i) {
+      cache.UpdateNode(cordoned);
+      cache.UpdateNode(state.node);
+    }
+  }
+}
+
 void Lockstep::ChangeNode() {
-  int number = random.Below(kNodes);
+  int number = random.Below(character.nodes);
   if (random.Chance(25)) {
     cache.RemoveNode(NodeName(number));
     model.RemoveNode(NodeName(number));
@@ -90,7 +107,7 @@ void Lockstep::ChangePods() {
   int what = random.Below(10);
   if (uid.empty() || what < 3) {
     auto pod = NewPod(next_pod_++, random.Of(templates_));
-    pod->node_name = util::Symbol(NodeName(random.Below(kNodes)));  // the node may not be there
+    pod->node_name = util::Symbol(NodeName(random.Below(character.nodes)));  // the node may not be there
     REQUIRE(cache.AddPod(pod).ok());
     model.AddPod(pod);
     return;
@@ -100,7 +117,7 @@ void Lockstep::ChangePods() {
   CHECK(cache.IsAssumed(uid) == assumed);
   if (assumed && random.Chance(50)) {
     if (random.Chance(60)) {  // confirmed, now and then on another node
-      if (random.Chance(15)) pod->node_name = util::Symbol(NodeName(random.Below(kNodes)));
+      if (random.Chance(15)) pod->node_name = util::Symbol(NodeName(random.Below(character.nodes)));
       REQUIRE(cache.AddPod(pod).ok());
       model.UpdatePod(pod);
     } else if (random.Chance(50)) {
@@ -129,7 +146,7 @@ void Lockstep::ChangePods() {
     pod->tmpl = tmpl;
     pod->meta.ns = tmpl->ns;
   }
-  if (random.Chance(10)) pod->node_name = util::Symbol(NodeName(random.Below(kNodes)));
+  if (random.Chance(10)) pod->node_name = util::Symbol(NodeName(random.Below(character.nodes)));
   REQUIRE(cache.UpdatePod(pod).ok());
   model.UpdatePod(pod);
   assumed_.erase(uid);

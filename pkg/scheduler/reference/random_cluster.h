@@ -32,6 +32,8 @@ class Random {
 // How often each kind of thing turns up, in percent; drawn anew for each cluster, so that each has its character.
 struct Character {
   int pod_affinity, node_affinity, volumes, ports, taints, conditions, odd_labels, owners, priorities, mistakes, absurd;
+  int nodes = 11;        // numbers 0 .. nodes - 1
+  bool uniform = false;  // nodes of one size, each in a rack of its own
   explicit Character(Random* r);
 };
 
@@ -40,7 +42,6 @@ std::shared_ptr<const api::PodTemplate> RandomTemplate(Random* r, const Characte
 // A pod of the template, without a node.
 std::shared_ptr<api::Pod> NewPod(int number, const std::shared_ptr<const api::PodTemplate>& tmpl);
 std::string NodeName(int number);
-constexpr int kNodes = 11;   // numbers 0..10
 constexpr int kClaims = 10;  // "claim-0" ... in each namespace
 
 std::shared_ptr<const api::Service> RandomService(Random* r, int number);

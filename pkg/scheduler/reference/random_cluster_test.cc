@@ -194,11 +194,14 @@ api::NodePtr RandomNode(Random* r, const Character& c, int number) {
   if (!r->Chance(c.odd_labels)) Put(&labels, kZone, "z" + std::to_string(number % 3 + 1));
   if (r->Chance(c.odd_labels)) Put(&labels, kZone, r->Of({"", "z1"}));
   if (!r->Chance(c.odd_labels)) Put(&labels, kRegion, number < 8 ? "r1" : "r2");
-  if (r->Chance(80)) Put(&labels, "rack", r->Of({"a", "b", "c", "d"}));
+  if (r->Chance(80)) Put(&labels, "rack", c.uniform ? "rack-" + std::to_string(number) : r->Of({"a", "b", "c", "d"}));
   if (r->Chance(50)) Put(&labels, "disk", r->Of({"ssd", "hdd"}));
   if (r->Chance(60)) Put(&labels, "size", r->Of({"1", "2", "3", "large"}));
   n->labels = api::Labels(labels);
   n->allocatable = RandomRequests(r, c, true);
+  if (c.uniform && r->Chance(95)) {
+    n->allocatable = {{Symbol("cpu"), Q("8")}, {Symbol("memory"), Q("32Gi")}, {Symbol("pods"), Q("20")}};
+  }
   n->unschedulable = r->Chance(c.conditions);
   auto condition = [&](const char* type, const std::string& status) {
     n->conditions.push_back({Symbol(type), Symbol(status)});
