@@ -1,0 +1,501 @@
+// The order and the texts of what the scheduler asks for, case by case.
+#include "pkg/scheduler/scheduler.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <catch2/catch.hpp>
+#include <deque>
+
+#include "pkg/scheduler/scheduler_test_util.h"
+
+namespace berth::scheduler {
+namespace {
+
+using testing::NewNode;
+using testing::NewPod;
+using testing::World;
+
+// Writes down what it is asked for.
+class Recorder final : public Actions {
+ public:
+  void Bind(RequestId id, const api::PodPtr& pod, Extender*) override {
+    Note(id, absl::StrCat("bind ", pod->meta.name, " ", pod->node_name.string()));
+  }
+  void UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override {
+    Note(id, absl::StrCat("condition ", pod->meta.name, " ", c.status, " ", c.reason, " [", c.message, "] ",
+                          c.last_transition_time));
+  }
+  void SetNominatedNode(RequestId id, const api::PodPtr& pod, Symbol node) override {
+    Note(id, absl::StrCat("nominate ", pod->meta.name, " [", node.string(), "]"));
+  }
+  void DeletePod(RequestId id, const api::PodPtr& pod) override { Note(id, absl::StrCat("delete ", pod->meta.name)); }
+  void GetPod(RequestId id, const api::Pod& pod) override { Note(id, absl::StrCat("get ", pod.meta.name)); }
+  void GetNode(RequestId id, Symbol name) override { Note(id, absl::StrCat("get node ", name.string())); }
+  void UpdateVolume(RequestId id, const VolumeBinder::Binding& b) override {
+    Note(id, absl::StrCat("volume ", b.volume->meta.name, " for ", b.claim->meta.name));
+  }
+  void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) override {
+    log.push_back(absl::StrCat("event ", pod->meta.name, " ", type == EventType::kNormal ? "Normal " : "Warning ",
+                               std::string(reason), ": ", message));
+  }
+  void Note(RequestId id, std::string what) {
+    last = id;
+    log.push_back(std::move(what));
+  }
+  // What was asked for since the last call.
+  std::string Take() {
+    std::string out = absl::StrJoin(log, "\n");
+    log.clear();
+    return out;
+  }
+
+  std::vector<std::string> log;
+  RequestId last = 0;
+};
+
+struct Case {
+  explicit Case(bool pod_priority = false, SchedulerOptions options = {}) : w(&r, pod_priority, std::move(options)) {}
+  Scheduler& s() { return *w.scheduler; }
+  void Add(const api::PodPtr& p) { s().Apply(Change<api::Pod>{nullptr, p}); }
+  void Add(const api::NodePtr& n) { s().Apply(Change<api::Node>{nullptr, n}); }
+  void Update(const api::PodPtr& a, const api::PodPtr& b) { s().Apply(Change<api::Pod>{a, b}); }
+  void Gone(const api::PodPtr& p) { s().Apply(Change<api::Pod>{p, nullptr}); }
+  // The answer to the last request.
+  void Reply(Answer::Kind kind, std::string message = {}, api::PodPtr pod = nullptr) {
+    s().Apply(scheduler::Reply{r.last, {kind, std::move(message), ""}, std::move(pod)});
+  }
+  void Pass(double seconds) {
+    w.clock.Advance(absl::Seconds(seconds));
+    s().Tick();
+  }
+  std::string Run() {
+    while (s().ScheduleOne()) {
+    }
+    CHECK(s().CheckInvariants() == "");
+    return r.Take();
+  }
+  std::string Asked() {
+    CHECK(s().CheckInvariants() == "");
+    return r.Take();
+  }
+  Recorder r;
+  World w;
+};
+
+std::shared_ptr<api::Pod> On(const api::PodPtr& p, const std::string& node) {
+  auto copy = std::make_shared<api::Pod>(*p);
+  copy->node_name = Symbol(node);
+  return copy;
+}
+
+std::shared_ptr<api::Pod> Deleting(const api::PodPtr& p) {
+  auto copy = std::make_shared<api::Pod>(*p);
+  copy->meta.deletion_seconds = 1;
+  return copy;
+}
+
+using Kind = Answer::Kind;
+using Place = Scheduler::Place;
+
+TEST_CASE("scheduler: a pod is bound, told of, and confirmed by the watch") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p");
+  c.Add(p);
+  CHECK(c.Run() == "bind p n1");
+  CHECK(c.s().binds_in_flight() == 1);
+  c.w.clock.Advance(absl::Milliseconds(3));
+  SECTION("answered before it is shown") {
+    c.Reply(Kind::kOk);
+    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+    CHECK(c.s().pods_by_place()[static_cast<size_t>(Place::kBound)] == 1);
+    c.Update(p, On(p, "n1"));
+  }
+  SECTION("shown before it is answered") {
+    c.Update(p, On(p, "n1"));
+    CHECK(c.Asked() == "");
+    c.Reply(Kind::kOk);
+    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+  }
+  CHECK(c.s().pending_pods() == 0);
+  CHECK(c.w.cache.assumed_count() == 0);
+  CHECK(c.s().metrics().binding.count() == 1);
+  CHECK(c.s().metrics().binding.sum() == 3000);
+  CHECK(c.s().metrics().e2e.count() == 1);
+  CHECK(c.s().metrics().algorithm.count() == 1);
+  CHECK(c.s().metrics().predicates.count() == 1);
+}
+
+TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is read again after its back-off") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 9});
+  c.Add(p);
+  CHECK(c.Run() ==
+        "event p Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.\n"
+        "condition p False Unschedulable [0/1 nodes are available: 1 Insufficient cpu.] 2017-07-14T02:40:00Z");
+  CHECK(c.s().pending_by_reason().at(Symbol("Insufficient cpu")) == 1);
+  auto written = std::make_shared<api::Pod>(*p);
+  written->scheduled = api::PodCondition{"False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.", "",
+                                         "2017-07-14T02:40:00Z"};
+  c.Update(p, written);  // our own write, as the watch shows it: no reason to try again
+  c.Reply(Kind::kOk, "", written);
+  CHECK(c.Run() == "");
+  c.Pass(0.9);
+  CHECK(c.Run() == "");
+  c.Pass(0.1);
+  CHECK(c.Asked() == "get p");
+  c.Reply(Kind::kOk, "", written);
+  // The condition says it already: no write.
+  CHECK(c.Run() == "event p Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.");
+  c.Pass(1.9);
+  CHECK(c.Run() == "");
+  SECTION("twice as long the next time") {
+    c.Pass(0.1);
+    CHECK(c.Run() == "get p");
+    SECTION("gone meanwhile") {
+      c.Reply(Kind::kNotFound);
+      CHECK(c.s().pending_pods() == 0);
+    }
+    SECTION("placed by somebody else meanwhile") {
+      c.Reply(Kind::kOk, "", On(written, "n1"));
+      CHECK(c.s().pending_pods() == 0);
+    }
+    SECTION("not answered: 200 ms, 400 ms, ...") {
+      c.Reply(Kind::kLost, "EOF");
+      c.Pass(0.19);
+      CHECK(c.Run() == "");
+      c.Pass(0.01);
+      CHECK(c.Run() == "get p");
+      c.Reply(Kind::kLost, "EOF");
+      c.Pass(0.39);
+      CHECK(c.Run() == "");
+      c.Pass(0.01);
+      CHECK(c.Run() == "get p");
+    }
+  }
+  SECTION("a change of its spec ends the wait") {
+    auto smaller = NewPod("p", {.cpu = 2});
+    c.Update(written, smaller);
+    CHECK(c.Run() == "bind p n1");
+  }
+  SECTION("deleted while it waits") {
+    c.Gone(written);
+    c.Pass(100);
+    CHECK(c.Run() == "");
+    CHECK(c.s().pending_by_reason().empty());
+  }
+}
+
+TEST_CASE("scheduler: without nodes") {
+  Case c;
+  c.Add(NewPod("p"));
+  CHECK(c.Run() ==
+        "event p Warning FailedScheduling: no nodes available to schedule pods\n"
+        "condition p False Unschedulable [no nodes available to schedule pods] 2017-07-14T02:40:00Z");
+}
+
+TEST_CASE("scheduler: a refused bind gives the room back and says so") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 4});
+  c.Add(p);
+  CHECK(c.Run() == "bind p n1");
+  c.Reply(Kind::kConflict, "pod p is already assigned to node \"n2\"");
+  CHECK(c.Asked() ==
+        "event p Warning FailedScheduling: Binding rejected: pod p is already assigned to node \"n2\"\n"
+        "condition p False BindingRejected [] 2017-07-14T02:40:00Z");
+  CHECK(c.w.cache.assumed_count() == 0);
+  CHECK(c.s().metrics().e2e.count() == 1);
+  CHECK(c.s().metrics().binding.count() == 0);
+  c.Reply(Kind::kRefused, "forbidden");
+  c.Pass(1);
+  CHECK(c.Run() == "get p");
+  c.Reply(Kind::kOk, "", p);
+  CHECK(c.Run() == "bind p n1");
+}
+
+TEST_CASE("scheduler: a bind without an answer is found out about") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p");
+  c.Add(p);
+  c.Run();
+  SECTION("answered with an error of the server: as if refused, once it is known that it was not done") {
+    c.Reply(Kind::kServerError, "injected");
+    CHECK(c.Asked() == "get p");
+    CHECK(c.w.cache.assumed_count() == 1);
+    c.Reply(Kind::kOk, "", p);
+    CHECK(c.Asked() ==
+          "event p Warning FailedScheduling: Binding rejected: injected\n"
+          "condition p False BindingRejected [] 2017-07-14T02:40:00Z");
+    CHECK(c.w.cache.assumed_count() == 0);
+  }
+  SECTION("it was done") {
+    c.Reply(Kind::kLost, "EOF");
+    CHECK(c.Asked() == "get p");
+    c.Reply(Kind::kOk, "", On(p, "n1"));
+    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+  }
+  SECTION("the watch knows first") {
+    c.Reply(Kind::kLost, "EOF");
+    CHECK(c.Asked() == "get p");
+    c.Update(p, On(p, "n1"));
+    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+    CHECK(c.s().pending_pods() == 0);
+  }
+  SECTION("it was not done, and may be done yet: the same again, with the room kept") {
+    c.Reply(Kind::kLost, "EOF");
+    c.Reply(Kind::kOk, "", p);
+    CHECK(c.Asked() == "get p\nbind p n1");
+    c.Reply(Kind::kConflict, "already assigned");
+    CHECK(c.Asked() == "get p");
+    c.Reply(Kind::kOk, "", On(p, "n1"));
+    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+  }
+  SECTION("the pod is gone") {
+    c.Reply(Kind::kLost, "EOF");
+    c.Reply(Kind::kNotFound);
+    CHECK(c.Asked() == "get p");
+    CHECK(c.s().pending_pods() == 0);
+    CHECK(c.w.cache.pod_count() == 0);
+  }
+  CHECK(c.s().binds_in_flight() == 0);
+}
+
+TEST_CASE("scheduler: deleted while binding") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 4});
+  c.Add(p);
+  c.Run();
+  const RequestId bind = c.r.last;
+  c.Gone(p);
+  CHECK(c.w.cache.pod_count() == 0);  // its room is free at once
+  auto other = NewPod("other", {.cpu = 4});
+  c.Add(other);
+  CHECK(c.Run() == "bind other n1");
+  c.s().Apply(Reply{bind, {Kind::kNotFound, "pods \"p\" not found", "pods"}, nullptr});
+  CHECK(c.Asked() == "");
+  CHECK(c.s().pending_pods() == 1);
+}
+
+TEST_CASE("scheduler: a pod that is being deleted is not scheduled") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  c.Add(Deleting(NewPod("p")));
+  CHECK(c.Run() == "event p Warning FailedScheduling: skip schedule deleting pod: default/p");
+  CHECK(c.Run() == "");
+}
+
+TEST_CASE("scheduler: pods of other schedulers count, and are not queued") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto foreign = NewPod("foreign", {.cpu = 3, .scheduler = "another"});
+  c.Add(foreign);
+  CHECK(c.Run() == "");
+  c.Update(foreign, On(foreign, "n1"));
+  c.Add(NewPod("p", {.cpu = 2}));
+  CHECK(c.Run().find("Insufficient cpu") != std::string::npos);
+}
+
+TEST_CASE("scheduler: news that a bound pod has no node is checked before it is believed") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 4});
+  c.Add(On(p, "n1"));
+  c.Update(On(p, "n1"), p);
+  CHECK(c.Run() == "get p");
+  SECTION("old news") {
+    c.Reply(Kind::kOk, "", On(p, "n1"));
+    CHECK(c.Run() == "");
+    CHECK(c.s().pending_pods() == 0);
+    CHECK(c.w.cache.pod_count() == 1);
+  }
+  SECTION("the API server has lost its memory") {
+    c.Reply(Kind::kOk, "", p);
+    CHECK(c.Run() == "bind p n1");
+  }
+  SECTION("gone altogether") {
+    c.Reply(Kind::kNotFound);
+    CHECK(c.w.cache.pod_count() == 0);
+    CHECK(c.s().pending_pods() == 0);
+  }
+}
+
+TEST_CASE("scheduler: a bound pod that the watch never shows is asked for after 30 s") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 4});
+  c.Add(p);
+  c.Run();
+  c.Reply(Kind::kOk);
+  c.Asked();
+  c.Pass(29);
+  CHECK(c.Run() == "");
+  c.Pass(3);
+  CHECK(c.Asked() == "get p");
+  CHECK(c.w.cache.pod_count() == 1);  // the room is kept meanwhile
+  c.Reply(Kind::kOk, "", On(p, "n1"));
+  CHECK(c.s().pending_pods() == 0);
+  CHECK(c.s().metrics().expired == 1);
+  CHECK_FALSE(c.w.cache.IsAssumed(p->meta.uid));
+}
+
+TEST_CASE("scheduler: created again under the same name") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 9});
+  c.Add(p);
+  c.Run();
+  c.Reply(Kind::kOk);
+  auto again = NewPod("p", {.cpu = 1});
+  again->meta.uid = "uid-of-another";
+  c.Update(p, again);
+  CHECK(c.Run() == "bind p n1");
+  CHECK(c.s().pending_pods() == 1);
+}
+
+TEST_CASE("scheduler: nothing is decided while too much is unanswered, while it may not bind, or once stopped") {
+  bool may = false;
+  SchedulerOptions o;
+  o.max_requests_in_flight = 2;
+  o.may_bind = [&] { return may; };
+  Case c(false, std::move(o));
+  c.Add(NewNode("n1", 4));
+  for (const char* name : {"a", "b", "c"}) c.Add(NewPod(name));
+  CHECK(c.Run() == "");
+  may = true;
+  CHECK(c.Run() == "bind a n1\nbind b n1");
+  c.Reply(Kind::kOk);
+  CHECK(c.Run() == "event b Normal Scheduled: Successfully assigned b to n1\nbind c n1");
+  c.s().Stop();
+  c.Add(NewPod("d"));
+  c.Reply(Kind::kOk);
+  CHECK(c.Run() == "event c Normal Scheduled: Successfully assigned c to n1");
+}
+
+TEST_CASE("scheduler: preemption nominates, deletes, tells, clears, in this order") {
+  Case c(true);
+  c.Add(NewNode("n1", 4));
+  auto low = On(NewPod("low", {.cpu = 4, .priority = 1}), "n1");
+  c.Add(low);
+  auto high = NewPod("high", {.cpu = 4, .priority = 10});
+  c.Add(high);
+  const std::string why = "0/1 nodes are available: 1 Insufficient cpu.";
+  CHECK(c.Run() == absl::StrCat("event high Warning FailedScheduling: ", why, "\ncondition high False Unschedulable [",
+                                why, "] 2017-07-14T02:40:00Z"));
+  c.Reply(Kind::kOk, "", high);
+  CHECK(c.Asked() == "get high");
+  c.Reply(Kind::kOk, "", high);
+  CHECK(c.Asked() == "nominate high [n1]");
+  CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).size() == 1);
+  CHECK(c.s().metrics().preemption_victims == 1);
+
+  SECTION("the nomination cannot be written: nobody is deleted") {
+    c.Reply(Kind::kConflict, "modified");
+    CHECK(c.Asked() == "");
+    CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).empty());
+  }
+  SECTION("it can") {
+    c.Reply(Kind::kOk, "", high);
+    CHECK(c.Asked() == "delete low");
+    SECTION("the victim is gone already") {
+      c.Reply(Kind::kNotFound);
+      CHECK(c.Asked() == "");
+    }
+    SECTION("the victim goes") {
+      c.Reply(Kind::kOk);
+      CHECK(c.Asked() == "event low Normal Preempted: by default/high on node n1");
+      // A pod of lower priority must leave the room alone.
+      c.Update(low, Deleting(low));
+      c.Pass(2);
+      CHECK(c.Run() == "");
+      c.Gone(low);
+      c.Add(NewPod("late", {.cpu = 4, .priority = 5}));
+      CHECK(c.Run().substr(0, 12) == "bind high n1");
+    }
+  }
+}
+
+TEST_CASE("scheduler: a nomination that leads nowhere is taken back") {
+  Case c(true);
+  c.Add(NewNode("n1", 4));
+  c.Add(On(NewPod("equal", {.cpu = 4, .priority = 10}), "n1"));
+  auto high = NewPod("high", {.cpu = 4, .priority = 10});
+  high->nominated_node_name = Symbol("n1");
+  c.Add(high);
+  c.Run();
+  c.Reply(Kind::kOk, "", high);
+  c.Reply(Kind::kOk, "", high);
+  CHECK(c.Asked() == "get high\nnominate high []");
+  CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).empty());
+}
+
+TEST_CASE("scheduler: with PodPriority a pod that does not fit waits for a change, not for its own condition") {
+  Case c(true);
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 9});
+  c.Add(p);
+  c.Run();
+  auto written = std::make_shared<api::Pod>(*p);
+  written->scheduled = api::PodCondition{"False", "Unschedulable", "x", "", ""};
+  c.Update(p, written);
+  c.Reply(Kind::kOk, "", written);
+  c.Reply(Kind::kOk, "", written);  // the preemptor, read again: nothing helps, its nomination is empty
+  CHECK(c.Run() == "get p");
+  c.Pass(20);
+  CHECK(c.Run() == "");
+  CHECK(c.w.queue->depth().unschedulable == 1);
+  c.Add(NewNode("n2", 16));
+  CHECK(c.Run() == "bind p n2");
+}
+
+TEST_CASE("scheduler: volumes are reserved one after another before the pod is bound") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto sc = std::make_shared<api::StorageClass>();
+  sc->meta.name = "late";
+  sc->binding_mode = "WaitForFirstConsumer";
+  c.s().Apply(Change<api::StorageClass>{nullptr, sc});
+  auto pv = std::make_shared<api::PersistentVolume>();
+  pv->meta.name = "pv";
+  pv->meta.resource_version.push_back('1');
+  pv->capacity = api::Quantity::FromInt(10);
+  pv->storage_class_name = "late";
+  c.s().Apply(Change<api::PersistentVolume>{nullptr, pv});
+  auto claim = std::make_shared<api::PersistentVolumeClaim>();
+  claim->meta.name = "data";
+  claim->meta.ns = Symbol("default");
+  claim->meta.uid = "claim-uid";
+  claim->storage_class_name = "late";
+  claim->request = api::Quantity::FromInt(5);
+  c.s().Apply(Change<api::PersistentVolumeClaim>{nullptr, claim});
+  auto p = NewPod("p", {.claim = "data"});
+  c.Add(p);
+  CHECK(c.Run() == "volume pv for data");
+  SECTION("written") {
+    c.Reply(Kind::kOk);
+    CHECK(c.Asked() ==
+          "event p Normal FailedScheduling: Volume binding started, waiting for completion\n"
+          "condition p False VolumeBindingWaiting [] 2017-07-14T02:40:00Z");
+    auto bound = std::make_shared<api::PersistentVolumeClaim>(*claim);
+    bound->volume_name = "pv";
+    bound->bind_completed = true;
+    c.s().Apply(Change<api::PersistentVolumeClaim>{claim, bound});
+    c.Reply(Kind::kOk);
+    c.Pass(1);
+    c.Reply(Kind::kOk, "", p);
+    CHECK(c.Run() == "get p\nbind p n1");
+  }
+  SECTION("not written") {
+    c.Reply(Kind::kConflict, "pv is another one now");
+    CHECK(c.Asked() ==
+          "event p Warning FailedScheduling: pv is another one now\n"
+          "condition p False VolumeBindingFailed [] 2017-07-14T02:40:00Z");
+  }
+}
+
+}  // namespace
+}  // namespace berth::scheduler
