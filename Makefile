@@ -38,6 +38,8 @@ BUILD_WITH = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEF
 CXX := g++
 CCACHE := $(shell command -v ccache 2>/dev/null)
 export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+# Clones in other folders share the cache; only the working directory in debug data would differ.
+export CCACHE_NOHASHDIR := 1
 
 OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),-O1 -g1 -fno-omit-frame-pointer,-O3 -g1))
 SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
