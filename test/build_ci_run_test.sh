@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# .ci/run with a make that only says numbers: it sums all runs, and fails when any of them does.
+set -euo pipefail
+root=$(pwd)
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir"/{.ci,hack,bin,pkg/util,pkg/client}
+cp .ci/run "$dir/.ci/run"
+touch "$dir"/pkg/{util,client}/x_test.cc
+printf '#!/bin/bash\nexit ${VERIFY:-0}\n' >"$dir/hack/verify.sh"
+cat >"$dir/bin/make" <<'X'
+#!/bin/bash
+echo "make $*" >>"$CALLS"
+case "$*" in
+  deps) ;;
+  "") exit ${BUILD_RC:-0} ;;
+  test) echo "some words"; echo "${TESTS:-10 passed, 0 failed}"; [[ ${TESTS:-} != *" 1 failed" ]] ;;
+  *SAN=asan*) echo "${ASAN:-5 passed, 0 failed}"; [ "${ASAN:-ok}" != "crashed" ] ;;
+  *SAN=tsan*) echo "3 passed, 0 failed" ;;
+  *) exit 9 ;;
+esac
+X
+chmod +x "$dir/bin/make" "$dir/hack/verify.sh"
+# expect WHAT LAST_LINE EXIT VARIABLES...
+expect() {
+  local what=$1 line=$2 wanted=$3 code=0
+  shift 3
+  : >"$dir/calls"
+  env "$@" CALLS="$dir/calls" PATH="$dir/bin:$PATH" "$dir/.ci/run" >"$dir/out" 2>"$dir/err" || code=$?
+  [ "$(tail -n 1 "$dir/out")" = "$line" ] && [ $code -eq "$wanted" ] ||
+    { echo "FAILED: $what: exit $code, last line $(tail -n 1 "$dir/out")"; cat "$dir/out" "$dir/err"; exit 1; }
+}
+expect "all is well" "20 passed, 0 failed" 0 A=1
+grep -q 'SAN=tsan ROOM=pkg/util pkg/client test' "$dir/calls" || { echo "FAILED: the thread sanitizer's rooms"; cat "$dir/calls"; exit 1; }
+expect "a test fails" "19 passed, 1 failed" 1 TESTS="9 passed, 1 failed"
+expect "a sanitizer's run ends without a total" "15 passed, 1 failed" 1 ASAN=crashed
+expect "the build fails" "19 passed, 1 failed" 1 BUILD_RC=2
+expect "verify fails" "19 passed, 1 failed" 1 VERIFY=1
+cd "$root"
+echo ".ci/run sums up"
