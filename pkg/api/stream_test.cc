@@ -186,6 +186,10 @@ TEST_CASE("bad YAML is refused with line and column") {
   std::string deep;
   for (int i = 0; i < 10000; ++i) deep += "- ";
   CHECK(ErrorOf(deep + "x").rfind("line 1, column ", 0) == 0);
+  for (const char* text : {"a: 1\n}", "}", "]", "a: [1]]", "- a\n}\n- b", ",", "x: y}\n}"}) {
+    INFO(text);
+    CHECK(ErrorOf(text).rfind("line ", 0) == 0);
+  }
   CHECK(ErrorOf("") == "empty: no document in it");
   CHECK(ErrorOf("a: 1\n---\nb: 2\n") == "line 3, column 1: more than one document");
 }

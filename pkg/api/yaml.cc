@@ -192,7 +192,10 @@ class Handler : public YAML::EventHandler {
  public:
   explicit Handler(JsonSink& sink) : sink_(sink) {}
 
-  void OnDocumentStart(const YAML::Mark&) override {
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    // At a token that cannot begin a document, such as "}", yaml-cpp finds empty ones for ever.
+    if (mark.pos == last_start_) StopAt(mark, "a document cannot begin with this");
+    last_start_ = mark.pos;
     open_.clear();
     anchors_.clear();
     root_ = nullptr;
@@ -318,6 +321,7 @@ class Handler : public YAML::EventHandler {
   std::vector<Open> open_;
   absl::flat_hash_map<YAML::anchor_t, ValuePtr> anchors_;
   ValuePtr root_;
+  int last_start_ = -1;  // byte where the document before this one began
 };
 
 }  // namespace
