@@ -12,7 +12,7 @@ Prints its port, serves until its standard input ends.
   /garbage   answers text that is not JSON   /huge    says that a very long answer follows
   /count     answers with the number of connections so far as the error text
 """
-import http.server, json, ssl, sys, threading
+import http.server, json, socket, ssl, sys, threading
 
 connections = 0
 
@@ -36,9 +36,28 @@ class Extender(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
+    def do_CONNECT(self):
+        """As a proxy: joins the client with 127.0.0.1 at the port it names."""
+        upstream = socket.create_connection(("127.0.0.1", int(self.path.rsplit(":", 1)[1])))
+        self.wfile.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        self.close_connection = True
+
+        def copy(source, sink):
+            try:
+                while data := source.recv(1 << 16):
+                    sink.sendall(data)
+                sink.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # the other side is gone already
+
+        back = threading.Thread(target=copy, args=(upstream, self.connection), daemon=True)
+        back.start()
+        copy(self.connection, upstream)
+        back.join()
+
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        what, verb = self.path.strip("/").split("/")
+        what, verb = self.path.strip("/").split("/")[-2:]  # a proxy is sent whole URLs
         if what == "refuse":
             return self.answer({"Error": "not today"}, 500)
         if what == "hang":

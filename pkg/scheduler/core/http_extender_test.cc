@@ -558,4 +558,49 @@ TEST_CASE("an extender that wants a client certificate") {
   CHECK(FilterError(config).empty());
 }
 
+// ---- proxies ------------------------------------------------------------------------------------
+
+namespace {
+
+struct WithEnvironment {
+  std::string name;
+  WithEnvironment(const char* n, const std::string& value) : name(n) { setenv(n, value.c_str(), 1); }
+  ~WithEnvironment() { unsetenv(name.c_str()); }
+};
+
+}  // namespace
+
+TEST_CASE("proxies of the environment are used, but not for what no_proxy names, nor for this machine") {
+  Server proxy;
+  WithEnvironment http("http_proxy", proxy.address());  // as curl and Go take it: a scheme may be missing
+  ExtenderConfig config = ConfigFor("http://extender.invalid:8080/echo");
+  CHECK(FilterError(config).rfind("http://extender.invalid:8080/echo/filter application/json", 0) == 0);
+  {
+    WithEnvironment none("no_proxy", "example.com, .invalid");
+    CHECK(FilterError(config).find("lookup extender.invalid: ") != std::string::npos);
+  }
+  {
+    WithEnvironment all("no_proxy", "*");
+    CHECK(FilterError(config).find("lookup extender.invalid: ") != std::string::npos);
+  }
+  Server direct;
+  CHECK(FilterError(ConfigFor("http://" + direct.address() + "/echo")).rfind("/echo/filter", 0) == 0);
+  proxy.Stop();
+  CHECK(FilterError(config).find("dial tcp " + proxy.address() + ": connect: connection refused") != std::string::npos);
+}
+
+TEST_CASE("TLS goes through a proxy's tunnel, and is still checked") {
+  Certificates certs;
+  Server server({certs.Path("server.crt"), certs.Path("server.key")});
+  Server proxy;
+  WithEnvironment https("https_proxy", "http://" + proxy.address());
+  std::string port = server.address().substr(server.address().find(':'));
+  ExtenderConfig config = ConfigFor("https://extender.test" + port + "/pass");
+  config.tls = ExtenderTls{};
+  config.tls->ca_file = certs.Path("ca.crt");
+  CHECK(FilterError(config).empty());
+  config.tls->server_name = "somebody.else";
+  CHECK(FilterError(config).find("is not trusted") != std::string::npos);
+}
+
 }  // namespace berth::scheduler
