@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -192,6 +193,43 @@ TEST_CASE("bad YAML is refused with line and column") {
   }
   CHECK(ErrorOf("") == "empty: no document in it");
   CHECK(ErrorOf("a: 1\n---\nb: 2\n") == "line 3, column 1: more than one document");
+}
+
+TEST_CASE("damaged text is read or refused, and what is read is written the same") {
+  const std::vector<std::string> seeds = {
+      R"({"kind":"List","items":[{"kind":"Pod","metadata":{"name":"a\u00e9\"b"},"spec":{"priority":-1.5e3}},[],{}],"x":null})",
+      "kind: List\nitems:\n- &a {kind: Pod, spec: {x: [1, 'two', \"3\"]}}\n- *a\n- <<: *a\n  y: |\n    text\n---\n- "
+      "z\n"};
+  const std::vector<std::string> pieces = {"{",   "}",    "[",       "]",     "\"",   ":",
+                                           ",",   "null", "\\u0000", "\\",    "&a ",  "*a ",
+                                           "- ",  "\n",   "<<: ",    "---\n", "\xff", std::string(1, '\0'),
+                                           "1e9", "  "};
+  std::mt19937 random(20180326);
+  auto below = [&](size_t n) { return static_cast<size_t>(random() % n); };
+  size_t read = 0, refused = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = seeds[below(seeds.size())];
+    for (size_t changes = 1 + below(4); changes > 0; --changes) {
+      size_t at = below(text.size() + 1);
+      if (below(2) == 0) {
+        text.insert(at, pieces[below(pieces.size())]);
+      } else {
+        text.erase(at, below(6));
+      }
+    }
+    Recorder r;
+    ++(ReadDocuments(text, r).ok() ? read : refused);
+    auto one = ReadDocument(text);
+    if (!one.ok()) continue;
+    // Once written, what was no UTF-8 is, so from then on the text stays.
+    Document again, third;
+    REQUIRE(again.Parse(one->root().Serialize()).ok());
+    REQUIRE(third.Parse(again.root().Serialize()).ok());
+    INFO(text);
+    CHECK(third.root().Serialize() == again.root().Serialize());
+  }
+  CHECK(read > 100);
+  CHECK(refused > 100);
 }
 
 }  // namespace
