@@ -22,6 +22,7 @@
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/metrics.h"
+#include "cmd/kube-scheduler/secure_serving.h"
 #include "pkg/client/config.h"
 #include "pkg/client/events.h"
 #include "pkg/client/leaderelection.h"
@@ -109,7 +110,11 @@ class Daemon {
   absl::Status Connect();
   absl::Status Build();
   absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
-  void ServePages();
+  absl::Status ServePages();
+  absl::Status ServeSecurely();
+  // Runs an asynchronous request on the I/O thread and waits for it.
+  template <typename T>
+  client::ApiResult<T> Blocking(std::function<void(client::Done<T>)> start);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
   std::string MetricsText();
   void Lead();
@@ -151,6 +156,7 @@ class Daemon {
 
   mutable std::mutex snapshot_mutex_;
   SchedulerSnapshot snapshot_;
+  std::unique_ptr<AccessControl> access_;
   std::vector<std::unique_ptr<HttpServer>> servers_;
 };
 
@@ -200,11 +206,9 @@ absl::Status Daemon::Connect() {
 
 absl::StatusOr<std::string> Daemon::ReadPolicyMap(const PolicyConfigMapSource& source) {
   for (;;) {
-    auto done = std::make_shared<std::promise<client::ApiResult<std::shared_ptr<const api::ConfigMap>>>>();
-    pods_io_.executor()->Post([this, source, done] {
-      requests_->GetConfigMap(source.ns, source.name, [done](auto r) { done->set_value(std::move(r)); });
-    });
-    auto r = done->get_future().get();
+    using Map = std::shared_ptr<const api::ConfigMap>;
+    auto r = Blocking<Map>(
+        [&](client::Done<Map> done) { requests_->GetConfigMap(source.ns, source.name, std::move(done)); });
     if (r.ok()) {
       for (const auto& [key, value] : r.value->data) {
         if (key == "policy.cfg") return value;
@@ -295,7 +299,40 @@ absl::Status Daemon::Build() {
 
 // ---- pages --------------------------------------------------------------------------------------
 
-void Daemon::ServePages() {
+template <typename T>
+client::ApiResult<T> Daemon::Blocking(std::function<void(client::Done<T>)> start) {
+  auto done = std::make_shared<std::promise<client::ApiResult<T>>>();
+  pods_io_.executor()->Post(
+      [start = std::move(start), done] { start([done](client::ApiResult<T> r) { done->set_value(std::move(r)); }); });
+  return done->get_future().get();
+}
+
+absl::Status Daemon::ServeSecurely() {
+  auto tls = ServingCertificate(options_.secure);
+  if (!tls.ok()) return tls.status();
+  access_ = std::make_unique<AccessControl>(
+      [this](const std::string& token) {
+        return Blocking<client::UserInfo>(
+            [this, token](client::Done<client::UserInfo> done) { requests_->ReviewToken(token, std::move(done)); });
+      },
+      [this](const client::AccessQuestion& q) {
+        return Blocking<client::AccessAnswer>(
+            [this, q](client::Done<client::AccessAnswer> done) { requests_->ReviewAccess(q, std::move(done)); });
+      },
+      &clock_);
+  auto server = std::make_unique<HttpServer>(
+      "secure", JoinHostPort(options_.secure.bind_address, absl::StrCat(options_.secure.port)),
+      [this](const HttpRequest& r) {
+        auto refused = access_->Refuse(r);
+        return refused ? *refused : Page(r, true, true);
+      });
+  if (auto s = server->UseTls(*tls); !s.ok()) return s;
+  server->Start();
+  servers_.push_back(std::move(server));
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::ServePages() {
   const std::string &h = config_.healthz_bind_address, &m = config_.metrics_bind_address;
   if (!h.empty()) {
     servers_.push_back(std::make_unique<HttpServer>(
@@ -306,6 +343,7 @@ void Daemon::ServePages() {
         std::make_unique<HttpServer>("metrics", m, [this](const HttpRequest& r) { return Page(r, false, true); }));
   }
   for (auto& s : servers_) s->Start();
+  return options_.secure.port > 0 ? ServeSecurely() : absl::OkStatus();
 }
 
 HttpResponse Daemon::Page(const HttpRequest& r, bool healthz, bool metrics) {
@@ -539,7 +577,7 @@ int Daemon::Run() {
   LOG(INFO) << "Version: " << util::Version();
   pods_io_.Start();
   lease_io_.Start();
-  ServePages();
+  if (auto s = ServePages(); !s.ok()) return fail(s);
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
   built_ = true;
 

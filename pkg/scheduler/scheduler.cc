@@ -188,6 +188,14 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
     }
   }
   p->pod = newest;
+  const bool waiting = p->place == Place::kQueued || p->place == Place::kBackoff || p->place == Place::kRefetching;
+  if (waiting && pod->meta.deleting()) {
+    // It would be the next thing to find out about it, were it not gone by then.
+    CancelRequest(*p);
+    StopWaiting(*p);
+    if (p->place == Place::kQueued) queue_->Delete(*newest);
+    return SkipDeleting(*p);
+  }
   switch (p->place) {
     case Place::kQueued:
       queue_->Update(newest, changed, now_);

@@ -168,6 +168,7 @@ class Scheduler {
   absl::Duration NextRetry(Pending& p);
 
   // scheduler_attempt.cc: decide, assume, bind.
+  void SkipDeleting(Pending& p);
   void Bind(Pending& p);
   void Bound(Pending& p);
   void BindAnswered(Pending& p, const Answer& a);

@@ -61,11 +61,7 @@ bool Scheduler::ScheduleOne() {
   p.retry_wait = absl::ZeroDuration();
 
   if (pod->meta.deleting()) {
-    actions_->RecordEvent(pod, EventType::kWarning, "FailedScheduling",
-                          absl::StrCat("skip schedule deleting pod: ", Name(*pod)));
-    VLOG(3) << "Skip schedule deleting pod: " << Name(*pod);
-    SetReasons(p, {});
-    SetPlace(p, Place::kDeleting);
+    SkipDeleting(p);
     return true;
   }
 
@@ -121,6 +117,14 @@ bool Scheduler::ScheduleOne() {
   p.attempt->bind_begun = now_;
   Bind(p);
   return true;
+}
+
+void Scheduler::SkipDeleting(Pending& p) {
+  actions_->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling",
+                        absl::StrCat("skip schedule deleting pod: ", Name(*p.pod)));
+  VLOG(3) << "Skip schedule deleting pod: " << Name(*p.pod);
+  SetReasons(p, {});
+  SetPlace(p, Place::kDeleting);
 }
 
 // ---- bind ---------------------------------------------------------------------------------------

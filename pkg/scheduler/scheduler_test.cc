@@ -287,6 +287,15 @@ TEST_CASE("scheduler: a pod that is being deleted is not scheduled") {
   c.Add(Deleting(NewPod("p")));
   CHECK(c.Run() == "event p Warning FailedScheduling: skip schedule deleting pod: default/p");
   CHECK(c.Run() == "");
+  // One that waits says so as soon as its deletion is seen, since it is gone the next moment.
+  auto waiting = NewPod("waiting", {.cpu = 9});
+  c.Add(waiting);
+  c.Run();
+  c.Reply(Kind::kOk);
+  c.Update(waiting, Deleting(waiting));
+  c.Gone(Deleting(waiting));
+  CHECK(c.Run() == "event waiting Warning FailedScheduling: skip schedule deleting pod: default/waiting");
+  CHECK(c.s().pending_pods() == 1);
 }
 
 TEST_CASE("scheduler: pods of other schedulers count, and are not queued") {

@@ -1,0 +1,189 @@
+#include "cmd/kube-scheduler/secure_serving.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <glog/logging.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509v3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/kube-scheduler/go_text.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+constexpr absl::Duration kBelieved = absl::Seconds(10);
+constexpr size_t kMaxKept = 1024;
+
+std::string Pem(const std::function<int(BIO*)>& write) {
+  BIO* bio = BIO_new(BIO_s_mem());
+  std::string out;
+  if (write(bio) == 1) {
+    char* data = nullptr;
+    const long n = BIO_get_mem_data(bio, &data);
+    out.assign(data, static_cast<size_t>(n));
+  }
+  BIO_free(bio);
+  return out;
+}
+
+std::string HostName() {
+  char name[256] = {};
+  if (gethostname(name, sizeof(name) - 1) != 0) return "localhost";
+  return name;
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& text, mode_t mode) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+  const bool ok = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  if (fd >= 0) close(fd);
+  if (ok) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("--cert-dir: cannot write ", path, ": ", absl::AsciiStrToLower(std::strerror(errno))));
+}
+
+HttpResponse Answer(int status, std::string text) {
+  HttpResponse r;
+  r.status = status;
+  r.body = std::move(text);
+  r.no_sniff = true;
+  return r;
+}
+
+}  // namespace
+
+absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names) {
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  X509* cert = X509_new();
+  SelfSigned out;
+  if (key != nullptr && cert != nullptr) {
+    X509_set_version(cert, 2);
+    uint64_t serial = 1;
+    RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof(serial));
+    ASN1_INTEGER_set_uint64(X509_get_serialNumber(cert), serial >> 1);
+    X509_gmtime_adj(X509_getm_notBefore(cert), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(cert), 365L * 24 * 3600);
+    X509_set_pubkey(cert, key);
+    X509_NAME* subject = X509_get_subject_name(cert);
+    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, reinterpret_cast<const unsigned char*>(names[0].c_str()),
+                               -1, -1, 0);
+    X509_set_issuer_name(cert, subject);
+    std::string alternatives;
+    for (const std::string& n : names) {
+      unsigned char address[16];
+      const bool ip = inet_pton(AF_INET, n.c_str(), address) == 1 || inet_pton(AF_INET6, n.c_str(), address) == 1;
+      absl::StrAppend(&alternatives, alternatives.empty() ? "" : ",", ip ? "IP:" : "DNS:", n);
+    }
+    for (const auto& [nid, value] :
+         {std::pair(NID_subject_alt_name, alternatives.c_str()), std::pair(NID_basic_constraints, "critical,CA:TRUE"),
+          std::pair(NID_ext_key_usage, "serverAuth")}) {
+      if (X509_EXTENSION* e = X509V3_EXT_conf_nid(nullptr, nullptr, nid, value)) {
+        X509_add_ext(cert, e, -1);
+        X509_EXTENSION_free(e);
+      }
+    }
+    if (X509_sign(cert, key, EVP_sha256()) != 0) {
+      out.cert_pem = Pem([&](BIO* b) { return PEM_write_bio_X509(b, cert); });
+      out.key_pem =
+          Pem([&](BIO* b) { return PEM_write_bio_PrivateKey(b, key, nullptr, nullptr, 0, nullptr, nullptr); });
+    }
+  }
+  X509_free(cert);
+  EVP_PKEY_free(key);
+  if (out.cert_pem.empty() || out.key_pem.empty()) {
+    return absl::InternalError("cannot make a self-signed certificate");
+  }
+  return out;
+}
+
+absl::StatusOr<ServerTls> ServingCertificate(const SecureServingOptions& o) {
+  ServerTls tls;
+  const auto read = [](const char* flag, const std::string& path, std::string* to) {
+    auto text = ReadFile(path);
+    if (!text.ok()) return absl::InvalidArgumentError(absl::StrCat(flag, ": ", text.status().message()));
+    *to = *std::move(text);
+    return absl::OkStatus();
+  };
+  if (!o.client_ca_file.empty()) {
+    if (auto s = read("--client-ca-file", o.client_ca_file, &tls.client_ca_pem); !s.ok()) return s;
+  }
+  if (o.cert_file.empty() != o.key_file.empty()) {
+    return absl::InvalidArgumentError("--tls-cert-file and --tls-private-key-file must be given together");
+  }
+  if (!o.cert_file.empty()) {
+    if (auto s = read("--tls-cert-file", o.cert_file, &tls.cert_pem); !s.ok()) return s;
+    if (auto s = read("--tls-private-key-file", o.key_file, &tls.key_pem); !s.ok()) return s;
+    return tls;
+  }
+  const std::string cert = o.cert_dir + "/kube-scheduler.crt", key = o.cert_dir + "/kube-scheduler.key";
+  if (!o.cert_dir.empty() && access(cert.c_str(), F_OK) == 0) {
+    if (auto s = read("--cert-dir", cert, &tls.cert_pem); !s.ok()) return s;
+    if (auto s = read("--cert-dir", key, &tls.key_pem); !s.ok()) return s;
+    return tls;
+  }
+  auto made = MakeSelfSigned({HostName(), "localhost", "127.0.0.1"});
+  if (!made.ok()) return made.status();
+  tls.cert_pem = made->cert_pem;
+  tls.key_pem = made->key_pem;
+  if (!o.cert_dir.empty()) {
+    if (auto s = WriteFile(cert, tls.cert_pem, 0644); !s.ok()) return s;
+    if (auto s = WriteFile(key, tls.key_pem, 0600); !s.ok()) return s;
+    LOG(INFO) << "Wrote a self-signed certificate to " << cert;
+  }
+  return tls;
+}
+
+std::optional<HttpResponse> AccessControl::Refuse(const HttpRequest& r) {
+  if (r.path == "/healthz" || absl::StartsWith(r.path, "/healthz/")) return std::nullopt;
+  const absl::Duration now = clock_->Steady();
+  if (users_.size() > kMaxKept) users_.clear();
+  if (allowed_.size() > kMaxKept) allowed_.clear();
+
+  client::UserInfo user;
+  if (!r.client_name.empty()) {
+    user.name = r.client_name;
+    user.groups = absl::StrSplit(r.client_groups, ',', absl::SkipEmpty());
+    user.groups.push_back("system:authenticated");
+  } else if (absl::StartsWithIgnoreCase(r.authorization, "Bearer ")) {
+    const std::string token(absl::StripAsciiWhitespace(r.authorization.substr(7)));
+    auto kept = users_.find(token);
+    if (kept == users_.end() || kept->second.until < now) {
+      auto answer = authenticate_(token);
+      if (!answer.ok()) {
+        LOG(ERROR) << "Unable to authenticate the request due to an error: " << answer.error.message;
+        return Answer(401, "Unauthorized\n");
+      }
+      kept = users_.insert_or_assign(token, Kept<client::UserInfo>{now + kBelieved, std::move(answer.value)}).first;
+    }
+    if (!kept->second.value.authenticated) return Answer(401, "Unauthorized\n");
+    user = kept->second.value;
+  } else if (!r.authorization.empty()) {
+    return Answer(401, "Unauthorized\n");
+  } else {
+    user.name = "system:anonymous";
+    user.groups = {"system:unauthenticated"};
+  }
+
+  const std::string verb = r.method == "GET" || r.method == "HEAD" ? "get" : absl::AsciiStrToLower(r.method);
+  const std::string key = absl::StrCat(user.name, "\n", absl::StrJoin(user.groups, ","), "\n", verb, "\n", r.path);
+  auto kept = allowed_.find(key);
+  if (kept == allowed_.end() || kept->second.until < now) {
+    auto answer = authorize_({user, verb, r.path});
+    if (!answer.ok()) LOG(ERROR) << "Unable to authorize the request due to an error: " << answer.error.message;
+    if (!answer.ok()) return Answer(403, absl::StrCat("Forbidden: cannot be authorized: ", answer.error.message, "\n"));
+    kept = allowed_.insert_or_assign(key, Kept<bool>{now + kBelieved, answer.value.allowed}).first;
+  }
+  if (kept->second.value) return std::nullopt;
+  return Answer(403,
+                absl::StrCat("Forbidden: User ", Quoted(user.name), " cannot ", verb, " path ", Quoted(r.path), "\n"));
+}
+
+}  // namespace berth::kube_scheduler
