@@ -199,7 +199,7 @@ std::string FlagSet::Usage(size_t width) const {
   const auto left = [](const Flag& f) {
     std::string s = f.shorthand != 0 ? absl::StrCat("  -", std::string(1, f.shorthand), ", --", f.name)
                                      : absl::StrCat("      --", f.name);
-    if (!f.type.empty()) absl::StrAppend(&s, f.no_value.empty() ? " " : "", f.type);
+    if (!f.type.empty()) absl::StrAppend(&s, " ", f.type);
     return s;
   };
   for (const Flag& f : flags_) {

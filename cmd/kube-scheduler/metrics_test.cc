@@ -1,0 +1,125 @@
+#include "cmd/kube-scheduler/metrics.h"
+
+#include <catch2/catch.hpp>
+
+#include "cmd/kube-scheduler/secure_serving.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+bool HasLine(const std::string& text, const std::string& line) {
+  return ("\n" + text).find("\n" + line + "\n") != std::string::npos;
+}
+
+TEST_CASE("metrics: histograms with Go's numbers, present from the start") {
+  SchedulerSnapshot s;
+  std::vector<prometheus::MetricFamily> families;
+  CollectScheduler(s, &families);
+  std::string text = ToText(families);
+  CHECK(HasLine(text, "scheduler_e2e_scheduling_latency_microseconds_bucket{le=\"1.6384e+07\"} 0"));
+  CHECK(HasLine(text, "scheduler_binding_latency_microseconds_sum 0"));
+  CHECK(HasLine(text, "# TYPE scheduler_pod_preemption_victims gauge"));
+
+  s.metrics.binding.Observe(absl::Microseconds(1000));
+  s.metrics.binding.Observe(absl::Microseconds(1001));
+  s.metrics.binding.Observe(absl::Seconds(100));
+  s.by_reason = {{"node(s) said \"no\"", 2}};
+  families.clear();
+  CollectScheduler(s, &families);
+  text = ToText(families);
+  CHECK(HasLine(text, "scheduler_binding_latency_microseconds_bucket{le=\"1000\"} 1"));
+  CHECK(HasLine(text, "scheduler_binding_latency_microseconds_bucket{le=\"2000\"} 2"));
+  CHECK(HasLine(text, "scheduler_binding_latency_microseconds_bucket{le=\"1.6384e+07\"} 2"));
+  CHECK(HasLine(text, "scheduler_binding_latency_microseconds_bucket{le=\"+Inf\"} 3"));
+  CHECK(HasLine(text, "scheduler_binding_latency_microseconds_sum 1.00002001e+08"));
+  CHECK(HasLine(text, "scheduler_binding_latency_microseconds_count 3"));
+  CHECK(HasLine(text, "scheduler_pending_pods_by_reason{reason=\"node(s) said \\\"no\\\"\"} 2"));
+}
+
+TEST_CASE("metrics: requests by code and latency by URL") {
+  RestMetrics r;
+  r.OnAnswer("201", "POST", "h:1");
+  r.OnAnswer("201", "POST", "h:1");
+  r.OnAnswer("<error>", "GET", "h:1");
+  r.OnLatency("GET", "http://h:1/api", 0.0015);
+  std::vector<prometheus::MetricFamily> families;
+  r.Collect(&families);
+  const std::string text = ToText(families);
+  CHECK(HasLine(text, "rest_client_requests_total{code=\"201\",host=\"h:1\",method=\"POST\"} 2"));
+  CHECK(HasLine(text, "rest_client_requests_total{code=\"<error>\",host=\"h:1\",method=\"GET\"} 1"));
+  CHECK(
+      HasLine(text, "rest_client_request_latency_seconds_bucket{url=\"http://h:1/api\",verb=\"GET\",le=\"0.001\"} 0"));
+  CHECK(
+      HasLine(text, "rest_client_request_latency_seconds_bucket{url=\"http://h:1/api\",verb=\"GET\",le=\"0.002\"} 1"));
+  // By name: latency comes before the total.
+  CHECK(text.find("request_latency") < text.find("requests_total"));
+}
+
+TEST_CASE("access: who may see the pages") {
+  util::ManualClock clock;
+  int reviews = 0, questions = 0;
+  bool down = false;
+  AccessControl access(
+      [&](const std::string& token) {
+        ++reviews;
+        client::ApiResult<client::UserInfo> r;
+        if (down) r.error.message = "connection refused";
+        r.value.authenticated = token == "good" || token == "poor";
+        r.value.name = token;
+        return r;
+      },
+      [&](const client::AccessQuestion& q) {
+        ++questions;
+        client::ApiResult<client::AccessAnswer> r;
+        r.value.allowed = q.user.name == "good" && q.verb == "get" && q.path == "/metrics";
+        return r;
+      },
+      &clock);
+  const auto status = [&](const std::string& path, const std::string& authorization,
+                          const std::string& method = "GET") {
+    HttpRequest r;
+    r.method = method;
+    r.path = path;
+    r.authorization = authorization;
+    auto refused = access.Refuse(r);
+    return refused ? refused->status : 200;
+  };
+  CHECK(status("/healthz", "") == 200);
+  CHECK(reviews + questions == 0);
+  CHECK(status("/metrics", "") == 403);
+  CHECK(status("/metrics", "Bearer good") == 200);
+  CHECK(status("/metrics", "bearer poor") == 403);
+  CHECK(status("/metrics", "Bearer bad") == 401);
+  CHECK(status("/metrics", "Basic Zm9vOmJhcg==") == 401);
+  CHECK(status("/configz", "Bearer good") == 403);
+  CHECK(status("/metrics", "Bearer good", "DELETE") == 403);
+  const int before = reviews;
+  CHECK(status("/metrics", "Bearer good") == 200);
+  CHECK(reviews == before);  // believed for a while
+  clock.Advance(absl::Seconds(11));
+  down = true;
+  CHECK(status("/metrics", "Bearer good") == 401);
+  CHECK(reviews == before + 1);
+}
+
+TEST_CASE("access: a certificate of our own making") {
+  auto made = MakeSelfSigned({"host", "127.0.0.1"});
+  REQUIRE(made.ok());
+  HttpServer server("test", "127.0.0.1:0", [](const HttpRequest&) { return HttpResponse(); });
+  ServerTls tls;
+  tls.cert_pem = made->cert_pem;
+  tls.key_pem = made->key_pem;
+  CHECK(server.UseTls(tls).ok());
+  tls.key_pem = "no key";
+  HttpServer other("test", "127.0.0.1:0", [](const HttpRequest&) { return HttpResponse(); });
+  CHECK_FALSE(other.UseTls(tls).ok());
+  SecureServingOptions o;
+  o.cert_file = "/nonexistent";
+  CHECK_FALSE(ServingCertificate(o).ok());
+  o.key_file = "/nonexistent";
+  CHECK(std::string(ServingCertificate(o).status().message()) ==
+        "--tls-cert-file: open /nonexistent: no such file or directory");
+}
+
+}  // namespace
+}  // namespace berth::kube_scheduler
