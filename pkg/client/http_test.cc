@@ -221,7 +221,7 @@ TEST_CASE("no more connections than allowed, and everyone gets a turn") {
 
 TEST_CASE("pipelined writes share connections and keep their order on each") {
   Fixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); },
-            [](HttpOptions& o) { o.pipeline_connections = 2; });
+            [](HttpOptions& o) { o.pipeline_connections = o.slow_pipeline_connections = 2; });
   Mailbox<std::pair<int, std::string>> done;
   f.io.Run([&] {
     for (int i = 0; i < 500; ++i) {
@@ -278,7 +278,7 @@ TEST_CASE("what is pipelined behind a cut answer may have been done; behind Conn
           t.Respond(201, r.body);
         }
       },
-      [](HttpOptions& o) { o.pipeline_connections = 1; });
+      [](HttpOptions& o) { o.pipeline_connections = o.slow_pipeline_connections = 1; });
   auto run = [&](std::vector<std::string> bodies) {
     auto done = std::make_shared<Mailbox<std::string>>();
     f.io.Run([&] {
