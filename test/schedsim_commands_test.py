@@ -238,6 +238,32 @@ def test_check_policy():
     check("weights that overflow together", code == 1 and "Total priority of priority functions has overflown" in r["errors"][0], r["errors"])
 
 
+def test_extenders():
+    """A Policy given by a flag may have extenders: they are asked; one in a Scenario may not."""
+    server = subprocess.Popen([sys.executable, os.path.join(ROOT, "test", "testdata", "extender_server.py")],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    cluster = items(node("n1"), node("n2"), node("n3"), *[pod("p%d" % i, "100m") for i in range(4)])
+    try:
+        port = int(server.stdout.readline())
+        for path, want in (("even", None), ("refuse", ["-"] * 4)):
+            policy = {"extenders": [{"urlPrefix": "http://127.0.0.1:%d/%s" % (port, path), "filterVerb": "filter", "nodeCacheCapable": path == "refuse"}]}
+            with tempfile.NamedTemporaryFile("w") as f:
+                json.dump(policy, f)
+                f.flush()
+                code, out, err = schedsim("run", "-", "-o", "json", "--policy-config-file", f.name, feed=cluster)
+            decisions = json.loads(out)["decisions"]
+            if want is None:
+                check("the extender halves the nodes", code == 0 and all(len(d.get("totals", {"x": 0})) < 3 and d["host"] for d in decisions), out)
+            else:
+                check("the extender's error is the pod's", all(d["host"] == "" and "code 500" in d["error"] for d in decisions), out)
+        scenario = {"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "s", "policy": policy, "cluster": items(node("n1")), "pods": [pod("p")]}
+        code, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
+        check("a Scenario calls nobody", code == 1 and "a Scenario cannot call extenders" in out, out)
+    finally:
+        server.stdin.close()
+        server.wait(10)
+
+
 for name, test in sorted(globals().items()):
     if name.startswith("test_"):
         test()

@@ -1,11 +1,11 @@
 #include "cmd/schedsim/scenario.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <utility>
 
 #include "pkg/api/json.h"
@@ -169,7 +169,7 @@ class Collector final : public api::JsonSink {
   }
 
   static absl::Status CheckUnique(const Scenario& s) {
-    std::set<std::string> names, uids;
+    absl::flat_hash_set<std::string> names, uids;
     auto check = [&](const api::Object& o) {
       if (!names.insert(KeyOf(o)).second)
         return util::InvalidArgument(absl::StrCat(DescriptionOf(o), " is there twice"));
