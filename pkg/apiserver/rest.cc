@@ -8,8 +8,10 @@
 
 #include "pkg/api/stream.h"
 #include "pkg/apiserver/patch.h"
+#include "pkg/apiserver/protobuf.h"
 #include "pkg/apiserver/rest_route.h"
 #include "pkg/apiserver/table.h"
+#include "pkg/apiserver/yaml.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
@@ -132,6 +134,10 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
       return unrecognized("couldn't get version/kind; json parse error: " + util::Message(parsed.status()));
     }
     v = *std::move(parsed);
+  } else if (type == "application/vnd.kubernetes.protobuf" && kind == call.r->kind) {
+    auto parsed = DecodeProtobuf(body, *call.r->type);
+    if (!parsed.ok()) return BadRequest(util::Message(parsed.status()));
+    v = *std::move(parsed);
   } else {
     ApiError e = UnsupportedMediaType();
     e.has_details = false;
@@ -169,7 +175,9 @@ std::variant<Value, ApiError> Api::DecodedBody(const Call& call) const {
   auto body = Body(call, call.r->kind);
   if (std::holds_alternative<ApiError>(body)) return body;
   const Value& v = std::get<Value>(body);
-  std::string_view source = MediaTypeOf(call.request->content_type) == "application/yaml" ? "" : call.request->body;
+  std::string_view type = MediaTypeOf(call.request->content_type);
+  bool text = type != "application/yaml" && type != "application/vnd.kubernetes.protobuf";
+  std::string_view source = text ? call.request->body : std::string_view();
   auto decoded = Decode(v, *call.r->type, call.gv().version, source);
   if (!decoded.ok()) {
     return BadRequest(absl::StrCat(call.r->kind, " in version ", Quote(call.gv().Text()), " cannot be handled as a ",

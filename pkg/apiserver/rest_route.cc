@@ -8,6 +8,7 @@
 
 #include "pkg/apiserver/discovery.h"
 #include "pkg/apiserver/value.h"
+#include "pkg/apiserver/yaml.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {

@@ -1,6 +1,7 @@
 #include "pkg/apiserver/schema.h"
 
 #include <absl/container/flat_hash_map.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 #include <glog/logging.h>
@@ -42,23 +43,28 @@ class Registry {
   Registry() {
     std::vector<std::pair<FieldDef*, std::string>> structs;
     std::vector<std::pair<std::string, std::vector<std::string_view>>> blocks;
-    for (std::string_view line : Split(kSchemaTypes, '\n')) {
-      if (line[0] != ' ') {
-        blocks.emplace_back(std::string(line), std::vector<std::string_view>());
-      } else {
-        blocks.back().second.push_back(line);
+    for (std::string_view table : {kPodTypes, kClusterTypes}) {
+      for (std::string_view line : Split(table, '\n')) {
+        if (line[0] != ' ') {
+          blocks.emplace_back(std::string(line), std::vector<std::string_view>());
+        } else {
+          blocks.back().second.push_back(line);
+        }
       }
     }
     for (auto& [name, lines] : blocks) {
       auto type = std::make_unique<TypeDef>();
-      type->name = name;
+      auto words = Split(name, ' ');
+      type->name = words[0];
+      type->proto = words.size() > 1 && words[1] == "proto";
       type->fields.reserve(lines.size());
       for (std::string_view line : lines) {
         FieldDef& f = type->fields.emplace_back();
+        f.number = static_cast<int>(type->fields.size());
         std::string of = ReadField(line, &f);
         if (f.kind == Kind::kStruct) structs.emplace_back(&f, of);
       }
-      types_[name] = std::move(type);
+      types_[type->name] = std::move(type);
     }
     for (auto& [field, of] : structs) field->type = &Get(of);
   }
@@ -82,6 +88,8 @@ class Registry {
         f->merge_key = w;
       } else if (Strip(&w, "go=")) {
         f->go_name = w;
+      } else if (Strip(&w, "n=")) {
+        CHECK(absl::SimpleAtoi(std::string(w), &f->number));
       } else if (w == "merge") {
         f->merge_primitives = true;
       } else if (w == "retain") {

@@ -42,6 +42,7 @@ struct FieldDef {
   bool pointer = false;           // absent and zero are told apart
   bool always = false;            // written even when empty (no omitempty in Go)
   const TypeDef* type = nullptr;  // of kStruct
+  int number = 0;                 // in protobuf
 
   // Strategic merge: the member that identifies a list's elements, or "" for a list that is replaced.
   std::string merge_key;
@@ -52,6 +53,7 @@ struct FieldDef {
 struct TypeDef {
   std::string name;
   std::vector<FieldDef> fields;
+  bool proto = false;  // the numbers of its members are known
   const FieldDef* Find(std::string_view member) const;
 };
 

@@ -1,16 +1,10 @@
-// The types themselves: those of Kubernetes 1.10 that a scheduler, kubectl and their users send and read.
-//
-// One line a type, below it one a member, in the order in which the server writes them:
-//   name type [key=MERGEKEY] [merge] [retain] [go=NAME]
-// type: string bool int32 int64 quantity time microtime intstr any rl (name -> quantity) map (name -> string) or a type
-// of this table; []T a list, map[T] a map, *T a pointer (written when present, even when zero), T! written always.
-// A struct or time that is no pointer is always written, as Go does.
+// The types that every object and pods are made of. The notation is told in schema_types.h.
 #include "pkg/apiserver/schema_types.h"
 
 namespace berth::apiserver {
 
-extern const char* const kSchemaTypes = R"(
-ObjectMeta
+const char* const kPodTypes = R"(
+ObjectMeta proto
   name string
   generateName string
   namespace string
@@ -26,17 +20,17 @@ ObjectMeta
   ownerReferences []OwnerReference key=uid
   finalizers []string merge
   clusterName string
-OwnerReference
-  apiVersion string!
-  kind string!
-  name string!
-  uid string! go=UID
-  controller *bool
-  blockOwnerDeletion *bool
-LabelSelector
+OwnerReference proto
+  apiVersion string! n=5
+  kind string! n=1
+  name string! n=3
+  uid string! go=UID n=4
+  controller *bool n=6
+  blockOwnerDeletion *bool n=7
+LabelSelector proto
   matchLabels map
   matchExpressions []LabelSelectorRequirement
-LabelSelectorRequirement
+LabelSelectorRequirement proto
   key string!
   operator string!
   values []string
@@ -48,7 +42,7 @@ ObjectReference
   apiVersion string
   resourceVersion string
   fieldPath string
-LocalObjectReference
+LocalObjectReference proto
   name string
 SecretReference
   name string
@@ -58,37 +52,37 @@ Pod
   metadata ObjectMeta
   spec PodSpec
   status PodStatus
-PodTemplateSpec
+PodTemplateSpec proto
   metadata ObjectMeta
   spec PodSpec
-PodSpec
-  volumes []Volume key=name retain
-  initContainers []Container key=name
-  containers []Container! key=name
-  restartPolicy string
-  terminationGracePeriodSeconds *int64
-  activeDeadlineSeconds *int64
-  dnsPolicy string go=DNSPolicy
-  nodeSelector map
-  serviceAccountName string
-  serviceAccount string go=DeprecatedServiceAccount
-  automountServiceAccountToken *bool
-  nodeName string
-  hostNetwork bool
-  hostPID bool
-  hostIPC bool
-  shareProcessNamespace *bool
-  securityContext *PodSecurityContext
-  imagePullSecrets []LocalObjectReference key=name
-  hostname string
-  subdomain string
-  affinity *Affinity
-  schedulerName string
-  tolerations []Toleration
-  hostAliases []HostAlias key=ip
-  priorityClassName string
-  priority *int32
-  dnsConfig *PodDNSConfig go=DNSConfig
+PodSpec proto
+  volumes []Volume key=name retain n=1
+  initContainers []Container key=name n=20
+  containers []Container! key=name n=2
+  restartPolicy string n=3
+  terminationGracePeriodSeconds *int64 n=4
+  activeDeadlineSeconds *int64 n=5
+  dnsPolicy string go=DNSPolicy n=6
+  nodeSelector map n=7
+  serviceAccountName string n=8
+  serviceAccount string go=DeprecatedServiceAccount n=9
+  automountServiceAccountToken *bool n=21
+  nodeName string n=10
+  hostNetwork bool n=11
+  hostPID bool n=12
+  hostIPC bool n=13
+  shareProcessNamespace *bool n=27
+  securityContext *PodSecurityContext n=14
+  imagePullSecrets []LocalObjectReference key=name n=15
+  hostname string n=16
+  subdomain string n=17
+  affinity *Affinity n=18
+  schedulerName string n=19
+  tolerations []Toleration n=22
+  hostAliases []HostAlias key=ip n=23
+  priorityClassName string n=24
+  priority *int32 n=25
+  dnsConfig *PodDNSConfig go=DNSConfig n=26
 PodDNSConfig
   nameservers []string
   searches []string
@@ -99,14 +93,14 @@ PodDNSConfigOption
 HostAlias
   ip string go=IP
   hostnames []string
-PodSecurityContext
-  seLinuxOptions *SELinuxOptions go=SELinuxOptions
-  runAsUser *int64
-  runAsGroup *int64
-  runAsNonRoot *bool
-  supplementalGroups []int64
-  fsGroup *int64 go=FSGroup
-SELinuxOptions
+PodSecurityContext proto
+  seLinuxOptions *SELinuxOptions go=SELinuxOptions n=1
+  runAsUser *int64 n=2
+  runAsGroup *int64 n=6
+  runAsNonRoot *bool n=3
+  supplementalGroups []int64 n=4
+  fsGroup *int64 go=FSGroup n=5
+SELinuxOptions proto
   user string
   role string
   type string
@@ -147,35 +141,35 @@ PodAffinityTerm
   labelSelector *LabelSelector
   namespaces []string
   topologyKey string!
-Toleration
+Toleration proto
   key string
   operator string
   value string
   effect string
   tolerationSeconds *int64
-Container
-  name string!
-  image string
-  command []string
-  args []string
-  workingDir string
-  ports []ContainerPort key=containerPort
-  envFrom []EnvFromSource
-  env []EnvVar key=name
-  resources ResourceRequirements
-  volumeMounts []VolumeMount key=mountPath
-  volumeDevices []VolumeDevice key=devicePath
-  livenessProbe *Probe
-  readinessProbe *Probe
-  lifecycle *Lifecycle
-  terminationMessagePath string
-  terminationMessagePolicy string
-  imagePullPolicy string
-  securityContext *SecurityContext
-  stdin bool
-  stdinOnce bool
-  tty bool go=TTY
-ContainerPort
+Container proto
+  name string! n=1
+  image string n=2
+  command []string n=3
+  args []string n=4
+  workingDir string n=5
+  ports []ContainerPort key=containerPort n=6
+  envFrom []EnvFromSource n=19
+  env []EnvVar key=name n=7
+  resources ResourceRequirements n=8
+  volumeMounts []VolumeMount key=mountPath n=9
+  volumeDevices []VolumeDevice key=devicePath n=21
+  livenessProbe *Probe n=10
+  readinessProbe *Probe n=11
+  lifecycle *Lifecycle n=12
+  terminationMessagePath string n=13
+  terminationMessagePolicy string n=20
+  imagePullPolicy string n=14
+  securityContext *SecurityContext n=15
+  stdin bool n=16
+  stdinOnce bool n=17
+  tty bool go=TTY n=18
+ContainerPort proto
   name string
   hostPort int32
   containerPort int32!
@@ -208,7 +202,7 @@ KeySelector
   name string
   key string!
   optional *bool
-ResourceRequirements
+ResourceRequirements proto
   limits rl
   requests rl
 VolumeMount
@@ -487,392 +481,6 @@ ContainerStateTerminated
 Binding
   metadata ObjectMeta
   target ObjectReference
-
-Node
-  metadata ObjectMeta
-  spec NodeSpec
-  status NodeStatus
-NodeSpec
-  podCIDR string go=PodCIDR
-  externalID string
-  providerID string
-  unschedulable bool
-  taints []Taint
-  configSource *NodeConfigSource
-NodeConfigSource
-  configMapRef *ObjectReference
-Taint
-  key string!
-  value string
-  effect string!
-  timeAdded *time
-NodeStatus
-  capacity rl
-  allocatable rl
-  phase string
-  conditions []NodeCondition key=type
-  addresses []NodeAddress key=type
-  daemonEndpoints NodeDaemonEndpoints
-  nodeInfo NodeSystemInfo
-  images []ContainerImage
-  volumesInUse []string
-  volumesAttached []AttachedVolume
-NodeCondition
-  type string!
-  status string!
-  lastHeartbeatTime time
-  lastTransitionTime time
-  reason string
-  message string
-NodeAddress
-  type string!
-  address string!
-NodeDaemonEndpoints
-  kubeletEndpoint DaemonEndpoint
-DaemonEndpoint
-  Port int32!
-NodeSystemInfo
-  machineID string!
-  systemUUID string!
-  bootID string!
-  kernelVersion string!
-  osImage string!
-  containerRuntimeVersion string!
-  kubeletVersion string!
-  kubeProxyVersion string!
-  operatingSystem string!
-  architecture string!
-ContainerImage
-  names []string!
-  sizeBytes int64
-AttachedVolume
-  name string!
-  devicePath string!
-
-Namespace
-  metadata ObjectMeta
-  spec NamespaceSpec
-  status NamespaceStatus
-NamespaceSpec
-  finalizers []string
-NamespaceStatus
-  phase string
-
-Service
-  metadata ObjectMeta
-  spec ServiceSpec
-  status ServiceStatus
-ServiceSpec
-  ports []ServicePort key=port
-  selector map
-  clusterIP string
-  type string
-  externalIPs []string
-  sessionAffinity string
-  loadBalancerIP string
-  loadBalancerSourceRanges []string
-  externalName string
-  externalTrafficPolicy string
-  healthCheckNodePort int32
-  publishNotReadyAddresses bool
-  sessionAffinityConfig *SessionAffinityConfig
-SessionAffinityConfig
-  clientIP *ClientIPConfig
-ClientIPConfig
-  timeoutSeconds *int32
-ServicePort
-  name string
-  protocol string
-  port int32!
-  targetPort intstr
-  nodePort int32
-ServiceStatus
-  loadBalancer LoadBalancerStatus
-LoadBalancerStatus
-  ingress []LoadBalancerIngress
-LoadBalancerIngress
-  ip string go=IP
-  hostname string
-
-Endpoints
-  metadata ObjectMeta
-  subsets []EndpointSubset
-EndpointSubset
-  addresses []EndpointAddress
-  notReadyAddresses []EndpointAddress
-  ports []EndpointPort
-EndpointAddress
-  ip string! go=IP
-  hostname string
-  nodeName *string
-  targetRef *ObjectReference
-EndpointPort
-  name string
-  port int32!
-  protocol string
-
-ConfigMap
-  metadata ObjectMeta
-  data map
-  binaryData map
-
-Event
-  metadata ObjectMeta
-  involvedObject ObjectReference!
-  reason string
-  message string
-  source EventSource
-  firstTimestamp time
-  lastTimestamp time
-  count int32
-  type string
-  eventTime microtime
-  series *EventSeries
-  action string
-  related *ObjectReference
-  reportingComponent string! go=ReportingController
-  reportingInstance string!
-EventSource
-  component string
-  host string
-EventSeries
-  count int32
-  lastObservedTime microtime
-  state string
-
-ReplicationController
-  metadata ObjectMeta
-  spec ReplicationControllerSpec
-  status ReplicaStatus
-ReplicationControllerSpec
-  replicas *int32
-  minReadySeconds int32
-  selector map
-  template *PodTemplateSpec
-ReplicaStatus
-  replicas int32!
-  fullyLabeledReplicas int32
-  readyReplicas int32
-  availableReplicas int32
-  observedGeneration int64
-  conditions []WorkloadCondition key=type
-WorkloadCondition
-  type string!
-  status string!
-  lastTransitionTime time
-  reason string
-  message string
-ReplicaSet
-  metadata ObjectMeta
-  spec ReplicaSetSpec
-  status ReplicaStatus
-ReplicaSetSpec
-  replicas *int32
-  minReadySeconds int32
-  selector *LabelSelector
-  template PodTemplateSpec
-StatefulSet
-  metadata ObjectMeta
-  spec StatefulSetSpec
-  status StatefulSetStatus
-StatefulSetSpec
-  replicas *int32
-  selector *LabelSelector
-  template PodTemplateSpec
-  volumeClaimTemplates []PersistentVolumeClaimTemplate
-  serviceName string!
-  podManagementPolicy string
-  updateStrategy StatefulSetUpdateStrategy
-  revisionHistoryLimit *int32
-PersistentVolumeClaimTemplate
-  kind string
-  apiVersion string
-  metadata ObjectMeta
-  spec PersistentVolumeClaimSpec
-  status PersistentVolumeClaimStatus
-StatefulSetUpdateStrategy
-  type string
-  rollingUpdate *RollingUpdateStatefulSetStrategy
-RollingUpdateStatefulSetStrategy
-  partition *int32
-StatefulSetStatus
-  observedGeneration int64
-  replicas int32!
-  readyReplicas int32
-  currentReplicas int32
-  updatedReplicas int32
-  currentRevision string
-  updateRevision string
-  collisionCount *int32
-  conditions []WorkloadCondition key=type
-Deployment
-  metadata ObjectMeta
-  spec DeploymentSpec
-  status DeploymentStatus
-DeploymentSpec
-  replicas *int32
-  selector *LabelSelector
-  template PodTemplateSpec
-  strategy DeploymentStrategy retain
-  minReadySeconds int32
-  revisionHistoryLimit *int32
-  paused bool
-  rollbackTo *RollbackConfig
-  progressDeadlineSeconds *int32
-RollbackConfig
-  revision int64
-DeploymentStrategy
-  type string
-  rollingUpdate *RollingUpdateDeployment
-RollingUpdateDeployment
-  maxUnavailable *intstr
-  maxSurge *intstr
-DeploymentStatus
-  observedGeneration int64
-  replicas int32
-  updatedReplicas int32
-  readyReplicas int32
-  availableReplicas int32
-  unavailableReplicas int32
-  conditions []DeploymentCondition key=type
-  collisionCount *int32
-DeploymentCondition
-  type string!
-  status string!
-  lastUpdateTime time
-  lastTransitionTime time
-  reason string
-  message string
-Scale
-  metadata ObjectMeta
-  spec ScaleSpec
-  status ScaleStatus
-ScaleSpec
-  replicas int32
-ScaleStatus
-  replicas int32!
-  selector any
-  targetSelector string
-
-PersistentVolume
-  metadata ObjectMeta
-  spec PersistentVolumeSpec
-  status PersistentVolumeStatus
-PersistentVolumeSpec
-  capacity rl
-  gcePersistentDisk *GCEPersistentDiskVolumeSource go=GCEPersistentDisk
-  awsElasticBlockStore *AWSElasticBlockStoreVolumeSource go=AWSElasticBlockStore
-  hostPath *HostPathVolumeSource
-  glusterfs *GlusterfsVolumeSource
-  nfs *NFSVolumeSource go=NFS
-  rbd *RBDVolumeSource go=RBD
-  iscsi *ISCSIVolumeSource go=ISCSI
-  cinder *CinderVolumeSource
-  cephfs *CephFSVolumeSource go=CephFS
-  fc *FCVolumeSource go=FC
-  flocker *FlockerVolumeSource
-  flexVolume *FlexVolumeSource
-  azureFile *AzureFileVolumeSource
-  vsphereVolume *VsphereVirtualDiskVolumeSource
-  quobyte *QuobyteVolumeSource
-  azureDisk *AzureDiskVolumeSource
-  photonPersistentDisk *PhotonPersistentDiskVolumeSource
-  portworxVolume *PortworxVolumeSource
-  scaleIO *ScaleIOVolumeSource
-  local *LocalVolumeSource
-  storageos *StorageOSVolumeSource
-  csi *CSIPersistentVolumeSource go=CSI
-  accessModes []string
-  claimRef *ObjectReference
-  persistentVolumeReclaimPolicy string
-  storageClassName string
-  mountOptions []string
-  volumeMode *string
-  nodeAffinity *VolumeNodeAffinity
-LocalVolumeSource
-  path string!
-CSIPersistentVolumeSource
-  driver string!
-  volumeHandle string!
-  readOnly bool
-  fsType string
-  volumeAttributes map
-  controllerPublishSecretRef *SecretReference
-  nodeStageSecretRef *SecretReference
-  nodePublishSecretRef *SecretReference
-VolumeNodeAffinity
-  required *NodeSelector
-PersistentVolumeStatus
-  phase string
-  message string
-  reason string
-PersistentVolumeClaim
-  metadata ObjectMeta
-  spec PersistentVolumeClaimSpec
-  status PersistentVolumeClaimStatus
-PersistentVolumeClaimSpec
-  accessModes []string
-  selector *LabelSelector
-  resources ResourceRequirements
-  volumeName string
-  storageClassName *string
-  volumeMode *string
-PersistentVolumeClaimStatus
-  phase string
-  accessModes []string
-  capacity rl
-  conditions []PersistentVolumeClaimCondition key=type
-PersistentVolumeClaimCondition
-  type string!
-  status string!
-  lastProbeTime time
-  lastTransitionTime time
-  reason string
-  message string
-StorageClass
-  metadata ObjectMeta
-  provisioner string!
-  parameters map
-  reclaimPolicy *string
-  mountOptions []string
-  allowVolumeExpansion *bool
-  volumeBindingMode *string
-PodDisruptionBudget
-  metadata ObjectMeta
-  spec PodDisruptionBudgetSpec
-  status PodDisruptionBudgetStatus
-PodDisruptionBudgetSpec
-  minAvailable *intstr
-  selector *LabelSelector
-  maxUnavailable *intstr
-PodDisruptionBudgetStatus
-  observedGeneration int64
-  disruptedPods map[time]!
-  disruptionsAllowed int32! go=PodDisruptionsAllowed
-  currentHealthy int32!
-  desiredHealthy int32!
-  expectedPods int32!
-PriorityClass
-  metadata ObjectMeta
-  value int32!
-  globalDefault bool
-  description string
-Lease
-  metadata ObjectMeta
-  spec LeaseSpec
-LeaseSpec
-  holderIdentity *string
-  leaseDurationSeconds *int32
-  acquireTime *microtime
-  renewTime *microtime
-  leaseTransitions *int32
-DeleteOptions
-  gracePeriodSeconds *int64
-  preconditions *Preconditions
-  orphanDependents *bool
-  propagationPolicy *string
-Preconditions
-  uid *string go=UID
 )";
 
 }  // namespace berth::apiserver

@@ -92,9 +92,6 @@ void AppendString(std::string_view s, std::string* out);
 // Two-space indentation of a compact JSON text, as Go's json.Indent writes it.
 std::string Indent(std::string_view json);
 
-// The value as YAML with sorted keys (application/yaml answers).
-std::string ToYaml(const Value& v);
-
 // 'c' as Go quotes a character in its error texts.
 std::string QuoteChar(unsigned char c);
 // "s" as Go's %q prints a string.

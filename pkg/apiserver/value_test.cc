@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/apiserver/yaml.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {

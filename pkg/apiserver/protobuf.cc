@@ -1,0 +1,200 @@
+#include "pkg/apiserver/protobuf.h"
+
+#include <absl/strings/escaping.h>
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+using Kind = FieldDef::Kind;
+using Shape = FieldDef::Shape;
+
+// One member of a message as it stands on the wire.
+struct Item {
+  int number = 0;
+  bool is_bytes = false;
+  uint64_t varint = 0;
+  std::string_view bytes;
+};
+
+// Reads the members of a message one after another.
+class Reader {
+ public:
+  explicit Reader(std::string_view text) : text_(text) {}
+  bool done() const { return text_.empty(); }
+  bool Next(Item* item) {
+    uint64_t tag;
+    if (!Varint(&tag)) return false;
+    item->number = static_cast<int>(tag >> 3);
+    constexpr int kVarint = 0, k64 = 1, kBytes = 2, k32 = 5;
+    item->is_bytes = false;
+    switch (tag & 7) {
+      case kVarint:
+        return Varint(&item->varint);
+      case kBytes: {
+        uint64_t n;
+        if (!Varint(&n) || n > text_.size()) return false;
+        item->is_bytes = true;
+        item->bytes = text_.substr(0, n);
+        text_.remove_prefix(n);
+        return true;
+      }
+      case k64:
+      case k32: {
+        size_t n = (tag & 7) == k64 ? 8 : 4;
+        if (n > text_.size()) return false;
+        text_.remove_prefix(n);
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+  bool Varint(uint64_t* out) {
+    *out = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      if (text_.empty()) return false;
+      auto c = static_cast<unsigned char>(text_.front());
+      text_.remove_prefix(1);
+      *out |= static_cast<uint64_t>(c & 0x7f) << shift;
+      if (c < 0x80) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::string_view text_;
+};
+
+absl::Status Broken(std::string_view what) {
+  return util::InvalidArgument(absl::StrCat("protobuf: ", std::string(what), " is cut or malformed"));
+}
+
+absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int depth);
+
+absl::StatusOr<Value> One(const Item& item, const FieldDef& f, int depth) {
+  bool bytes_wanted = f.kind != Kind::kBool && f.kind != Kind::kInt32 && f.kind != Kind::kInt64;
+  if (bytes_wanted != item.is_bytes) return Broken(f.name);
+  auto number = static_cast<int64_t>(item.varint);
+  switch (f.kind) {
+    case Kind::kString:
+      return Value::String(f.name == "binaryData" ? absl::Base64Escape(std::string(item.bytes)) : item.bytes);
+    case Kind::kBool:
+      return Value::Bool(item.varint != 0);
+    case Kind::kInt32:
+      return Value::Int(static_cast<int32_t>(number));
+    case Kind::kInt64:
+      return Value::Int(number);
+    case Kind::kStruct:
+      return Message(item.bytes, *f.type, depth + 1);
+    default:
+      break;
+  }
+  // Quantity{1: text}, Time{1: seconds, 2: nanos}, IntOrString{1: is text, 2: number, 3: text}
+  Reader r(item.bytes);
+  Item part;
+  int64_t first = 0, second = 0;
+  std::string text;
+  bool any = !r.done();
+  while (!r.done()) {
+    if (!r.Next(&part)) return Broken(f.name);
+    if (part.is_bytes) {
+      text = part.bytes;
+    } else if (part.number == 1) {
+      first = static_cast<int64_t>(part.varint);
+    } else {
+      second = static_cast<int64_t>(part.varint);
+    }
+  }
+  switch (f.kind) {
+    case Kind::kQuantity:
+      return Value::String(text);
+    case Kind::kIntOrString:
+      return first != 0 ? Value::String(text) : Value::Int(static_cast<int32_t>(second));
+    case Kind::kTime:
+    case Kind::kMicroTime:
+      if (!any) return Value();
+      return Value::String(absl::FormatTime(
+          "%Y-%m-%dT%H:%M:%E*SZ", absl::FromUnixSeconds(first) + absl::Nanoseconds(second), absl::UTCTimeZone()));
+    default:
+      return Broken(f.name);
+  }
+}
+
+absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int depth) {
+  constexpr int kMostNesting = 64;
+  if (depth > kMostNesting) return util::InvalidArgument("protobuf: nested too deeply");
+  if (!type.proto) {
+    return util::InvalidArgument(absl::StrCat("protobuf: ", type.name, " is not understood here; send JSON"));
+  }
+  Value out = Value::Object();
+  Reader r(text);
+  Item item;
+  while (!r.done()) {
+    if (!r.Next(&item)) return Broken(type.name);
+    const FieldDef* f = nullptr;
+    for (const FieldDef& each : type.fields) {
+      if (each.number == item.number) f = &each;
+    }
+    if (f == nullptr) continue;  // of a later release
+    if (f->shape == Shape::kMap) {
+      Reader entry(item.bytes);
+      Item part;
+      std::string key;
+      Value value = Value::String("");
+      while (!entry.done()) {
+        if (!entry.Next(&part)) return Broken(f->name);
+        if (part.number == 1) {
+          key = part.bytes;
+          continue;
+        }
+        auto v = One(part, *f, depth);
+        if (!v.ok()) return v;
+        value = *std::move(v);
+      }
+      out.Child(f->name).Set(key, std::move(value));
+      continue;
+    }
+    auto v = One(item, *f, depth);
+    if (!v.ok()) return v;
+    if (f->shape == Shape::kList) {
+      Value* list = out.Find(f->name);
+      if (list == nullptr) list = &out.Set(f->name, Value::Array());
+      list->Append(*std::move(v));
+    } else {
+      out.Set(f->name, *std::move(v));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<Value> DecodeProtobuf(std::string_view body, const TypeDef& type) {
+  constexpr std::string_view kMagic("k8s\0", 4);
+  if (!body.starts_with(kMagic)) return util::InvalidArgument("protobuf: the body does not begin with k8s and a zero");
+  std::string_view type_meta, raw;
+  Reader envelope(body.substr(kMagic.size()));
+  Item item;
+  while (!envelope.done()) {
+    if (!envelope.Next(&item)) return Broken("the envelope");
+    if (item.number == 1) type_meta = item.bytes;
+    if (item.number == 2) raw = item.bytes;
+  }
+  std::string api_version, kind;
+  Reader meta(type_meta);
+  while (!meta.done()) {
+    if (!meta.Next(&item)) return Broken("the envelope");
+    (item.number == 1 ? api_version : kind) = item.bytes;
+  }
+  auto v = Message(raw, type, 0);
+  if (!v.ok()) return v;
+  if (!kind.empty()) v->Set("kind", Value::String(kind));
+  if (!api_version.empty()) v->Set("apiVersion", Value::String(api_version));
+  return v;
+}
+
+}  // namespace berth::apiserver

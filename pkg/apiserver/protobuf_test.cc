@@ -1,0 +1,56 @@
+#include "pkg/apiserver/protobuf.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/util/status.h"
+
+namespace berth::apiserver {
+namespace {
+
+std::string Bytes(int number, const std::string& s) {
+  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(s.size()) + s;
+}
+std::string Varint(int number, int n) {
+  return std::string(1, static_cast<char>(number << 3)) + static_cast<char>(n);
+}
+std::string Body(const std::string& kind, const std::string& raw) {
+  return std::string("k8s\0", 4) + Bytes(1, Bytes(1, "v1") + Bytes(2, kind)) + Bytes(2, raw);
+}
+
+const std::string kConfigMap =
+    Body("ConfigMap", Bytes(1, Bytes(1, "cm") + Bytes(8, "") + Bytes(11, Bytes(1, "l") + Bytes(2, "1")) + Varint(7, 5) +
+                                   Bytes(17, "of a later release")) +
+                          Bytes(2, Bytes(1, "k") + Bytes(2, "v")) + Bytes(3, Bytes(1, "b") + Bytes(2, "\x01\x02")));
+
+TEST_CASE("an object in protobuf is the object in JSON") {
+  auto v = DecodeProtobuf(kConfigMap, TypeOf("ConfigMap"));
+  REQUIRE(v.ok());
+  CHECK(ToSortedJson(*v) == R"({"apiVersion":"v1","binaryData":{"b":"AQI="},"data":{"k":"v"},"kind":"ConfigMap",)"
+                            R"("metadata":{"creationTimestamp":null,"generation":5,"labels":{"l":"1"},"name":"cm"}})");
+}
+
+TEST_CASE("quantities, times, numbers or texts") {
+  std::string spec = Bytes(1, Varint(1, 1) + Bytes(3, "50%")) + Bytes(3, Varint(1, 0) + Varint(2, 7));
+  auto v = DecodeProtobuf(Body("PodDisruptionBudget", Bytes(1, Bytes(8, Varint(1, 60))) + Bytes(2, spec)),
+                          TypeOf("PodDisruptionBudget"));
+  REQUIRE(v.ok());
+  CHECK(v->At({"metadata", "creationTimestamp"})->text() == "1970-01-01T00:01:00Z");
+  CHECK(ToJson(*v->Find("spec")) == R"({"minAvailable":"50%","maxUnavailable":7})");
+}
+
+TEST_CASE("whatever is cut off is an error or a smaller object, never a crash") {
+  for (size_t n = 0; n < kConfigMap.size(); ++n) {
+    auto v = DecodeProtobuf(std::string_view(kConfigMap).substr(0, n), TypeOf("ConfigMap"));
+    if (n < 4) CHECK_FALSE(v.ok());
+  }
+  CHECK_FALSE(DecodeProtobuf(std::string_view(kConfigMap).substr(0, kConfigMap.size() - 1), TypeOf("ConfigMap")).ok());
+  CHECK_FALSE(DecodeProtobuf(Body("ConfigMap", Varint(1, 5)), TypeOf("ConfigMap")).ok());
+}
+
+TEST_CASE("what cannot be understood is refused, not guessed") {
+  auto v = DecodeProtobuf(Body("Node", Bytes(1, "")), TypeOf("Node"));
+  CHECK(util::Message(v.status()) == "protobuf: Node is not understood here; send JSON");
+}
+
+}  // namespace
+}  // namespace berth::apiserver

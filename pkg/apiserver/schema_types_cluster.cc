@@ -1,0 +1,394 @@
+// The types of nodes, services, workloads, volumes and the rest. The notation is told in schema_types.h.
+#include "pkg/apiserver/schema_types.h"
+
+namespace berth::apiserver {
+
+const char* const kClusterTypes = R"(
+Node
+  metadata ObjectMeta
+  spec NodeSpec
+  status NodeStatus
+NodeSpec
+  podCIDR string go=PodCIDR
+  externalID string
+  providerID string
+  unschedulable bool
+  taints []Taint
+  configSource *NodeConfigSource
+NodeConfigSource
+  configMapRef *ObjectReference
+Taint
+  key string!
+  value string
+  effect string!
+  timeAdded *time
+NodeStatus
+  capacity rl
+  allocatable rl
+  phase string
+  conditions []NodeCondition key=type
+  addresses []NodeAddress key=type
+  daemonEndpoints NodeDaemonEndpoints
+  nodeInfo NodeSystemInfo
+  images []ContainerImage
+  volumesInUse []string
+  volumesAttached []AttachedVolume
+NodeCondition
+  type string!
+  status string!
+  lastHeartbeatTime time
+  lastTransitionTime time
+  reason string
+  message string
+NodeAddress
+  type string!
+  address string!
+NodeDaemonEndpoints
+  kubeletEndpoint DaemonEndpoint
+DaemonEndpoint
+  Port int32!
+NodeSystemInfo
+  machineID string!
+  systemUUID string!
+  bootID string!
+  kernelVersion string!
+  osImage string!
+  containerRuntimeVersion string!
+  kubeletVersion string!
+  kubeProxyVersion string!
+  operatingSystem string!
+  architecture string!
+ContainerImage
+  names []string!
+  sizeBytes int64
+AttachedVolume
+  name string!
+  devicePath string!
+
+Namespace proto
+  metadata ObjectMeta
+  spec NamespaceSpec
+  status NamespaceStatus
+NamespaceSpec proto
+  finalizers []string
+NamespaceStatus proto
+  phase string
+
+Service proto
+  metadata ObjectMeta
+  spec ServiceSpec
+  status ServiceStatus
+ServiceSpec proto
+  ports []ServicePort key=port n=1
+  selector map n=2
+  clusterIP string n=3
+  type string n=4
+  externalIPs []string n=5
+  sessionAffinity string n=7
+  loadBalancerIP string n=8
+  loadBalancerSourceRanges []string n=9
+  externalName string n=10
+  externalTrafficPolicy string n=11
+  healthCheckNodePort int32 n=12
+  publishNotReadyAddresses bool n=13
+  sessionAffinityConfig *SessionAffinityConfig n=14
+SessionAffinityConfig proto
+  clientIP *ClientIPConfig
+ClientIPConfig proto
+  timeoutSeconds *int32
+ServicePort proto
+  name string
+  protocol string
+  port int32!
+  targetPort intstr
+  nodePort int32
+ServiceStatus proto
+  loadBalancer LoadBalancerStatus
+LoadBalancerStatus proto
+  ingress []LoadBalancerIngress
+LoadBalancerIngress
+  ip string go=IP
+  hostname string
+
+Endpoints
+  metadata ObjectMeta
+  subsets []EndpointSubset
+EndpointSubset
+  addresses []EndpointAddress
+  notReadyAddresses []EndpointAddress
+  ports []EndpointPort
+EndpointAddress
+  ip string! go=IP
+  hostname string
+  nodeName *string
+  targetRef *ObjectReference
+EndpointPort
+  name string
+  port int32!
+  protocol string
+
+ConfigMap proto
+  metadata ObjectMeta
+  data map
+  binaryData map
+
+Event
+  metadata ObjectMeta
+  involvedObject ObjectReference!
+  reason string
+  message string
+  source EventSource
+  firstTimestamp time
+  lastTimestamp time
+  count int32
+  type string
+  eventTime microtime
+  series *EventSeries
+  action string
+  related *ObjectReference
+  reportingComponent string! go=ReportingController
+  reportingInstance string!
+EventSource
+  component string
+  host string
+EventSeries
+  count int32
+  lastObservedTime microtime
+  state string
+
+ReplicationController
+  metadata ObjectMeta
+  spec ReplicationControllerSpec
+  status ReplicaStatus
+ReplicationControllerSpec
+  replicas *int32
+  minReadySeconds int32
+  selector map
+  template *PodTemplateSpec
+ReplicaStatus
+  replicas int32!
+  fullyLabeledReplicas int32
+  readyReplicas int32
+  availableReplicas int32
+  observedGeneration int64
+  conditions []WorkloadCondition key=type
+WorkloadCondition
+  type string!
+  status string!
+  lastTransitionTime time
+  reason string
+  message string
+ReplicaSet
+  metadata ObjectMeta
+  spec ReplicaSetSpec
+  status ReplicaStatus
+ReplicaSetSpec
+  replicas *int32
+  minReadySeconds int32
+  selector *LabelSelector
+  template PodTemplateSpec
+StatefulSet
+  metadata ObjectMeta
+  spec StatefulSetSpec
+  status StatefulSetStatus
+StatefulSetSpec
+  replicas *int32
+  selector *LabelSelector
+  template PodTemplateSpec
+  volumeClaimTemplates []PersistentVolumeClaimTemplate
+  serviceName string!
+  podManagementPolicy string
+  updateStrategy StatefulSetUpdateStrategy
+  revisionHistoryLimit *int32
+PersistentVolumeClaimTemplate
+  kind string
+  apiVersion string
+  metadata ObjectMeta
+  spec PersistentVolumeClaimSpec
+  status PersistentVolumeClaimStatus
+StatefulSetUpdateStrategy
+  type string
+  rollingUpdate *RollingUpdateStatefulSetStrategy
+RollingUpdateStatefulSetStrategy
+  partition *int32
+StatefulSetStatus
+  observedGeneration int64
+  replicas int32!
+  readyReplicas int32
+  currentReplicas int32
+  updatedReplicas int32
+  currentRevision string
+  updateRevision string
+  collisionCount *int32
+  conditions []WorkloadCondition key=type
+Deployment proto
+  metadata ObjectMeta
+  spec DeploymentSpec
+  status DeploymentStatus
+DeploymentSpec proto
+  replicas *int32
+  selector *LabelSelector
+  template PodTemplateSpec
+  strategy DeploymentStrategy retain
+  minReadySeconds int32
+  revisionHistoryLimit *int32
+  paused bool
+  rollbackTo *RollbackConfig
+  progressDeadlineSeconds *int32
+RollbackConfig
+  revision int64
+DeploymentStrategy proto
+  type string
+  rollingUpdate *RollingUpdateDeployment
+RollingUpdateDeployment proto
+  maxUnavailable *intstr
+  maxSurge *intstr
+DeploymentStatus proto
+  observedGeneration int64 n=1
+  replicas int32 n=2
+  updatedReplicas int32 n=3
+  readyReplicas int32 n=7
+  availableReplicas int32 n=4
+  unavailableReplicas int32 n=5
+  conditions []DeploymentCondition key=type n=6
+  collisionCount *int32 n=8
+DeploymentCondition
+  type string!
+  status string!
+  lastUpdateTime time
+  lastTransitionTime time
+  reason string
+  message string
+Scale
+  metadata ObjectMeta
+  spec ScaleSpec
+  status ScaleStatus
+ScaleSpec
+  replicas int32
+ScaleStatus
+  replicas int32!
+  selector any
+  targetSelector string
+
+PersistentVolume
+  metadata ObjectMeta
+  spec PersistentVolumeSpec
+  status PersistentVolumeStatus
+PersistentVolumeSpec
+  capacity rl
+  gcePersistentDisk *GCEPersistentDiskVolumeSource go=GCEPersistentDisk
+  awsElasticBlockStore *AWSElasticBlockStoreVolumeSource go=AWSElasticBlockStore
+  hostPath *HostPathVolumeSource
+  glusterfs *GlusterfsVolumeSource
+  nfs *NFSVolumeSource go=NFS
+  rbd *RBDVolumeSource go=RBD
+  iscsi *ISCSIVolumeSource go=ISCSI
+  cinder *CinderVolumeSource
+  cephfs *CephFSVolumeSource go=CephFS
+  fc *FCVolumeSource go=FC
+  flocker *FlockerVolumeSource
+  flexVolume *FlexVolumeSource
+  azureFile *AzureFileVolumeSource
+  vsphereVolume *VsphereVirtualDiskVolumeSource
+  quobyte *QuobyteVolumeSource
+  azureDisk *AzureDiskVolumeSource
+  photonPersistentDisk *PhotonPersistentDiskVolumeSource
+  portworxVolume *PortworxVolumeSource
+  scaleIO *ScaleIOVolumeSource
+  local *LocalVolumeSource
+  storageos *StorageOSVolumeSource
+  csi *CSIPersistentVolumeSource go=CSI
+  accessModes []string
+  claimRef *ObjectReference
+  persistentVolumeReclaimPolicy string
+  storageClassName string
+  mountOptions []string
+  volumeMode *string
+  nodeAffinity *VolumeNodeAffinity
+LocalVolumeSource
+  path string!
+CSIPersistentVolumeSource
+  driver string!
+  volumeHandle string!
+  readOnly bool
+  fsType string
+  volumeAttributes map
+  controllerPublishSecretRef *SecretReference
+  nodeStageSecretRef *SecretReference
+  nodePublishSecretRef *SecretReference
+VolumeNodeAffinity
+  required *NodeSelector
+PersistentVolumeStatus
+  phase string
+  message string
+  reason string
+PersistentVolumeClaim
+  metadata ObjectMeta
+  spec PersistentVolumeClaimSpec
+  status PersistentVolumeClaimStatus
+PersistentVolumeClaimSpec
+  accessModes []string
+  selector *LabelSelector
+  resources ResourceRequirements
+  volumeName string
+  storageClassName *string
+  volumeMode *string
+PersistentVolumeClaimStatus
+  phase string
+  accessModes []string
+  capacity rl
+  conditions []PersistentVolumeClaimCondition key=type
+PersistentVolumeClaimCondition
+  type string!
+  status string!
+  lastProbeTime time
+  lastTransitionTime time
+  reason string
+  message string
+StorageClass
+  metadata ObjectMeta
+  provisioner string!
+  parameters map
+  reclaimPolicy *string
+  mountOptions []string
+  allowVolumeExpansion *bool
+  volumeBindingMode *string
+PodDisruptionBudget proto
+  metadata ObjectMeta
+  spec PodDisruptionBudgetSpec
+  status PodDisruptionBudgetStatus
+PodDisruptionBudgetSpec proto
+  minAvailable *intstr
+  selector *LabelSelector
+  maxUnavailable *intstr
+PodDisruptionBudgetStatus proto
+  observedGeneration int64
+  disruptedPods map[time]!
+  disruptionsAllowed int32! go=PodDisruptionsAllowed
+  currentHealthy int32!
+  desiredHealthy int32!
+  expectedPods int32!
+PriorityClass proto
+  metadata ObjectMeta
+  value int32!
+  globalDefault bool
+  description string
+Lease
+  metadata ObjectMeta
+  spec LeaseSpec
+LeaseSpec
+  holderIdentity *string
+  leaseDurationSeconds *int32
+  acquireTime *microtime
+  renewTime *microtime
+  leaseTransitions *int32
+DeleteOptions
+  gracePeriodSeconds *int64
+  preconditions *Preconditions
+  orphanDependents *bool
+  propagationPolicy *string
+Preconditions
+  uid *string go=UID
+)";
+
+}  // namespace berth::apiserver

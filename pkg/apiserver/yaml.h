@@ -1,0 +1,11 @@
+// YAML, as application/yaml answers have it: block style, sorted keys.
+#pragma once
+#include <string>
+
+#include "pkg/apiserver/value.h"
+
+namespace berth::apiserver {
+
+std::string ToYaml(const Value& v);
+
+}  // namespace berth::apiserver
