@@ -34,9 +34,10 @@ Lockstep::~Lockstep() {
 }
 
 std::shared_ptr<api::Pod> Lockstep::Pending() {
-  if (random.Chance(8)) {
+  if (random.Chance(25)) {
     size_t one = static_cast<size_t>(random.Below(static_cast<int>(templates_.size())));
-    templates_[one] = RandomTemplate(&random, character);
+    templates_[one] = random.Chance(70) ? RandomSibling(&random, character, *random.Of(templates_))
+                                        : RandomTemplate(&random, character);
   }
   auto pod = NewPod(next_pod_++, random.Of(templates_));
   if (random.Chance(4)) pod->node_name = util::Symbol(NodeName(random.Below(character.nodes)));  // exercises HostName

@@ -1,6 +1,7 @@
 // The production schedulers against the reference, on random clusters with random histories: every predicate and every
 // priority for every node, whole sequences of decisions, preemption. Several schedulers share one cache.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 
@@ -15,12 +16,17 @@ namespace {
 
 using Failures = std::map<std::string, std::vector<std::string>>;
 
-Failures Sorted(Failures f) {
-  for (auto& [node, reasons] : f) std::sort(reasons.begin(), reasons.end());
-  return f;
+// "node: reason; reason", the reasons sorted: what Catch can show.
+std::vector<std::string> Sorted(Failures f) {
+  std::vector<std::string> out;
+  for (auto& [node, reasons] : f) {
+    std::sort(reasons.begin(), reasons.end());
+    out.push_back(absl::StrCat(node, ": ", absl::StrJoin(reasons, "; ")));
+  }
+  return out;
 }
 
-Failures FailuresOf(const NodeFailures& failures) {
+std::vector<std::string> FailuresOf(const NodeFailures& failures) {
   Failures out;
   failures.ForEach([&](util::Symbol node, const std::vector<FailureReason>& reasons) {
     for (const FailureReason& r : reasons) {
@@ -190,7 +196,7 @@ std::vector<Contender> MakeContenders(Lockstep* world, int policies = 2) {
 
 TEST_CASE("random clusters: every decision is the reference's") {
   Tally tally;
-  for (uint64_t seed : Seeds(250)) {
+  for (uint64_t seed : Seeds(180)) {
     INFO("BERTH_RANDOM_SEED=" << seed);
     Lockstep world(seed);
     std::vector<Contender> contenders = MakeContenders(&world);
@@ -212,11 +218,11 @@ TEST_CASE("random clusters: every decision is the reference's") {
     }
   }
   // The dice produce every kind of outcome, often.
-  if (Seeds(250).size() >= 250) {
-    CHECK(tally.placed > 10000);
-    CHECK(tally.unfit > 4000);
-    CHECK(tally.errors > 300);
-    CHECK(tally.preempted > 500);
+  if (Seeds(180).size() >= 180) {
+    CHECK(tally.placed > 7000);
+    CHECK(tally.unfit > 3000);
+    CHECK(tally.errors > 200);
+    CHECK(tally.preempted > 350);
   }
 }
 

@@ -33,12 +33,14 @@ class Random {
 struct Character {
   int pod_affinity, node_affinity, volumes, ports, taints, conditions, odd_labels, owners, priorities, mistakes, absurd;
   int nodes = 11;        // numbers 0 .. nodes - 1
-  bool uniform = false;  // nodes of one size, each in a rack of its own
+  bool uniform = false;  // nodes of one size, two in a rack
   explicit Character(Random* r);
 };
 
 api::NodePtr RandomNode(Random* r, const Character& c, int number);
 std::shared_ptr<const api::PodTemplate> RandomTemplate(Random* r, const Character& c);
+// A template that differs from this one in one thing alone.
+std::shared_ptr<const api::PodTemplate> RandomSibling(Random* r, const Character& c, const api::PodTemplate& like);
 // A pod of the template, without a node.
 std::shared_ptr<api::Pod> NewPod(int number, const std::shared_ptr<const api::PodTemplate>& tmpl);
 std::string NodeName(int number);

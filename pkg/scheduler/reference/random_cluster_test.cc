@@ -194,7 +194,8 @@ api::NodePtr RandomNode(Random* r, const Character& c, int number) {
   if (!r->Chance(c.odd_labels)) Put(&labels, kZone, "z" + std::to_string(number % 3 + 1));
   if (r->Chance(c.odd_labels)) Put(&labels, kZone, r->Of({"", "z1"}));
   if (!r->Chance(c.odd_labels)) Put(&labels, kRegion, number < 8 ? "r1" : "r2");
-  if (r->Chance(80)) Put(&labels, "rack", c.uniform ? "rack-" + std::to_string(number) : r->Of({"a", "b", "c", "d"}));
+  if (r->Chance(80))
+    Put(&labels, "rack", c.uniform ? "rack-" + std::to_string(number / 2) : r->Of({"a", "b", "c", "d"}));
   if (r->Chance(50)) Put(&labels, "disk", r->Of({"ssd", "hdd"}));
   if (r->Chance(60)) Put(&labels, "size", r->Of({"1", "2", "3", "large"}));
   n->labels = api::Labels(labels);
@@ -280,6 +281,63 @@ std::shared_ptr<const api::PodTemplate> RandomTemplate(Random* r, const Characte
     t.init_containers.push_back(init);
   }
   while (r->Chance(c.volumes)) t.volumes.push_back(RandomVolumeUse(r, c));
+  return api::PodTemplate::Intern(std::move(t));
+}
+
+std::shared_ptr<const api::PodTemplate> RandomSibling(Random* r, const Character& c, const api::PodTemplate& like) {
+  Character odd = c;  // in which everything turns up
+  odd.node_affinity = odd.pod_affinity = odd.ports = odd.taints = 50;
+  auto other = RandomTemplate(r, odd);
+  api::PodTemplate t = like;
+  bool both = !t.containers.empty() && !other->containers.empty();
+  switch (r->Below(13)) {
+    case 0:
+      t.labels = other->labels;
+      break;
+    case 1:
+      t.controller = other->controller;
+      break;
+    case 2:
+      t.priority = other->priority;
+      break;
+    case 3:
+      t.node_selector = other->node_selector;
+      break;
+    case 4:
+      t.affinity.node = other->affinity.node;
+      break;
+    case 5:
+      t.affinity.pod = other->affinity.pod;
+      break;
+    case 6:
+      t.affinity.pod_anti = other->affinity.pod_anti;
+      break;
+    case 7:
+      t.tolerations = other->tolerations;
+      break;
+    case 8:
+      t.init_containers = other->init_containers;
+      break;
+    case 9:
+      if (both) t.containers[0].requests = other->containers[0].requests;
+      break;
+    case 10:
+      if (both) t.containers[0].limits = other->containers[0].limits;
+      break;
+    case 11:
+      if (both) t.containers[0].image = other->containers[0].image;
+      break;
+    default:
+      if (both) t.containers[0].ports = other->containers[0].ports;
+      break;
+  }
+  // The terms of affinity name the pod's own namespace where they name none.
+  for (auto* a : {&t.affinity.pod, &t.affinity.pod_anti}) {
+    if (!*a) continue;
+    for (auto& term : (*a)->required) term.namespaces = {t.ns};
+    for (auto& term : (*a)->preferred) term.term.namespaces = {t.ns};
+  }
+  t.has_affinity = t.affinity.node || t.affinity.pod || t.affinity.pod_anti;
   return api::PodTemplate::Intern(std::move(t));
 }
 

@@ -373,6 +373,11 @@ std::vector<const NodeState*> StatesOf(const Question& q) {
   return out;
 }
 
+// Is the pod on the node in thought only? Lists of all pods do not have it then.
+bool Nominated(const Question& q, const NodeState& on, const api::Pod& pod) {
+  return !q.cluster.nodes.at(on.name).Has(pod.meta.uid);
+}
+
 Answer CheckServiceAffinity(const Question& q, const PredicateKey& key) {
   std::map<std::string, std::string> wanted;
   for (const std::string& label : *key.service_affinity) {
@@ -384,7 +389,7 @@ Answer CheckServiceAffinity(const Question& q, const PredicateKey& key) {
     std::string first;
     for (const NodeState* s : StatesOf(q)) {
       for (const api::PodPtr& p : s->pods) {
-        if (p->node_name.empty() || p->tmpl->ns != q.pod.tmpl->ns) continue;
+        if (Nominated(q, *s, *p) || p->tmpl->ns != q.pod.tmpl->ns) continue;
         if (!ValidatedMapMatches(q.pod.tmpl->labels, p->tmpl->labels)) continue;
         if (reference_node != nullptr && first <= p->meta.name) continue;
         reference_node = s;
@@ -419,7 +424,7 @@ TermAnswer Match(const Question& q, const api::PodAffinityTerm& term) {
   for (const NodeState* s : StatesOf(q)) {
     if (hostname && s != &q.here) continue;  // B-09
     for (const api::PodPtr& p : s->pods) {
-      if (!hostname && p->node_name.empty()) continue;  // nominated: not in the lists of all pods
+      if (!hostname && Nominated(q, *s, *p)) continue;
       if (!TermMatchesPod(term, *p)) continue;
       out.exists = true;
       if (ShareTopology(*s->node, *q.here.node, term.topology_key.string())) out.same_topology = true;
