@@ -7,11 +7,15 @@
 namespace berth::apiserver {
 namespace {
 
+std::string Number(int n) {
+  return n < 128 ? std::string(1, static_cast<char>(n))
+                 : std::string{static_cast<char>(n | 128), static_cast<char>(n >> 7)};
+}
 std::string Bytes(int number, const std::string& s) {
-  return std::string(1, static_cast<char>(number << 3 | 2)) + static_cast<char>(s.size()) + s;
+  return Number(number << 3 | 2) + Number(static_cast<int>(s.size())) + s;
 }
 std::string Varint(int number, int n) {
-  return std::string(1, static_cast<char>(number << 3)) + static_cast<char>(n);
+  return Number(number << 3) + Number(n);
 }
 std::string Body(const std::string& kind, const std::string& raw) {
   return std::string("k8s\0", 4) + Bytes(1, Bytes(1, "v1") + Bytes(2, kind)) + Bytes(2, raw);
