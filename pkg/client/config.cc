@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 #include <glog/logging.h>
 #include <sys/stat.h>
 
@@ -285,8 +286,23 @@ absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
   return std::optional<RestConfig>(*std::move(config));
 }
 
+// Whether Go would go round the proxy for this host: this machine, and what NO_PROXY names.
+bool Excluded(const std::string& host, const std::string& no_proxy) {
+  if (host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0) return true;
+  for (std::string entry : std::vector<std::string>(absl::StrSplit(no_proxy, ','))) {
+    std::erase(entry, ' ');
+    if (entry == "*" || entry == host) return true;
+    if (!entry.empty() && entry[0] != '.') entry.insert(0, 1, '.');
+    if (entry.size() > 1 && host.size() > entry.size() && host.ends_with(entry)) return true;
+  }
+  return false;
+}
+
 // We speak to the server directly, always; whoever relies on a proxy should read so.
 void WarnOfProxy(const RestConfig& c, const std::function<std::string(const char*)>& getenv) {
+  std::string except = getenv("NO_PROXY");
+  if (except.empty()) except = getenv("no_proxy");
+  if (Excluded(c.host, except)) return;
   for (const char* name : {c.tls ? "HTTPS_PROXY" : "HTTP_PROXY", c.tls ? "https_proxy" : "http_proxy"}) {
     if (!getenv(name).empty()) {
       LOG(WARNING) << name << " is set, but the API server at " << c.url << " is reached without a proxy";

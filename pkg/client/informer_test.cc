@@ -246,6 +246,25 @@ TEST_CASE("a list older than what was seen is not believed but read from the sto
   CHECK_THAT(f.api.target(), Catch::Contains("watch=true"));
 }
 
+TEST_CASE("a list as old as what was seen is believed") {
+  Fixture f;
+  f.Begin();
+  f.api.Data(kTooOld);
+  f.executor.Advance(absl::Seconds(2));
+  f.api.Serve(200, List("10", {Node("n1", "5"), Node("n2", "6")}));
+  CHECK(f.Told() == "~n1~n2|");
+  CHECK(f.informer->stats().stale_lists == 0);
+}
+
+TEST_CASE("a first page that has expired is a failed list like any other") {
+  Fixture f;
+  f.api.Serve(410, "gone");
+  CHECK(f.api.calls.size() == 1);
+  f.executor.Advance(absl::Seconds(2));
+  CHECK(f.api.calls.size() == 2);
+  CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
+}
+
 TEST_CASE("a failed list is tried again later and later, with a bound") {
   Fixture f;
   std::vector<double> waits;
