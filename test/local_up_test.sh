@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# hack/local-up.sh brings up a cluster that places a pod, stops when told to, and says when a program ends by itself.
+set -euo pipefail
+dir=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$dir"' EXIT
+export PORT=0 SCHEDULER_PORT=0 TMPDIR=$dir
+fail() { echo "FAILED: $*"; cat "$dir/out"; exit 1; }
+# until_true WHAT COMMAND...: within 30 seconds
+until_true() {
+  local what=$1 deadline=$((SECONDS + 30))
+  shift
+  until "$@"; do
+    [ $SECONDS -lt $deadline ] || fail "$what"
+    sleep 0.05
+  done
+}
+up() {
+  hack/local-up.sh "$@" >"$dir/out" 2>&1 &
+  pid=$!
+  until_true "it comes up" grep -q 'Ctrl-C stops both' "$dir/out"
+  url=$(grep -o 'http://127[0-9.:]*' "$dir/out" | head -n 1)
+}
+
+up
+kubectl --server="$url" create -f test/testdata/demo/pod.yaml >"$dir/created"
+placed() { [ -n "$(kubectl --server="$url" get pod hello -o jsonpath='{.spec.nodeName}')" ]; }
+until_true "the pod is placed" placed
+kill -TERM "$pid"
+code=0; wait "$pid" || code=$?
+pid=
+[ $code -eq 0 ] || fail "told to stop, it exits with $code"
+! curl -s "$url/healthz" >/dev/null || fail "the API server is still there"
+
+up test/testdata/demo/nodes.yaml test/testdata/demo/pod.yaml
+scheduler=$(sed -n 's/.*Processes: [0-9]* \([0-9]*\)\..*/\1/p' "$dir/out")
+kill -KILL "$scheduler"
+code=0; wait "$pid" || code=$?
+pid=
+[ $code -eq 1 ] || fail "without a scheduler it exits with $code"
+grep -q 'a program ended' "$dir/out" || fail "it does not say that a program ended"
+
+code=0; hack/local-up.sh /nonexistent.yaml >"$dir/out" 2>&1 || code=$?
+[ $code -eq 1 ] || fail "a file that is not there gives exit $code"
+grep -q '/nonexistent.yaml' "$dir/out" || fail "the file is not named"
+echo "local-up.sh comes up and goes down"
