@@ -94,7 +94,7 @@ with tempfile.TemporaryDirectory() as home, Server() as s:
     kubectl("describe", "pod", "p1", out=["Node:         n1/", "Successfully assigned p1 to n1", "PodScheduled   True"])
     kubectl("describe", "node", "n1", out=["default                     p1", "100m (2%)"])
     kubectl("get", "events", out="Successfully assigned p1 to n1")
-    kubectl("wait", "--for=jsonpath={.spec.nodeName}=n1", "pod/p1", "--timeout=10s", out="condition met")
+    kubectl("wait", "--for=condition=PodScheduled", "pod/p1", "--timeout=10s", out="condition met")
 
     kubectl("run", "runner", "--image=busybox", out="pod/runner created")
     kubectl("delete", "pod", "runner", out="deleted")
