@@ -16,7 +16,8 @@ Lockstep::Lockstep(uint64_t seed, bool large)
   if (large) {
     character.nodes = 90;
     character.uniform = true;
-    character.taints = character.conditions = 0;
+    character.taints = character.conditions = character.volumes = character.mistakes = 0;
+    character.pod_affinity = seed % 2 == 0 ? 60 : 0;
   }
   for (int i = random.Between(3, 8); i > 0; --i) templates_.push_back(RandomTemplate(&random, character));
   for (int i = 0; i < character.nodes; ++i) {

@@ -196,7 +196,7 @@ std::vector<Contender> MakeContenders(Lockstep* world, int policies = 2) {
 
 TEST_CASE("random clusters: every decision is the reference's") {
   Tally tally;
-  for (uint64_t seed : Seeds(180)) {
+  for (uint64_t seed : Seeds(120)) {
     INFO("BERTH_RANDOM_SEED=" << seed);
     Lockstep world(seed);
     std::vector<Contender> contenders = MakeContenders(&world);
@@ -218,11 +218,11 @@ TEST_CASE("random clusters: every decision is the reference's") {
     }
   }
   // The dice produce every kind of outcome, often.
-  if (Seeds(180).size() >= 180) {
-    CHECK(tally.placed > 7000);
-    CHECK(tally.unfit > 3000);
-    CHECK(tally.errors > 200);
-    CHECK(tally.preempted > 350);
+  if (Seeds(120).size() >= 120) {
+    CHECK(tally.placed > 4500);
+    CHECK(tally.unfit > 2000);
+    CHECK(tally.errors > 120);
+    CHECK(tally.preempted > 220);
   }
 }
 
@@ -232,7 +232,6 @@ TEST_CASE("random clusters of 90 nodes: every decision is the reference's") {
   for (uint64_t seed : Seeds(12)) {
     INFO("BERTH_RANDOM_SEED=" << seed);
     Lockstep world(seed + 2000000, /*large=*/true);
-    world.character.pod_affinity = seed % 2 == 0 ? 25 : 0;
     std::vector<Contender> contenders = MakeContenders(&world, 0);
     for (int n = 150; n > 0; --n) world.Change();
     std::shared_ptr<api::Pod> last;
