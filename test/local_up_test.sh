@@ -16,6 +16,7 @@ until_true() {
   done
 }
 up() {
+  : >"$dir/out"  # nothing of an earlier run
   hack/local-up.sh "$@" >"$dir/out" 2>&1 &
   pid=$!
   until_true "it comes up" grep -q 'Ctrl-C stops both' "$dir/out"
