@@ -161,7 +161,7 @@ class Scheduler:
         _processes.append(self.process)
 
     def log(self):
-        with open(self.log_path) as f:
+        with open(self.log_path, errors="replace") as f:
             return f.read()
 
     def wait_for_log(self, text, deadline=DEADLINE):

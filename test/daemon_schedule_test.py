@@ -39,9 +39,8 @@ def schedules_a_cluster_from_files():
     api.add_node("large", cpu="16")
     wait_until("big placed", lambda: api.placements()["big"] == "large")
     assert api.placements()["foreign"] is None
-    m = s.metrics()
-    assert m["scheduler_binding_latency_microseconds_count"] == 21, m
-    assert m['scheduler_schedule_attempts_total{result="scheduled"}'] == 21, m
+    wait_until("all binds counted", lambda: s.metrics()["scheduler_binding_latency_microseconds_count"] == 21)
+    assert s.metrics()['scheduler_schedule_attempts_total{result="scheduled"}'] == 21
     s.process.send_signal(signal.SIGUSR2)
     s.wait_for_log("cache comparer: no differences")
     assert s.stop() == 0

@@ -17,8 +17,9 @@ namespace {
 
 constexpr absl::Duration kShortWatch = absl::Seconds(1);
 constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // beyond timeoutSeconds before the other end counts as gone
-// A watch that follows one that was torn, and stays silent for so long, may wait for versions that never come.
-constexpr absl::Duration kProbeAfter = absl::Seconds(10);
+// After a watch was torn and opened again, the server is asked how far it is: soon, before it has caught up with
+// versions that it had reached before it lost its data.
+constexpr absl::Duration kProbeAfter = absl::Milliseconds(200);
 constexpr absl::Duration kListSilence = absl::Seconds(60);
 
 std::optional<uint64_t> Number(std::string_view s) {

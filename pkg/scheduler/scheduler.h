@@ -174,7 +174,7 @@ class Scheduler {
   void BindAnswered(Pending& p, const Answer& a);
   void AskBindOutcome(Pending& p);
   void BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fresh);
-  void BindFailed(Pending& p, const Answer& a);
+  void BindFailed(Pending& p, Answer a);
   bool AssumeVolumes(Pending& p, const api::PodPtr& assumed);
   void WriteNextVolume(Pending& p);
   void VolumeWritten(Pending& p, const Answer& a);

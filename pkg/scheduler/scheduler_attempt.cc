@@ -211,7 +211,8 @@ void Scheduler::Bound(Pending& p) {
   }
 }
 
-void Scheduler::BindFailed(Pending& p, const Answer& a) {
+// By value: the answer may be one that the attempt keeps, which ends here.
+void Scheduler::BindFailed(Pending& p, Answer a) {
   --binds_in_flight_;
   ++metrics_.bind_failures;
   const api::PodPtr assumed = p.attempt->assumed;

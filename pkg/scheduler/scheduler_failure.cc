@@ -101,12 +101,13 @@ void Scheduler::Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh)
     return;
   }
   if (!fresh->node_name.empty() || fresh->Finished()) return Erase(p);  // the watch tells the cache
-  if (p.unwritten) {
-    // The write of the condition met a conflict; with the fresh object it can succeed.
-    actions_->UpdatePodCondition(Ask(Asked::kLateCondition, nullptr, Name(*fresh)), fresh, *p.unwritten);
-    p.unwritten.reset();
-  }
   const bool changed = SpecOrMetadataChanged(*p.pod, *fresh);
+  if (p.unwritten && options_.pod_priority && !changed) {
+    // The write of the condition met a conflict; with the fresh object it can succeed. A pod that is tried again right
+    // away has it written then.
+    actions_->UpdatePodCondition(Ask(Asked::kLateCondition, nullptr, Name(*fresh)), fresh, *p.unwritten);
+  }
+  p.unwritten.reset();
   p.pod = p.nomination ? WithNomination(*fresh, p.nomination->first) : fresh;
   SetPlace(p, Place::kQueued);
   if (changed) {

@@ -188,6 +188,24 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
   }
 }
 
+TEST_CASE("scheduler: a condition that met a conflict is written with the object as it is now") {
+  const bool pod_priority = GENERATE(false, true);
+  Case c(pod_priority);
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 9});
+  c.Add(p);
+  c.Run();
+  c.Reply(Kind::kConflict, "the object has been modified");
+  if (pod_priority) c.Reply(Kind::kOk, "", p);  // the preemptor, read again
+  c.Pass(1);
+  CHECK(c.Asked() == (pod_priority ? "get p\nget p" : "get p"));
+  c.Reply(Kind::kOk, "", p);
+  // Without PodPriority it is tried again at once, which writes it; else it would wait without.
+  const std::string asked = c.Run();
+  CHECK(asked.find("condition p False Unschedulable") != std::string::npos);
+  CHECK(asked.find("condition p") == asked.rfind("condition p"));
+}
+
 TEST_CASE("scheduler: without nodes") {
   Case c;
   c.Add(NewPod("p"));

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""kube-scheduler's command line: what it prints, and with which status it ends. Also HTTPS with access control."""
+import ssl
+
+from daemon_harness import *
+
+PROGRAM = f"{BIN}/kube-scheduler"
+
+
+def ends(status, *flags, err=None, out=None):
+    r = subprocess.run([PROGRAM, "--master=http://127.0.0.1:1", "--port=-1", *flags], capture_output=True, text=True,
+                       timeout=30)
+    assert r.returncode == status, (flags, r.returncode, r.stderr[-800:])
+    if err is not None:
+        assert err in r.stderr, (flags, err, r.stderr[-1500:])
+    if out is not None:
+        assert out in r.stdout, (flags, out, r.stdout[:500])
+    return r
+
+
+def file(name, text):
+    path = scratch(name)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+def help_and_version():
+    ends(0, "--version", out="Kubernetes v1.10.0")
+    ends(0, "--version=raw", out='version.Info{Major:"1", Minor:"10", GitVersion:"v1.10.0')
+    ends(0, "--help", out="Usage:\n  kube-scheduler [flags]")
+    ends(0, "-h", out="--policy-config-file string")
+    # Version wins over a broken configuration, not over a broken flag.
+    ends(0, "--version", "--config=/nonexistent", out="Kubernetes v")
+    ends(1, "--version", "--bogus", err="unknown flag: --bogus")
+
+
+def usage_errors():
+    r = ends(1, "--bogus", err="Error: unknown flag: --bogus\nUsage:\n  kube-scheduler [flags]\n")
+    assert r.stderr.endswith("\nunknown flag: --bogus\n"), r.stderr[-300:]
+    ends(1, "extra", err="error: no arguments are supported\n")
+    ends(1, "--leader-elect", "false", err="error: no arguments are supported\n")
+    ends(1, "-v=9", "extra", err="error: no arguments are supported\n")  # at any verbosity
+    ends(1, "--failure-domains=x", "extra", err="Flag --failure-domains has been deprecated, Doesn't have any effect. "
+                                                "Will be removed in future version.\n")
+
+
+def configuration_errors():
+    ends(1, "--config=/nonexistent", err="error: open /nonexistent: no such file or directory\n")
+    ends(1, f"--config={file('c1', 'kind: x')}", err="error: Object 'apiVersion' is missing in 'kind: x'\n")
+    head = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+    ends(1, f"--config={file('c2', head + 'clientConnection: {qps: fast}')}",
+         err='error: clientConnection.qps: invalid value "fast": must be a number\n')
+    ends(1, "--kubeconfig=/nonexistent", err="/nonexistent: no such file or directory\n")
+    ends(1, "--tls-cert-file=/x", "--secure-port=1",
+         err="error: --tls-cert-file and --tls-private-key-file must be given together\n")
+
+
+def algorithm_errors():
+    ends(1, "--algorithm-provider=Nope", "--leader-elect=false",
+         err='error: couldn\'t create scheduler using provider "Nope": plugin "Nope" has not been registered\n')
+    ends(1, "--policy-config-file=/nonexistent", err="error: missing policy config file /nonexistent\n")
+    ends(1, "--policy-config-file=/", err="error: couldn't read policy config: read /: is a directory\n")
+    ends(1, f"--policy-config-file={file('p1', 'predicates: []')}", err="error: invalid policy: ")
+    r = ends(1, "--policy-config-file=" + file("p2", json.dumps({
+        "predicates": [{"name": "NoSuch"}, {"name": "NorThis"}], "priorities": [{"name": "Neither", "weight": 1}]})),
+        err="error: couldn't create scheduler from policy: ")
+    for name in ("NoSuch", "NorThis", "Neither"):
+        assert name in r.stderr, f"all mistakes are told at once: {r.stderr[-500:]}"
+    ends(1, "--hard-pod-affinity-symmetric-weight=0",
+         err="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100")
+
+
+def policy_from_a_config_map():
+    api = Api.start(write_objects("cluster.json", [node("n0")]))
+    maps = "/api/v1/namespaces/kube-system/configmaps"
+    ends(1, f"--master={api.url}", "--policy-configmap=p",
+         err="error: couldn't get policy config map kube-system/p: configmaps \"p\" not found\n")
+    api.post(maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "p"}, "data": {"other": "{}"}})
+    ends(1, f"--master={api.url}", "--policy-configmap=p",
+         err='error: missing policy config map value at key "policy.cfg"\n')
+    policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}], "priorities": []}
+    api.post(maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "q"},
+                    "data": {"policy.cfg": json.dumps(policy)}})
+    s = Scheduler(api.url, "--policy-configmap=q")
+    api.add_pod("p")
+    wait_until("the pod placed", lambda: api.placements()["p"])
+    config = json.loads(s.page("/configz")[2])["componentconfig"]
+    assert config["AlgorithmSource"]["Policy"]["ConfigMap"] == {"Namespace": "kube-system", "Name": "q"}, config
+    assert s.stop() == 0
+
+
+def configuration_is_written_and_read_back():
+    path = scratch("written.yaml")
+    ends(0, "--port=10251", f"--write-config-to={path}", "--scheduler-name=other", "--kube-api-qps=7", err=f"Wrote configuration to: {path}")
+    again = scratch("again.yaml")
+    ends(0, f"--config={path}", f"--write-config-to={again}")
+    with open(path) as a, open(again) as b:
+        text = a.read()
+        assert text == b.read()
+    assert 'schedulerName: "other"' in text and "qps: 7" in text, text
+
+
+def log_lines():
+    r = ends(1, "-v=1", "--algorithm-provider=Nope", "--leader-elect=false")
+    line = next(l for l in r.stderr.splitlines() if "--algorithm-provider" in l)
+    assert re.fullmatch(r'I\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \S+:\d+\] FLAG: --algorithm-provider="Nope"', line), line
+    r = ends(1, "--logging-format=json", "--algorithm-provider=Nope", "--leader-elect=false")
+    lines = [json.loads(l) for l in r.stderr.splitlines() if l.startswith("{")]
+    assert any(l["msg"].startswith("Version: v1.10.0") and l["severity"] == "INFO" for l in lines), r.stderr
+
+
+def https_with_access_control():
+    api = Api.start()
+
+    def review(method, path):
+        if path.endswith("/tokenreviews"):
+            return 201, {"Content-Type": "application/json"}, json.dumps({
+                "apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
+                "status": {"authenticated": True, "user": {"username": "monitor", "groups": ["system:authenticated"]}}})
+        if path.endswith("/subjectaccessreviews"):
+            return 201, {"Content-Type": "application/json"}, json.dumps({
+                "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+                "status": {"allowed": allowed["now"]}})
+        return None
+
+    allowed = {"now": True}
+    proxy = Proxy(api.port, review)
+    reserved = socket.create_server(("127.0.0.1", 0))
+    port = reserved.getsockname()[1]
+    reserved.close()
+    certs = scratch("certs")
+    os.mkdir(certs)
+    s = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={certs}")
+    s.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
+    trust = ssl.create_default_context(cafile=os.path.join(certs, "kube-scheduler.crt"))
+
+    def page(path, token=None):
+        c = http.client.HTTPSConnection("localhost", port, timeout=10, context=trust)
+        c.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
+        r = c.getresponse()
+        body = r.read().decode()
+        c.close()
+        return r.status, body
+
+    assert page("/healthz") == (200, "ok")
+    status, text = page("/metrics", "secret")
+    assert status == 200 and "scheduler_binding_latency_microseconds_count 0" in text, (status, text[:200])
+    allowed["now"] = False
+    status, text = page("/configz", "secret")
+    assert (status, text) == (403, 'Forbidden: User "monitor" cannot get path "/configz"\n'), (status, text)
+    assert page("/configz")[0] == 403
+    assert oct(os.stat(os.path.join(certs, "kube-scheduler.key")).st_mode)[-3:] == "600"
+    assert s.stop() == 0
+
+
+run(help_and_version, usage_errors, configuration_errors, algorithm_errors, policy_from_a_config_map,
+    configuration_is_written_and_read_back, log_lines, https_with_access_control)
