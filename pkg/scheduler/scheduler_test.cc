@@ -327,6 +327,23 @@ TEST_CASE("scheduler: pods of other schedulers count, and are not queued") {
   CHECK(c.Run().find("Insufficient cpu") != std::string::npos);
 }
 
+TEST_CASE("scheduler: a pod that has finished is gone, wherever it was") {
+  Case c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 4});
+  c.Add(On(p, "n1"));
+  auto finished = On(p, "n1");
+  finished->phase = api::PodPhase::kSucceeded;
+  c.Update(On(p, "n1"), finished);
+  CHECK(c.w.cache.pod_count() == 0);
+  c.Add(NewPod("next", {.cpu = 4}));
+  CHECK(c.Run() == "bind next n1");
+  auto failed = NewPod("failed");
+  failed->phase = api::PodPhase::kFailed;
+  c.Add(failed);
+  CHECK(c.Run() == "");
+}
+
 TEST_CASE("scheduler: news that a bound pod has no node is checked before it is believed") {
   Case c;
   c.Add(NewNode("n1", 4));
