@@ -198,6 +198,7 @@ absl::Status Daemon::Connect() {
     o.component = name;
     // Room for one burst of what the API server is asked to take.
     o.queue_limit = static_cast<size_t>(std::clamp(rest->burst, 1000, 50'000));
+    o.in_flight = std::clamp(rest->burst, 64, 1024);
     recorders_[name] =
         std::make_unique<client::EventRecorder>(lease_io_.executor(), events_client_.get(), std::move(o));
   }
