@@ -234,11 +234,21 @@ TEST_CASE("equal templates are one object, unused ones go away") {
   PodPtr thousand = asking("\"1000m\"");
   CHECK(thousand->tmpl == asking("1")->tmpl);
   CHECK(thousand->tmpl != asking("2")->tmpl);
+  // What the hash leaves out is compared all the same.
+  auto disk = [](const std::string& read_only) {
+    return PodOf(
+        absl::StrCat(R"({"spec":{"volumes":[{"gcePersistentDisk":{"pdName":"d","readOnly":)", read_only, "}}]}}"));
+  };
+  PodPtr shared_disk = disk("true");
+  CHECK(shared_disk->tmpl != disk("false")->tmpl);
+  CHECK(shared_disk->tmpl == disk("true")->tmpl);
+  size_t count = PodTemplate::InternedCount();
   std::weak_ptr<const PodTemplate> weak = a->tmpl;
   a.reset();
   CHECK_FALSE(weak.expired());
   b.reset();
   CHECK(weak.expired());
+  CHECK(PodTemplate::InternedCount() == count - 1);
 }
 
 TEST_CASE("templates are shared between threads") {

@@ -94,12 +94,24 @@ struct Shard {
   std::unordered_multimap<size_t, Entry> entries;
 };
 
-Shard& ShardOf(size_t hash) {
+std::array<Shard, 16>& Shards() {
   static auto* shards = new std::array<Shard, 16>;  // outlives every template
-  return (*shards)[(hash >> 7) & 15];
+  return *shards;
+}
+Shard& ShardOf(size_t hash) {
+  return Shards()[(hash >> 7) & 15];
 }
 
 }  // namespace
+
+size_t PodTemplate::InternedCount() {
+  size_t n = 0;
+  for (Shard& shard : Shards()) {
+    std::lock_guard lock(shard.mutex);
+    n += shard.entries.size();
+  }
+  return n;
+}
 
 std::shared_ptr<const PodTemplate> PodTemplate::Intern(PodTemplate t) {
   size_t hash = HashOf(t);

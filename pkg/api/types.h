@@ -139,6 +139,8 @@ struct PodTemplate {
 
   // The one shared copy of an equal template; unused ones are freed. Thread-safe.
   static std::shared_ptr<const PodTemplate> Intern(PodTemplate t);
+  // How many there are now.
+  static size_t InternedCount();
 };
 
 struct PodCondition {
