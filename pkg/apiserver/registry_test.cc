@@ -194,12 +194,17 @@ TEST_CASE("events expire, and are only so many") {
     REQUIRE(std::holds_alternative<ObjectPtr>(made));
   };
   add("a");
+  add("renewed");
   w.clock.Advance(absl::Minutes(40));
   add("b");
+  Value again = ToValue(events, 0, *w.store.Get(events, "ns", "renewed"));
+  again.Set("count", Value::Int(2));
+  w.registry.Update(events, 0, "ns", "renewed", again, {});
   w.clock.Advance(absl::Minutes(30));
   expiry.Sweep();
   CHECK(w.store.Get(events, "ns", "a") == nullptr);
   CHECK(w.store.Get(events, "ns", "b") != nullptr);
+  CHECK(w.store.Get(events, "ns", "renewed") != nullptr);  // an hour since its last change
   for (std::string name : {"c", "d", "e"}) add(name);
   expiry.Sweep();
   CHECK(w.store.size(events) == 3);
