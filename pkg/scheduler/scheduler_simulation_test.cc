@@ -124,11 +124,11 @@ class Simulation final : public Actions {
     pods_[p->meta.name] = p;
     news_.push_back({p->meta.name, p});
   }
-  void Remove(const std::string& name) {
+  void Remove(std::string name) {  // by value: it may be the key of what is removed
     pods_.erase(name);
     news_.push_back({name, nullptr});
   }
-  void MarkDeleted(const std::string& name) {
+  void MarkDeleted(std::string name) {
     auto p = std::make_shared<api::Pod>(*pods_[name]);
     if (p->meta.deleting()) return;
     p->meta.deletion_seconds = 1;
