@@ -259,6 +259,76 @@ TEST_CASE("random clusters of 90 nodes: every decision is the reference's") {
   CHECK(tally.placed > 0);
 }
 
+// What is kept for one kind of pods must not be used for another that looks alike.
+TEST_CASE("random clusters: pods that differ in one thing are told apart") {
+  Tally tally;
+  for (uint64_t seed : Seeds(60)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Lockstep world(seed + 3000000);
+    world.character.volumes = world.character.mistakes = world.character.conditions = world.character.absurd = 0;
+    world.character.taints = world.character.ports = 40;
+    world.character.pod_affinity = seed % 3 == 0 ? 20 : 0;
+    std::vector<Contender> contenders = MakeContenders(&world, 2);
+    for (int n = 20; n > 0; --n) world.Change();
+    int number = 1000;
+    for (int round = 0; round < 6; ++round) {
+      std::vector<std::shared_ptr<const api::PodTemplate>> family = {RandomTemplate(&world.random, world.character)};
+      for (int n = 5; n > 0; --n) {
+        family.push_back(RandomSibling(&world.random, world.character, *world.random.Of(family)));
+      }
+      for (const auto& tmpl : family) {
+        auto pod = NewPod(number++, tmpl);
+        std::string host = TryPod(contenders, world, pod, static_cast<size_t>(round) % contenders.size(), &tally);
+        if (!host.empty() && world.random.Chance(50)) world.Assume(pod, host);
+      }
+    }
+  }
+  if (Seeds(60).size() >= 60) CHECK(tally.placed > 4000);
+}
+
+TEST_CASE("many pods of one kind, one after another, with two nodes to a rack") {
+  using util::Symbol;
+  // By rack: keeping apart, being kept apart by others, leaning to each other and away, and spreading.
+  for (int kind = 0; kind < 5; ++kind) {
+    INFO("kind " << kind);
+    Tally tally;
+    Lockstep world(4, /*large=*/true);
+    std::vector<Contender> contenders = MakeContenders(&world, 0);
+    api::PodTemplate t, other;
+    t.ns = other.ns = Symbol("default");
+    t.labels = api::Labels({{Symbol("app"), Symbol("same")}});
+    other.labels = api::Labels({{Symbol("app"), Symbol("other")}});
+    t.containers.resize(1);
+    other.containers.resize(1);
+    auto term = [&](const char* app) {
+      api::PodAffinityTerm a;
+      a.selector = {api::Selector::FromMap(api::Labels({{Symbol("app"), Symbol(app)}})), {}};
+      a.namespaces = {t.ns};
+      a.topology_key = Symbol("rack");
+      return a;
+    };
+    if (kind == 0) t.affinity.pod_anti.emplace().required = {term("same")};
+    if (kind == 1) other.affinity.pod_anti.emplace().required = {term("same")};
+    if (kind == 2) t.affinity.pod.emplace().preferred = {{10, term("other")}};
+    if (kind == 3) t.affinity.pod_anti.emplace().preferred = {{10, term("same")}, {3, term("other")}};
+    if (kind == 4) {
+      auto service = std::make_shared<api::Service>();
+      service->meta.name = "same";
+      service->meta.ns = t.ns;
+      service->selector = t.labels;
+      world.cache.listers().services.Set(service);
+      world.model.services[{"default", "same"}] = service;
+    }
+    auto tmpl = api::PodTemplate::Intern(t), other_tmpl = api::PodTemplate::Intern(other);
+    for (int i = 0; i < 60; ++i) {
+      auto pod = NewPod(5000 + i, i % 6 == 5 ? other_tmpl : tmpl);
+      std::string host = TryPod(contenders, world, pod, 0, &tally);
+      if (!host.empty()) world.Assume(pod, host);
+    }
+    CHECK(tally.placed > 90);
+  }
+}
+
 TEST_CASE("random clusters: a pod with every predicate judged on every node") {
   for (uint64_t seed : Seeds(100)) {
     INFO("BERTH_RANDOM_SEED=" << seed);

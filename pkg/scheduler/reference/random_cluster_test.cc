@@ -313,7 +313,11 @@ std::shared_ptr<const api::PodTemplate> RandomSibling(Random* r, const Character
       t.affinity.pod_anti = other->affinity.pod_anti;
       break;
     case 7:
-      t.tolerations = other->tolerations;
+      // As many as before: counting them does not tell the two apart.
+      if (!other->tolerations.empty()) {
+        t.tolerations.resize(std::max<size_t>(1, t.tolerations.size()));
+        for (api::Toleration& toleration : t.tolerations) toleration = r->Of(other->tolerations);
+      }
       break;
     case 8:
       t.init_containers = other->init_containers;
@@ -328,7 +332,9 @@ std::shared_ptr<const api::PodTemplate> RandomSibling(Random* r, const Character
       if (both) t.containers[0].image = other->containers[0].image;
       break;
     default:
-      if (both) t.containers[0].ports = other->containers[0].ports;
+      for (api::Container& container : t.containers) {
+        for (api::ContainerPort& port : container.ports) port.host_port = port.host_port == 80 ? 81 : 80;
+      }
       break;
   }
   // The terms of affinity name the pod's own namespace where they name none.
