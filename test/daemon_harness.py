@@ -13,6 +13,9 @@ import time
 
 BIN = os.path.join(os.environ.get("OUT", "_output"), "bin")
 DEADLINE = 60  # seconds: for anything that should happen soon
+# For programs built with SAN=tsan.
+os.environ.setdefault("TSAN_OPTIONS", "report_thread_leaks=0:suppressions=" + os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "testdata", "daemon.tsan.supp"))
 _processes = []
 _scratch = tempfile.TemporaryDirectory(prefix="berth-daemon-test-")
 
