@@ -84,9 +84,9 @@ std::optional<User> CertificateUser(TlsStream& stream) {
 
 // One connection. Alive as long as an operation holds it.
 template <typename Stream>
-class Session final : public std::enable_shared_from_this<Session<Stream>>, public WatchSink {
+class Connection final : public std::enable_shared_from_this<Connection<Stream>>, public WatchSink {
  public:
-  Session(Stream stream, std::shared_ptr<HttpServer::Shared> shared, const Gate* gate)
+  Connection(Stream stream, std::shared_ptr<HttpServer::Shared> shared, const Gate* gate)
       : stream_(std::move(stream)), shared_(std::move(shared)), gate_(gate), timer_(*shared_->io) {}
 
   void Start() {
@@ -425,10 +425,10 @@ class HttpServer::Acceptor : public std::enable_shared_from_this<HttpServer::Acc
         error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);
         if (self->tls_ != nullptr) {
-          std::make_shared<Session<TlsStream>>(TlsStream(std::move(socket), *self->tls_), self->shared_, self->gate_)
+          std::make_shared<Connection<TlsStream>>(TlsStream(std::move(socket), *self->tls_), self->shared_, self->gate_)
               ->Start();
         } else {
-          std::make_shared<Session<tcp::socket>>(std::move(socket), self->shared_, self->gate_)->Start();
+          std::make_shared<Connection<tcp::socket>>(std::move(socket), self->shared_, self->gate_)->Start();
         }
       }
       self->Accept();

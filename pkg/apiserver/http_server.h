@@ -29,7 +29,7 @@ struct HttpLimits {
 
 class HttpServer {
  public:
-  // All must outlive the server; sessions live as long as the io_context runs them.
+  // All must outlive the server; connections live as long as the io_context runs them.
   HttpServer(boost::asio::io_context* io, Api* api, Store* store, HttpLimits limits = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
@@ -40,7 +40,7 @@ class HttpServer {
   absl::StatusOr<uint16_t> Listen(const std::string& address, uint16_t port, boost::asio::ssl::context* tls,
                                   const Gate* gate);
 
-  struct Shared;  // what sessions need of the server
+  struct Shared;  // what connections need of the server
 
  private:
   class Acceptor;
