@@ -189,7 +189,8 @@ Quantity Quantity::RoundedUpToMilli() const {
   Quantity q = *this;
   Int128 rest = nano_ % 1'000'000;
   if (rest != 0) {
-    q.nano_ += rest > 0 ? 1'000'000 - rest : -(1'000'000 + rest);
+    Int128 up = rest > 0 ? 1'000'000 - rest : -(1'000'000 + rest);
+    if (__builtin_add_overflow(q.nano_, up, &q.nano_)) q.nano_ = rest > 0 ? kMax : -kMax;
     q.long_form_ = false;
   }
   return q;
