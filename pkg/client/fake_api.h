@@ -58,10 +58,12 @@ class FakeApi final : public HttpClient {
     r.maybe_done = maybe_done;
     Finish(std::move(r), std::move(c));
   }
-  void Head(int status, const std::string& body = "", std::shared_ptr<Call> c = nullptr) {
+  void Head(int status, const std::string& body = "", std::shared_ptr<Call> c = nullptr,
+            std::optional<int> retry_after = {}) {
     Reply r;
     r.status = status;
     r.body = body;
+    r.retry_after = retry_after;
     r.content_type = "application/json";
     if (c == nullptr) c = calls.back();
     if (!c->cancelled && c->handlers->on_head) c->handlers->on_head(r);

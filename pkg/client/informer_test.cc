@@ -307,6 +307,53 @@ TEST_CASE("a failed list is tried again later and later, with a bound") {
   CHECK(f.executor.NextTimer() == absl::Milliseconds(1100));
 }
 
+TEST_CASE("a server that says when to come again is asked then") {
+  Fixture f;
+  f.api.Head(500, "injected");
+  f.api.End();
+  f.executor.Advance(absl::Milliseconds(1100));
+  REQUIRE(f.api.calls.size() == 2);
+  for (auto [seconds, wait] : {std::pair(1, 1), std::pair(30, 30), std::pair(0, 1)}) {
+    f.api.Head(seconds == 30 ? 503 : 429, "Too many requests", nullptr, seconds);
+    f.api.End();
+    f.executor.Run();
+    CHECK(f.executor.NextTimer() == absl::Seconds(wait));
+    f.executor.Advance(absl::Seconds(wait));
+    CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
+  }
+  // Of other answers it means nothing, and what the server asked for is no failure that makes the next wait longer.
+  f.api.Head(403, "{}", nullptr, 30);
+  f.api.End();
+  f.executor.Run();
+  CHECK(f.executor.NextTimer() == absl::Milliseconds(2200));
+}
+
+TEST_CASE("after a torn watch the server is asked how far it is, unless a list has told") {
+  Fixture f;
+  f.Begin();
+  f.api.End("unexpected EOF");
+  f.api.Head(200);
+  size_t calls = f.api.calls.size();
+  f.executor.Advance(absl::Milliseconds(199));
+  CHECK(f.api.calls.size() == calls);
+  f.executor.Advance(absl::Milliseconds(1));
+  REQUIRE(f.api.calls.size() == calls + 1);
+  CHECK(f.api.target() == "/api/v1/nodes?limit=1");
+  SECTION("it is as far as it was") {
+    f.api.Answer(200, List("10", {Node("n1", "5")}));
+    f.executor.Advance(absl::Seconds(60));
+    CHECK(f.api.calls.size() == calls + 1);
+  }
+  SECTION("it has forgotten") {
+    f.api.Answer(200, List("9", {}));
+    CHECK(f.api.target() == "/api/v1/nodes");
+    f.api.Serve(200, List("9", {}));
+    CHECK(f.Told() == "-n1-n2|");
+    f.executor.Advance(absl::Seconds(60));
+    CHECK_THAT(f.api.target(), Catch::StartsWith("/api/v1/nodes?resourceVersion=9&"));
+  }
+}
+
 TEST_CASE("bad objects are skipped, the others go on") {
   Fixture f;
   std::string bad = R"({"metadata":{"name":"n2","resourceVersion":"6"},"status":{"allocatable":{"cpu":"12x"}}})";

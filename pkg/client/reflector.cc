@@ -90,16 +90,19 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     }
   }
 
-  // `next` after a while that grows with each failure in a row.
+  // `next` after a while: the one that the server asks for, or one that grows with each failure in a row.
   void Later(void (Impl::*next)()) {
     CloseStream();
-    ++failures_;
     stats_.watching = false;
-    absl::Duration wait = options_.retry;
-    for (int i = 1; i < failures_ && wait < options_.max_retry; ++i) wait *= 2;
-    wait = std::min(wait, options_.max_retry) * (1 + 0.2 * options_.random());
-    wait_ = wait;
-    After(wait, next);
+    if (retry_after_) {
+      wait_ = std::max(*retry_after_, options_.retry);
+    } else {
+      ++failures_;
+      wait_ = options_.retry;
+      for (int i = 1; i < failures_ && wait_ < options_.max_retry; ++i) wait_ *= 2;
+      wait_ = std::min(wait_, options_.max_retry) * (1 + 0.2 * options_.random());
+    }
+    After(wait_, next);
   }
 
   void After(absl::Duration wait, void (Impl::*next)()) {
@@ -141,6 +144,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     first_item_ = true;
     stale_ = false;
     error_ = ApiError{};
+    retry_after_.reset();
     stats_.lists.fetch_add(1, std::memory_order_relaxed);
     StreamOptions o;
     o.head_timeout = kListSilence;
@@ -152,6 +156,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   void OnHead(const Reply& head) {
     Active();
     if (!head.ok()) error_ = ErrorFrom(request_, head, resource_.name);
+    if ((head.status == 429 || head.status >= 500) && head.retry_after) {
+      retry_after_ = absl::Seconds(*head.retry_after);
+    }
     if (head.ok() && !framer_) {
       stats_.watching = true;
       opened_ = true;
@@ -232,6 +239,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     version_ = std::move(version);
     newest_ = Number(version_).value_or(0);
     tried_paths_ = 0;
+    torn_ = false;
     sink_->EndList();
     if (!stopped_) Watch();
   }
@@ -284,6 +292,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     framer_.reset();
     values_ = ValueFramer();
     error_ = ApiError{};
+    retry_after_.reset();
     problem_.clear();
     opened_ = false;
     watch_events_ = 0;
@@ -435,8 +444,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   absl::Duration wait_;
   size_t path_ = 0, tried_paths_ = 0;
 
-  Request request_;  // the one under way
-  ApiError error_;   // its answer, if that is no success
+  Request request_;                            // the one under way
+  ApiError error_;                             // its answer, if that is no success,
+  std::optional<absl::Duration> retry_after_;  // and how long that says to wait
   api::Document doc_;
 
   // List.
@@ -450,7 +460,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   ValueFramer values_;
   std::string problem_;  // an ERROR event's message
   bool opened_ = false;
-  bool torn_ = false;  // the watch before did not end as it should
+  bool torn_ = false;  // the watch before did not end as it should, and nothing was listed since
   int64_t watch_events_ = 0;
   absl::Duration watch_began_;
   std::string version_;
