@@ -153,14 +153,19 @@ def write_objects(name, objects):
 
 
 class Scheduler:
-    def __init__(self, master, *flags, name="scheduler", leader_elect=False):
+    """kube-scheduler, fast; with bare=True it has no other flags than those given. `env` is added to the environment."""
+
+    def __init__(self, master, *flags, name="scheduler", leader_elect=False, bare=False, env=None):
         self.log_path = scratch(f"{name}.log")
         open(self.log_path, "w").close()
-        command = [f"{BIN}/kube-scheduler", f"--master={master}", "--address=127.0.0.1", "--port=0", "-v=2",
-                   f"--leader-elect={'true' if leader_elect else 'false'}", "--kube-api-qps=1000",
-                   "--kube-api-burst=1000", *flags]
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=open(self.log_path, "w"))
+        command = [f"{BIN}/kube-scheduler", "--address=127.0.0.1", "--port=0", "-v=2"]
+        if master:
+            command.append(f"--master={master}")
+        if not bare:
+            command += [f"--leader-elect={'true' if leader_elect else 'false'}", "--kube-api-qps=1000",
+                        "--kube-api-burst=1000"]
+        self.process = subprocess.Popen(command + list(flags), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                        stderr=open(self.log_path, "w"), env={**os.environ, **(env or {})})
         _processes.append(self.process)
 
     def log(self):

@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "pkg/client/kubeconfig.h"
+#include "pkg/client/proxy.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -243,6 +244,9 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
   BERTH_RETURN_IF_ERROR(Load(cluster.ca_data, cluster.ca_file, &tls.ca_pem));
   BERTH_RETURN_IF_ERROR(Load(user.cert_data, user.cert_file, &tls.cert_pem));
   if (!tls.cert_pem.empty()) BERTH_RETURN_IF_ERROR(Load(user.key_data, user.key_file, &tls.key_pem));
+  if (cluster.ca_data.empty()) tls.ca_file = cluster.ca_file;
+  if (user.cert_data.empty()) tls.cert_file = user.cert_file;
+  if (!tls.cert_pem.empty() && user.key_data.empty()) tls.key_file = user.key_file;
   if (tls.insecure_skip_verify && !tls.ca_pem.empty()) {
     return Invalid("specifying a root certificates file with the insecure flag is not allowed");
   }
@@ -275,7 +279,7 @@ absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
   std::string ca = absl::StrCat(s.service_account_dir, "/ca.crt");
   auto pem = ReadFile(ca);
   if (pem.ok()) {
-    cluster.ca_data = *pem;
+    cluster.ca_file = ca;
   } else {
     LOG(ERROR) << "Expected to load root CA config from " << ca << ", but got err: " << util::Message(pem.status());
   }
@@ -286,29 +290,15 @@ absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
   return std::optional<RestConfig>(*std::move(config));
 }
 
-// Whether Go would go round the proxy for this host: this machine, and what NO_PROXY names.
-bool Excluded(const std::string& host, const std::string& no_proxy) {
-  if (host == "localhost" || host == "::1" || host.rfind("127.", 0) == 0) return true;
-  for (std::string entry : std::vector<std::string>(absl::StrSplit(no_proxy, ','))) {
-    std::erase(entry, ' ');
-    if (entry == "*" || entry == host) return true;
-    if (!entry.empty() && entry[0] != '.') entry.insert(0, 1, '.');
-    if (entry.size() > 1 && host.size() > entry.size() && host.ends_with(entry)) return true;
+absl::StatusOr<RestConfig> WithProxy(RestConfig c, const std::function<std::string(const char*)>& getenv) {
+  auto proxy = FindProxy(c.tls.has_value(), c.host, getenv);
+  if (!proxy.ok()) return proxy.status();
+  c.proxy = *std::move(proxy);
+  if (c.proxy) {
+    LOG(INFO) << "The API server at " << c.url << " is reached through the proxy " << c.proxy->host << ", port "
+              << c.proxy->port;
   }
-  return false;
-}
-
-// We speak to the server directly, always; whoever relies on a proxy should read so.
-void WarnOfProxy(const RestConfig& c, const std::function<std::string(const char*)>& getenv) {
-  std::string except = getenv("NO_PROXY");
-  if (except.empty()) except = getenv("no_proxy");
-  if (Excluded(c.host, except)) return;
-  for (const char* name : {c.tls ? "HTTPS_PROXY" : "HTTP_PROXY", c.tls ? "https_proxy" : "http_proxy"}) {
-    if (!getenv(name).empty()) {
-      LOG(WARNING) << name << " is set, but the API server at " << c.url << " is reached without a proxy";
-      return;
-    }
-  }
+  return c;
 }
 
 }  // namespace
@@ -372,7 +362,7 @@ absl::StatusOr<RestConfig> LoadConfig(const ConfigSources& sources) {
   if (empty && problems.empty()) {
     auto inside = InCluster(sources, env);
     if (!inside.ok()) return inside.status();
-    if (*inside) return **std::move(inside);
+    if (*inside) return WithProxy(**std::move(inside), env);
     return Invalid("no configuration has been provided");
   }
   if (empty) {
@@ -382,8 +372,7 @@ absl::StatusOr<RestConfig> LoadConfig(const ConfigSources& sources) {
   }
   if (!problems.empty()) return AsError(problems);
   auto config = Connect(cluster, user, context.user);
-  if (config.ok()) WarnOfProxy(*config, env);
-  return config;
+  return config.ok() ? WithProxy(*std::move(config), env) : config;
 }
 
 std::string UserAgent(std::string_view program, std::string_view version, std::string_view commit,

@@ -12,14 +12,15 @@
 
 namespace berth::client {
 
-// Everything a client needs to know, with files already read, except a token file, which is read when used. Copy and
-// change it for a second client (other user agent, own limits).
+// Everything a client needs to know, with files already read; token and certificate files are read again when they
+// change. Copy and change it for a second client (other user agent, own limits).
 struct RestConfig {
   std::string url;   // as it appears in logs and errors: "https://10.0.0.1:6443/prefix", no slash at the end
   std::string host;  // name or address, IPv6 without brackets
   uint16_t port = 0;
   std::string path_prefix;  // "" or "/prefix"
   std::optional<TlsOptions> tls;
+  std::optional<ProxyServer> proxy;  // as the environment says, see proxy.h
 
   // At most one of the two kinds; never set for a plain http server.
   std::string bearer_token;  // wins over token_file

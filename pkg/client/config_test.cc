@@ -75,6 +75,10 @@ users:
   CHECK(c->tls->ca_pem == "CA");
   CHECK(c->tls->cert_pem == "CERT");
   CHECK(c->tls->key_pem == "KEY");
+  // Files are followed, data is not.
+  CHECK(c->tls->ca_file == f.dir.path("ca.pem"));
+  CHECK(c->tls->cert_file == "");
+  CHECK(c->tls->key_file == f.dir.path("key.pem"));
   CHECK_FALSE(c->tls->insecure_skip_verify);
   CHECK(c->impersonate.user == "jane");
   CHECK(c->impersonate.groups == std::vector<std::string>{"a", "b"});
@@ -165,6 +169,7 @@ TEST_CASE("nothing, in a pod and outside") {
   CHECK(c->url == "https://[fd00::1]");
   CHECK(c->token_file == f.dir.path("account/token"));
   CHECK(c->tls->ca_pem == "CA");
+  CHECK(c->tls->ca_file == f.dir.path("account/ca.crt"));
   // With --master the account is not used.
   c = f.Load("", "https://b");
   REQUIRE(c.ok());

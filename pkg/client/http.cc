@@ -23,8 +23,7 @@ constexpr int kMaxAttempts = 3;  // over connections that turned out to be close
 
 class Pool final : public ConnectionOwner, public std::enable_shared_from_this<Pool> {
  public:
-  Pool(AsioExecutor* executor, HttpOptions options, HeaderSource headers,
-       std::unique_ptr<boost::asio::ssl::context> tls)
+  Pool(AsioExecutor* executor, HttpOptions options, HeaderSource headers, std::unique_ptr<TlsSource> tls)
       : executor_(executor), options_(std::move(options)), headers_(std::move(headers)), tls_(std::move(tls)) {}
 
   void Shutdown() {
@@ -92,7 +91,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
 
   // ---- ConnectionOwner ----
   const HttpOptions& options() const override { return options_; }
-  boost::asio::ssl::context* tls() const override { return tls_.get(); }
+  boost::asio::ssl::context* tls() const override { return tls_ == nullptr ? nullptr : tls_->context(); }
   std::string_view Headers() override { return headers_ ? headers_() : std::string_view(); }
   absl::Duration Now() const override { return executor_->clock().Steady(); }
 
@@ -121,6 +120,10 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
 
   void OnIdle(const std::shared_ptr<Connection>& c) override {
     c->idle_since = Now();
+    if (tls_ != nullptr && c->tls_generation != tls_->generation()) {
+      c->Close("the certificates have changed");
+      return;
+    }
     if (c->use == Connection::Use::kPipeline) {
       FillPipelines();
     } else {
@@ -186,7 +189,17 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     e->done(std::move(r));
   }
 
+  // Connections that were opened with earlier certificates end when nothing is in flight on them.
+  void RefreshTls() {
+    if (tls_ == nullptr || !tls_->Refresh(Now())) return;
+    pipelines_.clear();
+    for (const auto& c : std::vector(all_)) {
+      if (c->in_flight() == 0) c->Close("the certificates have changed");
+    }
+  }
+
   void Dispatch(const ExchangePtr& e) {
+    RefreshTls();
     e->connection.reset();
     if (e->request.pipeline) {
       waiting_pipelined_.push_back(e);
@@ -261,6 +274,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
 
   std::shared_ptr<Connection> NewConnection(Connection::Use use) {
     auto c = std::make_shared<Connection>(&executor_->io(), this, use);
+    if (tls_ != nullptr) c->tls_generation = tls_->generation();
     all_.push_back(c);
     if (use == Connection::Use::kOrdinary) ++ordinary_;
     c->Connect();
@@ -345,7 +359,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   AsioExecutor* executor_;
   const HttpOptions options_;
   HeaderSource headers_;
-  std::unique_ptr<boost::asio::ssl::context> tls_;
+  std::unique_ptr<TlsSource> tls_;
   std::vector<std::shared_ptr<Connection>> all_, idle_, pipelines_;
   int ordinary_ = 0;  // connections for ordinary requests, idle ones too
   std::deque<ExchangePtr> waiting_, waiting_pipelined_;
@@ -401,9 +415,9 @@ std::string_view MethodName(Method m) {
 
 absl::StatusOr<std::unique_ptr<HttpClient>> NewHttpClient(AsioExecutor* executor, HttpOptions options,
                                                           HeaderSource headers) {
-  std::unique_ptr<boost::asio::ssl::context> tls;
+  std::unique_ptr<TlsSource> tls;
   if (options.tls) {
-    auto made = NewTlsContext(*options.tls);
+    auto made = TlsSource::New(*options.tls);
     if (!made.ok()) return made.status();
     tls = *std::move(made);
   }

@@ -92,12 +92,22 @@ struct TlsOptions {
   std::string server_name;  // for SNI and the host name check; empty: the host
   // PEM. No CA: the system's roots; with a CA only that one is trusted.
   std::string ca_pem, cert_pem, key_pem;
+  // Where that was read from, if it was: looked at again this often, and used for new connections when it has changed.
+  std::string ca_file, cert_file, key_file;
+  absl::Duration file_age = absl::Seconds(10);
+};
+
+struct ProxyServer {
+  std::string host;  // a name or an address, IPv6 without brackets
+  uint16_t port = 80;
+  std::string credentials;  // "user:password"; empty: none
 };
 
 struct HttpOptions {
   std::string host;  // a name or an address, IPv6 without brackets
   uint16_t port = 80;
   std::optional<TlsOptions> tls;                       // absent: plain http
+  std::optional<ProxyServer> proxy;                    // asked for a tunnel (https), or for the answer (http)
   absl::Duration dial_timeout = absl::Seconds(30);     // resolving and connecting
   absl::Duration tls_timeout = absl::Seconds(10);      // the handshake
   absl::Duration request_timeout = absl::Seconds(30);  // when the request names none

@@ -1,5 +1,6 @@
 #include "pkg/client/http_connection.h"
 
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 #include <netinet/tcp.h>
@@ -7,8 +8,8 @@
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/error.hpp>
-
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
 
@@ -21,11 +22,25 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr size_t kFirstBuffer = 16 << 10, kLargestBuffer = 1 << 20;
+constexpr size_t kFirstBuffer = 16 << 10, kLargestBuffer = 1 << 20, kLargestProxyHead = 64 << 10;
 
+std::string HostPort(const std::string& host, uint16_t port) {
+  bool v6 = host.find(':') != std::string::npos;
+  return absl::StrCat(v6 ? "[" : "", host, v6 ? "]" : "", ":", port);
+}
 std::string HostPort(const HttpOptions& o) {
-  bool v6 = o.host.find(':') != std::string::npos;
-  return absl::StrCat(v6 ? "[" : "", o.host, v6 ? "]" : "", ":", o.port);
+  return HostPort(o.host, o.port);
+}
+
+// "dial tcp 10.0.0.1:6443", to the proxy where there is one.
+std::string Dial(const HttpOptions& o) {
+  if (!o.proxy) return absl::StrCat("dial tcp ", HostPort(o));
+  return absl::StrCat("proxyconnect tcp: dial tcp ", HostPort(o.proxy->host, o.proxy->port));
+}
+
+std::string ProxyHeaders(const ProxyServer& p) {
+  if (p.credentials.empty()) return "";
+  return absl::StrCat("Proxy-Authorization: Basic ", absl::Base64Escape(p.credentials), "\r\n");
 }
 
 // System errors in the words Go has for them, which operators grep for.
@@ -53,29 +68,30 @@ void Connection::Connect() {
     if (self->dialing_tls_) {
       self->Close("net/http: TLS handshake timeout");
     } else {
-      self->Close(absl::StrCat("dial tcp ", HostPort(self->owner_->options()), ": i/o timeout"));
+      self->Close(absl::StrCat(Dial(self->owner_->options()), ": i/o timeout"));
     }
   });
   auto connected = [self](const Error& ec) {
     if (self->closed_) return;
     if (ec) {
-      self->Close(absl::StrCat("dial tcp ", HostPort(self->owner_->options()), ": connect: ", SystemError(ec)));
+      self->Close(absl::StrCat(Dial(self->owner_->options()), ": connect: ", SystemError(ec)));
     } else {
       self->OnConnected();
     }
   };
+  const std::string& host = o.proxy ? o.proxy->host : o.host;
+  const uint16_t port = o.proxy ? o.proxy->port : o.port;
   Error bad;
-  asio::ip::address address = asio::ip::make_address(o.host, bad);
+  asio::ip::address address = asio::ip::make_address(host, bad);
   if (!bad) {
-    socket_.async_connect(tcp::endpoint(address, o.port), connected);
+    socket_.async_connect(tcp::endpoint(address, port), connected);
     return;
   }
-  resolver_.async_resolve(o.host, std::to_string(o.port), tcp::resolver::numeric_service,
-                          [self, connected](const Error& ec, tcp::resolver::results_type found) {
+  resolver_.async_resolve(host, std::to_string(port), tcp::resolver::numeric_service,
+                          [self, connected, host](const Error& ec, tcp::resolver::results_type found) {
                             if (self->closed_) return;
                             if (ec) {
-                              const HttpOptions& opts = self->owner_->options();
-                              self->Close(absl::StrCat("dial tcp: lookup ", opts.host, ": ", SystemError(ec)));
+                              self->Close(absl::StrCat("dial tcp: lookup ", host, ": ", SystemError(ec)));
                               return;
                             }
                             asio::async_connect(self->socket_, found,
@@ -99,8 +115,42 @@ void Connection::OnConnected() {
   SetSocketOptions();
   if (owner_->tls() == nullptr) {
     OnOpen();
-    return;
+  } else if (owner_->options().proxy) {
+    OpenTunnel();
+  } else {
+    ShakeHands();
   }
+}
+
+void Connection::OpenTunnel() {
+  const HttpOptions& o = owner_->options();
+  auto request = std::make_shared<std::string>(absl::StrCat("CONNECT ", HostPort(o), " HTTP/1.1\r\nHost: ", HostPort(o),
+                                                            "\r\n", ProxyHeaders(*o.proxy), "\r\n"));
+  auto self = shared_from_this();
+  const auto failed = [self](const Error& ec) {
+    if (self->closed_) return true;
+    if (ec) self->Close(absl::StrCat("proxyconnect tcp: ", ec == asio::error::eof ? "EOF" : SystemError(ec)));
+    return bool(ec);
+  };
+  asio::async_write(socket_, asio::buffer(*request), [self, request, failed](const Error& write, size_t) {
+    if (failed(write)) return;
+    // A server says nothing before the handshake, so there is nothing behind the proxy's head.
+    asio::async_read_until(self->socket_, asio::dynamic_buffer(self->sending_, kLargestProxyHead), "\r\n\r\n",
+                           [self, failed](const Error& ec, size_t) {
+                             if (failed(ec)) return;
+                             std::string line = self->sending_.substr(0, self->sending_.find('\r'));
+                             self->sending_.clear();
+                             const std::string status = line.substr(std::min(line.size(), line.find(' ') + 1));
+                             if (!line.starts_with("HTTP/1.") || !status.starts_with("200")) {
+                               self->Close(absl::StrCat("proxyconnect tcp: the proxy answers ", status));
+                             } else {
+                               self->ShakeHands();
+                             }
+                           });
+  });
+}
+
+void Connection::ShakeHands() {
   auto self = shared_from_this();
   dialing_tls_ = true;
   dial_timer_.expires_after(absl::ToChronoNanoseconds(owner_->options().tls_timeout));
@@ -133,8 +183,11 @@ void Connection::Send(ExchangePtr e) {
   used_ = true;
   e->written = false;
   e->connection = weak_from_this();
-  absl::StrAppend(&out_, util::ToAbsl(MethodName(r.method)), " ", r.target, " HTTP/1.1\r\nHost: ", HostPort(o), "\r\n",
+  const bool through_proxy = o.proxy && !o.tls;
+  absl::StrAppend(&out_, util::ToAbsl(MethodName(r.method)), " ", through_proxy ? "http://" : "",
+                  through_proxy ? HostPort(o) : "", r.target, " HTTP/1.1\r\nHost: ", HostPort(o), "\r\n",
                   util::ToAbsl(owner_->Headers()));
+  if (through_proxy) out_ += ProxyHeaders(*o.proxy);
   if (!r.body.empty()) absl::StrAppend(&out_, "Content-Type: ", util::ToAbsl(r.content_type), "\r\n");
   if (!r.body.empty() || r.method != Method::kGet) absl::StrAppend(&out_, "Content-Length: ", r.body.size(), "\r\n");
   out_ += "\r\n";

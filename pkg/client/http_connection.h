@@ -73,11 +73,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool used() const { return used_; }
   absl::Duration idle_since = absl::ZeroDuration();
   absl::Duration last_answer_at = absl::ZeroDuration();  // of pipelined requests
+  uint64_t tls_generation = 0;                           // of the certificates it was opened with
   Use use;
 
  private:
   using Error = boost::system::error_code;
   void OnConnected();
+  void OpenTunnel();
+  void ShakeHands();
   void OnOpen();
   void Flush();
   void Read();
@@ -95,7 +98,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool open_ = false, closed_ = false, writing_ = false, last_answer_ = false, used_ = false;
   bool dialing_tls_ = false;
   std::deque<ExchangePtr> in_flight_;
-  std::string out_, sending_;
+  std::string out_, sending_;  // sending_: also what the proxy answers before there is a tunnel
   std::string in_;
   size_t begin_ = 0, end_ = 0;            // the bytes of in_ that were received and not used yet
   std::optional<ResponseParser> parser_;  // of the answer to the first in flight

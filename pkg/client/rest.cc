@@ -351,6 +351,7 @@ absl::StatusOr<std::unique_ptr<RestClient>> RestClient::New(AsioExecutor* execut
   o.host = config.host;
   o.port = config.port;
   o.tls = config.tls;
+  o.proxy = config.proxy;
   o.request_timeout = config.timeout;
   auto http = NewHttpClient(executor, std::move(o), [identity] { return identity->Headers(); });
   if (!http.ok()) return http.status();

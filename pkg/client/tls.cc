@@ -1,11 +1,14 @@
 #include "pkg/client/tls.h"
 
 #include <absl/strings/str_cat.h>
+#include <glog/logging.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/error.hpp>
+#include <fstream>
+#include <iterator>
 
 #include "pkg/util/status.h"
 
@@ -54,6 +57,54 @@ absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewTlsContext(const T
     }
   }
   return context;
+}
+
+absl::StatusOr<std::unique_ptr<TlsSource>> TlsSource::New(TlsOptions options) {
+  auto context = NewTlsContext(options);
+  if (!context.ok()) return context.status();
+  std::unique_ptr<TlsSource> source(new TlsSource(std::move(options)));
+  source->context_ = *std::move(context);
+  return source;
+}
+
+bool TlsSource::Refresh(absl::Duration now) {
+  if (now - looked_at_ < options_.file_age) return false;
+  looked_at_ = now;
+  TlsOptions fresh = options_;
+  const std::pair<const std::string*, std::string*> files[] = {
+      {&options_.ca_file, &fresh.ca_pem}, {&options_.cert_file, &fresh.cert_pem}, {&options_.key_file, &fresh.key_pem}};
+  bool changed = false;
+  std::string problem;
+  for (const auto& [file, pem] : files) {
+    if (file->empty()) continue;
+    std::ifstream in(*file, std::ios::binary);
+    std::string content((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (content.empty()) problem = absl::StrCat("unable to read ", *file);
+    changed |= content != *pem;
+    *pem = std::move(content);
+  }
+  if (!changed) {
+    problem_.clear();
+    return false;
+  }
+  if (problem.empty()) {
+    auto context = NewTlsContext(fresh);
+    if (context.ok()) {
+      LOG(INFO) << "The certificates of the connection to the API server have changed";
+      options_ = std::move(fresh);
+      context_ = *std::move(context);
+      problem_.clear();
+      ++generation_;
+      return true;
+    }
+    problem = util::Message(context.status());
+  }
+  if (problem != problem_) {
+    LOG(ERROR) << "The changed certificates of the connection to the API server cannot be used: " << problem
+               << "; going on with those read before";
+    problem_ = problem;
+  }
+  return false;
 }
 
 void PrepareTls(SSL* ssl, const TlsOptions& options, const std::string& host) {

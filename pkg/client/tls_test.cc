@@ -118,6 +118,52 @@ TEST_CASE("our certificate is shown to a server that asks") {
   CHECK(f.Ask(t).status == 200);
 }
 
+TEST_CASE("certificates are read again when their files change, once they fit together") {
+  const auto& c = Certs();
+  TempDir dir;
+  const auto copy = [&](const char* from, const char* to) { dir.Write(to, c.Read(from)); };
+  copy("other.pem", "ca.pem");  // neither side would trust the other
+  copy("other.pem", "client.pem");
+  copy("other.key", "client.key");
+  FakeServer::Tls tls{c.dir.path("server.pem"), c.dir.path("server.key"), c.dir.path("ca.pem")};
+  FakeServer server([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(200, "hello"); }, &tls);
+  IoThread io;
+  HttpOptions o;
+  o.host = "127.0.0.1";
+  o.port = static_cast<uint16_t>(server.port());
+  o.tls = Trust("other.pem");
+  o.tls->cert_pem = c.Read("other.pem");
+  o.tls->key_pem = c.Read("other.key");
+  o.tls->ca_file = dir.path("ca.pem");
+  o.tls->cert_file = dir.path("client.pem");
+  o.tls->key_file = dir.path("client.key");
+  o.tls->file_age = absl::ZeroDuration();
+  auto client = NewHttpClient(io.executor(), o);
+  REQUIRE(client.ok());
+  const auto ask = [&] {
+    Request r;
+    r.target = "/";
+    return DoBlocking(io.executor(), client->get(), r);
+  };
+  CHECK_THAT(ask().error, Catch::StartsWith("x509: certificate signed by unknown authority"));
+  copy("ca.pem", "ca.pem");
+  CHECK(ask().status == 0);  // it trusts the server now, but not the other way round
+  copy("client.pem", "client.pem");
+  CHECK(ask().status == 0);  // the key is yet to come
+  copy("client.key", "client.key");
+  CHECK(ask().body == "hello");
+  CHECK(ask().body == "hello");
+  CHECK(server.requests().back().connection == server.requests().front().connection);
+  // What can not be used changes nothing, and what can ends the connection that was made with the one before.
+  std::ofstream(dir.path("client.pem")).close();
+  CHECK(ask().body == "hello");
+  CHECK(server.requests().back().connection == server.requests().front().connection);
+  copy("other.pem", "client.pem");
+  copy("other.key", "client.key");
+  CHECK(ask().status == 0);
+  io.Run([&] { client->reset(); });
+}
+
 TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut in the middle") {
   FakeServer plain([](const FakeRequest&, FakeServer::Turn& t) { t.Close(); });
   IoThread io;
