@@ -1,0 +1,346 @@
+"""Conversations between a scheduler and an API server: recorded, kept, and compared.
+
+A conversation is a list of entries in the order in which they began: marks, which say what the user does, and
+exchanges: {"tMs", "request": {"method", "path", "headers", "body"}, "status"}, with the versions that the server told in
+"listed" and "watched": [[tMs, version], ...]. testdata/wire-scheduler has those of the real scheduler; Recorder makes
+ours.
+
+To be compared, a request becomes a line of text in which all that differs from run to run is masked. The lines of a phase
+(from one mark to the next) are sorted into lanes. A lane is what has an order: all that is asked about one pod, of one
+resource's list and watch, of the lock; all events about one object. Between lanes there is none, in the real scheduler
+either, but for what the test says.
+"""
+import collections
+import difflib
+import json
+import os
+import re
+import socket
+import threading
+import time
+
+from daemon_harness import Proxy
+
+RECORDINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "wire-scheduler")
+WHOLE = "whole conversation"  # the phase of lanes that go through all phases
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+IDENTITY = re.compile(r"[\w.-]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def load(number):
+    """(flags of the scheduler, entries) of a recording."""
+    name, = [n for n in os.listdir(RECORDINGS) if n.startswith(f"{number}-")]
+    with open(os.path.join(RECORDINGS, name), encoding="utf8") as f:
+        head, *entries = [json.loads(line) for line in f]
+    return head["flags"], entries
+
+
+Line = collections.namedtuple("Line", "text ms")
+
+
+class Reading:
+    """The lanes of a conversation: lanes[(phase, lane)] is a list of Lines. `lines` has all in one order."""
+
+    def __init__(self, entries):
+        self.lanes, self.lines = {}, []
+        self._versions = collections.defaultdict(list)  # path -> [(ms, version)]
+        self._names, self._uids, self._events = {}, collections.defaultdict(list), collections.defaultdict(list)
+        phase = ""
+        for e in entries:
+            if "mark" in e:
+                phase = e["mark"]
+                continue
+            self._learn(e)
+            lane = lane_of(e)
+            line = Line(self._text(e), e["tMs"])
+            self.lines.append(line)
+            self.lanes.setdefault((WHOLE if lane == "lock" else phase, lane), []).append(line)
+        for (_, lane), lines in self.lanes.items():
+            if lane == "lock":
+                lines[:] = without_repetitions(lines)
+
+    def _learn(self, e):
+        path = e["request"]["path"].partition("?")[0]
+        if "listed" in e and "limit=500" in e["request"]["path"]:
+            self._versions[path].append((e["tMs"], e["listed"]))
+        self._versions[path] += [tuple(w) for w in e.get("watched", ())]
+        body = e["request"].get("body")
+        if not isinstance(body, dict):
+            return
+        for o in (body.get("metadata", {}), body.get("involvedObject", {})):
+            uid, name = o.get("uid"), o.get("name")
+            if uid and uid not in self._names:
+                self._uids[name].append(uid)
+                self._names[uid] = f"<uid of {name}>" if len(self._uids[name]) == 1 else f"<{len(self._uids[name])}. uid of {name}>"
+
+    def _event_name(self, name):
+        of_object = self._events[name.rpartition(".")[0]]
+        if name not in of_object:
+            of_object.append(name)
+        return f"{name.rpartition('.')[0]}.<event {of_object.index(name) + 1}>"
+
+    def _query(self, e):
+        path, _, query = e["request"]["path"].partition("?")
+        out = []
+        for term in query.split("&") if query else ():
+            key, _, value = term.partition("=")
+            if key == "timeoutSeconds" and 300 <= int(value) < 600:
+                value = "<300..600>"
+            if key == "resourceVersion" and value != "0":
+                known = [v for ms, v in sorted(self._versions[path], key=lambda x: x[0]) if ms <= e["tMs"]]
+                value = "<last seen>" if known and value == known[-1] else "<another>"
+            out.append(f"{key}={value}")
+        return "?" + "&".join(out) if out else ""
+
+    def _text(self, e):
+        q = e["request"]
+        path = q["path"].partition("?")[0]
+        body = self._masked(q["body"]) if "body" in q else None
+        if "/events/" in path:
+            path = path.rpartition("/")[0] + "/" + self._event_name(path.rpartition("/")[2])
+        if isinstance(body, dict) and body.get("kind") == "Event":
+            body["metadata"]["name"] = self._event_name(body["metadata"]["name"])
+        h = {k.lower(): v for k, v in q["headers"].items()}
+        agent = re.fullmatch(r"[^/ ]+/\S+ \(\w+/\w+\) kubernetes/[^/ ]+/(\S+)", h.pop("user-agent", ""))
+        headers = [f"as {agent[1] if agent else '?'}"] + [f"{k}: {h[k]}" for k in sorted(h) if k not in ("host", "content-length", "connection")]
+        text = f"{q['method']} {path}{self._query(e)} ({'; '.join(headers)})"
+        if body is not None:
+            text += " " + json.dumps(body, sort_keys=True)
+        return f"{text} -> {e.get('status')}"
+
+    def _masked(self, value, key=None):
+        if isinstance(value, dict):
+            return {k: self._masked(v, k) for k, v in value.items()}
+        if isinstance(value, list):
+            return [self._masked(v) for v in value]
+        if not isinstance(value, str):
+            return value
+        if key == "uid":
+            return self._names.get(value, "<unknown uid>")
+        if key == "resourceVersion":
+            return "<version>"
+        value = IDENTITY.sub("<host>_<uuid>", value)
+        value = re.sub(r"http://127\.0\.0\.1:\d+", "http://<server>", value)
+        lock = re.search(f'"acquireTime":"({TIME.pattern})","renewTime":"({TIME.pattern})"', value)
+        if lock:
+            return (value[:lock.start()] + '"acquireTime":"<time>","renewTime":"' +
+                    ("<the same>" if lock[1] == lock[2] else "<later>" if lock[1] < lock[2] else "<earlier>") + '"' + value[lock.end():])
+        return TIME.sub("<time>", value)
+
+
+def lane_of(e):
+    q = e["request"]
+    path, _, query = q["path"].partition("?")
+    if "watch=" in query or "limit=" in query:
+        return f"watch {path}"
+    m = re.match(r"/api/v1/namespaces/([^/]+)/(pods|events|endpoints)(?:/([^/]+))?", path)
+    if not m:
+        return path
+    ns, kind, name = m.groups()
+    if kind == "pods":
+        return f"pod {ns}/{name}"
+    if kind == "endpoints":
+        return "lock"
+    return f"events about {ns}/{name.rpartition('.')[0] if name else q['body']['involvedObject']['name']}"
+
+
+def without_repetitions(lines):
+    """Looking at the lock again and again, and renewing it again and again, count once."""
+    out = []
+    for line in lines:
+        out.append(line)
+        for n in (1, 2):
+            if len(out) >= 2 * n and [x.text for x in out[-n:]] == [x.text for x in out[-2 * n:-n]]:
+                del out[-n:]
+                break
+    return out
+
+
+class Recorder(Proxy):
+    """A proxy that keeps what it sees, and answers itself what `fault(entry)` gives: {"status", "headers", "body",
+    "end"} as in a recording; without a status the connection is closed. While `refuse` is set it lets nobody in. What
+    comes on a connection that is being cut was never sent."""
+
+    def __init__(self, upstream, fault=lambda entry: None):
+        self.entries, self.lock, self.began = [], threading.Lock(), time.monotonic()
+        self.refuse, self.refused, self.cuts = False, 0, 0
+        super().__init__(upstream, fault)
+
+    def cut_all(self):
+        with self.lock:
+            self.cuts += 1
+            super().cut_all()
+
+    def ms(self):
+        return round((time.monotonic() - self.began) * 1000)
+
+    def mark(self, text):
+        with self.lock:
+            self.entries.append({"tMs": self.ms(), "mark": text})
+
+    def snapshot(self):
+        with self.lock:
+            return [dict(e, watched=list(e["watched"])) if "watched" in e else dict(e) for e in self.entries]
+
+    def _serve(self, s):
+        up, cuts = None, self.cuts
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            if self.refuse:
+                self.refused += 1
+                return
+            up = socket.create_connection(("127.0.0.1", self.upstream))
+            up.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.connections.add(up)
+            client, server = s.makefile("rb"), up.makefile("rb")
+            while self._exchange(cuts, s, client, up, server):
+                pass
+        except (OSError, ValueError):
+            pass
+        finally:
+            for x in (s, up):
+                if x is not None:
+                    self.connections.discard(x)
+                    x.close()
+
+    def _exchange(self, cuts, s, client, up, server):
+        first, headers, head = read_head(client)
+        if not first:
+            return False
+        method, path, _ = first.split(" ", 2)
+        body = client.read(int(headers.get("Content-Length", 0)))
+        e = {"tMs": self.ms(), "request": {"method": method, "path": path, "headers": headers}}
+        if body:
+            e["request"]["body"] = json.loads(body)
+        with self.lock:
+            if cuts != self.cuts:
+                return False
+            self.entries.append(e)
+        wrong = self.fault(e)
+        if wrong is not None:
+            return self._answer(s, e, wrong)
+        up.sendall(head + body)
+        first, headers, head = read_head(server)
+        e["status"] = int(first.split()[1])
+        watch = "watch=true" in path and e["status"] == 200
+        if watch:
+            e["watched"] = []
+        s.sendall(head)
+        if headers.get("Transfer-Encoding") != "chunked":
+            data = server.read(int(headers.get("Content-Length", 0)))
+            self._note(e, data)
+            s.sendall(data)
+            return True
+        data = b""
+        while True:
+            size = server.readline()
+            chunk = server.read(int(size, 16) + 2)
+            data += chunk[:-2]
+            if watch:
+                *done, data = data.split(b"\n")
+                with self.lock:
+                    for text in done:
+                        e["watched"].append([self.ms(), json.loads(text)["object"]["metadata"].get("resourceVersion")])
+            s.sendall(size + chunk)
+            if int(size, 16) == 0:
+                break
+        if not watch:
+            self._note(e, data)
+        return True
+
+    def _note(self, e, data):
+        if e["request"]["method"] == "GET" and b'List"' in data[:80]:
+            e["listed"] = json.loads(data)["metadata"]["resourceVersion"]
+
+    def _answer(self, s, e, wrong):
+        if wrong.get("status") is None:
+            return False
+        e["status"] = wrong["status"]
+        body = wrong["body"]
+        data = (body if isinstance(body, str) else json.dumps(body) + "\n").encode()
+        headers = dict(wrong["headers"])
+        headers.pop("Content-Length", None)
+        if headers.get("Transfer-Encoding") == "chunked":
+            data = b"%x\r\n%s\r\n" % (len(data), data) + (b"" if "end" in wrong else b"0\r\n\r\n")
+        else:
+            headers["Content-Length"] = len(data)
+        s.sendall(f"HTTP/1.1 {e['status']} Injected\r\n".encode() + b"".join(f"{k}: {v}\r\n".encode() for k, v in headers.items()) +
+                  b"\r\n" + data)
+        return "end" not in wrong
+
+
+def read_head(f):
+    """(first line, headers, the bytes of both)."""
+    first = f.readline()
+    head, headers = [first], {}
+    while first:
+        line = f.readline()
+        head.append(line)
+        if line in (b"\r\n", b""):
+            break
+        key, _, value = line.decode("latin1").partition(":")
+        headers[key.strip()] = value.strip()
+    return first.decode("latin1").strip(), headers, b"".join(head)
+
+
+class Difference:
+    """Where ours is known to differ from the recording: `change` makes our lines of a lane from the recorded ones.
+    `where` is searched in "NUMBER | PHASE | LANE". `readme` is what README.md says about it. `lane` is one that the
+    recording does not have in these phases."""
+
+    def __init__(self, readme, where, change, lane=None):
+        self.readme, self.where, self.change, self.lane, self.used = readme, where, change, lane, False
+
+
+def rewritten(old, new):
+    def change(lines):
+        return [Line(re.sub(old, new, l.text), l.ms) for l in lines]
+    return change
+
+
+def only(*numbers):
+    """Of the recorded lines these, in this order."""
+    return lambda lines: [lines[n] if isinstance(n, int) else lines[n[0]]._replace(ms=None) for n in numbers]
+
+
+def moved(number):
+    """One that comes at another moment than in the recording, so that how long it was waited for means nothing."""
+    return (number,)
+
+
+def also(*texts):
+    """The recorded lines and then others."""
+    return lambda lines: lines + [Line(t, None) for t in texts]
+
+
+def expected(number, entries, differences):
+    """Lanes of our scheduler in this conversation: those of the recording but for the known differences."""
+    recorded = Reading(entries)
+    lanes = dict(recorded.lanes)
+    phases = [e["mark"] for e in entries if "mark" in e]
+    for d in differences:
+        for key in list(lanes) if d.lane is None else [(p, d.lane) for p in phases]:
+            if re.search(d.where, f"{number} | {key[0]} | {key[1]}"):
+                before = lanes.get(key, [])
+                lanes[key] = d.change(before)
+                d.used |= [l.text for l in before] != [l.text for l in lanes[key]]
+    return {key: lines for key, lines in lanes.items() if lines}
+
+
+def problems(number, want, ours):
+    """What differs, as texts for people. `want` from expected(), `ours` the lanes of a Reading."""
+    out = []
+    for key in sorted(set(want) | set(ours)):
+        a, b = want.get(key, []), ours.get(key, [])
+        title = f"{number} | {key[0]} | {key[1]}"
+        if [l.text for l in a] != [l.text for l in b]:
+            out.append("\n".join([title, *difflib.unified_diff([l.text for l in a], [l.text for l in b], "expected", "ours", n=9, lineterm="")]))
+            continue
+        if key[1] == "lock":
+            continue  # repetitions are left out, and candidates wait for random times
+        for (a0, a1), (b0, b1) in zip(zip(a, a[1:]), zip(b, b[1:])):
+            wait = a1.ms - a0.ms if a0.ms is not None and a1.ms is not None else 0
+            # Never earlier than the real one; later by what a busy machine, or a fifth of jitter, adds.
+            if wait > 700 and not wait * 0.9 - 50 <= b1.ms - b0.ms <= wait * 1.2 + 2500:
+                out.append(f"{title}: {wait} ms in the recording, {b1.ms - b0.ms} ms here between\n  {a0.text}\n  {a1.text}")
+    return out

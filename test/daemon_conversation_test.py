@@ -1,0 +1,498 @@
+#!/usr/bin/env python3
+"""The recorded conversations of the real kube-scheduler 1.10, held again by ours: the user does the same, the same
+answers are injected, and the requests must be the same in kind, content and order, but for DIFFERENCES.
+
+conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings are from.
+"""
+import os
+import sys
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "wire"))
+
+import daemon_harness
+from conversation import *
+from daemon_harness import Api, Scheduler, json, re, time, wait_until
+from rec import node, pod  # those that the recordings were made with
+
+PODS, NODES = "/api/v1/namespaces/wire/pods", "/api/v1/nodes"
+LOCKS = "/api/v1/namespaces/kube-system/endpoints"
+LOCK = f"{LOCKS}/kube-scheduler"
+POLICY = "/api/v1/namespaces/kube-system/configmaps/scheduler-policy"
+ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
+CLASSES = "/apis/storage.k8s.io/v1beta1/storageclasses"
+HEADERS = "(as {}; accept: application/json, */*{})"
+AS_SCHEDULER = HEADERS.format("scheduler", "")
+
+
+def event(name, number, reason, message, kind="Warning"):
+    """The line of an event that the recording does not have."""
+    return (f"POST /api/v1/namespaces/wire/events {HEADERS.format('events', '; content-type: application/json')} " + json.dumps(
+        {"kind": "Event", "apiVersion": "v1", "metadata": {"name": f"{name}.<event {number}>", "namespace": "wire", "creationTimestamp": None},
+         "involvedObject": {"kind": "Pod", "namespace": "wire", "name": name, "uid": f"<uid of {name}>", "apiVersion": "v1",
+                            "resourceVersion": "<version>"},
+         "reason": reason, "message": message, "source": {"component": "default-scheduler"}, "firstTimestamp": "<time>",
+         "lastTimestamp": "<time>", "count": 1, "type": kind, "eventTime": None, "reportingComponent": "",
+         "reportingInstance": ""}, sort_keys=True) + " -> 201")
+
+
+def recorded_lane(number, phase, lane):
+    return next(lines for (p, l), lines in Reading(load(number)[1]).lanes.items() if p.startswith(phase) and l == lane)
+
+
+released = rewritten(r'\\"<host>_<uuid>\\",\\"leaseDurationSeconds\\":15,(.*)<later>', r'\"\",\"leaseDurationSeconds\":1,\1<the same>')
+
+# How each is told in README.md, where it shows, and what it changes.
+OWN_WRITE = "is no reason to try it again"
+BIND = "asks the API server before it binds again"
+DIFFERENCES = [
+    # 28 is of 1.9: as 1.10 but for these.
+    Difference("", r"^28 .*(lock|kube-scheduler)$", rewritten(r'"vm(\\"| )', r'"<host>_<uuid>\1')),
+    Difference("", r"^28 .*lock$", rewritten(', "subsets": null', "")),
+    Difference("", r"^28 .*start of", lambda lines: recorded_lane("20", "kube-scheduler starts", "watch /apis/storage.k8s.io/v1/storageclasses"),
+               lane="watch /apis/storage.k8s.io/v1/storageclasses"),
+    # And where it shows what comes of not seeing other schedulers' pods.
+    Difference("all pods are watched", r"^28 .*2 pods: .*pod wire/n-big", lambda lines: rewritten("409$", "200")(
+        rewritten('"100"', '"1500m"')(rewritten("fst", "n-big")(recorded_lane("26", "unschedulable pod", "pod wire/fst")[:1])))),
+    Difference("all pods are watched", r"^28 .*2 pods: .*events about wire/n-big", lambda lines: [
+        Line(event("n-big", 1, "FailedScheduling", "0/1 nodes are available: 1 Insufficient cpu."), None)]),
+    Difference("all pods are watched", r"^28 .*user deletes pod other-sched", lambda lines: [
+        l._replace(ms=None) for l in rewritten("fst", "n-big")(recorded_lane("26", "event POST answers 403", "pod wire/fst")[:1]) +
+        recorded_lane("28", "2 pods", "pod wire/n-big")], lane="pod wire/n-big"),
+    Difference("all pods are watched", r"^28 .*user deletes pod other-sched", lambda lines: rewritten("event 1", "event 2")(
+        recorded_lane("28", "2 pods", "events about wire/n-big")), lane="events about wire/n-big"),
+
+    Difference("all pods are watched", r"watch /api/v1/pods$", rewritten("spec.schedulerName%3Ddefault-scheduler%2C", "")),
+    Difference("`Accept-Encoding`", r"", rewritten("; accept-encoding: gzip", "")),
+    Difference("user agent", r"events about", rewritten("as leader-election", "as events")),
+    Difference("with its uid as precondition", r"^21 .*pod wire/low-(.)$",
+               rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}')),
+    Difference("is the server's own JSON with the change applied", r"^26 .*pod wire/f", rewritten('"nodeName": "node-a", ', "")),
+
+    Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*pod wire/(big|doomed)$", only(1, moved(0))),
+    Difference(OWN_WRITE, r"^20 .*pod (big|doomed) .*events about wire/(big|doomed)$", only(0)),
+    Difference(OWN_WRITE, r"^21 .*creates high-1 .*pod wire/high-1$", only(1, 2, 3)),
+    Difference(OWN_WRITE, r"^21 .*creates high-1 .*events about wire/high-1$", only(0)),
+    Difference(OWN_WRITE, r"^21 .*creates high-2 .*pod wire/high-2$", only(0, 1, 3)),
+    Difference(OWN_WRITE, r"^21 .*creates high-2 .*events about wire/high-2$", only(0, moved(3))),
+    Difference(OWN_WRITE, r"^26 .*answers 409 Conflict .*pod wire/f409$", only(0, 1, 3, moved(2))),
+    Difference(OWN_WRITE, r"^26 .*answers 404 .*pod wire/f404$", only(0, 1)),
+    Difference(OWN_WRITE, r"^26 .*answers 404 .*events about wire/f404$", lambda lines: [
+        lines[0], Line(event("f404", 2, "FailedScheduling", "skip schedule deleting pod: wire/f404"), None)]),
+    Difference(OWN_WRITE, r"^26 .*unschedulable pod.*events about wire/fst$", only(0, 1, 2, 3)),
+    Difference(OWN_WRITE, r"^26 .*answers 403 once.*events about wire/fst$", rewritten('"count": 5', '"count": 4')),
+
+    Difference(BIND, r"^26 .*answers 500 once.*pod wire/f500$", only(0, moved(3), 1, 3, moved(2))),
+    Difference(BIND, r"^26 .*connection closed .*pod wire/fcut$", only(0, moved(3), moved(2))),
+    Difference(BIND, r"^26 .*connection closed .*events about wire/fcut$", lambda lines: rewritten("<event 2>", "<event 1>")(lines[1:])),
+
+    Difference("how far it is", r"^25 .*all connections are cut.*watch", lambda lines: lines + [
+        Line(re.sub(r"resourceVersion=.*&watch=true", "limit=1", lines[0].text), None)]),
+    Difference("another version of its group", r"^26 .*start; .*watch /apis/storage.k8s.io/v1/", only(0)),
+    Difference("another version of its group", r"^26 .*start; ", also(
+        f"GET {CLASSES}?limit=500&resourceVersion=0 {AS_SCHEDULER} -> 200",
+        f"GET {CLASSES}?resourceVersion=<last seen>&timeoutSeconds=<300..600>&watch=true {AS_SCHEDULER} -> 200"), lane=f"watch {CLASSES}"),
+    Difference("release the lock", r"^2[08] .*lock$", lambda lines: lines + released(lines[-1:])),
+]
+
+
+class Play:
+    """One conversation: an API server, the recorder before it, and the scheduler that talks with it."""
+
+    def __init__(self, number):
+        self.number = number
+        self.flags, self.recorded = load(number)
+        self.want = expected(number, self.recorded, DIFFERENCES)
+        self.marks = [e["mark"] for e in self.recorded if "mark" in e]
+        self.phase = ""
+        self.injected = {}
+        phase = ""
+        for e in self.recorded:
+            phase = e.get("mark", phase)
+            if "injected" in e:
+                self.injected.setdefault((phase, self._key(e)), []).append({"status": e["status"], **e["injected"]})
+        self.api = Api.start()
+        self.proxy = Recorder(self.api.port, self._fault)
+        self.scheduler = None
+
+    @staticmethod
+    def _key(e):
+        q = e["request"]
+        return q["method"], q["path"].partition("?")[0], "watch=" in q["path"]
+
+    def _fault(self, e):
+        left = self.injected.get((self.phase, self._key(e)))
+        return left.pop(0) if left else None
+
+    def start(self):
+        self.scheduler = Scheduler(self.proxy.url, *self.flags, name=f"conversation-{self.number}", bare=True)
+
+    def user(self, what):
+        """Begins the next phase, which the recording calls by this name."""
+        mark = self.marks.pop(0)
+        assert mark.startswith(what), f"{self.number}: next is {mark!r}"
+        self.phase = mark
+        self.proxy.mark(mark)
+
+    def call(self, method, path, body=None, content_type="application/json"):
+        status, answer = self.api.call(method, path, body, content_type)
+        assert status in (200, 201), f"{self.number}: {method} {path}: {status} {answer}"
+        return answer
+
+    def ours(self):
+        return Reading(self.proxy.snapshot())
+
+    def lane(self, name, phase=None):
+        return self.ours().lanes.get((self.phase if phase is None else phase, name), [])
+
+    def asked(self, text):
+        """Waits for a request of this phase."""
+        wait_until(f"{self.number} | {self.phase}: {text}", lambda: [
+            l for (phase, _), lines in self.ours().lanes.items() for l in lines if phase == self.phase and re.search(text, l.text)])
+
+    def heard(self):
+        """Waits until all that is expected in this phase was asked."""
+        def missing():
+            ours = self.ours().lanes
+            return [k[1] for k, lines in self.want.items() if k[0] == self.phase and len(ours.get(k, [])) < len(lines)]
+        try:
+            wait_until("", lambda: not missing())
+        except AssertionError:
+            log = self.scheduler.log()[-2000:] if self.scheduler else ""
+            raise AssertionError("\n".join([f"{self.number} | {self.phase}: not heard of {missing()}",
+                                            *problems(self.number, self.want, self.ours().lanes), log])) from None
+
+    def renewed(self):
+        """Waits until the lock was renewed."""
+        wait_until(f"{self.number}: a renewal", lambda: any('"<later>' in l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:]))
+
+    def ended(self, status):
+        p = self.scheduler.process
+        wait_until(f"{self.number}: the scheduler ends by itself", lambda: p.poll() is not None)
+        assert p.returncode == status, (p.returncode, self.scheduler.log()[-2000:])
+
+    def over(self):
+        assert not self.marks, self.marks
+        if self.scheduler.process.poll() is None:
+            assert self.scheduler.stop() == 0, self.scheduler.log()[-2000:]
+        differ = problems(self.number, self.want, self.ours().lanes)
+        assert not differ, "\n" + "\n".join(differ)
+
+
+def lifecycle_20():
+    p = Play("20")
+    p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
+    p.user("kube-scheduler starts")
+    p.start()
+    p.heard()
+    p.renewed()
+    p.user("idle; now 3 pods")
+    for i in (1, 2, 3):
+        p.call("POST", PODS, pod(f"web-{i}", labels={"app": "web"}, cpu="500m", mem="128Mi"))
+    p.heard()
+    p.user("user creates pod big")
+    p.call("POST", PODS, pod("big", cpu="1", mem="128Mi"))
+    p.heard()
+    p.user("user creates pod doomed")
+    p.call("POST", PODS, pod("doomed", cpu="50"))
+    p.heard()
+    p.user("user deletes the pending pod doomed")
+    p.call("DELETE", f"{PODS}/doomed")
+    p.heard()
+    p.user("user adds node-b")
+    p.call("POST", NODES, node("node-b", {"kubernetes.io/hostname": "node-b"}, cpu="2", mem="4Gi"))
+    p.heard()
+    p.user("user patches node-b status heartbeat")
+    p.call("PATCH", f"{NODES}/node-b/status", {"status": {"conditions": [
+        {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:05:00Z"}]}}, "application/strategic-merge-patch+json")
+    p.user("user deletes bound pod web-1")
+    p.call("DELETE", f"{PODS}/web-1")
+    p.call("DELETE", f"{PODS}/web-1?gracePeriodSeconds=0")
+    p.renewed()
+    p.user("the scheduler's own HTTP endpoints are not proxied; SIGTERM")
+    p.over()
+    in_order(p, r"GET .*limit=500", r"GET .*/endpoints/kube-scheduler .* 404", r"POST .*/endpoints ", r"became leader",
+             r"POST .*/web-1/binding", r"Successfully assigned web-1")
+    in_order(p, r"Successfully assigned web-3", r"PUT .*/big/status", r"POST .*/big/binding", r"Successfully assigned big")
+
+
+def preemption_21():
+    p = Play("21")
+    for name, value in (("high", 1000), ("low", 1)):
+        p.api.add_priority_class(name, value)
+    p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
+    p.user("start without leader election")
+    p.start()
+    p.heard()
+    p.user("user creates low-1, low-2")
+    for i in (1, 2):
+        p.call("POST", PODS, pod(f"low-{i}", cpu="1", priorityClassName="low"))
+    p.heard()
+    p.user("user creates high-1")
+    p.call("POST", PODS, pod("high-1", cpu="1", priorityClassName="high"))
+    p.heard()
+    p.user("victim ['low-2'] is terminating")
+    p.call("DELETE", f"{PODS}/low-2?gracePeriodSeconds=0")
+    p.heard()
+    p.user("user creates high-2")
+    p.call("POST", PODS, pod("high-2", cpu="1", priorityClassName="high"))
+    p.asked('"reason": "Preempted"')
+    p.call("DELETE", f"{PODS}/high-2")
+    p.heard()
+    p.over()
+    in_order(p, r"PUT .*/high-1/status .*Unschedulable", r"PUT .*/high-1/status .*nominatedNodeName", r"DELETE .*/low-2 ", r"Preempted",
+             r"POST .*/high-1/binding", r"Successfully assigned high-1", r"DELETE .*/low-1 ")
+
+
+def leader_election_22():
+    p = Play("22")
+    record = {"holderIdentity": "someone-else", "leaseDurationSeconds": 4, "acquireTime": now(), "renewTime": now(), "leaderTransitions": 0}
+    p.call("POST", LOCKS, lock(record))
+    p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
+    p.user("a lock object held by someone-else")
+    p.start()
+    p.heard()
+    p.renewed()
+    asked = [e for e in p.proxy.snapshot() if e.get("request", {}).get("path") == LOCK]
+    taken = next(e for e in asked if e["request"]["method"] == "PUT")
+    looks = [e["tMs"] for e in asked if e["tMs"] < taken["tMs"]]
+    assert 4000 <= taken["tMs"] - looks[0] <= 4000 + 2200 + 2000, "taken after one lease, at the next look"
+    assert all(990 <= b - a <= 2200 + 2000 for a, b in zip(looks, looks[1:-1])), looks
+    p.user("it is leader now and renews; next the lock is stolen")
+    stolen = p.api.get(LOCK)
+    stolen["metadata"]["annotations"][ANNOTATION] = compact({**record, "holderIdentity": "thief", "renewTime": now(), "leaderTransitions": 5})
+    del stolen["metadata"]["resourceVersion"]
+    p.call("PUT", LOCK, stolen)
+    p.ended(1)
+    p.heard()
+    assert "error: lost lease" in p.scheduler.log()
+    p.user("restart; after it is leader")
+    p.call("DELETE", LOCK)
+    p.start()
+    p.heard()
+    p.renewed()
+    p.user("API server unreachable")
+    p.proxy.refuse = True
+    p.proxy.cut_all()
+    p.ended(1)
+    p.over()
+
+
+def policy_configmap_23():
+    p = Play("23")
+    p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
+    p.user("policy ConfigMap does not exist")
+    p.start()
+    p.ended(1)
+    policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": n} for n in ("PodFitsResources", "PodFitsHostPorts", "HostName")],
+              "priorities": [{"name": "LeastRequestedPriority", "weight": 1}]}
+    p.user("policy ConfigMap created")
+    p.call("POST", POLICY.rpartition("/")[0], {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler-policy"},
+                                               "data": {"policy.cfg": json.dumps(policy)}})
+    p.start()
+    p.call("POST", PODS, pod("pol-1", cpu="100m"))
+    p.heard()
+    p.user("policy ConfigMap modified")
+    p.call("PATCH", POLICY, {"data": {"policy.cfg": "{}"}}, "application/merge-patch+json")
+    assert p.scheduler.stop() == 0
+    p.user("ConfigMap with a broken policy")
+    p.call("PATCH", POLICY, {"data": {"policy.cfg": '{"kind": "Policy", "predicates": [{"name": "NoSuch"}]}'}}, "application/merge-patch+json")
+    p.start()
+    p.ended(1)
+    assert "NoSuch" in p.scheduler.log()
+    p.user("ConfigMap without the key")
+    p.call("PATCH", POLICY, {"data": {"policy.cfg": None, "other": "x"}}, "application/merge-patch+json")
+    p.start()
+    p.ended(1)
+    assert "policy.cfg" in p.scheduler.log()
+    p.over()
+
+
+def reconnect_25():
+    p = Play("25")
+    p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
+    p.start()
+    p.heard()
+
+    def old_enough():  # a watch that is cut within its first second counts as failed
+        return p.proxy.ms() - max(e["tMs"] for e in p.proxy.snapshot() if "watched" in e) > 1100
+
+    wait_until("all watches open for a second", old_enough)
+    p.user("all connections are cut")
+    p.proxy.cut_all()
+    p.heard()
+    wait_until("all watches open for a second", old_enough)
+    p.user("server unreachable")
+    p.proxy.refuse = True
+    p.proxy.cut_all()
+    wait_until("ten watches and then ten lists refused", lambda: p.proxy.refused >= 20)
+    p.call("POST", PODS, pod("rc-1", cpu="100m"))
+    p.user("reachable again")
+    p.proxy.refuse = False
+    p.heard()
+    p.over()
+
+
+def faults_26():
+    p = Play("26")
+    p.call("POST", NODES, node("node-a", cpu="4", mem="4Gi"))
+    p.user("start; injected:")
+    p.start()
+    p.heard()
+    for what, name, cpu in (("binding POST answers 500", "f500", "100m"), ("binding POST answers 409", "f409", "100m"),
+                            ("binding POST: connection closed", "fcut", "100m"), ("binding POST answers 404", "f404", "100m"),
+                            ("binding POST answers 429", "f429", "100m"), ("unschedulable pod", "fst", "100"),
+                            ("event POST answers 403", "fev", "100m")):
+        p.user(what)
+        p.call("POST", PODS, pod(name, cpu=cpu))
+        if name == "f404":
+            p.asked("Binding rejected")
+            p.asked("PUT .*/f404/status")
+            p.call("DELETE", f"{PODS}/f404")
+        p.heard()
+    p.over()
+    assert not any(p.injected.values()), p.injected
+    assert {x["metadata"]["name"] for x in p.api.get(PODS)["items"] if not x["spec"].get("nodeName")} == {"fst"}
+
+
+def scheduler_19_28():
+    p = Play("28")
+    p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
+    p.call("POST", PODS, pod("other-sched", node="node-a", cpu="500m", schedulerName="other"))
+    p.user("start of kube-scheduler19")
+    p.start()
+    p.heard()
+    p.renewed()
+    p.user("2 pods")
+    p.call("POST", PODS, pod("n-1", cpu="500m"))
+    p.asked("POST .*/n-1/binding")
+    p.call("POST", PODS, pod("n-big", cpu="1500m"))
+    p.heard()
+    p.user("user deletes pod other-sched")
+    p.call("DELETE", f"{PODS}/other-sched?gracePeriodSeconds=0")
+    p.heard()
+    p.over()
+
+
+def own_http_27():
+    flags, answers = load("27")
+    api = Api.start()
+    api.post(NODES, node("node-a"))
+    s = Scheduler(api.url, *flags, name="conversation-27", bare=True)
+    api.post(PODS, pod("m1"))
+    wait_until("m1 bound", lambda: "scheduler_binding_latency_microseconds_count 1\n" in s.page("/metrics")[2])
+    for a in answers:
+        method, path = a["request"]["method"], a["request"]["path"]
+        status, headers, body = s.page(path, method)
+        assert status == a["status"], (method, path, status)
+        for name in ("Content-Type", "X-Content-Type-Options"):
+            assert headers.get(name) == a["headers"].get(name), (method, path, headers)
+        if path == "/configz":
+            body, a["body"] = (re.sub(r"127\.0\.0\.1:\d+", "<address>", x) for x in (body, a["body"]))
+        if path == "/metrics":
+            lacking = set(shape(a["body"])) - set(shape(body)) if method == "GET" else not shape(body)
+            assert not lacking, f"{method} /metrics has no {lacking}"
+        else:
+            assert body == a["body"], (method, path, body)
+    assert s.stop() == 0
+
+
+def shape(metrics):
+    """Comments, and samples without their values, but how often something was observed counts."""
+    return [line if line.startswith("#") or re.match(r"\w+_count ", line) else line.rpartition(" ")[0] for line in metrics.splitlines()]
+
+
+def lock_of_a_go_scheduler():
+    """Contends with the lock that the real one wrote, byte for byte, and renewed again and again."""
+    flags, recorded = load("22")
+    theirs = [e["request"]["body"]["metadata"]["annotations"][ANNOTATION] for e in recorded
+              if e.get("request", {}).get("method") in ("POST", "PUT") and e["request"]["body"]["kind"] == "Endpoints"]
+    api = Api.start()
+    api.post(NODES, node("node-a"))
+    held = api.post(LOCKS, lock(theirs[0]))
+    proxy = Recorder(api.port)
+    s = Scheduler(proxy.url, *flags, name="conversation-go", bare=True)
+
+    def looks():
+        return [e for e in proxy.snapshot() if e["request"]["path"] == LOCK]
+
+    # Each renewal is seen before the next: changes of what is there, at any time, hold it off for one lease from then.
+    for text in theirs[1:4]:
+        seen = len(looks())
+        wait_until("another look at the lock", lambda: len(looks()) > seen)
+        held["metadata"]["annotations"][ANNOTATION] = text
+        held["metadata"].pop("resourceVersion", None)
+        status, held = api.call("PUT", LOCK, held)
+        assert status == 200 and held["metadata"]["annotations"][ANNOTATION] == text, "nobody else wrote"
+    changed = len(looks())
+    wait_until("it leads", lambda: any(e["request"]["method"] == "PUT" for e in looks()))
+    taken = next(e for e in looks() if e["request"]["method"] == "PUT")
+    first_seen = looks()[changed]
+    assert taken["tMs"] - first_seen["tMs"] >= 4000, "a whole lease after it saw the last renewal"
+    mine = taken["request"]["body"]["metadata"]["annotations"][ANNOTATION]
+    assert json.loads(mine)["leaderTransitions"] == json.loads(theirs[3])["leaderTransitions"] + 1
+    # The real one reads ours as its own: the same members in the same order, times in whole seconds.
+    masks = ((IDENTITY, "<identity>"), (TIME, "<time>"), (r'Transitions":\d+', 'Transitions":<n>'))
+    for pattern, mask in masks:
+        mine, theirs[0] = re.sub(pattern, mask, mine), re.sub(pattern, mask, theirs[0])
+    assert mine == theirs[0], (mine, theirs[0])
+    assert s.stop() == 0
+    left = json.loads(api.get(LOCK)["metadata"]["annotations"][ANNOTATION])
+    assert left["holderIdentity"] == "" and left["leaseDurationSeconds"] == 1, left
+
+
+def lock(record):
+    return {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "kube-scheduler", "annotations": {
+        ANNOTATION: record if isinstance(record, str) else compact(record)}}}
+
+
+def compact(record):
+    return json.dumps(record, separators=(",", ":"))
+
+
+def now():
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+
+def in_order(play, *patterns):
+    """In the recording and here, the first line with one of them came before the first with the next."""
+    for who, entries in (("the recording", play.recorded), ("ours", play.proxy.snapshot())):
+        texts = [l.text for l in Reading(entries).lines]
+        at = [next((i for i, t in enumerate(texts) if re.search(x, t)), -1) for x in patterns]
+        assert at == sorted(at) and at[0] >= 0, f"{play.number}: {who} has {dict(zip(patterns, at))}"
+
+
+def differences_are_told():
+    with open(os.path.join(HERE, "..", "README.md"), encoding="utf8") as f:
+        readme = " ".join(f.read().split())
+    for d in DIFFERENCES:
+        assert d.used, f"no longer a difference: {d.readme!r} at {d.where!r}"
+        assert d.readme in readme, f"README.md does not tell: {d.readme!r}"
+
+
+def all_at_once(*tests):
+    """Each has its own API server and mostly waits. Gives the number of those that failed."""
+    failed = []
+
+    def one(test):
+        try:
+            test()
+            print(f"ok      {test.__name__}", flush=True)
+        except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this test
+            import traceback
+            failed.append(test)
+            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
+
+    threads = [threading.Thread(target=one, args=(t,)) for t in tests]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    daemon_harness.stop_all()
+    return len(failed)
+
+
+failures = all_at_once(lifecycle_20, preemption_21, leader_election_22, policy_configmap_23, reconnect_25, faults_26, own_http_27,
+                       scheduler_19_28, lock_of_a_go_scheduler)
+sys.exit(1 if failures + all_at_once(differences_are_told) else 0)
