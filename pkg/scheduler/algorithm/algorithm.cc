@@ -8,11 +8,19 @@ namespace berth::scheduler {
 void FitCheck::Filter(RowSet* candidates, RowSet* errors) {
   candidates->ForEach([&](Row row) {
     switch (Check(row)) {
-      case Verdict::kFits: break;
-      case Verdict::kError: errors->Insert(row); [[fallthrough]];
-      case Verdict::kFails: candidates->Erase(row);
+      case Verdict::kFits:
+        break;
+      case Verdict::kError:
+        errors->Insert(row);
+        [[fallthrough]];
+      case Verdict::kFails:
+        candidates->Erase(row);
     }
   });
+}
+
+void FitCheck::KeepFitting(std::vector<Row>* rows) {
+  std::erase_if(*rows, [&](Row row) { return Check(row) != Verdict::kFits; });
 }
 
 void FreedNeed::And(const FreedNeed& o) {
@@ -27,13 +35,16 @@ void FreedNeed::And(const FreedNeed& o) {
 
 std::span<const std::string_view> PredicateOrdering() {
   static constexpr std::array<std::string_view, 20> kOrdering = {
-      "CheckNodeCondition",     "CheckNodeUnschedulable",  "GeneralPredicates",
-      "HostName",               "PodFitsHostPorts",        "MatchNodeSelector",
-      "PodFitsResources",       "NoDiskConflict",          "PodToleratesNodeTaints",
-      "PodToleratesNodeNoExecuteTaints", "CheckNodeLabelPresence", "CheckServiceAffinity",
-      "MaxEBSVolumeCount",      "MaxGCEPDVolumeCount",     "MaxAzureDiskVolumeCount",
-      "CheckVolumeBinding",     "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
-      "CheckNodeDiskPressure",  "MatchInterPodAffinity"};
+      "CheckNodeCondition",      "CheckNodeUnschedulable",
+      "GeneralPredicates",       "HostName",
+      "PodFitsHostPorts",        "MatchNodeSelector",
+      "PodFitsResources",        "NoDiskConflict",
+      "PodToleratesNodeTaints",  "PodToleratesNodeNoExecuteTaints",
+      "CheckNodeLabelPresence",  "CheckServiceAffinity",
+      "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
+      "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
+      "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
+      "CheckNodeDiskPressure",   "MatchInterPodAffinity"};
   return kOrdering;
 }
 

@@ -69,8 +69,9 @@ enum class Scope : uint8_t {
   kSpread,    // pods of the same services (priorities/selector_spread.h)
 };
 
-// Rules of scope kNode and kRow read of the pod's template only its requests (with and without defaults), QoS class, host
-// ports, tolerations, node selector and node affinity - and what they declare beyond that.
+// Of the pod's template, rules of scope kNode read only its QoS class, tolerations, node selector and node affinity,
+// and rules of scope kRow also its requests (with and without defaults) and host ports - and what they declare beyond
+// that.
 enum TemplatePart : uint8_t { kImages = 1, kLimits = 2, kController = 4 };
 
 // How much pods of a row would have to give back, together, for it to fit: for preemption, which thinks pods away. By
@@ -94,6 +95,10 @@ class FitCheck {
   // The text of kError.
   virtual std::string Error(Row) { return {}; }
   virtual Scope scope() const { return Scope::kAnything; }
+  // The pod asks for nothing that this predicate looks at: it fits on every row, whatever happens there.
+  virtual bool FitsAlways() const { return false; }
+  // Takes a predicate that is made of others apart, into those that must all hold; empty for one that is not.
+  virtual std::vector<std::unique_ptr<FitCheck>> TakeParts() { return {}; }
   // What would have to leave the row for it to fit, as far as this predicate goes.
   virtual FreedNeed NeedsFreed(Row row) {
     FreedNeed need;
@@ -104,16 +109,18 @@ class FitCheck {
   // Erases from `candidates` the rows that do not fit and moves those with errors to `errors`. Overridden where a whole
   // column can be asked faster than row by row.
   virtual void Filter(RowSet* candidates, RowSet* errors);
+  // Erases the rows that do not fit. For predicates that know no errors.
+  virtual void KeepFitting(std::vector<Row>* rows);
 };
 using FitPredicate = std::function<std::unique_ptr<FitCheck>(const PodContext&)>;
 using FitPredicateFactory = std::function<FitPredicate(const PluginFactoryArgs&)>;
 
 // How raw scores become 0..10.
 enum class ReduceKind : uint8_t {
-  kNone,                // they are already
-  kNormalize,           // 10 * raw / the largest
-  kNormalizeReversed,   // 10 - that
-  kOwn,                 // by Reduce alone
+  kNone,               // they are already
+  kNormalize,          // 10 * raw / the largest
+  kNormalizeReversed,  // 10 - that
+  kOwn,                // by Reduce alone
 };
 
 // A priority function prepared for one pod.

@@ -3,7 +3,6 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "pkg/util/status.h"
 
@@ -21,22 +20,11 @@ int64_t* Native(Resource* r, Symbol name) {
   return nullptr;
 }
 
-int64_t Amount(Symbol name, const api::Quantity& q) { return name == kCpu ? q.MilliValue() : q.Value(); }
+int64_t Amount(Symbol name, const api::Quantity& q) {
+  return name == kCpu ? q.MilliValue() : q.Value();
+}
 
 }  // namespace
-
-int64_t SaturatingAdd(int64_t a, int64_t b, bool* saturated) {
-  int64_t r;
-  if (!__builtin_add_overflow(a, b, &r)) return r;
-  if (saturated != nullptr) *saturated = true;
-  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
-int64_t SaturatingSub(int64_t a, int64_t b, bool* saturated) {
-  int64_t r;
-  if (!__builtin_sub_overflow(a, b, &r)) return r;
-  if (saturated != nullptr) *saturated = true;
-  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
-}
 
 int64_t Resource::Scalar(Symbol name) const {
   for (const auto& [n, v] : scalars) {

@@ -1,6 +1,7 @@
 // Amounts of resources as scheduling counts them (Kubernetes 1.10 schedulercache.Resource).
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -12,8 +13,20 @@ namespace berth::scheduler {
 using util::Symbol;
 
 // a + b and a - b, cut to what an int64 holds. `saturated` is set (never cleared) when a cut was made.
-int64_t SaturatingAdd(int64_t a, int64_t b, bool* saturated = nullptr);
-int64_t SaturatingSub(int64_t a, int64_t b, bool* saturated = nullptr);
+inline int64_t SaturatingAdd(int64_t a, int64_t b, bool* saturated = nullptr) {
+  int64_t r;
+  if (!__builtin_add_overflow(a, b, &r)) [[likely]]
+    return r;
+  if (saturated != nullptr) *saturated = true;
+  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
+inline int64_t SaturatingSub(int64_t a, int64_t b, bool* saturated = nullptr) {
+  int64_t r;
+  if (!__builtin_sub_overflow(a, b, &r)) [[likely]]
+    return r;
+  if (saturated != nullptr) *saturated = true;
+  return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
+}
 
 struct Resource {
   int64_t milli_cpu = 0;
@@ -34,8 +47,8 @@ struct Resource {
   void RaiseTo(const api::ResourceList& list);
 };
 
-// Names (1.10): extended = contains "/", not "kubernetes.io/" anywhere, no "requests." prefix, and "requests."+name is a
-// qualified name. Scalar = extended or "hugepages-" prefix.
+// Names (1.10): extended = contains "/", not "kubernetes.io/" anywhere, no "requests." prefix, and "requests."+name is
+// a qualified name. Scalar = extended or "hugepages-" prefix.
 bool IsExtendedResourceName(std::string_view name);
 bool IsScalarResourceName(Symbol name);  // cached per symbol
 

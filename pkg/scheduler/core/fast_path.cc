@@ -12,27 +12,17 @@ namespace {
 // Classes kept at most; beyond it those that were not used for longest go.
 constexpr size_t kMostClasses = 4096;
 
-// Which parts of a template this configuration's rules look at beyond those that every rule may.
-uint8_t PartsRead(const AlgorithmConfig& config, const PodContext& ctx) {
-  uint8_t parts = 0;
-  for (const ConfiguredPriority& p : config.priorities) parts |= p.function(ctx)->parts();
-  // Only nodes with the annotation make the pod's controller matter.
-  if (ctx.cache.avoiding_nodes() == 0) parts &= static_cast<uint8_t>(~kController);
-  return parts;
-}
-
 bool SameAmounts(const Resource& a, const Resource& b) {
   return a.milli_cpu == b.milli_cpu && a.memory == b.memory && a.nvidia_gpu == b.nvidia_gpu &&
          a.ephemeral_storage == b.ephemeral_storage && a.scalars == b.scalars;
 }
 
-// Do rows look the same to pods of both templates?
-bool AlikeForRows(const TemplateInfo& a, const TemplateInfo& b, uint8_t parts) {
+// Do nodes look the same to pods of both templates, to rules that read these parts?
+bool AlikeForNodes(const TemplateInfo& a, const TemplateInfo& b, uint8_t parts) {
   const api::PodTemplate& x = *a.tmpl;
   const api::PodTemplate& y = *b.tmpl;
-  if (!SameAmounts(a.request, b.request) || a.nonzero_milli_cpu != b.nonzero_milli_cpu ||
-      a.nonzero_memory != b.nonzero_memory || a.best_effort != b.best_effort || a.host_ports != b.host_ports ||
-      x.node_selector != y.node_selector || x.tolerations != y.tolerations || x.affinity.node != y.affinity.node) {
+  if (a.best_effort != b.best_effort || x.node_selector != y.node_selector || x.tolerations != y.tolerations ||
+      x.affinity.node != y.affinity.node) {
     return false;
   }
   if ((parts & kLimits) != 0 && !SameAmounts(a.limits, b.limits)) return false;
@@ -42,9 +32,22 @@ bool AlikeForRows(const TemplateInfo& a, const TemplateInfo& b, uint8_t parts) {
                     [](const api::Container& c, const api::Container& d) { return c.image == d.image; });
 }
 
+size_t HashForNodes(const TemplateInfo& i) {
+  size_t hash = absl::HashOf(i.best_effort, i.tmpl->tolerations.size(), i.tmpl->affinity.node.has_value());
+  for (const api::Toleration& t : i.tmpl->tolerations) hash = absl::HashOf(hash, t.key.id(), t.value.id());
+  for (const auto& [key, value] : i.tmpl->node_selector) hash = absl::HashOf(hash, key.id(), value.id());
+  return hash;
+}
+
+// The same for rows: nodes and what is on them.
+bool AlikeForRows(const TemplateInfo& a, const TemplateInfo& b, uint8_t parts) {
+  return SameAmounts(a.request, b.request) && a.nonzero_milli_cpu == b.nonzero_milli_cpu &&
+         a.nonzero_memory == b.nonzero_memory && a.host_ports == b.host_ports && AlikeForNodes(a, b, parts);
+}
+
 size_t HashForRows(const TemplateInfo& i) {
   return absl::HashOf(i.request.milli_cpu, i.request.memory, i.nonzero_milli_cpu, i.nonzero_memory, i.host_ports.size(),
-                      i.tmpl->tolerations.size(), i.tmpl->node_selector.size());
+                      HashForNodes(i));
 }
 
 }  // namespace
@@ -52,15 +55,32 @@ size_t HashForRows(const TemplateInfo& i) {
 FastPath::FastPath(Cache* cache, const AlgorithmConfig* config) : cache_(cache), config_(config) {}
 FastPath::~FastPath() = default;
 
-RowClass* FastPath::RowClassOf(const api::PodPtr& pod, const std::vector<Symbol>& topology_keys) {
-  TemplateInfo* info = cache_->Info(pod->tmpl);
-  uint8_t parts = PartsRead(*config_, PodContext{*pod, *info, *cache_});
-  std::vector<RowClassEntry>& same_hash = row_classes_[HashForRows(*info)];
-  for (RowClassEntry& e : same_hash) {
-    if (e.topology_keys == topology_keys && AlikeForRows(*cache_->Info(e.like), *info, parts)) return e.rows.get();
+std::shared_ptr<NodeClass> FastPath::NodeClassOf(PreparedRules* rules, uint8_t parts,
+                                                 const std::vector<Symbol>& topology_keys) {
+  const TemplateInfo& info = *cache_->Info(rules->pod->tmpl);
+  auto& same_hash = node_classes_[HashForNodes(info)];
+  for (auto& e : same_hash) {
+    if (e.shared->topology_keys() == topology_keys && AlikeForNodes(*cache_->Info(e.like), info, parts))
+      return e.shared;
   }
-  same_hash.push_back({pod->tmpl, topology_keys, RowClass::Make(cache_, *config_, pod, topology_keys)});
-  return same_hash.back().rows.get();
+  same_hash.push_back({rules->pod->tmpl, std::make_shared<NodeClass>(cache_, rules, topology_keys)});
+  return same_hash.back().shared;
+}
+
+RowClass* FastPath::RowClassOf(const api::PodPtr& pod, PodClass* c) {
+  // Only nodes with the annotation make the pod's controller matter.
+  const uint8_t parts = avoiding_ ? c->parts() : c->parts() & static_cast<uint8_t>(~kController);
+  const TemplateInfo& info = *cache_->Info(pod->tmpl);
+  auto& same_hash = row_classes_[HashForRows(info)];
+  for (auto& e : same_hash) {
+    if (e.shared->topology_keys() == c->dense_keys() && AlikeForRows(*cache_->Info(e.like), info, parts)) {
+      return e.shared.get();
+    }
+  }
+  PreparedRules rules = c->TakeRules();
+  std::shared_ptr<NodeClass> nodes = NodeClassOf(&rules, parts, c->dense_keys());
+  same_hash.push_back({pod->tmpl, std::make_unique<RowClass>(cache_, &rules, std::move(nodes), &scratch_)});
+  return same_hash.back().shared.get();
 }
 
 PodClass* FastPath::ClassOf(const api::PodPtr& pod) {
@@ -83,9 +103,13 @@ void FastPath::DropOldClasses() {
   absl::flat_hash_set<const RowClass*> used;
   for (const auto& [tmpl, c] : classes_) used.insert(c->rows());
   for (auto& [hash, entries] : row_classes_) {
-    std::erase_if(entries, [&](const RowClassEntry& e) { return !used.contains(e.rows.get()); });
+    std::erase_if(entries, [&](const auto& e) { return !used.contains(e.shared.get()); });
   }
   absl::erase_if(row_classes_, [](const auto& entry) { return entry.second.empty(); });
+  for (auto& [hash, entries] : node_classes_) {
+    std::erase_if(entries, [](const auto& e) { return e.shared.use_count() == 1; });
+  }
+  absl::erase_if(node_classes_, [](const auto& entry) { return entry.second.empty(); });
 }
 
 FastPath::Answer FastPath::Place(const api::PodPtr& pod, uint64_t* last_node_index) {
@@ -94,13 +118,13 @@ FastPath::Answer FastPath::Place(const api::PodPtr& pod, uint64_t* last_node_ind
     avoiding_ = avoiding;
     classes_.clear();
     row_classes_.clear();
+    node_classes_.clear();
   }
   PodClass* c = ClassOf(pod);
   c->last_use = ++uses_;
   if (!c->Usable()) return {};
   if (c->rows() == nullptr || c->rows()->topology_keys() != c->dense_keys()) {
-    c->SetRows(RowClassOf(pod, c->dense_keys()));
-    if (c->rows() == nullptr) return {};
+    c->SetRows(RowClassOf(pod, c));
   }
   return c->Place(last_node_index);
 }

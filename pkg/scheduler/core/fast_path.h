@@ -34,18 +34,22 @@ class FastPath {
  private:
   friend class PodClass;
   PodClass* ClassOf(const api::PodPtr& pod);
-  RowClass* RowClassOf(const api::PodPtr& pod, const std::vector<Symbol>& topology_keys);
+  RowClass* RowClassOf(const api::PodPtr& pod, PodClass* c);
+  std::shared_ptr<NodeClass> NodeClassOf(PreparedRules* rules, uint8_t parts, const std::vector<Symbol>& topology_keys);
   void DropOldClasses();
 
   Cache* cache_;
   const AlgorithmConfig* config_;
   absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<PodClass>> classes_;
-  struct RowClassEntry {
-    std::shared_ptr<const api::PodTemplate> like;
-    std::vector<Symbol> topology_keys;
-    std::unique_ptr<RowClass> rows;  // null: no answers can be kept for such pods
+  template <typename Class>
+  struct Entry {
+    std::shared_ptr<const api::PodTemplate> like;  // stands for all whose pods share the class
+    Class shared;
   };
-  absl::flat_hash_map<size_t, std::vector<RowClassEntry>> row_classes_;  // by hash of what rows look at
+  // By hash of what rows, or nodes, look at.
+  absl::flat_hash_map<size_t, std::vector<Entry<std::unique_ptr<RowClass>>>> row_classes_;
+  absl::flat_hash_map<size_t, std::vector<Entry<std::shared_ptr<NodeClass>>>> node_classes_;
+  RowClass::Scratch scratch_;
   uint64_t uses_ = 0;
   bool avoiding_ = false;  // nodes with the preferAvoidPods annotation
 };

@@ -18,28 +18,23 @@ uint64_t OwnersVersion(const Listers& l) {
 }  // namespace
 
 PodClass::PodClass(Cache* cache, const AlgorithmConfig& config, const api::PodPtr& pod)
-    : cache_(cache), pod_(pod), ctx_{*pod_, *cache->Info(pod->tmpl), *cache}, config_(config) {
-  for (const ConfiguredPredicate& p : config.predicates) {
-    std::unique_ptr<FitCheck> check = p.predicate(ctx_);
-    known_rules_ = known_rules_ && check->scope() != Scope::kAnything;
-    if (check->scope() == Scope::kAffinity) {
-      affinity_check_ = As<predicates::InterPodAffinityCheck>(std::move(check));
-    }
-  }
-  for (const ConfiguredPriority& p : config.priorities) {
-    std::unique_ptr<Scoring> scoring = p.function(ctx_);
-    known_rules_ = known_rules_ && scoring->scope() != Scope::kAnything;
-    if (scoring->scope() == Scope::kAffinity) {
-      affinity_scoring_ = As<priorities::InterPodAffinityScoring>(std::move(scoring));
-      affinity_weight_ += p.weight;
-    } else if (scoring->scope() == Scope::kSpread) {
-      spread_ = As<priorities::SpreadScoring>(std::move(scoring));
-      spread_weight_ += p.weight;
-    }
-  }
+    : cache_(cache), config_(config), pod_(pod), ctx_{*pod_, *cache->Info(pod->tmpl), *cache} {
+  rules_.emplace(cache, config, pod);
+  known_rules_ = rules_->known;
+  parts_ = rules_->parts;
+  affinity_check_ = std::move(rules_->affinity_check);
+  spread_ = std::move(rules_->spread);
+  affinity_scoring_ = std::move(rules_->affinity_scoring);
+  spread_weight_ = rules_->spread_weight;
+  affinity_weight_ = rules_->affinity_weight;
   owners_version_ = OwnersVersion(cache->listers());
-  if (affinity_check_ != nullptr) known_rules_ = known_rules_ && affinity_check_->usable();
-  if (affinity_scoring_ != nullptr) known_rules_ = known_rules_ && affinity_scoring_->error().empty();
+}
+
+PreparedRules PodClass::TakeRules() {
+  if (!rules_) rules_.emplace(cache_, config_, pod_);
+  PreparedRules rules = std::move(*rules_);
+  rules_.reset();
+  return rules;
 }
 
 bool PodClass::Usable() {
@@ -120,16 +115,14 @@ void PodClass::Drop(Row row) {
   if (it == specials_.end()) return;
   const Special& s = it->second;
   uint32_t rank = cache_->NameRank(row);
-  auto shadow = shadows_.find({s.group, s.score});
+  auto shadow = shadows_.Find({s.group, s.score});
   shadow->second.Erase(rank);
-  if (shadow->second.size() == 0) shadows_.erase(shadow);
+  if (shadow->second.size() == 0) shadows_.Drop(shadow);
   --specials_in_group_[static_cast<size_t>(s.group)];
   if (!s.forbidden) {
-    auto overlay = overlay_.find({s.group, s.count, s.affinity});
-    auto bucket = overlay->second.buckets.find(s.score);
-    bucket->second.Erase(rank);
-    if (bucket->second.size() == 0) overlay->second.buckets.erase(bucket);
-    if (--overlay->second.size == 0) overlay_.erase(overlay);
+    auto overlay = overlay_.Find({s.group, s.count, s.affinity});
+    overlay->second.buckets.Erase(s.score, rank);
+    if (--overlay->second.size == 0) overlay_.Drop(overlay);
   }
   specials_.erase(it);
 }
@@ -158,15 +151,15 @@ void PodClass::Judge(Row row) {
   }
   if (!special) return;
   uint32_t rank = cache_->NameRank(row);
-  RankSet none(static_cast<uint32_t>(cache_->by_name_descending().size()));
-  shadows_.try_emplace({s.group, s.score}, none).first->second.Insert(rank);
+  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  shadows_.Get({s.group, s.score}, [&] { return RankSet(limit); }).Insert(rank);
   if (specials_in_group_.size() <= static_cast<size_t>(s.group)) {
     specials_in_group_.resize(rows_->groups().size(), 0);
   }
   ++specials_in_group_[static_cast<size_t>(s.group)];
   if (!s.forbidden) {
-    Overlay& overlay = overlay_[{s.group, s.count, s.affinity}];
-    overlay.buckets.try_emplace(s.score, none).first->second.Insert(rank);
+    Overlay& overlay = overlay_.Get({s.group, s.count, s.affinity}, [&] { return Overlay{ScoreBuckets(limit)}; });
+    overlay.buckets.Insert(s.score, rank);
     ++overlay.size;
   }
   specials_.emplace(row, s);
@@ -215,8 +208,8 @@ void PodClass::Rebuild() {
   epoch_ = rows_->epoch();
   seen_ = cache_->generation();
   specials_.clear();
-  shadows_.clear();
-  overlay_.clear();
+  shadows_.Clear();
+  overlay_.Clear();
   specials_in_group_.assign(rows_->groups().size(), 0);
   for (Row row : PossibleSpecials()) Judge(row);
 }
@@ -224,6 +217,22 @@ void PodClass::Rebuild() {
 void PodClass::Refresh() {
   rows_->Refresh();
   if (epoch_ != rows_->epoch()) return Rebuild();
+  if (sparse_columns_.empty()) {
+    // Only rows with pods to spread from, or special until now, can be special now: look at these if there are fewer.
+    const PodCount* count = spread_ != nullptr ? spread_->count() : nullptr;
+    const size_t possible = specials_.size() + (count != nullptr ? count->rows().size() : 0);
+    if (cache_->generation() - seen_ > possible) {
+      std::vector<Row>& rows = scratch_.rows;
+      rows.clear();
+      for (const auto& [row, special] : specials_) rows.push_back(row);
+      if (count != nullptr) {
+        for (const auto& [row, n] : count->rows()) rows.push_back(row);
+      }
+      for (Row row : rows) Judge(row);
+      seen_ = cache_->generation();
+      return;
+    }
+  }
   bool rebuild = false;
   bool known = cache_->ChangesSince(seen_, [&](Row row, bool node_changed) {
     rebuild = rebuild || (node_changed && !sparse_columns_.empty());
@@ -310,7 +319,7 @@ FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
   for (const Part& p : parts) {
     int64_t total = 0;
     for (size_t i = 0; i < max_raw.size(); ++i) {
-      const RowClass::Normalised& n = rows_->normalised()[i];
+      const Normalised& n = rows_->normalised()[i];
       int64_t score =
           max_raw[i] == 0 ? (n.reversed ? kMaxPriority : p.group->raw[i]) : kMaxPriority * p.group->raw[i] / max_raw[i];
       if (n.reversed && max_raw[i] != 0) score = kMaxPriority - score;
@@ -329,15 +338,16 @@ FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
     const RankSet* rows = nullptr;
     const RankSet* shadow = nullptr;
     if (p.overlay != nullptr) {
-      total += p.overlay->buckets.begin()->first;
-      rows = &p.overlay->buckets.begin()->second;
+      total += p.overlay->buckets.score(0);
+      rows = &p.overlay->buckets.ranks(0);
     } else {
-      for (const auto& [score, bucket] : p.group->buckets) {
-        auto special = shadows_.find({p.number, score});
+      const ScoreBuckets& buckets = p.group->buckets;
+      for (size_t i = 0; i < buckets.size(); ++i) {
+        auto special = shadows_.Find({p.number, buckets.score(i)});
         shadow = special == shadows_.end() ? nullptr : &special->second;
-        if (shadow != nullptr && shadow->size() == bucket.size()) continue;
-        total += score;
-        rows = &bucket;
+        if (shadow != nullptr && shadow->size() == buckets.ranks(i).size()) continue;
+        total += buckets.score(i);
+        rows = &buckets.ranks(i);
         break;
       }
     }

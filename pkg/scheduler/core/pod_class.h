@@ -3,16 +3,14 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
 #include <vector>
 
-#include "pkg/scheduler/algorithm/predicates/match_inter_pod_affinity.h"
-#include "pkg/scheduler/algorithm/priorities/inter_pod_affinity.h"
-#include "pkg/scheduler/algorithm/priorities/selector_spread.h"
 #include "pkg/scheduler/core/fast_path.h"
+#include "pkg/scheduler/core/prepared_rules.h"
+#include "pkg/scheduler/core/recycling_map.h"
 #include "pkg/scheduler/core/row_class.h"
 
 namespace berth::scheduler {
@@ -27,6 +25,9 @@ class PodClass {
   const std::vector<Symbol>& dense_keys() const { return dense_keys_; }
   void SetRows(RowClass* rows);
   RowClass* rows() const { return rows_; }
+  // The rules that a RowClass and a NodeClass are made of; can be taken once, later they are prepared anew.
+  PreparedRules TakeRules();
+  uint8_t parts() const { return parts_; }  // TemplatePart bits that all its rules read
 
   FastPath::Answer Place(uint64_t* last_node_index);
   uint64_t last_use = 0;
@@ -53,18 +54,16 @@ class PodClass {
   int64_t GroupAffinity(const RowClass::Group& g) const;
 
   Cache* cache_;
+  const AlgorithmConfig& config_;
   api::PodPtr pod_;
   PodContext ctx_;
+  std::optional<PreparedRules> rules_;  // those not taken yet
   bool known_rules_ = true;
-  template <typename T, typename Base>
-  static std::unique_ptr<T> As(std::unique_ptr<Base> rule) {
-    return std::unique_ptr<T>(static_cast<T*>(rule.release()));
-  }
+  uint8_t parts_ = 0;
   std::unique_ptr<predicates::InterPodAffinityCheck> affinity_check_;  // null: not configured
   std::unique_ptr<priorities::SpreadScoring> spread_;
   std::unique_ptr<priorities::InterPodAffinityScoring> affinity_scoring_;
   int64_t spread_weight_ = 0, affinity_weight_ = 0;
-  const AlgorithmConfig& config_;
 
   std::vector<Symbol> dense_keys_;
   // Terms by where they are judged. Dense: index of the key in dense_keys_, and the term. Sparse: the term's column.
@@ -92,12 +91,12 @@ class PodClass {
   RowClass* rows_ = nullptr;
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
   absl::flat_hash_map<Row, Special> specials_;
-  std::map<std::pair<int32_t, int64_t>, RankSet> shadows_;  // special rows by RowClass group and score
+  RecyclingMap<std::pair<int32_t, int64_t>, RankSet> shadows_;  // special rows by RowClass group and score
   struct Overlay {
     ScoreBuckets buckets;
     uint32_t size = 0;
   };
-  std::map<OverlayKey, Overlay> overlay_;  // special rows that are not forbidden
+  RecyclingMap<OverlayKey, Overlay> overlay_;  // special rows that are not forbidden
   std::vector<uint32_t> specials_in_group_;
 
   // Rows that score alike but for their own score: of one group, with one count and raw affinity.
@@ -110,6 +109,7 @@ class PodClass {
   };
   struct Scratch {  // memory that decisions use again
     std::vector<Part> parts;
+    std::vector<Row> rows;
     std::vector<int64_t> max_raw;
     std::vector<std::pair<Symbol, int64_t>> zones;
     std::vector<const RankSet*> in, out;

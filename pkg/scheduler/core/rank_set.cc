@@ -5,14 +5,23 @@
 
 namespace berth::scheduler {
 
-void RankSet::MakeDense() {
+void RankSet::MakeDense(std::span<const uint32_t> ranks) {
   bits_.assign((limit_ + kBlock - 1) / kBlock * (kBlock / 64), 0);
   block_sizes_.assign((limit_ + kBlock - 1) / kBlock, 0);
-  for (uint32_t r : sorted_) {
+  for (uint32_t r : ranks) {
     bits_[r / 64] |= uint64_t{1} << (r % 64);
     ++block_sizes_[r / kBlock];
   }
-  sorted_ = {};
+  sorted_.clear();
+}
+
+void RankSet::Fill(std::span<const uint32_t> ranks) {
+  size_ = static_cast<uint32_t>(ranks.size());
+  if (ranks.size() > most_sorted_) {
+    MakeDense(ranks);
+  } else {
+    sorted_.assign(ranks.begin(), ranks.end());
+  }
 }
 
 void RankSet::Insert(uint32_t rank) {
@@ -20,7 +29,7 @@ void RankSet::Insert(uint32_t rank) {
   if (bits_.empty()) {
     bool last = sorted_.empty() || sorted_.back() < rank;
     sorted_.insert(last ? sorted_.end() : std::lower_bound(sorted_.begin(), sorted_.end(), rank), rank);
-    if (sorted_.size() > 64 && sorted_.size() > limit_ / 32) MakeDense();
+    if (sorted_.size() > most_sorted_) MakeDense(sorted_);
     return;
   }
   bits_[rank / 64] |= uint64_t{1} << (rank % 64);
@@ -35,6 +44,7 @@ void RankSet::Erase(uint32_t rank) {
   }
   bits_[rank / 64] &= ~(uint64_t{1} << (rank % 64));
   --block_sizes_[rank / kBlock];
+  if (size_ == 0) bits_.clear();
 }
 
 uint32_t RankSet::CountBelow(uint32_t rank) const {

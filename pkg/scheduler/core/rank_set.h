@@ -1,6 +1,8 @@
 // A set of numbers below a known limit that answers "how many are smaller than x" quickly: nodes by their place in name
-// order. Small sets are sorted vectors, large ones bitmaps with counts by block.
+// order. Small sets are sorted vectors, large ones bitmaps with counts by block. One that becomes empty keeps its
+// memory.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,10 +11,12 @@ namespace berth::scheduler {
 
 class RankSet {
  public:
-  explicit RankSet(uint32_t limit) : limit_(limit) {}
+  explicit RankSet(uint32_t limit) : limit_(limit), most_sorted_(std::max(64u, limit / 32)) {}
 
   void Insert(uint32_t rank);  // must not be in the set
-  void Erase(uint32_t rank);   // must be in the set
+  // Ranks in ascending order; the set must be empty.
+  void Fill(std::span<const uint32_t> ranks);
+  void Erase(uint32_t rank);  // must be in the set
   uint32_t size() const { return size_; }
   // Members below `rank`.
   uint32_t CountBelow(uint32_t rank) const;
@@ -20,9 +24,9 @@ class RankSet {
 
  private:
   static constexpr uint32_t kBlock = 512;  // bits
-  void MakeDense();
+  void MakeDense(std::span<const uint32_t> ranks);
 
-  uint32_t limit_;
+  uint32_t limit_, most_sorted_;
   uint32_t size_ = 0;
   std::vector<uint32_t> sorted_;       // while small
   std::vector<uint64_t> bits_;         // else

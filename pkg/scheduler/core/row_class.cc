@@ -4,219 +4,148 @@
 
 namespace berth::scheduler {
 
-RowClass::RowClass(Cache* cache, const api::PodPtr& pod, std::vector<Symbol> topology_keys)
-    : cache_(cache), pod_(pod), ctx_{*pod_, *cache->Info(pod->tmpl), *cache}, topology_keys_(std::move(topology_keys)) {
-  for (Symbol key : topology_keys_) columns_.push_back(&cache->Label(key));
-}
+RowClass::RowClass(Cache* cache, PreparedRules* rules, std::shared_ptr<NodeClass> nodes, Scratch* scratch)
+    : cache_(cache),
+      nodes_(std::move(nodes)),
+      pod_(rules->pod),
+      checks_(std::move(rules->row_checks)),
+      scores_(std::move(rules->row_scores)),
+      scratch_(*scratch) {}
 
-std::unique_ptr<RowClass> RowClass::Make(Cache* cache, const AlgorithmConfig& config, const api::PodPtr& pod,
-                                         std::vector<Symbol> topology_keys) {
-  std::unique_ptr<RowClass> c(new RowClass(cache, pod, std::move(topology_keys)));
-  for (const ConfiguredPredicate& p : config.predicates) {
-    std::unique_ptr<FitCheck> check = p.predicate(c->ctx_);
-    switch (check->scope()) {
-      case Scope::kNode:
-        c->node_checks_.push_back(std::move(check));
-        break;
-      case Scope::kRow:
-        c->row_checks_.push_back(std::move(check));
-        break;
-      case Scope::kAffinity:
-        break;
-      case Scope::kSpread:
-      case Scope::kAnything:
-        return nullptr;
-    }
-  }
-  for (const ConfiguredPriority& p : config.priorities) {
-    std::unique_ptr<Scoring> scoring = p.function(c->ctx_);
-    Scope scope = scoring->scope();
-    if (scope == Scope::kAffinity || scope == Scope::kSpread) continue;
-    if (scope == Scope::kAnything) return nullptr;
-    Weighted w{std::move(scoring), p.weight};
-    switch (w.scoring->reduce_kind()) {
-      case ReduceKind::kNone:
-        (scope == Scope::kNode ? c->node_scores_ : c->row_scores_).push_back(std::move(w));
-        break;
-      case ReduceKind::kNormalize:
-      case ReduceKind::kNormalizeReversed:
-        if (scope != Scope::kNode) return nullptr;
-        c->normalised_.push_back({w.weight, w.scoring->reduce_kind() == ReduceKind::kNormalizeReversed});
-        c->raw_scores_.push_back(std::move(w));
-        break;
-      case ReduceKind::kOwn:
-        return nullptr;
-    }
-  }
-  // An error in mapping is the pod's own and comes for every row; the plain path words it.
-  if (const std::vector<Row>& rows = cache->by_name_descending(); !rows.empty()) {
-    int64_t score;
-    for (auto* list : {&c->node_scores_, &c->row_scores_, &c->raw_scores_}) {
-      for (Weighted& w : *list) {
-        if (!w.scoring->Map({rows.data(), 1}, {&score, 1}).ok()) return nullptr;
-      }
-    }
-  }
-  return c;
-}
-
-int32_t RowClass::GroupOf(Row row, std::span<const int64_t> raw) {
-  // Few groups are found sooner by looking than by hashing.
-  if (groups_.size() <= 16) {
-    for (size_t i = 0; i < groups_.size(); ++i) {
-      const Group& g = groups_[i];
-      bool same = g.zone == cache_->columns().zone[row] && std::equal(raw.begin(), raw.end(), g.raw.begin());
-      for (size_t k = 0; same && k < columns_.size(); ++k) same = (*columns_[k])[row] == g.values[k];
-      if (same) return static_cast<int32_t>(i);
-    }
-  }
-  std::vector<int64_t>& key = scratch_key_;
-  key.clear();
-  key.push_back(cache_->columns().zone[row].id());
-  for (const Cache::LabelColumn* column : columns_) key.push_back((*column)[row].id());
-  key.insert(key.end(), raw.begin(), raw.end());
-  if (auto known = group_index_.find(key); known != group_index_.end()) return known->second;
-  group_index_.emplace(key, static_cast<int32_t>(groups_.size()));
-  Group& g = groups_.emplace_back();
-  g.zone = cache_->columns().zone[row];
-  for (const Cache::LabelColumn* column : columns_) g.values.push_back((*column)[row]);
-  g.raw.assign(raw.begin(), raw.end());
-  return static_cast<int32_t>(groups_.size()) - 1;
-}
-
-void RowClass::Insert(Row row) {
-  const RowState& s = states_[row];
-  Group& g = groups_[static_cast<size_t>(s.group)];
-  auto bucket = g.buckets.find(s.score);
-  if (bucket == g.buckets.end()) {
-    bucket = g.buckets.emplace(s.score, RankSet(static_cast<uint32_t>(cache_->by_name_descending().size()))).first;
-  }
-  bucket->second.Insert(cache_->NameRank(row));
+void RowClass::Insert(Row row, const RowState& state) {
+  states_[row] = state;
+  Group& g = groups_[static_cast<size_t>(state.group)];
+  g.buckets.Insert(state.score, cache_->NameRank(row));
   ++g.size;
-  ++feasible_;
 }
 
 void RowClass::Remove(Row row) {
   RowState& s = states_[row];
   if (s.group < 0) return;
   Group& g = groups_[static_cast<size_t>(s.group)];
-  auto bucket = g.buckets.find(s.score);
-  bucket->second.Erase(cache_->NameRank(row));
-  if (bucket->second.size() == 0) g.buckets.erase(bucket);
+  g.buckets.Erase(s.score, cache_->NameRank(row));
   --g.size;
-  --feasible_;
   s.group = -1;
 }
 
-void RowClass::Judge(Row row, bool node_changed) {
-  if ((cache_->columns().flags[row] & kRowListed) == 0) {
-    Remove(row);
-    return;
+// Those that have come up since.
+void RowClass::TakeGroups() {
+  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  for (size_t i = groups_.size(); i < nodes_->groups().size(); ++i) {
+    groups_.push_back({nodes_->groups()[i], ScoreBuckets(limit)});
   }
-  NodePart& part = node_parts_[row];
-  if (node_changed) {
-    part = NodePart{};
-    bool fits = true;
-    for (auto& check : node_checks_) fits = fits && check->Check(row) == Verdict::kFits;
-    if (fits) {
-      std::vector<int64_t> raw(raw_scores_.size(), 0);
-      for (size_t i = 0; i < raw.size(); ++i) raw_scores_[i].scoring->Map({&row, 1}, {&raw[i], 1}).IgnoreError();
-      part.group = GroupOf(row, raw);
-      for (Weighted& w : node_scores_) {
-        int64_t score = 0;
-        w.scoring->Map({&row, 1}, {&score, 1}).IgnoreError();
-        part.score += score * w.weight;
-      }
-    }
+}
+
+// Leaves in scratch_.states what is known of rows that fit.
+void RowClass::Score() {
+  const std::vector<Row>& rows = scratch_.rows;
+  std::vector<RowState>& states = scratch_.states;
+  states.resize(rows.size());
+  scratch_.scores.resize(rows.size());
+  for (size_t k = 0; k < rows.size(); ++k) {
+    const NodeClass::Part& part = nodes_->part(rows[k]);
+    states[k] = {part.group, part.score};
   }
-  RowState next;
-  if (part.group >= 0) {
-    bool fits = true;
-    for (auto& check : row_checks_) {
-      if (check->Check(row) != Verdict::kFits) {
-        fits = false;
-        break;
-      }
-    }
-    if (fits) {
-      next.group = part.group;
-      next.score = part.score;
-      for (Weighted& w : row_scores_) {
-        int64_t score = 0;
-        w.scoring->Map({&row, 1}, {&score, 1}).IgnoreError();
-        next.score += score * w.weight;
-      }
-    }
+  for (PreparedRules::Weighted& w : scores_) {
+    w.scoring->Map(rows, scratch_.scores).IgnoreError();
+    for (size_t k = 0; k < rows.size(); ++k) states[k].score += scratch_.scores[k] * w.weight;
   }
-  RowState& now = states_[row];
-  if (now.group == next.group && (now.group < 0 || now.score == next.score)) return;
-  Remove(row);
-  now = next;
-  if (now.group >= 0) Insert(row);
+}
+
+// The rows in scratch_, among which some may stand twice.
+void RowClass::Judge() {
+  std::vector<Row>& rows = scratch_.rows;
+  std::erase_if(rows, [&](Row row) {
+    bool fits = nodes_->part(row).group >= 0;
+    for (size_t i = 0; fits && i < checks_.size(); ++i) fits = checks_[i]->Check(row) == Verdict::kFits;
+    if (!fits) Remove(row);
+    return !fits;
+  });
+  Score();
+  for (size_t k = 0; k < rows.size(); ++k) {
+    const RowState now = states_[rows[k]], next = scratch_.states[k];
+    if (now.group == next.group && now.score == next.score) continue;
+    Remove(rows[k]);
+    Insert(rows[k], next);
+  }
 }
 
 void RowClass::Rebuild() {
   ++epoch_;
   names_version_ = cache_->names_version();
+  nodes_epoch_ = nodes_->epoch();
   seen_ = cache_->generation();
   groups_.clear();
-  group_index_.clear();
-  feasible_ = 0;
+  TakeGroups();
   states_.assign(cache_->row_count(), RowState{});
-  node_parts_.assign(cache_->row_count(), NodePart{});
 
-  // Whole columns at once, and rows in name order, so that sets are filled at their ends.
-  RowSet candidates = cache_->listed(), errors;
-  candidates.Resize(cache_->row_count());
-  for (auto& check : node_checks_) check->Filter(&candidates, &errors);
-  std::vector<Row> rows;
-  for (Row row : cache_->by_name_descending()) {
-    if (candidates.Has(row)) rows.push_back(row);
+  // Whole columns at once.
+  std::vector<Row>& rows = scratch_.rows;
+  rows = nodes_->rows();
+  for (auto& check : checks_) check->KeepFitting(&rows);
+  Score();
+  for (size_t k = 0; k < rows.size(); ++k) states_[rows[k]] = scratch_.states[k];
+  if (!rows.empty()) FillBuckets();
+}
+
+// Sorts the rows in scratch_, which come by rank, into the buckets of their groups: by counting where scores lie close
+// together.
+void RowClass::FillBuckets() {
+  const std::vector<Row>& rows = scratch_.rows;
+  const std::vector<RowState>& states = scratch_.states;
+  int64_t low = states[0].score, high = low;
+  for (const RowState& s : states) {
+    low = std::min(low, s.score);
+    high = std::max(high, s.score);
   }
-  std::vector<int64_t> scores(rows.size()), raws(rows.size() * raw_scores_.size()), raw(raw_scores_.size());
-  for (size_t i = 0; i < raw_scores_.size(); ++i) {
-    raw_scores_[i].scoring->Map(rows, {raws.data() + i * rows.size(), rows.size()}).IgnoreError();
+  const uint64_t width = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
+  if (width - 1 >= 4096 || width * groups_.size() > 2 * rows.size() + 4096) {
+    for (size_t k = 0; k < rows.size(); ++k) Insert(rows[k], states[k]);
+    return;
   }
-  for (size_t k = 0; k < rows.size(); ++k) {
-    for (size_t i = 0; i < raw.size(); ++i) raw[i] = raws[i * rows.size() + k];
-    node_parts_[rows[k]].group = GroupOf(rows[k], raw);
-  }
-  for (Weighted& w : node_scores_) {
-    w.scoring->Map(rows, scores).IgnoreError();
-    for (size_t k = 0; k < rows.size(); ++k) node_parts_[rows[k]].score += scores[k] * w.weight;
-  }
-  for (auto& check : row_checks_) check->Filter(&candidates, &errors);
-  std::erase_if(rows, [&](Row row) { return !candidates.Has(row); });
-  for (Row row : rows) states_[row] = {node_parts_[row].group, node_parts_[row].score};
-  scores.resize(rows.size());
-  for (Weighted& w : row_scores_) {
-    w.scoring->Map(rows, scores).IgnoreError();
-    for (size_t k = 0; k < rows.size(); ++k) states_[rows[k]].score += scores[k] * w.weight;
-  }
-  // As Insert, with the bucket last used in each group at hand.
-  std::vector<std::pair<int64_t, RankSet*>> last(groups_.size(), {0, nullptr});
-  uint32_t rank = 0;
-  RankSet none(static_cast<uint32_t>(cache_->by_name_descending().size()));
-  const std::vector<Row>& by_name = cache_->by_name_descending();
-  for (Row row : rows) {
-    while (by_name[rank] != row) ++rank;
-    const RowState& state = states_[row];
-    Group& g = groups_[static_cast<size_t>(state.group)];
-    auto& [score, bucket] = last[static_cast<size_t>(state.group)];
-    if (bucket == nullptr || score != state.score) {
-      score = state.score;
-      bucket = &g.buckets.try_emplace(score, none).first->second;
+  const std::vector<uint32_t>* ranks = &nodes_->ranks();
+  if (const std::vector<Row>& all = nodes_->rows(); rows.size() < all.size()) {
+    scratch_.ranks.resize(rows.size());
+    for (size_t k = 0, at = 0; k < rows.size(); ++k, ++at) {
+      while (all[at] != rows[k]) ++at;
+      scratch_.ranks[k] = (*ranks)[at];
     }
-    bucket->Insert(rank);
-    ++g.size;
+    ranks = &scratch_.ranks;
   }
-  feasible_ = static_cast<uint32_t>(rows.size());
+  std::vector<uint32_t>& place = scratch_.places;
+  std::vector<uint32_t>& end = scratch_.ends;
+  std::vector<uint32_t>& sorted = scratch_.sorted;
+  place.resize(rows.size());
+  sorted.resize(rows.size());
+  end.assign(width * groups_.size() + 1, 0);
+  for (size_t k = 0; k < rows.size(); ++k) {
+    place[k] = static_cast<uint32_t>(states[k].group) * static_cast<uint32_t>(width) +
+               static_cast<uint32_t>(states[k].score - low);
+    ++end[place[k] + 1];
+  }
+  for (size_t p = 1; p < end.size(); ++p) end[p] += end[p - 1];
+  for (size_t k = 0; k < rows.size(); ++k) sorted[end[place[k]]++] = (*ranks)[k];
+  // Now end[p] is where p ends, and where p + 1 begins.
+  for (uint64_t p = 0, begin = 0; p + 1 < end.size(); begin = end[p++]) {
+    if (begin == end[p]) continue;
+    Group& g = groups_[p / width];
+    g.buckets.Fill(low + static_cast<int64_t>(p % width), {sorted.data() + begin, end[p] - begin});
+    g.size += static_cast<uint32_t>(end[p] - begin);
+  }
 }
 
 void RowClass::Refresh() {
-  if (names_version_ != cache_->names_version() || states_.size() < cache_->row_count()) return Rebuild();
-  if (!cache_->ChangesSince(seen_, [&](Row row, bool node_changed) { Judge(row, node_changed); })) return Rebuild();
+  nodes_->Refresh();
+  cache_->by_name_descending();
+  if (names_version_ != cache_->names_version() || nodes_epoch_ != nodes_->epoch() ||
+      states_.size() < cache_->row_count()) {
+    return Rebuild();
+  }
+  scratch_.rows.clear();
+  if (!cache_->ChangesSince(seen_, [&](Row row, bool) { scratch_.rows.push_back(row); })) return Rebuild();
   seen_ = cache_->generation();
+  TakeGroups();
+  Judge();
 }
 
 }  // namespace berth::scheduler

@@ -9,9 +9,8 @@ namespace {
 class VolumeBindingCheck final : public FitCheck {
  public:
   // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
-  Scope scope() const override {
-    return claims_.error.empty() && claims_.bound.empty() && claims_.unbound.empty() ? Scope::kNode : Scope::kAnything;
-  }
+  Scope scope() const override { return FitsAlways() ? Scope::kNode : Scope::kAnything; }
+  bool FitsAlways() const override { return claims_.error.empty() && claims_.bound.empty() && claims_.unbound.empty(); }
   VolumeBindingCheck(const PodContext& ctx, const VolumeBinder* binder)
       : cache_(ctx.cache), binder_(binder), claims_(binder->ClaimsOf(ctx.pod)) {}
 
@@ -27,8 +26,7 @@ class VolumeBindingCheck final : public FitCheck {
   }
   std::string Error(Row row) override { return Ask(row).error; }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (claims_.error.empty() && claims_.bound.empty() && claims_.unbound.empty()) return;
-    FitCheck::Filter(candidates, errors);
+    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }
 
  private:
@@ -64,6 +62,7 @@ class VolumeBindingCheck final : public FitCheck {
 class NoVolumeBindingCheck final : public FitCheck {
  public:
   Scope scope() const override { return Scope::kNode; }
+  bool FitsAlways() const override { return true; }
   Verdict Check(Row) override { return Verdict::kFits; }
   void Explain(Row, std::vector<FailureReason>*) override {}
   void Filter(RowSet*, RowSet*) override {}

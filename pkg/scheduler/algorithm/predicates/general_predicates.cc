@@ -7,6 +7,7 @@ class AllOfCheck final : public FitCheck {
  public:
   Scope scope() const override { return Scope::kRow; }
   explicit AllOfCheck(std::vector<std::unique_ptr<FitCheck>> checks) : checks_(std::move(checks)) {}
+  std::vector<std::unique_ptr<FitCheck>> TakeParts() override { return std::move(checks_); }
 
   Verdict Check(Row row) override {
     for (auto& c : checks_) {
@@ -39,7 +40,10 @@ FitPredicate GeneralPredicates(const PluginFactoryArgs& args) {
                                      MatchNodeSelector(args)};
   return [parts](const PodContext& ctx) {
     std::vector<std::unique_ptr<FitCheck>> checks;
-    for (const FitPredicate& p : parts) checks.push_back(p(ctx));
+    for (const FitPredicate& p : parts) {
+      std::unique_ptr<FitCheck> check = p(ctx);
+      if (!check->FitsAlways()) checks.push_back(std::move(check));
+    }
     return std::make_unique<AllOfCheck>(std::move(checks));
   };
 }

@@ -7,6 +7,7 @@ namespace {
 class HostNameCheck final : public FitCheck {
  public:
   Scope scope() const override { return Scope::kNode; }
+  bool FitsAlways() const override { return wanted_.empty(); }
   HostNameCheck(const Cache& cache, Symbol wanted) : cache_(cache), wanted_(wanted) {}
 
   Verdict Check(Row row) override {
@@ -14,7 +15,7 @@ class HostNameCheck final : public FitCheck {
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kPodNotMatchHostName); }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!wanted_.empty()) FitCheck::Filter(candidates, errors);
+    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }
 
  private:

@@ -7,6 +7,7 @@ namespace {
 class NodeSelectorCheck final : public FitCheck {
  public:
   Scope scope() const override { return Scope::kNode; }
+  bool FitsAlways() const override { return required_ == nullptr && selector_.Empty(); }
   NodeSelectorCheck(const Cache& cache, const api::PodTemplate& t)
       : cache_(cache),
         selector_(api::Selector::FromMapValidated(t.node_selector)),
@@ -19,7 +20,7 @@ class NodeSelectorCheck final : public FitCheck {
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeSelectorNotMatch); }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (required_ != nullptr || !selector_.Empty()) FitCheck::Filter(candidates, errors);
+    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }
 
  private:

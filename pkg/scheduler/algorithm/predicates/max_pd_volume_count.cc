@@ -20,9 +20,12 @@ struct Kind {
 
 Kind KindOf(CloudDisk disk) {
   switch (disk) {
-    case CloudDisk::kEbs: return {api::Volume::Kind::kAwsEbs, api::PersistentVolume::Source::kAwsEbs, 39};
-    case CloudDisk::kGcePd: return {api::Volume::Kind::kGcePd, api::PersistentVolume::Source::kGcePd, 16};
-    case CloudDisk::kAzure: break;
+    case CloudDisk::kEbs:
+      return {api::Volume::Kind::kAwsEbs, api::PersistentVolume::Source::kAwsEbs, 39};
+    case CloudDisk::kGcePd:
+      return {api::Volume::Kind::kGcePd, api::PersistentVolume::Source::kGcePd, 16};
+    case CloudDisk::kAzure:
+      break;
   }
   return {api::Volume::Kind::kAzureDisk, api::PersistentVolume::Source::kAzureDisk, 16};
 }
@@ -45,9 +48,8 @@ using Ids = absl::flat_hash_set<std::string>;
 class VolumeCountCheck final : public FitCheck {
  public:
   // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
-  Scope scope() const override {
-    return error_.empty() && wanted_.empty() ? Scope::kNode : Scope::kAnything;
-  }
+  Scope scope() const override { return FitsAlways() ? Scope::kNode : Scope::kAnything; }
+  bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
   VolumeCountCheck(const PodContext& ctx, const Kind& kind, size_t max) : cache_(ctx.cache), kind_(kind), max_(max) {
     error_ = Collect(*ctx.pod.tmpl, &wanted_);
   }
@@ -67,7 +69,7 @@ class VolumeCountCheck final : public FitCheck {
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   std::string Error(Row) override { return error_; }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!error_.empty() || !wanted_.empty()) FitCheck::Filter(candidates, errors);
+    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }
 
  private:

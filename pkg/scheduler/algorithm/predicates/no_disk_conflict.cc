@@ -12,16 +12,20 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
   if (a.kind != b.kind) return false;
   bool both_read_only = a.read_only && b.read_only;
   switch (a.kind) {
-    case Kind::kGcePd: return a.id == b.id && !both_read_only;
-    case Kind::kAwsEbs: return a.id == b.id;
-    case Kind::kIscsi: return a.id == b.id && !both_read_only;  // the iqn alone (B-08, kept)
+    case Kind::kGcePd:
+      return a.id == b.id && !both_read_only;
+    case Kind::kAwsEbs:
+      return a.id == b.id;
+    case Kind::kIscsi:
+      return a.id == b.id && !both_read_only;  // the iqn alone (B-08, kept)
     case Kind::kRbd:
       return a.pool == b.pool && a.id == b.id && !both_read_only &&
              std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {
                return std::find(b.monitors.begin(), b.monitors.end(), m) != b.monitors.end();
              });
     case Kind::kAzureDisk:
-    case Kind::kClaim: return false;
+    case Kind::kClaim:
+      return false;
   }
   return false;
 }
@@ -29,6 +33,7 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
 class DiskConflictCheck final : public FitCheck {
  public:
   Scope scope() const override { return Scope::kRow; }
+  bool FitsAlways() const override { return disks_.empty(); }
   DiskConflictCheck(const Cache& cache, const api::PodTemplate& t) : cache_(cache) {
     for (const api::Volume& v : t.volumes) {
       if (v.kind != Kind::kClaim && v.kind != Kind::kAzureDisk) disks_.push_back(&v);
@@ -54,7 +59,7 @@ class DiskConflictCheck final : public FitCheck {
     return need;
   }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!disks_.empty()) FitCheck::Filter(candidates, errors);
+    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }
 
  private:

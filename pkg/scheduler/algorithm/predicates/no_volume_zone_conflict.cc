@@ -30,9 +30,8 @@ std::optional<std::vector<Symbol>> ZoneSet(std::string_view value) {
 class VolumeZoneCheck final : public FitCheck {
  public:
   // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
-  Scope scope() const override {
-    return demands_.empty() ? Scope::kNode : Scope::kAnything;
-  }
+  Scope scope() const override { return FitsAlways() ? Scope::kNode : Scope::kAnything; }
+  bool FitsAlways() const override { return demands_.empty(); }
   VolumeZoneCheck(const PodContext& ctx, bool volume_scheduling) : cache_(ctx.cache) {
     const api::PodTemplate& t = *ctx.pod.tmpl;
     for (const api::Volume& v : t.volumes) {
@@ -80,7 +79,8 @@ class VolumeZoneCheck final : public FitCheck {
         auto storage_class = cache_.listers().storage_classes.Get(Symbol(), *claim->storage_class_name);
         if (storage_class != nullptr) {
           if (!storage_class->binding_mode) {
-            return Fail(absl::StrCat("VolumeBindingMode not set for StorageClass \"", *claim->storage_class_name, "\""));
+            return Fail(
+                absl::StrCat("VolumeBindingMode not set for StorageClass \"", *claim->storage_class_name, "\""));
           }
           if (*storage_class->binding_mode == "WaitForFirstConsumer") return;
         }

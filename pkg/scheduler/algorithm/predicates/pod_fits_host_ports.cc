@@ -7,6 +7,7 @@ namespace {
 class HostPortsCheck final : public FitCheck {
  public:
   Scope scope() const override { return Scope::kRow; }
+  bool FitsAlways() const override { return wanted_.empty(); }
   HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted) : cache_(cache), wanted_(wanted) {}
 
   Verdict Check(Row row) override {
@@ -25,7 +26,7 @@ class HostPortsCheck final : public FitCheck {
     return need;
   }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!wanted_.empty()) FitCheck::Filter(candidates, errors);
+    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }
 
  private:

@@ -7,7 +7,9 @@ namespace {
 const Symbol kPods("pods"), kCpu("cpu"), kMemory("memory"), kGpu("alpha.kubernetes.io/nvidia-gpu"),
     kEphemeral("ephemeral-storage");
 
-bool Lacks(int64_t allocatable, int64_t wanted, int64_t used) { return allocatable < SaturatingAdd(wanted, used); }
+bool Lacks(int64_t allocatable, int64_t wanted, int64_t used) {
+  return allocatable < SaturatingAdd(wanted, used);
+}
 
 class ResourcesCheck final : public FitCheck {
  public:
@@ -58,6 +60,11 @@ class ResourcesCheck final : public FitCheck {
     candidates->ForEach([&](Row row) {
       if (!Fits(c, row)) candidates->Erase(row);
     });
+  }
+
+  void KeepFitting(std::vector<Row>* rows) override {
+    const Columns& c = cache_.columns();
+    std::erase_if(*rows, [&](Row row) { return !Fits(c, row); });
   }
 
  private:

@@ -1,0 +1,106 @@
+// A decision takes no memory from the heap once the scheduler has seen the cluster and its kinds of pods.
+#include <cstdlib>
+#include <deque>
+#include <new>
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/reference/objects.h"
+
+namespace {
+thread_local uint64_t allocations = 0;
+}  // namespace
+
+// NOLINTBEGIN(misc-new-delete-overloads): the sized and array forms end here too.
+void* operator new(size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+// NOLINTEND(misc-new-delete-overloads)
+
+namespace berth::scheduler {
+namespace {
+
+using reference::Asks;
+using reference::Bound;
+using reference::Cat;
+using reference::NodeOf;
+using reference::PodOf;
+using reference::World;
+
+constexpr int kNodes = 120;
+constexpr size_t kRunning = 300;  // pods at a time
+
+// Allocations during so many decisions, in a cluster where as many pods end as begin.
+struct Traffic {
+  World world;
+  std::unique_ptr<GenericScheduler> scheduler;
+  std::vector<api::PodPtr> kinds;
+  std::deque<api::PodPtr> running;
+  int next = 0;
+
+  Traffic() {
+    for (int i = 0; i < kNodes; ++i) {
+      std::string name = Cat("node-", std::to_string(i));
+      world.Nodes({NodeOf(name,
+                          Cat("'kubernetes.io/hostname':'", name, "','failure-domain.beta.kubernetes.io/zone':'z",
+                              std::to_string(i % 3), "'"),
+                          i % 5 == 0 ? "'taints':[{'key':'soft','effect':'PreferNoSchedule'}]" : "")});
+    }
+    world.Service("web", "'app':'web'");
+    world.Service("db", "'app':'db'");
+    scheduler = world.Provider();
+  }
+
+  uint64_t Decide(int decisions) {
+    uint64_t sum = 0;
+    for (int i = 0; i < decisions; ++i) {
+      auto pod = std::make_shared<api::Pod>(*kinds[static_cast<size_t>(next) % kinds.size()]);
+      pod->meta.uid = Cat("uid-", std::to_string(next++));
+      const api::PodPtr pending = pod;
+      const uint64_t before = allocations;
+      Decision d = scheduler->Schedule(pending);
+      sum += allocations - before;
+      REQUIRE(d.outcome == Decision::Outcome::kPlaced);
+      running.push_back(Bound(pending, d.host.str()));
+      REQUIRE(world.cache.AddPod(running.back()).ok());
+      if (running.size() <= kRunning) continue;
+      REQUIRE(world.cache.RemovePod(*running.front()).ok());
+      running.pop_front();
+    }
+    return sum;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a decision for a known kind of pod allocates nothing") {
+  Traffic traffic;
+  traffic.kinds = {
+      PodOf("web", Asks("'cpu':'100m','memory':'100Mi'"), "'app':'web'"),
+      PodOf("db", Asks("'cpu':'200m'"), "'app':'db'"),
+      PodOf("plain"),
+      PodOf("near",
+            Cat(Asks("'cpu':'50m'"),
+                ",'affinity':{'podAffinity':{'preferredDuringSchedulingIgnoredDuringExecution':[{'weight':10,"
+                "'podAffinityTerm':{'topologyKey':'failure-domain.beta.kubernetes.io/zone',"
+                "'labelSelector':{'matchLabels':{'app':'web'}}}}]}}"),
+            "'app':'near'"),
+      PodOf("apart",
+            Cat(Asks("'cpu':'50m'"),
+                ",'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"
+                "'topologyKey':'kubernetes.io/hostname','labelSelector':{'matchLabels':{'app':'apart'}}}]}}"),
+            "'app':'apart'"),
+  };
+  CHECK(traffic.Decide(6000) > 0);  // the first of each kind does
+  CHECK(traffic.Decide(3000) == 0);
+}
+
+}  // namespace berth::scheduler
