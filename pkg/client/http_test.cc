@@ -103,6 +103,73 @@ TEST_CASE("a request gets its Retry-After in seconds, if it is a number") {
   CHECK_FALSE(f.Ask(Get("/2")).retry_after.has_value());
 }
 
+// The fake server is the proxy; what it is asked for is elsewhere.
+std::function<void(HttpOptions&)> Through(bool tls, std::string host = "far.invalid", std::string credentials = "") {
+  return [=](HttpOptions& o) {
+    o.proxy = ProxyServer{o.host, o.port, credentials};
+    o.host = host;
+    o.port = 6443;
+    o.dial_timeout = absl::Milliseconds(200);
+    if (tls) o.tls.emplace();
+  };
+}
+
+TEST_CASE("a proxy is asked for the whole URL of what comes without TLS") {
+  const auto answer = [](const FakeRequest&, FakeServer::Turn& t) { t.Respond(200, "hello"); };
+  Fixture f(answer, Through(false, "far.invalid", "me:p@ss"));
+  CHECK(f.Ask(Get("/api?a=b")).body == "hello");
+  CHECK(f.Ask(Post("/x", "{}")).body == "hello");
+  auto seen = f.server.requests();
+  REQUIRE(seen.size() == 2);
+  CHECK(seen[0].target == "http://far.invalid:6443/api?a=b");
+  CHECK(seen[0].headers["host"] == "far.invalid:6443");
+  CHECK(seen[0].headers["proxy-authorization"] == "Basic bWU6cEBzcw==");
+  CHECK(seen[0].headers["user-agent"] == "test");
+  CHECK(seen[1].connection == seen[0].connection);
+  Fixture v6(answer, Through(false, "fd00::1"));
+  CHECK(v6.Ask(Get("/")).body == "hello");
+  CHECK(v6.server.requests()[0].target == "http://[fd00::1]:6443/");
+  CHECK(v6.server.requests()[0].headers.count("proxy-authorization") == 0);
+}
+
+TEST_CASE("a proxy that makes no tunnel is an error that cannot have done anything") {
+  const auto error = [](FakeServer::Handler proxy) {
+    Fixture f(std::move(proxy), Through(true, "far.invalid", "me:p@ss"));
+    Reply r = f.Ask(Post("/x", "{}"));
+    CHECK(r.status == 0);
+    CHECK_FALSE(r.maybe_done);
+    auto seen = f.server.requests();
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].method == "CONNECT");
+    CHECK(seen[0].target == "far.invalid:6443");
+    CHECK(seen[0].headers["host"] == "far.invalid:6443");
+    CHECK(seen[0].headers["proxy-authorization"] == "Basic bWU6cEBzcw==");
+    CHECK(seen[0].headers.count("user-agent") == 0);  // nor anything else that is for the server only
+    return r.error;
+  };
+  using Turn = FakeServer::Turn;
+  CHECK(error([](const FakeRequest&, Turn& t) { t.Respond(407, ""); }) == "proxyconnect tcp: the proxy answers 407 X");
+  CHECK(error([](const FakeRequest&, Turn& t) { t.Close(); }) == "proxyconnect tcp: EOF");
+  CHECK(error([](const FakeRequest&, Turn& t) { t.Write("what?\r\n\r\n"); }) ==
+        "proxyconnect tcp: the proxy answers what?");
+  CHECK_THAT(error([](const FakeRequest&, Turn& t) {
+               for (int i = 0; i < 100; ++i) t.Write(std::string(1000, 'x'));
+               t.Hang();
+             }),
+             Catch::StartsWith("proxyconnect tcp: "));
+  CHECK_THAT(error([](const FakeRequest&, Turn& t) { t.Hang(); }), Catch::Contains(": i/o timeout"));
+  // There is a tunnel, into nothing.
+  CHECK_THAT(error([](const FakeRequest&, Turn& t) {
+               t.Write("HTTP/1.0 200 OK\r\nVia: x\r\n\r\n");
+               t.Close();
+             }),
+             Catch::StartsWith("tls: "));
+  Fixture gone([](const FakeRequest&, Turn&) {}, Through(true));
+  gone.server.Stop();
+  CHECK(gone.Ask(Get("/")).error ==
+        "proxyconnect tcp: dial tcp " + gone.server.address() + ": connect: connection refused");
+}
+
 TEST_CASE("a server that is not there is an error that cannot have done anything") {
   Fixture f([](const FakeRequest&, FakeServer::Turn&) {});
   f.server.Stop();
