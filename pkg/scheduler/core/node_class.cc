@@ -79,12 +79,11 @@ void NodeClass::Refresh() {
 }
 
 void NodeClass::List() {
-  if (listed_ && names_version_ == cache_->names_version()) return;
+  if (listed_) return;
   listed_ = true;
   rows_.clear();
   ranks_.clear();
   const std::vector<Row>& by_name = cache_->by_name_descending();
-  names_version_ = cache_->names_version();
   for (uint32_t rank = 0; rank < by_name.size(); ++rank) {
     if (parts_[by_name[rank]].group < 0) continue;
     rows_.push_back(by_name[rank]);

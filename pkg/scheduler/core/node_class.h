@@ -64,8 +64,7 @@ class NodeClass {
 
   std::vector<Row> rows_;
   std::vector<uint32_t> ranks_;
-  bool listed_ = false;
-  uint64_t names_version_ = 0;
+  bool listed_ = false;  // rows_ and ranks_ are of the nodes as they are
 };
 
 }  // namespace berth::scheduler
