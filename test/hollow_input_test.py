@@ -122,6 +122,9 @@ with Server() as s:
     check_true("an object beyond 2 MiB", status == 500 and "trying to send message larger than max" in body["message"], body)
     check("unknown fields of 4 MB", s.request("POST", PODS, {**pod("fat"), "x": "z" * 4000000})[0], 201)
     check("no HTTP", raw(s.port, b"GARBAGE\r\n\r\n").splitlines()[0], "HTTP/1.1 400 Bad Request")
+    body = b'{"\xc3":"\xff",x}'
+    check_true("bytes that are no text, quoted in an answer that is", '({\\"\\ufffd\\":' in raw(
+        s.port, b"POST " + PODS.encode() + b" HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body))
     check("a body that is too long", raw(s.port, b"POST /api/v1/nodes HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n").splitlines()[0],
           "HTTP/1.1 413 Request Entity Too Large")
     check_true("no Host", "missing required Host header" in raw(s.port, b"GET / HTTP/1.1\r\n\r\n"))

@@ -7,6 +7,7 @@
 #include <emmintrin.h>
 #endif
 
+#include <array>
 #include <charconv>
 #include <cstring>
 
@@ -486,13 +487,29 @@ size_t Utf8Size(std::string_view s) {
   return 0;
 }
 
+// ASCII that needs no escape in a JSON string, as Go writes it.
+constexpr auto kStandsForItself = [] {
+  std::array<bool, 256> plain{};
+  for (size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+  return plain;
+}();
+
 }  // namespace
 
 void AppendJsonString(std::string_view s, std::string* out) {
   constexpr char kHex[] = "0123456789abcdef";
   out->push_back('"');
+  size_t run = 0;  // where what can be taken as it is begins
   for (size_t i = 0; i < s.size(); ++i) {
-    unsigned char c = static_cast<unsigned char>(s[i]);
+    const unsigned char c = static_cast<unsigned char>(s[i]);
+    if (kStandsForItself[c]) continue;
+    const size_t wide = c < 0x80 ? 0 : Utf8Size(s.substr(i));
+    const bool separator = wide == 3 && (s.substr(i, 3) == "\xE2\x80\xA8" || s.substr(i, 3) == "\xE2\x80\xA9");
+    if (wide != 0 && !separator) {
+      i += wide - 1;
+      continue;
+    }
+    out->append(s.substr(run, i - run));
     if (c == '"' || c == '\\') {
       out->push_back('\\');
       out->push_back(s[i]);
@@ -502,22 +519,19 @@ void AppendJsonString(std::string_view s, std::string* out) {
       *out += "\\r";
     } else if (c == '\t') {
       *out += "\\t";
-    } else if (c < 0x20 || c == '<' || c == '>' || c == '&') {
+    } else if (separator) {
+      *out += s[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
+      i += 2;
+    } else if (c >= 0x80) {
+      *out += "\\ufffd";
+    } else {
       *out += "\\u00";
       out->push_back(kHex[c >> 4]);
       out->push_back(kHex[c & 15]);
-    } else if (c == 0xE2 && i + 2 < s.size() && s[i + 1] == '\x80' && (s[i + 2] == '\xA8' || s[i + 2] == '\xA9')) {
-      *out += s[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else if (c < 0x80) {
-      out->push_back(s[i]);
-    } else if (size_t n = Utf8Size(s.substr(i)); n != 0) {
-      out->append(s.substr(i, n));
-      i += n - 1;
-    } else {
-      *out += "\\ufffd";
     }
+    run = i + 1;
   }
+  out->append(s.substr(run));
   out->push_back('"');
 }
 

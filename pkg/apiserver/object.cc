@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include "pkg/api/json.h"
+
 namespace berth::apiserver {
 namespace {
 
@@ -116,7 +118,7 @@ ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv) {
     const std::string& key = v.keys[i];
     if (key == "metadata" || key == "kind" || key == "apiVersion") continue;
     o->body.push_back(',');
-    AppendString(key, &o->body);
+    api::AppendJsonString(key, &o->body);
     o->body.push_back(':');
     AppendJson(v.items[i], &o->body);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/json.h"
 #include "pkg/api/stream.h"
 #include "pkg/apiserver/patch.h"
 #include "pkg/apiserver/protobuf.h"
@@ -350,7 +351,7 @@ HttpResponse Api::List(Call& call) {
   HttpResponse failed;
   if (!Collect(call, &page, &failed)) return failed;
   std::string meta = "{\"selfLink\":";
-  AppendString(call.request->path, &meta);  // as it was asked for
+  api::AppendJsonString(call.request->path, &meta);  // as it was asked for
   absl::StrAppend(&meta, ",\"resourceVersion\":\"", page.rv, "\"");
   if (!page.next.empty()) absl::StrAppend(&meta, ",\"continue\":\"", page.next, "\"");
   meta += '}';

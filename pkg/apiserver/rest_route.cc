@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/json.h"
 #include "pkg/apiserver/discovery.h"
 #include "pkg/apiserver/value.h"
 #include "pkg/apiserver/yaml.h"
@@ -180,7 +181,7 @@ bool WantsPretty(const HttpRequest& request, const Query& query) {
 
 std::string EncodeContinue(uint64_t rv, std::string_view start) {
   std::string json = absl::StrCat("{\"v\":\"meta.k8s.io/v1\",\"rv\":", rv, ",\"start\":");
-  AppendString(start, &json);
+  api::AppendJsonString(start, &json);
   json += '}';
   std::string out = absl::WebSafeBase64Escape(json);
   while (out.ends_with('=')) out.pop_back();

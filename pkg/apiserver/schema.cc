@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 
+#include "pkg/api/json.h"
 #include "pkg/api/quantity.h"
 #include "pkg/apiserver/schema_types.h"
 #include "pkg/util/status.h"
@@ -368,7 +369,7 @@ void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
   out->push_back('{');
   for (size_t n = 0; n < order.size(); ++n) {
     if (n > 0) out->push_back(',');
-    AppendString(v.keys[order[n]], out);
+    api::AppendJsonString(v.keys[order[n]], out);
     out->push_back(':');
     EncodeOne(v.items[order[n]], f, out);
   }

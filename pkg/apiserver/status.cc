@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/json.h"
 #include "pkg/apiserver/value.h"
 
 namespace berth::apiserver {
@@ -91,7 +92,7 @@ std::string ApiError::ToJson() const {
     if (value.empty()) return;
     if (out.back() != '{') out += ',';
     out.append("\"").append(key).append("\":");
-    AppendString(value, &out);
+    api::AppendJsonString(value, &out);
   };
   member("message", message);
   member("reason", reason);
@@ -194,16 +195,16 @@ ApiError Gone(std::string_view message) {
 
 std::string DeletedStatus(GroupResource r, std::string_view name, std::string_view uid) {
   std::string out = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":)";
-  AppendString(name, &out);
+  api::AppendJsonString(name, &out);
   if (!r.group.empty()) {
     out += ",\"group\":";
-    AppendString(r.group, &out);
+    api::AppendJsonString(r.group, &out);
   }
   out += ",\"kind\":";
-  AppendString(r.resource, &out);
+  api::AppendJsonString(r.resource, &out);
   if (!uid.empty()) {
     out += ",\"uid\":";
-    AppendString(uid, &out);
+    api::AppendJsonString(uid, &out);
   }
   return out + "}}\n";
 }

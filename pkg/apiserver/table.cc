@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "pkg/api/json.h"
 #include "pkg/apiserver/value.h"
 
 namespace berth::apiserver {
@@ -471,13 +472,13 @@ std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<O
   for (size_t i = 0; i < printer.columns.size(); ++i) {
     const Column& c = printer.columns[i];
     out.append(i > 0 ? ",{\"name\":" : "{\"name\":");
-    AppendString(c.name, &out);
+    api::AppendJsonString(c.name, &out);
     out.append(",\"type\":");
-    AppendString(c.type, &out);
+    api::AppendJsonString(c.type, &out);
     out.append(",\"format\":");
-    AppendString(c.format, &out);
+    api::AppendJsonString(c.format, &out);
     out.append(",\"description\":");
-    AppendString(c.description, &out);
+    api::AppendJsonString(c.description, &out);
     absl::StrAppend(&out, ",\"priority\":", c.priority, "}");
   }
   out.append("],\"rows\":[");

@@ -464,47 +464,6 @@ Value FromJson(const api::Json& j) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-void AppendString(std::string_view s, std::string* out) {
-  static const auto kPlain = [] {
-    std::array<bool, 256> plain{};
-    for (int c = 0x20; c < 256; ++c) plain[static_cast<size_t>(c)] = true;
-    for (unsigned char c : {'"', '\\', '<', '>', '&'}) plain[c] = false;
-    plain[0xe2] = false;  // U+2028 and U+2029 begin with it
-    return plain;
-  }();
-  constexpr char kHex[] = "0123456789abcdef";
-  out->push_back('"');
-  size_t run = 0;
-  for (size_t i = 0; i < s.size(); ++i) {
-    auto c = static_cast<unsigned char>(s[i]);
-    if (kPlain[c]) continue;
-    std::string_view rest = s.substr(i, 3);
-    bool separator = rest == "\xe2\x80\xa8" || rest == "\xe2\x80\xa9";
-    if (c == 0xe2 && !separator) continue;
-    out->append(s.substr(run, i - run));
-    if (c == '"' || c == '\\') {
-      out->push_back('\\');
-      out->push_back(s[i]);
-    } else if (c == '\n') {
-      out->append("\\n");
-    } else if (c == '\r') {
-      out->append("\\r");
-    } else if (c == '\t') {
-      out->append("\\t");
-    } else if (separator) {
-      out->append(s[i + 2] == '\xa8' ? "\\u2028" : "\\u2029");
-      i += 2;
-    } else {
-      out->append("\\u00");
-      out->push_back(kHex[c >> 4]);
-      out->push_back(kHex[c & 15]);
-    }
-    run = i + 1;
-  }
-  out->append(s.substr(run));
-  out->push_back('"');
-}
-
 namespace {
 
 std::vector<size_t> SortedOrder(const Value& v) {
@@ -526,7 +485,7 @@ void Append(const Value& v, bool sorted, std::string* out) {
       out->append(v.text());
       return;
     case Value::Type::kString:
-      AppendString(v.text(), out);
+      api::AppendJsonString(v.text(), out);
       return;
     case Value::Type::kArray:
       out->push_back('[');
@@ -543,7 +502,7 @@ void Append(const Value& v, bool sorted, std::string* out) {
       for (size_t n = 0; n < v.items.size(); ++n) {
         size_t i = sorted ? order[n] : n;
         if (n > 0) out->push_back(',');
-        AppendString(v.keys[i], out);
+        api::AppendJsonString(v.keys[i], out);
         out->push_back(':');
         Append(v.items[i], sorted, out);
       }

@@ -87,7 +87,6 @@ void AppendJson(const Value& v, std::string* out);
 std::string ToJson(const Value& v);
 // The same with the members of all objects in bytewise order, as Go writes maps.
 std::string ToSortedJson(const Value& v);
-void AppendString(std::string_view s, std::string* out);
 
 // Two-space indentation of a compact JSON text, as Go's json.Indent writes it.
 std::string Indent(std::string_view json);

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include "pkg/api/json.h"
+
 namespace berth::apiserver {
 namespace {
 
@@ -44,7 +46,7 @@ void AppendYaml(const Value& v, size_t indent, bool in_list, std::string* out) {
       if (PlainYaml(v.text())) {
         out->append(v.text());
       } else {
-        AppendString(v.text(), out);
+        api::AppendJsonString(v.text(), out);
       }
       out->push_back('\n');
       return;
@@ -70,7 +72,7 @@ void AppendYaml(const Value& v, size_t indent, bool in_list, std::string* out) {
         if (PlainYaml(v.keys[i])) {
           out->append(v.keys[i]);
         } else {
-          AppendString(v.keys[i], out);
+          api::AppendJsonString(v.keys[i], out);
         }
         out->push_back(':');
         const Value& e = v.items[i];
