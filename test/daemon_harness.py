@@ -105,6 +105,14 @@ class Api:
             "apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "PriorityClass", "metadata": {"name": name},
             "value": value})
 
+    def restart(self):
+        """Kills it, and starts another at the same port with the nodes and pods that there were."""
+        kept = write_objects("kept.json", [dict(o, apiVersion="v1", kind=kind) for kind, path in (("Node", "nodes"), ("Pod", "pods"))
+                                           for o in self.get(f"/api/v1/{path}")["items"]])
+        self.process.kill()
+        self.process.wait()
+        self.process = Api.start(kept, port=self.port).process
+
     def check_not_overcommitted(self):
         room = {n["metadata"]["name"]: cpu(n["status"]["allocatable"]["cpu"]) for n in self.get("/api/v1/nodes")["items"]}
         used = dict.fromkeys(room, 0)
@@ -114,6 +122,13 @@ class Api:
                     cpu(c.get("resources", {}).get("requests", {}).get("cpu", "0")) for c in p["spec"]["containers"])
         bad = {n: (used[n], room[n]) for n in room if used[n] > room[n]}
         assert not bad, f"overcommitted nodes (used, allocatable): {bad}"
+
+
+def check_bound_once(names, *proxies):
+    """Of all bindings that the server carried out, one was for each pod."""
+    done = [path.split("/")[6] for p in proxies for method, path, status in p.answers
+            if method == "POST" and path.endswith("/binding") and status == 201]
+    assert sorted(done) == sorted(names), (sorted(done), sorted(names))
 
 
 def cpu(text):
@@ -211,15 +226,20 @@ class Proxy:
     "lose-answer"           the server does it, the client never hears of it
     (status, headers, body) answered like this, the server never sees it
     ("cut", n)              the answer is cut off after n bytes of its body
+    ("slow", seconds)       the server does it at once, the answer comes that much later
+    ("dribble", seconds)    the answer comes byte by byte, with a pause behind each
     ("garbage",)            the answer is no HTTP
     """
 
     def __init__(self, upstream, fault=lambda method, path: None, port=0):
         self.upstream, self.fault = upstream, fault
         self.seen = []  # (method, path) of all requests
+        self.answers = []  # (method, path, status) of what the server answered, whether the client got it or not
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
+        self.writing = 0  # requests but GETs that the server has not answered yet
+        self.lock = threading.Lock()
         self.connections = set()
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -283,20 +303,35 @@ class Proxy:
             return True
         up = socket.create_connection(("127.0.0.1", self.upstream))
         self.connections.add(up)
+        write = int(method != "GET")
+        self._count(write)
         try:
             up.sendall(b"".join(h for h in head if not h.lower().startswith(b"connection:")) +
                        b"Connection: close\r\n\r\n" + body)
-            if fault == "lose-answer":
-                while up.recv(65536):
-                    pass
-                return False
-            limit = fault[1] if isinstance(fault, tuple) and fault[0] == "cut" else None
+            kind, value = fault if isinstance(fault, tuple) else (fault, None)
+            limit = value if kind == "cut" else None
             answer = b""
             while b"\r\n\r\n" not in answer:
                 more = up.recv(65536)
                 if not more:
                     return False
                 answer += more
+            self.answers.append((method, path, int(answer.split(b" ", 2)[1])))
+            self._count(-write)
+            write = 0
+            if fault == "lose-answer":
+                while up.recv(65536):
+                    pass
+                return False
+            if kind == "slow":
+                time.sleep(value)
+            if kind == "dribble":
+                while answer:
+                    for i in range(len(answer)):
+                        s.sendall(answer[i:i + 1])
+                        time.sleep(value)
+                    answer = up.recv(65536)
+                return False
             head_end = answer.index(b"\r\n\r\n") + 4
             sent = len(answer) - head_end
             if limit is not None and sent > limit:
@@ -312,8 +347,13 @@ class Proxy:
                 sent += len(more)
             return False
         finally:
+            self._count(-write)
             self.connections.discard(up)
             up.close()
+
+    def _count(self, n):
+        with self.lock:
+            self.writing += n
 
 
 def status_body(code, reason, message):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Two schedulers and one lock: one decides at a time, the other takes over, and nothing is bound by both."""
 import signal
+import threading
 
 from daemon_harness import *
 
@@ -20,6 +21,18 @@ def start(api, name, *flags):
 
 def is_leader(s):
     return s.metrics().get('leader_election_master_status{name="kube-scheduler"}') == 1
+
+
+def takes_over(paused, other):
+    """Stops one for so long that the other one leads."""
+    paused.process.send_signal(signal.SIGSTOP)
+    wait_until("the other one leads", lambda: is_leader(other))
+
+
+def wakes_up_and_ends(paused):
+    paused.process.send_signal(signal.SIGCONT)
+    wait_until("the one that was paused has ended", lambda: paused.process.poll() is not None)
+    assert paused.process.returncode == 1 and "error: lost lease" in paused.log(), paused.log()[-2000:]
 
 
 def one_leads_and_hands_over_when_it_ends():
@@ -64,19 +77,81 @@ def a_leader_paused_past_its_lease_binds_nothing_and_ends():
     wait_until("a leader", lambda: is_leader(first))
     second = start(api, "second")
     second.wait_for_log("attempting to acquire")
-    first.process.send_signal(signal.SIGSTOP)
-    wait_until("the other one leads", lambda: is_leader(second))
+    takes_over(first, second)
     names = [f"p{i}" for i in range(16)]
     for n in names:
         api.add_pod(n, cpu="1")
-    first.process.send_signal(signal.SIGCONT)
-    wait_until("the one that was paused has ended", lambda: first.process.poll() is not None)
-    assert first.process.returncode == 1, first.process.returncode
-    assert "error: lost lease" in first.log(), first.log()[-2000:]
+    wakes_up_and_ends(first)
     wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
     api.check_not_overcommitted()
     m = second.metrics()
     assert m["scheduler_pods_bound_total"] == 16 and m["scheduler_bind_failures_total"] == 0, m
+
+
+def a_bind_of_a_paused_leader_arrives_when_another_leads():
+    """The network holds on to a bind of the first, and delivers it when the second has long placed that pod."""
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="2") for i in range(3)]))
+    delivered = threading.Event()
+
+    def hold(method, path):
+        if method == "POST" and path.endswith("/binding"):
+            delivered.wait(DEADLINE)
+        return None
+
+    slow, quick = Proxy(api.port, hold), Proxy(api.port)
+    first = start(slow, "first")
+    wait_until("a leader", lambda: is_leader(first))
+    second = start(quick, "second")
+    second.wait_for_log("attempting to acquire")
+    names = [f"p{i}" for i in range(6)]
+    for n in names:
+        api.add_pod(n, cpu="1")
+    wait_until("a bind on its way", lambda: [p for m, p in slow.seen if p.endswith("/binding")])
+    takes_over(first, second)
+    wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
+    where = api.placements()
+    delivered.set()
+    wakes_up_and_ends(first)
+    wait_until("no write under way", lambda: slow.writing == 0)
+    assert any(status == 409 for m, p, status in slow.answers if p.endswith("/binding")), slow.answers
+    assert api.placements() == where
+    check_bound_once(names, slow, quick)
+    api.check_not_overcommitted()
+
+
+def binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
+    """Binds wait for the first's rate limit when it is stopped. By the time it goes on, other pods have their places,
+    and pods of their names wait again."""
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="6") for i in range(5)]))
+    slow, quick = Proxy(api.port), Proxy(api.port)
+    first = start(slow, "first", "--kube-api-qps=4", "--kube-api-burst=12")
+    wait_until("a leader", lambda: is_leader(first))
+    second = start(quick, "second")
+    second.wait_for_log("attempting to acquire")
+    names = [f"p{i}" for i in range(30)]
+    for n in names:
+        api.add_pod(n, cpu="1")
+    wait_until("binds that wait", lambda: first.metrics()["rest_client_throttled_requests"] >= 10)
+    takes_over(first, second)
+    wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
+    sent = [path for method, path in slow.seen if path.endswith("/binding")]
+    gone = [n for n in names if not [p for p in sent if p.endswith(f"/{n}/binding")]]
+    assert len(gone) >= 10, gone
+    for n in gone:
+        api.call("DELETE", f"/api/v1/namespaces/default/pods/{n}?gracePeriodSeconds=0")
+    others = [f"q{i}" for i in range(len(gone))]
+    for n in others:
+        api.add_pod(n, cpu="1")
+    wait_until("others in their places", lambda: all(api.placements().get(n) for n in others))
+    for n in gone:
+        api.add_pod(n, cpu="1")
+    second.wait_for_log(f"Failed to schedule pod: default/{gone[-1]}")
+    wakes_up_and_ends(first)
+    wait_until("no write under way", lambda: slow.writing == 0)
+    late = [path for method, path in slow.seen if path.endswith("/binding")][len(sent):]
+    assert not late, late
+    assert not any(api.placements()[n] for n in gone)
+    api.check_not_overcommitted()
 
 
 def a_stolen_lock_ends_the_process():
@@ -127,5 +202,6 @@ def other_kinds_of_locks():
 
 
 run(one_leads_and_hands_over_when_it_ends, a_killed_leader_is_replaced,
-    a_leader_paused_past_its_lease_binds_nothing_and_ends, a_stolen_lock_ends_the_process,
+    a_leader_paused_past_its_lease_binds_nothing_and_ends, a_bind_of_a_paused_leader_arrives_when_another_leads,
+    binds_that_a_paused_leader_had_yet_to_send_are_not_sent, a_stolen_lock_ends_the_process,
     an_unreachable_api_server_ends_the_leader, bad_timings_and_locks_are_errors, other_kinds_of_locks)

@@ -198,6 +198,19 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     }
   }
 
+  // Fails what must not be sent any more; never inside the caller's call.
+  bool Late(ExchangePtr e) {
+    if (!e->request.may_send || e->request.may_send()) return false;
+    Finish(e);
+    executor_->Post([w = weak_from_this(), e = std::move(e)] {
+      if (w.expired()) return;
+      Reply r;
+      r.error = std::string(kNotSent);
+      e->done(std::move(r));
+    });
+    return true;
+  }
+
   void Dispatch(const ExchangePtr& e) {
     RefreshTls();
     e->connection.reset();
@@ -223,7 +236,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
 
   void ServeWaiting() {
     while (!waiting_.empty()) {
-      if (waiting_.front()->over) {
+      if (waiting_.front()->over || Late(waiting_.front())) {
         waiting_.pop_front();
         continue;
       }
@@ -241,7 +254,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   // The least busy connection gets the next request; a new one is opened only when all are busy.
   void FillPipelines() {
     while (!waiting_pipelined_.empty()) {
-      if (waiting_pipelined_.front()->over) {
+      if (waiting_pipelined_.front()->over || Late(waiting_pipelined_.front())) {
         waiting_pipelined_.pop_front();
         continue;
       }

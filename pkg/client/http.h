@@ -38,6 +38,10 @@ struct Request {
   absl::Duration timeout;
   bool pipeline = false;
   bool throttled = true;  // false: passes the rate limiter by (watches, leases)
+  // Do() only. Asked on the I/O thread right before the bytes are handed to the socket; false: the request fails, and
+  // the server never sees it. So what waited for its turn while the process was stopped is not sent when its time is
+  // over.
+  std::function<bool()> may_send;
 };
 
 // How an exchange ended. Either `status` is set, or `error` says why there is no answer.

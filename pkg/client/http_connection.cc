@@ -174,7 +174,7 @@ void Connection::OnOpen() {
   dial_timer_.cancel();
   in_.resize(kFirstBuffer);
   Read();
-  Flush();
+  FlushWaiting();
 }
 
 void Connection::Send(ExchangePtr e) {
@@ -196,6 +196,17 @@ void Connection::Send(ExchangePtr e) {
   if (open_) Flush();
 }
 
+// Some of what waited may have waited too long; what else is there is no younger.
+void Connection::FlushWaiting() {
+  for (auto it = in_flight_.rbegin(); it != in_flight_.rend() && !(*it)->written; ++it) {
+    const Exchange& e = **it;
+    if (e.over || !e.request.may_send || e.request.may_send()) continue;
+    Close(std::string(kNotSent));
+    return;
+  }
+  Flush();
+}
+
 void Connection::Flush() {
   if (writing_ || out_.empty() || closed_) return;
   writing_ = true;
@@ -206,7 +217,7 @@ void Connection::Flush() {
     self->writing_ = false;
     if (self->closed_) return;
     if (!ec) {
-      self->Flush();
+      self->FlushWaiting();
       return;
     }
     // The server may have answered before it closed; what it said comes from the reading side.

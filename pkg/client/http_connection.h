@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "pkg/client/http.h"
 #include "pkg/client/response_parser.h"
@@ -16,6 +17,9 @@
 namespace berth::client {
 
 class Connection;
+
+// The error of a request whose may_send said no.
+inline constexpr std::string_view kNotSent = "not sent: its time is over";
 
 // A request on its way, from Do() or Open() to its end.
 struct Exchange {
@@ -83,6 +87,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void ShakeHands();
   void OnOpen();
   void Flush();
+  void FlushWaiting();
   void Read();
   void OnRead(const Error& ec, size_t n);
   void Parse();

@@ -1,5 +1,6 @@
 #include "pkg/client/http.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "pkg/client/fake_server.h"
@@ -361,6 +362,49 @@ TEST_CASE("what is pipelined behind a cut answer may have been done; behind Conn
   };
   CHECK(run({"a", "cut", "b"}) == std::vector<std::string>{"a", "EOF maybe", "EOF maybe"});
   CHECK(run({"c", "last", "d", "e"}) == std::vector<std::string>{"c", "last", "d", "e"});
+}
+
+TEST_CASE("what may not be sent any more when its turn comes is not sent") {
+  bool may = true;  // of the I/O thread
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); },
+            [](HttpOptions& o) {
+              o.max_connections = 1;
+              o.pipeline_connections = o.slow_pipeline_connections = 1;
+              o.pipeline_depth = 1;
+            });
+  Mailbox<std::string> done;
+  f.io.Run([&] {
+    for (bool pipeline : {false, true}) {
+      for (const char* body : {"first", "second"}) {
+        Request r = Post("/x", body);
+        r.pipeline = pipeline;
+        r.may_send = [&may] { return may; };
+        // The first answer ends the time of those that wait behind it.
+        f.client->Do(r, [&](Reply a) {
+          may = false;
+          done.Put(a.status != 0 ? a.body : a.error + (a.maybe_done ? " maybe" : ""));
+        });
+      }
+    }
+  });
+  REQUIRE(done.WaitFor(4));
+  auto values = done.values();
+  CHECK(std::count(values.begin(), values.end(), "not sent: its time is over") >= 2);
+  CHECK(f.server.requests().size() + std::count(values.begin(), values.end(), "not sent: its time is over") == 4);
+}
+
+TEST_CASE("what may not be sent any more when its connection stands is not sent") {
+  int asked = 0;
+  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); }, [](HttpOptions&) {});
+  Mailbox<std::string> done;
+  f.io.Run([&] {
+    Request r = Post("/x", "x");
+    r.may_send = [&asked] { return ++asked == 1; };  // yes before the connection is begun, no behind
+    f.client->Do(r, [&](Reply a) { done.Put(a.status != 0 ? a.body : a.error + (a.maybe_done ? " maybe" : "")); });
+  });
+  REQUIRE(done.WaitFor(1));
+  CHECK(done.values() == std::vector<std::string>{"not sent: its time is over"});
+  CHECK(f.server.requests().empty());
 }
 
 TEST_CASE("a stream hands pieces over as they come and ends") {

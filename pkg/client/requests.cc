@@ -155,6 +155,7 @@ absl::StatusOr<std::string> ApplyClaimRef(std::string_view pv, const ClaimRefere
 void Requests::Bind(const Binding& b, Done<Nothing> done) {
   Request r;
   r.method = Method::kPost;
+  r.may_send = may_write_;
   r.target = PodPath(b.ns, b.pod, "/binding");
   r.pipeline = true;
   std::string& out = r.body;
@@ -186,6 +187,7 @@ void Requests::GetPod(std::string_view ns, std::string_view name, Done<api::PodP
 void Requests::PutPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done) {
   Request r;
   r.method = Method::kPut;
+  r.may_send = may_write_;
   r.target = PodPath(ns, name, "/status");
   r.body = std::move(body);
   client_->Do(std::move(r), Decode<api::PodPtr>("pods", name, Method::kPut, PodWithRaw, std::move(done)));
@@ -194,6 +196,7 @@ void Requests::PutPodStatus(std::string_view ns, std::string_view name, std::str
 void Requests::DeletePod(std::string_view ns, std::string_view name, std::string_view uid, Done<Nothing> done) {
   Request r;
   r.method = Method::kDelete;
+  r.may_send = may_write_;
   r.target = PodPath(ns, name);
   r.body = R"({"kind":"DeleteOptions","apiVersion":"v1")";
   if (!uid.empty()) absl::StrAppend(&r.body, ",\"preconditions\":{\"uid\":", JsonString(uid), "}");
@@ -224,6 +227,7 @@ void Requests::PutPersistentVolume(std::string_view name, std::string body,
   using Ptr = std::shared_ptr<const api::PersistentVolume>;
   Request r;
   r.method = Method::kPut;
+  r.may_send = may_write_;
   r.target = absl::StrCat("/api/v1/persistentvolumes/", PercentEncode(name));
   r.body = std::move(body);
   auto decode = FromJson<Ptr>([](api::Json j) {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pkg/api/types.h"
@@ -68,8 +69,10 @@ struct AccessAnswer {
 
 class Requests {
  public:
-  // The client must outlive this object and its callbacks.
-  explicit Requests(HttpClient* client) : client_(client) {}
+  // The client must outlive this object and its callbacks. `may_write`: asked on the I/O thread right before a change
+  // of an object (not a review) is sent; false: it fails without having been sent. Empty: always.
+  explicit Requests(HttpClient* client, std::function<bool()> may_write = {})
+      : client_(client), may_write_(std::move(may_write)) {}
 
   // POST pods/NAME/binding. The views are read during the call only. Pipelined.
   void Bind(const Binding& binding, Done<Nothing> done);
@@ -96,6 +99,7 @@ class Requests {
 
  private:
   HttpClient* client_;
+  std::function<bool()> may_write_;
 };
 
 }  // namespace berth::client

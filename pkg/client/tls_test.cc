@@ -175,7 +175,7 @@ TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut 
   auto client = NewHttpClient(io.executor(), o);
   REQUIRE(client.ok());
   // The server waits for the end of a request that is none.
-  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/", "", "", {}, false, true}).error ==
+  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/", "", "", {}, false, true, {}}).error ==
         "net/http: TLS handshake timeout");
   io.Run([&] { client->reset(); });
 
@@ -183,7 +183,7 @@ TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut 
   o.port = static_cast<uint16_t>(f.server->port());
   o.tls_timeout = absl::Seconds(10);
   client = NewHttpClient(io.executor(), o);
-  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/stream", "", "", {}, false, true}).error ==
+  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/stream", "", "", {}, false, true, {}}).error ==
         "unexpected EOF");
   io.Run([&] { client->reset(); });
 }
@@ -192,16 +192,16 @@ TEST_CASE("TLS settings that cannot work are refused with the reason") {
   auto error = [](TlsOptions t) { return util::Message(NewTlsContext(t).status()); };
   TlsOptions t;
   t.ca_pem = "nonsense";
-  CHECK_THAT(error(t), Catch::StartsWith("unable to load root certificates: "));
+  CHECK_THAT(error(t), Catch::StartsWith("unable to load root certificates (certificate-authority): "));
   t = Trust();
   t.cert_pem = Certs().Read("client.pem");
   CHECK(error(t) == "a client certificate needs a client key");
   t.key_pem = Certs().Read("server.key");
   CHECK_THAT(error(t), Catch::Contains("client key"));
   t.key_pem = "nonsense";
-  CHECK_THAT(error(t), Catch::StartsWith("unable to load client key: "));
+  CHECK_THAT(error(t), Catch::StartsWith("unable to load client key (client-key): "));
   t.cert_pem = "nonsense";
-  CHECK_THAT(error(t), Catch::StartsWith("unable to load client certificate: "));
+  CHECK_THAT(error(t), Catch::StartsWith("unable to load client certificate (client-certificate): "));
   t = Trust();
   t.insecure_skip_verify = true;
   CHECK(error(t) == "specifying a root certificates file with the insecure flag is not allowed");
