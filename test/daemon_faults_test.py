@@ -49,12 +49,52 @@ def watch_is_cut_in_the_middle_of_an_object():
     proxy = Proxy(api.port, fault)
     s = Scheduler(proxy.url)
     s.wait_for_log("Caches are synced")
+    names = []
+
+    def one_more():
+        names.append(f"p{len(names)}")
+        api.add_pod(names[-1], cpu="100m")
+        wait_until("the pod placed", lambda: all_placed(api, names))
+        return len(cuts) == 5
+
+    wait_until("five cuts", one_more)
+    check_bound_once(names, proxy)
+
+
+def slow_server():
+    """Each answer, of lists and watches too, comes seconds late; one of them takes longer than all others."""
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(3)]))
+    proxy = Proxy(api.port, lambda method, path: ("slow", 4 if path.endswith("/p3/binding") else 1.5))
+    s = Scheduler(proxy.url)
+    s.wait_for_log("Caches are synced")
     names = [f"p{i}" for i in range(20)]
     for n in names:
-        api.add_pod(n, cpu="100m")
+        api.add_pod(n)
+    api.add_pod("big", cpu="100")
     wait_until("all pods placed", lambda: all_placed(api, names))
-    assert len(cuts) == 5, cuts
-    assert sorted(binds(proxy)) == sorted(names), "each pod is bound once"
+    wait_until("the condition of big", lambda: [
+        c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"])
+    wait_until("all binds answered", lambda: s.metrics()["scheduler_binding_latency_microseconds_count"] == 20)
+    check_bound_once(names, proxy)
+    api.check_not_overcommitted()
+    assert s.metrics()["scheduler_bind_outcome_unknown_total"] == 0
+    assert s.stop() == 0
+
+
+def answers_that_dribble():
+    """Lists, watches and the answers to binds arrive byte by byte."""
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(2)]))
+    proxy = Proxy(api.port, lambda method, path: ("dribble", 0.0002))
+    s = Scheduler(proxy.url)
+    s.wait_for_log("Caches are synced")
+    names = [f"p{i}" for i in range(8)]
+    for n in names:
+        api.add_pod(n)
+    wait_until("all pods placed", lambda: all_placed(api, names))
+    wait_until("the watch has told of all", lambda: s.metrics()['scheduler_scheduler_cache_size{type="assumed_pods"}'] == 0)
+    check_bound_once(names, proxy)
+    api.check_not_overcommitted()
+    assert s.stop() == 0
 
 
 def answers_that_are_errors_or_garbage():
@@ -99,49 +139,96 @@ def answers_that_are_errors_or_garbage():
     assert s.process.poll() is None
 
 
-def storm_of_errors():
-    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]))
-    count = {"n": 0}
+STORM = [None, (500, {}, "oops"), None, "lose-answer", "refuse", (503, {"Retry-After": "1"}, ""), ("garbage",), ("cut", 300)]
 
-    def fault(method, path):
-        if "watch=true" in path or method == "GET" and "?" in path:
-            return None
-        count["n"] += 1
-        if count["n"] > 300:
-            return None
-        return [None, (500, {}, "oops"), None, "lose-answer", "refuse", (503, {}, ""), ("garbage",)][count["n"] % 7]
 
-    proxy = Proxy(api.port, fault)
-    s = Scheduler(proxy.url)
-    names = [f"p{i}" for i in range(40)]
-    for n in names:
-        api.add_pod(n)
-    wait_until("all pods placed", lambda: all_placed(api, names))
+class Storm:
+    """Lets most requests fail, lists and watches too, in turn with each kind of fault; counts those that did."""
+
+    def __init__(self, limit):
+        self.lock, self.asked, self.limit, self.hit = threading.Lock(), 0, limit, {"write": 0, "list": 0, "watch": 0}
+
+    def over(self):
+        return self.asked >= self.limit
+
+    def __call__(self, method, path):
+        with self.lock:
+            if self.over():
+                return None
+            self.asked += 1
+            fault = STORM[self.asked % len(STORM)]
+            if fault == "lose-answer" and "watch=true" in path:
+                fault = "refuse"  # the answer to a watch has no end to wait for
+            if fault:
+                self.hit["write" if method != "GET" else "watch" if "watch=true" in path else "list"] += 1
+            return fault
+
+
+def settles(api, proxy, s, storm, names):
+    wait_until("all pods placed", lambda: all_placed(api, names), 90)
     api.check_not_overcommitted()
+    check_bound_once(names, proxy)
+    assert all(storm.hit.values()), storm.hit
+    assert s.process.poll() is None
+    # Nothing is left half known: what the scheduler believes is what there is.
+    wait_until("all assumed pods confirmed", lambda: s.metrics()['scheduler_scheduler_cache_size{type="assumed_pods"}'] == 0)
     s.process.send_signal(signal.SIGUSR2)
     s.wait_for_log("cache comparer: no differences")
 
 
-def api_server_restarts(keep_state):
-    objects = [node(f"n{i}") for i in range(3)] + [pod(f"p{i}", uid=f"uid-{i}") for i in range(6)]
+def storm_of_errors():
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]))
+    storm = Storm(300)
+    proxy = Proxy(api.port, storm)
+    s = Scheduler(proxy.url)
+    names = [f"p{i}" for i in range(40)]
+    for n in names:
+        api.add_pod(n)
+    settles(api, proxy, s, storm, names)
+
+
+def storm_while_the_api_server_restarts():
+    objects = [node(f"n{i}") for i in range(5)]
     api = Api.start(write_objects("cluster.json", objects))
+    storm, closed = Storm(0), threading.Event()
+    proxy = Proxy(api.port, lambda method, path: "refuse" if closed.is_set() else storm(method, path))
+    s = Scheduler(proxy.url)
+    s.wait_for_log("Caches are synced")
+    early, late = [f"p{i}" for i in range(20)], [f"q{i}" for i in range(20)]
+    storm.limit = 200
+    for n in early:
+        api.add_pod(n)
+    wait_until("some pods placed", lambda: any(api.placements().values()))
+    # The new server begins with what the old one knew at its end.
+    closed.set()
+    wait_until("no write under way", lambda: proxy.writing == 0)
+    api.restart()
+    proxy.cut_all()
+    for n in late:
+        api.add_pod(n)
+    closed.clear()
+    settles(api, proxy, s, storm, early + late)
+
+
+def api_server_restarts(keep_state):
+    cluster = write_objects("cluster.json", [node(f"n{i}") for i in range(3)] + [pod(f"p{i}", uid=f"uid-{i}") for i in range(6)])
+    api = Api.start(cluster)
     s = Scheduler(api.url)
     names = [f"p{i}" for i in range(6)]
     wait_until("all pods placed", lambda: all_placed(api, names))
+    before = api.placements()
     if keep_state:
-        write_objects("cluster.json", [dict(o, apiVersion="v1", kind=kind) for kind, path in (("Node", "nodes"), ("Pod", "pods"))
-                                       for o in api.get(f"/api/v1/{path}")["items"]])
-    api.process.kill()
-    api.process.wait()
-    again = Api.start(scratch("cluster.json"), port=api.port)
-    stored = again.get("/api/v1/pods")["items"]
-    before = {o["metadata"]["name"]: o["spec"].get("nodeName") for o in stored}
-    again.add_pod("new")
-    wait_until("all pods placed again", lambda: all_placed(again, names + ["new"]), 90)
-    again.check_not_overcommitted()
+        api.restart()
+    else:
+        api.process.kill()
+        api.process.wait()
+        Api.start(cluster, port=api.port)
+    api.add_pod("new")
+    wait_until("all pods placed again", lambda: all_placed(api, names + ["new"]), 90)
+    api.check_not_overcommitted()
     if keep_state:
-        after = again.placements()
-        assert all(before[n] and after[n] == before[n] for n in names), (before, after)
+        after = api.placements()
+        assert all(after[n] == before[n] for n in names), (before, after)
     assert s.process.poll() is None
     s.process.send_signal(signal.SIGUSR2)
     s.wait_for_log("cache comparer: no differences")
@@ -196,5 +283,5 @@ def pods_that_never_fit_do_not_hold_up_others():
 
 
 run(api_server_is_down_at_start, ends_while_the_api_server_is_down, watch_is_cut_in_the_middle_of_an_object,
-    answers_that_are_errors_or_garbage, storm_of_errors, api_server_restarts_with_its_state,
-    api_server_restarts_and_has_forgotten, killed_between_assume_and_bind, pods_that_never_fit_do_not_hold_up_others)
+    slow_server, answers_that_dribble, answers_that_are_errors_or_garbage, storm_of_errors,
+    storm_while_the_api_server_restarts, api_server_restarts_with_its_state, api_server_restarts_and_has_forgotten, killed_between_assume_and_bind, pods_that_never_fit_do_not_hold_up_others)

@@ -246,6 +246,53 @@ TEST_CASE("a list older than what was seen is not believed but read from the sto
   CHECK_THAT(f.api.target(), Catch::Contains("watch=true"));
 }
 
+TEST_CASE("a watch that is torn soon is a reason to list again, after a second") {
+  Fixture f;
+  f.api.Serve(200, List("10", {Node("n1", "5")}));
+  f.api.Head(200);
+  f.api.Data(Event("ADDED", Node("n2", "11")));
+  CHECK(f.Told() == "+n1!+n2|");
+  f.executor.Advance(absl::Milliseconds(400));
+  f.api.End("unexpected EOF");
+  f.executor.Advance(absl::Milliseconds(599));
+  CHECK(f.api.calls.size() == 2);
+  f.executor.Advance(absl::Milliseconds(1));
+  CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
+}
+
+TEST_CASE("behind a torn watch the server is asked how far it is, until it says so") {
+  Fixture f;
+  f.Begin();
+  f.api.End("unexpected EOF");
+  auto watch = f.api.calls.back();
+  CHECK(watch->request.target == "/api/v1/nodes?resourceVersion=10&timeoutSeconds=450&watch=true");
+  f.api.Head(200);
+  f.executor.Advance(absl::Milliseconds(200));
+  CHECK(f.api.target() == "/api/v1/nodes?limit=1");
+  f.api.Answer(500);
+  // What the watch says meanwhile does not tell whether something was left out before it.
+  f.api.Data(Event("ADDED", Node("n9", "12")), watch);
+  CHECK(f.Told() == "+n9|");
+  f.executor.Advance(absl::Milliseconds(400));
+  CHECK(f.api.calls.size() == 5);
+  f.api.Break("EOF");
+  f.executor.Advance(absl::Milliseconds(800));
+  CHECK(f.api.calls.size() == 6);
+  SECTION("it has lost its data") {
+    f.api.Answer(200, List("7", {}));
+    CHECK(f.api.target() == "/api/v1/nodes");
+    f.api.Serve(200, List("8", {Node("n1", "5"), Node("n2", "6")}));
+    CHECK(f.Told() == "~n1~n2-n9|");
+    CHECK(f.api.target() == "/api/v1/nodes?resourceVersion=8&timeoutSeconds=450&watch=true");
+  }
+  SECTION("it has not") {
+    f.api.Answer(200, List("10", {}));
+    f.executor.Advance(absl::Seconds(60));
+    CHECK(f.api.calls.size() == 6);
+    CHECK_FALSE(watch->cancelled);
+  }
+}
+
 TEST_CASE("a list as old as what was seen is believed") {
   Fixture f;
   f.Begin();

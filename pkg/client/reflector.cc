@@ -302,23 +302,31 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     o.idle_timeout = absl::Seconds(seconds) + kWatchGrace;
     auto handlers = Handlers(&Impl::OnHead, &Impl::OnWatchData, &Impl::OnWatchEnd);
     stream_ = client_->Open(request_, o, std::move(handlers));
-    if (torn_) After(kProbeAfter, &Impl::Probe);
+    if (torn_) {
+      resumed_at_ = newest_;
+      probe_wait_ = kProbeAfter;
+      After(probe_wait_, &Impl::Probe);
+    }
   }
 
-  // A server that was restarted without its data counts versions from the beginning, and a watch from a version it has
-  // yet to reach says nothing. Any list tells how far it is.
+  // A server that was restarted without its data counts versions from the beginning; a watch from a version that it has
+  // yet to reach says nothing, and says nothing of what comes until then. Any list tells how far it is.
   void Probe() {
-    if (framer_ || watch_events_ > 0) return;
-    torn_ = false;
     Request probe;
     probe.throttled = false;
     probe.target = absl::StrCat(Path(), "?", Selector(), "limit=1");
     client_->Do(std::move(probe), [w = weak_from_this(), turn = turn_](const Reply& r) {
       auto self = w.lock();
-      if (self == nullptr || self->stopped_ || self->turn_ != turn || self->watch_events_ > 0 || !r.ok()) return;
-      if (!self->doc_.Parse(r.body).ok()) return;
-      auto version = Number(VersionOf(self->doc_.root()));
-      if (version && *version < self->newest_) self->ListAgainConsistently();
+      if (self == nullptr || self->stopped_ || self->turn_ != turn) return;
+      std::optional<uint64_t> version;
+      if (r.ok() && self->doc_.Parse(r.body).ok()) version = Number(VersionOf(self->doc_.root()));
+      if (!version) {
+        self->probe_wait_ = std::min(2 * self->probe_wait_, self->options_.max_retry);
+        self->After(self->probe_wait_, &Impl::Probe);
+        return;
+      }
+      self->torn_ = false;
+      if (*version < self->resumed_at_) self->ListAgainConsistently();
     });
   }
 
@@ -393,8 +401,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // The stream is over, well or badly; what was seen stays seen.
   void WatchEnded(const std::string& end_error) {
     stats_.watching = false;
-    torn_ = !end_error.empty() || values_.partial();
-    if (torn_) {
+    const bool torn = !end_error.empty() || values_.partial();
+    torn_ |= torn;  // until a list or a probe has told how far the server is
+    if (torn) {
       LOG(INFO) << options_.name << ": Unexpected EOF during watch stream event decoding of " << resource_.type << ": "
                 << (end_error.empty() ? "the stream ended inside an event" : end_error);
     }
@@ -412,8 +421,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (lived >= kShortWatch) {
       Watch();
     } else {
-      // A server that ends every watch at once is asked once a second.
-      After(kShortWatch - lived, &Impl::Watch);
+      // A server that ends every watch at once is asked once a second. If it was torn, another server may have come
+      // meanwhile, and have got as far as the one before it in another history.
+      After(kShortWatch - lived, torn ? &Impl::List : &Impl::Watch);
     }
   }
 
@@ -460,7 +470,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   ValueFramer values_;
   std::string problem_;  // an ERROR event's message
   bool opened_ = false;
-  bool torn_ = false;  // the watch before did not end as it should, and nothing was listed since
+  bool torn_ = false;          // a watch did not end as it should, and the server was not asked since how far it is
+  uint64_t resumed_at_ = 0;    // newest_ when the watch that followed was opened
+  absl::Duration probe_wait_;  // before the next question
   int64_t watch_events_ = 0;
   absl::Duration watch_began_;
   std::string version_;
