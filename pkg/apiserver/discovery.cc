@@ -46,7 +46,8 @@ Value Entry(std::string_view name, bool namespaced, std::string_view kind, Value
 std::string ResourceList(const GroupVersion& gv) {
   Value list = Value::Object();
   list.Set("kind", Value::String("APIResourceList"));
-  if (!gv.group.empty()) list.Set("apiVersion", Value::String("v1"));
+  // The two oldest groups speak as the first clients did.
+  if (!gv.group.empty() && gv.group != "extensions") list.Set("apiVersion", Value::String("v1"));
   list.Set("groupVersion", Value::String(gv.Text()));
   Value& out = list.Set("resources", Value::Array());
   if (gv.group.empty()) out.Append(Entry("bindings", true, "Binding", Strings({"create"})));
@@ -145,6 +146,7 @@ const absl::flat_hash_map<std::string, HttpResponse>& Pages() {
       page.body = "ok";
       paths.emplace_back(health);
     }
+    paths.emplace_back("/metrics");
     // kubectl create asks for this before it validates; an empty document of version 2.0 finds nothing to complain of.
     for (std::string_view api : {"/openapi/v2", "/swagger-2.0.0.pb-v1"}) {
       HttpResponse& page = (*all)[std::string(api)];

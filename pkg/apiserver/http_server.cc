@@ -44,7 +44,40 @@ struct HttpServer::Shared {
   }
   int64_t date_second = 0;
   std::string date;
+
+  // What /metrics tells, beside what the store knows.
+  size_t connections = 0;
+  size_t waiting_bytes = 0;  // of events, for all watchers
+  uint64_t watchers_cut = 0;
+  HttpResponse Metrics() const;
 };
+
+HttpResponse HttpServer::Shared::Metrics() const {
+  HttpResponse page;
+  page.content_type = "text/plain; version=0.0.4";
+  const auto family = [&](const char* name, const char* type, const char* help) {
+    absl::StrAppend(&page.body, "# HELP ", name, " ", help, "\n# TYPE ", name, " ", type, "\n");
+  };
+  const auto by_resource = [&](const char* name, const char* help, auto value) {
+    family(name, "gauge", help);
+    for (const ResourceInfo& r : Resources()) {
+      absl::StrAppend(&page.body, name, "{resource=\"", std::string(r.resource), "\"} ", value(r), "\n");
+    }
+  };
+  by_resource("etcd_object_counts", "Number of stored objects.", [&](const ResourceInfo& r) { return store->size(r); });
+  by_resource("apiserver_registered_watchers", "Number of open watches.",
+              [&](const ResourceInfo& r) { return store->listeners(r); });
+  const auto one = [&](const char* name, const char* type, const char* help, uint64_t value) {
+    family(name, type, help);
+    absl::StrAppend(&page.body, name, " ", value, "\n");
+  };
+  one("hollow_connections", "gauge", "Number of open connections.", connections);
+  one("hollow_watch_waiting_bytes", "gauge", "Bytes of events that wait for watchers to read them.", waiting_bytes);
+  one("hollow_watch_waiting_limit_bytes", "gauge", "How much may wait for one watcher, beyond what it began with.",
+      limits.watch_bytes);
+  one("hollow_watchers_cut_total", "counter", "Number of watchers that were cut for reading too slowly.", watchers_cut);
+  return page;
+}
 
 namespace {
 
@@ -87,7 +120,13 @@ template <typename Stream>
 class Connection final : public std::enable_shared_from_this<Connection<Stream>>, public WatchSink {
  public:
   Connection(Stream stream, std::shared_ptr<HttpServer::Shared> shared, const Gate* gate)
-      : stream_(std::move(stream)), shared_(std::move(shared)), gate_(gate), timer_(*shared_->io) {}
+      : stream_(std::move(stream)), shared_(std::move(shared)), gate_(gate), timer_(*shared_->io) {
+    ++shared_->connections;
+  }
+  ~Connection() {
+    --shared_->connections;
+    shared_->waiting_bytes -= queued_bytes_;
+  }
 
   void Start() {
     if constexpr (std::is_same_v<Stream, TlsStream>) {
@@ -108,10 +147,12 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
   void Send(const Frame& frame) override {
     if (closed_) return;
     queued_bytes_ += frame->size();
+    shared_->waiting_bytes += frame->size();
     queue_.push_back(frame);
     if (watch_ != nullptr && queued_bytes_ > allowed_bytes_) {
       LOG(WARNING) << "A watcher reads too slowly and is cut: " << queued_bytes_ << " bytes wait for " << Peer();
       // Not at once: the store is calling us.
+      ++shared_->watchers_cut;
       closed_ = true;
       queue_.clear();
       asio::post(*shared_->io, [self = this->shared_from_this()] { self->Close(); });
@@ -241,7 +282,9 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
 
     std::optional<HttpResponse> refusal;
     if (gate_ != nullptr) refusal = gate_->Refuse(request, certificate_);
-    HttpResponse response = refusal.has_value() ? *std::move(refusal) : shared_->api->Handle(request, last_try);
+    HttpResponse response = refusal.has_value()          ? *std::move(refusal)
+                            : request.path == "/metrics" ? shared_->Metrics()
+                                                         : shared_->api->Handle(request, last_try);
     if (response.wait && !last_try) {
       waiting_ = true;
       timer_.expires_after(std::chrono::milliseconds(shared_->limits.wait_milliseconds));
@@ -337,7 +380,10 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
     writing_ = true;
     asio::async_write(stream_, buffers, [self = this->shared_from_this()](error_code ec, size_t) {
       self->writing_ = false;
-      for (const Frame& f : self->writing_frames_) self->queued_bytes_ -= f->size();
+      for (const Frame& f : self->writing_frames_) {
+        self->queued_bytes_ -= f->size();
+        self->shared_->waiting_bytes -= f->size();
+      }
       self->writing_frames_.clear();
       if (ec) {
         self->Close();
@@ -399,7 +445,7 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
 class HttpServer::Acceptor : public std::enable_shared_from_this<HttpServer::Acceptor> {
  public:
   Acceptor(std::shared_ptr<Shared> shared, asio::ssl::context* tls, const Gate* gate)
-      : shared_(std::move(shared)), acceptor_(*shared_->io), tls_(tls), gate_(gate) {}
+      : shared_(std::move(shared)), acceptor_(*shared_->io), pause_(*shared_->io), tls_(tls), gate_(gate) {}
 
   absl::StatusOr<uint16_t> Open(const std::string& address, uint16_t port) {
     std::string where = absl::StrCat(address, ":", port);
@@ -420,8 +466,15 @@ class HttpServer::Acceptor : public std::enable_shared_from_this<HttpServer::Acc
     acceptor_.async_accept([self = shared_from_this()](error_code ec, tcp::socket socket) {
       if (ec == asio::error::operation_aborted) return;
       if (ec) {
+        // Most likely no file descriptor is left; the next may be free soon.
         LOG(WARNING) << "Cannot accept a connection: " << ec.message();
-      } else {
+        self->pause_.expires_after(std::chrono::milliseconds(100));
+        self->pause_.async_wait([self](error_code cancelled) {
+          if (!cancelled) self->Accept();
+        });
+        return;
+      }
+      {
         error_code ignored;
         socket.set_option(tcp::no_delay(true), ignored);
         if (self->tls_ != nullptr) {
@@ -438,11 +491,13 @@ class HttpServer::Acceptor : public std::enable_shared_from_this<HttpServer::Acc
   void Stop() {
     error_code ignored;
     acceptor_.close(ignored);
+    pause_.cancel();
   }
 
  private:
   std::shared_ptr<Shared> shared_;
   tcp::acceptor acceptor_;
+  asio::steady_timer pause_;
   asio::ssl::context* tls_;
   const Gate* gate_;
 };

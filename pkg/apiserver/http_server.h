@@ -2,7 +2,8 @@
 //
 // Everything runs on the one thread that runs the io_context. Answers of pipelined requests are written together.
 // A watcher that reads too slowly has a bounded buffer; when it is full the connection is cut, and the client begins
-// again from the last version it saw.
+// again from the last version it saw. What waits, and what was cut, is told at /metrics, which is this server's own
+// page.
 #pragma once
 #include <absl/status/statusor.h>
 

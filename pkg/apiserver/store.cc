@@ -64,9 +64,11 @@ void Store::Publish(Collection& c, EventPtr e) {
   }
   if (c.window_size == 0) c.floor = e->rv;
   // A listener may leave while it is called: leaving nulls its place, and the places are swept afterwards.
+  c.publishing = true;
   for (size_t i = 0; i < c.listeners.size(); ++i) {
     if (c.listeners[i] != nullptr) c.listeners[i]->OnEvent(e);
   }
+  c.publishing = false;
   std::erase(c.listeners, nullptr);
 }
 
@@ -127,9 +129,9 @@ void Store::AddListener(const ResourceInfo& r, EventListener* l) {
 }
 
 void Store::RemoveListener(const ResourceInfo& r, EventListener* l) {
-  for (EventListener*& place : At(r).listeners) {
-    if (place == l) place = nullptr;
-  }
+  Collection& c = At(r);
+  std::replace(c.listeners.begin(), c.listeners.end(), l, static_cast<EventListener*>(nullptr));
+  if (!c.publishing) std::erase(c.listeners, nullptr);
 }
 
 }  // namespace berth::apiserver

@@ -75,6 +75,7 @@ class Store {
   // The events after `rv` that are still known, oldest first.
   const std::deque<EventPtr>& Window(const ResourceInfo& r) const { return At(r).window; }
   size_t size(const ResourceInfo& r) const { return At(r).objects.size(); }
+  size_t listeners(const ResourceInfo& r) const { return At(r).listeners.size(); }
 
   void SetWindow(std::string_view resource, size_t events);
   void SetDefaultWindow(size_t events);  // of the resources without a larger one of their own
@@ -90,7 +91,8 @@ class Store {
     size_t window_size = 100;
     uint64_t last_rv = 0;
     uint64_t floor = 0;
-    std::vector<EventListener*> listeners;
+    std::vector<EventListener*> listeners;  // null: removed while it is published
+    bool publishing = false;
   };
   Collection& At(const ResourceInfo& r) { return collections_[static_cast<size_t>(&r - Resources().data())]; }
   const Collection& At(const ResourceInfo& r) const {

@@ -556,7 +556,7 @@ std::string Indent(std::string_view json) {
       case '{':
       case '[':
         out.push_back(c);
-        if (i + 1 < json.size() && (json[i + 1] == '}' || json[i + 1] == ']')) {
+        if (i + 1 < json.size() && json[i + 1] == ']') {
           out.push_back(json[++i]);
         } else {
           ++depth;

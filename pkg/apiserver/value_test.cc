@@ -54,7 +54,8 @@ TEST_CASE("strings: escapes, surrogates, bad bytes") {
 TEST_CASE("pretty printing and YAML") {
   auto v = ParseJson(R"({"b":[{"y":1,"x":"a: b"},[]],"a":{},"c":"123","d":"true","e":"plain"})");
   REQUIRE(v.ok());
-  CHECK(Indent(R"({"a":[],"b":[1,"x{"]})") == "{\n  \"a\": [],\n  \"b\": [\n    1,\n    \"x{\"\n  ]\n}");
+  CHECK(Indent(R"({"a":[],"b":[1,"x{"],"c":{}})") ==
+        "{\n  \"a\": [],\n  \"b\": [\n    1,\n    \"x{\"\n  ],\n  \"c\": {\n    \n  }\n}");
   CHECK(ToYaml(*v) == "a: {}\nb:\n- x: \"a: b\"\n  \"y\": 1\n- []\nc: \"123\"\nd: \"true\"\ne: plain\n");
 }
 

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""hollow-apiserver's bounds: a watcher that does not read is cut, the others are not; /metrics tells."""
+import re, socket, threading
+from hollow_harness import Server, check, check_true, finish, wait_for
+
+
+def metrics(s):
+    status, text = s.request("GET", "/metrics")
+    check("GET /metrics", status, 200)
+    return dict((m[0], float(m[1])) for m in re.findall(r"^([a-z_]+(?:\{.*?\})?) (\S+)$", text, re.M))
+
+
+def watch(s, path):
+    c = socket.create_connection(("127.0.0.1", s.port))
+    c.sendall(b"GET " + path.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+    return c
+
+
+with Server() as s:
+    maps = "/api/v1/namespaces/default/configmaps"
+    watchers, stored = 'apiserver_registered_watchers{resource="configmaps"}', 'etcd_object_counts{resource="configmaps"}'
+    check("before", (metrics(s)[watchers], metrics(s)[stored], metrics(s)["hollow_watchers_cut_total"]), (0, 0, 0))
+    lazy, reader = watch(s, maps + "?watch=true"), watch(s, maps + "?watch=true")
+    wait_for("two watchers", lambda: metrics(s)[watchers] == 2)
+
+    # One reads all, and counts what it reads.
+    read = []
+
+    def drain():
+        while True:
+            piece = reader.recv(1 << 20)
+            if not piece:
+                return
+            read.append(len(piece))
+
+    threading.Thread(target=drain, daemon=True).start()
+    size, most, waiting = 1_500_000, 0, []
+    check("create", s.request("POST", maps, {"metadata": {"name": "big"}, "data": {"k": "x" * size}})[0], 201)
+    limit = metrics(s)["hollow_watch_waiting_limit_bytes"]
+    check("the limit", limit, 64 << 20)
+    for i in range(70):
+        check("update", s.request("PUT", maps + "/big", {"metadata": {"name": "big"}, "data": {"k": "x" * size, "n": str(i)}})[0], 200)
+        m = metrics(s)
+        waiting.append(m["hollow_watch_waiting_bytes"])
+        if m["hollow_watchers_cut_total"]:
+            break
+    check_true("it was let be for long", max(waiting) > limit / 2, waiting)
+    check_true("never more than the limits", max(waiting) <= 2 * limit, waiting)
+    check("one was cut", metrics(s)["hollow_watchers_cut_total"], 1)
+    wait_for("one watcher left", lambda: metrics(s)[watchers] == 1)
+    wait_for("the other has read all", lambda: sum(read) > (i + 2) * size)
+    wait_for("nothing waits", lambda: metrics(s)["hollow_watch_waiting_bytes"] == 0)
+    check("one map", metrics(s)[stored], 1)
+    # The one that was cut finds the end of what it was sent, and its connection closed.
+    lazy.settimeout(30)
+    try:
+        while lazy.recv(1 << 20):
+            pass
+    except ConnectionError:
+        pass
+    check("exit on SIGTERM", s.stop()[0], 0)
+finish()
