@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""An operator's day with kubectl, hollow-apiserver and kube-scheduler together: create, scale, cordon, taint, delete, and
+what `kubectl describe` says of pods that wait."""
+import shutil
+
+from daemon_harness import *
+
+assert shutil.which("kubectl"), "kubectl is not installed; hack/install-deps.sh brings it"
+
+
+class Kubectl:
+    def __init__(self, api):
+        self.api = api
+        self.env = {**os.environ, "HOME": scratch("."), "KUBECONFIG": scratch("no-kubeconfig")}
+
+    def __call__(self, *args, stdin=None):
+        r = subprocess.run(["kubectl", "--server=" + self.api.url, *args], input=stdin, env=self.env, text=True,
+                           capture_output=True, timeout=60)
+        assert r.returncode == 0, (args, r.returncode, r.stdout, r.stderr)
+        return r.stdout
+
+    def create(self, *objects):
+        return self("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+    def node_of(self, name):
+        return self("get", "pod", name, "-o", "jsonpath={.spec.nodeName}")
+
+    def is_placed(self, name, nodes):
+        wait_until(f"{name} on one of {nodes}:\n{self('describe', 'pod', name)}", lambda: self.node_of(name) in nodes)
+
+    def waits_for(self, name, message):
+        """Pending, with the message in its condition and in the last of its events, as describe shows them."""
+        def told():
+            text = self("describe", "pod", name)
+            return message in text and re.search(r"Warning\s+FailedScheduling\s.*" + re.escape(message), text)
+        wait_until(f"{message!r} of {name}:\n{self('describe', 'pod', name)}", told)
+        assert self("get", "pod", name, "-o", "jsonpath={.status.phase}{.spec.nodeName}") == "Pending"
+        condition = "{.status.conditions[?(@.type=='PodScheduled')]"
+        assert self("get", "pod", name, "-o", f"jsonpath={condition}.status}} {condition}.reason}} {condition}.message}}") == \
+            f"False Unschedulable {message}"
+
+
+def ready_node(name, cpu="2"):
+    return node(name, cpu=cpu)
+
+
+def starts(*nodes):
+    api = Api.start(write_objects("cluster.json", nodes))
+    return Kubectl(api), Scheduler(api.url)
+
+
+def cordon_and_taint():
+    kubectl, s = starts(ready_node("n1"), ready_node("n2"))
+    kubectl.create(pod("first"))
+    kubectl.is_placed("first", ["n1", "n2"])
+    text = kubectl("describe", "pod", "first")
+    where = kubectl.node_of("first")
+    assert re.search(r"Normal\s+Scheduled\s.*default-scheduler\s+Successfully assigned first to " + where, text), text
+    assert re.search(r"PodScheduled\s+True", text), text
+
+    kubectl("cordon", "n1")
+    kubectl("cordon", "n2")
+    kubectl.create(pod("second"))
+    kubectl.waits_for("second", "0/2 nodes are available: 2 node(s) were unschedulable.")
+    kubectl("uncordon", "n2")
+    kubectl.is_placed("second", ["n2"])
+
+    kubectl("taint", "node", "n2", "dedicated=db:NoSchedule")
+    kubectl.create(pod("third"))
+    kubectl.waits_for("third", "0/2 nodes are available: 1 node(s) had taints that the pod didn't tolerate, "
+                               "1 node(s) were unschedulable.")
+    tolerant = pod("tolerant")
+    tolerant["spec"]["tolerations"] = [{"key": "dedicated", "operator": "Equal", "value": "db", "effect": "NoSchedule"}]
+    kubectl.create(tolerant)
+    kubectl.is_placed("tolerant", ["n2"])
+    kubectl("taint", "node", "n2", "dedicated:NoSchedule-")
+    kubectl.is_placed("third", ["n2"])
+    assert s.stop() == 0
+
+
+def delete_and_label():
+    kubectl, s = starts(ready_node("n1"))
+    kubectl.create(pod("a", cpu="1500m"), pod("b", cpu="1"))
+    kubectl.is_placed("a", ["n1"])
+    kubectl.waits_for("b", "0/1 nodes are available: 1 Insufficient cpu.")
+    kubectl("delete", "pod", "a", "--grace-period=0", "--force")
+    kubectl.is_placed("b", ["n1"])
+
+    picky = pod("picky")
+    picky["spec"]["nodeSelector"] = {"disk": "ssd"}
+    kubectl.create(picky)
+    kubectl.waits_for("picky", "0/1 nodes are available: 1 node(s) didn't match node selector.")
+    kubectl("label", "node", "n1", "disk=ssd")
+    kubectl.is_placed("picky", ["n1"])
+
+    # A node that goes leaves its pods as they are; with none left, the message says so. A new one takes those who wait.
+    kubectl("delete", "node", "n1")
+    kubectl.create(pod("late"))
+    kubectl.waits_for("late", "no nodes available to schedule pods")
+    kubectl.create(ready_node("n3"))
+    kubectl.is_placed("late", ["n3"])
+    # Deleted while it waits: forgotten.
+    kubectl.create(pod("huge", cpu="100"))
+    kubectl.waits_for("huge", "0/1 nodes are available: 1 Insufficient cpu.")
+    kubectl("delete", "pod", "huge")
+    wait_until("nobody waits any more", lambda: not any(
+        v for k, v in s.metrics().items() if k.startswith("scheduler_pending_pods")))
+    assert s.stop() == 0
+
+
+def a_replica_set_scaled_by_hand():
+    """There is no controller manager: the test makes the pods that it would make."""
+    kubectl, s = starts(*(ready_node(f"n{i}", cpu="4") for i in range(4)))
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("x", cpu="500m")["spec"]}
+    kubectl.create({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"},
+                    "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template}},
+                   {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"},
+                    "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})
+    uid = kubectl("get", "rs", "web", "-o", "jsonpath={.metadata.uid}")
+
+    def reconcile():
+        want = int(kubectl("get", "rs", "web", "-o", "jsonpath={.spec.replicas}"))
+        have = sorted(kubectl("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].metadata.name}").split())
+        if want > len(have):
+            owner = [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": uid, "controller": True}]
+            kubectl.create(*({"apiVersion": "v1", "kind": "Pod", "spec": template["spec"],
+                              "metadata": {"name": f"web-{i}", "labels": {"app": "web"}, "ownerReferences": owner}}
+                             for i in range(len(have), want)))
+        elif want < len(have):
+            kubectl("delete", "pod", "--grace-period=0", "--force", *have[want:])
+
+    def nodes():
+        return kubectl("get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].spec.nodeName}").split()
+
+    reconcile()
+    wait_until("four pods placed", lambda: len(nodes()) == 4)
+    assert sorted(nodes()) == ["n0", "n1", "n2", "n3"], "they are spread"
+    kubectl("scale", "rs", "web", "--replicas=8")
+    reconcile()
+    wait_until("eight pods placed", lambda: len(nodes()) == 8)
+    assert sorted(nodes()) == sorted(2 * ["n0", "n1", "n2", "n3"]), nodes()
+    kubectl("scale", "rs", "web", "--replicas=2")
+    reconcile()
+    wait_until("two pods left", lambda: len(nodes()) == 2)
+    wait_until("the scheduler knows", lambda: s.metrics()['scheduler_scheduler_cache_size{type="pods"}'] == 2)
+    assert s.stop() == 0
+
+
+def many_reasons():
+    """Every node fails for a reason of its own; they are counted and sorted as texts."""
+    hot = ready_node("hot")
+    hot["status"]["conditions"].append({"type": "MemoryPressure", "status": "True"})
+    off = ready_node("off")
+    off["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    kubectl, s = starts(ready_node("small", cpu="1"), hot, off)
+    kubectl.create(pod("p", cpu="2"))
+    kubectl.is_placed("p", ["hot"])  # it has requests: memory pressure is no reason
+    none = pod("q")
+    none["spec"]["containers"][0]["resources"] = {}
+    none["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "hot"}
+    kubectl.create(none)
+    kubectl.waits_for("q", "0/3 nodes are available: 1 node(s) didn't match node selector, "
+                           "1 node(s) had memory pressure, 1 node(s) were not ready.")
+    assert s.stop() == 0
+
+
+run(cordon_and_taint, delete_and_label, a_replica_set_scaled_by_hand, many_reasons)
