@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""20,000 pods created at once on 2,000 nodes: all are placed, once, on nodes with room; nothing piles up for ever. Says how
+long it took and what it cost."""
+import threading
+
+from daemon_harness import *
+
+NODES, PODS, CONNECTIONS = 2000, 20000, 8
+
+
+def create_at_once(api, bodies):
+    """Over a few connections, without waiting for an answer before the next request."""
+    failed = []
+
+    def send(mine):
+        with socket.create_connection(("127.0.0.1", api.port), timeout=DEADLINE) as c:
+            def write():
+                for body in mine:
+                    c.sendall(b"POST /api/v1/namespaces/default/pods HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                              b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            writer = threading.Thread(target=write)
+            writer.start()
+            f = c.makefile("rb")
+            for _ in mine:
+                status = int(f.readline().split()[1])
+                length = 0
+                while (line := f.readline()) != b"\r\n":
+                    if line.lower().startswith(b"content-length:"):
+                        length = int(line.split(b":")[1])
+                f.read(length)
+                if status != 201:
+                    failed.append(status)
+            writer.join()
+
+    threads = [threading.Thread(target=send, args=(bodies[i::CONNECTIONS],)) for i in range(CONNECTIONS)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failed, f"{len(failed)} pods were not created: {failed[:5]}"
+
+
+def cost(process):
+    """CPU seconds so far, and the largest resident size in MiB."""
+    with open(f"/proc/{process.pid}/stat") as f:
+        fields = f.read().rsplit(") ", 1)[1].split()
+    with open(f"/proc/{process.pid}/status") as f:
+        peak = int(re.search(r"VmHWM:\s+(\d+) kB", f.read()).group(1))
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), peak / 1024
+
+
+def twenty_thousand_pods_at_once():
+    api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(NODES)]))
+    s = Scheduler(api.url, "--kube-api-qps=1e6", "--kube-api-burst=1000000", "-v=0")
+    s.wait_for_log("Caches are synced")
+    bodies = [json.dumps(pod(f"p{i}", cpu="100m", uid=None, memory="100Mi")).encode() for i in range(PODS)]
+    limit = s.metrics()["scheduler_inbox_limit"]
+    before = [cost(api.process), cost(s.process)]
+    began = time.monotonic()
+    create_at_once(api, bodies)
+    created = time.monotonic() - began
+    deepest = 0
+
+    def all_bound():
+        nonlocal deepest
+        m = s.metrics()
+        deepest = max(deepest, m["scheduler_inbox_events"])
+        return m["scheduler_pods_bound_total"] >= PODS
+
+    wait_until("all pods bound", all_bound, 120)
+    bound = time.monotonic() - began
+    placements = api.placements()
+    assert len(placements) == PODS and all(placements.values())
+    api.check_not_overcommitted()
+    per_node = [list(placements.values()).count(n) for n in ("n0", f"n{NODES - 1}")]
+    assert per_node == [PODS / NODES] * 2, f"evenly spread: {per_node}"
+    wait_until("all events sent", lambda: s.metrics()["scheduler_events_queued"] == 0)
+    m = s.metrics()
+    assert m["scheduler_bind_failures_total"] == 0 and m["scheduler_bind_outcome_unknown_total"] == 0, m
+    assert deepest <= limit, (deepest, limit)
+    wait_until("nothing waits any more", lambda: not any(v for k, v in s.metrics().items() if k in (
+        "scheduler_inbox_events", "scheduler_requests_in_flight", "scheduler_binds_in_flight") or
+        k.startswith("scheduler_pods_by_state")))
+    for name, process, (cpu_before, _) in (("hollow-apiserver", api.process, before[0]), ("kube-scheduler", s.process, before[1])):
+        seconds, peak = cost(process)
+        print(f"{name}: {seconds - cpu_before:.2f} s of CPU, at most {peak:.0f} MiB")
+        assert peak < 1024, f"{name} took {peak:.0f} MiB"
+    recorded, dropped = (m[f'scheduler_events_total{{result="{r}"}}'] for r in ("recorded", "dropped"))
+    print(f"{PODS} pods created in {created:.2f} s, bound {bound:.2f} s after the first was asked for; "
+          f"{recorded:.0f} events, {dropped:.0f} of them dropped")
+    assert s.stop() == 0
+
+
+run(twenty_thousand_pods_at_once)
