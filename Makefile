@@ -1,10 +1,11 @@
 # Berth: build, test, run. `make help` lists the targets.
 #
-# WHAT=cmd/NAME      build one program
+# WHAT=cmd/NAME ...  build only these programs
 # SAN=asan|tsan      build with sanitizers, in _output/SAN
 # BUILD=debug        build without optimisation, in _output/debug
 # OUT=DIR            build into DIR instead of _output
 # ROOM=pkg/api ...   with `make test`: only the unit tests of these rooms, no scripts
+# SCRIPTS=test/X ... with `make test`: only these scripts, beside the unit tests of ROOM
 # TESTARGS=...       with `make test`: arguments for the unit test programs
 # BENCHARGS=...      with `make bench`: arguments for hack/bench.py
 # KEEP=1             with `make run`: leave the API server and the scheduler running
@@ -68,7 +69,7 @@ libraries = $(foreach r,$(filter $(1) pkg/api pkg/util \
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
 TEST_ROOMS := $(foreach r,pkg/util pkg/api pkg/scheduler pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
-TEST_PROGRAMS := $(foreach r,$(if $(ROOM),$(ROOM),$(TEST_ROOMS)),$(call test_program,$(r)))
+TEST_PROGRAMS := $(foreach r,$(if $(ROOM)$(SCRIPTS),$(ROOM),$(TEST_ROOMS)),$(call test_program,$(r)))
 BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 
 # Files are not all that changes. $(call note,FILE,TEXT) is FILE, and writes TEXT to it unless it says so already: what
@@ -81,7 +82,7 @@ notes := $(OUT)/notes
 .PHONY: all help deps test bench run fmt lint clean install programs test-programs
 all: deps  ## build every program into _output/bin (WHAT=cmd/NAME: one)
 	+@$(BUILD_WITH) programs
-programs: $(if $(WHAT),$(BIN)/$(notdir $(WHAT)),$(addprefix $(BIN)/,$(PROGRAMS))) $(OUT)/compile_commands.json
+programs: $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(OUT)/compile_commands.json
 	@:
 
 help:  ## this list
@@ -92,8 +93,8 @@ deps:  ## install the Debian packages that are missing (root or sudo)
 	@hack/install-deps.sh
 
 test: deps  ## build and run every test; the last line is "N passed, N failed"
-	+@$(BUILD_WITH) $(if $(ROOM),,programs) test-programs >&2
-	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(ROOM),--no-scripts) $(TEST_PROGRAMS) -- $(TESTARGS)
+	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(ROOM),,programs)) test-programs >&2
+	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(ROOM)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
 test-programs: $(TEST_PROGRAMS)
 	@:
 

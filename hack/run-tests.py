@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs the unit test programs and the test scripts; the last line is "N passed, N failed".
 
-usage: run-tests.py [--no-scripts] PROGRAM... -- [ARGUMENTS FOR THE PROGRAMS]
+usage: run-tests.py [--scripts=LIST] PROGRAM... -- [ARGUMENTS FOR THE PROGRAMS]
 
-N counts the test cases of all programs, plus one for each script in test/ named *_test.sh or *_test.py.
+N counts the test cases of all programs, plus one for each script in test/ named *_test.sh or *_test.py, or those of LIST,
+which blanks separate and which may be empty.
 A program that crashes, hangs or reports nothing counts as one failed. Whatever a program or script leaves running in its
 session is killed when it ends.
 """
@@ -95,12 +96,11 @@ def run_script(path):
 def main(argv):
     split = argv.index("--") if "--" in argv else len(argv)
     programs, args = argv[:split], argv[split + 1:]
-    scripts = "--no-scripts" not in programs
-    programs = [p for p in programs if p != "--no-scripts"]
-    results = [run_program(p, args) for p in programs]
-    if scripts:
-        found = glob.glob("test/**/*_test.sh", recursive=True) + glob.glob("test/**/*_test.py", recursive=True)
-        results += [run_script(s) for s in sorted(found)]
+    only = [p.split("=", 1)[1].split() for p in programs if p.startswith("--scripts=")]
+    programs = [p for p in programs if not p.startswith("--scripts=")]
+    found = only[-1] if only else sorted(glob.glob("test/**/*_test.sh", recursive=True) +
+                                         glob.glob("test/**/*_test.py", recursive=True))
+    results = [run_program(p, args) for p in programs] + [run_script(s) for s in found]
     passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
     print("%d passed, %d failed" % (passed, failed), flush=True)
     return 1 if failed or not passed else 0

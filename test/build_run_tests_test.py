@@ -25,8 +25,8 @@ def check(what, files, wanted_last, wanted_code, wanted_text=(), args=(), second
             os.chmod(path, 0o755)
             if not name.startswith("test/"):
                 programs.append(path)
-        done = subprocess.run([RUNNER, *[a for a in args if a == "--no-scripts"], *programs, "--",
-                               *[a for a in args if a != "--no-scripts"]], cwd=d,
+        done = subprocess.run([RUNNER, *[a for a in args if a.startswith("--scripts=")], *programs, "--",
+                               *[a for a in args if not a.startswith("--scripts=")]], cwd=d,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60,
                               env={**os.environ, "TEST_SECONDS": seconds})
         output = done.stdout.decode()
@@ -63,7 +63,10 @@ OK, BAD = "#!/bin/bash\necho fine\n", "#!/bin/bash\necho the reason\nexit 1\n"
 check("scripts count one each", {"a": PASS, "test/x_test.sh": OK, "test/deep/y_test.py": OK, "test/helper.sh": BAD},
       "4 passed, 0 failed", 0, ["test/x_test.sh: passed"])
 check("a failed script shows its output", {"test/x_test.sh": BAD}, "0 passed, 1 failed", 1, ["the reason", "FAILED, exit 1"])
-check("scripts can be left out", {"a": PASS, "test/x_test.sh": BAD}, "2 passed, 0 failed", 0, args=["--no-scripts"])
+check("scripts can be left out", {"a": PASS, "test/x_test.sh": BAD}, "2 passed, 0 failed", 0, args=["--scripts="])
+check("some scripts can be named", {"a": PASS, "test/x_test.sh": OK, "test/y_test.sh": BAD, "test/z_test.sh": OK},
+      "4 passed, 0 failed", 0, args=["--scripts=test/x_test.sh test/z_test.sh"])
+check("a script that is named must be there", {}, "0 passed, 1 failed", 1, ["test/none_test.sh"], args=["--scripts=test/none_test.sh"])
 check("what prints after the end is not heard",
       {"test/x_test.sh": "#!/bin/bash\n(sleep 1; echo late) &\nexit 0\n", "a": PASS}, "3 passed, 0 failed", 0)
 begin = time.monotonic()
