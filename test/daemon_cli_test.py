@@ -50,7 +50,7 @@ def configuration_errors():
     ends(1, f"--config={file('c1', 'kind: x')}", err="error: Object 'apiVersion' is missing in 'kind: x'\n")
     head = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
     ends(1, f"--config={file('c2', head + 'clientConnection: {qps: fast}')}",
-         err='error: clientConnection.qps: invalid value "fast": must be a number\n')
+         err=f'error: {scratch("c2")}: clientConnection.qps: invalid value "fast": must be a number\n')
     ends(1, "--kubeconfig=/nonexistent", err="/nonexistent: no such file or directory\n")
     ends(1, "--tls-cert-file=/x", "--secure-port=1",
          err="error: --tls-cert-file and --tls-private-key-file must be given together\n")

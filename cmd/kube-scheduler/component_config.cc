@@ -2,10 +2,17 @@
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
+#include "pkg/client/leaderelection.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -66,7 +73,7 @@ class Reader {
   void Float(std::string_view key, float* out) {
     api::Json v = Get(key);
     if (v.IsNull()) return;
-    if (!v.IsNumber()) return Bad(key, v, "a number");
+    if (!v.IsNumber() || std::abs(v.Double()) > std::numeric_limits<float>::max()) return Bad(key, v, "a number");
     if (v.Double() != 0) *out = static_cast<float>(v.Double());
   }
   void Duration(std::string_view key, absl::Duration* out) {
@@ -145,19 +152,38 @@ AlgorithmSource ReadAlgorithm(Reader& parent, std::string_view key) {
   return a;
 }
 
+bool IsPort(std::string_view s) {
+  return !s.empty() && s.size() <= 5 && s.find_first_not_of("0123456789") == std::string_view::npos &&
+         std::stoi(std::string(s)) <= 65535;
+}
+
 void ReadAddress(Reader& r, std::string_view key, std::string* out, std::vector<std::string>* warnings) {
   std::string given;
   r.String(key, &given);
-  auto hp = SplitHostPort(given);
-  if (!hp) {
-    if (!given.empty() && warnings != nullptr) {
-      warnings->push_back(absl::StrCat(std::string(key), ": \"", given, "\" is not host:port; ",
-                                       std::string(kDefaultAddress), " is used instead"));
+  *out = kDefaultAddress;
+  if (given.empty()) return;
+  if (IsIpAddress(given)) {
+    *out = JoinHostPort(given, SplitHostPort(kDefaultAddress)->port);
+    if (warnings != nullptr) {
+      warnings->push_back(absl::StrCat(std::string(key), ": no port is given; ", *out, " is used"));
     }
-    *out = kDefaultAddress;
-  } else {
-    *out = JoinHostPort(hp->host.empty() ? "0.0.0.0" : hp->host, hp->port);
+    return;
   }
+  auto hp = SplitHostPort(given);
+  if (!hp || !IsPort(hp->port) || !(hp->host.empty() || IsHost(hp->host))) {
+    return r.Bad(key, r.Get(key), "host:port with a port from 0 to 65535");
+  }
+  *out = JoinHostPort(hp->host.empty() ? "0.0.0.0" : hp->host, hp->port);
+}
+
+// What RFC 1123 calls a label; names of namespaces are one, names of objects are some with dots between.
+bool IsLabel(std::string_view s) {
+  return !s.empty() && s.front() != '-' && s.back() != '-' &&
+         s.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+}
+bool IsObjectName(const std::string& s) {
+  const std::vector<std::string> labels = absl::StrSplit(s, '.');
+  return s.size() <= 253 && std::all_of(labels.begin(), labels.end(), IsLabel);
 }
 
 }  // namespace
@@ -178,6 +204,21 @@ std::optional<HostPort> SplitHostPort(std::string_view a) {
   return out;
 }
 
+bool IsIpAddress(std::string_view text) {
+  unsigned char address[16];
+  const std::string whole(text), plain = whole.substr(0, whole.find('%'));
+  return inet_pton(AF_INET, whole.c_str(), address) == 1 || inet_pton(AF_INET6, plain.c_str(), address) == 1;
+}
+
+bool IsHost(std::string_view text) {
+  if (IsIpAddress(text)) return true;
+  // What is made of digits and dots only would be an address.
+  return !text.empty() && text.size() <= 253 && text.find_first_not_of("0123456789.") != std::string_view::npos &&
+         text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
+           return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';
+         });
+}
+
 std::string JoinHostPort(std::string_view host, std::string_view port) {
   const std::string h(host);
   return h.find(':') == std::string::npos ? absl::StrCat(h, ":", std::string(port))
@@ -187,24 +228,28 @@ std::string JoinHostPort(std::string_view host, std::string_view port) {
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings) {
   absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return text.status();
-  return ParseConfiguration(*text, warnings);
+  return ParseConfiguration(*text, path, warnings);
 }
 
-absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, std::vector<std::string>* warnings) {
+absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,
+                                                 std::vector<std::string>* warnings) {
+  const auto here = [&](const absl::Status& s) {
+    return absl::InvalidArgumentError(absl::StrCat(origin, ": ", s.message()));
+  };
   const auto missing = [&](std::string_view what) {
     return absl::InvalidArgumentError(
         absl::StrCat("Object '", std::string(what), "' is missing in '", std::string(text), "'"));
   };
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return missing("Kind");
   auto document = api::ReadDocument(text);
-  if (!document.ok()) return document.status();
+  if (!document.ok()) return here(document.status());
   api::Json root = document->root();
   if (!root.IsObject()) return missing("Kind");
   Reader r(root, "", warnings);
   std::string kind, version;
   r.String("kind", &kind);
   r.String("apiVersion", &version);
-  if (!r.status().ok()) return r.status();
+  if (!r.status().ok()) return here(r.status());
   if (kind.empty()) return missing("Kind");
   if (version.empty()) return missing("apiVersion");
   if (version != kGroupVersion || kind != kKind) {
@@ -273,29 +318,79 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, std::vec
     }
   }
   r.Finish();
-  if (!r.status().ok()) return r.status();
+  if (!r.status().ok()) return here(r.status());
   return c;
 }
 
-std::vector<std::string> CheckConfiguration(const Configuration& c) {
+std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spelling) {
   std::vector<std::string> bad;
+  const auto name = [&](const char* field, const char* flag) {
+    return std::string(spelling == Spelling::kFlags ? flag : field);
+  };
+  const auto refuse = [&](const std::string& setting, const std::string& value, const char* want) {
+    bad.push_back(absl::StrCat(setting, ": invalid value ", value, ": must be ", want));
+  };
+
+  const auto& cc = c.client_connection;
+  if (!std::isfinite(cc.qps)) {
+    refuse(name("clientConnection.qps", "--kube-api-qps"), FormatGoFloat32(cc.qps),
+           "a number; below 0: no limit, 0: 5");
+  }
+  if (cc.burst < 0) {
+    refuse(name("clientConnection.burst", "--kube-api-burst"), absl::StrCat(cc.burst), "0 (which means 10) or more");
+  }
+
+  const auto& le = c.leader_election;
+  if (le.leader_elect) {
+    const std::string lock = name("leaderElection.resourceLock", "--leader-elect-resource-lock");
+    if (absl::Status s = client::CheckLockType(le.resource_lock); !s.ok()) {
+      bad.push_back(absl::StrCat(s.message(), " (", lock, " must be endpoints, configmaps or leases)"));
+    }
+    client::LeaderElectionOptions o;
+    o.lease = le.lease_duration;
+    o.renew_deadline = le.renew_deadline;
+    o.retry = le.retry_period;
+    if (absl::Status s = client::CheckTimings(o); !s.ok()) {
+      bad.push_back(absl::StrCat(s.message(), " (",
+                                 name("leaderElection.leaseDuration", "--leader-elect-lease-duration"), " is ",
+                                 FormatGoDuration(o.lease), ", ",
+                                 name("leaderElection.renewDeadline", "--leader-elect-renew-deadline"), " ") +
+                    absl::StrCat(FormatGoDuration(o.renew_deadline), ", ",
+                                 name("leaderElection.retryPeriod", "--leader-elect-retry-period"), " ",
+                                 FormatGoDuration(o.retry), ")"));
+    }
+    if (!IsLabel(le.lock_object_namespace) || le.lock_object_namespace.size() > 63) {
+      refuse(name("leaderElection.lockObjectNamespace", "--lock-object-namespace"), Quoted(le.lock_object_namespace),
+             "the name of a namespace: lower case letters, digits and '-', at most 63");
+    }
+    if (!IsObjectName(le.lock_object_name)) {
+      refuse(name("leaderElection.lockObjectName", "--lock-object-name"), Quoted(le.lock_object_name),
+             "the name of an object: lower case letters, digits, '-' and '.', at most 253");
+    }
+  }
+
   if (c.percentage_of_nodes_to_score < 0 || c.percentage_of_nodes_to_score > 100) {
-    bad.push_back(absl::StrCat("percentageOfNodesToScore: invalid value ", c.percentage_of_nodes_to_score,
-                               ": not in valid range 0-100"));
+    refuse("percentageOfNodesToScore", absl::StrCat(c.percentage_of_nodes_to_score), "between 0 and 100");
   }
   if (c.pod_initial_backoff <= absl::ZeroDuration()) {
-    bad.emplace_back("podInitialBackoffSeconds: must be greater than 0");
+    refuse("podInitialBackoffSeconds", absl::StrCat(c.pod_initial_backoff / absl::Seconds(1)), "greater than 0");
   }
   if (c.pod_max_backoff < c.pod_initial_backoff) {
-    bad.emplace_back("podMaxBackoffSeconds: must be greater than or equal to PodInitialBackoffSeconds");
+    refuse("podMaxBackoffSeconds", absl::StrCat(c.pod_max_backoff / absl::Seconds(1)),
+           "greater than or equal to podInitialBackoffSeconds");
   }
-  if (c.parallelism <= 0) bad.emplace_back("parallelism: should be an integer value greater than zero");
+  if (c.pod_max_in_unschedulable <= absl::ZeroDuration()) {
+    refuse(name("podMaxInUnschedulablePodsDuration", "--pod-max-in-unschedulable-pods-duration"),
+           FormatGoDuration(c.pod_max_in_unschedulable), "greater than 0");
+  }
+  if (c.parallelism <= 0) refuse("parallelism", absl::StrCat(c.parallelism), "greater than 0");
   std::vector<std::string> names = {c.scheduler_name};
-  for (const Profile& p : c.profiles) {
-    for (const std::string& n : names) {
-      if (n == p.scheduler_name) bad.push_back(absl::StrCat("profiles: duplicate scheduler name ", Quoted(n)));
+  for (size_t i = 0; i < c.profiles.size(); ++i) {
+    const std::string& n = c.profiles[i].scheduler_name;
+    if (std::find(names.begin(), names.end(), n) != names.end()) {
+      refuse(absl::StrCat("profiles[", i, "].schedulerName"), Quoted(n), "a name that no other scheduler here has");
     }
-    names.push_back(p.scheduler_name);
+    names.push_back(n);
   }
   return bad;
 }

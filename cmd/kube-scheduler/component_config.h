@@ -73,12 +73,17 @@ struct Configuration {
 
 // Reads a file, JSON or YAML, and fills in the defaults of absent fields (leaderElect: false, as in 1.10). Keys go in
 // any letter case; unknown ones and odd values that 1.10 swallows come back in `warnings`. The error is the text behind
-// "error: ".
+// "error: ": upstream's where it has one, else it begins with the path.
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings);
-absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, std::vector<std::string>* warnings);
+// The same of a text that `origin` names in errors.
+absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,
+                                                 std::vector<std::string>* warnings);
 
-// What 1.10 finds only when it uses a value. Empty when all is well, else one problem a line.
-std::vector<std::string> CheckConfiguration(const Configuration& c);
+// Who is told about a value knows it by the name that was used: "--kube-api-qps" or "clientConnection.qps".
+enum class Spelling { kFlags, kFile };
+// What 1.10 finds only when it uses a value, or never. Empty when all is well, else one problem a line: setting, value
+// and what would be right.
+std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spelling);
 
 // A file that LoadConfiguration reads back as the same.
 std::string ConfigurationToYaml(const Configuration& c);
@@ -92,5 +97,8 @@ struct HostPort {
 };
 std::optional<HostPort> SplitHostPort(std::string_view address);
 std::string JoinHostPort(std::string_view host, std::string_view port);
+bool IsIpAddress(std::string_view text);  // IPv6 without brackets; a zone (%eth0) may follow
+// An IP address, or a name as DNS knows them.
+bool IsHost(std::string_view text);
 
 }  // namespace berth::kube_scheduler

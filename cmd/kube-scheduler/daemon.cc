@@ -37,6 +37,8 @@ namespace {
 
 // Changes of objects waiting to be applied. Some hundred bytes each.
 constexpr size_t kInboxLimit = 100'000;
+// Requests about pods that are not answered yet, at most.
+constexpr double kMostRequests = 4096;
 // Decisions between two looks into the inbox.
 constexpr int kDecisionsInARow = 64;
 // How long a clean end waits for binds that are not answered, and for events.
@@ -68,6 +70,7 @@ class Daemon {
   client::ApiResult<T> Blocking(std::function<void(client::Done<T>)> start);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
   std::string MetricsText();
+  bool MayWrite() const;
   void Lead();
   void Decide();  // the deciding thread
   void Handle(InboxItem& item);
@@ -97,13 +100,14 @@ class Daemon {
   std::vector<std::unique_ptr<scheduler::GenericScheduler>> algorithms_;
   std::unique_ptr<ApiActions> actions_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
+  size_t requests_limit_ = 0;
   int unsynced_ = 0;      // resources whose first list was not applied yet
   bool leading_ = false;  // or there is nobody to contend with
   bool over_ = false;
   Flag1 synced_, ending_, released_;
   std::atomic<bool> built_{false};
   std::thread decider_;
-  std::atomic<bool> may_bind_{true};
+  std::atomic<bool> may_write_{true};
 
   mutable std::mutex snapshot_mutex_;
   SchedulerSnapshot snapshot_;
@@ -123,9 +127,9 @@ absl::Status Daemon::Connect() {
   sources.master = options_.master;
   absl::StatusOr<client::RestConfig> rest = client::LoadConfig(sources);
   if (!rest.ok()) return rest.status();
-  // client-go's own defaults for what is not positive.
-  rest->qps = cc.qps > 0 ? cc.qps : 5;
-  rest->burst = cc.burst > 0 ? cc.burst : 10;
+  // client-go's own defaults for 0; below 0 there is no limit.
+  rest->qps = cc.qps == 0 ? 5 : cc.qps;
+  rest->burst = cc.burst == 0 ? 10 : cc.burst;
   const auto make = [&](client::AsioExecutor* executor, const char* suffix) {
     client::RestConfig c = *rest;
     c.user_agent = client::UserAgent("kube-scheduler", util::Version(), GetBuildInfo().git_commit, suffix);
@@ -134,13 +138,13 @@ absl::Status Daemon::Connect() {
   auto pods = make(pods_io_.executor(), "scheduler");
   auto lease = make(lease_io_.executor(), "leader-election");
   auto events = make(lease_io_.executor(), "events");
-  if (!pods.ok()) return pods.status();
-  if (!lease.ok()) return lease.status();
-  if (!events.ok()) return events.status();
+  for (const absl::Status& s : {pods.status(), lease.status(), events.status()}) {
+    if (!s.ok()) return util::InvalidArgument(absl::StrCat("kubeconfig ", cc.kubeconfig, ": ", util::Message(s)));
+  }
   pods_client_ = *std::move(pods);
   lease_client_ = *std::move(lease);
   events_client_ = *std::move(events);
-  requests_ = std::make_unique<client::Requests>(pods_client_.get());
+  requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });
 
   std::vector<std::string> names = {config_.scheduler_name};
   for (const Profile& p : config_.profiles) names.push_back(p.scheduler_name);
@@ -223,11 +227,10 @@ absl::Status Daemon::Build() {
   o.max_backoff = config_.pod_max_backoff;
   // No more than the API server may be asked for within a few seconds, so that no request times out in the limiter.
   const auto& rest = pods_client_->config();
-  o.max_requests_in_flight = static_cast<size_t>(std::clamp(rest.burst + 5 * rest.qps, 1.0, 4096.0));
-  o.may_bind = [this] {
-    return may_bind_.load(std::memory_order_relaxed) &&
-           (elector_ == nullptr || elector_->LeaseAge() < config_.leader_election.renew_deadline);
-  };
+  const double affordable = rest.qps < 0 ? kMostRequests : rest.burst + 5 * rest.qps;
+  requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
+  o.max_requests_in_flight = requests_limit_;
+  o.may_bind = [this] { return MayWrite(); };
   scheduler_ = std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), actions_.get(),
                                                       &clock_, std::move(o));
 
@@ -368,8 +371,18 @@ std::string Daemon::MetricsText() {
   AddSample(&events, {{"result", "spam"}}, spam);
   families.push_back(std::move(events));
   one("scheduler_events_queued", MetricType::Gauge, "Number of events waiting or on their way", queued);
-  one("rest_client_throttled_requests", MetricType::Gauge, "Number of requests waiting for the client's rate limit",
-      static_cast<double>(pods_client_->throttled()));
+  one("rest_client_throttled_requests", MetricType::Gauge, "Number of requests waiting for a client's rate limit",
+      static_cast<double>(pods_client_->throttled() + lease_client_->throttled() + events_client_->throttled()));
+  auto pages = Family("scheduler_http_connections", MetricType::Gauge, "Number of open connections to this process.");
+  auto refused = Family("scheduler_http_refused_total", MetricType::Counter,
+                        "Number of connections that were closed at once, as there were too many.");
+  for (const auto& server : servers_) {
+    const HttpServer::Stats stats = server->stats();
+    AddSample(&pages, {{"server", stats.name}}, static_cast<double>(stats.connections));
+    AddSample(&refused, {{"server", stats.name}}, static_cast<double>(stats.refused));
+  }
+  families.push_back(std::move(pages));
+  families.push_back(std::move(refused));
   auto watching = Family("scheduler_watch_open", MetricType::Gauge, "1 while the watch of a resource is open.");
   auto lag = Family("scheduler_watch_idle_seconds", MetricType::Gauge,
                     "Seconds since the API server last sent anything about a resource.");
@@ -464,6 +477,8 @@ void Daemon::PublishSnapshot() {
   s.queue = queue_->depth();
   s.by_place = scheduler_->pods_by_place();
   s.binds_in_flight = scheduler_->binds_in_flight();
+  s.requests_in_flight = scheduler_->requests_in_flight();
+  s.requests_limit = requests_limit_;
   for (const auto& [reason, n] : scheduler_->pending_by_reason()) s.by_reason.emplace_back(reason.string(), n);
   s.nodes = cache_.node_count();
   s.pods = cache_.pod_count();
@@ -474,6 +489,12 @@ void Daemon::PublishSnapshot() {
 }
 
 // ---- leadership ---------------------------------------------------------------------------------
+
+// From any thread: nobody else can have become the one that decides.
+bool Daemon::MayWrite() const {
+  return may_write_.load(std::memory_order_relaxed) &&
+         (elector_ == nullptr || elector_->LeaseAge() < config_.leader_election.renew_deadline);
+}
 
 // From any thread: this process is the one that decides.
 void Daemon::Lead() {
@@ -507,14 +528,13 @@ int Daemon::Run() {
     auto identity = client::NewIdentity();
     if (!identity.ok()) return fail(identity.status());
     o.identity = *identity;
-    if (auto s = client::CheckLeaderElection(o); !s.ok()) return fail(s);
     client::LeaderElectorCallbacks callbacks;
     callbacks.on_started_leading = [this] {
       Lead();
       if (config_.delay_cache_until_active) pods_io_.executor()->Post([this] { watch_->Start(); });
     };
     callbacks.on_stopped_leading = [this] {
-      may_bind_ = false;
+      may_write_ = false;
       LOG(ERROR) << "lost master";
       // The event that says so gets a moment.
       recorders_.find(config_.scheduler_name)->second->Drain(absl::Seconds(1), [this] { EndNow("lost lease"); });

@@ -6,6 +6,7 @@
 #include <openssl/x509.h>
 #include <zlib.h>
 
+#include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -71,7 +72,8 @@ struct HttpServer::State {
 
   std::string name, address;
   HttpHandler handler;
-  size_t connections = 0;
+  std::atomic<size_t> connections{0};
+  std::atomic<uint64_t> refused{0};
   std::optional<asio::ssl::context> tls;
   asio::io_context io;  // before what runs on it, behind what its handlers use
   tcp::acceptor acceptor{io};
@@ -183,7 +185,18 @@ struct HttpServer::State {
   void Accept() {
     acceptor.async_accept([this](Error e, tcp::socket socket) {
       if (e == asio::error::operation_aborted) return;
-      if (!e && connections < kMaxConnections) {
+      if (e) {
+        // Most likely no file descriptor is left; the next may be free soon.
+        LOG(ERROR) << "cannot accept a connection to the " << name << " server: " << e.message();
+        retry.expires_after(std::chrono::milliseconds(100));
+        retry.async_wait([this](Error cancelled) {
+          if (!cancelled) Accept();
+        });
+        return;
+      }
+      if (connections >= kMaxConnections) {
+        ++refused;
+      } else {
         Error ignored;
         socket.set_option(tcp::no_delay(true), ignored);
         if (tls) {
@@ -217,13 +230,13 @@ absl::Status HttpServer::UseTls(const ServerTls& t) {
                     asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1,
                 e);
   if (!e) c.use_certificate_chain(asio::buffer(t.cert_pem), e);
-  if (!e) c.use_private_key(asio::buffer(t.key_pem), asio::ssl::context::pem, e);
-  if (e) return absl::InvalidArgumentError(absl::StrCat("bad certificate or key for HTTPS: ", e.message()));
-  if (!t.client_ca_pem.empty()) {
-    c.add_certificate_authority(asio::buffer(t.client_ca_pem), e);
-    if (!e) c.set_verify_mode(asio::ssl::verify_peer, e);
-    if (e) return absl::InvalidArgumentError(absl::StrCat("bad certificate authority for clients: ", e.message()));
-  }
+  if (e) return absl::InvalidArgumentError(absl::StrCat(t.cert_from, ": bad certificate: ", e.message()));
+  c.use_private_key(asio::buffer(t.key_pem), asio::ssl::context::pem, e);
+  if (e) return absl::InvalidArgumentError(absl::StrCat(t.key_from, ": bad key: ", e.message()));
+  if (t.client_ca_pem.empty()) return absl::OkStatus();
+  c.add_certificate_authority(asio::buffer(t.client_ca_pem), e);
+  if (!e) c.set_verify_mode(asio::ssl::verify_peer, e);
+  if (e) return absl::InvalidArgumentError(absl::StrCat(t.client_ca_from, ": bad certificate: ", e.message()));
   return absl::OkStatus();
 }
 
@@ -238,6 +251,10 @@ void HttpServer::Start() {
 std::string HttpServer::address() const {
   std::lock_guard lock(state_->mutex);
   return state_->serving;
+}
+
+HttpServer::Stats HttpServer::stats() const {
+  return {state_->name, state_->connections, state_->refused};
 }
 
 HttpResponse NotFoundPage() {

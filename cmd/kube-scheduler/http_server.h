@@ -2,6 +2,8 @@
 #pragma once
 #include <absl/status/status.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,6 +33,7 @@ using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 struct ServerTls {
   std::string cert_pem, key_pem;
   std::string client_ca_pem;  // client certificates are asked for, and verified when shown; empty: not asked for
+  std::string cert_from, key_from, client_ca_from;  // for errors: "--tls-cert-file: /etc/tls.crt"
 };
 
 class HttpServer {
@@ -40,12 +43,18 @@ class HttpServer {
   HttpServer(std::string name, std::string address, HttpHandler handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
-  // Before Start. An error: bad certificate or key.
+  // Before Start. An error: what is no certificate or key, and where it is from.
   absl::Status UseTls(const ServerTls& tls);
   // Serves in the background. An address that cannot be had is tried again every 5 s, for ever, with an error line.
   void Start();
   // What is served, once it is: with the real port.
   std::string address() const;
+  struct Stats {
+    std::string name;
+    size_t connections;  // open now; at most 256, more are closed at once
+    uint64_t refused;    // so far
+  };
+  Stats stats() const;  // from any thread
 
  private:
   struct State;

@@ -1,15 +1,22 @@
 #include "cmd/kube-scheduler/log_setup.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <glog/logging.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
+#include "cmd/kube-scheduler/go_text.h"
 #include "pkg/api/json.h"
+#include "pkg/util/status.h"
 
 // glog leaves these to gflags; they are plain variables for us.
 DECLARE_bool(log_year_in_prefix);
@@ -32,13 +39,28 @@ class JsonSink final : public google::LogSink {
   }
 };
 
+absl::Status CheckDirectory(const std::string& dir) {
+  struct stat st;
+  if (stat(dir.c_str(), &st) == 0 && !S_ISDIR(st.st_mode))
+    errno = ENOTDIR;
+  else if (access(dir.c_str(), W_OK | X_OK) == 0)
+    return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--log-dir: cannot write log files to ", dir, ": ", absl::AsciiStrToLower(std::strerror(errno))));
+}
+
 [[noreturn]] void EndAfterFatal() {
   _exit(255);
 }
 
 }  // namespace
 
-void SetUpLogging(const LoggingOptions& o, const char* program) {
+absl::Status SetUpLogging(const LoggingOptions& o, const char* program) {
+  if (!o.log_to_stderr && o.format == "text" && !o.log_dir.empty()) BERTH_RETURN_IF_ERROR(CheckDirectory(o.log_dir));
+  if (o.flush_frequency <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat("--log-flush-frequency: invalid value ",
+                                                   FormatGoDuration(o.flush_frequency), ": must be greater than 0"));
+  }
   FLAGS_log_year_in_prefix = false;
   FLAGS_logtostderr = o.log_to_stderr;
   FLAGS_alsologtostderr = o.also_log_to_stderr;
@@ -46,7 +68,7 @@ void SetUpLogging(const LoggingOptions& o, const char* program) {
   FLAGS_stderrthreshold = o.stderr_threshold;
   FLAGS_v = o.verbosity;
   FLAGS_vmodule = o.vmodule;
-  FLAGS_logbufsecs = static_cast<int32_t>(o.flush_frequency / absl::Seconds(1));
+  FLAGS_logbufsecs = static_cast<int32_t>(std::min(o.flush_frequency, absl::Hours(24)) / absl::Seconds(1));
   if (o.format == "json") {
     // Only the sink writes.
     FLAGS_logtostderr = false;
@@ -61,6 +83,7 @@ void SetUpLogging(const LoggingOptions& o, const char* program) {
   google::InitGoogleLogging(name.c_str());
   google::InstallFailureFunction(&EndAfterFatal);
   if (!o.backtrace_at.empty()) LOG(WARNING) << "--log-backtrace-at has no effect; use a debugger's breakpoint";
+  return absl::OkStatus();
 }
 
 }  // namespace berth::kube_scheduler

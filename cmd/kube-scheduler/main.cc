@@ -44,7 +44,7 @@ int WriteConfiguration(const Configuration& c, const std::string& path) {
   const std::string text = ConfigurationToYaml(c);
   const bool ok = f != nullptr && std::fwrite(text.data(), 1, text.size(), f) == text.size();
   if (f == nullptr || std::fclose(f) != 0 || !ok) {
-    PrintError(absl::StrCat("cannot write the configuration to ", path, ": ", std::strerror(errno)));
+    PrintError(absl::StrCat("--write-config-to: cannot write ", path, ": ", std::strerror(errno)));
     return 1;
   }
   LOG(INFO) << "Wrote configuration to: " << path;
@@ -64,7 +64,10 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (options.version != "false") return PrintVersion(options.version);
-  SetUpLogging(options.logging, argv[0]);
+  if (absl::Status s = SetUpLogging(options.logging, argv[0]); !s.ok()) {
+    PrintError(util::Message(s));
+    return 1;
+  }
   for (const std::string& line : options.gate_log()) LOG(INFO) << line;
   for (const Flag* f : options.flags().Sorted()) VLOG(1) << "FLAG: --" << f->name << "=" << Quoted(f->text());
   std::vector<std::string> warnings;

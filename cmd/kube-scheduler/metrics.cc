@@ -116,6 +116,10 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   if (!reasons.metric.empty()) out->push_back(std::move(reasons));
   AddOne("scheduler_binds_in_flight", kGauge, "Number of bindings whose outcome is not known yet",
          static_cast<double>(s.binds_in_flight), out);
+  AddOne("scheduler_requests_in_flight", kGauge, "Number of requests about pods that are not answered yet",
+         static_cast<double>(s.requests_in_flight), out);
+  AddOne("scheduler_requests_limit", kGauge, "Number of requests about pods from which on no pod is tried",
+         static_cast<double>(s.requests_limit), out);
   AddOne("scheduler_pods_bound_total", kCounter, "Number of pods bound", static_cast<double>(m.bound), out);
   AddOne("scheduler_bind_failures_total", kCounter, "Number of bindings that failed",
          static_cast<double>(m.bind_failures), out);

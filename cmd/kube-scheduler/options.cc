@@ -2,6 +2,8 @@
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
 #include <absl/strings/str_split.h>
 
 #include "cmd/kube-scheduler/go_text.h"
@@ -53,6 +55,35 @@ std::string NameList(std::string_view heading, const std::vector<std::string>& n
   return out + "\n";
 }
 
+// What a configuration file says in place of a flag, whether it names it or not.
+constexpr const char* kFileWins[] = {
+    "address",
+    "algorithm-provider",
+    "contention-profiling",
+    "failure-domains",
+    "hard-pod-affinity-symmetric-weight",
+    "kube-api-burst",
+    "kube-api-content-type",
+    "kube-api-qps",
+    "kubeconfig",
+    "leader-elect",
+    "leader-elect-lease-duration",
+    "leader-elect-renew-deadline",
+    "leader-elect-resource-lock",
+    "leader-elect-resource-name",
+    "leader-elect-resource-namespace",
+    "leader-elect-retry-period",
+    "lock-object-name",
+    "lock-object-namespace",
+    "policy-config-file",
+    "policy-configmap",
+    "policy-configmap-namespace",
+    "port",
+    "profiling",
+    "scheduler-name",
+    "use-legacy-policy-config",
+};
+
 absl::Status ParseSeverity(const std::string& text, int* out) {
   static constexpr std::array<std::string_view, 4> kNames = {"INFO", "WARNING", "ERROR", "FATAL"};
   for (size_t i = 0; i < kNames.size(); ++i) {
@@ -62,8 +93,9 @@ absl::Status ParseSeverity(const std::string& text, int* out) {
     }
   }
   int64_t v = 0;
-  BERTH_RETURN_IF_ERROR(ParseInt(text, 32, &v));
-  if (v < 0 || v > 3) return absl::InvalidArgumentError("must be 0 to 3 or one of INFO, WARNING, ERROR, FATAL");
+  if (!ParseInt(text, 32, &v).ok() || v < 0 || v > 3) {
+    return absl::InvalidArgumentError("must be 0 to 3 or one of INFO, WARNING, ERROR, FATAL");
+  }
   *out = static_cast<int>(v);
   return absl::OkStatus();
 }
@@ -138,7 +170,14 @@ Options::Options() {
   flags_.Bool(&c.enable_profiling, "profiling", "Enable profiling via web interface host:port/debug/pprof/");
   flags_.Bool(&c.enable_contention_profiling, "contention-profiling",
               "Enable lock contention profiling, if profiling is enabled");
-  flags_.String(&secure.bind_address, "bind-address", "The IP address on which to serve HTTPS.");
+  flags_.Custom(
+      "bind-address", "ip", "The IP address on which to serve HTTPS.", secure.bind_address,
+      [this](const std::string& s) {
+        if (!IsIpAddress(s)) return absl::InvalidArgumentError(absl::StrCat("failed to parse IP: ", Quoted(s)));
+        secure.bind_address = s;
+        return absl::OkStatus();
+      },
+      [this] { return secure.bind_address; });
   flags_.Int32(&secure.port, "secure-port",
                "The port on which to serve HTTPS with authentication and authorization. 0: it is not served.");
   flags_.String(&secure.cert_dir, "cert-dir",
@@ -191,8 +230,9 @@ Options::Options() {
           "v", "Level", "log level for V logs", "",
           [&l](const std::string& s) {
             int64_t v = 0;
-            if (!ParseInt(s, 32, &v).ok())
-              return absl::InvalidArgumentError(absl::StrCat("strconv.Atoi: parsing ", Quoted(s), ": invalid syntax"));
+            if (absl::Status bad = ParseInt(s, 32, &v); !bad.ok()) {
+              return absl::InvalidArgumentError(absl::StrReplaceAll(bad.message(), {{"ParseInt", "Atoi"}}));
+            }
             l.verbosity = static_cast<int>(v);
             return absl::OkStatus();
           },
@@ -300,6 +340,10 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   if (config_file_.empty()) {
     warnings->emplace_back(
         "WARNING: all flags other than --config are deprecated. Please begin using a config file ASAP.");
+    if (!address_.empty() && !IsHost(address_)) {
+      return absl::InvalidArgumentError(absl::StrCat("--address: invalid value ", Quoted(address_),
+                                                     ": must be an IP address or a host's name, without a port"));
+    }
     auto hp = SplitHostPort(c.healthz_bind_address);
     if (!address_.empty()) hp->host = address_;
     c.healthz_bind_address = port_ == -1 ? "" : JoinHostPort(hp->host, absl::StrCat(port_));
@@ -318,21 +362,35 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     auto loaded = LoadConfiguration(config_file_, warnings);
     if (!loaded.ok()) return loaded.status();
     c = *std::move(loaded);
+    std::vector<std::string> lost;
+    for (const char* name : kFileWins) {
+      if (flags_.Changed(name)) lost.push_back(absl::StrCat("--", name));
+    }
+    if (!lost.empty()) {
+      warnings->push_back(absl::StrCat("without effect, as --config is given: ", absl::StrJoin(lost, ", ")));
+    }
     if (flags_.Changed("pod-max-in-unschedulable-pods-duration")) {
       c.pod_max_in_unschedulable = flag_config_.pod_max_in_unschedulable;
     }
   } else if (port_ < -1 || port_ > 65535) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--port ", port_, " must be -1 (not served) or between 0 and 65535"));
+        absl::StrCat("--port: invalid value ", port_, ": must be -1 (not served) or between 0 and 65535"));
   }
   if (secure.port < 0 || secure.port > 65535) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--secure-port ", secure.port, " must be between 0 and 65535, inclusive. 0 for turning off secure port"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--secure-port: invalid value ", secure.port, ": must be between 0 (not served) and 65535"));
   }
-  const std::vector<std::string> bad = CheckConfiguration(c);
+  for (const char* flag : {"tls-cert-file", "tls-private-key-file", "client-ca-file"}) {
+    if (secure.port == 0 && !flags_.Find(flag)->text().empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", Quoted(flags_.Find(flag)->text()),
+                                                     " is without effect, as --secure-port is not given"));
+    }
+  }
+  const std::vector<std::string> bad = CheckConfiguration(c, config_file_.empty() ? Spelling::kFlags : Spelling::kFile);
   if (!bad.empty()) {
     std::string text;
-    for (const std::string& b : bad) absl::StrAppend(&text, text.empty() ? "" : "\n", b);
+    const std::string origin = config_file_.empty() ? "" : config_file_ + ": ";
+    for (const std::string& b : bad) absl::StrAppend(&text, text.empty() ? "" : "\n", origin, b);
     return absl::InvalidArgumentError(text);
   }
   return c;

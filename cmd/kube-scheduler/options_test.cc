@@ -1,8 +1,12 @@
 #include "cmd/kube-scheduler/options.h"
 
+#include <absl/strings/str_join.h>
+
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "cmd/kube-scheduler/go_text.h"
+#include "pkg/client/temp_dir.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -55,6 +59,11 @@ TEST_CASE("flags: errors are pflag's") {
   CHECK(ParseError({"--feature-gates=PodPriority=ja"}) ==
         "invalid argument \"PodPriority=ja\" for \"--feature-gates\" flag: invalid value of PodPriority: ja, err: "
         "strconv.ParseBool: parsing \"ja\": invalid syntax");
+  CHECK(
+      ParseError({"-v=99999999999"}) ==
+      R"(invalid argument "99999999999" for "-v, --v" flag: strconv.Atoi: parsing "99999999999": value out of range)");
+  CHECK(ParseError({"--bind-address=localhost"}) ==
+        R"(invalid argument "localhost" for "--bind-address" flag: failed to parse IP: "localhost")");
   CHECK(ParseError({"--logging-format=xml"}) ==
         R"(invalid argument "xml" for "--logging-format" flag: must be text or json)");
 }
@@ -130,7 +139,42 @@ TEST_CASE("flags: where the algorithm comes from") {
 TEST_CASE("flags: address and port") {
   CHECK(Complete({"--port=-1"}).config->healthz_bind_address.empty());
   CHECK(Complete({"--address=::1", "--port=0"}).config->metrics_bind_address == "[::1]:0");
-  CHECK(Complete({"--port=70000"}).error() == "--port 70000 must be -1 (not served) or between 0 and 65535");
+  CHECK(Complete({"--address=1.2.3.4:80"}).error() ==
+        "--address: invalid value \"1.2.3.4:80\": must be an IP address or a host's name, without a port");
+  CHECK(Complete({"--client-ca-file=x"}).error() ==
+        "--client-ca-file: \"x\" is without effect, as --secure-port is not given");
+  CHECK(Complete({"--port=70000"}).error() ==
+        "--port: invalid value 70000: must be -1 (not served) or between 0 and 65535");
+}
+
+TEST_CASE("flags: what --config puts out of force is said") {
+  client::TempDir dir;
+  const std::string file =
+      dir.Write("config", "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n");
+  const std::set<std::string> in_force = {"config",
+                                          "write-config-to",
+                                          "master",
+                                          "feature-gates",
+                                          "bind-address",
+                                          "secure-port",
+                                          "cert-dir",
+                                          "tls-cert-file",
+                                          "help",
+                                          "version",
+                                          "client-ca-file",
+                                          "tls-private-key-file",
+                                          "pod-max-in-unschedulable-pods-duration"};
+  Options o;
+  std::vector<std::string> args = {"--config=" + file}, lost;
+  for (const Flag* f : o.flags().Sorted()) {
+    if (f->name == "config") continue;
+    args.push_back("--" + f->name + "=" + f->text());
+    if (f->section != "Logging" && !in_force.contains(f->name)) lost.push_back("--" + f->name);
+  }
+  REQUIRE(o.Parse(args).ok());
+  std::vector<std::string> warnings;
+  REQUIRE(o.Complete(&warnings).ok());
+  CHECK(warnings == std::vector<std::string>{"without effect, as --config is given: " + absl::StrJoin(lost, ", ")});
 }
 
 TEST_CASE("flags: help names every flag but the deprecated ones") {

@@ -106,27 +106,28 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
 
 absl::StatusOr<ServerTls> ServingCertificate(const SecureServingOptions& o) {
   ServerTls tls;
-  const auto read = [](const char* flag, const std::string& path, std::string* to) {
+  const auto read = [](const char* flag, const std::string& path, std::string* to, std::string* from) {
     auto text = ReadFile(path);
     if (!text.ok()) return absl::InvalidArgumentError(absl::StrCat(flag, ": ", text.status().message()));
     *to = *std::move(text);
+    *from = absl::StrCat(flag, ": ", path);
     return absl::OkStatus();
   };
   if (!o.client_ca_file.empty()) {
-    if (auto s = read("--client-ca-file", o.client_ca_file, &tls.client_ca_pem); !s.ok()) return s;
+    if (auto s = read("--client-ca-file", o.client_ca_file, &tls.client_ca_pem, &tls.client_ca_from); !s.ok()) return s;
   }
   if (o.cert_file.empty() != o.key_file.empty()) {
     return absl::InvalidArgumentError("--tls-cert-file and --tls-private-key-file must be given together");
   }
   if (!o.cert_file.empty()) {
-    if (auto s = read("--tls-cert-file", o.cert_file, &tls.cert_pem); !s.ok()) return s;
-    if (auto s = read("--tls-private-key-file", o.key_file, &tls.key_pem); !s.ok()) return s;
+    if (auto s = read("--tls-cert-file", o.cert_file, &tls.cert_pem, &tls.cert_from); !s.ok()) return s;
+    if (auto s = read("--tls-private-key-file", o.key_file, &tls.key_pem, &tls.key_from); !s.ok()) return s;
     return tls;
   }
   const std::string cert = o.cert_dir + "/kube-scheduler.crt", key = o.cert_dir + "/kube-scheduler.key";
   if (!o.cert_dir.empty() && access(cert.c_str(), F_OK) == 0) {
-    if (auto s = read("--cert-dir", cert, &tls.cert_pem); !s.ok()) return s;
-    if (auto s = read("--cert-dir", key, &tls.key_pem); !s.ok()) return s;
+    if (auto s = read("--cert-dir", cert, &tls.cert_pem, &tls.cert_from); !s.ok()) return s;
+    if (auto s = read("--cert-dir", key, &tls.key_pem, &tls.key_from); !s.ok()) return s;
     return tls;
   }
   auto made = MakeSelfSigned({HostName(), "localhost", "127.0.0.1"});

@@ -213,11 +213,13 @@ absl::Status Load(const std::string& data, const std::string& file, std::string*
   return absl::OkStatus();
 }
 
-absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& user, const std::string& user_name) {
+// `server_from`: who said where the server is: "--master", or the field of the kubeconfig.
+absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& user, const KubeContext& names,
+                                   const std::string& server_from) {
   bool tls_wanted = cluster.insecure || !cluster.ca_file.empty() || !cluster.ca_data.empty() ||
                     !user.cert_file.empty() || !user.cert_data.empty();
   auto address = ParseServer(cluster.server, tls_wanted);
-  if (!address.ok()) return address.status();
+  if (!address.ok()) return Invalid(absl::StrCat(server_from, ": ", util::Message(address.status())));
   RestConfig c;
   c.url = Url(*address);
   c.host = address->host;
@@ -227,17 +229,18 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
   if (!address->tls) {
     if (!user.token.empty() || !user.token_file.empty() || !user.username.empty() || !user.cert_file.empty() ||
         !user.cert_data.empty()) {
-      LOG(WARNING) << "The credentials of user \"" << user_name << "\" are not sent, because " << c.url
+      LOG(WARNING) << "The credentials of user \"" << names.user << "\" are not sent, because " << c.url
                    << " is not https";
     }
     return c;
   }
   if (user.has_exec) {
-    return Invalid(absl::StrCat("the exec plugin \"", user.exec_command, "\" of user \"", user_name,
+    return Invalid(absl::StrCat("the exec plugin \"", user.exec_command, "\" of user \"", names.user,
                                 "\" is not supported: use a token, a tokenFile or a client certificate"));
   }
   if (user.has_auth_provider) {
-    return Invalid(absl::StrCat("No Auth Provider found for name \"", user.auth_provider, "\""));
+    return Invalid(
+        absl::StrCat("No Auth Provider found for name \"", user.auth_provider, "\" (user \"", names.user, "\")"));
   }
   TlsOptions tls;
   tls.insecure_skip_verify = cluster.insecure;
@@ -248,19 +251,24 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
   if (user.cert_data.empty()) tls.cert_file = user.cert_file;
   if (!tls.cert_pem.empty() && user.key_data.empty()) tls.key_file = user.key_file;
   if (tls.insecure_skip_verify && !tls.ca_pem.empty()) {
-    return Invalid("specifying a root certificates file with the insecure flag is not allowed");
+    return Invalid(absl::StrCat("specifying a root certificates file with the insecure flag is not allowed (cluster \"",
+                                names.cluster, "\")"));
   }
   c.tls = std::move(tls);
   c.bearer_token = user.token;
   if (user.token.empty() && !user.token_file.empty()) {
     auto token = ReadFile(user.token_file);
-    if (!token.ok()) return token.status();
+    if (!token.ok()) {
+      return Invalid(
+          absl::StrCat("unable to read tokenFile for ", names.user, " due to ", util::Message(token.status())));
+    }
     c.token_file = user.token_file;
   }
   c.username = user.username;
   c.password = user.password;
   if ((!c.bearer_token.empty() || !c.token_file.empty()) && (!c.username.empty() || !c.password.empty())) {
-    return Invalid("username/password or bearer token may be set, but not both");
+    return Invalid(
+        absl::StrCat("username/password or bearer token may be set, but not both (user \"", names.user, "\")"));
   }
   return c;
 }
@@ -285,7 +293,8 @@ absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
   }
   KubeUser user;
   user.token_file = token;
-  auto config = Connect(cluster, user, "service account");
+  auto config =
+      Connect(cluster, user, {"in-cluster", "service account"}, "KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT");
   if (!config.ok()) return config.status();
   return std::optional<RestConfig>(*std::move(config));
 }
@@ -371,7 +380,9 @@ absl::StatusOr<RestConfig> LoadConfig(const ConfigSources& sources) {
     CheckCluster(context.cluster, cluster, &problems);
   }
   if (!problems.empty()) return AsError(problems);
-  auto config = Connect(cluster, user, context.user);
+  const std::string server_from =
+      sources.master.empty() ? absl::StrCat("server of cluster \"", context.cluster, "\"") : "--master";
+  auto config = Connect(cluster, user, context, server_from);
   return config.ok() ? WithProxy(*std::move(config), env) : config;
 }
 

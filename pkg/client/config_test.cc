@@ -107,12 +107,13 @@ TEST_CASE("servers in every notation") {
   CHECK(url("HTTPS://h") == "https://h h 443 tls");
   CHECK(url("http://[::1]:6443/p/") == "http://[::1]:6443/p ::1 6443");
   CHECK(url("[::1]") == "http://[::1] ::1 80");
-  CHECK(url("h:1/path") == "host must be a URL or a host:port pair: \"h:1/path\"");
-  CHECK(url("ftp://h") == "unsupported protocol scheme \"ftp\" in \"ftp://h\": http and https are known");
-  CHECK(url("http://h:0") == "invalid port \"0\" in \"http://h:0\": must be a number from 1 to 65535");
-  CHECK(url("http://h:http") == "invalid port \"http\" in \"http://h:http\": must be a number from 1 to 65535");
-  CHECK(url("http://[::1") == "missing ']' in host \"http://[::1\"");
-  CHECK_THAT(url("http://u:p@h"), Catch::StartsWith("credentials in the server's URL are not supported"));
+  CHECK(url("h:1/path") == "--master: host must be a URL or a host:port pair: \"h:1/path\"");
+  CHECK(url("ftp://h") == "--master: unsupported protocol scheme \"ftp\" in \"ftp://h\": http and https are known");
+  CHECK(url("http://h:0") == "--master: invalid port \"0\" in \"http://h:0\": must be a number from 1 to 65535");
+  CHECK(url("http://h:http") ==
+        "--master: invalid port \"http\" in \"http://h:http\": must be a number from 1 to 65535");
+  CHECK(url("http://[::1") == "--master: missing ']' in host \"http://[::1\"");
+  CHECK_THAT(url("http://u:p@h"), Catch::StartsWith("--master: credentials in the server's URL are not supported"));
   // Without a scheme TLS settings decide.
   auto c = f.Load(Config("{server: 'h:1', insecure-skip-tls-verify: true}", "{}"));
   REQUIRE(c.ok());
@@ -199,6 +200,87 @@ TEST_CASE("files that are not there or no kubeconfig") {
   CHECK_THAT(f.Error("a: [b"), Catch::StartsWith(file));
 }
 
+TEST_CASE("every field of a kubeconfig refuses what is of another type, and is named") {
+  Fixture f;
+  const std::string c = "clusters[0].cluster.", u = "users[0].user.";
+  const auto top = [](const char* text) { return std::string(text); };
+  const auto cluster = [](const char* text) { return Config(text, "{}"); };
+  const auto user = [](const char* text) { return Config("{server: 'https://a'}", text); };
+  const std::string kString = "must be a string; put it in quotes",
+                    kLine = "must be one line without control characters";
+  const std::string kList = "must be a list of strings of one line";
+  struct Case {
+    std::string text, field, value, why;
+  };
+  const std::vector<Case> cases = {
+      {top("kind: 7"), "kind", "7", kString},
+      {top("apiVersion: 1"), "apiVersion", "1", kString},
+      {top("current-context: 1"), "current-context", "1", kString},
+      {top("preferences: x"), "preferences", "\"x\"", "must be an object"},
+      {top("preferences: {colors: 1}"), "preferences.colors", "1", "must be true or false"},
+      {top("clusters: {}"), "clusters", "{}", "must be a list"},
+      {top("clusters: [{name: 1}]"), "clusters[0].name", "1", kString},
+      {cluster("x"), "clusters[0].cluster", "\"x\"", "must be an object"},
+      {cluster("{server: true}"), c + "server", "true", kString},
+      {cluster("{insecure-skip-tls-verify: 1}"), c + "insecure-skip-tls-verify", "1", "must be true or false"},
+      {cluster("{certificate-authority: [a]}"), c + "certificate-authority", "[\"a\"]", "must be a string"},
+      {cluster("{certificate-authority-data: 1}"), c + "certificate-authority-data", "1", kString},
+      {cluster("{certificate-authority-data: '%'}"), c + "certificate-authority-data", "", "illegal base64 data"},
+      {top("contexts: x"), "contexts", "\"x\"", "must be a list"},
+      {top("contexts: [{name: []}]"), "contexts[0].name", "[]", "must be a string"},
+      {top("contexts: [{name: a, context: 1}]"), "contexts[0].context", "1", "must be an object"},
+      {top("contexts: [{context: {cluster: 1}}]"), "contexts[0].context.cluster", "1", kString},
+      {top("contexts: [{context: {user: 1}}]"), "contexts[0].context.user", "1", kString},
+      {top("contexts: [{context: {namespace: 1}}]"), "contexts[0].context.namespace", "1", kString},
+      {top("users: 1"), "users", "1", "must be a list"},
+      {top("users: [{name: {}}]"), "users[0].name", "{}", "must be a string"},
+      {user("1"), "users[0].user", "1", "must be an object"},
+      {user("{client-certificate: 1}"), u + "client-certificate", "1", kString},
+      {user("{client-certificate-data: 1}"), u + "client-certificate-data", "1", kString},
+      {user("{client-certificate-data: '%'}"), u + "client-certificate-data", "", "illegal base64 data"},
+      {user("{client-key: 1}"), u + "client-key", "1", kString},
+      {user("{client-key-data: 1}"), u + "client-key-data", "1", kString},
+      {user("{client-key-data: '%'}"), u + "client-key-data", "", "illegal base64 data"},
+      {user("{token: 1}"), u + "token", "1", kString},
+      {user("{token: \"a\\nb\"}"), u + "token", "", kLine},
+      {user("{tokenFile: 1}"), u + "tokenFile", "1", kString},
+      {user("{username: 1}"), u + "username", "1", kString},
+      {user("{username: \"a\\tb\"}"), u + "username", "", kLine},
+      {user("{password: 1}"), u + "password", "1", kString},
+      {user("{password: \"a\\rb\"}"), u + "password", "", kLine},
+      {user("{as: 1}"), u + "as", "1", kString},
+      {user("{as: \"a\\nX: b\"}"), u + "as", "", kLine},
+      {user("{as-groups: a}"), u + "as-groups", "\"a\"", "must be a list of strings"},
+      {user("{as-groups: [1]}"), u + "as-groups", "1", kList},
+      {user("{as-groups: [\"a\\nb\"]}"), u + "as-groups", "\"a\\nb\"", kList},
+      {user("{as-user-extra: [a]}"), u + "as-user-extra", "[\"a\"]", "must be an object"},
+      {user("{as-user-extra: {k: v}}"), u + "as-user-extra.k", "\"v\"", "must be a list of strings"},
+      {user("{auth-provider: gcp}"), u + "auth-provider", "\"gcp\"", "must be an object"},
+      {user("{auth-provider: {name: 1}}"), u + "auth-provider.name", "1", kString},
+      {user("{auth-provider: {config: [a]}}"), u + "auth-provider.config", "[\"a\"]", "must be an object"},
+      {user("{auth-provider: {config: {k: 1}}}"), u + "auth-provider.config.k", "1", kString},
+      {user("{exec: aws}"), u + "exec", "\"aws\"", "must be an object"},
+      {user("{exec: {command: 1}}"), u + "exec.command", "1", kString},
+      {user("{exec: {args: x}}"), u + "exec.args", "\"x\"", "must be a list of strings"},
+      {user("{exec: {apiVersion: 1}}"), u + "exec.apiVersion", "1", kString},
+      {user("{exec: {env: {}}}"), u + "exec.env", "{}", "must be a list"},
+      {user("{exec: {env: [{name: 1}]}}"), u + "exec.env[0].name", "1", kString},
+      {user("{exec: {env: [{value: 1}]}}"), u + "exec.env[0].value", "1", kString},
+  };
+  const std::string file = "Error loading config file \"" + f.dir.path("kubeconfig") + "\": ";
+  for (const Case& one : cases) {
+    INFO(one.text);
+    CHECK(f.Error(one.text) == file + one.field + ": " + (one.value.empty() ? "" : one.value + ": ") + one.why);
+  }
+}
+
+TEST_CASE("a token in a YAML block has no line end, and what is not known is ignored") {
+  Fixture f;
+  auto c = f.Load(Config("{server: 'https://a', proxy-url: 'http://p'}", "{token: \"t\\n\"}"));
+  REQUIRE(c.ok());
+  CHECK(c->bearer_token == "t");
+}
+
 TEST_CASE("every mistake is told, in upstream's words") {
   Fixture f;
   std::string data = "Q0VSVA==";
@@ -219,15 +301,15 @@ TEST_CASE("every mistake is told, in upstream's words") {
   CHECK(f.Error(Config("{server: 'https://a'}", "{as-groups: [g]}")) ==
         "requesting groups or user-extra for u without impersonating a user");
   CHECK(f.Error(Config("{server: 'https://a'}", "{tokenFile: nope}")) ==
-        "open " + f.dir.path("nope") + ": no such file or directory");
+        "unable to read tokenFile for u due to open " + f.dir.path("nope") + ": no such file or directory");
   f.dir.Write("tok", "x");
   CHECK(f.Error(Config("{server: 'https://a'}", "{tokenFile: tok, username: u}")) ==
-        "username/password or bearer token may be set, but not both");
+        "username/password or bearer token may be set, but not both (user \"u\")");
   CHECK(f.Error(Config(
             "{server: 'https://a', insecure-skip-tls-verify: true, certificate-authority-data: " + data + "}", "{}")) ==
-        "specifying a root certificates file with the insecure flag is not allowed");
+        "specifying a root certificates file with the insecure flag is not allowed (cluster \"c\")");
   CHECK(f.Error(Config("{server: 'https://a'}", "{auth-provider: {name: gcp}}")) ==
-        "No Auth Provider found for name \"gcp\"");
+        "No Auth Provider found for name \"gcp\" (user \"u\")");
   CHECK(f.Error(Config("{server: 'https://a'}", "{exec: {command: aws, apiVersion: v1alpha1}}")) ==
         "the exec plugin \"aws\" of user \"u\" is not supported: use a token, a tokenFile or a client certificate");
   CHECK(f.Error(Config("{}", "{exec: {env: [{value: x}]}, auth-provider: {name: gcp}}")) ==

@@ -1,8 +1,12 @@
 #include "pkg/client/kubeconfig.h"
 
 #include <absl/strings/escaping.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
+
+#include <algorithm>
+#include <initializer_list>
 
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
@@ -26,6 +30,15 @@ class Reader {
     }
     return std::string(v.Text());
   }
+  // What goes into a header. The line end behind a YAML block is not meant.
+  std::string Line(std::string_view key) {
+    std::string text = String(key);
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }) && error_->ok()) {
+      *error_ = absl::InvalidArgumentError(absl::StrCat(At(key), ": must be one line without control characters"));
+    }
+    return text;
+  }
   bool Bool(std::string_view key) {
     api::Json v = json_.Find(key);
     if (!v.IsNull() && !v.IsBool()) Fail(At(key), v, "must be true or false");
@@ -45,10 +58,27 @@ class Reader {
     api::Json v = json_.Find(key);
     if (!v.IsNull() && !v.IsArray()) Fail(At(key), v, "must be a list of strings");
     for (auto m : v.Children()) {
-      if (!m.value.IsString()) Fail(At(key), m.value, "must be a list of strings");
+      if (!m.value.IsString() || m.value.Text().find_first_of("\r\n") != std::string_view::npos) {
+        Fail(At(key), m.value, "must be a list of strings of one line");
+        continue;
+      }
       out.emplace_back(m.value.Text());
     }
     return out;
+  }
+  void MapOfStrings(std::string_view key) {
+    Reader map = Object(key);
+    for (auto m : json_.Find(key).Children()) map.String(m.key);
+  }
+  // What else is there is ignored, but not in silence.
+  void Only(std::initializer_list<std::string_view> known) const {
+    for (auto m : json_.Children()) {
+      const auto same = [&](std::string_view k) {
+        return absl::EqualsIgnoreCase(util::ToAbsl(k), util::ToAbsl(m.key));
+      };
+      if (!json_.IsObject() || std::any_of(known.begin(), known.end(), same)) continue;
+      LOG(WARNING) << "kubeconfig: unknown field \"" << At(m.key) << "\" is ignored";
+    }
   }
   Reader Object(std::string_view key) { return {json_.Find(key), At(key), error_}; }
   api::Json Get(std::string_view key) const { return json_.Find(key); }
@@ -108,9 +138,14 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
                                                    "\" is registered for version \"", version.empty() ? "v1" : version,
                                                    "\""));
   }
+  root.Only({"kind", "apiVersion", "preferences", "clusters", "users", "contexts", "current-context", "extensions"});
+  root.Object("preferences").Only({"colors", "extensions"});
+  root.Object("preferences").Bool("colors");
   config.current_context = root.String("current-context");
   root.Named("clusters", [&](const std::string& name, Reader& item) {
+    item.Only({"name", "cluster"});
     Reader r = item.Object("cluster");
+    r.Only({"server", "insecure-skip-tls-verify", "certificate-authority", "certificate-authority-data", "extensions"});
     KubeCluster c;
     c.server = r.String("server");
     c.insecure = r.Bool("insecure-skip-tls-verify");
@@ -119,36 +154,48 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
     Put(config.clusters, "cluster", name, std::move(c));
   });
   root.Named("contexts", [&](const std::string& name, Reader& item) {
+    item.Only({"name", "context"});
     Reader r = item.Object("context");
+    r.Only({"cluster", "user", "namespace", "extensions"});
+    r.String("namespace");
     KubeContext c;
     c.cluster = r.String("cluster");
     c.user = r.String("user");
     Put(config.contexts, "context", name, std::move(c));
   });
   root.Named("users", [&](const std::string& name, Reader& item) {
+    item.Only({"name", "user"});
     Reader r = item.Object("user");
+    r.Only({"client-certificate", "client-certificate-data", "client-key", "client-key-data", "token", "tokenFile",
+            "username", "password", "as", "as-groups", "as-user-extra", "auth-provider", "exec", "extensions"});
     KubeUser u;
     u.cert_file = Resolve(directory, r.String("client-certificate"));
     u.cert_data = r.Base64("client-certificate-data");
     u.key_file = Resolve(directory, r.String("client-key"));
     u.key_data = r.Base64("client-key-data");
-    u.token = r.String("token");
+    u.token = r.Line("token");
     u.token_file = Resolve(directory, r.String("tokenFile"));
-    u.username = r.String("username");
-    u.password = r.String("password");
-    u.impersonate = r.String("as");
+    u.username = r.Line("username");
+    u.password = r.Line("password");
+    u.impersonate = r.Line("as");
     u.impersonate_groups = r.Strings("as-groups");
     Reader extra = r.Object("as-user-extra");
     for (auto m : r.Get("as-user-extra").Children()) {
       u.impersonate_extra.emplace_back(std::string(m.key), extra.Strings(m.key));
     }
     u.has_auth_provider = !r.Get("auth-provider").IsNull();
-    u.auth_provider = r.Object("auth-provider").String("name");
+    Reader provider = r.Object("auth-provider");
+    u.auth_provider = provider.String("name");
+    provider.MapOfStrings("config");
     u.has_exec = !r.Get("exec").IsNull();
     Reader exec = r.Object("exec");
     u.exec_command = exec.String("command");
     u.exec_api_version = exec.String("apiVersion");
-    exec.Named("env", [&](const std::string& env, Reader&) { u.exec_env_names.push_back(env); });
+    exec.Strings("args");
+    exec.Named("env", [&](const std::string& env, Reader& e) {
+      e.String("value");
+      u.exec_env_names.push_back(env);
+    });
     Put(config.users, "user", name, std::move(u));
   });
   if (!error.ok()) return error;

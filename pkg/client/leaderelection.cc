@@ -23,11 +23,12 @@ bool Whole(absl::Duration d) {
 
 }  // namespace
 
-absl::Status CheckLeaderElection(const LeaderElectionOptions& o) {
-  if (o.lock_type != "endpoints" && o.lock_type != "configmaps" && o.lock_type != "leases") {
-    return absl::InvalidArgumentError(absl::StrCat("couldn't create resource lock: Invalid lock-type ", o.lock_type,
-                                                   " (endpoints, configmaps and leases are known)"));
-  }
+absl::Status CheckLockType(const std::string& type) {
+  if (type == "endpoints" || type == "configmaps" || type == "leases") return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("couldn't create resource lock: Invalid lock-type ", type));
+}
+
+absl::Status CheckTimings(const LeaderElectionOptions& o) {
   std::string why;
   if (!Whole(o.lease)) {
     why = "leaseDuration must be greater than zero";

@@ -37,9 +37,10 @@ struct LeaderElectionOptions {
   absl::Duration lease = absl::Seconds(15), renew_deadline = absl::Seconds(10), retry = absl::Seconds(2);
 };
 
-// OK, or upstream's text: "leaseDuration must be greater than renewDeadline",
-// "couldn't create resource lock: Invalid lock-type foo".
-absl::Status CheckLeaderElection(const LeaderElectionOptions& options);
+// OK, or upstream's text: "couldn't create resource lock: Invalid lock-type foo".
+absl::Status CheckLockType(const std::string& lock_type);
+// OK, or upstream's text: "couldn't create leader elector: leaseDuration must be greater than renewDeadline".
+absl::Status CheckTimings(const LeaderElectionOptions& options);
 
 // The host's name, '_', and a random UUID. Error: "unable to get hostname: ...".
 absl::StatusOr<std::string> NewIdentity();

@@ -123,13 +123,12 @@ std::string Lock(const std::string& holder, const std::string& renewed = "2017-0
 }  // namespace
 
 TEST_CASE("the timings are checked in upstream's words") {
-  auto check = [](absl::Duration lease, absl::Duration renew, absl::Duration retry, std::string type = "endpoints") {
+  auto check = [](absl::Duration lease, absl::Duration renew, absl::Duration retry) {
     LeaderElectionOptions o;
     o.lease = lease;
     o.renew_deadline = renew;
     o.retry = retry;
-    o.lock_type = type;
-    return std::string(CheckLeaderElection(o).message());
+    return std::string(CheckTimings(o).message());
   };
   using absl::Seconds;
   CHECK(check(Seconds(15), Seconds(10), Seconds(2)) == "");
@@ -139,8 +138,8 @@ TEST_CASE("the timings are checked in upstream's words") {
         "couldn't create leader elector: renewDeadline must be greater than retryPeriod*JitterFactor");
   CHECK(check(Seconds(15), absl::Milliseconds(2401), Seconds(2)) == "");
   CHECK_THAT(check(Seconds(0), Seconds(10), Seconds(2)), Catch::Contains("leaseDuration must be greater than zero"));
-  CHECK_THAT(check(Seconds(15), Seconds(10), Seconds(2), "foo"),
-             Catch::StartsWith("couldn't create resource lock: Invalid lock-type foo"));
+  CHECK(CheckLockType("leases").ok());
+  CHECK(CheckLockType("foo").message() == "couldn't create resource lock: Invalid lock-type foo");
 }
 
 TEST_CASE("identities are the host's name and something unique") {

@@ -39,7 +39,9 @@ absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewTlsContext(const T
     context->set_verify_mode(asio::ssl::verify_peer, ec);
     if (!options.ca_pem.empty()) {
       context->add_certificate_authority(asio::buffer(options.ca_pem), ec);
-      if (ec) return absl::InvalidArgumentError(absl::StrCat("unable to load root certificates: ", ec.message()));
+      if (ec)
+        return absl::InvalidArgumentError(
+            absl::StrCat("unable to load root certificates (certificate-authority): ", ec.message()));
     } else {
       context->set_default_verify_paths(ec);
     }
@@ -48,12 +50,14 @@ absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewTlsContext(const T
     if (options.key_pem.empty()) return absl::InvalidArgumentError("a client certificate needs a client key");
     if (options.cert_pem.empty()) return absl::InvalidArgumentError("a client key needs a client certificate");
     context->use_certificate_chain(asio::buffer(options.cert_pem), ec);
-    if (ec) return absl::InvalidArgumentError(absl::StrCat("unable to load client certificate: ", ec.message()));
+    if (ec)
+      return absl::InvalidArgumentError(
+          absl::StrCat("unable to load client certificate (client-certificate): ", ec.message()));
     context->use_private_key(asio::buffer(options.key_pem), asio::ssl::context::pem, ec);
-    if (ec) return absl::InvalidArgumentError(absl::StrCat("unable to load client key: ", ec.message()));
+    if (ec) return absl::InvalidArgumentError(absl::StrCat("unable to load client key (client-key): ", ec.message()));
     if (SSL_CTX_check_private_key(context->native_handle()) != 1) {
       ERR_clear_error();
-      return absl::InvalidArgumentError("client key does not match client certificate");
+      return absl::InvalidArgumentError("client-key does not match client-certificate");
     }
   }
   return context;

@@ -12,7 +12,7 @@
 namespace berth::client {
 
 // TLS 1.2 or newer; certificate verification unless switched off; our certificate, if any. Errors name what is wrong:
-// "unable to load client key: ...".
+// "unable to load client key (client-key): ...".
 absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewTlsContext(const TlsOptions& options);
 
 // The context for new connections, which follows the files that its PEM came from (TlsOptions::ca_file, ...).

@@ -106,6 +106,8 @@ class Scheduler {
   std::array<size_t, kPlaces> pods_by_place() const { return by_place_; }
   size_t pending_pods() const { return pending_.size(); }
   size_t binds_in_flight() const { return binds_in_flight_; }
+  // Requests of all kinds; at SchedulerOptions::max_requests_in_flight no pod is tried.
+  size_t requests_in_flight() const { return requests_.size(); }
   const SchedulerMetrics& metrics() const { return metrics_; }
   // Pending pods by reason of their last failure ("Insufficient cpu"); a pod counts for each of its reasons.
   const absl::flat_hash_map<Symbol, int64_t>& pending_by_reason() const { return by_reason_; }

@@ -12,14 +12,14 @@ namespace {
 using predicates::CloudDisk;
 
 std::set<std::string> DefaultPredicates() {
-  return {"NoVolumeZoneConflict",    "MaxEBSVolumeCount",     "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount",
-          "MatchInterPodAffinity",   "NoDiskConflict",        "GeneralPredicates",   "CheckNodeMemoryPressure",
-          "CheckNodeDiskPressure",   "CheckNodeCondition",    "PodToleratesNodeTaints", "CheckVolumeBinding"};
+  return {"NoVolumeZoneConflict",  "MaxEBSVolumeCount",  "MaxGCEPDVolumeCount",    "MaxAzureDiskVolumeCount",
+          "MatchInterPodAffinity", "NoDiskConflict",     "GeneralPredicates",      "CheckNodeMemoryPressure",
+          "CheckNodeDiskPressure", "CheckNodeCondition", "PodToleratesNodeTaints", "CheckVolumeBinding"};
 }
 
 std::set<std::string> DefaultPriorities() {
-  return {"SelectorSpreadPriority",      "InterPodAffinityPriority", "LeastRequestedPriority",
-          "BalancedResourceAllocation",  "NodePreferAvoidPodsPriority", "NodeAffinityPriority",
+  return {"SelectorSpreadPriority",     "InterPodAffinityPriority",    "LeastRequestedPriority",
+          "BalancedResourceAllocation", "NodePreferAvoidPodsPriority", "NodeAffinityPriority",
           "TaintTolerationPriority"};
 }
 
@@ -78,7 +78,6 @@ void ApplyTaintNodesByCondition(Registry* r) {
   r->RemovePredicateKeyEverywhere("CheckNodeCondition");
   r->MakeMandatory("PodToleratesNodeTaints");
   r->InsertPredicateKeyEverywhere("PodToleratesNodeTaints");
-  LOG(WARNING) << "TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory";
 }
 
 void ApplyResourceLimitsPriorityFunction(Registry* r) {

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Every flag of kube-scheduler with a wrong value: one line that names flag and value, exit status 1, nothing else. Also
+what only a process finds wrong in configuration files, kubeconfigs and certificates."""
+from daemon_harness import *
+
+PROGRAM = f"{BIN}/kube-scheduler"
+HEAD = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+
+
+def file(name, text):
+    path = scratch(name)
+    with open(path, "w") as f:
+        f.write(text)
+    return path
+
+
+# A wrong value of each flag, the text that names it, and what else the flag needs to be looked at. Flags that take any
+# text are below.
+NOT_THERE = scratch("not/there")
+GARBAGE = file("garbage", "no PEM, no JSON: [")
+HTTPS = ["--secure-port=1"]
+WRONG = {
+    "address": ("10.0.0.1:80", '--address: invalid value "10.0.0.1:80"'),
+    "algorithm-provider": ("Nope", "couldn't create scheduler using provider \"Nope\""),
+    "alsologtostderr": ("maybe", None),
+    "bind-address": ("localhost", None),
+    "cert-dir": (NOT_THERE, f"--cert-dir: cannot write {NOT_THERE}", *HTTPS),
+    "client-ca-file": (GARBAGE, f"--client-ca-file: {GARBAGE}: ", *HTTPS),
+    "config": (GARBAGE, f"{GARBAGE}: line 1"),
+    "contention-profiling": ("maybe", None),
+    "feature-gates": ("Nope=true", None),
+    "hard-pod-affinity-symmetric-weight": ("101", "invalid hardPodAffinitySymmetricWeight: 101"),
+    "help": ("maybe", None),
+    "kube-api-burst": ("-1", "--kube-api-burst: invalid value -1"),
+    "kube-api-qps": ("NaN", "--kube-api-qps: invalid value NaN"),
+    "kubeconfig": (GARBAGE, f'Error loading config file "{GARBAGE}"'),
+    "leader-elect": ("maybe", None),
+    "leader-elect-lease-duration": ("1s", "--leader-elect-lease-duration is 1s"),
+    "leader-elect-renew-deadline": ("15s", "--leader-elect-renew-deadline 15s"),
+    "leader-elect-resource-lock": ("stone", "Invalid lock-type stone (--leader-elect-resource-lock"),
+    "leader-elect-resource-name": ("a/b", '--lock-object-name: invalid value "a/b"'),
+    "leader-elect-resource-namespace": ("A", '--lock-object-namespace: invalid value "A"'),
+    "leader-elect-retry-period": ("9s", "--leader-elect-retry-period 9s"),
+    "lock-object-name": ("", '--lock-object-name: invalid value ""'),
+    "lock-object-namespace": ("a.b", '--lock-object-namespace: invalid value "a.b"'),
+    "log-backtrace-at": ("here", None),
+    "log-dir": (NOT_THERE, f"--log-dir: cannot write log files to {NOT_THERE}", "--logtostderr=false"),
+    "log-flush-frequency": ("-1s", "--log-flush-frequency: invalid value -1s"),
+    "logging-format": ("xml", None),
+    "logtostderr": ("maybe", None),
+    "master": ("ftp://h", '--master: unsupported protocol scheme "ftp" in "ftp://h"'),
+    "pod-max-in-unschedulable-pods-duration": ("-1s", "--pod-max-in-unschedulable-pods-duration: invalid value -1s"),
+    "policy-config-file": (NOT_THERE, f"missing policy config file {NOT_THERE}"),
+    "port": ("65536", "--port: invalid value 65536"),
+    "profiling": ("maybe", None),
+    "secure-port": ("-1", "--secure-port: invalid value -1"),
+    "stderrthreshold": ("LOUD", None),
+    "tls-cert-file": (GARBAGE, f"--tls-cert-file: {GARBAGE}: ", *HTTPS, f"--tls-private-key-file={GARBAGE}"),
+    "tls-private-key-file": (NOT_THERE, "--tls-private-key-file: open " + NOT_THERE, *HTTPS,
+                             f"--tls-cert-file={GARBAGE}"),
+    "use-legacy-policy-config": ("maybe", None),
+    "v": ("loud", None),
+    "version": ("maybe", None),
+    "vmodule": ("x=y", None),
+    "write-config-to": (NOT_THERE, f"--write-config-to: cannot write {NOT_THERE}"),
+}
+ANY_TEXT = {
+    "failure-domains": "has no effect any more",
+    "kube-api-content-type": "is only shown",
+    "policy-configmap": "only the API server knows",
+    "policy-configmap-namespace": "only the API server knows",
+    "scheduler-name": "is compared with what pods ask for",
+}
+# Of each type of flag, what can be no value of it.
+BY_TYPE = {"int32": "1.5", "float32": "1,5", "duration": "5", "Level": "1.5", "ip": "300.0.0.1", "severity": "4"}
+
+
+def refused(*flags, named):
+    """Exit status 1, and exactly one line that begins as errors do. Whatever is looked at, no server is reached."""
+    r = subprocess.run([PROGRAM, "--port=-1", *flags], capture_output=True, text=True, timeout=60)
+    assert r.returncode == 1, (flags, r.returncode, r.stderr[-800:])
+    errors = [line for line in r.stderr.splitlines() if line.lower().startswith("error")]
+    assert len(errors) == 1 and named in errors[0], (flags, named, errors, r.stderr[-800:])
+    assert not r.stdout, (flags, r.stdout[:300])
+    others = [line for line in r.stderr.splitlines() if re.match("[EF][0-9]{4} ", line)]
+    assert not others, (flags, others)
+
+
+def flags_in_help():
+    """Names and types, "" for booleans."""
+    text = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, timeout=60).stdout
+    found = dict(re.findall(r"^ {2,6}(?:-\w, )?--([a-z0-9-]+) ?(?:(\S+))?", text, re.M))
+    assert len(found) > 40, text
+    return found
+
+
+def every_flag():
+    # Two are not in the help, as they are deprecated.
+    flags = {**flags_in_help(), "hard-pod-affinity-symmetric-weight": "int32", "failure-domains": "string"}
+    assert set(flags) == set(WRONG) | set(ANY_TEXT), set(flags) ^ (set(WRONG) | set(ANY_TEXT))
+    for name, kind in flags.items():
+        if name in WRONG:
+            value, named, *others = WRONG[name]
+            # The parser names both.
+            named = named or f'invalid argument "{value}" for "' + ("-v, " if name == "v" else "-h, " if name == "help" else "")
+            master = [] if name in ("master", "kubeconfig") else ["--master=http://127.0.0.1:1"]
+            refused(*master, *others, f"--{name}={value}", named=named)
+        if kind in BY_TYPE:
+            refused(f"--{name}={BY_TYPE[kind]}", named=f'invalid argument "{BY_TYPE[kind]}" for "')
+    for name in ANY_TEXT:
+        for text in ("", "%s%n", "a\tb\x7f\xff"):
+            refused(f"--{name}={text}", "--use-legacy-policy-config", f"--policy-config-file={NOT_THERE}",
+                    "--master=http://127.0.0.1:1", named=NOT_THERE)  # it comes as far as any other
+
+
+def configuration_files():
+    master = "--master=http://127.0.0.1:1"
+    for name, text, named in (
+            ("c1", "kind: x", "Object 'apiVersion' is missing in 'kind: x'"),
+            ("c2", HEAD + "leaderElection: {leaseDuration: 1s, leaderElect: true}",
+             f"{scratch('c2')}: couldn't create leader elector: "),
+            ("c3", HEAD + "clientConnection: {kubeconfig: /not/there}", "stat /not/there: no such file or directory"),
+            ("c4", HEAD + "algorithmSource: {provider: Nope}", 'using provider "Nope"'),
+            ("c5", HEAD + "algorithmSource: {policy: {file: {path: /not/there}}}", "missing policy config file /not/there"),
+            ("c6", HEAD + "hardPodAffinitySymmetricWeight: -1", "invalid hardPodAffinitySymmetricWeight: -1"),
+            ("c7", HEAD + "profiles: [{schedulerName: a}, {schedulerName: a}]", 'profiles[1].schedulerName: invalid value "a"'),
+            ("c8", HEAD + "healthzBindAddress: somewhere", 'healthzBindAddress: invalid value "somewhere"'),
+            ("c9", HEAD + "a: [", f"{scratch('c9')}: line ")):
+        refused(master, f"--config={file(name, text)}", named=named)
+    refused(master, "--config=/", named="read /: is a directory")
+
+
+def kubeconfigs():
+    def config(cluster, user):
+        return ("apiVersion: v1\nkind: Config\ncurrent-context: ctx\n"
+                f"clusters: [{{name: c, cluster: {cluster}}}]\nusers: [{{name: u, user: {user}}}]\n"
+                "contexts: [{name: ctx, context: {cluster: c, user: u}}]\n")
+    pem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCnh4Ci0tLS0tRU5EIENFUlRJRklDQVRFLS0tLS0K"  # BEGIN CERTIFICATE, nonsense
+    here = "{server: 'https://127.0.0.1:1'}"
+    for name, text, named in (
+            ("k1", config("{server: 7}", "{}"), "clusters[0].cluster.server: 7: must be a string"),
+            ("k2", config("{server: 'ftp://h'}", "{}"), 'server of cluster "c": unsupported protocol scheme "ftp"'),
+            ("k3", config(f"{{server: 'https://h', certificate-authority-data: {pem}}}", "{}"), "certificate-authority"),
+            ("k4", config(here, f"{{client-certificate-data: {pem}, client-key-data: {pem}}}"), "client-certificate"),
+            ("k5", config(here, "{tokenFile: not/there}"), "unable to read tokenFile for u"),
+            ("k6", config(here, '{token: "a\\nb"}'), "users[0].user.token: must be one line"),
+            ("k7", config(here, "{exec: {command: aws, apiVersion: v1}}"), 'the exec plugin "aws" of user "u" is not supported'),
+            ("k8", config(here, "{auth-provider: {name: gcp}}"), 'No Auth Provider found for name "gcp"'),
+            ("k9", "current-context: nope", "context was not found for specified context: nope"),
+            ("k10", config("{}", "{}"), "no configuration has been provided"),
+            ("k11", "clusters: [", f'Error loading config file "{scratch("k11")}": ')):
+        refused(f"--kubeconfig={file(name, text)}", named=named)
+
+
+run(every_flag, configuration_files, kubeconfigs)
