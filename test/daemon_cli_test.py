@@ -110,6 +110,11 @@ def log_lines():
     assert any(l["msg"].startswith("Version: v1.10.0") and l["severity"] == "INFO" for l in lines), r.stderr
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as reserved:
+        return reserved.getsockname()[1]
+
+
 def https_with_access_control():
     api = Api.start()
 
@@ -126,9 +131,7 @@ def https_with_access_control():
 
     allowed = {"now": True}
     proxy = Proxy(api.port, review)
-    reserved = socket.create_server(("127.0.0.1", 0))
-    port = reserved.getsockname()[1]
-    reserved.close()
+    port = free_port()
     certs = scratch("certs")
     os.mkdir(certs)
     s = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={certs}")
@@ -154,5 +157,41 @@ def https_with_access_control():
     assert s.stop() == 0
 
 
+def https_with_certificates_of_ones_own():
+    """The certificate that is given is shown; whose certificate an authority signed is known by its name."""
+    api = Api.start()
+    asked = []
+
+    def review(method, path):
+        if not path.endswith("/subjectaccessreviews"):
+            return None
+        asked.append(path)
+        return 201, {"Content-Type": "application/json"}, json.dumps({
+            "apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "status": {"allowed": False}})
+
+    proxy, port = Proxy(api.port, review), free_port()
+    tls = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "hollow-tls")
+    s = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", f"--tls-cert-file={tls}/server.crt",
+                  f"--tls-private-key-file={tls}/server.key", f"--client-ca-file={tls}/ca.crt")
+    s.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
+
+    def page(path, who=None):
+        trust = ssl.create_default_context(cafile=f"{tls}/ca.crt")
+        if who:
+            trust.load_cert_chain(f"{tls}/{who}.crt", f"{tls}/{who}.key")
+        c = http.client.HTTPSConnection("127.0.0.1", port, timeout=10, context=trust)
+        c.request("GET", path)
+        r = c.getresponse()
+        return r.status, r.read().decode()
+
+    assert page("/healthz") == (200, "ok")
+    assert page("/metrics", "client") == (403, 'Forbidden: User "alice" cannot get path "/metrics"\n')
+    assert page("/metrics") == (403, 'Forbidden: User "system:anonymous" cannot get path "/metrics"\n')
+    assert len(asked) == 2, asked
+    assert page("/metrics", "client")[0] == 403 and len(asked) == 2, "answers are kept for a while"
+    assert s.stop() == 0
+
+
 run(help_and_version, usage_errors, configuration_errors, algorithm_errors, policy_from_a_config_map,
-    configuration_is_written_and_read_back, log_lines, https_with_access_control)
+    configuration_is_written_and_read_back, log_lines, https_with_access_control,
+    https_with_certificates_of_ones_own)

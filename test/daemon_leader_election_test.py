@@ -188,6 +188,27 @@ def bad_timings_and_locks_are_errors():
         assert f"error: {text}" in s.log() or f"error: couldn't create leader elector: {text}" in s.log(), (text, s.log()[-500:])
 
 
+def a_standby_that_delays_its_cache_asks_for_nothing():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
+    first = start(api, "first")
+    wait_until("a leader", lambda: is_leader(first))
+    config = scratch("delayed.yaml")
+    with open(config, "w") as f:
+        f.write("apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\ndelayCacheUntilActive: true\n"
+                "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
+                "leaderElection: {leaderElect: true, leaseDuration: 3s, renewDeadline: 2s, retryPeriod: 500ms}\n")
+    proxy = Proxy(api.port)
+    second = Scheduler(proxy.url, f"--config={config}", name="second")
+    wait_until("it has looked at the lock", lambda: len([p for m, p in proxy.seen if p == LOCK]) >= 3)
+    assert not [p for m, p in proxy.seen if p != LOCK], proxy.seen
+    api.add_pod("p0", cpu="100m")
+    wait_until("p0 placed", lambda: api.placements()["p0"])
+    assert first.stop() == 0
+    api.add_pod("p1", cpu="100m")
+    wait_until("p1 placed by the other", lambda: api.placements()["p1"])
+    assert second.stop() == 0
+
+
 def other_kinds_of_locks():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     for kind, path in (("configmaps", "/api/v1/namespaces/kube-system/configmaps/other"),
@@ -204,4 +225,5 @@ def other_kinds_of_locks():
 run(one_leads_and_hands_over_when_it_ends, a_killed_leader_is_replaced,
     a_leader_paused_past_its_lease_binds_nothing_and_ends, a_bind_of_a_paused_leader_arrives_when_another_leads,
     binds_that_a_paused_leader_had_yet_to_send_are_not_sent, a_stolen_lock_ends_the_process,
-    an_unreachable_api_server_ends_the_leader, bad_timings_and_locks_are_errors, other_kinds_of_locks)
+    an_unreachable_api_server_ends_the_leader, bad_timings_and_locks_are_errors,
+    a_standby_that_delays_its_cache_asks_for_nothing, other_kinds_of_locks)

@@ -84,6 +84,29 @@ def serves_its_pages():
     assert s.stop(signal.SIGINT) == 0
 
 
+def too_many_connections_to_its_pages_are_closed():
+    api = Api.start()
+    s = Scheduler(api.url)
+    port = s.port()
+    many = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+
+    def closed(c):
+        c.setblocking(False)
+        try:
+            return c.recv(1) == b""
+        except BlockingIOError:
+            return False
+        except ConnectionResetError:
+            return True
+
+    wait_until("44 of 300 closed", lambda: sum(closed(c) for c in many) == 44)
+    for c in many:
+        c.close()
+    wait_until("room again", lambda: s.metrics()['scheduler_http_connections{server="healthz"}'] == 1)
+    assert s.metrics()['scheduler_http_refused_total{server="healthz"}'] >= 44
+    assert s.stop() == 0
+
+
 def several_profiles_share_the_cluster():
     api = Api.start(write_objects("cluster.json", [node("a"), node("b")]))
     path = scratch("config.yaml")
@@ -91,7 +114,7 @@ def several_profiles_share_the_cluster():
         f.write("apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
                 "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
                 "profiles:\n- schedulerName: packer\n  algorithmSource:\n    provider: ClusterAutoscalerProvider\n")
-    Scheduler(api.url, f"--config={path}")
+    s = Scheduler(api.url, f"--config={path}", "--feature-gates=TaintNodesByCondition=true")
     api.add_pod("first", cpu="2", memory="4Gi", node="a")
     api.add_pod("spread", cpu="1", memory="2Gi")
     wait_until("spread placed", lambda: api.placements()["spread"])
@@ -101,6 +124,7 @@ def several_profiles_share_the_cluster():
     assert where["spread"] == "b" and where["pack"] == "a", where
     wait_until("events of both", lambda: {e["source"]["component"] for e in api.events(reason="Scheduled")} ==
                {"default-scheduler", "packer"})
+    assert s.log().count("TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory") == 1, s.log()
 
 
 def preempts():
@@ -123,4 +147,4 @@ def preempts():
 
 
 run(schedules_a_cluster_from_files, counts_pods_of_other_schedulers, serves_its_pages,
-    several_profiles_share_the_cluster, preempts)
+    too_many_connections_to_its_pages_are_closed, several_profiles_share_the_cluster, preempts)
