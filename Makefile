@@ -117,9 +117,11 @@ clean:  ## remove what was built
 	rm -rf $(OUT) compile_commands.json
 
 PREFIX ?= /usr/local
-install: all  ## install the programs into $(DESTDIR)$(PREFIX)/bin
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(DESTDIR)$(PREFIX)/bin
+INSTALLED := $(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))
+install: all  ## install the programs, and manual pages made of their --help, into $(DESTDIR)$(PREFIX)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man8
+	install -m 755 $(addprefix $(BIN)/,$(INSTALLED)) $(DESTDIR)$(PREFIX)/bin
+	for p in $(INSTALLED); do hack/man.sh $(BIN)/$$p >$(DESTDIR)$(PREFIX)/share/man/man8/$$p.8 || exit 1; done
 
 # ---- rules ---------------------------------------------------------------------------------------
 # The heavy headers are compiled once; -include finds the .gch beside the name. Tests add Catch2. Everything that is

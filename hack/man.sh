@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# A manual page out of what a program says of itself.
+# usage: hack/man.sh PROGRAM >PROGRAM.8     (a path to it)
+set -euo pipefail
+program=$1 name=$(basename "$1")
+case $name in
+  kube-scheduler) is="gives each pod of a Kubernetes cluster a node" ;;
+  schedsim) is="decides where pods would go, without a cluster" ;;
+  hollow-apiserver) is="a Kubernetes API server in memory" ;;
+  *) echo "man.sh: $name is none of ours" >&2; exit 1 ;;
+esac
+help=$("$program" --help)
+printf '.TH %s 8 "" "Berth %s" "Berth"\n' "${name^^}" "$(cat "$(dirname "$0")/version")"
+printf '.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n' "$name" "$is"
+# A backslash is roff's, and so is a dot or an apostrophe that begins a line.
+sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/" -e 's/-/\\-/g' <<<"$help" | fold -s -w 120
+printf '.fi\n'
