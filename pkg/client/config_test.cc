@@ -177,6 +177,32 @@ TEST_CASE("nothing, in a pod and outside") {
   CHECK(c->token_file == "");
 }
 
+TEST_CASE("the environment's proxy is on the way, from outside and from inside a pod") {
+  Fixture f;
+  const std::string server = Config("{server: 'https://api.example.com'}", "{}");
+  CHECK_FALSE(f.Load(server)->proxy.has_value());
+  f.environment["HTTPS_PROXY"] = "http://me:secret@p:3128";
+  auto c = f.Load(server);
+  REQUIRE(c.ok());
+  REQUIRE(c->proxy.has_value());
+  CHECK(c->proxy->host == "p");
+  CHECK(c->proxy->port == 3128);
+  CHECK(c->proxy->credentials == "me:secret");
+  CHECK_FALSE(f.Load("", "http://api.example.com")->proxy.has_value());
+  f.environment["KUBERNETES_SERVICE_HOST"] = "10.96.0.1";
+  f.environment["KUBERNETES_SERVICE_PORT"] = "443";
+  std::filesystem::create_directory(f.dir.path("account"));
+  f.dir.Write("account/token", "T");
+  c = f.Load("");
+  REQUIRE(c.ok());
+  CHECK(c->proxy.has_value());
+  f.environment["NO_PROXY"] = "10.96.0.0/16,.example.com";
+  CHECK_FALSE(f.Load("")->proxy.has_value());
+  CHECK_FALSE(f.Load(server)->proxy.has_value());
+  f.environment = {{"HTTPS_PROXY", "socks5://p"}};
+  CHECK_THAT(f.Error(server), Catch::StartsWith("HTTPS_PROXY=socks5://p: "));
+}
+
 TEST_CASE("files that are not there or no kubeconfig") {
   Fixture f;
   ConfigSources s;

@@ -375,7 +375,21 @@ TEST_CASE("a server that says when to come again is asked then") {
   CHECK(f.executor.NextTimer() == absl::Milliseconds(2200));
 }
 
-TEST_CASE("after a torn watch the server is asked how far it is, unless a list has told") {
+TEST_CASE("after a torn watch a list tells how far the server is") {
+  Fixture f;
+  f.Begin();
+  f.api.End("unexpected EOF");
+  f.api.Serve(410, "{}");
+  f.executor.Advance(absl::Milliseconds(1100));
+  CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
+  f.api.Serve(200, List("10", {Node("n1", "5")}));
+  f.api.Head(200);
+  size_t calls = f.api.calls.size();
+  f.executor.Advance(absl::Seconds(60));
+  CHECK(f.api.calls.size() == calls);
+}
+
+TEST_CASE("after a torn watch without a list the server is asked how far it is") {
   Fixture f;
   f.Begin();
   f.api.End("unexpected EOF");

@@ -164,6 +164,47 @@ TEST_CASE("certificates are read again when their files change, once they fit to
   io.Run([&] { client->reset(); });
 }
 
+TEST_CASE("a connection that is busy while the certificates change ends with its answer") {
+  const bool pipeline = GENERATE(false, true);
+  const auto& c = Certs();
+  TempDir dir;
+  FakeServer::Tls tls{c.dir.path("server.pem"), c.dir.path("server.key"), c.dir.path("ca.pem")};
+  Mailbox<bool> go_on;
+  FakeServer server(
+      [&](const FakeRequest& r, FakeServer::Turn& t) {
+        if (r.target == "/slow") go_on.WaitFor(1);
+        t.Respond(200, "hello");
+      },
+      &tls);
+  IoThread io;
+  HttpOptions o;
+  o.host = "127.0.0.1";
+  o.port = static_cast<uint16_t>(server.port());
+  o.tls = Trust();
+  o.tls->cert_pem = c.Read("client.pem");
+  o.tls->key_pem = c.Read("client.key");
+  o.tls->cert_file = dir.Write("client.pem", o.tls->cert_pem);
+  o.tls->file_age = absl::ZeroDuration();
+  auto client = NewHttpClient(io.executor(), o);
+  REQUIRE(client.ok());
+  Request r;
+  r.pipeline = pipeline;
+  r.target = "/slow";
+  Mailbox<Reply> slow;
+  io.Run([&] { (*client)->Do(r, [&](Reply reply) { slow.Put(std::move(reply)); }); });
+  REQUIRE(server.WaitForRequests(1));
+  dir.Write("client.pem", o.tls->cert_pem + "\n");
+  r.target = "/";
+  CHECK(DoBlocking(io.executor(), client->get(), r).body == "hello");
+  CHECK(server.requests().back().connection == 2);
+  go_on.Put(true);
+  REQUIRE(slow.WaitFor(1));
+  CHECK(slow.values()[0].body == "hello");
+  CHECK(DoBlocking(io.executor(), client->get(), r).body == "hello");
+  CHECK(server.requests().back().connection == 2);
+  io.Run([&] { client->reset(); });
+}
+
 TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut in the middle") {
   FakeServer plain([](const FakeRequest&, FakeServer::Turn& t) { t.Close(); });
   IoThread io;
