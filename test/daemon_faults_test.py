@@ -143,17 +143,18 @@ STORM = [None, (500, {}, "oops"), None, "lose-answer", "refuse", (503, {"Retry-A
 
 
 class Storm:
-    """Lets most requests fail, lists and watches too, in turn with each kind of fault; counts those that did."""
+    """From begin() on, and for some seconds, most requests fail, lists and watches too, in turn with each kind of fault.
+    Counts those that do."""
 
-    def __init__(self, limit):
-        self.lock, self.asked, self.limit, self.hit = threading.Lock(), 0, limit, {"write": 0, "list": 0, "watch": 0}
+    def __init__(self):
+        self.lock, self.asked, self.end, self.hit = threading.Lock(), 0, 0.0, {"write": 0, "list": 0, "watch": 0}
 
-    def over(self):
-        return self.asked >= self.limit
+    def begin(self, seconds=12):
+        self.end = time.monotonic() + seconds
 
     def __call__(self, method, path):
         with self.lock:
-            if self.over():
+            if time.monotonic() > self.end:
                 return None
             self.asked += 1
             fault = STORM[self.asked % len(STORM)]
@@ -178,9 +179,12 @@ def settles(api, proxy, s, storm, names):
 
 def storm_of_errors():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]))
-    storm = Storm(300)
+    storm = Storm()
     proxy = Proxy(api.port, storm)
     s = Scheduler(proxy.url)
+    s.wait_for_log("Caches are synced")
+    storm.begin()
+    proxy.cut_all()
     names = [f"p{i}" for i in range(40)]
     for n in names:
         api.add_pod(n)
@@ -190,12 +194,12 @@ def storm_of_errors():
 def storm_while_the_api_server_restarts():
     objects = [node(f"n{i}") for i in range(5)]
     api = Api.start(write_objects("cluster.json", objects))
-    storm, closed = Storm(0), threading.Event()
+    storm, closed = Storm(), threading.Event()
     proxy = Proxy(api.port, lambda method, path: "refuse" if closed.is_set() else storm(method, path))
     s = Scheduler(proxy.url)
     s.wait_for_log("Caches are synced")
     early, late = [f"p{i}" for i in range(20)], [f"q{i}" for i in range(20)]
-    storm.limit = 200
+    storm.begin()
     for n in early:
         api.add_pod(n)
     wait_until("some pods placed", lambda: any(api.placements().values()))
@@ -203,6 +207,7 @@ def storm_while_the_api_server_restarts():
     closed.set()
     wait_until("no write under way", lambda: proxy.writing == 0)
     api.restart()
+    storm.begin()
     proxy.cut_all()
     for n in late:
         api.add_pod(n)

@@ -14,8 +14,8 @@ import time
 BIN = os.path.join(os.environ.get("OUT", "_output"), "bin")
 DEADLINE = 60  # seconds: for anything that should happen soon
 # For programs built with SAN=tsan.
-os.environ.setdefault("TSAN_OPTIONS", "report_thread_leaks=0:suppressions=" + os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "testdata", "daemon.tsan.supp"))
+os.environ["TSAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("TSAN_OPTIONS"), "report_thread_leaks=0", "suppressions=" +
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "daemon.tsan.supp")]))
 _processes = []
 _scratch = tempfile.TemporaryDirectory(prefix="berth-daemon-test-")
 
@@ -41,6 +41,16 @@ def stop_all():
         if p.poll() is None:
             p.kill()
         p.wait()
+
+
+def sanitizers_are_silent():
+    """Programs of SAN=asan and SAN=tsan say what they find among their log lines."""
+    for name in os.listdir(_scratch.name):
+        if name.endswith(".log"):
+            with open(scratch(name), errors="replace") as f:
+                text = f.read()
+            found = re.search(r"^(==\d+==ERROR: |=+\nWARNING: ThreadSanitizer|SUMMARY: )", text, re.M)
+            assert not found, f"{name}:\n{text[found.start():found.start() + 5000]}"
 
 
 class Api:
@@ -367,6 +377,7 @@ def run(*tests):
     for t in tests:
         try:
             t()
+            sanitizers_are_silent()
             print(f"ok      {t.__name__}", flush=True)
         except Exception as e:  # noqa: BLE001 - whatever it is, it is a failure of this test
             failed += 1
