@@ -55,38 +55,42 @@ size_t HashForRows(const TemplateInfo& i) {
 FastPath::FastPath(Cache* cache, const AlgorithmConfig* config) : cache_(cache), config_(config) {}
 FastPath::~FastPath() = default;
 
-std::shared_ptr<NodeClass> FastPath::NodeClassOf(PreparedRules* rules, uint8_t parts,
-                                                 const std::vector<Symbol>& topology_keys) {
+// Only nodes with the annotation make the pod's controller matter.
+uint8_t FastPath::parts() const {
+  return avoiding_ ? rules_->parts : rules_->parts & static_cast<uint8_t>(~kController);
+}
+
+std::shared_ptr<NodeClass> FastPath::NodeClassOf(PreparedRules* rules, const std::vector<Symbol>& topology_keys) {
   const TemplateInfo& info = *cache_->Info(rules->pod->tmpl);
   auto& same_hash = node_classes_[HashForNodes(info)];
   for (auto& e : same_hash) {
-    if (e.shared->topology_keys() == topology_keys && AlikeForNodes(*cache_->Info(e.like), info, parts))
-      return e.shared;
+    if (e.topology_keys == topology_keys && AlikeForNodes(*cache_->Info(e.like), info, parts())) return e.shared;
   }
-  same_hash.push_back({rules->pod->tmpl, std::make_shared<NodeClass>(cache_, rules, topology_keys)});
+  same_hash.push_back({rules->pod->tmpl, topology_keys, std::make_shared<NodeClass>(cache_, rules, topology_keys)});
   return same_hash.back().shared;
 }
 
-RowClass* FastPath::RowClassOf(const api::PodPtr& pod, PodClass* c) {
-  // Only nodes with the annotation make the pod's controller matter.
-  const uint8_t parts = avoiding_ ? c->parts() : c->parts() & static_cast<uint8_t>(~kController);
+RowClass* FastPath::RowClassOf(const api::PodPtr& pod, const std::vector<Symbol>& topology_keys) {
   const TemplateInfo& info = *cache_->Info(pod->tmpl);
   auto& same_hash = row_classes_[HashForRows(info)];
   for (auto& e : same_hash) {
-    if (e.shared->topology_keys() == c->dense_keys() && AlikeForRows(*cache_->Info(e.like), info, parts)) {
-      return e.shared.get();
-    }
+    if (e.topology_keys == topology_keys && AlikeForRows(*cache_->Info(e.like), info, parts())) return e.shared.get();
   }
-  PreparedRules rules = c->TakeRules();
-  std::shared_ptr<NodeClass> nodes = NodeClassOf(&rules, parts, c->dense_keys());
-  same_hash.push_back({pod->tmpl, std::make_unique<RowClass>(cache_, &rules, std::move(nodes), &scratch_)});
+  PreparedRules rules(cache_, rules_->about_nodes, pod);
+  std::unique_ptr<RowClass> rows;
+  if (rules.known) {
+    std::shared_ptr<NodeClass> nodes = NodeClassOf(&rules, topology_keys);
+    rows = std::make_unique<RowClass>(cache_, &rules, std::move(nodes), &scratch_);
+  }
+  same_hash.push_back({pod->tmpl, topology_keys, std::move(rows)});
   return same_hash.back().shared.get();
 }
 
 PodClass* FastPath::ClassOf(const api::PodPtr& pod) {
   std::unique_ptr<PodClass>& c = classes_[pod->tmpl.get()];
   if (c == nullptr) {
-    c = std::make_unique<PodClass>(cache_, *config_, pod);
+    if (!rules_) rules_.emplace(cache_, *config_, pod);
+    c = std::make_unique<PodClass>(cache_, rules_->about_pods, pod);
     if (classes_.size() > kMostClasses) DropOldClasses();
   }
   return classes_[pod->tmpl.get()].get();
@@ -124,7 +128,8 @@ FastPath::Answer FastPath::Place(const api::PodPtr& pod, uint64_t* last_node_ind
   c->last_use = ++uses_;
   if (!c->Usable()) return {};
   if (c->rows() == nullptr || c->rows()->topology_keys() != c->dense_keys()) {
-    c->SetRows(RowClassOf(pod, c));
+    c->SetRows(RowClassOf(pod, c->dense_keys()));
+    if (c->rows() == nullptr) return {};
   }
   return c->Place(last_node_index);
 }

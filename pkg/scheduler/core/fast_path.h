@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "pkg/scheduler/core/generic_scheduler.h"
@@ -34,17 +35,20 @@ class FastPath {
  private:
   friend class PodClass;
   PodClass* ClassOf(const api::PodPtr& pod);
-  RowClass* RowClassOf(const api::PodPtr& pod, PodClass* c);
-  std::shared_ptr<NodeClass> NodeClassOf(PreparedRules* rules, uint8_t parts, const std::vector<Symbol>& topology_keys);
+  RowClass* RowClassOf(const api::PodPtr& pod, const std::vector<Symbol>& topology_keys);
+  std::shared_ptr<NodeClass> NodeClassOf(PreparedRules* rules, const std::vector<Symbol>& topology_keys);
+  uint8_t parts() const;
   void DropOldClasses();
 
   Cache* cache_;
   const AlgorithmConfig* config_;
+  std::optional<SortedRules> rules_;  // as the first pod shows
   absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<PodClass>> classes_;
   template <typename Class>
   struct Entry {
     std::shared_ptr<const api::PodTemplate> like;  // stands for all whose pods share the class
-    Class shared;
+    std::vector<Symbol> topology_keys;
+    Class shared;  // null: no answers can be kept for such pods
   };
   // By hash of what rows, or nodes, look at.
   absl::flat_hash_map<size_t, std::vector<Entry<std::unique_ptr<RowClass>>>> row_classes_;

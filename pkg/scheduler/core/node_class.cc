@@ -47,7 +47,7 @@ void NodeClass::Judge(std::span<const Row> rows) {
   }
   for (PreparedRules::Weighted& w : scores_) {
     w.scoring->Map(fit, scores).IgnoreError();
-    for (size_t k = 0; k < fit.size(); ++k) parts_[fit[k]].score += scores[k] * w.weight;
+    for (size_t k = 0; k < fit.size(); ++k) parts_[fit[k]].score += static_cast<int32_t>(scores[k] * w.weight);
   }
 }
 

@@ -24,7 +24,7 @@ class NodeClass {
   };
   struct Part {
     int32_t group = -1;  // -1: the node does not fit, whatever is on it
-    int64_t score = 0;   // weighted sum
+    int32_t score = 0;   // weighted sum
   };
 
   // Judges the nodes that changed since the last call.

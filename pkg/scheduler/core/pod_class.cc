@@ -17,24 +17,16 @@ uint64_t OwnersVersion(const Listers& l) {
 
 }  // namespace
 
-PodClass::PodClass(Cache* cache, const AlgorithmConfig& config, const api::PodPtr& pod)
-    : cache_(cache), config_(config), pod_(pod), ctx_{*pod_, *cache->Info(pod->tmpl), *cache} {
-  rules_.emplace(cache, config, pod);
-  known_rules_ = rules_->known;
-  parts_ = rules_->parts;
-  affinity_check_ = std::move(rules_->affinity_check);
-  spread_ = std::move(rules_->spread);
-  affinity_scoring_ = std::move(rules_->affinity_scoring);
-  spread_weight_ = rules_->spread_weight;
-  affinity_weight_ = rules_->affinity_weight;
+PodClass::PodClass(Cache* cache, const RuleList& list, const api::PodPtr& pod)
+    : cache_(cache), pod_(pod), ctx_{*pod_, *cache->Info(pod->tmpl), *cache} {
+  PreparedRules rules(cache, list, pod);
+  known_rules_ = rules.known;
+  affinity_check_ = std::move(rules.affinity_check);
+  spread_ = std::move(rules.spread);
+  affinity_scoring_ = std::move(rules.affinity_scoring);
+  spread_weight_ = rules.spread_weight;
+  affinity_weight_ = rules.affinity_weight;
   owners_version_ = OwnersVersion(cache->listers());
-}
-
-PreparedRules PodClass::TakeRules() {
-  if (!rules_) rules_.emplace(cache_, config_, pod_);
-  PreparedRules rules = std::move(*rules_);
-  rules_.reset();
-  return rules;
 }
 
 bool PodClass::Usable() {
@@ -128,11 +120,15 @@ void PodClass::Drop(Row row) {
 }
 
 void PodClass::Judge(Row row) {
+  Judge(row, spread_ != nullptr && spread_->count() != nullptr ? spread_->count()->OnRow(row) : 0);
+}
+
+void PodClass::Judge(Row row, int32_t count) {
   const RowClass::RowState& state = rows_->state(row);
   Special s{state.group, state.score};
   bool special = false;
   if (state.group >= 0) {
-    if (spread_ != nullptr && spread_->count() != nullptr) s.count = spread_->count()->OnRow(row);
+    s.count = count;
     for (const auto& [column, term] : sparse_anti_) s.forbidden = s.forbidden || term->InDomain(row);
     for (const auto& [column, term] : sparse_existing_) {
       s.forbidden = s.forbidden || affinity_check_->ExistingForbids(term, (*column)[row]);
@@ -211,7 +207,11 @@ void PodClass::Rebuild() {
   shadows_.Clear();
   overlay_.Clear();
   specials_in_group_.assign(rows_->groups().size(), 0);
-  for (Row row : PossibleSpecials()) Judge(row);
+  if (!sparse_columns_.empty()) {
+    for (Row row : PossibleSpecials()) Judge(row);
+  } else if (spread_ != nullptr && spread_->count() != nullptr) {
+    for (const auto& [row, n] : spread_->count()->rows()) Judge(row, n);
+  }
 }
 
 void PodClass::Refresh() {
@@ -222,13 +222,15 @@ void PodClass::Refresh() {
     const PodCount* count = spread_ != nullptr ? spread_->count() : nullptr;
     const size_t possible = specials_.size() + (count != nullptr ? count->rows().size() : 0);
     if (cache_->generation() - seen_ > possible) {
-      std::vector<Row>& rows = scratch_.rows;
-      rows.clear();
-      for (const auto& [row, special] : specials_) rows.push_back(row);
-      if (count != nullptr) {
-        for (const auto& [row, n] : count->rows()) rows.push_back(row);
+      std::vector<Row>& gone = scratch_.rows;
+      gone.clear();
+      for (const auto& [row, special] : specials_) {
+        if (count == nullptr || count->OnRow(row) == 0) gone.push_back(row);
       }
-      for (Row row : rows) Judge(row);
+      for (Row row : gone) Judge(row, 0);
+      if (count != nullptr) {
+        for (const auto& [row, n] : count->rows()) Judge(row, n);
+      }
       seen_ = cache_->generation();
       return;
     }

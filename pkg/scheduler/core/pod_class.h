@@ -17,7 +17,8 @@ namespace berth::scheduler {
 
 class PodClass {
  public:
-  PodClass(Cache* cache, const AlgorithmConfig& config, const api::PodPtr& pod);
+  // `rules`: those about other pods.
+  PodClass(Cache* cache, const RuleList& rules, const api::PodPtr& pod);
 
   // Whether answers can be kept for this pod at all, as things are now.
   bool Usable();
@@ -25,9 +26,6 @@ class PodClass {
   const std::vector<Symbol>& dense_keys() const { return dense_keys_; }
   void SetRows(RowClass* rows);
   RowClass* rows() const { return rows_; }
-  // The rules that a RowClass and a NodeClass are made of; can be taken once, later they are prepared anew.
-  PreparedRules TakeRules();
-  uint8_t parts() const { return parts_; }  // TemplatePart bits that all its rules read
 
   FastPath::Answer Place(uint64_t* last_node_index);
   uint64_t last_use = 0;
@@ -47,6 +45,7 @@ class PodClass {
   void Rebuild();
   void Refresh();
   void Judge(Row row);
+  void Judge(Row row, int32_t count);  // pods there to spread from
   void JudgeDomains(Row row);
   void Drop(Row row);
   std::vector<Row> PossibleSpecials() const;
@@ -54,12 +53,9 @@ class PodClass {
   int64_t GroupAffinity(const RowClass::Group& g) const;
 
   Cache* cache_;
-  const AlgorithmConfig& config_;
   api::PodPtr pod_;
   PodContext ctx_;
-  std::optional<PreparedRules> rules_;  // those not taken yet
   bool known_rules_ = true;
-  uint8_t parts_ = 0;
   std::unique_ptr<predicates::InterPodAffinityCheck> affinity_check_;  // null: not configured
   std::unique_ptr<priorities::SpreadScoring> spread_;
   std::unique_ptr<priorities::InterPodAffinityScoring> affinity_scoring_;

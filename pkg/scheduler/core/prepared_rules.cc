@@ -1,5 +1,7 @@
 #include "pkg/scheduler/core/prepared_rules.h"
 
+#include <limits>
+
 namespace berth::scheduler {
 namespace {
 
@@ -10,10 +12,24 @@ std::unique_ptr<T> As(std::unique_ptr<Base> rule) {
 
 }  // namespace
 
-PreparedRules::PreparedRules(Cache* cache, const AlgorithmConfig& config, api::PodPtr p) : pod(std::move(p)) {
+SortedRules::SortedRules(Cache* cache, const AlgorithmConfig& config, const api::PodPtr& any) {
+  PodContext ctx{*any, *cache->Info(any->tmpl), *cache};
+  auto pods = [](Scope scope) { return scope == Scope::kAffinity || scope == Scope::kSpread; };
+  for (const ConfiguredPredicate& p : config.predicates) {
+    (pods(p.predicate(ctx)->scope()) ? about_pods : about_nodes).predicates.push_back(&p);
+  }
+  for (const ConfiguredPriority& p : config.priorities) {
+    std::unique_ptr<Scoring> scoring = p.function(ctx);
+    (pods(scoring->scope()) ? about_pods : about_nodes).priorities.push_back(&p);
+    parts |= scoring->parts();
+  }
+}
+
+PreparedRules::PreparedRules(Cache* cache, const RuleList& list, api::PodPtr p) : pod(std::move(p)) {
   PodContext ctx{*pod, *cache->Info(pod->tmpl), *cache};
-  for (const ConfiguredPredicate& predicate : config.predicates) Add(predicate.predicate(ctx));
-  for (const ConfiguredPriority& priority : config.priorities) Add(priority.function(ctx), priority.weight);
+  for (const ConfiguredPredicate* predicate : list.predicates) Add(predicate->predicate(ctx));
+  for (const ConfiguredPriority* priority : list.priorities) Add(priority->function(ctx), priority->weight);
+  known = known && most <= std::numeric_limits<int32_t>::max();
   if (affinity_check != nullptr) known = known && affinity_check->usable();
   if (affinity_scoring != nullptr) known = known && affinity_scoring->error().empty();
   if (known) TryOut(*cache);
@@ -42,7 +58,6 @@ void PreparedRules::Add(std::unique_ptr<FitCheck> check) {
 }
 
 void PreparedRules::Add(std::unique_ptr<Scoring> scoring, int64_t weight) {
-  parts |= scoring->parts();
   switch (scoring->scope()) {
     case Scope::kAffinity:
       affinity_scoring = As<priorities::InterPodAffinityScoring>(std::move(scoring));
@@ -62,6 +77,7 @@ void PreparedRules::Add(std::unique_ptr<Scoring> scoring, int64_t weight) {
   const bool by_node = scoring->scope() == Scope::kNode;
   const ReduceKind reduce = scoring->reduce_kind();
   if (reduce == ReduceKind::kNone) {
+    most = SaturatingAdd(most, weight > std::numeric_limits<int32_t>::max() ? weight : weight * kMaxPriority);
     (by_node ? node_scores : row_scores).push_back({std::move(scoring), weight});
   } else if (reduce == ReduceKind::kOwn || !by_node) {
     known = false;

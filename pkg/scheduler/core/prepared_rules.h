@@ -1,5 +1,5 @@
-// All configured rules prepared for one pod, sorted by what their answers depend on: what RowClass, NodeClass and
-// PodClass are made of.
+// Configured rules prepared for one pod, sorted by what their answers depend on: what RowClass, NodeClass and PodClass
+// are made of.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -18,12 +18,25 @@ struct Normalised {
   bool reversed;
 };
 
+// Some of the configured rules.
+struct RuleList {
+  std::vector<const ConfiguredPredicate*> predicates;
+  std::vector<const ConfiguredPriority*> priorities;
+};
+
+// All of them. Which rules depend on other pods is the same for every pod without volumes.
+struct SortedRules {
+  SortedRules(Cache* cache, const AlgorithmConfig& config, const api::PodPtr& any);
+  RuleList about_pods;   // scopes kAffinity and kSpread
+  RuleList about_nodes;  // and the pods on each
+  uint8_t parts = 0;     // TemplatePart bits that they read
+};
+
 struct PreparedRules {
-  PreparedRules(Cache* cache, const AlgorithmConfig& config, api::PodPtr pod);
+  PreparedRules(Cache* cache, const RuleList& list, api::PodPtr pod);
 
   api::PodPtr pod;    // rules refer to it: whoever takes some of them keeps it too
   bool known = true;  // false: a rule's answers cannot be kept, or it fails for this pod
-  uint8_t parts = 0;  // TemplatePart bits that these rules read
 
   // Those that can fail.
   std::vector<std::unique_ptr<FitCheck>> node_checks, row_checks;
@@ -39,6 +52,7 @@ struct PreparedRules {
   std::unique_ptr<priorities::SpreadScoring> spread;
   std::unique_ptr<priorities::InterPodAffinityScoring> affinity_scoring;
   int64_t spread_weight = 0, affinity_weight = 0;
+  int64_t most = 0;  // that node_scores and row_scores can sum up to
 
  private:
   void Add(std::unique_ptr<FitCheck> check);

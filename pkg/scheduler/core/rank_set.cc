@@ -60,6 +60,7 @@ uint32_t RankSet::CountBelow(uint32_t rank) const {
 }
 
 uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
+  if (in.size() == 1 && out.empty() && !in[0]->sorted().empty()) return in[0]->sorted()[k];
   uint32_t low = 0, high = in.front()->limit();  // the answer is in [low, high)
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;

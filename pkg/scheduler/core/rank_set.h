@@ -21,6 +21,8 @@ class RankSet {
   // Members below `rank`.
   uint32_t CountBelow(uint32_t rank) const;
   uint32_t limit() const { return limit_; }
+  // All members in ascending order, of a small set; empty for a large one.
+  std::span<const uint32_t> sorted() const { return sorted_; }
 
  private:
   static constexpr uint32_t kBlock = 512;  // bits

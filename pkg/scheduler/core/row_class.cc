@@ -48,7 +48,7 @@ void RowClass::Score() {
   }
   for (PreparedRules::Weighted& w : scores_) {
     w.scoring->Map(rows, scratch_.scores).IgnoreError();
-    for (size_t k = 0; k < rows.size(); ++k) states[k].score += scratch_.scores[k] * w.weight;
+    for (size_t k = 0; k < rows.size(); ++k) states[k].score += static_cast<int32_t>(scratch_.scores[k] * w.weight);
   }
 }
 
@@ -93,13 +93,13 @@ void RowClass::Rebuild() {
 void RowClass::FillBuckets() {
   const std::vector<Row>& rows = scratch_.rows;
   const std::vector<RowState>& states = scratch_.states;
-  int64_t low = states[0].score, high = low;
+  int32_t low = states[0].score, high = low;
   for (const RowState& s : states) {
     low = std::min(low, s.score);
     high = std::max(high, s.score);
   }
-  const uint64_t width = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
-  if (width - 1 >= 4096 || width * groups_.size() > 2 * rows.size() + 4096) {
+  const uint64_t width = static_cast<uint64_t>(int64_t{high} - low) + 1;
+  if (width > 4096 || width * groups_.size() > 2 * rows.size() + 4096) {
     for (size_t k = 0; k < rows.size(); ++k) Insert(rows[k], states[k]);
     return;
   }

@@ -22,7 +22,7 @@ class RowClass {
  public:
   struct RowState {
     int32_t group = -1;  // -1: does not fit
-    int64_t score = 0;   // weighted sum of the priorities that need no other row
+    int32_t score = 0;   // weighted sum of the priorities that need no other row
   };
   // Memory that all classes use, one after another.
   struct Scratch {

@@ -2,7 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/priorities/priorities.h"
+#include "pkg/scheduler/algorithm/priorities/resource_allocation.h"
 #include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/reference/random_cluster.h"
 
 namespace berth::scheduler {
 namespace {
@@ -62,6 +64,30 @@ TEST_CASE("LeastRequestedPriority and MostRequestedPriority: integers, toward ze
   CHECK(WithRequests(most, 4000, 4000, 10000, 10000) == 10);
   CHECK(WithRequests(most, 4001, 4000, 10000, 10000) == 5);
   CHECK(WithRequests(most, 0, 0, 10000, 10000) == 5);
+}
+
+TEST_CASE("a tenth of a share is what integers say, however large they are") {
+  auto integers = [](int64_t part, int64_t whole) {
+    return static_cast<int64_t>(static_cast<uint64_t>(part) * 10u) / whole;
+  };
+  reference::Random random(7);
+  auto number = [&] {
+    const uint64_t bits =
+        static_cast<uint64_t>(random.Below(1 << 30)) << 33 | static_cast<uint64_t>(random.Below(1 << 30)) << 3;
+    return static_cast<int64_t>((bits | static_cast<uint64_t>(random.Below(8))) >> random.Below(63));
+  };
+  for (int n = 0; n < 200000; ++n) {
+    const int64_t whole = 1 + number() / 2;
+    int64_t part = number() % (whole + 1);
+    // As often as not, next to where the result changes.
+    if (random.Chance(50))
+      part = std::min(whole, std::max<int64_t>(0, whole / 10 * random.Below(11) + random.Below(3) - 1));
+    INFO(part << " of " << whole);
+    REQUIRE(priorities::TenTimesShare(part, whole) == integers(part, whole));
+  }
+  CHECK(priorities::TenTimesShare(-7, 3) == integers(-7, 3));
+  CHECK(priorities::TenTimesShare(INT64_MAX, INT64_MAX) == integers(INT64_MAX, INT64_MAX));
+  CHECK(priorities::TenTimesShare(5, -3) == integers(5, -3));
 }
 
 TEST_CASE("resource priorities count 100m and 200Mi for each container that says nothing, and zero for zero") {

@@ -36,7 +36,15 @@ PriorityFunction MakeAllocationPriority(ScoreFn score) {
   return [score](const PodContext& ctx) { return std::make_unique<AllocationScoring<ScoreFn>>(ctx, score); };
 }
 
-// a * 10 wrapping at 64 bits, as Go's does.
-inline int64_t TimesTen(int64_t a) { return static_cast<int64_t>(static_cast<uint64_t>(a) * 10u); }
+// part * 10 / whole toward zero, the product wrapping at 64 bits, as Go's does; whole is not 0.
+inline int64_t TenTimesShare(int64_t part, int64_t whole) {
+  // Below 2^49 a quotient of at most 10 that is no integer is at least 2^-49 away from one, and a double of that size
+  // is off by at most 2^-50: the faster division of doubles comes to the same.
+  constexpr uint64_t kExact = uint64_t{1} << 49;
+  if (static_cast<uint64_t>(whole) < kExact && static_cast<uint64_t>(part) <= static_cast<uint64_t>(whole)) [[likely]] {
+    return static_cast<int64_t>(static_cast<double>(part * 10) / static_cast<double>(whole));
+  }
+  return static_cast<int64_t>(static_cast<uint64_t>(part) * 10u) / whole;
+}
 
 }  // namespace berth::scheduler::priorities
