@@ -72,16 +72,21 @@ TEST_CASE("scores that lie far apart are kept like others") {
     world.Nodes({NodeOf(Cat("n", std::to_string(i)), i % 4 == 0 ? "'disk':'ssd'" : "", "",
                         Cat("'cpu':'", std::to_string(1 + i % 7), "','memory':'8Gi','pods':'10'"))});
   }
-  const char* policy =
-      "{'predicates':[{'name':'PodFitsResources'}],'priorities':[{'name':'LeastRequestedPriority','weight':1000000},"
-      "{'name':'BalancedResourceAllocation','weight':7}]}";
-  auto fast = world.FromPolicy(policy), plain = world.FromPolicy(policy);
-  for (int i = 0; i < 120; ++i) {
-    auto pod = PodOf(Cat("p", std::to_string(i)), Asks(i % 2 == 0 ? "'cpu':'300m'" : "'cpu':'200m','memory':'1Gi'"));
-    DecisionTrace trace;
-    std::string host = Outcome(fast->Schedule(pod));
-    REQUIRE(host == Outcome(plain->Schedule(pod, &trace)));
-    world.Place(pod, host);
+  for (const char* weight : {"1000000", "3000000000"}) {
+    INFO(weight);
+    const std::string policy =
+        Cat("{'predicates':[{'name':'PodFitsResources'}],'priorities':[{'name':'LeastRequestedPriority',"
+            "'weight':",
+            weight, "},{'name':'BalancedResourceAllocation','weight':7}]}");
+    auto fast = world.FromPolicy(policy), plain = world.FromPolicy(policy);
+    for (int i = 0; i < 60; ++i) {
+      auto pod =
+          PodOf(Cat(weight, "-", std::to_string(i)), Asks(i % 2 == 0 ? "'cpu':'300m'" : "'cpu':'200m','memory':'1Gi'"));
+      DecisionTrace trace;
+      std::string host = Outcome(fast->Schedule(pod));
+      REQUIRE(host == Outcome(plain->Schedule(pod, &trace)));
+      world.Place(pod, host);
+    }
   }
 }
 
