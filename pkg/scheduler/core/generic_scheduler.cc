@@ -215,12 +215,14 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
 
 std::shared_ptr<NodeFailures> GenericScheduler::Explain(Checks& checks, const Filtered& filtered) const {
   auto failures = std::make_shared<NodeFailures>();
+  failures->Reserve(filtered.failed.size() + filtered.explained.size());
+  std::vector<FailureReason> reasons;
   for (const auto& [row, check] : filtered.failed) {
-    std::vector<FailureReason> reasons;
+    reasons.clear();
     checks.list[check]->Explain(row, &reasons);
-    failures->Add(cache_->row(row).name, std::move(reasons));
+    failures->AddNew(cache_->row(row).name, reasons);
   }
-  for (const auto& [row, reasons] : filtered.explained) failures->Add(cache_->row(row).name, reasons);
+  for (const auto& [row, their] : filtered.explained) failures->AddNew(cache_->row(row).name, their);
   return failures;
 }
 

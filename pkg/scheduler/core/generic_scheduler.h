@@ -42,7 +42,9 @@ struct AlgorithmConfig {
 // Which nodes failed and why. Lists of reasons that repeat are kept once.
 class NodeFailures {
  public:
-  void Add(Symbol node, std::vector<FailureReason> reasons);  // appended when the node is already there
+  void Add(Symbol node, const std::vector<FailureReason>& reasons);     // appended when the node is already there
+  void AddNew(Symbol node, const std::vector<FailureReason>& reasons);  // the node is not there yet
+  void Reserve(size_t nodes) { nodes_.reserve(nodes); }
   size_t size() const { return nodes_.size(); }
   const std::vector<FailureReason>* Find(Symbol node) const;  // null: the node is not among the failed
   template <typename F>
@@ -55,11 +57,13 @@ class NodeFailures {
   std::string FitErrorText(size_t nodes) const;
 
  private:
-  uint32_t ListOf(std::vector<FailureReason> reasons);
-  std::vector<std::pair<Symbol, uint32_t>> nodes_;
+  uint32_t ListOf(const std::vector<FailureReason>& reasons);
+  void Index() const;
+  std::vector<std::pair<Symbol, uint32_t>> nodes_;  // and the number of the list
   std::map<std::vector<FailureReason>, uint32_t> list_index_;
   std::vector<const std::vector<FailureReason>*> lists_;  // keys of list_index_
-  absl::flat_hash_map<Symbol, uint32_t> index_;
+  uint32_t last_list_ = 0;                                // used last
+  mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // of the first nodes, as far as somebody asked
 };
 
 struct Decision {

@@ -7,24 +7,32 @@
 
 namespace berth::scheduler {
 
-uint32_t NodeFailures::ListOf(std::vector<FailureReason> reasons) {
-  auto [it, fresh] = list_index_.try_emplace(std::move(reasons), static_cast<uint32_t>(lists_.size()));
+uint32_t NodeFailures::ListOf(const std::vector<FailureReason>& reasons) {
+  if (last_list_ < lists_.size() && *lists_[last_list_] == reasons) return last_list_;
+  auto [it, fresh] = list_index_.try_emplace(reasons, static_cast<uint32_t>(lists_.size()));
   if (fresh) lists_.push_back(&it->first);
-  return it->second;
+  return last_list_ = it->second;
 }
 
-void NodeFailures::Add(Symbol node, std::vector<FailureReason> reasons) {
-  auto [it, fresh] = index_.try_emplace(node, static_cast<uint32_t>(nodes_.size()));
-  if (fresh) {
-    nodes_.emplace_back(node, ListOf(std::move(reasons)));
-    return;
-  }
+void NodeFailures::Index() const {
+  for (size_t i = index_.size(); i < nodes_.size(); ++i) index_.emplace(nodes_[i].first, static_cast<uint32_t>(i));
+}
+
+void NodeFailures::AddNew(Symbol node, const std::vector<FailureReason>& reasons) {
+  nodes_.emplace_back(node, ListOf(reasons));
+}
+
+void NodeFailures::Add(Symbol node, const std::vector<FailureReason>& reasons) {
+  Index();
+  auto it = index_.find(node);
+  if (it == index_.end()) return AddNew(node, reasons);
   std::vector<FailureReason> all = *lists_[nodes_[it->second].second];
   all.insert(all.end(), reasons.begin(), reasons.end());
-  nodes_[it->second].second = ListOf(std::move(all));
+  nodes_[it->second].second = ListOf(all);
 }
 
 const std::vector<FailureReason>* NodeFailures::Find(Symbol node) const {
+  Index();
   auto it = index_.find(node);
   return it == index_.end() ? nullptr : lists_[nodes_[it->second].second];
 }

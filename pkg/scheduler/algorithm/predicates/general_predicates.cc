@@ -16,6 +16,7 @@ class AllOfCheck final : public FitCheck {
     return Verdict::kFits;
   }
   void Explain(Row row, std::vector<FailureReason>* out) override {
+    if (checks_.size() == 1) return checks_[0]->Explain(row, out);
     for (auto& c : checks_) {
       if (c->Check(row) == Verdict::kFails) c->Explain(row, out);
     }

@@ -1,10 +1,16 @@
 #include "pkg/scheduler/algorithm/predicates/reasons.h"
 
+#include <absl/container/flat_hash_map.h>
+
 namespace berth::scheduler::reasons {
 namespace {
 
-FailureReason Resolvable(std::string_view text) { return {Symbol(text), false}; }
-FailureReason Unresolvable(std::string_view text) { return {Symbol(text), true}; }
+FailureReason Resolvable(std::string_view text) {
+  return {Symbol(text), false};
+}
+FailureReason Unresolvable(std::string_view text) {
+  return {Symbol(text), true};
+}
 
 }  // namespace
 
@@ -32,6 +38,11 @@ const FailureReason kNodeUnknownCondition = Unresolvable("node(s) had unknown co
 const FailureReason kVolumeNodeConflict = Unresolvable("node(s) had volume node affinity conflict");
 const FailureReason kVolumeBindConflict = Unresolvable("node(s) didn't find available persistent volumes to bind");
 
-FailureReason Insufficient(Symbol resource) { return Resolvable("Insufficient " + resource.string()); }
+FailureReason Insufficient(Symbol resource) {
+  thread_local absl::flat_hash_map<Symbol, FailureReason> known;
+  auto [it, fresh] = known.try_emplace(resource);
+  if (fresh) it->second = Resolvable("Insufficient " + resource.string());
+  return it->second;
+}
 
 }  // namespace berth::scheduler::reasons
