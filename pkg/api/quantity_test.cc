@@ -133,6 +133,10 @@ TEST_CASE("the canonical text is the API server's") {
   CHECK(Q("100u").RoundedUpToMilli().String() == "1m");
   CHECK(Q("1u").RoundedUpToMilli().String() == "1m");
   CHECK(Q("2").RoundedUpToMilli().String() == "2");
+  // The largest there are stay the largest.
+  const std::string most = "170141183460469231731687303715884105727n";
+  CHECK(Q(most).RoundedUpToMilli() == Q(most));
+  CHECK(Q("-" + most).RoundedUpToMilli() == Q("-" + most));
 }
 
 TEST_CASE("quantities compare by amount, whatever their notation") {
