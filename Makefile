@@ -69,7 +69,8 @@ libraries = $(foreach r,$(filter $(1) pkg/api pkg/util \
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
 TEST_ROOMS := $(foreach r,pkg/util pkg/api pkg/scheduler pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
-TEST_PROGRAMS := $(foreach r,$(if $(ROOM)$(SCRIPTS),$(ROOM),$(TEST_ROOMS)),$(call test_program,$(r)))
+$(foreach r,$(ROOM),$(if $(wildcard $(r)/.),,$(error ROOM=$(r): there is no such room)))
+TEST_PROGRAMS := $(foreach r,$(if $(ROOM)$(SCRIPTS),$(filter $(ROOM),$(TEST_ROOMS)),$(TEST_ROOMS)),$(call test_program,$(r)))
 BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 
 # Files are not all that changes. $(call note,FILE,TEXT) is FILE, and writes TEXT to it unless it says so already: what

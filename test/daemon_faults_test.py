@@ -165,6 +165,10 @@ class Storm:
             return fault
 
 
+def follows_all(s):
+    wait_until("all watches open", lambda: all(v for k, v in s.metrics().items() if k.startswith("scheduler_watch_open")))
+
+
 def settles(api, proxy, s, storm, names):
     wait_until("all pods placed", lambda: all_placed(api, names), 90)
     api.check_not_overcommitted()
@@ -183,11 +187,13 @@ def storm_of_errors():
     proxy = Proxy(api.port, storm)
     s = Scheduler(proxy.url)
     s.wait_for_log("Caches are synced")
+    follows_all(s)
     storm.begin()
-    proxy.cut_all()
     names = [f"p{i}" for i in range(40)]
     for n in names:
         api.add_pod(n)
+    wait_until("writes that fail", lambda: storm.hit["write"] >= 5)
+    proxy.cut_all()
     settles(api, proxy, s, storm, names)
 
 
@@ -198,6 +204,7 @@ def storm_while_the_api_server_restarts():
     proxy = Proxy(api.port, lambda method, path: "refuse" if closed.is_set() else storm(method, path))
     s = Scheduler(proxy.url)
     s.wait_for_log("Caches are synced")
+    follows_all(s)
     early, late = [f"p{i}" for i in range(20)], [f"q{i}" for i in range(20)]
     storm.begin()
     for n in early:
