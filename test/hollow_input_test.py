@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What hollow-apiserver does with flags, files and requests, good and bad: a clear text, never a crash."""
-import gzip, json, os, socket, subprocess, tempfile
-from hollow_harness import BIN, Server, check, check_true, finish, wait_for
+import gzip, json, os, re, socket, subprocess, tempfile
+from hollow_harness import BIN, HERE, Server, check, check_true, finish, wait_for
 
 PODS = "/api/v1/namespaces/default/pods"
 
@@ -38,10 +38,39 @@ refused("unknown flag", "--bogus", "--bogus")
 refused("guessed flag", "--insecure-por", "--insecure-por=1")
 refused("port", "a port between 0 and 65535 is wanted", "--insecure-port=70000")
 refused("word", "positional", "word")
-refused("address", '"nowhere" is no IP address', "--insecure-port=0", "--insecure-bind-address=nowhere")
-refused("ttl", "a positive duration like 1h30m or 90s is wanted", "--event-ttl=soon")
-refused("watch cache sizes", "resource#size", "--watch-cache-sizes=pods")
+# Every flag with a wrong value, what names it, and what else it needs.
+here = os.path.join(HERE, "testdata", "hollow-tls")
+secure = ["--secure-port=0", "--bind-address=127.0.0.1", "--tls-cert-file=%s/server.crt" % here, "--tls-private-key-file=%s/server.key" % here]
+WRONG = {
+    "insecure-bind-address": ("nowhere", '--insecure-bind-address, --insecure-port: cannot listen on nowhere:0: "nowhere" is no IP address'),
+    "insecure-port": ("70000", 'invalid argument "70000" for --insecure-port: a port between 0 and 65535 is wanted'),
+    "load": ("/nowhere", "--load: /nowhere: No such file or directory"),
+    "bind-address": ("nowhere", '--bind-address, --secure-port: cannot listen on nowhere:0: "nowhere" is no IP address', *secure),
+    "secure-port": ("x", 'invalid argument "x" for --secure-port: a port between 0 and 65535 is wanted', *secure),
+    "tls-cert-file": ("/nowhere", "--tls-cert-file=/nowhere: no PEM certificate can be read", *secure),
+    "tls-private-key-file": ("/nowhere", "--tls-private-key-file=/nowhere: no matching PEM key can be read", *secure),
+    "client-ca-file": ("/nowhere", "--client-ca-file=/nowhere: no PEM certificate can be read", *secure),
+    "token-auth-file": ("/nowhere", "--token-auth-file=/nowhere: ", *secure),
+    "authorization-policy-file": ("/nowhere", "--authorization-policy-file=/nowhere: ", *secure),
+    "default-watch-cache-size": ("many", 'invalid argument "many" for --default-watch-cache-size: a number of events is wanted'),
+    "watch-cache-sizes": ("pods", 'invalid argument "pods" for --watch-cache-sizes: resource#size'),
+    "event-ttl": ("soon", 'invalid argument "soon" for --event-ttl: a positive duration like 1h30m or 90s is wanted'),
+    "v": ("loud", 'invalid argument "loud" for --v: a number is wanted'),
+    "version": ("maybe", "version"),
+    "help": ("maybe", "help"),
+}
+flags = set(re.findall(r"^ +(?:-\w \[ )?--([a-z-]+)", run("--help")[1], re.M))
+check("flags in --help", flags, set(WRONG))
+for flag, (value, want, *others) in WRONG.items():
+    # A flag may be there once only.
+    others = [o for o in others if not o.startswith("--%s=" % flag)]
+    free = [] if flag == "insecure-port" else ["--insecure-port=0"]
+    refused(flag, want, *free, *others, "--%s=%s" % (flag, value))
 refused("watch cache of nothing", "there is no such resource", "--insecure-port=0", "--watch-cache-sizes=cows#5")
+refused("address of no port", "--bind-address means nothing without --secure-port", "--insecure-port=0", "--bind-address=127.0.0.1")
+refused("-v", 'invalid argument "loud" for --v: a number is wanted', "-v=loud")
+with Server("-v=2") as s:
+    check("-v=2", s.stop()[0], 0)
 code, out, _ = run("--help")
 check("--help", code, 0)
 check_true("--help", "--load" in out and "Usage:" in out, out)

@@ -32,7 +32,8 @@ int main(int argc, char** argv) {
     std::cerr << "hollow-apiserver: " << util::Message(s) << "\n";
     return 1;
   }
+  server.StopOnSignals();  // before anybody is told that there is a server to stop
   std::cout << "Serving insecurely on " << address << ":" << server.insecure_port() << std::endl;
-  server.Run(/*on_signals=*/true);
+  server.Run();
   return 0;
 }

@@ -108,6 +108,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     if (s.tls_cert_file.empty() || s.tls_private_key_file.empty())
       bad.Update(util::InvalidArgument("--secure-port needs --tls-cert-file and --tls-private-key-file"));
   } else {
+    if (!given["bind-address"].defaulted()) {
+      bad.Update(util::InvalidArgument("--bind-address means nothing without --secure-port"));
+    }
     for (const char* flag :
          {"tls-cert-file", "tls-private-key-file", "client-ca-file", "token-auth-file", "authorization-policy-file"}) {
       if (!text(flag).empty())
@@ -134,7 +137,9 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
   } else {
     s.event_ttl = *ttl;
   }
-  if (!absl::SimpleAtoi(text("v"), &out.verbosity)) bad.Update(Bad("v", text("v"), "a number is wanted"));
+  std::string level = text("v");
+  if (level.starts_with('=')) level.erase(0, 1);  // -v=2, as Kubernetes' programs are told
+  if (!absl::SimpleAtoi(level, &out.verbosity)) bad.Update(Bad("v", level, "a number is wanted"));
   if (!bad.ok()) return bad;
   return out;
 }

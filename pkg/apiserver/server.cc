@@ -7,6 +7,7 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 
 #include "pkg/api/stream.h"
 #include "pkg/apiserver/auth.h"
@@ -55,6 +56,7 @@ struct Server::Parts {
   asio::io_context io{1};  // goes before the store: connections that it still holds leave the store as they go
   HttpServer http;
   asio::steady_timer sweep;
+  std::optional<asio::signal_set> signals;
   uint16_t insecure_port = 0, secure_port = 0;
 };
 
@@ -122,7 +124,7 @@ absl::Status Server::Parts::OpenSecurePort() {
   }
   gate = std::make_unique<AuthGate>(std::move(auth));
   auto port = http.Listen(options.bind_address, options.secure_port, tls.get(), gate.get());
-  if (!port.ok()) return port.status();
+  if (!port.ok()) return util::InvalidArgument("--bind-address, --secure-port: " + util::Message(port.status()));
   secure_port = *port;
   LOG(INFO) << "Serving securely on " << options.bind_address << ":" << secure_port;
   return absl::OkStatus();
@@ -148,7 +150,9 @@ absl::Status Server::Start() {
   p.store.ForgetHistory();
   if (p.options.secure) BERTH_RETURN_IF_ERROR(p.OpenSecurePort());
   auto port = p.http.Listen(p.options.insecure_bind_address, p.options.insecure_port, nullptr, nullptr);
-  if (!port.ok()) return port.status();
+  if (!port.ok()) {
+    return util::InvalidArgument("--insecure-bind-address, --insecure-port: " + util::Message(port.status()));
+  }
   p.insecure_port = *port;
   p.SweepLater();
   return absl::OkStatus();
@@ -161,17 +165,16 @@ uint16_t Server::secure_port() const {
   return parts_->secure_port;
 }
 
-void Server::Run(bool on_signals) {
-  asio::signal_set signals(parts_->io);
-  if (on_signals) {
-    signals.add(SIGTERM);
-    signals.add(SIGINT);
-    signals.async_wait([this](boost::system::error_code ec, int number) {
-      if (ec) return;
-      LOG(INFO) << "Received signal " << number << ", stopping";
-      parts_->io.stop();
-    });
-  }
+void Server::StopOnSignals() {
+  asio::signal_set& signals = parts_->signals.emplace(parts_->io, SIGTERM, SIGINT);
+  signals.async_wait([this](boost::system::error_code ec, int number) {
+    if (ec) return;
+    LOG(INFO) << "Received signal " << number << ", stopping";
+    parts_->io.stop();
+  });
+}
+
+void Server::Run() {
   parts_->io.run();
 }
 

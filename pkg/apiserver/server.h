@@ -50,8 +50,10 @@ class Server {
   uint16_t insecure_port() const;
   uint16_t secure_port() const;
 
-  // Serves on the calling thread until Stop, or SIGTERM or SIGINT when `on_signals`.
-  void Run(bool on_signals);
+  // From now on SIGTERM and SIGINT mean Stop.
+  void StopOnSignals();
+  // Serves on the calling thread until Stop.
+  void Run();
   // From any thread.
   void Stop();
 
