@@ -217,30 +217,43 @@ void PodClass::Rebuild() {
 void PodClass::Refresh() {
   rows_->Refresh();
   if (epoch_ != rows_->epoch()) return Rebuild();
-  if (sparse_columns_.empty()) {
-    // Only rows with pods to spread from, or special until now, can be special now: look at these if there are fewer.
-    const PodCount* count = spread_ != nullptr ? spread_->count() : nullptr;
-    const size_t possible = specials_.size() + (count != nullptr ? count->rows().size() : 0);
-    if (cache_->generation() - seen_ > possible) {
-      std::vector<Row>& gone = scratch_.rows;
-      gone.clear();
-      for (const auto& [row, special] : specials_) {
-        if (count == nullptr || count->OnRow(row) == 0) gone.push_back(row);
-      }
-      for (Row row : gone) Judge(row, 0);
-      if (count != nullptr) {
-        for (const auto& [row, n] : count->rows()) Judge(row, n);
-      }
-      seen_ = cache_->generation();
-      return;
-    }
-  }
+  if (sparse_columns_.empty()) return RefreshCounted();
   bool rebuild = false;
   bool known = cache_->ChangesSince(seen_, [&](Row row, bool node_changed) {
-    rebuild = rebuild || (node_changed && !sparse_columns_.empty());
+    rebuild = rebuild || node_changed;
     if (!rebuild) JudgeDomains(row);
   });
   if (!known || rebuild) return Rebuild();
+  seen_ = cache_->generation();
+}
+
+// Where only the pods to spread from make rows special: rows that had none and have none are no matter.
+void PodClass::RefreshCounted() {
+  const PodCount* count = spread_ != nullptr ? spread_->count() : nullptr;
+  const uint64_t changes = cache_->generation() - seen_;
+  if (count == nullptr && specials_.empty()) {
+    seen_ = cache_->generation();
+    return;
+  }
+  // All that can be special, if they are fewer than the changes.
+  if (changes > specials_.size() + (count != nullptr ? count->rows().size() : 0)) {
+    std::vector<Row>& gone = scratch_.rows;
+    gone.clear();
+    for (const auto& [row, special] : specials_) {
+      if (count == nullptr || count->OnRow(row) == 0) gone.push_back(row);
+    }
+    for (Row row : gone) Judge(row, 0);
+    if (count != nullptr) {
+      for (const auto& [row, n] : count->rows()) Judge(row, n);
+    }
+    seen_ = cache_->generation();
+    return;
+  }
+  bool known = cache_->ChangesSince(seen_, [&](Row row, bool) {
+    const int32_t n = count != nullptr ? count->OnRow(row) : 0;
+    if (n != 0 || specials_.contains(row)) Judge(row, n);
+  });
+  if (!known) return Rebuild();
   seen_ = cache_->generation();
 }
 

@@ -44,6 +44,7 @@ class PodClass {
   void FindKeys();
   void Rebuild();
   void Refresh();
+  void RefreshCounted();
   void Judge(Row row);
   void Judge(Row row, int32_t count);  // pods there to spread from
   void JudgeDomains(Row row);

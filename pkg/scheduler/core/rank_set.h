@@ -18,14 +18,14 @@ class RankSet {
   void Fill(std::span<const uint32_t> ranks);
   void Erase(uint32_t rank);  // must be in the set
   uint32_t size() const { return size_; }
-  // Members below `rank`.
-  uint32_t CountBelow(uint32_t rank) const;
+  // Members from `from` up to but not including `to`. From block to block quickly.
+  uint32_t CountBetween(uint32_t from, uint32_t to) const;
   uint32_t limit() const { return limit_; }
+  static constexpr uint32_t kBlock = 512;
   // All members in ascending order, of a small set; empty for a large one.
   std::span<const uint32_t> sorted() const { return sorted_; }
 
  private:
-  static constexpr uint32_t kBlock = 512;  // bits
   void MakeDense(std::span<const uint32_t> ranks);
 
   uint32_t limit_, most_sorted_;

@@ -27,8 +27,10 @@ TEST_CASE("RankSet is a set, however large it grows") {
       }
       REQUIRE(set.size() == want.size());
       if (n % 50 != 0) continue;
-      uint32_t at = static_cast<uint32_t>(random.Below(limit + 1));
-      CHECK(set.CountBelow(at) == static_cast<uint32_t>(std::distance(want.begin(), want.lower_bound(at))));
+      uint32_t from = static_cast<uint32_t>(random.Below(limit + 1));
+      uint32_t to = from + static_cast<uint32_t>(random.Below(limit + 1 - static_cast<int>(from)));
+      CHECK(set.CountBetween(from, to) ==
+            static_cast<uint32_t>(std::distance(want.lower_bound(from), want.lower_bound(to))));
     }
   }
 }
@@ -37,7 +39,7 @@ TEST_CASE("SelectKth finds the k-th of what some sets have and others have not")
   for (uint64_t seed : reference::Seeds(40)) {
     INFO("BERTH_RANDOM_SEED=" << seed);
     reference::Random random(seed);
-    const int limit = random.Of(std::vector<int>{3, 64, 130, 700});
+    const int limit = random.Of(std::vector<int>{3, 64, 130, 700, 5000});
     RankSet a(static_cast<uint32_t>(limit)), b(static_cast<uint32_t>(limit)), hidden(static_cast<uint32_t>(limit));
     std::vector<uint32_t> want;
     for (uint32_t rank = 0; rank < static_cast<uint32_t>(limit); ++rank) {
