@@ -54,6 +54,11 @@ with tempfile.TemporaryDirectory() as d:
         check(len(hosts) == 60 and "-" not in hosts, like + ": not all are placed: %s" % hosts)
         if like == "w2":
             check({int(h[5:]) % 3 for h in hosts} == {0, 1}, "w2: zones")
+        if like == "w5":
+            alike = collections.Counter(json.dumps([p["metadata"]["labels"], p["spec"]]) for p in pods)
+            check(len(alike) > 40, "w5: only %d kinds among 60 pods" % len(alike))
+            tolerant = {p["metadata"]["name"] for p in pods if "tolerations" in p["spec"]}
+            check(all(p["metadata"]["name"] in tolerant or int(h[5:]) % 10 != 8 for p, h in zip(pods, hosts)), "w5: taints")
         if like == "w3":
             groups = collections.defaultdict(list)
             for p, h in zip(pods, hosts):
