@@ -1,6 +1,7 @@
 #define CATCH_CONFIG_RUNNER
 #undef TWOBLUECUBES_SINGLE_INCLUDE_CATCH_HPP_INCLUDED
 #include <catch2/catch.hpp>
+
 #include <glog/logging.h>
 
 int main(int argc, char** argv) {

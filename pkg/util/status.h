@@ -8,17 +8,33 @@
 
 namespace berth::util {
 
-inline absl::string_view ToAbsl(std::string_view s) { return {s.data(), s.size()}; }
-inline std::string_view FromAbsl(absl::string_view s) { return {s.data(), s.size()}; }
+inline absl::string_view ToAbsl(std::string_view s) {
+  return {s.data(), s.size()};
+}
+inline std::string_view FromAbsl(absl::string_view s) {
+  return {s.data(), s.size()};
+}
 
-inline absl::Status InvalidArgument(std::string_view m) { return absl::InvalidArgumentError(ToAbsl(m)); }
-inline absl::Status NotFound(std::string_view m) { return absl::NotFoundError(ToAbsl(m)); }
-inline absl::Status FailedPrecondition(std::string_view m) { return absl::FailedPreconditionError(ToAbsl(m)); }
-inline absl::Status Unavailable(std::string_view m) { return absl::UnavailableError(ToAbsl(m)); }
-inline absl::Status Internal(std::string_view m) { return absl::InternalError(ToAbsl(m)); }
+inline absl::Status InvalidArgument(std::string_view m) {
+  return absl::InvalidArgumentError(ToAbsl(m));
+}
+inline absl::Status NotFound(std::string_view m) {
+  return absl::NotFoundError(ToAbsl(m));
+}
+inline absl::Status FailedPrecondition(std::string_view m) {
+  return absl::FailedPreconditionError(ToAbsl(m));
+}
+inline absl::Status Unavailable(std::string_view m) {
+  return absl::UnavailableError(ToAbsl(m));
+}
+inline absl::Status Internal(std::string_view m) {
+  return absl::InternalError(ToAbsl(m));
+}
 
 // The text of a status without its code.
-inline std::string Message(const absl::Status& s) { return std::string(FromAbsl(s.message())); }
+inline std::string Message(const absl::Status& s) {
+  return std::string(FromAbsl(s.message()));
+}
 
 }  // namespace berth::util
 

@@ -1,7 +1,7 @@
 // Symbols: interned strings, so that comparing names is comparing integers.
 //
-// Label keys and values, namespaces, node names, resource names, taints and images repeat by the thousand; each distinct
-// text is kept once, for the life of the process. Do not intern what does not repeat (pod names, uids).
+// Label keys and values, namespaces, node names, resource names, taints and images repeat by the thousand; each
+// distinct text is kept once, for the life of the process. Do not intern what does not repeat (pod names, uids).
 //
 // Threading: Intern may be called from any thread (it locks a shard); str() is lock-free.
 #pragma once

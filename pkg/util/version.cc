@@ -2,6 +2,8 @@
 
 namespace berth::util {
 
-std::string_view Version() { return BERTH_VERSION; }
+std::string_view Version() {
+  return BERTH_VERSION;
+}
 
 }  // namespace berth::util

@@ -17,7 +17,7 @@ class NodeInfo {
   const api::Node* node() const { return cache_.row(row_).node.get(); }  // never null in predicates and priorities
   const std::vector<PlacedPod>& pods() const { return cache_.row(row_).pods; }
   const HostPorts& used_ports() const { return cache_.row(row_).ports; }
-  Resource requested() const;    // milliCPU, bytes
+  Resource requested() const;        // milliCPU, bytes
   Resource nonzero_request() const;  // cpu and memory only
   const Resource& allocatable() const { return cache_.row(row_).allocatable; }
   const Cache& cache() const { return cache_; }

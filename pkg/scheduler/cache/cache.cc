@@ -20,7 +20,9 @@ const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfD
     kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kPreferNoSchedule("PreferNoSchedule"), kAnyAddress("0.0.0.0"),
     kRegionLabel("failure-domain.beta.kubernetes.io/region"), kZoneLabel("failure-domain.beta.kubernetes.io/zone");
 
-absl::Status NoUid() { return util::InvalidArgument("Cannot get cache key for pod with empty UID"); }
+absl::Status NoUid() {
+  return util::InvalidArgument("Cannot get cache key for pod with empty UID");
+}
 
 Symbol ZoneOf(const api::Labels& labels) {
   Symbol region = labels.Get(kRegionLabel).value_or(Symbol());
@@ -40,7 +42,9 @@ const Symbol Cache::kNoValue("\x01no value");
 void HostPorts::Add(const HostPort& p) {
   if (std::find(ports_.begin(), ports_.end(), p) == ports_.end()) ports_.push_back(p);
 }
-void HostPorts::Remove(const HostPort& p) { std::erase(ports_, p); }
+void HostPorts::Remove(const HostPort& p) {
+  std::erase(ports_, p);
+}
 bool HostPorts::Conflicts(const HostPort& p) const {
   return std::any_of(ports_.begin(), ports_.end(), [&](const HostPort& used) {
     return used.port == p.port && used.protocol == p.protocol &&
@@ -67,10 +71,10 @@ Row Cache::EnsureRow(Symbol name) {
   } else {
     r = static_cast<Row>(rows_.size());
     rows_.emplace_back();
-    for (auto* column : {&columns_.alloc_cpu, &columns_.alloc_memory, &columns_.alloc_gpu, &columns_.alloc_ephemeral,
-                         &columns_.alloc_pods, &columns_.used_cpu, &columns_.used_memory, &columns_.used_gpu,
-                         &columns_.used_ephemeral, &columns_.pod_count, &columns_.nonzero_cpu,
-                         &columns_.nonzero_memory}) {
+    for (auto* column :
+         {&columns_.alloc_cpu, &columns_.alloc_memory, &columns_.alloc_gpu, &columns_.alloc_ephemeral,
+          &columns_.alloc_pods, &columns_.used_cpu, &columns_.used_memory, &columns_.used_gpu, &columns_.used_ephemeral,
+          &columns_.pod_count, &columns_.nonzero_cpu, &columns_.nonzero_memory}) {
       column->push_back(0);
     }
     columns_.flags.push_back(0);
@@ -141,7 +145,8 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   row.allocatable = Resource{};
   if (row.node != nullptr) {
     if (!row.allocatable.Add(row.node->allocatable)) {
-      LOG(WARNING) << "Node \"" << row.name.str() << "\": an allocatable amount is beyond what 64 bits hold; using the largest";
+      LOG(WARNING) << "Node \"" << row.name.str()
+                   << "\": an allocatable amount is beyond what 64 bits hold; using the largest";
     }
   }
   columns_.alloc_cpu[r] = row.allocatable.milli_cpu;
@@ -269,8 +274,12 @@ void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, bool nominated) 
     if (!value) continue;
     DeclaredTerms::InDomain& in = term.domains[*value];
     switch (use.kind) {
-      case TermUse::Kind::kAntiRequired: in.anti_required += sign; break;
-      case TermUse::Kind::kAffinityRequired: in.affinity_required += sign; break;
+      case TermUse::Kind::kAntiRequired:
+        in.anti_required += sign;
+        break;
+      case TermUse::Kind::kAffinityRequired:
+        in.affinity_required += sign;
+        break;
       case TermUse::Kind::kPreferred:
         in.preferred_weight += sign * int64_t{use.weight};
         in.preferred += sign;

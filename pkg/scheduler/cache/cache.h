@@ -1,5 +1,6 @@
 // The scheduler's picture of the cluster: one table of nodes by row, the pods on them (assumed ones too), and the
-// services, controllers, volumes and budgets that rules look up. Kubernetes 1.10: pkg/scheduler/schedulercache + listers.
+// services, controllers, volumes and budgets that rules look up. Kubernetes 1.10: pkg/scheduler/schedulercache +
+// listers.
 //
 // Threading: none. One thread owns a Cache and everything that reads it (pkg/README.md, "One thread owns the cluster").
 // Errors carry 1.10's texts; an error leaves the cache unchanged.
@@ -51,12 +52,12 @@ struct NodeRow {
   api::NodePtr node;            // null while only its pods are known
   std::vector<PlacedPod> pods;  // removal moves the last into the hole, as in 1.10 (it orders preemption's victims)
   HostPorts ports;
-  Resource allocatable;         // as columns, plus scalars
-  Resource requested;           // scalars only; the rest is in columns
+  Resource allocatable;  // as columns, plus scalars
+  Resource requested;    // scalars only; the rest is in columns
   bool in_use = false;
-  bool saturated = false;       // a sum was cut: recount when a pod leaves
+  bool saturated = false;  // a sum was cut: recount when a pod leaves
   int32_t pods_with_volumes = 0;
-  uint64_t generation = 0;      // a new number from one counter at each change (mends B-05)
+  uint64_t generation = 0;  // a new number from one counter at each change (mends B-05)
 };
 
 // What rules read on every decision, by row; 0 in free rows. Units: milliCPU, bytes, pods.
@@ -68,12 +69,12 @@ struct Columns {
   std::vector<Symbol> zone;    // region ":\0:" zone, empty when neither label is there
 };
 enum RowFlag : uint8_t {
-  kRowListed = 1,           // the node object is there
-  kRowMemoryPressure = 2,   // its last MemoryPressure condition is True
+  kRowListed = 1,          // the node object is there
+  kRowMemoryPressure = 2,  // its last MemoryPressure condition is True
   kRowDiskPressure = 4,
-  kRowConditionBad = 8,     // CheckNodeCondition fails
-  kRowHardTaints = 16,      // has a NoSchedule or NoExecute taint
-  kRowSoftTaints = 32,      // has a PreferNoSchedule taint
+  kRowConditionBad = 8,  // CheckNodeCondition fails
+  kRowHardTaints = 16,   // has a NoSchedule or NoExecute taint
+  kRowSoftTaints = 32,   // has a PreferNoSchedule taint
 };
 
 class Cache {
@@ -135,10 +136,10 @@ class Cache {
 
   // ---- pods ----
   // Pods are known by uid; without one: "Cannot get cache key for pod with empty UID".
-  absl::Status AssumePod(api::PodPtr pod);  // with node_name set
+  absl::Status AssumePod(api::PodPtr pod);                      // with node_name set
   void FinishBinding(const api::Pod& pod, absl::Duration now);  // may expire 30 s from now
   absl::Status ForgetPod(const api::Pod& pod);
-  absl::Status AddPod(api::PodPtr pod);     // bound, from the API: confirms an assumed one
+  absl::Status AddPod(api::PodPtr pod);  // bound, from the API: confirms an assumed one
   // A bound pod changed. If it is on another node than we thought, that is mended and counted, never fatal.
   absl::Status UpdatePod(api::PodPtr pod);
   absl::Status RemovePod(const api::Pod& pod);  // also an assumed one: the API says that it is gone
@@ -178,8 +179,8 @@ class Cache {
     ~Simulation();
     Simulation(const Simulation&) = delete;
     void Remove(const PlacedPod& pod);
-    void Restore(const PlacedPod& pod);          // re-adds at the end, as 1.10's reprieve does
-    void AddNominated(const api::PodPtr& pod);   // seen by rules about this node only
+    void Restore(const PlacedPod& pod);         // re-adds at the end, as 1.10's reprieve does
+    void AddNominated(const api::PodPtr& pod);  // seen by rules about this node only
 
    private:
     Cache* cache_;
@@ -198,11 +199,11 @@ class Cache {
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
   void Touch(Row r, bool node_changed = false);
-  void Place(Row r, const PlacedPod& p);            // list and counts
-  bool Unplace(Row r, const api::Pod& pod);         // by uid
+  void Place(Row r, const PlacedPod& p);                                       // list and counts
+  bool Unplace(Row r, const api::Pod& pod);                                    // by uid
   void CountPod(Row r, const PlacedPod& p, int sign, bool nominated = false);  // in every sum and count
   void CountResources(Row r, const TemplateInfo& info, int sign);
-  void CountInDomains(Row r, const PlacedPod& p, int sign, bool nominated);    // what goes by the node's labels
+  void CountInDomains(Row r, const PlacedPod& p, int sign, bool nominated);  // what goes by the node's labels
   void Recount(Row r);
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);

@@ -43,7 +43,7 @@ class PodCount {
     return it == by_value_.end() ? 0 : it->second;
   }
   const absl::flat_hash_map<Symbol, int64_t>& values() const { return by_value_; }
-  int64_t total() const { return total_; }  // on nodes that exist
+  int64_t total() const { return total_; }          // on nodes that exist
   int64_t total_all() const { return total_all_; }  // also on nodes that are gone
 
  private:
@@ -71,7 +71,7 @@ class DeclaredTerms {
   struct Term {
     api::PodAffinityTerm term;
     absl::flat_hash_map<Symbol, InDomain> domains;  // by value of the topology label
-    int64_t anti_required = 0, scoring = 0;  // declaring pods in all: required anti-affinity, everything else
+    int64_t anti_required = 0, scoring = 0;         // declaring pods in all: required anti-affinity, everything else
     // Whether templates known to the cache declare it as required anti-affinity, and as anything that is scored.
     bool declares_anti = false, declares_scoring = false;
     // Does a pod of this template match the term (namespace and selector)? False for a selector that cannot be used.

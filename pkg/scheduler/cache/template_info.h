@@ -33,9 +33,9 @@ struct TermUse {
 
 struct TemplateInfo {
   std::shared_ptr<const api::PodTemplate> tmpl;
-  Resource request;       // of a pod to be placed: containers' sum, raised to each init container (predicates)
-  Resource used;          // what a placed pod counts for: the containers' sum alone (upstream bug B-03, kept)
-  Resource limits;        // containers' limits, raised to each init container's
+  Resource request;  // of a pod to be placed: containers' sum, raised to each init container (predicates)
+  Resource used;     // what a placed pod counts for: the containers' sum alone (upstream bug B-03, kept)
+  Resource limits;   // containers' limits, raised to each init container's
   int64_t nonzero_milli_cpu = 0, nonzero_memory = 0;  // with 100 milliCPU / 200 MiB for containers that ask nothing
   int32_t priority = 0;                               // spec.priority, 0 when absent
   bool best_effort = false;                           // QoS class
@@ -49,8 +49,8 @@ struct TemplateInfo {
     int32_t live = 0, terminating = 0;
   };
   absl::flat_hash_map<Row, Placed> rows;
-  int64_t pods = 0;                    // sum over rows
-  std::vector<PodCount*> counted_by;   // the live counts that match this template
+  int64_t pods = 0;                   // sum over rows
+  std::vector<PodCount*> counted_by;  // the live counts that match this template
 };
 
 // Fills in everything that follows from the template alone (not terms, rows, counts).

@@ -22,7 +22,9 @@ absl::Status Joined(const std::vector<std::string>& errors) {
   return util::InvalidArgument(errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]"));
 }
 
-std::string SetText(const std::set<std::string>& keys) { return absl::StrCat("map[", absl::StrJoin(keys, ":{} "), ":{}]"); }
+std::string SetText(const std::set<std::string>& keys) {
+  return absl::StrCat("map[", absl::StrJoin(keys, ":{} "), ":{}]");
+}
 
 Registry RegistryFor(const FactoryArgs& args) {
   Registry r = args.registry != nullptr ? *args.registry : Registry::FrozenCopy();
@@ -77,7 +79,8 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
                            ? priorities::ServiceAntiAffinity(Symbol(p.argument->service_anti_affinity->label))
                            : priorities::LabelPreference(Symbol(p.argument->label_preference->label),
                                                          p.argument->label_preference->presence);
-  return r->AddPriority(p.name, [f](const PluginFactoryArgs&) { return f; }, p.weight);
+  return r->AddPriority(
+      p.name, [f](const PluginFactoryArgs&) { return f; }, p.weight);
 }
 
 // The keys in the order of evaluation: the fixed list, then the rest by name (B-15, mended).

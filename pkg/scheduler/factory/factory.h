@@ -44,9 +44,9 @@ void RemovePredicateKeyFromAlgorithmProviderMap(std::string_view key);
 
 bool IsFitPredicateRegistered(std::string_view name);
 bool IsPriorityFunctionRegistered(std::string_view name);
-std::vector<std::string> ListRegisteredFitPredicates();       // sorted
-std::vector<std::string> ListRegisteredPriorityFunctions();   // sorted
-std::string ListAlgorithmProviders();                         // "ClusterAutoscalerProvider | DefaultProvider"
+std::vector<std::string> ListRegisteredFitPredicates();      // sorted
+std::vector<std::string> ListRegisteredPriorityFunctions();  // sorted
+std::string ListAlgorithmProviders();                        // "ClusterAutoscalerProvider | DefaultProvider"
 
 // Feature gates that change what is registered, and those that rules read.
 struct SchedulerGates {
@@ -60,13 +60,13 @@ using ExtenderFactory = std::function<absl::StatusOr<std::unique_ptr<Extender>>(
 
 // What a scheduler is built for.
 struct FactoryArgs {
-  Cache* cache = nullptr;                       // outlives the scheduler
-  const NominatedPods* nominated = nullptr;     // null without PodPriority
-  VolumeBinder* volume_binder = nullptr;        // null without VolumeScheduling
+  Cache* cache = nullptr;                    // outlives the scheduler
+  const NominatedPods* nominated = nullptr;  // null without PodPriority
+  VolumeBinder* volume_binder = nullptr;     // null without VolumeScheduling
   SchedulerGates gates;
-  int hard_pod_affinity_symmetric_weight = 1;   // a Policy's own value other than 0 beats it
-  ExtenderFactory make_extender;                // null: a Policy with extenders is an error
-  const Registry* registry = nullptr;           // what to copy from instead of the global one (tests)
+  int hard_pod_affinity_symmetric_weight = 1;  // a Policy's own value other than 0 beats it
+  ExtenderFactory make_extender;               // null: a Policy with extenders is an error
+  const Registry* registry = nullptr;          // what to copy from instead of the global one (tests)
 };
 
 // The key sets that will run, as names: for logs, check-policy and explain.

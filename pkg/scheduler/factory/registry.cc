@@ -21,9 +21,9 @@ absl::Status Registry::CheckName(std::string_view name) {
   if (name.size() >= 2 && name.front() != '-' && name.back() != '-' && std::all_of(name.begin(), name.end(), inner)) {
     return absl::OkStatus();
   }
-  return util::InvalidArgument(absl::StrCat(
-      "Algorithm name ", util::ToAbsl(name),
-      " does not match the name validation regexp \"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$\"."));
+  return util::InvalidArgument(
+      absl::StrCat("Algorithm name ", util::ToAbsl(name),
+                   " does not match the name validation regexp \"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$\"."));
 }
 
 absl::Status Registry::AddPredicate(std::string_view name, FitPredicateFactory factory, bool mandatory) {
@@ -109,15 +109,18 @@ absl::Status NotRegistered(std::string_view provider) {
 
 }  // namespace
 
-Registry Registry::FrozenCopy() { return GlobalRegistry::Get().Freeze(); }
-const Registry& Registry::Global() { return GlobalRegistry::Get().registry(); }
+Registry Registry::FrozenCopy() {
+  return GlobalRegistry::Get().Freeze();
+}
+const Registry& Registry::Global() {
+  return GlobalRegistry::Get().registry();
+}
 
 std::string RegisterFitPredicate(std::string_view name, PerNodePredicate predicate) {
   return RegisterFitPredicate(name, FromPerNode(std::string(name), std::move(predicate)));
 }
 std::string RegisterFitPredicate(std::string_view name, FitPredicate predicate) {
-  return RegisterFitPredicateFactory(
-      name, [p = std::move(predicate)](const PluginFactoryArgs&) { return p; });
+  return RegisterFitPredicateFactory(name, [p = std::move(predicate)](const PluginFactoryArgs&) { return p; });
 }
 std::string RegisterFitPredicateFactory(std::string_view name, FitPredicateFactory factory) {
   GlobalRegistry::Get().Change(name, [&](Registry& r) { return r.AddPredicate(name, std::move(factory)); });
@@ -125,7 +128,8 @@ std::string RegisterFitPredicateFactory(std::string_view name, FitPredicateFacto
 }
 std::string RegisterMandatoryFitPredicate(std::string_view name, FitPredicate predicate) {
   GlobalRegistry::Get().Change(name, [&](Registry& r) {
-    return r.AddPredicate(name, [p = std::move(predicate)](const PluginFactoryArgs&) { return p; }, true);
+    return r.AddPredicate(
+        name, [p = std::move(predicate)](const PluginFactoryArgs&) { return p; }, true);
   });
   return std::string(name);
 }

@@ -1,5 +1,5 @@
-// What can be configured: fit predicates, priority functions and providers by name. The free functions of factory.h work
-// on the global one; every scheduler works on a copy of its own.
+// What can be configured: fit predicates, priority functions and providers by name. The free functions of factory.h
+// work on the global one; every scheduler works on a copy of its own.
 #pragma once
 #include <absl/status/status.h>
 

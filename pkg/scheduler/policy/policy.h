@@ -10,7 +10,8 @@ namespace berth::scheduler {
 
 struct PredicatePolicy {
   std::string name;
-  // An argument makes a new predicate under the name (and replaces a known one). Exactly one of its members must be given.
+  // An argument makes a new predicate under the name (and replaces a known one). Exactly one of its members must be
+  // given.
   struct Argument {
     struct ServiceAffinity {
       std::vector<std::string> labels;

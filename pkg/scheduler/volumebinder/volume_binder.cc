@@ -12,13 +12,14 @@ namespace {
 using api::PersistentVolume;
 using api::PersistentVolumeClaim;
 
-bool FullyBound(const PersistentVolumeClaim& c) { return !c.volume_name.empty() && c.bind_completed; }
+bool FullyBound(const PersistentVolumeClaim& c) {
+  return !c.volume_name.empty() && c.bind_completed;
+}
 
 // Every term must match (B-32, kept); a term that cannot be used fails.
 bool AllTermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels) {
-  return std::all_of(terms.begin(), terms.end(), [&](const api::NodeSelectorTerm& t) {
-    return t.match.ok() && t.match.selector.Matches(labels);
-  });
+  return std::all_of(terms.begin(), terms.end(),
+                     [&](const api::NodeSelectorTerm& t) { return t.match.ok() && t.match.selector.Matches(labels); });
 }
 
 bool UsableOn(const PersistentVolume& v, const api::Labels& node) {
@@ -105,7 +106,8 @@ absl::StatusOr<VolumeBinder::VolumePtr> VolumeBinder::FindMatch(const Persistent
     if (std::find(taken.begin(), taken.end(), v->meta.name) != taken.end()) return;
     if (gates_.block_volume) {
       if (!v->volume_mode || !claim.volume_mode) {
-        error = util::InvalidArgument("error checking if volumeMode was a mismatch: api defaulting for volumeMode failed");
+        error =
+            util::InvalidArgument("error checking if volumeMode was a mismatch: api defaulting for volumeMode failed");
         return;
       }
       if (*v->volume_mode != *claim.volume_mode) return;

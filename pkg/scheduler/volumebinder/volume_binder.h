@@ -1,5 +1,5 @@
-// Delayed volume binding (gate VolumeScheduling; Kubernetes 1.10 volumebinder): which persistent volumes a pod's unbound
-// claims would get on a node, and reserving them once a node is chosen. Threading: that of the Cache.
+// Delayed volume binding (gate VolumeScheduling; Kubernetes 1.10 volumebinder): which persistent volumes a pod's
+// unbound claims would get on a node, and reserving them once a node is chosen. Threading: that of the Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
@@ -30,9 +30,10 @@ class VolumeBinder {
 
   // The claims of a pod, sorted out once for all nodes.
   struct PodClaims {
-    std::vector<ClaimPtr> bound;             // spec.volumeName set
-    std::vector<ClaimPtr> unbound;           // delayed, ascending by requested storage
-    std::string error;  // "error getting PVC ...", "pod has unbound PersistentVolumeClaims", "VolumeBindingMode not set ..."
+    std::vector<ClaimPtr> bound;    // spec.volumeName set
+    std::vector<ClaimPtr> unbound;  // delayed, ascending by requested storage
+    std::string
+        error;  // "error getting PVC ...", "pod has unbound PersistentVolumeClaims", "VolumeBindingMode not set ..."
   };
   PodClaims ClaimsOf(const api::Pod& pod) const;
 

@@ -99,18 +99,27 @@ InterPodAffinityCheck::Answer InterPodAffinityCheck::Ask(Row row) {
 
 Verdict InterPodAffinityCheck::Check(Row row) {
   switch (Ask(row)) {
-    case Answer::kFits: return Verdict::kFits;
-    case Answer::kError: return Verdict::kError;
-    default: return Verdict::kFails;
+    case Answer::kFits:
+      return Verdict::kFits;
+    case Answer::kError:
+      return Verdict::kError;
+    default:
+      return Verdict::kFails;
   }
 }
 
 void InterPodAffinityCheck::Explain(Row row, std::vector<FailureReason>* out) {
   out->push_back(reasons::kPodAffinityNotMatch);
   switch (Ask(row)) {
-    case Answer::kExisting: out->push_back(reasons::kExistingPodsAntiAffinityRulesNotMatch); break;
-    case Answer::kAffinity: out->push_back(reasons::kPodAffinityRulesNotMatch); break;
-    default: out->push_back(reasons::kPodAntiAffinityRulesNotMatch); break;
+    case Answer::kExisting:
+      out->push_back(reasons::kExistingPodsAntiAffinityRulesNotMatch);
+      break;
+    case Answer::kAffinity:
+      out->push_back(reasons::kPodAffinityRulesNotMatch);
+      break;
+    default:
+      out->push_back(reasons::kPodAntiAffinityRulesNotMatch);
+      break;
   }
 }
 

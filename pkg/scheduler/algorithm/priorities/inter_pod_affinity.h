@@ -40,8 +40,8 @@ class InterPodAffinityScoring final : public Scoring {
 
   PodContext ctx_;
   int hard_weight_;
-  std::vector<Own> own_;            // the pod's preferences, with the pods that they are about
-  std::vector<uint32_t> theirs_;    // terms of placed pods that are about this pod
+  std::vector<Own> own_;             // the pod's preferences, with the pods that they are about
+  std::vector<uint32_t> theirs_;     // terms of placed pods that are about this pod
   uint64_t version_ = ~uint64_t{0};  // of the declared terms
   std::string error_;
 };

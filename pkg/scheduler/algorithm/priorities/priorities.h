@@ -1,6 +1,6 @@
 // The priority functions of Kubernetes 1.10, one .cc file each, named after the rule. Each function here is the
-// priority's factory. Scores are 0..10 after reducing; integers divide toward zero, floating point is IEEE double without
-// contraction and truncates (B-23, kept). Rules: 1.10's algorithm/priorities.
+// priority's factory. Scores are 0..10 after reducing; integers divide toward zero, floating point is IEEE double
+// without contraction and truncates (B-23, kept). Rules: 1.10's algorithm/priorities.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 

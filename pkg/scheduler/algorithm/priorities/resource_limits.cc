@@ -16,7 +16,8 @@ class LimitsScoring final : public Scoring {
       return limit != 0 && allocatable != 0 && limit <= allocatable;
     };
     for (size_t i = 0; i < rows.size(); ++i) {
-      scores[i] = satisfied(limits.milli_cpu, c.alloc_cpu[rows[i]]) || satisfied(limits.memory, c.alloc_memory[rows[i]]);
+      scores[i] =
+          satisfied(limits.milli_cpu, c.alloc_cpu[rows[i]]) || satisfied(limits.memory, c.alloc_memory[rows[i]]);
     }
     return absl::OkStatus();
   }

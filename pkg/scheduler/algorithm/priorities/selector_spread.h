@@ -8,9 +8,9 @@ namespace berth::scheduler::priorities {
 
 // What the score of a node depends on.
 struct SpreadInput {
-  int64_t count = 0, max_count = 0;            // pods on the node, on the fullest feasible node
-  int64_t in_zone = 0, max_in_zone = 0;        // the same for zones, feasible nodes only
-  bool zoned = false;                          // the node has a zone
+  int64_t count = 0, max_count = 0;      // pods on the node, on the fullest feasible node
+  int64_t in_zone = 0, max_in_zone = 0;  // the same for zones, feasible nodes only
+  bool zoned = false;                    // the node has a zone
 };
 int64_t SpreadScore(const SpreadInput& in);
 
