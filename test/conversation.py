@@ -172,7 +172,8 @@ class Recorder(Proxy):
             super().cut_all()
 
     def ms(self):
-        return round((time.monotonic() - self.began) * 1000)
+        # Not rounded: an event may come within a millisecond of the watch that brings it.
+        return (time.monotonic() - self.began) * 1000
 
     def mark(self, text):
         with self.lock:
@@ -241,12 +242,11 @@ class Recorder(Proxy):
                 with self.lock:
                     for text in done:
                         e["watched"].append([self.ms(), json.loads(text)["object"]["metadata"].get("resourceVersion")])
+            if int(size, 16) == 0 and not watch:
+                self._note(e, data)  # before the client can know
             s.sendall(size + chunk)
             if int(size, 16) == 0:
-                break
-        if not watch:
-            self._note(e, data)
-        return True
+                return True
 
     def _note(self, e, data):
         if e["request"]["method"] == "GET" and b'List"' in data[:80]:
