@@ -11,19 +11,28 @@ namespace {
 thread_local uint64_t allocations = 0;
 }  // namespace
 
-// NOLINTBEGIN(misc-new-delete-overloads): the sized and array forms end here too.
-void* operator new(size_t size) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+// Sanitizers have allocation functions of their own, and count for us.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void*, size_t),
+                                                         void (*)(const volatile void*));
+namespace {
+const int hooked = __sanitizer_install_malloc_and_free_hooks([](const volatile void*, size_t) { ++allocations; },
+                                                             [](const volatile void*) {});
+}  // namespace
+#else
+// Out of line, where the compiler does not wonder about new and free. The array forms end here too.
+[[gnu::noinline]] void* operator new(size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
   std::free(memory);
 }
-// NOLINTEND(misc-new-delete-overloads)
+#endif
 
 namespace berth::scheduler {
 namespace {
