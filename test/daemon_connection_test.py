@@ -75,21 +75,8 @@ class ForwardProxy:
         else:
             path = re.fullmatch(rf"http://{re.escape(NAME)}:\d+(/.*)", target).group(1)
             up.sendall(f"{method} {path} {version}\r\nConnection: close\r\n{rest}".encode())
-        threading.Thread(target=self._copy, args=(s, up), daemon=True).start()
-        self._copy(up, s)
-
-    @staticmethod
-    def _copy(a, b):
-        try:
-            while data := a.recv(65536):
-                b.sendall(data)
-        except OSError:
-            pass
-        for s in (a, b):
-            try:
-                s.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+        threading.Thread(target=relay, args=(s, up), daemon=True).start()
+        relay(up, s)
 
 
 def places_a_pod(api, name):

@@ -228,6 +228,21 @@ class Scheduler:
         return self.process.wait(timeout=30)
 
 
+def relay(source, sink, saw=lambda data: None):
+    """Passes on what comes from one socket to the other until either ends, then ends both."""
+    try:
+        while data := source.recv(65536):
+            saw(data)
+            sink.sendall(data)
+    except OSError:
+        pass
+    for s in (source, sink):
+        try:
+            s.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+
 class Proxy:
     """Between a client and the API server. `fault(method, path)` says what goes wrong with a request:
 

@@ -127,6 +127,21 @@ def several_profiles_share_the_cluster():
     assert s.log().count("TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory") == 1, s.log()
 
 
+def rates_of_zero_and_below():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
+    defaults = Scheduler(api.url, "--kube-api-qps=0", "--kube-api-burst=0", name="defaults")
+    assert defaults.metrics()["scheduler_requests_limit"] == 10 + 5 * 5
+    assert defaults.stop() == 0
+    unlimited = Scheduler(api.url, "--kube-api-qps=-1", "--kube-api-burst=1", "-v=4", name="unlimited")
+    assert unlimited.metrics()["scheduler_requests_limit"] == 4096
+    names = [f"p{i}" for i in range(40)]
+    for n in names:
+        api.add_pod(n, cpu="100m")
+    wait_until("all pods placed", lambda: all(api.placements().get(n) for n in names))
+    assert "Throttling request" not in unlimited.log()
+    assert unlimited.stop() == 0
+
+
 def preempts():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="2")]))
     s = Scheduler(api.url, "--feature-gates=PodPriority=true")
@@ -147,4 +162,4 @@ def preempts():
 
 
 run(schedules_a_cluster_from_files, counts_pods_of_other_schedulers, serves_its_pages,
-    too_many_connections_to_its_pages_are_closed, several_profiles_share_the_cluster, preempts)
+    too_many_connections_to_its_pages_are_closed, several_profiles_share_the_cluster, rates_of_zero_and_below, preempts)

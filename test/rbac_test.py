@@ -4,6 +4,8 @@
 that is granted must be used, but for those named here with a reason."""
 import json, os, re, socket, subprocess, sys, tempfile, threading, time, urllib.request
 
+from daemon_harness import relay
+
 BIN = os.path.join(os.path.abspath(os.environ.get("OUT") or "_output"), "bin")
 # (api group, resource, verb): granted for what this run does not do.
 UNUSED = {
@@ -60,27 +62,20 @@ class Relay:
             except OSError:
                 client.close()
                 continue
-            threading.Thread(target=self.copy, args=(client, server, True), daemon=True).start()
-            threading.Thread(target=self.copy, args=(server, client, False), daemon=True).start()
+            threading.Thread(target=relay, args=(client, server, self.note()), daemon=True).start()
+            threading.Thread(target=relay, args=(server, client), daemon=True).start()
 
-    def copy(self, source, sink, note):
+    def note(self):
         rest = b""
-        try:
-            while data := source.recv(1 << 16):
-                if note:
-                    # JSON bodies hold no bare line ends, so this finds heads only, pipelined or not.
-                    rest = (rest + data)[-(1 << 17):]
-                    for method, target in re.findall(rb"(GET|POST|PUT|PATCH|DELETE) (/\S*) HTTP/1\.1\r\n", rest):
-                        with self.lock:
-                            self.seen.add((method.decode(), target.decode()))
-                sink.sendall(data)
-        except OSError:
-            pass
-        for s in (source, sink):
-            try:
-                s.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
+
+        def saw(data):
+            # JSON bodies hold no bare line ends, so this finds heads only, pipelined or not.
+            nonlocal rest
+            rest = (rest + data)[-(1 << 17):]
+            for method, target in re.findall(rb"(GET|POST|PUT|PATCH|DELETE) (/\S*) HTTP/1\.1\r\n", rest):
+                with self.lock:
+                    self.seen.add((method.decode(), target.decode()))
+        return saw
 
 
 def call(port, method, path, body=None):

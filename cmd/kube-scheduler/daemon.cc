@@ -25,6 +25,7 @@
 #include "pkg/client/config.h"
 #include "pkg/client/events.h"
 #include "pkg/client/leaderelection.h"
+#include "pkg/client/rate_limiter.h"
 #include "pkg/client/requests.h"
 #include "pkg/client/rest.h"
 #include "pkg/scheduler/core/http_extender.h"
@@ -127,9 +128,8 @@ absl::Status Daemon::Connect() {
   sources.master = options_.master;
   absl::StatusOr<client::RestConfig> rest = client::LoadConfig(sources);
   if (!rest.ok()) return rest.status();
-  // client-go's own defaults for 0; below 0 there is no limit.
-  rest->qps = cc.qps == 0 ? 5 : cc.qps;
-  rest->burst = cc.burst == 0 ? 10 : cc.burst;
+  rest->qps = cc.qps == 0 ? client::kDefaultQps : cc.qps;  // below 0 there is no limit
+  rest->burst = cc.burst == 0 ? client::kDefaultBurst : cc.burst;
   const auto make = [&](client::AsioExecutor* executor, const char* suffix) {
     client::RestConfig c = *rest;
     c.user_agent = client::UserAgent("kube-scheduler", util::Version(), GetBuildInfo().git_commit, suffix);

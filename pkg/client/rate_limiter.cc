@@ -5,7 +5,9 @@
 namespace berth::client {
 
 TokenBucket::TokenBucket(double per_second, int burst)
-    : per_second_(per_second == 0 ? 5 : per_second), burst_(burst <= 0 ? 10 : burst), tokens_(burst_) {}
+    : per_second_(per_second == 0 ? kDefaultQps : per_second),
+      burst_(burst <= 0 ? kDefaultBurst : burst),
+      tokens_(burst_) {}
 
 absl::Duration TokenBucket::Reserve(absl::Duration now) {
   if (per_second_ < 0) return absl::ZeroDuration();

@@ -4,9 +4,13 @@
 
 namespace berth::client {
 
+// client-go's, for a rate or a burst of 0.
+inline constexpr double kDefaultQps = 5;
+inline constexpr int kDefaultBurst = 10;
+
 class TokenBucket {
  public:
-  // `per_second` < 0: no limit. 0 of either means client-go's defaults, 5 and 10.
+  // `per_second` < 0: no limit.
   TokenBucket(double per_second, int burst);
   // Takes a token, in debt if need be, and says how long to wait until it is really there; 0: at once. Callers that
   // come later wait longer, so order is kept.

@@ -33,7 +33,6 @@ class FastPath {
   Answer Place(const api::PodPtr& pod, uint64_t* last_node_index);
 
  private:
-  friend class PodClass;
   PodClass* ClassOf(const api::PodPtr& pod);
   RowClass* RowClassOf(const api::PodPtr& pod, const std::vector<Symbol>& topology_keys);
   std::shared_ptr<NodeClass> NodeClassOf(PreparedRules* rules, const std::vector<Symbol>& topology_keys);
