@@ -218,10 +218,14 @@ class Scheduler:
         c.close()
         return r.status, dict(r.getheaders()), body
 
-    def metrics(self):
-        _, _, text = self.page("/metrics")
-        return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
-                if not line.startswith("#")}
+    def metrics(self, whole=True):
+        """By name and labels; with those of the watches, which come when the algorithm is known, unless whole=False."""
+        def read():
+            _, _, text = self.page("/metrics")
+            found = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                     if not line.startswith("#")}
+            return found if not whole or any(k.startswith("scheduler_watch_open") for k in found) else None
+        return wait_until("metrics of the watches", read)
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)

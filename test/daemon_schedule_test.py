@@ -132,6 +132,13 @@ def rates_of_zero_and_below():
     defaults = Scheduler(api.url, "--kube-api-qps=0", "--kube-api-burst=0", name="defaults")
     assert defaults.metrics()["scheduler_requests_limit"] == 10 + 5 * 5
     assert defaults.stop() == 0
+    # Known from the first answer on, also while the API server has not told the policy yet.
+    deaf = Proxy(api.port, lambda method, path: "refuse")
+    waiting = Scheduler(deaf.url, "--policy-configmap=p", "--kube-api-qps=2", "--kube-api-burst=7", name="waiting")
+    m = waiting.metrics(whole=False)
+    assert (m["scheduler_requests_limit"], m["scheduler_events_queued"]) == (7 + 5 * 2, 0)
+    assert not any(k.startswith("scheduler_watch_open") for k in m)
+    assert waiting.stop() == 0
     unlimited = Scheduler(api.url, "--kube-api-qps=-1", "--kube-api-burst=1", "-v=4", name="unlimited")
     assert unlimited.metrics()["scheduler_requests_limit"] == 4096
     names = [f"p{i}" for i in range(40)]

@@ -106,7 +106,7 @@ class Daemon {
   bool leading_ = false;  // or there is nobody to contend with
   bool over_ = false;
   Flag1 synced_, ending_, released_;
-  std::atomic<bool> built_{false};
+  std::atomic<bool> built_{false};  // watch_ is there
   std::thread decider_;
   std::atomic<bool> may_write_{true};
 
@@ -145,6 +145,10 @@ absl::Status Daemon::Connect() {
   lease_client_ = *std::move(lease);
   events_client_ = *std::move(events);
   requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });
+  // No more than the API server may be asked for within a few seconds, so that no request times out in the limiter.
+  const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
+  requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
+  snapshot_.requests_limit = requests_limit_;
 
   std::vector<std::string> names = {config_.scheduler_name};
   for (const Profile& p : config_.profiles) names.push_back(p.scheduler_name);
@@ -225,10 +229,6 @@ absl::Status Daemon::Build() {
   o.pod_priority = priority;
   o.initial_backoff = config_.pod_initial_backoff;
   o.max_backoff = config_.pod_max_backoff;
-  // No more than the API server may be asked for within a few seconds, so that no request times out in the limiter.
-  const auto& rest = pods_client_->config();
-  const double affordable = rest.qps < 0 ? kMostRequests : rest.burst + 5 * rest.qps;
-  requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
   o.max_requests_in_flight = requests_limit_;
   o.may_bind = [this] { return MayWrite(); };
   scheduler_ = std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), actions_.get(),
@@ -262,6 +262,7 @@ client::ApiResult<T> Daemon::Blocking(std::function<void(client::Done<T>)> start
   return done->get_future().get();
 }
 
+// Adds the secure server to those that start.
 absl::Status Daemon::ServeSecurely() {
   auto tls = ServingCertificate(options_.secure);
   if (!tls.ok()) return tls.status();
@@ -282,7 +283,6 @@ absl::Status Daemon::ServeSecurely() {
         return refused ? *refused : Page(r, true, true);
       });
   if (auto s = server->UseTls(*tls); !s.ok()) return s;
-  server->Start();
   servers_.push_back(std::move(server));
   return absl::OkStatus();
 }
@@ -297,8 +297,11 @@ absl::Status Daemon::ServePages() {
     servers_.push_back(
         std::make_unique<HttpServer>("metrics", m, [this](const HttpRequest& r) { return Page(r, false, true); }));
   }
+  if (options_.secure.port > 0) {
+    if (auto s = ServeSecurely(); !s.ok()) return s;
+  }
   for (auto& s : servers_) s->Start();
-  return options_.secure.port > 0 ? ServeSecurely() : absl::OkStatus();
+  return absl::OkStatus();
 }
 
 HttpResponse Daemon::Page(const HttpRequest& r, bool healthz, bool metrics) {
@@ -342,7 +345,6 @@ std::string Daemon::MetricsText() {
   }
   rest_metrics_.Collect(&families);
   CollectProcess(&families);
-  if (!built_) return ToText(std::move(families));
   const auto one = [&](const char* name, MetricType type, const char* help, double v) {
     families.push_back(Family(name, type, help));
     AddSample(&families.back(), {}, v);
@@ -383,6 +385,13 @@ std::string Daemon::MetricsText() {
   }
   families.push_back(std::move(pages));
   families.push_back(std::move(refused));
+  if (elector_ != nullptr) {
+    families.push_back(Family("leader_election_master_status", MetricType::Gauge,
+                              "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
+                              "indicates master. 'name' is the string used to identify the lease."));
+    AddSample(&families.back(), {{"name", config_.leader_election.lock_object_name}}, elector_->IsLeader() ? 1 : 0);
+  }
+  if (!built_) return ToText(std::move(families));
   auto watching = Family("scheduler_watch_open", MetricType::Gauge, "1 while the watch of a resource is open.");
   auto lag = Family("scheduler_watch_idle_seconds", MetricType::Gauge,
                     "Seconds since the API server last sent anything about a resource.");
@@ -406,12 +415,6 @@ std::string Daemon::MetricsText() {
   families.push_back(std::move(watch_events));
   families.push_back(std::move(lists));
   families.push_back(std::move(undecodable));
-  if (elector_ != nullptr) {
-    families.push_back(Family("leader_election_master_status", MetricType::Gauge,
-                              "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
-                              "indicates master. 'name' is the string used to identify the lease."));
-    AddSample(&families.back(), {{"name", config_.leader_election.lock_object_name}}, elector_->IsLeader() ? 1 : 0);
-  }
   return ToText(std::move(families));
 }
 
