@@ -67,6 +67,9 @@ enum class Scope : uint8_t {
   kRow,       // the node object and the pods on it
   kAffinity,  // inter-pod affinity terms (predicates/match_inter_pod_affinity.h, priorities/inter_pod_affinity.h)
   kSpread,    // pods of the same services (priorities/selector_spread.h)
+  // Predicates only: the pod's volumes, with their claims and classes, the node and the volumes on it. Such a predicate
+  // fits always for a pod without volumes.
+  kVolumes,
 };
 
 // Of the pod's template, rules of scope kNode read only its QoS class, tolerations, node selector and node affinity,
@@ -97,12 +100,14 @@ class FitCheck {
   virtual Scope scope() const { return Scope::kAnything; }
   // The pod asks for nothing that this predicate looks at: it fits on every row, whatever happens there.
   virtual bool FitsAlways() const { return false; }
+  // Of scope kVolumes: whether some row may get kError.
+  virtual bool MayError() const { return false; }
   // Takes a predicate that is made of others apart, into those that must all hold; empty for one that is not.
   virtual std::vector<std::unique_ptr<FitCheck>> TakeParts() { return {}; }
   // What would have to leave the row for it to fit, as far as this predicate goes.
   virtual FreedNeed NeedsFreed(Row row) {
     FreedNeed need;
-    need.known = scope() == Scope::kNode;
+    need.known = FitsAlways() || scope() == Scope::kNode;
     need.possible = !need.known || Check(row) == Verdict::kFits;
     return need;
   }

@@ -77,6 +77,7 @@ Row Cache::EnsureRow(Symbol name) {
           &columns_.pod_count, &columns_.nonzero_cpu, &columns_.nonzero_memory}) {
       column->push_back(0);
     }
+    columns_.volumes.push_back(0);
     columns_.flags.push_back(0);
     columns_.zone.emplace_back();
     listed_.Resize(r + 1);
@@ -252,7 +253,7 @@ void Cache::CountResources(Row r, const TemplateInfo& info, int sign) {
   add(&columns_.nonzero_memory[r], info.nonzero_memory);
   for (const auto& [name, amount] : info.used.scalars) add(row.requested.MutableScalar(name), amount);
   columns_.pod_count[r] += sign;
-  row.pods_with_volumes += info.tmpl->volumes.empty() ? 0 : sign;
+  columns_.volumes[r] += sign * static_cast<int32_t>(info.tmpl->volumes.size());
   row.saturated |= cut;
 }
 
@@ -318,7 +319,7 @@ void Cache::Recount(Row r) {
   columns_.used_cpu[r] = columns_.used_memory[r] = columns_.used_gpu[r] = columns_.used_ephemeral[r] = 0;
   columns_.nonzero_cpu[r] = columns_.nonzero_memory[r] = columns_.pod_count[r] = 0;
   row.requested = Resource{};
-  row.pods_with_volumes = 0;
+  columns_.volumes[r] = 0;
   row.saturated = false;
   for (const PlacedPod& p : row.pods) CountResources(r, *p.info, +1);
 }

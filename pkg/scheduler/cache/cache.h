@@ -56,7 +56,6 @@ struct NodeRow {
   Resource requested;    // scalars only; the rest is in columns
   bool in_use = false;
   bool saturated = false;  // a sum was cut: recount when a pod leaves
-  int32_t pods_with_volumes = 0;
   uint64_t generation = 0;  // a new number from one counter at each change (mends B-05)
 };
 
@@ -65,8 +64,9 @@ struct Columns {
   std::vector<int64_t> alloc_cpu, alloc_memory, alloc_gpu, alloc_ephemeral, alloc_pods;
   std::vector<int64_t> used_cpu, used_memory, used_gpu, used_ephemeral, pod_count;
   std::vector<int64_t> nonzero_cpu, nonzero_memory;
-  std::vector<uint8_t> flags;  // RowFlag bits
-  std::vector<Symbol> zone;    // region ":\0:" zone, empty when neither label is there
+  std::vector<int32_t> volumes;  // that the pods list, of the kinds that rules look at
+  std::vector<uint8_t> flags;    // RowFlag bits
+  std::vector<Symbol> zone;      // region ":\0:" zone, empty when neither label is there
 };
 enum RowFlag : uint8_t {
   kRowListed = 1,          // the node object is there

@@ -50,6 +50,15 @@ size_t HashForRows(const TemplateInfo& i) {
                       HashForNodes(i));
 }
 
+api::PodPtr WithoutVolumes(const api::PodPtr& pod) {
+  if (pod->tmpl->volumes.empty()) return pod;
+  api::PodTemplate tmpl = *pod->tmpl;
+  tmpl.volumes.clear();
+  auto out = std::make_shared<api::Pod>(*pod);
+  out->tmpl = api::PodTemplate::Intern(std::move(tmpl));
+  return out;
+}
+
 }  // namespace
 
 FastPath::FastPath(Cache* cache, const AlgorithmConfig* config) : cache_(cache), config_(config) {}
@@ -89,7 +98,6 @@ RowClass* FastPath::RowClassOf(const api::PodPtr& pod, const std::vector<Symbol>
 PodClass* FastPath::ClassOf(const api::PodPtr& pod) {
   std::unique_ptr<PodClass>& c = classes_[pod->tmpl.get()];
   if (c == nullptr) {
-    if (!rules_) rules_.emplace(cache_, *config_, pod);
     c = std::make_unique<PodClass>(cache_, rules_->about_pods, pod);
     if (classes_.size() > kMostClasses) DropOldClasses();
   }
@@ -116,8 +124,26 @@ void FastPath::DropOldClasses() {
   absl::erase_if(node_classes_, [](const auto& entry) { return entry.second.empty(); });
 }
 
-FastPath::Answer FastPath::Place(const api::PodPtr& pod, uint64_t* last_node_index) {
-  if (!pod->tmpl->volumes.empty() || !pod->node_name.empty()) return {};
+// What can fail of the rules about the pod's volumes; nothing when one may have an error to tell.
+std::optional<std::vector<std::unique_ptr<FitCheck>>> FastPath::AboutVolumes(const api::PodPtr& pod) const {
+  std::vector<std::unique_ptr<FitCheck>> checks;
+  if (pod->tmpl->volumes.empty()) return checks;
+  PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  for (const ConfiguredPredicate* p : rules_->about_volumes.predicates) {
+    std::unique_ptr<FitCheck> check = p->predicate(ctx);
+    if (check->FitsAlways()) continue;
+    if (check->MayError()) return std::nullopt;
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+FastPath::Answer FastPath::Place(const api::PodPtr& the_pod, const Narrow* nominated, uint64_t* last_node_index) {
+  if (!the_pod->node_name.empty()) return {};
+  if (!rules_) rules_.emplace(cache_, *config_, the_pod);
+  auto volumes = AboutVolumes(the_pod);
+  if (!volumes) return {};
+  const api::PodPtr pod = WithoutVolumes(the_pod);
   if (bool avoiding = cache_->avoiding_nodes() != 0; avoiding != avoiding_) {
     avoiding_ = avoiding;
     classes_.clear();
@@ -131,7 +157,13 @@ FastPath::Answer FastPath::Place(const api::PodPtr& pod, uint64_t* last_node_ind
     c->SetRows(RowClassOf(pod, c->dense_keys()));
     if (c->rows() == nullptr) return {};
   }
-  return c->Place(last_node_index);
+  if (volumes->empty() && nominated == nullptr) return c->Place(last_node_index);
+  auto narrow = [&](RowSet* rows) {
+    RowSet errors;
+    for (auto& check : *volumes) check->Filter(rows, &errors);
+    return errors.empty() && (nominated == nullptr || (*nominated)(rows));
+  };
+  return c->PlaceAmong(narrow, last_node_index);
 }
 
 }  // namespace berth::scheduler

@@ -4,8 +4,12 @@
 // For each pod template a PodClass adds to its RowClass what depends on other pods: spreading and inter-pod affinity.
 // Both are functions of few values (a node's count, its zone's, its topology domain's), so a reduced score is worked
 // out once for each group of rows that share them, not once for each row.
+//
+// A pod with volumes is one of the class of those that are like it but for the volumes: these, as pods nominated to a
+// node do, only narrow where it may go. They are asked for each pod anew, about the rows that fit otherwise.
 #pragma once
 #include <absl/container/flat_hash_map.h>
+#include <absl/functional/function_ref.h>
 
 #include <cstdint>
 #include <memory>
@@ -29,11 +33,15 @@ class FastPath {
     Symbol host;
     size_t feasible = 0;
   };
-  // Advances *last_node_index as selectHost does.
-  Answer Place(const api::PodPtr& pod, uint64_t* last_node_index);
+  // Erases rows where the pod may not go for reasons that its class does not know. False: the plain path must decide.
+  using Narrow = absl::FunctionRef<bool(RowSet*)>;
+  // Advances *last_node_index as selectHost does. `nominated` erases rows on account of nominated pods; null when there
+  // are none.
+  Answer Place(const api::PodPtr& pod, const Narrow* nominated, uint64_t* last_node_index);
 
  private:
   PodClass* ClassOf(const api::PodPtr& pod);
+  std::optional<std::vector<std::unique_ptr<FitCheck>>> AboutVolumes(const api::PodPtr& pod) const;
   RowClass* RowClassOf(const api::PodPtr& pod, const std::vector<Symbol>& topology_keys);
   std::shared_ptr<NodeClass> NodeClassOf(PreparedRules* rules, const std::vector<Symbol>& topology_keys);
   uint8_t parts() const;

@@ -80,8 +80,12 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionTrace* trace
     return d;
   }
   absl::Time start = absl::Now();
-  if (trace == nullptr && fast_path_ != nullptr && (nominated_ == nullptr || nominated_->empty())) {
-    FastPath::Answer answer = fast_path_->Place(pod, &last_node_index_);
+  if (trace == nullptr && fast_path_ != nullptr) {
+    PrepareNominated();
+    const std::vector<Row> nominated = RowsWithNominated(*pod);
+    auto drop = [&](RowSet* rows) { return DropUnfit(pod, nominated, rows); };
+    const FastPath::Narrow narrow = drop;
+    FastPath::Answer answer = fast_path_->Place(pod, nominated.empty() ? nullptr : &narrow, &last_node_index_);
     if (answer.decided) {
       timing_.predicates = absl::Now() - start;
       d.outcome = Decision::Outcome::kPlaced;
@@ -149,6 +153,36 @@ Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, std:
   return verdict;
 }
 
+// Listed rows with nominated pods that are as important as this one.
+std::vector<Row> GenericScheduler::RowsWithNominated(const api::Pod& pod) const {
+  std::vector<Row> rows;
+  if (nominated_ == nullptr) return rows;
+  for (const auto& [node, pods] : nominated_->nodes()) {
+    Row r = cache_->FindRow(node);
+    if (r != kNoRow && cache_->listed().Has(r) && HasNominated(pod, node)) rows.push_back(r);
+  }
+  return rows;
+}
+
+// Erases those of the rows with nominated pods where the pod does not fit beside them. False: one has an error to tell.
+bool GenericScheduler::DropUnfit(const api::PodPtr& pod, const std::vector<Row>& nominated, RowSet* rows) const {
+  std::optional<Checks> checks;
+  for (Row r : nominated) {
+    if (!rows->Has(r)) continue;
+    if (!checks) checks = Prepare({*pod, *cache_->Info(pod->tmpl), *cache_});
+    switch (CheckRowWithNominated(*pod, *checks, r, false, nullptr, nullptr)) {
+      case Verdict::kFits:
+        break;
+      case Verdict::kFails:
+        rows->Erase(r);
+        break;
+      case Verdict::kError:
+        return false;
+    }
+  }
+  return true;
+}
+
 // Once with the pods nominated to the node that are as important as this one, once without: it must fit both ways.
 Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
                                                 std::vector<FailureReason>* reasons, std::string* error) const {
@@ -170,11 +204,8 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
   std::vector<Row> one_by_one;
   if (config_.always_check_all_predicates) {
     candidates.ForEach([&](Row r) { one_by_one.push_back(r); });
-  } else if (nominated_ != nullptr) {
-    for (const auto& [node, pods] : nominated_->nodes()) {
-      Row r = cache_->FindRow(node);
-      if (r != kNoRow && candidates.Has(r) && HasNominated(*pod, node)) one_by_one.push_back(r);
-    }
+  } else {
+    one_by_one = RowsWithNominated(*pod);
   }
   for (Row r : one_by_one) candidates.Erase(r);
 

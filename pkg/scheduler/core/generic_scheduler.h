@@ -148,6 +148,8 @@ class GenericScheduler {
   absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                   const std::vector<Row>& rows, DecisionTrace* trace);
   bool HasNominated(const api::Pod& pod, Symbol node) const;
+  std::vector<Row> RowsWithNominated(const api::Pod& pod) const;
+  bool DropUnfit(const api::PodPtr& pod, const std::vector<Row>& nominated, RowSet* rows) const;
   Verdict CheckRow(Checks& checks, Row row, bool check_all, std::vector<FailureReason>* reasons,
                    std::string* error) const;
   Verdict CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,

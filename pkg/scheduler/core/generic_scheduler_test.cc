@@ -318,6 +318,21 @@ TEST_CASE("preemption: lesser pods only, the fewest and least important, dearest
   CHECK(preempt("1", 1).node.empty());
 }
 
+TEST_CASE("preemption: no room is made for more than any node has, also where sums end") {
+  World w;
+  w.Nodes({NodeOf("a")});
+  const char* all = "9223372036854775807m";
+  auto pod = [&](const char* name, int priority) {
+    return PodOf(name, Cat(Asks(Cat("'cpu':'", all, "'")), ",'priority':", std::to_string(priority)));
+  };
+  w.Place(pod("there", 0), "a");
+  auto s = w.Provider(true);
+  auto preemptor = pod("p", 10);
+  Decision d = s->Schedule(preemptor);
+  REQUIRE(d.outcome == Decision::Outcome::kUnfit);
+  CHECK(s->Preempt(preemptor, *d.failures).node.empty());
+}
+
 TEST_CASE("preemption: which node, criterion by criterion") {
   struct Case {
     const char* name;

@@ -278,24 +278,40 @@ int64_t PodClass::GroupAffinity(const RowClass::Group& g) const {
   return sum;
 }
 
-FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
-  Refresh();
+// Which (group, count, affinity) there are with rows that fit.
+void PodClass::ListParts() {
   const std::vector<RowClass::Group>& groups = rows_->groups();
   specials_in_group_.resize(groups.size(), 0);
-
-  // Which (group, count, affinity) there are with rows that fit, and what reducing needs to know of all of them.
   std::vector<Part>& parts = scratch_.parts;
+  parts.clear();
+  auto overlay = overlay_.begin();
+  for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
+    const RowClass::Group& g = groups[static_cast<size_t>(i)];
+    bool open = g.size > 0 && !GroupForbidden(g);
+    int64_t affinity = open ? GroupAffinity(g) : 0;
+    if (uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)]; open && plain > 0) {
+      parts.push_back({&g, i, 0, affinity, nullptr, plain});
+    }
+    for (; overlay != overlay_.end() && std::get<0>(overlay->first) == i; ++overlay) {
+      const auto& [group, count, own] = overlay->first;
+      overlay->second.part = open ? static_cast<int32_t>(parts.size()) : -1;
+      if (open) parts.push_back({&g, i, count, affinity + own, &overlay->second, overlay->second.size});
+    }
+  }
+}
+
+// How many rows fit; reducing looks at all of them.
+uint64_t PodClass::ScoreParts() {
   std::vector<int64_t>& max_raw = scratch_.max_raw;
   std::vector<std::pair<Symbol, int64_t>>& zones = scratch_.zones;
-  parts.clear();
   max_raw.assign(rows_->normalised().size(), 0);
   zones.clear();
   int64_t min_affinity = 0, max_affinity = 0;
   priorities::SpreadInput spread;
   uint64_t feasible = 0;
-  auto add = [&](const Part& p, uint32_t rows) {
-    parts.push_back(p);
-    feasible += rows;
+  for (const Part& p : scratch_.parts) {
+    if (p.size == 0) continue;
+    feasible += p.size;
     for (size_t i = 0; i < max_raw.size(); ++i) max_raw[i] = std::max(max_raw[i], p.group->raw[i]);
     min_affinity = std::min(min_affinity, p.affinity);
     max_affinity = std::max(max_affinity, p.affinity);
@@ -303,26 +319,40 @@ FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
     if (p.count != 0 && !p.group->zone.empty()) {
       auto zone = std::find_if(zones.begin(), zones.end(), [&](const auto& z) { return z.first == p.group->zone; });
       if (zone == zones.end()) zone = zones.insert(zones.end(), {p.group->zone, 0});
-      zone->second += int64_t{p.count} * rows;
-    }
-  };
-  auto overlay = overlay_.begin();
-  for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
-    const RowClass::Group& g = groups[static_cast<size_t>(i)];
-    bool open = g.size > 0 && !GroupForbidden(g);
-    int64_t affinity = open ? GroupAffinity(g) : 0;
-    if (uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)]; open && plain > 0) {
-      add({&g, i, 0, affinity, nullptr}, plain);
-    }
-    for (; overlay != overlay_.end() && std::get<0>(overlay->first) == i; ++overlay) {
-      if (open)
-        add({&g, i, std::get<1>(overlay->first), affinity + std::get<2>(overlay->first), &overlay->second},
-            overlay->second.size);
+      zone->second += int64_t{p.count} * p.size;
     }
   }
-  FastPath::Answer answer;
-  if (feasible == 0) return answer;
   for (const auto& [zone, n] : zones) spread.max_in_zone = std::max(spread.max_in_zone, n);
+
+  for (Part& p : scratch_.parts) {
+    if (p.size == 0) continue;
+    p.total = 0;
+    for (size_t i = 0; i < max_raw.size(); ++i) {
+      const Normalised& n = rows_->normalised()[i];
+      int64_t score =
+          max_raw[i] == 0 ? (n.reversed ? kMaxPriority : p.group->raw[i]) : kMaxPriority * p.group->raw[i] / max_raw[i];
+      if (n.reversed && max_raw[i] != 0) score = kMaxPriority - score;
+      p.total += n.weight * score;
+    }
+    p.total += affinity_weight_ * priorities::AffinityScore(p.affinity, min_affinity, max_affinity);
+    if (spread_ == nullptr) continue;
+    spread.count = p.count;
+    spread.zoned = !p.group->zone.empty();
+    spread.in_zone = 0;
+    for (const auto& [zone, n] : zones) {
+      if (zone == p.group->zone) spread.in_zone = n;
+    }
+    p.total += spread_weight_ * priorities::SpreadScore(spread);
+  }
+  return feasible;
+}
+
+FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
+  Refresh();
+  ListParts();
+  FastPath::Answer answer;
+  answer.feasible = ScoreParts();
+  if (answer.feasible == 0) return answer;
 
   // The best total, and the sets whose rows reach it.
   int64_t best = std::numeric_limits<int64_t>::min();
@@ -331,25 +361,8 @@ FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
   in.clear();
   out.clear();
   uint64_t ties = 0;
-  for (const Part& p : parts) {
-    int64_t total = 0;
-    for (size_t i = 0; i < max_raw.size(); ++i) {
-      const Normalised& n = rows_->normalised()[i];
-      int64_t score =
-          max_raw[i] == 0 ? (n.reversed ? kMaxPriority : p.group->raw[i]) : kMaxPriority * p.group->raw[i] / max_raw[i];
-      if (n.reversed && max_raw[i] != 0) score = kMaxPriority - score;
-      total += n.weight * score;
-    }
-    total += affinity_weight_ * priorities::AffinityScore(p.affinity, min_affinity, max_affinity);
-    if (spread_ != nullptr) {
-      spread.count = p.count;
-      spread.zoned = !p.group->zone.empty();
-      spread.in_zone = 0;
-      for (const auto& [zone, n] : zones) {
-        if (zone == p.group->zone) spread.in_zone = n;
-      }
-      total += spread_weight_ * priorities::SpreadScore(spread);
-    }
+  for (const Part& p : scratch_.parts) {
+    int64_t total = p.total;
     const RankSet* rows = nullptr;
     const RankSet* shadow = nullptr;
     if (p.overlay != nullptr) {
@@ -381,10 +394,63 @@ FastPath::Answer PodClass::Place(uint64_t* last_node_index) {
     }
   }
   uint32_t rank = SelectKth(in, out, static_cast<uint32_t>(*last_node_index % ties));
-  if (feasible > 1) ++*last_node_index;
+  if (answer.feasible > 1) ++*last_node_index;
   answer.decided = true;
-  answer.feasible = feasible;
   answer.host = cache_->row(cache_->by_name_descending()[rank]).name;
+  return answer;
+}
+
+// The rows that fit as far as this class knows, and the part of each.
+void PodClass::ListCandidates() {
+  std::vector<int32_t>& part_of = scratch_.part_of;
+  std::vector<int32_t>& plain_part = scratch_.plain_part;
+  plain_part.assign(rows_->groups().size(), -1);
+  for (size_t i = 0; i < scratch_.parts.size(); ++i) {
+    const Part& p = scratch_.parts[i];
+    if (p.overlay == nullptr) plain_part[static_cast<size_t>(p.number)] = static_cast<int32_t>(i);
+  }
+  part_of.assign(cache_->row_count(), -1);
+  for (Row row : cache_->by_name_descending()) {
+    const int32_t group = rows_->state(row).group;
+    if (group >= 0) part_of[row] = plain_part[static_cast<size_t>(group)];
+  }
+  for (const auto& [row, s] : specials_) {
+    part_of[row] = s.forbidden ? -1 : overlay_.Find({s.group, s.count, s.affinity})->second.part;
+  }
+  scratch_.candidates.Clear();
+  scratch_.candidates.Resize(cache_->row_count());
+  for (Row row = 0; row < part_of.size(); ++row) {
+    if (part_of[row] >= 0) scratch_.candidates.Insert(row);
+  }
+}
+
+FastPath::Answer PodClass::PlaceAmong(FastPath::Narrow narrow, uint64_t* last_node_index) {
+  Refresh();
+  ListParts();
+  ListCandidates();
+  const RowSet& rows = scratch_.candidates;
+  FastPath::Answer answer;
+  if (!narrow(&scratch_.candidates)) return answer;
+  auto part = [&](Row row) -> Part& { return scratch_.parts[static_cast<size_t>(scratch_.part_of[row])]; };
+  for (Part& p : scratch_.parts) p.size = 0;
+  rows.ForEach([&](Row row) { ++part(row).size; });
+  answer.feasible = ScoreParts();
+  if (answer.feasible == 0) return answer;
+
+  int64_t best = std::numeric_limits<int64_t>::min();
+  std::vector<uint32_t>& ties = scratch_.ranks;
+  rows.ForEach([&](Row row) {
+    const int64_t total = part(row).total + rows_->state(row).score;
+    if (total < best) return;
+    if (total > best) ties.clear();
+    best = total;
+    ties.push_back(cache_->NameRank(row));
+  });
+  auto chosen = ties.begin() + static_cast<ptrdiff_t>(*last_node_index % ties.size());
+  std::nth_element(ties.begin(), chosen, ties.end());
+  if (answer.feasible > 1) ++*last_node_index;
+  answer.decided = true;
+  answer.host = cache_->row(cache_->by_name_descending()[*chosen]).name;
   return answer;
 }
 

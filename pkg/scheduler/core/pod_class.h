@@ -27,6 +27,8 @@ class PodClass {
   RowClass* rows() const { return rows_; }
 
   FastPath::Answer Place(uint64_t* last_node_index);
+  // Among the rows that `narrow` leaves.
+  FastPath::Answer PlaceAmong(FastPath::Narrow narrow, uint64_t* last_node_index);
   uint64_t last_use = 0;
 
  private:
@@ -51,6 +53,9 @@ class PodClass {
   std::vector<Row> PossibleSpecials() const;
   bool GroupForbidden(const RowClass::Group& g) const;
   int64_t GroupAffinity(const RowClass::Group& g) const;
+  void ListParts();
+  uint64_t ScoreParts();
+  void ListCandidates();
 
   Cache* cache_;
   api::PodPtr pod_;
@@ -91,6 +96,7 @@ class PodClass {
   struct Overlay {
     ScoreBuckets buckets;
     uint32_t size = 0;
+    int32_t part = -1;  // in scratch_.parts, when the group is open to the pod
   };
   RecyclingMap<OverlayKey, Overlay> overlay_;  // special rows that are not forbidden
   std::vector<uint32_t> specials_in_group_;
@@ -102,6 +108,8 @@ class PodClass {
     int32_t count;
     int64_t affinity;
     const Overlay* overlay;  // null: the rows of the group that are not special
+    uint32_t size;           // rows that fit
+    int64_t total = 0;       // of their scores, but for their own
   };
   struct Scratch {  // memory that decisions use again
     std::vector<Part> parts;
@@ -109,6 +117,9 @@ class PodClass {
     std::vector<int64_t> max_raw;
     std::vector<std::pair<Symbol, int64_t>> zones;
     std::vector<const RankSet*> in, out;
+    RowSet candidates;
+    std::vector<int32_t> part_of, plain_part;  // by row; by group
+    std::vector<uint32_t> ranks;
   } scratch_;
 };
 

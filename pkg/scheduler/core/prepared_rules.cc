@@ -16,7 +16,9 @@ SortedRules::SortedRules(Cache* cache, const AlgorithmConfig& config, const api:
   PodContext ctx{*any, *cache->Info(any->tmpl), *cache};
   auto pods = [](Scope scope) { return scope == Scope::kAffinity || scope == Scope::kSpread; };
   for (const ConfiguredPredicate& p : config.predicates) {
-    (pods(p.predicate(ctx)->scope()) ? about_pods : about_nodes).predicates.push_back(&p);
+    const Scope scope = p.predicate(ctx)->scope();
+    RuleList& list = scope == Scope::kVolumes ? about_volumes : pods(scope) ? about_pods : about_nodes;
+    list.predicates.push_back(&p);
   }
   for (const ConfiguredPriority& p : config.priorities) {
     std::unique_ptr<Scoring> scoring = p.function(ctx);
@@ -52,6 +54,7 @@ void PreparedRules::Add(std::unique_ptr<FitCheck> check) {
       affinity_check = As<predicates::InterPodAffinityCheck>(std::move(check));
       break;
     case Scope::kSpread:
+    case Scope::kVolumes:
     case Scope::kAnything:
       known = false;
   }
@@ -67,6 +70,7 @@ void PreparedRules::Add(std::unique_ptr<Scoring> scoring, int64_t weight) {
       spread = As<priorities::SpreadScoring>(std::move(scoring));
       spread_weight += weight;
       return;
+    case Scope::kVolumes:
     case Scope::kAnything:
       known = false;
       return;

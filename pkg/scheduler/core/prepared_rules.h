@@ -24,12 +24,13 @@ struct RuleList {
   std::vector<const ConfiguredPriority*> priorities;
 };
 
-// All of them. Which rules depend on other pods is the same for every pod without volumes.
+// All of them. What a rule's answers depend on is the same for every pod.
 struct SortedRules {
   SortedRules(Cache* cache, const AlgorithmConfig& config, const api::PodPtr& any);
   RuleList about_pods;   // scopes kAffinity and kSpread
   RuleList about_nodes;  // and the pods on each
-  uint8_t parts = 0;     // TemplatePart bits that they read
+  RuleList about_volumes;
+  uint8_t parts = 0;  // TemplatePart bits that they read
 };
 
 struct PreparedRules {

@@ -252,7 +252,7 @@ void DescribeRow(const Cache& cache, Row r, bool with_ports, std::map<std::strin
   std::string name = "row of " + row.name.string();
   std::string& text = (*out)[name];
   absl::StrAppend(&text, "node=", row.node != nullptr, " listed=", cache.listed().Has(r), " flags=", c.flags[r],
-                  " zone=", c.zone[r].string(), " volumes=", row.pods_with_volumes);
+                  " zone=", c.zone[r].string(), " volumes=", c.volumes[r]);
   absl::StrAppend(&text, " alloc=", c.alloc_cpu[r], ",", c.alloc_memory[r], ",", c.alloc_gpu[r], ",",
                   c.alloc_ephemeral[r], ",", c.alloc_pods[r]);
   absl::StrAppend(&text, " used=", c.used_cpu[r], ",", c.used_memory[r], ",", c.used_gpu[r], ",", c.used_ephemeral[r],

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/volumebinder/volume_rules.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -22,6 +23,13 @@ bool AllTermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::L
                      [&](const api::NodeSelectorTerm& t) { return t.match.ok() && t.match.selector.Matches(labels); });
 }
 
+bool Includes(const std::vector<Symbol>& have, const std::vector<Symbol>& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(),
+                     [&](Symbol m) { return std::find(have.begin(), have.end(), m) != have.end(); });
+}
+
+}  // namespace
+
 bool UsableOn(const PersistentVolume& v, const api::Labels& node) {
   return !v.annotation_affinity_bad && AllTermsMatch(v.annotation_affinity, node) &&
          AllTermsMatch(v.node_affinity, node);
@@ -32,12 +40,15 @@ bool RefersTo(const PersistentVolume& v, const PersistentVolumeClaim& c) {
          (v.claim_ref->uid.empty() || v.claim_ref->uid == c.meta.uid);
 }
 
-bool Includes(const std::vector<Symbol>& have, const std::vector<Symbol>& wanted) {
-  return std::all_of(wanted.begin(), wanted.end(),
-                     [&](Symbol m) { return std::find(have.begin(), have.end(), m) != have.end(); });
+const api::Quantity& CapacityOf(const PersistentVolume& v) {
+  static const api::Quantity kNone;
+  return v.capacity ? *v.capacity : kNone;
 }
 
-}  // namespace
+bool Suits(const PersistentVolume& v, const PersistentVolumeClaim& c) {
+  return !v.claim_ref && (!c.selector || c.selector->selector.Matches(v.labels)) && v.Class() == c.Class() &&
+         Includes(v.access_modes, c.access_modes) && !(CapacityOf(v) < c.request);
+}
 
 VolumeBinder::VolumePtr VolumeBinder::Volume(const std::string& name) const {
   if (auto it = assumed_.find(name); it != assumed_.end()) return it->second;
@@ -93,16 +104,12 @@ absl::StatusOr<bool> VolumeBinder::BoundFit(const PodClaims& claims, const api::
 absl::StatusOr<VolumeBinder::VolumePtr> VolumeBinder::FindMatch(const PersistentVolumeClaim& claim,
                                                                 const api::Labels& node,
                                                                 const std::vector<std::string>& taken) const {
-  std::string claim_class = claim.Class();
   if (claim.selector && !claim.selector->ok()) return util::InvalidArgument(claim.selector->error);
   VolumePtr best;
   absl::Status error;
   bool decided = false;
-  cache_->listers().volumes.ForEach([&](const VolumePtr& known) {
+  ForEachVolume(claim, [&](const VolumePtr& v) {
     if (decided || !error.ok()) return;
-    VolumePtr v = Volume(known->meta.name);
-    // Candidates are listed by the claim's spec alone (B-33, kept).
-    if (v->storage_class_name != claim.storage_class_name.value_or("")) return;
     if (std::find(taken.begin(), taken.end(), v->meta.name) != taken.end()) return;
     if (gates_.block_volume) {
       if (!v->volume_mode || !claim.volume_mode) {
@@ -113,19 +120,14 @@ absl::StatusOr<VolumeBinder::VolumePtr> VolumeBinder::FindMatch(const Persistent
       if (*v->volume_mode != *claim.volume_mode) return;
     }
     if (gates_.storage_object_in_use_protection && v->meta.deleting()) return;
-    bool usable = UsableOn(*v, node);
-    api::Quantity capacity = v->capacity.value_or(api::Quantity());
     if (RefersTo(*v, claim)) {
-      if (capacity < claim.request) return;
-      best = usable ? v : nullptr;
+      if (CapacityOf(*v) < claim.request) return;
+      best = UsableOn(*v, node) ? v : nullptr;
       decided = true;
       return;
     }
-    if (v->claim_ref) return;
-    if (claim.selector && !claim.selector->selector.Matches(v->labels)) return;
-    if (v->Class() != claim_class || !usable || !Includes(v->access_modes, claim.access_modes)) return;
-    if (capacity < claim.request) return;
-    if (best == nullptr || capacity < best->capacity.value_or(api::Quantity())) best = v;
+    if (!Suits(*v, claim) || !UsableOn(*v, node)) return;
+    if (best == nullptr || CapacityOf(*v) < CapacityOf(*best)) best = v;
   });
   if (!error.ok()) return error;
   return best;

@@ -37,6 +37,20 @@ class VolumeBinder {
   };
   PodClaims ClaimsOf(const api::Pod& pod) const;
 
+  const AlgorithmGates& gates() const { return gates_; }
+  VolumePtr Volume(const std::string& name) const;  // assumed, else known; null when neither
+  // Calls f(volume) for the volumes that a claim may be given by its spec's class, by name.
+  template <typename F>
+  void ForEachVolume(const api::PersistentVolumeClaim& claim, F f) const {
+    const std::string wanted = claim.storage_class_name.value_or(std::string());
+    cache_->listers().volumes.ForEach([&](const VolumePtr& known) {
+      VolumePtr assumed = assumed_.empty() ? nullptr : Volume(known->meta.name);
+      const VolumePtr& v = assumed != nullptr ? assumed : known;
+      // Candidates are listed by the claim's spec alone (B-33, kept).
+      if (v->storage_class_name == wanted) f(v);
+    });
+  }
+
   // Is the volume of each bound claim usable on a node with these labels? The error: a volume is not known.
   absl::StatusOr<bool> BoundFit(const PodClaims& claims, const api::Labels& node) const;
   // A volume for every unbound claim on such a node, smallest first, none twice; nothing when one finds none.
@@ -55,7 +69,6 @@ class VolumeBinder {
   void VolumeChanged(const std::string& name) { assumed_.erase(name); }
 
  private:
-  VolumePtr Volume(const std::string& name) const;  // assumed, else known; null when neither
   absl::StatusOr<VolumePtr> FindMatch(const api::PersistentVolumeClaim& claim, const api::Labels& node,
                                       const std::vector<std::string>& taken) const;
   const Cache* cache_;

@@ -1,6 +1,6 @@
 #include "pkg/scheduler/algorithm/predicates/predicates.h"
 #include "pkg/scheduler/algorithm/predicates/reasons.h"
-#include "pkg/scheduler/volumebinder/volume_binder.h"
+#include "pkg/scheduler/volumebinder/claim_matcher.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::predicates {
@@ -8,11 +8,11 @@ namespace {
 
 class VolumeBindingCheck final : public FitCheck {
  public:
-  // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
-  Scope scope() const override { return FitsAlways() ? Scope::kNode : Scope::kAnything; }
-  bool FitsAlways() const override { return claims_.error.empty() && claims_.bound.empty() && claims_.unbound.empty(); }
+  Scope scope() const override { return Scope::kVolumes; }
+  bool FitsAlways() const override { return claims().error.empty() && matcher_.FitsAnywhere(); }
+  bool MayError() const override { return !claims().error.empty() || !matcher_.NeverFails(); }
   VolumeBindingCheck(const PodContext& ctx, const VolumeBinder* binder)
-      : cache_(ctx.cache), binder_(binder), claims_(binder->ClaimsOf(ctx.pod)) {}
+      : cache_(ctx.cache), matcher_(binder, binder->ClaimsOf(ctx.pod)) {}
 
   Verdict Check(Row row) override {
     Answer a = Ask(row);
@@ -34,29 +34,29 @@ class VolumeBindingCheck final : public FitCheck {
     bool bound_ok = true, unbound_ok = true;
     std::string error;
   };
+  const VolumeBinder::PodClaims& claims() const { return matcher_.claims(); }
   Answer Ask(Row row) const {
     Answer a;
-    a.error = claims_.error;
+    a.error = claims().error;
     if (!a.error.empty()) return a;
     const api::Labels& labels = cache_.row(row).node->labels;
-    auto bound = binder_->BoundFit(claims_, labels);
+    auto bound = matcher_.BoundFit(labels);
     if (!bound.ok()) {
       a.error = util::Message(bound.status());
       return a;
     }
     a.bound_ok = *bound;
-    auto match = binder_->Match(claims_, labels);
+    auto match = matcher_.CanMatch(labels);
     if (!match.ok()) {
       a.error = util::Message(match.status());
     } else {
-      a.unbound_ok = match->has_value();
+      a.unbound_ok = *match;
     }
     return a;
   }
 
   const Cache& cache_;
-  const VolumeBinder* binder_;
-  VolumeBinder::PodClaims claims_;
+  ClaimMatcher matcher_;
 };
 
 class NoVolumeBindingCheck final : public FitCheck {

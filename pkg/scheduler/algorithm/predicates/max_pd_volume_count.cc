@@ -47,8 +47,8 @@ using Ids = absl::flat_hash_set<std::string>;
 
 class VolumeCountCheck final : public FitCheck {
  public:
-  // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
-  Scope scope() const override { return FitsAlways() ? Scope::kNode : Scope::kAnything; }
+  Scope scope() const override { return Scope::kVolumes; }
+  bool MayError() const override { return !error_.empty(); }
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
   VolumeCountCheck(const PodContext& ctx, const Kind& kind, size_t max) : cache_(ctx.cache), kind_(kind), max_(max) {
     error_ = Collect(*ctx.pod.tmpl, &wanted_);
@@ -56,23 +56,29 @@ class VolumeCountCheck final : public FitCheck {
 
   Verdict Check(Row row) override {
     if (!error_.empty()) return Verdict::kError;
-    if (wanted_.empty()) return Verdict::kFits;
-    const NodeRow& r = cache_.row(row);
+    if (wanted_.empty() || HasRoomForAny(row)) return Verdict::kFits;
     Ids all;
-    if (r.pods_with_volumes != 0) {
-      // Another pod's nameless claim is that pod's problem (B-17, mended).
-      for (const PlacedPod& p : r.pods) Collect(*p.pod->tmpl, &all);
-    }
+    // Another pod's nameless claim is that pod's problem (B-17, mended).
+    for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod->tmpl, &all);
     for (const std::string& id : wanted_) all.insert(id);
     return all.size() <= max_ ? Verdict::kFits : Verdict::kFails;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   std::string Error(Row) override { return error_; }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
+    if (FitsAlways()) return;
+    if (!error_.empty()) return FitCheck::Filter(candidates, errors);
+    candidates->ForEach([&](Row row) {
+      if (!HasRoomForAny(row) && Check(row) != Verdict::kFits) candidates->Erase(row);
+    });
   }
 
  private:
+  // Even if all that is there and all that is wanted were of this kind, and no two the same.
+  bool HasRoomForAny(Row row) const {
+    return wanted_.size() + static_cast<size_t>(cache_.columns().volumes[row]) <= max_;
+  }
+
   // The ids of the kind's volumes. A claim that is unbound or unknown counts under a name of its own, whatever kind it
   // may become (B-12, kept).
   std::string Collect(const api::PodTemplate& t, Ids* ids) const {

@@ -32,7 +32,7 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
 
 class DiskConflictCheck final : public FitCheck {
  public:
-  Scope scope() const override { return Scope::kRow; }
+  Scope scope() const override { return Scope::kVolumes; }
   bool FitsAlways() const override { return disks_.empty(); }
   DiskConflictCheck(const Cache& cache, const api::PodTemplate& t) : cache_(cache) {
     for (const api::Volume& v : t.volumes) {
@@ -41,9 +41,8 @@ class DiskConflictCheck final : public FitCheck {
   }
 
   Verdict Check(Row row) override {
-    const NodeRow& r = cache_.row(row);
-    if (disks_.empty() || r.pods_with_volumes == 0) return Verdict::kFits;
-    for (const PlacedPod& p : r.pods) {
+    if (disks_.empty() || cache_.columns().volumes[row] == 0) return Verdict::kFits;
+    for (const PlacedPod& p : cache_.row(row).pods) {
       for (const api::Volume& theirs : p.pod->tmpl->volumes) {
         for (const api::Volume* ours : disks_) {
           if (Conflict(*ours, theirs)) return Verdict::kFails;
@@ -53,13 +52,11 @@ class DiskConflictCheck final : public FitCheck {
     return Verdict::kFits;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kDiskConflict); }
-  FreedNeed NeedsFreed(Row) override {
-    FreedNeed need;
-    need.known = disks_.empty();
-    return need;
-  }
-  void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
+  void Filter(RowSet* candidates, RowSet*) override {
+    if (FitsAlways()) return;
+    candidates->ForEach([&](Row row) {
+      if (cache_.columns().volumes[row] != 0 && Check(row) != Verdict::kFits) candidates->Erase(row);
+    });
   }
 
  private:

@@ -29,23 +29,29 @@ std::optional<std::vector<Symbol>> ZoneSet(std::string_view value) {
 
 class VolumeZoneCheck final : public FitCheck {
  public:
-  // A pod without such volumes fits everywhere; one with them depends on claims, volumes and classes too.
-  Scope scope() const override { return FitsAlways() ? Scope::kNode : Scope::kAnything; }
+  Scope scope() const override { return Scope::kVolumes; }
+  bool MayError() const override {
+    return std::any_of(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });
+  }
   bool FitsAlways() const override { return demands_.empty(); }
   VolumeZoneCheck(const PodContext& ctx, bool volume_scheduling) : cache_(ctx.cache) {
     const api::PodTemplate& t = *ctx.pod.tmpl;
     for (const api::Volume& v : t.volumes) {
       if (v.kind == api::Volume::Kind::kClaim) Add(t.ns, v.id, volume_scheduling);
     }
+    if (demands_.empty()) return;
+    zones_ = &cache_.Label(kZoneLabel);
+    regions_ = &cache_.Label(kRegionLabel);
   }
 
   Verdict Check(Row row) override {
     if (demands_.empty()) return Verdict::kFits;
-    const api::Labels& labels = cache_.row(row).node->labels;
-    if (!labels.Has(kZoneLabel) && !labels.Has(kRegionLabel)) return Verdict::kFits;
+    const Symbol zone = (*zones_)[row], region = (*regions_)[row];
+    if (zone == Cache::kNoValue && region == Cache::kNoValue) return Verdict::kFits;
     for (const Demand& d : demands_) {
       if (!d.error.empty()) return Verdict::kError;
-      Symbol value = labels.Get(d.label).value_or(Symbol());
+      Symbol value = d.label == kZoneLabel ? zone : region;
+      if (value == Cache::kNoValue) value = Symbol();
       if (std::find(d.zones.begin(), d.zones.end(), value) == d.zones.end()) return Verdict::kFails;
     }
     return Verdict::kFits;
@@ -101,6 +107,7 @@ class VolumeZoneCheck final : public FitCheck {
   }
 
   const Cache& cache_;
+  const Cache::LabelColumn *zones_ = nullptr, *regions_ = nullptr;  // when there are demands
   std::vector<Demand> demands_;
 };
 

@@ -45,13 +45,15 @@ class ResourcesCheck final : public FitCheck {
     const Columns& c = cache_.columns();
     need.pods = c.pod_count[row] + 1 - c.alloc_pods[row];
     if (asks_nothing_) return need;
-    auto lacking = [](int64_t wanted, int64_t used, int64_t allocatable) {
-      return SaturatingSub(SaturatingAdd(wanted, used), allocatable);
+    bool cut = false;
+    auto lacking = [&](int64_t wanted, int64_t used, int64_t allocatable) {
+      return SaturatingSub(SaturatingAdd(wanted, used, &cut), allocatable, &cut);
     };
     need.milli_cpu = lacking(want_.milli_cpu, c.used_cpu[row], c.alloc_cpu[row]);
     need.memory = lacking(want_.memory, c.used_memory[row], c.alloc_memory[row]);
     need.nvidia_gpu = lacking(want_.nvidia_gpu, c.used_gpu[row], c.alloc_gpu[row]);
     need.ephemeral_storage = lacking(want_.ephemeral_storage, c.used_ephemeral[row], c.alloc_ephemeral[row]);
+    need.known = need.known && !cut;
     return need;
   }
 

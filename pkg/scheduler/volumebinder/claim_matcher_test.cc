@@ -1,0 +1,122 @@
+// What is worked out once for all nodes against VolumeBinder, which asks every volume for every node.
+#include "pkg/scheduler/volumebinder/claim_matcher.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/reference/random_cluster.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler {
+namespace {
+
+using namespace reference;
+using Volume = api::PersistentVolume;
+using Claim = api::PersistentVolumeClaim;
+
+const util::Symbol kHostname("kubernetes.io/hostname");
+
+std::shared_ptr<const Volume> LocalOrOther(Random* r, int number) {
+  auto v = std::make_shared<Volume>(*RandomVolume(r, number));
+  if (r->Chance(60)) {
+    std::vector<util::Symbol> hosts;
+    for (int n = r->Between(1, 3); n > 0; --n) hosts.emplace_back(NodeName(r->Below(8)));
+    api::NodeSelectorTerm term;
+    term.match.selector = api::Selector({*api::Requirement::Make(kHostname.str(), api::Operator::kIn, hosts)});
+    v->node_affinity.push_back(term);
+  }
+  if (r->Chance(97)) v->volume_mode = r->Of({"Filesystem", "Filesystem", "Block"});
+  return v;
+}
+
+std::shared_ptr<const Claim> Wanted(Random* r, const Character& c, int number) {
+  auto claim = std::make_shared<Claim>(*RandomClaim(r, c, number));
+  claim->meta.name = "claim-" + std::to_string(number);
+  claim->meta.ns = util::Symbol("default");
+  if (claim->Class().empty()) claim->class_annotation = "class-1";
+  if (r->Chance(70)) claim->volume_name.clear();
+  if (r->Chance(97)) claim->volume_mode = r->Of({"Filesystem", "Filesystem", "Block"});
+  if (r->Chance(3)) {
+    claim->selector.emplace();
+    claim->selector->error = "no selector";
+  }
+  return claim;
+}
+
+std::string Told(const absl::StatusOr<bool>& answer) {
+  return answer.ok() ? *answer ? "yes" : "no" : util::Message(answer.status());
+}
+
+}  // namespace
+
+TEST_CASE("a pod's claims on every node: as VolumeBinder says, volume by volume") {
+  std::map<std::string, int> told;
+  int tied = 0;
+  for (uint64_t seed : Seeds(400)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    Random random(seed);
+    Character character(&random);
+    Cache cache;
+    Listers& listers = cache.listers();
+    for (int i = random.Between(1, 40); i > 0; --i) listers.volumes.Set(LocalOrOther(&random, i));
+    for (int i = 0; i < kClaims; ++i) listers.claims.Set(Wanted(&random, character, i));
+    for (const char* name : {"class-0", "class-1"}) {
+      auto c = std::make_shared<api::StorageClass>();
+      c->meta.name = name;
+      c->binding_mode = "WaitForFirstConsumer";
+      listers.storage_classes.Set(c);
+    }
+    AlgorithmGates gates;
+    gates.block_volume = random.Chance(50);
+    gates.storage_object_in_use_protection = random.Chance(80);
+    VolumeBinder binder(&cache, gates);
+    std::vector<api::Labels> nodes;
+    for (int i = 0; i < 8; ++i) {
+      auto node = RandomNode(&random, character, i);
+      std::vector<std::pair<util::Symbol, util::Symbol>> labels(node->labels.begin(), node->labels.end());
+      if (random.Chance(90)) labels.emplace_back(kHostname, util::Symbol(NodeName(i)));
+      nodes.emplace_back(labels);
+    }
+    for (int round = 0; round < 6; ++round) {
+      // Bound and delayed ones as they come; now and then the same one twice.
+      api::PodTemplate tmpl;
+      tmpl.ns = util::Symbol("default");
+      for (int n = random.Between(1, 3); n > 0; --n) {
+        tmpl.volumes.emplace_back().id = "claim-" + std::to_string(random.Below(kClaims));
+        if (random.Chance(3)) tmpl.volumes.push_back(tmpl.volumes[0]);
+      }
+      const api::PodPtr pod = NewPod(round, api::PodTemplate::Intern(tmpl));
+      const VolumeBinder::PodClaims claims = binder.ClaimsOf(*pod);
+      REQUIRE(claims.error.empty());
+      ClaimMatcher matcher(&binder, claims);
+      for (const api::Labels& node : nodes) {
+        const std::string bound = Told(binder.BoundFit(claims, node)), got_bound = Told(matcher.BoundFit(node));
+        auto match = binder.Match(claims, node);
+        const std::string found = Told(match.ok() ? absl::StatusOr<bool>(match->has_value()) : match.status());
+        const std::string got_found = Told(matcher.CanMatch(node));
+        CHECK(got_bound == bound);
+        CHECK(got_found == found);
+        ++told["bound: " + bound.substr(0, 3)];
+        ++told["found: " + found.substr(0, 3)];
+        const bool error = !match.ok() || (bound != "yes" && bound != "no");
+        if (matcher.NeverFails()) CHECK_FALSE(error);
+        tied += !matcher.NeverFails() && !error;
+        if (matcher.FitsAnywhere()) CHECK((bound == "yes" && found == "yes"));
+        ++told[matcher.FitsAnywhere() ? "anywhere" : "somewhere"];
+      }
+      // What is reserved is seen by those that come after.
+      api::Node node;
+      node.labels = nodes[0];
+      binder.AssumePodVolumes(*pod, node);
+    }
+  }
+  if (Seeds(400).size() < 400) return;
+  // Every answer is given often.
+  for (const char* answer : {"bound: yes", "bound: no", "bound: cou", "found: yes", "found: no", "found: err",
+                             "found: no ", "anywhere", "somewhere"}) {
+    INFO(answer);
+    CHECK(told[answer] > 40);
+  }
+  CHECK(tied > 40);
+}
+
+}  // namespace berth::scheduler
