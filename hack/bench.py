@@ -24,6 +24,8 @@ CASES = [
     ("w4", "preferred pod affinity by zone", "--nodes 5000 --pods 1000 --preload 10 --like w4", 100, 41_153_000),
     ("w5", "mixed services, taints, requests: 400 kinds", "--nodes 5000 --pods 1000 --preload 10 --like w5", 25, 35_800),
     ("alone", "each pod of a template of its own", "--nodes 5000 --pods 2000 --templates 2000", None, None),
+    ("claims", "pods with a bound claim each, volumes in zones", "--nodes 5000 --pods 1000 --preload 10 --like claims", None, None),
+    ("local", "claims bound late, a local volume on each node", "--nodes 5000 --pods 1000 --preload 10 --like local", None, None),
     ("full", "preemption: all nodes full, 20 pods each", "--nodes 5000 --pods 20 --full", 5000, None),
     ("1k", "scaling: 100 templates", "--nodes 1000 --pods 10000 --templates 100", None, None),
     ("5k", "scaling: 100 templates", "--nodes 5000 --pods 10000 --templates 100", None, None),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """kube-scheduler when things go wrong around it: never a pod bound twice, never a node overcommitted, nothing that fits
 left pending, no restart needed."""
+import resource
 import signal
 import threading
 
@@ -296,6 +297,34 @@ def pods_that_never_fit_do_not_hold_up_others():
     assert m['scheduler_pending_pods_by_reason{reason="Insufficient cpu"}'] == 30, m
 
 
+def no_file_descriptor_is_left():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
+    proxy = Proxy(api.port)
+    s = Scheduler(proxy.url)
+    api.add_pod("before", cpu="100m")
+    wait_until("the first pod placed", lambda: all_placed(api, ["before"]))
+    port, descriptors = s.port(), f"/proc/{s.process.pid}/fd"
+    most = len(os.listdir(descriptors)) + 5
+    resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE, (most, most))
+    many = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+    wait_until("none left", lambda: len(os.listdir(descriptors)) == most)
+    s.wait_for_log("cannot accept a connection to the healthz server: Too many open files")
+    # All connections to the API server go, and there is nothing left to make others with.
+    proxy.cut_all()
+    names = [f"p{i}" for i in range(20)]
+    for n in names:
+        api.add_pod(n, cpu="100m")
+    for c in many:
+        c.close()
+    wait_until("all pods placed", lambda: all_placed(api, names))
+    assert s.page("/healthz")[::2] == (200, "ok")
+    check_bound_once(["before", *names], proxy)
+    assert s.log().count("Too many open files") < 600, "it should pause between attempts"
+    assert s.stop() == 0
+
+
 run(api_server_is_down_at_start, ends_while_the_api_server_is_down, watch_is_cut_in_the_middle_of_an_object,
     slow_server, answers_that_dribble, answers_that_are_errors_or_garbage, storm_of_errors,
-    storm_while_the_api_server_restarts, api_server_restarts_with_its_state, api_server_restarts_and_has_forgotten, killed_between_assume_and_bind, pods_that_never_fit_do_not_hold_up_others)
+    storm_while_the_api_server_restarts, api_server_restarts_with_its_state, api_server_restarts_and_has_forgotten,
+    killed_between_assume_and_bind, pods_that_never_fit_do_not_hold_up_others,
+    no_file_descriptor_is_left)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""hollow-apiserver's bounds: a watcher that does not read is cut, the others are not; /metrics tells."""
-import re, socket, threading
+"""hollow-apiserver's bounds: a watcher that does not read is cut, the others are not; /metrics tells. And what it does
+without a file descriptor left."""
+import os, re, resource, socket, threading
 from hollow_harness import Server, check, check_true, finish, wait_for
 
 
@@ -59,4 +60,30 @@ with Server() as s:
     except ConnectionError:
         pass
     check("exit on SIGTERM", s.stop()[0], 0)
+
+with Server() as s:
+    maps = "/api/v1/namespaces/default/configmaps"
+    check("create", s.request("POST", maps, {"metadata": {"name": "kept"}})[0], 201)
+    reader = watch(s, maps + "?watch=true&resourceVersion=0")
+    reader.settimeout(60)
+    read = reader.recv(1 << 16)
+    open_now = len(os.listdir("/proc/%d/fd" % s.process.pid))
+    resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE, (open_now + 10, open_now + 10))
+    many = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(30)]
+    wait_for("all taken", lambda: len(os.listdir("/proc/%d/fd" % s.process.pid)) >= open_now + 10)
+    many[0].settimeout(60)
+    # Those that it has are served all the same.
+    many[0].sendall(b"DELETE " + maps.encode() + b"/kept HTTP/1.1\r\nHost: x\r\n\r\n")
+    check("the first", many[0].recv(15), b"HTTP/1.1 200 OK")
+    while b"DELETED" not in read:
+        piece = reader.recv(1 << 16)
+        check_true("the watch goes on", piece, read)
+        read += piece
+    for c in many:
+        c.close()
+    check("served again", s.request("GET", maps)[1]["items"], [])
+    code, _, err = s.stop()
+    check("exit on SIGTERM", code, 0)
+    told = err.count("Cannot accept a connection: Too many open files")
+    check_true("it is told, and not without a pause", 1 <= told <= 600, told)
 finish()

@@ -90,4 +90,18 @@ TEST_CASE("scores that lie far apart are kept like others") {
   }
 }
 
+TEST_CASE("an error about volumes is told of a node that would fail a later predicate") {
+  World world;
+  world.Nodes({NodeOf("a"), NodeOf("b", Zone(1), "", "'cpu':'4','memory':'8Gi','pods':'10'",
+                                   "'conditions':[{'type':'DiskPressure','status':'True'}]")});
+  world.Claim("data", "'volumeName':'gone'");
+  const char* policy = "{'predicates':[{'name':'NoVolumeZoneConflict'},{'name':'CheckNodeDiskPressure'}]}";
+  auto fast = world.FromPolicy(policy), plain = world.FromPolicy(policy);
+  auto pod = PodOf("p", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'data'}}]");
+  DecisionTrace trace;
+  CHECK(Outcome(fast->Schedule(pod)) == "persistentvolume \"gone\" not found");
+  CHECK(Outcome(plain->Schedule(pod, &trace)) == "persistentvolume \"gone\" not found");
+  CHECK(Outcome(fast->Schedule(PodOf("q"))) == "a");
+}
+
 }  // namespace berth::scheduler

@@ -50,8 +50,7 @@ class VolumeZoneCheck final : public FitCheck {
     if (zone == Cache::kNoValue && region == Cache::kNoValue) return Verdict::kFits;
     for (const Demand& d : demands_) {
       if (!d.error.empty()) return Verdict::kError;
-      Symbol value = d.label == kZoneLabel ? zone : region;
-      if (value == Cache::kNoValue) value = Symbol();
+      const Symbol value = d.label == kZoneLabel ? zone : region;
       if (std::find(d.zones.begin(), d.zones.end(), value) == d.zones.end()) return Verdict::kFails;
     }
     return Verdict::kFits;
