@@ -55,7 +55,7 @@ struct NodeRow {
   Resource allocatable;  // as columns, plus scalars
   Resource requested;    // scalars only; the rest is in columns
   bool in_use = false;
-  bool saturated = false;  // a sum was cut: recount when a pod leaves
+  bool saturated = false;   // a sum was cut: recount when a pod leaves
   uint64_t generation = 0;  // a new number from one counter at each change (mends B-05)
 };
 
