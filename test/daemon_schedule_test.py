@@ -81,6 +81,13 @@ def serves_its_pages():
                  "# TYPE scheduler_total_preemption_attempts counter", "scheduler_pod_preemption_victims 0",
                  "# TYPE scheduler_scheduling_algorithm_preemption_evaluation histogram"):
         assert line in text.splitlines(), f"{line} is not in\n{text}"
+    # Of the page itself, from the second time on.
+    assert "handler=" not in text
+    m, length = s.metrics(whole=False), len(text)
+    assert m['http_requests_total{code="200",handler="prometheus",method="get"}'] == 1
+    assert m['http_response_size_bytes_sum{handler="prometheus"}'] == length
+    assert m['http_request_duration_microseconds_count{handler="prometheus"}'] == 1
+    assert 0 < m['http_request_duration_microseconds{handler="prometheus",quantile="0.5"}'] < 60e6
     assert s.stop(signal.SIGINT) == 0
 
 

@@ -86,6 +86,7 @@ class Daemon {
   util::RealClock clock_;
   Inbox inbox_;
   RestMetrics rest_metrics_;
+  PageMetrics page_metrics_;
 
   IoThread pods_io_, lease_io_;
   std::unique_ptr<client::RestClient> pods_client_, lease_client_, events_client_;
@@ -317,9 +318,13 @@ HttpResponse Daemon::Page(const HttpRequest& r, bool healthz, bool metrics) {
     return page;
   }
   if (metrics && r.path == "/metrics") {
+    const absl::Duration begin = clock_.Steady();
     page.body = MetricsText();
     page.content_type = "text/plain; version=0.0.4";
     page.gzip = true;
+    page.sends = [this, begin, method = r.method, asked = r.bytes](size_t bytes) {
+      page_metrics_.Count(method, absl::ToDoubleMicroseconds(clock_.Steady() - begin), asked, bytes);
+    };
     return page;
   }
   if (metrics && r.path == "/configz") {
@@ -344,6 +349,7 @@ std::string Daemon::MetricsText() {
     CollectScheduler(snapshot_, &families);
   }
   rest_metrics_.Collect(&families);
+  page_metrics_.Collect(&families);
   CollectProcess(&families);
   const auto one = [&](const char* name, MetricType type, const char* help, double v) {
     families.push_back(Family(name, type, help));

@@ -108,6 +108,8 @@ struct HttpServer::State {
       if (r.has_query) r.query = target.substr(q + 1);
       r.accepts_gzip = std::string_view(m[http::field::accept_encoding]).find("gzip") != std::string_view::npos;
       r.authorization = std::string(m[http::field::authorization]);
+      r.bytes = r.method.size() + target.size() + m.body().size();
+      for (const auto& field : m) r.bytes += field.name_string().size() + field.value().size();
       if constexpr (requires { stream.native_handle(); }) NameFromCertificate(stream.native_handle(), &r);
       const HttpResponse page = state->handler(r);
       response = {};
@@ -122,6 +124,7 @@ struct HttpServer::State {
           response.body() = std::move(packed);
         }
       }
+      if (page.sends) page.sends(response.body().size());
       response.keep_alive(m.keep_alive());
       response.prepare_payload();
       if (r.method == "HEAD") response.body().clear();  // its length stays

@@ -15,6 +15,7 @@ struct HttpRequest {
   std::string method, path, query;  // the target split at '?'; has_query tells "?" alone from nothing
   bool has_query = false;
   bool accepts_gzip = false;
+  size_t bytes = 0;           // of the method, the target, the header and the body
   std::string authorization;  // the header
   std::string client_name;    // CommonName of a verified client certificate
   std::string client_groups;  // its organisations, separated by ','
@@ -26,6 +27,8 @@ struct HttpResponse {
   std::string content_type = "text/plain; charset=utf-8";
   bool no_sniff = false;
   bool gzip = false;  // may be compressed when the client accepts that
+  // Told, if there, how many bytes the body has as it is sent.
+  std::function<void(size_t)> sends;
 };
 
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;

@@ -1,5 +1,6 @@
 #include "cmd/kube-scheduler/metrics.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
@@ -245,6 +246,44 @@ void CollectProcess(std::vector<MetricFamily>* out) {
             1);
 }
 
+// ---- the page itself ------------------------------------------------------------------------------
+
+namespace {
+
+const prometheus::Summary::Quantiles kQuantiles = {{0.5, 0.05}, {0.9, 0.01}, {0.99, 0.001}};
+constexpr std::chrono::minutes kRemembered{10};
+
+}  // namespace
+
+PageMetrics::PageMetrics()
+    : duration_(kQuantiles, kRemembered), request_size_(kQuantiles, kRemembered), page_size_(kQuantiles, kRemembered) {}
+
+void PageMetrics::Count(std::string_view method, double microseconds, size_t request_bytes, size_t page_bytes) {
+  std::lock_guard lock(mutex_);
+  ++by_method_[absl::AsciiStrToLower(std::string(method))];
+  duration_.Observe(microseconds);
+  request_size_.Observe(static_cast<double>(request_bytes));
+  page_size_.Observe(static_cast<double>(page_bytes));
+}
+
+void PageMetrics::Collect(std::vector<MetricFamily>* out) {
+  std::lock_guard lock(mutex_);
+  if (by_method_.empty()) return;
+  MetricFamily total = Family("http_requests_total", MetricType::Counter, "Total number of HTTP requests made.");
+  for (const auto& [method, n] : by_method_) {
+    AddSample(&total, {{"code", "200"}, {"handler", "prometheus"}, {"method", method}}, static_cast<double>(n));
+  }
+  out->push_back(std::move(total));
+  auto add = [&](const char* name, const char* help, const prometheus::Summary& s) {
+    out->push_back(Family(name, MetricType::Summary, help));
+    out->back().metric.push_back(s.Collect());
+    out->back().metric.back().label.push_back({"handler", "prometheus"});
+  };
+  add("http_request_duration_microseconds", "The HTTP request latencies in microseconds.", duration_);
+  add("http_request_size_bytes", "The HTTP request sizes in bytes.", request_size_);
+  add("http_response_size_bytes", "The HTTP response sizes in bytes.", page_size_);
+}
+
 // ---- text ---------------------------------------------------------------------------------------
 
 namespace {
@@ -265,11 +304,12 @@ std::string Escape(std::string_view s, bool quotes) {
   return out;
 }
 
-std::string LabelText(const ClientMetric& m, const std::string& le = {}) {
+// With one more label that goes behind the others.
+std::string LabelText(const ClientMetric& m, const char* name = nullptr, const std::string& value = {}) {
   std::string out;
   for (const auto& l : m.label)
     absl::StrAppend(&out, out.empty() ? "" : ",", l.name, "=\"", Escape(l.value, true), "\"");
-  if (!le.empty()) absl::StrAppend(&out, out.empty() ? "" : ",", "le=\"", le, "\"");
+  if (name != nullptr) absl::StrAppend(&out, out.empty() ? "" : ",", name, "=\"", value, "\"");
   return out.empty() ? out : absl::StrCat("{", out, "}");
 }
 
@@ -281,16 +321,26 @@ std::string ToText(std::vector<MetricFamily> families) {
   for (MetricFamily& f : families) {
     std::sort(f.metric.begin(), f.metric.end(),
               [](const ClientMetric& a, const ClientMetric& b) { return LabelText(a) < LabelText(b); });
-    const char* type = f.type == MetricType::Counter ? "counter" : f.type == MetricType::Gauge ? "gauge" : "histogram";
+    const char* type = f.type == MetricType::Counter   ? "counter"
+                       : f.type == MetricType::Gauge   ? "gauge"
+                       : f.type == MetricType::Summary ? "summary"
+                                                       : "histogram";
     absl::StrAppend(&out, "# HELP ", f.name, " ", Escape(f.help, false), "\n# TYPE ", f.name, " ", type, "\n");
     for (const ClientMetric& m : f.metric) {
       if (f.type == MetricType::Histogram) {
         for (const auto& b : m.histogram.bucket) {
-          absl::StrAppend(&out, f.name, "_bucket", LabelText(m, FormatGoFloat(b.upper_bound)), " ", b.cumulative_count,
-                          "\n");
+          absl::StrAppend(&out, f.name, "_bucket", LabelText(m, "le", FormatGoFloat(b.upper_bound)), " ",
+                          b.cumulative_count, "\n");
         }
         absl::StrAppend(&out, f.name, "_sum", LabelText(m), " ", FormatGoFloat(m.histogram.sample_sum), "\n");
         absl::StrAppend(&out, f.name, "_count", LabelText(m), " ", m.histogram.sample_count, "\n");
+      } else if (f.type == MetricType::Summary) {
+        for (const auto& q : m.summary.quantile) {
+          absl::StrAppend(&out, f.name, LabelText(m, "quantile", FormatGoFloat(q.quantile)), " ",
+                          FormatGoFloat(q.value), "\n");
+        }
+        absl::StrAppend(&out, f.name, "_sum", LabelText(m), " ", FormatGoFloat(m.summary.sample_sum), "\n");
+        absl::StrAppend(&out, f.name, "_count", LabelText(m), " ", m.summary.sample_count, "\n");
       } else {
         const double v = f.type == MetricType::Counter ? m.counter.value : m.gauge.value;
         absl::StrAppend(&out, f.name, LabelText(m), " ", FormatGoFloat(v), "\n");

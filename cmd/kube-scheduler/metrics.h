@@ -1,6 +1,7 @@
 // The page behind /metrics: every metric of Kubernetes 1.10's scheduler under its name, and some more.
 #pragma once
 #include <prometheus/metric_family.h>
+#include <prometheus/summary.h>
 
 #include <array>
 #include <atomic>
@@ -45,6 +46,20 @@ class RestMetrics final : public client::RestObserver {
   mutable std::mutex mutex_;
   std::map<std::array<std::string, 3>, uint64_t, std::less<>> answers_;
   std::map<std::pair<std::string, std::string>, Latency, std::less<>> latencies_;
+};
+
+// Requests for the metrics page itself, as Prometheus' Go library counts them; from any thread. Nothing is there before
+// the first.
+class PageMetrics {
+ public:
+  PageMetrics();
+  void Count(std::string_view method, double microseconds, size_t request_bytes, size_t page_bytes);
+  void Collect(std::vector<prometheus::MetricFamily>* out);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, uint64_t> by_method_;                // in lower case
+  prometheus::Summary duration_, request_size_, page_size_;  // of the last 10 minutes
 };
 
 // Builds families.

@@ -166,10 +166,11 @@ std::vector<Row> GenericScheduler::RowsWithNominated(const api::Pod& pod) const 
 
 // Erases those of the rows with nominated pods where the pod does not fit beside them. False: one has an error to tell.
 bool GenericScheduler::DropUnfit(const api::PodPtr& pod, const std::vector<Row>& nominated, RowSet* rows) const {
+  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   std::optional<Checks> checks;
   for (Row r : nominated) {
     if (!rows->Has(r)) continue;
-    if (!checks) checks = Prepare({*pod, *cache_->Info(pod->tmpl), *cache_});
+    if (!checks) checks = Prepare(ctx);
     switch (CheckRowWithNominated(*pod, *checks, r, false, nullptr, nullptr)) {
       case Verdict::kFits:
         break;
