@@ -46,11 +46,10 @@ std::vector<api::NodePtr> NodesOf(const Cache& cache, const std::vector<Row>& ro
 }  // namespace
 
 GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated)
-    : cache_(cache), config_(std::move(config)), nominated_(nominated) {
-  if (config_.extenders.empty() && !config_.always_check_all_predicates) {
-    fast_path_ = std::make_unique<FastPath>(cache_, &config_);
-  }
-}
+    : cache_(cache),
+      config_(std::move(config)),
+      nominated_(nominated),
+      fast_path_(std::make_unique<FastPath>(cache_, &config_)) {}
 GenericScheduler::~GenericScheduler() = default;
 
 GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
@@ -80,7 +79,9 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionTrace* trace
     return d;
   }
   absl::Time start = absl::Now();
-  if (trace == nullptr && fast_path_ != nullptr) {
+  const bool extended = std::any_of(config_.extenders.begin(), config_.extenders.end(),
+                                    [&](const auto& e) { return e->IsInterested(*pod); });
+  if (trace == nullptr && !extended) {
     PrepareNominated();
     const std::vector<Row> nominated = RowsWithNominated(*pod);
     auto drop = [&](RowSet* rows) { return DropUnfit(pod, nominated, rows); };

@@ -161,7 +161,7 @@ class GenericScheduler {
   Cache* cache_;
   AlgorithmConfig config_;
   const NominatedPods* nominated_;
-  std::unique_ptr<FastPath> fast_path_;  // null: this configuration has no use for it
+  std::unique_ptr<FastPath> fast_path_;
   uint64_t last_node_index_ = 0;
   Timing timing_;
 };

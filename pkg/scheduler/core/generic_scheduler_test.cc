@@ -244,6 +244,23 @@ TEST_CASE("extenders: scores are added, errors fail filtering but not prioritizi
   CHECK(trace.totals == std::vector<int64_t>{0, 0});
 }
 
+TEST_CASE("extenders: one that is not interested changes nothing, whether answers are kept or not") {
+  World w;
+  for (int i = 0; i < 5; ++i) w.Nodes({NodeOf(Cat("n", std::to_string(i)))});
+  FakeExtender bored;
+  bored.interested = false;
+  bored.refuses = {"n0", "n1", "n2", "n3", "n4"};
+  auto s = WithExtenders(w, {bored}), traced = WithExtenders(w, {bored}), alone = WithExtenders(w, {});
+  for (int i = 0; i < 20; ++i) {
+    auto pod = PodOf(Cat("p", std::to_string(i)), Asks("'cpu':'1'"));
+    DecisionTrace trace;
+    const std::string host = Outcome(alone->Schedule(pod));
+    CHECK(Outcome(s->Schedule(pod)) == host);
+    CHECK(Outcome(traced->Schedule(pod, &trace)) == host);
+    if (i < 16) w.Place(pod, host);
+  }
+}
+
 TEST_CASE("B-26 kept: every extender has a say in preemption, interested or not") {
   World w;
   for (const char* n : {"a", "b"}) {
