@@ -8,6 +8,7 @@
 # SCRIPTS=test/X ... with `make test`: only these scripts, beside the unit tests of ROOM
 # TESTARGS=...       with `make test`: arguments for the unit test programs
 # BENCHARGS=...      with `make bench`: arguments for hack/bench.py
+# KERNELS=REGEX      with `make bench`: which of google-benchmark's (all)
 # KEEP=1             with `make run`: leave the API server and the scheduler running
 # PREFIX, DESTDIR    with `make install`: where to (/usr/local)
 
@@ -105,7 +106,8 @@ run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEE
 bench: all  ## benchmarks, with a table at the end
 	+@$(BUILD_WITH) $(if $(BENCH_SOURCES),$(OUT)/bin/bench,programs)
 	@OUT=$(OUT) hack/bench.py $(BENCHARGS)
-	@if [ -x $(OUT)/bin/bench ]; then echo; $(OUT)/bin/bench; fi
+	@if [ -x $(OUT)/bin/bench ]; then echo; $(OUT)/bin/bench --benchmark_filter='$(or $(KERNELS),.)' \
+	  --benchmark_out=$(OUT)/bench/kernels.json --benchmark_out_format=json; fi
 
 fmt:  ## format the C++ with clang-format
 	@git ls-files '*.cc' '*.h' | xargs clang-format -i
