@@ -16,13 +16,15 @@ import argparse, http.client, json, os, re, socket, statistics, subprocess, sys,
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
 
-# name, what, arguments of gen-workload, goal in microseconds, 1.10 in microseconds (CPU per decision on 2 cores, Zen 4)
+# name, what, arguments of gen-workload or a file, goal in microseconds, 1.10 in microseconds (CPU per decision on 2 cores,
+# Zen 4)
 CASES = [
     ("w1", "plain pods of one ReplicaSet with a Service", "--nodes 5000 --pods 1000 --preload 10 --like w1", 20, 46_100),
     ("w2", "required node affinity", "--nodes 5000 --pods 1000 --preload 10 --like w2", 20, 56_400),
     ("w3", "required anti-affinity by hostname", "--nodes 5000 --pods 1000 --preload 10 --like w3", 100, 48_960_000),
     ("w4", "preferred pod affinity by zone", "--nodes 5000 --pods 1000 --preload 10 --like w4", 100, 41_153_000),
     ("w5", "mixed services, taints, requests: 400 kinds", "--nodes 5000 --pods 1000 --preload 10 --like w5", 25, 35_800),
+    ("openb", "a production trace, whole: 0.5 s are its goal", "test/testdata/traces/openb.json.gz", 61, 5_720),
     ("alone", "each pod of a template of its own", "--nodes 5000 --pods 2000 --templates 2000", None, None),
     ("claims", "pods with a bound claim each, volumes in zones", "--nodes 5000 --pods 1000 --preload 10 --like claims", None, None),
     ("local", "claims bound late, a local volume on each node", "--nodes 5000 --pods 1000 --preload 10 --like local", None, None),
@@ -37,6 +39,8 @@ SCALING = ("1k", "5k", "20k", "100k", "1m")
 
 
 def make_input(name, arguments):
+    if not arguments.startswith("--"):
+        return os.path.join(ROOT, arguments)
     directory = os.path.join(OUT, "bench")
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, re.sub(r"[^a-z0-9]+", "-", arguments).strip("-") + ".json")
