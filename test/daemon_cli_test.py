@@ -149,6 +149,7 @@ def https_with_access_control():
     assert page("/healthz") == (200, "ok")
     status, text = page("/metrics", "secret")
     assert status == 200 and "scheduler_binding_latency_microseconds_count 0" in text, (status, text[:200])
+    assert "\nscheduler_access_answers 2\n" in text  # who that is, and what they may
     allowed["now"] = False
     status, text = page("/configz", "secret")
     assert (status, text) == (403, 'Forbidden: User "monitor" cannot get path "/configz"\n'), (status, text)

@@ -61,9 +61,15 @@ with Server() as s:
         pass
     check("exit on SIGTERM", s.stop()[0], 0)
 
-with Server() as s:
+with Server("--watch-cache-sizes=configmaps#4") as s:
     maps = "/api/v1/namespaces/default/configmaps"
+    history = lambda: [metrics(s)['hollow_watch_history%s_events{resource="configmaps"}' % x] for x in ("", "_limit")]
+    check("no history", history(), [0, 4])
     check("create", s.request("POST", maps, {"metadata": {"name": "kept"}})[0], 201)
+    check("one change", history(), [1, 4])
+    for i in range(6):
+        check("update", s.request("PUT", maps + "/kept", {"metadata": {"name": "kept"}, "data": {"n": str(i)}})[0], 200)
+    check("the last four", history(), [4, 4])
     reader = watch(s, maps + "?watch=true&resourceVersion=0")
     reader.settimeout(60)
     read = reader.recv(1 << 16)

@@ -381,6 +381,10 @@ std::string Daemon::MetricsText() {
   one("scheduler_events_queued", MetricType::Gauge, "Number of events waiting or on their way", queued);
   one("rest_client_throttled_requests", MetricType::Gauge, "Number of requests waiting for a client's rate limit",
       static_cast<double>(pods_client_->throttled() + lease_client_->throttled() + events_client_->throttled()));
+  if (access_ != nullptr) {
+    one("scheduler_access_answers", MetricType::Gauge, "Number of answers kept about who may see these pages.",
+        static_cast<double>(access_->kept()));
+  }
   auto pages = Family("scheduler_http_connections", MetricType::Gauge, "Number of open connections to this process.");
   auto refused = Family("scheduler_http_refused_total", MetricType::Counter,
                         "Number of connections that were closed at once, as there were too many.");

@@ -117,7 +117,8 @@ TEST_CASE("access: who may see the pages") {
   CHECK(status("/metrics", "Bearer good", "DELETE") == 403);
   const int before = reviews;
   CHECK(status("/metrics", "Bearer good") == 200);
-  CHECK(reviews == before);  // believed for a while
+  CHECK(reviews == before);       // believed for a while
+  CHECK(access.kept() == 3 + 5);  // tokens; and who may what
   clock.Advance(absl::Seconds(11));
   down = true;
   CHECK(status("/metrics", "Bearer good") == 401);

@@ -163,6 +163,7 @@ std::optional<HttpResponse> AccessControl::Refuse(const HttpRequest& r) {
         return Answer(401, "Unauthorized\n");
       }
       kept = users_.insert_or_assign(token, Kept<client::UserInfo>{now + kBelieved, std::move(answer.value)}).first;
+      kept_ = users_.size() + allowed_.size();
     }
     if (!kept->second.value.authenticated) return Answer(401, "Unauthorized\n");
     user = kept->second.value;
@@ -181,6 +182,7 @@ std::optional<HttpResponse> AccessControl::Refuse(const HttpRequest& r) {
     if (!answer.ok()) LOG(ERROR) << "Unable to authorize the request due to an error: " << answer.error.message;
     if (!answer.ok()) return Answer(403, absl::StrCat("Forbidden: cannot be authorized: ", answer.error.message, "\n"));
     kept = allowed_.insert_or_assign(key, Kept<bool>{now + kBelieved, answer.value.allowed}).first;
+    kept_ = users_.size() + allowed_.size();
   }
   if (kept->second.value) return std::nullopt;
   return Answer(403,

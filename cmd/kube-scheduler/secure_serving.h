@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -38,6 +39,8 @@ class AccessControl {
 
   // Nothing when the request may be answered, else what to answer: 401 or 403. /healthz is for everybody.
   std::optional<HttpResponse> Refuse(const HttpRequest& r);
+  // Answers that are kept, believed or not any more; from any thread.
+  size_t kept() const { return kept_; }
 
  private:
   Authenticate authenticate_;
@@ -50,6 +53,7 @@ class AccessControl {
   };
   std::map<std::string, Kept<client::UserInfo>> users_;  // by token
   std::map<std::string, Kept<bool>> allowed_;            // by user, groups, verb and path
+  std::atomic<size_t> kept_{0};
 };
 
 }  // namespace berth::kube_scheduler

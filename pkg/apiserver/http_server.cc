@@ -67,6 +67,10 @@ HttpResponse HttpServer::Shared::Metrics() const {
   by_resource("etcd_object_counts", "Number of stored objects.", [&](const ResourceInfo& r) { return store->size(r); });
   by_resource("apiserver_registered_watchers", "Number of open watches.",
               [&](const ResourceInfo& r) { return store->listeners(r); });
+  by_resource("hollow_watch_history_events", "Number of changes kept for watchers that come late.",
+              [&](const ResourceInfo& r) { return store->Window(r).size(); });
+  by_resource("hollow_watch_history_limit_events", "Number of changes from which on the oldest are forgotten.",
+              [&](const ResourceInfo& r) { return store->window_size(r); });
   const auto one = [&](const char* name, const char* type, const char* help, uint64_t value) {
     family(name, type, help);
     absl::StrAppend(&page.body, name, " ", value, "\n");

@@ -75,6 +75,7 @@ class Store {
   // The events after `rv` that are still known, oldest first.
   const std::deque<EventPtr>& Window(const ResourceInfo& r) const { return At(r).window; }
   size_t size(const ResourceInfo& r) const { return At(r).objects.size(); }
+  size_t window_size(const ResourceInfo& r) const { return At(r).window_size; }
   size_t listeners(const ResourceInfo& r) const { return At(r).listeners.size(); }
 
   void SetWindow(std::string_view resource, size_t events);
