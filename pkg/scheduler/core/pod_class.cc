@@ -157,6 +157,7 @@ void PodClass::Judge(Row row, int32_t count) {
     Overlay& overlay = overlay_.Get({s.group, s.count, s.affinity}, [&] { return Overlay{ScoreBuckets(limit)}; });
     overlay.buckets.Insert(s.score, rank);
     ++overlay.size;
+    s.overlay = &overlay;
   }
   specials_.emplace(row, s);
 }
@@ -415,7 +416,7 @@ void PodClass::ListCandidates() {
     if (group >= 0) part_of[row] = plain_part[static_cast<size_t>(group)];
   }
   for (const auto& [row, s] : specials_) {
-    part_of[row] = s.forbidden ? -1 : overlay_.Find({s.group, s.count, s.affinity})->second.part;
+    part_of[row] = s.overlay == nullptr ? -1 : s.overlay->part;
   }
   scratch_.candidates.Clear();
   scratch_.candidates.Resize(cache_->row_count());

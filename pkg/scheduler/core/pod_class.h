@@ -32,6 +32,12 @@ class PodClass {
   uint64_t last_use = 0;
 
  private:
+  // Rows of one group that differ from its rest alike.
+  struct Overlay {
+    ScoreBuckets buckets;
+    uint32_t size = 0;
+    int32_t part = -1;  // in scratch_.parts, when the group is open to the pod
+  };
   // A row that differs from the rest of its RowClass group, because of pods on it or in a small topology domain.
   struct Special {
     int32_t group;         // in the RowClass
@@ -39,6 +45,7 @@ class PodClass {
     int32_t count = 0;     // pods to spread from
     int64_t affinity = 0;  // raw preferred affinity by labels with many values
     bool forbidden = false;
+    const Overlay* overlay = nullptr;  // its entry, unless forbidden
   };
   using OverlayKey = std::tuple<int32_t, int32_t, int64_t>;  // group, count, affinity
 
@@ -93,12 +100,7 @@ class PodClass {
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
   absl::flat_hash_map<Row, Special> specials_;
   RecyclingMap<std::pair<int32_t, int64_t>, RankSet> shadows_;  // special rows by RowClass group and score
-  struct Overlay {
-    ScoreBuckets buckets;
-    uint32_t size = 0;
-    int32_t part = -1;  // in scratch_.parts, when the group is open to the pod
-  };
-  RecyclingMap<OverlayKey, Overlay> overlay_;  // special rows that are not forbidden
+  RecyclingMap<OverlayKey, Overlay> overlay_;                   // special rows that are not forbidden
   std::vector<uint32_t> specials_in_group_;
 
   // Rows that score alike but for their own score: of one group, with one count and raw affinity.
