@@ -2,8 +2,8 @@
 """Holds schedsim's decisions against recorded ones of Kubernetes 1.10.
 
 golden/ has scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ has longer
-runs with the placements of each pod, in order. Traces: a production cluster (openb), and synthetic
-clusters of 1,000 nodes: w3 required anti-affinity by host, w4 preferred affinity by zone, w5 mixed services and taints.
+runs with the placements of each pod, in order. Traces: a production cluster (openb), and synthetic clusters of 1,000
+nodes: w3 required anti-affinity by host, w4 preferred affinity by zone, w5 mixed services and taints.
 
 usage: golden_test.py [-v] [FILE...]     -v: also the first difference of each scenario
 """

@@ -260,7 +260,11 @@ PageMetrics::PageMetrics()
 
 void PageMetrics::Count(std::string_view method, double microseconds, size_t request_bytes, size_t page_bytes) {
   std::lock_guard lock(mutex_);
-  ++by_method_[absl::AsciiStrToLower(std::string(method))];
+  // Whoever asks may call the method what he likes.
+  static constexpr std::array<std::string_view, 8> kMethods = {"GET",   "HEAD",   "POST",    "PUT",
+                                                               "PATCH", "DELETE", "OPTIONS", "CONNECT"};
+  const bool known = std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
+  ++by_method_[known ? absl::AsciiStrToLower(std::string(method)) : "other"];
   duration_.Observe(microseconds);
   request_size_.Observe(static_cast<double>(request_bytes));
   page_size_.Observe(static_cast<double>(page_bytes));

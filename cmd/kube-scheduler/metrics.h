@@ -58,7 +58,7 @@ class PageMetrics {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, uint64_t> by_method_;                // in lower case
+  std::map<std::string, uint64_t> by_method_;                // in lower case, and "other"
   prometheus::Summary duration_, request_size_, page_size_;  // of the last 10 minutes
 };
 

@@ -63,16 +63,19 @@ TEST_CASE("metrics: the page about itself, from the second time on") {
   p.Count("GET", 1500, 60, 2000);
   p.Count("GET", 1500, 62, 4000);
   p.Count("HEAD", 1500, 61, 2000);
+  p.Count("MAKE-ME-A-LABEL", 1500, 0, 0);
+  p.Count("get", 1500, 0, 0);
   p.Collect(&families);
   const std::string text = ToText(families);
   CHECK(HasLine(text, "# TYPE http_requests_total counter"));
   CHECK(HasLine(text, "http_requests_total{code=\"200\",handler=\"prometheus\",method=\"get\"} 2"));
   CHECK(HasLine(text, "http_requests_total{code=\"200\",handler=\"prometheus\",method=\"head\"} 1"));
+  CHECK(HasLine(text, "http_requests_total{code=\"200\",handler=\"prometheus\",method=\"other\"} 2"));
   CHECK(HasLine(text, "# TYPE http_request_duration_microseconds summary"));
   CHECK(HasLine(text, "http_request_duration_microseconds{handler=\"prometheus\",quantile=\"0.5\"} 1500"));
   CHECK(HasLine(text, "http_request_duration_microseconds{handler=\"prometheus\",quantile=\"0.99\"} 1500"));
-  CHECK(HasLine(text, "http_request_duration_microseconds_sum{handler=\"prometheus\"} 4500"));
-  CHECK(HasLine(text, "http_request_duration_microseconds_count{handler=\"prometheus\"} 3"));
+  CHECK(HasLine(text, "http_request_duration_microseconds_sum{handler=\"prometheus\"} 7500"));
+  CHECK(HasLine(text, "http_request_duration_microseconds_count{handler=\"prometheus\"} 5"));
   CHECK(HasLine(text, "http_request_size_bytes_sum{handler=\"prometheus\"} 183"));
   CHECK(HasLine(text, "http_response_size_bytes_sum{handler=\"prometheus\"} 8000"));
 }

@@ -1,5 +1,6 @@
 #include "cmd/kube-scheduler/secure_serving.h"
 
+#include <absl/cleanup/cleanup.h>
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
@@ -147,6 +148,7 @@ std::optional<HttpResponse> AccessControl::Refuse(const HttpRequest& r) {
   const absl::Duration now = clock_->Steady();
   if (users_.size() > kMaxKept) users_.clear();
   if (allowed_.size() > kMaxKept) allowed_.clear();
+  const absl::Cleanup count = [this] { kept_ = users_.size() + allowed_.size(); };
 
   client::UserInfo user;
   if (!r.client_name.empty()) {
@@ -163,7 +165,6 @@ std::optional<HttpResponse> AccessControl::Refuse(const HttpRequest& r) {
         return Answer(401, "Unauthorized\n");
       }
       kept = users_.insert_or_assign(token, Kept<client::UserInfo>{now + kBelieved, std::move(answer.value)}).first;
-      kept_ = users_.size() + allowed_.size();
     }
     if (!kept->second.value.authenticated) return Answer(401, "Unauthorized\n");
     user = kept->second.value;
@@ -182,7 +183,6 @@ std::optional<HttpResponse> AccessControl::Refuse(const HttpRequest& r) {
     if (!answer.ok()) LOG(ERROR) << "Unable to authorize the request due to an error: " << answer.error.message;
     if (!answer.ok()) return Answer(403, absl::StrCat("Forbidden: cannot be authorized: ", answer.error.message, "\n"));
     kept = allowed_.insert_or_assign(key, Kept<bool>{now + kBelieved, answer.value.allowed}).first;
-    kept_ = users_.size() + allowed_.size();
   }
   if (kept->second.value) return std::nullopt;
   return Answer(403,

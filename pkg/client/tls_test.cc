@@ -37,8 +37,8 @@ struct Certificates {
 };
 
 const Certificates& Certs() {
-  static const auto* certificates = new Certificates();
-  return *certificates;
+  static const Certificates certificates;
+  return certificates;
 }
 
 struct Fixture {
