@@ -42,7 +42,7 @@ zone_of = {n["metadata"]["name"]: n["metadata"]["labels"]["failure-domain.beta.k
 check({zone_of[p["spec"]["nodeName"]] for p in kinds["Pod"] if p["metadata"]["labels"]["app"] == "pre-00"} <= {"zone-b"}, "pre-00 outside zone-b")
 
 with tempfile.TemporaryDirectory() as d:
-    for like in ("w1", "w2", "w3", "w4", "w5", "claims"):
+    for like in ("w1", "w2", "w3", "w4", "w5", "claims", "local"):
         path = os.path.join(d, like + ".json.gz")
         generate("--nodes", "30", "--pods", "60", "--preload", "4", "--like", like, "-o", path)
         first = open(path, "rb").read()
@@ -52,6 +52,8 @@ with tempfile.TemporaryDirectory() as d:
         placed = subprocess.run([BIN + "/schedsim", "run", path, "-o", "placements"], check=True, stdout=subprocess.PIPE, text=True)
         hosts = [line.split()[1] for line in placed.stdout.splitlines()]
         check(len(hosts) == 60 and "-" not in hosts, like + ": not all are placed: %s" % hosts)
+        if like == "local":
+            check({p["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] for p in pods} == {"data-%07d" % i for i in range(60)}, "local: claims")
         if like == "claims":  # each where its volume is
             check(all(int(h[5:]) % 3 == i % 3 for i, h in enumerate(hosts)), "claims: zones %s" % hosts)
         if like == "w2":
