@@ -4,11 +4,13 @@
 
 #include "cmd/hollow-apiserver/options.h"
 #include "pkg/apiserver/server.h"
+#include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
 #include "pkg/util/version.h"
 
 int main(int argc, char** argv) {
   using namespace berth;
+  util::CheckedOutput output("hollow-apiserver");
   FLAGS_logtostderr = true;
   FLAGS_log_year_in_prefix = false;
   google::InitGoogleLogging(argv[0]);
@@ -19,11 +21,11 @@ int main(int argc, char** argv) {
   }
   if (line->help) {
     std::cout << apiserver::HelpText();
-    return 0;
+    return output.Finish(0);
   }
   if (line->version) {
     std::cout << "Berth hollow-apiserver " << util::Version() << "\n";
-    return 0;
+    return output.Finish(0);
   }
   FLAGS_v = line->verbosity;
   std::string address = line->server.insecure_bind_address;
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
   }
   server.StopOnSignals();  // before anybody is told that there is a server to stop
   std::cout << "Serving insecurely on " << address << ":" << server.insecure_port() << std::endl;
+  if (!std::cout) return output.Finish(1);
   server.Run();
   return 0;
 }

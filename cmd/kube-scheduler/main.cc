@@ -1,10 +1,12 @@
 // kube-scheduler: watches for pods without a node and gives each the best one.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <glog/logging.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/log_setup.h"
 #include "cmd/kube-scheduler/options.h"
+#include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -27,14 +30,13 @@ size_t TerminalWidth() {
 int PrintVersion(const std::string& how) {
   const BuildInfo b = GetBuildInfo();
   if (how == "raw") {
-    std::printf(
+    std::cout << absl::StrFormat(
         "version.Info{Major:%s, Minor:%s, GitVersion:%s, GitCommit:%s, GitTreeState:%s, BuildDate:%s, "
         "GoVersion:%s, Compiler:%s, Platform:%s}\n",
-        Quoted(b.major).c_str(), Quoted(b.minor).c_str(), Quoted(b.git_version).c_str(), Quoted(b.git_commit).c_str(),
-        Quoted(b.git_tree_state).c_str(), Quoted(b.build_date).c_str(), Quoted(b.go_version).c_str(),
-        Quoted(b.compiler).c_str(), Quoted(b.platform).c_str());
+        Quoted(b.major), Quoted(b.minor), Quoted(b.git_version), Quoted(b.git_commit), Quoted(b.git_tree_state),
+        Quoted(b.build_date), Quoted(b.go_version), Quoted(b.compiler), Quoted(b.platform));
   } else {
-    std::printf("Kubernetes %s\n", b.git_version.c_str());
+    std::cout << "Kubernetes " << b.git_version << "\n";
   }
   return 0;
 }
@@ -60,7 +62,7 @@ int Main(int argc, char** argv) {
     return 1;
   }
   if (options.help) {
-    std::fputs(options.Help(TerminalWidth()).c_str(), stdout);
+    std::cout << options.Help(TerminalWidth());
     return 0;
   }
   if (options.version != "false") return PrintVersion(options.version);
@@ -89,5 +91,6 @@ int Main(int argc, char** argv) {
 }  // namespace berth::kube_scheduler
 
 int main(int argc, char** argv) {
-  return berth::kube_scheduler::Main(argc, argv);
+  berth::util::CheckedOutput output("kube-scheduler");
+  return output.Finish(berth::kube_scheduler::Main(argc, argv));
 }

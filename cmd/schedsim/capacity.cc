@@ -4,14 +4,26 @@
 #include <iostream>
 #include <map>
 
-#include "cmd/schedsim/commands.h"
-#include "cmd/schedsim/explain.h"
-#include "cmd/schedsim/output.h"
+#include "cmd/schedsim/command.h"
 #include "pkg/api/stream.h"
+#include "pkg/explain/explanation.h"
+#include "pkg/explain/output.h"
+#include "pkg/lab/simulation.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
 namespace {
+
+using explain::Counted;
+using explain::Describe;
+using explain::Explanation;
+using explain::JsonOut;
+using explain::Some;
+using explain::Table;
+using explain::Way;
+using lab::Input;
+using lab::Scenario;
+using lab::Simulation;
 
 // Without --max a pod that nothing limits (a Policy without PodFitsResources) would go on for ever.
 constexpr int64_t kMostReplicas = 1'000'000;
@@ -122,7 +134,7 @@ absl::StatusOr<Answer> Fill(const Scenario& scenario, const std::string& file, c
     api::PodPtr pod = Replica(*spec, a.replicas + 1);
     scheduler::Decision d = (*sim)->Place(pod);
     if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
-      a.next = ExplainPod(**sim, pod);
+      a.next = (*sim)->Explain(pod);
       return a;
     }
     ++a.replicas;
@@ -185,18 +197,17 @@ void WriteAnswer(const Answer& a, JsonOut* out) {
   out->End();
 }
 
-}  // namespace
-
-int Capacity(const Options& options, std::ostream& out) {
+int Capacity(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
-  auto specs = ReadSpecs(options.pod_specs);
+  auto specs = ReadSpecs(options.List("pod-spec"));
   if (!specs.ok()) {
     std::cerr << "schedsim: --pod-spec: " << util::Message(specs.status()) << "\n";
     return kExitBadInput;
   }
   std::unique_ptr<Input> input = ReadOrComplain(options, &exit_status);
   if (input == nullptr) return exit_status;
-  int64_t max = options.max_replicas > 0 ? options.max_replicas : kMostReplicas;
+  int64_t max = options.Get<int64_t>("max");
+  if (max == 0) max = kMostReplicas;
   JsonOut data;
   data.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Capacity").Key("answers").Array();
   for (const Scenario& scenario : input->scenarios) {
@@ -217,8 +228,34 @@ int Capacity(const Options& options, std::ostream& out) {
     }
   }
   if (options.output != "table") out << data.End().End().Finish(options.output);
-  out.flush();
   return exit_status;
 }
+
+void AddFlags(boost::program_options::options_description_easy_init& add) {
+  namespace po = boost::program_options;
+  add("pod-spec", po::value<std::vector<std::string>>()->value_name("FILE"), "a pod to multiply (may be repeated)");
+  add("max", po::value<int64_t>()->value_name("N")->default_value(0), "stop after this many replicas (0: no limit)");
+}
+
+absl::Status Check(const Invocation& options) {
+  if (options.List("pod-spec").empty()) {
+    return util::InvalidArgument("capacity: --pod-spec FILE is needed: the pod to multiply");
+  }
+  if (options.Get<int64_t>("max") < 0) return util::InvalidArgument("--max: must be 0 or more");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+extern const Command kCapacityCommand = {
+    .name = "capacity",
+    .arguments = "FILE... --pod-spec FILE",
+    .summary = "how many more of these pods fit, and what stops the next one",
+    .outputs = "table json yaml",
+    .groups = kAlgorithmFlags | kGateFlags,
+    .add_flags = AddFlags,
+    .check = Check,
+    .run = Capacity,
+};
 
 }  // namespace berth::schedsim

@@ -6,9 +6,9 @@
 #include <iostream>
 #include <set>
 
-#include "cmd/schedsim/commands.h"
-#include "cmd/schedsim/output.h"
+#include "cmd/schedsim/command.h"
 #include "pkg/api/stream.h"
+#include "pkg/explain/output.h"
 #include "pkg/scheduler/core/http_extender.h"
 #include "pkg/scheduler/factory/registry.h"
 #include "pkg/scheduler/policy/decode.h"
@@ -18,6 +18,9 @@
 namespace berth::schedsim {
 namespace {
 
+using explain::JsonOut;
+using explain::Table;
+using lab::Algorithm;
 using scheduler::Policy;
 
 struct Report {
@@ -302,9 +305,7 @@ void WriteReport(const Report& r, JsonOut* out) {
   out->End();
 }
 
-}  // namespace
-
-int CheckPolicy(const Options& options, std::ostream& out) {
+int CheckPolicy(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   for (const std::string& file : options.files) {
     auto text = api::ReadInput(file);
@@ -326,8 +327,18 @@ int CheckPolicy(const Options& options, std::ostream& out) {
       for (const std::string& w : r.warnings) std::cerr << r.file << ": warning: " << w << "\n";
     }
   }
-  out.flush();
   return exit_status;
 }
+
+}  // namespace
+
+extern const Command kCheckPolicyCommand = {
+    .name = "check-policy",
+    .arguments = "FILE",
+    .summary = "is this Policy good, and what will it run",
+    .outputs = "table json yaml",
+    .groups = kGateFlags,
+    .run = CheckPolicy,
+};
 
 }  // namespace berth::schedsim

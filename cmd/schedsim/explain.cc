@@ -1,15 +1,21 @@
-#include "cmd/schedsim/explain.h"
-
+// Why a pod goes where it goes, node by node.
 #include <absl/strings/str_cat.h>
 
 #include <iostream>
 
-#include "cmd/schedsim/commands.h"
-#include "cmd/schedsim/output.h"
+#include "cmd/schedsim/command.h"
+#include "pkg/explain/explanation.h"
+#include "pkg/explain/output.h"
+#include "pkg/lab/simulation.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
 namespace {
+
+using explain::Explanation;
+using lab::Input;
+using lab::Scenario;
+using lab::Simulation;
 
 // The pod of this name in a scenario: a pending one, or one that is bound in the cluster.
 struct Found {
@@ -34,7 +40,7 @@ std::string NoSuchPod(const Input& input, const std::string& key) {
   for (const Scenario& s : input.scenarios) {
     for (const api::PodPtr& p : s.pending) names.push_back(p->meta.Key());
   }
-  std::string there = names.empty() ? "no pod is pending" : absl::StrCat("pending are ", Some(names, 5));
+  std::string there = names.empty() ? "no pod is pending" : absl::StrCat("pending are ", explain::Some(names, 5));
   return absl::StrCat("--pod: there is no pod \"", key, "\" in the input; ", there);
 }
 
@@ -50,43 +56,19 @@ absl::StatusOr<Explanation> ExplainIn(const Scenario& scenario, const Found& fou
     pod = std::move(free);
   }
   for (size_t i = 0; i < found.index; ++i) (*sim)->Place(scenario.pending[i]);
-  Explanation e = ExplainPod(**sim, pod);
+  Explanation e = (*sim)->Explain(pod);
   e.scenario = scenario.name;
   e.placed_before = found.index;
   if (found.bound) e.now_on = found.pod->node_name;
   return e;
 }
 
-}  // namespace
-
-Explanation ExplainPod(Simulation& sim, const api::PodPtr& pod) {
-  Explanation e;
-  e.pod = pod;
-  e.predicates = sim.effective().predicates;
-  std::vector<std::pair<std::string, std::vector<Remedy>>> remedies;
-  for (auto& [node, judgements] : sim.scheduler().JudgeAll(pod)) {
-    Explanation::NodeView& view = e.by_node.emplace_back();
-    view.name = node.string();
-    view.remedies = RemediesFor(sim.cache(), pod, node, e.predicates, judgements);
-    view.judgements = std::move(judgements);
-    remedies.emplace_back(view.name, view.remedies);
-  }
-  e.decision = sim.Place(pod, &e.trace);
-  e.nodes = e.decision.nodes;
-  e.feasible = e.decision.feasible;
-  if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced) e.ways = WaysToFit(remedies);
-  if (sim.pod_priority() && e.decision.outcome == scheduler::Decision::Outcome::kUnfit) {
-    e.preemption_tried = true;
-    e.preemption = sim.scheduler().Preempt(pod, *e.decision.failures);
-  }
-  return e;
-}
-
-int Explain(const Options& options, std::ostream& out) {
+int Explain(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   std::unique_ptr<Input> input = ReadOrComplain(options, &exit_status);
   if (input == nullptr) return exit_status;
-  std::string key = options.pod.find('/') == std::string::npos ? absl::StrCat("default/", options.pod) : options.pod;
+  const auto& pod = options.Get<std::string>("pod");
+  std::string key = pod.find('/') == std::string::npos ? absl::StrCat("default/", pod) : pod;
   bool any = false;
   for (const Scenario& scenario : input->scenarios) {
     Found found = FindPod(scenario, key);
@@ -99,14 +81,36 @@ int Explain(const Options& options, std::ostream& out) {
       exit_status = kExitBadInput;
       continue;
     }
-    out << (options.output == "table" ? ExplanationTable(*e) : ExplanationData(*e, options.output));
+    out << (options.output == "table" ? explain::ExplanationTable(*e) : explain::ExplanationData(*e, options.output));
   }
   if (!any) {
     std::cerr << "schedsim: " << NoSuchPod(*input, key) << "\n";
     exit_status = kExitBadInput;
   }
-  out.flush();
   return exit_status;
 }
+
+void AddFlags(boost::program_options::options_description_easy_init& add) {
+  namespace po = boost::program_options;
+  add("pod", po::value<std::string>()->value_name("NS/NAME"), "the pod to explain");
+}
+
+absl::Status Check(const Invocation& options) {
+  if (options.Has("pod") && !options.Get<std::string>("pod").empty()) return absl::OkStatus();
+  return util::InvalidArgument("explain: --pod NS/NAME is needed: which pod to explain");
+}
+
+}  // namespace
+
+extern const Command kExplainCommand = {
+    .name = "explain",
+    .arguments = "FILE... --pod NS/NAME",
+    .summary = "why a pod goes where it goes, node by node",
+    .outputs = "table json yaml",
+    .groups = kAlgorithmFlags | kGateFlags,
+    .add_flags = AddFlags,
+    .check = Check,
+    .run = Explain,
+};
 
 }  // namespace berth::schedsim

@@ -1,31 +1,30 @@
-#include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
 #include <iostream>
 
-#include "cmd/schedsim/commands.h"
+#include "cmd/schedsim/options.h"
+#include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
 
 int main(int argc, char** argv) {
+  using namespace berth;
   using namespace berth::schedsim;
   std::ios::sync_with_stdio(false);
+  util::CheckedOutput output("schedsim");
   FLAGS_logtostderr = true;
   FLAGS_log_year_in_prefix = false;
   google::InitGoogleLogging(argv[0]);
-  auto options = ParseOptions(argc, argv);
-  if (!options.ok()) {
-    std::cerr << "schedsim: " << berth::util::Message(options.status()) << "\n";
-    if (options.status().code() != absl::StatusCode::kInvalidArgument) return kExitBadInput;
+  auto line = ParseOptions(argc, argv);
+  if (!line.ok()) {
+    std::cerr << "schedsim: " << util::Message(line.status()) << "\n";
+    if (line.status().code() != absl::StatusCode::kInvalidArgument) return kExitBadInput;
     std::cerr << "Run schedsim --help for usage.\n";
     return kExitUsage;
   }
-  FLAGS_v = options->verbosity;
-  if (!options->help.empty()) {
-    std::cout << options->help;
-    return kExitOk;
+  FLAGS_v = line->verbosity;
+  if (!line->text.empty()) {
+    std::cout << line->text;
+    return output.Finish(kExitOk);
   }
-  if (options->command == "explain") return Explain(*options, std::cout);
-  if (options->command == "capacity") return Capacity(*options, std::cout);
-  if (options->command == "check-policy") return CheckPolicy(*options, std::cout);
-  return Run(*options, std::cout);
+  return output.Finish(line->invocation.command->run(line->invocation, std::cout));
 }

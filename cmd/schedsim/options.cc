@@ -1,10 +1,12 @@
 #include "cmd/schedsim/options.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
 
-#include <boost/program_options.hpp>
+#include <algorithm>
 #include <sstream>
 
 #include "pkg/api/stream.h"
@@ -17,62 +19,9 @@ namespace berth::schedsim {
 namespace {
 
 namespace po = boost::program_options;
+using Words = std::vector<std::string>;
 
-constexpr char kUsage[] = R"(schedsim decides where pods would go, offline, with the scheduler's own code.
-
-Usage:
-  schedsim run [FILE|-]... [flags]             place the pending pods, one after another
-  schedsim explain FILE... --pod NS/NAME       why a pod goes where it goes, node by node
-  schedsim capacity FILE... --pod-spec FILE    how many more of these pods fit, and what stops the next one
-  schedsim check-policy FILE                   is this Policy good, and what will it run
-
-FILE: Kubernetes objects as JSON or YAML, Lists, gzip or plain, or Scenario documents; "-" is standard input.
-Exit status: 0 when the run was made (pods that do not fit are a result), 1 for bad input, 2 for usage.
-)";
-
-struct CommandFlags {
-  std::string_view command;
-  std::string_view outputs;  // of -o, space separated; the first is the default
-};
-constexpr CommandFlags kCommands[] = {{"run", "table json placements"},
-                                      {"explain", "table json yaml"},
-                                      {"capacity", "table json yaml"},
-                                      {"check-policy", "table json yaml"}};
-
-po::options_description FlagsOf(std::string_view command) {
-  po::options_description d("Flags");
-  auto add = d.add_options();
-  if (command != "check-policy") {
-    add("algorithm-provider", po::value<std::string>()->value_name("NAME"),
-        absl::StrCat("algorithm provider: ", scheduler::ListAlgorithmProviders()).c_str());
-    add("policy-config-file", po::value<std::string>()->value_name("FILE"),
-        "Policy to schedule by, instead of a provider");
-    add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
-        "weight of placed pods' required affinity, 1-100");
-  }
-  add("feature-gates", po::value<std::vector<std::string>>()->value_name("NAME=true,..."),
-      "gates to switch; others have 1.10's defaults");
-  if (command == "run") {
-    add("preempt", po::bool_switch(), "report the preemption that would follow (needs PodPriority=true)");
-    add("stats", po::bool_switch(), "print times and memory to standard error, one JSON line a scenario");
-  }
-  if (command == "explain") add("pod", po::value<std::string>()->value_name("NS/NAME"), "the pod to explain");
-  if (command == "capacity") {
-    add("pod-spec", po::value<std::vector<std::string>>()->value_name("FILE"), "a pod to multiply (may be repeated)");
-    add("max", po::value<int64_t>()->value_name("N")->default_value(0), "stop after this many replicas (0: no limit)");
-  }
-  for (const CommandFlags& c : kCommands) {
-    if (c.command == command) {
-      add("output,o", po::value<std::string>()->value_name("FORMAT"),
-          absl::StrCat("one of: ", util::ToAbsl(c.outputs)).c_str());
-    }
-  }
-  add("verbosity,v", po::value<int>()->value_name("N")->default_value(0), "log level");
-  add("help,h", po::bool_switch(), "this text");
-  return d;
-}
-
-absl::Status ReadGates(const std::vector<std::string>& values, std::map<std::string, bool>* gates) {
+absl::Status ReadGates(const Words& values, std::map<std::string, bool>* gates) {
   for (const std::string& value : values) {
     for (absl::string_view part : absl::StrSplit(value, ',')) {
       part = absl::StripAsciiWhitespace(part);
@@ -95,14 +44,13 @@ absl::Status ReadGates(const std::vector<std::string>& values, std::map<std::str
   return absl::OkStatus();
 }
 
-absl::Status ReadAlgorithm(const po::variables_map& vm, Algorithm* a) {
-  if (vm.contains("feature-gates")) {
-    BERTH_RETURN_IF_ERROR(ReadGates(vm["feature-gates"].as<std::vector<std::string>>(), &a->gates));
+absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, lab::Algorithm* a) {
+  if ((command.groups & kGateFlags) != 0 && vm.contains("feature-gates")) {
+    BERTH_RETURN_IF_ERROR(ReadGates(vm["feature-gates"].as<Words>(), &a->gates));
   }
   if (vm.contains("preempt")) a->preempt = vm["preempt"].as<bool>();
-  if (vm.contains("hard-pod-affinity-symmetric-weight")) {
-    a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
-  }
+  if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
+  a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
   if (vm.contains("algorithm-provider")) a->provider = vm["algorithm-provider"].as<std::string>();
   if (!vm.contains("policy-config-file")) return absl::OkStatus();
   if (a->provider) return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
@@ -118,85 +66,153 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, Algorithm* a) {
   return absl::OkStatus();
 }
 
-std::string HelpText(std::string_view command) {
-  std::ostringstream out;
-  out << kUsage;
-  if (!command.empty()) out << "\n" << FlagsOf(command);
-  if (command.empty()) out << "\nschedsim COMMAND --help lists a command's flags.\n";
-  return out.str();
+std::string UsageLine(const Command& c) {
+  return absl::StrCat("schedsim ", util::ToAbsl(c.name), c.arguments.empty() ? "" : " ", util::ToAbsl(c.arguments));
 }
 
-}  // namespace
+std::string GeneralHelp() {
+  std::string out = "schedsim decides where pods would go, offline, with the scheduler's own code.\n\nCommands:\n";
+  for (const Command* c : Commands()) {
+    absl::StrAppendFormat(&out, "  schedsim %-50s %s\n",
+                          absl::StrCat(util::ToAbsl(c->name), " ", util::ToAbsl(c->arguments)),
+                          std::string(c->summary));
+  }
+  absl::StrAppend(&out,
+                  "\nFILE: Kubernetes objects as JSON or YAML, Lists, gzip or plain, or Scenario documents; \"-\" is "
+                  "standard input.\n"
+                  "Exit status: 0 when the run was made (pods that do not fit are a result), 1 for bad input or a "
+                  "failed write, 2 for usage, 3 when\n--fail-on-pending was given and a pod stays pending.\n"
+                  "\n\"schedsim help COMMAND\" or \"schedsim COMMAND --help\" lists a command's flags.\n");
+  return out;
+}
 
-absl::StatusOr<Options> ParseOptions(int argc, char** argv) {
-  Options o;
-  std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) return util::InvalidArgument("a command is needed: run, explain, capacity or check-policy");
-  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
-    o.help = HelpText({});
-    return o;
-  }
-  if (words[0] == "--version" || words[0] == "version") {
-    o.help = absl::StrCat("schedsim ", util::ToAbsl(util::Version()), "\n");
-    return o;
-  }
-  const CommandFlags* command = nullptr;
-  for (const CommandFlags& c : kCommands) {
-    if (c.command == words[0]) command = &c;
-  }
-  if (command == nullptr) {
-    return util::InvalidArgument(
-        absl::StrCat("unknown command \"", words[0], "\": should be run, explain, capacity or check-policy"));
-  }
-  o.command = words[0];
-  words.erase(words.begin());
+std::string CommandHelp(const Command& c) {
+  std::ostringstream flags;
+  flags << FlagsOf(c);
+  std::string out = absl::StrCat(util::ToAbsl(c.summary), "\n\nUsage:\n  ", UsageLine(c), "\n\n", flags.str());
+  if (!c.examples.empty()) absl::StrAppend(&out, "\nExamples:\n", util::ToAbsl(c.examples));
+  out[0] = absl::ascii_toupper(static_cast<unsigned char>(out[0]));
+  return out;
+}
+
+std::string CommandNames() {
+  Words names;
+  for (const Command* c : Commands()) names.emplace_back(c->name);
+  std::string last = names.back();
+  names.pop_back();
+  return absl::StrCat(absl::StrJoin(names, ", "), " or ", last);
+}
+
+absl::StatusOr<const Command*> CommandNamed(const std::string& name) {
+  if (const Command* c = FindCommand(name)) return c;
+  return util::InvalidArgument(absl::StrCat("unknown command \"", name, "\": should be ", CommandNames()));
+}
+
+// -o=json and -v=2 as kubectl takes them.
+Words Normalised(Words words) {
   for (std::string& w : words) {
     if (w.rfind("-v=", 0) == 0) w = "--verbosity=" + w.substr(3);
     if (w.rfind("-o=", 0) == 0) w = "--output=" + w.substr(3);
   }
+  return words;
+}
 
-  po::options_description flags = FlagsOf(o.command), all;
-  all.add(flags);
-  all.add_options()("file", po::value<std::vector<std::string>>());
+absl::Status Parse(const Words& words, const Command& command, po::variables_map* vm) {
+  po::options_description all;
+  all.add(FlagsOf(command));
+  all.add_options()("file", po::value<Words>());
   po::positional_options_description positional;
   positional.add("file", -1);
-  po::variables_map vm;
   try {
     auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(words).options(all).positional(positional).style(style).run(), vm);
-    po::notify(vm);
+    po::store(po::command_line_parser(words).options(all).positional(positional).style(style).run(), *vm);
+    po::notify(*vm);
   } catch (const po::error& e) {
     return util::InvalidArgument(e.what());
   }
-  if (vm["help"].as<bool>()) {
-    o.help = HelpText(o.command);
-    return o;
+  return absl::OkStatus();
+}
+
+absl::Status Fill(const Command& command, Invocation* o) {
+  if (o->Has("file")) o->files = o->Get<Words>("file");
+  if (!command.outputs.empty()) {
+    Words outputs = absl::StrSplit(util::ToAbsl(command.outputs), ' ');
+    o->output = o->Has("output") ? o->Get<std::string>("output") : outputs[0];
+    if (std::find(outputs.begin(), outputs.end(), o->output) == outputs.end()) {
+      return util::InvalidArgument(
+          absl::StrCat("--output: \"", o->output, "\" should be one of: ", util::ToAbsl(command.outputs)));
+    }
   }
-  if (vm.contains("file")) o.files = vm["file"].as<std::vector<std::string>>();
-  o.verbosity = vm["verbosity"].as<int>();
-  std::vector<std::string> outputs = absl::StrSplit(util::ToAbsl(command->outputs), ' ');
-  o.output = vm.contains("output") ? vm["output"].as<std::string>() : outputs[0];
-  if (std::find(outputs.begin(), outputs.end(), o.output) == outputs.end()) {
+  if (o->files.empty()) {
+    if (command.files == Command::Files::kRequired) {
+      return util::InvalidArgument(absl::StrCat(util::ToAbsl(command.name), ": a FILE is needed"));
+    }
+    if (command.files == Command::Files::kOrStandardInput) o->files = {"-"};
+  } else if (command.files == Command::Files::kNone) {
     return util::InvalidArgument(
-        absl::StrCat("--output: \"", o.output, "\" should be one of: ", util::ToAbsl(command->outputs)));
+        absl::StrCat(util::ToAbsl(command.name), ": takes no FILE, and \"", o->files[0], "\" was given"));
   }
-  if (vm.contains("stats")) o.stats = vm["stats"].as<bool>();
-  if (vm.contains("pod")) o.pod = vm["pod"].as<std::string>();
-  if (vm.contains("pod-spec")) o.pod_specs = vm["pod-spec"].as<std::vector<std::string>>();
-  if (vm.contains("max")) o.max_replicas = vm["max"].as<int64_t>();
-  if (o.files.empty()) {
-    if (o.command != "run") return util::InvalidArgument(absl::StrCat(o.command, ": a FILE is needed"));
-    o.files = {"-"};
+  if (command.check != nullptr) BERTH_RETURN_IF_ERROR(command.check(*o));
+  return ReadAlgorithm(o->flags, command, &o->algorithm);
+}
+
+}  // namespace
+
+po::options_description FlagsOf(const Command& command) {
+  po::options_description d("Flags");
+  auto add = d.add_options();
+  if ((command.groups & kAlgorithmFlags) != 0) {
+    add("algorithm-provider", po::value<std::string>()->value_name("NAME"),
+        absl::StrCat("algorithm provider: ", scheduler::ListAlgorithmProviders()).c_str());
+    add("policy-config-file", po::value<std::string>()->value_name("FILE"),
+        "Policy to schedule by, instead of a provider");
+    add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
+        "weight of placed pods' required affinity, 1-100");
   }
-  if (o.command == "explain" && o.pod.empty()) {
-    return util::InvalidArgument("explain: --pod NS/NAME is needed: which pod to explain");
+  if ((command.groups & kGateFlags) != 0) {
+    add("feature-gates", po::value<Words>()->value_name("NAME=true,..."),
+        "gates to switch; others have 1.10's defaults");
   }
-  if (o.command == "capacity" && o.pod_specs.empty()) {
-    return util::InvalidArgument("capacity: --pod-spec FILE is needed: the pod to multiply");
+  if (command.add_flags != nullptr) command.add_flags(add);
+  if (!command.outputs.empty()) {
+    add("output,o", po::value<std::string>()->value_name("FORMAT"),
+        absl::StrCat("one of: ", util::ToAbsl(command.outputs)).c_str());
   }
-  if (o.max_replicas < 0) return util::InvalidArgument("--max: must be 0 or more");
-  BERTH_RETURN_IF_ERROR(ReadAlgorithm(vm, &o.algorithm));
-  return o;
+  add("verbosity,v", po::value<int>()->value_name("N")->default_value(0), "log level");
+  add("help,h", po::bool_switch(), "print this text");
+  add("version", po::bool_switch(), "print the version");
+  return d;
+}
+
+absl::StatusOr<ParsedLine> ParseOptions(int argc, char** argv) {
+  ParsedLine line;
+  Words words(argv + 1, argv + argc);
+  if (words.empty()) return util::InvalidArgument(absl::StrCat("a command is needed: ", CommandNames()));
+  const std::string version = absl::StrCat("schedsim ", util::ToAbsl(util::Version()), "\n");
+  if (words[0] == "--help" || words[0] == "-h" || (words[0] == "help" && words.size() == 1)) {
+    line.text = GeneralHelp();
+    return line;
+  }
+  if (words[0] == "--version" || words[0] == "version") {
+    line.text = version;
+    return line;
+  }
+  const bool help = words[0] == "help";
+  auto command = CommandNamed(help ? words[1] : words[0]);
+  if (!command.ok()) return command.status();
+  if (help) {
+    line.text = CommandHelp(**command);
+    return line;
+  }
+  words.erase(words.begin());
+  Invocation& o = line.invocation;
+  o.command = *command;
+  BERTH_RETURN_IF_ERROR(Parse(Normalised(std::move(words)), **command, &o.flags));
+  line.verbosity = o.Get<int>("verbosity");
+  if (o.Get<bool>("help")) line.text = CommandHelp(**command);
+  if (o.Get<bool>("version")) line.text = version;
+  if (line.text.empty()) BERTH_RETURN_IF_ERROR(Fill(**command, &o));
+  return line;
 }
 
 }  // namespace berth::schedsim

@@ -5,13 +5,16 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "cmd/schedsim/commands.h"
+#include "cmd/schedsim/command.h"
 #include "cmd/schedsim/result.h"
-#include "cmd/schedsim/simulation.h"
+#include "pkg/lab/simulation.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
 namespace {
+
+using lab::Scenario;
+using lab::Simulation;
 
 double CpuSeconds() {
   rusage usage{};
@@ -47,25 +50,9 @@ std::vector<Outcome> Decide(Simulation& sim, const Scenario& scenario, bool trac
   return outcomes;
 }
 
-}  // namespace
-
-std::unique_ptr<Input> ReadOrComplain(const Options& options, int* exit_status) {
-  auto input = ReadInputs(options.files, options.algorithm);
-  if (!input.ok()) {
-    *exit_status = input.status().code() == absl::StatusCode::kFailedPrecondition ? kExitUsage : kExitBadInput;
-    std::cerr << "schedsim: " << util::Message(input.status()) << "\n";
-    return nullptr;
-  }
-  for (const auto& [kind, n] : input->skipped) {
-    std::cerr << "schedsim: skipped " << n << " object" << (n == 1 ? "" : "s") << " of kind " << kind
-              << ", which scheduling does not read\n";
-  }
-  return std::make_unique<Input>(std::move(*input));
-}
-
-int Run(const Options& options, std::ostream& out) {
+int Run(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
-  std::unique_ptr<Input> input = ReadOrComplain(options, &exit_status);
+  std::unique_ptr<lab::Input> input = ReadOrComplain(options, &exit_status);
   if (input == nullptr) return exit_status;
   bool several = input->scenarios.size() > 1;
   for (Scenario& scenario : input->scenarios) {
@@ -93,10 +80,28 @@ int Run(const Options& options, std::ostream& out) {
     } else {
       out << (options.output == "placements" ? Placements(outcomes) : ResultTable(scenario.name, outcomes));
     }
-    if (options.stats) std::cerr << stats.Json();
+    if (options.Get<bool>("stats")) std::cerr << stats.Json();
   }
-  out.flush();
   return exit_status;
 }
+
+void AddFlags(boost::program_options::options_description_easy_init& add) {
+  namespace po = boost::program_options;
+  add("preempt", po::bool_switch(), "report the preemption that would follow (needs PodPriority=true)");
+  add("stats", po::bool_switch(), "print times and memory to standard error, one JSON line a scenario");
+}
+
+}  // namespace
+
+extern const Command kRunCommand = {
+    .name = "run",
+    .arguments = "[FILE|-]... [flags]",
+    .summary = "place the pending pods, one after another",
+    .outputs = "table json placements",
+    .files = Command::Files::kOrStandardInput,
+    .groups = kAlgorithmFlags | kGateFlags,
+    .add_flags = AddFlags,
+    .run = Run,
+};
 
 }  // namespace berth::schedsim

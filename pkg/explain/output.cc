@@ -1,4 +1,4 @@
-#include "cmd/schedsim/output.h"
+#include "pkg/explain/output.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -7,7 +7,7 @@
 #include "pkg/api/json.h"
 #include "pkg/util/status.h"
 
-namespace berth::schedsim {
+namespace berth::explain {
 namespace {
 
 using api::Json;
@@ -132,4 +132,4 @@ std::string Some(const std::vector<std::string>& names, size_t most) {
   return out;
 }
 
-}  // namespace berth::schedsim
+}  // namespace berth::explain

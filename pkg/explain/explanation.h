@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "cmd/schedsim/remedies.h"
-#include "cmd/schedsim/simulation.h"
+#include "pkg/explain/remedies.h"
+#include "pkg/scheduler/factory/factory.h"
 
-namespace berth::schedsim {
+namespace berth::explain {
 
 struct Explanation {
   std::string scenario;  // its name, when it has one
@@ -28,11 +28,20 @@ struct Explanation {
   scheduler::Preemption preemption;
 };
 
-// Judges the pod on every node, then lets the scheduler decide.
-Explanation ExplainPod(Simulation& sim, const api::PodPtr& pod);
+// A scheduler with its cluster, and what it was built from.
+struct Subject {
+  scheduler::GenericScheduler& scheduler;
+  const scheduler::Cache& cache;
+  const scheduler::EffectiveAlgorithm& effective;
+  bool pod_priority = false;  // the feature gate
+};
+
+// Asks every predicate about the pod on every node, then lets the scheduler decide. The pod is not assumed, but the
+// decision moves the scheduler's round-robin counter on. The pod's own nomination must have been removed.
+Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod);
 
 std::string ExplanationTable(const Explanation& e);
 // `format`: json or yaml.
 std::string ExplanationData(const Explanation& e, std::string_view format);
 
-}  // namespace berth::schedsim
+}  // namespace berth::explain

@@ -12,7 +12,7 @@
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/policy.h"
 
-namespace berth::schedsim {
+namespace berth::lab {
 
 // How to schedule; from flags, or from a Scenario, whose fields win.
 struct Algorithm {
@@ -51,4 +51,4 @@ struct Input {
 // an error naming the file.
 absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Algorithm& defaults);
 
-}  // namespace berth::schedsim
+}  // namespace berth::lab

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace berth::schedsim {
+namespace berth::explain {
 
 // Writes one JSON value, member by member, in the order of the calls.
 class JsonOut {
@@ -44,4 +44,4 @@ std::string Counted(int64_t n, std::string_view what);
 // The first few of `names`, and how many more: "a, b, c and 7 more".
 std::string Some(const std::vector<std::string>& names, size_t most);
 
-}  // namespace berth::schedsim
+}  // namespace berth::explain

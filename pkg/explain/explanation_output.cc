@@ -6,10 +6,10 @@
 #include <map>
 #include <numeric>
 
-#include "cmd/schedsim/explain.h"
-#include "cmd/schedsim/output.h"
+#include "pkg/explain/explanation.h"
+#include "pkg/explain/output.h"
 
-namespace berth::schedsim {
+namespace berth::explain {
 namespace {
 
 using scheduler::Decision;
@@ -239,4 +239,4 @@ std::string ExplanationData(const Explanation& e, std::string_view format) {
   return out.End().Finish(format);
 }
 
-}  // namespace berth::schedsim
+}  // namespace berth::explain

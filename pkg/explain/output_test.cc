@@ -1,4 +1,4 @@
-#include "cmd/schedsim/output.h"
+#include "pkg/explain/output.h"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "pkg/api/stream.h"
 
-namespace berth::schedsim {
+namespace berth::explain {
 namespace {
 
 JsonOut Sample() {
@@ -48,4 +48,4 @@ TEST_CASE("counts and long lists in words") {
 }
 
 }  // namespace
-}  // namespace berth::schedsim
+}  // namespace berth::explain

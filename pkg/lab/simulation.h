@@ -5,13 +5,14 @@
 #include <memory>
 #include <string>
 
-#include "cmd/schedsim/scenario.h"
+#include "pkg/explain/explanation.h"
+#include "pkg/lab/scenario.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/core/nominated_pods.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 
-namespace berth::schedsim {
+namespace berth::lab {
 
 class Simulation {
  public:
@@ -28,6 +29,9 @@ class Simulation {
   // Tries one pod and, when it fits, assumes it on its node.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace = nullptr);
 
+  // Why the pod goes where it goes. The pod is not assumed.
+  explain::Explanation Explain(const api::PodPtr& pod);
+
  private:
   Simulation() = default;
   absl::Status Add(const api::Object& object);
@@ -41,4 +45,4 @@ class Simulation {
   bool pod_priority_ = false;
 };
 
-}  // namespace berth::schedsim
+}  // namespace berth::lab

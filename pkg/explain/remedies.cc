@@ -1,4 +1,4 @@
-#include "cmd/schedsim/remedies.h"
+#include "pkg/explain/remedies.h"
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
@@ -9,12 +9,12 @@
 #include <map>
 #include <tuple>
 
-#include "cmd/schedsim/output.h"
+#include "pkg/explain/output.h"
 #include "pkg/scheduler/algorithm/predicates/predicates.h"
 #include "pkg/scheduler/algorithm/predicates/reasons.h"
 #include "pkg/util/status.h"
 
-namespace berth::schedsim {
+namespace berth::explain {
 namespace {
 
 namespace reasons = scheduler::reasons;
@@ -261,4 +261,4 @@ std::string Describe(const Way& way) {
   return absl::StrCat(absl::StrJoin(way.changes, " and "), " on ", where);
 }
 
-}  // namespace berth::schedsim
+}  // namespace berth::explain

@@ -5,7 +5,7 @@
 
 #include "pkg/scheduler/core/generic_scheduler.h"
 
-namespace berth::schedsim {
+namespace berth::explain {
 
 struct Remedy {
   std::string text;      // "free 500m cpu", "tolerate dedicated=gpu:NoSchedule"
@@ -31,4 +31,4 @@ std::vector<Way> WaysToFit(const std::vector<std::pair<std::string, std::vector<
 // "free 500m cpu and tolerate a=b:NoSchedule on 12 nodes (n1, n2, n3 and 9 more)"
 std::string Describe(const Way& way);
 
-}  // namespace berth::schedsim
+}  // namespace berth::explain

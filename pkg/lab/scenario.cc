@@ -1,4 +1,4 @@
-#include "cmd/schedsim/scenario.h"
+#include "pkg/lab/scenario.h"
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/match.h>
@@ -14,7 +14,7 @@
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
 
-namespace berth::schedsim {
+namespace berth::lab {
 namespace {
 
 using api::Json;
@@ -328,4 +328,4 @@ absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Al
   return input;
 }
 
-}  // namespace berth::schedsim
+}  // namespace berth::lab

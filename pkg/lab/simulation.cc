@@ -1,4 +1,4 @@
-#include "cmd/schedsim/simulation.h"
+#include "pkg/lab/simulation.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -6,7 +6,7 @@
 #include "pkg/scheduler/core/http_extender.h"
 #include "pkg/util/status.h"
 
-namespace berth::schedsim {
+namespace berth::lab {
 
 using scheduler::Symbol;
 
@@ -94,4 +94,9 @@ scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::Decisio
   return d;
 }
 
-}  // namespace berth::schedsim
+explain::Explanation Simulation::Explain(const api::PodPtr& pod) {
+  if (pod_priority_) nominated_.Remove(*pod);
+  return explain::ExplainPod({*scheduler_, cache_, effective_, pod_priority_}, pod);
+}
+
+}  // namespace berth::lab

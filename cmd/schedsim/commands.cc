@@ -1,0 +1,43 @@
+#include <iostream>
+
+#include "cmd/schedsim/command.h"
+#include "pkg/explain/output.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+
+// Each is defined in a file of its own.
+extern const Command kRunCommand, kExplainCommand, kCapacityCommand, kCheckPolicyCommand;
+
+std::span<const Command* const> Commands() {
+  static constexpr const Command* kCommands[] = {
+      &kRunCommand,
+      &kExplainCommand,
+      &kCapacityCommand,
+      &kCheckPolicyCommand,
+  };
+  return kCommands;
+}
+
+const Command* FindCommand(std::string_view name) {
+  for (const Command* c : Commands()) {
+    if (c->name == name || (!c->alias.empty() && c->alias == name)) return c;
+  }
+  return nullptr;
+}
+
+std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status) {
+  auto input = lab::ReadInputs(invocation.files, invocation.algorithm);
+  if (!input.ok()) {
+    *exit_status = input.status().code() == absl::StatusCode::kFailedPrecondition ? kExitUsage : kExitBadInput;
+    std::cerr << "schedsim: " << util::Message(input.status()) << "\n";
+    return nullptr;
+  }
+  for (const auto& [kind, n] : input->skipped) {
+    std::cerr << "schedsim: skipped " << explain::Counted(n, "object") << " of kind " << kind
+              << ", which scheduling does not read\n";
+  }
+  return std::make_unique<lab::Input>(std::move(*input));
+}
+
+}  // namespace berth::schedsim
