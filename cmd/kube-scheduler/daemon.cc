@@ -492,7 +492,11 @@ void Daemon::PublishSnapshot() {
   s.binds_in_flight = scheduler_->binds_in_flight();
   s.requests_in_flight = scheduler_->requests_in_flight();
   s.requests_limit = requests_limit_;
-  for (const auto& [reason, n] : scheduler_->pending_by_reason()) s.by_reason.emplace_back(reason.string(), n);
+  const std::vector<int64_t>& by_reason = scheduler_->pending_by_reason();
+  for (size_t i = 0; i < by_reason.size(); ++i) {
+    if (by_reason[i] != 0)
+      s.by_reason.emplace_back(scheduler::FailureReasonText(static_cast<uint8_t>(i)), by_reason[i]);
+  }
   s.nodes = cache_.node_count();
   s.pods = cache_.pod_count();
   s.assumed = cache_.assumed_count();

@@ -68,6 +68,24 @@ void AddOne(const char* name, MetricType type, const char* help, double value, s
 
 }  // namespace
 
+namespace {
+
+std::string InvalidInputName(scheduler::InvalidInput what) {
+  switch (what) {
+    case scheduler::InvalidInput::kPodWithoutIdentity:
+      return "pod-without-identity";
+    case scheduler::InvalidInput::kDuplicateUid:
+      return "duplicate-uid";
+    case scheduler::InvalidInput::kAnswerAboutOtherPod:
+      return "answer-about-other-pod";
+    case scheduler::InvalidInput::kAnswerOtherScheduler:
+      return "answer-with-other-scheduler";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
@@ -132,6 +150,14 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
          static_cast<double>(m.expired), out);
   AddOne("scheduler_cache_repairs_total", kCounter, "Number of pods found on another node than known",
          static_cast<double>(s.repairs), out);
+  MetricFamily invalid = Family("scheduler_invalid_objects_total", kCounter,
+                                "Number of objects and answers from the API server that cannot be right and were "
+                                "skipped, by what is wrong with them.");
+  for (size_t i = 0; i < scheduler::kInvalidInputs; ++i) {
+    AddSample(&invalid, {{"problem", InvalidInputName(static_cast<scheduler::InvalidInput>(i))}},
+              static_cast<double>(m.invalid_inputs[i]));
+  }
+  out->push_back(std::move(invalid));
   MetricFamily size = Family("scheduler_scheduler_cache_size", kGauge,
                              "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
   AddSample(&size, {{"type", "assumed_pods"}}, static_cast<double>(s.assumed));

@@ -20,6 +20,7 @@ Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_
       clock_(clock),
       options_(std::move(options)),
       now_(clock->Steady()),
+      by_reason_(FailureReasonCount()),
       backoff_(options_.initial_backoff, options_.max_backoff) {}
 
 Scheduler::~Scheduler() = default;
@@ -57,13 +58,10 @@ void Scheduler::SetPlace(Pending& p, Place place) {
   p.place = place;
 }
 
-void Scheduler::SetReasons(Pending& p, std::vector<Symbol> reasons) {
-  for (Symbol s : p.reasons) {
-    auto it = by_reason_.find(s);
-    if (--it->second == 0) by_reason_.erase(it);
-  }
+void Scheduler::SetReasons(Pending& p, std::vector<FailureReasonId> reasons) {
+  for (FailureReasonId id : p.reasons) --by_reason_[id];
   p.reasons = std::move(reasons);
-  for (Symbol s : p.reasons) ++by_reason_[s];
+  for (FailureReasonId id : p.reasons) ++by_reason_[id];
 }
 
 void Scheduler::Erase(Pending& p) {
@@ -75,7 +73,9 @@ void Scheduler::Erase(Pending& p) {
   if (NominatedPods* nominated = queue_->nominated()) nominated->Remove(*p.pod);
   if (p.place == Place::kBinding || p.place == Place::kBindUnknown) --binds_in_flight_;
   --by_place_[static_cast<size_t>(p.place)];
-  pending_.erase(pending_.find(p.pod->meta.uid));
+  const api::PodPtr pod = p.pod;
+  pending_.erase(pending_.find(pod->meta.uid));
+  AdmitNextWithUid(pod->meta.uid);
 }
 
 RequestId Scheduler::Ask(Asked asked, Pending* p, std::string what) {
@@ -115,7 +115,7 @@ absl::Duration Scheduler::NextRetry(Pending& p) {
 void Scheduler::Apply(const Change<api::Pod>& c) {
   now_ = clock_->Steady();
   if (c.before != nullptr && (c.after == nullptr || c.after->meta.uid != c.before->meta.uid)) PodGone(*c.before);
-  if (c.after == nullptr) return;
+  if (c.after == nullptr || !Admit(c.after)) return;
   if (c.after->Finished()) {
     PodGone(*c.after);
   } else if (!c.after->node_name.empty()) {
@@ -163,8 +163,13 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
 }
 
 void Scheduler::PodPending(const api::PodPtr& pod) {
-  if (!Ours(*pod)) return;
   Pending* p = Find(*pod);
+  if (!Ours(*pod)) {
+    // spec.schedulerName cannot change in Kubernetes. Where it does, the pod is somebody else's from now on, unless
+    // its bind is under way already.
+    if (p != nullptr && p->place != Place::kBinding && p->place != Place::kBindUnknown) Erase(*p);
+    return;
+  }
   if (p == nullptr) {
     if (cache_->GetPod(pod->meta.uid) != nullptr) {
       // A bound pod never loses its node: either this news is old or the API server lost its memory.
@@ -214,18 +219,25 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
 }
 
 void Scheduler::PodGone(const api::Pod& pod) {
+  if (!IsOwnerOfUid(pod)) {
+    auto others = duplicates_.find(pod.meta.uid);
+    if (others == duplicates_.end()) return;
+    others->second.erase(pod.meta.Key());
+    if (others->second.empty()) duplicates_.erase(others);
+    return;
+  }
   const api::PodPtr known = cache_->GetPod(pod.meta.uid);
   if (known != nullptr) {
     if (auto s = cache_->RemovePod(*known); !s.ok()) LOG(ERROR) << "scheduler cache RemovePod failed: " << s.message();
     MoveAll();
   }
   Pending* p = Find(pod);
-  if (p == nullptr) return;
-  if (p->place == Place::kBinding) {
+  if (p != nullptr && p->place == Place::kBinding) {
     p->gone = true;  // the answer is still to come
-  } else {
-    Erase(*p);
+    return;
   }
+  if (p != nullptr) return Erase(*p);
+  AdmitNextWithUid(pod.meta.uid);
 }
 
 // ---- everything else ----------------------------------------------------------------------------
@@ -298,13 +310,14 @@ void Scheduler::Apply(const Change<api::PodDisruptionBudget>& c) {
 
 // ---- replies and time ---------------------------------------------------------------------------
 
-void Scheduler::Apply(const Reply& r) {
-  auto it = requests_.find(r.id);
+void Scheduler::Apply(const Reply& reply) {
+  auto it = requests_.find(reply.id);
   if (it == requests_.end()) return;
   now_ = clock_->Steady();
   const Request request = std::move(it->second);
   requests_.erase(it);
   if (request.pod != nullptr) request.pod->request = 0;
+  const Reply r = Checked(request, reply);
   switch (request.asked) {
     case Asked::kBind:
       return BindAnswered(*request.pod, r.answer);

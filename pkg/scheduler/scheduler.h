@@ -26,6 +26,7 @@
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/failure_reasons.h"
 #include "pkg/scheduler/queue/pod_backoff.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler_actions.h"
@@ -74,7 +75,7 @@ class Scheduler {
   void Apply(const Change<api::StorageClass>& c);
   void Apply(const Change<api::PodDisruptionBudget>& c);
   // A reply to a request nobody waits for any more is no error.
-  void Apply(const Reply& r);
+  void Apply(const Reply& reply);
 
   // Back-offs, retries, expiry of assumed pods. Call at NextDeadline() at the latest; calling more often is cheap.
   void Tick();
@@ -109,8 +110,9 @@ class Scheduler {
   // Requests of all kinds; at SchedulerOptions::max_requests_in_flight no pod is tried.
   size_t requests_in_flight() const { return requests_.size(); }
   const SchedulerMetrics& metrics() const { return metrics_; }
-  // Pending pods by reason of their last failure ("Insufficient cpu"); a pod counts for each of its reasons.
-  const absl::flat_hash_map<Symbol, int64_t>& pending_by_reason() const { return by_reason_; }
+  // Returns the number of pending pods by the reasons of their last failure; a pod counts once for each of its reasons.
+  // The index is a FailureReasonId.
+  const std::vector<int64_t>& pending_by_reason() const { return by_reason_; }
 
   // Consistency of the tables; empty when all is well. Walks everything.
   std::string CheckInvariants() const;
@@ -149,6 +151,13 @@ class Scheduler {
     Requeue why = Requeue::kRetry;
   };
 
+  // scheduler_input.cc: whether what comes from outside may enter.
+  bool Admit(const api::PodPtr& pod);
+  bool IsOwnerOfUid(const api::Pod& pod) const;
+  void AdmitNextWithUid(const std::string& uid);
+  Reply Checked(const Request& request, Reply reply);
+  void CountInvalid(InvalidInput what) { ++metrics_.invalid_inputs[static_cast<size_t>(what)]; }
+
   // scheduler.cc: the cluster changed.
   void PodAssigned(const api::PodPtr& pod);
   void PodPending(const api::PodPtr& pod);
@@ -159,7 +168,7 @@ class Scheduler {
   Pending& NewPending(const api::PodPtr& pod, Place place);
   void Erase(Pending& p);
   void SetPlace(Pending& p, Place place);
-  void SetReasons(Pending& p, std::vector<Symbol> reasons);
+  void SetReasons(Pending& p, std::vector<FailureReasonId> reasons);
   void MoveAll() { queue_->MoveAllToActiveQueue(now_); }
   RequestId Ask(Asked asked, Pending* p, std::string what = {});
   void CancelRequest(Pending& p);
@@ -212,7 +221,9 @@ class Scheduler {
   bool stopped_ = false;
   absl::flat_hash_map<std::string, std::unique_ptr<Pending>> pending_;  // by uid
   std::array<size_t, kPlaces> by_place_{};
-  absl::flat_hash_map<Symbol, int64_t> by_reason_;
+  std::vector<int64_t> by_reason_;  // by FailureReasonId
+  // Pods whose uid another pod has, by uid and by "namespace/name". They are admitted when that pod is gone.
+  absl::flat_hash_map<std::string, absl::btree_map<std::string, api::PodPtr>> duplicates_;
   absl::flat_hash_map<RequestId, Request> requests_;
   RequestId last_request_ = 0;
   absl::btree_map<std::pair<absl::Duration, uint64_t>, Pending*> timers_;

@@ -28,14 +28,15 @@ constexpr absl::Duration kRequestLifetime = absl::Seconds(61);
 // A bind whose outcome is not known keeps room on its node, so finding out does not wait for long.
 constexpr absl::Duration kMaxBindRetry = absl::Seconds(5);
 
-std::vector<Symbol> DistinctReasons(const NodeFailures& failures) {
-  std::vector<Symbol> reasons;
+std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
+  std::vector<FailureReasonId> reasons;
   const std::vector<FailureReason>* last = nullptr;
   failures.ForEach([&](Symbol, const std::vector<FailureReason>& list) {
     if (&list == last) return;
     last = &list;
     for (const FailureReason& r : list) {
-      if (std::find(reasons.begin(), reasons.end(), r.text) == reasons.end()) reasons.push_back(r.text);
+      const FailureReasonId id = FailureReasonOf(r.text.str());
+      if (std::find(reasons.begin(), reasons.end(), id) == reasons.end()) reasons.push_back(id);
     }
   });
   return reasons;
@@ -76,7 +77,8 @@ bool Scheduler::ScheduleOne() {
     ++(unfit ? metrics_.unschedulable : metrics_.errors);
     VLOG(1) << "Failed to schedule pod: " << Name(*pod);
     LogFailure(p, d);
-    SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures) : std::vector<Symbol>{Symbol(d.error)});
+    SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures)
+                                        : std::vector{d.nodes == 0 ? NoNodesReason() : ErrorReason()});
     if (unfit) {
       if (options_.pod_priority) {
         attempt->failures = d.failures;
@@ -314,7 +316,7 @@ void Scheduler::Verified(Pending& p, const Answer& a, const api::PodPtr& fresh) 
     if (auto s = cache_->RemovePod(*known); !s.ok()) LOG(ERROR) << "scheduler cache RemovePod failed: " << s.message();
     MoveAll();
   }
-  if (gone) return Erase(p);
+  if (gone || !Ours(*fresh)) return Erase(p);
   p.pod = fresh;
   p.attempt.reset();
   p.confirmed = false;

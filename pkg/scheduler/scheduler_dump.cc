@@ -69,7 +69,7 @@ std::string Scheduler::DumpAndCompare(const std::vector<api::NodePtr>& nodes,
   for (const auto& [uid, p] : pending_) by_name[Name(*p->pod)] = p.get();
   for (const auto& [name, p] : by_name) {
     absl::StrAppend(&out, "  ", name, " uid=", p->pod->meta.uid, " ", std::string(PlaceName(p->place)));
-    if (!p->reasons.empty()) absl::StrAppend(&out, ": ", p->reasons.front().string());
+    if (!p->reasons.empty()) absl::StrAppend(&out, ": ", std::string(FailureReasonText(p->reasons.front())));
     absl::StrAppend(&out, "\n");
   }
 

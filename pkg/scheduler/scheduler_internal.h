@@ -38,7 +38,7 @@ struct Scheduler::Pending {
   std::optional<api::PodCondition> unwritten;  // a condition that met a conflict
   // The node nominated here, until the watch shows an object at least as new as this resourceVersion.
   std::optional<std::pair<Symbol, std::string>> nomination;
-  std::vector<Symbol> reasons;
+  std::vector<FailureReasonId> reasons;
 };
 
 inline std::string Name(const api::Pod& p) {

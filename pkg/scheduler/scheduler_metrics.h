@@ -33,6 +33,15 @@ class LatencyHistogram {
   int64_t sum_ = 0;
 };
 
+// What can be wrong with an object or an answer from outside; it is logged, counted and skipped.
+enum class InvalidInput : uint8_t {
+  kPodWithoutIdentity,    // a pod without a name or a uid
+  kDuplicateUid,          // a pod whose uid another pod has already
+  kAnswerAboutOtherPod,   // the answer to a request about a pod shows another object, or none
+  kAnswerOtherScheduler,  // the answer to a request about a pod shows a spec.schedulerName that is not ours
+};
+inline constexpr size_t kInvalidInputs = 4;
+
 struct SchedulerMetrics {
   LatencyHistogram e2e;            // attempt begun .. bind answered, also when it failed
   LatencyHistogram algorithm;      // successful decisions
@@ -45,8 +54,9 @@ struct SchedulerMetrics {
   uint64_t scheduled = 0, unschedulable = 0, errors = 0;  // attempts by result
   uint64_t bound = 0;
   uint64_t bind_failures = 0;
-  uint64_t binds_unknown = 0;  // answers that were lost and had to be found out
-  uint64_t expired = 0;        // assumed pods that were never confirmed
+  uint64_t binds_unknown = 0;                             // answers that were lost and had to be found out
+  uint64_t expired = 0;                                   // assumed pods that were never confirmed
+  std::array<uint64_t, kInvalidInputs> invalid_inputs{};  // by InvalidInput
 };
 
 }  // namespace berth::scheduler

@@ -1,99 +1,18 @@
 // The order and the texts of what the scheduler asks for, case by case.
 #include "pkg/scheduler/scheduler.h"
 
-#include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
-
 #include <catch2/catch.hpp>
-#include <deque>
 
-#include "pkg/scheduler/scheduler_test_util.h"
+#include "pkg/scheduler/scheduler_test_recorder.h"
 
 namespace berth::scheduler {
 namespace {
 
+using testing::Case;
+using testing::Deleting;
 using testing::NewNode;
 using testing::NewPod;
-using testing::World;
-
-// Writes down what it is asked for.
-class Recorder final : public Actions {
- public:
-  void Bind(RequestId id, const api::PodPtr& pod, Extender*) override {
-    Note(id, absl::StrCat("bind ", pod->meta.name, " ", pod->node_name.string()));
-  }
-  void UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override {
-    Note(id, absl::StrCat("condition ", pod->meta.name, " ", c.status, " ", c.reason, " [", c.message, "] ",
-                          c.last_transition_time));
-  }
-  void SetNominatedNode(RequestId id, const api::PodPtr& pod, Symbol node) override {
-    Note(id, absl::StrCat("nominate ", pod->meta.name, " [", node.string(), "]"));
-  }
-  void DeletePod(RequestId id, const api::PodPtr& pod) override { Note(id, absl::StrCat("delete ", pod->meta.name)); }
-  void GetPod(RequestId id, const api::Pod& pod) override { Note(id, absl::StrCat("get ", pod.meta.name)); }
-  void GetNode(RequestId id, Symbol name) override { Note(id, absl::StrCat("get node ", name.string())); }
-  void UpdateVolume(RequestId id, const VolumeBinder::Binding& b) override {
-    Note(id, absl::StrCat("volume ", b.volume->meta.name, " for ", b.claim->meta.name));
-  }
-  void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) override {
-    log.push_back(absl::StrCat("event ", pod->meta.name, " ", type == EventType::kNormal ? "Normal " : "Warning ",
-                               std::string(reason), ": ", message));
-  }
-  void Note(RequestId id, std::string what) {
-    last = id;
-    log.push_back(std::move(what));
-  }
-  // What was asked for since the last call.
-  std::string Take() {
-    std::string out = absl::StrJoin(log, "\n");
-    log.clear();
-    return out;
-  }
-
-  std::vector<std::string> log;
-  RequestId last = 0;
-};
-
-struct Case {
-  explicit Case(bool pod_priority = false, SchedulerOptions options = {}) : w(&r, pod_priority, std::move(options)) {}
-  Scheduler& s() { return *w.scheduler; }
-  void Add(const api::PodPtr& p) { s().Apply(Change<api::Pod>{nullptr, p}); }
-  void Add(const api::NodePtr& n) { s().Apply(Change<api::Node>{nullptr, n}); }
-  void Update(const api::PodPtr& a, const api::PodPtr& b) { s().Apply(Change<api::Pod>{a, b}); }
-  void Gone(const api::PodPtr& p) { s().Apply(Change<api::Pod>{p, nullptr}); }
-  // The answer to the last request.
-  void Reply(Answer::Kind kind, std::string message = {}, api::PodPtr pod = nullptr) {
-    s().Apply(scheduler::Reply{r.last, {kind, std::move(message), ""}, std::move(pod)});
-  }
-  void Pass(double seconds) {
-    w.clock.Advance(absl::Seconds(seconds));
-    s().Tick();
-  }
-  std::string Run() {
-    while (s().ScheduleOne()) {
-    }
-    CHECK(s().CheckInvariants() == "");
-    return r.Take();
-  }
-  std::string Asked() {
-    CHECK(s().CheckInvariants() == "");
-    return r.Take();
-  }
-  Recorder r;
-  World w;
-};
-
-std::shared_ptr<api::Pod> On(const api::PodPtr& p, const std::string& node) {
-  auto copy = std::make_shared<api::Pod>(*p);
-  copy->node_name = Symbol(node);
-  return copy;
-}
-
-std::shared_ptr<api::Pod> Deleting(const api::PodPtr& p) {
-  auto copy = std::make_shared<api::Pod>(*p);
-  copy->meta.deletion_seconds = 1;
-  return copy;
-}
+using testing::On;
 
 using Kind = Answer::Kind;
 using Place = Scheduler::Place;
@@ -135,7 +54,7 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
   CHECK(c.Run() ==
         "event p Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.\n"
         "condition p False Unschedulable [0/1 nodes are available: 1 Insufficient cpu.] 2017-07-14T02:40:00Z");
-  CHECK(c.s().pending_by_reason().at(Symbol("Insufficient cpu")) == 1);
+  CHECK(c.s().pending_by_reason()[FailureReasonOf("Insufficient cpu")] == 1);
   auto written = std::make_shared<api::Pod>(*p);
   written->scheduled = api::PodCondition{"False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.", "",
                                          "2017-07-14T02:40:00Z"};
@@ -184,7 +103,7 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
     c.Gone(written);
     c.Pass(100);
     CHECK(c.Run() == "");
-    CHECK(c.s().pending_by_reason().empty());
+    CHECK(c.s().pending_by_reason()[FailureReasonOf("Insufficient cpu")] == 0);
   }
 }
 

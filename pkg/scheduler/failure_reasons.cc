@@ -1,0 +1,94 @@
+#include "pkg/scheduler/failure_reasons.h"
+
+#include <absl/container/flat_hash_map.h>
+
+#include <array>
+
+namespace berth::scheduler {
+namespace {
+
+constexpr auto kReasons = std::to_array<std::string_view>({
+    "error",
+    "other",
+    "no nodes available",
+    "extended resource",
+    // Release 1.10.
+    "Insufficient alpha.kubernetes.io/nvidia-gpu",
+    "Insufficient cpu",
+    "Insufficient ephemeral-storage",
+    "Insufficient memory",
+    "Insufficient pods",
+    "node(s) didn't find available persistent volumes to bind",
+    "node(s) didn't have free ports for the requested pod ports",
+    "node(s) didn't have the requested labels",
+    "node(s) didn't match node selector",
+    "node(s) didn't match pod affinity rules",
+    "node(s) didn't match pod affinity/anti-affinity",
+    "node(s) didn't match pod anti-affinity rules",
+    "node(s) didn't match service affinity",
+    "node(s) didn't match the requested hostname",
+    "node(s) didn't satisfy existing pods anti-affinity rules",
+    "node(s) exceed max volume count",
+    "node(s) had disk pressure",
+    "node(s) had memory pressure",
+    "node(s) had no available disk",
+    "node(s) had no available volume zone",
+    "node(s) had taints that the pod didn't tolerate",
+    "node(s) had unavailable network",
+    "node(s) had unknown conditions",
+    "node(s) had volume node affinity conflict",
+    "node(s) were not ready",
+    "node(s) were out of disk space",
+    "node(s) were unschedulable",
+    // Release 1.29.
+    "Too many pods",
+    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode",
+    "node(s) didn't match Pod's node affinity/selector",
+    "node(s) didn't match pod topology spread constraints",
+    "node(s) didn't match pod topology spread constraints (missing required label)",
+    "node(s) didn't match scheduler-enforced node affinity",
+    "node(s) didn't match the requested node name",
+    "node(s) didn't satisfy plugin(s)",
+    "node(s) did not have enough free storage",
+    "node(s) had untolerated taint",
+    "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+    "Pod has a restartable init container and the SidecarContainers feature is disabled",
+    "pod affinity terms conflict",
+    "unknown field",
+});
+constexpr FailureReasonId kError = 0, kOther = 1, kNoNodes = 2, kExtendedResource = 3;
+
+}  // namespace
+
+size_t FailureReasonCount() {
+  return kReasons.size();
+}
+
+FailureReasonId ErrorReason() {
+  return kError;
+}
+
+FailureReasonId NoNodesReason() {
+  return kNoNodes;
+}
+
+FailureReasonId FailureReasonOf(std::string_view failure_text) {
+  static const auto& ids = *[] {
+    auto* map = new absl::flat_hash_map<std::string_view, FailureReasonId>();
+    for (size_t i = 0; i < kReasons.size(); ++i) map->emplace(kReasons[i], static_cast<FailureReasonId>(i));
+    return map;
+  }();
+  if (auto it = ids.find(failure_text); it != ids.end()) return it->second;
+  if (failure_text.starts_with("Insufficient ")) return kExtendedResource;
+  // These texts go on with what the object says.
+  for (std::string_view prefix : {"node(s) had untolerated taint", "node(s) didn't satisfy plugin(s)"}) {
+    if (failure_text.starts_with(prefix)) return ids.at(prefix);
+  }
+  return kOther;
+}
+
+std::string_view FailureReasonText(FailureReasonId id) {
+  return kReasons[id];
+}
+
+}  // namespace berth::scheduler

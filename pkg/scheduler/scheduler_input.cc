@@ -1,0 +1,80 @@
+// Checks of what comes from outside. What passes them keeps these invariants: every pod known here has a name and a
+// uid, no two pods share a uid, and a pending pod's newest object is that very pod, of a scheduler of ours.
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include "pkg/scheduler/scheduler_internal.h"
+
+namespace berth::scheduler {
+
+// Returns whether this pod, and no other one of the same uid, is known here; also true when the uid is not known.
+bool Scheduler::IsOwnerOfUid(const api::Pod& pod) const {
+  const auto same = [&](const api::Pod& known) {
+    return known.meta.name == pod.meta.name && known.meta.ns == pod.meta.ns;
+  };
+  if (auto it = pending_.find(pod.meta.uid); it != pending_.end()) return same(*it->second->pod);
+  const api::PodPtr placed = cache_->GetPod(pod.meta.uid);
+  return placed == nullptr || same(*placed);
+}
+
+// Returns whether a pod that the watch shows can be one. Pods of a uid that is taken wait in duplicates_.
+bool Scheduler::Admit(const api::PodPtr& pod) {
+  if (pod->meta.uid.empty() || pod->meta.name.empty()) {
+    CountInvalid(InvalidInput::kPodWithoutIdentity);
+    LOG(ERROR) << "Pod \"" << Name(*pod) << "\" has no " << (pod->meta.uid.empty() ? "metadata.uid" : "metadata.name")
+               << "; the API server gives every pod one. The pod is ignored";
+    return false;
+  }
+  if (IsOwnerOfUid(*pod)) return true;
+  if (pod->Finished()) return true;  // it leaves
+  auto [it, first_time] = duplicates_[pod->meta.uid].insert_or_assign(Name(*pod), pod);
+  if (first_time) {
+    CountInvalid(InvalidInput::kDuplicateUid);
+    LOG(ERROR) << "Pod " << Name(*pod) << " has the metadata.uid " << pod->meta.uid
+               << " of another pod; it is ignored while that one is there";
+  }
+  return false;
+}
+
+// Admits one of the pods that wait for this uid, when no pod has it any more.
+void Scheduler::AdmitNextWithUid(const std::string& uid) {
+  auto others = duplicates_.find(uid);
+  if (others == duplicates_.end()) return;
+  const api::PodPtr next = others->second.begin()->second;
+  if (!IsOwnerOfUid(*next)) return;  // the pod that has the uid is still there, placed
+  others->second.erase(others->second.begin());
+  if (others->second.empty()) duplicates_.erase(others);
+  Apply(Change<api::Pod>{nullptr, next});
+}
+
+// Returns the reply without an object that cannot be right. An answer to a read becomes an error then, so that the read
+// is repeated; a write stays done.
+Reply Scheduler::Checked(const Request& request, Reply reply) {
+  const bool read = request.asked == Asked::kBindOutcome || request.asked == Asked::kRefetch ||
+                    request.asked == Asked::kPreemptor || request.asked == Asked::kVerify;
+  const bool write = request.asked == Asked::kCondition || request.asked == Asked::kNominate;
+  if ((!read && !write) || !reply.answer.ok() || (write && reply.pod == nullptr)) return reply;
+  const api::Pod& known = *request.pod->pod;
+  std::string problem;
+  if (reply.pod == nullptr || reply.pod->meta.uid.empty() || Name(*reply.pod) != Name(known) ||
+      (write && reply.pod->meta.uid != known.meta.uid)) {
+    // After a read, another uid means that the pod was deleted and created again.
+    CountInvalid(InvalidInput::kAnswerAboutOtherPod);
+    problem = "the answer shows another object";
+    if (reply.pod != nullptr) {
+      absl::StrAppend(&problem, " (name \"", Name(*reply.pod), "\", uid \"", reply.pod->meta.uid, "\")");
+    }
+  } else if (reply.pod->meta.uid == known.meta.uid && !Ours(*reply.pod) && request.asked != Asked::kVerify) {
+    CountInvalid(InvalidInput::kAnswerOtherScheduler);
+    problem = absl::StrCat("the answer shows spec.schedulerName \"", reply.pod->tmpl->scheduler_name.string(),
+                           "\", which was \"", known.tmpl->scheduler_name.string(), "\" and cannot change");
+  }
+  if (problem.empty()) return reply;
+  LOG(ERROR) << "A request about pod " << Name(known) << " (uid " << known.meta.uid
+             << ") got an answer that cannot be right: " << problem << "; it is ignored";
+  reply.pod = nullptr;
+  if (read) reply.answer = {Answer::Kind::kServerError, std::move(problem), ""};
+  return reply;
+}
+
+}  // namespace berth::scheduler

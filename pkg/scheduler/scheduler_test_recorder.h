@@ -1,0 +1,95 @@
+// A scheduler whose requests are recorded as texts, to test with. For tests only.
+#pragma once
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/scheduler/scheduler_test_util.h"
+
+namespace berth::scheduler::testing {
+
+// Writes down what it is asked for.
+class Recorder final : public Actions {
+ public:
+  void Bind(RequestId id, const api::PodPtr& pod, Extender*) override {
+    Note(id, absl::StrCat("bind ", pod->meta.name, " ", pod->node_name.string()));
+  }
+  void UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override {
+    Note(id, absl::StrCat("condition ", pod->meta.name, " ", c.status, " ", c.reason, " [", c.message, "] ",
+                          c.last_transition_time));
+  }
+  void SetNominatedNode(RequestId id, const api::PodPtr& pod, Symbol node) override {
+    Note(id, absl::StrCat("nominate ", pod->meta.name, " [", node.string(), "]"));
+  }
+  void DeletePod(RequestId id, const api::PodPtr& pod) override { Note(id, absl::StrCat("delete ", pod->meta.name)); }
+  void GetPod(RequestId id, const api::Pod& pod) override { Note(id, absl::StrCat("get ", pod.meta.name)); }
+  void GetNode(RequestId id, Symbol name) override { Note(id, absl::StrCat("get node ", name.string())); }
+  void UpdateVolume(RequestId id, const VolumeBinder::Binding& b) override {
+    Note(id, absl::StrCat("volume ", b.volume->meta.name, " for ", b.claim->meta.name));
+  }
+  void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) override {
+    log.push_back(absl::StrCat("event ", pod->meta.name, " ", type == EventType::kNormal ? "Normal " : "Warning ",
+                               std::string(reason), ": ", message));
+  }
+  void Note(RequestId id, std::string what) {
+    last = id;
+    log.push_back(std::move(what));
+  }
+  // What was asked for since the last call.
+  std::string Take() {
+    std::string out = absl::StrJoin(log, "\n");
+    log.clear();
+    return out;
+  }
+
+  std::vector<std::string> log;
+  RequestId last = 0;
+};
+
+struct Case {
+  explicit Case(bool pod_priority = false, SchedulerOptions options = {}) : w(&r, pod_priority, std::move(options)) {}
+  Scheduler& s() { return *w.scheduler; }
+  void Add(const api::PodPtr& p) { s().Apply(Change<api::Pod>{nullptr, p}); }
+  void Add(const api::NodePtr& n) { s().Apply(Change<api::Node>{nullptr, n}); }
+  void Update(const api::PodPtr& a, const api::PodPtr& b) { s().Apply(Change<api::Pod>{a, b}); }
+  void Gone(const api::PodPtr& p) { s().Apply(Change<api::Pod>{p, nullptr}); }
+  // The answer to the last request.
+  void Reply(Answer::Kind kind, std::string message = {}, api::PodPtr pod = nullptr) {
+    s().Apply(scheduler::Reply{r.last, {kind, std::move(message), ""}, std::move(pod)});
+  }
+  void Pass(double seconds) {
+    w.clock.Advance(absl::Seconds(seconds));
+    s().Tick();
+  }
+  std::string Run() {
+    while (s().ScheduleOne()) {
+    }
+    CHECK(s().CheckInvariants() == "");
+    return r.Take();
+  }
+  std::string Asked() {
+    CHECK(s().CheckInvariants() == "");
+    return r.Take();
+  }
+  Recorder r;
+  World w;
+};
+
+inline std::shared_ptr<api::Pod> On(const api::PodPtr& p, const std::string& node) {
+  auto copy = std::make_shared<api::Pod>(*p);
+  copy->node_name = Symbol(node);
+  return copy;
+}
+
+inline std::shared_ptr<api::Pod> Deleting(const api::PodPtr& p) {
+  auto copy = std::make_shared<api::Pod>(*p);
+  copy->meta.deletion_seconds = 1;
+  return copy;
+}
+
+}  // namespace berth::scheduler::testing

@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""kube-scheduler with objects and answers from the API server that cannot be right: each is logged, counted and
+skipped, and every other pod is placed."""
+from daemon_harness import *
+
+
+def with_odd_pods(api):
+    """Answers the list of pods with three more that no API server should have: one with the uid of pod a, two without."""
+    twin = pod("twin", uid=api.pods()["a"]["metadata"]["uid"])
+    nobody, nameless = pod("nobody"), pod("", uid="nameless")
+    twin["metadata"]["resourceVersion"] = nobody["metadata"]["resourceVersion"] = "1"
+
+    def fault(method, path):
+        if method == "GET" and path.startswith("/api/v1/pods?") and "watch=true" not in path:
+            listed = api.get(path)
+            listed["items"] += [dict(p, status={"phase": "Pending"}) for p in (twin, nobody, nameless)]
+            return 200, {"Content-Type": "application/json"}, json.dumps(listed)
+        return None
+
+    return fault
+
+
+def pods_without_an_identity_of_their_own():
+    api = Api.start(write_objects("cluster.json", [node("n0")]))
+    api.add_pod("a")
+    proxy = Proxy(api.port, with_odd_pods(api))
+    s = Scheduler(proxy.url)
+    wait_until("the good pod placed", lambda: api.placements()["a"])
+    api.add_pod("b")
+    wait_until("a later pod placed", lambda: api.placements()["b"])
+    assert s.process.poll() is None
+    m = s.metrics()
+    assert m['scheduler_invalid_objects_total{problem="duplicate-uid"}'] == 1
+    assert m['scheduler_invalid_objects_total{problem="pod-without-identity"}'] == 1
+    assert m['scheduler_watch_undecodable_total{resource="pods"}'] == 1  # the one without a name
+    assert s.log().count("has the metadata.uid ") == 1, s.log()
+    check_bound_once(["a", "b"], proxy)
+    assert s.stop() == 0
+
+
+def answers_about_other_objects():
+    """What a status write is answered with: {}, another uid, another spec.schedulerName, no pod at all."""
+    for n, change in enumerate((lambda p: p.clear(), lambda p: p["metadata"].update(uid="another"),
+                                lambda p: p["spec"].update(schedulerName="another"), lambda p: p.update(kind="Node"))):
+        api = Api.start(write_objects("cluster.json", [node("n0", cpu="1")]))
+        api.add_pod("big", cpu="8")
+
+        def fault(method, path):
+            if method == "PUT" and path.endswith("/pods/big/status"):
+                answer = api.pods()["big"]
+                change(answer)
+                return 200, {"Content-Type": "application/json"}, json.dumps(answer)
+            return None
+
+        proxy = Proxy(api.port, fault)
+        s = Scheduler(proxy.url, "--feature-gates=PodPriority=" + ("true" if n % 2 else "false"), name=f"scheduler{n}")
+        wait_until("the answer", lambda: ("PUT", "/api/v1/namespaces/default/pods/big/status") in proxy.seen)
+        api.add_node("n1", cpu="16")
+        wait_until("the big pod placed", lambda: api.placements()["big"] == "n1")
+        assert s.process.poll() is None, s.log()
+        counted = sum(v for k, v in s.metrics().items() if k.startswith("scheduler_invalid_objects_total"))
+        assert counted >= 1 or "big" in s.log(), s.log()
+        assert s.stop() == 0
+        stop_all()
+
+
+def texts_of_errors_are_no_labels():
+    """Names that tenants choose do not appear on the metrics page."""
+    api = Api.start(write_objects("cluster.json", [node("n0")]))
+    for i in range(20):
+        p = pod(f"p{i}")
+        p["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": f"secret-claim-{i}"}}]
+        api.post("/api/v1/namespaces/default/pods", p)
+    s = Scheduler(api.url)
+    wait_until("all pods refused", lambda: s.metrics().get('scheduler_pending_pods_by_reason{reason="error"}') == 20)
+    assert "secret-claim" not in s.page("/metrics")[2]
+
+
+if __name__ == "__main__":
+    run(pods_without_an_identity_of_their_own, answers_about_other_objects, texts_of_errors_are_no_labels)
