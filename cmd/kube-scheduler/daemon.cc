@@ -3,6 +3,8 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -50,6 +52,17 @@ sigset_t HandledSignals() {
   sigemptyset(&s);
   for (int n : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&s, n);
   return s;
+}
+
+// Ends the process although any other thread may be stuck, in the log for instance. The text goes to standard error
+// only when that takes it at once.
+[[noreturn]] void EndWithoutWaiting(std::string_view text) {
+  const std::string line = absl::StrCat("error: ", std::string(text), "\n");
+  pollfd error{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&error, 1, 0) == 1 && write(STDERR_FILENO, line.data(), std::min<size_t>(line.size(), PIPE_BUF)) < 0) {
+    // There is nobody left to tell.
+  }
+  _exit(1);
 }
 
 class Daemon {
@@ -557,7 +570,9 @@ int Daemon::Run() {
       recorders_.find(config_.scheduler_name)->second->Drain(absl::Seconds(1), [this] { EndNow("lost lease"); });
     };
     callbacks.on_released = [this] { released_.Raise(); };
-    callbacks.on_watchdog = [this] { EndNow("lost lease"); };
+    callbacks.on_watchdog = [](std::string_view why) {
+      EndWithoutWaiting(absl::StrCat("lost lease: ", std::string(why)));
+    };
     elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(),
                                                        recorders_.find(config_.scheduler_name)->second.get(), o,
                                                        std::move(callbacks));

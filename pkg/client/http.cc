@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kMaxStreamErrorBody = 1 << 20;
 constexpr absl::Duration kSlow = absl::Milliseconds(1);
+constexpr int kMinDepth = 4;     // requests in flight on a pipelined connection, however slow the server
 constexpr int kMaxAttempts = 3;  // over connections that turned out to be closed
 
 class Pool final : public ConnectionOwner, public std::enable_shared_from_this<Pool> {
@@ -268,12 +269,27 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
         best = NewConnection(Connection::Use::kPipeline);
         pipelines_.push_back(best);
       }
-      if (best == nullptr || best->in_flight() >= static_cast<size_t>(options_.pipeline_depth)) return;
+      if (best == nullptr || best->in_flight() >= Depth()) return;
       ExchangePtr e = std::move(waiting_pipelined_.front());
       waiting_pipelined_.pop_front();
       e->sent_at = Now();
       best->Send(std::move(e));
     }
+  }
+
+  // Returns how many requests may be in flight on one pipelined connection, from the measured time for each.
+  size_t Depth() const {
+    if (service_ <= absl::ZeroDuration()) return static_cast<size_t>(options_.pipeline_depth);
+    const double affordable = absl::FDivDuration(options_.pipeline_latency, service_);
+    return static_cast<size_t>(std::max(std::min<double>(affordable, options_.pipeline_depth), double{kMinDepth}));
+  }
+
+  // Returns when the request is given up, seen from now. The clock of a pipelined request starts again with each
+  // answer; that is looked up here, when its deadline has passed, and not written into every request at every answer.
+  absl::Duration DeadlineOf(const Exchange& e) const {
+    if (!e.request.pipeline) return e.deadline;
+    const auto c = e.connection.lock();
+    return std::max(e.deadline, (c != nullptr ? c->last_answer_at : last_pipelined_answer_) + e.timeout);
   }
 
   // How long the server had for it: since it was sent, or since the answer before it on its connection.
@@ -282,7 +298,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     if (c == nullptr) return;
     absl::Duration now = Now();
     service_ += (now - std::max(e.sent_at, c->last_answer_at) - service_) / 16;
-    c->last_answer_at = now;
+    c->last_answer_at = last_pipelined_answer_ = now;
   }
 
   std::shared_ptr<Connection> NewConnection(Connection::Use use) {
@@ -333,7 +349,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     absl::Duration now = Now(), next = absl::InfiniteDuration();
     std::vector<ExchangePtr> late;
     for (const ExchangePtr& e : live_) {
-      if (e->deadline <= now) {
+      if (e->deadline <= now && (e->deadline = DeadlineOf(*e)) <= now) {
         late.push_back(e);
       } else {
         next = std::min(next, e->deadline);
@@ -376,7 +392,8 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   std::vector<std::shared_ptr<Connection>> all_, idle_, pipelines_;
   int ordinary_ = 0;  // connections for ordinary requests, idle ones too
   std::deque<ExchangePtr> waiting_, waiting_pipelined_;
-  absl::Duration service_;  // of pipelined requests, a running average
+  absl::Duration service_;  // the server's time for a pipelined request, a running average
+  absl::Duration last_pipelined_answer_ = -absl::InfiniteDuration();  // steady clock
   std::vector<ExchangePtr> retry_;
   std::list<ExchangePtr> live_;
   Executor::TimerId timer_ = 0, sweep_ = 0;
@@ -436,6 +453,11 @@ absl::StatusOr<std::unique_ptr<HttpClient>> NewHttpClient(AsioExecutor* executor
   }
   return std::unique_ptr<HttpClient>(
       new SocketClient(std::make_shared<Pool>(executor, std::move(options), std::move(headers), std::move(tls))));
+}
+
+std::optional<absl::Duration> RetryDelay(const Reply& reply) {
+  if ((reply.status != 429 && reply.status < 500) || !reply.retry_after) return std::nullopt;
+  return std::min(absl::Seconds(*reply.retry_after), kMaxRetryDelay);
 }
 
 Reply DoBlocking(Executor* executor, HttpClient* client, Request request) {

@@ -33,8 +33,10 @@ struct Request {
   std::string target;  // path and query, percent-encoded, beginning with '/'
   std::string body;
   std::string_view content_type = "application/json";  // of the body; a literal. Not sent without a body
-  // The whole exchange, from the call (not from its turn in the rate limiter) to the last byte; 0: the client's
-  // default.
+  // The longest wait for the answer, from the call (not from its turn in the rate limiter) to the last byte; 0: the
+  // client's default. For a pipelined request it is the longest silence instead: it starts again with every answer that
+  // arrives on the request's connection, or, before the request has one, on any pipelined connection. A server that is
+  // slow but answers is therefore not taken for a dead one.
   absl::Duration timeout;
   bool pipeline = false;
   bool throttled = true;  // false: passes the rate limiter by (watches, leases)
@@ -49,13 +51,21 @@ struct Reply {
   int status = 0;  // HTTP status; 0: no answer
   std::string body;
   std::string content_type;
-  std::optional<int> retry_after;  // seconds, when the header is an integer
+  std::optional<int> retry_after;  // seconds, as sent, when the header is an integer; see RetryDelay
   std::string error;               // "EOF", "dial tcp 10.0.0.1:6443: connection refused", "timed out after 30s", ...
   // No answer, but the server may have received the whole request and acted on it. False: it cannot have.
   bool maybe_done = false;
   bool connection_reset = false;
   bool ok() const { return status >= 200 && status < 300; }
 };
+
+// The longest that a server's Retry-After is obeyed. A larger value, from a mistaken proxy for instance, would leave
+// the scheduler idle long after the server has recovered.
+inline constexpr absl::Duration kMaxRetryDelay = absl::Seconds(30);
+
+// Returns how long to wait before repeating a request that was answered with 429 or a status of 500 and above and an
+// integer Retry-After: at most kMaxRetryDelay. Returns nothing for every other answer.
+std::optional<absl::Duration> RetryDelay(const Reply& reply);
 
 // A streamed answer. on_head comes first, once, with the status (the body is still empty); then on_data as often as
 // there is data, each piece valid only during the call; then on_end once. A status outside 2xx is delivered whole: then
@@ -120,8 +130,11 @@ struct HttpOptions {
   // Shared by pipelined requests; more are opened while the server takes longer than a millisecond for each, since it
   // answers one request after another on a connection.
   int pipeline_connections = 4, slow_pipeline_connections = 32;
-  size_t max_waiting = 200'000;        // requests without a connection; more fail at once
-  int pipeline_depth = 128;            // requests in flight on each
+  size_t max_waiting = 200'000;  // requests without a connection; more fail at once
+  int pipeline_depth = 128;      // requests in flight on each, at most
+  // No more requests are put on a pipelined connection than the server answers there in about this time, so that what
+  // a lost connection leaves in doubt stays small when the server is slow.
+  absl::Duration pipeline_latency = absl::Seconds(5);
   size_t max_body_bytes = 256u << 20;  // of an answer that is not streamed; a larger one is an error
 };
 

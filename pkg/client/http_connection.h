@@ -76,8 +76,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool closing() const { return last_answer_; }
   bool used() const { return used_; }
   absl::Duration idle_since = absl::ZeroDuration();
-  absl::Duration last_answer_at = absl::ZeroDuration();  // of pipelined requests
-  uint64_t tls_generation = 0;                           // of the certificates it was opened with
+  absl::Duration last_answer_at = -absl::InfiniteDuration();  // of pipelined requests; steady clock
+  uint64_t tls_generation = 0;                                // of the certificates it was opened with
   Use use;
 
  private:

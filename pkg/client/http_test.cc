@@ -334,6 +334,94 @@ TEST_CASE("a slow server gets more connections for pipelined requests") {
   CHECK(most == 3);
 }
 
+TEST_CASE("a slow server that answers keeps its pipelined requests, however many wait") {
+  // Sixty requests at four milliseconds each take several times the timeout. Nothing is given up, because every answer
+  // shows that the server is alive; nor is the connection filled with more than it serves in the wanted latency.
+  Fixture f(
+      [&](const FakeRequest&, FakeServer::Turn& t) {
+        auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(4);
+        while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        t.Respond(201, "{}");
+      },
+      [](HttpOptions& o) {
+        o.pipeline_connections = o.slow_pipeline_connections = 1;
+        o.request_timeout = absl::Milliseconds(100);
+      });
+  Mailbox<std::string> done;
+  f.io.Run([&] {
+    for (int i = 0; i < 60; ++i) {
+      Request r = Post("/x", "{}");
+      r.pipeline = true;
+      f.client->Do(r, [&](Reply a) { done.Put(a.error); });
+    }
+  });
+  REQUIRE(done.WaitFor(60));
+  for (const std::string& error : done.values()) CHECK(error.empty());
+  CHECK(f.server.requests().size() == 60);
+}
+
+TEST_CASE("a server that stops answering loses its pipelined requests after the timeout") {
+  Fixture f(
+      [&](const FakeRequest& r, FakeServer::Turn& t) {
+        if (r.number < 3) {
+          t.Respond(201, "{}");
+        } else {
+          t.Hang();
+        }
+      },
+      [](HttpOptions& o) {
+        o.pipeline_connections = o.slow_pipeline_connections = 1;
+        o.request_timeout = absl::Milliseconds(100);
+      });
+  Mailbox<std::string> done;
+  f.io.Run([&] {
+    for (int i = 0; i < 5; ++i) {
+      Request r = Post("/x", "{}");
+      r.pipeline = true;
+      f.client->Do(r, [&](Reply a) { done.Put(a.error); });
+    }
+  });
+  REQUIRE(done.WaitFor(5));
+  auto errors = done.values();
+  CHECK(std::count(errors.begin(), errors.end(), "") == 2);
+  CHECK(std::count(errors.begin(), errors.end(), "no answer within 100ms") >= 1);
+}
+
+TEST_CASE("few requests are put on a slow server's connection") {
+  Mailbox<int> first;
+  std::atomic<bool> hang{false};
+  Fixture f(
+      [&](const FakeRequest&, FakeServer::Turn& t) {
+        if (hang) return t.Hang();
+        auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+        while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+        t.Respond(201, "{}");
+      },
+      [](HttpOptions& o) {
+        o.pipeline_connections = o.slow_pipeline_connections = 1;
+        o.pipeline_latency = absl::Milliseconds(10);
+      });
+  Mailbox<Reply> done;
+  const auto post = [&](int n) {
+    f.io.Run([&] {
+      for (int i = 0; i < n; ++i) {
+        Request r = Post("/x", "{}");
+        r.pipeline = true;
+        r.timeout = absl::Milliseconds(200);
+        f.client->Do(r, [&](Reply a) { done.Put(std::move(a)); });
+      }
+    });
+  };
+  post(40);  // teaches the client how slow this server is
+  REQUIRE(done.WaitFor(40));
+  hang = true;
+  post(40);
+  REQUIRE(done.WaitFor(80));
+  auto all = done.values();
+  // What was on the connection when it was given up may have been done; the others were never sent.
+  CHECK(std::count_if(all.begin(), all.end(), [](const Reply& r) { return r.maybe_done; }) <= 4);
+}
+
 TEST_CASE("what is pipelined behind a cut answer may have been done; behind Connection: close it is sent again") {
   Fixture f(
       [](const FakeRequest& r, FakeServer::Turn& t) {

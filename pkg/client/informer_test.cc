@@ -360,8 +360,8 @@ TEST_CASE("a server that says when to come again is asked then") {
   f.api.End();
   f.executor.Advance(absl::Milliseconds(1100));
   REQUIRE(f.api.calls.size() == 2);
-  for (auto [seconds, wait] : {std::pair(1, 1), std::pair(30, 30), std::pair(0, 1)}) {
-    f.api.Head(seconds == 30 ? 503 : 429, "Too many requests", nullptr, seconds);
+  for (auto [seconds, wait] : {std::pair(1, 1), std::pair(30, 30), std::pair(3600, 30), std::pair(0, 1)}) {
+    f.api.Head(seconds >= 30 ? 503 : 429, "Too many requests", nullptr, seconds);
     f.api.End();
     f.executor.Run();
     CHECK(f.executor.NextTimer() == absl::Seconds(wait));

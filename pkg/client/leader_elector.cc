@@ -162,10 +162,12 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
         changed_.wait_for(lock, absl::ToChronoNanoseconds(left));
         continue;
       }
+      // Nothing is logged here: whoever blocks the log, a full pipe at stderr for instance, may be the very reason why
+      // the I/O thread stands still.
+      const std::string text = absl::StrCat("the lease was not renewed for ", absl::FormatDuration(LeaseAge()),
+                                            " and the I/O thread has not noticed");
       lock.unlock();
-      LOG(ERROR) << "the lease was not renewed for " << absl::FormatDuration(LeaseAge())
-                 << " and the I/O thread has not noticed: giving up";
-      callbacks_.on_watchdog();
+      callbacks_.on_watchdog(text);
       return;
     }
   }

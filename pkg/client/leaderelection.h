@@ -125,8 +125,9 @@ struct LeaderElectorCallbacks {
   std::function<void()> on_started_leading;  // on the I/O thread
   std::function<void()> on_stopped_leading;  // on the I/O thread: the lease is lost for good, the process should end
   std::function<void()> on_released;         // after Release(): done, whether it worked or not
-  // The lease has gone by and on_stopped_leading did not get to run. On the watchdog's thread; should end the process.
-  std::function<void()> on_watchdog;
+  // The lease has gone by and on_stopped_leading did not get to run; the text says so. On the watchdog's thread. Must
+  // end the process without waiting for anything: neither locks nor the log, which another thread may hold up.
+  std::function<void(std::string_view why)> on_watchdog;
 };
 
 class LeaderElector {

@@ -416,7 +416,7 @@ TEST_CASE("the watchdog bites when the I/O thread hangs") {
   Mailbox<int> started, bitten;
   LeaderElectorCallbacks c;
   c.on_started_leading = [&] { started.Put(1); };
-  c.on_watchdog = [&] { bitten.Put(1); };
+  c.on_watchdog = [&](std::string_view) { bitten.Put(1); };
   std::unique_ptr<LeaderElector> elector;
   io.Run([&] {
     elector = std::make_unique<LeaderElector>(io.executor(), client->get(), nullptr, o, c);

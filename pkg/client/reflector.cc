@@ -156,9 +156,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   void OnHead(const Reply& head) {
     Active();
     if (!head.ok()) error_ = ErrorFrom(request_, head, resource_.name);
-    if ((head.status == 429 || head.status >= 500) && head.retry_after) {
-      retry_after_ = absl::Seconds(*head.retry_after);
-    }
+    if (const auto delay = RetryDelay(head)) retry_after_ = delay;
     if (head.ok() && !framer_) {
       stats_.watching = true;
       opened_ = true;

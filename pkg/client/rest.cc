@@ -199,16 +199,12 @@ struct Core : std::enable_shared_from_this<Core> {
     const Request& q = call->request;
     Told(q, reply);
     if (reply.status == 401) identity->Refused();
-    std::optional<int> wait;
-    if ((reply.status == 429 || reply.status >= 500) && reply.retry_after) {
-      wait = reply.retry_after;
-    } else if (reply.connection_reset && q.method == Method::kGet) {
-      wait = 1;
-    }
-    if (wait && call->attempt < kMaxAttempts && Now() + absl::Seconds(*wait) < call->deadline) {
-      VLOG(4) << "Got a Retry-After " << *wait << " response for attempt " << call->attempt << " to " << base
-              << q.target;
-      executor->After(absl::Seconds(*wait), [w = weak_from_this(), call] {
+    std::optional<absl::Duration> wait = RetryDelay(reply);
+    if (!wait && reply.connection_reset && q.method == Method::kGet) wait = absl::Seconds(1);
+    if (wait && call->attempt < kMaxAttempts && Now() + *wait < call->deadline) {
+      VLOG(4) << "Got a Retry-After " << absl::ToInt64Seconds(*wait) << " response for attempt " << call->attempt
+              << " to " << base << q.target;
+      executor->After(*wait, [w = weak_from_this(), call] {
         if (auto self = w.lock()) self->Start(call);
       });
       return;

@@ -105,6 +105,22 @@ TEST_CASE("a Retry-After is waited for and the request repeated, ten attempts in
   CHECK(f.api->calls.size() == 10);
 }
 
+TEST_CASE("a Retry-After of an hour is cut to thirty seconds") {
+  Fixture f;
+  Request r;
+  r.target = "/x";
+  r.timeout = absl::Seconds(100);
+  f.client->Do(r, [&](Reply a) { f.replies.push_back(std::move(a)); });
+  Reply busy;
+  busy.status = 429;
+  busy.retry_after = 3600;
+  f.api->last().done(busy);
+  f.executor.Advance(absl::Milliseconds(29'999));
+  CHECK(f.api->calls.size() == 1);
+  f.executor.Advance(absl::Milliseconds(1));
+  CHECK(f.api->calls.size() == 2);
+}
+
 TEST_CASE("no repeat without Retry-After, nor past the timeout; a reset connection is repeated for GET only") {
   Fixture f;
   f.Get("/x");
