@@ -124,8 +124,13 @@ with tempfile.TemporaryDirectory() as tmp:
     refused("quantity", "quantities must match", load('{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"},"status":{"capacity":{"cpu":"4 cores"}}}'))
     refused("no name", "metadata.name is missing", load('{"kind":"Node","apiVersion":"v1","metadata":{}}'))
     refused("twice", 'Node "x": Node "x" is there twice', load('{"kind":"Node","apiVersion":"v1","metadata":{"name":"x"}}' * 2))
+    refused("one uid twice", 'Pod "y": metadata.uid: "u-1" is the uid of Pod default/x already',
+            load("".join('{"kind":"Pod","apiVersion":"v1","metadata":{"name":"%s","uid":"u-1"},"spec":{"containers":[{"name":"c","image":"i"}]}}' % n for n in "xy")))
+    refused("one uid twice in a list", 'is the uid of Node x already', load('{"kind":"List","items":[{"kind":"Node","apiVersion":"v1","metadata":{"name":"x","uid":"u-1"}},'
+                                                                           '{"kind":"Pod","apiVersion":"v1","metadata":{"name":"y","uid":"u-1"}}]}'))
     refused("no kind", "without kind", load('{"metadata":{"name":"x"}}'))
     refused("bad YAML", "bad.yaml", load("kind: Pod\n  metadata: {", "bad.yaml"))
+    refused("an open quote at the end", "line 4, column 1: a quoted text is not closed before this", load('kind: Node\nmetadata:\n  name: "x\n', "bad.yaml"))
     refused("broken gzip", "bad.gz", load(gzip.compress(b'{"kind":"List"}')[:-9], "bad.gz"))
 
 # ---- requests ----

@@ -153,6 +153,41 @@ TEST_CASE("YAML lists are cut into elements too") {
   CHECK(r.found.size() == 2);
 }
 
+TEST_CASE("a quote that is not closed at the end is an error") {
+  for (const std::string& text :
+       std::vector<std::string>{"a: \"b", "a: \"b\n", "a: 'b\n", "a: \"b\n\n  \n", "a: \"b\n   ", "a: \"b\r\n",
+                                "a: 'b\r", "a: 1\n---\nb: [1, \"c\n", "a: \"b\\\n", "a: 1\n\"\n"}) {
+    INFO(text);
+    CHECK(ErrorOf(text).find("line ") == 0);
+  }
+  CHECK(One("a: \"b\n  c\"\n") == R"({"a":"b c"})");
+  CHECK(One("a: \"b\"\n...\n") == R"({"a":"b"})");
+  CHECK(One("a: 1\n# end\n\n") == R"({"a":1})");
+  CHECK(One("a: |\n  b\n") == R"({"a":"b\n"})");
+  CHECK(One("a: |+\n  b\n\n") == R"({"a":"b\n\n"})");
+  CHECK(One("a: |\n  b") == R"({"a":"b"})");
+  CHECK(One("a: it's\n") == R"({"a":"it's"})");
+}
+
+TEST_CASE("aliases unfold to no more than a small multiple of the text") {
+  // Every line is ten of the line before: 10^5 in 500 bytes are read, 10^6 are not.
+  auto lines = [](int n) {
+    std::string text = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
+    for (int i = 1; i < n; ++i) {
+      absl::StrAppend(&text, "a", i, ": &a", i, " [*a", i - 1);
+      for (int k = 0; k < 9; ++k) absl::StrAppend(&text, ", *a", i - 1);
+      text += "]\n";
+    }
+    return text;
+  };
+  CHECK(One(lines(4)).size() > 10'000);
+  CHECK(ErrorOf(lines(6)).find("aliases unfold to too much") != std::string::npos);
+  // A long list of equal nodes is no attack.
+  std::string nodes = "node: &node {metadata: {labels: {a: b}}, status: {capacity: {cpu: 4, memory: 8Gi}}}\nitems:\n";
+  for (int i = 0; i < 20'000; ++i) nodes += "- {<<: *node, n: 1}\n";
+  CHECK(One(nodes).size() > 1'000'000);
+}
+
 TEST_CASE("aliases and merge keys are unfolded") {
   CHECK(One("a: &x {k: 1, l: 2}\nb: *x\nc: {<<: *x, l: 3}\n") ==
         R"({"a":{"k":1,"l":2},"b":{"k":1,"l":2},"c":{"k":1,"l":3}})");

@@ -17,8 +17,10 @@
 namespace berth::api {
 namespace {
 
-// What aliases may unfold to, in values and 16-byte pieces of text, for one document.
-constexpr size_t kMostUnfolded = 10'000'000;
+// What the aliases of a text may unfold to over all its documents, in values and 16-byte pieces of text: so many, and
+// so many more for each byte of the text. A text of 500 bytes cannot become gigabytes.
+constexpr size_t kMostUnfolded = 200'000;
+constexpr size_t kMostUnfoldedPerByte = 2;
 
 struct Value;
 using ValuePtr = std::shared_ptr<const Value>;
@@ -122,9 +124,10 @@ void EmitPlain(std::string_view s, DocumentBuilder& b) {
 // Turns values into documents.
 class Emitter {
  public:
+  explicit Emitter(size_t text_bytes) : most_unfolded_(kMostUnfolded + kMostUnfoldedPerByte * text_bytes) {}
+
   void Emit(const ValuePtr& value, Document* out) {
     DocumentBuilder builder(out);
-    unfolded_ = 0;
     One(value, false, builder);
   }
 
@@ -136,7 +139,7 @@ class Emitter {
       in_alias = true;
     }
     if (in_alias) unfolded_ += 1 + v->text.size() / 16;
-    if (unfolded_ > kMostUnfolded) StopAt(given->mark, "aliases unfold to too much");
+    if (unfolded_ > most_unfolded_) StopAt(given->mark, "aliases unfold to too much");
     switch (v->kind) {
       case Value::Kind::kScalar:
         v->plain ? EmitPlain(v->text, b) : b.String(v->text);
@@ -173,7 +176,7 @@ class Emitter {
 
   void Merge(const ValuePtr& given, absl::flat_hash_set<std::string>* own, DocumentBuilder& b) {
     const Value* v = given->alias ? given->children[0].get() : given.get();
-    if (++unfolded_ > kMostUnfolded) StopAt(given->mark, "aliases unfold to too much");
+    if (++unfolded_ > most_unfolded_) StopAt(given->mark, "aliases unfold to too much");
     if (v->kind == Value::Kind::kMap) {
       Members(*v, true, *own, b);
       own->insert(v->keys.begin(), v->keys.end());
@@ -184,13 +187,14 @@ class Emitter {
     }
   }
 
+  const size_t most_unfolded_;
   size_t unfolded_ = 0;
 };
 
 // Builds values from events and hands them to the sink.
 class Handler : public YAML::EventHandler {
  public:
-  explicit Handler(JsonSink& sink) : sink_(sink) {}
+  Handler(JsonSink& sink, size_t text_bytes) : sink_(sink), emitter_(text_bytes) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     // At a token that cannot begin a document, such as "}", yaml-cpp finds empty ones for ever.
@@ -327,8 +331,17 @@ class Handler : public YAML::EventHandler {
 }  // namespace
 
 absl::Status ReadYaml(std::string_view text, JsonSink& sink) {
-  std::istringstream in{std::string(text)};
-  Handler handler(sink);
+  // yaml-cpp takes a quoted text as closed where the input ends behind a line break. With the mark that ends a document
+  // behind it, an unclosed quote is the error that it should be; a text without a line break at its end needs no mark,
+  // and with one its last block text would gain a line break.
+  std::string marked(text);
+  size_t last = text.find_last_not_of(" \t");
+  if (last != std::string_view::npos && (text[last] == '\n' || text[last] == '\r')) {
+    if (text.back() != '\n') marked += '\n';
+    marked += "...\n";
+  }
+  std::istringstream in{std::move(marked)};
+  Handler handler(sink, text.size());
   try {
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(handler)) {
@@ -336,8 +349,9 @@ absl::Status ReadYaml(std::string_view text, JsonSink& sink) {
   } catch (const Stop& stop) {
     return stop.status;
   } catch (const YAML::Exception& e) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("line ", e.mark.line + 1, ", column ", e.mark.column + 1, ": ", e.msg));
+    bool open_quote = e.msg == YAML::ErrorMsg::EOF_IN_SCALAR || e.msg == YAML::ErrorMsg::DOC_IN_SCALAR;
+    return absl::InvalidArgumentError(absl::StrCat("line ", e.mark.line + 1, ", column ", e.mark.column + 1, ": ",
+                                                   open_quote ? "a quoted text is not closed before this" : e.msg));
   }
   return absl::OkStatus();
 }

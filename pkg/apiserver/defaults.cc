@@ -252,7 +252,8 @@ void ApplyDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) 
     Each(spec, "containers", RequestsFromLimits);
   } else if (kind == "Node") {
     const Value* meta = object->Find("metadata");
-    if (meta != nullptr && !meta->Str("name").empty()) Default(object->Child("spec"), "externalID", meta->Str("name"));
+    std::string name(meta == nullptr ? std::string_view() : meta->Str("name"));  // a copy: adding spec moves metadata
+    if (!name.empty()) Default(object->Child("spec"), "externalID", name);
     With(*object, "status", [](Value& status) {
       const Value* capacity = status.Find("capacity");
       const Value* allocatable = status.Find("allocatable");

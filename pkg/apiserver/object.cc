@@ -130,6 +130,7 @@ ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv) {
 
 ObjectPtr WithResourceVersion(const Object& o, uint64_t rv) {
   auto copy = std::make_shared<Object>(o);
+  copy->added_frames.clear();
   copy->rv = rv;
   std::string text = std::to_string(rv);
   copy->body.replace(o.rv_begin, o.rv_end - o.rv_begin, text);

@@ -1,6 +1,7 @@
 // A stored object: an immutable JSON text with what lists and watches need to know about it.
 //
-// Made once for each change and shared by everyone who reads it: lists, watch events, answers. Thread-safe.
+// Made once for each change and shared by everyone who reads it: lists, watch events, answers. Belongs to the thread
+// of the store.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,10 @@ struct Object {
   std::string body;
   uint32_t self_begin = 0, self_end = 0;  // metadata.selfLink inside body, without quotes; equal when there is none
   uint32_t rv_begin = 0, rv_end = 0;      // metadata.resourceVersion inside body, without quotes
+
+  // The watch event ADDED in each of the resource's versions, as long as a watcher still has to read it. Filled in by
+  // watch.cc.
+  mutable std::vector<std::weak_ptr<const std::string>> added_frames;
 
   // "namespace/name", or the name of cluster-wide ones: the order of lists.
   std::string Key() const { return ns.empty() ? name : ns + "/" + name; }

@@ -1,5 +1,7 @@
 #include "pkg/apiserver/patch.h"
 
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -11,6 +13,43 @@ namespace berth::apiserver {
 namespace {
 
 // ---- JSON Patch ---------------------------------------------------------------------------------
+
+// Kubernetes' own limits: a patch has at most this many operations, and its copies add at most this many bytes.
+constexpr size_t kMostOperations = 10'000;
+constexpr size_t kMostCopiedBytes = size_t{3} * 1024 * 1024;
+// Values that the operations of a patch may look at or move, over all: an insertion at the front of a list moves the
+// whole list. No patch that a program makes comes near.
+constexpr size_t kMostWork = 20'000'000;
+
+// How many values `v` consists of, itself included.
+size_t Count(const Value& v) {
+  size_t n = 1;
+  for (const Value& e : v.items) n += Count(e);
+  return n;
+}
+
+// What the operations of one patch have cost so far.
+class Budget {
+ public:
+  absl::Status Work(size_t values) {
+    work_ += values;
+    if (work_ <= kMostWork) return absl::OkStatus();
+    return util::InvalidArgument(
+        absl::StrCat("The JSON patch is too much work: its operations touch more than ", kMostWork, " values"));
+  }
+  absl::Status Copy(const Value& v) {
+    copied_ += ToJson(v).size();
+    if (copied_ > kMostCopiedBytes) {
+      return util::InvalidArgument(
+          absl::StrCat("Unable to complete the copy, the accumulated size increase of copy is ", copied_,
+                       ", exceeding the limit ", kMostCopiedBytes));
+    }
+    return Work(Count(v));
+  }
+
+ private:
+  size_t work_ = 0, copied_ = 0;
+};
 
 std::vector<std::string> PointerParts(std::string_view pointer) {
   std::vector<std::string> parts;
@@ -68,7 +107,7 @@ const Value* Lookup(Value* root, std::string_view pointer) {
   return Index(parts.back(), c->items.size(), &k) && k < c->items.size() ? &c->items[k] : nullptr;
 }
 
-absl::Status PatchAdd(Value* root, const std::string& pointer, Value v) {
+absl::Status PatchAdd(Value* root, const std::string& pointer, Value v, Budget* budget) {
   auto parts = PointerParts(pointer);
   if (parts.empty()) {
     *root = std::move(v);
@@ -85,16 +124,18 @@ absl::Status PatchAdd(Value* root, const std::string& pointer, Value v) {
   size_t k = 0;
   if (!Index(parts.back(), c->items.size(), &k) || k > c->items.size())
     return util::InvalidArgument(absl::StrCat("Unable to access invalid index: ", parts.back()));
+  BERTH_RETURN_IF_ERROR(budget->Work(c->items.size() - k));
   c->items.insert(c->items.begin() + static_cast<ptrdiff_t>(k), std::move(v));
   return absl::OkStatus();
 }
 
-absl::Status PatchRemove(Value* root, const std::string& pointer) {
+absl::Status PatchRemove(Value* root, const std::string& pointer, Budget* budget) {
   auto parts = PointerParts(pointer);
   Value* c = parts.empty() ? nullptr : Container(root, parts);
   if (c == nullptr)
     return util::InvalidArgument(
         absl::StrCat("jsonpatch remove operation does not apply: doc is missing path: ", pointer));
+  BERTH_RETURN_IF_ERROR(budget->Work(c->items.size()));
   if (c->IsObject()) {
     if (c->Find(parts.back()) == nullptr)
       return util::InvalidArgument(absl::StrCat("Unable to remove nonexistent key: ", parts.back()));
@@ -106,6 +147,47 @@ absl::Status PatchRemove(Value* root, const std::string& pointer) {
     return util::InvalidArgument(absl::StrCat("Unable to remove invalid index: ", parts.back()));
   c->items.erase(c->items.begin() + static_cast<ptrdiff_t>(k));
   return absl::OkStatus();
+}
+
+absl::Status PatchReplace(Value* root, const std::string& pointer, Value v) {
+  if (PointerParts(pointer).empty()) {
+    return util::InvalidArgument(
+        absl::StrCat("jsonpatch replace operation does not apply: doc is missing path: ", pointer));
+  }
+  const Value* old = Lookup(root, pointer);
+  if (old == nullptr) {
+    return util::InvalidArgument(
+        absl::StrCat("jsonpatch replace operation does not apply: doc is missing key: ", pointer));
+  }
+  *const_cast<Value*>(old) = std::move(v);  // `root` is ours to change
+  return absl::OkStatus();
+}
+
+// One operation of a JSON Patch.
+absl::Status ApplyOperation(Value* object, const Value& op, Budget* budget) {
+  std::string kind(op.Str("op")), path(op.Str("path")), from(op.Str("from"));
+  const Value* value = op.Find("value");
+  if (kind == "add") return PatchAdd(object, path, value == nullptr ? Value() : *value, budget);
+  if (kind == "remove") return PatchRemove(object, path, budget);
+  if (kind == "replace") return PatchReplace(object, path, value == nullptr ? Value() : *value);
+  if (kind == "move" || kind == "copy") {
+    const Value* source = Lookup(object, from);
+    if (source == nullptr) {
+      return util::InvalidArgument(
+          absl::StrCat("jsonpatch ", kind, " operation does not apply: doc is missing from path: ", from));
+    }
+    BERTH_RETURN_IF_ERROR(kind == "copy" ? budget->Copy(*source) : budget->Work(Count(*source)));
+    Value copy = *source;
+    if (kind == "move") BERTH_RETURN_IF_ERROR(PatchRemove(object, from, budget));
+    return PatchAdd(object, path, std::move(copy), budget);
+  }
+  if (kind == "test") {
+    const Value* found = Lookup(object, path);
+    if (value != nullptr) BERTH_RETURN_IF_ERROR(budget->Work(Count(*value)));
+    bool same = found == nullptr ? value == nullptr || value->IsNull() : value != nullptr && *found == *value;
+    return same ? absl::OkStatus() : util::InvalidArgument(absl::StrCat("Testing value ", path, " failed"));
+  }
+  return util::InvalidArgument(absl::StrCat("Unexpected kind: ", kind));
 }
 
 // ---- strategic merge ----------------------------------------------------------------------------
@@ -135,10 +217,47 @@ Value Cleaned(const Value& v) {
   return out;
 }
 
-bool SameKey(const Value& a, const Value& b, std::string_view key) {
-  const Value* x = a.Find(key);
-  const Value* y = b.Find(key);
-  return x != nullptr && y != nullptr && x->text() == y->text();
+// The members that a patch removes. Of members with equal names the last one counts.
+absl::flat_hash_set<std::string> NullKeys(const Value& patch) {
+  absl::flat_hash_set<std::string> out;
+  for (size_t i = 0; i < patch.keys.size(); ++i) {
+    if (patch.items[i].IsNull() && patch.Find(patch.keys[i]) == &patch.items[i]) out.insert(patch.keys[i]);
+  }
+  return out;
+}
+
+// The text of the member that identifies a list's element; nullptr when the element has none.
+const std::string* MergeKey(const Value& element, std::string_view key) {
+  const Value* v = element.Find(key);
+  return v == nullptr ? nullptr : &v->text();
+}
+
+using Places = absl::flat_hash_map<std::string, size_t>;
+
+// Where the elements of a list stand, by their merge key; of equal keys the first one counts.
+Places PlacesOf(const Value& list, std::string_view key) {
+  Places out;
+  out.reserve(list.items.size());
+  for (size_t i = 0; i < list.items.size(); ++i) {
+    if (const std::string* k = MergeKey(list.items[i], key)) out.emplace(*k, i);
+  }
+  return out;
+}
+
+// Brings the elements that `order` names into its order; the others keep their places behind them.
+void SortBy(const Value& order, std::string_view key, Value* list) {
+  Places rank = PlacesOf(order, key);
+  std::vector<std::pair<size_t, size_t>> places;
+  for (size_t i = 0; i < list->items.size(); ++i) {
+    const std::string* k = MergeKey(list->items[i], key);
+    auto it = k == nullptr ? rank.end() : rank.find(*k);
+    places.emplace_back(it == rank.end() ? order.items.size() : it->second, i);
+  }
+  std::sort(places.begin(), places.end());
+  std::vector<Value> sorted;
+  sorted.reserve(places.size());
+  for (auto [_, i] : places) sorted.push_back(std::move(list->items[i]));
+  list->items = std::move(sorted);
 }
 
 absl::Status MergeList(Value* list, const Value& patch, const FieldDef& f, const Value* order) {
@@ -149,33 +268,46 @@ absl::Status MergeList(Value* list, const Value& patch, const FieldDef& f, const
     *list = Cleaned(patch);
     return absl::OkStatus();
   }
+  Places places = PlacesOf(*list, f.merge_key);
+  std::vector<bool> gone(list->items.size());
   for (const Value& e : patch.items) {
     if (!e.IsObject() || e.Find(f.merge_key) == nullptr) {
       return util::InvalidArgument(
           absl::StrCat("map: ", ToSortedJson(e), " does not contain declared merge key: ", f.merge_key));
     }
-    auto same = std::find_if(list->items.begin(), list->items.end(),
-                             [&](const Value& old) { return SameKey(old, e, f.merge_key); });
+    const std::string& key = *MergeKey(e, f.merge_key);
+    auto same = places.find(key);
     if (e.Str(kDirective) == "delete") {
-      if (same != list->items.end()) list->items.erase(same);
-    } else if (same == list->items.end()) {
+      if (same == places.end()) continue;
+      gone[same->second] = true;
+      places.erase(same);
+    } else if (same == places.end()) {
+      places.emplace(key, list->items.size());
       list->Append(Cleaned(e));
+      gone.push_back(false);
     } else {
-      BERTH_RETURN_IF_ERROR(StrategicMerge(&*same, e, f.type));
+      BERTH_RETURN_IF_ERROR(StrategicMerge(&list->items[same->second], e, f.type));
     }
   }
-  if (order != nullptr && order->IsArray()) {
-    // Elements that the order names come in that order; the others keep their places behind those they followed.
-    auto rank = [&](const Value& v) {
-      for (size_t i = 0; i < order->items.size(); ++i) {
-        if (SameKey(order->items[i], v, f.merge_key)) return i;
-      }
-      return order->items.size();
-    };
-    std::stable_sort(list->items.begin(), list->items.end(),
-                     [&](const Value& a, const Value& b) { return rank(a) < rank(b); });
-  }
+  size_t at = 0;
+  std::erase_if(list->items, [&](const Value&) { return gone[at++]; });
+  if (order != nullptr && order->IsArray()) SortBy(*order, f.merge_key, list);
   return absl::OkStatus();
+}
+
+// The members of a set of plain values, as texts that tell strings from numbers.
+absl::flat_hash_set<std::string> TextsOf(const Value& list) {
+  absl::flat_hash_set<std::string> out;
+  for (const Value& e : list.items) out.insert(ToJson(e));
+  return out;
+}
+
+// Appends the values that the list does not have.
+void MergeSet(const Value& patch, Value* list) {
+  absl::flat_hash_set<std::string> have = TextsOf(*list);
+  for (const Value& e : patch.items) {
+    if (have.insert(ToJson(e)).second) list->Append(e);
+  }
 }
 
 }  // namespace
@@ -184,41 +316,12 @@ absl::Status ApplyJsonPatch(Value* object, const Value& operations) {
   if (!operations.IsArray()) {
     return util::InvalidArgument("json: cannot unmarshal object into Go value of type jsonpatch.Patch");
   }
-  for (const Value& op : operations.items) {
-    std::string kind(op.Str("op")), path(op.Str("path")), from(op.Str("from"));
-    const Value* value = op.Find("value");
-    absl::Status done;
-    if (kind == "add") {
-      done = PatchAdd(object, path, value == nullptr ? Value() : *value);
-    } else if (kind == "remove") {
-      done = PatchRemove(object, path);
-    } else if (kind == "replace") {
-      if (Lookup(object, path) == nullptr) {
-        done = util::InvalidArgument(
-            absl::StrCat("jsonpatch replace operation does not apply: doc is missing key: ", path));
-      } else {
-        done = PatchRemove(object, path);
-        if (done.ok()) done = PatchAdd(object, path, value == nullptr ? Value() : *value);
-      }
-    } else if (kind == "move" || kind == "copy") {
-      const Value* source = Lookup(object, from);
-      if (source == nullptr) {
-        done = util::InvalidArgument(
-            absl::StrCat("jsonpatch ", kind, " operation does not apply: doc is missing from path: ", from));
-      } else {
-        Value copy = *source;
-        if (kind == "move") done = PatchRemove(object, from);
-        if (done.ok()) done = PatchAdd(object, path, std::move(copy));
-      }
-    } else if (kind == "test") {
-      const Value* found = Lookup(object, path);
-      bool same = found == nullptr ? value == nullptr || value->IsNull() : value != nullptr && *found == *value;
-      if (!same) done = util::InvalidArgument(absl::StrCat("Testing value ", path, " failed"));
-    } else {
-      done = util::InvalidArgument(absl::StrCat("Unexpected kind: ", kind));
-    }
-    if (!done.ok()) return done;
+  if (operations.items.size() > kMostOperations) {
+    return util::InvalidArgument(absl::StrCat("The allowed maximum operations in a JSON patch is ", kMostOperations,
+                                              ", got ", operations.items.size()));
   }
+  Budget budget;
+  for (const Value& op : operations.items) BERTH_RETURN_IF_ERROR(ApplyOperation(object, op, &budget));
   return absl::OkStatus();
 }
 
@@ -228,11 +331,11 @@ void MergePatch(Value* object, const Value& patch) {
     return;
   }
   if (!object->IsObject()) *object = Value::Object();
+  object->EraseAll(NullKeys(patch));
   for (size_t i = 0; i < patch.keys.size(); ++i) {
     const Value& p = patch.items[i];
-    if (p.IsNull()) {
-      object->Erase(patch.keys[i]);
-    } else if (p.IsObject()) {
+    if (p.IsNull() || patch.Find(patch.keys[i]) != &p) continue;
+    if (p.IsObject()) {
       MergePatch(&object->Child(patch.keys[i]), p);
     } else {
       object->Set(patch.keys[i], p);
@@ -255,27 +358,25 @@ absl::Status StrategicMerge(Value* object, const Value& patch, const TypeDef* ty
   }
   if (!object->IsObject()) *object = Value::Object();
   if (const Value* retain = patch.Find(kRetainKeys); retain != nullptr && retain->IsArray()) {
-    std::vector<std::string> gone;
+    absl::flat_hash_set<std::string> kept, gone;
+    for (const Value& k : retain->items) kept.insert(k.text());
     for (const std::string& key : object->keys) {
-      if (std::none_of(retain->items.begin(), retain->items.end(), [&](const Value& k) { return k.text() == key; }))
-        gone.push_back(key);
+      if (!kept.contains(key)) gone.insert(key);
     }
-    for (const std::string& key : gone) object->Erase(key);
+    object->EraseAll(gone);
   }
+  object->EraseAll(NullKeys(patch));
   for (size_t i = 0; i < patch.keys.size(); ++i) {
     const std::string& key = patch.keys[i];
     const Value& p = patch.items[i];
     if (key.starts_with(kDeleteFromList)) {
       Value* list = object->Find(key.substr(kDeleteFromList.size()));
       if (list == nullptr) continue;
-      for (const Value& gone : p.items) std::erase(list->items, gone);
+      absl::flat_hash_set<std::string> gone = TextsOf(p);
+      std::erase_if(list->items, [&](const Value& e) { return gone.contains(ToJson(e)); });
       continue;
     }
-    if (key.starts_with('$')) continue;
-    if (p.IsNull()) {
-      object->Erase(key);
-      continue;
-    }
+    if (key.starts_with('$') || p.IsNull() || patch.Find(key) != &p) continue;
     const FieldDef* f = type == nullptr ? nullptr : type->Find(key);
     if (p.IsObject()) {
       bool typed = f != nullptr && f->kind == FieldDef::Kind::kStruct && f->shape == FieldDef::Shape::kOne;
@@ -287,9 +388,7 @@ absl::Status StrategicMerge(Value* object, const Value& patch, const TypeDef* ty
     } else if (p.IsArray() && f != nullptr && f->merge_primitives) {
       Value* list = object->Find(key);
       if (list == nullptr) list = &object->Set(key, Value::Array());
-      for (const Value& e : p.items) {
-        if (std::find(list->items.begin(), list->items.end(), e) == list->items.end()) list->Append(e);
-      }
+      MergeSet(p, list);
     } else {
       object->Set(key, Cleaned(p));
     }

@@ -135,7 +135,6 @@ std::optional<ApiError> Registry::AdmitPod(Value* pod) {
 }
 
 void Registry::PrepareForCreate(const ResourceInfo& r, Value* v) {
-  Value& meta = v->Child("metadata");
   if (r.kind == "Pod") {
     Value status = Value::Object();
     status.Set("phase", Value::String("Pending"));
@@ -156,7 +155,7 @@ void Registry::PrepareForCreate(const ResourceInfo& r, Value* v) {
   } else if (r.has_generation) {
     v->Erase("status");
   }
-  if (r.has_generation || r.kind == "PriorityClass") meta.Set("generation", Value::Int(1));
+  if (r.has_generation || r.kind == "PriorityClass") v->Child("metadata").Set("generation", Value::Int(1));
 }
 
 Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::string_view ns, Value v) {
@@ -256,10 +255,9 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
   const Value& old_meta = *before.Find("metadata");
 
   ApplyDefaults(r, r.versions[version], &v);
-  Value& now = *v.Find("metadata");
   if (how.subresource == "status") {
     SetOrErase(&v, "spec", before.Find("spec"));
-    if (r.kind == "Pod") SetOrErase(&now, "ownerReferences", old_meta.Find("ownerReferences"));
+    if (r.kind == "Pod") SetOrErase(v.Find("metadata"), "ownerReferences", old_meta.Find("ownerReferences"));
   } else if (how.subresource == "finalize") {
     SetOrErase(&v, "status", before.Find("status"));
   } else {
@@ -475,6 +473,7 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
   if (r.namespaced && meta->Str("namespace").empty()) meta->Set("namespace", Value::String("default"));
   if (!r.namespaced) meta->Erase("namespace");
   if (meta->Str("uid").empty()) meta->Set("uid", Value::String(NewUid()));
+  std::string uid(meta->Str("uid"));
   std::string ns(r.namespaced ? meta->Str("namespace") : std::string_view());
   static const ResourceInfo* namespaces = FindResource("", "v1", "namespaces");
   if (r.namespaced && store_->Get(*namespaces, "", ns) == nullptr) {
@@ -485,6 +484,11 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
   }
   if (store_->Get(r, ns, name) != nullptr && r.kind != "Namespace") {
     return absl::StrCat(r.kind, " ", Quote(ns.empty() ? name : absl::StrCat(ns, "/", name)), " is there twice");
+  }
+  auto [owner, is_new] = loaded_uids_.emplace(uid, absl::StrCat(r.kind, " ", ns.empty() ? name : ns + "/" + name));
+  if (!is_new) {
+    return absl::StrCat("metadata.uid: ", Quote(uid), " is the uid of ", owner->second,
+                        " already; every object needs a uid of its own");
   }
   if (verbatim) {
     store_->Put(r, MakeVerbatimObject(r, v, store_->NextRv()));
@@ -508,6 +512,7 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
 }
 
 void Registry::CreateInitialObjects(int64_t secure_port) {
+  loaded_uids_.clear();
   const ResourceInfo* namespaces = FindResource("", "v1", "namespaces");
   for (std::string_view name : {"default", "kube-public", "kube-system"}) {
     Value v = Value::Object();

@@ -3,6 +3,8 @@
 //
 // Works on decoded values and writes to the store; knows nothing of HTTP. Owned by one thread.
 #pragma once
+#include <absl/container/flat_hash_map.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,10 +60,11 @@ class Registry {
                                const Value* annotations);
 
   // Stores an object of a file. Verbatim: as it is, but for what every stored object has (uid, namespace, version).
-  // Otherwise with the server's defaulting and without validation. The error names what is wrong.
+  // Otherwise with the server's defaulting and without validation. The error names what is wrong, such as a uid that
+  // another object of the files has.
   std::optional<std::string> Load(const ResourceInfo& r, size_t version, Value v, bool verbatim);
 
-  // The namespaces and the service that a new cluster has.
+  // The namespaces and the service that a new cluster has. Nothing is loaded after this.
   void CreateInitialObjects(int64_t secure_port);
 
   std::string NowText() const;  // RFC 3339, whole seconds
@@ -84,6 +87,7 @@ class Registry {
   mutable std::string now_text_;
   uint64_t random_ = 0;
   uint32_t next_ip_ = 1;
+  absl::flat_hash_map<std::string, std::string> loaded_uids_;  // the object of each uid, while files are loaded
 };
 
 }  // namespace berth::apiserver

@@ -227,5 +227,67 @@ TEST_CASE("finalizers hold an object until the last one goes") {
   CHECK(w.store.Get(w.pods, "ns", "f") == nullptr);
 }
 
+TEST_CASE("objects without spec or with their members in another order are completed") {
+  World w;
+  auto node = w.registry.Create(w.nodes, 0, "",
+                                w.Parse(R"({"metadata":{"name":"a-name-that-is-long-enough-for-the-heap"}})", w.nodes));
+  Value made = ToValue(w.nodes, 0, *std::get<ObjectPtr>(node));
+  CHECK(made.At({"spec", "externalID"})->text() == "a-name-that-is-long-enough-for-the-heap");
+
+  const ResourceInfo& sets = *FindResource("apps", "v1", "replicasets");
+  auto set = w.registry.Create(
+      sets, 1, "ns",
+      w.Parse(R"({"status":{"replicas":7},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":
+        {"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}},"metadata":{"name":"web"}})",
+              sets));
+  made = ToValue(sets, 1, *std::get<ObjectPtr>(set));
+  CHECK(made.At({"metadata", "generation"})->AsInt() == 1);
+  CHECK(made.At({"metadata", "name"})->text() == "web");
+  CHECK(made.At({"status", "replicas"})->AsInt() == 0);
+
+  // A write of the status takes everything else from before, wherever it stood.
+  w.Pod("p");
+  Value pod = w.Now("p");
+  Value turned = Value::Object();
+  turned.Set("status", *pod.Find("status"));
+  turned.Set("metadata", *pod.Find("metadata"));
+  turned.Child("metadata").Set("ownerReferences", Value::Array()).Append(Value::Object());
+  auto written = w.registry.Update(w.pods, 0, "ns", "p", std::move(turned), {"status", false});
+  REQUIRE(std::holds_alternative<ObjectPtr>(written));
+  CHECK(w.Now("p").At({"metadata", "ownerReferences"}) == nullptr);
+  CHECK(w.Now("p").At({"spec", "containers"}) != nullptr);
+}
+
+TEST_CASE("watchers that start at the beginning share the texts they are sent") {
+  struct Keeper : WatchSink {
+    std::vector<Frame> frames;
+    void Send(const Frame& f) override { frames.push_back(f); }
+    void Finish() override {}
+  };
+  World w;
+  const ResourceInfo& budgets = *FindResource("policy", "v1", "poddisruptionbudgets");
+  w.Pod("a");
+  REQUIRE(std::holds_alternative<ObjectPtr>(
+      w.registry.Create(budgets, 1, "ns", w.Parse(R"({"metadata":{"name":"b"}})", budgets))));
+  for (const auto& [r, version] : {std::pair(&w.pods, size_t{0}), std::pair(&budgets, size_t{1})}) {
+    Keeper one, two;
+    Watch first(&w.store, r, version, ObjectSelector(), &one), second(&w.store, r, version, ObjectSelector(), &two);
+    REQUIRE((first.Start({true, 0}) && second.Start({true, 0})));
+    REQUIRE((one.frames.size() == 1 && two.frames.size() == 1));
+    CHECK(one.frames[0] == two.frames[0]);
+    // And so are those of changes, in every version.
+    REQUIRE(std::holds_alternative<ObjectPtr>(w.registry.Create(
+        *r, version, "ns",
+        w.Parse(R"({"metadata":{"name":"later"},"spec":{"containers":[{"name":"c","image":"i"}]}})", *r))));
+    REQUIRE((one.frames.size() == 2 && two.frames.size() == 2));
+    CHECK(one.frames[1] == two.frames[1]);
+    // Nothing is kept for those that have read it.
+    std::weak_ptr<const std::string> first_frame = one.frames[0];
+    one.frames.clear();
+    two.frames.clear();
+    CHECK(first_frame.expired());
+  }
+}
+
 }  // namespace
 }  // namespace berth::apiserver

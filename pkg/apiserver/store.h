@@ -31,6 +31,8 @@ struct Event {
   // Chunks of HTTP/1.1 in the resource's first version: as ADDED, as MODIFIED, as DELETED, and as DELETED with the old
   // state. Filled in by FrameOf.
   mutable std::shared_ptr<const std::string> frames[4];
+  // The same in the other versions, four for each, as long as a watcher still has to read them.
+  mutable std::vector<std::weak_ptr<const std::string>> other_frames;
 };
 using EventPtr = std::shared_ptr<const Event>;
 

@@ -49,7 +49,21 @@ int64_t Value::AsInt() const {
   return r.ec == std::errc() && r.ptr == text_.data() + text_.size() ? n : 0;
 }
 
+const Value* Value::FindIndexed(std::string_view key) const {
+  if (index_.places == nullptr || index_.covered > keys.size()) {
+    index_.places = std::make_unique<absl::flat_hash_map<std::string, uint32_t>>();
+    index_.covered = 0;
+  }
+  for (; index_.covered < keys.size(); ++index_.covered) {
+    (*index_.places)[keys[index_.covered]] = static_cast<uint32_t>(index_.covered);
+  }
+  auto it = index_.places->find(absl::string_view(key.data(), key.size()));
+  return it == index_.places->end() ? nullptr : &items[it->second];
+}
+
 const Value* Value::Find(std::string_view key) const {
+  constexpr size_t kMostSearched = 32;  // comparing this many keys is cheaper than hashing one
+  if (keys.size() > kMostSearched) return FindIndexed(key);
   for (size_t i = keys.size(); i-- > 0;) {
     if (keys[i] == key) return &items[i];
   }
@@ -94,12 +108,30 @@ Value& Value::Child(std::string_view key) {
 }
 
 void Value::Erase(std::string_view key) {
+  if (Find(key) == nullptr) return;
+  index_.places.reset();
   for (size_t i = keys.size(); i-- > 0;) {
     if (keys[i] == key) {
       keys.erase(keys.begin() + static_cast<ptrdiff_t>(i));
       items.erase(items.begin() + static_cast<ptrdiff_t>(i));
     }
   }
+}
+
+void Value::EraseAll(const absl::flat_hash_set<std::string>& gone) {
+  size_t kept = 0;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (gone.contains(keys[i])) continue;
+    if (kept != i) {
+      keys[kept] = std::move(keys[i]);
+      items[kept] = std::move(items[i]);
+    }
+    ++kept;
+  }
+  if (kept == keys.size()) return;
+  index_.places.reset();
+  keys.resize(kept);
+  items.resize(kept);
 }
 
 void Value::Append(Value v) {

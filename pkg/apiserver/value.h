@@ -4,10 +4,13 @@
 // they were written. Errors are worded as Go's encoding/json words them, because clients see them.
 // Values are plain data: copyable, movable, not thread-safe.
 #pragma once
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/status/statusor.h>
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,11 +57,14 @@ class Value {
   // The member, appended as an empty object when it is missing or null.
   Value& Child(std::string_view key);
   void Erase(std::string_view key);
+  // Removes every member that is in `gone`, in one pass.
+  void EraseAll(const absl::flat_hash_set<std::string>& gone);
   void Append(Value v);  // to an array
 
   friend bool operator==(const Value& a, const Value& b);  // members in any order; numbers by their literal
 
-  // Children: the elements of an array, or the members of an object with `keys` beside them.
+  // Children: the elements of an array, or the members of an object with `keys` beside them. Members may be appended
+  // here directly; to rename or remove one, use the functions above.
   std::vector<Value> items;
   std::vector<std::string> keys;
 
@@ -67,9 +73,27 @@ class Value {
 
  private:
   friend class Parser;
+
+  // Where the members of a large object stand, by key. It is built by the first search, is brought up to date when
+  // members were appended since, and is never copied.
+  struct KeyIndex {
+    KeyIndex() = default;
+    KeyIndex(const KeyIndex&) {}
+    KeyIndex(KeyIndex&&) = default;
+    KeyIndex& operator=(const KeyIndex&) {
+      places.reset();
+      return *this;
+    }
+    KeyIndex& operator=(KeyIndex&&) = default;
+    std::unique_ptr<absl::flat_hash_map<std::string, uint32_t>> places;
+    size_t covered = 0;  // how many of `keys` are in `places`; meaningless without them
+  };
+  const Value* FindIndexed(std::string_view key) const;
+
   Type type_ = Type::kNull;
   bool bool_ = false;
   std::string text_;
+  mutable KeyIndex index_;  // so even const members must not be called from two threads at once
 };
 
 // Nesting beyond this is refused: no object comes near, and no input may overflow the stack.

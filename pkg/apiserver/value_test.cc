@@ -1,6 +1,9 @@
 #include "pkg/apiserver/value.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "pkg/apiserver/yaml.h"
 #include "pkg/util/status.h"
@@ -66,6 +69,47 @@ TEST_CASE("members: the last of equal names counts; setting and erasing") {
   v->Set("b", Value::Bool(true));
   v->Erase("a");
   CHECK(ToJson(*v) == R"({"b":true})");
+}
+
+TEST_CASE("large objects find, replace and remove members as small ones do") {
+  Value v = Value::Object();
+  std::map<std::string, int64_t> want;
+  uint64_t random = 1;
+  for (int i = 0; i < 20'000; ++i) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    std::string key = absl::StrCat("k", random >> 33 & 255);
+    switch (random >> 60) {
+      case 0:
+        v.Erase(key);
+        want.erase(key);
+        break;
+      case 1:
+        v.EraseAll({key, "k1", "k2"});
+        want.erase(key), want.erase("k1"), want.erase("k2");
+        break;
+      case 2:
+        v = Value(v);  // a copy has to build an index of its own
+        break;
+      default:
+        v.Set(key, Value::Int(i));
+        want[key] = i;
+    }
+    const Value* found = v.Find(key);
+    REQUIRE((found == nullptr) == !want.contains(key));
+    if (found != nullptr) REQUIRE(found->AsInt() == want[key]);
+  }
+  REQUIRE(v.keys.size() == want.size());
+  REQUIRE(v.items.size() == want.size());
+}
+
+TEST_CASE("of many members with equal names the last one counts") {
+  std::string json = "{\"a\":0";
+  for (int i = 0; i < 100; ++i) absl::StrAppend(&json, ",\"k", i, "\":1");
+  auto v = ParseJson(json + ",\"a\":2}");
+  REQUIRE(v.ok());
+  CHECK(v->Find("a")->AsInt() == 2);
+  v->Erase("a");
+  CHECK(v->Find("a") == nullptr);
 }
 
 }  // namespace

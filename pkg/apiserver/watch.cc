@@ -10,7 +10,25 @@ namespace {
 enum Form : size_t { kAsAdded, kAsModified, kAsDeleted, kAsLeft };
 constexpr std::string_view kNames[] = {"ADDED", "MODIFIED", "DELETED", "DELETED"};
 
+// The frame at `place`, made when nobody has it any more. Watchers who wait for the same thing share one text.
+template <typename Make>
+Frame Shared(std::vector<std::weak_ptr<const std::string>>* frames, size_t place, Make make) {
+  if (frames->size() <= place) frames->resize(place + 1);
+  Frame frame = (*frames)[place].lock();
+  if (frame == nullptr) (*frames)[place] = frame = make();
+  return frame;
+}
+
+Frame AddedFrame(const ResourceInfo& r, size_t version, const Object& o) {
+  return Shared(&o.added_frames, version, [&] {
+    std::string text;
+    AppendObject(r, version, o, "", &text);
+    return MakeFrame(kNames[kAsAdded], text);
+  });
+}
+
 Frame Render(const ResourceInfo& r, size_t version, const Event& e, Form form) {
+  if (form == kAsAdded) return AddedFrame(r, version, *e.object);
   std::string object;
   if (form == kAsLeft) {
     AppendObject(r, version, *WithResourceVersion(*e.old, e.rv), "", &object);
@@ -21,7 +39,10 @@ Frame Render(const ResourceInfo& r, size_t version, const Event& e, Form form) {
 }
 
 Frame FrameOf(const ResourceInfo& r, size_t version, const Event& e, Form form) {
-  if (version != 0) return Render(r, version, e, form);
+  if (version != 0) {
+    size_t place = (version - 1) * std::size(e.frames) + form;
+    return Shared(&e.other_frames, place, [&] { return Render(r, version, e, form); });
+  }
   Frame& kept = e.frames[form];
   if (kept == nullptr) kept = Render(r, 0, e, form);
   return kept;
@@ -59,11 +80,7 @@ Watch::~Watch() {
 bool Watch::Start(const From& from) {
   if (from.synthetic) {
     store_->Scan(*r_, selector_.ns(), "", [&](const ObjectPtr& o) {
-      if (selector_.Matches(*o)) {
-        std::string text;
-        AppendObject(*r_, version_, *o, "", &text);
-        sink_->Send(MakeFrame("ADDED", text));
-      }
+      if (selector_.Matches(*o)) sink_->Send(AddedFrame(*r_, version_, *o));
       return true;
     });
     after_ = store_->rv();
