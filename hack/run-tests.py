@@ -4,36 +4,54 @@
 usage: run-tests.py [--scripts=LIST] PROGRAM... -- [ARGUMENTS FOR THE PROGRAMS]
 
 N counts the test cases of all programs, plus one for each script in test/ named *_test.sh or *_test.py, or those of LIST,
-which blanks separate and which may be empty.
-A program that crashes, hangs or reports nothing counts as one failed. Whatever a program or script leaves running in its
-session is killed when it ends.
+which blanks separate and which may be empty. A program that crashes, hangs or reports nothing counts as one failed.
+
+TEST_JOBS (default: the number of processors, at least 4) programs and scripts run at a time, those that took longest in the
+last run first. Each prints one line when it ends; what it wrote is shown only when it failed. Whatever a program or script
+leaves running in its session is killed when it ends. After TEST_SECONDS (default 900) it is killed and has failed.
 """
-import glob, os, signal, subprocess, sys, tempfile, time
+import concurrent.futures, glob, json, os, signal, subprocess, sys, tempfile, threading, time
 import xml.etree.ElementTree as ElementTree
 
-SECONDS = float(os.environ.get("TEST_SECONDS", "900"))  # for each program or script
+SECONDS = float(os.environ.get("TEST_SECONDS", "900"))
+JOBS = int(os.environ.get("TEST_JOBS") or max(4, os.cpu_count() or 1))
+LOG_BYTES = 200_000  # of a failed test's output, this much of the end is shown
+
+running = set()
+lock = threading.Lock()  # guards `running` and standard output
 
 
-def run(command, **kwargs):
-    """Exit status, or None after SECONDS. An OSError when it cannot be started."""
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, **kwargs)
+def end_session(process):
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def run(command, output):
+    """Returns the exit status, or None when SECONDS are over. Raises OSError when the command cannot be started."""
+    with lock:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        running.add(process)
     try:
         return process.wait(SECONDS)
     except subprocess.TimeoutExpired:
         return None
     finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        end_session(process)
         process.wait()
+        with lock:
+            running.discard(process)
 
 
 def describe(code):
+    if code is None:
+        return "still running after %g s" % SECONDS
     return "killed by %s" % signal.Signals(-code).name if code < 0 else "exit %d" % code
 
 
 def failures(case):
+    """Yields a line for each failed expression of a Catch2 test case."""
     for e in case.iter():
         text = " ".join(" ".join(t.split()) for t in e.itertext() if t.strip())
         where = "%s:%s: " % (e.get("filename"), e.get("line")) if e.get("filename") else ""
@@ -43,54 +61,79 @@ def failures(case):
             yield where + "%s: %s" % (e.tag, text)
 
 
-def run_program(path, args):
-    report = path + ".xml"
-    if os.path.exists(report):
-        os.remove(report)
-    name = os.path.basename(path)
-    try:
-        code = run([path, "-r", "xml", "-o", report, *args])
-    except OSError as e:
-        print("%s: %s" % (name, e))
-        return 0, 1
-    if code is None:
-        print("%s: still running after %g s" % (name, SECONDS))
-        return 0, 1
+def read_report(report, code):
+    """Returns what a unit test program reported: passed, failed, and the lines that say what failed."""
     try:
         cases = list(ElementTree.parse(report).getroot().iter("TestCase"))
     except (OSError, ElementTree.ParseError):
-        print("%s: %s and no report" % (name, describe(code)))
-        return 0, 1
-    passed = failed = 0
+        return 0, 1, ["%s and no report" % describe(code)]
+    passed, lines, failed = 0, [], 0
     for case in cases:
         result = case.find("OverallResult")
         if result is not None and result.get("success") == "true":
             passed += 1
             continue
         failed += 1
-        print("FAILED %s: %s" % (name, case.get("name")))
-        for line in failures(case):
-            print("  " + line)
+        lines.append("FAILED: %s" % case.get("name"))
+        lines += ["  " + line for line in failures(case)]
     if not cases or (code != 0 and failed == 0):
-        print("%s: %s with %d test cases passed" % (name, describe(code), passed))
+        lines.append("%s with %d test cases passed" % (describe(code), passed))
         failed += 1
-    print("%s: %d passed, %d failed" % (name, passed, failed), flush=True)
-    return passed, failed
+    return passed, failed, lines
 
 
-def run_script(path):
+def run_program(path, args, output):
+    report = path + ".xml"
+    if os.path.exists(report):
+        os.remove(report)
+    code = run([path, "-r", "xml", "-o", report, *args], output)
+    if code is None:
+        return 0, 1, [describe(code)]
+    return read_report(report, code)
+
+
+def run_script(path, output):
+    code = run([path], output)
+    return (1, 0, []) if code == 0 else (0, 1, ["FAILED, " + describe(code)])
+
+
+def run_test(name, work):
+    """Runs one program or script and prints its line. Returns passed, failed, seconds."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as output:
         try:
-            code = run([path], stdout=output, stderr=subprocess.STDOUT)
-            problem = "" if code == 0 else "still running after %g s" % SECONDS if code is None else describe(code)
+            passed, failed, lines = work(output)
         except OSError as e:
-            problem = str(e)
-        print("%s: %s (%.0f s)" % (path, "FAILED, " + problem if problem else "passed", time.monotonic() - start), flush=True)
-        if problem:
-            output.seek(0)
-            print(output.read().decode(errors="replace"), flush=True)
-    return (0, 1) if problem else (1, 0)
+            passed, failed, lines = 0, 1, [str(e)]
+        seconds = time.monotonic() - start
+        log = b""
+        if failed:
+            end = output.seek(0, os.SEEK_END)
+            output.seek(max(0, end - LOG_BYTES))
+            log = output.read()
+    with lock:
+        print("%s: %s (%.0f s)" % (name, "%d passed, %d failed" % (passed, failed) if failed else "%d passed" % passed, seconds))
+        for line in lines:
+            print("  %s: %s" % (name, line))
+        if log:
+            print("  ---- what %s wrote ----\n%s\n  ---- end of %s ----" % (name, log.decode(errors="replace").rstrip("\n"), name))
+        sys.stdout.flush()
+    return passed, failed, seconds
+
+
+def longest_first(tests, path):
+    try:
+        with open(path) as f:
+            seconds = json.load(f)
+        return sorted(tests, key=lambda t: -seconds.get(t[0], 1e9)), seconds
+    except (OSError, ValueError, AttributeError):
+        return tests, {}
+
+
+def stop(number, frame):
+    for process in list(running):
+        end_session(process)
+    os._exit(128 + number)
 
 
 def main(argv):
@@ -98,10 +141,23 @@ def main(argv):
     programs, args = argv[:split], argv[split + 1:]
     only = [p.split("=", 1)[1].split() for p in programs if p.startswith("--scripts=")]
     programs = [p for p in programs if not p.startswith("--scripts=")]
-    found = only[-1] if only else sorted(glob.glob("test/**/*_test.sh", recursive=True) +
-                                         glob.glob("test/**/*_test.py", recursive=True))
-    results = [run_program(p, args) for p in programs] + [run_script(s) for s in found]
-    passed, failed = sum(r[0] for r in results), sum(r[1] for r in results)
+    scripts = only[-1] if only else sorted(glob.glob("test/**/*_test.sh", recursive=True) +
+                                           glob.glob("test/**/*_test.py", recursive=True))
+    tests = [(os.path.basename(p), lambda out, p=p: run_program(p, args, out)) for p in programs]
+    tests += [(s, lambda out, s=s: run_script(s, out)) for s in scripts]
+    for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(s, stop)
+    durations = os.path.join(os.path.dirname(programs[0]) if programs else os.environ.get("OUT") or ".", "test-seconds.json")
+    tests, seconds = longest_first(tests, durations)
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        results = dict(zip([t[0] for t in tests], pool.map(lambda t: run_test(*t), tests)))
+    seconds.update({name: round(r[2], 1) for name, r in results.items()})
+    try:
+        with open(durations, "w") as f:
+            json.dump(seconds, f, indent=0, sort_keys=True)
+    except OSError as e:
+        print("run-tests: %s: %s; the next run does not know what takes long" % (durations, e.strerror), file=sys.stderr)
+    passed, failed = sum(r[0] for r in results.values()), sum(r[1] for r in results.values())
     print("%d passed, %d failed" % (passed, failed), flush=True)
     return 1 if failed or not passed else 0
 

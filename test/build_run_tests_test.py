@@ -14,7 +14,7 @@ def report(*cases):
     return '#!/bin/bash\n[ "$1 $2 $3" = "-r xml -o" ] || exit 9\ncat > "$4" <<"X"\n<?xml version="1.0"?><Catch name="t"><Group name="t">%s</Group></Catch>\nX\n' % body
 
 
-def check(what, files, wanted_last, wanted_code, wanted_text=(), args=(), seconds="20"):
+def check(what, files, wanted_last, wanted_code, wanted_text=(), args=(), seconds="20", unwanted_text=()):
     with tempfile.TemporaryDirectory() as d:
         programs = []
         for name, text in files.items():
@@ -36,6 +36,7 @@ def check(what, files, wanted_last, wanted_code, wanted_text=(), args=(), second
         if done.returncode != wanted_code:
             problems.append("exit %d, should be %d" % (done.returncode, wanted_code))
         problems += ["should contain %r" % t for t in wanted_text if t not in output]
+        problems += ["should not contain %r" % t for t in unwanted_text if t in output]
         if problems:
             sys.exit("%s: %s\n%s" % (what, "; ".join(problems), output))
 
@@ -43,7 +44,7 @@ def check(what, files, wanted_last, wanted_code, wanted_text=(), args=(), second
 PASS = report(("one", True), ("two", True))
 check("all pass", {"a": PASS, "b": report(("x/y", True), ("x/z", True), ("x", True))}, "5 passed, 0 failed", 0)
 check("one fails", {"a": report(("one", True), ("two", False)) + "exit 1"}, "1 passed, 1 failed", 1,
-      ["FAILED a: two", "f.cc:9: CHECK(a == b 1 == 2)"])
+      ["a: FAILED: two", "f.cc:9: CHECK(a == b 1 == 2)"])
 check("a failure told by the report alone", {"a": report(("one", False))}, "0 passed, 1 failed", 1)
 check("exit status without a failed case", {"a": PASS + "exit 3"}, "2 passed, 1 failed", 1, ["exit 3 with 2 test cases"])
 check("a crash before any report", {"a": "#!/bin/bash\nkill -SEGV $$\n", "b": PASS}, "2 passed, 1 failed", 1,
@@ -61,7 +62,7 @@ check("arguments reach the programs", {"a": PASS + '[ "$5" = "[fast]" ]\n'}, "2 
 
 OK, BAD = "#!/bin/bash\necho fine\n", "#!/bin/bash\necho the reason\nexit 1\n"
 check("scripts count one each", {"a": PASS, "test/x_test.sh": OK, "test/deep/y_test.py": OK, "test/helper.sh": BAD},
-      "4 passed, 0 failed", 0, ["test/x_test.sh: passed"])
+      "4 passed, 0 failed", 0, ["test/x_test.sh: 1 passed"])
 check("a failed script shows its output", {"test/x_test.sh": BAD}, "0 passed, 1 failed", 1, ["the reason", "FAILED, exit 1"])
 check("scripts can be left out", {"a": PASS, "test/x_test.sh": BAD}, "2 passed, 0 failed", 0, args=["--scripts="])
 check("some scripts can be named", {"a": PASS, "test/x_test.sh": OK, "test/y_test.sh": BAD, "test/z_test.sh": OK},
@@ -69,6 +70,14 @@ check("some scripts can be named", {"a": PASS, "test/x_test.sh": OK, "test/y_tes
 check("a script that is named must be there", {}, "0 passed, 1 failed", 1, ["test/none_test.sh"], args=["--scripts=test/none_test.sh"])
 check("what prints after the end is not heard",
       {"test/x_test.sh": "#!/bin/bash\n(sleep 1; echo late) &\nexit 0\n", "a": PASS}, "3 passed, 0 failed", 0)
+check("what a program writes is shown when it fails", {"a": report(("one", False)) + "echo its own words >&2; exit 1"},
+      "0 passed, 1 failed", 1, ["its own words"])
+check("what a program writes is not shown when it passes", {"a": PASS + "echo its own words; echo and these >&2\n",
+      "test/x_test.sh": OK}, "3 passed, 0 failed", 0, unwanted_text=["words", "and these", "fine"])
+# Two programs that wait for one another: each can only end while the other runs.
+MEET = report(("one", True)) + "touch here-%s; for i in $(seq 200); do [ -e here-%s ] && exit 0; sleep 0.1; done; exit 1\n"
+check("several run at a time", {"a": MEET % ("a", "b"), "b": MEET % ("b", "a")}, "2 passed, 0 failed", 0)
+check("two of one name in different folders", {"a": PASS, "test/p/x_test.sh": OK, "test/q/x_test.sh": BAD}, "3 passed, 1 failed", 1)
 begin = time.monotonic()
 check("what hangs is killed with its children",
       {"a": "#!/bin/bash\nsleep 1000 & wait\n", "test/x_test.sh": "#!/bin/bash\necho before\nsleep 1000\n"},
