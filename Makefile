@@ -149,8 +149,10 @@ $(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch
 $(OBJ)/%.o: %.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
 	@$(CCACHE) $(call COMPILE,$(PCH))
-$(OBJ)/pkg/util/version.o: hack/version
-$(OBJ)/pkg/util/version.o: CPPFLAGS += -DBERTH_VERSION='"$(shell cat hack/version)"'
+# What git says of the tree, or what a source package was told (COMMIT=...), is compiled into one file.
+COMMIT ?= $(or $(shell git rev-parse --short=12 HEAD 2>/dev/null),unknown)
+$(OBJ)/pkg/util/version.o: hack/version $(call note,$(notes)/commit,$(COMMIT))
+$(OBJ)/pkg/util/version.o: CPPFLAGS += -DBERTH_VERSION='"$(shell cat hack/version)"' -DBERTH_COMMIT='"$(COMMIT)"'
 
 # A thin archive names its objects where it can.
 define room_rule

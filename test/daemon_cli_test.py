@@ -28,6 +28,7 @@ def file(name, text):
 
 def help_and_version():
     ends(0, "--version", out="Kubernetes v1.10.0")
+    ends(0, "--version", out=", emulates the scheduler of Kubernetes 1.10")
     ends(0, "--version=raw", out='version.Info{Major:"1", Minor:"10", GitVersion:"v1.10.0')
     ends(0, "--help", out="Usage:\n  kube-scheduler [flags]")
     ends(0, "-h", out="--policy-config-file string")

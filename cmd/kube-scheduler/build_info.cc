@@ -14,7 +14,7 @@ BuildInfo GetBuildInfo() {
     b.major = b.git_version.substr(1, first - 1);
     b.minor = b.git_version.substr(first + 1, second - first - 1);
   }
-  b.git_commit = "unknown";
+  b.git_commit = std::string(util::Commit());
   b.git_tree_state = "unknown";
   b.build_date = "unknown";
   b.go_version = "none";  // C++ all through

@@ -49,7 +49,8 @@ absl::Status CheckDirectory(const std::string& dir) {
       absl::StrCat("--log-dir: cannot write log files to ", dir, ": ", absl::AsciiStrToLower(std::strerror(errno))));
 }
 
-[[noreturn]] void EndAfterFatal() {
+// glog wants the attribute in the type of the function, where clang puts it only in this form.
+__attribute__((noreturn)) void EndAfterFatal() {
   _exit(255);
 }
 

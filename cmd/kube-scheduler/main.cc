@@ -36,7 +36,8 @@ int PrintVersion(const std::string& how) {
         Quoted(b.major), Quoted(b.minor), Quoted(b.git_version), Quoted(b.git_commit), Quoted(b.git_tree_state),
         Quoted(b.build_date), Quoted(b.go_version), Quoted(b.compiler), Quoted(b.platform));
   } else {
-    std::cout << "Kubernetes " << b.git_version << "\n";
+    std::cout << "Kubernetes " << b.git_version << "\nBerth " << b.git_version << ", commit " << b.git_commit
+              << ", emulates the scheduler of Kubernetes " << b.major << "." << b.minor << "\n";
   }
   return 0;
 }

@@ -1,6 +1,7 @@
 // Scalars, metadata and selectors: what every kind is made of.
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
+#include <glog/logging.h>
 
 #include <algorithm>
 #include <chrono>

@@ -6,4 +6,8 @@ std::string_view Version() {
   return BERTH_VERSION;
 }
 
+std::string_view Commit() {
+  return BERTH_COMMIT;
+}
+
 }  // namespace berth::util
