@@ -438,7 +438,8 @@ TEST_CASE("connections are reused, and one that the server closed is replaced") 
 TEST_CASE("host names are looked up") {
   Server server;
   std::string port = server.address().substr(server.address().find(':'));
-  // The C library's resolver knows this short form of 127.0.0.1 on every machine; localhost needs an entry in /etc/hosts.
+  // The C library's resolver knows this short form of 127.0.0.1 on every machine; localhost needs an entry in
+  // /etc/hosts.
   auto extender = NewHttpExtender(ConfigFor("http://127.1" + port + "/pass")).value();
   CHECK(extender->Filter(*MakePod(), FourNodes()).ok());
   CHECK(FilterError(ConfigFor("http://no-such-host.invalid/pass")).find("lookup no-such-host.invalid: ") !=
