@@ -28,8 +28,9 @@ struct Kind {
 constexpr std::string_view kCore = " v1 ";
 constexpr std::string_view kApps = " apps/v1 apps/v1beta2 apps/v1beta1 ";
 constexpr std::string_view kAppsAndExtensions = " apps/v1 apps/v1beta2 apps/v1beta1 extensions/v1beta1 ";
+constexpr std::string_view kStorage = " storage.k8s.io/v1 storage.k8s.io/v1beta1 ";
 
-constexpr std::array<Kind, 14> kKinds = {{
+constexpr std::array<Kind, 18> kKinds = {{
     {"Pod", kCore, As<DecodePod>},
     {"Node", kCore, As<DecodeNode>},
     {"Service", kCore, As<DecodeService>},
@@ -39,12 +40,16 @@ constexpr std::array<Kind, 14> kKinds = {{
     {"Deployment", kAppsAndExtensions, As<DecodeDeployment>},
     {"PersistentVolume", kCore, As<DecodePersistentVolume>},
     {"PersistentVolumeClaim", kCore, As<DecodePersistentVolumeClaim>},
-    {"StorageClass", " storage.k8s.io/v1 storage.k8s.io/v1beta1 ", As<DecodeStorageClass>},
+    {"StorageClass", kStorage, As<DecodeStorageClass>},
     {"PodDisruptionBudget", " policy/v1beta1 policy/v1 ", As<DecodePodDisruptionBudget>},
     {"PriorityClass", " scheduling.k8s.io/v1alpha1 scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1 ",
      As<DecodePriorityClass>},
     {"Namespace", kCore, As<DecodeNamespace>},
     {"ConfigMap", kCore, As<DecodeConfigMap>},
+    {"CSINode", kStorage, As<DecodeCsiNode>},
+    {"CSIDriver", kStorage, As<DecodeCsiDriver>},
+    {"CSIStorageCapacity", kStorage, As<DecodeCsiStorageCapacity>},
+    {"VolumeAttachment", kStorage, As<DecodeVolumeAttachment>},
 }};
 
 }  // namespace

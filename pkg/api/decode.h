@@ -42,6 +42,10 @@ absl::StatusOr<std::shared_ptr<const Namespace>> DecodeNamespace(Json j, const D
 absl::StatusOr<std::shared_ptr<const Deployment>> DecodeDeployment(Json j, const DecodeOptions& o = {});
 absl::StatusOr<std::shared_ptr<const PriorityClass>> DecodePriorityClass(Json j, const DecodeOptions& o = {});
 absl::StatusOr<std::shared_ptr<const ConfigMap>> DecodeConfigMap(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const CsiNode>> DecodeCsiNode(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const CsiDriver>> DecodeCsiDriver(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const CsiStorageCapacity>> DecodeCsiStorageCapacity(Json j, const DecodeOptions& o = {});
+absl::StatusOr<std::shared_ptr<const VolumeAttachment>> DecodeVolumeAttachment(Json j, const DecodeOptions& o = {});
 
 // metadata alone, of any object.
 absl::StatusOr<ObjectMeta> DecodeMeta(Json object);
@@ -53,7 +57,9 @@ using Object =
                  std::shared_ptr<const PersistentVolume>, std::shared_ptr<const PersistentVolumeClaim>,
                  std::shared_ptr<const StorageClass>, std::shared_ptr<const PodDisruptionBudget>,
                  std::shared_ptr<const Namespace>, std::shared_ptr<const Deployment>,
-                 std::shared_ptr<const PriorityClass>, std::shared_ptr<const ConfigMap>>;
+                 std::shared_ptr<const PriorityClass>, std::shared_ptr<const ConfigMap>, std::shared_ptr<const CsiNode>,
+                 std::shared_ptr<const CsiDriver>, std::shared_ptr<const CsiStorageCapacity>,
+                 std::shared_ptr<const VolumeAttachment>>;
 
 // By kind and apiVersion (any served version: apps/v1beta1, v1beta2, v1, extensions/v1beta1, policy/v1beta1, v1,
 // storage.k8s.io/v1beta1, v1, ...). `default_kind` is for list elements that carry none ("Pod" in a PodList).
@@ -63,5 +69,14 @@ absl::StatusOr<Object> DecodeObject(Json j, std::string_view default_kind = {}, 
 // A label selector object or a list of node selector requirements, decided (labels.h).
 DecidedSelector DecideLabelSelector(Json j);        // null: matches nothing; empty: everything
 DecidedSelector DecideNodeSelectorTerm(Json term);  // no expressions: matches nothing
+
+// A requirement of a node selector as it is written: of labels (matchExpressions) or of fields (matchFields).
+struct RawRequirement {
+  std::string key, op;
+  std::vector<Symbol> values;
+};
+// Returns the term made of both lists, with what is wrong with it.
+NodeSelectorTerm MakeNodeSelectorTerm(const std::vector<RawRequirement>& expressions,
+                                      const std::vector<RawRequirement>& fields);
 
 }  // namespace berth::api

@@ -1,5 +1,6 @@
 // Scalars, metadata and selectors: what every kind is made of.
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <absl/time/time.h>
 #include <glog/logging.h>
 
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <limits>
 
+#include "pkg/api/decode.h"
 #include "pkg/api/decode_internal.h"
 #include "pkg/util/status.h"
 
@@ -49,11 +51,7 @@ std::optional<Operator> NodeOperator(std::string_view op) {
   return SetOperator(op);
 }
 
-// One element of matchExpressions.
-struct Expression {
-  std::string key, op;
-  std::vector<Symbol> values;
-};
+using Expression = RawRequirement;
 
 void ReadExpression(Reader& r, const Path& at, Json j, Expression* out) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
@@ -67,10 +65,21 @@ void ReadExpression(Reader& r, const Path& at, Json j, Expression* out) {
   });
 }
 
+// The single problem, or all of them in brackets, as release 1.29 shows a list of errors.
+std::string Aggregated(const std::vector<std::string>& problems) {
+  if (problems.size() == 1) return problems[0];
+  return problems.empty() ? "" : absl::StrCat("[", absl::StrJoin(problems, ", "), "]");
+}
+
+// A field that only takes certain values has another one.
+std::string NotSupported(std::string_view path, std::string_view value) {
+  return absl::StrCat(util::ToAbsl(path), ": Unsupported value: ", GoQuoted(value));
+}
+
 // Collects requirements until the first that is no good, whose text is then the selector's error.
 struct Deciding {
   std::vector<Requirement> requirements;
-  std::string error;
+  std::string error, later_error;
 
   void Add(std::string_view key, Operator op, std::span<const Symbol> values) {
     if (!error.empty()) return;
@@ -79,6 +88,7 @@ struct Deciding {
       requirements.push_back(*std::move(made));
     } else {
       error = util::Message(made.status());
+      later_error = Aggregated(Requirement::Problems({}, key, op, values));
     }
   }
   void Add(const Expression& e, std::optional<Operator> op, std::string_view what) {
@@ -87,15 +97,30 @@ struct Deciding {
       Add(e.key, *op, e.values);
     } else {
       error = absl::StrCat(GoQuoted(e.op), " is not a valid ", util::ToAbsl(what), " selector operator");
+      later_error = absl::StrCat(GoQuoted(e.op), " is not a valid label selector operator");
     }
   }
   DecidedSelector Decide() && {
     DecidedSelector d;
     d.error = std::move(error);
+    d.later_error = std::move(later_error);
     if (d.ok()) d.selector = Selector(std::move(requirements));
     return d;
   }
 };
+
+// Adds the i-th entry of matchFields to the term. Release 1.29 takes In and NotIn with one value.
+void AddField(size_t i, const Expression& e, NodeSelectorTerm* out) {
+  std::string path = absl::StrCat("matchFields[", i, "]");
+  if (e.op != "In" && e.op != "NotIn") {
+    out->problems.push_back(NotSupported(path + ".operator", e.op));
+  } else if (e.values.size() != 1) {
+    std::string shown =
+        absl::StrJoin(e.values, ", ", [](std::string* text, Symbol v) { absl::StrAppend(text, GoQuoted(v.str())); });
+    out->problems.push_back(absl::StrCat(path, ".values: Invalid value: []string{", shown, "}: must have one element"));
+  }
+  out->fields.push_back({Symbol(e.key), e.op, e.values});
+}
 
 }  // namespace
 
@@ -280,16 +305,20 @@ void Reader::ReadLabelSelector(const Path& at, Json j, DecidedSelector* out) {
 }
 
 void Reader::ReadNodeSelectorTerm(const Path& at, Json j, NodeSelectorTerm* out) {
-  out->match = {};
-  std::vector<Expression> expressions;
+  *out = {};
+  std::vector<Expression> expressions, fields;
   Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
-    if (!Is(key, "matchExpressions")) return;
-    Elements(p, v, [&](const Path& q, Json e) { ReadExpression(*this, q, e, &expressions.emplace_back()); });
+    auto read = [&](std::vector<Expression>* to) {
+      to->clear();
+      Elements(p, v, [&](const Path& q, Json e) { ReadExpression(*this, q, e, &to->emplace_back()); });
+    };
+    if (Is(key, "matchExpressions")) {
+      read(&expressions);
+    } else if (Is(key, "matchFields")) {
+      read(&fields);
+    }
   });
-  if (expressions.empty()) return;
-  Deciding deciding;
-  for (const Expression& e : expressions) deciding.Add(e, NodeOperator(e.op), "node");
-  out->match = std::move(deciding).Decide();
+  *out = MakeNodeSelectorTerm(expressions, fields);
 }
 
 void Reader::ReadNodeSelectorTerms(const Path& at, Json j, std::vector<NodeSelectorTerm>* out) {
@@ -312,6 +341,28 @@ std::string MadeUpUid(std::string_view kind, const ObjectMeta& meta) {
 }  // namespace berth::api::internal
 
 namespace berth::api {
+
+NodeSelectorTerm MakeNodeSelectorTerm(const std::vector<RawRequirement>& expressions,
+                                      const std::vector<RawRequirement>& fields) {
+  NodeSelectorTerm out;
+  for (size_t i = 0; i < expressions.size(); ++i) {
+    const RawRequirement& e = expressions[i];
+    std::string path = absl::StrCat("matchExpressions[", i, "]");
+    std::optional<Operator> op = internal::NodeOperator(e.op);
+    if (!op) {
+      out.problems.push_back(internal::NotSupported(path + ".operator", e.op));
+      continue;
+    }
+    for (std::string& p : Requirement::Problems(path, e.key, *op, e.values)) out.problems.push_back(std::move(p));
+  }
+  for (size_t i = 0; i < fields.size(); ++i) internal::AddField(i, fields[i], &out);
+  out.has_expressions = !expressions.empty();
+  if (expressions.empty()) return out;
+  internal::Deciding deciding;
+  for (const RawRequirement& e : expressions) deciding.Add(e, internal::NodeOperator(e.op), "node");
+  out.match = std::move(deciding).Decide();
+  return out;
+}
 
 absl::StatusOr<ObjectMeta> DecodeMeta(Json object) {
   internal::Reader r;

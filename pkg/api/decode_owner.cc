@@ -1,4 +1,6 @@
 // Services, the controllers that own pods, budgets, and the small kinds.
+#include <algorithm>
+
 #include "pkg/api/decode_internal.h"
 
 namespace berth::api {
@@ -107,13 +109,27 @@ absl::StatusOr<std::shared_ptr<const PodDisruptionBudget>> DecodePodDisruptionBu
     r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
       // policy/v1beta1 of 1.10 says disruptionsAllowed, and so does policy/v1.
       if (Is(inner, "disruptionsAllowed")) r.Read(q, w, &pdb.disruptions_allowed);
+      if (Is(inner, "disruptedPods")) {
+        pdb.disrupted_pods.clear();
+        r.Fields(q, w, [&](std::string_view name, const Path&, Json) { pdb.disrupted_pods.emplace_back(name); });
+      }
     });
   });
+  std::sort(pdb.disrupted_pods.begin(), pdb.disrupted_pods.end());
   return internal::Finish(r, "PodDisruptionBudget", j, std::move(pdb));
 }
 
 absl::StatusOr<std::shared_ptr<const Namespace>> DecodeNamespace(Json j, const DecodeOptions&) {
-  return DecodeMetaOnly<Namespace>("Namespace", j, {});
+  Reader r;
+  Namespace ns;
+  r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
+    if (!Is(key, "metadata")) return;
+    r.ReadMeta(p, v, &ns.meta);
+    r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
+      if (Is(inner, "labels")) r.Read(q, w, &ns.labels);
+    });
+  });
+  return internal::Finish(r, "Namespace", j, std::move(ns));
 }
 absl::StatusOr<std::shared_ptr<const Deployment>> DecodeDeployment(Json j, const DecodeOptions& o) {
   return DecodeMetaOnly<Deployment>("Deployment", j, o);

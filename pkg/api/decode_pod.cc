@@ -44,6 +44,10 @@ void ReadContainer(Reader& r, const Path& at, Json j, Container* out) {
       out->ports.clear();
       out->ports.reserve(v.size());
       r.Elements(p, v, [&](const Path& q, Json e) { ReadPort(r, q, e, &out->ports.emplace_back()); });
+    } else if (Is(key, "restartPolicy")) {
+      std::string policy;
+      r.Read(p, v, &policy);
+      out->restart_always = policy == "Always";
     }
   });
 }
@@ -95,6 +99,8 @@ void ReadPodAffinityTerm(Reader& r, const Path& at, Json j, PodAffinityTerm* out
       r.ReadLabelSelector(p, v, &out->selector);
     } else if (Is(key, "namespaces")) {
       r.Read(p, v, &out->namespaces);
+    } else if (Is(key, "namespaceSelector")) {
+      r.ReadLabelSelector(p, v, &out->namespace_selector.emplace());
     } else if (Is(key, "topologyKey")) {
       r.Read(p, v, &out->topology_key);
     }
@@ -136,6 +142,10 @@ void ReadAffinity(Reader& r, const Path& at, Json j, Affinity* out) {
 
 // Adds what `j`, one entry of spec.volumes, holds of the kinds that predicates look at.
 void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out) {
+  std::string name;
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "name")) r.Read(p, v, &name);
+  });
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     Volume volume;
     auto read = [&](Volume::Kind kind, auto one) {
@@ -155,13 +165,25 @@ void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out) {
           r.Read(q, w, &volume.read_only);
         }
       });
+    } else if (Is(key, "ephemeral")) {
+      volume.kind = Volume::Kind::kEphemeral;
+      volume.id = name;
+      out->push_back(std::move(volume));
+    } else if (Is(key, "cinder")) {
+      read(Volume::Kind::kCinder, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "volumeID")) r.Read(q, w, &volume.id);
+      });
     } else if (Is(key, "awsElasticBlockStore")) {
       read(Volume::Kind::kAwsEbs, [&](std::string_view inner, const Path& q, Json w) {
         if (Is(inner, "volumeID")) r.Read(q, w, &volume.id);
       });
     } else if (Is(key, "azureDisk")) {
       read(Volume::Kind::kAzureDisk, [&](std::string_view inner, const Path& q, Json w) {
-        if (Is(inner, "diskName")) r.Read(q, w, &volume.id);
+        if (Is(inner, "diskName")) {
+          r.Read(q, w, &volume.id);
+        } else if (Is(inner, "diskURI")) {
+          r.Read(q, w, &volume.uri);
+        }
       });
     } else if (Is(key, "iscsi")) {
       read(Volume::Kind::kIscsi, [&](std::string_view inner, const Path& q, Json w) {
@@ -185,6 +207,61 @@ void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out) {
       });
     }
   });
+}
+
+void ReadSpreadConstraint(Reader& r, const Path& at, Json j, TopologySpreadConstraint* out) {
+  using Action = TopologySpreadConstraint::Action;
+  std::string text;
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "maxSkew")) {
+      r.Read(p, v, &out->max_skew);
+    } else if (Is(key, "topologyKey")) {
+      r.Read(p, v, &out->topology_key);
+    } else if (Is(key, "whenUnsatisfiable")) {
+      r.Read(p, v, &text);
+      out->action = text == "DoNotSchedule"    ? Action::kDoNotSchedule
+                    : text == "ScheduleAnyway" ? Action::kScheduleAnyway
+                                               : Action::kOther;
+    } else if (Is(key, "labelSelector")) {
+      r.ReadLabelSelector(p, v, &out->selector);
+    } else if (Is(key, "minDomains")) {
+      r.Read(p, v, &out->min_domains);
+    } else if (Is(key, "nodeAffinityPolicy")) {
+      text = "Honor";
+      r.Read(p, v, &text);
+      out->honor_node_affinity = text == "Honor";
+    } else if (Is(key, "nodeTaintsPolicy")) {
+      text = "Ignore";
+      r.Read(p, v, &text);
+      out->honor_node_taints = text == "Honor";
+    } else if (Is(key, "matchLabelKeys")) {
+      r.Read(p, v, &out->match_label_keys);
+    }
+  });
+}
+
+// The fields of a pod's spec that came after release 1.10.
+void ReadLaterSpecField(Reader& r, std::string_view key, const Path& p, Json v, PodTemplate* t) {
+  if (Is(key, "topologySpreadConstraints")) {
+    t->spread_constraints.clear();
+    r.Elements(p, v,
+               [&](const Path& q, Json e) { ReadSpreadConstraint(r, q, e, &t->spread_constraints.emplace_back()); });
+  } else if (Is(key, "schedulingGates")) {
+    t->scheduling_gates.clear();
+    r.Elements(p, v, [&](const Path& q, Json e) {
+      Symbol& gate = t->scheduling_gates.emplace_back();
+      r.Fields(q, e, [&](std::string_view inner, const Path& s, Json w) {
+        if (Is(inner, "name")) r.Read(s, w, &gate);
+      });
+    });
+  } else if (Is(key, "overhead")) {
+    t->overhead.clear();
+    r.Read(p, v, &t->overhead);
+  } else if (Is(key, "preemptionPolicy")) {
+    std::string policy;
+    r.Read(p, v, &policy);
+    t->never_preempts = policy == "Never";
+  }
 }
 
 void ReadMeta(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t) {
@@ -229,11 +306,14 @@ void ReadSpec(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t, PodEx
       ReadContainers(r, p, v, &t->init_containers);
     } else if (Is(key, "hostNetwork")) {
       r.Read(p, v, &extras->host_network);
+    } else {
+      ReadLaterSpecField(r, key, p, v, t);
     }
   });
 }
 
-void ReadCondition(Reader& r, const Path& at, Json j, std::optional<PodCondition>* scheduled) {
+// Of each type the first condition counts.
+void ReadCondition(Reader& r, const Path& at, Json j, Pod* pod, bool* disruption_seen) {
   PodCondition c;
   std::string type;
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
@@ -251,7 +331,12 @@ void ReadCondition(Reader& r, const Path& at, Json j, std::optional<PodCondition
       r.Read(p, v, &c.last_transition_time);
     }
   });
-  if (type == "PodScheduled" && !scheduled->has_value()) *scheduled = std::move(c);
+  if (type == "PodScheduled" && !pod->scheduled) {
+    pod->scheduled = std::move(c);
+  } else if (type == "DisruptionTarget" && !*disruption_seen) {
+    *disruption_seen = true;
+    pod->preempted_by_scheduler = c.status == "True" && c.reason == "PreemptionByScheduler";
+  }
 }
 
 PodPhase PhaseOf(std::string_view text) {
@@ -272,13 +357,18 @@ void ReadStatus(Reader& r, const Path& at, Json j, Pod* pod) {
       r.Read(p, v, &pod->nominated_node_name);
     } else if (Is(key, "conditions")) {
       pod->scheduled.reset();
-      r.Elements(p, v, [&](const Path& q, Json e) { ReadCondition(r, q, e, &pod->scheduled); });
+      pod->preempted_by_scheduler = false;
+      bool disruption_seen = false;
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadCondition(r, q, e, pod, &disruption_seen); });
+    } else if (Is(key, "startTime")) {
+      r.ReadTime(p, v, &pod->start_seconds.emplace());
     }
   });
 }
 
 // A term without namespaces means the pod's own.
 void ScopeTerm(Symbol ns, PodAffinityTerm* term) {
+  term->namespaces_given = !term->namespaces.empty();
   if (term->namespaces.empty()) term->namespaces = {ns};
   std::sort(term->namespaces.begin(), term->namespaces.end());
   term->namespaces.erase(std::unique(term->namespaces.begin(), term->namespaces.end()), term->namespaces.end());

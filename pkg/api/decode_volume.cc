@@ -1,4 +1,6 @@
-// PersistentVolume, PersistentVolumeClaim, StorageClass.
+// PersistentVolume, PersistentVolumeClaim and StorageClass.
+#include <algorithm>
+
 #include "pkg/api/decode_internal.h"
 
 namespace berth::api {
@@ -12,6 +14,7 @@ constexpr std::string_view kClassAnnotation = "volume.beta.kubernetes.io/storage
 constexpr std::string_view kAffinityAnnotation = "volume.alpha.kubernetes.io/node-affinity";
 constexpr std::string_view kBoundByController = "pv.kubernetes.io/bound-by-controller";
 constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
+constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
 
 // The required terms of a NodeAffinity written as JSON text; false when it is no such thing.
 bool ParseAffinityAnnotation(std::string_view text, std::vector<NodeSelectorTerm>* terms) {
@@ -42,6 +45,39 @@ template <size_t N>
 void ReadMember(Reader& r, const Path& at, Json j, const char (&name)[N], std::string* out) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     if (Is(key, name)) r.Read(p, v, out);
+  });
+}
+
+// The uid of the first owner reference that is the controller.
+void ReadController(Reader& r, const Path& at, Json meta, std::string* uid) {
+  bool found = false;
+  r.Fields(at, meta, [&](std::string_view key, const Path& p, Json v) {
+    if (!Is(key, "ownerReferences")) return;
+    r.Elements(p, v, [&](const Path& q, Json e) {
+      OwnerReference owner;
+      r.ReadOwner(q, e, &owner);
+      if (!owner.controller || found) return;
+      found = true;
+      *uid = std::move(owner.uid);
+    });
+  });
+}
+
+void ReadTopologyTerm(Reader& r, const Path& at, Json j, StorageClass::TopologyTerm* out) {
+  r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
+    if (!Is(key, "matchLabelExpressions")) return;
+    out->expressions.clear();
+    r.Elements(p, v, [&](const Path& q, Json e) {
+      auto& [label, values] = out->expressions.emplace_back();
+      r.Fields(q, e, [&, &label = label, &values = values](std::string_view inner, const Path& s, Json w) {
+        if (Is(inner, "key")) {
+          r.Read(s, w, &label);
+        } else if (Is(inner, "values")) {
+          r.Read(s, w, &values);
+        }
+      });
+      std::sort(values.begin(), values.end());
+    });
   });
 }
 
@@ -98,6 +134,16 @@ void ReadVolumeSpec(Reader& r, const Path& at, Json j, PersistentVolume* pv) {
     } else if (Is(key, "azureDisk")) {
       pv->source = Source::kAzureDisk;
       ReadMember(r, p, v, "diskName", &pv->source_id);
+      ReadMember(r, p, v, "diskURI", &pv->source_uri);
+    } else if (Is(key, "cinder")) {
+      pv->source = Source::kCinder;
+      ReadMember(r, p, v, "volumeID", &pv->source_id);
+    } else if (Is(key, "csi")) {
+      pv->source = Source::kCsi;
+      ReadMember(r, p, v, "volumeHandle", &pv->source_id);
+      std::string driver;
+      ReadMember(r, p, v, "driver", &driver);
+      pv->csi_driver = Symbol(driver);
     }
   });
 }
@@ -118,7 +164,9 @@ void ReadClaimSpec(Reader& r, const Path& at, Json j, PersistentVolumeClaim* cla
       r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
         if (!Is(inner, "requests")) return;
         r.Fields(q, w, [&](std::string_view name, const Path& s, Json x) {
-          if (name == "storage") r.Read(s, x, &claim->request);
+          if (name != "storage") return;
+          claim->has_request = true;
+          r.Read(s, x, &claim->request);
         });
       });
     }
@@ -135,6 +183,8 @@ absl::StatusOr<std::shared_ptr<const PersistentVolume>> DecodePersistentVolume(J
       ReadVolumeMeta(r, p, v, &pv);
     } else if (Is(key, "spec")) {
       ReadVolumeSpec(r, p, v, &pv);
+    } else if (Is(key, "status")) {
+      ReadMember(r, p, v, "phase", &pv.phase);
     }
   });
   if (o.server_defaults && pv.meta.uid.empty()) pv.meta.uid = internal::MadeUpUid("volume", pv.meta);
@@ -154,10 +204,15 @@ absl::StatusOr<std::shared_ptr<const PersistentVolumeClaim>> DecodePersistentVol
           claim.class_annotation = text;
         } else if (name == kBindCompleted) {
           claim.bind_completed = true;
+        } else if (name == kSelectedNode) {
+          claim.selected_node = text;
         }
       });
+      ReadController(r, p, v, &claim.controller_uid);
     } else if (Is(key, "spec")) {
       ReadClaimSpec(r, p, v, &claim);
+    } else if (Is(key, "status")) {
+      ReadMember(r, p, v, "phase", &claim.phase);
     }
   });
   if (o.server_defaults) {
@@ -175,6 +230,11 @@ absl::StatusOr<std::shared_ptr<const StorageClass>> DecodeStorageClass(Json j, c
       r.ReadMeta(p, v, &c.meta);
     } else if (Is(key, "volumeBindingMode")) {
       r.Read(p, v, &c.binding_mode);
+    } else if (Is(key, "provisioner")) {
+      r.Read(p, v, &c.provisioner);
+    } else if (Is(key, "allowedTopologies")) {
+      c.allowed_topologies.clear();
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadTopologyTerm(r, q, e, &c.allowed_topologies.emplace_back()); });
     }
   });
   if (o.server_defaults && !c.binding_mode) c.binding_mode = "Immediate";

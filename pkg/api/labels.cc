@@ -128,6 +128,53 @@ absl::StatusOr<Requirement> Requirement::Make(std::string_view key, Operator op,
   return r;
 }
 
+std::vector<std::string> Requirement::Problems(std::string_view path, std::string_view key, Operator op,
+                                               std::span<const Symbol> values) {
+  std::vector<std::string> problems;
+  std::string values_path = absl::StrCat(util::ToAbsl(path), path.empty() ? "" : ".", "values");
+  auto all_values = [&](std::string_view what) {
+    std::string shown = values.empty() ? "[]string{}" : "[]string{";
+    for (size_t i = 0; i < values.size(); ++i) absl::StrAppend(&shown, i ? ", " : "", GoQuoted(values[i].str()));
+    if (!values.empty()) shown += "}";
+    problems.push_back(absl::StrCat(values_path, ": Invalid value: ", shown, ": ", util::ToAbsl(what)));
+  };
+  if (auto wrong = QualifiedNameProblems(key); !wrong.empty()) {
+    problems.push_back(absl::StrCat(util::ToAbsl(path), path.empty() ? "" : ".", "key: Invalid value: ", GoQuoted(key),
+                                    ": ", absl::StrJoin(wrong, "; ")));
+  }
+  switch (op) {
+    case Operator::kIn:
+    case Operator::kNotIn:
+      if (values.empty()) all_values("for 'in', 'notin' operators, values set can't be empty");
+      break;
+    case Operator::kEquals:
+    case Operator::kNotEquals:
+      if (values.size() != 1) all_values("exact-match compatibility requires one single value");
+      break;
+    case Operator::kExists:
+    case Operator::kDoesNotExist:
+      if (!values.empty()) all_values("values set must be empty for exists and does not exist");
+      break;
+    case Operator::kGreaterThan:
+    case Operator::kLessThan:
+      if (values.size() != 1) all_values("for 'Gt', 'Lt' operators, exactly one value is required");
+      for (size_t i = 0; i < values.size(); ++i) {
+        int64_t number = 0;
+        if (ParseInt64(values[i].str(), &number)) continue;
+        problems.push_back(absl::StrCat(values_path, "[", i, "]: Invalid value: ", GoQuoted(values[i].str()),
+                                        ": for 'Gt', 'Lt' operators, the value must be an integer"));
+      }
+      break;
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto wrong = LabelValueProblems(values[i].str());
+    if (wrong.empty()) continue;
+    problems.push_back(absl::StrCat(values_path, "[", i, "][", util::ToAbsl(key),
+                                    "]: Invalid value: ", GoQuoted(values[i].str()), ": ", absl::StrJoin(wrong, "; ")));
+  }
+  return problems;
+}
+
 bool Requirement::Matches(const Labels& labels) const {
   std::optional<Symbol> have = labels.Get(key);
   switch (op) {

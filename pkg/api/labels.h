@@ -49,6 +49,11 @@ struct Requirement {
   // Checks as 1.10's NewRequirement does and with its texts: "invalid label key ...", "for 'in', 'notin' operators,
   // values set can't be empty", ...
   static absl::StatusOr<Requirement> Make(std::string_view key, Operator op, std::span<const Symbol> values);
+  // Returns all that is wrong with such a requirement, in the words of release 1.29, each with its path under `path`:
+  // "matchExpressions[0].values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer".
+  // Empty exactly when Make succeeds.
+  static std::vector<std::string> Problems(std::string_view path, std::string_view key, Operator op,
+                                           std::span<const Symbol> values);
   bool Matches(const Labels& labels) const;
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
@@ -92,7 +97,8 @@ class Selector {
 // A selector of an object, decided when the object was decoded: either a selector or the error that using it raises.
 struct DecidedSelector {
   Selector selector = Selector::Nothing();
-  std::string error;  // 1.10's text; empty when the selector is good
+  std::string error;        // 1.10's text; empty when the selector is good
+  std::string later_error;  // 1.29's text; empty when the selector is good
   bool ok() const { return error.empty(); }
   friend bool operator==(const DecidedSelector&, const DecidedSelector&) = default;
 };

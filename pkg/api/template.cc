@@ -28,7 +28,8 @@ H AbslHashValue(H h, const DecidedSelector& s) {
 }
 template <typename H>
 H AbslHashValue(H h, const NodeSelectorTerm& t) {
-  return H::combine(std::move(h), t.match);
+  return H::combine(std::move(h), t.match, t.fields.size(),
+                    t.fields.empty() ? std::vector<Symbol>() : t.fields[0].values);
 }
 template <typename H>
 H AbslHashValue(H h, const NodeSelector& s) {
@@ -45,7 +46,8 @@ H AbslHashValue(H h, const NodeAffinity& a) {
 }
 template <typename H>
 H AbslHashValue(H h, const PodAffinityTerm& t) {
-  return H::combine(std::move(h), t.selector, t.namespaces, t.topology_key);
+  return H::combine(std::move(h), t.selector, t.namespaces, t.topology_key,
+                    t.namespace_selector ? t.namespace_selector->selector : Selector::Nothing());
 }
 template <typename H>
 H AbslHashValue(H h, const WeightedPodAffinityTerm& t) {
@@ -65,11 +67,17 @@ H AbslHashValue(H h, const ContainerPort& p) {
 }
 template <typename H>
 H AbslHashValue(H h, const Container& c) {
-  return H::combine(std::move(h), c.image, c.requests, c.limits, c.ports);
+  return H::combine(std::move(h), c.image, c.requests, c.limits, c.ports, c.restart_always);
 }
 template <typename H>
 H AbslHashValue(H h, const Volume& v) {
   return H::combine(std::move(h), static_cast<int>(v.kind), v.id);
+}
+
+template <typename H>
+H AbslHashValue(H h, const TopologySpreadConstraint& c) {
+  return H::combine(std::move(h), c.topology_key, c.max_skew, static_cast<int>(c.action), c.selector, c.min_domains,
+                    c.match_label_keys);
 }
 
 namespace {
@@ -77,7 +85,8 @@ namespace {
 size_t HashOf(const PodTemplate& t) {
   auto optional = [](size_t h, const auto& part) { return part ? absl::HashOf(h, *part) : absl::HashOf(h, false); };
   size_t h = absl::HashOf(t.ns, t.labels, t.scheduler_name, t.priority, t.node_selector, t.has_affinity, t.tolerations,
-                          t.containers, t.init_containers, t.volumes);
+                          t.containers, t.init_containers, t.volumes, t.overhead, t.spread_constraints,
+                          t.scheduling_gates, t.never_preempts);
   h = optional(h, t.affinity.node);
   h = optional(h, t.affinity.pod);
   h = optional(h, t.affinity.pod_anti);

@@ -61,12 +61,26 @@ struct Container {
   Symbol image;
   ResourceList requests, limits;
   std::vector<ContainerPort> ports;
+  bool restart_always = false;  // restartPolicy Always; an init container with it is a sidecar (Kubernetes 1.29)
   friend bool operator==(const Container&, const Container&) = default;
 };
 
-// A node selector term: only matchExpressions in 1.10. No expressions: matches nothing.
+// One entry of matchFields. Only the field metadata.name has a value; every other field is empty.
+struct FieldRequirement {
+  Symbol key;
+  std::string op;
+  std::vector<Symbol> values;  // as written
+  friend bool operator==(const FieldRequirement&, const FieldRequirement&) = default;
+};
+
+// A node selector term. Release 1.10 reads `match` (matchExpressions) alone; a term without expressions matches
+// nothing there. Later releases match expressions and fields together, and only a term with neither matches nothing.
 struct NodeSelectorTerm {
   DecidedSelector match;
+  bool has_expressions = false;
+  std::vector<FieldRequirement> fields;
+  // What later releases find wrong with the term, by path ("matchFields[0].values: ..."); empty when it is good.
+  std::vector<std::string> problems;
   friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
 };
 struct NodeSelector {
@@ -87,6 +101,8 @@ struct NodeAffinity {
 struct PodAffinityTerm {
   DecidedSelector selector;        // absent labelSelector: matches nothing
   std::vector<Symbol> namespaces;  // sorted; never empty: defaulted to the declaring pod's namespace
+  bool namespaces_given = false;   // false: `namespaces` is the default, which a namespaceSelector replaces
+  std::optional<DecidedSelector> namespace_selector;  // absent: selects no namespace; empty: selects all
   Symbol topology_key;
   friend bool operator==(const PodAffinityTerm&, const PodAffinityTerm&) = default;
 };
@@ -108,15 +124,34 @@ struct Affinity {
   friend bool operator==(const Affinity&, const Affinity&) = default;
 };
 
-// A volume as far as predicates look at it; kinds they do not look at are left out when decoding.
+// A volume as far as predicates look at it; kinds they do not look at are left out when decoding. Release 1.10 knows
+// neither Cinder's limit nor ephemeral volumes and passes over them.
 struct Volume {
-  enum class Kind : uint8_t { kGcePd, kAwsEbs, kIscsi, kRbd, kAzureDisk, kClaim };
+  enum class Kind : uint8_t { kGcePd, kAwsEbs, kIscsi, kRbd, kAzureDisk, kClaim, kCinder, kEphemeral };
   Kind kind = Kind::kClaim;
-  bool read_only = false;             // GCE, iSCSI, RBD
-  std::string id;                     // pdName, volumeID, iqn, RBD image, diskName, claimName
+  bool read_only = false;  // GCE, iSCSI, RBD
+  // pdName, volumeID, iqn, RBD image, diskName, claimName; the volume's own name for an ephemeral one, whose claim is
+  // called "<pod name>-<volume name>".
+  std::string id;
+  std::string uri;                    // Azure disk: diskURI
   std::string pool;                   // RBD
   std::vector<std::string> monitors;  // RBD
   friend bool operator==(const Volume&, const Volume&) = default;
+};
+
+// One entry of spec.topologySpreadConstraints (Kubernetes 1.29), defaults filled in.
+struct TopologySpreadConstraint {
+  enum class Action : uint8_t { kDoNotSchedule, kScheduleAnyway, kOther };  // whenUnsatisfiable
+  int32_t max_skew = 0;
+  Symbol topology_key;
+  Action action = Action::kOther;
+  DecidedSelector selector;  // absent labelSelector: matches nothing
+  int32_t min_domains = 1;
+  bool honor_node_affinity = true;  // nodeAffinityPolicy
+  bool honor_node_taints = false;   // nodeTaintsPolicy
+  // The pod's own values of these labels narrow the selector; keys that the pod lacks are passed over.
+  std::vector<Symbol> match_label_keys;
+  friend bool operator==(const TopologySpreadConstraint&, const TopologySpreadConstraint&) = default;
 };
 
 // Everything about a pod that decides where it may go, but for its name and node. Equal templates are one object
@@ -133,6 +168,11 @@ struct PodTemplate {
   std::vector<Toleration> tolerations;
   std::vector<Container> containers, init_containers;
   std::vector<Volume> volumes;
+  // Fields that came after release 1.10, which does not read them.
+  ResourceList overhead;  // spec.overhead
+  std::vector<TopologySpreadConstraint> spread_constraints;
+  std::vector<Symbol> scheduling_gates;  // their names, in order
+  bool never_preempts = false;           // preemptionPolicy Never
   friend bool operator==(const PodTemplate&, const PodTemplate&) = default;
 
   int32_t PriorityOrZero() const { return priority.value_or(0); }
@@ -157,6 +197,9 @@ struct Pod {
   Symbol nominated_node_name;               // status.nominatedNodeName
   PodPhase phase = PodPhase::kPending;
   std::optional<PodCondition> scheduled;  // the PodScheduled condition
+  std::optional<int64_t> start_seconds;   // status.startTime, Unix time
+  // The first DisruptionTarget condition is True because of PreemptionByScheduler (Kubernetes 1.26 and later).
+  bool preempted_by_scheduler = false;
   // The server's own JSON of this object, kept for pods without a node so that what is written back is the server's
   // own with our change; null otherwise.
   std::shared_ptr<const std::string> raw;
@@ -234,9 +277,12 @@ struct PersistentVolume {
   // spec.nodeAffinity.required, and required terms of the alpha annotation. Every term must match (B-32, kept).
   std::vector<NodeSelectorTerm> node_affinity, annotation_affinity;
   bool annotation_affinity_bad = false;  // the annotation is not valid JSON
-  enum class Source : uint8_t { kOther, kGcePd, kAwsEbs, kAzureDisk };
+  enum class Source : uint8_t { kOther, kGcePd, kAwsEbs, kAzureDisk, kCinder, kCsi };
   Source source = Source::kOther;
-  std::string source_id;
+  std::string source_id;                   // pdName, volumeID, diskName, volumeHandle
+  std::string source_uri;                  // Azure disk: diskURI
+  Symbol csi_driver;                       // spec.csi.driver
+  std::string phase;                       // status.phase, as written
   std::shared_ptr<const std::string> raw;  // the server's own JSON
   // The annotation's class if there is one, else spec.storageClassName.
   const std::string& Class() const { return class_annotation ? *class_annotation : storage_class_name; }
@@ -250,8 +296,13 @@ struct PersistentVolumeClaim {
   bool bind_completed = false;  // annotation pv.kubernetes.io/bind-completed is there
   std::vector<Symbol> access_modes;
   std::optional<std::string> volume_mode;
-  Quantity request;                         // spec.resources.requests.storage
+  Quantity request;  // spec.resources.requests.storage
+  bool has_request = false;
   std::optional<DecidedSelector> selector;  // spec.selector
+  std::string phase;                        // status.phase, as written
+  std::string controller_uid;               // of the owner reference with controller=true, if there is one
+  // Annotation volume.kubernetes.io/selected-node: where the volume is being provisioned.
+  std::optional<std::string> selected_node;
   std::string Class() const {
     return class_annotation ? *class_annotation : storage_class_name.value_or(std::string());
   }
@@ -260,6 +311,40 @@ struct PersistentVolumeClaim {
 struct StorageClass {
   ObjectMeta meta;
   std::optional<std::string> binding_mode;  // volumeBindingMode
+  std::string provisioner;
+  // allowedTopologies: a node is allowed when one of the terms matches; a term without expressions matches nothing.
+  struct TopologyTerm {
+    std::vector<std::pair<Symbol, std::vector<Symbol>>> expressions;  // key, its values (sorted)
+  };
+  std::vector<TopologyTerm> allowed_topologies;
+};
+
+// ---- Storage of Kubernetes 1.29 -----------------------------------------------------------------
+
+struct CsiNode {
+  ObjectMeta meta;
+  struct Driver {
+    Symbol name;
+    std::optional<int32_t> limit;  // allocatable.count
+  };
+  std::vector<Driver> drivers;
+  // Annotation storage.alpha.kubernetes.io/migrated-plugins: in-tree plugins whose volumes CSI handles on this node.
+  std::vector<Symbol> migrated_plugins;
+};
+struct CsiDriver {
+  ObjectMeta meta;
+  bool storage_capacity = false;  // spec.storageCapacity
+};
+struct CsiStorageCapacity {
+  ObjectMeta meta;
+  Symbol storage_class_name;
+  std::optional<DecidedSelector> node_topology;  // absent: no node can reach the storage
+  std::optional<Quantity> capacity, maximum_volume_size;
+};
+struct VolumeAttachment {
+  ObjectMeta meta;
+  Symbol attacher, node_name;
+  std::string volume_name;  // spec.source.persistentVolumeName
 };
 
 struct PodDisruptionBudget {
@@ -267,10 +352,12 @@ struct PodDisruptionBudget {
   DecidedSelector selector;
   bool has_selector = false;
   int32_t disruptions_allowed = 0;
+  std::vector<std::string> disrupted_pods;  // names in status.disruptedPods, sorted
 };
 
 struct Namespace {
   ObjectMeta meta;
+  Labels labels;
 };
 struct Deployment {
   ObjectMeta meta;

@@ -25,6 +25,8 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
              });
     case Kind::kAzureDisk:
     case Kind::kClaim:
+    case Kind::kCinder:
+    case Kind::kEphemeral:
       return false;
   }
   return false;
