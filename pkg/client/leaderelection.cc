@@ -117,9 +117,9 @@ LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answ
     case Asked::kUpdate:
       if (answer.ok()) return Succeeded(answer.value, steady);
       if (json_.empty()) {
-        LOG(ERROR) << "error initially creating leader election record: " << answer.error.message;
+        LOG(ERROR) << "error initially creating leader election record: " << answer.error.message << Hint(answer.error);
       } else {
-        LOG(ERROR) << "Failed to update lock: " << answer.error.message;
+        LOG(ERROR) << "Failed to update lock: " << answer.error.message << Hint(answer.error);
       }
       return Failed(steady);
     case Asked::kRelease: {
@@ -141,6 +141,14 @@ LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answ
   return Failed(steady);
 }
 
+// Kubernetes 1.20 and later grant kube-scheduler no rights on Endpoints and ConfigMaps any more.
+std::string LeaderElection::Hint(const ApiError& error) const {
+  if (error.code != 403 || options_.lock_type == "leases") return "";
+  return absl::StrCat(" (the lock is of kind ", options_.lock_type,
+                      "; since Kubernetes 1.20 the role system:kube-scheduler permits leases only: "
+                      "--leader-elect-resource-lock=leases)");
+}
+
 LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answer, absl::Duration steady,
                                              absl::Time wall) {
   if (answer.error.NotFound()) {
@@ -149,7 +157,7 @@ LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answe
     return Write(steady, wall, true);
   }
   if (!answer.ok()) {
-    LOG(ERROR) << "error retrieving resource lock " << Name() << ": " << answer.error.message;
+    LOG(ERROR) << "error retrieving resource lock " << Name() << ": " << answer.error.message << Hint(answer.error);
     return Failed(steady);
   }
   auto lock = ReadLock(options_.lock_type, answer.value);
@@ -160,17 +168,36 @@ LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answe
   json_ = answer.value;
   lock_ = *std::move(lock);
   const LeaderRecord& record = lock_.record;
-  if (!observed_ || *observed_ != record) {
+  const bool first_look = !observed_;
+  if (first_look || *observed_ != record) {
     observed_ = record;
     observed_at_ = steady;
   }
+  if (first_look && record.holder.empty() && record.renewed) YieldReleased(record, steady, wall);
   bool others = !record.holder.empty() && record.holder != options_.identity;
   if (others && leader()) return Lost(absl::StrCat("the lock is now held by ", record.holder));
   if (others && observed_at_ + options_.lease > steady) {
     VLOG(4) << "lock is held by " << record.holder << " and has not yet expired";
     return Failed(steady);
   }
+  if (record.holder.empty() && steady < yield_until_) return Failed(steady);
   return Write(steady, wall, false);
+}
+
+// A leader that ended cleanly handed the lock over to whoever stood by. A process that starts right after that, usually
+// the same one again, must not take it back before those had their turn. Candidates with a Lease take a released lock
+// at their next look; those of client-go 1.10, with Endpoints or a ConfigMap, wait a whole lease first.
+void LeaderElection::YieldReleased(const LeaderRecord& record, absl::Duration steady, absl::Time wall) {
+  const absl::Duration their_wait =
+      options_.lock_type == "leases" ? absl::Seconds(record.lease_seconds) : options_.lease;
+  const absl::Duration turn = their_wait + (1 + kJitter) * options_.retry;
+  const absl::Duration since = wall - *record.renewed;
+  // A release that lies in the future is one by another clock, and says nothing.
+  if (since < absl::ZeroDuration() || since >= turn) return;
+  yield_until_ = steady + turn - since;
+  LOG(INFO) << "lease " << Name() << " was released " << absl::FormatDuration(absl::Trunc(since, absl::Milliseconds(1)))
+            << " ago; leaving it to others for "
+            << absl::FormatDuration(absl::Trunc(turn - since, absl::Milliseconds(1)));
 }
 
 LeaderElection::Action LeaderElection::Write(absl::Duration steady, absl::Time wall, bool create) {

@@ -8,7 +8,7 @@
 // the 10 s); every request has a timeout, so a hung server cannot stretch the deadline; LeaseAge() lets the owner check
 // right before each bind; a watchdog on a thread of its own ends the process if the I/O thread no longer runs and the
 // lease goes by; a clean end releases the lock (other 1.10 candidates still wait their lease; ours and 1.14+ take it at
-// once).
+// once, unless they have only just started: a process that is restarted leaves the lock to those that stood by).
 //
 // LeaderElection is the state machine: time and answers in, requests out. LeaderElector drives it.
 #pragma once
@@ -103,6 +103,9 @@ class LeaderElection {
   Action Failed(absl::Duration steady);
   Action Lost(std::string_view why);
   Action WriteRelease(absl::Duration steady, absl::Time wall);
+  void YieldReleased(const LeaderRecord& record, absl::Duration steady, absl::Time wall);
+  // Returns what to do about an error, to be added to its message; often empty.
+  std::string Hint(const ApiError& error) const;
   std::string Name() const;
   absl::Duration Deadline() const;  // when leading: when the lease counts as lost
 
@@ -119,6 +122,7 @@ class LeaderElection {
   absl::Duration asked_at_;               // when the request under way was sent
   absl::Duration attempt_at_;             // when this attempt began
   absl::Duration renewed_at_;
+  absl::Duration yield_until_;  // a released lock is left to others until then
 };
 
 struct LeaderElectorCallbacks {

@@ -299,6 +299,35 @@ TEST_CASE("released, the lock is taken by the next candidate without waiting for
   CHECK(b->log == "+r");
 }
 
+TEST_CASE("a process that starts right after a release leaves the lock to those that stood by") {
+  const bool lease = GENERATE(false, true);
+  World w(lease ? "leases" : "endpoints");
+  auto* a = w.Add("a");
+  w.Pass(absl::Seconds(7));
+  a->elector->Release();
+  w.executor.Run();
+  w.Serve();
+  w.Pass(absl::Seconds(1));
+  auto* again = w.Add("a again");
+  // Candidates of client-go 1.10 wait 15 s after a change of Endpoints, and look every 4.4 s at least.
+  const absl::Duration turn = absl::Milliseconds(lease ? 1000 + 4400 : 15000 + 4400);
+  w.Pass(turn - absl::Seconds(1) - absl::Milliseconds(300));
+  CHECK_FALSE(again->elector->IsLeader());
+  w.Pass(absl::Seconds(5));
+  CHECK(again->log == "+");
+}
+
+TEST_CASE("a start long after a release, or a release by a clock that is ahead, takes the lock at once") {
+  const auto [renewed, taken] = GENERATE(table<std::string, bool>(
+      {{"2017-07-14T02:39:30Z", true}, {"2017-07-14T02:50:00Z", true}, {"2017-07-14T02:39:55Z", false}}));
+  LeaderElectionOptions o;
+  o.identity = "me";
+  LeaderElection e(o, [] { return 0.5; });
+  const absl::Time wall = absl::FromUnixSeconds(1'500'000'000);  // 02:40:00
+  CHECK(e.Tick(absl::Seconds(1), wall).step == LeaderElection::Step::kGet);
+  CHECK((e.Answer(Ok(Lock("", renewed)), absl::Seconds(1), wall).step == LeaderElection::Step::kUpdate) == taken);
+}
+
 TEST_CASE("releasing what is not held, or while a request is under way") {
   World w;
   w.object = Lock("someone");

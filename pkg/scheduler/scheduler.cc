@@ -10,6 +10,14 @@
 #include "pkg/scheduler/scheduler_internal.h"
 
 namespace berth::scheduler {
+namespace {
+
+// What Kubernetes' volume controller takes for bound: both sides of the binding are written.
+bool IsBound(const api::PersistentVolumeClaim& claim) {
+  return !claim.volume_name.empty() && claim.bind_completed;
+}
+
+}  // namespace
 
 Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_binder, Actions* actions,
                      const util::Clock* clock, SchedulerOptions options)
@@ -49,6 +57,8 @@ Scheduler::Pending& Scheduler::NewPending(const api::PodPtr& pod, Place place) {
   slot->pod = pod;
   slot->place = place;
   ++by_place_[static_cast<size_t>(place)];
+  slot->claims = ClaimsOf(*pod);
+  for (const std::string& claim : slot->claims) by_claim_[claim].insert(slot.get());
   return *slot;
 }
 
@@ -68,6 +78,11 @@ void Scheduler::Erase(Pending& p) {
   CancelRequest(p);
   StopWaiting(p);
   SetReasons(p, {});
+  for (const std::string& claim : p.claims) {
+    auto it = by_claim_.find(claim);
+    it->second.erase(&p);
+    if (it->second.empty()) by_claim_.erase(it);
+  }
   // The queue goes by name: what is in it under this name may be another pod by now.
   if (p.place == Place::kQueued) queue_->Delete(*p.pod);
   if (NominatedPods* nominated = queue_->nominated()) nominated->Remove(*p.pod);
@@ -108,6 +123,51 @@ absl::Duration Scheduler::NextRetry(Pending& p) {
   p.retry_wait =
       p.retry_wait == absl::ZeroDuration() ? absl::Milliseconds(200) : std::min(p.retry_wait * 2, absl::Seconds(60));
   return p.retry_wait;
+}
+
+std::vector<std::string> ClaimsOf(const api::Pod& pod) {
+  std::vector<std::string> claims;
+  for (const api::Volume& v : pod.tmpl->volumes) {
+    if (v.kind == api::Volume::Kind::kClaim) claims.push_back(absl::StrCat(pod.meta.ns.string(), "/", v.id));
+  }
+  return claims;
+}
+
+void Scheduler::TryAgainNow(Pending& p) {
+  switch (p.place) {
+    case Place::kQueued:
+      queue_->Update(p.pod, true, now_);
+      break;
+    case Place::kBackoff:
+    case Place::kRefetching:
+      CancelRequest(p);
+      StopWaiting(p);
+      SetPlace(p, Place::kQueued);
+      queue_->Add(p.pod);
+      break;
+    case Place::kWritingStatus:
+    case Place::kPreempting:
+      p.changed = true;  // it goes back into the queue as a changed pod, without a wait
+      break;
+    default:
+      break;
+  }
+}
+
+// A pod whose claims are all bound now has nothing more to wait for: its back-off was for the claim.
+void Scheduler::ClaimBound(const api::PersistentVolumeClaim& claim) {
+  auto users = by_claim_.find(claim.meta.Key());
+  if (users == by_claim_.end()) return;
+  const std::vector<Pending*> pods(users->second.begin(), users->second.end());
+  for (Pending* p : pods) {
+    const bool all_bound = std::all_of(p->claims.begin(), p->claims.end(), [&](const std::string& key) {
+      const auto other = cache_->listers().claims.Get(p->pod->meta.ns, key.substr(key.find('/') + 1));
+      return other != nullptr && IsBound(*other);
+    });
+    if (!all_bound) continue;
+    backoff_.Reset(Name(*p->pod));
+    TryAgainNow(*p);
+  }
 }
 
 // ---- pods ---------------------------------------------------------------------------------------
@@ -207,11 +267,7 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
       break;
     case Place::kBackoff:
     case Place::kRefetching:
-      if (!changed) break;
-      CancelRequest(*p);
-      StopWaiting(*p);
-      SetPlace(*p, Place::kQueued);
-      queue_->Add(newest);
+      if (changed) TryAgainNow(*p);
       break;
     default:
       p->changed |= changed;
@@ -296,6 +352,7 @@ void Scheduler::Apply(const Change<api::PersistentVolumeClaim>& c) {
   now_ = clock_->Steady();
   Store(cache_->listers().claims, c);
   MoveAll();
+  if (c.after != nullptr && IsBound(*c.after) && (c.before == nullptr || !IsBound(*c.before))) ClaimBound(*c.after);
 }
 
 void Scheduler::Apply(const Change<api::StorageClass>& c) {

@@ -13,6 +13,7 @@
 #pragma once
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
 #include <absl/time/time.h>
 
 #include <array>
@@ -167,6 +168,9 @@ class Scheduler {
   Pending* Find(const api::Pod& pod);
   Pending& NewPending(const api::PodPtr& pod, Place place);
   void Erase(Pending& p);
+  // Makes a pod that failed be tried again now, without the rest of its back-off.
+  void TryAgainNow(Pending& p);
+  void ClaimBound(const api::PersistentVolumeClaim& claim);
   void SetPlace(Pending& p, Place place);
   void SetReasons(Pending& p, std::vector<FailureReasonId> reasons);
   void MoveAll() { queue_->MoveAllToActiveQueue(now_); }
@@ -221,6 +225,8 @@ class Scheduler {
   bool stopped_ = false;
   absl::flat_hash_map<std::string, std::unique_ptr<Pending>> pending_;  // by uid
   std::array<size_t, kPlaces> by_place_{};
+  // Pending pods by "namespace/name" of each claim that they use.
+  absl::flat_hash_map<std::string, absl::flat_hash_set<Pending*>> by_claim_;
   std::vector<int64_t> by_reason_;  // by FailureReasonId
   // Pods whose uid another pod has, by uid and by "namespace/name". They are admitted when that pod is gone.
   absl::flat_hash_map<std::string, absl::btree_map<std::string, api::PodPtr>> duplicates_;

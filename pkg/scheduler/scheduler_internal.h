@@ -39,11 +39,15 @@ struct Scheduler::Pending {
   // The node nominated here, until the watch shows an object at least as new as this resourceVersion.
   std::optional<std::pair<Symbol, std::string>> nomination;
   std::vector<FailureReasonId> reasons;
+  std::vector<std::string> claims;  // its keys in Scheduler::by_claim_
 };
 
 inline std::string Name(const api::Pod& p) {
   return p.meta.Key();
 }
+
+// Returns "namespace/name" of each claim that the pod's volumes use.
+std::vector<std::string> ClaimsOf(const api::Pod& pod);
 
 // More than its status changed (1.10 isPodUpdated).
 inline bool SpecOrMetadataChanged(const api::Pod& a, const api::Pod& b) {
