@@ -177,11 +177,26 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
       Finish(s);
       return;
     }
-    LOG(ERROR) << "Unable to write event: '" << error.message << "' (may retry after sleeping)";
+    LogUnwritten(error.message);
     absl::Duration wait = s->tries == 1 ? options_.retry * options_.random() : options_.retry;
     executor_->After(wait, [w = weak_from_this(), s] {
       auto self = w.lock();
       if (self != nullptr && !self->stopped_) self->Send(s);
+    });
+  }
+
+  // A connection that breaks fails every event on it at the same moment: the first one is logged at once, and how many
+  // more there were a second later.
+  void LogUnwritten(const std::string& why) {
+    if (unwritten_++ > 0) return;
+    LOG(ERROR) << "Unable to write event: '" << why << "' (may retry after sleeping)";
+    executor_->After(absl::Seconds(1), [w = weak_from_this(), why] {
+      auto self = w.lock();
+      if (self == nullptr || self->stopped_) return;
+      const int more = std::exchange(self->unwritten_, 0) - 1;
+      if (more == 0) return;
+      LOG(ERROR) << "Unable to write " << more << " more events within a second: '" << why
+                 << "' (may retry after sleeping)";
     });
   }
 
@@ -226,6 +241,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   std::deque<Event> ready_;
   absl::flat_hash_map<std::string, std::deque<Event>> busy_;  // objects with one in flight, and what waits behind it
   int in_flight_ = 0;
+  int unwritten_ = 0;  // events that got no answer within the second that is being logged
   EventCorrelator correlator_;
   std::vector<std::function<void()>> drained_;
 };

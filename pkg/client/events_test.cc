@@ -1,5 +1,8 @@
 #include "pkg/client/events.h"
 
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
 #include <catch2/catch.hpp>
 
 #include "pkg/api/json.h"
@@ -206,7 +209,8 @@ TEST_CASE("an event without an answer is tried twelve times") {
   for (int i = 1; i < 12; ++i) {
     REQUIRE(f.api.calls.size() == static_cast<size_t>(i));
     f.api.Break("EOF");
-    waits.push_back(absl::ToDoubleSeconds(f.executor.NextTimer()));
+    f.executor.Advance(absl::Seconds(1));  // the log's timer
+    waits.push_back(1 + absl::ToDoubleSeconds(f.executor.NextTimer()));
     f.executor.Advance(f.executor.NextTimer());
   }
   CHECK(waits == std::vector<double>{2.5, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10});
@@ -214,6 +218,27 @@ TEST_CASE("an event without an answer is tried twelve times") {
   f.api.Break("EOF");
   CHECK(f.recorder->stats().rejected == 1);
   CHECK(f.executor.timers() == 0);
+}
+
+TEST_CASE("events that a broken connection fails together are two log lines") {
+  struct Lines : google::LogSink {
+    Lines() { google::AddLogSink(this); }
+    ~Lines() override { google::RemoveLogSink(this); }
+    void send(google::LogSeverity, const char*, const char*, int, const struct ::tm*, const char* text,
+              size_t length) override {
+      all.append(text, length).push_back('\n');
+    }
+    std::string all;
+  } lines;
+  Fixture f;
+  for (int i = 0; i < 50; ++i) f.Record(absl::StrCat("p", i), "m");
+  REQUIRE(f.api.calls.size() == 50);
+  for (int i = 0; i < 50; ++i) f.api.Break("EOF", true, f.api.calls[i]);
+  CHECK(lines.all == "Unable to write event: 'EOF' (may retry after sleeping)\n");
+  f.executor.Advance(absl::Seconds(1));
+  CHECK(lines.all ==
+        "Unable to write event: 'EOF' (may retry after sleeping)\n"
+        "Unable to write 49 more events within a second: 'EOF' (may retry after sleeping)\n");
 }
 
 TEST_CASE("an object without a namespace has its events in default") {
