@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "pkg/util/go_text.h"
+
 namespace berth::kube_scheduler {
 
 // strconv.ParseInt with base 0 (0x10, 010, -5), range checked to `bits`. Errors are strconv's:
@@ -16,11 +18,9 @@ absl::Status ParseInt(const std::string& text, int bits, int64_t* out);
 // 1, t, T, TRUE, true, True, 0, f, F, FALSE, false, False.
 absl::Status ParseBool(const std::string& text, bool* out);
 absl::Status ParseFloat32(const std::string& text, float* out);
-// "300ms", "-1.5h", "2h45m"; a unit is needed but for 0.
-absl::Status ParseGoDuration(const std::string& text, absl::Duration* out);
+using util::ParseGoDuration;
 
-// "15s", "1m0s", "1.5s", "100ms", "0s".
-std::string FormatGoDuration(absl::Duration d);
+using util::FormatGoDuration;
 // The shortest text that reads back as the same number, with an exponent from 1e+06 up, as %v writes it.
 std::string FormatGoFloat(double v);
 std::string FormatGoFloat32(float v);
@@ -28,7 +28,8 @@ std::string FormatGoFloat32(float v);
 std::string JsonFloat32(float v);
 // A whole file; errors as Go's: "open /x: no such file or directory", "read /x: is a directory".
 absl::StatusOr<std::string> ReadFile(const std::string& path);
-// With quotes and escapes, as %q.
-std::string Quoted(std::string_view s);
+inline std::string Quoted(std::string_view s) {
+  return util::GoQuoted(s);
+}
 
 }  // namespace berth::kube_scheduler

@@ -306,7 +306,7 @@ std::vector<std::string> QualifiedNameProblems(std::string_view name) {
     }
   }
   if (name.empty()) {
-    problems.push_back("name part must be non-empty");
+    problems.emplace_back("name part must be non-empty");
   } else if (name.size() > 63) {
     problems.push_back(absl::StrCat("name part ", TooLong(63)));
   }
@@ -317,61 +317,15 @@ std::vector<std::string> QualifiedNameProblems(std::string_view name) {
 std::vector<std::string> LabelValueProblems(std::string_view value) {
   std::vector<std::string> problems;
   if (value.size() > 63) problems.push_back(TooLong(63));
-  if (!value.empty() && !IsName(value)) problems.push_back(kValueRule);
+  if (!value.empty() && !IsName(value)) problems.emplace_back(kValueRule);
   return problems;
 }
 
 std::vector<std::string> Dns1123SubdomainProblems(std::string_view name) {
   std::vector<std::string> problems;
   if (name.size() > 253) problems.push_back(TooLong(253));
-  if (!IsSubdomain(name)) problems.push_back(kSubdomainRule);
+  if (!IsSubdomain(name)) problems.emplace_back(kSubdomainRule);
   return problems;
-}
-
-std::string GoQuoted(std::string_view s) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (char ch : s) {
-    unsigned char c = static_cast<unsigned char>(ch);
-    switch (c) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\a':
-        out += "\\a";
-        break;
-      case '\b':
-        out += "\\b";
-        break;
-      case '\f':
-        out += "\\f";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      case '\v':
-        out += "\\v";
-        break;
-      default:
-        if (c < 0x20 || c == 0x7f) {
-          out += "\\x";
-          out += kHex[c >> 4];
-          out += kHex[c & 15];
-        } else {
-          out += ch;
-        }
-    }
-  }
-  return out + "\"";
 }
 
 }  // namespace berth::api

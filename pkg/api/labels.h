@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/util/go_text.h"
 #include "pkg/util/symbol.h"
 
 namespace berth::api {
@@ -108,7 +109,6 @@ std::vector<std::string> QualifiedNameProblems(std::string_view name);
 std::vector<std::string> LabelValueProblems(std::string_view value);
 std::vector<std::string> Dns1123SubdomainProblems(std::string_view name);
 
-// A text as Go's %q shows it: quotes, backslashes and control characters escaped.
-std::string GoQuoted(std::string_view s);
+using util::GoQuoted;
 
 }  // namespace berth::api

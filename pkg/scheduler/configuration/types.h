@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "pkg/scheduler/configuration/args.h"
+#include "pkg/scheduler/policy/policy.h"
 
 namespace berth::scheduler::configuration {
 
@@ -44,29 +45,6 @@ struct Profile {
   std::vector<PluginConfig> plugin_config;
 };
 
-struct ExtenderTls {
-  bool insecure = false;
-  std::string server_name, cert_file, key_file, ca_file;
-  std::string cert_data, key_data, ca_data;  // PEM, decoded from base64
-};
-
-struct ExtenderManagedResource {
-  std::string name;
-  bool ignored_by_scheduler = false;
-};
-
-struct Extender {
-  std::string url_prefix;
-  std::string filter_verb, preempt_verb, prioritize_verb, bind_verb;  // empty: the extender takes no part in this
-  int64_t weight = 0;                                                 // positive with a prioritize verb
-  bool enable_https = false;
-  std::optional<ExtenderTls> tls_config;
-  absl::Duration http_timeout = absl::ZeroDuration();  // zero: 5 s
-  bool node_cache_capable = false;
-  std::vector<ExtenderManagedResource> managed_resources;
-  bool ignorable = false;  // its errors do not fail the pod
-};
-
 struct LeaderElection {
   bool leader_elect = true;
   absl::Duration lease_duration = absl::Seconds(15);
@@ -98,8 +76,8 @@ struct KubeSchedulerConfiguration {
   int64_t pod_initial_backoff_seconds = 1;
   int64_t pod_max_backoff_seconds = 10;
   bool delay_cache_until_active = false;
-  std::vector<Profile> profiles;  // at least one after decoding
-  std::vector<Extender> extenders;
+  std::vector<Profile> profiles;          // at least one after decoding
+  std::vector<ExtenderConfig> extenders;  // as in a Policy, under other names
 };
 
 }  // namespace berth::scheduler::configuration

@@ -57,12 +57,14 @@ struct ExtenderManagedResource {
 struct ExtenderConfig {
   std::string url_prefix;
   std::string filter_verb, prioritize_verb, bind_verb;  // empty: the extender does not take part in this
+  std::string preempt_verb;                             // release 1.29 only
   int64_t weight = 0;
   bool enable_https = false;
   std::optional<ExtenderTls> tls;
   int64_t http_timeout_nanos = 0;  // 0: 5 s
   bool node_cache_capable = false;
   std::vector<ExtenderManagedResource> managed_resources;
+  bool ignorable = false;  // its errors do not fail the pod; release 1.29 only
 };
 
 struct Policy {

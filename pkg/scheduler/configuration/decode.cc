@@ -1,0 +1,318 @@
+#include "pkg/scheduler/configuration/decode.h"
+
+#include <absl/strings/escaping.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <set>
+
+#include "pkg/scheduler/configuration/fields.h"
+#include "pkg/util/go_text.h"
+#include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
+
+namespace berth::scheduler::configuration {
+namespace {
+
+using api::Json;
+using util::GoQuoted;
+using util::ToAbsl;
+
+constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
+constexpr std::string_view kKind = "KubeSchedulerConfiguration";
+constexpr std::string_view kScheme = R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")";
+
+std::string Member(const std::string& path, std::string_view name) {
+  return path.empty() ? std::string(name) : absl::StrCat(path, ".", ToAbsl(name));
+}
+std::string Element(const std::string& path, size_t i) {
+  return absl::StrCat(path, "[", i, "]");
+}
+
+// Returns "profiles[0].pluginConfig[1]" in its parts.
+struct ArgsPlace {
+  std::string outer;   // the path of the pluginConfig entry
+  std::string plugin;  // its name
+};
+
+// Reads values into fields and collects what is wrong.
+class Decoder {
+ public:
+  Decoder(bool v1, const Gates& gates, std::vector<Problem>* problems) : v1_(v1), gates_(gates), problems_(problems) {}
+
+  template <typename T>
+  void Object(Json j, const std::string& path, T* out, std::initializer_list<std::string_view> also = {}) {
+    if (j.IsNull()) return;
+    if (!j.IsObject()) return Wrong(j, path, "must be an object");
+    FieldTable table;
+    table.decoder = this;
+    if constexpr (requires { VisitFields(table, *out, v1_); }) {
+      VisitFields(table, *out, v1_);
+    } else {
+      VisitFields(table, *out);
+    }
+    std::set<std::string_view> seen;
+    for (auto [key, value] : j.Children()) {
+      if (!seen.insert(key).second) {
+        Strict("duplicate", Member(path, key), {});
+        continue;
+      }
+      if (std::find(also.begin(), also.end(), key) != also.end()) continue;
+      auto field = std::find_if(table.fields.begin(), table.fields.end(), [&](const auto& f) { return f.name == key; });
+      if (field == table.fields.end()) {
+        std::vector<std::string_view> names(also);
+        for (const auto& f : table.fields) names.push_back(f.name);
+        Strict("unknown", Member(path, key), util::DidYouMean(key, names));
+      } else if (Json last = j.FindExact(key); !last.IsNull()) {
+        field->read(last, Member(path, key));
+      }
+    }
+  }
+
+  void Wrong(Json j, const std::string& path, std::string_view right) {
+    Add(Problem::Kind::kDecoding, path, absl::StrCat(path, ": Invalid value: ", j.Brief(), ": ", ToAbsl(right)), {});
+  }
+
+ private:
+  // Collects the fields of a type, so that the members of an object can be read in the document's order.
+  struct FieldTable {
+    struct Field {
+      std::string_view name;
+      std::function<void(Json, const std::string&)> read;
+    };
+    Decoder* decoder = nullptr;
+    std::vector<Field> fields;
+    template <typename T>
+    void operator()(std::string_view name, T& member, std::string_view) {
+      fields.push_back({name, [d = decoder, m = &member](Json j, const std::string& p) { d->Value(j, p, m); }});
+    }
+    template <typename T>
+    requires(!std::is_lvalue_reference_v<T>) void operator()(std::string_view name, T&& wrapper, std::string_view) {
+      fields.push_back({name, [d = decoder, wrapper](Json j, const std::string& p) { d->Value(j, p, wrapper); }});
+    }
+  };
+
+  void Value(Json j, const std::string& path, std::string* out) {
+    if (!j.IsString()) return Wrong(j, path, "must be a string");
+    *out = j.Text();
+  }
+  void Value(Json j, const std::string& path, bool* out) {
+    if (!j.IsBool()) return Wrong(j, path, "must be true or false");
+    *out = j.Bool();
+  }
+  void Value(Json j, const std::string& path, int64_t* out) {
+    if (!j.IsInt()) return Wrong(j, path, "must be a whole number");
+    *out = j.Int();
+  }
+  void Value(Json j, const std::string& path, int32_t* out) {
+    if (!j.IsInt()) return Wrong(j, path, "must be a whole number");
+    if (j.Int() != static_cast<int32_t>(j.Int())) return Wrong(j, path, "must be a whole number of 32 bits");
+    *out = static_cast<int32_t>(j.Int());
+  }
+  void Value(Json j, const std::string& path, float* out) {
+    if (!j.IsNumber() || std::abs(j.Double()) > std::numeric_limits<float>::max()) {
+      return Wrong(j, path, "must be a number");
+    }
+    *out = static_cast<float>(j.Double());
+  }
+  void Value(Json j, const std::string& path, absl::Duration* out) {
+    if (!j.IsString()) return Wrong(j, path, "must be a duration such as \"15s\"");
+    if (absl::Status s = util::ParseGoDuration(std::string(j.Text()), out); !s.ok()) Wrong(j, path, util::Message(s));
+  }
+  void Value(Json j, const std::string& path, const Nanoseconds& out) {
+    absl::Duration d = absl::Nanoseconds(*out.nanos);
+    Value(j, path, &d);
+    *out.nanos = absl::ToInt64Nanoseconds(d);
+  }
+  void Value(Json j, const std::string& path, const Base64& out) {
+    std::string text;
+    Value(j, path, &text);
+    if (j.IsString() && !absl::Base64Unescape(text, out.bytes)) Wrong(j, path, "must be base64");
+  }
+  void Value(Json, const std::string&, const AnyObject& out) { *out.present = true; }
+  void Value(Json j, const std::string&, const ArgsOf& out) { out.config->args.json = j.Serialize(); }
+  template <typename T>
+  void Value(Json j, const std::string& path, std::optional<T>* out) {
+    Value(j, path, &out->emplace());
+  }
+  template <typename T>
+  void Value(Json j, const std::string& path, std::vector<T>* out) {
+    if (!j.IsArray()) return Wrong(j, path, "must be a list");
+    out->clear();
+    for (auto member : j.Children()) {
+      std::string at = Element(path, out->size());
+      T& element = out->emplace_back();
+      if (!member.value.IsNull()) Value(member.value, at, &element);
+      if constexpr (std::is_same_v<T, PluginConfig>) Args(member.value.FindExact("args"), at, &element);
+    }
+  }
+  template <typename T>
+  requires std::is_class_v<T>
+  void Value(Json j, const std::string& path, T* out) { Object(j, path, out); }
+
+  // Reads the args of a known plugin as that plugin's type. Those of others stay JSON.
+  template <typename T>
+  void ArgsAs(Json j, PluginConfig* config) {
+    T args;
+    Object(j, "", &args, {"apiVersion", "kind"});
+    config->args.typed = std::move(args);
+  }
+  void Args(Json j, const std::string& at, PluginConfig* config) {
+    ArgsPlace place{at, config->name};
+    std::swap(place_, place);
+    in_args_ = true;
+    const std::string& name = config->name;
+    if (name == "DefaultPreemption") ArgsAs<DefaultPreemptionArgs>(j, config);
+    if (name == "InterPodAffinity") ArgsAs<InterPodAffinityArgs>(j, config);
+    if (name == "NodeAffinity") ArgsAs<NodeAffinityArgs>(j, config);
+    if (name == "NodeResourcesBalancedAllocation") ArgsAs<NodeResourcesBalancedAllocationArgs>(j, config);
+    if (name == "NodeResourcesFit") ArgsAs<NodeResourcesFitArgs>(j, config);
+    if (name == "PodTopologySpread") ArgsAs<PodTopologySpreadArgs>(j, config);
+    if (name == "VolumeBinding") ArgsAs<VolumeBindingArgs>(j, config);
+    if (config->args.typed.index() != 0) CheckArgsKind(j, name);
+    in_args_ = false;
+    std::swap(place_, place);
+  }
+  void CheckArgsKind(Json j, const std::string& name) {
+    std::string want = absl::StrCat(name, "Args");
+    std::string version = absl::StrCat(ToAbsl(kGroup), v1_ ? "/v1" : "/v1beta3");
+    std::string kind(j.FindExact("kind").Text()), given(j.FindExact("apiVersion").Text());
+    if (kind.empty()) kind = want;
+    if (given.empty()) given = version;
+    if (kind == want && given == version) return;
+    Add(Problem::Kind::kDecoding, "kind",
+        absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(given), ToAbsl(kScheme)),
+        absl::StrCat("must be ", want, " of ", version));
+  }
+
+  void Strict(std::string_view what, const std::string& path, std::string hint) {
+    Add(Problem::Kind::kStrict, path, absl::StrCat(ToAbsl(what), " field ", GoQuoted(path)), std::move(hint));
+  }
+  void Add(Problem::Kind kind, const std::string& path, std::string text, std::string hint) {
+    if (!in_args_) return problems_->push_back({kind, path, std::move(text), std::move(hint)});
+    // As 1.29, which decodes args on their own, later.
+    bool strict = kind == Problem::Kind::kStrict;
+    std::string_view prefix = strict ? "strict decoding error: " : "";
+    problems_->push_back({kind, absl::StrCat(place_.outer, ".args.", path),
+                          absl::StrCat("decoding .", place_.outer, ": ", ToAbsl(prefix), "decoding args for plugin ",
+                                       place_.plugin, ": ", ToAbsl(prefix), text),
+                          std::move(hint)});
+  }
+
+  const bool v1_;
+  const Gates& gates_;
+  std::vector<Problem>* problems_;
+  ArgsPlace place_;
+  bool in_args_ = false;
+};
+
+void DefaultWeights(std::vector<ResourceSpec>* resources) {
+  if (resources->empty()) *resources = {{"cpu", 1}, {"memory", 1}};
+  for (ResourceSpec& r : *resources) {
+    if (r.weight == 0) r.weight = 1;
+  }
+}
+
+// Fills in what 1.29 fills in for a member that is there but empty.
+void ApplyDefaults(const Gates& gates, KubeSchedulerConfiguration* c) {
+  const KubeSchedulerConfiguration defaults;
+  auto fill = [](auto& member, const auto& value) {
+    if (member == std::remove_cvref_t<decltype(member)>()) member = value;
+  };
+  LeaderElection& l = c->leader_election;
+  fill(l.lease_duration, defaults.leader_election.lease_duration);
+  fill(l.renew_deadline, defaults.leader_election.renew_deadline);
+  fill(l.retry_period, defaults.leader_election.retry_period);
+  fill(l.resource_lock, defaults.leader_election.resource_lock);
+  fill(l.resource_namespace, defaults.leader_election.resource_namespace);
+  fill(l.resource_name, defaults.leader_election.resource_name);
+  fill(c->client_connection.content_type, defaults.client_connection.content_type);
+  fill(c->client_connection.qps, defaults.client_connection.qps);
+  fill(c->client_connection.burst, defaults.client_connection.burst);
+  if (c->profiles.empty()) c->profiles.emplace_back();
+  if (c->profiles.size() == 1 && !c->profiles[0].scheduler_name) c->profiles[0].scheduler_name = "default-scheduler";
+  for (Profile& p : c->profiles) {
+    for (PluginConfig& config : p.plugin_config) {
+      if (auto* a = std::get_if<NodeResourcesBalancedAllocationArgs>(&config.args.typed)) DefaultWeights(&a->resources);
+      if (auto* a = std::get_if<NodeResourcesFitArgs>(&config.args.typed)) {
+        if (!a->scoring_strategy) a->scoring_strategy = NodeResourcesFitArgs().scoring_strategy;
+        DefaultWeights(&a->scoring_strategy->resources);
+      }
+      if (auto* a = std::get_if<PodTopologySpreadArgs>(&config.args.typed)) fill(a->defaulting_type, "System");
+      auto* a = std::get_if<VolumeBindingArgs>(&config.args.typed);
+      if (a != nullptr && a->shape.empty() && gates.volume_capacity_priority) a->shape = {{0, 0}, {100, 10}};
+    }
+  }
+}
+
+// Returns the version, or reports what is wrong with the document's kind and version.
+std::optional<Version> VersionOf(Json document, std::vector<Problem>* problems) {
+  auto fail = [&](std::string text, std::string hint) {
+    problems->push_back({Problem::Kind::kDecoding, "", std::move(text), std::move(hint)});
+    return std::nullopt;
+  };
+  const std::string wanted = "a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1 is needed";
+  if (!document.IsObject())
+    return fail(absl::StrCat("Invalid value: ", document.Brief(), ": must be an object"), wanted);
+  std::string kind(document.FindExact("kind").Text()), version(document.FindExact("apiVersion").Text());
+  if (kind.empty()) return fail(absl::StrCat("Object 'Kind' is missing in '", document.Brief(), "'"), wanted);
+  if (version.empty()) return fail(absl::StrCat("Object 'apiVersion' is missing in '", document.Brief(), "'"), wanted);
+  bool v1 = version == absl::StrCat(ToAbsl(kGroup), "/v1");
+  bool v1beta3 = version == absl::StrCat(ToAbsl(kGroup), "/v1beta3");
+  if ((v1 || v1beta3) && kind == kKind) return v1 ? Version::kV1 : Version::kV1Beta3;
+  if (v1 && absl::EndsWith(kind, "Args")) {
+    return fail(absl::StrCat("couldn't decode as KubeSchedulerConfiguration, got ", version, ", Kind=", kind, ": "),
+                wanted);
+  }
+  return fail(
+      absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(version), ToAbsl(kScheme)),
+      absl::StrCat("supported are ", ToAbsl(kKind), " of ", ToAbsl(kGroup), "/v1 and /v1beta3"));
+}
+
+}  // namespace
+
+bool IsConfigurationVersion(std::string_view api_version) {
+  return absl::StartsWith(ToAbsl(api_version), absl::StrCat(ToAbsl(kGroup), "/"));
+}
+
+KubeSchedulerConfiguration Decode(Json document, const Gates& gates, std::vector<Problem>* problems) {
+  KubeSchedulerConfiguration c;
+  std::optional<Version> version = VersionOf(document, problems);
+  if (version) {
+    c.version = *version;
+    Decoder decoder(*version == Version::kV1, gates, problems);
+    decoder.Object(document, "", &c, {"apiVersion", "kind"});
+  }
+  ApplyDefaults(gates, &c);
+  return c;
+}
+
+Json Locate(Json at, std::string_view path) {
+  while (!path.empty()) {
+    if (path.front() == '.') path.remove_prefix(1);
+    Json next;
+    size_t end = 0;
+    if (!path.empty() && path.front() == '[') {
+      end = path.find(']');
+      if (end == std::string_view::npos) return at;
+      int64_t index = -1, i = 0;
+      if (!absl::SimpleAtoi(ToAbsl(path.substr(1, end - 1)), &index)) return at;
+      for (auto child : at.Children()) {
+        if (at.IsArray() && i++ == index) next = child.value;
+      }
+      ++end;
+    } else {
+      end = std::min(path.find_first_of(".["), path.size());
+      if (at.IsObject()) next = at.FindExact(path.substr(0, end));
+    }
+    if (next.IsNull()) return at;
+    at = next;
+    path.remove_prefix(end);
+  }
+  return at;
+}
+
+}  // namespace berth::scheduler::configuration

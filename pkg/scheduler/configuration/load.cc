@@ -1,0 +1,37 @@
+#include "pkg/scheduler/configuration/load.h"
+
+#include "pkg/scheduler/configuration/decode.h"
+#include "pkg/scheduler/configuration/validation.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::configuration {
+namespace {
+
+void NoteWhatHasNoEffect(const KubeSchedulerConfiguration& c, std::vector<std::string>* notices) {
+  bool percentage = c.percentage_of_nodes_to_score != 0;
+  for (const Profile& p : c.profiles) percentage |= p.percentage_of_nodes_to_score.value_or(0) != 0;
+  if (percentage) notices->emplace_back("percentageOfNodesToScore has no effect: every node is filtered and scored");
+  if (c.parallelism != KubeSchedulerConfiguration().parallelism) {
+    notices->emplace_back("parallelism has no effect: a decision takes one core");
+  }
+}
+
+}  // namespace
+
+LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, const Gates& gates) {
+  LoadedConfiguration out;
+  out.configuration = Decode(document, gates, &out.problems);
+  Validate(out.configuration, gates, &out.problems);
+  out.profiles = ResolveProfiles(out.configuration, catalogue, gates, &out.problems, &out.notices);
+  NoteWhatHasNoEffect(out.configuration, &out.notices);
+  return out;
+}
+
+absl::StatusOr<LoadedConfiguration> LoadOrError(api::Json document, const PluginCatalogue& catalogue,
+                                                const Gates& gates) {
+  LoadedConfiguration out = Load(document, catalogue, gates);
+  if (!out.problems.empty()) return util::InvalidArgument(ErrorText(out.problems));
+  return out;
+}
+
+}  // namespace berth::scheduler::configuration

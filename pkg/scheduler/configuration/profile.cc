@@ -1,0 +1,307 @@
+#include "pkg/scheduler/configuration/profile.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "pkg/scheduler/configuration/validation.h"
+#include "pkg/util/go_text.h"
+#include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
+
+namespace berth::scheduler::configuration {
+namespace {
+
+using util::GoQuoted;
+
+bool Contains(const std::vector<Plugin>& plugins, std::string_view name) {
+  return std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& p) { return p.name == name; });
+}
+
+const PluginSet& SetOf(const Plugins& p, ExtensionPoint point) {
+  switch (point) {
+    case ExtensionPoint::kPreFilter:
+      return p.pre_filter;
+    case ExtensionPoint::kFilter:
+      return p.filter;
+    case ExtensionPoint::kPostFilter:
+      return p.post_filter;
+    case ExtensionPoint::kReserve:
+      return p.reserve;
+    case ExtensionPoint::kPreScore:
+      return p.pre_score;
+    case ExtensionPoint::kScore:
+      return p.score;
+    case ExtensionPoint::kPreBind:
+      return p.pre_bind;
+    case ExtensionPoint::kBind:
+      return p.bind;
+    case ExtensionPoint::kPostBind:
+      return p.post_bind;
+    case ExtensionPoint::kPermit:
+      return p.permit;
+    case ExtensionPoint::kPreEnqueue:
+      return p.pre_enqueue;
+    case ExtensionPoint::kQueueSort:
+      return p.queue_sort;
+  }
+  return p.multi_point;
+}
+
+// Returns the multiPoint list: the default plugins with the profile's changes. A default plugin that the profile
+// enables keeps its place but takes the profile's weight, even when the profile gives none.
+std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const Gates& gates) {
+  std::vector<Plugin> merged;
+  std::set<size_t> replaced;
+  if (!Contains(custom.disabled, "*")) {
+    for (const DefaultPlugin& d : DefaultPlugins(gates)) {
+      Plugin plugin{std::string(d.name), d.weight};
+      if (Contains(custom.disabled, d.name)) continue;
+      for (size_t i = custom.enabled.size(); i-- > 0;) {
+        if (custom.enabled[i].name != d.name) continue;
+        plugin = custom.enabled[i];
+        replaced.insert(i);
+        break;
+      }
+      merged.push_back(std::move(plugin));
+    }
+  }
+  for (size_t i = 0; i < custom.enabled.size(); ++i) {
+    if (!replaced.contains(i)) merged.push_back(custom.enabled[i]);
+  }
+  return merged;
+}
+
+// Builds one profile.
+class Resolver {
+ public:
+  Resolver(const Profile& profile, std::string path, const PluginCatalogue& catalogue, const Gates& gates,
+           std::vector<Problem>* problems, std::vector<std::string>* notices)
+      : profile_(profile),
+        path_(std::move(path)),
+        catalogue_(catalogue),
+        gates_(gates),
+        problems_(problems),
+        notices_(notices) {
+    prefix_ = absl::StrCat("initializing profiles: creating profile for scheduler name ",
+                           profile.scheduler_name.value_or(""), ": ");
+  }
+
+  ResolvedProfile Resolve() {
+    ResolvedProfile out;
+    out.scheduler_name = profile_.scheduler_name.value_or("");
+    multi_point_ = MergedMultiPoint(profile_.plugins.multi_point, gates_);
+    CheckNames();
+    for (ExtensionPoint p : ExtensionPoints()) out.at(p) = Expand(p);
+    SetWeights(&out.at(ExtensionPoint::kScore));
+    CheckSortAndBind(out);
+    SetArgs(&out);
+    return out;
+  }
+
+ private:
+  void Fail(const std::string& path, const std::string& text, std::string hint = {}) {
+    problems_->push_back(
+        {Problem::Kind::kProfile, absl::StrCat(path_, ".", path), absl::StrCat(prefix_, text), std::move(hint)});
+  }
+
+  // Says which names there are; of an extension point, or of all when `point` is null.
+  std::string NamesHint(const std::string& name, const ExtensionPoint* point) const {
+    std::vector<std::string> names = point != nullptr ? catalogue_.Names(*point) : catalogue_.Names();
+    std::string near = util::DidYouMean(name, names);
+    if (near.empty()) near = util::DidYouMean(name, catalogue_.Names());
+    return absl::StrCat(near, near.empty() ? "" : " ",
+                        names.empty() ? "there are none" : "there are: ", absl::StrJoin(names, ", "));
+  }
+
+  // Reports plugins that do not exist, or are enabled where they have nothing to do.
+  void CheckNames() {
+    for (ExtensionPoint p : ExtensionPoints()) {
+      const PluginSet& set = SetOf(profile_.plugins, p);
+      const std::string field = absl::StrCat("plugins.", util::ToAbsl(FieldName(p)));
+      for (size_t i = 0; i < set.enabled.size(); ++i) CheckEnabled(p, set.enabled, i, field);
+      NoteDisabled(set.disabled, field);
+    }
+    const std::vector<Plugin>& multi = profile_.plugins.multi_point.enabled;
+    for (size_t i = 0; i < multi.size(); ++i) {
+      const std::string at = absl::StrCat("plugins.multiPoint.enabled[", i, "].name");
+      if (!catalogue_.Has(multi[i].name)) {
+        Fail(at, absl::StrCat("PreFilterPlugin ", GoQuoted(multi[i].name), " does not exist"),
+             NamesHint(multi[i].name, nullptr));
+      }
+    }
+    NoteDisabled(profile_.plugins.multi_point.disabled, "plugins.multiPoint");
+  }
+
+  void CheckEnabled(ExtensionPoint p, const std::vector<Plugin>& enabled, size_t i, const std::string& field) {
+    const std::string& name = enabled[i].name;
+    const std::string at = absl::StrCat(field, ".enabled[", i, "].name");
+    const std::string type(InterfaceName(p));
+    if (!catalogue_.Has(name)) {
+      return Fail(at, absl::StrCat(type, " ", GoQuoted(name), " does not exist"), NamesHint(name, &p));
+    }
+    if (!catalogue_.Implements(name, p)) {
+      return Fail(at, absl::StrCat("plugin ", GoQuoted(name), " does not extend ", type, " plugin"),
+                  NamesHint(name, &p));
+    }
+    for (size_t j = 0; j < i; ++j) {
+      if (enabled[j].name != name) continue;
+      return Fail(at, absl::StrCat("plugin ", GoQuoted(name), " already registered as ", GoQuoted(type)));
+    }
+  }
+
+  void NoteDisabled(const std::vector<Plugin>& disabled, const std::string& field) {
+    for (size_t i = 0; i < disabled.size(); ++i) {
+      const std::string& name = disabled[i].name;
+      if (name == "*" || catalogue_.Has(name) || notices_ == nullptr) continue;
+      notices_->push_back(absl::StrCat(path_, ".", field, ".disabled[", i, "].name: there is no plugin ",
+                                       GoQuoted(name), " to disable", util::SuggestionFor(name, catalogue_.Names())));
+    }
+  }
+
+  // Returns the plugins of an extension point: those that multiPoint and the point both name, in the point's order; the
+  // rest of multiPoint; the rest of the point.
+  std::vector<ResolvedProfile::Plugin> Expand(ExtensionPoint p) {
+    const PluginSet& own = SetOf(profile_.plugins, p);
+    std::set<std::string> overridden, from_multi;
+    std::vector<std::string> multi;
+    bool all_disabled = Contains(own.disabled, "*");
+    for (const Plugin& m : multi_point_) {
+      if (all_disabled || !catalogue_.Implements(m.name, p) || Contains(own.disabled, m.name)) continue;
+      if (Contains(own.enabled, m.name)) {
+        overridden.insert(m.name);
+      } else if (from_multi.insert(m.name).second) {
+        multi.push_back(m.name);
+      } else if (doubled_.insert(m.name).second) {
+        Fail("plugins.multiPoint",
+             absl::StrCat("plugin ", GoQuoted(m.name), " already registered as ", GoQuoted(InterfaceName(p))));
+      }
+    }
+    std::vector<ResolvedProfile::Plugin> out;
+    std::set<std::string> taken;
+    auto take = [&](const std::string& name) {
+      if (catalogue_.Implements(name, p) && taken.insert(name).second) out.push_back({name, 0});
+    };
+    for (const Plugin& e : own.enabled) {
+      if (overridden.contains(e.name)) take(e.name);
+    }
+    for (const std::string& name : multi) take(name);
+    for (const Plugin& e : own.enabled) take(e.name);
+    return out;
+  }
+
+  // The first mention counts: the score list's, then multiPoint's.
+  void SetWeights(std::vector<ResolvedProfile::Plugin>* scores) {
+    constexpr int64_t kMaxNodeScore = 100;
+    const std::array<const std::vector<Plugin>*, 2> lists = {&profile_.plugins.score.enabled, &multi_point_};
+    int64_t left = std::numeric_limits<int64_t>::max();
+    for (ResolvedProfile::Plugin& s : *scores) {
+      for (const std::vector<Plugin>* list : lists) {
+        auto it = std::find_if(list->begin(), list->end(), [&](const Plugin& p) { return p.name == s.name; });
+        if (it == list->end()) continue;
+        s.weight = it->weight;
+        break;
+      }
+      if (s.weight == 0) s.weight = 1;
+      if (s.weight * kMaxNodeScore > left) return Fail("plugins.score", "total score of Score plugins could overflow");
+      left -= s.weight * kMaxNodeScore;
+    }
+  }
+
+  void CheckSortAndBind(const ResolvedProfile& out) {
+    size_t sorts = out.at(ExtensionPoint::kQueueSort).size();
+    if (sorts != 1) {
+      Fail("plugins.queueSort",
+           absl::StrCat("only one queue sort plugin required for profile with scheduler name ",
+                        GoQuoted(out.scheduler_name), ", but got ", sorts),
+           NamesHint("", &kQueueSort));
+    }
+    if (out.at(ExtensionPoint::kBind).empty()) {
+      Fail("plugins.bind",
+           absl::StrCat("at least one bind plugin is needed for profile with scheduler name ",
+                        GoQuoted(out.scheduler_name)),
+           NamesHint("", &kBind));
+    }
+  }
+
+  // Takes the arguments of enabled plugins, and the defaults of those that the file has no arguments for.
+  void SetArgs(ResolvedProfile* out) {
+    std::set<std::string> enabled;
+    for (const auto& plugins : out->points) {
+      for (const auto& p : plugins) enabled.insert(p.name);
+    }
+    const std::pair<const char*, PluginArgs::Typed> defaults[] = {
+        {"DefaultPreemption", DefaultPreemptionArgs()},
+        {"InterPodAffinity", InterPodAffinityArgs()},
+        {"NodeAffinity", NodeAffinityArgs()},
+        {"NodeResourcesBalancedAllocation", NodeResourcesBalancedAllocationArgs()},
+        {"NodeResourcesFit", NodeResourcesFitArgs()},
+        {"PodTopologySpread", PodTopologySpreadArgs()},
+        {"VolumeBinding", VolumeBindingArgs()}};
+    for (const auto& [name, args] : defaults) {
+      if (enabled.contains(name)) out->args[name].typed = args;
+    }
+    if (auto it = out->args.find("VolumeBinding"); it != out->args.end() && gates_.volume_capacity_priority) {
+      std::get<VolumeBindingArgs>(it->second.typed).shape = {{0, 0}, {100, 10}};
+    }
+    for (size_t i = 0; i < profile_.plugin_config.size(); ++i) {
+      const PluginConfig& config = profile_.plugin_config[i];
+      const std::string at = absl::StrCat("pluginConfig[", i, "]");
+      if (!catalogue_.Has(config.name) && notices_ != nullptr) {
+        notices_->push_back(absl::StrCat(path_, ".", at, ".name: there is no plugin ", GoQuoted(config.name),
+                                         ", so its arguments have no effect",
+                                         util::SuggestionFor(config.name, catalogue_.Names())));
+      }
+      if (!enabled.contains(config.name)) continue;
+      out->args[config.name] = config.args;
+      if (auto* fit = std::get_if<NodeResourcesFitArgs>(&config.args.typed)) {
+        ValidateNodeResourcesFit(*fit, absl::StrCat(path_, ".", at, ".args"),
+                                 absl::StrCat(prefix_, "initializing plugin \"NodeResourcesFit\": "), problems_);
+      }
+    }
+  }
+
+  static constexpr ExtensionPoint kQueueSort = ExtensionPoint::kQueueSort;
+  static constexpr ExtensionPoint kBind = ExtensionPoint::kBind;
+  const Profile& profile_;
+  const std::string path_;
+  const PluginCatalogue& catalogue_;
+  const Gates& gates_;
+  std::vector<Problem>* problems_;
+  std::vector<std::string>* notices_;
+  std::string prefix_;
+  std::vector<Plugin> multi_point_;
+  std::set<std::string> doubled_;  // plugins that multiPoint names twice, already reported
+};
+
+}  // namespace
+
+bool ResolvedProfile::Has(ExtensionPoint p, std::string_view plugin) const {
+  return std::any_of(at(p).begin(), at(p).end(), [&](const Plugin& x) { return x.name == plugin; });
+}
+
+std::vector<ResolvedProfile> ResolveProfiles(const KubeSchedulerConfiguration& c, const PluginCatalogue& catalogue,
+                                             const Gates& gates, std::vector<Problem>* problems,
+                                             std::vector<std::string>* notices) {
+  std::vector<ResolvedProfile> out;
+  for (size_t i = 0; i < c.profiles.size(); ++i) {
+    Profile profile = c.profiles[i];
+    // v1beta3 is older than this extension point and drops what stands there.
+    if (c.version == Version::kV1Beta3) profile.plugins.pre_enqueue = {};
+    Resolver resolver(profile, absl::StrCat("profiles[", i, "]"), catalogue, gates, problems, notices);
+    out.push_back(resolver.Resolve());
+  }
+  return out;
+}
+
+ResolvedProfile DefaultProfile(const PluginCatalogue& catalogue, const Gates& gates) {
+  Profile profile;
+  profile.scheduler_name = "default-scheduler";
+  std::vector<Problem> problems;
+  return Resolver(profile, "profiles[0]", catalogue, gates, &problems, nullptr).Resolve();
+}
+
+}  // namespace berth::scheduler::configuration
