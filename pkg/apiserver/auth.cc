@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "pkg/apiserver/value.h"
+#include "pkg/apiserver/api_types.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
@@ -150,7 +150,7 @@ std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const s
     if (known) return std::nullopt;
     return Api::ErrorResponse(request, Unauthorized());
   }
-  RequestInfo what = Api::Describe(request);
+  RequestInfo what = Api::Describe(Catalog::Of(options_.release), request);
   // Health and version are nobody's secret.
   if (!what.is_resource && what.verb == "get" && (what.path.starts_with("/healthz") || what.path == "/version"))
     return std::nullopt;

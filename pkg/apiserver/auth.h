@@ -30,6 +30,7 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text);
 class AuthGate final : public Gate {
  public:
   struct Options {
+    Release release = Release::k1_10;
     std::map<std::string, User> tokens;
     // Without a policy everyone who is known may do everything, and nobody else anything (1.10's AlwaysAllow).
     std::optional<std::vector<PolicyRule>> policy;

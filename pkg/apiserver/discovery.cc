@@ -3,8 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
-#include "pkg/apiserver/resources.h"
-#include "pkg/apiserver/value.h"
+#include "pkg/apiserver/api_types.h"
 #include "pkg/util/version.h"
 
 namespace berth::apiserver {
@@ -43,7 +42,7 @@ Value Entry(std::string_view name, bool namespaced, std::string_view kind, Value
   return v;
 }
 
-std::string ResourceList(const GroupVersion& gv) {
+std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
   Value list = Value::Object();
   list.Set("kind", Value::String("APIResourceList"));
   // The two oldest groups speak as the first clients did.
@@ -51,7 +50,7 @@ std::string ResourceList(const GroupVersion& gv) {
   list.Set("groupVersion", Value::String(gv.Text()));
   Value& out = list.Set("resources", Value::Array());
   if (gv.group.empty()) out.Append(Entry("bindings", true, "Binding", Strings({"create"})));
-  for (const ResourceInfo& r : Resources()) {
+  for (const ResourceInfo& r : catalog.resources()) {
     if (r.VersionIndex(gv.group, gv.version) < 0) continue;
     bool collection = r.kind != "Namespace" && r.kind != "Service";
     Value entry =
@@ -86,12 +85,12 @@ std::string ResourceList(const GroupVersion& gv) {
   return ToJson(list) + "\n";
 }
 
-std::string GroupList() {
+std::string GroupList(const Catalog& catalog) {
   Value v = Value::Object();
   v.Set("kind", Value::String("APIGroupList"));
   v.Set("apiVersion", Value::String("v1"));
   Value& groups = v.Set("groups", Value::Array());
-  for (const Group& g : Groups()) groups.Append(GroupValue(g));
+  for (const Group& g : catalog.groups()) groups.Append(GroupValue(g));
   return ToJson(v) + "\n";
 }
 
@@ -105,10 +104,10 @@ std::string OneGroup(const Group& g) {
 }
 
 // What kubectl and clients read: a version of Kubernetes that it knows to speak to.
-std::string VersionPage() {
+std::string VersionPage(Release release) {
   Value v = Value::Object();
   v.Set("major", Value::String("1"));
-  v.Set("minor", Value::String("10"));
+  v.Set("minor", Value::String(release == Release::k1_10 ? "10" : "29"));
   v.Set("gitVersion", Value::String(util::Version()));
   v.Set("gitCommit", Value::String(""));
   v.Set("gitTreeState", Value::String("clean"));
@@ -119,58 +118,62 @@ std::string VersionPage() {
   return Indent(ToJson(v));
 }
 
-// Every fixed page by its path.
-const absl::flat_hash_map<std::string, HttpResponse>& Pages() {
-  static const auto* pages = [] {
-    auto* all = new absl::flat_hash_map<std::string, HttpResponse>;
-    auto json = [&](std::string path, std::string body) { (*all)[std::move(path)].body = std::move(body); };
-    std::vector<std::string> paths = {"/api", "/api/v1", "/apis"};
-    json(
-        "/api",
-        "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":[{\"clientCIDR\":\"0.0.0.0/0\","
-        "\"serverAddress\":\"127.0.0.1\"}]}\n");
-    json("/apis", GroupList());
-    json("/api/v1", ResourceList({"", "v1"}));
-    for (const Group& g : Groups()) {
-      paths.push_back("/apis/" + g.name);
-      json(paths.back(), OneGroup(g));
-      for (const std::string& version : g.versions) {
-        paths.push_back(absl::StrCat("/apis/", g.name, "/", version));
-        json(paths.back(), ResourceList({g.name, version}));
-      }
+using PageMap = absl::flat_hash_map<std::string, HttpResponse>;
+
+// Every fixed page of a release by its path.
+PageMap MakePages(const Catalog& catalog) {
+  PageMap all;
+  auto json = [&](std::string path, std::string body) { all[std::move(path)].body = std::move(body); };
+  std::vector<std::string> paths = {"/api", "/api/v1", "/apis"};
+  json("/api",
+       "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":[{\"clientCIDR\":\"0.0.0.0/0\","
+       "\"serverAddress\":\"127.0.0.1\"}]}\n");
+  json("/apis", GroupList(catalog));
+  json("/api/v1", ResourceList(catalog, {"", "v1"}));
+  for (const Group& g : catalog.groups()) {
+    paths.push_back("/apis/" + g.name);
+    json(paths.back(), OneGroup(g));
+    for (const std::string& version : g.versions) {
+      paths.push_back(absl::StrCat("/apis/", g.name, "/", version));
+      json(paths.back(), ResourceList(catalog, {g.name, version}));
     }
-    json("/version", VersionPage());
-    for (std::string_view health : {"/healthz", "/healthz/ping"}) {
-      HttpResponse& page = (*all)[std::string(health)];
-      page.content_type = "text/plain; charset=utf-8";
-      page.body = "ok";
-      paths.emplace_back(health);
-    }
-    paths.emplace_back("/metrics");
-    // kubectl create asks for this before it validates; an empty document of version 2.0 finds nothing to complain of.
-    for (std::string_view api : {"/openapi/v2", "/swagger-2.0.0.pb-v1"}) {
-      HttpResponse& page = (*all)[std::string(api)];
-      page.content_type = "application/octet-stream";
-      page.body =
-          "\x0a\x03"
-          "2.0";
-      paths.emplace_back(api);
-    }
-    paths.emplace_back("/version");
-    Value list = Value::Object();
-    Value& names = list.Set("paths", Value::Array());
-    for (const std::string& p : paths) names.Append(Value::String(p));
-    json("/", Indent(ToJson(list)));
-    return all;
-  }();
-  return *pages;
+  }
+  json("/version", VersionPage(catalog.release()));
+  for (std::string_view health : {"/healthz", "/healthz/ping"}) {
+    HttpResponse& page = all[std::string(health)];
+    page.content_type = "text/plain; charset=utf-8";
+    page.body = "ok";
+    paths.emplace_back(health);
+  }
+  paths.emplace_back("/metrics");
+  // kubectl create asks for this before it validates; an empty document of version 2.0 finds nothing to complain of.
+  for (std::string_view api : {"/openapi/v2", "/swagger-2.0.0.pb-v1"}) {
+    HttpResponse& page = all[std::string(api)];
+    page.content_type = "application/octet-stream";
+    page.body =
+        "\x0a\x03"
+        "2.0";
+    paths.emplace_back(api);
+  }
+  paths.emplace_back("/version");
+  Value list = Value::Object();
+  Value& names = list.Set("paths", Value::Array());
+  for (const std::string& p : paths) names.Append(Value::String(p));
+  json("/", Indent(ToJson(list)));
+  return all;
+}
+
+const PageMap& Pages(Release release) {
+  static const auto* old_pages = new PageMap(MakePages(Catalog::Of(Release::k1_10)));
+  static const auto* new_pages = new PageMap(MakePages(Catalog::Of(Release::k1_29)));
+  return release == Release::k1_10 ? *old_pages : *new_pages;
 }
 
 }  // namespace
 
-std::optional<HttpResponse> Discovery(std::string_view path, std::string_view accept) {
-  auto it = Pages().find(std::string(path));
-  if (it == Pages().end()) return std::nullopt;
+std::optional<HttpResponse> Discovery(Release release, std::string_view path, std::string_view accept) {
+  auto it = Pages(release).find(std::string(path));
+  if (it == Pages(release).end()) return std::nullopt;
   if (path == "/openapi/v2" && accept.find("json") != std::string_view::npos &&
       accept.find("protobuf") == std::string_view::npos) {
     HttpResponse page;
@@ -180,10 +183,10 @@ std::optional<HttpResponse> Discovery(std::string_view path, std::string_view ac
   return it->second;
 }
 
-HttpResponse UnknownPath() {
+HttpResponse UnknownPath(Release release) {
   HttpResponse r;
   r.status = 404;
-  r.body = Pages().find("/")->second.body;
+  r.body = Pages(release).find("/")->second.body;
   return r;
 }
 

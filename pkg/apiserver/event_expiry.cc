@@ -1,22 +1,14 @@
 #include "pkg/apiserver/event_expiry.h"
 
 namespace berth::apiserver {
-namespace {
-
-const ResourceInfo& Events() {
-  static const ResourceInfo* events = FindResource("", "v1", "events");
-  return *events;
-}
-
-}  // namespace
 
 EventExpiry::EventExpiry(Store* store, const util::Clock* clock, absl::Duration ttl, size_t most)
-    : store_(store), clock_(clock), ttl_(ttl), most_(most) {
-  store_->AddListener(Events(), this);
+    : store_(store), events_(store->catalog().Core("events")), clock_(clock), ttl_(ttl), most_(most) {
+  store_->AddListener(events_, this);
 }
 
 EventExpiry::~EventExpiry() {
-  store_->RemoveListener(Events(), this);
+  store_->RemoveListener(events_, this);
 }
 
 void EventExpiry::OnEvent(const EventPtr& e) {
@@ -27,12 +19,12 @@ void EventExpiry::OnEvent(const EventPtr& e) {
 void EventExpiry::Sweep() {
   absl::Duration oldest = clock_->Steady() - ttl_;
   while (!entries_.empty() &&
-         (entries_.front().at <= oldest || store_->size(Events()) > most_ || entries_.size() > 4 * most_)) {
+         (entries_.front().at <= oldest || store_->size(events_) > most_ || entries_.size() > 4 * most_)) {
     Entry e = std::move(entries_.front());
     entries_.pop_front();
-    ObjectPtr o = store_->Get(Events(), e.ns, e.name);
+    ObjectPtr o = store_->Get(events_, e.ns, e.name);
     if (o == nullptr || o->rv != e.rv) continue;  // gone, or written again since
-    store_->Remove(Events(), WithResourceVersion(*o, store_->NextRv()));
+    store_->Remove(events_, WithResourceVersion(*o, store_->NextRv()));
   }
 }
 

@@ -27,6 +27,7 @@ class EventExpiry final : public EventListener {
     uint64_t rv;
   };
   Store* store_;
+  const ResourceInfo& events_;
   const util::Clock* clock_;
   const absl::Duration ttl_;
   const size_t most_;

@@ -60,7 +60,7 @@ HttpResponse HttpServer::Shared::Metrics() const {
   };
   const auto by_resource = [&](const char* name, const char* help, auto value) {
     family(name, "gauge", help);
-    for (const ResourceInfo& r : Resources()) {
+    for (const ResourceInfo& r : store->catalog().resources()) {
       absl::StrAppend(&page.body, name, "{resource=\"", std::string(r.resource), "\"} ", value(r), "\n");
     }
   };

@@ -58,7 +58,7 @@ class Loader final : public api::JsonSink {
     std::string kind(v.Str("kind"));
     std::string version(v.Str("apiVersion"));
     if (version.empty()) version = "v1";
-    const ResourceInfo* r = FindKind(version, kind);
+    const ResourceInfo* r = registry_->catalog().FindKind(version, kind);
     if (r == nullptr) {
       ++report_->skipped[kind];
       return absl::OkStatus();

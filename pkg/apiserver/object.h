@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "pkg/api/labels.h"
-#include "pkg/apiserver/resources.h"
-#include "pkg/apiserver/value.h"
+#include "pkg/apiserver/api_types.h"
 
 namespace berth::apiserver {
 

@@ -5,8 +5,7 @@
 
 #include <string_view>
 
-#include "pkg/apiserver/schema.h"
-#include "pkg/apiserver/value.h"
+#include "pkg/apiserver/api_types.h"
 
 namespace berth::apiserver {
 

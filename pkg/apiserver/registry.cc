@@ -7,8 +7,8 @@
 #include <charconv>
 #include <random>
 
-#include "pkg/apiserver/defaults.h"
-#include "pkg/apiserver/validation.h"
+#include "pkg/api/validation/defaults.h"
+#include "pkg/api/validation/validation.h"
 
 namespace berth::apiserver {
 namespace {
@@ -100,7 +100,7 @@ std::string Registry::NewClusterIp() {
 
 // The admission plug-in Priority: spec.priority comes from the pod's class.
 std::optional<ApiError> Registry::AdmitPod(Value* pod) {
-  static const ResourceInfo* classes = FindResource("scheduling.k8s.io", "v1alpha1", "priorityclasses");
+  const ResourceInfo* classes = catalog().Find("scheduling.k8s.io", "v1", "priorityclasses");
   constexpr int64_t kSystemCritical = 2'000'000'000;
   Value& spec = pod->Child("spec");
   std::string class_name(spec.Str("priorityClassName"));
@@ -424,7 +424,7 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, const Value& binding
 
 std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod, std::string_view node,
                                        const Value* annotations) {
-  static const ResourceInfo* pods = FindResource("", "v1", "pods");
+  const ResourceInfo* pods = &catalog().Core("pods");
   ObjectPtr old = store_->Get(*pods, ns, pod);
   if (old == nullptr) return NotFound({"", "pods"}, pod);
   Value v = ToValue(*pods, 0, *old);
@@ -475,7 +475,7 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
   if (meta->Str("uid").empty()) meta->Set("uid", Value::String(NewUid()));
   std::string uid(meta->Str("uid"));
   std::string ns(r.namespaced ? meta->Str("namespace") : std::string_view());
-  static const ResourceInfo* namespaces = FindResource("", "v1", "namespaces");
+  const ResourceInfo* namespaces = &catalog().Core("namespaces");
   if (r.namespaced && store_->Get(*namespaces, "", ns) == nullptr) {
     Value n = Value::Object();
     n.Child("metadata").Set("name", Value::String(ns));
@@ -513,7 +513,7 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
 
 void Registry::CreateInitialObjects(int64_t secure_port) {
   loaded_uids_.clear();
-  const ResourceInfo* namespaces = FindResource("", "v1", "namespaces");
+  const ResourceInfo* namespaces = &catalog().Core("namespaces");
   for (std::string_view name : {"default", "kube-public", "kube-system"}) {
     Value v = Value::Object();
     v.Child("metadata").Set("name", Value::String(name));
@@ -523,7 +523,7 @@ void Registry::CreateInitialObjects(int64_t secure_port) {
       ParseJson(R"({"metadata":{"name":"kubernetes","labels":{"component":"apiserver","provider":"kubernetes"}},
     "spec":{"ports":[{"name":"https","port":443}],"clusterIP":"10.0.0.1","sessionAffinity":"ClientIP"}})");
   service->At({"spec", "ports"})->items[0].Set("targetPort", Value::Int(secure_port));
-  Create(*FindResource("", "v1", "services"), 0, "default", *std::move(service));
+  Create(catalog().Core("services"), 0, "default", *std::move(service));
 }
 
 }  // namespace berth::apiserver

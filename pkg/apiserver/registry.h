@@ -11,8 +11,8 @@
 #include <string_view>
 #include <variant>
 
+#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/object.h"
-#include "pkg/apiserver/resources.h"
 #include "pkg/apiserver/status.h"
 #include "pkg/apiserver/store.h"
 #include "pkg/util/clock.h"
@@ -69,6 +69,7 @@ class Registry {
 
   std::string NowText() const;  // RFC 3339, whole seconds
   Store& store() { return *store_; }
+  const Catalog& catalog() const { return store_->catalog(); }
 
  private:
   uint64_t Random();

@@ -152,7 +152,7 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
   if (given_kind.empty()) given_kind = of;
   if (given_version.empty()) given_version = call.gv().Text();
   bool binding = of == "Binding";
-  const ResourceInfo* known = FindKind(given_version, given_kind);
+  const ResourceInfo* known = registry_->catalog().FindKind(given_version, given_kind);
   bool right = binding ? given_kind == "Binding" && given_version == "v1" : known == call.r;
   if (of == "Scale") right = given_kind == "Scale";
   if (right) return v;
@@ -205,7 +205,7 @@ std::variant<DeleteRequest, ApiError> Api::DeleteOptions(const Call& call) const
     return InternalError("couldn't get version/kind; json parse error: " + util::Message(parsed.status()));
   }
   if (std::string why = NotAnObject(*parsed); !why.empty()) return InternalError(why);
-  auto options = Decode(*parsed, TypeOf("DeleteOptions"), "v1", call.request->body);
+  auto options = Decode(*parsed, registry_->catalog().Type("DeleteOptions"), "v1", call.request->body);
   if (!options.ok()) return InternalError(util::Message(options.status()));
   if (const Value* v = options->Find("gracePeriodSeconds")) out.grace_seconds = v->AsInt();
   if (const Value* v = options->At({"preconditions", "uid"})) out.uid = v->text();
@@ -485,14 +485,14 @@ HttpResponse Api::Scale(Call& call) {
   };
   auto answer = [&](const Object& o) {
     std::string json = "{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\",", rest;
-    Encode(scale_of(o), TypeOf("Scale"), &rest);
+    Encode(scale_of(o), registry_->catalog().Type("Scale"), &rest);
     return Finish(call, 200, absl::StrCat(json, rest.substr(1), "\n"));
   };
   if (call.request->method == "GET") return answer(*old);
 
   Value scale = scale_of(*old);
   if (call.request->method == "PATCH") {
-    auto patched = ApplyPatch(PatchKind::kMerge, scale, call.request->body, TypeOf("Scale"));
+    auto patched = ApplyPatch(PatchKind::kMerge, scale, call.request->body, registry_->catalog().Type("Scale"));
     if (!patched.ok()) return Error(call, InternalError(util::Message(patched.status())));
     scale = *std::move(patched);
   } else {
@@ -500,7 +500,7 @@ HttpResponse Api::Scale(Call& call) {
     if (auto* error = std::get_if<ApiError>(&body)) return Error(call, *error);
     scale = std::move(std::get<Value>(body));
   }
-  auto decoded = Decode(scale, TypeOf("Scale"), "v1", "");
+  auto decoded = Decode(scale, registry_->catalog().Type("Scale"), "v1", "");
   if (!decoded.ok()) return Error(call, BadRequest(util::Message(decoded.status())));
   const Value* replicas = decoded->At({"spec", "replicas"});
   int64_t n = replicas == nullptr ? 0 : replicas->AsInt();

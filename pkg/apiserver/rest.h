@@ -28,7 +28,7 @@ class Api {
   // `last_try`: an answer of HttpResponse::wait is not wanted any more.
   HttpResponse Handle(const HttpRequest& request, bool last_try = false);
 
-  static RequestInfo Describe(const HttpRequest& request);
+  static RequestInfo Describe(const Catalog& catalog, const HttpRequest& request);
   // The Status of an error as an answer to this request (pretty, YAML).
   static HttpResponse ErrorResponse(const HttpRequest& request, const ApiError& error);
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "pkg/api/json.h"
+#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/discovery.h"
-#include "pkg/apiserver/value.h"
 #include "pkg/apiserver/yaml.h"
 #include "pkg/util/status.h"
 
@@ -40,7 +40,7 @@ struct Route {
   size_t version_index = 0;
 };
 
-Route Find(std::string_view path) {
+Route Find(const Catalog& catalog, std::string_view path) {
   Route route;
   std::vector<std::string> parts;
   if (!path.starts_with('/')) return route;
@@ -73,8 +73,9 @@ Route Find(std::string_view path) {
       return route;
     }
     route.group = parts[1];
-    auto group = std::find_if(Groups().begin(), Groups().end(), [&](const Group& g) { return g.name == route.group; });
-    if (group == Groups().end()) {
+    auto group = std::find_if(catalog.groups().begin(), catalog.groups().end(),
+                              [&](const Group& g) { return g.name == route.group; });
+    if (group == catalog.groups().end()) {
       route.kind = Route::Kind::kUnknownGroup;
       return route;
     }
@@ -113,12 +114,11 @@ Route Find(std::string_view path) {
   if (rest.size() > 1) route.name = rest[1];
   if (rest.size() > 2) route.subresource = rest[2];
   if (rest.size() > 3 || (rest.size() > 1 && route.name.empty())) return route;
-  route.info = FindResource(route.group, route.version, route.resource);
+  route.info = catalog.Find(route.group, route.version, route.resource);
   if (route.info == nullptr) {
     // Bindings are created, never stored.
-    static const ResourceInfo* pods = FindResource("", "v1", "pods");
     if (route.group.empty() && route.resource == "bindings" && rest.size() == 1) {
-      route.info = pods;
+      route.info = &catalog.Core("pods");
       route.subresource = "bindings";
       route.kind = Route::Kind::kResource;
     }
@@ -235,7 +235,7 @@ HttpResponse Api::Error(const Call& call, const ApiError& error) const {
 
 HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
   std::string_view path = request.path;
-  Route route = Find(path);
+  Route route = Find(registry_->catalog(), path);
   switch (route.kind) {
     case Route::Kind::kUnknownGroup: {
       HttpResponse out;
@@ -248,11 +248,11 @@ HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
     case Route::Kind::kUnknownResource:
       return ErrorResponse(request, UnknownResource());
     case Route::Kind::kUnknownPath:
-      return UnknownPath();
+      return UnknownPath(registry_->catalog().release());
     case Route::Kind::kPage: {
       while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
-      auto page = Discovery(path, request.accept);
-      if (!page.has_value()) return UnknownPath();
+      auto page = Discovery(registry_->catalog().release(), path, request.accept);
+      if (!page.has_value()) return UnknownPath(registry_->catalog().release());
       bool health = path.starts_with("/healthz");
       if (request.method != "GET" && !health) return ErrorResponse(request, MethodNotAllowed());
       if (page->content_type == "application/json" && !page->body.starts_with("{\n") &&
@@ -278,13 +278,13 @@ HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
   return Resource(call);
 }
 
-RequestInfo Api::Describe(const HttpRequest& request) {
+RequestInfo Api::Describe(const Catalog& catalog, const HttpRequest& request) {
   RequestInfo info;
   info.path = request.path;
   info.verb = request.method;
   std::transform(info.verb.begin(), info.verb.end(), info.verb.begin(),
                  [](unsigned char c) { return std::tolower(c); });
-  Route route = Find(request.path);
+  Route route = Find(catalog, request.path);
   if (route.kind != Route::Kind::kResource) {
     // An unknown resource of a known version is still a resource to authorization.
     if (route.kind != Route::Kind::kUnknownResource || route.resource.empty()) return info;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "pkg/api/labels.h"
+#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/object.h"
-#include "pkg/apiserver/resources.h"
 #include "pkg/apiserver/status.h"
 
 namespace berth::apiserver {

@@ -139,7 +139,7 @@ absl::Status Server::Start() {
   p.store.SetDefaultWindow(p.options.default_watch_cache_size);
   for (const auto& [resource, size] : p.options.watch_cache_sizes) {
     bool known = false;
-    for (const ResourceInfo& r : Resources()) known |= r.resource == resource;
+    for (const ResourceInfo& r : p.store.catalog().resources()) known |= r.resource == resource;
     if (!known) return Named("watch-cache-sizes", absl::StrCat(resource, "#", size), "there is no such resource");
     p.store.SetWindow(resource, size);
   }

@@ -6,15 +6,9 @@
 #include <algorithm>
 
 #include "pkg/api/json.h"
-#include "pkg/apiserver/value.h"
 
 namespace berth::apiserver {
 namespace {
-
-FieldError Make(FieldError::Type type, std::string_view field, std::string message, std::string_view detail) {
-  if (!detail.empty()) message.append(": ").append(detail);
-  return {type, std::string(field), std::move(message)};
-}
 
 std::string_view CauseReason(FieldError::Type t) {
   switch (t) {
@@ -54,37 +48,6 @@ ApiError About(int code, std::string_view reason, GroupResource r, std::string_v
 }
 
 }  // namespace
-
-FieldError Required(std::string_view field, std::string_view detail) {
-  return Make(FieldError::Type::kRequired, field, "Required value", detail);
-}
-FieldError Invalid(std::string_view field, std::string_view value, std::string_view detail) {
-  return InvalidRaw(field, Quote(value), detail);
-}
-FieldError InvalidRaw(std::string_view field, std::string_view value, std::string_view detail) {
-  return Make(FieldError::Type::kInvalid, field, "Invalid value: " + std::string(value), detail);
-}
-FieldError NotSupported(std::string_view field, std::string_view value, const std::vector<std::string>& supported) {
-  std::string list;
-  for (const std::string& s : supported) list += (list.empty() ? "" : ", ") + Quote(s);
-  return Make(FieldError::Type::kNotSupported, field, "Unsupported value: " + Quote(value),
-              "supported values: " + list);
-}
-FieldError Forbidden(std::string_view field, std::string_view detail) {
-  return Make(FieldError::Type::kForbidden, field, "Forbidden", detail);
-}
-FieldError Duplicate(std::string_view field, std::string_view value) {
-  return DuplicateRaw(field, Quote(value));
-}
-FieldError DuplicateRaw(std::string_view field, std::string_view value, std::string_view detail) {
-  return Make(FieldError::Type::kDuplicate, field, "Duplicate value: " + std::string(value), detail);
-}
-FieldError FieldNotFound(std::string_view field, std::string_view value) {
-  return Make(FieldError::Type::kNotFound, field, "Not found: " + Quote(value), "");
-}
-FieldError TooLong(std::string_view field, size_t most) {
-  return Make(FieldError::Type::kTooLong, field, "Too long", absl::StrCat("must have at most ", most, " characters"));
-}
 
 std::string ApiError::ToJson() const {
   std::string out = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure")";
@@ -141,7 +104,7 @@ ApiError Conflict(GroupResource r, std::string_view name, std::string_view why) 
 }
 ApiError ForbiddenError(GroupResource r, std::string_view name, std::string_view why) {
   std::string message = r.Text();
-  if (!name.empty()) message += " " + Quote(name);
+  if (!name.empty()) absl::StrAppend(&message, " ", Quote(name));
   return About(403, "Forbidden", r, name, absl::StrCat(message, " is forbidden: ", std::string(why)));
 }
 ApiError InvalidObject(std::string_view group, std::string_view kind, std::string_view name, FieldErrors causes) {
@@ -181,7 +144,7 @@ ApiError Unauthorized() {
   return Plain(401, "Unauthorized", "Unauthorized");
 }
 ApiError Timeout(std::string_view message) {
-  ApiError e = Plain(504, "Timeout", "Timeout: " + std::string(message));
+  ApiError e = Plain(504, "Timeout", absl::StrCat("Timeout: ", std::string(message)));
   e.has_details = true;
   e.retry_after_seconds = 1;
   return e;

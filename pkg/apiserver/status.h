@@ -7,28 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/apiserver/api_types.h"
+
 namespace berth::apiserver {
-
-// One complaint of validation about one field.
-struct FieldError {
-  enum class Type : uint8_t { kRequired, kInvalid, kNotSupported, kForbidden, kDuplicate, kNotFound, kTooLong };
-  Type type = Type::kInvalid;
-  std::string field;    // "spec.containers[0].image"
-  std::string message;  // "Required value", "Invalid value: \"x\": must be ..."
-  std::string Text() const { return field + ": " + message; }
-};
-using FieldErrors = std::vector<FieldError>;
-
-// Makers, worded as field.Required and its kin are. `value` is printed with quotes; the Raw forms print it as it is.
-FieldError Required(std::string_view field, std::string_view detail = "");
-FieldError Invalid(std::string_view field, std::string_view value, std::string_view detail);
-FieldError InvalidRaw(std::string_view field, std::string_view value, std::string_view detail);
-FieldError NotSupported(std::string_view field, std::string_view value, const std::vector<std::string>& supported);
-FieldError Forbidden(std::string_view field, std::string_view detail);
-FieldError Duplicate(std::string_view field, std::string_view value);
-FieldError DuplicateRaw(std::string_view field, std::string_view value, std::string_view detail = "");
-FieldError FieldNotFound(std::string_view field, std::string_view value);
-FieldError TooLong(std::string_view field, size_t most);
 
 // A Status of failure. Empty reason: none is written (the recorded form of many 500s).
 struct ApiError {
@@ -39,16 +20,6 @@ struct ApiError {
   FieldErrors causes;
   int retry_after_seconds = 0;  // also sent as Retry-After
   std::string ToJson() const;
-};
-
-// The resource an error is about: "pods" of group "", "replicasets" of group "apps".
-struct GroupResource {
-  std::string_view group, resource;
-  std::string Text() const {
-    std::string s(resource);
-    if (!group.empty()) s.append(".").append(group);
-    return s;
-  }
 };
 
 ApiError BadRequest(std::string_view message);

@@ -13,8 +13,8 @@ std::string KeyOf(std::string_view ns, std::string_view name) {
 
 }  // namespace
 
-Store::Store() : collections_(Resources().size()) {
-  for (const ResourceInfo& r : Resources()) At(r).window_size = r.window;
+Store::Store(Release release) : catalog_(Catalog::Of(release)), collections_(catalog_.resources().size()) {
+  for (const ResourceInfo& r : catalog_.resources()) At(r).window_size = r.window;
 }
 
 void Store::ForgetHistory() {
@@ -112,14 +112,14 @@ bool Store::ScanAt(const ResourceInfo& r, std::string_view ns, std::string_view 
 }
 
 void Store::SetWindow(std::string_view resource, size_t events) {
-  for (const ResourceInfo& r : Resources()) {
+  for (const ResourceInfo& r : catalog_.resources()) {
     if (r.resource == resource) At(r).window_size = events;
   }
 }
 
 void Store::SetDefaultWindow(size_t events) {
   static constexpr size_t kOrdinary = 100;
-  for (const ResourceInfo& r : Resources()) {
+  for (const ResourceInfo& r : catalog_.resources()) {
     if (r.window == kOrdinary) At(r).window_size = events;
   }
 }

@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/object.h"
-#include "pkg/apiserver/resources.h"
 
 namespace berth::apiserver {
 
@@ -45,10 +45,12 @@ class EventListener {
 
 class Store {
  public:
-  Store();
+  explicit Store(Release release = Release::k1_10);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
+  // The release whose resources are stored.
+  const Catalog& catalog() const { return catalog_; }
   // The resource version of the latest change.
   uint64_t rv() const { return rv_; }
   uint64_t NextRv() { return ++rv_; }
@@ -97,12 +99,13 @@ class Store {
     std::vector<EventListener*> listeners;  // null: removed while it is published
     bool publishing = false;
   };
-  Collection& At(const ResourceInfo& r) { return collections_[static_cast<size_t>(&r - Resources().data())]; }
+  Collection& At(const ResourceInfo& r) { return collections_[static_cast<size_t>(&r - catalog_.resources().data())]; }
   const Collection& At(const ResourceInfo& r) const {
-    return collections_[static_cast<size_t>(&r - Resources().data())];
+    return collections_[static_cast<size_t>(&r - catalog_.resources().data())];
   }
   void Publish(Collection& c, EventPtr e);
 
+  const Catalog& catalog_;
   std::vector<Collection> collections_;
   uint64_t rv_ = 0;
 };

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "pkg/api/json.h"
-#include "pkg/apiserver/value.h"
+#include "pkg/apiserver/api_types.h"
 
 namespace berth::apiserver {
 namespace {

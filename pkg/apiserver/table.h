@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/object.h"
-#include "pkg/apiserver/resources.h"
 
 namespace berth::apiserver {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "pkg/apiserver/resources.h"
+#include "pkg/apiserver/api_types.h"
 #include "pkg/apiserver/selector.h"
 #include "pkg/apiserver/store.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "pkg/apiserver/value.h"
+#include "pkg/apiserver/api_types.h"
 
 namespace berth::apiserver {
 

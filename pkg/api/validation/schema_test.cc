@@ -1,19 +1,19 @@
-#include "pkg/apiserver/schema.h"
+#include "pkg/api/validation/schema.h"
 
 #include <catch2/catch.hpp>
 
 #include "pkg/util/status.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 namespace {
 
 std::string Canonical(std::string_view json, std::string_view type) {
   auto parsed = ParseJson(json);
   REQUIRE(parsed.ok());
-  auto decoded = Decode(*parsed, TypeOf(type), "v1", json);
+  auto decoded = Decode(*parsed, TypeOf(type, Release::k1_10), "v1", json);
   if (!decoded.ok()) return util::Message(decoded.status());
   std::string out;
-  Encode(*decoded, TypeOf(type), &out);
+  Encode(*decoded, TypeOf(type, Release::k1_10), &out);
   return out;
 }
 
@@ -77,4 +77,4 @@ TEST_CASE("integers out of range are errors") {
 }
 
 }  // namespace
-}  // namespace berth::apiserver
+}  // namespace berth::validation

@@ -5,9 +5,9 @@
 
 #include "pkg/api/labels.h"
 #include "pkg/api/quantity.h"
-#include "pkg/apiserver/validation.h"
+#include "pkg/api/validation/validation.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 namespace {
 
 const Value& OrEmpty(const Value* v) {
@@ -320,7 +320,7 @@ void ValidatePodSpec(const Value& spec, const Path& at, FieldErrors* errors) {
   }
 }
 
-void ValidatePodUpdate(const Value& pod, const Value& old, FieldErrors* errors) {
+void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors) {
   const Value& spec = OrEmpty(pod.Find("spec"));
   const Value& before = OrEmpty(old.Find("spec"));
   Value munged = spec;
@@ -354,7 +354,7 @@ void ValidatePodUpdate(const Value& pod, const Value& old, FieldErrors* errors) 
     ValidateTolerations(spec.Find("tolerations"), Path("spec.tolerations"), errors);
     restore("tolerations");
   }
-  const TypeDef& type = TypeOf("PodSpec");
+  const TypeDef& type = TypeOf("PodSpec", release);
   std::string a, b;
   Encode(munged, type, &a);
   Encode(before, type, &b);
@@ -369,4 +369,4 @@ void ValidatePodUpdate(const Value& pod, const Value& old, FieldErrors* errors) 
                            a.substr(0, same), "\n\nA: ", a.substr(same), "\n\nB: ", b.substr(same), "\n\n")));
 }
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

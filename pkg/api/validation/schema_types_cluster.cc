@@ -1,7 +1,7 @@
 // The types of nodes, services, workloads, volumes and the rest. The notation is told in schema_types.h.
-#include "pkg/apiserver/schema_types.h"
+#include "pkg/api/validation/schema_types.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 
 const char* const kClusterTypes = R"(
 Node
@@ -15,6 +15,7 @@ NodeSpec
   unschedulable bool
   taints []Taint
   configSource *NodeConfigSource
+  podCIDRs []string merge go=PodCIDRs new
 NodeConfigSource
   configMapRef *ObjectReference
 Taint
@@ -33,6 +34,12 @@ NodeStatus
   images []ContainerImage
   volumesInUse []string
   volumesAttached []AttachedVolume
+  config *NodeConfigStatus new
+NodeConfigStatus
+  assigned any
+  active any
+  lastKnownGood any
+  error string
 NodeCondition
   type string!
   status string!
@@ -73,6 +80,7 @@ NamespaceSpec proto
   finalizers []string
 NamespaceStatus proto
   phase string
+  conditions []WorkloadCondition key=type new
 
 Service proto
   metadata ObjectMeta
@@ -92,6 +100,12 @@ ServiceSpec proto
   healthCheckNodePort int32 n=12
   publishNotReadyAddresses bool n=13
   sessionAffinityConfig *SessionAffinityConfig n=14
+  clusterIPs []string go=ClusterIPs n=18 new
+  ipFamilies []string go=IPFamilies n=19 new
+  ipFamilyPolicy *string go=IPFamilyPolicy n=17 new
+  allocateLoadBalancerNodePorts *bool n=20 new
+  loadBalancerClass *string n=21 new
+  internalTrafficPolicy *string n=22 new
 SessionAffinityConfig proto
   clientIP *ClientIPConfig
 ClientIPConfig proto
@@ -102,13 +116,24 @@ ServicePort proto
   port int32!
   targetPort intstr
   nodePort int32
+  appProtocol *string new
 ServiceStatus proto
   loadBalancer LoadBalancerStatus
+  conditions []ServiceCondition key=type new
+ServiceCondition
+  type string!
+  status string!
+  observedGeneration int64
+  lastTransitionTime time
+  reason string!
+  message string!
 LoadBalancerStatus proto
   ingress []LoadBalancerIngress
 LoadBalancerIngress
   ip string go=IP
   hostname string
+  ipMode *string go=IPMode new
+  ports any new
 
 Endpoints
   metadata ObjectMeta
@@ -126,11 +151,13 @@ EndpointPort
   name string
   port int32!
   protocol string
+  appProtocol *string new
 
 ConfigMap proto
   metadata ObjectMeta
   data map
   binaryData map
+  immutable *bool new
 
 Event
   metadata ObjectMeta
@@ -154,7 +181,7 @@ EventSource
 EventSeries
   count int32
   lastObservedTime microtime
-  state string
+  state string old
 
 ReplicationController
   metadata ObjectMeta
@@ -200,6 +227,14 @@ StatefulSetSpec
   podManagementPolicy string
   updateStrategy StatefulSetUpdateStrategy
   revisionHistoryLimit *int32
+  minReadySeconds int32 new
+  persistentVolumeClaimRetentionPolicy *ClaimRetentionPolicy new
+  ordinals *StatefulSetOrdinals new
+ClaimRetentionPolicy
+  whenDeleted string
+  whenScaled string
+StatefulSetOrdinals
+  start int32!
 PersistentVolumeClaimTemplate
   kind string
   apiVersion string
@@ -211,6 +246,7 @@ StatefulSetUpdateStrategy
   rollingUpdate *RollingUpdateStatefulSetStrategy
 RollingUpdateStatefulSetStrategy
   partition *int32
+  maxUnavailable *intstr new
 StatefulSetStatus
   observedGeneration int64
   replicas int32!
@@ -221,6 +257,7 @@ StatefulSetStatus
   updateRevision string
   collisionCount *int32
   conditions []WorkloadCondition key=type
+  availableReplicas int32! new
 Deployment proto
   metadata ObjectMeta
   spec DeploymentSpec
@@ -233,7 +270,7 @@ DeploymentSpec proto
   minReadySeconds int32
   revisionHistoryLimit *int32
   paused bool
-  rollbackTo *RollbackConfig
+  rollbackTo *RollbackConfig old
   progressDeadlineSeconds *int32
 RollbackConfig
   revision int64
@@ -305,8 +342,10 @@ PersistentVolumeSpec
   mountOptions []string
   volumeMode *string
   nodeAffinity *VolumeNodeAffinity
+  volumeAttributesClassName *string new
 LocalVolumeSource
   path string!
+  fsType *string new
 CSIPersistentVolumeSource
   driver string!
   volumeHandle string!
@@ -316,12 +355,15 @@ CSIPersistentVolumeSource
   controllerPublishSecretRef *SecretReference
   nodeStageSecretRef *SecretReference
   nodePublishSecretRef *SecretReference
+  controllerExpandSecretRef *SecretReference new
+  nodeExpandSecretRef *SecretReference new
 VolumeNodeAffinity
   required *NodeSelector
 PersistentVolumeStatus
   phase string
   message string
   reason string
+  lastPhaseTransitionTime *time new
 PersistentVolumeClaim
   metadata ObjectMeta
   spec PersistentVolumeClaimSpec
@@ -333,11 +375,23 @@ PersistentVolumeClaimSpec
   volumeName string
   storageClassName *string
   volumeMode *string
+  dataSource *TypedObjectReference new
+  dataSourceRef *TypedObjectReference new
+  volumeAttributesClassName *string new
+TypedObjectReference
+  apiGroup *string go=APIGroup
+  kind string!
+  name string!
+  namespace *string
 PersistentVolumeClaimStatus
   phase string
   accessModes []string
   capacity rl
   conditions []PersistentVolumeClaimCondition key=type
+  allocatedResources rl new
+  allocatedResourceStatuses map new
+  currentVolumeAttributesClassName *string new
+  modifyVolumeStatus any new
 PersistentVolumeClaimCondition
   type string!
   status string!
@@ -353,6 +407,12 @@ StorageClass
   mountOptions []string
   allowVolumeExpansion *bool
   volumeBindingMode *string
+  allowedTopologies []TopologySelectorTerm new
+TopologySelectorTerm
+  matchLabelExpressions []TopologySelectorLabelRequirement
+TopologySelectorLabelRequirement
+  key string!
+  values []string!
 PodDisruptionBudget proto
   metadata ObjectMeta
   spec PodDisruptionBudgetSpec
@@ -361,34 +421,40 @@ PodDisruptionBudgetSpec proto
   minAvailable *intstr
   selector *LabelSelector
   maxUnavailable *intstr
+  unhealthyPodEvictionPolicy *string new
 PodDisruptionBudgetStatus proto
   observedGeneration int64
-  disruptedPods map[time]!
-  disruptionsAllowed int32! go=PodDisruptionsAllowed
-  currentHealthy int32!
-  desiredHealthy int32!
-  expectedPods int32!
+  disruptedPods map[time]! old
+  disruptedPods map[time] n=2 new
+  disruptionsAllowed int32! go=PodDisruptionsAllowed n=3
+  currentHealthy int32! n=4
+  desiredHealthy int32! n=5
+  expectedPods int32! n=6
+  conditions []ServiceCondition key=type new
 PriorityClass proto
   metadata ObjectMeta
   value int32!
   globalDefault bool
   description string
-Lease
+  preemptionPolicy *string
+Lease proto
   metadata ObjectMeta
   spec LeaseSpec
-LeaseSpec
+LeaseSpec proto
   holderIdentity *string
   leaseDurationSeconds *int32
   acquireTime *microtime
   renewTime *microtime
   leaseTransitions *int32
-DeleteOptions
+DeleteOptions proto
   gracePeriodSeconds *int64
   preconditions *Preconditions
   orphanDependents *bool
   propagationPolicy *string
-Preconditions
+  dryRun []string
+Preconditions proto
   uid *string go=UID
+  resourceVersion *string
 )";
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

@@ -1,17 +1,27 @@
-// The resources the server has: their names, API versions, types and habits.
+// The resources of a release's API: their names, API versions and types, and how a server treats them.
 //
-// A resource is stored once and served through each of its versions; the first one is the version in which watch events
-// are kept ready. Immutable, thread-safe.
+// A resource is stored once and served through each of its versions; the first one is the version in which a server
+// keeps watch events ready. Immutable, thread-safe.
 #pragma once
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "pkg/apiserver/schema.h"
-#include "pkg/apiserver/status.h"
+#include "pkg/api/validation/release.h"
+#include "pkg/api/validation/schema.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
+
+// The resource an error is about: "pods" of group "", "replicasets" of group "apps".
+struct GroupResource {
+  std::string_view group, resource;
+  std::string Text() const {
+    std::string s(resource);
+    if (!group.empty()) s.append(".").append(group);
+    return s;
+  }
+};
 
 struct GroupVersion {
   std::string group, version;
@@ -21,6 +31,7 @@ struct GroupVersion {
 };
 
 struct ResourceInfo {
+  Release release = Release::k1_10;
   std::string resource;  // "pods"
   std::string kind;      // "Pod"
   std::vector<GroupVersion> versions;
@@ -30,7 +41,8 @@ struct ResourceInfo {
   bool in_all = false;  // part of kubectl's category "all"
 
   const TypeDef* type = nullptr;
-  std::string storage_key;  // what 1.10 calls it in etcd: "minions", "services/specs"
+  const TypeDef* other_type = nullptr;  // of all versions but the first one, where they look otherwise (events.k8s.io)
+  std::string storage_key;              // what 1.10 calls it in etcd: "minions", "services/specs"
   // Members that field selectors ask for, kept beside the object ("spec.nodeName"); others are looked up in its text.
   std::vector<std::string> indexed_fields;
   // Every selectable field beyond metadata.name and metadata.namespace.
@@ -43,22 +55,42 @@ struct ResourceInfo {
   std::vector<std::string> orphaning;  // versions whose plain DELETE only adds the finalizer "orphan"
 
   bool Has(std::string_view subresource) const;
+  const TypeDef& TypeIn(size_t version_index) const {
+    return version_index > 0 && other_type != nullptr ? *other_type : *type;
+  }
   // The place of the version in `versions`, -1 when the resource is not in it.
   int VersionIndex(std::string_view group, std::string_view version) const;
   GroupResource In(size_t version_index) const { return {versions[version_index].group, resource}; }
 };
-
-// All resources, in the order of discovery.
-const std::vector<ResourceInfo>& Resources();
-// nullptr when unknown.
-const ResourceInfo* FindResource(std::string_view group, std::string_view version, std::string_view resource);
-const ResourceInfo* FindKind(std::string_view api_version, std::string_view kind);
 
 // The API groups but the core one, each with its versions, the preferred one first.
 struct Group {
   std::string name;
   std::vector<std::string> versions;
 };
-const std::vector<Group>& Groups();
 
-}  // namespace berth::apiserver
+// What a release's API consists of.
+class Catalog {
+ public:
+  static const Catalog& Of(Release release);
+
+  Release release() const { return release_; }
+  // All resources, in the order of discovery.
+  const std::vector<ResourceInfo>& resources() const { return resources_; }
+  const std::vector<Group>& groups() const { return groups_; }
+  // nullptr when unknown.
+  const ResourceInfo* Find(std::string_view group, std::string_view version, std::string_view resource) const;
+  const ResourceInfo* FindKind(std::string_view api_version, std::string_view kind) const;
+  // A resource of the core group; the program ends when there is none.
+  const ResourceInfo& Core(std::string_view resource) const;
+  // A type of the release ("DeleteOptions"); the program ends when there is none.
+  const TypeDef& Type(std::string_view name) const { return TypeOf(name, release_); }
+
+ private:
+  explicit Catalog(Release release);
+  Release release_;
+  std::vector<ResourceInfo> resources_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace berth::validation

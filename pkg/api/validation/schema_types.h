@@ -1,16 +1,17 @@
-// The types themselves: those of Kubernetes 1.10 that a scheduler, kubectl and their users send and read.
+// The types themselves: those of Kubernetes 1.10 and 1.29 that a scheduler, kubectl and their users send and read.
 //
 // One line a type, below it one a member, in the order in which the server writes them:
-//   name type [key=MERGEKEY] [merge] [retain] [go=NAME] [n=NUMBER]
+//   name type [key=MERGEKEY] [merge] [retain] [go=NAME] [n=NUMBER] [new|old]
 // type: string bool int32 int64 quantity time microtime intstr any rl (name -> quantity) map (name -> string) or a type
 // of this table; []T a list, map[T] a map, *T a pointer (written when present, even when zero), T! written always.
 // A struct or time that is no pointer is always written, as Go does. A type marked proto can be read from protobuf; its
-// members are numbered in their order, or by n=.
+// members are numbered in their order, or by n=. A member marked new is not in 1.10, one marked old is not in 1.29.
 #pragma once
 
-namespace berth::apiserver {
+namespace berth::validation {
 
 extern const char* const kPodTypes;      // metadata, selectors, pods, bindings
-extern const char* const kClusterTypes;  // everything else
+extern const char* const kClusterTypes;  // nodes, services, workloads, volumes
+extern const char* const kModernTypes;   // the kinds that only 1.29 has here, and reviews
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

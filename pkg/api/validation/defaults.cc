@@ -1,11 +1,11 @@
-#include "pkg/apiserver/defaults.h"
+#include "pkg/api/validation/defaults.h"
 
 #include <algorithm>
 #include <map>
 
 #include "pkg/api/quantity.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 namespace {
 
 bool Missing(const Value& v, std::string_view key) {
@@ -318,4 +318,4 @@ std::string QosClass(const Value& pod) {
   return guaranteed && requests == limits ? "Guaranteed" : "Burstable";
 }
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

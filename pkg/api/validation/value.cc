@@ -1,4 +1,4 @@
-#include "pkg/apiserver/value.h"
+#include "pkg/api/validation/value.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -8,7 +8,7 @@
 
 #include "pkg/util/status.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 
 Value Value::Bool(bool b) {
   Value v;
@@ -618,4 +618,4 @@ std::string Indent(std::string_view json) {
   return out;
 }
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

@@ -1,4 +1,4 @@
-#include "pkg/apiserver/validation.h"
+#include "pkg/api/validation/validation.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -7,10 +7,10 @@
 
 #include "pkg/api/labels.h"
 #include "pkg/api/quantity.h"
-#include "pkg/apiserver/schema.h"
+#include "pkg/api/validation/schema.h"
 #include "pkg/util/status.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 namespace {
 
 constexpr size_t kMostAnnotationBytes = 256 * 1024;
@@ -69,7 +69,7 @@ void ValidateTaints(const Value* taints, const Path& at, FieldErrors* errors) {
   }
 }
 
-void ValidateNode(const Value& node, FieldErrors* errors) {
+void ValidateNode(const Value& node, Release release, FieldErrors* errors) {
   constexpr std::string_view kAvoid = "scheduler.alpha.kubernetes.io/preferAvoidPods";
   if (const Value* annotations = node.At({"metadata", "annotations"})) {
     if (const Value* avoid = annotations->Find(kAvoid)) {
@@ -90,14 +90,15 @@ void ValidateNode(const Value& node, FieldErrors* errors) {
     }
   }
   const Value* spec = node.Find("spec");
-  if (spec == nullptr || spec->Str("externalID").empty()) errors->push_back(Required("spec.externalID"));
+  bool external_id = spec != nullptr && !spec->Str("externalID").empty();
+  if (release == Release::k1_10 && !external_id) errors->push_back(Required("spec.externalID"));
 }
 
 std::string Text(const Value* v) {
   return v == nullptr ? "" : ToSortedJson(*v);
 }
 
-void ValidateNodeUpdate(const Value& node, const Value& old, FieldErrors* errors) {
+void ValidateNodeUpdate(const Value& node, const Value& old, const TypeDef& type, FieldErrors* errors) {
   Value before = old.Find("spec") != nullptr ? *old.Find("spec") : Value::Object();
   const Value* now = node.Find("spec");
   Value empty = Value::Object();
@@ -116,8 +117,8 @@ void ValidateNodeUpdate(const Value& node, const Value& old, FieldErrors* errors
     if (const Value* v = now->Find(key)) before.Set(key, *v);
   }
   std::string a, b;
-  Encode(before, TypeOf("NodeSpec"), &a);
-  Encode(*now, TypeOf("NodeSpec"), &b);
+  Encode(before, type, &a);
+  Encode(*now, type, &b);
   if (a != b) {
     errors->push_back(Forbidden("[]",
                                 "node updates may only change labels, taints, or capacity (or configSource, if the "
@@ -191,8 +192,7 @@ void ValidateObjectMeta(const ResourceInfo& r, const Value& object, FieldErrors*
   if (r.namespaced && ns.empty()) {
     errors->push_back(Required("metadata.namespace"));
   } else if (r.namespaced) {
-    static const ResourceInfo* namespaces = FindResource("", "v1", "namespaces");
-    ValidateName(*namespaces, ns, at / "namespace", errors);
+    ValidateName(Catalog::Of(r.release).Core("namespaces"), ns, at / "namespace", errors);
   }
   ValidateLabels(meta->Find("labels"), at / "labels", errors);
   if (const Value* annotations = meta->Find("annotations")) {
@@ -301,7 +301,7 @@ FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
     const Value* spec = object.Find("spec");
     ValidatePodSpec(spec == nullptr ? kNone : *spec, Path("spec"), &errors);
   } else if (r.kind == "Node") {
-    ValidateNode(object, &errors);
+    ValidateNode(object, r.release, &errors);
   } else if (r.kind == "Event") {
     ValidateEvent(object, &errors);
   } else if (r.kind == "PersistentVolume") {
@@ -332,10 +332,10 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
     for (int i = 0; i < 2; ++i) errors.push_back(Invalid("metadata.uid", uid, "field is immutable"));
   }
   if (r.kind == "Pod") {
-    ValidatePodUpdate(object, old, &errors);
+    ValidatePodUpdate(object, old, r.release, &errors);
   } else if (r.kind == "Node") {
-    ValidateNodeUpdate(object, old, &errors);
-    ValidateNode(object, &errors);
+    ValidateNodeUpdate(object, old, *r.type->Find("spec")->type, &errors);
+    ValidateNode(object, r.release, &errors);
   } else if (r.kind == "Event") {
     ValidateEvent(object, &errors);
   } else if (r.kind == "PodDisruptionBudget") {
@@ -348,4 +348,4 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
   return errors;
 }
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

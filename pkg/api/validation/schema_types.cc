@@ -1,7 +1,7 @@
 // The types that every object and pods are made of. The notation is told in schema_types.h.
-#include "pkg/apiserver/schema_types.h"
+#include "pkg/api/validation/schema_types.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 
 const char* const kPodTypes = R"(
 ObjectMeta proto
@@ -19,7 +19,16 @@ ObjectMeta proto
   annotations map
   ownerReferences []OwnerReference key=uid
   finalizers []string merge
-  clusterName string
+  clusterName string old
+  managedFields []ManagedFieldsEntry n=17 new
+ManagedFieldsEntry proto
+  manager string
+  operation string
+  apiVersion string
+  time *time
+  fieldsType string n=6
+  fieldsV1 any n=7
+  subresource string n=8
 OwnerReference proto
   apiVersion string! n=5
   kind string! n=1
@@ -83,6 +92,39 @@ PodSpec proto
   priorityClassName string n=24
   priority *int32 n=25
   dnsConfig *PodDNSConfig go=DNSConfig n=26
+  readinessGates []PodReadinessGate n=28 new
+  runtimeClassName *string n=29 new
+  enableServiceLinks *bool n=30 new
+  preemptionPolicy *string n=31 new
+  overhead rl n=32 new
+  topologySpreadConstraints []TopologySpreadConstraint key=topologyKey n=33 new
+  ephemeralContainers []Container key=name n=34 new
+  setHostnameAsFQDN *bool n=35 new
+  os *PodOS go=OS n=36 new
+  hostUsers *bool n=37 new
+  schedulingGates []PodSchedulingGate key=name n=38 new
+  resourceClaims []PodResourceClaim key=name n=39 new
+PodReadinessGate
+  conditionType string!
+PodOS
+  name string!
+PodSchedulingGate proto
+  name string!
+PodResourceClaim
+  name string!
+  source PodResourceClaimSource
+PodResourceClaimSource
+  resourceClaimName *string
+  resourceClaimTemplateName *string
+TopologySpreadConstraint proto
+  maxSkew int32!
+  topologyKey string!
+  whenUnsatisfiable string!
+  labelSelector *LabelSelector
+  minDomains *int32
+  nodeAffinityPolicy *string
+  nodeTaintsPolicy *string
+  matchLabelKeys []string
 PodDNSConfig
   nameservers []string
   searches []string
@@ -100,6 +142,22 @@ PodSecurityContext proto
   runAsNonRoot *bool n=3
   supplementalGroups []int64 n=4
   fsGroup *int64 go=FSGroup n=5
+  sysctls []Sysctl n=7 new
+  windowsOptions *WindowsOptions n=8 new
+  fsGroupChangePolicy *string n=9 new
+  seccompProfile *SeccompProfile n=10 new
+  appArmorProfile *SeccompProfile n=11 new
+Sysctl
+  name string!
+  value string!
+WindowsOptions
+  gmsaCredentialSpecName *string
+  gmsaCredentialSpec *string
+  runAsUserName *string
+  hostProcess *bool
+SeccompProfile
+  type string!
+  localhostProfile *string
 SELinuxOptions proto
   user string
   role string
@@ -114,6 +172,10 @@ SecurityContext
   runAsNonRoot *bool
   readOnlyRootFilesystem *bool
   allowPrivilegeEscalation *bool
+  procMount *string new
+  windowsOptions *WindowsOptions new
+  seccompProfile *SeccompProfile new
+  appArmorProfile *SeccompProfile new
 Capabilities
   add []string
   drop []string
@@ -127,7 +189,9 @@ NodeAffinity
 NodeSelector
   nodeSelectorTerms []NodeSelectorTerm!
 NodeSelectorTerm
-  matchExpressions []LabelSelectorRequirement!
+  matchExpressions []LabelSelectorRequirement! old
+  matchExpressions []LabelSelectorRequirement new
+  matchFields []LabelSelectorRequirement n=2 new
 PreferredSchedulingTerm
   weight int32!
   preference NodeSelectorTerm!
@@ -141,6 +205,9 @@ PodAffinityTerm
   labelSelector *LabelSelector
   namespaces []string
   topologyKey string!
+  namespaceSelector *LabelSelector new
+  matchLabelKeys []string new
+  mismatchLabelKeys []string new
 Toleration proto
   key string
   operator string
@@ -169,6 +236,13 @@ Container proto
   stdin bool n=16
   stdinOnce bool n=17
   tty bool go=TTY n=18
+  startupProbe *Probe n=22 new
+  resizePolicy []ContainerResizePolicy n=23 new
+  restartPolicy *string n=24 new
+  targetContainerName string n=25 new
+ContainerResizePolicy
+  resourceName string!
+  restartPolicy string!
 ContainerPort proto
   name string
   hostPort int32
@@ -205,12 +279,16 @@ KeySelector
 ResourceRequirements proto
   limits rl
   requests rl
+  claims []ResourceClaim key=name new
+ResourceClaim
+  name string!
 VolumeMount
   name string!
   readOnly bool
   mountPath string!
   subPath string
   mountPropagation *string
+  subPathExpr string new
 VolumeDevice
   name string!
   devicePath string!
@@ -223,6 +301,11 @@ Probe
   periodSeconds int32
   successThreshold int32
   failureThreshold int32
+  terminationGracePeriodSeconds *int64 new
+  grpc *GRPCAction go=GRPC new
+GRPCAction
+  port int32!
+  service *string
 ExecAction
   command []string
 HTTPGetAction
@@ -244,6 +327,9 @@ Handler
   exec *ExecAction
   httpGet *HTTPGetAction go=HTTPGet
   tcpSocket *TCPSocketAction go=TCPSocket
+  sleep *SleepAction new
+SleepAction
+  seconds int64!
 Volume
   name string!
   hostPath *HostPathVolumeSource
@@ -273,6 +359,16 @@ Volume
   portworxVolume *PortworxVolumeSource
   scaleIO *ScaleIOVolumeSource
   storageos *StorageOSVolumeSource
+  csi *CSIVolumeSource go=CSI new
+  ephemeral *EphemeralVolumeSource new
+CSIVolumeSource
+  driver string!
+  readOnly *bool
+  fsType *string
+  volumeAttributes map
+  nodePublishSecretRef *LocalObjectReference
+EphemeralVolumeSource
+  volumeClaimTemplate *PersistentVolumeClaimTemplate
 HostPathVolumeSource
   path string!
   type *string
@@ -344,6 +440,7 @@ CinderVolumeSource
   volumeID string!
   fsType string
   readOnly bool
+  secretRef *SecretReference new
 CephFSVolumeSource
   monitors []string!
   path string
@@ -406,6 +503,12 @@ VolumeProjection
   secret *VolumeProjectionItems
   downwardAPI *DownwardAPIProjection
   configMap *VolumeProjectionItems
+  serviceAccountToken *ServiceAccountTokenProjection new
+  clusterTrustBundle any new
+ServiceAccountTokenProjection
+  audience string
+  expirationSeconds *int64
+  path string!
 VolumeProjectionItems
   name string
   items []KeyToPath
@@ -445,6 +548,16 @@ PodStatus
   initContainerStatuses []ContainerStatus
   containerStatuses []ContainerStatus
   qosClass string
+  hostIPs []HostIP key=ip go=HostIPs new
+  podIPs []HostIP key=ip go=PodIPs new
+  ephemeralContainerStatuses []ContainerStatus new
+  resize string new
+  resourceClaimStatuses []PodResourceClaimStatus key=name new
+HostIP
+  ip string go=IP
+PodResourceClaimStatus
+  name string!
+  resourceClaimName *string
 PodCondition
   type string!
   status string!
@@ -461,6 +574,9 @@ ContainerStatus
   image string!
   imageID string!
   containerID string
+  started *bool new
+  allocatedResources rl new
+  resources *ResourceRequirements new
 ContainerState
   waiting *ContainerStateWaiting
   running *ContainerStateRunning
@@ -483,4 +599,4 @@ Binding
   target ObjectReference
 )";
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

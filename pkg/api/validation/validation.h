@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-#include "pkg/apiserver/resources.h"
-#include "pkg/apiserver/status.h"
-#include "pkg/apiserver/value.h"
+#include "pkg/api/validation/field_error.h"
+#include "pkg/api/validation/resources.h"
+#include "pkg/api/validation/value.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 
 // A place in an object, written as errors name it: "spec.containers[0].resources.limits[cpu]". Cheap until printed.
 class Path {
@@ -42,10 +42,10 @@ void ValidateNodeSelector(const Value& selector, const Path& at, FieldErrors* er
 void ValidateQuantity(std::string_view resource, std::string_view quantity, const std::string& field,
                       FieldErrors* errors);
 void ValidatePodSpec(const Value& spec, const Path& at, FieldErrors* errors);
-void ValidatePodUpdate(const Value& pod, const Value& old, FieldErrors* errors);
+void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors);
 void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors);
 
 // A 1.10 extended resource: "example.com/gpu", not of kubernetes.io.
 bool IsExtendedResource(std::string_view name);
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

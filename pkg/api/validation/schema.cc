@@ -1,4 +1,4 @@
-#include "pkg/apiserver/schema.h"
+#include "pkg/api/validation/schema.h"
 
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/numbers.h>
@@ -12,10 +12,10 @@
 
 #include "pkg/api/json.h"
 #include "pkg/api/quantity.h"
-#include "pkg/apiserver/schema_types.h"
+#include "pkg/api/validation/schema_types.h"
 #include "pkg/util/status.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 namespace {
 
 using Kind = FieldDef::Kind;
@@ -41,10 +41,10 @@ bool Strip(std::string_view* s, std::string_view prefix) {
 // The type table, read once from its text.
 class Registry {
  public:
-  Registry() {
+  explicit Registry(Release release) {
     std::vector<std::pair<FieldDef*, std::string>> structs;
     std::vector<std::pair<std::string, std::vector<std::string_view>>> blocks;
-    for (std::string_view table : {kPodTypes, kClusterTypes}) {
+    for (std::string_view table : {kPodTypes, kClusterTypes, kModernTypes}) {
       for (std::string_view line : Split(table, '\n')) {
         if (line[0] != ' ') {
           blocks.emplace_back(std::string(line), std::vector<std::string_view>());
@@ -58,12 +58,15 @@ class Registry {
       auto words = Split(name, ' ');
       type->name = words[0];
       type->proto = words.size() > 1 && words[1] == "proto";
-      type->fields.reserve(lines.size());
+      type->fields.reserve(lines.size());  // their addresses are kept
+      size_t number = 0;
       for (std::string_view line : lines) {
-        FieldDef& f = type->fields.emplace_back();
-        f.number = static_cast<int>(type->fields.size());
+        FieldDef f;
+        f.number = static_cast<int>(++number);
         std::string of = ReadField(line, &f);
-        if (f.kind == Kind::kStruct) structs.emplace_back(&f, of);
+        if (f.only.value_or(release) != release) continue;
+        type->fields.push_back(std::move(f));
+        if (type->fields.back().kind == Kind::kStruct) structs.emplace_back(&type->fields.back(), of);
       }
       types_[type->name] = std::move(type);
     }
@@ -91,6 +94,10 @@ class Registry {
         f->go_name = w;
       } else if (Strip(&w, "n=")) {
         CHECK(absl::SimpleAtoi(std::string(w), &f->number));
+      } else if (w == "new") {
+        f->only = Release::k1_29;
+      } else if (w == "old") {
+        f->only = Release::k1_10;
       } else if (w == "merge") {
         f->merge_primitives = true;
       } else if (w == "retain") {
@@ -272,6 +279,10 @@ class Decoder {
       case Kind::kInt64:
         return Integer(in, f.kind == Kind::kInt32, out);
       case Kind::kQuantity: {
+        if (in.IsNull()) {
+          *out = Value::String("0");
+          return true;
+        }
         if (!in.IsString() && !in.IsNumber()) return Bad(in, "quantities must be strings or numbers");
         auto q = CanonicalQuantity(in.text());
         if (!q.ok()) return Bad(in, util::Message(q.status()));
@@ -405,9 +416,10 @@ const FieldDef* TypeDef::Find(std::string_view member) const {
   return nullptr;
 }
 
-const TypeDef& TypeOf(std::string_view name) {
-  static const auto* registry = new Registry;
-  return registry->Get(name);
+const TypeDef& TypeOf(std::string_view name, Release release) {
+  static const auto* old_types = new Registry(Release::k1_10);
+  static const auto* new_types = new Registry(Release::k1_29);
+  return (release == Release::k1_10 ? old_types : new_types)->Get(name);
 }
 
 absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_view version, std::string_view source) {
@@ -527,4 +539,4 @@ std::string GoDump(const Value* v, const TypeDef& type) {
   return out + "}";
 }
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

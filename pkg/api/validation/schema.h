@@ -1,5 +1,5 @@
-// What the API's types look like: members in the order in which the server writes them, their types, what is written
-// when they are empty, and how a strategic merge patch treats their lists.
+// What the types of a release's API look like: members in the order in which the server writes them, their types, what
+// is written when they are empty, and how a strategic merge patch treats their lists.
 //
 // A request's body is decoded against its type: unknown members are dropped, null is absent, quantities and times get
 // their canonical form, a wrong type is an error in the words of 1.10's JSON decoder. What was decoded is written back
@@ -10,13 +10,15 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "pkg/apiserver/value.h"
+#include "pkg/api/validation/release.h"
+#include "pkg/api/validation/value.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 
 struct TypeDef;
 
@@ -43,6 +45,7 @@ struct FieldDef {
   bool always = false;            // written even when empty (no omitempty in Go)
   const TypeDef* type = nullptr;  // of kStruct
   int number = 0;                 // in protobuf
+  std::optional<Release> only;    // the release that has the member; none: both have it
 
   // Strategic merge: the member that identifies a list's elements, or "" for a list that is replaced.
   std::string merge_key;
@@ -57,8 +60,8 @@ struct TypeDef {
   const FieldDef* Find(std::string_view member) const;
 };
 
-// The type of this name ("Pod", "ObjectMeta"); the program ends when there is none.
-const TypeDef& TypeOf(std::string_view name);
+// The type of this name ("Pod", "ObjectMeta") in the release; the program ends when there is none.
+const TypeDef& TypeOf(std::string_view name, Release release);
 
 // Decodes `in` (parsed from `source`, which error texts quote) as a `type` of API version `version` ("v1beta1").
 // The result holds only members of the type, in any order, empty ones possibly left out.
@@ -75,4 +78,4 @@ absl::StatusOr<std::string> CanonicalQuantity(std::string_view text);
 // absent.
 std::string GoDump(const Value* v, const TypeDef& type);
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

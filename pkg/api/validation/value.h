@@ -17,7 +17,7 @@
 
 #include "pkg/api/json.h"
 
-namespace berth::apiserver {
+namespace berth::validation {
 
 class Value {
  public:
@@ -120,4 +120,4 @@ std::string QuoteChar(unsigned char c);
 // "s" as Go's %q prints a string.
 std::string Quote(std::string_view s);
 
-}  // namespace berth::apiserver
+}  // namespace berth::validation

@@ -1,0 +1,118 @@
+#include "pkg/api/validation/check.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <catch2/catch.hpp>
+
+namespace berth::validation {
+namespace {
+
+// "refused path: message" and so on, a line each.
+std::string Problems(std::string_view json, Release release = Release::k1_10) {
+  auto v = ParseJson(json);
+  REQUIRE(v.ok());
+  std::string out;
+  static constexpr const char* kKinds[] = {"refused", "unknown", "ignored", "suspicious"};
+  for (const Problem& p : CheckObject(Catalog::Of(release), *v)) {
+    absl::StrAppend(&out, kKinds[static_cast<size_t>(p.kind)], " ", p.path, ": ", p.message, "\n");
+  }
+  return out;
+}
+
+std::string Pod(std::string_view spec, Release release = Release::k1_10) {
+  return Problems(absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{)", std::string(spec),
+                               R"("containers":[{"name":"c","image":"i"}]}})"),
+                  release);
+}
+
+TEST_CASE("a good object has no problems, under either release") {
+  for (Release release : {Release::k1_10, Release::k1_29}) {
+    CHECK(Pod("", release).empty());
+    CHECK(Pod(R"("tolerations":[{"operator":"Exists"}],"nodeSelector":{"a":"b"},)", release).empty());
+    CHECK(Problems(R"({"kind":"Cow","apiVersion":"farm/v1","metadata":5})", release).empty());
+    CHECK(
+        Problems(
+            R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n"},"status":{"capacity":{"cpu":"4","memory":"8Gi"}}})",
+            release)
+            .empty());
+  }
+  CHECK(Problems(R"({"kind":"Pod","apiVersion":"v1","metadata":{"generateName":"web-"},"spec":{"containers":
+      [{"name":"c","image":"i"}]}})")
+            .empty());
+}
+
+TEST_CASE("unknown fields are named with a suggestion, fields of the other release with that release") {
+  CHECK(
+      Problems(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","image":"i",
+      "resources":{"request":{"cpu":"1"}}}]}})") ==
+      "unknown spec.containers[0].resources.request: unknown field; did you mean requests?\n");
+  CHECK(
+      Pod(R"("nodeSelctor":{"a":"b"},"qqqqqqqqqq":1,)") ==
+      "unknown spec.nodeSelctor: unknown field; did you mean nodeSelector?\nunknown spec.qqqqqqqqqq: unknown field\n");
+  CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)") ==
+        "ignored spec.schedulingGates: is a field of Kubernetes 1.29; release 1.10 ignores it\n");
+  CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)", Release::k1_29).empty());
+}
+
+TEST_CASE("values of a wrong type and bad quantities are named by their path") {
+  CHECK(Pod(R"("tolerations":{"key":"a"},"priority":"high","hostNetwork":1,)") ==
+        "refused spec.tolerations: Invalid value: {\"key\":\"a\"}: must be a list, not an object\n"
+        "refused spec.priority: Invalid value: \"high\": must be a whole number, not a string\n"
+        "refused spec.hostNetwork: Invalid value: 1: must be true or false, not a number\n");
+  CHECK(Problems(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n"},"status":{"capacity":{"cpu":"4 cores"}}})")
+            .find("refused status.capacity[cpu]: Invalid value: \"4 cores\": quantities must match") == 0);
+}
+
+TEST_CASE("amounts that are accepted but hardly meant") {
+  auto with = [](std::string_view resources) {
+    return Problems(
+        absl::StrCat(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"containers":[{"name":"c",
+      "image":"i","resources":)",
+                     std::string(resources), "}]}}"));
+  };
+  CHECK(with(R"({"requests":{"memory":"512m"}})") ==
+        "suspicious spec.containers[0].resources.requests[memory]: 512m is not a whole number of bytes (the suffix m "
+        "means "
+        "thousandths); did you mean 512Mi?\n");
+  CHECK(with(R"({"requests":null})") ==
+        "suspicious spec.containers[0].resources.requests: is null: no amount is given\n");
+  CHECK(with(R"({"requests":{"cpu":null}})") ==
+        "suspicious spec.containers[0].resources.requests[cpu]: is null: no amount is given\n");
+  CHECK(with(R"({"requests":{"cpu":"500m","memory":"1e3"}})").empty());
+}
+
+TEST_CASE("what a server refuses: operators, effects, topology keys, names") {
+  CHECK(Pod(R"("tolerations":[{"key":"a","operator":"Equals","value":"b","effect":"Noschedule"}],)") ==
+        "refused spec.tolerations[0].operator: Unsupported value: \"Equals\": supported values: \"Equal\", \"Exists\"\n"
+        "refused spec.tolerations[0].effect: Unsupported value: \"Noschedule\": supported values: \"NoSchedule\", "
+        "\"PreferNoSchedule\", \"NoExecute\"\n");
+  CHECK(Pod(R"("affinity":{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[{
+      "matchExpressions":[{"key":"a","operator":"in","values":["b"]}]}]}}},)") ==
+        "refused spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]."
+        "matchExpressions[0].operator: Invalid value: \"in\": not a valid selector operator\n");
+  CHECK(
+      Pod(R"("affinity":{"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{"labelSelector":{}}]}},)")
+          .find("topologyKey: Required value: can not be empty") != std::string::npos);
+  CHECK(Problems(R"({"kind":"Node","apiVersion":"v1","metadata":{"labels":{"a":"b"}}})") ==
+        "refused metadata.name: Required value: name or generateName is required\n");
+  CHECK(
+      Problems(
+          R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n"},"spec":{"taints":[{"key":"a","effect":"Never"}]}})")
+          .find("refused metadata.taints[0].effect: Unsupported value: \"Never\"") == 0);
+  CHECK(Problems(R"({"kind":"Deployment","apiVersion":"apps/v1","metadata":{"name":"d"},"spec":{"template":{"spec":{
+      "containers":[{"name":"c","image":"i"}],"restartPolicy":"Sometimes"}}}})")
+            .find("refused spec.template.spec.restartPolicy: Unsupported value: \"Sometimes\"") != std::string::npos);
+}
+
+TEST_CASE("strict decoding names unknown and doubled fields as the server does") {
+  auto v =
+      ParseJson(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"nosuch":1,"priority":1,"priority":2,
+      "containers":[{"name":"c","wrong":1}]}})");
+  REQUIRE(v.ok());
+  CHECK(StrictErrors(*v, TypeOf("Pod", Release::k1_29)) ==
+        std::vector<std::string>{"unknown field \"spec.nosuch\"", "duplicate field \"spec.priority\"",
+                                 "unknown field \"spec.containers[0].wrong\""});
+}
+
+}  // namespace
+}  // namespace berth::validation

@@ -1,0 +1,293 @@
+#include "pkg/api/validation/resources.h"
+
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+
+namespace berth::validation {
+namespace {
+
+// "apps/v1 apps/v1beta2": group and version, the group left out for the core one.
+std::vector<GroupVersion> Versions(std::string_view text) {
+  std::vector<GroupVersion> out;
+  while (!text.empty()) {
+    size_t end = std::min(text.find(' '), text.size());
+    std::string_view one = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    size_t slash = one.find('/');
+    GroupVersion& v = out.emplace_back();
+    if (slash != std::string_view::npos) v.group = one.substr(0, slash);
+    v.version = one.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  }
+  return out;
+}
+
+constexpr size_t kLargeWindow = 1000;  // pods and nodes, as 1.10 has it
+constexpr size_t kEventWindow = 1000;  // events have no such window in 1.10; etcd keeps the last five minutes
+
+// Collects the resources of a release.
+class Maker {
+ public:
+  explicit Maker(Release release) : release_(release) {}
+  bool modern() const { return release_ != Release::k1_10; }
+  std::vector<ResourceInfo> Take() { return std::move(all_); }
+
+  // The reference is good until the next call.
+  ResourceInfo& Add(std::string_view resource, std::string_view kind, std::string_view versions) {
+    ResourceInfo& r = all_.emplace_back();
+    r.release = release_;
+    r.resource = resource;
+    r.kind = kind;
+    r.versions = Versions(versions);
+    r.type = &TypeOf(kind, release_);
+    r.storage_key = resource;
+    return r;
+  }
+  ResourceInfo& AddClusterWide(std::string_view resource, std::string_view kind, std::string_view versions) {
+    ResourceInfo& r = Add(resource, kind, versions);
+    r.namespaced = false;
+    return r;
+  }
+
+ private:
+  Release release_;
+  std::vector<ResourceInfo> all_;
+};
+
+void AddCore(Maker* m) {
+  auto add = [&](auto... args) -> ResourceInfo& { return m->Add(args...); };
+  ResourceInfo& configmaps = add("configmaps", "ConfigMap", "v1");
+  configmaps.short_names = {"cm"};
+
+  ResourceInfo& endpoints = add("endpoints", "Endpoints", "v1");
+  endpoints.short_names = {"ep"};
+  endpoints.storage_key = "services/endpoints";
+  endpoints.create_on_update = true;
+
+  ResourceInfo& events = add("events", "Event", m->modern() ? "v1 events.k8s.io/v1" : "v1");
+  if (m->modern()) events.other_type = &TypeOf("ModernEvent", Release::k1_29);
+  events.short_names = {"ev"};
+  events.create_on_update = true;
+  events.window = kEventWindow;
+  events.selectable_fields = {"involvedObject.kind",
+                              "involvedObject.namespace",
+                              "involvedObject.name",
+                              "involvedObject.uid",
+                              "involvedObject.apiVersion",
+                              "involvedObject.resourceVersion",
+                              "involvedObject.fieldPath",
+                              "reason",
+                              "source",
+                              "type"};
+
+  ResourceInfo& namespaces = add("namespaces", "Namespace", "v1");
+  namespaces.namespaced = false;
+  namespaces.subresources = {"finalize", "status"};
+  namespaces.short_names = {"ns"};
+  namespaces.selectable_fields = {"status.phase"};
+  namespaces.answers_object = true;
+
+  ResourceInfo& nodes = add("nodes", "Node", "v1");
+  nodes.namespaced = false;
+  nodes.subresources = {"status"};
+  nodes.short_names = {"no"};
+  nodes.storage_key = "minions";
+  nodes.window = kLargeWindow;
+  nodes.indexed_fields = nodes.selectable_fields = {"spec.unschedulable"};
+
+  ResourceInfo& claims = add("persistentvolumeclaims", "PersistentVolumeClaim", "v1");
+  claims.subresources = {"status"};
+  claims.short_names = {"pvc"};
+  claims.answers_object = true;
+
+  ResourceInfo& volumes = add("persistentvolumes", "PersistentVolume", "v1");
+  volumes.namespaced = false;
+  volumes.subresources = {"status"};
+  volumes.short_names = {"pv"};
+  volumes.answers_object = true;
+
+  ResourceInfo& pods = add("pods", "Pod", "v1");
+  pods.subresources = {"binding", "status"};
+  pods.short_names = {"po"};
+  pods.in_all = true;
+  pods.window = kLargeWindow;
+  pods.indexed_fields = pods.selectable_fields = {"spec.nodeName",      "status.phase", "spec.schedulerName",
+                                                  "spec.restartPolicy", "status.podIP", "status.nominatedNodeName"};
+  pods.answers_object = true;
+
+  ResourceInfo& controllers = add("replicationcontrollers", "ReplicationController", "v1");
+  controllers.subresources = {"scale", "status"};
+  controllers.short_names = {"rc"};
+  controllers.in_all = true;
+  controllers.storage_key = "controllers";
+  controllers.selectable_fields = {"status.replicas"};
+  controllers.has_generation = true;
+  controllers.orphaning = {"v1"};
+
+  ResourceInfo& services = add("services", "Service", "v1");
+  services.subresources = {"status"};
+  services.short_names = {"svc"};
+  services.in_all = true;
+  services.storage_key = "services/specs";
+  services.create_on_update = true;
+
+  add("secrets", "Secret", "v1").selectable_fields = {"type"};
+  ResourceInfo& accounts = add("serviceaccounts", "ServiceAccount", "v1");
+  accounts.short_names = {"sa"};
+}
+
+void AddWorkloads(Maker* m) {
+  bool modern = m->modern();
+  ResourceInfo& deployments =
+      m->Add("deployments", "Deployment", modern ? "apps/v1" : "apps/v1 apps/v1beta2 apps/v1beta1 extensions/v1beta1");
+  deployments.subresources = {"scale", "status"};
+  deployments.short_names = {"deploy"};
+  deployments.in_all = true;
+  deployments.has_generation = true;
+  deployments.orphaning = {"extensions/v1beta1", "apps/v1beta1", "apps/v1beta2"};
+
+  ResourceInfo& sets =
+      m->Add("replicasets", "ReplicaSet", modern ? "apps/v1" : "extensions/v1beta1 apps/v1 apps/v1beta2");
+  sets.subresources = {"scale", "status"};
+  sets.short_names = {"rs"};
+  sets.in_all = true;
+  sets.has_generation = true;
+  sets.orphaning = {"extensions/v1beta1", "apps/v1beta2"};
+  sets.selectable_fields = {"status.replicas"};
+
+  ResourceInfo& stateful =
+      m->Add("statefulsets", "StatefulSet", modern ? "apps/v1" : "apps/v1 apps/v1beta2 apps/v1beta1");
+  stateful.subresources = {"scale", "status"};
+  stateful.short_names = {"sts"};
+  stateful.in_all = true;
+  stateful.has_generation = true;
+  stateful.orphaning = {"apps/v1beta1", "apps/v1beta2"};
+
+  ResourceInfo& daemons =
+      m->Add("daemonsets", "DaemonSet", modern ? "apps/v1" : "apps/v1 apps/v1beta2 extensions/v1beta1");
+  daemons.subresources = {"status"};
+  daemons.short_names = {"ds"};
+  daemons.in_all = true;
+  daemons.has_generation = true;
+  ResourceInfo& jobs = m->Add("jobs", "Job", "batch/v1");
+  jobs.subresources = {"status"};
+  jobs.in_all = true;
+  jobs.has_generation = modern;
+
+  ResourceInfo& budgets =
+      m->Add("poddisruptionbudgets", "PodDisruptionBudget", modern ? "policy/v1" : "policy/v1beta1 policy/v1");
+  budgets.subresources = {"status"};
+  budgets.short_names = {"pdb"};
+  budgets.has_generation = true;
+  budgets.unconditional_update = false;
+
+  ResourceInfo& priorities = m->AddClusterWide(
+      "priorityclasses", "PriorityClass",
+      modern ? "scheduling.k8s.io/v1" : "scheduling.k8s.io/v1alpha1 scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1");
+  priorities.short_names = {"pc"};
+}
+
+void AddStorage(Maker* m) {
+  constexpr std::string_view kV1 = "storage.k8s.io/v1";
+  ResourceInfo& classes = m->AddClusterWide("storageclasses", "StorageClass",
+                                            m->modern() ? kV1 : "storage.k8s.io/v1 storage.k8s.io/v1beta1");
+  classes.short_names = {"sc"};
+  classes.answers_object = true;
+  if (!m->modern()) return;
+  m->AddClusterWide("csinodes", "CSINode", kV1).answers_object = true;
+  m->AddClusterWide("csidrivers", "CSIDriver", kV1).answers_object = true;
+  m->Add("csistoragecapacities", "CSIStorageCapacity", kV1);
+  ResourceInfo& attachments = m->AddClusterWide("volumeattachments", "VolumeAttachment", kV1);
+  attachments.subresources = {"status"};
+  attachments.answers_object = true;
+}
+
+std::vector<ResourceInfo> Make(Release release) {
+  Maker m(release);
+  AddCore(&m);
+  AddWorkloads(&m);
+  AddStorage(&m);
+  m.Add("leases", "Lease", m.modern() ? "coordination.k8s.io/v1" : "coordination.k8s.io/v1 coordination.k8s.io/v1beta1")
+      .unconditional_update = !m.modern();
+  std::string_view rbac_versions =
+      m.modern() ? "rbac.authorization.k8s.io/v1" : "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1";
+  m.Add("roles", "Role", rbac_versions);
+  m.Add("rolebindings", "RoleBinding", rbac_versions);
+  m.AddClusterWide("clusterroles", "ClusterRole", rbac_versions);
+  m.AddClusterWide("clusterrolebindings", "ClusterRoleBinding", rbac_versions);
+  return m.Take();
+}
+
+std::vector<Group> GroupsOf(Release release) {
+  // One word a group: its name and versions.
+  constexpr std::string_view kOld =
+      "apps/v1/v1beta2/v1beta1 extensions/v1beta1 policy/v1beta1/v1 scheduling.k8s.io/v1alpha1/v1beta1/v1 "
+      "storage.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 batch/v1 rbac.authorization.k8s.io/v1/v1beta1";
+  constexpr std::string_view kNew =
+      "events.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
+      "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1";
+  std::vector<Group> out;
+  bool name = true;
+  std::string word;
+  for (char c : absl::StrCat(std::string(release == Release::k1_10 ? kOld : kNew), " ")) {
+    if (c != '/' && c != ' ') {
+      word.push_back(c);
+      continue;
+    }
+    if (name) {
+      out.push_back({word, {}});
+    } else {
+      out.back().versions.push_back(word);
+    }
+    name = c == ' ';
+    word.clear();
+  }
+  return out;
+}
+
+}  // namespace
+
+bool ResourceInfo::Has(std::string_view subresource) const {
+  return std::find(subresources.begin(), subresources.end(), subresource) != subresources.end();
+}
+
+int ResourceInfo::VersionIndex(std::string_view group, std::string_view version) const {
+  for (size_t i = 0; i < versions.size(); ++i) {
+    if (versions[i].group == group && versions[i].version == version) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Catalog::Catalog(Release release) : release_(release), resources_(Make(release)), groups_(GroupsOf(release)) {}
+
+const Catalog& Catalog::Of(Release release) {
+  static const auto* old_catalog = new Catalog(Release::k1_10);
+  static const auto* new_catalog = new Catalog(Release::k1_29);
+  return release == Release::k1_10 ? *old_catalog : *new_catalog;
+}
+
+const ResourceInfo* Catalog::Find(std::string_view group, std::string_view version, std::string_view resource) const {
+  for (const ResourceInfo& r : resources_) {
+    if (r.resource == resource && r.VersionIndex(group, version) >= 0) return &r;
+  }
+  return nullptr;
+}
+
+const ResourceInfo* Catalog::FindKind(std::string_view api_version, std::string_view kind) const {
+  for (const ResourceInfo& r : resources_) {
+    if (r.kind != kind) continue;
+    for (const GroupVersion& v : r.versions) {
+      if (v.Text() == api_version) return &r;
+    }
+  }
+  return nullptr;
+}
+
+const ResourceInfo& Catalog::Core(std::string_view resource) const {
+  const ResourceInfo* r = Find("", "v1", resource);
+  CHECK(r != nullptr) << "no core resource named " << resource;
+  return *r;
+}
+
+}  // namespace berth::validation

@@ -1,0 +1,36 @@
+// The names of pkg/api/validation that the server's code uses all the time: values, types, resources, field errors.
+#pragma once
+#include "pkg/api/validation/field_error.h"
+#include "pkg/api/validation/resources.h"
+#include "pkg/api/validation/schema.h"
+#include "pkg/api/validation/value.h"
+
+namespace berth::apiserver {
+
+using validation::AppendJson;
+using validation::Catalog;
+using validation::Decode;
+using validation::Encode;
+using validation::FieldDef;
+using validation::FieldError;
+using validation::FieldErrors;
+using validation::FromJson;
+using validation::Group;
+using validation::GroupResource;
+using validation::GroupVersion;
+using validation::Indent;
+using validation::ParseJson;
+using validation::Quote;
+using validation::Release;
+using validation::ResourceInfo;
+using validation::ToJson;
+using validation::ToSortedJson;
+using validation::TypeDef;
+using validation::Value;
+
+using validation::Invalid;
+using validation::InvalidRaw;
+using validation::NotSupported;
+using validation::Required;
+
+}  // namespace berth::apiserver
