@@ -22,6 +22,7 @@ inline constexpr int kExitOk = 0, kExitBadInput = 1, kExitUsage = 2, kExitPendin
 enum FlagGroup : unsigned {
   kAlgorithmFlags = 1,  // --algorithm-provider, --policy-config-file, --hard-pod-affinity-symmetric-weight
   kGateFlags = 2,       // --feature-gates
+  kInputFlags = 4,      // --expand, --validate
 };
 
 struct Command;
@@ -73,6 +74,9 @@ const Command* FindCommand(std::string_view name);
 
 // All flags of a command: its own, those of its groups, and those that every command has.
 boost::program_options::options_description FlagsOf(const Command& command);
+
+// What kInputFlags, kAlgorithmFlags and kGateFlags say about reading.
+lab::ReadOptions ReadOptionsOf(const Invocation& invocation);
 
 // Reads the files that the command line names and prints what was skipped or is wrong to standard error. Null when the
 // input cannot be used; *exit_status then says why.

@@ -26,8 +26,17 @@ const Command* FindCommand(std::string_view name) {
   return nullptr;
 }
 
+lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
+  lab::ReadOptions options;
+  options.defaults = invocation.algorithm;
+  if ((invocation.command->groups & kInputFlags) == 0) return options;
+  const auto& expand = invocation.Get<std::string>("expand");
+  options.expand = expand == "on" ? lab::Expand::kMissing : expand == "off" ? lab::Expand::kOff : lab::Expand::kAuto;
+  return options;
+}
+
 std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status) {
-  auto input = lab::ReadInputs(invocation.files, invocation.algorithm);
+  auto input = lab::ReadInputs(invocation.files, ReadOptionsOf(invocation));
   if (!input.ok()) {
     *exit_status = input.status().code() == absl::StatusCode::kFailedPrecondition ? kExitUsage : kExitBadInput;
     std::cerr << "schedsim: " << util::Message(input.status()) << "\n";
@@ -37,6 +46,7 @@ std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* ex
     std::cerr << "schedsim: skipped " << explain::Counted(n, "object") << " of kind " << kind
               << ", which scheduling does not read\n";
   }
+  for (const std::string& w : input->warnings) std::cerr << "schedsim: " << w << "\n";
   return std::make_unique<lab::Input>(std::move(*input));
 }
 

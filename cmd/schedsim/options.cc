@@ -108,11 +108,12 @@ absl::StatusOr<const Command*> CommandNamed(const std::string& name) {
   return util::InvalidArgument(absl::StrCat("unknown command \"", name, "\": should be ", CommandNames()));
 }
 
-// -o=json and -v=2 as kubectl takes them.
+// -o=json and -v=2 as kubectl takes them, and --expand alone.
 Words Normalised(Words words) {
   for (std::string& w : words) {
     if (w.rfind("-v=", 0) == 0) w = "--verbosity=" + w.substr(3);
     if (w.rfind("-o=", 0) == 0) w = "--output=" + w.substr(3);
+    if (w == "--expand") w = "--expand=on";
   }
   return words;
 }
@@ -131,6 +132,20 @@ absl::Status Parse(const Words& words, const Command& command, po::variables_map
     return util::InvalidArgument(e.what());
   }
   return absl::OkStatus();
+}
+
+absl::Status OneOf(const char* flag, const std::string& value, const Words& allowed) {
+  if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return absl::OkStatus();
+  return util::InvalidArgument(
+      absl::StrCat("--", flag, ": \"", value, "\" should be one of: ", absl::StrJoin(allowed, " ")));
+}
+
+absl::Status CheckInputFlags(Invocation* o) {
+  // As kubectl's boolean flags.
+  auto& expand = o->flags.at("expand").as<std::string>();
+  if (expand == "true") expand = "on";
+  if (expand == "false") expand = "off";
+  return OneOf("expand", expand, {"on", "auto", "off"});
 }
 
 absl::Status Fill(const Command& command, Invocation* o) {
@@ -152,6 +167,7 @@ absl::Status Fill(const Command& command, Invocation* o) {
     return util::InvalidArgument(
         absl::StrCat(util::ToAbsl(command.name), ": takes no FILE, and \"", o->files[0], "\" was given"));
   }
+  if ((command.groups & kInputFlags) != 0) BERTH_RETURN_IF_ERROR(CheckInputFlags(o));
   if (command.check != nullptr) BERTH_RETURN_IF_ERROR(command.check(*o));
   return ReadAlgorithm(o->flags, command, &o->algorithm);
 }
@@ -172,6 +188,10 @@ po::options_description FlagsOf(const Command& command) {
   if ((command.groups & kGateFlags) != 0) {
     add("feature-gates", po::value<Words>()->value_name("NAME=true,..."),
         "gates to switch; others have 1.10's defaults");
+  }
+  if ((command.groups & kInputFlags) != 0) {
+    add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),
+        "make the pods that workloads lack: on, off, or auto: when the input has no pod of any workload");
   }
   if (command.add_flags != nullptr) command.add_flags(add);
   if (!command.outputs.empty()) {

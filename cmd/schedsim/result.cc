@@ -1,13 +1,19 @@
 #include "cmd/schedsim/result.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/strip.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "pkg/api/json.h"
+#include "pkg/lab/metrics.h"
+#include "pkg/util/status.h"
 
 namespace berth::schedsim {
 namespace {
@@ -48,59 +54,350 @@ void Failures(const scheduler::NodeFailures& failures, std::string* out) {
   out->push_back('}');
 }
 
-void OneDecision(const Outcome& o, std::string* out) {
+void Scores(const scheduler::DecisionTrace& t, const std::vector<size_t>& nodes, std::string* out) {
+  Key("scores", out);
+  out->push_back('{');
+  for (size_t i : nodes) {
+    Key(t.feasible[i].str(), out);
+    out->push_back('{');
+    for (const auto& p : t.priorities) {
+      Key(p.name, out);
+      absl::StrAppend(out, p.scores[i]);
+    }
+    out->push_back('}');
+  }
+  out->push_back('}');
+  Key("totals", out);
+  out->push_back('{');
+  for (size_t i : nodes) {
+    Key(t.feasible[i].str(), out);
+    absl::StrAppend(out, t.totals[i]);
+  }
+  out->push_back('}');
+}
+
+// Places in trace.feasible of the nodes whose scores are told: by name, or the best first.
+std::vector<size_t> ScoredNodes(const scheduler::DecisionTrace& t, const Detail& detail) {
+  std::vector<size_t> order(t.totals.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (detail.kind != Detail::Kind::kTop) return order;
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (t.totals[a] != t.totals[b]) return t.totals[a] > t.totals[b];
+    return t.feasible[a].str() > t.feasible[b].str();
+  });
+  order.resize(std::min(order.size(), detail.top));
+  return order;
+}
+
+void PreemptionJson(const scheduler::Preemption& p, std::string* out) {
+  auto names = [&](const std::vector<api::PodPtr>& pods) {
+    Array(pods, out, [&](const api::PodPtr& pod) { AppendJsonString(pod->meta.Key(), out); });
+  };
+  Key("preemption", out);
+  out->push_back('{');
+  Key("node", out);
+  AppendJsonString(p.node.str(), out);
+  Key("victims", out);
+  names(p.victims);
+  Key("nominatedToClear", out);
+  names(p.nominated_to_clear);
+  out->push_back('}');
+}
+
+// The members of one decision, without the braces around them.
+void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
   const Decision& d = o.decision;
   const scheduler::DecisionTrace& t = o.trace;
-  out->push_back('{');
   Key("pod", out);
   AppendJsonString(o.pod->meta.Key(), out);
   Key("host", out);
   AppendJsonString(d.host.str(), out);
-  if (d.outcome != Decision::Outcome::kPlaced) {
+  if (!o.placed()) {
     Key("error", out);
     AppendJsonString(d.error, out);
   }
-  if (t.failures != nullptr && t.failures->size() > 0) {
+  const auto& failures = t.failures != nullptr ? t.failures : d.failures;
+  const bool tell_failures = detail.kind == Detail::Kind::kAll || (detail.kind != Detail::Kind::kNone && !o.placed());
+  if (tell_failures && failures != nullptr && failures->size() > 0) {
     Key("failures", out);
-    Failures(*t.failures, out);
+    Failures(*failures, out);
   }
-  if (!t.totals.empty()) {
-    Key("scores", out);
-    out->push_back('{');
-    for (size_t i = 0; i < t.feasible.size(); ++i) {
-      Key(t.feasible[i].str(), out);
-      out->push_back('{');
-      for (const auto& p : t.priorities) {
-        Key(p.name, out);
-        absl::StrAppend(out, p.scores[i]);
-      }
-      out->push_back('}');
-    }
-    out->push_back('}');
-    Key("totals", out);
-    out->push_back('{');
-    for (size_t i = 0; i < t.feasible.size(); ++i) {
-      Key(t.feasible[i].str(), out);
-      absl::StrAppend(out, t.totals[i]);
-    }
-    out->push_back('}');
-  }
-  if (o.preemption_tried) {
-    auto names = [&](const std::vector<api::PodPtr>& pods) {
-      Array(pods, out, [&](const api::PodPtr& p) { AppendJsonString(p->meta.Key(), out); });
-    };
-    Key("preemption", out);
-    out->push_back('{');
-    Key("node", out);
-    AppendJsonString(o.preemption.node.str(), out);
-    Key("victims", out);
-    names(o.preemption.victims);
-    Key("nominatedToClear", out);
-    names(o.preemption.nominated_to_clear);
-    out->push_back('}');
-  }
-  out->push_back('}');
+  if (!t.totals.empty()) Scores(t, ScoredNodes(t, detail), out);
+  if (o.preemption_tried) PreemptionJson(o.preemption, out);
 }
+
+class JsonWriter final : public ResultWriter {
+ public:
+  JsonWriter(const WriterOptions& options, std::ostream& out) : detail_(options.detail), out_(out) {}
+
+  void Begin(const lab::Scenario& scenario) override {
+    text_.clear();
+    text_.push_back('{');
+    Key("apiVersion", &text_);
+    text_ += "\"schedsim/v1\"";
+    Key("kind", &text_);
+    text_ += "\"Result\"";
+    Key("name", &text_);
+    AppendJsonString(scenario.name, &text_);
+    Key("decisions", &text_);
+    text_ += "[";
+    out_ << text_;
+    first_ = true;
+  }
+  void Take(const Outcome& outcome) override {
+    text_.clear();
+    if (!first_) text_.push_back(',');
+    text_.push_back('{');
+    first_ = false;
+    DecisionMembers(outcome, detail_, &text_);
+    text_ += "}";
+    out_ << text_;
+  }
+  void End(lab::Simulation&) override { out_ << "]}\n"; }
+  void Error(const lab::Scenario& scenario, const std::string& error) override {
+    if (!scenario.is_scenario) return;
+    text_.clear();
+    text_.push_back('{');
+    Key("name", &text_);
+    AppendJsonString(scenario.name, &text_);
+    Key("error", &text_);
+    AppendJsonString(error, &text_);
+    out_ << text_ << "}\n";
+  }
+
+ private:
+  const Detail detail_;
+  std::ostream& out_;
+  std::string text_;  // reused
+  bool first_ = true;
+};
+
+// One decision a line; with several Scenarios each line names its own.
+class JsonLinesWriter final : public ResultWriter {
+ public:
+  JsonLinesWriter(const WriterOptions& options, std::ostream& out)
+      : detail_(options.detail), several_(options.several), out_(out) {}
+
+  void Begin(const lab::Scenario& scenario) override { name_ = scenario.name; }
+  void Take(const Outcome& outcome) override {
+    text_.clear();
+    text_.push_back('{');
+    if (several_) {
+      Key("scenario", &text_);
+      AppendJsonString(name_, &text_);
+    }
+    DecisionMembers(outcome, detail_, &text_);
+    text_ += "}\n";
+    out_ << text_;
+  }
+  void End(lab::Simulation&) override {}
+
+ private:
+  const Detail detail_;
+  const bool several_;
+  std::ostream& out_;
+  std::string name_, text_;
+};
+
+// RFC 4180: quoted when it holds a comma, a quote or a line end.
+std::string CsvCell(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + "\"";
+}
+
+class CsvWriter final : public ResultWriter {
+ public:
+  CsvWriter(const WriterOptions& options, std::ostream& out) : several_(options.several), out_(out) {
+    out_ << (several_ ? "scenario," : "") << "namespace,name,node,nodes,feasible,error\n";
+  }
+  void Begin(const lab::Scenario& scenario) override { name_ = scenario.name; }
+  void Take(const Outcome& o) override {
+    if (several_) out_ << CsvCell(name_) << ",";
+    out_ << CsvCell(o.pod->meta.ns.str()) << "," << CsvCell(o.pod->meta.name) << "," << CsvCell(o.decision.host.str())
+         << "," << o.decision.nodes << "," << o.decision.feasible << "," << CsvCell(o.placed() ? "" : o.decision.error)
+         << "\n";
+  }
+  void End(lab::Simulation&) override {}
+
+ private:
+  const bool several_;
+  std::ostream& out_;
+  std::string name_;
+};
+
+// A line "ns/name node" for each pod, "-" for none.
+class PlacementsWriter final : public ResultWriter {
+ public:
+  PlacementsWriter(const WriterOptions& options, std::ostream& out) : several_(options.several), out_(out) {}
+  void Begin(const lab::Scenario& scenario) override {
+    if (several_) out_ << "# " << scenario.name << "\n";
+  }
+  void Take(const Outcome& o) override {
+    std::string_view host = o.decision.host.str();
+    out_ << o.pod->meta.Key() << ' ' << (host.empty() ? "-" : host) << '\n';
+  }
+  void End(lab::Simulation&) override {}
+  void Error(const lab::Scenario& scenario, const std::string&) override { Begin(scenario); }
+
+ private:
+  const bool several_;
+  std::ostream& out_;
+};
+
+// For people: pods by where they went and why the rest did not (-o table, -o wide), and the summary.
+class TableWriter final : public ResultWriter {
+ public:
+  TableWriter(const WriterOptions& options, std::ostream& out)
+      : list_(options.format != "summary" && options.list),
+        summary_(options.format != "wide"),
+        screen_(options.screen),
+        out_(out) {
+    if (!summary_) screen_.width = 0;
+  }
+
+  void Begin(const lab::Scenario& scenario) override {
+    rows_.assign(1, {"POD", "NODE"});
+    styles_.assign(1, explain::Style::kHeading);
+    placed_ = pods_ = 0;
+    totals_ = Summary();
+    if (!scenario.name.empty()) out_ << explain::Page(screen_).Line("Scenario " + scenario.name).text();
+  }
+  void Take(const Outcome& o) override {
+    ++pods_;
+    placed_ += o.placed();
+    if (summary_) totals_.Take(o);
+    if (!list_) return;
+    rows_.push_back({o.pod->meta.Key(), o.placed() ? o.decision.host.string() : "<none>  " + o.decision.error});
+    styles_.push_back(o.placed() ? explain::Style::kPlain : explain::Style::kBad);
+    if (!o.preemption_tried || o.preemption.node.empty()) return;
+    std::string text = absl::StrCat("would fit on ", o.preemption.node.string(), " after evicting");
+    for (const auto& v : o.preemption.victims) absl::StrAppend(&text, " ", v->meta.Key());
+    rows_.push_back({"", text});
+    styles_.push_back(explain::Style::kPlain);
+  }
+  void End(lab::Simulation& simulation) override {
+    explain::Page page(screen_);
+    if (list_) page.Rows(rows_, true, styles_);
+    page.Line(absl::StrCat(placed_, " of ", pods_, " pods placed"),
+              placed_ == pods_ ? explain::Style::kGood : explain::Style::kBad);
+    if (summary_) totals_.Print(simulation, &page);
+    out_ << page.text();
+  }
+
+ private:
+  const bool list_, summary_;
+  explain::Screen screen_;
+  std::ostream& out_;
+  Summary totals_;
+  std::vector<std::vector<std::string>> rows_;
+  std::vector<explain::Style> styles_;
+  int64_t placed_ = 0, pods_ = 0;
+};
+
+std::string OwnerOf(const api::Pod& pod) {
+  const auto& owner = pod.tmpl->controller;
+  if (!owner) return absl::StrCat("pods of ", pod.meta.ns.string(), " without a controller");
+  return absl::StrCat(owner->kind.string(), " ", pod.meta.ns.string(), "/", owner->name);
+}
+
+// An amount as people write it: cores, binary multiples of bytes, pieces.
+std::string AmountText(const std::string& resource, double amount) {
+  if (resource == "cpu") return absl::StrFormat("%.4g", amount / 1000);
+  if (resource != "memory" && resource != "ephemeral-storage" && !resource.starts_with("hugepages-")) {
+    return absl::StrFormat("%.0f", amount);
+  }
+  static constexpr const char* kUnits[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  size_t unit = 0;
+  for (; amount >= 10000 && unit < 6; ++unit) amount /= 1024;
+  return absl::StrFormat("%.0f%s", amount, kUnits[unit]);
+}
+
+}  // namespace
+
+absl::StatusOr<Detail> ParseDetail(std::string_view text) {
+  if (text == "none") return Detail{Detail::Kind::kNone};
+  if (text == "pending") return Detail{Detail::Kind::kPending};
+  if (text == "all") return Detail{Detail::Kind::kAll};
+  absl::string_view number = util::ToAbsl(text);
+  uint32_t top = 0;
+  if (absl::ConsumePrefix(&number, "top=") && absl::SimpleAtoi(number, &top) && top > 0) {
+    return Detail{Detail::Kind::kTop, top};
+  }
+  return util::InvalidArgument(
+      absl::StrCat("--detail: \"", util::ToAbsl(text), "\" should be none, pending, top=N or all"));
+}
+
+std::unique_ptr<ResultWriter> MakeWriter(const WriterOptions& options, std::ostream& out) {
+  if (options.format == "json") return std::make_unique<JsonWriter>(options, out);
+  if (options.format == "jsonl") return std::make_unique<JsonLinesWriter>(options, out);
+  if (options.format == "csv") return std::make_unique<CsvWriter>(options, out);
+  if (options.format == "placements") return std::make_unique<PlacementsWriter>(options, out);
+  return std::make_unique<TableWriter>(options, out);
+}
+
+void Summary::Take(const Outcome& o) {
+  ++pods_;
+  placed_ += o.placed();
+  if (o.placed()) return;
+  std::string reasons = o.decision.error;
+  if (o.decision.failures != nullptr && o.decision.failures->size() > 0) {
+    std::vector<std::string> names;
+    for (const auto& [reason, nodes] : o.decision.failures->Histogram()) names.push_back(reason);
+    std::sort(names.begin(), names.end());
+    reasons = absl::StrJoin(names, ", ");
+  }
+  Group& group = pending_[{reasons, OwnerOf(*o.pod)}];
+  if (group.pods++ == 0) group.first_error = o.decision.error;
+}
+
+void Summary::Print(lab::Simulation& simulation, explain::Page* page) const {
+  if (!pending_.empty()) {
+    std::vector<std::pair<std::string, const Group*>> groups;
+    for (const auto& [key, group] : pending_) groups.emplace_back(key.second, &group);
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const auto& a, const auto& b) { return a.second->pods > b.second->pods; });
+    std::vector<std::vector<std::string>> rows = {{"PENDING", "OF", "WHY (THE FIRST OF THEM)"}};
+    for (const auto& [owner, group] : groups) rows.push_back({absl::StrCat(group->pods), owner, group->first_error});
+    page->Blank().Rows(rows, true);
+  }
+  const lab::Workload cluster(simulation.scenario());
+  if (cluster.node_count() == 0) return;
+  const std::vector<int64_t> free = cluster.Free(simulation.cache());
+  const size_t width = cluster.resources().size();
+  std::vector<std::vector<std::string>> rows = {{"USED IN ZONE", "NODES"}};
+  for (const std::string& r : cluster.resources()) rows[0].push_back(r);
+  auto add = [&](const std::string& name, auto in_zone) {
+    std::vector<double> used(width, 0), total(width, 0);
+    int64_t nodes = 0;
+    for (size_t n = 0; n < cluster.node_count(); ++n) {
+      if (!in_zone(n)) continue;
+      ++nodes;
+      for (size_t r = 0; r < width; ++r) {
+        total[r] += static_cast<double>(cluster.allocatable(n, r));
+        used[r] += static_cast<double>(cluster.allocatable(n, r) - free[n * width + r]);
+      }
+    }
+    rows.push_back({name, absl::StrCat(nodes)});
+    for (size_t r = 0; r < width; ++r) {
+      rows.back().push_back(total[r] > 0 ? absl::StrFormat("%.1f%%", 100 * used[r] / total[r]) : "-");
+    }
+  };
+  for (size_t z = 0; z < cluster.zones().size() && cluster.zones().size() > 1; ++z) {
+    add(cluster.zones()[z].empty() ? "(no zone)" : cluster.zones()[z],
+        [&](size_t n) { return cluster.zone_of(n) == z; });
+  }
+  add("all", [](size_t) { return true; });
+  rows.push_back({"allocatable", ""});
+  for (size_t r = 0; r < width; ++r) rows.back().push_back(AmountText(cluster.resources()[r], cluster.total(r)));
+  page->Blank().Rows(rows, true);
+}
+
+namespace {
 
 double Quantile(std::vector<double> sorted, double q) {
   if (sorted.empty()) return 0;
@@ -108,63 +405,6 @@ double Quantile(std::vector<double> sorted, double q) {
 }
 
 }  // namespace
-
-std::string ResultJson(const std::string& name, const std::vector<Outcome>& outcomes) {
-  std::string out = "{";
-  Key("apiVersion", &out);
-  out += "\"schedsim/v1\"";
-  Key("kind", &out);
-  out += "\"Result\"";
-  Key("name", &out);
-  AppendJsonString(name, &out);
-  Key("decisions", &out);
-  Array(outcomes, &out, [&](const Outcome& o) { OneDecision(o, &out); });
-  return out + "}\n";
-}
-
-std::string ErrorJson(const std::string& name, const std::string& error) {
-  std::string out = "{";
-  Key("name", &out);
-  AppendJsonString(name, &out);
-  Key("error", &out);
-  AppendJsonString(error, &out);
-  return out + "}\n";
-}
-
-std::string Placements(const std::vector<Outcome>& outcomes) {
-  std::string out;
-  for (const Outcome& o : outcomes) {
-    std::string_view host = o.decision.host.str();
-    absl::StrAppend(&out, o.pod->meta.Key(), " ");
-    out.append(host.empty() ? "-" : host);
-    out.push_back('\n');
-  }
-  return out;
-}
-
-std::string ResultTable(const std::string& name, const std::vector<Outcome>& outcomes) {
-  std::string out;
-  if (!name.empty()) absl::StrAppend(&out, "Scenario ", name, "\n");
-  size_t width = 3, placed = 0;
-  for (const Outcome& o : outcomes) {
-    width = std::max(width, o.pod->meta.Key().size());
-    placed += o.decision.outcome == Decision::Outcome::kPlaced;
-  }
-  absl::StrAppendFormat(&out, "%-*s   %s\n", static_cast<int>(width), "POD", "NODE");
-  for (const Outcome& o : outcomes) {
-    bool fits = o.decision.outcome == Decision::Outcome::kPlaced;
-    absl::StrAppendFormat(&out, "%-*s   %s\n", static_cast<int>(width), o.pod->meta.Key(),
-                          fits ? o.decision.host.string() : "<none>  " + o.decision.error);
-    if (o.preemption_tried && !o.preemption.node.empty()) {
-      absl::StrAppendFormat(&out, "%-*s   would fit on %s after evicting", static_cast<int>(width), "",
-                            o.preemption.node.string());
-      for (const auto& v : o.preemption.victims) absl::StrAppend(&out, " ", v->meta.Key());
-      out.push_back('\n');
-    }
-  }
-  absl::StrAppend(&out, placed, " of ", outcomes.size(), " pods placed\n");
-  return out;
-}
 
 std::string Stats::Json() const {
   std::vector<double> sorted = micros;

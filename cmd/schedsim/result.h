@@ -1,31 +1,82 @@
-// How schedsim tells what was decided.
+// How schedsim tells what was decided: one writer for each format of `run -o`.
 #pragma once
+#include <absl/status/statusor.h>
+
 #include <cstdint>
+#include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
+#include "pkg/explain/page.h"
+#include "pkg/lab/simulation.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 
 namespace berth::schedsim {
 
-// One pod's decision, with what explains it where it was asked for.
+// One pod's decision, with what explains it where a writer asked for it.
 struct Outcome {
   api::PodPtr pod;
   scheduler::Decision decision;
   scheduler::DecisionTrace trace;
   bool preemption_tried = false;
   scheduler::Preemption preemption;
+
+  bool placed() const { return decision.outcome == scheduler::Decision::Outcome::kPlaced; }
 };
 
-// {"apiVersion":"schedsim/v1","kind":"Result","name":...,"decisions":[...]} in one line.
-std::string ResultJson(const std::string& name, const std::vector<Outcome>& outcomes);
-std::string ErrorJson(const std::string& name, const std::string& error);
+// --detail: how much of each decision -o json and -o jsonl tell.
+struct Detail {
+  enum class Kind {
+    kNone,     // where the pod goes, or the error
+    kPending,  // and for pods that are not placed, every node that failed
+    kTop,      // and the scores of the best nodes
+    kAll,      // every node that failed and the scores of every other
+  };
+  Kind kind = Kind::kAll;
+  size_t top = 0;  // kTop: how many nodes
 
-// A line "ns/name node" for each pod, "-" for none.
-std::string Placements(const std::vector<Outcome>& outcomes);
+  // Whether decisions must be made with a trace, which costs time on every node.
+  bool needs_trace() const { return kind == Kind::kTop || kind == Kind::kAll; }
+};
+// "none", "pending", "top=N", "all".
+absl::StatusOr<Detail> ParseDetail(std::string_view text);
 
-// For people: pods by where they went, and why the rest did not.
-std::string ResultTable(const std::string& name, const std::vector<Outcome>& outcomes);
+// Writes decisions as they are made. Nothing is kept of a decision unless the format needs it at the end.
+class ResultWriter {
+ public:
+  virtual ~ResultWriter() = default;
+  virtual void Begin(const lab::Scenario& scenario) = 0;
+  virtual void Take(const Outcome& outcome) = 0;
+  virtual void End(lab::Simulation& simulation) = 0;
+  // A Scenario that cannot be run.
+  virtual void Error(const lab::Scenario& /*scenario*/, const std::string& /*error*/) {}
+};
+
+struct WriterOptions {
+  std::string format;  // of -o
+  Detail detail;
+  bool several = false;  // there is more than one Scenario
+  bool list = true;      // -o table: list the pods one by one
+  explain::Screen screen;
+};
+// REQUIRES: a format that `run` declares. `out` outlives the writer.
+std::unique_ptr<ResultWriter> MakeWriter(const WriterOptions& options, std::ostream& out);
+
+// For -o table and -o summary: how many pods were placed, why the others were not, and what is in use.
+class Summary {
+ public:
+  void Take(const Outcome& outcome);
+  void Print(lab::Simulation& simulation, explain::Page* page) const;
+
+ private:
+  struct Group {
+    int64_t pods = 0;
+    std::string first_error;
+  };
+  int64_t pods_ = 0, placed_ = 0;
+  std::map<std::pair<std::string, std::string>, Group> pending_;  // by reasons and owner
+};
 
 // What --stats prints, as one JSON line. Times are of the decisions alone, CPU of all threads.
 struct Stats {

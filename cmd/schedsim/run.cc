@@ -6,6 +6,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "cmd/schedsim/command.h"
+#include "cmd/schedsim/progress.h"
 #include "cmd/schedsim/result.h"
 #include "pkg/lab/simulation.h"
 #include "pkg/util/status.h"
@@ -23,38 +24,48 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-std::vector<Outcome> Decide(Simulation& sim, const Scenario& scenario, bool trace, Stats* stats) {
+// Decides pod after pod and hands each decision to the writer, whose time does not count.
+void Decide(Simulation& sim, const Scenario& scenario, bool trace, const std::ostream& out, ResultWriter* writer,
+            Stats* stats) {
   using Clock = std::chrono::steady_clock;
-  std::vector<Outcome> outcomes(scenario.pending.size());
   stats->nodes = sim.cache().node_count();
-  stats->pods = scenario.pending.size();
   stats->micros.reserve(scenario.pending.size());
-  double cpu = CpuSeconds();
-  auto start = Clock::now(), before = start;
-  for (size_t i = 0; i < scenario.pending.size(); ++i) {
-    Outcome& o = outcomes[i];
-    o.pod = scenario.pending[i];
+  Progress progress("placing pods", scenario.pending.size());
+  for (const api::PodPtr& pod : scenario.pending) {
+    if (!out) return;  // nobody reads on; the caller reports it
+    Outcome o;
+    o.pod = pod;
+    const double cpu = CpuSeconds();
+    const auto before = Clock::now();
     o.decision = sim.Place(o.pod, trace ? &o.trace : nullptr);
     if (sim.preempts() && o.decision.outcome == scheduler::Decision::Outcome::kUnfit) {
       o.preemption_tried = true;
       o.preemption = sim.scheduler().Preempt(o.pod, *o.decision.failures);
     }
-    if (!trace) o.decision.failures.reset();
-    auto now = Clock::now();
-    stats->micros.push_back(std::chrono::duration<double, std::micro>(now - before).count());
-    stats->scheduled += o.decision.outcome == scheduler::Decision::Outcome::kPlaced;
-    before = now;
+    const double seconds = std::chrono::duration<double>(Clock::now() - before).count();
+    stats->cpu_seconds += CpuSeconds() - cpu;
+    stats->wall_seconds += seconds;
+    stats->micros.push_back(seconds * 1e6);
+    stats->scheduled += o.placed();
+    ++stats->pods;
+    writer->Take(o);
+    progress.Step();
   }
-  stats->wall_seconds = std::chrono::duration<double>(before - start).count();
-  stats->cpu_seconds = CpuSeconds() - cpu;
-  return outcomes;
 }
 
 int Run(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   std::unique_ptr<lab::Input> input = ReadOrComplain(options, &exit_status);
   if (input == nullptr) return exit_status;
-  bool several = input->scenarios.size() > 1;
+  WriterOptions how;
+  how.format = options.output;
+  how.detail = *ParseDetail(options.Get<std::string>("detail"));
+  how.several = input->scenarios.size() > 1;
+  how.screen = explain::ScreenOfStdout();
+  how.list = !how.screen.terminal || options.Get<bool>("all");
+  const bool trace = how.detail.needs_trace() && (how.format == "json" || how.format == "jsonl");
+  std::unique_ptr<ResultWriter> writer = MakeWriter(how, out);
+  size_t pending = 0;
   for (Scenario& scenario : input->scenarios) {
     std::string error = scenario.error;
     std::unique_ptr<Simulation> sim;
@@ -66,28 +77,42 @@ int Run(const Invocation& options, std::ostream& out) {
         error = util::Message(made.status());
       }
     }
-    if (options.output == "placements" && several) out << "# " << scenario.name << "\n";
     if (sim == nullptr) {
       exit_status = kExitBadInput;
-      if (options.output == "json" && scenario.is_scenario) out << ErrorJson(scenario.name, error);
+      writer->Error(scenario, error);
       std::cerr << "schedsim: " << (scenario.name.empty() ? "" : scenario.name + ": ") << error << "\n";
       continue;
     }
     Stats stats;
-    std::vector<Outcome> outcomes = Decide(*sim, scenario, options.output == "json", &stats);
-    if (options.output == "json") {
-      out << ResultJson(scenario.name, outcomes);
-    } else {
-      out << (options.output == "placements" ? Placements(outcomes) : ResultTable(scenario.name, outcomes));
-    }
+    writer->Begin(scenario);
+    Decide(*sim, scenario, trace, out, writer.get(), &stats);
+    writer->End(*sim);
     if (options.Get<bool>("stats")) std::cerr << stats.Json();
+    pending += stats.pods - stats.scheduled;
   }
+  if (exit_status == kExitOk && pending > 0 && options.Get<bool>("fail-on-pending")) return kExitPending;
   return exit_status;
 }
+
+absl::Status Check(const Invocation& options) {
+  return ParseDetail(options.Get<std::string>("detail")).status();
+}
+
+constexpr char kExamples[] =
+    R"(  kubectl get nodes,pods -A -o json | schedsim run -          where would the pending pods go now
+  schedsim run nodes.yaml apps.yaml -o summary               do all replicas of these workloads fit
+  schedsim run cluster.json new.yaml --fail-on-pending       for scripts: exit status 3 when a pod stays pending
+  schedsim run trace.json.gz -o json --detail top=3          the three best nodes of each decision
+)";
 
 void AddFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("preempt", po::bool_switch(), "report the preemption that would follow (needs PodPriority=true)");
+  add("all", po::bool_switch(), "-o table: list every pod, as into a pipe, also on a terminal");
+  add("detail", po::value<std::string>()->value_name("HOW")->default_value("all"),
+      "-o json and jsonl: none, pending (failed nodes of pods that are not placed), top=N (and the scores of the N "
+      "best nodes) or all");
+  add("fail-on-pending", po::bool_switch(), "exit with status 3 when a pod is not placed");
   add("stats", po::bool_switch(), "print times and memory to standard error, one JSON line a scenario");
 }
 
@@ -97,10 +122,12 @@ extern const Command kRunCommand = {
     .name = "run",
     .arguments = "[FILE|-]... [flags]",
     .summary = "place the pending pods, one after another",
-    .outputs = "table json placements",
+    .outputs = "table wide summary placements csv jsonl json",
+    .examples = kExamples,
     .files = Command::Files::kOrStandardInput,
-    .groups = kAlgorithmFlags | kGateFlags,
+    .groups = kAlgorithmFlags | kGateFlags | kInputFlags,
     .add_flags = AddFlags,
+    .check = Check,
     .run = Run,
 };
 

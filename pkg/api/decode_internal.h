@@ -41,7 +41,7 @@ class Reader {
   bool ok() const { return error_.empty(); }
   // Keeps the first one: "spec.replicas: \"x\": must be an integer".
   void Fail(const Path& at, Json value, std::string_view what);
-  // `Pod "default/web": ` and the error.
+  // `Pod "default/web": ` and the error, marked with the place of the value (AtValue).
   absl::Status Status(std::string_view kind, Json object) const;
   const std::string& error() const { return error_; }
 
@@ -93,6 +93,7 @@ class Reader {
     return false;
   }
   std::string error_;
+  Json culprit_;  // the value that error_ is about
 };
 
 // Ends a decoding: the object, or the error with the object's name before it.

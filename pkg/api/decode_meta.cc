@@ -143,6 +143,7 @@ void Reader::Fail(const Path& at, Json value, std::string_view what) {
   if (!error_.empty()) return;
   std::string path = at.String();
   error_ = absl::StrCat(path, path.empty() ? "" : ": ", value.Brief(), ": ", util::ToAbsl(what));
+  culprit_ = value;
 }
 
 absl::Status Reader::Status(std::string_view kind, Json object) const {
@@ -152,7 +153,8 @@ absl::Status Reader::Status(std::string_view kind, Json object) const {
   if (ns.IsString() && !ns.Text().empty()) absl::StrAppend(&full, util::ToAbsl(ns.Text()), "/");
   if (name.IsString()) full.append(name.Text());
   if (!full.empty()) full = absl::StrCat(" ", GoQuoted(full));
-  return absl::InvalidArgumentError(absl::StrCat(util::ToAbsl(kind), full, ": ", error_));
+  return AtValue(absl::InvalidArgumentError(absl::StrCat(util::ToAbsl(kind), full, ": ", error_)),
+                 culprit_.IsNull() ? object : culprit_);
 }
 
 void Reader::Read(const Path& at, Json j, std::string* out) {

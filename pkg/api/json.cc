@@ -1,5 +1,7 @@
 #include "pkg/api/json.h"
 
+#include <absl/strings/cord.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <rapidjson/error/en.h>
 #include <rapidjson/reader.h>
@@ -23,18 +25,6 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
     if (x != y) return false;
   }
   return true;
-}
-
-std::string LineAndColumn(std::string_view text, size_t offset) {
-  offset = std::min(offset, text.size());
-  size_t line = 1, begin = 0;
-  for (size_t i = 0; i < offset; ++i) {
-    if (text[i] == '\n') {
-      ++line;
-      begin = i + 1;
-    }
-  }
-  return absl::StrCat("line ", line, ", column ", offset - begin + 1);
 }
 
 // A stream over text that need not end in NUL. RapidJSON must not copy it (it keeps the position the handler reads).
@@ -254,8 +244,9 @@ absl::Status ParseOne(std::string_view text, TextStream& in, Handler& handler) {
   rapidjson::GenericReader<PlainUtf8, PlainUtf8> reader;
   auto result = reader.Parse<kFlags>(in, handler);
   if (!handler.status().ok()) {
+    const size_t at = OffsetOf(handler.status()).value_or(in.Tell());
     return absl::Status(handler.status().code(),
-                        absl::StrCat(LineAndColumn(text, in.Tell()), ": ", handler.status().message()));
+                        absl::StrCat(LineAndColumn(text, at), ": ", handler.status().message()));
   }
   if (result.IsError()) {
     return absl::InvalidArgumentError(
@@ -377,6 +368,36 @@ std::string Json::Brief() const {
   return s;
 }
 
+// ---- places in a text ---------------------------------------------------------------------------
+
+namespace {
+constexpr char kOffsetPayload[] = "berth/offset";
+}  // namespace
+
+std::string LineAndColumn(std::string_view text, size_t offset) {
+  offset = std::min(offset, text.size());
+  size_t line = 1, begin = 0;
+  for (size_t i = 0; i < offset; ++i) {
+    if (text[i] == '\n') {
+      ++line;
+      begin = i + 1;
+    }
+  }
+  return absl::StrCat("line ", line, ", column ", offset - begin + 1);
+}
+
+absl::Status AtValue(absl::Status error, Json value) {
+  if (!error.ok()) error.SetPayload(kOffsetPayload, absl::Cord(absl::StrCat(value.begin_offset())));
+  return error;
+}
+
+std::optional<size_t> OffsetOf(const absl::Status& error) {
+  size_t offset = 0;
+  auto payload = error.GetPayload(kOffsetPayload);
+  if (!payload || !absl::SimpleAtoi(std::string(*payload), &offset)) return std::nullopt;
+  return offset;
+}
+
 // ---- Document -----------------------------------------------------------------------------------
 
 absl::Status Document::Parse(std::string_view text) {
@@ -399,6 +420,7 @@ absl::Status ReadJson(std::string_view text, JsonSink& sink) {
     absl::Status s = ParseOne(text, in, handler);
     if (!s.ok()) return s;
     s = sink.Value(doc);
+    if (auto at = OffsetOf(s)) return absl::Status(s.code(), absl::StrCat(LineAndColumn(text, *at), ": ", s.message()));
     if (!s.ok()) return s;
   }
   return absl::OkStatus();

@@ -10,6 +10,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,7 +59,7 @@ class Json {
   // Only the exact case.
   Json FindExact(std::string_view key) const;
 
-  // Where the value begins and ends in the text it was parsed from, in bytes (0,0 for documents made from YAML).
+  // Where the value begins and ends in the text it was read from, in bytes. A value read from YAML has only a begin.
   size_t begin_offset() const;
   size_t end_offset() const;
 
@@ -69,6 +70,15 @@ class Json {
   const Document* doc_ = nullptr;
   uint32_t index_ = 0;
 };
+
+// "line 3, column 17": where a byte of a text stands; both count from 1.
+std::string LineAndColumn(std::string_view text, size_t offset);
+
+// The same error, marked with the place of the value that it is about. A sink that returns a marked error gets its line
+// and column put in front of the message by ReadJson and ReadYaml.
+absl::Status AtValue(absl::Status error, Json value);
+// The offset that AtValue noted; none for an error without a mark.
+std::optional<size_t> OffsetOf(const absl::Status& error);
 
 class Document {
  public:

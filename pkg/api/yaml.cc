@@ -100,25 +100,27 @@ bool IsJsonNumber(std::string_view s) {
   return i == s.size();
 }
 
-void EmitPlain(std::string_view s, DocumentBuilder& b) {
-  if (s.empty() || AnyOf(s, {"~", "null", "Null", "NULL"})) return b.Null();
-  if (AnyOf(s, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"})) return b.Bool(true);
-  if (AnyOf(s, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"})) return b.Bool(false);
+// `at`: where the scalar stands in the text.
+void EmitPlain(std::string_view s, size_t at, DocumentBuilder& b) {
+  if (s.empty() || AnyOf(s, {"~", "null", "Null", "NULL"})) return b.Null(at, at);
+  if (AnyOf(s, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"})) return b.Bool(true, at, at);
+  if (AnyOf(s, {"false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF", "n", "N"}))
+    return b.Bool(false, at, at);
   bool numeric = (s[0] >= '0' && s[0] <= '9') || s[0] == '-' || s[0] == '+' || s[0] == '.';
-  if (!numeric) return b.String(s);
+  if (!numeric) return b.String(s, at, at);
   std::string bare(s);
   bare.erase(std::remove(bare.begin(), bare.end(), '_'), bare.end());
   int64_t whole = 0;
-  if (ParseYamlInt(bare, &whole)) return b.Int(whole, absl::StrCat(whole));
+  if (ParseYamlInt(bare, &whole)) return b.Int(whole, absl::StrCat(whole), at, at);
   double number = 0;
   const char* begin = bare.data() + (bare[0] == '+' ? 1 : 0);
   auto [end, error] = std::from_chars(begin, bare.data() + bare.size(), number);
-  if (error != std::errc() || end != bare.data() + bare.size() || begin == end) return b.String(s);
-  if (number != number || number - number != 0) return b.String(s);  // nan, inf: not JSON
-  if (IsJsonNumber(bare)) return b.Double(number, bare);
+  if (error != std::errc() || end != bare.data() + bare.size() || begin == end) return b.String(s, at, at);
+  if (number != number || number - number != 0) return b.String(s, at, at);  // nan, inf: not JSON
+  if (IsJsonNumber(bare)) return b.Double(number, bare, at, at);
   std::array<char, 32> shortest;
   auto made = std::to_chars(shortest.data(), shortest.data() + shortest.size(), number);
-  b.Double(number, std::string_view(shortest.data(), static_cast<size_t>(made.ptr - shortest.data())));
+  b.Double(number, std::string_view(shortest.data(), static_cast<size_t>(made.ptr - shortest.data())), at, at);
 }
 
 // Turns values into documents.
@@ -140,17 +142,18 @@ class Emitter {
     }
     if (in_alias) unfolded_ += 1 + v->text.size() / 16;
     if (unfolded_ > most_unfolded_) StopAt(given->mark, "aliases unfold to too much");
+    const auto at = static_cast<size_t>(std::max(v->mark.pos, 0));
     switch (v->kind) {
       case Value::Kind::kScalar:
-        v->plain ? EmitPlain(v->text, b) : b.String(v->text);
+        v->plain ? EmitPlain(v->text, at, b) : b.String(v->text, at, at);
         break;
       case Value::Kind::kSequence:
-        b.StartArray();
+        b.StartArray(at);
         for (const ValuePtr& child : v->children) One(child, in_alias, b);
         b.End();
         break;
       case Value::Kind::kMap:
-        b.StartObject();
+        b.StartObject(at);
         Members(*v, in_alias, {}, b);
         b.End();
         break;
@@ -194,7 +197,7 @@ class Emitter {
 // Builds values from events and hands them to the sink.
 class Handler : public YAML::EventHandler {
  public:
-  Handler(JsonSink& sink, size_t text_bytes) : sink_(sink), emitter_(text_bytes) {}
+  Handler(JsonSink& sink, std::string_view text) : sink_(sink), text_(text), emitter_(text.size()) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     // At a token that cannot begin a document, such as "}", yaml-cpp finds empty ones for ever.
@@ -316,11 +319,12 @@ class Handler : public YAML::EventHandler {
     emitter_.Emit(v, &document);
     absl::Status s = to(document);
     if (s.ok()) return;
-    throw Stop{absl::Status(
-        s.code(), absl::StrCat("line ", v->mark.line + 1, ", column ", v->mark.column + 1, ": ", s.message()))};
+    const size_t at = OffsetOf(s).value_or(static_cast<size_t>(std::max(v->mark.pos, 0)));
+    throw Stop{absl::Status(s.code(), absl::StrCat(LineAndColumn(text_, at), ": ", s.message()))};
   }
 
   JsonSink& sink_;
+  std::string_view text_;
   Emitter emitter_;
   std::vector<Open> open_;
   absl::flat_hash_map<YAML::anchor_t, ValuePtr> anchors_;
@@ -341,7 +345,7 @@ absl::Status ReadYaml(std::string_view text, JsonSink& sink) {
     marked += "...\n";
   }
   std::istringstream in{std::move(marked)};
-  Handler handler(sink, text.size());
+  Handler handler(sink, text);
   try {
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(handler)) {

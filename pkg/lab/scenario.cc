@@ -1,6 +1,5 @@
 #include "pkg/lab/scenario.h"
 
-#include <absl/container/flat_hash_set.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -10,6 +9,8 @@
 
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
+#include "pkg/explain/output.h"
+#include "pkg/lab/completeness.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
@@ -47,13 +48,45 @@ bool LooksLikeScenario(std::string_view text) {
   return text.find("\"Scenario\"") != std::string_view::npos;
 }
 
+// Which line of which file. Lines of a text are asked for mostly in ascending order.
+class LineCounter {
+ public:
+  // `lines`: how many stand before the text in its file.
+  void Start(std::string file, std::string_view text, size_t lines) {
+    file_ = std::move(file);
+    text_ = text;
+    first_ = lines + 1;
+    Rewind();
+  }
+  std::string At(size_t offset) {
+    offset = std::min(offset, text_.size());
+    if (offset < offset_) Rewind();
+    line_ += static_cast<size_t>(std::count(text_.begin() + static_cast<ptrdiff_t>(offset_),
+                                            text_.begin() + static_cast<ptrdiff_t>(offset), '\n'));
+    offset_ = offset;
+    return absl::StrCat(file_, ":", line_);
+  }
+
+ private:
+  void Rewind() {
+    offset_ = 0;
+    line_ = first_;
+  }
+  std::string file_;
+  std::string_view text_;
+  size_t first_ = 1, offset_ = 0, line_ = 1;
+};
+
 // Builds Scenarios from what the reader finds.
 class Collector final : public api::JsonSink {
  public:
-  Collector(const Algorithm& defaults, Input* out) : defaults_(defaults), out_(out) {
-    plain_.algorithm = defaults;
+  Collector(const ReadOptions& options, Input* out) : options_(options), defaults_(options_.defaults), out_(out) {
+    plain_.algorithm = defaults_;
     Restart();
   }
+
+  // Must be called before each text is read.
+  void StartText(const std::string& file, std::string_view text, size_t lines) { lines_.Start(file, text, lines); }
 
   bool Split(std::string_view inside, std::string_view key) override {
     return (inside.empty() && (key == "items" || key == "pods")) || (inside == "cluster" && key == "items");
@@ -75,16 +108,18 @@ class Collector final : public api::JsonSink {
       current_.is_scenario = true;
       TakeKindless("", true);
       Note(ReadFields(rest.root()));
-      current_.error = error_;
+      current_.error = util::Message(first_error_);
       out_->scenarios.push_back(std::move(current_));
     } else if (absl::EndsWith(util::ToAbsl(kind), "List") && !rest.root().Find("items").IsNull()) {
       TakeKindless(kind.substr(0, kind.size() - 4), false);
-      if (!error_.empty()) return util::InvalidArgument(error_);
+      BERTH_RETURN_IF_ERROR(first_error_);
       for (auto& o : current_.cluster) plain_.cluster.push_back(std::move(o));
       for (auto& p : current_.pending) plain_.pending.push_back(std::move(p));
+      plain_workloads_.Append(std::move(workloads_));
       has_plain_ = true;
     } else {
       BERTH_RETURN_IF_ERROR(Take(rest.root(), "", nullptr, &plain_, false, true));
+      plain_workloads_.Append(std::move(workloads_));
       has_plain_ = true;
     }
     Restart();
@@ -104,6 +139,14 @@ class Collector final : public api::JsonSink {
   absl::Status Finish() {
     if (!has_plain_ && !out_->scenarios.empty()) return absl::OkStatus();
     BERTH_RETURN_IF_ERROR(CheckUnique(plain_));
+    for (const std::string& sentence : WhatIsMissing(plain_)) out_->warnings.push_back(sentence);
+    BERTH_RETURN_IF_ERROR(TakeExpanded());
+    if (deleted_ > 0) {
+      out_->warnings.push_back(absl::StrCat("left out ", explain::Counted(deleted_, "pending pod"),
+                                            deleted_ == 1 ? " that is" : " that are",
+                                            " being deleted, as the daemon does"));
+    }
+    NoteNothingToPlace();
     out_->scenarios.push_back(std::move(plain_));
     return absl::OkStatus();
   }
@@ -112,11 +155,52 @@ class Collector final : public api::JsonSink {
   void Restart() {
     current_ = Scenario{};
     current_.algorithm = defaults_;
-    error_.clear();
+    workloads_ = Expander();
+    first_error_ = absl::OkStatus();
     kindless_.clear();
   }
   void Note(const absl::Status& s) {
-    if (!s.ok() && error_.empty()) error_ = util::Message(s);
+    if (first_error_.ok()) first_error_ = s;
+  }
+  void NoteWorkload(Json j, std::string_view default_kind, bool loose) {
+    std::string_view kind = j.Find("kind").Text();
+    if (kind.empty()) kind = default_kind;
+    if (options_.expand != Expand::kOff && Expander::IsWorkload(kind)) workloads_.Add(j, kind, loose);
+  }
+
+  // Adds the pods that the input's workloads lack.
+  absl::Status TakeExpanded() {
+    auto made = plain_workloads_.Make(options_.expand, plain_.cluster, plain_.pending);
+    if (!made.ok()) return made.status();
+    for (const auto& [kind, pods] : made->by) {
+      if (pods == 0) continue;
+      out_->warnings.push_back(absl::StrCat("made ", explain::Counted(pods, "pod"), " of objects of kind ", kind,
+                                            ", as their controllers would (--expand=off leaves them out)"));
+    }
+    for (std::string& w : made->warnings) out_->warnings.push_back(std::move(w));
+    for (api::Object& o : made->objects) plain_.cluster.push_back(std::move(o));
+    for (api::PodPtr& p : made->pods) plain_.pending.push_back(std::move(p));
+    return absl::OkStatus();
+  }
+
+  void NoteNothingToPlace() {
+    int64_t nodes = 0, bound = 0;
+    for (const api::Object& o : plain_.cluster) {
+      nodes += std::holds_alternative<api::NodePtr>(o);
+      bound += std::holds_alternative<api::PodPtr>(o);
+    }
+    if (nodes == 0) out_->warnings.push_back("the input has no node");
+    if (plain_.pending.empty()) {
+      out_->warnings.push_back(absl::StrCat("nothing to place: the input has ", explain::Counted(nodes, "node"), ", ",
+                                            explain::Counted(bound, "pod"), " with a node, and no pending pod"));
+    }
+  }
+
+  void NotePlace(const void* object, Json j) { places_[object] = lines_.At(j.begin_offset()); }
+  std::string PlaceOf(const api::Object& object) const {
+    const void* p = std::visit([](const auto& o) -> const void* { return o.get(); }, object);
+    auto it = places_.find(p);
+    return it == places_.end() ? "made from a workload" : it->second;
   }
 
   void TakeKindless(std::string_view kind, bool in_cluster) {
@@ -130,16 +214,19 @@ class Collector final : public api::JsonSink {
     api::DecodeOptions options;
     options.server_defaults = loose;
     // Extenders are sent pods and nodes whole.
-    options.keep_raw = options.keep_node_raw = defaults_.call_extenders();
+    options.keep_raw = options.keep_node_raw = defaults_.call_extenders() || options_.keep_raw;
+    NoteWorkload(j, kind, loose);
     auto object = api::DecodeObject(j, kind, options);
     if (!object.ok()) {
       if (object.status().code() != absl::StatusCode::kNotFound) return object.status();
       std::string_view name = j.Find("kind").Text();
+      if (options_.expand != Expand::kOff && Expander::IsWorkload(name)) return absl::OkStatus();
       ++out_->skipped[name.empty() ? "(no kind)" : std::string(name)];
       return absl::OkStatus();
     }
     if (auto* pod = std::get_if<api::PodPtr>(&*object)) {
       api::PodPtr p = WithUid(*pod);
+      NotePlace(p.get(), j);
       if (pods != nullptr) {
         pods->push_back(p);
         return absl::OkStatus();
@@ -149,13 +236,19 @@ class Collector final : public api::JsonSink {
           return util::InvalidArgument(absl::StrCat(
               "Pod \"", p->meta.Key(), "\" in cluster has no spec.nodeName: pods to be placed go to pods"));
         }
-        if (!p->Finished()) to->pending.push_back(p);
+        if (p->Finished()) return absl::OkStatus();
+        if (p->meta.deleting()) {
+          ++deleted_;
+        } else {
+          to->pending.push_back(p);
+        }
         return absl::OkStatus();
       }
       *object = p;
     } else if (pods != nullptr) {
       return util::InvalidArgument(absl::StrCat(DescriptionOf(*object), " among pods: only pods go there"));
     }
+    std::visit([&](const auto& o) { NotePlace(o.get(), j); }, *object);
     to->cluster.push_back(std::move(*object));
     return absl::OkStatus();
   }
@@ -168,19 +261,25 @@ class Collector final : public api::JsonSink {
     return copy;
   }
 
-  static absl::Status CheckUnique(const Scenario& s) {
-    absl::flat_hash_set<std::string> names, uids;
+  absl::Status CheckUnique(const Scenario& s) const {
+    absl::flat_hash_map<std::string, const api::Object*> names;
+    absl::flat_hash_map<std::string_view, std::string> uids;
     auto check = [&](const api::Object& o) {
-      if (!names.insert(KeyOf(o)).second)
-        return util::InvalidArgument(absl::StrCat(DescriptionOf(o), " is there twice"));
-      if (const auto* pod = std::get_if<api::PodPtr>(&o); pod != nullptr && !uids.insert((*pod)->meta.uid).second) {
+      auto [first, is_first] = names.try_emplace(KeyOf(o), &o);
+      if (!is_first) {
         return util::InvalidArgument(
-            absl::StrCat(DescriptionOf(o), ": metadata.uid \"", (*pod)->meta.uid, "\" is another pod's"));
+            absl::StrCat(DescriptionOf(o), " is there twice: ", PlaceOf(*first->second), " and ", PlaceOf(o)));
       }
-      return absl::OkStatus();
+      const auto* pod = std::get_if<api::PodPtr>(&o);
+      if (pod == nullptr) return absl::OkStatus();
+      auto [other, is_new] = uids.try_emplace((*pod)->meta.uid, PlaceOf(o));
+      if (is_new) return absl::OkStatus();
+      return util::InvalidArgument(absl::StrCat(DescriptionOf(o), " (", PlaceOf(o), "): metadata.uid \"",
+                                                (*pod)->meta.uid, "\" is another pod's (", other->second, ")"));
     };
     for (const api::Object& o : s.cluster) BERTH_RETURN_IF_ERROR(check(o));
-    for (const api::PodPtr& p : s.pending) BERTH_RETURN_IF_ERROR(check(p));
+    std::vector<api::Object> pending(s.pending.begin(), s.pending.end());  // the map points to what it holds
+    for (const api::Object& o : pending) BERTH_RETURN_IF_ERROR(check(o));
     return absl::OkStatus();
   }
 
@@ -237,11 +336,16 @@ class Collector final : public api::JsonSink {
   bool conflicting() const { return conflicting_; }
 
  private:
-  Algorithm defaults_;
+  const ReadOptions options_;
+  const Algorithm& defaults_;
   Input* out_;
+  LineCounter lines_;
+  absl::flat_hash_map<const void*, std::string> places_;  // objects to "FILE:LINE"
+  Expander workloads_, plain_workloads_;                  // of the value being read, and of all plain ones
+  int64_t deleted_ = 0;
   Scenario plain_, current_;
   bool has_plain_ = false, conflicting_ = false;
-  std::string error_;
+  absl::Status first_error_;  // in the value being read
   std::vector<api::Document> kindless_;
 };
 
@@ -297,9 +401,9 @@ scheduler::SchedulerGates Algorithm::Gates() const {
   return g;
 }
 
-absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Algorithm& defaults) {
+absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const ReadOptions& options) {
   Input input;
-  Collector collector(defaults, &input);
+  Collector collector(options, &input);
   for (const std::string& file : files) {
     auto text = api::ReadInput(file);
     if (!text.ok()) return text.status();
@@ -307,6 +411,7 @@ absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Al
     size_t line = 0;
     for (std::string_view document : Documents(*text)) {
       while (!document.empty()) {
+        collector.StartText(shown, document, line);
         absl::Status s = api::ReadDocuments(document, collector);
         size_t taken = document.size();
         if (!s.ok()) {

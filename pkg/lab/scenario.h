@@ -1,5 +1,6 @@
 // What schedsim works on: a cluster, the pods to place, and the scheduler to place them with.
 #pragma once
+#include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "pkg/api/decode.h"
+#include "pkg/lab/expand.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/policy.h"
 
@@ -43,12 +45,20 @@ struct Scenario {
 struct Input {
   std::vector<Scenario> scenarios;         // in input order; plain objects of all inputs together are one
   std::map<std::string, int64_t> skipped;  // kinds that scheduling does not know, and how many
+  std::vector<std::string> warnings;       // what the reader should know about the input, a sentence each
+};
+
+struct ReadOptions {
+  Algorithm defaults;  // what flags say
+  Expand expand = Expand::kAuto;
+  bool keep_raw = false;  // objects keep their JSON, for output that repeats them
 };
 
 // Reads files ("-": standard input): Kubernetes objects as JSON or YAML, one or many documents, Lists, gzip or plain;
 // or Scenario documents. Loose documents get the server's defaulting and a made-up uid; objects of Lists and Scenarios
-// are taken as stored. `defaults` is what flags say. A bad Scenario is returned with its error; anything else wrong is
-// an error naming the file.
-absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Algorithm& defaults);
+// are taken as stored. Of plain objects, workloads are expanded (expand.h), pending pods that are being deleted are
+// left out as the daemon does, and warnings say what is missing. A bad Scenario is returned with its error; anything
+// else wrong is an error naming file, line and column.
+absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const ReadOptions& options);
 
 }  // namespace berth::lab

@@ -38,11 +38,11 @@ absl::Status Simulation::Add(const api::Object& object) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& scenario) {
-  std::unique_ptr<Simulation> sim(new Simulation);
-  scheduler::SchedulerGates gates = scenario.algorithm.Gates();
+absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& scenario, const Algorithm& algorithm) {
+  std::unique_ptr<Simulation> sim(new Simulation(scenario));
+  scheduler::SchedulerGates gates = algorithm.Gates();
   sim->pod_priority_ = gates.algorithm.pod_priority;
-  sim->preempts_ = scenario.algorithm.preempt;
+  sim->preempts_ = algorithm.preempt;
   if (sim->preempts_ && !sim->pod_priority_)
     return util::InvalidArgument("preempt needs featureGates PodPriority=true");
 
@@ -54,23 +54,22 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   scheduler::FactoryArgs args;
   args.cache = &sim->cache_;
   args.gates = gates;
-  args.hard_pod_affinity_symmetric_weight = scenario.algorithm.hard_pod_affinity_symmetric_weight;
+  args.hard_pod_affinity_symmetric_weight = algorithm.hard_pod_affinity_symmetric_weight;
   if (sim->pod_priority_) args.nominated = &sim->nominated_;
-  if (scenario.algorithm.call_extenders()) {
+  if (algorithm.call_extenders()) {
     args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
-  } else if (scenario.algorithm.policy && !scenario.algorithm.policy->extenders.empty()) {
+  } else if (algorithm.policy && !algorithm.policy->extenders.empty()) {
     return util::InvalidArgument("policy.extenders: a Scenario cannot call extenders, --policy-config-file can");
   }
   if (gates.algorithm.volume_scheduling) {
     sim->volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&sim->cache_, gates.algorithm);
     args.volume_binder = sim->volume_binder_.get();
   }
-  auto made =
-      scenario.algorithm.policy
-          ? scheduler::CreateFromConfig(*scenario.algorithm.policy, args, &sim->effective_)
-          : scheduler::CreateFromProvider(
-                scenario.algorithm.provider.value_or(std::string(scheduler::algorithmprovider::kDefaultProvider)), args,
-                &sim->effective_);
+  auto made = algorithm.policy
+                  ? scheduler::CreateFromConfig(*algorithm.policy, args, &sim->effective_)
+                  : scheduler::CreateFromProvider(
+                        algorithm.provider.value_or(std::string(scheduler::algorithmprovider::kDefaultProvider)), args,
+                        &sim->effective_);
   if (!made.ok()) return made.status();
   sim->scheduler_ = std::move(*made);
   return sim;

@@ -18,9 +18,14 @@ class Simulation {
  public:
   // Fills the cache and builds the scheduler. Errors: an object that cannot be there twice, an algorithm that cannot
   // be.
-  static absl::StatusOr<std::unique_ptr<Simulation>> Make(const Scenario& scenario);
+  static absl::StatusOr<std::unique_ptr<Simulation>> Make(const Scenario& scenario) {
+    return Make(scenario, scenario.algorithm);
+  }
+  // With another algorithm than the Scenario's own. The Scenario must outlive the simulation.
+  static absl::StatusOr<std::unique_ptr<Simulation>> Make(const Scenario& scenario, const Algorithm& algorithm);
 
   scheduler::Cache& cache() { return cache_; }
+  const Scenario& scenario() const { return scenario_; }
   scheduler::GenericScheduler& scheduler() { return *scheduler_; }
   const scheduler::EffectiveAlgorithm& effective() const { return effective_; }
   bool preempts() const { return preempts_; }
@@ -33,9 +38,10 @@ class Simulation {
   explain::Explanation Explain(const api::PodPtr& pod);
 
  private:
-  Simulation() = default;
+  explicit Simulation(const Scenario& scenario) : scenario_(scenario) {}
   absl::Status Add(const api::Object& object);
 
+  const Scenario& scenario_;
   scheduler::Cache cache_;
   scheduler::NominatedPods nominated_;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""schedsim run: its formats tell the same decisions, nothing in the input is passed over in silence, and what is written
+is written as it falls."""
+import csv, gzip, io, json, os, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+DEMO = os.path.join(ROOT, "test/testdata/demo")
+failed = []
+
+
+def check(what, ok, seen=""):
+    if not ok:
+        failed.append(what)
+        print("FAILED: %s: %s" % (what, str(seen)[:2000]))
+
+
+def schedsim(*words, feed=None, env=None):
+    feed = json.dumps(feed) if isinstance(feed, (dict, list)) else feed
+    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True, env=dict(os.environ, **(env or {})))
+    return run.returncode, run.stdout, run.stderr
+
+
+def node(name, zone="a", cpu="4", **spec):
+    return {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "failure-domain.beta.kubernetes.io/zone": zone}},
+            "spec": spec, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"},
+                                     "conditions": [{"type": "Ready", "status": "True"}]}}
+
+
+def pod(name, cpu="1", meta=None, **spec):
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": dict({"name": name, "namespace": "ns", "uid": name}, **(meta or {})),
+            "spec": dict(spec, containers=[{"name": "c", "resources": {"requests": {"cpu": cpu}}}])}
+
+
+def items(*objects):
+    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+
+
+CLUSTER = items(node("n1"), node("n2", zone="b"), *[pod("p%d" % i) for i in range(10)])
+
+
+def test_formats_agree():
+    _, text, _ = schedsim("run", "-", "-o", "placements", feed=CLUSTER)
+    placements = [line.split() for line in text.splitlines()]
+    check("two pods do not fit", sum(h == "-" for _, h in placements) == 2, text)
+    hosts = {p: "" if h == "-" else h for p, h in placements}
+    decisions = json.loads(schedsim("run", "-", "-o", "json", feed=CLUSTER)[1])["decisions"]
+    check("json", {d["pod"]: d["host"] for d in decisions} == hosts, decisions)
+    lines = [json.loads(line) for line in schedsim("run", "-", "-o", "jsonl", feed=CLUSTER)[1].splitlines()]
+    check("jsonl is json, a decision a line", lines == decisions, lines)
+    rows = list(csv.DictReader(io.StringIO(schedsim("run", "-", "-o", "csv", feed=CLUSTER)[1])))
+    check("csv", {r["namespace"] + "/" + r["name"]: r["node"] for r in rows} == hosts, rows)
+    check("csv has the error whole", rows[-1]["error"] == decisions[-1]["error"] and "," not in rows[0]["error"], rows[-1])
+    for o in "table", "wide":
+        out = schedsim("run", "-", "-o", o, feed=CLUSTER)[1]
+        check(o + " lists every pod", all(any(line.startswith(p + " ") for line in out.splitlines()) for p in hosts), out)
+        check(o + " counts", "8 of 10 pods placed" in out, out)
+    out = schedsim("run", "-", "-o", "summary", feed=CLUSTER)[1]
+    check("the summary lists no pod that was placed", "ns/p0" not in out and out.startswith("8 of 10 pods placed\n"), out)
+    check("the summary has reason and owner", "2         pods of ns without a controller   0/2 nodes are available: 2 Insufficient cpu." in out, out)
+    check("the summary has use by zone", "b              1       100.0%" in out and "all            2       100.0%" in out, out)
+
+
+def test_detail():
+    def decisions(detail):
+        code, out, err = schedsim("run", "-", "-o", "json", "--detail", detail, feed=CLUSTER)
+        check("--detail " + detail, code == 0, err)
+        return json.loads(out)["decisions"]
+
+    whole = decisions("all")
+    strip = lambda d, *keys: {k: v for k, v in d.items() if k not in keys}
+    check("none", decisions("none") == [strip(d, "failures", "scores", "totals") for d in whole])
+    check("pending", decisions("pending") == [strip(d, "scores", "totals", *([] if d["host"] == "" else ["failures"])) for d in whole])
+    top = decisions("top=1")
+    check("top=1 has the winner", all(list(d["totals"]) == [d["host"]] for d in top if "totals" in d), top[:3])
+    check("top=1 has its score", all(d["totals"][d["host"]] == w["totals"][d["host"]] for d, w in zip(top, whole) if "totals" in d))
+    for bad in "some", "top=0", "top=x", "top":
+        code, out, err = schedsim("run", "-", "-o", "json", "--detail", bad, feed=CLUSTER)
+        check("--detail %s is refused" % bad, code == 2 and "should be none, pending, top=N or all" in err, err)
+
+
+def test_streaming():
+    """2 GB of JSON about a production trace, in little memory."""
+    trace = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
+    run = subprocess.run([SCHEDSIM, "run", trace, "-o", "json", "--stats"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    peak = json.loads(run.stderr)["peakRSSBytes"]
+    check("under 200 MiB", run.returncode == 0 and peak < 200 << 20, peak)
+
+
+def test_width():
+    long = items(node("n-" + "x" * 200), pod("p-" + "y" * 200), pod("q-" + "z" * 100, "100"))
+    for width in 40, 80, 120:
+        for o in "table", "summary":
+            out = schedsim("run", "-", "-o", o, feed=long, env={"COLUMNS": str(width)})[1]
+            widest = max(len(line) for line in out.splitlines())
+            check("COLUMNS=%d -o %s" % (width, o), widest <= width, out)
+    out = schedsim("run", "-", "-o", "wide", feed=long, env={"COLUMNS": "80"})[1]
+    check("-o wide cuts nothing", "n-" + "x" * 200 in out and "y" * 200 in out, out)
+    env = {k: v for k, v in os.environ.items() if k != "COLUMNS"}
+    out = subprocess.run([SCHEDSIM, "run", "-"], input=json.dumps(long), capture_output=True, text=True, env=env).stdout
+    check("into a pipe nothing is cut", "n-" + "x" * 200 in out and "0/1 nodes are available: 1 Insufficient cpu." in out, out)
+
+
+def test_exit_status():
+    check("pending pods are a result", schedsim("run", "-", feed=CLUSTER)[0] == 0)
+    check("--fail-on-pending", schedsim("run", "-", "--fail-on-pending", feed=CLUSTER)[0] == 3)
+    fits = items(node("n1"), pod("p"))
+    check("--fail-on-pending when all fit", schedsim("run", "-", "--fail-on-pending", feed=fits)[0] == 0)
+    check("bad input goes first", schedsim("run", "-", "--fail-on-pending", feed="{")[0] == 1)
+
+
+def test_said():
+    """What the input lacks, and what is left out, is said on standard error."""
+    def said(what, feed, text, *flags):
+        code, out, err = schedsim("run", "-", *flags, feed=feed)
+        check(what, code == 0 and text in err, err)
+
+    said("nothing to place", items(node("n1"), pod("b", nodeName="n1")), "nothing to place: the input has 1 node, 1 pod with a node, and no pending pod")
+    said("no node", items(pod("p")), "the input has no node")
+    deleted = pod("gone", meta={"deletionTimestamp": "2024-01-01T00:00:00Z"})
+    said("a pod being deleted", items(node("n1"), deleted, pod("p")), "left out 1 pending pod that is being deleted")
+    check("it is not placed", "gone" not in schedsim("run", "-", "-o", "placements", feed=items(node("n1"), deleted, pod("p")))[1])
+    owner = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u", "controller": True}]}
+    said("a missing ReplicaSet", items(node("n1"), pod("w1", meta=owner), pod("w2", meta=owner)),
+         "2 pending pods refer to a ReplicaSet that is not in the input (ns/w1 to web): pods of the same controller are not spread")
+    claim = dict(volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}])
+    said("a missing claim", items(node("n1"), pod("w1", **claim)), "1 pending pod refers to a PersistentVolumeClaim that is not in the input (ns/w1 to data)")
+    pvc = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "ns"},
+           "spec": {"volumeName": "pv1", "resources": {"requests": {"storage": "1Gi"}}}}
+    said("a missing volume", items(node("n1"), pvc, pod("w1", **claim)), "refers to a PersistentVolume that is not in the input (ns/w1 to pv1)")
+    pvc["spec"] = {"storageClassName": "fast", "resources": {"requests": {"storage": "1Gi"}}}
+    said("a missing class", items(node("n1"), pvc, pod("w1", **claim)), "refers to a StorageClass that is not in the input (ns/w1 to fast)")
+
+
+def test_places():
+    """Errors name file, line and column of the value; a double names both places."""
+    with tempfile.TemporaryDirectory() as d:
+        def file(name, text):
+            with open(os.path.join(d, name), "w") as f:
+                f.write(text)
+            return os.path.join(d, name)
+
+        good = file("good.yaml", "# nodes\napiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n---\napiVersion: v1\nkind: Node\nmetadata: {name: n2}\n")
+        bad = file("bad.yaml", "apiVersion: v1\nkind: Node\nmetadata: {name: n3}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n"
+                               "  containers:\n  - name: c\n    resources:\n      requests:\n        cpu: 1x\n")
+        code, _, err = schedsim("run", good, bad)
+        check("YAML has the line of the value", code == 1 and bad + ": line 13, column 14: Pod \"p\": spec.containers[0].resources.requests.cpu: \"1x\"" in err, err)
+        pretty = file("bad.json", json.dumps(items(node("n1"), pod("p", cpu="1x")), indent=1))
+        line = 1 + open(pretty).read().split('"1x"')[0].count("\n")
+        code, _, err = schedsim("run", pretty)
+        check("JSON has the line of the value", code == 1 and "%s: line %d, column " % (pretty, line) in err, err)
+        code, _, err = schedsim("run", good, file("again.yaml", "\n\n\napiVersion: v1\nkind: Node\nmetadata: {name: n2}\n"))
+        check("a double names both files", code == 1 and 'Node "n2" is there twice: %s:7 and %s/again.yaml:4' % (good, d) in err, err)
+
+
+def workload(kind, name, replicas, group="apps/v1", **spec):
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "100m"}}}]}}
+    spec = dict({"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}, **spec)
+    return {"apiVersion": group, "kind": kind, "metadata": {"name": name, "namespace": "ns", "uid": kind + name}, "spec": spec}
+
+
+def test_expand():
+    def pods(*objects, flags=()):
+        code, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=items(*objects))
+        check("run", code == 0, err)
+        return sorted(line.split()[0] for line in out.splitlines()), err
+
+    nodes = [node("n1"), node("n2"), node("tainted", taints=[{"key": "k", "effect": "NoSchedule"}])]
+    made, err = pods(*nodes, workload("ReplicaSet", "web", 3), workload("StatefulSet", "db", 2))
+    check("ReplicaSet and StatefulSet", made == ["ns/db-0", "ns/db-1", "ns/web-0000", "ns/web-0001", "ns/web-0002"], made)
+    check("it is said", "made 3 pods of objects of kind ReplicaSet" in err, err)
+    check("off", pods(*nodes, workload("ReplicaSet", "web", 3), flags=["--expand=off"])[0] == [])
+    made, _ = pods(*nodes, workload("Deployment", "api", 2))
+    check("Deployment", len(made) == 2, made)
+    spread = json.loads(schedsim("run", "-", "-o", "json", feed=items(*nodes, workload("Deployment", "api", 2)))[1])["decisions"]
+    check("a Deployment's pods are spread", len({d["host"] for d in spread}) == 2, spread)
+    set_ = workload("ReplicaSet", "api-1", 2)
+    set_["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": "Deployment", "name": "api", "uid": "Deploymentapi", "controller": True}]
+    made, _ = pods(*nodes, workload("Deployment", "api", 2), set_)
+    check("a Deployment with its ReplicaSet is expanded once", len(made) == 2, made)
+    job = workload("Job", "sum", None, group="batch/v1", parallelism=3, completions=2)
+    check("Job", len(pods(*nodes, job)[0]) == 2)
+    code, out, _ = schedsim("run", "-", "-o", "placements", feed=items(*nodes, workload("DaemonSet", "agent", None)))
+    check("DaemonSet", out.splitlines() == ["ns/agent-n1 n1", "ns/agent-n2 n2"], out)
+    owner = {"ownerReferences": [{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "ReplicaSetweb", "controller": True}]}
+    there = pod("web-x", meta=owner)
+    check("not by default when pods are there", pods(*nodes, workload("ReplicaSet", "web", 3), there)[0] == ["ns/web-x"])
+    check("--expand makes the missing ones", len(pods(*nodes, workload("ReplicaSet", "web", 3), there, flags=["--expand"])[0]) == 3)
+    selected = pod("web-y", meta={"labels": {"app": "web"}})
+    check("pods that a selector matches are theirs", pods(*nodes, workload("ReplicaSet", "web", 3), selected)[0] == ["ns/web-y"])
+    code, _, err = schedsim("run", "-", feed=items(*nodes, workload("ReplicaSet", "web", 10 ** 9)))
+    check("too many replicas", code == 1 and "1000000000 replicas: should be 0 to 1000000" in err, err)
+    code, out, _ = schedsim("run", os.path.join(DEMO, "nodes.yaml"), os.path.join(DEMO, "apps.yaml"), "-o", "summary")
+    check("the demo", out.startswith("1528 of 1537 pods placed\n"), out)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+print("%d failed" % len(failed))
+sys.exit(1 if failed else 0)
