@@ -9,7 +9,7 @@ packages=(
   rapidjson-dev libyaml-cpp-dev
   libabsl-dev libgoogle-glog-dev libssl-dev zlib1g-dev
   prometheus-cpp-dev
-  catch2 librapidcheck-dev libbenchmark-dev
+  catch2 librapidcheck-dev libbenchmark-dev python3-jsonschema
 )
 # What may be there by other means than Debian's package is looked for as a command.
 commands=(python3:python3 ccache:ccache curl:curl kubectl:kubernetes-client openssl:openssl git:git)

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "cmd/kube-scheduler/go_text.h"
-#include "pkg/scheduler/policy/decode.h"
+#include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(cons
                                  : absl::StrCat("policy config map ", source.policy->config_map->ns, "/",
                                                 source.policy->config_map->name);
     std::vector<std::string> warnings;
-    auto decoded = scheduler::DecodePolicy(*text, &warnings);
+    auto decoded = scheduler::ReadPolicy(*text, args.gates, &warnings);
     for (const std::string& w : warnings) LOG(WARNING) << origin << ": " << w;
     if (!decoded.ok()) return util::InvalidArgument(absl::StrCat("invalid policy: ", util::Message(decoded.status())));
     policy = *std::move(decoded);

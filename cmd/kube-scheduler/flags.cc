@@ -11,6 +11,7 @@
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
 
 namespace berth::kube_scheduler {
 
@@ -78,6 +79,13 @@ Flag& FlagSet::Duration(absl::Duration* v, std::string name, std::string usage) 
 
 // ---- parsing ------------------------------------------------------------------------------------
 
+std::string FlagSet::SuggestionFor(const std::string& name) const {
+  std::vector<std::string_view> names;
+  for (const Flag& f : flags_) names.push_back(f.name);
+  std::string_view near = util::Nearest(name, names);
+  return near.empty() ? "" : absl::StrCat(" (did you mean \"--", util::ToAbsl(near), "\"?)");
+}
+
 Flag* FlagSet::Lookup(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   for (Flag& f : flags_) {
@@ -134,7 +142,7 @@ absl::Status FlagSet::Parse(const std::vector<std::string>& args, std::vector<st
       const std::string name = word.substr(2, eq == std::string::npos ? eq : eq - 2);
       if (name.empty() || name[0] == '-') return absl::InvalidArgumentError(absl::StrCat("bad flag syntax: ", word));
       Flag* f = Lookup(name);
-      if (f == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown flag: --", name));
+      if (f == nullptr) return absl::InvalidArgumentError(absl::StrCat("unknown flag: --", name, SuggestionFor(name)));
       if (eq != std::string::npos) {
         BERTH_RETURN_IF_ERROR(Set(*f, word.substr(eq + 1)));
       } else if (!f->no_value.empty()) {

@@ -54,6 +54,8 @@ class FlagSet {
 
  private:
   Flag* Lookup(std::string name);
+  // Returns ` (did you mean "--config"?)` for a name that is near a flag's, else an empty text.
+  std::string SuggestionFor(const std::string& name) const;
   Flag* LookupShort(char c);
   Flag& Add(Flag f);
   absl::Status Set(Flag& f, const std::string& value);

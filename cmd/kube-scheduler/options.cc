@@ -301,7 +301,8 @@ absl::Status Options::SetGates(const std::string& text) {
     if (item.empty()) continue;
     const size_t eq = item.find('=');
     const std::string name(absl::StripAsciiWhitespace(item.substr(0, eq)));
-    if (!util::IsFeatureGate(name)) return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name));
+    if (!util::IsFeatureGate(name))
+      return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name, util::GateSuggestion(name)));
     if (eq == std::string::npos) return absl::InvalidArgumentError(absl::StrCat("missing bool value for ", name));
     const std::string value(absl::StripAsciiWhitespace(item.substr(eq + 1)));
     bool on = false;

@@ -7,14 +7,11 @@
 namespace berth::schedsim {
 
 // Each is defined in a file of its own.
-extern const Command kRunCommand, kExplainCommand, kCapacityCommand, kCheckPolicyCommand;
+extern const Command kRunCommand, kExplainCommand, kCapacityCommand, kCheckCommand, kSchemaCommand;
 
 std::span<const Command* const> Commands() {
   static constexpr const Command* kCommands[] = {
-      &kRunCommand,
-      &kExplainCommand,
-      &kCapacityCommand,
-      &kCheckPolicyCommand,
+      &kRunCommand, &kExplainCommand, &kCapacityCommand, &kCheckCommand, &kSchemaCommand,
   };
   return kCommands;
 }

@@ -10,9 +10,10 @@
 #include <sstream>
 
 #include "pkg/api/stream.h"
-#include "pkg/scheduler/policy/decode.h"
+#include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
 #include "pkg/util/version.h"
 
 namespace berth::schedsim {
@@ -28,8 +29,9 @@ absl::Status ReadGates(const Words& values, std::map<std::string, bool>* gates) 
       if (part.empty()) continue;
       std::pair<std::string, std::string> kv = absl::StrSplit(part, absl::MaxSplits('=', 1));
       std::string name(absl::StripAsciiWhitespace(kv.first)), on(absl::StripAsciiWhitespace(kv.second));
-      if (!util::IsFeatureGate(name)) {
-        return util::InvalidArgument(absl::StrCat("--feature-gates: unrecognized key: ", name));
+      if (!util::IsFeatureGate(name) && !util::IsLaterFeatureGate(name)) {
+        return util::InvalidArgument(
+            absl::StrCat("--feature-gates: unrecognized key: ", name, util::GateSuggestion(name)));
       }
       if (part.find('=') == absl::string_view::npos) {
         return util::InvalidArgument(absl::StrCat("--feature-gates: missing bool value for ", name));
@@ -57,7 +59,7 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   std::string file = vm["policy-config-file"].as<std::string>();
   auto text = api::ReadInput(file);
   if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
-  auto policy = scheduler::DecodePolicy(*text);
+  auto policy = scheduler::ReadPolicy(*text, a->Gates());
   if (!policy.ok()) {
     return util::FailedPrecondition(absl::StrCat(file, ": invalid policy: ", policy.status().message()));
   }
@@ -105,7 +107,10 @@ std::string CommandNames() {
 
 absl::StatusOr<const Command*> CommandNamed(const std::string& name) {
   if (const Command* c = FindCommand(name)) return c;
-  return util::InvalidArgument(absl::StrCat("unknown command \"", name, "\": should be ", CommandNames()));
+  Words names;
+  for (const Command* c : Commands()) names.emplace_back(c->name);
+  return util::InvalidArgument(
+      absl::StrCat("unknown command \"", name, "\"", util::SuggestionFor(name, names), ": should be ", CommandNames()));
 }
 
 // -o=json and -v=2 as kubectl takes them, and --expand alone.
@@ -118,6 +123,13 @@ Words Normalised(Words words) {
   return words;
 }
 
+// ` (did you mean "--policy-config-file"?)`, or nothing.
+std::string FlagSuggestion(std::string_view given, const Words& names) {
+  std::vector<std::string_view> candidates(names.begin(), names.end());
+  std::string_view near = util::Nearest(given.substr(0, given.find('=')), candidates);
+  return near.empty() ? "" : absl::StrCat(" (did you mean \"--", util::ToAbsl(near), "\"?)");
+}
+
 absl::Status Parse(const Words& words, const Command& command, po::variables_map* vm) {
   po::options_description all;
   all.add(FlagsOf(command));
@@ -128,6 +140,12 @@ absl::Status Parse(const Words& words, const Command& command, po::variables_map
     auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
     po::store(po::command_line_parser(words).options(all).positional(positional).style(style).run(), *vm);
     po::notify(*vm);
+  } catch (const po::unknown_option& e) {
+    Words names;
+    const po::options_description known = FlagsOf(command);
+    for (const auto& flag : known.options()) names.push_back(flag->long_name());
+    const std::string given(absl::StripPrefix(e.get_option_name(), "--"));
+    return util::InvalidArgument(absl::StrCat(e.what(), FlagSuggestion(given, names)));
   } catch (const po::error& e) {
     return util::InvalidArgument(e.what());
   }

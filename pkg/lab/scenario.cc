@@ -11,7 +11,7 @@
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/lab/completeness.h"
-#include "pkg/scheduler/policy/decode.h"
+#include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
 
@@ -299,7 +299,7 @@ class Collector final : public api::JsonSink {
     }
     if (Json v = j.FindExact("policy"); !v.IsNull()) {
       if (own) return fail("policy", v, "give either algorithmProvider or policy");
-      auto policy = scheduler::DecodePolicy(v);
+      auto policy = scheduler::ReadPolicy(v, a.Gates());
       if (!policy.ok()) return util::InvalidArgument(absl::StrCat("policy: ", policy.status().message()));
       a.policy = std::move(*policy);
       a.policy_from_flag = false;
@@ -312,7 +312,8 @@ class Collector final : public api::JsonSink {
         if (!on.IsBool())
           return fail(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
         if (!util::IsFeatureGate(name))
-          return fail("featureGates", on, absl::StrCat("unrecognized key: ", util::ToAbsl(name)));
+          return fail("featureGates", on,
+                      absl::StrCat("unrecognized key: ", util::ToAbsl(name), util::GateSuggestion(name)));
         a.gates[std::string(name)] = on.Bool();
       }
     }
@@ -398,6 +399,18 @@ scheduler::SchedulerGates Algorithm::Gates() const {
   g.algorithm.storage_object_in_use_protection = on("StorageObjectInUseProtection");
   g.taint_nodes_by_condition = on("TaintNodesByCondition");
   g.resource_limits_priority_function = on("ResourceLimitsPriorityFunction");
+  return g;
+}
+
+scheduler::configuration::Gates Algorithm::ConfigurationGates() const {
+  auto on = [&](std::string_view name, bool otherwise) {
+    auto it = gates.find(std::string(name));
+    return it != gates.end() ? it->second : otherwise;
+  };
+  scheduler::configuration::Gates g;
+  g.pod_scheduling_readiness = on("PodSchedulingReadiness", g.pod_scheduling_readiness);
+  g.volume_capacity_priority = on("VolumeCapacityPriority", g.volume_capacity_priority);
+  g.dynamic_resource_allocation = on("DynamicResourceAllocation", g.dynamic_resource_allocation);
   return g;
 }
 

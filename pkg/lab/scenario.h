@@ -11,6 +11,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/lab/expand.h"
+#include "pkg/scheduler/configuration/plugins.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/policy.h"
 
@@ -31,6 +32,8 @@ struct Algorithm {
   bool call_extenders() const { return policy_from_flag && policy && !policy->extenders.empty(); }
   // Gates not named have 1.10's defaults.
   scheduler::SchedulerGates Gates() const;
+  // Gates of release 1.29 that change what its configuration means; those not named have 1.29's defaults.
+  scheduler::configuration::Gates ConfigurationGates() const;
 };
 
 struct Scenario {

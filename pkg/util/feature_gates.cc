@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "pkg/util/suggest.h"
 
 namespace berth::util {
 namespace {
@@ -56,10 +59,32 @@ constexpr auto kGates = std::to_array<FeatureGate>({
     {"VolumeSubpath", GateStage::kGA, true},
 });
 
-const FeatureGate* Find(std::string_view name) {
-  auto it = std::lower_bound(kGates.begin(), kGates.end(), name,
+constexpr auto kLaterGates = std::to_array<FeatureGate>({
+    {"AllAlpha", GateStage::kAlpha, false},
+    {"AllBeta", GateStage::kBeta, false},
+    {"CSIMigrationPortworx", GateStage::kBeta, false},
+    {"CSIMigrationRBD", GateStage::kDeprecated, false},
+    {"DynamicResourceAllocation", GateStage::kAlpha, false},
+    {"InPlacePodVerticalScaling", GateStage::kAlpha, false},
+    {"MatchLabelKeysInPodAffinity", GateStage::kAlpha, false},
+    {"MatchLabelKeysInPodTopologySpread", GateStage::kBeta, true},
+    {"MinDomainsInPodTopologySpread", GateStage::kBeta, true},
+    {"NodeInclusionPolicyInPodTopologySpread", GateStage::kBeta, true},
+    {"PodDisruptionConditions", GateStage::kBeta, true},
+    {"PodSchedulingReadiness", GateStage::kBeta, true},
+    {"ReadWriteOncePod", GateStage::kGA, true},
+    {"SchedulerQueueingHints", GateStage::kBeta, false},
+    {"SidecarContainers", GateStage::kBeta, true},
+    {"VolumeCapacityPriority", GateStage::kAlpha, false},
+});
+
+const FeatureGate* FindIn(std::span<const FeatureGate> gates, std::string_view name) {
+  auto it = std::lower_bound(gates.begin(), gates.end(), name,
                              [](const FeatureGate& g, std::string_view n) { return g.name < n; });
-  return it != kGates.end() && it->name == name ? &*it : nullptr;
+  return it != gates.end() && it->name == name ? &*it : nullptr;
+}
+const FeatureGate* Find(std::string_view name) {
+  return FindIn(kGates, name);
 }
 
 }  // namespace
@@ -69,6 +94,18 @@ std::span<const FeatureGate> FeatureGates() {
 }
 bool IsFeatureGate(std::string_view name) {
   return Find(name) != nullptr;
+}
+std::string GateSuggestion(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const FeatureGate& g : kGates) names.push_back(g.name);
+  for (const FeatureGate& g : kLaterGates) names.push_back(g.name);
+  return SuggestionFor(name, names);
+}
+std::span<const FeatureGate> LaterFeatureGates() {
+  return kLaterGates;
+}
+bool IsLaterFeatureGate(std::string_view name) {
+  return FindIn(kLaterGates, name) != nullptr;
 }
 bool FeatureGateDefault(std::string_view name) {
   const FeatureGate* gate = Find(name);

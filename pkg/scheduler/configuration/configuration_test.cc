@@ -420,9 +420,8 @@ TEST_CASE("Wrong added affinity") {
               "matchExpressions[0].operator: Unsupported value: \"Foo\": supported values: \"In\", \"NotIn\", "
               "\"Exists\", \"DoesNotExist\", \"Gt\", \"Lt\""});
   CHECK(term("matchExpressions: [{key: a, operator: In}]") ==
-        Texts{required +
-              "matchExpressions[0].values: Invalid value: []string(nil): for 'in', 'notin' operators, values "
-              "set can't be empty"});
+        Texts{required + "matchExpressions[0].values: Invalid value: []string{}: for 'in', 'notin' operators, values "
+                         "set can't be empty"});
   CHECK(term("matchExpressions: [{key: a, operator: Gt, values: [x]}]") ==
         Texts{required +
               "matchExpressions[0].values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must "

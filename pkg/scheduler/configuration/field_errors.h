@@ -47,6 +47,11 @@ class FieldErrors {
   void Duplicate(const std::string& path, const std::string& value) {
     Add(path, absl::StrCat("Duplicate value: ", util::GoQuoted(value)), {});
   }
+  // An error that begins with its path.
+  void Whole(const std::string& text) {
+    size_t colon = text.find(": ");
+    Add(text.substr(0, colon), text.substr(std::min(text.size(), colon + 2)), {});
+  }
   void Forbidden(const std::string& path, std::string_view detail) {
     Add(path, absl::StrCat("Forbidden: ", util::ToAbsl(detail)), {});
   }

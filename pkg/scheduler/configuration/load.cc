@@ -11,7 +11,7 @@ void NoteWhatHasNoEffect(const KubeSchedulerConfiguration& c, std::vector<std::s
   bool percentage = c.percentage_of_nodes_to_score != 0;
   for (const Profile& p : c.profiles) percentage |= p.percentage_of_nodes_to_score.value_or(0) != 0;
   if (percentage) notices->emplace_back("percentageOfNodesToScore has no effect: every node is filtered and scored");
-  if (c.parallelism != KubeSchedulerConfiguration().parallelism) {
+  if (c.parallelism > 0 && c.parallelism != KubeSchedulerConfiguration().parallelism) {
     notices->emplace_back("parallelism has no effect: a decision takes one core");
   }
 }

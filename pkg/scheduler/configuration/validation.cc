@@ -72,30 +72,16 @@ void Check(const InterPodAffinityArgs& a, const std::string& path, FieldErrors* 
 
 void CheckLabelRequirement(const NodeSelectorRequirement& r, const std::string& path, FieldErrors* e) {
   static const std::vector<std::string> kOperators = {"In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"};
-  if (std::find(kOperators.begin(), kOperators.end(), r.op) == kOperators.end()) {
+  auto known = std::find(kOperators.begin(), kOperators.end(), r.op);
+  if (known == kOperators.end()) {
     return e->NotSupported(path + ".operator", r.op, kOperators);
   }
-  std::vector<std::string> problems = api::QualifiedNameProblems(r.key);
-  if (!problems.empty()) e->Invalid(path + ".key", r.key, absl::StrJoin(problems, "; "));
-  const std::string values = path + ".values";
-  bool set = r.op == "In" || r.op == "NotIn", number = r.op == "Gt" || r.op == "Lt";
-  if (set && r.values.empty()) {
-    e->InvalidRaw(values, GoTexts(r.values), "for 'in', 'notin' operators, values set can't be empty");
-  }
-  if (!set && !number && !r.values.empty()) {
-    e->InvalidRaw(values, GoTexts(r.values), "values set must be empty for exists and does not exist");
-  }
-  if (number && r.values.size() != 1) {
-    e->InvalidRaw(values, GoTexts(r.values), "for 'Gt', 'Lt' operators, exactly one value is required");
-  }
-  for (size_t i = 0; i < r.values.size(); ++i) {
-    int64_t parsed;
-    if (number && !absl::SimpleAtoi(r.values[i], &parsed)) {
-      e->Invalid(At(values, i), r.values[i], "for 'Gt', 'Lt' operators, the value must be an integer");
-    }
-    std::vector<std::string> bad = api::LabelValueProblems(r.values[i]);
-    if (!bad.empty()) e->Invalid(At(values, i), r.values[i], absl::StrJoin(bad, "; "));
-  }
+  constexpr api::Operator kMeanings[] = {api::Operator::kIn,          api::Operator::kNotIn,
+                                         api::Operator::kExists,      api::Operator::kDoesNotExist,
+                                         api::Operator::kGreaterThan, api::Operator::kLessThan};
+  api::Operator op = kMeanings[known - kOperators.begin()];
+  std::vector<util::Symbol> values(r.values.begin(), r.values.end());
+  for (const std::string& text : api::Requirement::Problems(path, r.key, op, values)) e->Whole(text);
 }
 
 void CheckTerm(const NodeSelectorTerm& t, const std::string& path, FieldErrors* e) {

@@ -13,6 +13,7 @@
 #include "pkg/scheduler/factory/registry.h"
 #include "pkg/scheduler/policy/validation.h"
 #include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
 
 namespace berth::scheduler {
 namespace {
@@ -37,6 +38,14 @@ std::vector<Symbol> Symbols(const std::vector<std::string>& texts) {
   return std::vector<Symbol>(texts.begin(), texts.end());
 }
 
+// Returns ` (did you mean "X"?)` for a name that is near one of the registered ones, else an empty text.
+template <typename Map>
+std::string NameSuggestion(std::string_view name, const Map& registered) {
+  std::vector<std::string_view> names;
+  for (const auto& [known, value] : registered) names.push_back(known);
+  return util::SuggestionFor(name, names);
+}
+
 // A Policy entry with an argument makes a predicate of its own; one without must be known.
 absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
   if (!p.argument) {
@@ -44,7 +53,8 @@ absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
       VLOG(2) << "Predicate type " << p.name << " already registered, reusing.";
       return absl::OkStatus();
     }
-    return util::InvalidArgument(absl::StrCat("Invalid configuration: Predicate type not found for ", p.name));
+    return util::InvalidArgument(absl::StrCat("Invalid configuration: Predicate type not found for ", p.name,
+                                              NameSuggestion(p.name, r->predicates())));
   }
   int given = p.argument->service_affinity.has_value() + p.argument->labels_presence.has_value();
   if (given != 1) {
@@ -64,7 +74,8 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
   if (!p.argument) {
     auto known = r->mutable_priorities().find(p.name);
     if (known == r->mutable_priorities().end()) {
-      return util::InvalidArgument(absl::StrCat("Invalid configuration: Priority type not found for ", p.name));
+      return util::InvalidArgument(absl::StrCat("Invalid configuration: Priority type not found for ", p.name,
+                                                NameSuggestion(p.name, r->priorities())));
     }
     VLOG(2) << "Priority type " << p.name << " already registered, reusing.";
     known->second.weight = p.weight;
@@ -122,8 +133,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   std::vector<std::string> errors, added;
   for (const std::string& key : predicate_keys) {
     if (!build.registry.predicates().contains(key)) {
-      errors.push_back(
-          absl::StrCat("Invalid predicate name \"", key, "\" specified - no corresponding function found"));
+      errors.push_back(absl::StrCat("Invalid predicate name \"", key, "\" specified - no corresponding function found",
+                                    NameSuggestion(key, build.registry.predicates())));
     }
   }
   for (const std::string& key : build.registry.mandatory()) {
@@ -138,7 +149,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   for (const std::string& key : priority_keys) {
     auto it = build.registry.priorities().find(key);
     if (it == build.registry.priorities().end()) {
-      errors.push_back(absl::StrCat("Invalid priority name ", key, " specified - no corresponding function found"));
+      errors.push_back(absl::StrCat("Invalid priority name ", key, " specified - no corresponding function found",
+                                    NameSuggestion(key, build.registry.priorities())));
       continue;
     }
     int64_t product;
@@ -174,7 +186,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProvider(std::string
   build.registry = RegistryFor(args);
   const Registry::Provider* provider = build.registry.MutableProvider(name);
   if (provider == nullptr) {
-    return util::NotFound(absl::StrCat("plugin \"", util::ToAbsl(name), "\" has not been registered"));
+    return util::NotFound(absl::StrCat("plugin \"", util::ToAbsl(name), "\" has not been registered",
+                                       NameSuggestion(name, build.registry.providers())));
   }
   Registry::Provider keys = *provider;
   return FromKeys(std::move(build), keys.predicates, keys.priorities, args, effective);

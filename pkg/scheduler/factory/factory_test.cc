@@ -5,6 +5,7 @@
 
 #include "pkg/scheduler/algorithm/predicates/predicates.h"
 #include "pkg/scheduler/algorithmprovider/defaults.h"
+#include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/scheduler/factory/registry.h"
 #include "pkg/scheduler/reference/objects.h"
 
@@ -195,6 +196,31 @@ TEST_CASE("CreateFromKeys: every unknown name at once, weights, the range of the
   CHECK(e.mandatory == std::vector<std::string>{"CheckNodeCondition"});
 }
 
+TEST_CASE("names near a registered one get a suggestion") {
+  World w;
+  CHECK(PolicyMistake(w, "{'priorities':[{'name':'LeastRequested','weight':1}]}") ==
+        "Invalid configuration: Priority type not found for LeastRequested (did you mean \"LeastRequestedPriority\"?)");
+  CHECK(Mistake(CreateFromProvider("DefaultProvidr", w.Args())) ==
+        "plugin \"DefaultProvidr\" has not been registered (did you mean \"DefaultProvider\"?)");
+  CHECK(Mistake(CreateFromKeys({"PodFitResources"}, {}, w.Args())) ==
+        "Invalid predicate name \"PodFitResources\" specified - no corresponding function found (did you mean "
+        "\"PodFitsResources\"?)");
+}
+
+TEST_CASE("a Policy that cannot be read is told with all of its mistakes") {
+  auto policy = ReadPolicy(
+      std::string_view(reference::Quoted("{'predicates':[{'name':'One'}],'priorities':[{'name':'Two','weight':0}],"
+                                         "'extenders':[{'urlPrefix':'http://x','httpTimeout':'5s'}]}")),
+      SchedulerGates());
+  CHECK(util::Message(policy.status()) ==
+        "[line 1, column 124: extenders[0].httpTimeout: \"5s\": a whole number is needed here, without quotes, "
+        "Priority Two should have a positive weight applied to it or it has overflown, "
+        "Invalid configuration: Predicate type not found for One, "
+        "Invalid configuration: Priority type not found for Two]");
+  policy = ReadPolicy(std::string_view("{\"predicates\":[{\"name\":\"One\"}]}"), SchedulerGates());
+  CHECK(policy.ok());
+}
+
 TEST_CASE("CreateFromConfig: absent lists are DefaultProvider's, all mistakes at once") {
   World w;
   EffectiveAlgorithm e;
@@ -268,9 +294,12 @@ TEST_CASE("policies of 1.0 to 1.9 are accepted") {
   CHECK(PolicyMistake(w, Cat("{'kind':'Policy','apiVersion':'v1','predicates':[", predicates, "],'priorities':[",
                              priorities, "]}")) == "none");
   CHECK(PolicyMistake(w, "{'predicates':[{'name':'NoVolumeNodeConflict'}]}") ==
-        "Invalid configuration: Predicate type not found for NoVolumeNodeConflict");
+        "Invalid configuration: Predicate type not found for NoVolumeNodeConflict (did you mean "
+        "\"NoVolumeZoneConflict\"?)");
   CHECK(PolicyMistake(w, "{'predicates':[{'name':'hostname'}]}") ==
-        "Invalid configuration: Predicate type not found for hostname");  // names are not keys: their case counts
+        "Invalid configuration: Predicate type not found for hostname (did you mean \"HostName\"?)");  // names are not
+                                                                                                       // keys: their
+                                                                                                       // case counts
 }
 
 TEST_CASE("the registry is frozen once a scheduler was built, and copies of it are copies") {

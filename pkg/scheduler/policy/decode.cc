@@ -6,11 +6,13 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <set>
 
 #include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
 
 namespace berth::scheduler {
 namespace {
@@ -22,7 +24,7 @@ class Reader {
  public:
   Reader(std::string_view text, std::vector<std::string>* warnings) : text_(text), warnings_(warnings) {}
 
-  absl::Status Read(Json j, Policy* out) {
+  void Read(Json j, Policy* out) {
     std::string kind, version;
     if (!j.IsObject()) Fail(j, "", "a Policy is a JSON object");
     if (j.IsObject()) {
@@ -47,9 +49,6 @@ class Reader {
       errors_.push_back(absl::StrCat("no kind \"", kind.empty() ? "Policy" : kind, "\" is registered for version \"",
                                      version.empty() ? "v1" : version, "\""));
     }
-    if (errors_.empty()) return absl::OkStatus();
-    return util::InvalidArgument(errors_.size() == 1 ? errors_[0]
-                                                     : absl::StrCat("[", absl::StrJoin(errors_, ", "), "]"));
   }
 
   const std::vector<std::string>& errors() const { return errors_; }
@@ -91,7 +90,9 @@ class Reader {
       }
       std::string full = path.empty() ? std::string(key) : absl::StrCat(path, ".", util::ToAbsl(key));
       if (field == nullptr) {
-        Warn(value, absl::StrCat(full, ": unknown field, ignored"));
+        std::vector<std::string_view> names;
+        for (const Field& f : fields) names.push_back(f.name);
+        Warn(value, absl::StrCat(full, ": unknown field, ignored", util::SuggestionFor(key, names)));
         continue;
       }
       if (!seen.insert(field->name).second) {
@@ -138,9 +139,18 @@ class Reader {
     out->emplace();
     for (auto [key, element] : v.Children()) {
       std::string at = absl::StrCat(path, "[", (*out)->size(), "]");
+      size_t before = errors_.size();
       Entry(element, at, &(*out)->emplace_back());
+      if (errors_.size() != before) Spoil(&(*out)->back());
     }
   }
+
+  // Keeps a mistake from causing others: an entry that could not be read is left without a name, an extender without
+  // what needs a weight.
+  static void Spoil(PredicatePolicy* entry) { *entry = {}; }
+  static void Spoil(PriorityPolicy* entry) { *entry = {}; }
+  static void Spoil(ExtenderManagedResource*) {}
+  static void Spoil(ExtenderConfig* extender) { extender->weight = std::max<int64_t>(extender->weight, 1); }
 
   void Entry(Json j, const std::string& path, PredicatePolicy* out) {
     return Members(
@@ -243,25 +253,41 @@ class Reader {
 
 }  // namespace
 
-absl::StatusOr<Policy> DecodePolicy(std::string_view text, std::vector<std::string>* warnings,
-                                    std::vector<std::string>* errors) {
+DecodedPolicy DecodeWholePolicy(std::string_view text) {
+  DecodedPolicy out;
   api::Document document;
   if (absl::Status s = document.Parse(text); !s.ok()) {
-    if (errors != nullptr) errors->push_back(util::Message(s));
-    return s;
+    out.errors.push_back(util::Message(s));
+    return out;
   }
-  Policy policy;
-  Reader reader(text, warnings);
-  absl::Status s = reader.Read(document.root(), &policy);
-  if (errors != nullptr) *errors = reader.errors();
-  if (!s.ok()) return s;
-  return policy;
+  Reader reader(text, &out.warnings);
+  reader.Read(document.root(), &out.policy);
+  out.errors = reader.errors();
+  return out;
 }
 
-absl::StatusOr<Policy> DecodePolicy(Json value, std::vector<std::string>* warnings) {
-  Policy policy;
-  BERTH_RETURN_IF_ERROR(Reader({}, warnings).Read(value, &policy));
-  return policy;
+DecodedPolicy DecodeWholePolicy(Json value) {
+  DecodedPolicy out;
+  Reader reader({}, &out.warnings);
+  reader.Read(value, &out.policy);
+  out.errors = reader.errors();
+  return out;
+}
+
+std::string JoinedErrors(const std::vector<std::string>& errors) {
+  return errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]");
+}
+
+absl::StatusOr<Policy> DecodePolicy(std::string_view text) {
+  DecodedPolicy decoded = DecodeWholePolicy(text);
+  if (!decoded.errors.empty()) return util::InvalidArgument(JoinedErrors(decoded.errors));
+  return std::move(decoded.policy);
+}
+
+absl::StatusOr<Policy> DecodePolicy(Json value) {
+  DecodedPolicy decoded = DecodeWholePolicy(value);
+  if (!decoded.errors.empty()) return util::InvalidArgument(JoinedErrors(decoded.errors));
+  return std::move(decoded.policy);
 }
 
 }  // namespace berth::scheduler

@@ -12,10 +12,10 @@ using reference::Quoted;
 using Strings = std::vector<std::string>;
 
 Policy Read(std::string_view text, Strings* warnings = nullptr) {
-  auto p = DecodePolicy(std::string_view(Quoted(text)), warnings);
-  INFO(p.status().message());
-  REQUIRE(p.ok());
-  return *p;
+  DecodedPolicy p = DecodeWholePolicy(std::string_view(Quoted(text)));
+  REQUIRE(p.errors.empty());
+  if (warnings != nullptr) *warnings = p.warnings;
+  return p.policy;
 }
 std::string Mistake(std::string_view text) {
   auto p = DecodePolicy(std::string_view(Quoted(text)));
@@ -130,6 +130,26 @@ TEST_CASE("wrong types name line, column, path and value") {
     INFO(broken);
     CHECK(Mistake(broken) != "none");
   }
+}
+
+TEST_CASE("what could be read of a Policy with mistakes remains, and mistakes cause no others") {
+  DecodedPolicy p = DecodeWholePolicy(std::string_view(
+      Quoted("{'predicates':[{'name':'A','argument':7},{'name':'B'}],'priorities':[{'name':'C','weight':'3'}],"
+             "'extenders':[{'urlPrefix':'u','prioritizeVerb':'p','weight':'x','httpTimeout':'5s'}]}")));
+  CHECK(p.errors.size() == 4);
+  REQUIRE(p.policy.predicates->size() == 2);
+  CHECK(p.policy.predicates->at(0).name.empty());
+  CHECK(p.policy.predicates->at(1).name == "B");
+  CHECK(p.policy.priorities->at(0).name.empty());
+  CHECK(p.policy.extenders.at(0).url_prefix == "u");
+  CHECK(p.policy.extenders.at(0).weight == 1);
+}
+
+TEST_CASE("an unknown key that is near a known one gets a suggestion") {
+  Strings warnings;
+  Read("{'predicate':[]}", &warnings);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("predicate: unknown field, ignored (did you mean \"predicates\"?)") != std::string::npos);
 }
 
 TEST_CASE("validation: weights, extenders and managed resources, all at once") {

@@ -1,4 +1,4 @@
-// Is a Policy good, and what will it run.
+// Is a Policy or a KubeSchedulerConfiguration good, and what will it run.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -6,9 +6,11 @@
 #include <iostream>
 #include <set>
 
+#include "cmd/schedsim/check_configuration.h"
 #include "cmd/schedsim/command.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
+#include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/core/http_extender.h"
 #include "pkg/scheduler/factory/registry.h"
 #include "pkg/scheduler/policy/decode.h"
@@ -23,7 +25,7 @@ using explain::Table;
 using lab::Algorithm;
 using scheduler::Policy;
 
-struct Report {
+struct PolicyReport {
   std::string file;
   std::vector<std::string> errors, warnings;  // with line and column
   std::vector<std::string> notes;             // what never runs or changes nothing, and why
@@ -42,7 +44,7 @@ std::string LineAndColumn(std::string_view text, size_t offset) {
 // Builds schedulers from the Policy and from parts of it, over an empty cluster, and tells what the factory says.
 class Checker {
  public:
-  Checker(std::string_view text, const Algorithm& algorithm, Report* report)
+  Checker(std::string_view text, const Algorithm& algorithm, PolicyReport* report)
       : text_(text), algorithm_(algorithm), report_(report) {}
 
   void Check() {
@@ -72,7 +74,9 @@ class Checker {
       return one;
     });
     // Then what only the whole shows: things given twice, sums.
-    for (const std::string& problem : scheduler::ValidatePolicy(policy)) {
+    Policy readable = policy;
+    if (readable.priorities) std::erase_if(*readable.priorities, [](const auto& p) { return Unreadable(p); });
+    for (const std::string& problem : scheduler::ValidatePolicy(readable)) {
       if (!said_.contains(problem)) Error("extenders", problem);
     }
     if (!report_->errors.empty()) return;
@@ -93,9 +97,15 @@ class Checker {
     return scheduler::CreateFromConfig(policy, args, effective).status();
   }
 
+  // An entry that could not be read, about which everything is said.
+  static bool Unreadable(const scheduler::PredicatePolicy& p) { return p.name.empty(); }
+  static bool Unreadable(const scheduler::PriorityPolicy& p) { return p.name.empty(); }
+  static bool Unreadable(const scheduler::ExtenderConfig&) { return false; }
+
   template <typename List, typename One>
   void Each(std::string_view member, const List& list, One one) {
     for (size_t i = 0; i < list.size(); ++i) {
+      if (Unreadable(list[i])) continue;
       absl::Status s = Build(one(list[i]), nullptr);
       if (s.ok()) continue;
       std::vector<std::string> problems = scheduler::ValidatePolicy(one(list[i]));
@@ -122,7 +132,7 @@ class Checker {
 
   std::string_view text_;
   const Algorithm& algorithm_;
-  Report* report_;
+  PolicyReport* report_;
   api::Document document_;
   std::set<std::string> said_;
 };
@@ -139,7 +149,7 @@ void NoteReplaced(std::string_view member, const List& list, std::vector<std::st
   }
 }
 
-void NotePredicates(const Report& r, const scheduler::SchedulerGates& gates, std::vector<std::string>* notes) {
+void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gates, std::vector<std::string>* notes) {
   const auto& running = r.effective.predicates;
   auto runs = [&](std::string_view name) { return std::find(running.begin(), running.end(), name) != running.end(); };
   if (r.policy.predicates) {
@@ -175,7 +185,7 @@ void NotePredicates(const Report& r, const scheduler::SchedulerGates& gates, std
   }
 }
 
-void NotePriorities(const Report& r, std::vector<std::string>* notes) {
+void NotePriorities(const PolicyReport& r, std::vector<std::string>* notes) {
   auto weight_of = [&](std::string_view name) -> int64_t {
     for (const auto& [n, weight] : r.effective.priorities) {
       if (n == name) return weight;
@@ -208,7 +218,7 @@ void NotePriorities(const Report& r, std::vector<std::string>* notes) {
   }
 }
 
-void NoteExtenders(const Report& r, std::vector<std::string>* notes) {
+void NoteExtenders(const PolicyReport& r, std::vector<std::string>* notes) {
   for (const auto& e : r.policy.extenders) {
     if (e.filter_verb.empty() && e.prioritize_verb.empty() && e.bind_verb.empty()) {
       notes->push_back(absl::StrCat("extender ", e.url_prefix, ": never called, it has no verb"));
@@ -224,18 +234,18 @@ void NoteExtenders(const Report& r, std::vector<std::string>* notes) {
   }
 }
 
-Report Examine(const std::string& file, std::string_view text, const Algorithm& algorithm) {
-  Report r;
+PolicyReport Examine(const std::string& file, std::string_view text, const Algorithm& algorithm) {
+  PolicyReport r;
   r.file = file;
-  auto policy = scheduler::DecodePolicy(text, &r.warnings, &r.errors);
-  if (!policy.ok()) {
-    size_t first = text.find_first_not_of(" \t\r\n");
-    if (first != std::string_view::npos && text[first] != '{') {
-      r.errors.back() += " (a Policy is a JSON object; YAML is not taken)";
-    }
+  scheduler::DecodedPolicy decoded = scheduler::DecodeWholePolicy(text);
+  r.policy = std::move(decoded.policy);
+  r.warnings = std::move(decoded.warnings);
+  r.errors = std::move(decoded.errors);
+  size_t first = text.find_first_not_of(" \t\r\n");
+  if (!r.errors.empty() && first != std::string_view::npos && text[first] != '{') {
+    r.errors.back() += " (a Policy is a JSON object; YAML is not taken)";
     return r;
   }
-  r.policy = std::move(*policy);
   Checker(text, algorithm, &r).Check();
   if (!r.errors.empty()) return r;
   r.hard_weight = r.policy.hard_pod_affinity_symmetric_weight != 0
@@ -255,7 +265,7 @@ std::vector<std::string> VerbsOf(const scheduler::ExtenderConfig& e) {
   return verbs;
 }
 
-std::string ReportTable(const Report& r) {
+std::string ReportTable(const PolicyReport& r) {
   std::string out = absl::StrCat(r.file, ": a good Policy\n\nPredicates, in the order they are asked:\n");
   std::vector<std::vector<std::string>> rows;
   for (const std::string& name : r.effective.predicates) {
@@ -287,7 +297,7 @@ std::string ReportTable(const Report& r) {
   return out;
 }
 
-void WriteReport(const Report& r, JsonOut* out) {
+void WriteReport(const PolicyReport& r, JsonOut* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "PolicyReport").Member("file", r.file);
   out->Member("good", r.errors.empty()).Key("errors").Texts(r.errors).Key("warnings").Texts(r.warnings);
   out->Key("notes").Texts(r.notes);
@@ -305,7 +315,32 @@ void WriteReport(const Report& r, JsonOut* out) {
   out->End();
 }
 
-int CheckPolicy(const Invocation& options, std::ostream& out) {
+// Prints what a report says: `errors` and `warnings` to standard error, or the whole as data.
+template <typename R, typename ToTable, typename ToData>
+int Print(const R& r, const Invocation& options, std::ostream& out, ToTable to_table, ToData to_data) {
+  if (options.output != "table") {
+    JsonOut data;
+    to_data(r, &data);
+    out << (options.output == "yaml" && options.files.size() > 1 ? "---\n" : "") << data.Finish(options.output);
+  } else if (r.errors.empty()) {
+    out << to_table(r);
+  } else {
+    for (const std::string& e : r.errors) std::cerr << r.file << ": " << e << "\n";
+    for (const std::string& w : r.warnings) std::cerr << r.file << ": warning: " << w << "\n";
+  }
+  return r.errors.empty() ? kExitOk : kExitBadInput;
+}
+
+// Returns true for a document that is not a Policy but belongs to release 1.29's configuration.
+bool IsConfiguration(std::string_view text) {
+  auto document = api::ReadDocument(text);
+  if (!document.ok() || !document->root().IsObject()) return false;
+  std::string_view version = document->root().FindExact("apiVersion").Text();
+  return scheduler::configuration::IsConfigurationVersion(version) ||
+         document->root().FindExact("kind").Text() == "KubeSchedulerConfiguration";
+}
+
+int Check(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   for (const std::string& file : options.files) {
     auto text = api::ReadInput(file);
@@ -314,31 +349,29 @@ int CheckPolicy(const Invocation& options, std::ostream& out) {
       exit_status = kExitBadInput;
       continue;
     }
-    Report r = Examine(file == "-" ? "standard input" : file, *text, options.algorithm);
-    if (!r.errors.empty()) exit_status = kExitBadInput;
-    if (options.output != "table") {
-      JsonOut data;
-      WriteReport(r, &data);
-      out << (options.output == "yaml" && options.files.size() > 1 ? "---\n" : "") << data.Finish(options.output);
-    } else if (r.errors.empty()) {
-      out << ReportTable(r);
-    } else {
-      for (const std::string& e : r.errors) std::cerr << r.file << ": " << e << "\n";
-      for (const std::string& w : r.warnings) std::cerr << r.file << ": warning: " << w << "\n";
-    }
+    const std::string shown = file == "-" ? "standard input" : file;
+    int status = IsConfiguration(*text)
+                     ? Print(ExamineConfiguration(shown, *text, options.algorithm), options, out, ConfigurationTable,
+                             WriteConfigurationReport)
+                     : Print(Examine(shown, *text, options.algorithm), options, out, ReportTable, WriteReport);
+    exit_status = std::max(exit_status, status);
   }
   return exit_status;
 }
 
 }  // namespace
 
-extern const Command kCheckPolicyCommand = {
-    .name = "check-policy",
-    .arguments = "FILE",
-    .summary = "is this Policy good, and what will it run",
+extern const Command kCheckCommand = {
+    .name = "check",
+    .alias = "check-policy",
+    .arguments = "FILE...",
+    .summary = "is this Policy or configuration good, and what will it run",
     .outputs = "table json yaml",
+    .examples =
+        "  schedsim check policies/bin-packing.json\n"
+        "  schedsim check -o json scheduler-configuration.yaml\n",
     .groups = kGateFlags,
-    .run = CheckPolicy,
+    .run = Check,
 };
 
 }  // namespace berth::schedsim

@@ -1,0 +1,124 @@
+#include "cmd/schedsim/check_configuration.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+
+#include "pkg/api/stream.h"
+#include "pkg/scheduler/configuration/decode.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+using explain::JsonOut;
+using explain::Table;
+using scheduler::configuration::ExtensionPoint;
+using scheduler::configuration::ExtensionPoints;
+using scheduler::configuration::FieldName;
+using scheduler::configuration::Problem;
+using scheduler::configuration::ResolvedProfile;
+
+// Returns "line 3, column 5: ", or nothing when the document does not say where its values stand.
+std::string Where(std::string_view text, api::Json value) {
+  const size_t at = value.begin_offset();
+  if (value.end_offset() == 0 || at > text.size()) return {};
+  std::string_view before = text.substr(0, at);
+  size_t last = before.rfind('\n');
+  return absl::StrCat("line ", 1 + std::count(before.begin(), before.end(), '\n'), ", column ",
+                      at - (last == std::string_view::npos ? 0 : last + 1) + 1, ": ");
+}
+
+std::string NamesOf(const std::vector<ResolvedProfile::Plugin>& plugins) {
+  return absl::StrJoin(plugins, ", ", [](std::string* out, const ResolvedProfile::Plugin& p) {
+    absl::StrAppend(out, p.name, p.weight != 0 ? absl::StrCat(" x", p.weight) : "");
+  });
+}
+
+// Returns the text in lines of at most `width` characters, broken after commas, the later ones indented.
+std::string Wrapped(const std::string& text, size_t width, size_t indent) {
+  std::string out;
+  size_t begin = 0;
+  while (text.size() - begin > width) {
+    size_t end = text.rfind(", ", begin + width - 2);
+    if (end == std::string::npos || end <= begin) break;
+    absl::StrAppend(&out, text.substr(begin, end + 1 - begin), "\n", std::string(indent, ' '));
+    begin = end + 2;
+  }
+  return out + text.substr(begin);
+}
+
+constexpr size_t kWidth = 80;
+
+}  // namespace
+
+ConfigurationReport ExamineConfiguration(const std::string& file, std::string_view text,
+                                         const lab::Algorithm& algorithm) {
+  ConfigurationReport r;
+  r.file = file;
+  auto document = api::ReadDocument(text);
+  if (!document.ok()) {
+    r.errors.push_back(util::Message(document.status()));
+    return r;
+  }
+  api::Json root = document->root();
+  if (!scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
+    r.errors.push_back(absl::StrCat("apiVersion ", root.FindExact("apiVersion").Brief(),
+                                    " is not one of kubescheduler.config.k8s.io, which this command checks; "
+                                    "kube-scheduler --config checks componentconfig/v1alpha1 when it starts"));
+    return r;
+  }
+  r.loaded = scheduler::configuration::Load(root, scheduler::PluginsToConfigure(), algorithm.ConfigurationGates());
+  for (const Problem& p : r.loaded.problems) {
+    r.errors.push_back(absl::StrCat(Where(text, scheduler::configuration::Locate(root, p.path)), ToString(p)));
+  }
+  r.warnings = r.loaded.notices;
+  return r;
+}
+
+std::string ConfigurationTable(const ConfigurationReport& r) {
+  const auto& c = r.loaded.configuration;
+  std::string out = absl::StrCat(r.file, ": a good KubeSchedulerConfiguration, for release 1.29\n");
+  for (const ResolvedProfile& profile : r.loaded.profiles) {
+    absl::StrAppend(&out, "\nProfile ", profile.scheduler_name, ", its plugins in the order they are called:\n");
+    constexpr size_t kIndent = 14;
+    for (ExtensionPoint p : ExtensionPoints()) {
+      std::string name = absl::StrCat("  ", util::ToAbsl(FieldName(p)));
+      name.resize(kIndent, ' ');
+      std::string plugins = profile.at(p).empty() ? "none" : NamesOf(profile.at(p));
+      absl::StrAppend(&out, name, Wrapped(plugins, kWidth - kIndent, kIndent), "\n");
+    }
+  }
+  if (!c.extenders.empty()) out += "\nExtenders, in the order they are asked:\n";
+  for (const auto& e : c.extenders) absl::StrAppend(&out, "  ", e.url_prefix, "\n");
+  if (!r.warnings.empty()) out += "\nWorth knowing:\n";
+  for (const std::string& w : r.warnings) absl::StrAppend(&out, "  ", w, "\n");
+  return out;
+}
+
+void WriteConfigurationReport(const ConfigurationReport& r, JsonOut* out) {
+  out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "ConfigurationReport").Member("file", r.file);
+  out->Member("good", r.errors.empty()).Key("errors").Texts(r.errors).Key("warnings").Texts(r.warnings);
+  if (r.errors.empty()) {
+    out->Member("emulatedVersion", "1.29").Key("profiles").Array();
+    for (const ResolvedProfile& profile : r.loaded.profiles) {
+      out->Object().Member("schedulerName", profile.scheduler_name).Key("plugins").Object();
+      for (ExtensionPoint p : ExtensionPoints()) {
+        out->Key(FieldName(p)).Array();
+        for (const ResolvedProfile::Plugin& plugin : profile.at(p)) {
+          out->Object().Member("name", plugin.name);
+          if (plugin.weight != 0) out->Member("weight", plugin.weight);
+          out->End();
+        }
+        out->End();
+      }
+      out->End().End();
+    }
+    out->End();
+  }
+  out->End();
+}
+
+}  // namespace berth::schedsim

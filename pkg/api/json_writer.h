@@ -1,0 +1,40 @@
+// Writes one JSON value, member by member, in the order of the calls.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::api {
+
+class JsonWriter {
+ public:
+  JsonWriter& Object() { return Open('{'); }
+  JsonWriter& Array() { return Open('['); }
+  // Closes the innermost open object or array. REQUIRES: there is one.
+  JsonWriter& End();
+  JsonWriter& Key(std::string_view key);
+  JsonWriter& Text(std::string_view value);
+  JsonWriter& Number(int64_t value);
+  JsonWriter& Bool(bool value);
+  JsonWriter& Texts(const std::vector<std::string>& values);
+  JsonWriter& Member(std::string_view key, std::string_view value) { return Key(key).Text(value); }
+  JsonWriter& Member(std::string_view key, const char* value) { return Key(key).Text(value); }
+  JsonWriter& Member(std::string_view key, int64_t value) { return Key(key).Number(value); }
+  JsonWriter& Member(std::string_view key, bool value) { return Key(key).Bool(value); }
+
+  // Returns the text, indented by two blanks a level and ended by a line feed. REQUIRES: all is closed.
+  std::string Finish() const { return text_ + "\n"; }
+
+ private:
+  JsonWriter& Open(char bracket);
+  void Separate();
+  void NewLine();
+
+  std::string text_;
+  std::string closing_;  // the brackets that are still to come, innermost last
+  bool first_ = true;    // nothing stands in the innermost container
+  bool after_key_ = false;
+};
+
+}  // namespace berth::api

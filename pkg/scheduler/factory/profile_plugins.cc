@@ -1,0 +1,23 @@
+#include "pkg/scheduler/factory/profile_plugins.h"
+
+#include "pkg/scheduler/algorithmprovider/defaults.h"
+#include "pkg/scheduler/factory/registry.h"
+
+namespace berth::scheduler {
+
+configuration::PluginCatalogue PluginsToConfigure() {
+  using enum configuration::ExtensionPoint;
+  configuration::PluginCatalogue catalogue = configuration::PluginCatalogue::InTree();
+  Registry built_in;
+  algorithmprovider::RegisterDefaults(&built_in);
+  const Registry& all = Registry::Global();
+  for (const auto& [name, factory] : all.predicates()) {
+    if (!built_in.predicates().contains(name)) catalogue.Add(name, {kPreFilter, kFilter});
+  }
+  for (const auto& [name, priority] : all.priorities()) {
+    if (!built_in.priorities().contains(name)) catalogue.Add(name, {kPreScore, kScore});
+  }
+  return catalogue;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,54 @@
+#include "pkg/scheduler/factory/read_policy.h"
+
+#include <absl/strings/strip.h>
+
+#include <memory>
+
+#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler {
+namespace {
+
+// Removes the entries that could not be read, whose mistakes are known.
+template <typename Entry>
+void RemoveNameless(std::optional<std::vector<Entry>>* entries) {
+  if (*entries) std::erase_if(**entries, [](const Entry& e) { return e.name.empty(); });
+}
+
+// Returns what building a scheduler from the Policy finds, or an empty text.
+std::string FactoryErrors(Policy policy, const SchedulerGates& gates) {
+  RemoveNameless(&policy.predicates);
+  RemoveNameless(&policy.priorities);
+  Cache cache;
+  FactoryArgs args;
+  args.cache = &cache;
+  args.gates = gates;
+  args.make_extender = [](const ExtenderConfig& c) { return NewHttpExtender(c); };
+  std::string text = util::Message(CreateFromConfig(policy, std::move(args)).status());
+  // Several errors come as "[a, b]" and go on as a part of another list.
+  absl::string_view bare = text;
+  if (absl::ConsumePrefix(&bare, "[") && absl::ConsumeSuffix(&bare, "]")) return std::string(bare);
+  return text;
+}
+
+absl::StatusOr<Policy> Checked(DecodedPolicy decoded, const SchedulerGates& gates, std::vector<std::string>* warnings) {
+  if (warnings != nullptr) *warnings = std::move(decoded.warnings);
+  if (decoded.errors.empty()) return std::move(decoded.policy);
+  std::string rest = FactoryErrors(std::move(decoded.policy), gates);
+  if (!rest.empty()) decoded.errors.push_back(std::move(rest));
+  return util::InvalidArgument(JoinedErrors(decoded.errors));
+}
+
+}  // namespace
+
+absl::StatusOr<Policy> ReadPolicy(std::string_view text, const SchedulerGates& gates,
+                                  std::vector<std::string>* warnings) {
+  return Checked(DecodeWholePolicy(text), gates, warnings);
+}
+
+absl::StatusOr<Policy> ReadPolicy(api::Json value, const SchedulerGates& gates, std::vector<std::string>* warnings) {
+  return Checked(DecodeWholePolicy(value), gates, warnings);
+}
+
+}  // namespace berth::scheduler

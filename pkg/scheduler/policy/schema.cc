@@ -1,0 +1,163 @@
+#include "pkg/scheduler/policy/schema.h"
+
+#include <functional>
+#include <string_view>
+
+#include "pkg/api/json_writer.h"
+
+namespace berth::scheduler {
+namespace {
+
+using api::JsonWriter;
+using Members = std::function<void()>;
+
+class PolicySchemaWriter {
+ public:
+  std::string Write(const std::vector<std::string>& predicates, const std::vector<std::string>& priorities) {
+    out_.Object().Member("$schema", "http://json-schema.org/draft-07/schema#").Member("title", "Policy of v1");
+    Object({}, [&] {
+      Described("kind", "Policy.", [&] { out_.Member("const", "Policy"); });
+      Described("apiVersion", "v1.", [&] { out_.Member("const", "v1"); });
+      Described("metadata", "Accepted.", [&] { out_.Member("type", "object"); });
+      Described("predicates", "The predicates that run; those of DefaultProvider when absent.",
+                [&] { List([&] { Predicate(predicates); }); });
+      Described("priorities", "The priorities that run; those of DefaultProvider when absent.",
+                [&] { List([&] { Priority(priorities); }); });
+      Described("extenders", "Webhooks that take part in decisions.", [&] { List([&] { Extender(); }); });
+      Described("hardPodAffinitySymmetricWeight",
+                "Weight of placed pods' required affinity, 1 to 100; 0: the flag's value.", [&] { Integer(0, 100); });
+      Described("alwaysCheckAllPredicates", "Whether a node is asked on after the first predicate that rejects it.",
+                [&] { Type("boolean"); });
+    });
+    out_.End();
+    return out_.Finish();
+  }
+
+ private:
+  void Type(const char* type) { out_.Member("type", type); }
+  void Integer(int64_t least, int64_t most) {
+    Type("integer");
+    out_.Member("minimum", least).Member("maximum", most);
+  }
+  void Object(const std::vector<std::string>& required, const Members& members) {
+    Type("object");
+    out_.Member("additionalProperties", false);
+    if (!required.empty()) out_.Key("required").Texts(required);
+    out_.Key("properties").Object();
+    members();
+    out_.End();
+  }
+  void List(const Members& items) {
+    Type("array");
+    out_.Key("items").Object();
+    items();
+    out_.End();
+  }
+  void Described(std::string_view name, std::string_view what, const Members& schema) {
+    out_.Key(name).Object().Member("description", what);
+    schema();
+    out_.End();
+  }
+  void Texts() {
+    List([&] { Type("string"); });
+  }
+  // Without an argument the name must be a registered one.
+  void KnownUnlessArgument(const std::vector<std::string>& names) {
+    out_.Key("if").Object().Key("not").Object().Key("required").Texts({"argument"}).End().End();
+    out_.Key("then").Object().Key("properties").Object().Key("name").Object().Key("enum").Texts(names);
+    out_.End().End().End();
+  }
+  void OneMember() { out_.Member("minProperties", int64_t{1}).Member("maxProperties", int64_t{1}); }
+
+  void Predicate(const std::vector<std::string>& names) {
+    Object({"name"}, [&] {
+      Described("name", "A registered predicate, or a new name with an argument.", [&] { Type("string"); });
+      Described("argument", "Makes a new predicate.", [&] {
+        Object({}, [&] {
+          Described("serviceAffinity", "Pods of a service go to nodes with equal values of these labels.",
+                    [&] { Object({"labels"}, [&] { Described("labels", "The labels.", [&] { Texts(); }); }); });
+          Described("labelsPresence", "Nodes must have, or must not have, all of these labels.", [&] {
+            Object({"labels"}, [&] {
+              Described("labels", "The labels.", [&] { Texts(); });
+              Described("presence", "Whether they must be there.", [&] { Type("boolean"); });
+            });
+          });
+        });
+        OneMember();
+      });
+    });
+    KnownUnlessArgument(names);
+  }
+
+  void Priority(const std::vector<std::string>& names) {
+    Object({"name", "weight"}, [&] {
+      Described("name", "A registered priority, or a new name with an argument.", [&] { Type("string"); });
+      Described("weight", "How much its scores count, 1 and up.", [&] { Integer(1, 922337203685477579); });
+      Described("argument", "Makes a new priority.", [&] {
+        Object({}, [&] {
+          Described("serviceAntiAffinity", "Pods of a service spread over the values of this label.",
+                    [&] { Object({"label"}, [&] { Described("label", "The label.", [&] { Type("string"); }); }); });
+          Described("labelPreference", "Nodes that have, or do not have, this label are better.", [&] {
+            Object({"label"}, [&] {
+              Described("label", "The label.", [&] { Type("string"); });
+              Described("presence", "Whether nodes with it are better.", [&] { Type("boolean"); });
+            });
+          });
+        });
+        OneMember();
+      });
+    });
+    KnownUnlessArgument(names);
+  }
+
+  void Extender() {
+    auto text = [&](std::string_view name, std::string_view what) { Described(name, what, [&] { Type("string"); }); };
+    auto flag = [&](std::string_view name, std::string_view what) { Described(name, what, [&] { Type("boolean"); }); };
+    Object({"urlPrefix"}, [&] {
+      text("urlPrefix", "Where the extender is called.");
+      text("filterVerb", "Appended to urlPrefix for filtering; empty: it does not filter.");
+      text("prioritizeVerb", "The same for scoring.");
+      text("bindVerb", "The same for binding; one extender at most.");
+      text("BindVerb", "The same, as release 1.10 spells it.");
+      text("preemptVerb", "A member of later releases, ignored.");
+      flag("ignorable", "A member of later releases, ignored.");
+      Described("weight", "How much its scores count, 1 and up.", [&] { Integer(0, 922337203685477579); });
+      flag("enableHttps", "Whether it is called by HTTPS.");
+      Described("httpTimeout", "How long a call may take, in nanoseconds; 5 seconds when absent.",
+                [&] { Type("integer"); });
+      flag("nodeCacheCapable", "Whether it needs only the names of nodes.");
+      Described("tlsConfig", "Certificates for HTTPS.", [&] { Tls(); });
+      Described("managedResources", "The resources it is for; empty: it is asked about every pod.", [&] {
+        List([&] {
+          Object({"name"}, [&] {
+            text("name", "The extended resource.");
+            flag("ignoredByScheduler", "Whether PodFitsResources ignores it.");
+          });
+        });
+      });
+    });
+  }
+
+  // Release 1.10 spells these members as Go does, later ones with a small letter.
+  void Tls() {
+    Object({}, [&] {
+      for (const char* name : {"Insecure", "insecure"}) {
+        Described(name, "Whether the server's certificate is taken unchecked.", [&] { Type("boolean"); });
+      }
+      for (const char* name : {"ServerName", "CertFile", "KeyFile", "CAFile", "CertData", "KeyData", "CAData",
+                               "serverName", "certFile", "keyFile", "caFile", "certData", "keyData", "caData"}) {
+        Described(name, "A name, the path of a PEM file, or PEM in base64.", [&] { Type("string"); });
+      }
+    });
+  }
+
+  JsonWriter out_;
+};
+
+}  // namespace
+
+std::string PolicySchema(const std::vector<std::string>& predicates, const std::vector<std::string>& priorities) {
+  return PolicySchemaWriter().Write(predicates, priorities);
+}
+
+}  // namespace berth::scheduler
