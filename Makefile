@@ -9,6 +9,7 @@
 # TESTARGS=...       with `make test`: arguments for the unit test programs
 # BENCHARGS=...      with `make bench`: arguments for hack/bench.py
 # KERNELS=REGEX      with `make bench`: which of google-benchmark's (all)
+# SEEDS=A..B         with `make simulate`: which seeds (1..100)
 # KEEP=1             with `make run`: leave the API server and the scheduler running
 # PREFIX, DESTDIR    with `make install`: where to (/usr/local)
 
@@ -79,11 +80,11 @@ BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 # Files are not all that changes. $(call note,FILE,TEXT) is FILE, and writes TEXT to it unless it says so already: what
 # depends on it is made again when flags change and when sources come or go. Only goals that build write notes.
 differ = $(subst |$(1)|,,|$(2)|)$(subst |$(2)|,,|$(1)|)
-BUILDS := $(filter-out all help deps test bench run fmt clean install,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out all help deps deps-test test simulate deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
 note = $(if $(BUILDS),$(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2)))))$(1)
 notes := $(OUT)/notes
 
-.PHONY: all help deps test bench run fmt lint clean install programs test-programs
+.PHONY: all help deps deps-test test simulate deb image bench run fmt lint clean install programs test-programs
 all: deps  ## build every program into _output/bin (WHAT=cmd/NAME: one)
 	+@$(BUILD_WITH) programs
 programs: $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(OUT)/compile_commands.json
@@ -95,12 +96,27 @@ help:  ## this list
 
 deps:  ## install the Debian packages that are missing (root or sudo)
 	@hack/install-deps.sh
+deps-test:
+	@hack/install-deps.sh test
 
-test: deps  ## build and run every test; the last line is "N passed, N failed"
+test: deps-test  ## build and run every test; the last line is "N passed, N failed"
 	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(ROOM),,programs)) test-programs >&2
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(ROOM)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
-test-programs: $(TEST_PROGRAMS)
+test-programs: $(TEST_PROGRAMS) $(if $(ROOM),,$(OUT)/test/simulate)
 	@:
+
+SEEDS ?= 1..100
+simulate: deps  ## run a simulated cluster for each seed (SEEDS=A..B), and those that once failed
+	+@$(BUILD_WITH) $(OUT)/test/simulate >&2
+	@$(OUT)/test/simulate --seeds=$(SEEDS) --jobs=$(shell nproc) $(wildcard test/simulation/kept/*.plan)
+
+deb: all  ## a Debian package of the programs, in _output/package
+	@hack/install-deps.sh package
+	@hack/package/deb.sh $(OUT)
+
+image: all  ## an OCI image of kube-scheduler, from scratch, in _output/image
+	@hack/install-deps.sh package
+	@hack/package/image.py $(OUT)
 
 run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEEP=1: leave it running)
 	@OUT=$(OUT) hack/demo.py
@@ -175,6 +191,10 @@ $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdi
 $(foreach r,$(TEST_ROOMS),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_main_test.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck)))
 
 $(eval $(call link_rule,$(BIN)/bench,$(call objects,$(BENCH_SOURCES)) $(PLUGIN_OBJECTS),$(foreach r,$(ROOMS),$(call library,$(r))),-lbenchmark_main -lbenchmark))
+
+# The simulated world runs the daemon's own informers and actions (test/simulation/README.md).
+SIMULATION := $(call objects,$(call sources,test/simulation) cmd/kube-scheduler/api_actions.cc cmd/kube-scheduler/cluster_watch.cc)
+$(eval $(call link_rule,$(OUT)/test/simulate,$(SIMULATION),$(call libraries,test/simulation cmd/kube-scheduler)))
 
 $(OUT)/compile_commands.json: hack/compile-commands.sh $(notes)/flags $(call note,$(notes)/files,$(sort $(shell find pkg cmd plugin test -name '*.cc' 2>/dev/null)))
 	@mkdir -p $(@D); hack/compile-commands.sh "$(CXX) $(CPPFLAGS) $(CXXFLAGS)" > $@

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that the build and the tests need. Silent and instant when nothing is missing.
-# Needs root or sudo only when something is.
+# Installs the Debian packages that the build needs, and those of the groups that are named. Silent and instant when
+# nothing is missing. Needs root or sudo only when something is.
+# usage: install-deps.sh [test] [package] [fuzz]
 set -euo pipefail
 
 packages=(
@@ -13,6 +14,15 @@ packages=(
 )
 # What may be there by other means than Debian's package is looked for as a command.
 commands=(python3:python3 ccache:ccache curl:curl kubectl:kubernetes-client openssl:openssl git:git)
+for group in "$@"; do
+  case $group in
+    # promtool and a Prometheus that scrapes the daemon; systemd-analyze checks the unit, lintian the package.
+    test) commands+=(promtool:prometheus systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
+    package) commands+=(dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
+    fuzz) commands+=(clang++:clang) && packages+=(libclang-rt-14-dev) ;;
+    *) echo "install-deps: $group: no such group; there are test, package and fuzz" >&2 && exit 2 ;;
+  esac
+done
 
 missing=()
 installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "${packages[@]}" 2>/dev/null | sed -n 's/^ii  *//p') || true

@@ -47,22 +47,28 @@ client::InformerOptions<api::Node> NodeOptions(Inbox* inbox, bool raw) {
 }  // namespace
 
 struct ClusterWatch::Informers {
+  template <typename T>
+  static client::InformerOptions<T> With(client::InformerOptions<T> informer, const Options& o) {
+    informer.reflector.random = o.random;
+    return informer;
+  }
   Informers(client::Executor* e, client::HttpClient* c, Inbox* i, const Options& o)
-      : pods(e, c, client::PodsResource(), PodOptions(i)),
-        nodes(e, c, client::NodesResource(), NodeOptions(i, o.node_json)),
-        services(e, c, client::ServicesResource(), To<api::Service>(i, api::DecodeService)),
+      : pods(e, c, client::PodsResource(), With(PodOptions(i), o)),
+        nodes(e, c, client::NodesResource(), With(NodeOptions(i, o.node_json), o)),
+        services(e, c, client::ServicesResource(), With(To<api::Service>(i, api::DecodeService), o)),
         rcs(e, c, client::ReplicationControllersResource(),
-            To<api::ReplicationController>(i, api::DecodeReplicationController)),
-        rss(e, c, client::ReplicaSetsResource(), To<api::ReplicaSet>(i, api::DecodeReplicaSet)),
-        stss(e, c, client::StatefulSetsResource(), To<api::StatefulSet>(i, api::DecodeStatefulSet)),
+            With(To<api::ReplicationController>(i, api::DecodeReplicationController), o)),
+        rss(e, c, client::ReplicaSetsResource(), With(To<api::ReplicaSet>(i, api::DecodeReplicaSet), o)),
+        stss(e, c, client::StatefulSetsResource(), With(To<api::StatefulSet>(i, api::DecodeStatefulSet), o)),
         pvs(e, c, client::PersistentVolumesResource(),
-            To<api::PersistentVolume>(i, api::DecodePersistentVolume, WithJson())),
+            With(To<api::PersistentVolume>(i, api::DecodePersistentVolume, WithJson()), o)),
         pvcs(e, c, client::PersistentVolumeClaimsResource(),
-             To<api::PersistentVolumeClaim>(i, api::DecodePersistentVolumeClaim)),
+             With(To<api::PersistentVolumeClaim>(i, api::DecodePersistentVolumeClaim), o)),
         pdbs(e, c, client::PodDisruptionBudgetsResource(),
-             To<api::PodDisruptionBudget>(i, api::DecodePodDisruptionBudget)) {
+             With(To<api::PodDisruptionBudget>(i, api::DecodePodDisruptionBudget), o)) {
     if (o.storage_classes) {
-      classes.emplace(e, c, client::StorageClassesResource(), To<api::StorageClass>(i, api::DecodeStorageClass));
+      classes.emplace(e, c, client::StorageClassesResource(),
+                      With(To<api::StorageClass>(i, api::DecodeStorageClass), o));
     }
   }
   template <typename F>

@@ -1,6 +1,8 @@
 // Follows everything the scheduler looks at, and puts the news into its inbox.
 #pragma once
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "cmd/kube-scheduler/inbox.h"
 #include "pkg/client/informer.h"
@@ -12,6 +14,8 @@ class ClusterWatch {
   struct Options {
     bool storage_classes = true;  // gate VolumeScheduling
     bool node_json = false;       // an extender wants whole nodes
+    // Uniform in [0, 1), for the jitter of retries and the lengths of watches; empty: a generator of its own.
+    std::function<double()> random = {};
   };
   // All outlive it. Created and destroyed on the I/O thread, or before and after it runs.
   ClusterWatch(client::Executor* executor, client::HttpClient* client, Inbox* inbox, Options options);

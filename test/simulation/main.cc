@@ -1,0 +1,203 @@
+// simulate: runs simulated worlds, one for each seed, and says what broke.
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+#include <glog/logging.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "pkg/util/status.h"
+#include "test/simulation/plan.h"
+
+namespace berth::simulation {
+namespace {
+
+constexpr const char* kUsage = R"(usage: simulate [--seeds=A..B] [--jobs=N] [--seconds=S] [--verbose] [PLAN...]
+
+Runs the simulated cluster of each seed, and those of the plans (files that an earlier failure left).
+  --seeds=A..B   the seeds, both included
+  --jobs=N       that many processes (default 1)
+  --seconds=S    begin no further seed after S seconds
+  --verbose      print everything that happens to stderr
+  --shrink=N     at most N runs to make a plan that fails small (default 300)
+  --list         print the actors and end
+The last line sums up. Exit status: 0 when nothing broke, 1 when something did, 2 for usage.
+)";
+
+struct Options {
+  uint64_t first = 1, last = 0;
+  int jobs = 1, shrink = 300;
+  int64_t seconds = 0;
+  bool verbose = false, list = false;
+  std::vector<std::string> plans;
+};
+
+struct Totals {
+  uint64_t runs = 0, failed = 0, events = 0, faults = 0, binds = 0, virtual_seconds = 0;
+};
+
+bool ParseArguments(int argc, char** argv, Options* o) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string a = argv[i];
+    const std::string value = a.substr(a.find('=') == std::string::npos ? a.size() : a.find('=') + 1);
+    const size_t dots = value.find("..");
+    if (a.rfind("--seeds=", 0) == 0) {
+      if (dots == std::string::npos || !absl::SimpleAtoi(value.substr(0, dots), &o->first) ||
+          !absl::SimpleAtoi(value.substr(dots + 2), &o->last)) {
+        return false;
+      }
+    } else if (a.rfind("--jobs=", 0) == 0) {
+      if (!absl::SimpleAtoi(value, &o->jobs) || o->jobs < 1) return false;
+    } else if (a.rfind("--shrink=", 0) == 0) {
+      if (!absl::SimpleAtoi(value, &o->shrink)) return false;
+    } else if (a.rfind("--seconds=", 0) == 0) {
+      if (!absl::SimpleAtoi(value, &o->seconds)) return false;
+    } else if (a == "--verbose") {
+      o->verbose = true;
+    } else if (a == "--list") {
+      o->list = true;
+    } else if (a[0] == '-') {
+      return false;
+    } else {
+      o->plans.push_back(a);
+    }
+  }
+  return true;
+}
+
+void Add(const Outcome& o, Totals* t) {
+  ++t->runs;
+  t->events += o.events;
+  t->faults += o.faults;
+  t->binds += o.binds;
+  t->virtual_seconds += static_cast<uint64_t>(absl::ToInt64Seconds(o.virtual_time));
+}
+
+// Runs one plan, every fourth one twice, as a run must repeat exactly.
+void RunOne(const std::string& name, const Plan& plan, const Options& options, Totals* t) {
+  const Outcome o = RunPlan(plan, options.verbose);
+  Add(o, t);
+  if (!o.problem.empty()) {
+    ++t->failed;
+    const Plan small = options.shrink > 0 ? Shrink(plan, options.shrink) : plan;
+    std::ostringstream text;
+    text << name << ": " << o.problem << "\nshrunk to " << small.steps.size() << " of " << plan.steps.size()
+         << " steps, which end with: " << RunPlan(small, false).problem
+         << "\n---- keep as test/simulation/kept/NAME.plan\n"
+         << WritePlan(small) << "----\n";
+    std::cout << text.str() << std::flush;
+    return;
+  }
+  if (plan.seed % 4 == 0) {
+    const Outcome again = RunPlan(plan, false);
+    if (again.hash != o.hash || again.problem != o.problem) {
+      ++t->failed;
+      std::cout << name << ": a second run differs from the first\n" << std::flush;
+    }
+  }
+}
+
+Totals RunSeeds(const Options& o, int job) {
+  Totals t;
+  const auto begin = std::chrono::steady_clock::now();
+  for (uint64_t seed = o.first + static_cast<uint64_t>(job); seed <= o.last; seed += static_cast<uint64_t>(o.jobs)) {
+    if (o.seconds > 0 && std::chrono::steady_clock::now() - begin > std::chrono::seconds(o.seconds)) break;
+    RunOne(absl::StrCat("seed ", seed), MakePlan(seed), o, &t);
+  }
+  return t;
+}
+
+// Each job is a process: the core's tables of interned texts belong to one thread at a time.
+Totals RunJobs(const Options& o) {
+  if (o.jobs == 1) return RunSeeds(o, 0);
+  Totals all;
+  std::vector<std::pair<pid_t, int>> children;
+  for (int job = 0; job < o.jobs; ++job) {
+    int ends[2];
+    if (pipe(ends) != 0) break;
+    const pid_t child = fork();
+    if (child == 0) {
+      close(ends[0]);
+      const Totals t = RunSeeds(o, job);
+      const bool told = write(ends[1], &t, sizeof t) == static_cast<ssize_t>(sizeof t);
+      _exit(told ? 0 : 1);
+    }
+    close(ends[1]);
+    children.emplace_back(child, ends[0]);
+  }
+  for (auto [child, end] : children) {
+    Totals t;
+    const bool told = read(end, &t, sizeof t) == static_cast<ssize_t>(sizeof t);
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (!told || status != 0) {
+      std::cout << "a process that ran seeds ended with status " << status << "\n";
+      ++all.failed;
+      continue;
+    }
+    all.runs += t.runs;
+    all.failed += t.failed;
+    all.events += t.events;
+    all.faults += t.faults;
+    all.binds += t.binds;
+    all.virtual_seconds += t.virtual_seconds;
+  }
+  return all;
+}
+
+int Main(int argc, char** argv) {
+  Options o;
+  if (!ParseArguments(argc, argv, &o)) {
+    std::cerr << kUsage;
+    return 2;
+  }
+  if (o.list) {
+    for (const Actor& a : Actors()) std::cout << a.name << " " << a.weight << "\n";
+    return 0;
+  }
+  Totals all;
+  for (const std::string& path : o.plans) {
+    std::ifstream in(path);
+    std::ostringstream text;
+    text << in.rdbuf();
+    auto plan = ReadPlan(text.str());
+    if (!in || !plan.ok()) {
+      std::cerr << path << ": " << (in ? util::Message(plan.status()) : "cannot be read") << "\n";
+      return 2;
+    }
+    RunOne(path, *plan, o, &all);
+  }
+  if (o.last >= o.first) {
+    const Totals t = RunJobs(o);
+    all.runs += t.runs;
+    all.failed += t.failed;
+    all.events += t.events;
+    all.faults += t.faults;
+    all.binds += t.binds;
+    all.virtual_seconds += t.virtual_seconds;
+  }
+  std::cout << "simulate: " << all.runs << " worlds, " << all.virtual_seconds / 3600 << " hours of cluster life, "
+            << all.events << " events, " << all.binds << " binds, " << all.faults << " faults: " << all.failed
+            << " failed\n";
+  return all.failed == 0 && all.runs > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace berth::simulation
+
+int main(int argc, char** argv) {
+  FLAGS_logtostderr = true;
+  // What goes wrong in there is expected; only what ends the process is of interest.
+  FLAGS_minloglevel = google::FATAL;
+  google::InitGoogleLogging(argv[0]);
+  return berth::simulation::Main(argc, argv);
+}
