@@ -12,7 +12,7 @@
 #include "pkg/explain/output.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/core/http_extender.h"
-#include "pkg/scheduler/factory/registry.h"
+#include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/policy/validation.h"
 #include "pkg/util/status.h"
@@ -177,7 +177,7 @@ void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gate
       }
     }
   }
-  auto ordering = scheduler::PredicateOrdering();
+  auto ordering = scheduler::algorithmprovider::DefaultRelease().predicate_ordering;
   for (const std::string& name : running) {
     if (std::find(ordering.begin(), ordering.end(), name) == ordering.end()) {
       notes->push_back(absl::StrCat(name, ": runs behind the others; 1.10 itself silently never ran it"));

@@ -10,8 +10,9 @@
 #include <tuple>
 
 #include "pkg/explain/output.h"
-#include "pkg/scheduler/algorithm/predicates/predicates.h"
-#include "pkg/scheduler/algorithm/predicates/reasons.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/util/status.h"
 
 namespace berth::explain {
@@ -90,7 +91,7 @@ void ForTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<R
   for (const api::Taint& taint : node.taints) {
     bool hard = taint.effect.str() == "NoSchedule" || taint.effect.str() == "NoExecute";
     bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(),
-                                 [&](const api::Toleration& t) { return scheduler::predicates::Tolerates(t, taint); });
+                                 [&](const api::Toleration& t) { return scheduler::tainttoleration::Tolerates(t, taint); });
     if (hard && !tolerated) out->push_back({absl::StrCat("tolerate ", TaintText(taint))});
   }
 }
@@ -106,7 +107,7 @@ void ForSelector(const api::PodTemplate& pod, const api::Node& node, std::vector
   }
   if (!pod.affinity.node || !pod.affinity.node->required) return;
   const auto& terms = pod.affinity.node->required->terms;
-  if (scheduler::predicates::TermsMatch(terms, node.labels)) return;
+  if (scheduler::nodeaffinity::TermsMatch(terms, node.labels)) return;
   std::vector<std::string> wanted;
   for (const api::NodeSelectorTerm& t : terms) {
     if (!t.match.ok()) {

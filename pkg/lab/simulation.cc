@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "pkg/scheduler/algorithmprovider/defaults.h"
+#include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/core/http_extender.h"
 #include "pkg/util/status.h"
 
@@ -78,7 +78,8 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
 scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace) {
   // As in the daemon's queue: a pod's own nomination does not count while it is tried.
   if (pod_priority_) nominated_.Remove(*pod);
-  scheduler::Decision d = scheduler_->Schedule(pod, trace);
+  scheduler::Decision d = scheduler_->Schedule(
+      pod, trace == nullptr ? scheduler::DecisionMode::kIncremental : scheduler::DecisionMode::kReference, trace);
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
     if (pod_priority_) nominated_.Add(pod);
     return d;

@@ -11,8 +11,7 @@
 #include <string>
 
 #include "pkg/api/decode.h"
-#include "pkg/scheduler/algorithm/predicates/predicates.h"
-#include "pkg/scheduler/algorithm/priorities/priorities.h"
+#include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/core/rank_set.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
@@ -203,7 +202,7 @@ void BM_FilterByResources(benchmark::State& state) {
   Cluster& c = ClusterOf(state.range(0));
   const api::PodPtr pod = PodOf("web", "100m");
   const PodContext ctx{*pod, *c.cache.Info(pod->tmpl), c.cache};
-  auto check = predicates::PodFitsResources({})(ctx);
+  auto check = noderesources::PodFitsResources({})(ctx);
   RowSet errors;
   for (auto _ : state) {
     RowSet rows = c.cache.listed();
@@ -227,8 +226,8 @@ void BM_Map(benchmark::State& state, const PriorityFunction& function) {
   }
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK_CAPTURE(BM_Map, least_requested, priorities::LeastRequested({}))->Apply(Sizes);
-BENCHMARK_CAPTURE(BM_Map, balanced, priorities::BalancedResourceAllocation({}))->Apply(Sizes);
+BENCHMARK_CAPTURE(BM_Map, least_requested, noderesources::LeastRequested({}))->Apply(Sizes);
+BENCHMARK_CAPTURE(BM_Map, balanced, noderesources::BalancedResourceAllocation({}))->Apply(Sizes);
 
 // The k-th of nine in ten nodes that tie, a hundred of which are out.
 void BM_SelectKth(benchmark::State& state) {

@@ -312,8 +312,8 @@ void Scheduler::Apply(const Change<api::Node>& c) {
 
 namespace {
 
-template <typename T>
-void Store(ObjectStore<T>& store, const Change<T>& c) {
+template <typename S, typename T>
+void Store(S& store, const Change<T>& c) {
   if (c.after != nullptr) {
     store.Set(c.after);
   } else {

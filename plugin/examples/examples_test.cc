@@ -108,7 +108,7 @@ TEST_CASE("CheapestNodePriority scores by price") {
     f.cache.AddNode(MakeNode("none"));
     f.cache.AddNode(MakeNode("odd", R"({"price-per-hour":"cheap"})"));
     DecisionTrace trace;
-    CHECK(f.scheduler->Schedule(MakePod("x", "{}"), &trace).host.str() == "gift");
+    CHECK(f.scheduler->Schedule(MakePod("x", "{}"), DecisionMode::kReference, &trace).host.str() == "gift");
     REQUIRE(trace.feasible.size() == 5);
     std::map<std::string, int64_t> scores;
     for (size_t i = 0; i < 5; ++i) scores[trace.feasible[i].string()] = trace.priorities.at(0).scores[i];

@@ -44,6 +44,7 @@ class ReplicaCheck final : public FitCheck {
     reasons->push_back({berth::util::Symbol(kTooManyReplicas), /*unresolvable=*/false});
   }
   std::string Error(Row) override { return limit_.error; }
+  bool MayError() const override { return !limit_.error.empty(); }
   // Most pods have no limit: then the whole column fits at once.
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (limit_.wanted) FitCheck::Filter(candidates, errors);

@@ -1,7 +1,6 @@
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 #include <algorithm>
-#include <array>
 
 namespace berth::scheduler {
 
@@ -31,21 +30,6 @@ void FreedNeed::And(const FreedNeed& o) {
   nvidia_gpu = std::max(nvidia_gpu, o.nvidia_gpu);
   ephemeral_storage = std::max(ephemeral_storage, o.ephemeral_storage);
   pods = std::max(pods, o.pods);
-}
-
-std::span<const std::string_view> PredicateOrdering() {
-  static constexpr std::array<std::string_view, 20> kOrdering = {
-      "CheckNodeCondition",      "CheckNodeUnschedulable",
-      "GeneralPredicates",       "HostName",
-      "PodFitsHostPorts",        "MatchNodeSelector",
-      "PodFitsResources",        "NoDiskConflict",
-      "PodToleratesNodeTaints",  "PodToleratesNodeNoExecuteTaints",
-      "CheckNodeLabelPresence",  "CheckServiceAffinity",
-      "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
-      "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
-      "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
-      "CheckNodeDiskPressure",   "MatchInterPodAffinity"};
-  return kOrdering;
 }
 
 }  // namespace berth::scheduler

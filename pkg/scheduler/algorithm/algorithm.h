@@ -1,8 +1,10 @@
 // The two kinds of rules: fit predicates, which say where a pod may go, and priority functions, which say where it goes
-// best. A rule is a function registered under a name (factory/factory.h). Called for a pod it *prepares*: it looks up
-// and adds up whatever it needs once, and returns an object that answers for one node row after another.
+// best. A rule is a function registered under a name together with its traits (traits.h, registry/registry.h). Called
+// for a pod, it looks up and adds up what it needs once and returns an object that answers for one node row after
+// another.
 //
-// Rules written per node, as users of RegisterFitPredicate write them, are adapted: see per_node.h.
+// Rules written for one node at a time, as users of RegisterFitPredicate write them, are adapted: see per_node.h. Rules
+// about the pods in topology domains implement the interfaces of domain_rule.h.
 #pragma once
 #include <absl/status/status.h>
 
@@ -15,39 +17,36 @@
 #include <vector>
 
 #include "pkg/api/types.h"
+#include "pkg/scheduler/algorithm/traits.h"
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/cache/gates.h"
 #include "pkg/util/symbol.h"
 
 namespace berth::scheduler {
 
 class VolumeBinder;
 
-inline constexpr int64_t kMaxPriority = 10;
-
-// Why a node does not fit: 1.10's text, as it stands in events and conditions.
+// Why a node does not fit: the release's text, as it stands in events and conditions.
 struct FailureReason {
   Symbol text;
-  // True for what removing pods from the node can never change (1.10: unresolvable failures); preemption skips it.
+  // True for what removing pods from the node can never change (1.10: unresolvable failures; 1.29:
+  // UnschedulableAndUnresolvable); preemption skips the node.
   bool unresolvable = false;
   friend auto operator<=>(const FailureReason&, const FailureReason&) = default;
 };
 
-// Feature gates that rules consult, with 1.10's defaults.
-struct AlgorithmGates {
-  bool pod_priority = false;
-  bool volume_scheduling = true;
-  bool block_volume = false;
-  bool storage_object_in_use_protection = true;
-};
-
-// What a rule's factory gets when a scheduler is built (1.10 PluginFactoryArgs). All outlive the rules.
+// What a rule's factory gets when a scheduler is built (1.10 PluginFactoryArgs). All pointers outlive the rules.
 struct PluginFactoryArgs {
   Cache* cache = nullptr;
-  VolumeBinder* volume_binder = nullptr;  // null when gate VolumeScheduling is off
+  VolumeBinder* volume_binder = nullptr;  // null when the gate VolumeScheduling is off
   AlgorithmGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100
+  int64_t max_score = 10;                      // the release's largest score of a priority
   // Extended resources that extenders manage and PodFitsResources ignores.
   std::set<Symbol> ignored_extended_resources;
+  // The rule's own arguments as JSON: the `argument` of a Policy entry or the `args` of a pluginConfig entry; empty
+  // when there are none.
+  std::string arguments;
 };
 
 // The pod to be placed, as rules see it.
@@ -59,94 +58,79 @@ struct PodContext {
 
 enum class Verdict : uint8_t { kFits, kFails, kError };
 
-// What a prepared rule's answers for a row depend on, besides the pod's template. It decides how long an answer may be
-// kept (core/fast_path.h); a rule that does not say is asked for every pod anew.
-enum class Scope : uint8_t {
-  kAnything,  // not known
-  kNode,      // the node object alone
-  kRow,       // the node object and the pods on it
-  kAffinity,  // inter-pod affinity terms (predicates/match_inter_pod_affinity.h, priorities/inter_pod_affinity.h)
-  kSpread,    // pods of the same services (priorities/selector_spread.h)
-  // Predicates only: the pod's volumes, with their claims and classes, the node and the volumes on it. Such a predicate
-  // fits always for a pod without volumes.
-  kVolumes,
-};
-
-// Of the pod's template, rules of scope kNode read only its QoS class, tolerations, node selector and node affinity,
-// and rules of scope kRow also its requests (with and without defaults) and host ports - and what they declare beyond
-// that.
-enum TemplatePart : uint8_t { kImages = 1, kLimits = 2, kController = 4 };
-
-// How much pods of a row would have to give back, together, for it to fit: for preemption, which thinks pods away. By
-// milliCPU, bytes and pods; what is not positive needs nothing.
+// How much pods of a row would have to give back, together, for it to fit: for preemption, which simulates evictions.
+// In milliCPU, bytes and pods; what is not positive needs nothing.
 struct FreedNeed {
-  bool known = true;     // false: amounts alone cannot tell, the pods must really be taken away and asked again
+  bool known = true;     // false: amounts alone cannot tell, so the pods must be removed and the rules called again
   bool possible = true;  // false: no eviction makes the row fit
   int64_t milli_cpu = INT64_MIN, memory = INT64_MIN, nvidia_gpu = INT64_MIN, ephemeral_storage = INT64_MIN,
           pods = INT64_MIN;
   void And(const FreedNeed& o);
 };
 
-// A fit predicate prepared for one pod. It reads the cache as it is at the time of each question, so that the cache may
-// be changed between questions by a Simulation. Lives no longer than the scheduling of its pod.
+// A rejection of the pod as a whole, before any node is looked at (1.29: PreFilter).
+struct PodRejection {
+  FailureReason reason;  // of every node
+};
+
+// A fit predicate prepared for one pod. It reads the cache as it is at the time of each call, so that the cache may be
+// changed between calls by a Simulation. REQUIRES: it is destroyed before its pod.
 class FitCheck {
  public:
   virtual ~FitCheck() = default;
   virtual Verdict Check(Row row) = 0;
-  // Appends the reasons of a row whose verdict is kFails; at least one.
+  // Appends the reasons of a row for which Check returns kFails; at least one.
   virtual void Explain(Row row, std::vector<FailureReason>* reasons) = 0;
-  // The text of kError.
+  // Returns the text of kError.
   virtual std::string Error(Row) { return {}; }
-  virtual Scope scope() const { return Scope::kAnything; }
-  // The pod asks for nothing that this predicate looks at: it fits on every row, whatever happens there.
+  // Returns true when the pod asks for nothing that this predicate looks at, so that it fits every row whatever happens
+  // there.
   virtual bool FitsAlways() const { return false; }
-  // Of scope kVolumes: whether some row may get kError.
+  // Returns whether some row may get kError.
   virtual bool MayError() const { return false; }
-  // Takes a predicate that is made of others apart, into those that must all hold; empty for one that is not.
-  virtual std::vector<std::unique_ptr<FitCheck>> TakeParts() { return {}; }
-  // What would have to leave the row for it to fit, as far as this predicate goes.
-  virtual FreedNeed NeedsFreed(Row row) {
+  // Returns a rejection when no node can fit for a reason that is the pod's own, and null otherwise (1.29: PreFilter).
+  // Such a pod fits no row.
+  virtual const PodRejection* RejectsPod() { return nullptr; }
+  // Returns the names of the only nodes that can fit, or null when the rule does not name nodes (1.29: the PreFilter
+  // result of required node affinity on metadata.name). Nodes that are left out get no reason.
+  virtual const std::vector<Symbol>* OnlyNodes() { return nullptr; }
+  // Returns what would have to leave the row for it to fit, as far as this predicate goes.
+  virtual FreedNeed NeedsFreed(Row) {
     FreedNeed need;
-    need.known = FitsAlways() || scope() == Scope::kNode;
-    need.possible = !need.known || Check(row) == Verdict::kFits;
+    need.known = FitsAlways();
     return need;
   }
-  // Erases from `candidates` the rows that do not fit and moves those with errors to `errors`. Overridden where a whole
-  // column can be asked faster than row by row.
+  // The same for a rule about the node object alone: evictions change nothing.
+  FreedNeed Unchangeable(Row row) {
+    FreedNeed need;
+    need.possible = Check(row) == Verdict::kFits;
+    return need;
+  }
+  // Erases from `candidates` the rows that do not fit and moves those with errors to `errors`. Override where a whole
+  // column can be decided faster than row by row.
   virtual void Filter(RowSet* candidates, RowSet* errors);
-  // Erases the rows that do not fit. For predicates that know no errors.
+  // Erases the rows that do not fit. REQUIRES: the predicate knows no errors.
   virtual void KeepFitting(std::vector<Row>* rows);
 };
 using FitPredicate = std::function<std::unique_ptr<FitCheck>(const PodContext&)>;
 using FitPredicateFactory = std::function<FitPredicate(const PluginFactoryArgs&)>;
 
-// How raw scores become 0..10.
-enum class ReduceKind : uint8_t {
-  kNone,               // they are already
-  kNormalize,          // 10 * raw / the largest
-  kNormalizeReversed,  // 10 - that
-  kOwn,                // by Reduce alone
-};
-
 // A priority function prepared for one pod.
 class Scoring {
  public:
-  virtual Scope scope() const { return Scope::kAnything; }
-  virtual ReduceKind reduce_kind() const { return ReduceKind::kOwn; }
-  virtual uint8_t parts() const { return 0; }  // TemplatePart bits
   virtual ~Scoring() = default;
-  // Raw scores of feasible rows, one place in `scores` each. An error fails the scoring of the pod; it is reported once
-  // for each row, unless OnePass().
+  // Writes the raw scores of feasible rows, one place in `scores` for each. An error fails the scoring of the pod; it is
+  // reported once for each row, unless OnePass().
   virtual absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) = 0;
-  // True for functions that look at all nodes at once (1.10's old form), which fail as a whole.
+  // Returns true for functions that look at all nodes at once (1.10's old form), which fail as a whole.
   virtual bool OnePass() const { return false; }
-  // Turns the raw scores of all feasible rows into 0..10, in place.
+  // Returns true when the function has nothing to say about this pod among these rows: it adds nothing to any total and
+  // is absent from the scores (1.29: a PreScore that returns Skip). Called before Map.
+  virtual bool Skips(std::span<const Row> /*rows*/) { return false; }
+  // Turns the raw scores of all feasible rows into 0..max_score, in place.
   virtual absl::Status Reduce(std::span<const Row> /*rows*/, std::span<int64_t> /*scores*/) { return {}; }
 };
 using PriorityFunction = std::function<std::unique_ptr<Scoring>(const PodContext&)>;
 using PriorityFunctionFactory = std::function<PriorityFunction(const PluginFactoryArgs&)>;
-
-// The order in which predicates are asked (1.10 predicates.Ordering); names outside of it come after, by name (B-15).
-std::span<const std::string_view> PredicateOrdering();
 
 }  // namespace berth::scheduler

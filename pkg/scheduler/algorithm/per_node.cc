@@ -29,6 +29,7 @@ class PerNodeCheck final : public FitCheck {
     if (row != last_row_) Check(row);
     return last_.error;
   }
+  bool MayError() const override { return true; }
 
  private:
   PodContext ctx_;

@@ -1,5 +1,6 @@
 #include "pkg/scheduler/cache/cache.h"
 
+#include <absl/hash/hash.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
@@ -33,9 +34,17 @@ Symbol ZoneOf(const api::Labels& labels) {
   return Symbol(key);
 }
 
+size_t HashOf(const PodQuery& q) {
+  size_t hash = absl::HashOf(q.namespaces, q.topology_key, q.any_of.size(), q.skip_terminating, q.nodes != nullptr);
+  for (const api::Selector& s : q.any_of) {
+    for (const api::Requirement& r : s.requirements()) hash = absl::HashOf(hash, r.key, r.values);
+  }
+  return hash;
+}
+
 }  // namespace
 
-const Symbol Cache::kNoValue("\x01no value");
+const Symbol Cache::kNoValue = LabelColumn::no_value();
 
 // ---- host ports ---------------------------------------------------------------------------------
 
@@ -54,7 +63,7 @@ bool HostPorts::Conflicts(const HostPort& p) const {
 
 // ---- rows and nodes -----------------------------------------------------------------------------
 
-Cache::Cache() = default;
+Cache::Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*)) : describe_(describe) {}
 Cache::~Cache() = default;
 
 Row Cache::FindRow(Symbol node_name) const {
@@ -81,7 +90,7 @@ Row Cache::EnsureRow(Symbol name) {
     columns_.flags.push_back(0);
     columns_.zone.emplace_back();
     listed_.Resize(r + 1);
-    for (auto& [key, column] : label_columns_) column->values_.push_back(kNoValue);
+    for (auto& [key, column] : label_columns_) column->domains_.push_back(LabelColumn::kNoDomain);
   }
   rows_[r].name = name;
   rows_[r].in_use = true;
@@ -111,6 +120,13 @@ void Cache::Touch(Row r, bool node_changed) {
     changes_ = std::move(larger);
   }
   changes_[generation_ & (changes_.size() - 1)] = r << 1 | static_cast<uint32_t>(node_changed);
+  if (!node_changed) return;
+  if (node_changes_.size() >= 2 * std::max(kMinChangesKept, rows_.size())) {
+    auto half = node_changes_.begin() + static_cast<ptrdiff_t>(node_changes_.size() / 2);
+    node_changes_forgotten_ = std::prev(half)->first;
+    node_changes_.erase(node_changes_.begin(), half);
+  }
+  node_changes_.emplace_back(generation_, r);
 }
 
 void Cache::SetFlags(Row r) {
@@ -133,16 +149,33 @@ void Cache::SetFlags(Row r) {
   columns_.flags[r] = flags;
 }
 
+void Cache::CountAvoided(const api::Node& node, int sign) {
+  for (const api::AvoidPods& a : node.avoid_pods) {
+    if (!a.has_controller) continue;
+    auto it = avoided_.try_emplace({a.kind, a.uid}, 0).first;
+    it->second += sign;
+    if (it->second == 0) avoided_.erase(it);
+    ++avoided_version_;
+  }
+}
+
+bool Cache::IsAvoided(const api::OwnerReference& controller) const {
+  return !avoided_.empty() && avoided_.contains({controller.kind, controller.uid});
+}
+
 void Cache::SetNode(Row r, api::NodePtr node) {
   NodeRow& row = rows_[r];
   bool was_listed = row.node != nullptr;
   bool same_labels = was_listed && node != nullptr && row.node->labels == node->labels;
   if (!same_labels) {
-    for (const PlacedPod& p : row.pods) CountInDomains(r, p, -1, false);
+    for (const PlacedPod& p : row.pods) CountInDomains(r, p, -1, Why::kPlaced);
   }
-  avoiding_nodes_ -= was_listed && !row.node->avoid_pods.empty();
+  // What node filters look at (counts.h).
+  const bool same_for_filters = same_labels && row.node->taints == node->taints;
+  if (!same_for_filters) DismissFromCounts(r);
+  if (row.node != nullptr) CountAvoided(*row.node, -1);
   row.node = std::move(node);
-  avoiding_nodes_ += row.node != nullptr && !row.node->avoid_pods.empty();
+  if (row.node != nullptr) CountAvoided(*row.node, +1);
   row.allocatable = Resource{};
   if (row.node != nullptr) {
     if (!row.allocatable.Add(row.node->allocatable)) {
@@ -159,11 +192,11 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (!same_labels) {
     columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : Symbol();
     for (auto& [key, column] : label_columns_) {
-      Symbol value = row.node != nullptr ? row.node->labels.Get(key).value_or(kNoValue) : kNoValue;
-      column->Set(r, value);
+      column->Set(r, row.node != nullptr ? LabelOf(r, key) : kNoValue);
     }
-    for (const PlacedPod& p : row.pods) CountInDomains(r, p, +1, false);
+    for (const PlacedPod& p : row.pods) CountInDomains(r, p, +1, Why::kPlaced);
   }
+  if (!same_for_filters) AdmitToCounts(r);
   if (was_listed != (row.node != nullptr)) {
     names_changed_ = true;
     ++names_version_;
@@ -210,29 +243,23 @@ uint32_t Cache::NameRank(Row r) const {
   return rank_[r];
 }
 
-void Cache::LabelColumn::Set(Row r, Symbol value) {
-  if (values_[r] == value) return;
-  if (values_[r] != kNoValue) {
-    auto it = rows_.find(values_[r]);
-    std::erase(it->second, r);
-    if (it->second.empty()) rows_.erase(it);
-  }
-  values_[r] = value;
-  if (value != kNoValue) rows_[value].push_back(r);
+Symbol Cache::ZoneKey() {
+  static const Symbol kZoneKey("\x01zone");
+  return kZoneKey;
 }
 
-const std::vector<Row>& Cache::LabelColumn::RowsWith(Symbol value) const {
-  static const std::vector<Row> kNone;
-  auto it = rows_.find(value);
-  return it == rows_.end() ? kNone : it->second;
+Symbol Cache::LabelOf(Row r, Symbol key) const {
+  if (key != ZoneKey()) return rows_[r].node->labels.Get(key).value_or(kNoValue);
+  const Symbol zone = ZoneOf(rows_[r].node->labels);
+  return zone.empty() ? kNoValue : zone;
 }
 
 const Cache::LabelColumn& Cache::Label(Symbol key) const {
   std::unique_ptr<LabelColumn>& column = label_columns_[key];
   if (column == nullptr) {
     column = std::make_unique<LabelColumn>();
-    column->values_.assign(rows_.size(), kNoValue);
-    listed_.ForEach([&](Row r) { column->Set(r, rows_[r].node->labels.Get(key).value_or(kNoValue)); });
+    column->domains_.assign(rows_.size(), LabelColumn::kNoDomain);
+    listed_.ForEach([&](Row r) { column->Set(r, LabelOf(r, key)); });
   }
   return *column;
 }
@@ -257,40 +284,83 @@ void Cache::CountResources(Row r, const TemplateInfo& info, int sign) {
   row.saturated |= cut;
 }
 
-void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, bool nominated) {
-  const api::Node* node = rows_[r].node.get();
-  if (node == nullptr) return;
+bool Cache::Counts(const PodCount& c, const PlacedPod& p, Why why) {
+  const PodQuery& q = c.query_;
+  if (why == Why::kNominated && !q.sees_nominated) return false;
+  if (why != Why::kPlaced && q.simulation_counts_all) return true;
+  return !q.never_base && !(q.skip_terminating && p.pod->meta.deleting());
+}
+
+void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, Why why) {
+  if (rows_[r].node == nullptr) return;
   for (PodCount* c : p.info->counted_by) {
-    if ((c->query_.skip_terminating && p.pod->meta.deleting()) || (nominated && !c->query_.sees_nominated)) continue;
+    if (c->query_.nodes != nullptr || !Counts(*c, p, why)) continue;
     c->total_ += sign;
-    if (c->query_.topology_key.empty()) continue;
-    if (auto value = node->labels.Get(c->query_.topology_key)) c->AddInValue(*value, sign);
+    if (c->column() == nullptr) continue;
+    if (const uint32_t domain = c->column()->Domain(r); domain != LabelColumn::kNoDomain) c->AddInDomain(domain, sign);
   }
   for (const TermUse& use : p.info->terms) {
     DeclaredTerms::Term& term = terms_.terms_[use.term];
     bool anti = use.kind == TermUse::Kind::kAntiRequired;
     (anti ? terms_.anti_required_ : terms_.scoring_) += sign;
     (anti ? term.anti_required : term.scoring) += sign;
-    auto value = node->labels.Get(term.term.topology_key);
-    if (!value) continue;
-    DeclaredTerms::InDomain& in = term.domains[*value];
+    if (term.column == nullptr) continue;
+    const uint32_t domain = term.column->Domain(r);
+    if (domain == LabelColumn::kNoDomain) continue;
+    DeclaredTerms::InDomain change;
     switch (use.kind) {
       case TermUse::Kind::kAntiRequired:
-        in.anti_required += sign;
+        change.anti_required = sign;
         break;
       case TermUse::Kind::kAffinityRequired:
-        in.affinity_required += sign;
+        change.affinity_required = sign;
         break;
       case TermUse::Kind::kPreferred:
-        in.preferred_weight += sign * int64_t{use.weight};
-        in.preferred += sign;
+        change.preferred_weight = sign * int64_t{use.weight};
+        change.preferred = sign;
         break;
     }
-    if (in.Zero()) term.domains.erase(*value);
+    DeclaredTerms::InDomain& in = term.domains[domain];
+    in.anti_required += change.anti_required;
+    in.affinity_required += change.affinity_required;
+    in.preferred_weight += change.preferred_weight;
+    in.preferred += change.preferred;
+    if (in.Zero()) term.domains.erase(domain);
+    for (TermTotals* sum : term.added_by) {
+      if (const int64_t n = sum->WeightOf(change); n != 0) sum->Add(domain, n);
+    }
   }
 }
 
-void Cache::CountPod(Row r, const PlacedPod& p, int sign, bool nominated) {
+// Counts with a node filter are the only ones that depend on more of a node than its labels.
+void Cache::DismissFromCounts(Row r) {
+  if (rows_[r].node == nullptr) return;
+  for (PodCount* c : filtered_counts_) {
+    if (!c->admitted_.Has(r)) continue;
+    const uint32_t domain = c->DomainOf(r);
+    const int32_t here = c->OnRow(r);
+    c->total_ -= here;
+    if (domain == LabelColumn::kNoDomain) continue;
+    c->AddInDomain(domain, -here);
+    c->DismissNode(r, domain);
+  }
+}
+
+void Cache::AdmitToCounts(Row r) {
+  if (rows_[r].node == nullptr) return;
+  for (PodCount* c : filtered_counts_) {
+    if (!c->query_.nodes->admits(*rows_[r].node)) continue;
+    const uint32_t domain = c->DomainOf(r);
+    const int32_t here = c->OnRow(r);
+    c->admitted_.Insert(r);
+    c->total_ += here;
+    if (domain == LabelColumn::kNoDomain) continue;
+    c->AdmitNode(r, domain);
+    c->AddInDomain(domain, here);
+  }
+}
+
+void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
   CountResources(r, *p.info, sign);
   for (const HostPort& port : p.info->host_ports) {
     if (sign > 0) {
@@ -299,19 +369,22 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, bool nominated) {
       rows_[r].ports.Remove(port);
     }
   }
-  bool terminating = p.pod->meta.deleting();
   for (PodCount* c : p.info->counted_by) {
-    if ((c->query_.skip_terminating && terminating) || (nominated && !c->query_.sees_nominated)) continue;
+    if (!Counts(*c, p, why)) continue;
     c->AddOnRow(r, sign);
     c->total_all_ += sign;
+    if (c->query_.nodes == nullptr || !c->admitted_.Has(r)) continue;
+    c->total_ += sign;
+    if (const uint32_t domain = c->DomainOf(r); domain != LabelColumn::kNoDomain) c->AddInDomain(domain, sign);
   }
-  if (!nominated) {
+  if (why != Why::kNominated) {
+    const bool terminating = p.pod->meta.deleting();
     TemplateInfo::Placed& placed = p.info->rows[r];
     (terminating ? placed.terminating : placed.live) += sign;
     if (placed.live == 0 && placed.terminating == 0) p.info->rows.erase(r);
     p.info->pods += sign;
   }
-  CountInDomains(r, p, sign, nominated);
+  CountInDomains(r, p, sign, why);
 }
 
 void Cache::Recount(Row r) {
@@ -351,14 +424,17 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
   auto owned = std::make_unique<TemplateInfo>();
   TemplateInfo* info = owned.get();
   info->tmpl = tmpl;
-  DescribeTemplate(*tmpl, info);
+  describe_(*tmpl, info);
   if (info->saturated) {
     LOG(WARNING) << "A pod of namespace \"" << tmpl->ns.str()
                  << "\" names an amount beyond what 64 bits hold; using the largest";
   }
   auto declare = [&](TermUse::Kind kind, const api::PodAffinityTerm& t, int32_t weight) {
-    info->terms.push_back({kind, weight, terms_.Use(t, kind == TermUse::Kind::kAntiRequired)});
+    const uint32_t term = terms_.Use(t, kind == TermUse::Kind::kAntiRequired);
+    if (!t.topology_key.empty()) terms_.terms_[term].column = &Label(t.topology_key);
+    info->terms.push_back({kind, weight, term});
   };
+  // A column of every topology key is there before the term counts anything.
   if (const auto& a = tmpl->affinity.pod) {
     for (const auto& t : a->required) declare(TermUse::Kind::kAffinityRequired, t, 0);
     for (const auto& t : a->preferred) declare(TermUse::Kind::kPreferred, t.term, t.weight);
@@ -369,9 +445,14 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
       declare(TermUse::Kind::kPreferred, t.term, static_cast<int32_t>(0u - static_cast<uint32_t>(t.weight)));
     }
   }
-  for (const auto& c : counts_) {
-    if (c->query_.Matches(*tmpl)) info->counted_by.push_back(c.get());
+  std::vector<uint32_t> candidates;
+  counts_index_.Candidates(tmpl->labels, &candidates);
+  std::sort(candidates.begin(), candidates.end());
+  candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  for (uint32_t number : candidates) {
+    if (counts_[number]->query_.Matches(*tmpl)) info->counted_by.push_back(counts_[number].get());
   }
+  for (const auto& label : tmpl->labels) templates_by_label_[label].push_back(info);
   templates_.emplace(tmpl.get(), std::move(owned));
   return info;
 }
@@ -380,48 +461,140 @@ void Cache::DropUnusedTemplates() {
   absl::erase_if(templates_, [&](const auto& entry) {
     const TemplateInfo& info = *entry.second;
     if (info.pods != 0 || info.tmpl.use_count() > 1) return false;
-    for (const TermUse& use : info.terms) terms_.Release(use.term);
+    for (const TermUse& use : info.terms) ReleaseTerm(use.term);
+    for (const auto& label : info.tmpl->labels) {
+      auto it = templates_by_label_.find(label);
+      std::erase(it->second, &info);
+      if (it->second.empty()) templates_by_label_.erase(it);
+    }
     return true;
   });
   next_template_sweep_ = std::max<size_t>(1024, 2 * templates_.size());
 }
 
 std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
-  for (const auto& c : counts_) {
-    if (c->query_ == query) return c;
+  const size_t hash = HashOf(query);
+  if (auto same = counts_by_hash_.find(hash); same != counts_by_hash_.end()) {
+    for (uint32_t number : same->second) {
+      if (counts_[number]->query_ == query) return counts_[number];
+    }
   }
   DropUnusedCounts();
-  std::shared_ptr<PodCount> count(new PodCount(query));
   const LabelColumn* column = query.topology_key.empty() ? nullptr : &Label(query.topology_key);
-  for (auto& [tmpl, info] : templates_) {
-    if (!query.Matches(*tmpl)) continue;
+  std::shared_ptr<PodCount> count(new PodCount(query, column));
+  if (query.nodes != nullptr) {
+    filtered_counts_.push_back(count.get());
+    listed_.ForEach([&](Row r) {
+      if (!query.nodes->admits(*rows_[r].node)) return;
+      count->admitted_.Insert(r);
+      if (const uint32_t domain = count->DomainOf(r); domain != LabelColumn::kNoDomain) count->AdmitNode(r, domain);
+    });
+  }
+  auto add = [&](TemplateInfo* info) {
+    if (!query.Matches(*info->tmpl)) return;
+    if (std::find(info->counted_by.begin(), info->counted_by.end(), count.get()) != info->counted_by.end()) return;
     info->counted_by.push_back(count.get());
+    if (query.never_base) return;
     for (const auto& [r, placed] : info->rows) {
       int32_t n = placed.live + (query.skip_terminating ? 0 : placed.terminating);
       if (n == 0) continue;
       count->AddOnRow(r, n);
       count->total_all_ += n;
-      if (rows_[r].node == nullptr) continue;
+      if (rows_[r].node == nullptr || (query.nodes != nullptr && !count->admitted_.Has(r))) continue;
       count->total_ += n;
-      if (column != nullptr && (*column)[r] != kNoValue) count->AddInValue((*column)[r], n);
+      if (column == nullptr) continue;
+      if (const uint32_t domain = column->Domain(r); domain != LabelColumn::kNoDomain) count->AddInDomain(domain, n);
+    }
+  };
+  // Templates that have one of the labels that a selector requires, or all of them.
+  for (const api::Selector& s : query.any_of) {
+    const api::Requirement* pair = nullptr;
+    for (const api::Requirement& r : s.requirements()) {
+      if (r.op == api::Operator::kIn || r.op == api::Operator::kEquals) pair = &r;
+    }
+    if (pair != nullptr) {
+      for (Symbol value : pair->values) {
+        auto it = templates_by_label_.find({pair->key, value});
+        if (it == templates_by_label_.end()) continue;
+        for (TemplateInfo* info : it->second) add(info);
+      }
+    } else if (!s.MatchesNothing()) {
+      for (auto& [tmpl, info] : templates_) add(info.get());
     }
   }
-  counts_.push_back(count);
+  uint32_t number = static_cast<uint32_t>(counts_.size());
+  if (free_counts_.empty()) {
+    counts_.push_back(count);
+  } else {
+    number = free_counts_.back();
+    free_counts_.pop_back();
+    counts_[number] = count;
+  }
+  counts_by_hash_[hash].push_back(number);
+  for (const api::Selector& s : query.any_of) counts_index_.Add(s, number);
   return count;
 }
 
 void Cache::DropUnusedCounts() {
-  size_t unused = static_cast<size_t>(
-      std::count_if(counts_.begin(), counts_.end(), [](const auto& c) { return c.use_count() == 1; }));
-  if (unused < kUnusedCountsKept) return;
+  auto unused = [](const auto& c) { return c != nullptr && c.use_count() == 1; };
+  if (static_cast<size_t>(std::count_if(counts_.begin(), counts_.end(), unused)) < kUnusedCountsKept) return;
   absl::flat_hash_set<const PodCount*> gone;
-  for (const auto& c : counts_) {
-    if (c.use_count() == 1) gone.insert(c.get());
+  for (uint32_t number = 0; number < counts_.size(); ++number) {
+    if (!unused(counts_[number])) continue;
+    const PodQuery& query = counts_[number]->query_;
+    gone.insert(counts_[number].get());
+    for (const api::Selector& s : query.any_of) counts_index_.Remove(s, number);
+    auto same = counts_by_hash_.find(HashOf(query));
+    std::erase(same->second, number);
+    if (same->second.empty()) counts_by_hash_.erase(same);
+    free_counts_.push_back(number);
   }
   for (auto& [tmpl, info] : templates_) {
     std::erase_if(info->counted_by, [&](const PodCount* c) { return gone.contains(c); });
   }
-  std::erase_if(counts_, [&](const auto& c) { return gone.contains(c.get()); });
+  std::erase_if(filtered_counts_, [&](const PodCount* c) { return gone.contains(c); });
+  for (auto& c : counts_) {
+    if (gone.contains(c.get())) c = nullptr;
+  }
+}
+
+std::shared_ptr<const TermTotals> Cache::SumOf(const TermSum& sum) {
+  if (auto known = sums_.find(sum); known != sums_.end()) return known->second;
+  DropUnusedSums();
+  std::shared_ptr<TermTotals> totals(new TermTotals(sum, terms_.terms_[sum.terms.front()].column));
+  for (uint32_t t : sum.terms) {
+    DeclaredTerms::Term& term = terms_.terms_[t];
+    term.added_by.push_back(totals.get());
+    for (const auto& [domain, in] : term.domains) {
+      if (const int64_t n = totals->WeightOf(in); n != 0) totals->Add(domain, n);
+    }
+  }
+  sums_.emplace(sum, totals);
+  return totals;
+}
+
+void Cache::DropUnusedSums() {
+  auto unused = [](const auto& entry) { return entry.second.use_count() == 1; };
+  if (static_cast<size_t>(std::count_if(sums_.begin(), sums_.end(), unused)) < kUnusedCountsKept) return;
+  absl::erase_if(sums_, [&](const auto& entry) {
+    if (!unused(entry)) return false;
+    for (uint32_t t : entry.first.terms) std::erase(terms_.terms_[t].added_by, entry.second.get());
+    return true;
+  });
+}
+
+// A sum over a term that is given up is of no use any more: whoever holds it looks for another one, because the version
+// of the declared terms has changed.
+void Cache::ReleaseTerm(uint32_t t) {
+  DeclaredTerms::Term& term = terms_.terms_[t];
+  if (term.uses == 1) {
+    const std::vector<TermTotals*> sums = term.added_by;
+    for (TermTotals* totals : sums) {
+      for (uint32_t other : totals->sum().terms) std::erase(terms_.terms_[other].added_by, totals);
+      sums_.erase(TermSum(totals->sum()));
+    }
+  }
+  terms_.Release(t);
 }
 
 // ---- pods ---------------------------------------------------------------------------------------
@@ -554,8 +727,7 @@ Cache::Simulation::Simulation(Cache* cache, Row row)
 
 Cache::Simulation::~Simulation() {
   for (auto it = done_.rbegin(); it != done_.rend(); ++it) {
-    bool nominated = it->second > 1;
-    cache_->CountPod(row_, it->first, it->second > 0 ? -1 : +1, nominated);
+    cache_->CountPod(row_, it->first, it->second > 0 ? -1 : +1, it->second > 1 ? Why::kNominated : Why::kSimulated);
   }
   NodeRow& row = cache_->rows_[row_];
   row.pods = std::move(saved_pods_);
@@ -570,21 +742,21 @@ void Cache::Simulation::Remove(const PlacedPod& pod) {
   PlacedPod gone = *it;
   *it = std::move(pods.back());
   pods.pop_back();
-  cache_->CountPod(row_, gone, -1);
+  cache_->CountPod(row_, gone, -1, Why::kSimulated);
   if (cache_->rows_[row_].saturated) cache_->Recount(row_);
   done_.emplace_back(gone, -1);
 }
 
 void Cache::Simulation::Restore(const PlacedPod& pod) {
   cache_->rows_[row_].pods.push_back(pod);
-  cache_->CountPod(row_, pod, +1);
+  cache_->CountPod(row_, pod, +1, Why::kSimulated);
   done_.emplace_back(pod, +1);
 }
 
 void Cache::Simulation::AddNominated(const api::PodPtr& pod) {
   PlacedPod p{pod, cache_->Info(pod->tmpl)};
   cache_->rows_[row_].pods.push_back(p);
-  cache_->CountPod(row_, p, +1, /*nominated=*/true);
+  cache_->CountPod(row_, p, +1, Why::kNominated);
   done_.emplace_back(p, +2);
 }
 

@@ -10,6 +10,7 @@
 #include <absl/status/status.h>
 #include <absl/time/time.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -20,6 +21,7 @@
 
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/counts.h"
+#include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/listers.h"
 #include "pkg/scheduler/cache/resource.h"
 #include "pkg/scheduler/cache/row_set.h"
@@ -79,7 +81,8 @@ enum RowFlag : uint8_t {
 
 class Cache {
  public:
-  Cache();
+  // `describe` counts what pods request, as the release does that the cache is for.
+  explicit Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*) = DescribeTemplate);
   ~Cache();
   Cache(const Cache&) = delete;
 
@@ -93,7 +96,10 @@ class Cache {
   const NodeRow& row(Row r) const { return rows_[r]; }
   Row row_count() const { return static_cast<Row>(rows_.size()); }  // rows in use and free ones
   size_t node_count() const { return node_count_; }                 // nodes that are listed
-  size_t avoiding_nodes() const { return avoiding_nodes_; }         // of them, with a preferAvoidPods annotation
+  // Returns whether some node's preferAvoidPods annotation names the controller.
+  bool IsAvoided(const api::OwnerReference& controller) const;
+  // Changes when IsAvoided may answer otherwise.
+  uint64_t avoided_version() const { return avoided_version_; }
   const Columns& columns() const { return columns_; }
   const RowSet& listed() const { return listed_; }
   // Listed rows in descending order of node name, the order in which 1.10 resolves ties; and a row's place in it.
@@ -102,21 +108,11 @@ class Cache {
   // Changes when by_name_descending() does.
   uint64_t names_version() const { return names_version_; }
 
-  // The column of a node label: the value of each row, or kNoValue, and the rows of each value. Created on first use,
-  // then kept up to date.
-  static const Symbol kNoValue;
-  class LabelColumn {
-   public:
-    Symbol operator[](Row r) const { return values_[r]; }
-    const std::vector<Row>& RowsWith(Symbol value) const;
-    size_t distinct() const { return rows_.size(); }
-
-   private:
-    friend class Cache;
-    void Set(Row r, Symbol value);
-    std::vector<Symbol> values_;
-    absl::flat_hash_map<Symbol, std::vector<Row>> rows_;
-  };
+  // The column of a node label. Created on first use, then kept up to date.
+  using LabelColumn = scheduler::LabelColumn;
+  static const Symbol kNoValue;  // LabelColumn::no_value()
+  // The key of a column that is no label: region and zone together, as 1.10 joins them; absent where a node has neither.
+  static Symbol ZoneKey();
   const LabelColumn& Label(Symbol key) const;
 
   // ---- what changed ----
@@ -131,6 +127,16 @@ class Cache {
       uint32_t change = changes_[g & (changes_.size() - 1)];
       f(Row{change >> 1}, (change & 1) != 0);
     }
+    return true;
+  }
+
+  // The same for changes of node objects alone, of which many more are remembered.
+  template <typename F>
+  bool NodeChangesSince(uint64_t generation, F f) const {
+    if (generation < node_changes_forgotten_) return false;
+    auto it = std::lower_bound(node_changes_.begin(), node_changes_.end(), generation + 1,
+                               [](const auto& change, uint64_t g) { return change.first < g; });
+    for (; it != node_changes_.end(); ++it) f(it->second);
     return true;
   }
 
@@ -165,6 +171,8 @@ class Cache {
     return templates_;
   }
   std::shared_ptr<const PodCount> Count(const PodQuery& query);
+  // REQUIRES: all terms have one topology key, which is not empty.
+  std::shared_ptr<const TermTotals> SumOf(const TermSum& sum);
   const DeclaredTerms& declared_terms() const { return terms_; }
 
   // ---- what else rules look up ----
@@ -187,7 +195,7 @@ class Cache {
     Row row_;
     std::vector<PlacedPod> saved_pods_;
     HostPorts saved_ports_;
-    std::vector<std::pair<PlacedPod, int>> done_;
+    std::vector<std::pair<PlacedPod, int>> done_;  // and +1, -1, or +2 for a nomination
   };
 
  private:
@@ -201,20 +209,32 @@ class Cache {
   void Touch(Row r, bool node_changed = false);
   void Place(Row r, const PlacedPod& p);                                       // list and counts
   bool Unplace(Row r, const api::Pod& pod);                                    // by uid
-  void CountPod(Row r, const PlacedPod& p, int sign, bool nominated = false);  // in every sum and count
+  // Whether a pod is counted because it is there, because an eviction is simulated, or because a nomination is.
+  enum class Why : uint8_t { kPlaced, kSimulated, kNominated };
+  void CountPod(Row r, const PlacedPod& p, int sign, Why why = Why::kPlaced);  // in every sum and count
   void CountResources(Row r, const TemplateInfo& info, int sign);
-  void CountInDomains(Row r, const PlacedPod& p, int sign, bool nominated);  // what goes by the node's labels
+  void CountInDomains(Row r, const PlacedPod& p, int sign, Why why);  // what goes by the node's labels
+  static bool Counts(const PodCount& c, const PlacedPod& p, Why why);
+  Symbol LabelOf(Row r, Symbol key) const;
+  void AdmitToCounts(Row r);      // after the node changed
+  void DismissFromCounts(Row r);  // before it does
   void Recount(Row r);
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);
+  void CountAvoided(const api::Node& node, int sign);
   void DropUnusedCounts();
+  void DropUnusedSums();
+  void ReleaseTerm(uint32_t term);
   void DropUnusedTemplates();
 
+  void (*describe_)(const api::PodTemplate&, TemplateInfo*);
   std::vector<NodeRow> rows_;
   std::vector<Row> free_rows_;
   Columns columns_;
   RowSet listed_;
-  size_t node_count_ = 0, avoiding_nodes_ = 0;
+  size_t node_count_ = 0;
+  absl::flat_hash_map<std::pair<Symbol, std::string>, int32_t> avoided_;  // nodes by kind and uid of a controller
+  uint64_t avoided_version_ = 0;
   absl::flat_hash_map<Symbol, Row> row_by_name_;
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
   mutable std::vector<Row> by_name_;
@@ -223,11 +243,21 @@ class Cache {
   uint64_t names_version_ = 0;
   uint64_t generation_ = 0;
   std::vector<uint32_t> changes_;  // a ring by generation: row * 2 + node_changed
+  std::vector<std::pair<uint64_t, Row>> node_changes_;  // generation and row, ascending
+  uint64_t node_changes_forgotten_ = 0;                 // changes up to this generation are not remembered
   absl::flat_hash_map<std::string, PodState> pod_states_;
   size_t assumed_ = 0;
   uint64_t repairs_ = 0;
   absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>> templates_;
-  std::vector<std::shared_ptr<PodCount>> counts_;  // those nobody else holds are kept a while for the next pod
+  // Templates by each of their labels, for queries that ask for one.
+  absl::flat_hash_map<std::pair<Symbol, Symbol>, std::vector<TemplateInfo*>> templates_by_label_;
+  // Live counts by number, null in free places. Those that nobody else holds are kept a while for the next pod.
+  std::vector<std::shared_ptr<PodCount>> counts_;
+  std::vector<uint32_t> free_counts_;
+  absl::flat_hash_map<size_t, std::vector<uint32_t>> counts_by_hash_;
+  LabelPairIndex counts_index_;
+  std::vector<PodCount*> filtered_counts_;  // those with a node filter
+  absl::flat_hash_map<TermSum, std::shared_ptr<TermTotals>> sums_;
   size_t next_template_sweep_ = 1024;
   DeclaredTerms terms_;
   Listers listers_;

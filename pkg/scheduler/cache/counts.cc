@@ -14,20 +14,49 @@ bool Contains(const std::vector<Symbol>& sorted, Symbol s) {
 }  // namespace
 
 bool PodQuery::Matches(const api::PodTemplate& t) const {
-  if (!Contains(namespaces, t.ns)) return false;
-  return std::any_of(any_of.begin(), any_of.end(), [&](const api::Selector& s) { return s.Matches(t.labels); });
+  if (!all_namespaces && !Contains(namespaces, t.ns)) return false;
+  auto matches = [&](const api::Selector& s) { return s.Matches(t.labels); };
+  return std::any_of(any_of.begin(), any_of.end(), matches) && std::all_of(all_of.begin(), all_of.end(), matches);
+}
+
+bool operator==(const PodQuery& a, const PodQuery& b) {
+  const bool same_nodes =
+      a.nodes == b.nodes || (a.nodes != nullptr && b.nodes != nullptr && a.nodes->key == b.nodes->key);
+  return same_nodes && a.namespaces == b.namespaces && a.all_namespaces == b.all_namespaces && a.any_of == b.any_of &&
+         a.all_of == b.all_of && a.skip_terminating == b.skip_terminating && a.topology_key == b.topology_key &&
+         a.sees_nominated == b.sees_nominated && a.simulation_counts_all == b.simulation_counts_all &&
+         a.never_base == b.never_base;
 }
 
 void PodCount::AddOnRow(Row row, int32_t n) {
+  if (column() == nullptr) return Add(row, n);
   auto it = by_row_.try_emplace(row, 0).first;
   it->second += n;
   if (it->second == 0) by_row_.erase(it);
 }
 
-void PodCount::AddInValue(Symbol value, int64_t n) {
-  auto it = by_value_.try_emplace(value, 0).first;
-  it->second += n;
-  if (it->second == 0) by_value_.erase(it);
+void PodCount::AddInDomain(uint32_t domain, int64_t n) {
+  if (n == 0) return;
+  if (query_.nodes != nullptr && eligible_.contains(domain)) {
+    const int64_t before = In(domain);
+    auto it = histogram_.find(before);
+    if (--it->second == 0) histogram_.erase(it);
+    ++histogram_[before + n];
+  }
+  Add(domain, n);
+}
+
+void PodCount::AdmitNode(Row, uint32_t domain) {
+  if (++eligible_[domain] == 1) ++histogram_[In(domain)];
+}
+
+void PodCount::DismissNode(Row row, uint32_t domain) {
+  admitted_.Erase(row);
+  auto it = eligible_.find(domain);
+  if (--it->second > 0) return;
+  eligible_.erase(it);
+  auto h = histogram_.find(In(domain));
+  if (--h->second == 0) histogram_.erase(h);
 }
 
 bool DeclaredTerms::Term::Matches(const api::PodTemplate& t) const {
@@ -63,6 +92,7 @@ uint32_t DeclaredTerms::Use(const api::PodAffinityTerm& t, bool anti_required) {
   terms_[i].hash = hash;
   terms_[i].uses = 1;
   same.push_back(i);
+  if (t.selector.ok()) index_.Add(t.selector.selector, i);
   Declare(&terms_[i], anti_required);
   return i;
 }
@@ -72,9 +102,16 @@ void DeclaredTerms::Release(uint32_t i) {
   auto it = by_hash_.find(terms_[i].hash);
   std::erase(it->second, i);
   if (it->second.empty()) by_hash_.erase(it);
+  if (terms_[i].term.selector.ok()) index_.Remove(terms_[i].term.selector.selector, i);
   terms_[i] = Term{};
   free_.push_back(i);
   ++version_;
+}
+
+void DeclaredTerms::Candidates(const api::Labels& labels, std::vector<uint32_t>* out) const {
+  index_.Candidates(labels, out);
+  std::sort(out->begin(), out->end());
+  out->erase(std::unique(out->begin(), out->end()), out->end());
 }
 
 }  // namespace berth::scheduler

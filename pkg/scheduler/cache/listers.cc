@@ -1,42 +1,55 @@
 #include "pkg/scheduler/cache/listers.h"
 
-#include <algorithm>
-
 namespace berth::scheduler {
+
+// A service without a selector picks no pods; one with an empty selector picks all (1.10 GetPodServices).
+std::optional<api::Selector> PodSelectorOf(const api::Service& o) {
+  if (!o.selector) return std::nullopt;
+  return api::Selector::FromMap(*o.selector);
+}
+std::optional<api::Selector> PodSelectorOf(const api::ReplicationController& o) {
+  if (o.selector.empty()) return std::nullopt;
+  return api::Selector::FromMap(o.selector);
+}
+
 namespace {
 
-// As a selector of these pairs says.
-bool HasAll(const api::Labels& labels, const api::Labels& pairs) {
-  return std::all_of(pairs.begin(), pairs.end(),
-                     [&](const auto& pair) { return labels.Get(pair.first) == pair.second; });
+std::optional<api::Selector> Usable(const api::DecidedSelector& s) {
+  if (!s.ok() || s.selector.Empty()) return std::nullopt;
+  return s.selector;
 }
 
 }  // namespace
 
+std::optional<api::Selector> PodSelectorOf(const api::ReplicaSet& o) {
+  return Usable(o.selector);
+}
+std::optional<api::Selector> PodSelectorOf(const api::StatefulSet& o) {
+  return Usable(o.selector);
+}
+std::optional<api::Selector> PodSelectorOf(const api::PodDisruptionBudget& o) {
+  return o.has_selector ? Usable(o.selector) : std::nullopt;
+}
+
 std::vector<std::shared_ptr<const api::Service>> Listers::ServicesOf(const api::PodTemplate& pod) const {
-  std::vector<std::shared_ptr<const api::Service>> out;
-  for (const auto& [name, service] : services.In(pod.ns)) {
-    if (service->selector && HasAll(pod.labels, *service->selector)) out.push_back(service);
-  }
-  return out;
+  return services.Matching(pod.ns, pod.labels);
 }
 
 std::vector<api::Selector> Listers::SelectorsOf(const api::PodTemplate& pod) const {
   std::vector<api::Selector> out;
   for (const auto& service : ServicesOf(pod)) out.push_back(api::Selector::FromMapValidated(*service->selector));
   if (pod.labels.empty()) return out;
-  for (const auto& [name, rc] : replication_controllers.In(pod.ns)) {
-    if (!rc->selector.empty() && HasAll(pod.labels, rc->selector)) {
-      out.push_back(api::Selector::FromMapValidated(rc->selector));
-    }
+  for (const auto& rc : replication_controllers.Matching(pod.ns, pod.labels)) {
+    out.push_back(api::Selector::FromMapValidated(rc->selector));
   }
-  auto add = [&](const auto& object) {
-    const api::DecidedSelector& s = object->selector;
-    if (s.ok() && !s.selector.Empty() && s.selector.Matches(pod.labels)) out.push_back(s.selector);
-  };
-  for (const auto& [name, rs] : replica_sets.In(pod.ns)) add(rs);
-  for (const auto& [name, sts] : stateful_sets.In(pod.ns)) add(sts);
+  for (const auto& rs : replica_sets.Matching(pod.ns, pod.labels)) out.push_back(rs->selector.selector);
+  for (const auto& sts : stateful_sets.Matching(pod.ns, pod.labels)) out.push_back(sts->selector.selector);
   return out;
+}
+
+uint64_t Listers::SelectorsVersion(Symbol ns) const {
+  return services.SelectorsVersion(ns) + replication_controllers.SelectorsVersion(ns) +
+         replica_sets.SelectorsVersion(ns) + stateful_sets.SelectorsVersion(ns);
 }
 
 }  // namespace berth::scheduler

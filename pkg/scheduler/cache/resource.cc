@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/resource_names.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -72,15 +73,10 @@ void Resource::RaiseTo(const api::ResourceList& list) {
   }
 }
 
-bool IsExtendedResourceName(std::string_view name) {
-  return name.find('/') != std::string_view::npos && name.find("kubernetes.io/") == std::string_view::npos &&
-         !name.starts_with("requests.") && api::QualifiedNameProblems("requests." + std::string(name)).empty();
-}
-
 bool IsScalarResourceName(Symbol name) {
   thread_local absl::flat_hash_map<uint32_t, bool> known;
   auto [it, fresh] = known.try_emplace(name.id(), false);
-  if (fresh) it->second = name.str().starts_with("hugepages-") || IsExtendedResourceName(name.str());
+  if (fresh) it->second = name.str().starts_with("hugepages-") || api::IsExtendedResourceName(name.str());
   return it->second;
 }
 

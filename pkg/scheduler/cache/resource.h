@@ -47,9 +47,7 @@ struct Resource {
   void RaiseTo(const api::ResourceList& list);
 };
 
-// Names (1.10): extended = contains "/", not "kubernetes.io/" anywhere, no "requests." prefix, and "requests."+name is
-// a qualified name. Scalar = extended or "hugepages-" prefix.
-bool IsExtendedResourceName(std::string_view name);
-bool IsScalarResourceName(Symbol name);  // cached per symbol
+// Returns whether the name is an extended resource or has the prefix "hugepages-" (1.10). Answers are kept by symbol.
+bool IsScalarResourceName(Symbol name);
 
 }  // namespace berth::scheduler

@@ -53,7 +53,7 @@ struct TemplateInfo {
   std::vector<PodCount*> counted_by;  // the live counts that match this template
 };
 
-// Fills in everything that follows from the template alone (not terms, rows, counts).
+// Fills in everything that follows from the template alone (not terms, rows, counts), as Kubernetes 1.10 counts it.
 void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info);
 
 }  // namespace berth::scheduler

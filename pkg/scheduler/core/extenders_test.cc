@@ -137,7 +137,7 @@ TEST_CASE("extenders' scores are added by weight, and one that fails to score is
   b["http://one"].scores = std::vector<std::pair<std::string, int64_t>>{{"a", 4}, {"b", 1}};
   b["http://two"].scores = util::Internal("no idea");
   DecisionTrace trace;
-  CHECK(Outcome(Build(w, b, policy)->Schedule(PodOf("p"), &trace)) == "a");
+  CHECK(Outcome(Build(w, b, policy)->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "a");
   CHECK(trace.totals == std::vector<int64_t>{17, 8});
   b["http://two"].scores = std::vector<std::pair<std::string, int64_t>>{{"b", 10}, {"unknown", 1000}};
   DecisionTrace other;
@@ -154,7 +154,7 @@ TEST_CASE("without priorities an extender's scores stand alone") {
   CHECK(Outcome(Build(w, b,
                       "{'predicates':[],'priorities':[],'extenders':[{'urlPrefix':'http://one','prioritizeVerb':'p',"
                       "'weight':2}]}")
-                    ->Schedule(PodOf("p"), &trace)) == "a");
+                    ->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "a");
   CHECK(trace.totals == std::vector<int64_t>{2, 0});
 }
 

@@ -2,13 +2,12 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
-#include <absl/time/clock.h>
 #include <glog/logging.h>
 
 #include <algorithm>
 
 #include "pkg/scheduler/core/checks.h"
-#include "pkg/scheduler/core/fast_path.h"
+#include "pkg/scheduler/core/incremental/incremental_scheduler.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -45,11 +44,13 @@ std::vector<api::NodePtr> NodesOf(const Cache& cache, const std::vector<Row>& ro
 
 }  // namespace
 
-GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated)
+GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated,
+                                   const util::Clock* clock)
     : cache_(cache),
       config_(std::move(config)),
       nominated_(nominated),
-      fast_path_(std::make_unique<FastPath>(cache_, &config_)) {}
+      clock_(clock),
+      incremental_(std::make_unique<IncrementalScheduler>(cache_, &config_)) {}
 GenericScheduler::~GenericScheduler() = default;
 
 GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
@@ -68,33 +69,46 @@ void GenericScheduler::PrepareNominated() const {
   }
 }
 
-Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionTrace* trace) {
+// Nothing when only the reference scheduler can decide, or say why the pod fits nowhere.
+std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPtr& pod) {
+  const bool extended = std::any_of(config_.extenders.begin(), config_.extenders.end(),
+                                    [&](const auto& e) { return e->IsInterested(*pod); });
+  if (extended) return std::nullopt;
+  const absl::Duration start = Now();
+  absl::Duration filtered = start;
+  PrepareNominated();
+  const std::vector<Row> nominated = RowsWithNominated(*pod);
+  auto drop = [&](RowSet* rows) { return DropUnfit(pod, nominated, rows); };
+  auto note = [&] { filtered = Now(); };
+  const IncrementalScheduler::Nominated drop_ref = drop;
+  absl::FunctionRef<void()> note_ref = note;
+  const IncrementalScheduler::Answer answer =
+      incremental_->Place(pod, nominated.empty() ? nullptr : &drop_ref, &last_node_index_,
+                          clock_ == nullptr ? nullptr : &note_ref);
+  if (answer.outcome != IncrementalScheduler::Answer::Outcome::kPlaced) return std::nullopt;
+  Decision d;
+  d.nodes = cache_->node_count();
+  d.outcome = Decision::Outcome::kPlaced;
+  d.host = answer.host;
+  d.feasible = answer.feasible;
+  timing_ = {filtered - start, Now() - filtered};
+  return d;
+}
+
+Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
   Decision d;
   timing_ = {};
   d.nodes = cache_->node_count();
-  d.error = ClaimProblem(*pod, cache_->listers());
+  if (config_.release->checks_claims_first) d.error = ClaimProblem(*pod, cache_->listers());
   if (!d.error.empty()) return d;
   if (d.nodes == 0) {
     d.error = kNoNodes;
     return d;
   }
-  absl::Time start = absl::Now();
-  const bool extended = std::any_of(config_.extenders.begin(), config_.extenders.end(),
-                                    [&](const auto& e) { return e->IsInterested(*pod); });
-  if (trace == nullptr && !extended) {
-    PrepareNominated();
-    const std::vector<Row> nominated = RowsWithNominated(*pod);
-    auto drop = [&](RowSet* rows) { return DropUnfit(pod, nominated, rows); };
-    const FastPath::Narrow narrow = drop;
-    FastPath::Answer answer = fast_path_->Place(pod, nominated.empty() ? nullptr : &narrow, &last_node_index_);
-    if (answer.decided) {
-      timing_.predicates = absl::Now() - start;
-      d.outcome = Decision::Outcome::kPlaced;
-      d.host = answer.host;
-      d.feasible = answer.feasible;
-      return d;
-    }
+  if (mode == DecisionMode::kIncremental) {
+    if (std::optional<Decision> placed = ScheduleIncrementally(pod)) return *placed;
   }
+  const absl::Duration start = Now();
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = Prepare(ctx);
   Filtered filtered = Filter(pod, checks);
@@ -105,18 +119,18 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionTrace* trace
   std::shared_ptr<NodeFailures> failures;
   if (trace != nullptr || filtered.feasible.empty() || !config_.extenders.empty()) failures = Explain(checks, filtered);
   if (!AskExtenders(pod, &filtered, failures.get(), &d.error)) return d;
-  timing_.predicates = absl::Now() - start;
+  const absl::Duration scoring = Now();
+  timing_.predicates = scoring - start;
   d.feasible = filtered.feasible.size();
   d.failures = failures;
   if (trace != nullptr) trace->failures = failures;
   if (filtered.feasible.empty()) {
     d.outcome = Decision::Outcome::kUnfit;
-    d.error = failures->FitErrorText(d.nodes);
+    d.error = config_.release->fit_error_text(*failures, d.nodes, nullptr);
     return d;
   }
-  start = absl::Now();
   absl::StatusOr<Symbol> host = SelectHost(pod, ctx, filtered.feasible, trace);
-  timing_.priorities = absl::Now() - start;
+  timing_.priorities = Now() - scoring;
   if (!host.ok()) {
     d.error = util::Message(host.status());
     return d;
@@ -289,6 +303,7 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
   bool a_row_failed = false;
   for (const ConfiguredPriority& p : config_.priorities) {
     std::unique_ptr<Scoring> scoring = p.function(ctx);
+    if (scoring->Skips(rows)) continue;
     absl::Status status = scoring->Map(rows, scores);
     if (status.ok()) status = scoring->Reduce(rows, scores);
     if (!status.ok()) {

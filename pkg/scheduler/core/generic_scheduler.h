@@ -1,5 +1,9 @@
 // The scheduling algorithm for one pod (Kubernetes 1.10 core.genericScheduler): filter, score, select; preempt.
-// Threading: that of its Cache. Holds no pod between calls but the round-robin counter.
+//
+// Two ways to decide, which always agree: the reference scheduler calls every rule for every node and can say everything
+// about it; the incremental scheduler keeps answers between decisions (incremental/incremental_scheduler.h).
+//
+// Threading: that of its Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
@@ -15,56 +19,12 @@
 
 #include "pkg/api/types.h"
 #include "pkg/scheduler/algorithm/algorithm.h"
-#include "pkg/scheduler/core/extender.h"
-#include "pkg/scheduler/core/nominated_pods.h"
+#include "pkg/scheduler/algorithm/node_failures.h"
+#include "pkg/scheduler/cache/nominated_pods.h"
+#include "pkg/scheduler/core/algorithm_config.h"
+#include "pkg/util/clock.h"
 
 namespace berth::scheduler {
-
-struct ConfiguredPredicate {
-  std::string name;
-  FitPredicate predicate;
-};
-struct ConfiguredPriority {
-  std::string name;
-  PriorityFunction function;
-  int64_t weight = 1;
-};
-
-// Everything a scheduler was built of; made by the factory.
-struct AlgorithmConfig {
-  std::vector<ConfiguredPredicate> predicates;  // in the order of evaluation
-  std::vector<ConfiguredPriority> priorities;   // by name
-  std::vector<std::unique_ptr<Extender>> extenders;
-  PluginFactoryArgs args;
-  bool always_check_all_predicates = false;
-};
-
-// Which nodes failed and why. Lists of reasons that repeat are kept once.
-class NodeFailures {
- public:
-  void Add(Symbol node, const std::vector<FailureReason>& reasons);     // appended when the node is already there
-  void AddNew(Symbol node, const std::vector<FailureReason>& reasons);  // the node is not there yet
-  void Reserve(size_t nodes) { nodes_.reserve(nodes); }
-  size_t size() const { return nodes_.size(); }
-  const std::vector<FailureReason>* Find(Symbol node) const;  // null: the node is not among the failed
-  template <typename F>
-  void ForEach(F f) const {
-    for (const auto& [node, list] : nodes_) f(node, *lists_[list]);
-  }
-  // How often each reason was given, by text.
-  std::vector<std::pair<std::string, int64_t>> Histogram() const;
-  // "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable."
-  std::string FitErrorText(size_t nodes) const;
-
- private:
-  uint32_t ListOf(const std::vector<FailureReason>& reasons);
-  void Index() const;
-  std::vector<std::pair<Symbol, uint32_t>> nodes_;  // and the number of the list
-  std::map<std::vector<FailureReason>, uint32_t> list_index_;
-  std::vector<const std::vector<FailureReason>*> lists_;  // keys of list_index_
-  uint32_t last_list_ = 0;                                // used last
-  mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // of the first nodes, as far as somebody asked
-};
 
 struct Decision {
   enum class Outcome : uint8_t {
@@ -80,7 +40,7 @@ struct Decision {
   std::shared_ptr<const NodeFailures> failures;  // kUnfit; also when `trace` asked for it
 };
 
-// What explains a decision in full; filled only when asked for.
+// What explains a decision in full.
 struct DecisionTrace {
   std::shared_ptr<const NodeFailures> failures;
   struct Priority {
@@ -102,17 +62,26 @@ struct Preemption {
   std::string error;                            // the attempt failed
 };
 
-class FastPath;
+class IncrementalScheduler;
+
+// How to decide.
+enum class DecisionMode : uint8_t {
+  kIncremental,  // from answers kept between decisions, where the rules allow it
+  kReference,    // by calling every rule for every node
+};
 
 class GenericScheduler {
  public:
-  // `nominated` may be null (gate PodPriority off). Both must outlive the scheduler.
-  GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated);
+  // `nominated` may be null (gate PodPriority off); without a `clock` nothing is timed. All must outlive the scheduler.
+  GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated,
+                   const util::Clock* clock = nullptr);
   ~GenericScheduler();
 
-  // With a trace every row is judged anew; without one, answers kept from earlier decisions are used where they can be
-  // (fast_path.h). Both decide the same.
-  Decision Schedule(const api::PodPtr& pod, DecisionTrace* trace = nullptr);
+  // REQUIRES: `trace`, which is filled when it is not null, is given with kReference only.
+  Decision Schedule(const api::PodPtr& pod, DecisionMode mode = DecisionMode::kIncremental,
+                    DecisionTrace* trace = nullptr);
+  // The counter of round robin among the best nodes: taking it back repeats a decision.
+  void set_last_node_index(uint64_t index) { last_node_index_ = index; }
 
   // After kUnfit, with its failures: whom to evict from where so that the pod would fit. Gate PodPriority is the
   // caller's to check. Reads the cache only (it simulates on it and restores it).
@@ -128,7 +97,7 @@ class GenericScheduler {
 
   const AlgorithmConfig& config() const { return config_; }
   uint64_t last_node_index() const { return last_node_index_; }
-  // How long the parts of the last Schedule took.
+  // How long the parts of the last Schedule took; zero without a clock.
   struct Timing {
     absl::Duration predicates, priorities;
   };
@@ -138,6 +107,8 @@ class GenericScheduler {
   struct Checks;
   struct Filtered;
   struct Victims;
+  absl::Duration Now() const { return clock_ == nullptr ? absl::ZeroDuration() : clock_->Steady(); }
+  std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod);
   Checks Prepare(const PodContext& ctx) const;
   void PrepareNominated() const;
   Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
@@ -161,7 +132,8 @@ class GenericScheduler {
   Cache* cache_;
   AlgorithmConfig config_;
   const NominatedPods* nominated_;
-  std::unique_ptr<FastPath> fast_path_;
+  const util::Clock* clock_;
+  std::unique_ptr<IncrementalScheduler> incremental_;
   uint64_t last_node_index_ = 0;
   Timing timing_;
 };

@@ -95,12 +95,12 @@ TEST_CASE("one feasible node: no scoring, and the round robin stands still") {
   w.Nodes({NodeOf("a"), NodeOf("b", "", "'unschedulable':true")});
   auto s = w.Provider();
   DecisionTrace trace;
-  CHECK(Outcome(s->Schedule(PodOf("p"), &trace)) == "a");
+  CHECK(Outcome(s->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "a");
   CHECK(trace.totals.empty());
   CHECK(trace.priorities.empty());
   CHECK(s->last_node_index() == 0);
   w.cache.AddNode(NodeOf("c"));
-  CHECK(Outcome(s->Schedule(PodOf("p"), &trace)) == "c");
+  CHECK(Outcome(s->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "c");
   CHECK(s->last_node_index() == 1);
 }
 
@@ -123,12 +123,12 @@ TEST_CASE("weights multiply, and totals are sums") {
       "{'name':'LikesY','weight':4,'argument':{'labelPreference':{'label':'y','presence':true}}},"
       "{'name':'EqualPriority','weight':2}]}");
   DecisionTrace trace;
-  CHECK(Outcome(s->Schedule(PodOf("p"), &trace)) == "b");
+  CHECK(Outcome(s->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "b");
   CHECK(trace.totals == std::vector<int64_t>{32, 42});
   CHECK(trace.ties == 1);
   // Without priorities every node totals 1.
   auto plain = w.FromPolicy("{'priorities':[]}");
-  plain->Schedule(PodOf("p"), &trace);
+  plain->Schedule(PodOf("p"), DecisionMode::kReference, &trace);
   CHECK(trace.totals == std::vector<int64_t>{1, 1});
 }
 
@@ -212,7 +212,7 @@ TEST_CASE("extenders: asked in order, each what the last one left; failures are 
   bored.interested = false;
   auto s = WithExtenders(w, {first, bored, second});
   DecisionTrace trace;
-  CHECK(Outcome(s->Schedule(PodOf("p"), &trace)) == "c");
+  CHECK(Outcome(s->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "c");
   CHECK(seen == Strings{"filter a b c", "filter b c"});  // one node left: nobody is asked to prioritize
   CHECK(trace.failures->size() == 2);
   second.refuses = {"c"};
@@ -240,7 +240,7 @@ TEST_CASE("extenders: scores are added, errors fail filtering but not prioritizi
   // With extenders and no priorities nodes start from 0, not from 1.
   FakeExtender zero;
   DecisionTrace trace;
-  WithExtenders(w, {zero}, ",'priorities':[]")->Schedule(PodOf("p"), &trace);
+  WithExtenders(w, {zero}, ",'priorities':[]")->Schedule(PodOf("p"), DecisionMode::kReference, &trace);
   CHECK(trace.totals == std::vector<int64_t>{0, 0});
 }
 
@@ -256,7 +256,7 @@ TEST_CASE("extenders: one that is not interested changes nothing, whether answer
     DecisionTrace trace;
     const std::string host = Outcome(alone->Schedule(pod));
     CHECK(Outcome(s->Schedule(pod)) == host);
-    CHECK(Outcome(traced->Schedule(pod, &trace)) == host);
+    CHECK(Outcome(traced->Schedule(pod, DecisionMode::kReference, &trace)) == host);
     if (i < 16) w.Place(pod, host);
   }
 }

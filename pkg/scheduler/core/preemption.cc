@@ -99,7 +99,11 @@ std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod
   const NodeRow& r = cache_->row(row);
   if (r.saturated || (nominated_ != nullptr && HasNominated(pod, r.name))) return std::nullopt;
   FreedNeed need;
-  for (auto& check : checks.list) need.And(check->NeedsFreed(row));
+  for (size_t i = 0; i < checks.list.size(); ++i) {
+    const ConfiguredPredicate& rule = config_.predicates[i];
+    const bool unchangeable = rule.parts.empty() && rule.traits.cluster == ClusterPart::kNode;
+    need.And(unchangeable ? checks.list[i]->Unchangeable(row) : checks.list[i]->NeedsFreed(row));
+  }
   if (!need.known) return std::nullopt;
   if (!need.possible) return false;
   thread_local Potential potential;

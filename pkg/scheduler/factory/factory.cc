@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "pkg/scheduler/algorithm/predicates/predicates.h"
-#include "pkg/scheduler/algorithm/priorities/priorities.h"
-#include "pkg/scheduler/algorithmprovider/defaults.h"
-#include "pkg/scheduler/factory/registry.h"
+#include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
+#include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
+#include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/policy/validation.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -28,7 +27,7 @@ std::string SetText(const std::set<std::string>& keys) {
 }
 
 Registry RegistryFor(const FactoryArgs& args) {
-  Registry r = args.registry != nullptr ? *args.registry : Registry::FrozenCopy();
+  Registry r = args.registry != nullptr ? *args.registry : FrozenRegistry(*args.release);
   if (args.gates.taint_nodes_by_condition) algorithmprovider::ApplyTaintNodesByCondition(&r);
   if (args.gates.resource_limits_priority_function) algorithmprovider::ApplyResourceLimitsPriorityFunction(&r);
   return r;
@@ -62,12 +61,15 @@ absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
         absl::StrCat("Exactly 1 predicate argument is required, numArgs: ", given, ", Predicate: ", p.name));
   }
   if (const auto& a = p.argument->service_affinity) {
-    FitPredicate predicate = predicates::ServiceAffinity(Symbols(a->labels));
-    return r->AddPredicate(p.name, [predicate](const PluginFactoryArgs&) { return predicate; });
+    FitPredicate predicate = serviceaffinity::ServiceAffinity(Symbols(a->labels));
+    return r->AddPredicate(
+        p.name, [predicate](const PluginFactoryArgs&) { return predicate; });
   }
   const auto& a = *p.argument->labels_presence;
-  FitPredicate predicate = predicates::NodeLabelPresence(Symbols(a.labels), a.presence);
-  return r->AddPredicate(p.name, [predicate](const PluginFactoryArgs&) { return predicate; });
+  FitPredicate predicate = nodelabel::NodeLabelPresence(Symbols(a.labels), a.presence);
+  return r->AddPredicate(
+      p.name, [predicate](const PluginFactoryArgs&) { return predicate; },
+      PredicateTraits(kPodNothing, ClusterPart::kNode));
 }
 
 absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
@@ -86,21 +88,38 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
     return util::InvalidArgument(
         absl::StrCat("Exactly 1 priority argument is required, numArgs: ", given, ", Priority: ", p.name));
   }
-  PriorityFunction f = p.argument->service_anti_affinity
-                           ? priorities::ServiceAntiAffinity(Symbol(p.argument->service_anti_affinity->label))
-                           : priorities::LabelPreference(Symbol(p.argument->label_preference->label),
-                                                         p.argument->label_preference->presence);
+  if (const auto& a = p.argument->service_anti_affinity) {
+    return r->AddPriority(
+        p.name,
+        [label = Symbol(a->label)](const PluginFactoryArgs& args) {
+          return serviceaffinity::ServiceAntiAffinity(args, label);
+        },
+        p.weight);
+  }
+  const auto& a = *p.argument->label_preference;
   return r->AddPriority(
-      p.name, [f](const PluginFactoryArgs&) { return f; }, p.weight);
+      p.name,
+      [label = Symbol(a.label), presence = a.presence](const PluginFactoryArgs& args) {
+        return nodelabel::LabelPreference(args, label, presence);
+      },
+      p.weight,
+      PriorityTraits(kPodNothing, ClusterPart::kNode, Normalisation::kNone));
 }
 
-// The keys in the order of evaluation: the fixed list, then the rest by name (B-15, mended).
-std::vector<std::string> InOrder(std::set<std::string> keys) {
+// The keys in the order of evaluation: the release's list, then the rest by name (bug B-15, fixed).
+std::vector<std::string> InOrder(std::span<const std::string_view> ordering, std::set<std::string> keys) {
   std::vector<std::string> out;
-  for (std::string_view key : PredicateOrdering()) {
+  for (std::string_view key : ordering) {
     if (keys.erase(std::string(key)) > 0) out.emplace_back(key);
   }
   out.insert(out.end(), keys.begin(), keys.end());
+  return out;
+}
+
+ConfiguredPredicate Configure(const Registry& registry, const std::string& key, const PluginFactoryArgs& args) {
+  const Registry::Predicate& p = registry.predicates().find(key)->second;
+  ConfiguredPredicate out{key, p.factory(args), p.traits, {}};
+  for (const std::string& part : p.made_of) out.parts.push_back(Configure(registry, part, args));
   return out;
 }
 
@@ -128,6 +147,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   config.args.volume_binder = args.volume_binder;
   config.args.gates = args.gates.algorithm;
   config.args.hard_pod_affinity_symmetric_weight = weight;
+  config.args.max_score = args.release->max_score;
+  config.release = args.release;
   config.args.ignored_extended_resources = std::move(build.ignored_resources);
 
   std::vector<std::string> errors, added;
@@ -140,9 +161,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   for (const std::string& key : build.registry.mandatory()) {
     if (predicate_keys.insert(key).second) added.push_back(key);
   }
-  for (const std::string& key : InOrder(predicate_keys)) {
-    auto it = build.registry.predicates().find(key);
-    if (it != build.registry.predicates().end()) config.predicates.push_back({key, it->second(config.args)});
+  for (const std::string& key : InOrder(args.release->predicate_ordering, predicate_keys)) {
+    if (build.registry.predicates().contains(key)) config.predicates.push_back(Configure(build.registry, key, config.args));
   }
   int64_t total = 0;
   bool overflown = false;
@@ -154,9 +174,9 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
       continue;
     }
     int64_t product;
-    overflown |= __builtin_mul_overflow(it->second.weight, kMaxPriority, &product) ||
+    overflown |= __builtin_mul_overflow(it->second.weight, args.release->max_score, &product) ||
                  __builtin_add_overflow(total, product, &total);
-    config.priorities.push_back({key, it->second.factory(config.args), it->second.weight});
+    config.priorities.push_back({key, it->second.factory(config.args), it->second.weight, it->second.traits});
   }
   if (overflown) errors.push_back("Total priority of priority functions has overflown");
   BERTH_RETURN_IF_ERROR(Joined(errors));
@@ -165,6 +185,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     for (const auto& p : config.predicates) effective->predicates.push_back(p.name);
     for (const auto& p : config.priorities) effective->priorities.emplace_back(p.name, p.weight);
     effective->mandatory = added;
+    effective->not_incremental = config.NotIncremental();
   }
   return std::make_unique<GenericScheduler>(args.cache, std::move(config), args.nominated);
 }

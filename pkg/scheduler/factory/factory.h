@@ -17,22 +17,29 @@
 
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/algorithm/per_node.h"
+#include "pkg/scheduler/algorithmprovider/releases.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/policy/policy.h"
+#include "pkg/scheduler/registry/registry.h"
 
 namespace berth::scheduler {
 
 // Each returns the name, so that a key set can be written with the calls in it, as Kubernetes does. Registering a name
 // again replaces it. A bad name or a frozen registry ends the process with a message.
-std::string RegisterFitPredicate(std::string_view name, PerNodePredicate predicate);
-std::string RegisterFitPredicate(std::string_view name, FitPredicate predicate);
-std::string RegisterFitPredicateFactory(std::string_view name, FitPredicateFactory factory);
-std::string RegisterMandatoryFitPredicate(std::string_view name, FitPredicate predicate);
+//
+// Traits say what the rule reads (algorithm/traits.h). A rule registered without them is decided exactly, but it is
+// called for every candidate node of every pod.
+std::string RegisterFitPredicate(std::string_view name, PerNodePredicate predicate, Traits traits = {});
+std::string RegisterFitPredicate(std::string_view name, FitPredicate predicate, Traits traits = {});
+std::string RegisterFitPredicateFactory(std::string_view name, FitPredicateFactory factory, Traits traits = {});
+std::string RegisterMandatoryFitPredicate(std::string_view name, FitPredicate predicate, Traits traits = {});
 void RemoveFitPredicate(std::string_view name);
-std::string RegisterPriorityFunction(std::string_view name, PriorityFunction function, int64_t weight);
+std::string RegisterPriorityFunction(std::string_view name, PriorityFunction function, int64_t weight,
+                                     Traits traits = {});
 std::string RegisterPriorityFunction2(std::string_view name, PriorityMapFunction map, PriorityReduceFunction reduce,
-                                      int64_t weight);
-std::string RegisterPriorityConfigFactory(std::string_view name, PriorityFunctionFactory factory, int64_t weight);
+                                      int64_t weight, Traits traits = {});
+std::string RegisterPriorityConfigFactory(std::string_view name, PriorityFunctionFactory factory, int64_t weight,
+                                          Traits traits = {});
 std::string RegisterAlgorithmProvider(std::string_view name, std::set<std::string> predicate_keys,
                                       std::set<std::string> priority_keys);
 // Adds a key to one provider: `plugin <provider> has not been registered` when there is none.
@@ -48,6 +55,11 @@ std::vector<std::string> ListRegisteredFitPredicates();      // sorted
 std::vector<std::string> ListRegisteredPriorityFunctions();  // sorted
 std::string ListAlgorithmProviders();                        // "ClusterAutoscalerProvider | DefaultProvider"
 
+// Returns a copy of the release's algorithms together with those of plugin/, and freezes the registration.
+Registry FrozenRegistry(const Release& release = algorithmprovider::DefaultRelease());
+// The same for reading, without freezing. The reference stays valid until the next registration.
+const Registry& RegisteredAlgorithms(const Release& release = algorithmprovider::DefaultRelease());
+
 // Feature gates that change what is registered, and those that rules read.
 struct SchedulerGates {
   AlgorithmGates algorithm;
@@ -55,7 +67,6 @@ struct SchedulerGates {
   bool resource_limits_priority_function = false;
 };
 
-class Registry;
 using ExtenderFactory = std::function<absl::StatusOr<std::unique_ptr<Extender>>(const ExtenderConfig&)>;
 
 // What a scheduler is built for.
@@ -66,7 +77,9 @@ struct FactoryArgs {
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // a Policy's own value other than 0 beats it
   ExtenderFactory make_extender;               // null: a Policy with extenders is an error
-  const Registry* registry = nullptr;          // what to copy from instead of the global one (tests)
+  const Release* release = &algorithmprovider::DefaultRelease();
+  // What to copy from instead of the release's algorithms with those of plugin/ (tests).
+  const Registry* registry = nullptr;
 };
 
 // The key sets that will run, as names: for logs, check-policy and explain.
@@ -74,6 +87,8 @@ struct EffectiveAlgorithm {
   std::vector<std::string> predicates;                      // in the order of evaluation
   std::vector<std::pair<std::string, int64_t>> priorities;  // by name, with weights
   std::vector<std::string> mandatory;                       // predicates that were added because they are mandatory
+  // Rules that were registered without traits, so that they are called for every candidate node of every pod.
+  std::vector<std::string> not_incremental;
 };
 
 // Errors are 1.10's texts; several mistakes of a Policy are reported together, "[a, b]".

@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/algorithm/predicates/predicates.h"
-#include "pkg/scheduler/algorithmprovider/defaults.h"
+#include "pkg/scheduler/algorithm/nodename/nodename.h"
+#include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/factory/read_policy.h"
-#include "pkg/scheduler/factory/registry.h"
+#include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/reference/objects.h"
 
 namespace berth::scheduler {
@@ -52,7 +52,7 @@ PerNodePredicate Named(const char* node) {
   };
 }
 Registry WithPredicate(std::string_view name, FitPredicate predicate) {
-  Registry r = Registry::FrozenCopy();
+  Registry r = FrozenRegistry();
   REQUIRE(r.AddPredicate(name, [predicate](const PluginFactoryArgs&) { return predicate; }).ok());
   return r;
 }
@@ -73,7 +73,7 @@ TEST_CASE("names of algorithms") {
               " does not match the name validation regexp \"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$\"."));
   }
   Registry r;
-  CHECK(!r.AddPredicate("x", predicates::HostName).ok());
+  CHECK(!r.AddPredicate("x", nodename::HostName).ok());
   CHECK(!r.AddPriority("x_", nullptr, 1).ok());
   CHECK(!r.AddProvider("x", {}).ok());
   CHECK(r.predicates().empty());
@@ -121,7 +121,7 @@ TEST_CASE("what is registered") {
     CHECK(IsPriorityFunctionRegistered(name));
   }
   CHECK(!IsPriorityFunctionRegistered("ResourceLimitsPriority"));
-  CHECK(Registry::Global().mandatory().contains("CheckNodeCondition"));
+  CHECK(RegisteredAlgorithms().mandatory().contains("CheckNodeCondition"));
 }
 
 TEST_CASE("the fixed order of predicates") {
@@ -309,7 +309,7 @@ TEST_CASE("the registry is frozen once a scheduler was built, and copies of it a
         "the registry is frozen: a scheduler has been built already");
   CHECK(!RemovePredicateKeyFromAlgoProvider("DefaultProvider", "GeneralPredicates").ok());
   CHECK(!InsertPriorityKeyToAlgoProvider("DefaultProvider", "EqualPriority").ok());
-  Registry copy = Registry::FrozenCopy();
+  Registry copy = FrozenRegistry();
   copy.RemovePredicate("GeneralPredicates");
   copy.InsertPredicateKeyEverywhere("HostName");
   copy.mutable_priorities().clear();
@@ -323,7 +323,7 @@ TEST_CASE("the registry is frozen once a scheduler was built, and copies of it a
 
 TEST_CASE("Registry: mandatory predicates, removal, providers") {
   Registry r;
-  algorithmprovider::RegisterDefaults(&r);
+  algorithmprovider::V1_10().register_algorithms(&r);
   CHECK(r.mandatory() == std::set<std::string, std::less<>>{"CheckNodeCondition"});
   r.RemovePredicate("CheckNodeCondition");
   r.RemovePredicate("nobody knows this");
@@ -335,7 +335,7 @@ TEST_CASE("Registry: mandatory predicates, removal, providers") {
   r.RemovePredicateKeyEverywhere("HostName");
   CHECK(!r.providers().at("DefaultProvider").predicates.contains("HostName"));
   CHECK(!r.providers().at("ClusterAutoscalerProvider").predicates.contains("HostName"));
-  REQUIRE(r.AddPredicate("Mine", predicates::HostName, true).ok());
+  REQUIRE(r.AddPredicate("Mine", nodename::HostName, {}, true).ok());
   CHECK(r.mandatory().contains("Mine"));
 }
 
@@ -401,7 +401,7 @@ TEST_CASE("map and reduce written per node") {
     return absl::OkStatus();
   };
   auto broken = [](const api::Pod&, const NodeInfo&) -> absl::StatusOr<int64_t> { return util::Internal("no scale"); };
-  Registry r = Registry::FrozenCopy();
+  Registry r = FrozenRegistry();
   auto add = [&](const char* name, PriorityFunction f, int64_t weight) {
     REQUIRE(r.AddPriority(
                  name, [f](const PluginFactoryArgs&) { return f; }, weight)
@@ -413,7 +413,7 @@ TEST_CASE("map and reduce written per node") {
   FactoryArgs args = w.Args();
   args.registry = &r;
   DecisionTrace trace;
-  CHECK(Outcome(CreateFromKeys({}, {"Long", "Short"}, args).value()->Schedule(PodOf("p"), &trace)) == "a");
+  CHECK(Outcome(CreateFromKeys({}, {"Long", "Short"}, args).value()->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "a");
   CHECK(trace.totals == std::vector<int64_t>{2 + 27, 4 + 24, 6 + 21});
   CHECK(Outcome(CreateFromKeys({}, {"Long"}, args).value()->Schedule(PodOf("p"))) == "ccc");
   CHECK(Outcome(CreateFromKeys({}, {"Broken", "Long"}, args).value()->Schedule(PodOf("p"))) ==

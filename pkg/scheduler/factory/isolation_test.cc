@@ -44,7 +44,7 @@ std::string Run(uint64_t seed) {
     for (int k = r.Below(4); k > 0; --k) world.Change();
     auto pod = world.Pending();
     DecisionTrace trace;
-    Decision d = (*made)->Schedule(pod, &trace);
+    Decision d = (*made)->Schedule(pod, DecisionMode::kReference, &trace);
     absl::StrAppend(&out, "\n", pod->meta.name, ": ", d.host.string(), d.error);
     for (int64_t total : trace.totals) absl::StrAppend(&out, " ", total);
     if (!d.host.empty()) world.Assume(pod, d.host.string());

@@ -6,13 +6,13 @@
 #include <set>
 
 #include "pkg/api/labels.h"
-#include "pkg/scheduler/algorithm/algorithm.h"
-#include "pkg/scheduler/cache/resource.h"
+#include "pkg/api/resource_names.h"
 
 namespace berth::scheduler {
 
 std::vector<std::string> ValidatePolicy(const Policy& policy) {
-  constexpr int64_t kMaxWeight = std::numeric_limits<int64_t>::max() / kMaxPriority;
+  constexpr int64_t kMaxScore = 10;  // Policies are of the releases that score from 0 to 10
+  constexpr int64_t kMaxWeight = std::numeric_limits<int64_t>::max() / kMaxScore;
   std::vector<std::string> problems;
   if (policy.priorities) {
     for (const PriorityPolicy& p : *policy.priorities) {
@@ -33,7 +33,7 @@ std::vector<std::string> ValidatePolicy(const Policy& policy) {
     for (const ExtenderManagedResource& r : e.managed_resources) {
       std::vector<std::string> name_problems = api::QualifiedNameProblems(r.name);
       problems.insert(problems.end(), name_problems.begin(), name_problems.end());
-      if (name_problems.empty() && !IsExtendedResourceName(r.name)) {
+      if (name_problems.empty() && !api::IsExtendedResourceName(r.name)) {
         problems.push_back(absl::StrCat(r.name, " is an invalid extended resource name"));
       }
       if (!managed.insert(r.name).second) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "pkg/api/types.h"
-#include "pkg/scheduler/core/nominated_pods.h"
+#include "pkg/scheduler/cache/nominated_pods.h"
 
 namespace berth::scheduler {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pkg/scheduler/cache/cache.h"
-#include "pkg/scheduler/core/nominated_pods.h"
+#include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/reference/cluster.h"
 #include "pkg/scheduler/reference/random_cluster.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"

@@ -10,7 +10,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/cache/cache.h"
-#include "pkg/scheduler/core/nominated_pods.h"
+#include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
@@ -165,7 +165,7 @@ inline std::string Judgement(World& world, const std::string& predicate, const a
 inline std::vector<int64_t> Scored(World& world, const std::string& priority, const api::PodPtr& pod) {
   auto scheduler = world.FromPolicy(Cat("{'predicates':[],'priorities':[{'name':'", priority, "','weight':1}]}"));
   DecisionTrace trace;
-  Decision d = scheduler->Schedule(pod, &trace);
+  Decision d = scheduler->Schedule(pod, DecisionMode::kReference, &trace);
   INFO(d.error);
   REQUIRE(trace.priorities.size() == 1);
   return trace.priorities[0].scores;

@@ -111,7 +111,7 @@ std::string TryPod(std::vector<Contender>& contenders, Lockstep& world, const ap
     INFO("pod " << pod->meta.Key() << " by " << c.name);
     Decision want = c.reference->Schedule(world.model, *pod);
     DecisionTrace trace;
-    scheduler::Decision traced = c.traced->Schedule(pod, &trace);
+    scheduler::Decision traced = c.traced->Schedule(pod, DecisionMode::kReference, &trace);
     scheduler::Decision plain = c.plain->Schedule(pod);
     for (const scheduler::Decision* got : {&traced, &plain}) {
       CHECK(got->host.string() == want.host);

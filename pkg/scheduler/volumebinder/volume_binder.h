@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "pkg/api/types.h"
-#include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/cache/gates.h"
 
 namespace berth::scheduler {
 

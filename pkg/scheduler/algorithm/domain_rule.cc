@@ -1,0 +1,41 @@
+#include "pkg/scheduler/algorithm/domain_rule.h"
+
+namespace berth::scheduler {
+
+void DomainRule::SumsOf(Row row, std::span<DomainSum> sums) const {
+  for (DomainSum& s : sums) s = {};
+  for (const DomainTerm& t : terms_) {
+    DomainSum& sum = sums[t.channel];
+    if (t.label != nullptr && t.label->Domain(row) == LabelColumn::kNoDomain) {
+      sum.complete = false;
+      continue;
+    }
+    const uint32_t domain = t.totals->DomainOf(row);
+    if (domain != LabelColumn::kNoDomain) AddTo(&sum, channels_[t.channel], t, t.totals->In(domain));
+  }
+}
+
+Verdict DomainCheck::Check(Row row) {
+  Refresh();
+  if (terms_.empty() && channels_.empty()) return Verdict::kFits;
+  thread_local std::vector<DomainSum> sums;
+  sums.resize(channels_.size());
+  SumsOf(row, sums);
+  return Admits(sums) ? Verdict::kFits : Verdict::kFails;
+}
+
+absl::Status DomainScoring::Map(std::span<const Row> rows, std::span<int64_t> scores) {
+  Refresh();
+  std::vector<DomainSum> sums(rows.size() * channels_.size());
+  std::vector<uint32_t> domains;
+  domains.reserve(rows.size() * keys_.size());
+  const std::vector<uint32_t> nodes(rows.size(), 1);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    SumsOf(rows[i], {sums.data() + i * channels_.size(), channels_.size()});
+    for (const LabelColumn* key : keys_) domains.push_back(key->Domain(rows[i]));
+  }
+  Score({rows.size(), sums, domains, nodes}, scores);
+  return absl::OkStatus();
+}
+
+}  // namespace berth::scheduler

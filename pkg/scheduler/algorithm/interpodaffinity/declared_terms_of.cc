@@ -1,0 +1,31 @@
+#include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
+
+#include <map>
+
+namespace berth::scheduler::interpodaffinity {
+
+bool DeclaredTermsOf::Refresh(const api::PodTemplate& pod, Cache* cache) {
+  const DeclaredTerms& declared = cache->declared_terms();
+  if (version_ == declared.version()) return false;
+  version_ = declared.version();
+  candidates_.clear();
+  declared.Candidates(pod.labels, &candidates_);
+  std::map<Symbol, TermSum> by_key;
+  for (uint32_t i : candidates_) {
+    const DeclaredTerms::Term& t = declared.terms()[i];
+    // A term without a topology key is its own pod's mistake (bug B-17, fixed).
+    if (!(anti_ ? t.declares_anti : t.declares_scoring) || t.column == nullptr || !t.Matches(pod)) continue;
+    by_key[t.term.topology_key].terms.push_back(i);
+  }
+  std::vector<std::shared_ptr<const TermTotals>> found;
+  for (auto& [key, sum] : by_key) {
+    sum.anti = anti_;
+    sum.required_weight = required_weight_;
+    found.push_back(cache->SumOf(sum));
+  }
+  if (found == sums_) return false;
+  sums_ = std::move(found);
+  return true;
+}
+
+}  // namespace berth::scheduler::interpodaffinity

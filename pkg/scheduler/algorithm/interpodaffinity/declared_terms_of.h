@@ -1,0 +1,29 @@
+// The affinity terms that placed pods declare and that are about one pod.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "pkg/scheduler/cache/cache.h"
+
+namespace berth::scheduler::interpodaffinity {
+
+class DeclaredTermsOf {
+ public:
+  // `anti`: the required anti-affinity terms. Otherwise all terms that are scored, with `required_weight` for a required
+  // affinity term.
+  DeclaredTermsOf(bool anti, int64_t required_weight) : anti_(anti), required_weight_(required_weight) {}
+
+  // Looks again which terms match a pod of the template; returns true when they are others than before.
+  bool Refresh(const api::PodTemplate& pod, Cache* cache);
+  // The sums over the terms, one for each topology key.
+  const std::vector<std::shared_ptr<const TermTotals>>& sums() const { return sums_; }
+
+ private:
+  bool anti_;
+  int64_t required_weight_;
+  uint64_t version_ = ~uint64_t{0};  // of the declared terms
+  std::vector<uint32_t> candidates_;
+  std::vector<std::shared_ptr<const TermTotals>> sums_;
+};
+
+}  // namespace berth::scheduler::interpodaffinity

@@ -1,0 +1,97 @@
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
+#include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::interpodaffinity {
+namespace {
+
+// A bad selector is noticed when there is a pod to compare with.
+bool AnyPodOnANode(const Cache& cache) {
+  bool any = false;
+  cache.listed().ForEach([&](Row row) { any |= !cache.row(row).pods.empty(); });
+  return any;
+}
+
+// One channel: the weights of all terms that a node's domains have a part in.
+class InterPodAffinityScoring final : public DomainScoring {
+ public:
+  InterPodAffinityScoring(const PodContext& ctx, Cache* cache, int hard_weight, int64_t max_score)
+      : ctx_(ctx), cache_(cache), max_score_(max_score), theirs_(/*anti=*/false, hard_weight) {
+    channels_ = {DomainChannel::kSum};
+    const api::Affinity& a = ctx.pod.tmpl->affinity;
+    if (a.pod) {
+      for (const auto& t : a.pod->preferred) AddOwn(t, +1);
+    }
+    if (a.pod_anti) {
+      for (const auto& t : a.pod_anti->preferred) AddOwn(t, -1);
+    }
+    theirs_.Refresh(*ctx.pod.tmpl, cache);
+    ListTerms();
+  }
+
+  bool Refresh() override {
+    if (!theirs_.Refresh(*ctx_.pod.tmpl, cache_)) return false;
+    ListTerms();
+    return true;
+  }
+  bool usable() const override { return error_.empty(); }
+  bool OnePass() const override { return true; }
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    if (!error_.empty() && AnyPodOnANode(ctx_.cache)) return util::InvalidArgument(error_);
+    return DomainScoring::Map(rows, scores);
+  }
+  // 1.10 counts both the smallest and the largest sum from 0.
+  void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
+    int64_t min = 0, max = 0;
+    for (size_t i = 0; i < parts.size; ++i) {
+      if (parts.nodes[i] == 0) continue;
+      min = std::min(min, parts.sums[i].value);
+      max = std::max(max, parts.sums[i].value);
+    }
+    for (size_t i = 0; i < parts.size; ++i) {
+      scores[i] = 0;
+      if (max - min <= 0) continue;
+      const double share = static_cast<double>(parts.sums[i].value - min) / static_cast<double>(max - min);
+      scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
+    }
+  }
+
+ private:
+  void AddOwn(const api::WeightedPodAffinityTerm& t, int sign) {
+    if (!t.term.selector.ok()) {
+      if (error_.empty()) error_ = t.term.selector.error;  // of several the first is reported
+      return;
+    }
+    if (t.term.topology_key.empty()) return;
+    PodQuery query;
+    query.namespaces = t.term.namespaces;
+    query.any_of = {t.term.selector.selector};
+    query.topology_key = t.term.topology_key;
+    const int32_t weight = static_cast<int32_t>(static_cast<uint32_t>(t.weight) * static_cast<uint32_t>(sign));
+    if (weight != 0) own_.push_back({cache_->Count(query), nullptr, weight, 0});
+  }
+  void ListTerms() {
+    terms_ = own_;
+    for (const auto& sum : theirs_.sums()) terms_.push_back({sum, nullptr, 1, 0});
+  }
+
+  PodContext ctx_;
+  Cache* cache_;
+  int64_t max_score_;
+  std::vector<DomainTerm> own_;  // the pod's preferences, with the pods that they are about
+  DeclaredTermsOf theirs_;
+  std::string error_;
+};
+
+}  // namespace
+
+PriorityFunction InterPodAffinity(const PluginFactoryArgs& args) {
+  return [cache = args.cache, weight = args.hard_pod_affinity_symmetric_weight,
+          max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<InterPodAffinityScoring>(ctx, cache, weight, max);
+  };
+}
+
+}  // namespace berth::scheduler::interpodaffinity

@@ -1,0 +1,200 @@
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
+#include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+
+namespace berth::scheduler::interpodaffinity {
+namespace {
+
+const Symbol kHostnameLabel("kubernetes.io/hostname");
+
+// Channels: one or two for each required affinity term of the pod, then one for its required anti-affinity terms and one
+// for those of placed pods that the pod matches.
+class InterPodAffinityCheck final : public DomainCheck {
+ public:
+  InterPodAffinityCheck(const PodContext& ctx, Cache* cache) : ctx_(ctx), cache_(cache), existing_(/*anti=*/true, 0) {
+    if (const auto& a = ctx.pod.tmpl->affinity.pod) {
+      for (const auto& t : a->required) affinity_.push_back(Prepare(t));
+    }
+    if (const auto& a = ctx.pod.tmpl->affinity.pod_anti) {
+      for (const auto& t : a->required) anti_.push_back(Prepare(t));
+    }
+    existing_.Refresh(*ctx.pod.tmpl, cache);
+    ListTerms();
+  }
+
+  bool Refresh() override {
+    if (!existing_.Refresh(*ctx_.pod.tmpl, cache_)) return false;
+    ListTerms();
+    return true;
+  }
+  bool usable() const override {
+    auto good = [](const OwnTerm& t) { return t.usable; };
+    return std::all_of(affinity_.begin(), affinity_.end(), good) && std::all_of(anti_.begin(), anti_.end(), good);
+  }
+  bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == Answer::kFits; }
+
+  Verdict Check(Row row) override {
+    switch (AnswerFor(row)) {
+      case Answer::kFits:
+        return Verdict::kFits;
+      case Answer::kError:
+        return Verdict::kError;
+      default:
+        return Verdict::kFails;
+    }
+  }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    out->push_back(reasons::kPodAffinityNotMatch);
+    switch (AnswerFor(row)) {
+      case Answer::kExisting:
+        out->push_back(reasons::kExistingPodsAntiAffinityRulesNotMatch);
+        break;
+      case Answer::kAffinity:
+        out->push_back(reasons::kPodAffinityRulesNotMatch);
+        break;
+      default:
+        out->push_back(reasons::kPodAntiAffinityRulesNotMatch);
+        break;
+    }
+  }
+  std::string Error(Row row) override {
+    auto bad = std::find_if(affinity_.begin(), affinity_.end(), [](const OwnTerm& t) { return !t.usable; });
+    if (bad == affinity_.end()) return {};
+    const api::PodAffinityTerm& t = *bad->term;
+    return absl::StrCat(
+        "Cannot schedule pod ", ctx_.pod.meta.Key(), " onto node ", ctx_.cache.row(row).name.string(),
+        ", because of a required podAffinity term with topologyKey \"", t.topology_key.string(), "\", err: ",
+        t.selector.ok() ? std::string("empty topologyKey is not allowed except for PreferredDuringScheduling pod "
+                                      "anti-affinity")
+                        : t.selector.error);
+  }
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (ctx_.cache.declared_terms().anti_required() == 0 && affinity_.empty() && anti_.empty()) return;
+    FitCheck::Filter(candidates, errors);
+  }
+  FreedNeed NeedsFreed(Row) override {
+    Refresh();
+    FreedNeed need;
+    need.known = affinity_.empty() && anti_.empty() && existing_.sums().empty();
+    return need;
+  }
+
+ private:
+  enum class Answer { kFits, kExisting, kAffinity, kAnti, kError };
+  // One required term of the pod, with the live count of pods that match it.
+  struct OwnTerm {
+    const api::PodAffinityTerm* term = nullptr;
+    bool usable = false;
+    bool per_node = false;  // 1.10 looks for hostname terms on the node itself only (bug B-09, kept)
+    bool matches_self = false;
+    std::shared_ptr<const PodCount> count;
+    const LabelColumn* label = nullptr;
+    size_t channel = 0;         // of affinity terms: pods in the node's domain
+    size_t exists_channel = 0;  // of affinity terms per node: pods on the node, even when it lacks the label
+  };
+
+  OwnTerm Prepare(const api::PodAffinityTerm& t) const {
+    OwnTerm own;
+    own.term = &t;
+    own.usable = t.selector.ok() && !t.topology_key.empty();
+    if (!own.usable) return own;
+    own.per_node = t.topology_key == kHostnameLabel;
+    PodQuery query;
+    query.namespaces = t.namespaces;
+    query.any_of = {t.selector.selector};
+    if (own.per_node) {
+      query.sees_nominated = true;
+    } else {
+      query.topology_key = t.topology_key;
+    }
+    own.matches_self = query.Matches(*ctx_.pod.tmpl);
+    own.count = cache_->Count(query);
+    own.label = &cache_->Label(t.topology_key);
+    return own;
+  }
+
+  void ListTerms() {
+    terms_.clear();
+    channels_.clear();
+    if (!usable()) return;
+    auto add = [&](std::shared_ptr<const DomainTotals> totals, const LabelColumn* label) {
+      terms_.push_back({std::move(totals), label, 1, static_cast<uint16_t>(channels_.size() - 1)});
+    };
+    for (OwnTerm& t : affinity_) {
+      t.channel = channels_.size();
+      channels_.push_back(DomainChannel::kAny);
+      add(t.count, t.label);
+      if (!t.per_node) continue;
+      t.exists_channel = channels_.size();
+      channels_.push_back(DomainChannel::kAny);
+      add(t.count, nullptr);
+    }
+    anti_channel_ = channels_.size();
+    if (anti_.empty() && existing_.sums().empty()) return;
+    channels_.push_back(DomainChannel::kAny);
+    for (const OwnTerm& t : anti_) add(t.count, t.label);
+    channels_.push_back(DomainChannel::kAny);
+    for (const auto& sum : existing_.sums()) add(sum, nullptr);
+  }
+
+  Answer Why(std::span<const DomainSum> sums) const {
+    const bool with_anti = sums.size() > anti_channel_;
+    if (with_anti && sums[anti_channel_ + 1].value > 0) return Answer::kExisting;
+    for (const OwnTerm& t : affinity_) {
+      if (sums[t.channel].value > 0) continue;
+      // The first pods of a group may go anywhere: nobody matches yet, and they match themselves.
+      const bool exists = t.per_node ? sums[t.exists_channel].value > 0 : t.count->total() > 0;
+      if (exists || !t.matches_self) return Answer::kAffinity;
+    }
+    return with_anti && sums[anti_channel_].value > 0 ? Answer::kAnti : Answer::kFits;
+  }
+  Answer AnswerFor(Row row) {
+    Refresh();
+    if (!usable()) return UnusableAnswer(row);
+    if (channels_.empty()) return Answer::kFits;
+    thread_local std::vector<DomainSum> sums;
+    sums.resize(channels_.size());
+    SumsOf(row, sums);
+    return Why(sums);
+  }
+  // The terms are looked at in turn, so that an unusable one counts only when no other fails before it.
+  Answer UnusableAnswer(Row row) const {
+    for (const auto& sum : existing_.sums()) {
+      const uint32_t domain = sum->DomainOf(row);
+      if (domain != LabelColumn::kNoDomain && sum->In(domain) > 0) return Answer::kExisting;
+    }
+    for (const OwnTerm& t : affinity_) {
+      if (!t.usable) return Answer::kError;
+      if (InDomain(t, row)) continue;
+      const bool exists = t.per_node ? t.count->OnRow(row) > 0 : t.count->total() > 0;
+      if (exists || !t.matches_self) return Answer::kAffinity;
+    }
+    for (const OwnTerm& t : anti_) {
+      if (!t.usable || InDomain(t, row)) return Answer::kAnti;
+    }
+    return Answer::kFits;
+  }
+  static bool InDomain(const OwnTerm& t, Row row) {
+    const uint32_t domain = t.label->Domain(row);
+    if (domain == LabelColumn::kNoDomain) return false;
+    return t.per_node ? t.count->OnRow(row) > 0 : t.count->In(domain) > 0;
+  }
+
+  PodContext ctx_;
+  Cache* cache_;
+  std::vector<OwnTerm> affinity_, anti_;
+  DeclaredTermsOf existing_;
+  size_t anti_channel_ = 0;  // its own terms'; the next one is that of placed pods
+};
+
+}  // namespace
+
+FitPredicate MatchInterPodAffinity(const PluginFactoryArgs& args) {
+  return [cache = args.cache](const PodContext& ctx) { return std::make_unique<InterPodAffinityCheck>(ctx, cache); };
+}
+
+}  // namespace berth::scheduler::interpodaffinity

@@ -1,0 +1,61 @@
+#include "pkg/scheduler/algorithm/node_failures.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+namespace berth::scheduler {
+
+uint32_t NodeFailures::ListOf(const std::vector<FailureReason>& reasons) {
+  if (last_list_ < lists_.size() && *lists_[last_list_] == reasons) return last_list_;
+  auto [it, fresh] = list_index_.try_emplace(reasons, static_cast<uint32_t>(lists_.size()));
+  if (fresh) lists_.push_back(&it->first);
+  return last_list_ = it->second;
+}
+
+void NodeFailures::Index() const {
+  for (size_t i = index_.size(); i < nodes_.size(); ++i) index_.emplace(nodes_[i].first, static_cast<uint32_t>(i));
+}
+
+void NodeFailures::AddNew(Symbol node, const std::vector<FailureReason>& reasons) {
+  nodes_.emplace_back(node, ListOf(reasons));
+}
+
+void NodeFailures::Add(Symbol node, const std::vector<FailureReason>& reasons) {
+  Index();
+  auto it = index_.find(node);
+  if (it == index_.end()) return AddNew(node, reasons);
+  std::vector<FailureReason> all = *lists_[nodes_[it->second].second];
+  all.insert(all.end(), reasons.begin(), reasons.end());
+  nodes_[it->second].second = ListOf(all);
+}
+
+const std::vector<FailureReason>* NodeFailures::Find(Symbol node) const {
+  Index();
+  auto it = index_.find(node);
+  return it == index_.end() ? nullptr : lists_[nodes_[it->second].second];
+}
+
+std::vector<std::pair<std::string, int64_t>> NodeFailures::Histogram() const {
+  std::vector<int64_t> nodes_of_list(lists_.size(), 0);
+  for (const auto& [node, list] : nodes_) ++nodes_of_list[list];
+  absl::flat_hash_map<Symbol, int64_t> counts;
+  for (size_t i = 0; i < lists_.size(); ++i) {
+    for (const FailureReason& r : *lists_[i]) counts[r.text] += nodes_of_list[i];
+  }
+  std::vector<std::pair<std::string, int64_t>> out;
+  for (const auto& [text, n] : counts) {
+    if (n > 0) out.emplace_back(text.string(), n);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<std::string> NodeFailures::CountedReasons() const {
+  std::vector<std::string> out;
+  for (const auto& [text, n] : Histogram()) out.push_back(absl::StrCat(n, " ", text));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace berth::scheduler

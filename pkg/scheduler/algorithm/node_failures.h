@@ -1,0 +1,42 @@
+// The nodes that did not fit a pod, with the reasons of each.
+#pragma once
+#include <absl/container/flat_hash_map.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/scheduler/algorithm/algorithm.h"
+
+namespace berth::scheduler {
+
+// Which nodes failed and why. Lists of reasons that repeat are kept once.
+class NodeFailures {
+ public:
+  void Add(Symbol node, const std::vector<FailureReason>& reasons);     // appended when the node is already there
+  void AddNew(Symbol node, const std::vector<FailureReason>& reasons);  // the node is not there yet
+  void Reserve(size_t nodes) { nodes_.reserve(nodes); }
+  size_t size() const { return nodes_.size(); }
+  const std::vector<FailureReason>* Find(Symbol node) const;  // null: the node is not among the failed
+  template <typename F>
+  void ForEach(F f) const {
+    for (const auto& [node, list] : nodes_) f(node, *lists_[list]);
+  }
+  // How often each reason was given, by text.
+  std::vector<std::pair<std::string, int64_t>> Histogram() const;
+  // Returns one entry for each reason, "2 Insufficient cpu", sorted as texts.
+  std::vector<std::string> CountedReasons() const;
+
+ private:
+  uint32_t ListOf(const std::vector<FailureReason>& reasons);
+  void Index() const;
+  std::vector<std::pair<Symbol, uint32_t>> nodes_;  // and the number of the list
+  std::map<std::vector<FailureReason>, uint32_t> list_index_;
+  std::vector<const std::vector<FailureReason>*> lists_;  // keys of list_index_
+  uint32_t last_list_ = 0;                                // used last
+  mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // of the first nodes, as far as somebody asked
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,21 @@
+// Rules about node selectors and node affinity. Each function is the factory of one rule of Kubernetes 1.10; the rule is
+// in the .cc file that bears its name.
+#pragma once
+#include <vector>
+
+#include "pkg/scheduler/algorithm/algorithm.h"
+
+namespace berth::scheduler::nodeaffinity {
+
+// MatchNodeSelector: spec.nodeSelector and required node affinity match the node's labels. Terms are ORed; a term that
+// cannot be used ends the search with no match (B-11, kept).
+FitPredicate MatchNodeSelector(const PluginFactoryArgs&);
+
+// NodeAffinityPriority: preferred node affinity terms by weight.
+PriorityFunction NodeAffinity(const PluginFactoryArgs&);
+
+// Returns whether any of the terms matches the labels. A term that cannot be parsed ends the search without a match (bug
+// B-11, kept).
+bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels);
+
+}  // namespace berth::scheduler::nodeaffinity

@@ -1,0 +1,36 @@
+#include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+
+namespace berth::scheduler::nodelabel {
+namespace {
+
+class LabelPresenceCheck final : public FitCheck {
+ public:
+  LabelPresenceCheck(const Cache& cache, const std::vector<Symbol>& labels, bool presence)
+      : cache_(cache), labels_(labels), presence_(presence) {}
+
+  Verdict Check(Row row) override {
+    for (Symbol label : labels_) {
+      if (cache_.row(row).node->labels.Has(label) != presence_) return Verdict::kFails;
+    }
+    return Verdict::kFits;
+  }
+  FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeLabelPresenceViolated); }
+
+ private:
+  const Cache& cache_;
+  const std::vector<Symbol>& labels_;
+  bool presence_;
+};
+
+}  // namespace
+
+FitPredicate NodeLabelPresence(std::vector<Symbol> labels, bool presence) {
+  auto shared = std::make_shared<const std::vector<Symbol>>(std::move(labels));
+  return [shared, presence](const PodContext& ctx) {
+    return std::make_unique<LabelPresenceCheck>(ctx.cache, *shared, presence);
+  };
+}
+
+}  // namespace berth::scheduler::nodelabel

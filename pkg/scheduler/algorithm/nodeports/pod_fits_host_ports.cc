@@ -1,0 +1,42 @@
+#include "pkg/scheduler/algorithm/nodeports/nodeports.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+
+namespace berth::scheduler::nodeports {
+namespace {
+
+class HostPortsCheck final : public FitCheck {
+ public:
+  bool FitsAlways() const override { return wanted_.empty(); }
+  HostPortsCheck(const Cache& cache, const std::vector<HostPort>& wanted) : cache_(cache), wanted_(wanted) {}
+
+  Verdict Check(Row row) override {
+    const HostPorts& used = cache_.row(row).ports;
+    if (!used.empty()) {
+      for (const HostPort& p : wanted_) {
+        if (used.Conflicts(p)) return Verdict::kFails;
+      }
+    }
+    return Verdict::kFits;
+  }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kPodNotFitsHostPorts); }
+  FreedNeed NeedsFreed(Row) override {
+    FreedNeed need;
+    need.known = wanted_.empty();
+    return need;
+  }
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
+  }
+
+ private:
+  const Cache& cache_;
+  const std::vector<HostPort>& wanted_;
+};
+
+}  // namespace
+
+FitPredicate PodFitsHostPorts(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<HostPortsCheck>(ctx.cache, ctx.info.host_ports); };
+}
+
+}  // namespace berth::scheduler::nodeports

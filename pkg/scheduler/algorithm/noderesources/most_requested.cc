@@ -1,0 +1,20 @@
+#include "pkg/scheduler/algorithm/noderesources/noderesources.h"
+#include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
+
+namespace berth::scheduler::noderesources {
+namespace {
+
+int64_t UsedScore(int64_t requested, int64_t capacity) {
+  if (capacity == 0 || requested > capacity) return 0;
+  return TenTimesShare(requested, capacity);
+}
+
+}  // namespace
+
+PriorityFunction MostRequested(const PluginFactoryArgs&) {
+  return MakeAllocationPriority([](const Allocation& a) {
+    return (UsedScore(a.cpu_requested, a.cpu_capacity) + UsedScore(a.memory_requested, a.memory_capacity)) / 2;
+  });
+}
+
+}  // namespace berth::scheduler::noderesources

@@ -1,0 +1,106 @@
+#include "pkg/api/resource_names.h"
+#include "pkg/scheduler/algorithm/noderesources/noderesources.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+
+namespace berth::scheduler::noderesources {
+namespace {
+
+const Symbol kPods("pods"), kCpu("cpu"), kMemory("memory"), kGpu("alpha.kubernetes.io/nvidia-gpu"),
+    kEphemeral("ephemeral-storage");
+
+bool Lacks(int64_t allocatable, int64_t wanted, int64_t used) {
+  return allocatable < SaturatingAdd(wanted, used);
+}
+
+class ResourcesCheck final : public FitCheck {
+ public:
+  ResourcesCheck(const PodContext& ctx, const std::set<Symbol>& ignored) : cache_(ctx.cache), want_(ctx.info.request) {
+    asks_nothing_ = want_.milli_cpu == 0 && want_.memory == 0 && want_.nvidia_gpu == 0 &&
+                    want_.ephemeral_storage == 0 && want_.scalars.empty();
+    for (const auto& s : want_.scalars) {
+      if (!(ignored.contains(s.first) && api::IsExtendedResourceName(s.first.str()))) scalars_.push_back(s);
+    }
+  }
+
+  Verdict Check(Row row) override { return Fits(cache_.columns(), row) ? Verdict::kFits : Verdict::kFails; }
+
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    const Columns& c = cache_.columns();
+    if (c.pod_count[row] + 1 > c.alloc_pods[row]) out->push_back(reasons::Insufficient(kPods));
+    if (asks_nothing_) return;
+    if (Lacks(c.alloc_cpu[row], want_.milli_cpu, c.used_cpu[row])) out->push_back(reasons::Insufficient(kCpu));
+    if (Lacks(c.alloc_memory[row], want_.memory, c.used_memory[row])) out->push_back(reasons::Insufficient(kMemory));
+    if (Lacks(c.alloc_gpu[row], want_.nvidia_gpu, c.used_gpu[row])) out->push_back(reasons::Insufficient(kGpu));
+    if (Lacks(c.alloc_ephemeral[row], want_.ephemeral_storage, c.used_ephemeral[row])) {
+      out->push_back(reasons::Insufficient(kEphemeral));
+    }
+    for (const auto& [name, amount] : scalars_) {
+      if (LacksScalar(row, name, amount)) out->push_back(reasons::Insufficient(name));
+    }
+  }
+
+  FreedNeed NeedsFreed(Row row) override {
+    FreedNeed need;
+    need.known = scalars_.empty() && !cache_.row(row).saturated;
+    const Columns& c = cache_.columns();
+    need.pods = c.pod_count[row] + 1 - c.alloc_pods[row];
+    if (asks_nothing_) return need;
+    bool cut = false;
+    auto lacking = [&](int64_t wanted, int64_t used, int64_t allocatable) {
+      return SaturatingSub(SaturatingAdd(wanted, used, &cut), allocatable, &cut);
+    };
+    need.milli_cpu = lacking(want_.milli_cpu, c.used_cpu[row], c.alloc_cpu[row]);
+    need.memory = lacking(want_.memory, c.used_memory[row], c.alloc_memory[row]);
+    need.nvidia_gpu = lacking(want_.nvidia_gpu, c.used_gpu[row], c.alloc_gpu[row]);
+    need.ephemeral_storage = lacking(want_.ephemeral_storage, c.used_ephemeral[row], c.alloc_ephemeral[row]);
+    need.known = need.known && !cut;
+    return need;
+  }
+
+  void Filter(RowSet* candidates, RowSet*) override {
+    const Columns& c = cache_.columns();
+    candidates->ForEach([&](Row row) {
+      if (!Fits(c, row)) candidates->Erase(row);
+    });
+  }
+
+  void KeepFitting(std::vector<Row>* rows) override {
+    const Columns& c = cache_.columns();
+    std::erase_if(*rows, [&](Row row) { return !Fits(c, row); });
+  }
+
+ private:
+  bool Fits(const Columns& c, Row row) const {
+    if (c.pod_count[row] + 1 > c.alloc_pods[row]) return false;
+    if (asks_nothing_) return true;
+    if (Lacks(c.alloc_cpu[row], want_.milli_cpu, c.used_cpu[row]) ||
+        Lacks(c.alloc_memory[row], want_.memory, c.used_memory[row]) ||
+        Lacks(c.alloc_gpu[row], want_.nvidia_gpu, c.used_gpu[row]) ||
+        Lacks(c.alloc_ephemeral[row], want_.ephemeral_storage, c.used_ephemeral[row])) {
+      return false;
+    }
+    for (const auto& [name, amount] : scalars_) {
+      if (LacksScalar(row, name, amount)) return false;
+    }
+    return true;
+  }
+  bool LacksScalar(Row row, Symbol name, int64_t amount) const {
+    const NodeRow& r = cache_.row(row);
+    return Lacks(r.allocatable.Scalar(name), amount, r.requested.Scalar(name));
+  }
+
+  const Cache& cache_;
+  const Resource& want_;
+  bool asks_nothing_;
+  std::vector<std::pair<Symbol, int64_t>> scalars_;  // those that are not left to an extender
+};
+
+}  // namespace
+
+FitPredicate PodFitsResources(const PluginFactoryArgs& args) {
+  return [ignored = args.ignored_extended_resources](const PodContext& ctx) {
+    return std::make_unique<ResourcesCheck>(ctx, ignored);
+  };
+}
+
+}  // namespace berth::scheduler::noderesources

@@ -1,0 +1,48 @@
+// What the resource priorities have in common: the pod's and the node's non-zero requests against what is allocatable.
+#pragma once
+#include "pkg/scheduler/algorithm/algorithm.h"
+
+namespace berth::scheduler::noderesources {
+
+struct Allocation {
+  int64_t cpu_requested, cpu_capacity;        // milliCPU
+  int64_t memory_requested, memory_capacity;  // bytes
+};
+
+// A priority that is a function of the Allocation alone. ScoreFn: int64_t(const Allocation&).
+template <typename ScoreFn>
+class AllocationScoring final : public Scoring {
+ public:
+  AllocationScoring(const PodContext& ctx, ScoreFn score) : ctx_(ctx), score_(score) {}
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    const Columns& c = ctx_.cache.columns();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      Row r = rows[i];
+      scores[i] = score_(Allocation{SaturatingAdd(ctx_.info.nonzero_milli_cpu, c.nonzero_cpu[r]), c.alloc_cpu[r],
+                                    SaturatingAdd(ctx_.info.nonzero_memory, c.nonzero_memory[r]), c.alloc_memory[r]});
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  PodContext ctx_;
+  ScoreFn score_;
+};
+
+template <typename ScoreFn>
+PriorityFunction MakeAllocationPriority(ScoreFn score) {
+  return [score](const PodContext& ctx) { return std::make_unique<AllocationScoring<ScoreFn>>(ctx, score); };
+}
+
+// part * 10 / whole toward zero, the product wrapping at 64 bits, as Go's does; whole is not 0.
+inline int64_t TenTimesShare(int64_t part, int64_t whole) {
+  // Below 2^49 a quotient of at most 10 that is no integer is at least 2^-49 away from one, and a double of that size
+  // is off by at most 2^-50: the faster division of doubles comes to the same.
+  constexpr uint64_t kExact = uint64_t{1} << 49;
+  if (static_cast<uint64_t>(whole) < kExact && static_cast<uint64_t>(part) <= static_cast<uint64_t>(whole)) [[likely]] {
+    return static_cast<int64_t>(static_cast<double>(part * 10) / static_cast<double>(whole));
+  }
+  return static_cast<int64_t>(static_cast<uint64_t>(part) * 10u) / whole;
+}
+
+}  // namespace berth::scheduler::noderesources

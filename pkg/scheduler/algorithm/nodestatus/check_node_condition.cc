@@ -1,0 +1,42 @@
+#include "pkg/scheduler/algorithm/nodestatus/nodestatus.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+
+namespace berth::scheduler::nodestatus {
+namespace {
+
+const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
+    kNetworkUnavailable("NetworkUnavailable");
+
+class NodeConditionCheck final : public FitCheck {
+ public:
+  explicit NodeConditionCheck(const Cache& cache) : cache_(cache) {}
+
+  Verdict Check(Row row) override {
+    return (cache_.columns().flags[row] & kRowConditionBad) != 0 ? Verdict::kFails : Verdict::kFits;
+  }
+  FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    const api::Node& node = *cache_.row(row).node;
+    for (const api::NodeCondition& c : node.conditions) {
+      if (c.type == kReady && c.status != kTrue) {
+        out->push_back(reasons::kNodeNotReady);
+      } else if (c.type == kOutOfDisk && c.status != kFalse) {
+        out->push_back(reasons::kNodeOutOfDisk);
+      } else if (c.type == kNetworkUnavailable && c.status != kFalse) {
+        out->push_back(reasons::kNodeNetworkUnavailable);
+      }
+    }
+    if (node.unschedulable) out->push_back(reasons::kNodeUnschedulable);
+  }
+
+ private:
+  const Cache& cache_;
+};
+
+}  // namespace
+
+FitPredicate CheckNodeCondition(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<NodeConditionCheck>(ctx.cache); };
+}
+
+}  // namespace berth::scheduler::nodestatus

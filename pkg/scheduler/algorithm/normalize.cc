@@ -1,0 +1,13 @@
+#include "pkg/scheduler/algorithm/normalize.h"
+
+#include <algorithm>
+
+namespace berth::scheduler {
+
+void NormalizeReduce(std::span<int64_t> scores, bool reverse, int64_t max_score) {
+  int64_t largest = 0;
+  for (int64_t s : scores) largest = std::max(largest, s);
+  for (int64_t& s : scores) s = NormalizedScore(s, largest, reverse, max_score);
+}
+
+}  // namespace berth::scheduler

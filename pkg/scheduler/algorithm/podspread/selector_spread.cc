@@ -1,0 +1,89 @@
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/podspread/podspread.h"
+
+namespace berth::scheduler::podspread {
+namespace {
+
+constexpr double kZoneWeighting = 2.0 / 3.0;
+
+// One channel: the pods on the node that some service or controller of the pod selects. Zones are told apart, because
+// the score counts the pods on all feasible nodes of a zone.
+class SpreadScoring final : public DomainScoring {
+ public:
+  SpreadScoring(const PodContext& ctx, Cache* cache, int64_t max_score)
+      : ctx_(ctx), cache_(cache), max_score_(max_score) {
+    channels_ = {DomainChannel::kSum};
+    Refresh();
+  }
+
+  bool Refresh() override {
+    const api::PodTemplate& pod = *ctx_.pod.tmpl;
+    const uint64_t version = ctx_.cache.listers().SelectorsVersion(pod.ns);
+    if (known_ && version == version_) return false;
+    version_ = version;
+    PodQuery query;
+    query.namespaces = {pod.ns};
+    query.any_of = ctx_.cache.listers().SelectorsOf(pod);
+    query.skip_terminating = true;
+    std::shared_ptr<const PodCount> count;
+    if (!query.any_of.empty()) count = cache_->Count(query);
+    const bool changed = !known_ || count != count_;
+    known_ = true;
+    count_ = std::move(count);
+    terms_.clear();
+    keys_.clear();
+    if (count_ == nullptr) return changed;
+    terms_.push_back({count_, nullptr, 1, 0});
+    keys_.push_back(&cache_->Label(Cache::ZoneKey()));
+    return changed;
+  }
+
+  void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
+    if (count_ == nullptr) return std::fill(scores.begin(), scores.end(), max_score_);
+    thread_local absl::flat_hash_map<uint32_t, int64_t> in_zone;
+    in_zone.clear();
+    int64_t max_count = 0, max_in_zone = 0;
+    for (size_t i = 0; i < parts.size; ++i) {
+      if (parts.nodes[i] == 0) continue;
+      const int64_t count = parts.sums[i].value;
+      max_count = std::max(max_count, count);
+      if (count != 0 && parts.domains[i] != LabelColumn::kNoDomain) in_zone[parts.domains[i]] += count * parts.nodes[i];
+    }
+    for (const auto& [zone, n] : in_zone) max_in_zone = std::max(max_in_zone, n);
+    for (size_t i = 0; i < parts.size; ++i) {
+      double score = Share(parts.sums[i].value, max_count);
+      if (parts.domains[i] != LabelColumn::kNoDomain) {
+        auto zone = in_zone.find(parts.domains[i]);
+        const double zone_share = Share(zone == in_zone.end() ? 0 : zone->second, max_in_zone);
+        score = (score * (1.0 - kZoneWeighting)) + (kZoneWeighting * zone_share);
+      }
+      scores[i] = static_cast<int64_t>(score);
+    }
+  }
+
+ private:
+  double Share(int64_t count, int64_t max) const {
+    const double all = static_cast<double>(max_score_);
+    return max == 0 ? all : all * (static_cast<double>(max - count) / static_cast<double>(max));
+  }
+
+  PodContext ctx_;
+  Cache* cache_;
+  int64_t max_score_;
+  bool known_ = false;
+  uint64_t version_ = 0;                   // of the selectors in the pod's namespace
+  std::shared_ptr<const PodCount> count_;  // null when no service or controller selects the pod
+};
+
+}  // namespace
+
+PriorityFunction SelectorSpread(const PluginFactoryArgs& args) {
+  return [cache = args.cache, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<SpreadScoring>(ctx, cache, max);
+  };
+}
+
+}  // namespace berth::scheduler::podspread

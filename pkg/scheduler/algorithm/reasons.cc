@@ -1,0 +1,48 @@
+#include "pkg/scheduler/algorithm/reasons.h"
+
+#include <absl/container/flat_hash_map.h>
+
+namespace berth::scheduler::reasons {
+namespace {
+
+FailureReason Resolvable(std::string_view text) {
+  return {Symbol(text), false};
+}
+FailureReason Unresolvable(std::string_view text) {
+  return {Symbol(text), true};
+}
+
+}  // namespace
+
+const FailureReason kDiskConflict = Resolvable("node(s) had no available disk");
+const FailureReason kVolumeZoneConflict = Unresolvable("node(s) had no available volume zone");
+const FailureReason kNodeSelectorNotMatch = Unresolvable("node(s) didn't match node selector");
+const FailureReason kPodAffinityNotMatch = Resolvable("node(s) didn't match pod affinity/anti-affinity");
+const FailureReason kPodAffinityRulesNotMatch = Resolvable("node(s) didn't match pod affinity rules");
+const FailureReason kPodAntiAffinityRulesNotMatch = Resolvable("node(s) didn't match pod anti-affinity rules");
+const FailureReason kExistingPodsAntiAffinityRulesNotMatch =
+    Resolvable("node(s) didn't satisfy existing pods anti-affinity rules");
+const FailureReason kTaintsTolerationsNotMatch = Unresolvable("node(s) had taints that the pod didn't tolerate");
+const FailureReason kPodNotMatchHostName = Unresolvable("node(s) didn't match the requested hostname");
+const FailureReason kPodNotFitsHostPorts = Resolvable("node(s) didn't have free ports for the requested pod ports");
+const FailureReason kNodeLabelPresenceViolated = Unresolvable("node(s) didn't have the requested labels");
+const FailureReason kServiceAffinityViolated = Resolvable("node(s) didn't match service affinity");
+const FailureReason kMaxVolumeCountExceeded = Resolvable("node(s) exceed max volume count");
+const FailureReason kNodeUnderMemoryPressure = Resolvable("node(s) had memory pressure");
+const FailureReason kNodeUnderDiskPressure = Resolvable("node(s) had disk pressure");
+const FailureReason kNodeOutOfDisk = Resolvable("node(s) were out of disk space");
+const FailureReason kNodeNotReady = Unresolvable("node(s) were not ready");
+const FailureReason kNodeNetworkUnavailable = Unresolvable("node(s) had unavailable network");
+const FailureReason kNodeUnschedulable = Unresolvable("node(s) were unschedulable");
+const FailureReason kNodeUnknownCondition = Unresolvable("node(s) had unknown conditions");
+const FailureReason kVolumeNodeConflict = Unresolvable("node(s) had volume node affinity conflict");
+const FailureReason kVolumeBindConflict = Unresolvable("node(s) didn't find available persistent volumes to bind");
+
+FailureReason Insufficient(Symbol resource) {
+  thread_local absl::flat_hash_map<Symbol, FailureReason> known;
+  auto [it, fresh] = known.try_emplace(resource);
+  if (fresh) it->second = Resolvable("Insufficient " + resource.string());
+  return it->second;
+}
+
+}  // namespace berth::scheduler::reasons

@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/normalize.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+
+namespace berth::scheduler::tainttoleration {
+namespace {
+
+const Symbol kPreferNoSchedule("PreferNoSchedule");
+
+class TaintTolerationScoring final : public Scoring {
+ public:
+  TaintTolerationScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {
+    for (const api::Toleration& t : ctx.pod.tmpl->tolerations) {
+      if (t.effect.empty() || t.effect == kPreferNoSchedule) tolerations_.push_back(&t);
+    }
+  }
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      scores[i] = 0;
+      if ((ctx_.cache.columns().flags[rows[i]] & kRowSoftTaints) == 0) continue;
+      for (const api::Taint& taint : ctx_.cache.row(rows[i]).node->taints) {
+        if (taint.effect != kPreferNoSchedule) continue;
+        scores[i] += std::none_of(tolerations_.begin(), tolerations_.end(),
+                                  [&](const api::Toleration* t) { return Tolerates(*t, taint); });
+      }
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Reduce(std::span<const Row>, std::span<int64_t> scores) override {
+    NormalizeReduce(scores, true, max_score_);
+    return absl::OkStatus();
+  }
+
+ private:
+  PodContext ctx_;
+  int64_t max_score_;
+  std::vector<const api::Toleration*> tolerations_;
+};
+
+}  // namespace
+
+PriorityFunction TaintToleration(const PluginFactoryArgs& args) {
+  return [max = args.max_score](const PodContext& ctx) { return std::make_unique<TaintTolerationScoring>(ctx, max); };
+}
+
+}  // namespace berth::scheduler::tainttoleration

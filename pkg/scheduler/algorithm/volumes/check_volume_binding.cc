@@ -1,0 +1,79 @@
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/volumebinder/claim_matcher.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::volumes {
+namespace {
+
+class VolumeBindingCheck final : public FitCheck {
+ public:
+  bool FitsAlways() const override { return claims().error.empty() && matcher_.FitsAnywhere(); }
+  bool MayError() const override { return !claims().error.empty() || !matcher_.NeverFails(); }
+  VolumeBindingCheck(const PodContext& ctx, const VolumeBinder* binder)
+      : cache_(ctx.cache), matcher_(binder, binder->ClaimsOf(ctx.pod)) {}
+
+  Verdict Check(Row row) override {
+    Answer a = Ask(row);
+    if (!a.error.empty()) return Verdict::kError;
+    return a.bound_ok && a.unbound_ok ? Verdict::kFits : Verdict::kFails;
+  }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    Answer a = Ask(row);
+    if (!a.bound_ok) out->push_back(reasons::kVolumeNodeConflict);
+    if (!a.unbound_ok) out->push_back(reasons::kVolumeBindConflict);
+  }
+  std::string Error(Row row) override { return Ask(row).error; }
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
+  }
+
+ private:
+  struct Answer {
+    bool bound_ok = true, unbound_ok = true;
+    std::string error;
+  };
+  const VolumeBinder::PodClaims& claims() const { return matcher_.claims(); }
+  Answer Ask(Row row) const {
+    Answer a;
+    a.error = claims().error;
+    if (!a.error.empty()) return a;
+    const api::Labels& labels = cache_.row(row).node->labels;
+    auto bound = matcher_.BoundFit(labels);
+    if (!bound.ok()) {
+      a.error = util::Message(bound.status());
+      return a;
+    }
+    a.bound_ok = *bound;
+    auto match = matcher_.CanMatch(labels);
+    if (!match.ok()) {
+      a.error = util::Message(match.status());
+    } else {
+      a.unbound_ok = *match;
+    }
+    return a;
+  }
+
+  const Cache& cache_;
+  ClaimMatcher matcher_;
+};
+
+class NoVolumeBindingCheck final : public FitCheck {
+ public:
+  bool FitsAlways() const override { return true; }
+  Verdict Check(Row) override { return Verdict::kFits; }
+  void Explain(Row, std::vector<FailureReason>*) override {}
+  void Filter(RowSet*, RowSet*) override {}
+};
+
+}  // namespace
+
+FitPredicate CheckVolumeBinding(const PluginFactoryArgs& args) {
+  const VolumeBinder* binder = args.gates.volume_scheduling ? args.volume_binder : nullptr;
+  return [binder](const PodContext& ctx) -> std::unique_ptr<FitCheck> {
+    if (binder == nullptr) return std::make_unique<NoVolumeBindingCheck>();
+    return std::make_unique<VolumeBindingCheck>(ctx, binder);
+  };
+}
+
+}  // namespace berth::scheduler::volumes

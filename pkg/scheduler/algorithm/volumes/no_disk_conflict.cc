@@ -1,0 +1,74 @@
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+
+namespace berth::scheduler::volumes {
+namespace {
+
+using Kind = api::Volume::Kind;
+
+bool Conflict(const api::Volume& a, const api::Volume& b) {
+  if (a.kind != b.kind) return false;
+  bool both_read_only = a.read_only && b.read_only;
+  switch (a.kind) {
+    case Kind::kGcePd:
+      return a.id == b.id && !both_read_only;
+    case Kind::kAwsEbs:
+      return a.id == b.id;
+    case Kind::kIscsi:
+      return a.id == b.id && !both_read_only;  // the iqn alone (B-08, kept)
+    case Kind::kRbd:
+      return a.pool == b.pool && a.id == b.id && !both_read_only &&
+             std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {
+               return std::find(b.monitors.begin(), b.monitors.end(), m) != b.monitors.end();
+             });
+    case Kind::kAzureDisk:
+    case Kind::kClaim:
+    case Kind::kCinder:
+    case Kind::kEphemeral:
+      return false;
+  }
+  return false;
+}
+
+class DiskConflictCheck final : public FitCheck {
+ public:
+  bool FitsAlways() const override { return disks_.empty(); }
+  DiskConflictCheck(const Cache& cache, const api::PodTemplate& t) : cache_(cache) {
+    for (const api::Volume& v : t.volumes) {
+      if (v.kind != Kind::kClaim && v.kind != Kind::kAzureDisk) disks_.push_back(&v);
+    }
+  }
+
+  Verdict Check(Row row) override {
+    if (disks_.empty() || cache_.columns().volumes[row] == 0) return Verdict::kFits;
+    for (const PlacedPod& p : cache_.row(row).pods) {
+      for (const api::Volume& theirs : p.pod->tmpl->volumes) {
+        for (const api::Volume* ours : disks_) {
+          if (Conflict(*ours, theirs)) return Verdict::kFails;
+        }
+      }
+    }
+    return Verdict::kFits;
+  }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kDiskConflict); }
+  void Filter(RowSet* candidates, RowSet*) override {
+    if (FitsAlways()) return;
+    candidates->ForEach([&](Row row) {
+      if (cache_.columns().volumes[row] != 0 && Check(row) != Verdict::kFits) candidates->Erase(row);
+    });
+  }
+
+ private:
+  const Cache& cache_;
+  std::vector<const api::Volume*> disks_;
+};
+
+}  // namespace
+
+FitPredicate NoDiskConflict(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<DiskConflictCheck>(ctx.cache, *ctx.pod.tmpl); };
+}
+
+}  // namespace berth::scheduler::volumes

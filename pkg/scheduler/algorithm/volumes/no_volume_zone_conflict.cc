@@ -1,0 +1,120 @@
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::volumes {
+namespace {
+
+const Symbol kZoneLabel("failure-domain.beta.kubernetes.io/zone"),
+    kRegionLabel("failure-domain.beta.kubernetes.io/region");
+
+// The zones of a volume's label, "a__b" being two; nothing when one of them is empty.
+std::optional<std::vector<Symbol>> ZoneSet(std::string_view value) {
+  std::vector<Symbol> zones;
+  for (absl::string_view part : absl::StrSplit(util::ToAbsl(value), "__")) {
+    part = absl::StripAsciiWhitespace(part);
+    if (part.empty()) return std::nullopt;
+    zones.emplace_back(util::FromAbsl(part));
+  }
+  return zones;
+}
+
+class VolumeZoneCheck final : public FitCheck {
+ public:
+  bool MayError() const override {
+    return std::any_of(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });
+  }
+  bool FitsAlways() const override { return demands_.empty(); }
+  VolumeZoneCheck(const PodContext& ctx, bool volume_scheduling) : cache_(ctx.cache) {
+    const api::PodTemplate& t = *ctx.pod.tmpl;
+    for (const api::Volume& v : t.volumes) {
+      if (v.kind == api::Volume::Kind::kClaim) Add(t.ns, v.id, volume_scheduling);
+    }
+    if (demands_.empty()) return;
+    zones_ = &cache_.Label(kZoneLabel);
+    regions_ = &cache_.Label(kRegionLabel);
+  }
+
+  Verdict Check(Row row) override {
+    if (demands_.empty()) return Verdict::kFits;
+    const Symbol zone = (*zones_)[row], region = (*regions_)[row];
+    if (zone == Cache::kNoValue && region == Cache::kNoValue) return Verdict::kFits;
+    for (const Demand& d : demands_) {
+      if (!d.error.empty()) return Verdict::kError;
+      const Symbol value = d.label == kZoneLabel ? zone : region;
+      if (std::find(d.zones.begin(), d.zones.end(), value) == d.zones.end()) return Verdict::kFails;
+    }
+    return Verdict::kFits;
+  }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
+  std::string Error(Row) override {
+    auto it = std::find_if(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });
+    return it == demands_.end() ? std::string() : it->error;
+  }
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (!demands_.empty()) FitCheck::Filter(candidates, errors);
+  }
+
+ private:
+  // In the order of the pod's volumes: a conflict before an error hides the error.
+  struct Demand {
+    Symbol label;
+    std::vector<Symbol> zones;
+    std::string error;
+  };
+
+  void Fail(std::string text) { demands_.push_back({Symbol(), {}, std::move(text)}); }
+
+  void Add(Symbol ns, const std::string& claim_name, bool volume_scheduling) {
+    if (claim_name.empty()) return Fail("PersistentVolumeClaim had no name");
+    auto claim = cache_.listers().claims.Get(ns, claim_name);
+    if (claim == nullptr) return Fail(absl::StrCat("persistentvolumeclaim \"", claim_name, "\" not found"));
+    if (claim->volume_name.empty()) {
+      // The class comes from the spec alone; the beta annotation is not looked at here.
+      if (volume_scheduling && !claim->storage_class_name.value_or("").empty()) {
+        auto storage_class = cache_.listers().storage_classes.Get(Symbol(), *claim->storage_class_name);
+        if (storage_class != nullptr) {
+          if (!storage_class->binding_mode) {
+            return Fail(
+                absl::StrCat("VolumeBindingMode not set for StorageClass \"", *claim->storage_class_name, "\""));
+          }
+          if (*storage_class->binding_mode == "WaitForFirstConsumer") return;
+        }
+      }
+      return Fail(absl::StrCat("PersistentVolumeClaim is not bound: \"", claim_name, "\""));
+    }
+    auto volume = cache_.listers().volumes.Get(Symbol(), claim->volume_name);
+    if (volume == nullptr) return Fail(absl::StrCat("persistentvolume \"", claim->volume_name, "\" not found"));
+    for (const auto& [key, value] : volume->labels) {
+      if (key != kZoneLabel && key != kRegionLabel) continue;
+      if (auto zones = ZoneSet(value.str())) {
+        demands_.push_back({key, *zones, {}});
+      } else {
+        LOG(WARNING) << "Persistent volume \"" << volume->meta.name << "\": label " << key.str() << "=\"" << value.str()
+                     << "\" has an empty zone and is ignored";
+      }
+    }
+  }
+
+  const Cache& cache_;
+  const Cache::LabelColumn *zones_ = nullptr, *regions_ = nullptr;  // when there are demands
+  std::vector<Demand> demands_;
+};
+
+}  // namespace
+
+FitPredicate NoVolumeZoneConflict(const PluginFactoryArgs& args) {
+  return [scheduling = args.gates.volume_scheduling](const PodContext& ctx) {
+    return std::make_unique<VolumeZoneCheck>(ctx, scheduling);
+  };
+}
+
+}  // namespace berth::scheduler::volumes

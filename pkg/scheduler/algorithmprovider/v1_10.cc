@@ -1,0 +1,150 @@
+#include "pkg/scheduler/algorithmprovider/v1_10.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <glog/logging.h>
+
+#include "pkg/scheduler/algorithm/avoidpods/avoidpods.h"
+#include "pkg/scheduler/algorithm/general/general.h"
+#include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
+#include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/nodename/nodename.h"
+#include "pkg/scheduler/algorithm/nodeports/nodeports.h"
+#include "pkg/scheduler/algorithm/noderesources/noderesources.h"
+#include "pkg/scheduler/algorithm/nodestatus/nodestatus.h"
+#include "pkg/scheduler/algorithm/podspread/podspread.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::algorithmprovider {
+namespace {
+
+std::set<std::string> DefaultPredicates() {
+  return {"NoVolumeZoneConflict",  "MaxEBSVolumeCount",  "MaxGCEPDVolumeCount",    "MaxAzureDiskVolumeCount",
+          "MatchInterPodAffinity", "NoDiskConflict",     "GeneralPredicates",      "CheckNodeMemoryPressure",
+          "CheckNodeDiskPressure", "CheckNodeCondition", "PodToleratesNodeTaints", "CheckVolumeBinding"};
+}
+
+std::set<std::string> DefaultPriorities() {
+  return {"SelectorSpreadPriority",     "InterPodAffinityPriority",    "LeastRequestedPriority",
+          "BalancedResourceAllocation", "NodePreferAvoidPodsPriority", "NodeAffinityPriority",
+          "TaintTolerationPriority"};
+}
+
+void RegisterAlgorithms(Registry* r) {
+  auto predicate = [&](std::string_view name, FitPredicateFactory factory, Traits traits, bool mandatory = false) {
+    CHECK_EQ(util::Message(r->AddPredicate(name, std::move(factory), traits, mandatory)), "");
+  };
+  auto priority = [&](std::string_view name, PriorityFunctionFactory factory, Traits traits, int64_t weight = 1) {
+    CHECK_EQ(util::Message(r->AddPriority(name, std::move(factory), weight, traits)), "");
+  };
+  constexpr Traits kNodeObject = PredicateTraits(kPodNothing, ClusterPart::kNode);
+  constexpr Traits kPorts = PredicateTraits(kPodHostPorts, ClusterPart::kNodePods);
+  constexpr Traits kVolumeRule = PredicateTraits(kPodNamespace | kPodVolumes, ClusterPart::kVolumes);
+  constexpr Traits kAllocation = PriorityTraits(kPodRequests, ClusterPart::kNodePods, Normalisation::kNone);
+  constexpr Traits kSpreading =
+      PriorityTraits(kPodNamespace | kPodLabels, ClusterPart::kDomains, Normalisation::kDomains);
+
+  predicate("CheckNodeCondition", nodestatus::CheckNodeCondition, kNodeObject, /*mandatory=*/true);
+  CHECK_EQ(util::Message(r->AddCompositePredicate(
+               "GeneralPredicates", general::GeneralPredicates,
+               {"PodFitsResources", "HostName", "PodFitsHostPorts", "MatchNodeSelector"})),
+           "");
+  // HostName reads spec.nodeName, which only pods that the incremental scheduler leaves to the reference have.
+  predicate("HostName", nodename::HostName, kNodeObject);
+  predicate("PodFitsHostPorts", nodeports::PodFitsHostPorts, kPorts);
+  predicate("PodFitsPorts", nodeports::PodFitsHostPorts, kPorts);  // the name of 1.0
+  predicate("MatchNodeSelector", nodeaffinity::MatchNodeSelector, PredicateTraits(kPodNodeSelector, ClusterPart::kNode));
+  predicate("PodFitsResources", noderesources::PodFitsResources, PredicateTraits(kPodRequests, ClusterPart::kNodePods));
+  predicate("NoDiskConflict", volumes::NoDiskConflict, kVolumeRule);
+  predicate("PodToleratesNodeTaints", tainttoleration::PodToleratesNodeTaints,
+            PredicateTraits(kPodTolerations, ClusterPart::kNode));
+  using volumes::CloudDisk;
+  predicate(
+      "MaxEBSVolumeCount", [](const PluginFactoryArgs& a) { return volumes::MaxPdVolumeCount(CloudDisk::kEbs, a); },
+      kVolumeRule);
+  predicate(
+      "MaxGCEPDVolumeCount", [](const PluginFactoryArgs& a) { return volumes::MaxPdVolumeCount(CloudDisk::kGcePd, a); },
+      kVolumeRule);
+  predicate(
+      "MaxAzureDiskVolumeCount",
+      [](const PluginFactoryArgs& a) { return volumes::MaxPdVolumeCount(CloudDisk::kAzure, a); }, kVolumeRule);
+  predicate("CheckVolumeBinding", volumes::CheckVolumeBinding, kVolumeRule);
+  predicate("NoVolumeZoneConflict", volumes::NoVolumeZoneConflict, kVolumeRule);
+  predicate("CheckNodeMemoryPressure", nodestatus::CheckNodeMemoryPressure,
+            PredicateTraits(kPodQos, ClusterPart::kNode));
+  predicate("CheckNodeDiskPressure", nodestatus::CheckNodeDiskPressure, kNodeObject);
+  predicate("MatchInterPodAffinity", interpodaffinity::MatchInterPodAffinity,
+            PredicateTraits(kPodNamespace | kPodLabels | kPodAffinity, ClusterPart::kDomains));
+
+  priority("SelectorSpreadPriority", podspread::SelectorSpread, kSpreading);
+  priority("ServiceSpreadingPriority", podspread::SelectorSpread, kSpreading);  // the name of 1.0
+  priority("InterPodAffinityPriority", interpodaffinity::InterPodAffinity,
+           PriorityTraits(kPodNamespace | kPodLabels | kPodAffinity, ClusterPart::kDomains, Normalisation::kDomains));
+  priority("LeastRequestedPriority", noderesources::LeastRequested, kAllocation);
+  priority("MostRequestedPriority", noderesources::MostRequested, kAllocation);
+  priority("BalancedResourceAllocation", noderesources::BalancedResourceAllocation, kAllocation);
+  priority("NodePreferAvoidPodsPriority", avoidpods::NodePreferAvoidPods,
+           PriorityTraits(kPodController, ClusterPart::kNode, Normalisation::kNone), 10000);
+  priority("NodeAffinityPriority", nodeaffinity::NodeAffinity,
+           PriorityTraits(kPodNodeSelector, ClusterPart::kNode, Normalisation::kMaximum));
+  priority("TaintTolerationPriority", tainttoleration::TaintToleration,
+           PriorityTraits(kPodTolerations, ClusterPart::kNode, Normalisation::kMaximumReversed));
+  priority("ImageLocalityPriority", imagelocality::ImageLocality,
+           PriorityTraits(kPodImages, ClusterPart::kNode, Normalisation::kNone));
+  priority("EqualPriority", general::Equal, PriorityTraits(kPodNothing, ClusterPart::kNode, Normalisation::kNone));
+
+  std::set<std::string> autoscaler = DefaultPriorities();
+  autoscaler.erase("LeastRequestedPriority");
+  autoscaler.insert("MostRequestedPriority");
+  CHECK_EQ(util::Message(r->AddProvider(kDefaultProvider, {DefaultPredicates(), DefaultPriorities()})), "");
+  CHECK_EQ(util::Message(r->AddProvider(kClusterAutoscalerProvider, {DefaultPredicates(), autoscaler})), "");
+}
+
+// "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable."
+std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRejection*) {
+  return absl::StrCat("0/", nodes, " nodes are available: ", absl::StrJoin(failures.CountedReasons(), ", "), ".");
+}
+
+constexpr std::string_view kOrdering[] = {
+    "CheckNodeCondition",      "CheckNodeUnschedulable",
+    "GeneralPredicates",       "HostName",
+    "PodFitsHostPorts",        "MatchNodeSelector",
+    "PodFitsResources",        "NoDiskConflict",
+    "PodToleratesNodeTaints",  "PodToleratesNodeNoExecuteTaints",
+    "CheckNodeLabelPresence",  "CheckServiceAffinity",
+    "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
+    "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
+    "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
+    "CheckNodeDiskPressure",   "MatchInterPodAffinity"};
+
+}  // namespace
+
+const Release& V1_10() {
+  static const Release kRelease = {
+      .name = "1.10",
+      .max_score = 10,
+      .register_algorithms = RegisterAlgorithms,
+      .predicate_ordering = kOrdering,
+      .describe_template = DescribeTemplate,
+      .fit_error_text = FitErrorText,
+      .checks_claims_first = true,
+  };
+  return kRelease;
+}
+
+void ApplyTaintNodesByCondition(Registry* r) {
+  r->RemovePredicate("CheckNodeCondition");
+  r->RemovePredicateKeyEverywhere("CheckNodeCondition");
+  r->MakeMandatory("PodToleratesNodeTaints");
+  r->InsertPredicateKeyEverywhere("PodToleratesNodeTaints");
+}
+
+void ApplyResourceLimitsPriorityFunction(Registry* r) {
+  CHECK_EQ(util::Message(r->AddPriority("ResourceLimitsPriority", noderesources::ResourceLimits, 1,
+                                        PriorityTraits(kPodLimits, ClusterPart::kNode, Normalisation::kNone))), "");
+}
+
+}  // namespace berth::scheduler::algorithmprovider

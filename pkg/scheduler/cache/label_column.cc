@@ -1,0 +1,43 @@
+#include "pkg/scheduler/cache/label_column.h"
+
+#include <algorithm>
+
+namespace berth::scheduler {
+
+Symbol LabelColumn::no_value() {
+  static const Symbol kNoValue("\x01no value");
+  return kNoValue;
+}
+
+const std::vector<Row>& LabelColumn::RowsWith(Symbol value) const {
+  static const std::vector<Row> kNone;
+  const uint32_t domain = DomainOf(value);
+  return domain == kNoDomain ? kNone : rows_[domain];
+}
+
+void LabelColumn::Set(Row r, Symbol value) {
+  const uint32_t before = domains_[r];
+  if (before == kNoDomain ? value == no_value() : values_[before] == value) return;
+  if (before != kNoDomain) {
+    std::erase(rows_[before], r);
+    if (rows_[before].empty()) {
+      by_value_.erase(values_[before]);
+      free_.push_back(before);
+    }
+  }
+  domains_[r] = kNoDomain;
+  if (value == no_value()) return;
+  auto [it, fresh] = by_value_.try_emplace(value, static_cast<uint32_t>(values_.size()));
+  if (fresh && !free_.empty()) {
+    it->second = free_.back();
+    free_.pop_back();
+    values_[it->second] = value;
+  } else if (fresh) {
+    values_.push_back(value);
+    rows_.emplace_back();
+  }
+  domains_[r] = it->second;
+  rows_[it->second].push_back(r);
+}
+
+}  // namespace berth::scheduler

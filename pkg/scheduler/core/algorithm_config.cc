@@ -1,0 +1,22 @@
+#include "pkg/scheduler/core/algorithm_config.h"
+
+namespace berth::scheduler {
+namespace {
+
+void Collect(const ConfiguredPredicate& p, std::vector<std::string>* names) {
+  for (const ConfiguredPredicate& part : p.parts) Collect(part, names);
+  if (p.parts.empty() && !p.traits.incremental()) names->push_back(p.name);
+}
+
+}  // namespace
+
+std::vector<std::string> AlgorithmConfig::NotIncremental() const {
+  std::vector<std::string> names;
+  for (const ConfiguredPredicate& p : predicates) Collect(p, &names);
+  for (const ConfiguredPriority& p : priorities) {
+    if (!p.traits.incremental()) names.push_back(p.name);
+  }
+  return names;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,553 @@
+#include "pkg/scheduler/core/incremental/domain_overlay.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "pkg/scheduler/algorithm/normalize.h"
+
+namespace berth::scheduler {
+namespace {
+
+// A label with more values, or with nearly as many as there are nodes, makes special rows instead of groups.
+constexpr size_t kMostValuesOfGroups = 1024;
+
+bool IsDense(const LabelColumn& column, size_t nodes) {
+  return column.distinct() <= kMostValuesOfGroups && 3 * column.distinct() <= 2 * nodes;
+}
+
+}  // namespace
+
+DomainOverlay::Scratch& DomainOverlay::scratch() {
+  thread_local Scratch scratch;
+  return scratch;
+}
+
+DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, const api::PodPtr& pod)
+    : cache_(cache), pod_(pod), ctx_{*pod_, *cache->Info(pod->tmpl), *cache}, max_score_(rules.max_score) {
+  for (const ConfiguredPredicate* p : rules.domain_predicates) {
+    std::unique_ptr<FitCheck> check = p->predicate(ctx_);
+    auto* domain = dynamic_cast<DomainCheck*>(check.get());
+    if (domain == nullptr) {
+      usable_ = usable_ && check->FitsAlways();
+      continue;
+    }
+    check.release();
+    checks_.emplace_back(domain);
+  }
+  for (const ConfiguredPriority* p : rules.domain_priorities) {
+    std::unique_ptr<Scoring> scoring = p->function(ctx_);
+    auto* domain = dynamic_cast<DomainScoring*>(scoring.get());
+    usable_ = usable_ && domain != nullptr;
+    if (domain == nullptr) continue;
+    scoring.release();
+    scorings_.push_back({std::unique_ptr<DomainScoring>(domain), p->weight});
+  }
+}
+
+bool DomainOverlay::Prepare() {
+  if (!usable_) return false;
+  bool changed = !found_;
+  for (auto& check : checks_) changed |= check->Refresh();
+  for (auto& s : scorings_) changed |= s.scoring->Refresh();
+  if (changed || names_version_ != cache_->names_version()) FindKeys();
+  auto usable = [](const Placed& p) { return p.rule->usable(); };
+  return std::all_of(placed_checks_.begin(), placed_checks_.end(), usable) &&
+         std::all_of(placed_scorings_.begin(), placed_scorings_.end(), usable);
+}
+
+// ---- terms and keys -----------------------------------------------------------------------------
+
+size_t DomainOverlay::KeyOf(const LabelColumn* column, bool presence_only) {
+  for (size_t k = 0; k < keys_.size(); ++k) {
+    if (keys_[k].column == column && (presence_only || !keys_[k].presence_only)) return k;
+  }
+  keys_.push_back({column, presence_only});
+  return keys_.size() - 1;
+}
+
+void DomainOverlay::Sort(const DomainTerm& term, size_t channel) {
+  const LabelColumn* column = term.totals->column();
+  if (column != nullptr && IsDense(*column, cache_->node_count())) {
+    dense_.push_back({&term, channel, KeyOf(column, false), 0});
+    return;
+  }
+  auto slot = std::find(slots_.begin(), slots_.end(), channel);
+  const size_t place = static_cast<size_t>(slot - slots_.begin());
+  if (slot == slots_.end()) slots_.push_back(channel);
+  sparse_.push_back({&term, channel, term.label == nullptr ? kNoKey : KeyOf(term.label, true), place});
+  if (column != nullptr && std::find(sparse_columns_.begin(), sparse_columns_.end(), column) == sparse_columns_.end()) {
+    sparse_columns_.push_back(column);
+  }
+}
+
+// Dense terms come first, so that a label that makes groups anyway also says which nodes have it.
+void DomainOverlay::FindKeys() {
+  found_ = true;
+  names_version_ = cache_->names_version();
+  epoch_ = ~uint64_t{0};
+  const std::vector<GroupKey> before = keys_;
+  placed_checks_.clear();
+  placed_scorings_.clear();
+  channels_.clear();
+  keys_.clear();
+  scoring_keys_.clear();
+  dense_.clear();
+  sparse_.clear();
+  slots_.clear();
+  sparse_columns_.clear();
+  auto place = [&](DomainRule* rule, std::vector<Placed>* list) {
+    list->push_back({rule, channels_.size()});
+    channels_.insert(channels_.end(), rule->channels().begin(), rule->channels().end());
+  };
+  for (auto& c : checks_) place(c.get(), &placed_checks_);
+  for (auto& s : scorings_) place(s.scoring.get(), &placed_scorings_);
+  // Scores that tell domains apart need groups for them, however many there are.
+  for (auto& s : scorings_) {
+    std::vector<size_t>& keys = scoring_keys_.emplace_back();
+    for (const LabelColumn* column : s.scoring->keys()) keys.push_back(KeyOf(column, false));
+  }
+  for (const auto* list : {&placed_checks_, &placed_scorings_}) {
+    for (const Placed& p : *list) {
+      for (const DomainTerm& t : p.rule->terms()) Sort(t, p.first_channel + t.channel);
+    }
+  }
+  signatures_.Reset(slots_.size());
+}
+
+void DomainOverlay::SetClass(std::shared_ptr<EquivalenceClass> rows) {
+  if (rows_ == rows) return;
+  rows_ = std::move(rows);
+  epoch_ = ~uint64_t{0};
+}
+
+// ---- special rows -------------------------------------------------------------------------------
+
+// The number that a use was counted for; the caller releases it.
+int32_t DomainOverlay::SignatureOf(Row row) {
+  std::vector<int64_t>& values = scratch().signature;
+  values.assign(slots_.size(), 0);
+  for (const Term& t : sparse_) {
+    if (t.term->label != nullptr && t.term->label->Domain(row) == LabelColumn::kNoDomain) continue;
+    const uint32_t domain = t.term->totals->DomainOf(row);
+    if (domain == LabelColumn::kNoDomain) continue;
+    DomainSum sum{values[t.slot]};
+    DomainRule::AddTo(&sum, channels_[t.channel], *t.term, t.term->totals->In(domain));
+    values[t.slot] = sum.value;
+  }
+  return signatures_.Use(values);
+}
+
+// Calls f for the rows that may have a signature other than zero, term by term instead of row by row.
+void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int64_t>)> f) {
+  auto& added = scratch().added;
+  added.clear();
+  for (const Term& t : sparse_) {
+    auto add = [&](Row row, int64_t number) {
+      if (t.term->label != nullptr && t.term->label->Domain(row) == LabelColumn::kNoDomain) return;
+      std::vector<int64_t>& values = added.try_emplace(row, slots_.size()).first->second;
+      DomainSum sum{values[t.slot]};
+      DomainRule::AddTo(&sum, channels_[t.channel], *t.term, number);
+      values[t.slot] = sum.value;
+    };
+    const LabelColumn* column = t.term->totals->column();
+    for (const auto& [domain, number] : t.term->totals->numbers()) {
+      if (column == nullptr) {
+        add(domain, number);
+      } else {
+        for (Row row : column->Rows(domain)) add(row, number);
+      }
+    }
+  }
+  for (const auto& [row, values] : added) f(row, values);
+}
+
+void DomainOverlay::Drop(Row row) {
+  auto it = specials_.find(row);
+  if (it == specials_.end()) return;
+  const Special& s = it->second;
+  const uint32_t rank = cache_->NameRank(row);
+  auto shadow = shadows_.Find({s.group, s.score});
+  shadow->second.Erase(rank);
+  if (shadow->second.size() == 0) shadows_.Drop(shadow);
+  --specials_in_group_[static_cast<size_t>(s.group)];
+  auto overlay = overlays_.Find({s.group, s.signature});
+  overlay->second.buckets.Erase(s.score, rank);
+  if (--overlay->second.size == 0) overlays_.Drop(overlay);
+  signatures_.Release(s.signature);
+  specials_.erase(it);
+}
+
+// Takes over one use of the signature.
+void DomainOverlay::Update(Row row, int32_t signature) {
+  const EquivalenceClass::RowState& state = rows_->state(row);
+  if (auto known = specials_.find(row); known != specials_.end()) {
+    const Special& k = known->second;
+    if (k.group == state.group && k.score == state.score && k.signature == signature) {
+      signatures_.Release(signature);
+      return;
+    }
+    Drop(row);
+  }
+  if (state.group < 0 || signature == 0) {
+    signatures_.Release(signature);
+    return;
+  }
+  const uint32_t rank = cache_->NameRank(row);
+  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  shadows_.Get({state.group, state.score}, [&] { return RankSet(limit); }).Insert(rank);
+  if (specials_in_group_.size() <= static_cast<size_t>(state.group)) {
+    specials_in_group_.resize(rows_->groups().size(), 0);
+  }
+  ++specials_in_group_[static_cast<size_t>(state.group)];
+  Overlay& overlay = overlays_.Get({state.group, signature}, [&] { return Overlay{ScoreBuckets(limit)}; });
+  overlay.buckets.Insert(state.score, rank);
+  ++overlay.size;
+  specials_.emplace(row, Special{state.group, state.score, signature});
+}
+
+void DomainOverlay::Evaluate(Row row) {
+  Update(row, SignatureOf(row));
+}
+
+// A change on one row may have changed the numbers of every domain that the row is in.
+void DomainOverlay::EvaluateDomains(Row row) {
+  Evaluate(row);
+  for (const LabelColumn* column : sparse_columns_) {
+    const uint32_t domain = column->Domain(row);
+    if (domain == LabelColumn::kNoDomain) continue;
+    for (Row other : column->Rows(domain)) {
+      if (other != row) Evaluate(other);
+    }
+  }
+}
+
+void DomainOverlay::Rebuild() {
+  epoch_ = rows_->epoch();
+  seen_ = cache_->generation();
+  specials_.clear();
+  shadows_.Clear();
+  overlays_.Clear();
+  signatures_.Reset(slots_.size());
+  specials_in_group_.assign(rows_->groups().size(), 0);
+  AddUpSparse([&](Row row, std::span<const int64_t> values) { Update(row, signatures_.Use(values)); });
+}
+
+void DomainOverlay::Refresh() {
+  rows_->Refresh();
+  if (epoch_ != rows_->epoch()) return Rebuild();
+  if (sparse_columns_.empty()) return RefreshOwnRows();
+  bool rebuild = false;
+  const bool known = cache_->ChangesSince(seen_, [&](Row row, bool node_changed) {
+    rebuild = rebuild || node_changed;
+    if (!rebuild) EvaluateDomains(row);
+  });
+  if (!known || rebuild) return Rebuild();
+  seen_ = cache_->generation();
+}
+
+// Where every sparse term is about the pods on the row itself, rows that had none and have none do not matter.
+void DomainOverlay::RefreshOwnRows() {
+  const uint64_t changes = cache_->generation() - seen_;
+  if (changes == 0) return;
+  if (sparse_.empty()) {
+    seen_ = cache_->generation();
+    return;
+  }
+  size_t counted = 0;
+  for (const Term& t : sparse_) counted += t.term->totals->numbers().size();
+  if (changes > specials_.size() + counted) {
+    std::vector<Row>& rows = scratch().rows;
+    rows.clear();
+    for (const auto& [row, special] : specials_) rows.push_back(row);
+    for (Row row : rows) Evaluate(row);
+    for (const Term& t : sparse_) {
+      for (const auto& [row, n] : t.term->totals->numbers()) Evaluate(row);
+    }
+    seen_ = cache_->generation();
+    return;
+  }
+  const bool known = cache_->ChangesSince(seen_, [&](Row row, bool) {
+    bool matters = specials_.contains(row);
+    for (size_t i = 0; !matters && i < sparse_.size(); ++i) matters = sparse_[i].term->totals->In(row) != 0;
+    if (matters) Evaluate(row);
+  });
+  if (!known) return Rebuild();
+  seen_ = cache_->generation();
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+void DomainOverlay::BeginParts() {
+  Scratch& s = scratch();
+  s.parts.clear();
+  s.sums.clear();
+  s.group_sums.resize(channels_.size());
+}
+
+// What the dense terms add up to for a group, and for which channels it lacks a label.
+void DomainOverlay::SumsOfGroup(const StaticNodeIndex::Group& g) {
+  std::vector<DomainSum>& sums = scratch().group_sums;
+  std::fill(sums.begin(), sums.end(), DomainSum{});
+  for (const Term& t : dense_) {
+    const uint32_t domain = g.domains[t.key];
+    if (domain != LabelColumn::kNoDomain) {
+      DomainRule::AddTo(&sums[t.channel], channels_[t.channel], *t.term, t.term->totals->In(domain));
+    } else if (t.term->label != nullptr) {
+      sums[t.channel].complete = false;
+    }
+  }
+  for (const Term& t : sparse_) {
+    if (t.key != kNoKey && g.domains[t.key] == LabelColumn::kNoDomain) sums[t.channel].complete = false;
+  }
+}
+
+// Adds a part of the group whose sums stand in group_sums, unless a predicate does not admit it.
+bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* overlay, uint32_t nodes) {
+  Scratch& s = scratch();
+  const size_t first = s.sums.size();
+  s.sums.insert(s.sums.end(), s.group_sums.begin(), s.group_sums.end());
+  if (signature != 0) {
+    const std::span<const int64_t> values = signatures_.values(signature);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      DomainSum& sum = s.sums[first + slots_[i]];
+      if (channels_[slots_[i]] == DomainChannel::kSum) {
+        sum.value += values[i];
+      } else if (values[i] > 0) {
+        sum.value = 1;
+      }
+    }
+  }
+  for (size_t i = 0; i < checks_.size(); ++i) {
+    const size_t width = checks_[i]->channels().size();
+    if (width == 0) continue;
+    if (checks_[i]->Admits({s.sums.data() + first + placed_checks_[i].first_channel, width})) continue;
+    s.sums.resize(first);
+    return false;
+  }
+  s.parts.push_back({group, overlay, nodes});
+  return true;
+}
+
+void DomainOverlay::ListParts() {
+  BeginParts();
+  const std::vector<EquivalenceClass::Group>& groups = rows_->groups();
+  specials_in_group_.resize(groups.size(), 0);
+  auto overlay = overlays_.begin();
+  for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
+    const EquivalenceClass::Group& g = groups[static_cast<size_t>(i)];
+    if (g.size == 0) continue;
+    SumsOfGroup(rows_->nodes().groups()[static_cast<size_t>(i)]);
+    const uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)];
+    if (plain > 0) AddPart(i, 0, nullptr, plain);
+    while (overlay != overlays_.end() && overlay->first.first < i) ++overlay;
+    for (; overlay != overlays_.end() && overlay->first.first == i; ++overlay) {
+      AddPart(i, overlay->first.second, &overlay->second, overlay->second.size);
+    }
+  }
+}
+
+// Scores the parts and returns how many rows fit.
+uint64_t DomainOverlay::ScoreParts() {
+  Scratch& s = scratch();
+  const std::vector<Normalised>& normalised = rows_->nodes().normalised();
+  const std::vector<StaticNodeIndex::Group>& groups = rows_->nodes().groups();
+  auto raw = [&](const Part& p, size_t i) { return groups[static_cast<size_t>(p.group)].raw[i]; };
+  s.max_raw.assign(normalised.size(), 0);
+  uint64_t feasible = 0;
+  for (const Part& p : s.parts) {
+    if (p.nodes == 0) continue;
+    feasible += p.nodes;
+    for (size_t i = 0; i < normalised.size(); ++i) s.max_raw[i] = std::max(s.max_raw[i], raw(p, i));
+  }
+  // A single feasible node is not scored.
+  if (feasible <= 1) return feasible;
+  for (Part& p : s.parts) {
+    p.total = 0;
+    for (size_t i = 0; i < normalised.size(); ++i) {
+      p.total += normalised[i].weight * NormalizedScore(raw(p, i), s.max_raw[i], normalised[i].reversed, max_score_);
+    }
+  }
+  s.nodes.clear();
+  for (const Part& p : s.parts) s.nodes.push_back(p.nodes);
+  s.scores.resize(s.parts.size());
+  const size_t all = channels_.size();
+  for (size_t r = 0; r < scorings_.size(); ++r) {
+    const size_t width = scorings_[r].scoring->channels().size(), first = placed_scorings_[r].first_channel;
+    std::span<const DomainSum> sums = s.sums;
+    if (width != all) {
+      s.rule_sums.clear();
+      for (size_t p = 0; p < s.parts.size(); ++p) {
+        const auto from = s.sums.begin() + static_cast<ptrdiff_t>(p * all + first);
+        s.rule_sums.insert(s.rule_sums.end(), from, from + static_cast<ptrdiff_t>(width));
+      }
+      sums = s.rule_sums;
+    }
+    s.domains.clear();
+    for (const Part& p : s.parts) {
+      for (size_t key : scoring_keys_[r]) s.domains.push_back(groups[static_cast<size_t>(p.group)].domains[key]);
+    }
+    scorings_[r].scoring->Score({s.parts.size(), sums, s.domains, s.nodes}, s.scores);
+    for (size_t p = 0; p < s.parts.size(); ++p) s.parts[p].total += scorings_[r].weight * s.scores[p];
+  }
+  return feasible;
+}
+
+// ---- deciding -----------------------------------------------------------------------------------
+
+DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
+  Refresh();
+  if (!rows_->usable()) return {};
+  ListParts();
+  if (on_filtered_ != nullptr) (*on_filtered_)();
+  const uint64_t feasible = ScoreParts();
+  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0};
+  return Choose(feasible, last_node_index);
+}
+
+// Finds the best total and the sets of rows that reach it, and takes the next of them in the round.
+DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_node_index) {
+  Scratch& s = scratch();
+  int64_t best = std::numeric_limits<int64_t>::min();
+  s.in.clear();
+  s.out.clear();
+  uint64_t ties = 0;
+  for (const Part& p : s.parts) {
+    int64_t total = p.total;
+    const RankSet* rows = nullptr;
+    const RankSet* shadow = nullptr;
+    if (p.overlay != nullptr) {
+      total += p.overlay->buckets.score(0);
+      rows = &p.overlay->buckets.ranks(0);
+    } else {
+      const ScoreBuckets& buckets = rows_->groups()[static_cast<size_t>(p.group)].buckets;
+      const bool with_specials = specials_in_group_[static_cast<size_t>(p.group)] > 0;
+      for (size_t i = 0; i < buckets.size(); ++i) {
+        shadow = nullptr;
+        if (with_specials) {
+          auto special = shadows_.Find({p.group, static_cast<int32_t>(buckets.score(i))});
+          if (special != shadows_.end()) shadow = &special->second;
+          if (shadow != nullptr && shadow->size() == buckets.ranks(i).size()) continue;
+        }
+        total += buckets.score(i);
+        rows = &buckets.ranks(i);
+        break;
+      }
+    }
+    if (total < best) continue;
+    if (total > best) {
+      best = total;
+      s.in.clear();
+      s.out.clear();
+      ties = 0;
+    }
+    s.in.push_back(rows);
+    ties += rows->size();
+    if (shadow != nullptr) {
+      s.out.push_back(shadow);
+      ties -= shadow->size();
+    }
+  }
+  const uint32_t rank = SelectKth(s.in, s.out, static_cast<uint32_t>(*last_node_index % ties));
+  if (feasible > 1) ++*last_node_index;
+  return {Answer::Outcome::kPlaced, cache_->row(cache_->by_name_descending()[rank]).name, feasible};
+}
+
+// Leaves the rows that fit as far as nodes and the pods on them go in scratch().rows, with their states, in descending
+// order of names; and for special rows their signatures.
+void DomainOverlay::ListRows() {
+  Scratch& s = scratch();
+  s.signature_of.clear();
+  if (rows_->built()) {
+    Refresh();
+    s.rows.clear();
+    s.states.clear();
+    for (Row row : cache_->by_name_descending()) {
+      if (rows_->state(row).group < 0) continue;
+      s.rows.push_back(row);
+      s.states.push_back(rows_->state(row));
+    }
+    for (const auto& [row, special] : specials_) s.signature_of.emplace(row, special.signature);
+    return;
+  }
+  rows_->List(&s.rows, &s.states);
+  signatures_.Reset(slots_.size());
+  AddUpSparse([&](Row row, std::span<const int64_t> values) {
+    if (const int32_t signature = signatures_.Use(values); signature != 0) s.signature_of.emplace(row, signature);
+  });
+  epoch_ = ~uint64_t{0};
+}
+
+DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* last_node_index) {
+  Scratch& s = scratch();
+  ListRows();
+  if (!rows_->usable()) return {};
+  // The part of each row; parts that a predicate does not admit are -1.
+  const std::vector<StaticNodeIndex::Group>& groups = rows_->nodes().groups();
+  BeginParts();
+  constexpr int32_t kNotSeen = -2;
+  s.plain_part.assign(groups.size(), kNotSeen);
+  s.special_part.clear();
+  s.part_of.resize(s.rows.size());
+  auto part_for = [&](int32_t group, int32_t signature) {
+    int32_t& part = signature == 0 ? s.plain_part[static_cast<size_t>(group)]
+                                   : s.special_part.try_emplace({group, signature}, kNotSeen).first->second;
+    if (part == kNotSeen) {
+      SumsOfGroup(groups[static_cast<size_t>(group)]);
+      part = AddPart(group, signature, nullptr, 0) ? static_cast<int32_t>(s.parts.size()) - 1 : -1;
+    }
+    return part;
+  };
+  size_t fit = 0;
+  for (size_t i = 0; i < s.rows.size(); ++i) {
+    int32_t signature = 0;
+    if (!s.signature_of.empty()) {
+      if (auto it = s.signature_of.find(s.rows[i]); it != s.signature_of.end()) signature = it->second;
+    }
+    const int32_t part = part_for(s.states[i].group, signature);
+    if (part < 0) continue;
+    s.rows[fit] = s.rows[i];
+    s.states[fit] = s.states[i];
+    s.part_of[fit++] = part;
+  }
+  if (extra.filter != nullptr) {
+    s.candidates.Clear();
+    s.candidates.Resize(cache_->row_count());
+    for (size_t i = 0; i < fit; ++i) s.candidates.Insert(s.rows[i]);
+    if (!(*extra.filter)(&s.candidates)) return {};
+    size_t kept = 0;
+    for (size_t i = 0; i < fit; ++i) {
+      if (!s.candidates.Has(s.rows[i])) continue;
+      s.rows[kept] = s.rows[i];
+      s.states[kept] = s.states[i];
+      s.part_of[kept++] = s.part_of[i];
+    }
+    fit = kept;
+  }
+  for (size_t i = 0; i < fit; ++i) ++s.parts[static_cast<size_t>(s.part_of[i])].nodes;
+  if (on_filtered_ != nullptr) (*on_filtered_)();
+  const uint64_t feasible = ScoreParts();
+  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0};
+  if (feasible == 1) return {Answer::Outcome::kPlaced, cache_->row(s.rows[0]).name, 1};
+  s.totals.resize(fit);
+  for (size_t i = 0; i < fit; ++i) {
+    s.totals[i] = s.parts[static_cast<size_t>(s.part_of[i])].total + s.states[i].score;
+  }
+  if (extra.score != nullptr && !(*extra.score)({s.rows.data(), fit}, s.totals)) return {};
+  const int64_t best = *std::max_element(s.totals.begin(), s.totals.end());
+  const uint64_t ties = static_cast<uint64_t>(std::count(s.totals.begin(), s.totals.end(), best));
+  uint64_t skip = *last_node_index % ties;
+  size_t chosen = 0;
+  while (s.totals[chosen] != best || skip-- > 0) ++chosen;
+  ++*last_node_index;
+  return {Answer::Outcome::kPlaced, cache_->row(s.rows[chosen]).name, feasible};
+}
+
+size_t DomainOverlay::bytes() const {
+  size_t bytes = sizeof(*this) + specials_.capacity() * (sizeof(Row) + sizeof(Special)) + signatures_.bytes() +
+                 specials_in_group_.capacity() * sizeof(uint32_t);
+  for (const auto& [key, overlay] : overlays_) bytes += sizeof(overlay) + overlay.buckets.bytes() + 64;
+  for (const auto& [key, shadow] : shadows_) bytes += sizeof(shadow) + shadow.bytes() + 64;
+  return bytes;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,187 @@
+#include "pkg/scheduler/core/incremental/incremental_scheduler.h"
+
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/template_parts.h"
+
+namespace berth::scheduler {
+namespace {
+
+constexpr size_t kDefaultMaxBytes = size_t{256} << 20;
+constexpr size_t kTemplatesWithoutVolumesKept = 1024;
+
+// Finds the live entry of a template, or null; entries whose class is gone are erased on the way.
+template <typename Entries, typename Alike>
+auto Find(Entries* entries, const std::vector<GroupKey>& keys, Alike alike) {
+  std::erase_if(*entries, [](const auto& e) { return e.shared.expired(); });
+  for (auto& e : *entries) {
+    if (e.keys == keys && alike(e.like)) return e.shared.lock();
+  }
+  return decltype(entries->front().shared.lock())();
+}
+
+}  // namespace
+
+IncrementalScheduler::IncrementalScheduler(Cache* cache, const AlgorithmConfig* config)
+    : cache_(cache), config_(config), rules_(*config), max_bytes_(kDefaultMaxBytes) {}
+IncrementalScheduler::~IncrementalScheduler() = default;
+
+std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr& pod,
+                                                               const std::vector<GroupKey>& keys) {
+  const TemplateInfo& info = *cache_->Info(pod->tmpl);
+  auto& same_hash = indexes_[HashOfParts(rules_.node_parts, info, *cache_)];
+  auto known = Find(&same_hash, keys, [&](const auto& like) {
+    return AlikeIn(rules_.node_parts, *cache_->Info(like), info, *cache_);
+  });
+  if (known != nullptr) return known;
+  auto made = std::make_shared<StaticNodeIndex>(cache_, rules_, pod, keys);
+  same_hash.push_back({pod->tmpl, keys, made});
+  return made;
+}
+
+std::shared_ptr<EquivalenceClass> IncrementalScheduler::ClassOf(const api::PodPtr& pod,
+                                                                const std::vector<GroupKey>& keys) {
+  const TemplateInfo& info = *cache_->Info(pod->tmpl);
+  auto& same_hash = classes_[HashOfParts(rules_.node_pods_parts, info, *cache_)];
+  auto known = Find(&same_hash, keys, [&](const auto& like) {
+    return AlikeIn(rules_.node_pods_parts, *cache_->Info(like), info, *cache_);
+  });
+  if (known != nullptr) return known;
+  auto made = std::make_shared<EquivalenceClass>(cache_, rules_, pod, IndexOf(pod, keys), &scratch_);
+  same_hash.push_back({pod->tmpl, keys, made});
+  return made;
+}
+
+IncrementalScheduler::Kept* IncrementalScheduler::OverlayOf(const api::PodPtr& pod) {
+  auto [it, fresh] = overlays_.try_emplace(pod->tmpl.get());
+  if (fresh) {
+    uses_.push_front(pod->tmpl.get());
+    it->second.overlay = std::make_unique<DomainOverlay>(cache_, rules_, pod);
+  } else {
+    uses_.splice(uses_.begin(), uses_, it->second.use);
+  }
+  it->second.use = uses_.begin();
+  return &it->second;
+}
+
+// A class and its index are counted in equal shares for the overlays that use them.
+void IncrementalScheduler::CountBytes(Kept* kept) {
+  const EquivalenceClass* rows = kept->overlay->rows();
+  size_t bytes = kept->overlay->bytes() + 512;
+  if (rows != nullptr) {
+    bytes += (rows->bytes() + rows->nodes().bytes()) / std::max(1u, rows->sharers);
+  }
+  bytes_ += bytes - kept->bytes;
+  kept->bytes = bytes;
+  while (bytes_ > max_bytes_ && overlays_.size() > 1) EvictOldest();
+}
+
+void IncrementalScheduler::EvictOldest() {
+  auto it = overlays_.find(uses_.back());
+  uses_.pop_back();
+  bytes_ -= it->second.bytes;
+  if (EquivalenceClass* rows = it->second.overlay->rows(); rows != nullptr) --rows->sharers;
+  overlays_.erase(it);
+}
+
+void IncrementalScheduler::Clear() {
+  overlays_.clear();
+  uses_.clear();
+  classes_.clear();
+  indexes_.clear();
+  bytes_ = 0;
+}
+
+// The same pod without its volumes, of one template for all that are alike but for them.
+const api::PodPtr& IncrementalScheduler::WithoutVolumes(const api::PodPtr& pod) {
+  if (pod->tmpl->volumes.empty()) return pod;
+  if (without_volumes_.size() >= kTemplatesWithoutVolumesKept) without_volumes_.clear();
+  WithoutVolumesEntry& kept = without_volumes_[pod->tmpl.get()];
+  if (kept.without == nullptr) {
+    api::PodTemplate tmpl = *pod->tmpl;
+    tmpl.volumes.clear();
+    auto out = std::make_shared<api::Pod>(*pod);
+    out->tmpl = api::PodTemplate::Intern(std::move(tmpl));
+    kept = {pod->tmpl, std::move(out)};
+  }
+  return kept.without;
+}
+
+// Prepares what can fail of the rules about the pod's volumes; nothing when one may have an error to report.
+std::optional<std::vector<std::unique_ptr<FitCheck>>> IncrementalScheduler::CheckVolumes(const api::PodPtr& pod) const {
+  std::vector<std::unique_ptr<FitCheck>> checks;
+  if (pod->tmpl->volumes.empty()) return checks;
+  PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  for (const ConfiguredPredicate* p : rules_.volume_predicates) {
+    std::unique_ptr<FitCheck> check = p->predicate(ctx);
+    if (check->FitsAlways()) continue;
+    if (check->MayError()) return std::nullopt;
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows,
+                                       std::span<int64_t> totals) {
+  std::vector<int64_t> scores(rows.size());
+  for (const WeightedScoring& w : others) {
+    if (w.scoring->Skips(rows)) continue;
+    if (!w.scoring->Map(rows, scores).ok() || !w.scoring->Reduce(rows, scores).ok()) return false;
+    for (size_t i = 0; i < rows.size(); ++i) totals[i] += scores[i] * w.weight;
+  }
+  return true;
+}
+
+IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept,
+                                                          const Nominated* nominated, uint64_t* last_node_index) {
+  auto volumes = CheckVolumes(pod);
+  if (!volumes) return {};
+  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
+  for (auto& check : *volumes) checks.push_back(std::move(check));
+  const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
+  EquivalenceClass* rows = kept->overlay->rows();
+  if (checks.empty() && scorings.empty() && nominated == nullptr && (rows->built() || ++rows->uses > 1)) {
+    return kept->overlay->Place(last_node_index);
+  }
+  auto filter = [&](RowSet* candidates) {
+    RowSet errors;
+    for (auto& check : checks) check->Filter(candidates, &errors);
+    return errors.empty() && (nominated == nullptr || (*nominated)(candidates));
+  };
+  auto score = [&](std::span<const Row> of, std::span<int64_t> totals) { return ScoreOthers(scorings, of, totals); };
+  const DomainOverlay::Extra::Filter filter_ref = filter;
+  const DomainOverlay::Extra::Score score_ref = score;
+  DomainOverlay::Extra extra;
+  if (!checks.empty() || nominated != nullptr) extra.filter = &filter_ref;
+  if (!scorings.empty()) extra.score = &score_ref;
+  return kept->overlay->PlaceAmong(extra, last_node_index);
+}
+
+IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_pod, const Nominated* nominated,
+                                                         uint64_t* last_node_index,
+                                                         absl::FunctionRef<void()>* on_filtered) {
+  // A node that the pod names itself is no part of its template.
+  if (!rules_.scores_fit || !the_pod->node_name.empty()) return {};
+  if (avoided_version_ != cache_->avoided_version()) {
+    avoided_version_ = cache_->avoided_version();
+    Clear();
+  }
+  const api::PodPtr& pod = WithoutVolumes(the_pod);
+  Kept* kept = OverlayOf(pod);
+  if (!kept->overlay->Prepare()) return {};
+  EquivalenceClass* rows = kept->overlay->rows();
+  if (rows == nullptr || rows->nodes().keys() != kept->overlay->keys()) {
+    if (rows != nullptr) --rows->sharers;
+    std::shared_ptr<EquivalenceClass> found = ClassOf(pod, kept->overlay->keys());
+    ++found->sharers;
+    kept->overlay->SetClass(std::move(found));
+  }
+  kept->overlay->set_on_filtered(on_filtered);
+  Answer answer = Decide(the_pod, kept, nominated, last_node_index);
+  kept->overlay->set_on_filtered(nullptr);
+  CountBytes(kept);
+  return answer;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,93 @@
+// Decisions from answers that are kept between them, identical to those of the reference scheduler.
+//
+// What is kept, from the bottom up:
+//   StaticNodeIndex    for pods alike in what rules about node objects read: which nodes fit, static scores, groups
+//   EquivalenceClass   for pods alike in what rules about nodes and the pods on them read: rows that fit, by score
+//   DomainOverlay      for pods of one template: what depends on pods in topology domains
+// Each is brought up to date from the cache's log of changes when it is used, so that a decision costs as much as has
+// changed since the class was used last, plus the number of groups. rule_set.h says which rule goes where, by its traits.
+//
+// A pod with volumes is decided as one of its template without them, among the rows that the rules about volumes leave;
+// so is a pod beside nominated pods, and one with rules that have no traits: only those are called for every row.
+//
+// What is kept is bounded in bytes; the overlay that was not used for the longest time goes first, with its class and
+// index where nobody else uses them. Used on the cache's thread.
+#pragma once
+#include <absl/container/flat_hash_map.h>
+#include <absl/functional/function_ref.h>
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "pkg/scheduler/core/incremental/domain_overlay.h"
+
+namespace berth::scheduler {
+
+class IncrementalScheduler {
+ public:
+  using Answer = DomainOverlay::Answer;
+
+  IncrementalScheduler(Cache* cache, const AlgorithmConfig* config);
+  ~IncrementalScheduler();
+
+  // Erases rows where the pod does not fit beside nominated pods. Returns false when the reference scheduler must
+  // decide.
+  using Nominated = absl::FunctionRef<bool(RowSet*)>;
+  // Advances *last_node_index as selectHost of 1.10 does. `nominated` is null when there are no such pods.
+  // `on_filtered`, when not null, is called when the rows that fit are known, before they are scored.
+  Answer Place(const api::PodPtr& pod, const Nominated* nominated, uint64_t* last_node_index,
+               absl::FunctionRef<void()>* on_filtered = nullptr);
+
+  // What is kept, approximately, and how much may be.
+  size_t bytes() const { return bytes_; }
+  void set_max_bytes(size_t bytes) { max_bytes_ = bytes; }
+  size_t overlays() const { return overlays_.size(); }
+
+ private:
+  struct Kept {
+    std::unique_ptr<DomainOverlay> overlay;
+    size_t bytes = 0;  // as they were counted last, with the class and the index
+    std::list<const api::PodTemplate*>::iterator use;
+  };
+  Kept* OverlayOf(const api::PodPtr& pod);
+  std::shared_ptr<EquivalenceClass> ClassOf(const api::PodPtr& pod, const std::vector<GroupKey>& keys);
+  std::shared_ptr<StaticNodeIndex> IndexOf(const api::PodPtr& pod, const std::vector<GroupKey>& keys);
+  const api::PodPtr& WithoutVolumes(const api::PodPtr& pod);
+  std::optional<std::vector<std::unique_ptr<FitCheck>>> CheckVolumes(const api::PodPtr& pod) const;
+  Answer Decide(const api::PodPtr& pod, Kept* kept, const Nominated* nominated, uint64_t* last_node_index);
+  bool ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows, std::span<int64_t> totals);
+  void CountBytes(Kept* kept);
+  void EvictOldest();
+  void Clear();
+
+  Cache* cache_;
+  const AlgorithmConfig* config_;
+  RuleSet rules_;
+  absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;
+  std::list<const api::PodTemplate*> uses_;  // of overlays_, most recent first
+  template <typename Class>
+  struct Entry {
+    std::shared_ptr<const api::PodTemplate> like;  // stands for all whose pods share the class
+    std::vector<GroupKey> keys;
+    std::weak_ptr<Class> shared;
+  };
+  template <typename Class>
+  using ByHash = absl::flat_hash_map<size_t, std::vector<Entry<Class>>>;
+  // By hash of the parts of a template that matter to them.
+  ByHash<EquivalenceClass> classes_;
+  ByHash<StaticNodeIndex> indexes_;
+  size_t next_sweep_ = 1024;  // of classes_ and indexes_, when they have grown to so many hashes
+  struct WithoutVolumesEntry {
+    std::shared_ptr<const api::PodTemplate> with;
+    api::PodPtr without;
+  };
+  absl::flat_hash_map<const api::PodTemplate*, WithoutVolumesEntry> without_volumes_;  // by template with them
+  EquivalenceClass::Scratch scratch_;
+  size_t bytes_ = 0, max_bytes_;
+  uint64_t avoided_version_ = 0;
+};
+
+}  // namespace berth::scheduler

@@ -1,0 +1,107 @@
+// What is kept between decisions, where random clusters (reference/parity_test.cc) seldom go.
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/reference/objects.h"
+
+namespace berth::scheduler {
+namespace {
+
+using reference::Asks;
+using reference::Bound;
+using reference::Cat;
+using reference::NodeOf;
+using reference::Outcome;
+using reference::PodOf;
+using reference::World;
+
+// Two schedulers over one cluster: one keeps answers, one judges every node anew.
+struct Pair {
+  explicit Pair(World* world) : fast(world->Provider()), plain(world->Provider()) {}
+  std::unique_ptr<GenericScheduler> fast, plain;
+  // Where both put the pod; fails when they differ.
+  std::string Place(const api::PodPtr& pod) {
+    DecisionTrace trace;
+    std::string host = Outcome(fast->Schedule(pod));
+    CHECK(host == Outcome(plain->Schedule(pod, DecisionMode::kReference, &trace)));
+    return host;
+  }
+};
+
+std::string Zone(int i) {
+  return Cat("'failure-domain.beta.kubernetes.io/zone':'z", std::to_string(i), "'");
+}
+
+}  // namespace
+
+TEST_CASE("nodes that move from zone to zone, again and again, are scored by where they are") {
+  World world;
+  world.Service("web", "'app':'web'");
+  for (int i = 0; i < 6; ++i) world.Nodes({NodeOf(Cat("n", std::to_string(i)), Zone(i % 2))});
+  Pair pair(&world);
+  for (int i = 0; i < 400; ++i) {
+    // Two to a zone, as a rule, and the zones are never the same.
+    std::string name = Cat("n", std::to_string(i % 6));
+    world.Nodes({NodeOf(name, Zone(1000 + i / 2))});
+    auto pod = PodOf(Cat("p", std::to_string(i)), Asks("'cpu':'1m'"), "'app':'web'");
+    std::string host = pair.Place(pod);
+    if (i % 3 == 0) world.Place(pod, host);
+    // One of a kind that shares what nodes look like, but decides seldom.
+    if (i % 50 == 0) pair.Place(PodOf("other", Asks("'cpu':'2m'"), "'app':'web'"));
+  }
+}
+
+TEST_CASE("pods whose tolerations differ in nothing but effect or operator are told apart") {
+  World world;
+  world.Nodes({NodeOf("a", "", "'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]"),
+               NodeOf("b", "", "'taints':[{'key':'k','value':'v','effect':'NoExecute'}]"),
+               NodeOf("c", "", "'taints':[{'key':'k','value':'w','effect':'NoSchedule'}]"),
+               NodeOf("d", "", "'taints':[{'key':'other','effect':'NoSchedule'}]")});
+  Pair pair(&world);
+  auto host = [&](const char* toleration) {
+    return pair.Place(PodOf("p", Cat(Asks("'cpu':'1'"), ",'tolerations':[{'key':'k','value':'v',", toleration, "}]")));
+  };
+  CHECK(host("'operator':'Equal','effect':'NoSchedule'") == "a");
+  CHECK(host("'operator':'Equal','effect':'NoExecute'") == "b");
+  CHECK(host("'operator':'Exists','effect':'NoSchedule'") == "c");
+  CHECK(host("'operator':'Equal','effect':'NoSchedule'") == "a");
+}
+
+TEST_CASE("scores that lie far apart are kept like others") {
+  World world;
+  for (int i = 0; i < 40; ++i) {
+    world.Nodes({NodeOf(Cat("n", std::to_string(i)), i % 4 == 0 ? "'disk':'ssd'" : "", "",
+                        Cat("'cpu':'", std::to_string(1 + i % 7), "','memory':'8Gi','pods':'10'"))});
+  }
+  for (const char* weight : {"1000000", "3000000000"}) {
+    INFO(weight);
+    const std::string policy =
+        Cat("{'predicates':[{'name':'PodFitsResources'}],'priorities':[{'name':'LeastRequestedPriority',"
+            "'weight':",
+            weight, "},{'name':'BalancedResourceAllocation','weight':7}]}");
+    auto fast = world.FromPolicy(policy), plain = world.FromPolicy(policy);
+    for (int i = 0; i < 60; ++i) {
+      auto pod =
+          PodOf(Cat(weight, "-", std::to_string(i)), Asks(i % 2 == 0 ? "'cpu':'300m'" : "'cpu':'200m','memory':'1Gi'"));
+      DecisionTrace trace;
+      std::string host = Outcome(fast->Schedule(pod));
+      REQUIRE(host == Outcome(plain->Schedule(pod, DecisionMode::kReference, &trace)));
+      world.Place(pod, host);
+    }
+  }
+}
+
+TEST_CASE("an error about volumes is told of a node that would fail a later predicate") {
+  World world;
+  world.Nodes({NodeOf("a"), NodeOf("b", Zone(1), "", "'cpu':'4','memory':'8Gi','pods':'10'",
+                                   "'conditions':[{'type':'DiskPressure','status':'True'}]")});
+  world.Claim("data", "'volumeName':'gone'");
+  const char* policy = "{'predicates':[{'name':'NoVolumeZoneConflict'},{'name':'CheckNodeDiskPressure'}]}";
+  auto fast = world.FromPolicy(policy), plain = world.FromPolicy(policy);
+  auto pod = PodOf("p", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'data'}}]");
+  DecisionTrace trace;
+  CHECK(Outcome(fast->Schedule(pod)) == "persistentvolume \"gone\" not found");
+  CHECK(Outcome(plain->Schedule(pod, DecisionMode::kReference, &trace)) == "persistentvolume \"gone\" not found");
+  CHECK(Outcome(fast->Schedule(PodOf("q"))) == "a");
+}
+
+}  // namespace berth::scheduler

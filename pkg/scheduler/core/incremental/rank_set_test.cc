@@ -1,0 +1,58 @@
+// Sets of ranks, small and large, against std::set; and the k-th of several.
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/core/incremental/rank_set.h"
+#include "pkg/scheduler/reference/random_cluster.h"
+
+namespace berth::scheduler {
+
+TEST_CASE("RankSet is a set, however large it grows") {
+  for (uint64_t seed : reference::Seeds(40)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    reference::Random random(seed);
+    const int limit = random.Of(std::vector<int>{1, 63, 64, 65, 600, 3000});
+    RankSet set(static_cast<uint32_t>(limit));
+    std::set<uint32_t> want;
+    for (int n = 0; n < 2000; ++n) {
+      uint32_t rank = static_cast<uint32_t>(random.Below(limit));
+      // Grows first, shrinks later.
+      if (!want.contains(rank) && random.Chance(n < 1200 ? 90 : 20)) {
+        set.Insert(rank);
+        want.insert(rank);
+      } else if (want.contains(rank) && random.Chance(n < 1200 ? 20 : 90)) {
+        set.Erase(rank);
+        want.erase(rank);
+      }
+      REQUIRE(set.size() == want.size());
+      if (n % 50 != 0) continue;
+      uint32_t from = static_cast<uint32_t>(random.Below(limit + 1));
+      uint32_t to = from + static_cast<uint32_t>(random.Below(limit + 1 - static_cast<int>(from)));
+      CHECK(set.CountBetween(from, to) ==
+            static_cast<uint32_t>(std::distance(want.lower_bound(from), want.lower_bound(to))));
+    }
+  }
+}
+
+TEST_CASE("SelectKth finds the k-th of what some sets have and others have not") {
+  for (uint64_t seed : reference::Seeds(40)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    reference::Random random(seed);
+    const int limit = random.Of(std::vector<int>{3, 64, 130, 700, 5000});
+    RankSet a(static_cast<uint32_t>(limit)), b(static_cast<uint32_t>(limit)), hidden(static_cast<uint32_t>(limit));
+    std::vector<uint32_t> want;
+    for (uint32_t rank = 0; rank < static_cast<uint32_t>(limit); ++rank) {
+      int what = random.Below(4);
+      if (what == 0) b.Insert(rank);
+      if (what == 1 || what == 2) a.Insert(rank);
+      if (what == 2) hidden.Insert(rank);  // in a, but not wanted
+      if (what == 0 || what == 1) want.push_back(rank);
+    }
+    const RankSet* in[] = {&a, &b};
+    const RankSet* out[] = {&hidden};
+    for (uint32_t k = 0; k < want.size(); ++k) CHECK(SelectKth(in, out, k) == want[k]);
+  }
+}
+
+}  // namespace berth::scheduler

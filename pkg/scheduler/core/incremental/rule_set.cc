@@ -1,0 +1,100 @@
+#include "pkg/scheduler/core/incremental/rule_set.h"
+
+#include "pkg/scheduler/cache/resource.h"
+
+namespace berth::scheduler {
+
+RuleSet::RuleSet(const AlgorithmConfig& config) : max_score(config.release->max_score) {
+  for (const ConfiguredPredicate& p : config.predicates) Add(p);
+  for (const ConfiguredPriority& p : config.priorities) Add(p);
+  node_pods_parts |= node_parts;
+}
+
+void RuleSet::Add(const ConfiguredPredicate& p) {
+  if (!p.parts.empty()) {
+    for (const ConfiguredPredicate& part : p.parts) Add(part);
+    return;
+  }
+  if (!p.traits.incremental()) {
+    other_predicates.push_back(&p);
+    return;
+  }
+  switch (p.traits.cluster) {
+    case ClusterPart::kNode:
+      node_predicates.push_back(&p);
+      node_parts |= p.traits.pod;
+      break;
+    case ClusterPart::kNodePods:
+      node_pods_predicates.push_back(&p);
+      node_pods_parts |= p.traits.pod;
+      break;
+    case ClusterPart::kDomains:
+      domain_predicates.push_back(&p);
+      break;
+    case ClusterPart::kVolumes:
+      volume_predicates.push_back(&p);
+      break;
+    case ClusterPart::kAnything:
+      break;
+  }
+}
+
+void RuleSet::Add(const ConfiguredPriority& p) {
+  const bool normalised =
+      p.traits.normalisation == Normalisation::kMaximum || p.traits.normalisation == Normalisation::kMaximumReversed;
+  const bool none = p.traits.normalisation == Normalisation::kNone;
+  const ClusterPart cluster = p.traits.cluster;
+  if (!p.traits.incremental()) {
+    other_priorities.push_back(&p);
+  } else if (cluster == ClusterPart::kDomains && p.traits.normalisation == Normalisation::kDomains) {
+    domain_priorities.push_back(&p);
+  } else if (cluster == ClusterPart::kNode && (none || normalised)) {
+    (none ? node_priorities : normalised_priorities).push_back(&p);
+    node_parts |= p.traits.pod;
+  } else if (cluster == ClusterPart::kNodePods && none) {
+    node_pods_priorities.push_back(&p);
+    node_pods_parts |= p.traits.pod;
+  } else {
+    other_priorities.push_back(&p);
+    return;
+  }
+  int64_t most = 0;
+  for (const Priorities* list : {&node_priorities, &node_pods_priorities}) {
+    for (const ConfiguredPriority* q : *list) {
+      const bool large = q->weight > std::numeric_limits<int32_t>::max();
+      most = SaturatingAdd(most, large ? q->weight : q->weight * max_score);
+    }
+  }
+  scores_fit = most <= std::numeric_limits<int32_t>::max();
+}
+
+std::vector<std::unique_ptr<FitCheck>> Prepare(const RuleSet::Predicates& list, const PodContext& ctx) {
+  std::vector<std::unique_ptr<FitCheck>> out;
+  for (const ConfiguredPredicate* p : list) {
+    std::unique_ptr<FitCheck> check = p->predicate(ctx);
+    if (!check->FitsAlways()) out.push_back(std::move(check));
+  }
+  return out;
+}
+
+std::vector<WeightedScoring> Prepare(const RuleSet::Priorities& list, const PodContext& ctx) {
+  std::vector<WeightedScoring> out;
+  for (const ConfiguredPriority* p : list) out.push_back({p->function(ctx), p->weight});
+  return out;
+}
+
+bool KeepFitting(FitCheck* check, std::vector<Row>* rows) {
+  if (!check->MayError()) {
+    check->KeepFitting(rows);
+    return true;
+  }
+  bool good = true;
+  std::erase_if(*rows, [&](Row row) {
+    const Verdict verdict = check->Check(row);
+    good = good && verdict != Verdict::kError;
+    return verdict != Verdict::kFits;
+  });
+  return good;
+}
+
+}  // namespace berth::scheduler

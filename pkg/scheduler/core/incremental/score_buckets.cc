@@ -1,0 +1,33 @@
+#include "pkg/scheduler/core/incremental/score_buckets.h"
+
+#include <algorithm>
+
+namespace berth::scheduler {
+
+size_t ScoreBuckets::Find(int64_t score) {
+  size_t i = 0;
+  while (i < scores_.size() && scores_[i] > score) ++i;
+  if (i < scores_.size() && scores_[i] == score) return i;
+  if (sets_.size() == scores_.size()) sets_.emplace_back(limit_);
+  auto at = sets_.begin() + static_cast<ptrdiff_t>(i), spare = sets_.begin() + static_cast<ptrdiff_t>(scores_.size());
+  std::rotate(at, spare, spare + 1);
+  scores_.insert(scores_.begin() + static_cast<ptrdiff_t>(i), score);
+  return i;
+}
+
+void ScoreBuckets::Erase(int64_t score, uint32_t rank) {
+  size_t i = Find(score);
+  sets_[i].Erase(rank);
+  if (sets_[i].size() != 0) return;
+  auto at = sets_.begin() + static_cast<ptrdiff_t>(i), end = sets_.begin() + static_cast<ptrdiff_t>(scores_.size());
+  std::rotate(at, at + 1, end);
+  scores_.erase(scores_.begin() + static_cast<ptrdiff_t>(i));
+}
+
+size_t ScoreBuckets::bytes() const {
+  size_t bytes = scores_.capacity() * sizeof(int64_t) + sets_.capacity() * sizeof(RankSet);
+  for (const RankSet& s : sets_) bytes += s.bytes();
+  return bytes;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,57 @@
+#include "pkg/scheduler/core/incremental/signature_table.h"
+
+#include <absl/hash/hash.h>
+
+#include <algorithm>
+
+namespace berth::scheduler {
+namespace {
+
+size_t HashOf(std::span<const int64_t> values) {
+  size_t hash = values.size();
+  for (int64_t v : values) hash = absl::HashOf(hash, v);
+  return hash;
+}
+
+}  // namespace
+
+void SignatureTable::Reset(size_t width) {
+  width_ = width;
+  values_.assign(width, 0);
+  uses_.assign(1, 1);
+  free_.clear();
+  by_hash_.clear();
+}
+
+int32_t SignatureTable::Use(std::span<const int64_t> v) {
+  if (std::all_of(v.begin(), v.end(), [](int64_t n) { return n == 0; })) return 0;
+  std::vector<int32_t>& same = by_hash_[HashOf(v)];
+  for (int32_t number : same) {
+    if (std::equal(v.begin(), v.end(), values(number).begin())) {
+      ++uses_[static_cast<size_t>(number)];
+      return number;
+    }
+  }
+  int32_t number = static_cast<int32_t>(uses_.size());
+  if (free_.empty()) {
+    uses_.push_back(0);
+    values_.resize(values_.size() + width_);
+  } else {
+    number = free_.back();
+    free_.pop_back();
+  }
+  std::copy(v.begin(), v.end(), values_.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(number) * width_));
+  uses_[static_cast<size_t>(number)] = 1;
+  same.push_back(number);
+  return number;
+}
+
+void SignatureTable::Release(int32_t number) {
+  if (number == 0 || --uses_[static_cast<size_t>(number)] > 0) return;
+  auto same = by_hash_.find(HashOf(values(number)));
+  std::erase(same->second, number);
+  if (same->second.empty()) by_hash_.erase(same);
+  free_.push_back(number);
+}
+
+}  // namespace berth::scheduler

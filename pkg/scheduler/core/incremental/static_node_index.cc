@@ -1,0 +1,122 @@
+#include "pkg/scheduler/core/incremental/static_node_index.h"
+
+#include <algorithm>
+
+namespace berth::scheduler {
+
+StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys)
+    : cache_(cache), pod_(std::move(pod)), keys_(std::move(keys)) {
+  const PodContext ctx{*pod_, *cache->Info(pod_->tmpl), *cache};
+  checks_ = Prepare(rules.node_predicates, ctx);
+  scores_ = Prepare(rules.node_priorities, ctx);
+  raw_scores_ = Prepare(rules.normalised_priorities, ctx);
+  for (const ConfiguredPriority* p : rules.normalised_priorities) {
+    normalised_.push_back({p->weight, p->traits.normalisation == Normalisation::kMaximumReversed});
+  }
+  // An error in mapping is the pod's own and comes for every row.
+  const std::vector<Row>& all = cache->by_name_descending();
+  if (all.empty()) return;
+  int64_t score;
+  for (auto* list : {&scores_, &raw_scores_}) {
+    for (WeightedScoring& w : *list) usable_ = usable_ && w.scoring->Map({all.data(), 1}, {&score, 1}).ok();
+  }
+}
+
+// Of the row whose raw scores stand in key_, behind the places for the domains.
+int32_t StaticNodeIndex::GroupOf(Row row) {
+  for (size_t k = 0; k < keys_.size(); ++k) {
+    const uint32_t domain = keys_[k].column->Domain(row);
+    key_[k] = keys_[k].presence_only && domain != LabelColumn::kNoDomain ? 0 : domain;
+  }
+  if (auto known = group_index_.find(key_); known != group_index_.end()) return known->second;
+  group_index_.emplace(key_, static_cast<int32_t>(groups_.size()));
+  Group& g = groups_.emplace_back();
+  const auto raw = key_.begin() + static_cast<ptrdiff_t>(keys_.size());
+  for (auto it = key_.begin(); it != raw; ++it) g.domains.push_back(static_cast<uint32_t>(*it));
+  g.raw.assign(raw, key_.end());
+  return static_cast<int32_t>(groups_.size()) - 1;
+}
+
+// The rows come in any order, each once.
+void StaticNodeIndex::Evaluate(std::span<const Row> rows) {
+  std::vector<Row> fit;
+  fit.reserve(rows.size());
+  for (Row row : rows) {
+    parts_[row] = Part{};
+    if ((cache_->columns().flags[row] & kRowListed) != 0) fit.push_back(row);
+  }
+  for (auto& check : checks_) usable_ = KeepFitting(check.get(), &fit) && usable_;
+  std::vector<int64_t> raws(fit.size() * raw_scores_.size()), scores(fit.size());
+  for (size_t i = 0; i < raw_scores_.size(); ++i) {
+    usable_ = raw_scores_[i].scoring->Map(fit, {raws.data() + i * fit.size(), fit.size()}).ok() && usable_;
+  }
+  key_.resize(keys_.size() + raw_scores_.size());
+  for (size_t k = 0; k < fit.size(); ++k) {
+    for (size_t i = 0; i < raw_scores_.size(); ++i) key_[keys_.size() + i] = raws[i * fit.size() + k];
+    parts_[fit[k]].group = GroupOf(fit[k]);
+  }
+  for (WeightedScoring& w : scores_) {
+    usable_ = w.scoring->Map(fit, scores).ok() && usable_;
+    for (size_t k = 0; k < fit.size(); ++k) parts_[fit[k]].score += static_cast<int32_t>(scores[k] * w.weight);
+  }
+}
+
+void StaticNodeIndex::Rebuild() {
+  ++epoch_;
+  built_ = true;
+  groups_.clear();
+  group_index_.clear();
+  parts_.assign(cache_->row_count(), Part{});
+  Evaluate(cache_->by_name_descending());
+  groups_at_first_ = groups_.size();
+}
+
+void StaticNodeIndex::Refresh() {
+  if (names_version_ != cache_->names_version()) {
+    names_version_ = cache_->names_version();
+    listed_ = false;
+  }
+  if (seen_ == cache_->generation() && built_) return;
+  parts_.resize(cache_->row_count());
+  std::vector<Row> changed;
+  bool known = built_ && cache_->NodeChangesSince(seen_, [&](Row row) { changed.push_back(row); });
+  seen_ = cache_->generation();
+  if (known && changed.empty()) return;
+  listed_ = false;
+  // Groups of nodes that are gone are forgotten when they have become many. Domains that no node has any more may have
+  // been given to other values, so that old groups must not be found again: every change of a node's labels has passed
+  // through here, and the group of a row is looked up by the domains as they are now.
+  if (!known || changed.size() > parts_.size() || groups_.size() > 2 * groups_at_first_ + 64) return Rebuild();
+  std::sort(changed.begin(), changed.end());
+  changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
+  Evaluate(changed);
+}
+
+void StaticNodeIndex::List() {
+  if (listed_) return;
+  listed_ = true;
+  rows_.clear();
+  ranks_.clear();
+  const std::vector<Row>& by_name = cache_->by_name_descending();
+  for (uint32_t rank = 0; rank < by_name.size(); ++rank) {
+    if (parts_[by_name[rank]].group < 0) continue;
+    rows_.push_back(by_name[rank]);
+    ranks_.push_back(rank);
+  }
+}
+
+const std::vector<Row>& StaticNodeIndex::rows() {
+  List();
+  return rows_;
+}
+const std::vector<uint32_t>& StaticNodeIndex::ranks() {
+  List();
+  return ranks_;
+}
+
+size_t StaticNodeIndex::bytes() const {
+  return sizeof(*this) + parts_.capacity() * sizeof(Part) + rows_.capacity() * sizeof(Row) +
+         ranks_.capacity() * sizeof(uint32_t) + groups_.size() * (sizeof(Group) + 8 * (keys_.size() + 2));
+}
+
+}  // namespace berth::scheduler
