@@ -84,7 +84,7 @@ struct NodeSelectorTerm {
   friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
 };
 struct NodeSelector {
-  std::vector<NodeSelectorTerm> terms;  // ORed; see algorithm/predicates for what a bad term does
+  std::vector<NodeSelectorTerm> terms;  // ORed; see TermsMatch in algorithm/nodeaffinity for what a bad term does
   friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
 };
 struct PreferredSchedulingTerm {

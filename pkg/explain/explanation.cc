@@ -14,7 +14,7 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
     view.judgements = std::move(judgements);
     remedies.emplace_back(view.name, view.remedies);
   }
-  e.decision = subject.scheduler.Schedule(pod, &e.trace);
+  e.decision = subject.scheduler.Schedule(pod, scheduler::DecisionMode::kReference, &e.trace);
   e.nodes = e.decision.nodes;
   e.feasible = e.decision.feasible;
   if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced) e.ways = WaysToFit(remedies);

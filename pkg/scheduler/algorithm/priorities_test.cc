@@ -2,7 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
-#include "pkg/scheduler/algorithm/priorities/resource_allocation.h"
+#include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
+#include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/scheduler/reference/objects.h"
 #include "pkg/scheduler/reference/random_cluster.h"
 
@@ -83,11 +84,11 @@ TEST_CASE("a tenth of a share is what integers say, however large they are") {
     if (random.Chance(50))
       part = std::min(whole, std::max<int64_t>(0, whole / 10 * random.Below(11) + random.Below(3) - 1));
     INFO(part << " of " << whole);
-    REQUIRE(TenTimesShare(part, whole) == integers(part, whole));
+    REQUIRE(noderesources::TenTimesShare(part, whole) == integers(part, whole));
   }
-  CHECK(TenTimesShare(-7, 3) == integers(-7, 3));
-  CHECK(TenTimesShare(INT64_MAX, INT64_MAX) == integers(INT64_MAX, INT64_MAX));
-  CHECK(TenTimesShare(5, -3) == integers(5, -3));
+  CHECK(noderesources::TenTimesShare(-7, 3) == integers(-7, 3));
+  CHECK(noderesources::TenTimesShare(INT64_MAX, INT64_MAX) == integers(INT64_MAX, INT64_MAX));
+  CHECK(noderesources::TenTimesShare(5, -3) == integers(5, -3));
 }
 
 TEST_CASE("resource priorities count 100m and 200Mi for each container that says nothing, and zero for zero") {
@@ -195,8 +196,10 @@ TEST_CASE("InterPodAffinityPriority: counts to scores") {
     args.cache = &w.cache;
     auto pod = PodOf("p");
     auto scoring = interpodaffinity::InterPodAffinity(args)(PodContext{*pod, *w.cache.Info(pod->tmpl), w.cache});
-    std::vector<Row> rows(s.size(), 0);
-    REQUIRE(scoring->Reduce(rows, s).ok());
+    std::vector<DomainSum> sums;
+    for (int64_t raw : s) sums.push_back({raw, true});
+    const std::vector<uint32_t> nodes(s.size(), 1);
+    dynamic_cast<DomainScoring&>(*scoring).Score({s.size(), sums, {}, nodes}, s);
     return s;
   };
   CHECK(reduce({3, 10}) == Scores{3, 10});

@@ -61,9 +61,12 @@ absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
         absl::StrCat("Exactly 1 predicate argument is required, numArgs: ", given, ", Predicate: ", p.name));
   }
   if (const auto& a = p.argument->service_affinity) {
-    FitPredicate predicate = serviceaffinity::ServiceAffinity(Symbols(a->labels));
     return r->AddPredicate(
-        p.name, [predicate](const PluginFactoryArgs&) { return predicate; });
+        p.name,
+        [labels = Symbols(a->labels)](const PluginFactoryArgs& args) {
+          return serviceaffinity::ServiceAffinity(args, labels);
+        },
+        PredicateTraits(kPodNamespace | kPodLabels | kPodNodeSelector, ClusterPart::kDomains));
   }
   const auto& a = *p.argument->labels_presence;
   FitPredicate predicate = nodelabel::NodeLabelPresence(Symbols(a.labels), a.presence);
@@ -94,7 +97,7 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
         [label = Symbol(a->label)](const PluginFactoryArgs& args) {
           return serviceaffinity::ServiceAntiAffinity(args, label);
         },
-        p.weight);
+        p.weight, PriorityTraits(kPodNamespace | kPodLabels, ClusterPart::kDomains, Normalisation::kDomains));
   }
   const auto& a = *p.argument->label_preference;
   return r->AddPriority(

@@ -312,8 +312,10 @@ std::map<std::string, std::string> Describe(Cache& cache, bool with_ports) {
     for (Row r = 0; r < cache.row_count(); ++r) {
       if (count->OnRow(r) != 0) parts.insert(absl::StrCat(cache.row(r).name.string(), ":", count->OnRow(r)));
     }
-    for (const auto& [value, n] : count->values()) {
-      if (n != 0) parts.insert(absl::StrCat("in ", value.string(), ":", n));
+    if (count->column() != nullptr) {
+      for (const auto& [domain, n] : count->numbers()) {
+        parts.insert(absl::StrCat("in ", count->column()->Value(domain).string(), ":", n));
+      }
     }
     for (const std::string& p : parts) absl::StrAppend(&text, " ", p);
   }
@@ -325,8 +327,8 @@ std::map<std::string, std::string> Describe(Cache& cache, bool with_ports) {
     std::string& text = out["term " + TermText(t.term)];
     absl::StrAppend(&text, "anti=", t.anti_required, " scoring=", t.scoring);
     std::set<std::string> parts;
-    for (const auto& [value, d] : t.domains) {
-      parts.insert(absl::StrCat(value.string(), ":", d.anti_required, ",", d.affinity_required, ",", d.preferred, ",",
+    for (const auto& [domain, d] : t.domains) {
+      parts.insert(absl::StrCat(t.column->Value(domain).string(), ":", d.anti_required, ",", d.affinity_required, ",", d.preferred, ",",
                                 d.preferred_weight));
     }
     for (const std::string& p : parts) absl::StrAppend(&text, " ", p);

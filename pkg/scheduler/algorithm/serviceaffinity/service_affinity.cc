@@ -1,45 +1,68 @@
 #include <algorithm>
 
-#include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
 
 namespace berth::scheduler::serviceaffinity {
 namespace {
 
-class ServiceAffinityCheck final : public FitCheck {
+// The one domain of a label that is allowed.
+class AllowedDomain final : public DomainTotals {
  public:
-  ServiceAffinityCheck(const PodContext& ctx, const std::vector<Symbol>& labels) : cache_(ctx.cache), labels_(labels) {
-    const api::PodTemplate& t = *ctx.pod.tmpl;
+  explicit AllowedDomain(const LabelColumn* column) : DomainTotals(column) {}
+  void Allow(uint32_t domain) {
+    if (domain != LabelColumn::kNoDomain) Add(domain, 1);
+  }
+};
+
+// One channel for each label that the node must agree in: with the pod's own nodeSelector, or with the node of the
+// reference pod, the first by name of the placed pods that carry all labels of this one (upstream takes any of them:
+// bug B-14, fixed).
+class ServiceAffinityCheck final : public DomainCheck {
+ public:
+  ServiceAffinityCheck(const PodContext& ctx, Cache* cache, const std::vector<Symbol>& labels)
+      : ctx_(ctx), cache_(cache), labels_(labels), like_(api::Selector::FromMapValidated(ctx.pod.tmpl->labels)) {
     for (Symbol label : labels) {
-      if (auto value = t.node_selector.Get(label)) given_.emplace_back(label, *value);
+      if (auto value = ctx.pod.tmpl->node_selector.Get(label)) given_.emplace_back(label, *value);
     }
     std::sort(given_.begin(), given_.end());
     given_.erase(std::unique(given_.begin(), given_.end()), given_.end());
-    if (labels.size() <= given_.size() || ctx.cache.listers().ServicesOf(t).empty()) return;
-    api::Selector like = api::Selector::FromMapValidated(t.labels);
-    for (const auto& [tmpl, info] : ctx.cache.templates()) {
-      if (tmpl->ns != t.ns || info->pods == 0 || !like.Matches(tmpl->labels)) continue;
-      for (const auto& [row, placed] : info->rows) {
-        for (const PlacedPod& p : ctx.cache.row(row).pods) {
-          if (p.info == info.get() && ctx.cache.row(row).node != nullptr) references_.push_back({p.pod, row});
-        }
-      }
+  }
+
+  bool Refresh() override {
+    const uint64_t selectors = ctx_.cache.listers().SelectorsVersion(ctx_.pod.tmpl->ns);
+    if (known_ && selectors == selectors_ && seen_ == ctx_.cache.generation()) return false;
+    const Reference before = reference_;
+    bool nodes_changed = !known_;
+    if (known_ && selectors == selectors_ && follows_) {
+      Follow(&nodes_changed);
+    } else {
+      selectors_ = selectors;
+      follows_ = labels_.size() > given_.size() && !ctx_.cache.listers().ServicesOf(*ctx_.pod.tmpl).empty();
+      Search();
+      nodes_changed = true;
     }
-    // Upstream takes any (B-14, mended): ours is the first by name.
-    std::sort(references_.begin(), references_.end(),
-              [](const Reference& a, const Reference& b) { return a.pod->meta.name < b.pod->meta.name; });
+    known_ = true;
+    seen_ = ctx_.cache.generation();
+    if (!nodes_changed && before.pod == reference_.pod && before.row == reference_.row) return false;
+    ListTerms();
+    return true;
+  }
+  bool Admits(std::span<const DomainSum> sums) const override {
+    return std::all_of(sums.begin(), sums.end(), [](const DomainSum& s) { return s.value > 0; });
   }
 
   Verdict Check(Row row) override {
-    const api::Labels& node = cache_.row(row).node->labels;
+    if (!listed_) List();
+    const api::Labels& node = ctx_.cache.row(row).node->labels;
     for (const auto& [label, value] : given_) {
       if (node.Get(label) != value) return Verdict::kFails;
     }
     const Reference* reference = Find(row);
     if (reference == nullptr) return Verdict::kFits;
-    const api::Labels& theirs = cache_.row(reference->row).node->labels;
+    const api::Labels& theirs = ctx_.cache.row(reference->row).node->labels;
     for (Symbol label : labels_) {
-      if (std::any_of(given_.begin(), given_.end(), [&](const auto& g) { return g.first == label; })) continue;
+      if (IsGiven(label)) continue;
       if (auto value = theirs.Get(label); value && node.Get(label) != *value) return Verdict::kFails;
     }
     return Verdict::kFits;
@@ -49,29 +72,107 @@ class ServiceAffinityCheck final : public FitCheck {
  private:
   struct Reference {
     api::PodPtr pod;
-    Row row;
+    Row row = kNoRow;
   };
-  // The first reference pod that is still where it was: preemption asks with pods of this very row taken away.
+
+  bool IsGiven(Symbol label) const {
+    return std::any_of(given_.begin(), given_.end(), [&](const auto& g) { return g.first == label; });
+  }
+  bool IsLike(const api::PodTemplate& t) const { return t.ns == ctx_.pod.tmpl->ns && like_.Matches(t.labels); }
+  template <typename F>
+  void ForEachLike(F f) const {
+    if (labels_.size() <= given_.size() || ctx_.cache.listers().ServicesOf(*ctx_.pod.tmpl).empty()) return;
+    for (const auto& [tmpl, info] : ctx_.cache.templates()) {
+      if (info->pods == 0 || !IsLike(*tmpl)) continue;
+      for (const auto& [row, placed] : info->rows) {
+        if (ctx_.cache.row(row).node == nullptr) continue;
+        for (const PlacedPod& p : ctx_.cache.row(row).pods) {
+          if (p.info == info.get()) f(Reference{p.pod, row});
+        }
+      }
+    }
+  }
+  void Consider(const Reference& r) {
+    if (reference_.pod == nullptr || r.pod->meta.name < reference_.pod->meta.name) reference_ = r;
+  }
+  void Search() {
+    reference_ = {};
+    if (follows_) ForEachLike([&](const Reference& r) { Consider(r); });
+  }
+  // Looks at the rows that changed only. The reference stays unless it left or one with a smaller name came.
+  void Follow(bool* nodes_changed) {
+    bool lost = false;
+    const bool remembered = ctx_.cache.ChangesSince(seen_, [&](Row row, bool node_changed) {
+      *nodes_changed |= node_changed;
+      const NodeRow& r = ctx_.cache.row(row);
+      if (row == reference_.row) {
+        lost |= r.node == nullptr || std::none_of(r.pods.begin(), r.pods.end(), [&](const PlacedPod& p) {
+                  return p.pod->meta.uid == reference_.pod->meta.uid;
+                });
+      }
+      if (r.node == nullptr) return;
+      for (const PlacedPod& p : r.pods) {
+        if (IsLike(*p.pod->tmpl)) Consider({p.pod, row});
+      }
+    });
+    if (!remembered || lost) Search();
+  }
+  void ListTerms() {
+    terms_.clear();
+    channels_.clear();
+    auto require = [&](Symbol label, Symbol value) {
+      const LabelColumn* column = &cache_->Label(label);
+      auto allowed = std::make_shared<AllowedDomain>(column);
+      allowed->Allow(column->DomainOf(value));
+      terms_.push_back({std::move(allowed), column, 1, static_cast<uint16_t>(channels_.size())});
+      channels_.push_back(DomainChannel::kAny);
+    };
+    for (const auto& [label, value] : given_) require(label, value);
+    if (reference_.pod == nullptr) return;
+    for (Symbol label : labels_) {
+      if (IsGiven(label)) continue;
+      if (auto value = ctx_.cache.row(reference_.row).node->labels.Get(label)) require(label, *value);
+    }
+  }
+
+  // For one node at a time: the reference pods in order, of which preemption may have taken some away.
+  void List() {
+    listed_ = true;
+    ForEachLike([&](const Reference& r) { references_.push_back(r); });
+    std::sort(references_.begin(), references_.end(),
+              [](const Reference& a, const Reference& b) { return a.pod->meta.name < b.pod->meta.name; });
+  }
+  // Returns the first reference pod that is still where it was.
   const Reference* Find(Row row) const {
     for (const Reference& r : references_) {
       if (r.row != row) return &r;
-      const auto& pods = cache_.row(row).pods;
+      const auto& pods = ctx_.cache.row(row).pods;
       if (std::any_of(pods.begin(), pods.end(), [&](const PlacedPod& p) { return p.pod == r.pod; })) return &r;
     }
     return nullptr;
   }
 
-  const Cache& cache_;
+  PodContext ctx_;
+  Cache* cache_;
   const std::vector<Symbol>& labels_;
+  api::Selector like_;
   std::vector<std::pair<Symbol, Symbol>> given_;  // from the pod's own nodeSelector
+  // Of the incremental scheduler.
+  bool known_ = false, follows_ = false;
+  uint64_t selectors_ = 0, seen_ = 0;
+  Reference reference_;
+  // Of the reference scheduler.
+  bool listed_ = false;
   std::vector<Reference> references_;
 };
 
 }  // namespace
 
-FitPredicate ServiceAffinity(std::vector<Symbol> labels) {
+FitPredicate ServiceAffinity(const PluginFactoryArgs& args, std::vector<Symbol> labels) {
   auto shared = std::make_shared<const std::vector<Symbol>>(std::move(labels));
-  return [shared](const PodContext& ctx) { return std::make_unique<ServiceAffinityCheck>(ctx, *shared); };
+  return [cache = args.cache, shared](const PodContext& ctx) {
+    return std::make_unique<ServiceAffinityCheck>(ctx, cache, *shared);
+  };
 }
 
 }  // namespace berth::scheduler::serviceaffinity

@@ -5,62 +5,72 @@
 namespace berth::scheduler::serviceaffinity {
 namespace {
 
-class ServiceAntiAffinityScoring final : public Scoring {
+// One channel: the pods of the first service on the node. The values of the label are told apart, because a node's score
+// is the share of the service's pods, among those on feasible nodes, that are not in its domain.
+class ServiceAntiAffinityScoring final : public DomainScoring {
  public:
-  ServiceAntiAffinityScoring(const PodContext& ctx, Symbol label, int64_t max_score)
-      : ctx_(ctx), label_(label), max_score_(max_score) {
-    auto services = ctx.cache.listers().ServicesOf(*ctx.pod.tmpl);
-    if (services.empty()) return;
-    selector_ = api::Selector::FromMapValidated(*services.front()->selector);
-    has_service_ = true;
+  ServiceAntiAffinityScoring(const PodContext& ctx, Cache* cache, Symbol label, int64_t max_score)
+      : ctx_(ctx), cache_(cache), max_score_(max_score) {
+    channels_ = {DomainChannel::kSum};
+    keys_ = {&cache->Label(label)};
+    Refresh();
   }
 
-  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      scores[i] = 0;
-      if (!has_service_) continue;
-      for (const PlacedPod& p : ctx_.cache.row(rows[i]).pods) {
-        scores[i] += p.pod->tmpl->ns == ctx_.pod.tmpl->ns && selector_.Matches(p.pod->tmpl->labels);
-      }
+  bool Refresh() override {
+    const api::PodTemplate& pod = *ctx_.pod.tmpl;
+    const uint64_t version = ctx_.cache.listers().SelectorsVersion(pod.ns);
+    if (known_ && version == version_) return false;
+    known_ = true;
+    version_ = version;
+    std::shared_ptr<const PodCount> count;
+    // Of several services the first by name counts.
+    if (const auto services = ctx_.cache.listers().ServicesOf(pod); !services.empty()) {
+      PodQuery query;
+      query.namespaces = {pod.ns};
+      query.any_of = {api::Selector::FromMapValidated(*services.front()->selector)};
+      count = cache_->Count(query);
     }
-    return absl::OkStatus();
+    const bool changed = terms_.empty() ? count != nullptr : terms_[0].totals != count;
+    terms_.clear();
+    if (count != nullptr) terms_.push_back({count, nullptr, 1, 0});
+    return changed;
   }
 
-  absl::Status Reduce(std::span<const Row> rows, std::span<int64_t> scores) override {
+  void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
     int64_t total = 0;
-    absl::flat_hash_map<Symbol, int64_t> by_value;
-    auto value_of = [&](Row row) { return ctx_.cache.row(row).node->labels.Get(label_); };
-    for (size_t i = 0; i < rows.size(); ++i) {
-      total += scores[i];
-      if (auto value = value_of(rows[i])) by_value[*value] += scores[i];
+    absl::flat_hash_map<uint32_t, int64_t> in_domain;
+    for (size_t i = 0; i < parts.size; ++i) {
+      const int64_t pods = parts.sums[i].value * parts.nodes[i];
+      total += pods;
+      if (pods != 0 && parts.domains[i] != LabelColumn::kNoDomain) in_domain[parts.domains[i]] += pods;
     }
-    for (size_t i = 0; i < rows.size(); ++i) {
-      auto value = value_of(rows[i]);
-      if (!value) {
-        scores[i] = 0;
-      } else if (total == 0) {
+    for (size_t i = 0; i < parts.size; ++i) {
+      scores[i] = 0;
+      if (parts.domains[i] == LabelColumn::kNoDomain) continue;
+      if (total == 0) {
         scores[i] = max_score_;
-      } else {
-        double share = static_cast<double>(total - by_value[*value]) / static_cast<double>(total);
-        scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
+        continue;
       }
+      auto here = in_domain.find(parts.domains[i]);
+      const int64_t pods = here == in_domain.end() ? 0 : here->second;
+      const double share = static_cast<double>(total - pods) / static_cast<double>(total);
+      scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
     }
-    return absl::OkStatus();
   }
 
  private:
   PodContext ctx_;
-  Symbol label_;
+  Cache* cache_;
   int64_t max_score_;
-  api::Selector selector_;  // of the pod's first service by name
-  bool has_service_ = false;
+  bool known_ = false;
+  uint64_t version_ = 0;  // of the selectors in the pod's namespace
 };
 
 }  // namespace
 
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs& args, Symbol label) {
-  return [label, max = args.max_score](const PodContext& ctx) {
-    return std::make_unique<ServiceAntiAffinityScoring>(ctx, label, max);
+  return [cache = args.cache, label, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<ServiceAntiAffinityScoring>(ctx, cache, label, max);
   };
 }
 

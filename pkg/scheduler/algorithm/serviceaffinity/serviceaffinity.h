@@ -8,7 +8,7 @@
 namespace berth::scheduler::serviceaffinity {
 
 // Policy argument serviceAffinity: pods of one service go to nodes that agree in these labels.
-FitPredicate ServiceAffinity(std::vector<Symbol> labels);
+FitPredicate ServiceAffinity(const PluginFactoryArgs&, std::vector<Symbol> labels);
 
 // Policy argument serviceAntiAffinity: spreads a service's pods over the values of a node label.
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs&, Symbol label);

@@ -1,0 +1,58 @@
+// Every registered rule reads no more than it declares.
+#include "pkg/scheduler/testing/traits_check.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/algorithm/per_node.h"
+#include "pkg/scheduler/factory/factory.h"
+
+namespace berth::scheduler {
+namespace {
+
+using testing::TraitsProblem;
+
+}  // namespace
+
+TEST_CASE("every registered rule of every release reads no more than its traits declare") {
+  for (const Release* release : algorithmprovider::Releases()) {
+    const Registry registry = FrozenRegistry(*release);
+    for (const auto& [name, rule] : registry.predicates()) {
+      int pairs = 0;
+      CHECK(TraitsProblem(registry, name, &pairs) == "");
+      if (rule.traits.incremental()) CHECK(pairs > 20);
+    }
+    for (const auto& [name, rule] : registry.priorities()) CHECK(TraitsProblem(registry, name) == "");
+  }
+}
+
+TEST_CASE("a rule that reads more than it declares is found") {
+  Registry r;
+  auto reads_label = FromPerNode("ReadsLabel", [](const api::Pod& pod, const NodeInfo&) {
+    PredicateResult result;
+    result.fit = pod.tmpl->labels.Get(Symbol("app")) != Symbol("a1");
+    return result;
+  });
+  auto reads_pods = FromPerNode("ReadsPods", [](const api::Pod&, const NodeInfo& node) {
+    PredicateResult result;
+    result.fit = node.pods().size() % 2 == 0;
+    return result;
+  });
+  auto add = [&](const char* name, const FitPredicate& p, Traits traits) {
+    REQUIRE(r.AddPredicate(name, [p](const PluginFactoryArgs&) { return p; }, traits).ok());
+  };
+  add("Label-as-node", reads_label, PredicateTraits(kPodNothing, ClusterPart::kNode));
+  add("Label-declared", reads_label, PredicateTraits(kPodLabels, ClusterPart::kNode));
+  add("Pods-as-node", reads_pods, PredicateTraits(kPodNothing, ClusterPart::kNode));
+  add("Pods-declared", reads_pods, PredicateTraits(kPodNothing, ClusterPart::kNodePods));
+  CHECK(TraitsProblem(r, "Label-as-node") ==
+        "Label-as-node reads a part of the pod that its traits do not declare: pods that differ in labels get different "
+        "answers");
+  CHECK(TraitsProblem(r, "Label-declared") == "");
+  CHECK(TraitsProblem(r, "Pods-as-node") ==
+        "Pods-as-node reads more of the cluster than its traits declare: a pod that came to node n0 changed its answer "
+        "for node n0");
+  CHECK(TraitsProblem(r, "Pods-declared") == "");
+  CHECK(TraitsProblem(r, "nobody") == "nobody is not registered");
+}
+
+}  // namespace berth::scheduler
