@@ -29,6 +29,30 @@ while IFS=: read -r file line include; do
   [[ " $(allowed "$room") " == *" $target "* ]] || problem "$file:$line: $room must not include from $target (pkg/README.md)"
 done < <(grep -rnE '^#include "' --include='*.cc' --include='*.h' pkg cmd plugin | grep -vE '^[^:]*_(test|bench)\.cc:[0-9]+:#include "test/')
 
+# ---- inside pkg/scheduler, includes run along this order, and the engine knows no rule ----
+layers=(cache volumebinder algorithm algorithm/family policy extender registry configuration core/incremental core algorithmprovider factory queue .)
+layer() {  # the place of a folder of pkg/scheduler in the order; empty for those that may see everything
+  case $1 in
+    reference* | testing*) return ;;
+    algorithm/?*) set -- algorithm/family ;;
+  esac
+  local i
+  for i in "${!layers[@]}"; do
+    [ "${layers[i]}" = "${1:-.}" ] && { echo "$i"; return; }
+  done
+  problem "pkg/scheduler/$1 is not in the order of folders in hack/verify.sh"
+}
+while IFS=: read -r file line include; do
+  from=${file#pkg/scheduler/} to=${include#*\"pkg/scheduler/}
+  from=${from%"${from##*/}"} to=${to%"${to##*/}"}
+  from=${from%/} to=${to%/}
+  [ "$from" = "$to" ] && continue
+  a=$(layer "$from") b=$(layer "$to")
+  [ -z "$a" ] && continue
+  [ -n "$b" ] && [ "$b" -le "$a" ] || problem "$file:$line: pkg/scheduler/$from must not include from pkg/scheduler/$to (hack/verify.sh)"
+  [[ $from == core* && $to == algorithm/* ]] && problem "$file:$line: the engine includes no rule"
+done < <(grep -rnE '^#include "pkg/scheduler/' --include='*.cc' --include='*.h' pkg/scheduler | grep -vE '^[^:]*_(test|bench)\.cc:')
+
 # ---- house rules ----
 while read -r lines file; do
   [ "$lines" -le 700 ] || problem "$file: $lines lines; split what is longer than 700"

@@ -30,7 +30,7 @@
 #include "pkg/client/rate_limiter.h"
 #include "pkg/client/requests.h"
 #include "pkg/client/rest.h"
-#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/util/status.h"
 #include "pkg/util/version.h"

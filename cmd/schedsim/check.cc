@@ -11,10 +11,11 @@
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/scheduler/configuration/decode.h"
-#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/policy/validation.h"
+#include "pkg/scheduler/registry/registry.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {

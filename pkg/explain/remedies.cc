@@ -90,8 +90,9 @@ std::string TaintText(const api::Taint& t) {
 void ForTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out) {
   for (const api::Taint& taint : node.taints) {
     bool hard = taint.effect.str() == "NoSchedule" || taint.effect.str() == "NoExecute";
-    bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(),
-                                 [&](const api::Toleration& t) { return scheduler::tainttoleration::Tolerates(t, taint); });
+    bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [&](const api::Toleration& t) {
+      return scheduler::tainttoleration::Tolerates(t, taint);
+    });
     if (hard && !tolerated) out->push_back({absl::StrCat("tolerate ", TaintText(taint))});
   }
 }

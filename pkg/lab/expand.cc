@@ -7,7 +7,8 @@
 
 #include <algorithm>
 
-#include "pkg/scheduler/algorithm/predicates/predicates.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -249,7 +250,7 @@ class Expander::Maker {
       if (node.labels.Get(key) != value) return false;
     }
     if (pod.affinity.node && pod.affinity.node->required &&
-        !scheduler::predicates::TermsMatch(pod.affinity.node->required->terms, node.labels)) {
+        !scheduler::nodeaffinity::TermsMatch(pod.affinity.node->required->terms, node.labels)) {
       return false;
     }
     return std::all_of(node.taints.begin(), node.taints.end(), [&](const api::Taint& taint) {
@@ -257,7 +258,7 @@ class Expander::Maker {
       std::string_view key = taint.key.str(), effect = taint.effect.str();
       if (key.starts_with("node.kubernetes.io/") || effect == "PreferNoSchedule") return true;
       return std::any_of(pod.tolerations.begin(), pod.tolerations.end(),
-                         [&](const api::Toleration& t) { return scheduler::predicates::Tolerates(t, taint); });
+                         [&](const api::Toleration& t) { return scheduler::tainttoleration::Tolerates(t, taint); });
     });
   }
 

@@ -7,7 +7,8 @@
 #include <numeric>
 #include <set>
 
-#include "pkg/scheduler/algorithm/predicates/predicates.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -39,13 +40,13 @@ bool Admits(const api::PodTemplate& pod, const api::Node& node) {
     if (node.labels.Get(key) != value) return false;
   }
   if (pod.affinity.node && pod.affinity.node->required &&
-      !scheduler::predicates::TermsMatch(pod.affinity.node->required->terms, node.labels)) {
+      !scheduler::nodeaffinity::TermsMatch(pod.affinity.node->required->terms, node.labels)) {
     return false;
   }
   return std::all_of(node.taints.begin(), node.taints.end(), [&](const api::Taint& taint) {
     return taint.effect.str() == "PreferNoSchedule" ||
            std::any_of(pod.tolerations.begin(), pod.tolerations.end(),
-                       [&](const api::Toleration& t) { return scheduler::predicates::Tolerates(t, taint); });
+                       [&](const api::Toleration& t) { return scheduler::tainttoleration::Tolerates(t, taint); });
   });
 }
 

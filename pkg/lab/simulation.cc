@@ -3,7 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
-#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {

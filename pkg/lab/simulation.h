@@ -8,8 +8,8 @@
 #include "pkg/explain/explanation.h"
 #include "pkg/lab/scenario.h"
 #include "pkg/scheduler/cache/cache.h"
-#include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 
 namespace berth::lab {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "pkg/api/types.h"
-#include "pkg/scheduler/core/extender.h"
+#include "pkg/scheduler/extender/extender.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 
 namespace berth::scheduler {

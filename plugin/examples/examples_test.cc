@@ -5,6 +5,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/factory/factory.h"
+#include "pkg/scheduler/testing/traits_check.h"
 #include "plugin/examples/node_price.h"
 #include "plugin/examples/replica_limit.h"
 
@@ -61,6 +62,11 @@ TEST_CASE("the examples are registered, as everything in plugin/ is") {
     CHECK(IsFitPredicateRegistered("MaxReplicasPerNode" + form));
     CHECK(IsPriorityFunctionRegistered("CheapestNodePriority" + form));
   }
+}
+
+TEST_CASE("the examples read no more than their traits declare") {
+  for (const char* form : kForms)
+    CHECK(testing::TraitsProblem(FrozenRegistry(), absl::StrCat("MaxReplicasPerNode", form)) == "");
 }
 
 TEST_CASE("MaxReplicasPerNode lets only so many pods of an app on a node") {

@@ -59,7 +59,8 @@ FitPredicate MaxReplicasPerNode(const PluginFactoryArgs& args) {
   return [cache = args.cache](const PodContext& ctx) { return std::make_unique<ReplicaCheck>(ctx, cache); };
 }
 
-const std::string kRegistered = berth::scheduler::RegisterFitPredicateFactory("MaxReplicasPerNode", MaxReplicasPerNode);
+const std::string kRegistered =
+    berth::scheduler::RegisterFitPredicateFactory("MaxReplicasPerNode", MaxReplicasPerNode, kReplicaLimitTraits);
 
 }  // namespace
 }  // namespace plugin::examples

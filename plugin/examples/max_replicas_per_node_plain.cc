@@ -30,7 +30,8 @@ PredicateResult MaxReplicasPerNode(const berth::api::Pod& pod, const NodeInfo& n
   return result;
 }
 
-const std::string kRegistered = berth::scheduler::RegisterFitPredicate("MaxReplicasPerNodePlain", MaxReplicasPerNode);
+const std::string kRegistered =
+    berth::scheduler::RegisterFitPredicate("MaxReplicasPerNodePlain", MaxReplicasPerNode, kReplicaLimitTraits);
 
 }  // namespace
 }  // namespace plugin::examples

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "pkg/api/types.h"
+#include "pkg/scheduler/algorithm/traits.h"
 
 namespace plugin::examples {
 
@@ -15,6 +16,12 @@ inline berth::util::Symbol kAppLabel() {
 }
 inline constexpr std::string_view kTooManyReplicas =
     "node(s) had as many replicas as the pod's label max-per-node allows";
+
+// The rule reads the pod's namespace and labels, and the pods on the node. Without this declaration it would be called
+// for every node of every pod; with too small a one (say, without kPodLabels) pods of different apps would be given
+// each other's answers, which the test of traits in examples_test.cc notices.
+inline constexpr berth::scheduler::Traits kReplicaLimitTraits = berth::scheduler::PredicateTraits(
+    berth::scheduler::kPodNamespace | berth::scheduler::kPodLabels, berth::scheduler::ClusterPart::kNodePods);
 
 struct ReplicaLimit {
   bool wanted = false;  // the pod has both labels

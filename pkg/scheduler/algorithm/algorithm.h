@@ -119,8 +119,8 @@ using FitPredicateFactory = std::function<FitPredicate(const PluginFactoryArgs&)
 class Scoring {
  public:
   virtual ~Scoring() = default;
-  // Writes the raw scores of feasible rows, one place in `scores` for each. An error fails the scoring of the pod; it is
-  // reported once for each row, unless OnePass().
+  // Writes the raw scores of feasible rows, one place in `scores` for each. An error fails the scoring of the pod; it
+  // is reported once for each row, unless OnePass().
   virtual absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) = 0;
   // Returns true for functions that look at all nodes at once (1.10's old form), which fail as a whole.
   virtual bool OnePass() const { return false; }

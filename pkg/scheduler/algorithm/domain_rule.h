@@ -1,8 +1,8 @@
 // Rules about the pods in topology domains: spreading, and affinity between pods.
 //
-// Such a rule says which numbers of pods it reads for a node (its terms), and the engine adds them up for groups of nodes
-// that share their domains instead of for each node. The rule itself is written once: the reference scheduler asks it
-// about one node at a time, the incremental scheduler about one group at a time.
+// Such a rule says which numbers of pods it reads for a node (its terms), and the engine adds them up for groups of
+// nodes that share their domains instead of for each node. The rule itself is written once: the reference scheduler
+// asks it about one node at a time, the incremental scheduler about one group at a time.
 //
 //   term      a number for each topology domain, kept by the cache, times a weight
 //   channel   where terms are added up; a rule has one or more
@@ -78,9 +78,9 @@ class DomainCheck : public FitCheck, public DomainRule {
 // Feasible nodes in parts. The arrays have one place, or one row of places, for each part.
 struct DomainParts {
   size_t size = 0;
-  std::span<const DomainSum> sums;     // size * channels
-  std::span<const uint32_t> domains;   // size * keys: the part's domain for each of the rule's keys, or kNoDomain
-  std::span<const uint32_t> nodes;     // how many feasible nodes the part has; a part with 0 is left out of everything
+  std::span<const DomainSum> sums;    // size * channels
+  std::span<const uint32_t> domains;  // size * keys: the part's domain for each of the rule's keys, or kNoDomain
+  std::span<const uint32_t> nodes;    // how many feasible nodes the part has; a part with 0 is left out of everything
 };
 
 class DomainScoring : public Scoring, public DomainRule {

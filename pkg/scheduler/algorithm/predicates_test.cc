@@ -435,7 +435,8 @@ TEST_CASE("Policy arguments: labelsPresence and serviceAffinity") {
   w.Nodes({NodeOf("a", "'rack':'1','zone':'x'"), NodeOf("b", "'rack':'2','zone':'x'"), NodeOf("c", "'zone':'y'")});
   auto placed = [&](const char* predicates, const api::PodPtr& pod) {
     DecisionTrace trace;
-    w.FromPolicy(std::string("{'predicates':[") + predicates + "],'priorities':[]}")->Schedule(pod, DecisionMode::kReference, &trace);
+    w.FromPolicy(std::string("{'predicates':[") + predicates + "],'priorities':[]}")
+        ->Schedule(pod, DecisionMode::kReference, &trace);
     std::string out;
     for (auto name : trace.feasible) out += name.string();
     return out;

@@ -316,7 +316,8 @@ TEST_CASE("labelPreference, serviceAntiAffinity, EqualPriority and ResourceLimit
   auto scheduler = CreateFromKeys({}, {"ResourceLimitsPriority"}, args).value();
   auto limited = [&](const char* limits) {
     DecisionTrace trace;
-    scheduler->Schedule(PodOf("p", Cat("'containers':[{'name':'c','resources':{'limits':{", limits, "}}}]")), DecisionMode::kReference, &trace);
+    scheduler->Schedule(PodOf("p", Cat("'containers':[{'name':'c','resources':{'limits':{", limits, "}}}]")),
+                        DecisionMode::kReference, &trace);
     return trace.priorities[0].scores;
   };
   CHECK(limited("") == Scores{0, 0});

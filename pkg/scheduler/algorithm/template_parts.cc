@@ -65,33 +65,29 @@ bool AlikeIn(uint32_t parts, const TemplateInfo& a, const TemplateInfo& b, const
   const api::PodTemplate& y = *b.tmpl;
   if (&x == &y) return true;
   auto differ = [&](PodPart part, auto same) { return (parts & part) != 0 && !same(); };
-  return !(differ(kPodNamespace, [&] { return x.ns == y.ns; }) ||
-           differ(kPodLabels, [&] { return x.labels == y.labels; }) ||
-           differ(kPodController, [&] { return RelevantController(x, cache) == RelevantController(y, cache); }) ||
-           differ(kPodRequests, [&] { return SameRequests(a, b); }) ||
-           differ(kPodLimits, [&] { return SameAmounts(a.limits, b.limits); }) ||
-           differ(kPodQos, [&] { return a.best_effort == b.best_effort; }) ||
-           differ(kPodHostPorts, [&] { return a.host_ports == b.host_ports; }) ||
-           differ(kPodNodeSelector,
-                  [&] { return x.node_selector == y.node_selector && x.affinity.node == y.affinity.node; }) ||
-           differ(kPodTolerations, [&] { return x.tolerations == y.tolerations; }) ||
-           differ(kPodAffinity,
-                  [&] {
-                    return x.affinity.pod == y.affinity.pod && x.affinity.pod_anti == y.affinity.pod_anti &&
-                           x.has_affinity == y.has_affinity;
-                  }) ||
-           differ(kPodVolumes, [&] { return x.volumes == y.volumes; }) ||
-           differ(kPodImages, [&] { return SameImages(x, y); }) ||
-           differ(kPodPriority,
-                  [&] { return x.priority == y.priority && x.never_preempts == y.never_preempts; }) ||
-           differ(kPodSpread, [&] { return x.spread_constraints == y.spread_constraints; }) ||
-           differ(kPodGates, [&] { return x.scheduling_gates == y.scheduling_gates; }) ||
-           differ(kPodSchedulerName, [&] { return x.scheduler_name == y.scheduler_name; }) ||
-           differ(kPodContainers,
-                  [&] {
-                    return x.containers == y.containers && x.init_containers == y.init_containers &&
-                           x.overhead == y.overhead;
-                  }));
+  return !(
+      differ(kPodNamespace, [&] { return x.ns == y.ns; }) || differ(kPodLabels, [&] { return x.labels == y.labels; }) ||
+      differ(kPodController, [&] { return RelevantController(x, cache) == RelevantController(y, cache); }) ||
+      differ(kPodRequests, [&] { return SameRequests(a, b); }) ||
+      differ(kPodLimits, [&] { return SameAmounts(a.limits, b.limits); }) ||
+      differ(kPodQos, [&] { return a.best_effort == b.best_effort; }) ||
+      differ(kPodHostPorts, [&] { return a.host_ports == b.host_ports; }) ||
+      differ(kPodNodeSelector,
+             [&] { return x.node_selector == y.node_selector && x.affinity.node == y.affinity.node; }) ||
+      differ(kPodTolerations, [&] { return x.tolerations == y.tolerations; }) ||
+      differ(kPodAffinity,
+             [&] {
+               return x.affinity.pod == y.affinity.pod && x.affinity.pod_anti == y.affinity.pod_anti &&
+                      x.has_affinity == y.has_affinity;
+             }) ||
+      differ(kPodVolumes, [&] { return x.volumes == y.volumes; }) ||
+      differ(kPodImages, [&] { return SameImages(x, y); }) ||
+      differ(kPodPriority, [&] { return x.priority == y.priority && x.never_preempts == y.never_preempts; }) ||
+      differ(kPodSpread, [&] { return x.spread_constraints == y.spread_constraints; }) ||
+      differ(kPodGates, [&] { return x.scheduling_gates == y.scheduling_gates; }) ||
+      differ(kPodSchedulerName, [&] { return x.scheduler_name == y.scheduler_name; }) || differ(kPodContainers, [&] {
+        return x.containers == y.containers && x.init_containers == y.init_containers && x.overhead == y.overhead;
+      }));
 }
 
 // Parts that seldom tell pods apart without others doing so as well are left to AlikeIn.
@@ -111,8 +107,7 @@ size_t HashOfParts(uint32_t parts, const TemplateInfo& i, const Cache& cache) {
     const auto& c = RelevantController(t, cache);
     return c ? absl::HashOf(c->uid) : size_t{0};
   });
-  mix(kPodRequests,
-      [&] { return absl::HashOf(HashOfAmounts(i.request), i.nonzero_milli_cpu, i.nonzero_memory); });
+  mix(kPodRequests, [&] { return absl::HashOf(HashOfAmounts(i.request), i.nonzero_milli_cpu, i.nonzero_memory); });
   mix(kPodLimits, [&] { return HashOfAmounts(i.limits); });
   mix(kPodQos, [&] { return i.best_effort; });
   mix(kPodHostPorts, [&] {

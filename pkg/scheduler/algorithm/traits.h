@@ -16,21 +16,21 @@ enum PodPart : uint32_t {
   kPodNothing = 0,
   kPodNamespace = 1u << 0,
   kPodLabels = 1u << 1,
-  kPodController = 1u << 2,      // the owner reference with controller=true
-  kPodRequests = 1u << 3,        // every amount that is counted as requested, with and without defaults
-  kPodLimits = 1u << 4,          // the containers' limits
-  kPodQos = 1u << 5,             // whether the pod is best-effort
+  kPodController = 1u << 2,  // the owner reference with controller=true
+  kPodRequests = 1u << 3,    // every amount that is counted as requested, with and without defaults
+  kPodLimits = 1u << 4,      // the containers' limits
+  kPodQos = 1u << 5,         // whether the pod is best-effort
   kPodHostPorts = 1u << 6,
-  kPodNodeSelector = 1u << 7,    // nodeSelector and node affinity
+  kPodNodeSelector = 1u << 7,  // nodeSelector and node affinity
   kPodTolerations = 1u << 8,
-  kPodAffinity = 1u << 9,        // podAffinity and podAntiAffinity
-  kPodSpread = 1u << 10,         // topologySpreadConstraints
+  kPodAffinity = 1u << 9,  // podAffinity and podAntiAffinity
+  kPodSpread = 1u << 10,   // topologySpreadConstraints
   kPodVolumes = 1u << 11,
-  kPodImages = 1u << 12,         // the images of the regular containers
-  kPodPriority = 1u << 13,       // spec.priority and preemptionPolicy
+  kPodImages = 1u << 12,    // the images of the regular containers
+  kPodPriority = 1u << 13,  // spec.priority and preemptionPolicy
   kPodSchedulerName = 1u << 14,
-  kPodContainers = 1u << 15,     // the containers and overhead as they stand in the specification
-  kPodGates = 1u << 16,          // schedulingGates
+  kPodContainers = 1u << 15,  // the containers and overhead as they stand in the specification
+  kPodGates = 1u << 16,       // schedulingGates
   // What two pods of one template may differ in: name, uid, nodeName, annotations, status.
   kPodIdentity = 1u << 17,
   kPodTemplate = kPodIdentity - 1,  // everything that pods of one template share

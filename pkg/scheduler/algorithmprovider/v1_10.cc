@@ -48,15 +48,16 @@ void RegisterAlgorithms(Registry* r) {
       PriorityTraits(kPodNamespace | kPodLabels, ClusterPart::kDomains, Normalisation::kDomains);
 
   predicate("CheckNodeCondition", nodestatus::CheckNodeCondition, kNodeObject, /*mandatory=*/true);
-  CHECK_EQ(util::Message(r->AddCompositePredicate(
-               "GeneralPredicates", general::GeneralPredicates,
-               {"PodFitsResources", "HostName", "PodFitsHostPorts", "MatchNodeSelector"})),
+  CHECK_EQ(util::Message(
+               r->AddCompositePredicate("GeneralPredicates", general::GeneralPredicates,
+                                        {"PodFitsResources", "HostName", "PodFitsHostPorts", "MatchNodeSelector"})),
            "");
   // HostName reads spec.nodeName, which only pods that the incremental scheduler leaves to the reference have.
   predicate("HostName", nodename::HostName, kNodeObject);
   predicate("PodFitsHostPorts", nodeports::PodFitsHostPorts, kPorts);
   predicate("PodFitsPorts", nodeports::PodFitsHostPorts, kPorts);  // the name of 1.0
-  predicate("MatchNodeSelector", nodeaffinity::MatchNodeSelector, PredicateTraits(kPodNodeSelector, ClusterPart::kNode));
+  predicate("MatchNodeSelector", nodeaffinity::MatchNodeSelector,
+            PredicateTraits(kPodNodeSelector, ClusterPart::kNode));
   predicate("PodFitsResources", noderesources::PodFitsResources, PredicateTraits(kPodRequests, ClusterPart::kNodePods));
   predicate("NoDiskConflict", volumes::NoDiskConflict, kVolumeRule);
   predicate("PodToleratesNodeTaints", tainttoleration::PodToleratesNodeTaints,
@@ -108,17 +109,16 @@ std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRe
   return absl::StrCat("0/", nodes, " nodes are available: ", absl::StrJoin(failures.CountedReasons(), ", "), ".");
 }
 
-constexpr std::string_view kOrdering[] = {
-    "CheckNodeCondition",      "CheckNodeUnschedulable",
-    "GeneralPredicates",       "HostName",
-    "PodFitsHostPorts",        "MatchNodeSelector",
-    "PodFitsResources",        "NoDiskConflict",
-    "PodToleratesNodeTaints",  "PodToleratesNodeNoExecuteTaints",
-    "CheckNodeLabelPresence",  "CheckServiceAffinity",
-    "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
-    "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
-    "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
-    "CheckNodeDiskPressure",   "MatchInterPodAffinity"};
+constexpr std::string_view kOrdering[] = {"CheckNodeCondition",      "CheckNodeUnschedulable",
+                                          "GeneralPredicates",       "HostName",
+                                          "PodFitsHostPorts",        "MatchNodeSelector",
+                                          "PodFitsResources",        "NoDiskConflict",
+                                          "PodToleratesNodeTaints",  "PodToleratesNodeNoExecuteTaints",
+                                          "CheckNodeLabelPresence",  "CheckServiceAffinity",
+                                          "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
+                                          "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
+                                          "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
+                                          "CheckNodeDiskPressure",   "MatchInterPodAffinity"};
 
 }  // namespace
 
@@ -144,7 +144,8 @@ void ApplyTaintNodesByCondition(Registry* r) {
 
 void ApplyResourceLimitsPriorityFunction(Registry* r) {
   CHECK_EQ(util::Message(r->AddPriority("ResourceLimitsPriority", noderesources::ResourceLimits, 1,
-                                        PriorityTraits(kPodLimits, ClusterPart::kNode, Normalisation::kNone))), "");
+                                        PriorityTraits(kPodLimits, ClusterPart::kNode, Normalisation::kNone))),
+           "");
 }
 
 }  // namespace berth::scheduler::algorithmprovider

@@ -111,7 +111,8 @@ class Cache {
   // The column of a node label. Created on first use, then kept up to date.
   using LabelColumn = scheduler::LabelColumn;
   static const Symbol kNoValue;  // LabelColumn::no_value()
-  // The key of a column that is no label: region and zone together, as 1.10 joins them; absent where a node has neither.
+  // The key of a column that is no label: region and zone together, as 1.10 joins them; absent where a node has
+  // neither.
   static Symbol ZoneKey();
   const LabelColumn& Label(Symbol key) const;
 
@@ -207,8 +208,8 @@ class Cache {
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
   void Touch(Row r, bool node_changed = false);
-  void Place(Row r, const PlacedPod& p);                                       // list and counts
-  bool Unplace(Row r, const api::Pod& pod);                                    // by uid
+  void Place(Row r, const PlacedPod& p);     // list and counts
+  bool Unplace(Row r, const api::Pod& pod);  // by uid
   // Whether a pod is counted because it is there, because an eviction is simulated, or because a nomination is.
   enum class Why : uint8_t { kPlaced, kSimulated, kNominated };
   void CountPod(Row r, const PlacedPod& p, int sign, Why why = Why::kPlaced);  // in every sum and count
@@ -242,7 +243,7 @@ class Cache {
   mutable bool names_changed_ = true;
   uint64_t names_version_ = 0;
   uint64_t generation_ = 0;
-  std::vector<uint32_t> changes_;  // a ring by generation: row * 2 + node_changed
+  std::vector<uint32_t> changes_;                       // a ring by generation: row * 2 + node_changed
   std::vector<std::pair<uint64_t, Row>> node_changes_;  // generation and row, ascending
   uint64_t node_changes_forgotten_ = 0;                 // changes up to this generation are not remembered
   absl::flat_hash_map<std::string, PodState> pod_states_;

@@ -171,8 +171,12 @@ TEST_CASE("pods nominated in a simulation are seen by questions about the node o
   t.ns = util::Symbol("default");
   t.labels = api::Labels({{util::Symbol("app"), util::Symbol("web")}});
   auto pod = reference::NewPod(1, api::PodTemplate::Intern(t));
-  PodQuery anywhere{{t.ns}, {api::Selector::Everything()}, false, util::Symbol("kubernetes.io/hostname"), false};
-  PodQuery here{{t.ns}, {api::Selector::Everything()}, false, util::Symbol(), true};
+  PodQuery anywhere;
+  anywhere.namespaces = {t.ns};
+  anywhere.any_of = {api::Selector::Everything()};
+  PodQuery here = anywhere;
+  anywhere.topology_key = util::Symbol("kubernetes.io/hostname");
+  here.sees_nominated = true;
   auto cluster_count = cache.Count(anywhere), node_count = cache.Count(here);
   Row row = cache.FindRow(util::Symbol("node-1"));
   {

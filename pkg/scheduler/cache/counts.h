@@ -110,9 +110,9 @@ class PodCount final : public DomainTotals {
   PodQuery query_;
   Numbers by_row_;  // when the domains are not the rows themselves
   int64_t total_ = 0, total_all_ = 0;
-  RowSet admitted_;                                    // rows whose nodes the filter admits
-  absl::flat_hash_map<uint32_t, int32_t> eligible_;    // admitted nodes by domain
-  std::map<int64_t, int64_t> histogram_;               // eligible domains by their number
+  RowSet admitted_;                                  // rows whose nodes the filter admits
+  absl::flat_hash_map<uint32_t, int32_t> eligible_;  // admitted nodes by domain
+  std::map<int64_t, int64_t> histogram_;             // eligible domains by their number
 };
 
 // The inter-pod affinity terms that placed pods declare, each distinct term once, with how many pods declare it in each
@@ -128,9 +128,9 @@ class DeclaredTerms {
   };
   struct Term {
     api::PodAffinityTerm term;
-    const LabelColumn* column = nullptr;                     // of the topology key; null when the key is empty
-    absl::flat_hash_map<uint32_t, InDomain> domains;         // by domain of the column
-    int64_t anti_required = 0, scoring = 0;                  // declaring pods in all: required anti-affinity, the rest
+    const LabelColumn* column = nullptr;              // of the topology key; null when the key is empty
+    absl::flat_hash_map<uint32_t, InDomain> domains;  // by domain of the column
+    int64_t anti_required = 0, scoring = 0;           // declaring pods in all: required anti-affinity, the rest
     // Whether templates known to the cache declare it as required anti-affinity, and as anything that is scored.
     bool declares_anti = false, declares_scoring = false;
     // Does a pod of this template match the term (namespace and selector)? False for a selector that cannot be used.

@@ -12,8 +12,8 @@
 
 namespace berth::scheduler {
 
-// Numbers by selector. A selector that requires a label to have one of some values is found by each such pair of key and
-// value; one that requires no such thing is a candidate for every pod.
+// Numbers by selector. A selector that requires a label to have one of some values is found by each such pair of key
+// and value; one that requires no such thing is a candidate for every pod.
 class LabelPairIndex {
  public:
   void Add(const api::Selector& selector, uint32_t number);

@@ -70,8 +70,8 @@ class ObjectStore {
   uint64_t version_ = 0;
 };
 
-// Objects of a kind that picks pods by a selector, found by the labels of a pod. The selector of an object that cannot be
-// used picks no pod.
+// Objects of a kind that picks pods by a selector, found by the labels of a pod. The selector of an object that cannot
+// be used picks no pod.
 template <typename T>
 class SelectorStore {
  public:

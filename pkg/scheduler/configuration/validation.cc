@@ -8,7 +8,7 @@
 #include <set>
 
 #include "pkg/api/labels.h"
-#include "pkg/scheduler/cache/resource.h"
+#include "pkg/api/resource_names.h"
 #include "pkg/scheduler/configuration/field_errors.h"
 
 namespace berth::scheduler::configuration {
@@ -263,7 +263,7 @@ void CheckExtenders(const std::vector<ExtenderConfig>& extenders, FieldErrors* e
       const std::string at = At(path + ".managedResources", j) + ".name";
       std::vector<std::string> problems = api::QualifiedNameProblems(name);
       for (const std::string& p : problems) e->Invalid(at, name, p);
-      if (problems.empty() && !IsExtendedResourceName(name)) {
+      if (problems.empty() && !api::IsExtendedResourceName(name)) {
         e->Invalid(at, name, "is an invalid extended resource name");
       }
       if (!managed.insert(name).second) e->Invalid(at, name, "duplicate extender managed resource name");

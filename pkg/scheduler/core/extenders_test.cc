@@ -141,7 +141,7 @@ TEST_CASE("extenders' scores are added by weight, and one that fails to score is
   CHECK(trace.totals == std::vector<int64_t>{17, 8});
   b["http://two"].scores = std::vector<std::pair<std::string, int64_t>>{{"b", 10}, {"unknown", 1000}};
   DecisionTrace other;
-  CHECK(Outcome(Build(w, b, policy)->Schedule(PodOf("p"), &other)) == "b");
+  CHECK(Outcome(Build(w, b, policy)->Schedule(PodOf("p"), DecisionMode::kReference, &other)) == "b");
   CHECK(other.totals == std::vector<int64_t>{17, 18});
 }
 

@@ -82,9 +82,8 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   auto note = [&] { filtered = Now(); };
   const IncrementalScheduler::Nominated drop_ref = drop;
   absl::FunctionRef<void()> note_ref = note;
-  const IncrementalScheduler::Answer answer =
-      incremental_->Place(pod, nominated.empty() ? nullptr : &drop_ref, &last_node_index_,
-                          clock_ == nullptr ? nullptr : &note_ref);
+  const IncrementalScheduler::Answer answer = incremental_->Place(
+      pod, nominated.empty() ? nullptr : &drop_ref, &last_node_index_, clock_ == nullptr ? nullptr : &note_ref);
   if (answer.outcome != IncrementalScheduler::Answer::Outcome::kPlaced) return std::nullopt;
   Decision d;
   d.nodes = cache_->node_count();

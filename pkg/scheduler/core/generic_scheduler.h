@@ -1,7 +1,7 @@
 // The scheduling algorithm for one pod (Kubernetes 1.10 core.genericScheduler): filter, score, select; preempt.
 //
-// Two ways to decide, which always agree: the reference scheduler calls every rule for every node and can say everything
-// about it; the incremental scheduler keeps answers between decisions (incremental/incremental_scheduler.h).
+// Two ways to decide, which always agree: the reference scheduler calls every rule for every node and can say
+// everything about it; the incremental scheduler keeps answers between decisions (incremental/incremental_scheduler.h).
 //
 // Threading: that of its Cache.
 #pragma once
@@ -21,7 +21,7 @@
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/algorithm/node_failures.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
-#include "pkg/scheduler/core/algorithm_config.h"
+#include "pkg/scheduler/registry/algorithm_config.h"
 #include "pkg/util/clock.h"
 
 namespace berth::scheduler {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/reference/objects.h"
 
 namespace berth::scheduler {
@@ -152,12 +153,13 @@ TEST_CASE("FitError: a histogram of reasons, sorted as texts") {
 
 TEST_CASE("NodeFailures: reasons of one node add up, and an empty list makes an empty text") {
   NodeFailures f;
-  CHECK(f.FitErrorText(3) == "0/3 nodes are available: .");
+  auto text = [&] { return algorithmprovider::V1_10().fit_error_text(f, 3, nullptr); };
+  CHECK(text() == "0/3 nodes are available: .");
   FailureReason x{util::Symbol("x"), false}, y{util::Symbol("y"), true};
   f.Add(util::Symbol("a"), {x});
   f.Add(util::Symbol("b"), {x, x});
   f.Add(util::Symbol("a"), {y});
-  CHECK(f.FitErrorText(3) == "0/3 nodes are available: 1 y, 3 x.");
+  CHECK(text() == "0/3 nodes are available: 1 y, 3 x.");
   CHECK(f.size() == 2);
   CHECK(*f.Find(util::Symbol("a")) == std::vector<FailureReason>{x, y});
 }

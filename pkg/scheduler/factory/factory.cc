@@ -105,8 +105,7 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
       [label = Symbol(a.label), presence = a.presence](const PluginFactoryArgs& args) {
         return nodelabel::LabelPreference(args, label, presence);
       },
-      p.weight,
-      PriorityTraits(kPodNothing, ClusterPart::kNode, Normalisation::kNone));
+      p.weight, PriorityTraits(kPodNothing, ClusterPart::kNode, Normalisation::kNone));
 }
 
 // The keys in the order of evaluation: the release's list, then the rest by name (bug B-15, fixed).
@@ -165,7 +164,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     if (predicate_keys.insert(key).second) added.push_back(key);
   }
   for (const std::string& key : InOrder(args.release->predicate_ordering, predicate_keys)) {
-    if (build.registry.predicates().contains(key)) config.predicates.push_back(Configure(build.registry, key, config.args));
+    if (build.registry.predicates().contains(key))
+      config.predicates.push_back(Configure(build.registry, key, config.args));
   }
   int64_t total = 0;
   bool overflown = false;

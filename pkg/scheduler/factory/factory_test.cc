@@ -8,6 +8,7 @@
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/registry/registry.h"
 
 namespace berth::scheduler {
 namespace {
@@ -126,7 +127,8 @@ TEST_CASE("what is registered") {
 
 TEST_CASE("the fixed order of predicates") {
   std::string order;
-  for (std::string_view key : PredicateOrdering()) order += Cat(order.empty() ? "" : " ", key);
+  for (std::string_view key : algorithmprovider::V1_10().predicate_ordering)
+    order += Cat(order.empty() ? "" : " ", key);
   CHECK(order ==
         "CheckNodeCondition CheckNodeUnschedulable GeneralPredicates HostName PodFitsHostPorts MatchNodeSelector "
         "PodFitsResources NoDiskConflict PodToleratesNodeTaints PodToleratesNodeNoExecuteTaints CheckNodeLabelPresence "
@@ -413,7 +415,9 @@ TEST_CASE("map and reduce written per node") {
   FactoryArgs args = w.Args();
   args.registry = &r;
   DecisionTrace trace;
-  CHECK(Outcome(CreateFromKeys({}, {"Long", "Short"}, args).value()->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "a");
+  CHECK(Outcome(CreateFromKeys({}, {"Long", "Short"}, args)
+                    .value()
+                    ->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "a");
   CHECK(trace.totals == std::vector<int64_t>{2 + 27, 4 + 24, 6 + 21});
   CHECK(Outcome(CreateFromKeys({}, {"Long"}, args).value()->Schedule(PodOf("p"))) == "ccc");
   CHECK(Outcome(CreateFromKeys({}, {"Broken", "Long"}, args).value()->Schedule(PodOf("p"))) ==

@@ -1,7 +1,7 @@
 #include "pkg/scheduler/factory/profile_plugins.h"
 
-#include "pkg/scheduler/algorithmprovider/defaults.h"
-#include "pkg/scheduler/factory/registry.h"
+#include "pkg/scheduler/algorithmprovider/releases.h"
+#include "pkg/scheduler/factory/factory.h"
 
 namespace berth::scheduler {
 
@@ -9,8 +9,8 @@ configuration::PluginCatalogue PluginsToConfigure() {
   using enum configuration::ExtensionPoint;
   configuration::PluginCatalogue catalogue = configuration::PluginCatalogue::InTree();
   Registry built_in;
-  algorithmprovider::RegisterDefaults(&built_in);
-  const Registry& all = Registry::Global();
+  algorithmprovider::DefaultRelease().register_algorithms(&built_in);
+  const Registry& all = RegisteredAlgorithms();
   for (const auto& [name, factory] : all.predicates()) {
     if (!built_in.predicates().contains(name)) catalogue.Add(name, {kPreFilter, kFilter});
   }

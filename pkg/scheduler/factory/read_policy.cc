@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {

@@ -125,8 +125,8 @@ absl::Status InsertPredicateKeyToAlgoProvider(std::string_view provider, std::st
       provider, [k = std::string(key)](Registry::Provider& p) { p.predicates.emplace(k); });
 }
 absl::Status RemovePredicateKeyFromAlgoProvider(std::string_view provider, std::string_view key) {
-  return Registrations::Get().ChangeProvider(
-      provider, [k = std::string(key)](Registry::Provider& p) { p.predicates.erase(k); });
+  return Registrations::Get().ChangeProvider(provider,
+                                             [k = std::string(key)](Registry::Provider& p) { p.predicates.erase(k); });
 }
 absl::Status InsertPriorityKeyToAlgoProvider(std::string_view provider, std::string_view key) {
   return Registrations::Get().ChangeProvider(

@@ -328,8 +328,8 @@ std::map<std::string, std::string> Describe(Cache& cache, bool with_ports) {
     absl::StrAppend(&text, "anti=", t.anti_required, " scoring=", t.scoring);
     std::set<std::string> parts;
     for (const auto& [domain, d] : t.domains) {
-      parts.insert(absl::StrCat(t.column->Value(domain).string(), ":", d.anti_required, ",", d.affinity_required, ",", d.preferred, ",",
-                                d.preferred_weight));
+      parts.insert(absl::StrCat(t.column->Value(domain).string(), ":", d.anti_required, ",", d.affinity_required, ",",
+                                d.preferred, ",", d.preferred_weight));
     }
     for (const std::string& p : parts) absl::StrAppend(&text, " ", p);
   }

@@ -19,8 +19,7 @@ absl::Status Registry::CheckName(std::string_view name) {
                    " does not match the name validation regexp \"^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$\"."));
 }
 
-absl::Status Registry::AddPredicate(std::string_view name, FitPredicateFactory factory, Traits traits,
-                                    bool mandatory) {
+absl::Status Registry::AddPredicate(std::string_view name, FitPredicateFactory factory, Traits traits, bool mandatory) {
   BERTH_RETURN_IF_ERROR(CheckName(name));
   predicates_.insert_or_assign(std::string(name), Predicate{std::move(factory), traits, {}});
   if (mandatory) MakeMandatory(name);

@@ -40,14 +40,16 @@ class TraitsCheck {
   // Returns what is wrong, or an empty text. `pairs` counts the pairs of pods that could be compared.
   std::string Run(int* pairs) {
     for (int i = 0; i < 6; ++i) cache_.AddNode(Node(i));
-    for (int i = 0; i < 25; ++i) cache_.AddPod(Pod(absl::StrCat("placed-", i), absl::StrCat("n", Pick(6)))).IgnoreError();
+    for (int i = 0; i < 25; ++i)
+      cache_.AddPod(Pod(absl::StrCat("placed-", i), absl::StrCat("n", Pick(6)))).IgnoreError();
     for (int i = 0; i < 60 && problem_.empty() && traits_.incremental(); ++i) {
       const api::PodPtr a = Pod("a", ""), b = Variation(*a);
       if (AlikeIn(traits_.pod, *cache_.Info(a->tmpl), *cache_.Info(b->tmpl), cache_) && a->tmpl != b->tmpl) {
         ++*pairs;
         if (Answers(a) != Answers(b)) {
-          problem_ = absl::StrCat(name_, " reads a part of the pod that its traits do not declare: pods that differ in ",
-                                  changed_, " get different answers");
+          problem_ =
+              absl::StrCat(name_, " reads a part of the pod that its traits do not declare: pods that differ in ",
+                           changed_, " get different answers");
         }
       }
       CheckCluster(a);
@@ -77,8 +79,8 @@ class TraitsCheck {
                                 taints, R"(]},"status":{"allocatable":{"cpu":")", 2 + Pick(8), R"(","memory":")",
                                 2 + Pick(8), R"(Gi","pods":")", 3 + Pick(9), R"("},"images":[{"names":["img)", Pick(3),
                                 R"("],"sizeBytes":)", 100000000 * (1 + Pick(9)), R"(}],"conditions":[{"type":"Ready",)",
-                                R"("status":"True"},{"type":"MemoryPressure","status":")", Chance(30) ? "True" : "False",
-                                R"("}]}})"));
+                                R"("status":"True"},{"type":"MemoryPressure","status":")",
+                                Chance(30) ? "True" : "False", R"("}]}})"));
   }
   const char* Effect() {
     static constexpr const char* kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};

@@ -38,15 +38,18 @@ TEST_CASE("a rule that reads more than it declares is found") {
     return result;
   });
   auto add = [&](const char* name, const FitPredicate& p, Traits traits) {
-    REQUIRE(r.AddPredicate(name, [p](const PluginFactoryArgs&) { return p; }, traits).ok());
+    REQUIRE(r.AddPredicate(
+                 name, [p](const PluginFactoryArgs&) { return p; }, traits)
+                .ok());
   };
   add("Label-as-node", reads_label, PredicateTraits(kPodNothing, ClusterPart::kNode));
   add("Label-declared", reads_label, PredicateTraits(kPodLabels, ClusterPart::kNode));
   add("Pods-as-node", reads_pods, PredicateTraits(kPodNothing, ClusterPart::kNode));
   add("Pods-declared", reads_pods, PredicateTraits(kPodNothing, ClusterPart::kNodePods));
-  CHECK(TraitsProblem(r, "Label-as-node") ==
-        "Label-as-node reads a part of the pod that its traits do not declare: pods that differ in labels get different "
-        "answers");
+  CHECK(
+      TraitsProblem(r, "Label-as-node") ==
+      "Label-as-node reads a part of the pod that its traits do not declare: pods that differ in labels get different "
+      "answers");
   CHECK(TraitsProblem(r, "Label-declared") == "");
   CHECK(TraitsProblem(r, "Pods-as-node") ==
         "Pods-as-node reads more of the cluster than its traits declare: a pod that came to node n0 changed its answer "

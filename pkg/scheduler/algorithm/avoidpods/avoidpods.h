@@ -1,5 +1,5 @@
-// The rule about nodes that ask certain controllers to stay away. Each function is the factory of one rule of Kubernetes 1.10; the rule is
-// in the .cc file that bears its name.
+// The rule about nodes that ask certain controllers to stay away. Each function is the factory of one rule of
+// Kubernetes 1.10; the rule is in the .cc file that bears its name.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 

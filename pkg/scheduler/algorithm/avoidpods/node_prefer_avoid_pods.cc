@@ -11,7 +11,7 @@ class AvoidScoring final : public Scoring {
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     const auto& controller = ctx_.pod.tmpl->controller;
     const bool named = controller && (controller->kind == kReplicationController || controller->kind == kReplicaSet) &&
-                  ctx_.cache.IsAvoided(*controller);
+                       ctx_.cache.IsAvoided(*controller);
     for (size_t i = 0; i < rows.size(); ++i) {
       scores[i] = max_score_;
       if (!named) continue;

@@ -1,5 +1,5 @@
-// A predicate that is made of others, and the priority that treats all nodes alike. Each function is the factory of one rule of Kubernetes 1.10; the rule is
-// in the .cc file that bears its name.
+// A predicate that is made of others, and the priority that treats all nodes alike. Each function is the factory of one
+// rule of Kubernetes 1.10; the rule is in the .cc file that bears its name.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 

@@ -39,8 +39,8 @@ class AllOfCheck final : public FitCheck {
 }  // namespace
 
 FitPredicate GeneralPredicates(const PluginFactoryArgs& args) {
-  std::vector<FitPredicate> parts = {noderesources::PodFitsResources(args), nodename::HostName(args), nodeports::PodFitsHostPorts(args),
-                                     nodeaffinity::MatchNodeSelector(args)};
+  std::vector<FitPredicate> parts = {noderesources::PodFitsResources(args), nodename::HostName(args),
+                                     nodeports::PodFitsHostPorts(args), nodeaffinity::MatchNodeSelector(args)};
   return [parts](const PodContext& ctx) {
     std::vector<std::unique_ptr<FitCheck>> checks;
     for (const FitPredicate& p : parts) {

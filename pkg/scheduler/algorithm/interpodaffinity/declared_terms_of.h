@@ -9,8 +9,8 @@ namespace berth::scheduler::interpodaffinity {
 
 class DeclaredTermsOf {
  public:
-  // `anti`: the required anti-affinity terms. Otherwise all terms that are scored, with `required_weight` for a required
-  // affinity term.
+  // `anti`: the required anti-affinity terms. Otherwise all terms that are scored, with `required_weight` for a
+  // required affinity term.
   DeclaredTermsOf(bool anti, int64_t required_weight) : anti_(anti), required_weight_(required_weight) {}
 
   // Looks again which terms match a pod of the template; returns true when they are others than before.

@@ -88,10 +88,8 @@ class InterPodAffinityScoring final : public DomainScoring {
 }  // namespace
 
 PriorityFunction InterPodAffinity(const PluginFactoryArgs& args) {
-  return [cache = args.cache, weight = args.hard_pod_affinity_symmetric_weight,
-          max = args.max_score](const PodContext& ctx) {
-    return std::make_unique<InterPodAffinityScoring>(ctx, cache, weight, max);
-  };
+  return [cache = args.cache, weight = args.hard_pod_affinity_symmetric_weight, max = args.max_score](
+             const PodContext& ctx) { return std::make_unique<InterPodAffinityScoring>(ctx, cache, weight, max); };
 }
 
 }  // namespace berth::scheduler::interpodaffinity

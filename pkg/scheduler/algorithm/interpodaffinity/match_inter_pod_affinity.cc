@@ -11,8 +11,8 @@ namespace {
 
 const Symbol kHostnameLabel("kubernetes.io/hostname");
 
-// Channels: one or two for each required affinity term of the pod, then one for its required anti-affinity terms and one
-// for those of placed pods that the pod matches.
+// Channels: one or two for each required affinity term of the pod, then one for its required anti-affinity terms and
+// one for those of placed pods that the pod matches.
 class InterPodAffinityCheck final : public DomainCheck {
  public:
   InterPodAffinityCheck(const PodContext& ctx, Cache* cache) : ctx_(ctx), cache_(cache), existing_(/*anti=*/true, 0) {

@@ -1,5 +1,5 @@
-#include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::nodeaffinity {

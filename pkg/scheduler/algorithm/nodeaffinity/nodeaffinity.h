@@ -1,5 +1,5 @@
-// Rules about node selectors and node affinity. Each function is the factory of one rule of Kubernetes 1.10; the rule is
-// in the .cc file that bears its name.
+// Rules about node selectors and node affinity. Each function is the factory of one rule of Kubernetes 1.10; the rule
+// is in the .cc file that bears its name.
 #pragma once
 #include <vector>
 
@@ -14,8 +14,8 @@ FitPredicate MatchNodeSelector(const PluginFactoryArgs&);
 // NodeAffinityPriority: preferred node affinity terms by weight.
 PriorityFunction NodeAffinity(const PluginFactoryArgs&);
 
-// Returns whether any of the terms matches the labels. A term that cannot be parsed ends the search without a match (bug
-// B-11, kept).
+// Returns whether any of the terms matches the labels. A term that cannot be parsed ends the search without a match
+// (bug B-11, kept).
 bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels);
 
 }  // namespace berth::scheduler::nodeaffinity

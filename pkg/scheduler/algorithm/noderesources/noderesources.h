@@ -1,5 +1,5 @@
-// Rules about what pods request and what nodes have to give. Each function is the factory of one rule of Kubernetes 1.10; the rule is
-// in the .cc file that bears its name.
+// Rules about what pods request and what nodes have to give. Each function is the factory of one rule of
+// Kubernetes 1.10; the rule is in the .cc file that bears its name.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 

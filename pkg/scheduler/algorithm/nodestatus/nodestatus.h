@@ -1,5 +1,5 @@
-// Rules about the conditions that a node reports. Each function is the factory of one rule of Kubernetes 1.10; the rule is
-// in the .cc file that bears its name.
+// Rules about the conditions that a node reports. Each function is the factory of one rule of Kubernetes 1.10; the rule
+// is in the .cc file that bears its name.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 

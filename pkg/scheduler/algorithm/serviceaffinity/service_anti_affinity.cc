@@ -5,8 +5,8 @@
 namespace berth::scheduler::serviceaffinity {
 namespace {
 
-// One channel: the pods of the first service on the node. The values of the label are told apart, because a node's score
-// is the share of the service's pods, among those on feasible nodes, that are not in its domain.
+// One channel: the pods of the first service on the node. The values of the label are told apart, because a node's
+// score is the share of the service's pods, among those on feasible nodes, that are not in its domain.
 class ServiceAntiAffinityScoring final : public DomainScoring {
  public:
   ServiceAntiAffinityScoring(const PodContext& ctx, Cache* cache, Symbol label, int64_t max_score)

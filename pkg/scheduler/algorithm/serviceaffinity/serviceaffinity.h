@@ -1,5 +1,5 @@
-// Rules that a Policy makes from services and node labels. Each function is the factory of one rule of Kubernetes 1.10; the rule is
-// in the .cc file that bears its name.
+// Rules that a Policy makes from services and node labels. Each function is the factory of one rule of Kubernetes 1.10;
+// the rule is in the .cc file that bears its name.
 #pragma once
 #include <vector>
 

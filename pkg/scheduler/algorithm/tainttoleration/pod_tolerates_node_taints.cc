@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 
 namespace berth::scheduler::tainttoleration {
 namespace {

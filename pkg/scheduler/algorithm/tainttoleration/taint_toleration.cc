@@ -2,7 +2,6 @@
 
 #include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
-#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 
 namespace berth::scheduler::tainttoleration {
 namespace {

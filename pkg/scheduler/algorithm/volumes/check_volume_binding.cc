@@ -1,5 +1,5 @@
-#include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/volumebinder/claim_matcher.h"
 #include "pkg/util/status.h"
 

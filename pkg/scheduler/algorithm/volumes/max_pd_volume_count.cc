@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
 
 namespace berth::scheduler::volumes {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
 
 namespace berth::scheduler::volumes {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::volumes {

@@ -3,7 +3,8 @@
 // The domain rules of the pod (algorithm/domain_rule.h) add up numbers of pods. A term whose label has few values is
 // dense: its number is looked up once for each group of nodes. A term whose domains are single nodes, or very small, is
 // sparse: it makes those rows special whose number is not 0, and they are few, because pods are. What the sparse terms
-// add up to for a row is its signature; special rows of one group with one signature are kept like a group of their own.
+// add up to for a row is its signature; special rows of one group with one signature are kept like a group of their
+// own.
 //
 //   group 0 (zone a, 2000 nodes)   dense sums {zone: 7}   all rows but the special ones: signature (0)
 //     special: node-5, node-9      {zone: 7} + (1)        one overlay
@@ -36,8 +37,8 @@ class DomainOverlay {
   struct Answer {
     enum class Outcome : uint8_t {
       kPlaced,
-      kUnfit,       // no row fits
-      kUndecided,   // only the reference scheduler can decide, or say what is wrong
+      kUnfit,      // no row fits
+      kUndecided,  // only the reference scheduler can decide, or say what is wrong
     };
     Outcome outcome = Outcome::kUndecided;
     Symbol host;
@@ -146,7 +147,7 @@ class DomainOverlay {
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
   SignatureTable signatures_;
   absl::flat_hash_map<Row, Special> specials_;
-  RecyclingMap<std::pair<int32_t, int32_t>, RankSet> shadows_;  // special rows by group and score
+  RecyclingMap<std::pair<int32_t, int32_t>, RankSet> shadows_;   // special rows by group and score
   RecyclingMap<std::pair<int32_t, int32_t>, Overlay> overlays_;  // by group and signature
   std::vector<uint32_t> specials_in_group_;
   absl::FunctionRef<void()>* on_filtered_ = nullptr;

@@ -111,7 +111,8 @@ void EquivalenceClass::Rebuild() {
 }
 
 // Sorts the rows in scratch_, which are in the order of ranks, into the buckets of their groups. Where scores lie close
-// together this is a counting sort, which keeps the ranks of each bucket in ascending order as ScoreBuckets::Fill wants.
+// together this is a counting sort, which keeps the ranks of each bucket in ascending order as ScoreBuckets::Fill
+// wants.
 void EquivalenceClass::FillBuckets() {
   const std::vector<Row>& rows = scratch_.rows;
   const std::vector<RowState>& states = scratch_.states;

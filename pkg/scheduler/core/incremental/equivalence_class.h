@@ -9,8 +9,8 @@
 //   group 0   score 23: {node-9, node-4}   score 22: {node-7}
 //   group 1   score 25: {node-8}
 //
-// A class is built when it is used for the second time: the first pod of a kind may be the only one, and looking once at
-// every row (List) is cheaper than sorting them. Invariant of a built class: after Refresh, state() tells the truth
+// A class is built when it is used for the second time: the first pod of a kind may be the only one, and looking once
+// at every row (List) is cheaper than sorting them. Invariant of a built class: after Refresh, state() tells the truth
 // about every row, and a row is in the bucket of its group and score exactly when it fits. Used on the cache's thread.
 #pragma once
 #include <cstdint>
@@ -58,7 +58,7 @@ class EquivalenceClass {
   StaticNodeIndex& nodes() const { return *nodes_; }
   bool usable() const { return usable_ && nodes_->usable(); }
   size_t bytes() const;
-  uint64_t uses = 0;    // decisions that were made before it was built
+  uint64_t uses = 0;     // decisions that were made before it was built
   uint32_t sharers = 0;  // overlays that use it
 
  private:

@@ -30,9 +30,8 @@ std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr
                                                                const std::vector<GroupKey>& keys) {
   const TemplateInfo& info = *cache_->Info(pod->tmpl);
   auto& same_hash = indexes_[HashOfParts(rules_.node_parts, info, *cache_)];
-  auto known = Find(&same_hash, keys, [&](const auto& like) {
-    return AlikeIn(rules_.node_parts, *cache_->Info(like), info, *cache_);
-  });
+  auto known = Find(&same_hash, keys,
+                    [&](const auto& like) { return AlikeIn(rules_.node_parts, *cache_->Info(like), info, *cache_); });
   if (known != nullptr) return known;
   auto made = std::make_shared<StaticNodeIndex>(cache_, rules_, pod, keys);
   same_hash.push_back({pod->tmpl, keys, made});

@@ -5,7 +5,8 @@
 //   EquivalenceClass   for pods alike in what rules about nodes and the pods on them read: rows that fit, by score
 //   DomainOverlay      for pods of one template: what depends on pods in topology domains
 // Each is brought up to date from the cache's log of changes when it is used, so that a decision costs as much as has
-// changed since the class was used last, plus the number of groups. rule_set.h says which rule goes where, by its traits.
+// changed since the class was used last, plus the number of groups. rule_set.h says which rule goes where, by its
+// traits.
 //
 // A pod with volumes is decided as one of its template without them, among the rows that the rules about volumes leave;
 // so is a pod beside nominated pods, and one with rules that have no traits: only those are called for every row.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pkg/scheduler/algorithm/domain_rule.h"
-#include "pkg/scheduler/core/algorithm_config.h"
+#include "pkg/scheduler/registry/algorithm_config.h"
 
 namespace berth::scheduler {
 
@@ -25,8 +25,8 @@ struct RuleSet {
   Predicates node_predicates, node_pods_predicates, domain_predicates, volume_predicates;
   // Without usable traits: called anew for every candidate node of every pod.
   Predicates other_predicates;
-  Priorities node_priorities;       // already 0..max_score
-  Priorities normalised_priorities; // by node, scaled by the largest raw score
+  Priorities node_priorities;        // already 0..max_score
+  Priorities normalised_priorities;  // by node, scaled by the largest raw score
   Priorities node_pods_priorities;
   Priorities domain_priorities;
   Priorities other_priorities;

@@ -7,6 +7,8 @@
 namespace berth::scheduler {
 namespace {
 
+constexpr size_t kMostHashesKept = 1024;
+
 size_t HashOf(std::span<const int64_t> values) {
   size_t hash = values.size();
   for (int64_t v : values) hash = absl::HashOf(hash, v);
@@ -50,7 +52,8 @@ void SignatureTable::Release(int32_t number) {
   if (number == 0 || --uses_[static_cast<size_t>(number)] > 0) return;
   auto same = by_hash_.find(HashOf(values(number)));
   std::erase(same->second, number);
-  if (same->second.empty()) by_hash_.erase(same);
+  // Signatures come and go; the memory of a few is kept for the next ones.
+  if (same->second.empty() && by_hash_.size() > kMostHashesKept) by_hash_.erase(same);
   free_.push_back(number);
 }
 

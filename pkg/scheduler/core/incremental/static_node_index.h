@@ -1,9 +1,9 @@
 // Nodes as pods of one kind see them, whatever runs there.
 //
 // For all pods that are alike in what rules about node objects read (RuleSet::node_parts), the index knows which nodes
-// fit as far as the node object goes, what they score by rules that read nothing else, and their group. Nodes are in one
-// group when nothing that is worked out once for many nodes can tell them apart: they share the topology domains that
-// matter to the pod and the raw scores of the priorities that are normalised over all nodes.
+// fit as far as the node object goes, what they score by rules that read nothing else, and their group. Nodes are in
+// one group when nothing that is worked out once for many nodes can tell them apart: they share the topology domains
+// that matter to the pod and the raw scores of the priorities that are normalised over all nodes.
 //
 //   row   fits  domains (zone)  raw scores   -> group  score
 //   0     yes   a               0                0      10000

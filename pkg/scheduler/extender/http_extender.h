@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "pkg/scheduler/core/extender.h"
+#include "pkg/scheduler/extender/extender.h"
 #include "pkg/scheduler/policy/policy.h"
 
 namespace berth::scheduler {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
-#include "pkg/scheduler/core/extender.h"
+#include "pkg/scheduler/extender/extender.h"
 #include "pkg/scheduler/registry/release.h"
 
 namespace berth::scheduler {

@@ -1,4 +1,4 @@
-#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/scheduler/extender/http_extender.h"
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/match.h>

@@ -1,4 +1,4 @@
-#include "pkg/scheduler/core/algorithm_config.h"
+#include "pkg/scheduler/registry/algorithm_config.h"
 
 namespace berth::scheduler {
 namespace {

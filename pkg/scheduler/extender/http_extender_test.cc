@@ -1,4 +1,4 @@
-#include "pkg/scheduler/core/http_extender.h"
+#include "pkg/scheduler/extender/http_extender.h"
 
 #include <fcntl.h>
 #include <signal.h>

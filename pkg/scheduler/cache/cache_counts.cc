@@ -1,0 +1,225 @@
+// The live counts of a Cache: what goes by the labels of nodes, and the counts that rules ask for.
+#include <absl/hash/hash.h>
+
+#include <algorithm>
+
+#include "pkg/scheduler/cache/cache.h"
+
+namespace berth::scheduler {
+namespace {
+
+// Counts and sums that nobody holds any more and that are kept for the next pod that asks for them.
+constexpr size_t kUnusedCountsKept = 64;
+
+size_t HashOf(const PodQuery& q) {
+  size_t hash = absl::HashOf(q.namespaces, q.topology_key, q.any_of.size(), q.skip_terminating, q.nodes != nullptr);
+  for (const api::Selector& s : q.any_of) {
+    for (const api::Requirement& r : s.requirements()) hash = absl::HashOf(hash, r.key, r.values);
+  }
+  return hash;
+}
+
+}  // namespace
+
+bool Cache::Counts(const PodCount& c, const PlacedPod& p, Why why) {
+  const PodQuery& q = c.query_;
+  if (why == Why::kNominated && !q.sees_nominated) return false;
+  if (why != Why::kPlaced && q.simulation_counts_all) return true;
+  return !q.never_base && !(q.skip_terminating && p.pod->meta.deleting());
+}
+
+void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, Why why) {
+  if (rows_[r].node == nullptr) return;
+  for (PodCount* c : p.info->counted_by) {
+    if (c->query_.nodes != nullptr || !Counts(*c, p, why)) continue;
+    c->total_ += sign;
+    if (c->column() == nullptr) continue;
+    if (const uint32_t domain = c->column()->Domain(r); domain != LabelColumn::kNoDomain) c->AddInDomain(domain, sign);
+  }
+  for (const TermUse& use : p.info->terms) {
+    DeclaredTerms::Term& term = terms_.terms_[use.term];
+    bool anti = use.kind == TermUse::Kind::kAntiRequired;
+    (anti ? terms_.anti_required_ : terms_.scoring_) += sign;
+    (anti ? term.anti_required : term.scoring) += sign;
+    if (term.column == nullptr) continue;
+    const uint32_t domain = term.column->Domain(r);
+    if (domain == LabelColumn::kNoDomain) continue;
+    DeclaredTerms::InDomain change;
+    switch (use.kind) {
+      case TermUse::Kind::kAntiRequired:
+        change.anti_required = sign;
+        break;
+      case TermUse::Kind::kAffinityRequired:
+        change.affinity_required = sign;
+        break;
+      case TermUse::Kind::kPreferred:
+        change.preferred_weight = sign * int64_t{use.weight};
+        change.preferred = sign;
+        break;
+    }
+    DeclaredTerms::InDomain& in = term.domains[domain];
+    in.anti_required += change.anti_required;
+    in.affinity_required += change.affinity_required;
+    in.preferred_weight += change.preferred_weight;
+    in.preferred += change.preferred;
+    if (in.Zero()) term.domains.erase(domain);
+    for (TermTotals* sum : term.added_by) {
+      if (const int64_t n = sum->WeightOf(change); n != 0) sum->Add(domain, n);
+    }
+  }
+}
+
+// Counts with a node filter are the only ones that depend on more of a node than its labels.
+void Cache::DismissFromCounts(Row r) {
+  if (rows_[r].node == nullptr) return;
+  for (PodCount* c : filtered_counts_) {
+    if (!c->admitted_.Has(r)) continue;
+    const uint32_t domain = c->DomainOf(r);
+    const int32_t here = c->OnRow(r);
+    c->total_ -= here;
+    if (domain == LabelColumn::kNoDomain) continue;
+    c->AddInDomain(domain, -here);
+    c->DismissNode(r, domain);
+  }
+}
+
+void Cache::AdmitToCounts(Row r) {
+  if (rows_[r].node == nullptr) return;
+  for (PodCount* c : filtered_counts_) {
+    if (!c->query_.nodes->admits(*rows_[r].node)) continue;
+    const uint32_t domain = c->DomainOf(r);
+    const int32_t here = c->OnRow(r);
+    c->admitted_.Insert(r);
+    c->total_ += here;
+    if (domain == LabelColumn::kNoDomain) continue;
+    c->AdmitNode(r, domain);
+    c->AddInDomain(domain, here);
+  }
+}
+
+std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
+  const size_t hash = HashOf(query);
+  if (auto same = counts_by_hash_.find(hash); same != counts_by_hash_.end()) {
+    for (uint32_t number : same->second) {
+      if (counts_[number]->query_ == query) return counts_[number];
+    }
+  }
+  DropUnusedCounts();
+  const LabelColumn* column = query.topology_key.empty() ? nullptr : &Label(query.topology_key);
+  std::shared_ptr<PodCount> count(new PodCount(query, column));
+  if (query.nodes != nullptr) {
+    filtered_counts_.push_back(count.get());
+    listed_.ForEach([&](Row r) {
+      if (!query.nodes->admits(*rows_[r].node)) return;
+      count->admitted_.Insert(r);
+      if (const uint32_t domain = count->DomainOf(r); domain != LabelColumn::kNoDomain) count->AdmitNode(r, domain);
+    });
+  }
+  auto add = [&](TemplateInfo* info) {
+    if (!query.Matches(*info->tmpl)) return;
+    if (std::find(info->counted_by.begin(), info->counted_by.end(), count.get()) != info->counted_by.end()) return;
+    info->counted_by.push_back(count.get());
+    if (query.never_base) return;
+    for (const auto& [r, placed] : info->rows) {
+      int32_t n = placed.live + (query.skip_terminating ? 0 : placed.terminating);
+      if (n == 0) continue;
+      count->AddOnRow(r, n);
+      count->total_all_ += n;
+      if (rows_[r].node == nullptr || (query.nodes != nullptr && !count->admitted_.Has(r))) continue;
+      count->total_ += n;
+      if (column == nullptr) continue;
+      if (const uint32_t domain = column->Domain(r); domain != LabelColumn::kNoDomain) count->AddInDomain(domain, n);
+    }
+  };
+  // Templates that have one of the labels that a selector requires, or all of them.
+  for (const api::Selector& s : query.any_of) {
+    const api::Requirement* pair = nullptr;
+    for (const api::Requirement& r : s.requirements()) {
+      if (r.op == api::Operator::kIn || r.op == api::Operator::kEquals) pair = &r;
+    }
+    if (pair != nullptr) {
+      for (Symbol value : pair->values) {
+        auto it = templates_by_label_.find({pair->key, value});
+        if (it == templates_by_label_.end()) continue;
+        for (TemplateInfo* info : it->second) add(info);
+      }
+    } else if (!s.MatchesNothing()) {
+      for (auto& [tmpl, info] : templates_) add(info.get());
+    }
+  }
+  uint32_t number = static_cast<uint32_t>(counts_.size());
+  if (free_counts_.empty()) {
+    counts_.push_back(count);
+  } else {
+    number = free_counts_.back();
+    free_counts_.pop_back();
+    counts_[number] = count;
+  }
+  counts_by_hash_[hash].push_back(number);
+  for (const api::Selector& s : query.any_of) counts_index_.Add(s, number);
+  return count;
+}
+
+void Cache::DropUnusedCounts() {
+  auto unused = [](const auto& c) { return c != nullptr && c.use_count() == 1; };
+  if (static_cast<size_t>(std::count_if(counts_.begin(), counts_.end(), unused)) < kUnusedCountsKept) return;
+  absl::flat_hash_set<const PodCount*> gone;
+  for (uint32_t number = 0; number < counts_.size(); ++number) {
+    if (!unused(counts_[number])) continue;
+    const PodQuery& query = counts_[number]->query_;
+    gone.insert(counts_[number].get());
+    for (const api::Selector& s : query.any_of) counts_index_.Remove(s, number);
+    auto same = counts_by_hash_.find(HashOf(query));
+    std::erase(same->second, number);
+    if (same->second.empty()) counts_by_hash_.erase(same);
+    free_counts_.push_back(number);
+  }
+  for (auto& [tmpl, info] : templates_) {
+    std::erase_if(info->counted_by, [&](const PodCount* c) { return gone.contains(c); });
+  }
+  std::erase_if(filtered_counts_, [&](const PodCount* c) { return gone.contains(c); });
+  for (auto& c : counts_) {
+    if (gone.contains(c.get())) c = nullptr;
+  }
+}
+
+std::shared_ptr<const TermTotals> Cache::SumOf(const TermSum& sum) {
+  if (auto known = sums_.find(sum); known != sums_.end()) return known->second;
+  DropUnusedSums();
+  std::shared_ptr<TermTotals> totals(new TermTotals(sum, terms_.terms_[sum.terms.front()].column));
+  for (uint32_t t : sum.terms) {
+    DeclaredTerms::Term& term = terms_.terms_[t];
+    term.added_by.push_back(totals.get());
+    for (const auto& [domain, in] : term.domains) {
+      if (const int64_t n = totals->WeightOf(in); n != 0) totals->Add(domain, n);
+    }
+  }
+  sums_.emplace(sum, totals);
+  return totals;
+}
+
+void Cache::DropUnusedSums() {
+  auto unused = [](const auto& entry) { return entry.second.use_count() == 1; };
+  if (static_cast<size_t>(std::count_if(sums_.begin(), sums_.end(), unused)) < kUnusedCountsKept) return;
+  absl::erase_if(sums_, [&](const auto& entry) {
+    if (!unused(entry)) return false;
+    for (uint32_t t : entry.first.terms) std::erase(terms_.terms_[t].added_by, entry.second.get());
+    return true;
+  });
+}
+
+// A sum over a term that is given up is of no use any more: whoever holds it looks for another one, because the version
+// of the declared terms has changed.
+void Cache::ReleaseTerm(uint32_t t) {
+  DeclaredTerms::Term& term = terms_.terms_[t];
+  if (term.uses == 1) {
+    const std::vector<TermTotals*> sums = term.added_by;
+    for (TermTotals* totals : sums) {
+      for (uint32_t other : totals->sum().terms) std::erase(terms_.terms_[other].added_by, totals);
+      sums_.erase(TermSum(totals->sum()));
+    }
+  }
+  terms_.Release(t);
+}
+
+}  // namespace berth::scheduler
