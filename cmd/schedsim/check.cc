@@ -12,7 +12,6 @@
 #include "pkg/explain/output.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/extender/http_extender.h"
-#include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/policy/validation.h"
 #include "pkg/scheduler/registry/registry.h"

@@ -6,7 +6,6 @@
 #include "pkg/scheduler/algorithm/nodename/nodename.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/factory/read_policy.h"
-#include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/reference/objects.h"
 #include "pkg/scheduler/registry/registry.h"
 
