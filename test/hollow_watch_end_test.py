@@ -6,7 +6,7 @@ from hollow_harness import DEADLINE_SECONDS, HERE, Server, check, check_true, fi
 
 recorded = json.load(open(os.path.join(HERE, "wire", "06-watch-end-and-errors.json")))["exchanges"]
 # Answers here are JSON; see pkg/apiserver/README.md.
-OTHERWISE = {29: (200, "application/json"), 30: (406, "application/json")}
+OTHERWISE = {29: (406, "application/json"), 30: (406, "application/json")}
 
 
 class Stream:

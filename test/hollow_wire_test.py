@@ -54,7 +54,7 @@ def discovery():
                     want.pop("shortNames", None)  # those of apps count
                 check(path + " " + r["name"], r, want)
                 compared += 1
-        check("resources compared", compared, 44)
+        check("resources compared", compared, 45)
         for e in exchanges[25:28] + exchanges[33:34]:  # paths that are not there
             check(e["request"]["path"], s.request("GET", e["request"]["path"])[0], e["response"]["status"])
         for e in exchanges[34:36]:

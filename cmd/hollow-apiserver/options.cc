@@ -21,6 +21,7 @@ po::options_description Flags() {
   flags.add_options()
       ("insecure-bind-address", text("127.0.0.1"), "address of the port without TLS")
       ("insecure-port", text("8080"), "port without TLS; 0 picks a free one")
+      ("emulated-version", text("1.10"), "release whose API is served: 1.10 or 1.29")
       ("load", po::value<std::vector<std::string>>()->composing(),
        "file to fill the store from: what `kubectl get -o json|yaml` prints, or a Scenario; plain or gzip; may be given "
        "several times")
@@ -59,9 +60,12 @@ absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
 
 std::string HelpText() {
   std::ostringstream out;
-  out << "hollow-apiserver serves a Kubernetes 1.10 API from memory: the objects that a scheduler and kubectl read "
-         "and\n"
-         "write, without nodes, controllers or a disk behind them.\n\n"
+  out << "hollow-apiserver serves the API of Kubernetes 1.10 or 1.29 from memory: the objects that a scheduler and\n"
+         "kubectl read and write, without nodes, controllers or a disk behind them.\n\n"
+         "It answers in JSON and YAML. Of protobuf it reads what kubectl sends; a Go scheduler has to be told to "
+         "speak\n"
+         "JSON: --kube-api-content-type=application/json (1.10), or clientConnection.contentType: application/json in\n"
+         "its configuration file (1.29).\n\n"
          "Usage: hollow-apiserver [flags]\n\n"
       << Flags() << "\nIt prints one line when it serves: Serving insecurely on ADDRESS:PORT\n";
   return out.str();
@@ -93,6 +97,11 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     return static_cast<uint16_t>(n);
   };
   ServerOptions& s = out.server;
+  if (auto release = validation::ReleaseNamed(text("emulated-version"))) {
+    s.release = *release;
+  } else {
+    bad.Update(Bad("emulated-version", text("emulated-version"), "1.10 or 1.29 is wanted"));
+  }
   s.insecure_bind_address = text("insecure-bind-address");
   s.insecure_port = port("insecure-port");
   if (given.count("load")) s.load = given["load"].as<std::vector<std::string>>();

@@ -132,20 +132,39 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text) {
   return rules;
 }
 
-std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const std::optional<User>& certificate) const {
+std::optional<User> AuthGate::Sender(const HttpRequest& request, const std::optional<User>& certificate,
+                                     bool* known) const {
   User user{"system:anonymous", {"system:unauthenticated"}};
-  bool known = false;
+  *known = false;
   constexpr std::string_view kBearer = "Bearer ";
   if (std::string_view(request.authorization).starts_with(kBearer)) {
     auto it = options_.tokens.find(request.authorization.substr(kBearer.size()));
-    if (it == options_.tokens.end()) return Api::ErrorResponse(request, Unauthorized());
+    if (it == options_.tokens.end()) return std::nullopt;
     user = it->second;
-    known = true;
+    *known = true;
   } else if (certificate.has_value()) {
     user = *certificate;
-    known = true;
+    *known = true;
   }
-  if (known) user.groups.emplace_back("system:authenticated");
+  if (*known) user.groups.emplace_back("system:authenticated");
+  return user;
+}
+
+bool AuthGate::Allows(const HttpRequest& request, const std::optional<User>& certificate,
+                      const RequestInfo& what) const {
+  bool known = false;
+  std::optional<User> user = Sender(request, certificate, &known);
+  if (!user.has_value()) return false;
+  if (!options_.policy.has_value()) return known;
+  return std::any_of(options_.policy->begin(), options_.policy->end(),
+                     [&](const PolicyRule& rule) { return rule.Allows(*user, what); });
+}
+
+std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const std::optional<User>& certificate) const {
+  bool known = false;
+  std::optional<User> sender = Sender(request, certificate, &known);
+  if (!sender.has_value()) return Api::ErrorResponse(request, Unauthorized());
+  const User& user = *sender;
   if (!options_.policy.has_value()) {
     if (known) return std::nullopt;
     return Api::ErrorResponse(request, Unauthorized());
@@ -154,6 +173,8 @@ std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const s
   // Health and version are nobody's secret.
   if (!what.is_resource && what.verb == "get" && (what.path.starts_with("/healthz") || what.path == "/version"))
     return std::nullopt;
+  // Everybody who is known may ask what he may do.
+  if (known && what.resource == "selfsubjectaccessreviews") return std::nullopt;
   for (const PolicyRule& rule : *options_.policy) {
     if (rule.Allows(user, what)) return std::nullopt;
   }

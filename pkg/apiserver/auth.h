@@ -37,8 +37,13 @@ class AuthGate final : public Gate {
   };
   explicit AuthGate(Options options) : options_(std::move(options)) {}
   std::optional<HttpResponse> Refuse(const HttpRequest& request, const std::optional<User>& certificate) const override;
+  bool Allows(const HttpRequest& request, const std::optional<User>& certificate,
+              const RequestInfo& what) const override;
 
  private:
+  // Who sends the request; `known` is false for those who show nothing. Nothing: a token that nobody has.
+  std::optional<User> Sender(const HttpRequest& request, const std::optional<User>& certificate, bool* known) const;
+
   Options options_;
 };
 

@@ -3,6 +3,8 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "pkg/apiserver/api_types.h"
 #include "pkg/util/version.h"
 
@@ -68,7 +70,12 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
     out.Append(std::move(entry));
     for (const std::string& sub : r.subresources) {
       std::string name = absl::StrCat(r.resource, "/", sub);
-      if (sub == "binding") {
+      if (sub == "eviction") {
+        Value eviction = Entry(name, true, "Eviction", Strings({"create"}));
+        eviction.Set("group", Value::String("policy"));
+        eviction.Set("version", Value::String(catalog.release() == Release::k1_10 ? "v1beta1" : "v1"));
+        out.Append(std::move(eviction));
+      } else if (sub == "binding") {
         out.Append(Entry(name, true, "Binding", Strings({"create"})));
       } else if (sub == "finalize") {
         out.Append(Entry(name, r.namespaced, r.kind, Strings({"update"})));
@@ -81,6 +88,9 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
         out.Append(Entry(name, r.namespaced, r.kind, Strings({"get", "patch", "update"})));
       }
     }
+  }
+  if (gv.group == "authorization.k8s.io") {
+    out.Append(Entry("selfsubjectaccessreviews", false, "SelfSubjectAccessReview", Strings({"create"})));
   }
   return ToJson(list) + "\n";
 }
@@ -108,7 +118,9 @@ std::string VersionPage(Release release) {
   Value v = Value::Object();
   v.Set("major", Value::String("1"));
   v.Set("minor", Value::String(release == Release::k1_10 ? "10" : "29"));
-  v.Set("gitVersion", Value::String(util::Version()));
+  std::string version(util::Version());  // v1.10.0-berth.1
+  std::string ours = version.substr(std::min(version.find('-'), version.size()));
+  v.Set("gitVersion", Value::String(absl::StrCat("v", std::string(Name(release)), ".0", ours)));
   v.Set("gitCommit", Value::String(""));
   v.Set("gitTreeState", Value::String("clean"));
   v.Set("buildDate", Value::String("1970-01-01T00:00:00Z"));

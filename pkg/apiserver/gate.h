@@ -13,6 +13,9 @@ class Gate {
   // client's verified certificate names.
   virtual std::optional<HttpResponse> Refuse(const HttpRequest& request,
                                              const std::optional<User>& certificate) const = 0;
+  // Whether the sender of `request` may do `what`, for a SelfSubjectAccessReview. The request has passed.
+  virtual bool Allows(const HttpRequest& request, const std::optional<User>& certificate,
+                      const RequestInfo& what) const = 0;
 };
 
 }  // namespace berth::apiserver

@@ -1,6 +1,7 @@
 // A request and an answer of HTTP, as far as the API's code sees them.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,12 +33,16 @@ class Query {
   std::vector<std::pair<std::string, std::string>> pairs_;
 };
 
+struct RequestInfo;  // rest.h
+
 struct HttpRequest {
   std::string method;
   std::string path;   // as sent, without the query
   std::string query;  // as sent, without '?'
   std::string accept, content_type, user_agent, authorization;
   std::string_view body;
+  // Whether the sender may do something; empty when everybody may do everything.
+  std::function<bool(const RequestInfo&)> allowed;
 };
 
 struct WatchStart {

@@ -285,7 +285,10 @@ class Connection final : public std::enable_shared_from_this<Connection<Stream>>
     VLOG(3) << request.method << " " << target;
 
     std::optional<HttpResponse> refusal;
-    if (gate_ != nullptr) refusal = gate_->Refuse(request, certificate_);
+    if (gate_ != nullptr) {
+      refusal = gate_->Refuse(request, certificate_);
+      request.allowed = [&](const RequestInfo& what) { return gate_->Allows(request, certificate_, what); };
+    }
     HttpResponse response = refusal.has_value()          ? *std::move(refusal)
                             : request.path == "/metrics" ? shared_->Metrics()
                                                          : shared_->api->Handle(request, last_try);

@@ -4,6 +4,7 @@
 #include <glog/logging.h>
 
 #include "pkg/api/json.h"
+#include "pkg/apiserver/events_v1.h"
 
 namespace berth::apiserver {
 namespace {
@@ -36,8 +37,17 @@ std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
   o->ns = r.namespaced ? std::string(meta.Str("namespace")) : std::string();
   o->uid = meta.Str("uid");
   o->rv = rv;
-  meta.Set("selfLink", Value::String(SelfLink(r, 0, o->ns, o->name)));
-  meta.Set("resourceVersion", Value::String(std::to_string(rv)));
+  if (r.release == Release::k1_10) {
+    meta.Set("selfLink", Value::String(SelfLink(r, 0, o->ns, o->name)));
+  } else {
+    meta.Erase("selfLink");
+    meta.Erase("managedFields");  // who set which field is not recorded here
+  }
+  if (rv > 0) {
+    meta.Set("resourceVersion", Value::String(std::to_string(rv)));
+  } else {
+    meta.Erase("resourceVersion");
+  }
   if (const Value* labels = meta.Find("labels")) {
     std::vector<std::pair<util::Symbol, util::Symbol>> pairs;
     for (size_t i = 0; i < labels->keys.size(); ++i) {
@@ -64,6 +74,14 @@ std::string_view kStatusWithoutGeneration = ",\"status\":{\"replicas\":";
 
 void AppendBody(const ResourceInfo& r, size_t version, const Object& o, std::string_view subresource,
                 std::string* out) {
+  if (version > 0 && r.other_type != nullptr) {
+    auto stored = ParseJson("{" + o.body);
+    CHECK(stored.ok()) << "stored object " << o.Key() << " is no JSON: " << stored.status();
+    std::string text;
+    Encode(ToEventsV1(*stored), *r.other_type, &text);
+    out->append(text, 1);
+    return;
+  }
   std::string_view body = o.body;
   size_t from = 0;
   if ((version != 0 || !subresource.empty()) && o.self_end > o.self_begin) {

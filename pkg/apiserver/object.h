@@ -34,7 +34,8 @@ struct Object {
 };
 using ObjectPtr = std::shared_ptr<const Object>;
 
-// Makes the object that `v` describes, with resource version `rv`; writes selfLink and resourceVersion into `v`.
+// Makes the object that `v` describes, with resource version `rv`, which it writes into `v` (0: none, of an object that
+// is not stored). A release that has selfLinks gets one.
 // Typed: the text has the form of the type's table. Verbatim: members are kept as they are, known to the table or not.
 ObjectPtr MakeObject(const ResourceInfo& r, Value& v, uint64_t rv);
 ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv);

@@ -75,13 +75,15 @@ absl::Status Broken(std::string_view what) {
 
 absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int depth);
 
-absl::StatusOr<Value> One(const Item& item, const FieldDef& f, int depth) {
+// `bytes`: in Go the member holds bytes, which JSON has in base64.
+absl::StatusOr<Value> One(const Item& item, const FieldDef& f, bool bytes, int depth) {
   bool bytes_wanted = f.kind != Kind::kBool && f.kind != Kind::kInt32 && f.kind != Kind::kInt64;
   if (bytes_wanted != item.is_bytes) return Broken(f.name);
   auto number = static_cast<int64_t>(item.varint);
   switch (f.kind) {
     case Kind::kString:
-      return Value::String(f.name == "binaryData" ? absl::Base64Escape(std::string(item.bytes)) : item.bytes);
+      if (bytes) return Value::String(absl::Base64Escape(std::string(item.bytes)));
+      return Value::String(item.bytes);
     case Kind::kBool:
       return Value::Bool(item.varint != 0);
     case Kind::kInt32:
@@ -128,7 +130,7 @@ absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int de
   constexpr int kMostNesting = 64;
   if (depth > kMostNesting) return util::InvalidArgument("protobuf: nested too deeply");
   if (!type.proto) {
-    return util::InvalidArgument(absl::StrCat("protobuf: ", type.name, " is not understood here; send JSON"));
+    return absl::UnimplementedError(absl::StrCat("protobuf: ", type.name, " is not understood here; send JSON"));
   }
   Value out = Value::Object();
   Reader r(text);
@@ -140,6 +142,7 @@ absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int de
       if (each.number == item.number) f = &each;
     }
     if (f == nullptr) continue;  // of a later release
+    bool bytes = f->name == "binaryData" || (type.name == "Secret" && f->name == "data");
     if (f->shape == Shape::kMap) {
       Reader entry(item.bytes);
       Item part;
@@ -151,14 +154,14 @@ absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int de
           key = part.bytes;
           continue;
         }
-        auto v = One(part, *f, depth);
+        auto v = One(part, *f, bytes, depth);
         if (!v.ok()) return v;
         value = *std::move(v);
       }
       out.Child(f->name).Set(key, std::move(value));
       continue;
     }
-    auto v = One(item, *f, depth);
+    auto v = One(item, *f, bytes, depth);
     if (!v.ok()) return v;
     if (f->shape == Shape::kList) {
       Value* list = out.Find(f->name);

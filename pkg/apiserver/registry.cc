@@ -13,6 +13,7 @@
 namespace berth::apiserver {
 namespace {
 
+constexpr int64_t kSystemCritical = 2'000'000'000;    // the priority of the class system-cluster-critical
 constexpr size_t kMostObjectBytes = 2 * 1024 * 1024;  // what 1.10's etcd client sends at most
 
 constexpr std::string_view kModified =
@@ -43,6 +44,16 @@ std::string EncodedMember(const ResourceInfo& r, const Value& v, std::string_vie
   const Value* m = v.Find(member);
   if (f != nullptr && m != nullptr && f->type != nullptr) Encode(*m, *f->type, &out);
   return out;
+}
+
+std::string UidMismatch(const ResourceInfo& r, const Object& old, std::string_view uid) {
+  return absl::StrCat("StorageError: invalid object, Code: 4, Key: /registry/", r.storage_key, "/", old.Key(),
+                      ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ",
+                      std::string(uid), ", UID in object meta: ", old.uid);
+}
+
+std::string TextOf(const Value* v) {
+  return v == nullptr || v->empty() ? "" : ToSortedJson(*v);
 }
 
 void BumpGeneration(Value* meta) {
@@ -101,21 +112,24 @@ std::string Registry::NewClusterIp() {
 // The admission plug-in Priority: spec.priority comes from the pod's class.
 std::optional<ApiError> Registry::AdmitPod(Value* pod) {
   const ResourceInfo* classes = catalog().Find("scheduling.k8s.io", "v1", "priorityclasses");
-  constexpr int64_t kSystemCritical = 2'000'000'000;
   Value& spec = pod->Child("spec");
   std::string class_name(spec.Str("priorityClassName"));
   int64_t priority = 0;
+  std::string preemption = "PreemptLowerPriority";
+  auto take = [&](const Value& priority_class) {
+    if (const Value* value = priority_class.Find("value")) priority = value->AsInt();
+    if (!priority_class.Str("preemptionPolicy").empty()) preemption = priority_class.Str("preemptionPolicy");
+  };
   if (class_name.empty()) {
     store_->Scan(*classes, "", "", [&](const ObjectPtr& o) {
       Value v = ToValue(*classes, 0, *o);
       const Value* by_default = v.Find("globalDefault");
       if (by_default == nullptr || !by_default->AsBool()) return true;
-      if (const Value* value = v.Find("value")) priority = value->AsInt();
+      take(v);
       return false;
     });
   } else if (ObjectPtr o = store_->Get(*classes, "", class_name)) {
-    Value v = ToValue(*classes, 0, *o);
-    if (const Value* value = v.Find("value")) priority = value->AsInt();
+    take(ToValue(*classes, 0, *o));
   } else if (class_name == "system-cluster-critical") {
     priority = kSystemCritical;
   } else if (class_name == "system-node-critical") {
@@ -131,16 +145,49 @@ std::optional<ApiError> Registry::AdmitPod(Value* pod) {
                           "controller populates the value from the given PriorityClass name");
   }
   spec.Set("priority", Value::Int(priority));
+  if (catalog().release() != Release::k1_10 && spec.Str("preemptionPolicy").empty()) {
+    spec.Set("preemptionPolicy", Value::String(preemption));
+  }
   return std::nullopt;
 }
 
-void Registry::PrepareForCreate(const ResourceInfo& r, Value* v) {
+// The admission plug-in NamespaceLifecycle of 1.29: nothing is created where there is no namespace.
+std::optional<ApiError> Registry::AdmitToNamespace(const ResourceInfo& r, size_t version, std::string_view ns,
+                                                   const Value& v) {
+  const ResourceInfo& namespaces = catalog().Core("namespaces");
+  ObjectPtr found = store_->Get(namespaces, "", ns);
+  if (found == nullptr) return NotFound({"", "namespaces"}, ns);
+  Value space = ToValue(namespaces, 0, *found);
+  const Value* deletion = space.At({"metadata", "deletionTimestamp"});
+  if (deletion == nullptr || deletion->IsNull()) return std::nullopt;
+  const Value* meta = v.Find("metadata");
+  return ForbiddenError(
+      r.In(version), meta == nullptr ? "" : meta->Str("name"),
+      absl::StrCat("unable to create new content in namespace ", std::string(ns), " because it is being terminated"));
+}
+
+void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v) {
+  bool modern = r.release != Release::k1_10;
   if (r.kind == "Pod") {
     Value status = Value::Object();
     status.Set("phase", Value::String("Pending"));
     status.Set("qosClass", Value::String(QosClass(*v)));
+    const Value* gates = v->At({"spec", "schedulingGates"});
+    if (gates != nullptr && !gates->empty()) {
+      Value condition = Value::Object();
+      condition.Set("type", Value::String("PodScheduled"));
+      condition.Set("status", Value::String("False"));
+      condition.Set("reason", Value::String("SchedulingGated"));
+      condition.Set("message", Value::String("Scheduling is blocked due to non-empty scheduling gates"));
+      status.Set("conditions", Value::Array()).Append(std::move(condition));
+    }
     v->Set("status", std::move(status));
   } else if (r.kind == "Namespace") {
+    if (modern) {
+      Value& meta = v->Child("metadata");
+      std::string name(meta.Str("name"));
+      meta.Child("labels").Set("kubernetes.io/metadata.name", Value::String(name));
+    }
     Value& finalizers = v->Child("spec").Set("finalizers", Value::Array());
     finalizers.Append(Value::String("kubernetes"));
     v->Set("status", Value::Object()).Set("phase", Value::String("Active"));
@@ -154,6 +201,10 @@ void Registry::PrepareForCreate(const ResourceInfo& r, Value* v) {
     }
   } else if (r.has_generation) {
     v->Erase("status");
+  }
+  if (r.kind == "PriorityClass" && (modern || r.versions[version].version == "v1")) {
+    // kubectl cannot describe a class of v1 without it.
+    if (v->Str("preemptionPolicy").empty()) v->Set("preemptionPolicy", Value::String("PreemptLowerPriority"));
   }
   if (r.has_generation || r.kind == "PriorityClass") v->Child("metadata").Set("generation", Value::Int(1));
 }
@@ -169,6 +220,9 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
     meta.Set("namespace", Value::String(ns));
   } else {
     meta.Erase("namespace");
+  }
+  if (r.namespaced && r.release != Release::k1_10) {
+    if (auto refused = AdmitToNamespace(r, version, ns, v)) return *refused;
   }
   if (r.kind == "Pod") {
     if (auto refused = AdmitPod(&v)) return *refused;
@@ -187,18 +241,21 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   metadata->Erase("deletionTimestamp");
   metadata->Erase("deletionGracePeriodSeconds");
   metadata->Erase("generation");
-  PrepareForCreate(r, &v);
+  PrepareForCreate(r, version, &v);
   FieldErrors errors = ValidateCreate(r, v);
   GroupResource gr = r.In(version);
+  if (r.kind == "Service" && errors.empty()) {
+    if (auto refused = AllocateNodePorts(r, &v)) return *refused;
+  }
   if (!errors.empty()) return InvalidObject(gr.group, r.kind, name, std::move(errors));
   if (!v.Find("metadata")->Str("resourceVersion").empty()) {
     return InternalError("resourceVersion should not be set on objects to be created");
   }
   if (store_->Get(r, ns, name) != nullptr) return AlreadyExists(gr, name);
-  ObjectPtr o = MakeObject(r, v, store_->rv() + 1);
+  ObjectPtr o = MakeObject(r, v, dry_run_ ? 0 : store_->rv() + 1);
   if (o->body.size() > kMostObjectBytes) return TooLarge(o->body.size());
-  store_->NextRv();
-  store_->Put(r, o);
+  NextRv();
+  Put(r, o);
   return o;
 }
 
@@ -206,8 +263,9 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
 ObjectPtr Registry::StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old) {
   ObjectPtr same = MakeObject(r, v, old->rv);
   if (same->body == old->body) return old;
-  ObjectPtr o = WithResourceVersion(*same, store_->NextRv());
-  store_->Put(r, o);
+  if (dry_run_) return same;
+  ObjectPtr o = WithResourceVersion(*same, NextRv());
+  Put(r, o);
   return o;
 }
 
@@ -232,12 +290,7 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
     return Create(r, version, ns, std::move(v));
   }
   if (!how.patch && !meta.Str("uid").empty() && meta.Str("uid") != old->uid) {
-    return Conflict(
-        gr, name,
-        absl::StrCat("StorageError: invalid object, Code: 4, Key: /registry/", r.storage_key, "/", old->Key(),
-                     ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
-                     "precondition: ",
-                     std::string(meta.Str("uid")), ", UID in object meta: ", old->uid));
+    return Conflict(gr, name, UidMismatch(r, *old, meta.Str("uid")));
   }
   std::string given(meta.Str("resourceVersion"));
   if (!given.empty()) {
@@ -251,7 +304,8 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
     return InvalidObject(gr.group, r.kind, name,
                          {InvalidRaw("metadata.resourceVersion", "0x0", "must be specified for an update")});
   }
-  Value before = ToValue(r, version, *old);
+  size_t stored = r.other_type == nullptr ? version : 0;
+  Value before = ToValue(r, stored, *old);
   const Value& old_meta = *before.Find("metadata");
 
   ApplyDefaults(r, r.versions[version], &v);
@@ -278,7 +332,10 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
   for (std::string_view key : {"creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"}) {
     SetOrErase(&metadata, key, old_meta.Find(key));
   }
-  if (r.has_generation && how.subresource.empty() && EncodedMember(r, v, "spec") != EncodedMember(r, before, "spec")) {
+  bool changed = EncodedMember(r, v, "spec") != EncodedMember(r, before, "spec");
+  // Annotations of a Deployment are copied to its ReplicaSets, so a change of them counts as one of what is wanted.
+  if (r.kind == "Deployment") changed |= TextOf(metadata.Find("annotations")) != TextOf(old_meta.Find("annotations"));
+  if (r.has_generation && how.subresource.empty() && changed) {
     BumpGeneration(&metadata);
   }
   if (how.subresource != "finalize") {
@@ -288,12 +345,15 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
     }
     if (!errors.empty()) return InvalidObject(gr.group, r.kind, name, std::move(errors));
   }
+  if (r.kind == "Service" && how.subresource.empty()) {
+    if (auto refused = AllocateNodePorts(r, &v)) return *refused;
+  }
   // The last finalizer of something that is to go: the object goes now.
   const Value* grace = metadata.Find("deletionGracePeriodSeconds");
   if (metadata.Find("deletionTimestamp") != nullptr && grace != nullptr && grace->AsInt() == 0 &&
       HasFinalizers(old_meta) && !HasFinalizers(metadata)) {
     ObjectPtr last = MakeObject(r, v, old->rv);
-    store_->Remove(r, WithResourceVersion(*old, store_->NextRv()));
+    Remove(r, Last(*old));
     return last;
   }
   return StoreUpdate(r, v, old);
@@ -344,7 +404,7 @@ Result<Deleted> Registry::DeleteNamespace(const ResourceInfo& r, const ObjectPtr
                     "The system is ensuring all content is removed from this namespace.  Upon completion, this "
                     "namespace will automatically be purged by the system.");
   }
-  store_->Remove(r, WithResourceVersion(*old, store_->NextRv()));
+  Remove(r, Last(*old));
   return Deleted{old, false};
 }
 
@@ -357,9 +417,15 @@ Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::str
                     absl::StrCat("the UID in the precondition (", *how.uid, ") does not match the UID in record (",
                                  old->uid, "). The object might have been deleted and then recreated"));
   }
+  if (how.resource_version.has_value() && *how.resource_version != std::to_string(old->rv)) {
+    return Conflict({r.versions[version].group, r.kind}, name,
+                    absl::StrCat("the ResourceVersion in the precondition (", *how.resource_version,
+                                 ") does not match the ResourceVersion in record (", old->rv,
+                                 "). The object might have been modified"));
+  }
   if (r.kind == "Namespace") return DeleteNamespace(r, old);
 
-  Value v = ToValue(r, version, *old);
+  Value v = ToValue(r, r.other_type == nullptr ? version : 0, *old);
   Value& meta = *v.Find("metadata");
   const Value* deletion = meta.Find("deletionTimestamp");
   bool deleting = deletion != nullptr && !deletion->IsNull();
@@ -403,7 +469,7 @@ Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::str
   ObjectPtr last = old;
   if (graceful || pending || finalizers_changed) last = StoreUpdate(r, v, old);
   if (pending || period > 0) return Deleted{last, false};
-  store_->Remove(r, WithResourceVersion(*last, store_->NextRv()));
+  Remove(r, Last(*last));
   return Deleted{last, !r.answers_object};
 }
 
@@ -419,14 +485,16 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, const Value& binding
   if (node.empty()) errors.push_back(Required("target.name"));
   if (errors.size() == 1) return InternalError(errors[0].Text());
   if (errors.size() > 1) return InternalError(absl::StrCat("[", errors[0].Text(), ", ", errors[1].Text(), "]"));
-  return Bind(ns, pod, node, binding.At({"metadata", "annotations"}));
+  return Bind(ns, pod, node, binding.At({"metadata", "annotations"}), binding.Find("metadata")->Str("uid"));
 }
 
 std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod, std::string_view node,
-                                       const Value* annotations) {
+                                       const Value* annotations, std::string_view uid) {
   const ResourceInfo* pods = &catalog().Core("pods");
   ObjectPtr old = store_->Get(*pods, ns, pod);
   if (old == nullptr) return NotFound({"", "pods"}, pod);
+  bool modern = catalog().release() != Release::k1_10;
+  if (modern && !uid.empty() && uid != old->uid) return Conflict({"", "pods"}, pod, UidMismatch(*pods, *old, uid));
   Value v = ToValue(*pods, 0, *old);
   const Value* deletion = v.At({"metadata", "deletionTimestamp"});
   GroupResource binding{"", "pods/binding"};
@@ -439,6 +507,10 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
     return Conflict(
         binding, pod,
         absl::StrCat("pod ", std::string(pod), " is already assigned to node ", Quote(spec.Str("nodeName"))));
+  }
+  const Value* gates = spec.Find("schedulingGates");
+  if (gates != nullptr && !gates->empty()) {
+    return Conflict(binding, pod, absl::StrCat("pod ", std::string(pod), " has non-empty .spec.schedulingGates"));
   }
   spec.Set("nodeName", Value::String(node));
   if (annotations != nullptr && !annotations->empty()) {
@@ -460,7 +532,7 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
   } else {
     *same = std::move(condition);
   }
-  store_->Put(*pods, MakeObject(*pods, v, store_->NextRv()));
+  if (!dry_run_) Put(*pods, MakeObject(*pods, v, NextRv()));
   return std::nullopt;
 }
 
@@ -491,7 +563,7 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
                         " already; every object needs a uid of its own");
   }
   if (verbatim) {
-    store_->Put(r, MakeVerbatimObject(r, v, store_->NextRv()));
+    Put(r, MakeVerbatimObject(r, v, NextRv()));
     return std::nullopt;
   }
   ApplyDefaults(r, r.versions[version], &v);
@@ -507,14 +579,16 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
   } else if (r.kind == "Service" && v.Child("spec").Str("clusterIP").empty()) {
     v.Child("spec").Set("clusterIP", Value::String(NewClusterIp()));
   }
-  store_->Put(r, MakeObject(r, v, store_->NextRv()));
+  Put(r, MakeObject(r, v, NextRv()));
   return std::nullopt;
 }
 
 void Registry::CreateInitialObjects(int64_t secure_port) {
   loaded_uids_.clear();
   const ResourceInfo* namespaces = &catalog().Core("namespaces");
-  for (std::string_view name : {"default", "kube-public", "kube-system"}) {
+  bool modern = catalog().release() != Release::k1_10;
+  for (std::string_view name : {"default", "kube-public", "kube-system", "kube-node-lease"}) {
+    if (name == "kube-node-lease" && !modern) continue;
     Value v = Value::Object();
     v.Child("metadata").Set("name", Value::String(name));
     Create(*namespaces, 0, "", std::move(v));
@@ -524,6 +598,20 @@ void Registry::CreateInitialObjects(int64_t secure_port) {
     "spec":{"ports":[{"name":"https","port":443}],"clusterIP":"10.0.0.1","sessionAffinity":"ClientIP"}})");
   service->At({"spec", "ports"})->items[0].Set("targetPort", Value::Int(secure_port));
   Create(catalog().Core("services"), 0, "default", *std::move(service));
+  if (!modern) return;
+  // Schedulers read it to learn whom their own pages may trust. No authority is configured here.
+  Value authentication = Value::Object();
+  authentication.Child("metadata").Set("name", Value::String("extension-apiserver-authentication"));
+  authentication.Set("data", Value::Object());
+  Create(catalog().Core("configmaps"), 0, "kube-system", std::move(authentication));
+  const ResourceInfo* classes = catalog().Find("scheduling.k8s.io", "v1", "priorityclasses");
+  for (auto [name, value] :
+       {std::pair("system-cluster-critical", kSystemCritical), {"system-node-critical", kSystemCritical + 1000}}) {
+    Value v = Value::Object();
+    v.Child("metadata").Set("name", Value::String(name));
+    v.Set("value", Value::Int(value));
+    Create(*classes, 0, "", std::move(v));
+  }
 }
 
 }  // namespace berth::apiserver

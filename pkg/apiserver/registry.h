@@ -21,8 +21,9 @@ namespace berth::apiserver {
 
 // What DeleteOptions and the query of a DELETE ask for.
 struct DeleteRequest {
+  bool dry_run = false;
   std::optional<int64_t> grace_seconds;
-  std::optional<std::string> uid;  // precondition
+  std::optional<std::string> uid, resource_version;  // preconditions
   std::optional<bool> orphan_dependents;
   std::string propagation;  // "", "Orphan", "Background", "Foreground"
 };
@@ -55,9 +56,27 @@ class Registry {
                          const DeleteRequest& how);
   // POST pods/NAME/binding and bindings; the pod is the one that the Binding names. Empty: done.
   std::optional<ApiError> Bind(std::string_view ns, const Value& binding);
-  // The same for a Binding that is known to name just a pod and a node.
+  // The same for a Binding that is known to name just a pod and a node. `uid` is empty when any pod of the name will
+  // do.
   std::optional<ApiError> Bind(std::string_view ns, std::string_view pod, std::string_view node,
-                               const Value* annotations);
+                               const Value* annotations, std::string_view uid = "");
+  // POST pods/NAME/eviction: deletes the pod unless a PodDisruptionBudget forbids it. Empty: done.
+  std::optional<ApiError> Evict(std::string_view ns, std::string_view pod, const DeleteRequest& how);
+
+  // While one of these lives, writes are answered as always and change nothing (dryRun=All).
+  class DryRun {
+   public:
+    DryRun(Registry* registry, bool on) : registry_(registry), before_(registry->dry_run_) {
+      registry_->dry_run_ = before_ || on;
+    }
+    ~DryRun() { registry_->dry_run_ = before_; }
+    DryRun(const DryRun&) = delete;
+    DryRun& operator=(const DryRun&) = delete;
+
+   private:
+    Registry* registry_;
+    bool before_;
+  };
 
   // Stores an object of a file. Verbatim: as it is, but for what every stored object has (uid, namespace, version).
   // Otherwise with the server's defaulting and without validation. The error names what is wrong, such as a uid that
@@ -72,11 +91,26 @@ class Registry {
   const Catalog& catalog() const { return store_->catalog(); }
 
  private:
+  // The store's, unless this is a dry run.
+  uint64_t NextRv() { return dry_run_ ? 0 : store_->NextRv(); }
+  void Put(const ResourceInfo& r, ObjectPtr o) {
+    if (!dry_run_) store_->Put(r, std::move(o));
+  }
+  // The last state of an object that is removed.
+  ObjectPtr Last(const Object& o) { return dry_run_ ? std::make_shared<Object>(o) : WithResourceVersion(o, NextRv()); }
+  void Remove(const ResourceInfo& r, ObjectPtr last) {
+    if (!dry_run_) store_->Remove(r, std::move(last));
+  }
+  // Gives the ports of a service that has node ports those that it does not name.
+  std::optional<ApiError> AllocateNodePorts(const ResourceInfo& r, Value* service);
+  std::optional<ApiError> CheckBudget(const ResourceInfo& budgets, const Object& budget);
+
   uint64_t Random();
   std::string NewUid();
   std::string NewClusterIp();
   std::optional<ApiError> AdmitPod(Value* pod);
-  void PrepareForCreate(const ResourceInfo& r, Value* v);
+  std::optional<ApiError> AdmitToNamespace(const ResourceInfo& r, size_t version, std::string_view ns, const Value& v);
+  void PrepareForCreate(const ResourceInfo& r, size_t version, Value* v);
   ObjectPtr StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old);
   Result<Deleted> DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old);
   // Sets or clears the finalizers that a propagation policy asks for; true when that changed something.
@@ -86,6 +120,7 @@ class Registry {
   const util::Clock* clock_;
   mutable int64_t now_second_ = -1;
   mutable std::string now_text_;
+  bool dry_run_ = false;
   uint64_t random_ = 0;
   uint32_t next_ip_ = 1;
   absl::flat_hash_map<std::string, std::string> loaded_uids_;  // the object of each uid, while files are loaded

@@ -3,11 +3,14 @@
 #include <absl/strings/escaping.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
+#include "pkg/api/validation/check.h"
+#include "pkg/apiserver/events_v1.h"
 #include "pkg/apiserver/patch.h"
 #include "pkg/apiserver/protobuf.h"
 #include "pkg/apiserver/rest_route.h"
@@ -80,6 +83,25 @@ std::string_view MediaTypeOf(std::string_view content_type) {
   return type;
 }
 
+// The decoded object in the form in which its kind is stored.
+Value Stored(const ResourceInfo& r, size_t version, Value v) {
+  return version > 0 && r.other_type != nullptr ? FromEventsV1(v) : v;
+}
+
+ApiError ProtobufRefused(std::string_view kind) {
+  ApiError e = UnsupportedMediaType();
+  e.has_details = false;
+  e.message = absl::StrCat("a ", std::string(kind), " in protobuf is not read here: ", std::string(kSpeakJson));
+  return e;
+}
+
+// A Table looks the same in both versions.
+void MakeV1(std::string* table) {
+  constexpr std::string_view kOld = "meta.k8s.io/v1beta1";
+  size_t at = table->find(kOld);
+  if (at != std::string::npos) table->replace(at, kOld.size(), "meta.k8s.io/v1");
+}
+
 }  // namespace
 
 // ---- answers ------------------------------------------------------------------------------------
@@ -96,6 +118,7 @@ HttpResponse Api::Finish(const Call& call, int status, std::string json) const {
   } else {
     out.body = std::move(json);
   }
+  for (const std::string& w : call.warnings) out.headers.emplace_back("Warning", absl::StrCat("299 - ", Quote(w)));
   return out;
 }
 
@@ -103,9 +126,12 @@ HttpResponse Api::ObjectResponse(const Call& call, int status, const Object& o) 
   std::string json;
   if (call.format == Format::kTable) {
     Value meta = Value::Object();
-    meta.Set("selfLink", Value::String(SelfLink(*call.r, call.version, o.ns, o.name)));
+    if (call.r->release == Release::k1_10) {
+      meta.Set("selfLink", Value::String(SelfLink(*call.r, call.version, o.ns, o.name)));
+    }
     meta.Set("resourceVersion", Value::String(std::to_string(o.rv)));
     json = MakeTable(*call.r, call.version, {std::make_shared<Object>(o)}, ToJson(meta), clock_->Wall());
+    if (call.table_v1) MakeV1(&json);
   } else {
     std::string sub = call.subresource.empty() ? "" : "/" + call.subresource;
     AppendObject(*call.r, call.version, o, sub, &json);
@@ -135,8 +161,10 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
       return unrecognized("couldn't get version/kind; json parse error: " + util::Message(parsed.status()));
     }
     v = *std::move(parsed);
-  } else if (type == "application/vnd.kubernetes.protobuf" && kind == call.r->kind) {
-    auto parsed = DecodeProtobuf(body, *call.r->type);
+  } else if (type == "application/vnd.kubernetes.protobuf") {
+    const TypeDef& expected = kind == call.r->kind ? call.type() : registry_->catalog().Type(kind);
+    auto parsed = DecodeProtobuf(body, expected);
+    if (absl::IsUnimplemented(parsed.status())) return ProtobufRefused(of);
     if (!parsed.ok()) return BadRequest(util::Message(parsed.status()));
     v = *std::move(parsed);
   } else {
@@ -155,6 +183,7 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
   const ResourceInfo* known = registry_->catalog().FindKind(given_version, given_kind);
   bool right = binding ? given_kind == "Binding" && given_version == "v1" : known == call.r;
   if (of == "Scale") right = given_kind == "Scale";
+  if (of == "Eviction") right = given_kind == "Eviction";
   if (right) return v;
   std::string prefix =
       absl::StrCat(given_kind, " in version ", Quote(given_version), " cannot be handled as a ", of, ": ");
@@ -172,19 +201,34 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
                                  ").core.", of, "Spec: ", first, " not present in src"));
 }
 
-std::variant<Value, ApiError> Api::DecodedBody(const Call& call) const {
+std::optional<ApiError> Api::CheckFields(Call& call, const Value& v) const {
+  if (call.write.fields == FieldValidation::kIgnore) return std::nullopt;
+  std::vector<std::string> errors = validation::StrictErrors(v, call.type());
+  if (errors.empty()) return std::nullopt;
+  if (call.write.fields == FieldValidation::kStrict) {
+    return BadRequest(absl::StrCat(call.r->kind, " in version ", Quote(call.gv().Text()), " cannot be handled as a ",
+                                   call.r->kind, ": strict decoding error: ", absl::StrJoin(errors, ", ")));
+  }
+  constexpr size_t kMostWarnings = 50;  // as many headers are enough for anybody
+  if (errors.size() > kMostWarnings) errors.resize(kMostWarnings);
+  call.warnings = std::move(errors);
+  return std::nullopt;
+}
+
+std::variant<Value, ApiError> Api::DecodedBody(Call& call) const {
   auto body = Body(call, call.r->kind);
   if (std::holds_alternative<ApiError>(body)) return body;
   const Value& v = std::get<Value>(body);
   std::string_view type = MediaTypeOf(call.request->content_type);
   bool text = type != "application/yaml" && type != "application/vnd.kubernetes.protobuf";
   std::string_view source = text ? call.request->body : std::string_view();
-  auto decoded = Decode(v, *call.r->type, call.gv().version, source);
+  auto decoded = Decode(v, call.type(), call.gv().version, source);
   if (!decoded.ok()) {
     return BadRequest(absl::StrCat(call.r->kind, " in version ", Quote(call.gv().Text()), " cannot be handled as a ",
                                    call.r->kind, ": ", util::Message(decoded.status())));
   }
-  return *std::move(decoded);
+  if (auto error = CheckFields(call, v)) return *error;
+  return Stored(*call.r, call.version, *std::move(decoded));
 }
 
 std::variant<DeleteRequest, ApiError> Api::DeleteOptions(const Call& call) const {
@@ -200,18 +244,37 @@ std::variant<DeleteRequest, ApiError> Api::DeleteOptions(const Call& call) const
     out.grace_seconds = n;
   }
   if (call.request->body.empty()) return out;
+  if (MediaTypeOf(call.request->content_type) == "application/vnd.kubernetes.protobuf") {
+    auto parsed = DecodeProtobuf(call.request->body, registry_->catalog().Type("DeleteOptions"));
+    if (!parsed.ok()) return BadRequest(util::Message(parsed.status()));
+    if (auto error = ReadDeleteOptions(*parsed, "", &out)) return *error;
+    return out;
+  }
   auto parsed = ParseJson(call.request->body);
   if (!parsed.ok()) {
     return InternalError("couldn't get version/kind; json parse error: " + util::Message(parsed.status()));
   }
   if (std::string why = NotAnObject(*parsed); !why.empty()) return InternalError(why);
-  auto options = Decode(*parsed, registry_->catalog().Type("DeleteOptions"), "v1", call.request->body);
-  if (!options.ok()) return InternalError(util::Message(options.status()));
-  if (const Value* v = options->Find("gracePeriodSeconds")) out.grace_seconds = v->AsInt();
-  if (const Value* v = options->At({"preconditions", "uid"})) out.uid = v->text();
-  if (const Value* v = options->Find("orphanDependents")) out.orphan_dependents = v->AsBool();
-  if (const Value* v = options->Find("propagationPolicy")) out.propagation = v->text();
+  if (auto error = ReadDeleteOptions(*parsed, call.request->body, &out)) return *error;
   return out;
+}
+
+std::optional<ApiError> Api::ReadDeleteOptions(const Value& body, std::string_view source, DeleteRequest* out) const {
+  auto options = Decode(body, registry_->catalog().Type("DeleteOptions"), "v1", source);
+  if (!options.ok()) return InternalError(util::Message(options.status()));
+  if (const Value* v = options->Find("gracePeriodSeconds")) out->grace_seconds = v->AsInt();
+  if (const Value* v = options->At({"preconditions", "uid"})) out->uid = v->text();
+  if (const Value* v = options->At({"preconditions", "resourceVersion"})) out->resource_version = v->text();
+  if (const Value* v = options->Find("orphanDependents")) out->orphan_dependents = v->AsBool();
+  if (const Value* v = options->Find("propagationPolicy")) out->propagation = v->text();
+  if (const Value* v = options->Find("dryRun")) {
+    for (const Value& e : v->items) {
+      if (e.text() == "All") continue;
+      return InvalidObject("meta.k8s.io", "DeleteOptions", "", {NotSupported("dryRun", e.text(), {"All"})});
+    }
+    out->dry_run = !v->items.empty();
+  }
+  return std::nullopt;
 }
 
 // ---- reading ------------------------------------------------------------------------------------
@@ -288,6 +351,8 @@ bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
   if (!limit_text.empty() && !absl::SimpleAtoi(limit_text, &limit)) return fail(BadRequest(ParseIntError(limit_text)));
   int64_t ignored;
   if (!timeout.empty() && !absl::SimpleAtoi(timeout, &ignored)) return fail(BadRequest(ParseIntError(timeout)));
+  VersionMatch match;
+  if (auto error = ReadListOptions(call.query, false, &match)) return fail(*error);
   auto selector =
       ObjectSelector::Parse(*call.r, call.ns, call.query.Get("fieldSelector"), call.query.Get("labelSelector"));
   if (auto* error = std::get_if<ApiError>(&selector)) return fail(*error);
@@ -315,7 +380,8 @@ bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
       failed->wait = !call.last_try;
       return false;
     }
-    if (version.rv > 0 && limit > 0) {
+    bool exact = match == VersionMatch::kExact || (match == VersionMatch::kUnset && limit > 0);
+    if (version.rv > 0 && exact) {
       at = version.rv;
       page->rv = at;
     } else {
@@ -350,13 +416,19 @@ HttpResponse Api::List(Call& call) {
   Page page;
   HttpResponse failed;
   if (!Collect(call, &page, &failed)) return failed;
-  std::string meta = "{\"selfLink\":";
-  api::AppendJsonString(call.request->path, &meta);  // as it was asked for
-  absl::StrAppend(&meta, ",\"resourceVersion\":\"", page.rv, "\"");
+  std::string meta = "{";
+  if (call.r->release == Release::k1_10) {
+    meta += "\"selfLink\":";
+    api::AppendJsonString(call.request->path, &meta);  // as it was asked for
+    meta += ',';
+  }
+  absl::StrAppend(&meta, "\"resourceVersion\":\"", page.rv, "\"");
   if (!page.next.empty()) absl::StrAppend(&meta, ",\"continue\":\"", page.next, "\"");
   meta += '}';
   if (call.format == Format::kTable) {
-    return Finish(call, 200, MakeTable(*call.r, call.version, page.items, meta, clock_->Wall()));
+    std::string table = MakeTable(*call.r, call.version, page.items, meta, clock_->Wall());
+    if (call.table_v1) MakeV1(&table);
+    return Finish(call, 200, std::move(table));
   }
   std::string json = absl::StrCat("{\"kind\":\"", call.r->kind, "List\",\"apiVersion\":\"", call.gv().Text(),
                                   "\",\"metadata\":", meta, ",\"items\":[");
@@ -405,11 +477,12 @@ HttpResponse Api::Patch(Call& call) {
   }
   ObjectPtr old = registry_->store().Get(*call.r, call.ns, call.name);
   if (old == nullptr) return Error(call, NotFound(call.resource(), call.name));
-  auto patched = ApplyPatch(kind, ToValue(*call.r, call.version, *old), call.request->body, *call.r->type);
+  auto patched = ApplyPatch(kind, ToValue(*call.r, call.version, *old), call.request->body, call.type());
   if (!patched.ok()) return Error(call, InternalError(util::Message(patched.status())));
+  if (auto error = CheckFields(call, *patched)) return Error(call, *error);
   if (std::string why = NotAnObject(*patched); !why.empty()) return Error(call, InternalError(why));
   // Error texts quote the object as Go would have written it.
-  auto decoded = Decode(*patched, *call.r->type, call.gv().version, "");
+  auto decoded = Decode(*patched, call.type(), call.gv().version, "");
   if (!decoded.ok()) {
     std::string text;
     if (auto patch = ParseJson(call.request->body); kind == PatchKind::kMerge && patch.ok()) {
@@ -419,11 +492,11 @@ HttpResponse Api::Patch(Call& call) {
       text = ToSortedJson(*patched);
     }
     auto again = ParseJson(text);
-    if (again.ok()) decoded = Decode(*again, *call.r->type, call.gv().version, text);
+    if (again.ok()) decoded = Decode(*again, call.type(), call.gv().version, text);
     return Error(call, InternalError(util::Message(decoded.status())));
   }
-  auto made =
-      registry_->Update(*call.r, call.version, call.ns, call.name, *std::move(decoded), {call.subresource, true});
+  auto made = registry_->Update(*call.r, call.version, call.ns, call.name,
+                                Stored(*call.r, call.version, *std::move(decoded)), {call.subresource, true});
   if (auto* error = std::get_if<ApiError>(&made)) return Error(call, *error);
   return ObjectResponse(call, 200, *std::get<ObjectPtr>(made));
 }
@@ -431,6 +504,7 @@ HttpResponse Api::Patch(Call& call) {
 HttpResponse Api::Delete(Call& call) {
   auto options = DeleteOptions(call);
   if (auto* error = std::get_if<ApiError>(&options)) return Error(call, *error);
+  Registry::DryRun dry(registry_, std::get<DeleteRequest>(options).dry_run);
   auto gone = registry_->Delete(*call.r, call.version, call.ns, call.name, std::get<DeleteRequest>(options));
   if (auto* error = std::get_if<ApiError>(&gone)) return Error(call, *error);
   const Deleted& deleted = std::get<Deleted>(gone);
@@ -445,6 +519,7 @@ HttpResponse Api::DeleteCollection(Call& call) {
   HttpResponse failed;
   if (!Collect(call, &page, &failed)) return failed;
   HttpResponse list = List(call);
+  Registry::DryRun dry(registry_, std::get<DeleteRequest>(options).dry_run);
   for (const ObjectPtr& o : page.items) {
     auto gone = registry_->Delete(*call.r, call.version, o->ns, o->name, std::get<DeleteRequest>(options));
     if (auto* error = std::get_if<ApiError>(&gone); error != nullptr && error->code != 404) return Error(call, *error);
@@ -457,6 +532,62 @@ HttpResponse Api::Bind(Call& call) {
   if (auto* error = std::get_if<ApiError>(&body)) return Error(call, *error);
   if (auto error = registry_->Bind(call.ns, std::get<Value>(body))) return Error(call, *error);
   return Finish(call, 201, std::string(kBound));
+}
+
+HttpResponse Api::Evict(Call& call) {
+  auto body = Body(call, "Eviction");
+  if (auto* error = std::get_if<ApiError>(&body)) return Error(call, *error);
+  const Value& eviction = std::get<Value>(body);
+  DeleteRequest how;
+  const Value* options = eviction.Find("deleteOptions");
+  if (options != nullptr && !options->IsNull()) {
+    if (auto error = ReadDeleteOptions(*options, "", &how)) return Error(call, *error);
+  }
+  const Value* meta = eviction.Find("metadata");
+  if (meta != nullptr && !meta->Str("name").empty() && meta->Str("name") != call.name) {
+    return Error(call, BadRequest("name in URL does not match name in Eviction object"));
+  }
+  Registry::DryRun dry(registry_, how.dry_run);
+  if (auto error = registry_->Evict(call.ns, call.name, how)) return Error(call, *error);
+  return Finish(call, 201, std::string(kBound));
+}
+
+HttpResponse Api::ReviewAccess(const HttpRequest& request) {
+  if (request.method != "POST") return ErrorResponse(request, MethodNotAllowed());
+  const TypeDef& type = registry_->catalog().Type("SelfSubjectAccessReview");
+  bool protobuf = MediaTypeOf(request.content_type) == "application/vnd.kubernetes.protobuf";
+  auto parsed = protobuf ? DecodeProtobuf(request.body, type) : ParseJson(request.body);
+  if (!parsed.ok()) return ErrorResponse(request, BadRequest(util::Message(parsed.status())));
+  auto review = Decode(*parsed, type, "v1", "");
+  if (!review.ok()) return ErrorResponse(request, BadRequest(util::Message(review.status())));
+  RequestInfo what;
+  if (const Value* a = review->At({"spec", "resourceAttributes"}); a != nullptr && a->IsObject()) {
+    what.is_resource = true;
+    what.verb = a->Str("verb");
+    what.group = a->Str("group");
+    what.version = a->Str("version");
+    what.resource = a->Str("resource");
+    what.subresource = a->Str("subresource");
+    what.ns = a->Str("namespace");
+    what.name = a->Str("name");
+  } else if (const Value* path = review->At({"spec", "nonResourceAttributes"}); path != nullptr && path->IsObject()) {
+    what.verb = path->Str("verb");
+    what.path = path->Str("path");
+  } else {
+    return ErrorResponse(
+        request,
+        InvalidObject("authorization.k8s.io", "SelfSubjectAccessReview", "",
+                      {InvalidRaw("spec.resourceAttributes", "null",
+                                  "exactly one of nonResourceAttributes or resourceAttributes must be specified")}));
+  }
+  review->Child("status").Set("allowed", Value::Bool(!request.allowed || request.allowed(what)));
+  std::string body;
+  Encode(*review, type, &body);
+  HttpResponse out;
+  out.status = 201;
+  out.body = absl::StrCat("{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":\"authorization.k8s.io/v1\",",
+                          body.substr(1), "\n");
+  return out;
 }
 
 HttpResponse Api::Scale(Call& call) {

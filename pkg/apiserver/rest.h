@@ -46,6 +46,9 @@ class Api {
   HttpResponse Delete(Call& call);
   HttpResponse DeleteCollection(Call& call);
   HttpResponse Bind(Call& call);
+  HttpResponse Evict(Call& call);
+  // POST selfsubjectaccessreviews: whether the sender may do something.
+  HttpResponse ReviewAccess(const HttpRequest& request);
   HttpResponse Scale(Call& call);
 
   HttpResponse Error(const Call& call, const ApiError& error) const;
@@ -53,8 +56,12 @@ class Api {
   HttpResponse Finish(const Call& call, int status, std::string json) const;
   // The body, parsed and checked to be a `kind` of the call's resource; not yet decoded.
   std::variant<Value, ApiError> Body(const Call& call, std::string_view kind) const;
-  std::variant<Value, ApiError> DecodedBody(const Call& call) const;
+  std::variant<Value, ApiError> DecodedBody(Call& call) const;
+  // Complains of fields that the type does not have, as the request wants it. Empty: go on.
+  std::optional<ApiError> CheckFields(Call& call, const Value& v) const;
   std::variant<DeleteRequest, ApiError> DeleteOptions(const Call& call) const;
+  // The same from a parsed body.
+  std::optional<ApiError> ReadDeleteOptions(const Value& body, std::string_view source, DeleteRequest* out) const;
   // The page's JSON: metadata and items. False: `failed` is the answer.
   struct Page;
   bool Collect(Call& call, Page* page, HttpResponse* failed);

@@ -235,6 +235,7 @@ HttpResponse Api::Error(const Call& call, const ApiError& error) const {
 
 HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
   std::string_view path = request.path;
+  if (path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") return ReviewAccess(request);
   Route route = Find(registry_->catalog(), path);
   switch (route.kind) {
     case Route::Kind::kUnknownGroup: {
@@ -315,16 +316,37 @@ RequestInfo Api::Describe(const Catalog& catalog, const HttpRequest& request) {
 
 HttpResponse Api::Resource(Call& call) {
   const std::string& m = call.request->method;
+  if (m != "GET") {
+    std::string_view kind = m == "POST"    ? "CreateOptions"
+                            : m == "PUT"   ? "UpdateOptions"
+                            : m == "PATCH" ? "PatchOptions"
+                                           : "DeleteOptions";
+    auto options = ReadWriteOptions(call.query, kind, registry_->catalog().release());
+    if (auto* error = std::get_if<ApiError>(&options)) return Error(call, *error);
+    call.write = std::get<WriteOptions>(options);
+  }
+  Registry::DryRun dry(registry_, call.write.dry_run);
   HttpResponse refused = Error(call, MethodNotAllowed());
   // Which form the answer has.
   std::vector<MediaType> accept = ParseAccept(call.request->accept);
   bool watch = m == "GET" && (call.watch_prefix || (call.name.empty() && WatchParameter(call.query)));
   bool acceptable = accept.empty();
+  constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
+  // A client that asked for protobuf first cannot cut a stream of JSON into events.
+  if (watch && !accept.empty() && accept[0].type == kProtobuf) {
+    ApiError e = NotAcceptable();
+    e.has_details = false;
+    e.message = absl::StrCat("only the following media types are accepted: application/json;stream=watch; ",
+                             std::string(kSpeakJson));
+    return Error(call, e);
+  }
   for (const MediaType& a : accept) {
     if (a.type == "application/json" || a.type == "*/*" || a.type == "application/*") {
       if (a.as == "Table" && !watch) {
-        if (a.version != "v1beta1" || a.group != "meta.k8s.io") continue;
+        bool v1 = a.version == "v1" && call.r->release != Release::k1_10;
+        if ((a.version != "v1beta1" && !v1) || a.group != "meta.k8s.io") continue;
         call.format = Format::kTable;
+        call.table_v1 = v1;
       } else if (!a.as.empty() && !watch) {
         continue;
       }
@@ -349,7 +371,13 @@ HttpResponse Api::Resource(Call& call) {
     if (m != "POST" || call.all_namespaces) return refused;
     return Bind(call);
   }
-  if (!acceptable) return Error(call, NotAcceptable());
+  if (!acceptable) {
+    ApiError e = NotAcceptable();
+    bool protobuf = std::any_of(accept.begin(), accept.end(), [&](const MediaType& a) { return a.type == kProtobuf; });
+    if (protobuf) absl::StrAppend(&e.message, "; ", std::string(kSpeakJson));
+    return Error(call, e);
+  }
+  if (call.subresource == "eviction") return m == "POST" ? Evict(call) : refused;
   if (call.subresource == "scale") return m == "GET" || m == "PUT" || m == "PATCH" ? Scale(call) : refused;
   if (watch) return call.subresource.empty() ? StartWatch(call) : refused;
   if (call.name.empty()) {
@@ -369,6 +397,8 @@ HttpResponse Api::Resource(Call& call) {
 }
 
 HttpResponse Api::StartWatch(Call& call) {
+  VersionMatch match;
+  if (auto error = ReadListOptions(call.query, true, &match)) return Error(call, *error);
   auto selector =
       ObjectSelector::Parse(*call.r, call.ns, call.query.Get("fieldSelector"), call.query.Get("labelSelector"));
   if (auto* error = std::get_if<ApiError>(&selector)) return Error(call, *error);
@@ -388,6 +418,8 @@ HttpResponse Api::StartWatch(Call& call) {
     return Error(call, InternalError(absl::StrCat("resourceVersion: Invalid value: ", Quote(rv),
                                                   ": strconv.ParseUint: parsing ", Quote(rv), ": invalid syntax")));
   }
+  std::string_view bookmarks = call.query.Get("allowWatchBookmarks");
+  start.from.bookmarks = call.r->release != Release::k1_10 && (bookmarks == "true" || bookmarks == "1");
   HttpResponse out;
   out.watch = std::move(start);
   return out;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "pkg/apiserver/rest.h"
+#include "pkg/apiserver/rest_options.h"
 
 namespace berth::apiserver {
 
@@ -17,9 +18,13 @@ struct Api::Call {
   bool all_namespaces = false;  // a namespaced resource without a namespace in the path
   bool last_try = false;
   Format format = Format::kJson;
+  bool table_v1 = false;  // a Table of meta.k8s.io/v1 rather than of v1beta1
+  WriteOptions write;
+  std::vector<std::string> warnings;  // sent as headers
 
   GroupResource resource() const { return r->In(version); }
   const GroupVersion& gv() const { return r->versions[version]; }
+  const TypeDef& type() const { return r->TypeIn(version); }
 };
 
 struct Api::Page {

@@ -27,6 +27,7 @@ struct Server::Parts {
   Parts(ServerOptions o, const util::Clock* c)
       : options(std::move(o)),
         clock(c == nullptr ? &real_clock : c),
+        store(options.release),
         registry(&store, clock),
         api(&registry, clock),
         expiry(&store, clock, options.event_ttl, options.most_events),
@@ -40,6 +41,7 @@ struct Server::Parts {
     sweep.async_wait([this](boost::system::error_code ec) {
       if (ec) return;
       expiry.Sweep();
+      store.Tick(clock->Steady());
       SweepLater();
     });
   }
@@ -104,6 +106,7 @@ absl::Status Server::Parts::OpenSecurePort() {
   SSL_CTX_set_num_tickets(tls->native_handle(), 0);
 
   AuthGate::Options auth;
+  auth.release = options.release;
   if (!options.token_auth_file.empty()) {
     auto text = api::ReadInput(options.token_auth_file);
     if (!text.ok()) return Named("token-auth-file", options.token_auth_file, util::Message(text.status()));

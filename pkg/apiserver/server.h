@@ -13,11 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/api/validation/release.h"
 #include "pkg/util/clock.h"
 
 namespace berth::apiserver {
 
 struct ServerOptions {
+  validation::Release release = validation::Release::k1_10;  // whose API is served
   std::string insecure_bind_address = "127.0.0.1";
   uint16_t insecure_port = 8080;  // 0: any free one
   std::vector<std::string> load;  // files, in order

@@ -65,7 +65,7 @@ std::string ApiError::ToJson() const {
     member("group", group);
     member("kind", kind);
     member("uid", uid);
-    if (!causes.empty()) {
+    if (!causes.empty() || !other_causes.empty()) {
       if (out.back() != '{') out += ',';
       out += "\"causes\":[";
       for (size_t i = 0; i < causes.size(); ++i) {
@@ -73,6 +73,12 @@ std::string ApiError::ToJson() const {
         member("reason", CauseReason(causes[i].type));
         member("message", causes[i].message);
         member("field", causes[i].field);
+        out += '}';
+      }
+      for (size_t i = 0; i < other_causes.size(); ++i) {
+        out += i + causes.size() > 0 ? ",{" : "{";
+        member("reason", other_causes[i].first);
+        member("message", other_causes[i].second);
         out += '}';
       }
       out += ']';

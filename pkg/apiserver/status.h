@@ -18,7 +18,8 @@ struct ApiError {
   bool has_details = false;
   std::string name, group, kind, uid;  // details
   FieldErrors causes;
-  int retry_after_seconds = 0;  // also sent as Retry-After
+  std::vector<std::pair<std::string, std::string>> other_causes;  // reason and message, of no field
+  int retry_after_seconds = 0;                                    // also sent as Retry-After
   std::string ToJson() const;
 };
 

@@ -55,6 +55,17 @@ void Store::Remove(const ResourceInfo& r, ObjectPtr last) {
   Publish(c, std::move(e));
 }
 
+// A listener may leave while it is called: leaving nulls its place, and the places are swept afterwards.
+template <typename F>
+void Store::ForEachListener(Collection& c, F call) {
+  c.publishing = true;
+  for (size_t i = 0; i < c.listeners.size(); ++i) {
+    if (c.listeners[i] != nullptr) call(c.listeners[i]);
+  }
+  c.publishing = false;
+  std::erase(c.listeners, nullptr);
+}
+
 void Store::Publish(Collection& c, EventPtr e) {
   c.last_rv = e->rv;
   if (c.window_size > 0) c.window.push_back(e);
@@ -63,13 +74,13 @@ void Store::Publish(Collection& c, EventPtr e) {
     c.window.pop_front();
   }
   if (c.window_size == 0) c.floor = e->rv;
-  // A listener may leave while it is called: leaving nulls its place, and the places are swept afterwards.
-  c.publishing = true;
-  for (size_t i = 0; i < c.listeners.size(); ++i) {
-    if (c.listeners[i] != nullptr) c.listeners[i]->OnEvent(e);
+  ForEachListener(c, [&](EventListener* l) { l->OnEvent(e); });
+}
+
+void Store::Tick(absl::Duration now) {
+  for (Collection& c : collections_) {
+    ForEachListener(c, [&](EventListener* l) { l->OnTick(now); });
   }
-  c.publishing = false;
-  std::erase(c.listeners, nullptr);
 }
 
 void Store::Scan(const ResourceInfo& r, std::string_view ns, std::string_view start_key,

@@ -5,6 +5,7 @@
 // Owned by one thread; nothing here locks.
 #pragma once
 #include <absl/container/btree_map.h>
+#include <absl/time/time.h>
 
 #include <cstdint>
 #include <deque>
@@ -41,6 +42,8 @@ class EventListener {
   virtual ~EventListener() = default;
   // Called for every event of the resource, in order. Must not change the store.
   virtual void OnEvent(const EventPtr& e) = 0;
+  // Called about once a second with the time of the steady clock. Must not change the store.
+  virtual void OnTick(absl::Duration /*now*/) {}
 };
 
 class Store {
@@ -88,6 +91,8 @@ class Store {
   // A listener is called until it is removed; it may remove itself while it is called.
   void AddListener(const ResourceInfo& r, EventListener* l);
   void RemoveListener(const ResourceInfo& r, EventListener* l);
+  // Tells all listeners the time.
+  void Tick(absl::Duration now);
 
  private:
   struct Collection {
@@ -104,6 +109,8 @@ class Store {
     return collections_[static_cast<size_t>(&r - catalog_.resources().data())];
   }
   void Publish(Collection& c, EventPtr e);
+  template <typename F>
+  void ForEachListener(Collection& c, F call);
 
   const Catalog& catalog_;
   std::vector<Collection> collections_;

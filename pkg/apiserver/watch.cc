@@ -97,7 +97,26 @@ bool Watch::Start(const From& from) {
   }
   store_->AddListener(*r_, this);
   listening_ = true;
+  bookmarks_ = from.bookmarks;
+  bookmarked_ = after_;
   return true;
+}
+
+void Watch::OnTick(absl::Duration now) {
+  constexpr absl::Duration kBetweenBookmarks = absl::Minutes(1);
+  if (!bookmarks_) return;
+  if (next_bookmark_ == absl::InfiniteDuration()) next_bookmark_ = now + kBetweenBookmarks;
+  if (now < next_bookmark_) return;
+  next_bookmark_ = now + kBetweenBookmarks;
+  uint64_t reached = store_->LastRv(*r_);
+  if (reached <= bookmarked_) return;
+  bookmarked_ = reached;
+  Value object = Value::Object();
+  object.Child("metadata").Set("resourceVersion", Value::String(std::to_string(reached)));
+  std::string body;
+  Encode(object, r_->TypeIn(version_), &body);
+  sink_->Send(MakeFrame("BOOKMARK", absl::StrCat("{\"kind\":\"", r_->kind, "\",\"apiVersion\":\"",
+                                                 r_->versions[version_].Text(), "\",", body.substr(1))));
 }
 
 void Watch::OnEvent(const EventPtr& e) {

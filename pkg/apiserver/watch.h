@@ -34,6 +34,7 @@ class Watch final : public EventListener {
   struct From {
     bool synthetic = false;  // ADDED for everything that exists, then what happens
     uint64_t rv = 0;         // else: everything that happened after this version
+    bool bookmarks = false;  // about once a minute a BOOKMARK tells the version that has been reached, if there is news
   };
 
   // Delivers to `sink` until it is destroyed. Both outlive it.
@@ -44,6 +45,7 @@ class Watch final : public EventListener {
   bool Start(const From& from);
 
   void OnEvent(const EventPtr& e) override;
+  void OnTick(absl::Duration now) override;
 
  private:
   Store* store_;
@@ -53,6 +55,9 @@ class Watch final : public EventListener {
   WatchSink* sink_;
   uint64_t after_ = 0;  // events up to this version are not delivered
   bool listening_ = false;
+  bool bookmarks_ = false;
+  uint64_t bookmarked_ = 0;                                  // the version that the client knows to have reached
+  absl::Duration next_bookmark_ = absl::InfiniteDuration();  // set by the first tick
 };
 
 }  // namespace berth::apiserver

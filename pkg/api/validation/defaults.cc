@@ -1,5 +1,7 @@
 #include "pkg/api/validation/defaults.h"
 
+#include <absl/strings/escaping.h>
+
 #include <algorithm>
 #include <map>
 
@@ -69,7 +71,7 @@ void ContainerDefaults(Value& c) {
   Default(c, "terminationMessagePolicy", "File");
   Each(c, "ports", [](Value& p) { Default(p, "protocol", "TCP"); });
   Each(c, "env", [](Value& e) { With(e, "valueFrom", FieldRef); });
-  for (std::string_view probe : {"livenessProbe", "readinessProbe"}) {
+  for (std::string_view probe : {"livenessProbe", "readinessProbe", "startupProbe"}) {
     With(c, probe, [](Value& p) {
       DefaultNonZero(p, "timeoutSeconds", 1);
       DefaultNonZero(p, "periodSeconds", 10);
@@ -126,7 +128,7 @@ void VolumeDefaults(Value& v) {
   });
 }
 
-void PodSpecDefaults(Value& spec) {
+void PodSpecDefaults(Value& spec, bool modern) {
   Each(spec, "volumes", VolumeDefaults);
   Each(spec, "initContainers", ContainerDefaults);
   Each(spec, "containers", ContainerDefaults);
@@ -135,6 +137,13 @@ void PodSpecDefaults(Value& spec) {
   Default(spec, "dnsPolicy", "ClusterFirst");
   if (Absent(spec, "securityContext")) spec.Set("securityContext", Value::Object());
   Default(spec, "schedulerName", "default-scheduler");
+  if (modern) {
+    Each(spec, "volumes", [](Value& v) {
+      With(v, "ephemeral", [](Value& e) {
+        With(e, "volumeClaimTemplate", [](Value& t) { Default(t.Child("spec"), "volumeMode", "Filesystem"); });
+      });
+    });
+  }
   // The two names of the service account are one.
   if (Missing(spec, "serviceAccountName") && !Missing(spec, "serviceAccount")) {
     spec.Set("serviceAccountName", Value::String(spec.Str("serviceAccount")));
@@ -167,8 +176,8 @@ void RequestsFromLimits(Value& container) {
   }
 }
 
-void TemplateDefaults(Value& spec) {
-  With(spec, "template", [](Value& t) { PodSpecDefaults(t.Child("spec")); });
+void TemplateDefaults(Value& spec, bool modern) {
+  With(spec, "template", [&](Value& t) { PodSpecDefaults(t.Child("spec"), modern); });
 }
 
 // The older versions take labels and selector from the template.
@@ -241,19 +250,103 @@ void ServiceDefaults(Value& spec) {
   }
 }
 
+void ModernServiceDefaults(Value& spec) {
+  if (spec.Str("type") == "ExternalName") return;
+  Default(spec, "internalTrafficPolicy", "Cluster");
+  Default(spec, "ipFamilyPolicy", "SingleStack");
+  if (Absent(spec, "ipFamilies")) spec.Set("ipFamilies", Value::Array()).Append(Value::String("IPv4"));
+  if (spec.Str("type") == "LoadBalancer" && Absent(spec, "allocateLoadBalancerNodePorts")) {
+    spec.Set("allocateLoadBalancerNodePorts", Value::Bool(true));
+  }
+}
+
+void JobDefaults(Value& spec, bool modern) {
+  TemplateDefaults(spec, modern);
+  if (Absent(spec, "completions") && Absent(spec, "parallelism")) spec.Set("completions", Value::Int(1));
+  Default(spec, "parallelism", 1);
+  Default(spec, "backoffLimit", 6);
+  if (!modern) return;
+  Default(spec, "completionMode", "NonIndexed");
+  if (Absent(spec, "suspend")) spec.Set("suspend", Value::Bool(false));
+  Default(spec, "podReplacementPolicy", "TerminatingOrFailed");
+}
+
+void CsiDriverDefaults(Value& spec) {
+  auto flag = [&](std::string_view key, bool value) {
+    if (Absent(spec, key)) spec.Set(key, Value::Bool(value));
+  };
+  flag("attachRequired", true);
+  flag("podInfoOnMount", false);
+  flag("storageCapacity", false);
+  flag("requiresRepublish", false);
+  Default(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+  if (Absent(spec, "volumeLifecycleModes")) {
+    spec.Set("volumeLifecycleModes", Value::Array()).Append(Value::String("Persistent"));
+  }
+}
+
+void RbacDefaults(Value* object) {
+  constexpr std::string_view kGroup = "rbac.authorization.k8s.io";
+  With(*object, "roleRef", [&](Value& ref) { Default(ref, "apiGroup", kGroup); });
+  Each(*object, "subjects", [&](Value& s) {
+    if (s.Str("kind") != "ServiceAccount") Default(s, "apiGroup", kGroup);
+  });
+}
+
+// A secret's stringData is written in plain text and stored as data, in base64.
+void SecretDefaults(Value* object) {
+  Default(*object, "type", "Opaque");
+  if (const Value* plain = object->Find("stringData")) {
+    Value texts = *plain;
+    Value& data = object->Child("data");
+    for (size_t i = 0; i < texts.keys.size(); ++i) {
+      data.Set(texts.keys[i], Value::String(absl::Base64Escape(texts.items[i].text())));
+    }
+  }
+  object->Erase("stringData");
+}
+
+// Kinds that need little.
+void MoreDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
+  const std::string& kind = r.kind;
+  bool modern = r.release != Release::k1_10;
+  if (kind == "DaemonSet") {
+    Value& spec = object->Child("spec");
+    TemplateDefaults(spec, modern);
+    Value& strategy = spec.Child("updateStrategy");
+    Default(strategy, "type", v.group == "extensions" ? "OnDelete" : "RollingUpdate");
+    if (strategy.Str("type") == "RollingUpdate") {
+      Value& rolling = strategy.Child("rollingUpdate");
+      if (Absent(rolling, "maxUnavailable")) rolling.Set("maxUnavailable", Value::Int(1));
+      if (modern && Absent(rolling, "maxSurge")) rolling.Set("maxSurge", Value::Int(0));
+    }
+    Default(spec, "revisionHistoryLimit", 10);
+  } else if (kind == "Job") {
+    JobDefaults(object->Child("spec"), modern);
+  } else if (kind == "CSIDriver") {
+    CsiDriverDefaults(object->Child("spec"));
+  } else if (kind == "RoleBinding" || kind == "ClusterRoleBinding") {
+    RbacDefaults(object);
+  } else if (kind == "Secret") {
+    SecretDefaults(object);
+  }
+}
+
 }  // namespace
 
 void ApplyDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
   const std::string& kind = r.kind;
+  bool modern = r.release != Release::k1_10;
   if (kind == "Pod") {
     Value& spec = object->Child("spec");
-    PodSpecDefaults(spec);
+    PodSpecDefaults(spec, modern);
+    if (modern && Absent(spec, "enableServiceLinks")) spec.Set("enableServiceLinks", Value::Bool(true));
     Each(spec, "initContainers", RequestsFromLimits);
     Each(spec, "containers", RequestsFromLimits);
   } else if (kind == "Node") {
     const Value* meta = object->Find("metadata");
     std::string name(meta == nullptr ? std::string_view() : meta->Str("name"));  // a copy: adding spec moves metadata
-    if (!name.empty()) Default(object->Child("spec"), "externalID", name);
+    if (!modern && !name.empty()) Default(object->Child("spec"), "externalID", name);
     With(*object, "status", [](Value& status) {
       const Value* capacity = status.Find("capacity");
       const Value* allocatable = status.Find("allocatable");
@@ -264,31 +357,36 @@ void ApplyDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) 
     });
   } else if (kind == "ReplicationController" || kind == "ReplicaSet") {
     bool map = kind == "ReplicationController";
-    TemplateDefaults(object->Child("spec"));
+    TemplateDefaults(object->Child("spec"), modern);
     if (map || v.group == "extensions") LabelsFromTemplate(object, map);
     Default(object->Child("spec"), "replicas", 1);
   } else if (kind == "Deployment") {
-    TemplateDefaults(object->Child("spec"));
+    TemplateDefaults(object->Child("spec"), modern);
     DeploymentDefaults(v, object);
   } else if (kind == "StatefulSet") {
-    TemplateDefaults(object->Child("spec"));
+    TemplateDefaults(object->Child("spec"), modern);
     StatefulSetDefaults(v, object);
   } else if (kind == "Service") {
     ServiceDefaults(object->Child("spec"));
+    if (modern) ModernServiceDefaults(object->Child("spec"));
   } else if (kind == "Endpoints") {
     Each(*object, "subsets", [](Value& s) { Each(s, "ports", [](Value& p) { Default(p, "protocol", "TCP"); }); });
   } else if (kind == "PersistentVolume") {
     Value& spec = object->Child("spec");
     VolumeSourceDefaults(spec);
     Default(spec, "persistentVolumeReclaimPolicy", "Retain");
+    if (modern) Default(spec, "volumeMode", "Filesystem");
     Default(object->Child("status"), "phase", "Pending");
   } else if (kind == "PersistentVolumeClaim") {
+    if (modern) Default(object->Child("spec"), "volumeMode", "Filesystem");
     Default(object->Child("status"), "phase", "Pending");
   } else if (kind == "StorageClass") {
     Default(*object, "reclaimPolicy", "Delete");
     Default(*object, "volumeBindingMode", "Immediate");
   } else if (kind == "Namespace") {
     Default(object->Child("status"), "phase", "Active");
+  } else {
+    MoreDefaults(r, v, object);
   }
 }
 

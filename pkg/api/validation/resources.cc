@@ -108,7 +108,7 @@ void AddCore(Maker* m) {
   volumes.answers_object = true;
 
   ResourceInfo& pods = add("pods", "Pod", "v1");
-  pods.subresources = {"binding", "status"};
+  pods.subresources = {"binding", "eviction", "status"};
   pods.short_names = {"po"};
   pods.in_all = true;
   pods.window = kLargeWindow;
@@ -223,9 +223,10 @@ std::vector<Group> GroupsOf(Release release) {
   // One word a group: its name and versions.
   constexpr std::string_view kOld =
       "apps/v1/v1beta2/v1beta1 extensions/v1beta1 policy/v1beta1/v1 scheduling.k8s.io/v1alpha1/v1beta1/v1 "
-      "storage.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 batch/v1 rbac.authorization.k8s.io/v1/v1beta1";
+      "storage.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 batch/v1 rbac.authorization.k8s.io/v1/v1beta1 "
+      "authorization.k8s.io/v1";
   constexpr std::string_view kNew =
-      "events.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
+      "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1";
   std::vector<Group> out;
   bool name = true;

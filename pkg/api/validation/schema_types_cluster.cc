@@ -437,10 +437,10 @@ PriorityClass proto
   globalDefault bool
   description string
   preemptionPolicy *string
-Lease proto
+Lease
   metadata ObjectMeta
   spec LeaseSpec
-LeaseSpec proto
+LeaseSpec
   holderIdentity *string
   leaseDurationSeconds *int32
   acquireTime *microtime

@@ -135,7 +135,7 @@ void ValidateEvent(const Value& event, FieldErrors* errors) {
     errors->push_back(Invalid("involvedObject.namespace", of, "does not match event.namespace"));
 }
 
-void ValidateWorkload(const Value& object, FieldErrors* errors) {
+void ValidateWorkload(const Value& object, const ResourceInfo& r, FieldErrors* errors) {
   const Value* spec = object.Find("spec");
   if (spec == nullptr) return;
   Path at("spec");
@@ -146,7 +146,14 @@ void ValidateWorkload(const Value& object, FieldErrors* errors) {
     Path pod = at / "template";
     Path meta = pod / "metadata";
     ValidateLabels(t->At({"metadata", "labels"}), meta / "labels", errors);
-    if (const Value* pod_spec = t->Find("spec")) ValidatePodSpec(*pod_spec, pod / "spec", errors);
+    if (const Value* pod_spec = t->Find("spec")) ValidatePodSpec(*pod_spec, pod / "spec", r.release, errors);
+    if (r.kind == "Job") {
+      const Value* pod_spec = t->Find("spec");
+      std::string_view restart = pod_spec == nullptr ? std::string_view() : pod_spec->Str("restartPolicy");
+      if (restart != "Never" && restart != "OnFailure") {
+        errors->push_back(Required("spec.template.spec.restartPolicy", "valid values: \"OnFailure\", \"Never\""));
+      }
+    }
   }
 }
 
@@ -234,6 +241,28 @@ void Requirement(const Value& e, const Path& at, bool node, FieldErrors* errors)
   ValidateLabelName(e.Str("key"), at / "key", errors);
 }
 
+// One of a node selector term's matchFields: only the node's name can be selected, and only one name at a time.
+void FieldRequirement(const Value& e, const Path& at, FieldErrors* errors) {
+  std::string_view op = e.Str("operator"), key = e.Str("key");
+  const Value* values = e.Find("values");
+  if (op == "In" || op == "NotIn") {
+    if (values == nullptr || values->items.size() != 1) {
+      errors->push_back(Required((at / "values").str(),
+                                 "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
+    }
+  } else {
+    errors->push_back(Invalid((at / "operator").str(), op, "not a valid selector operator"));
+  }
+  if (key != "metadata.name") {
+    errors->push_back(Invalid((at / "key").str(), key, "not a valid field selector key"));
+  } else if (values != nullptr) {
+    Path list = at / "values";
+    for (size_t i = 0; i < values->items.size(); ++i) {
+      Add(api::Dns1123SubdomainProblems(values->items[i].text()), list[i], values->items[i].text(), errors);
+    }
+  }
+}
+
 }  // namespace
 
 void ValidateLabelSelector(const Value* selector, const Path& at, FieldErrors* errors) {
@@ -245,7 +274,7 @@ void ValidateLabelSelector(const Value* selector, const Path& at, FieldErrors* e
   }
 }
 
-void ValidateNodeSelector(const Value& selector, const Path& at, FieldErrors* errors) {
+void ValidateNodeSelector(const Value& selector, const Path& at, Release release, FieldErrors* errors) {
   const Value* terms = selector.Find("nodeSelectorTerms");
   Path list = at / "nodeSelectorTerms";
   if (terms == nullptr || terms->empty()) {
@@ -256,11 +285,18 @@ void ValidateNodeSelector(const Value& selector, const Path& at, FieldErrors* er
     Path term = list[i];
     Path here = term / "matchExpressions";
     const Value* expressions = terms->items[i].Find("matchExpressions");
-    if (expressions == nullptr || expressions->empty()) {
+    bool none = expressions == nullptr || expressions->empty();
+    if (none && release == Release::k1_10) {
       errors->push_back(Required(here.str(), "must have at least one node selector requirement"));
-      continue;
     }
-    for (size_t k = 0; k < expressions->items.size(); ++k) Requirement(expressions->items[k], here[k], true, errors);
+    for (size_t k = 0; !none && k < expressions->items.size(); ++k) {
+      Requirement(expressions->items[k], here[k], true, errors);
+    }
+    const Value* fields = terms->items[i].Find("matchFields");
+    Path field_list = term / "matchFields";
+    for (size_t k = 0; fields != nullptr && k < fields->items.size(); ++k) {
+      FieldRequirement(fields->items[k], field_list[k], errors);
+    }
   }
 }
 
@@ -293,25 +329,71 @@ void ValidateQuantity(std::string_view resource, std::string_view quantity, cons
   }
 }
 
+namespace {
+
+void ValidateService(const Value& service, FieldErrors* errors) {
+  const Value* spec = service.Find("spec");
+  if (spec == nullptr) return;
+  std::string_view type = spec->Str("type");
+  static const std::vector<std::string> kTypes = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"};
+  if (type.empty()) {
+    errors->push_back(Required("spec.type"));
+  } else if (std::find(kTypes.begin(), kTypes.end(), type) == kTypes.end()) {
+    errors->push_back(NotSupported("spec.type", type, kTypes));
+  }
+  const Value* ports = spec->Find("ports");
+  bool none = ports == nullptr || ports->empty();
+  if (none && spec->Str("clusterIP") != "None" && type != "ExternalName") errors->push_back(Required("spec.ports"));
+  for (size_t i = 0; !none && i < ports->items.size(); ++i) {
+    const Value* port = ports->items[i].Find("port");
+    int64_t n = port == nullptr ? 0 : port->AsInt();
+    if (n < 1 || n > 65535) {
+      errors->push_back(InvalidRaw(absl::StrCat("spec.ports[", i, "].port"), std::to_string(n),
+                                   "must be between 1 and 65535, inclusive"));
+    }
+  }
+}
+
+void ValidatePriorityClass(const Value& object, FieldErrors* errors) {
+  constexpr int64_t kHighestOfUsers = 1'000'000'000;
+  std::string_view name = object.Find("metadata") == nullptr ? "" : object.Find("metadata")->Str("name");
+  const Value* value = object.Find("value");
+  bool system = name == "system-cluster-critical" || name == "system-node-critical";
+  if (!system && value != nullptr && value->AsInt() > kHighestOfUsers) {
+    errors->push_back(
+        Forbidden("value", absl::StrCat("maximum allowed value of a user defined priority is ", kHighestOfUsers)));
+  }
+  std::string_view policy = object.Str("preemptionPolicy");
+  if (!policy.empty() && policy != "Never" && policy != "PreemptLowerPriority") {
+    errors->push_back(NotSupported("preemptionPolicy", policy, {"PreemptLowerPriority", "Never"}));
+  }
+}
+
+}  // namespace
+
 FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
   FieldErrors errors;
   ValidateObjectMeta(r, object, &errors);
   if (r.kind == "Pod") {
     static const Value kNone = Value::Object();
     const Value* spec = object.Find("spec");
-    ValidatePodSpec(spec == nullptr ? kNone : *spec, Path("spec"), &errors);
+    ValidatePodSpec(spec == nullptr ? kNone : *spec, Path("spec"), r.release, &errors);
   } else if (r.kind == "Node") {
     ValidateNode(object, r.release, &errors);
   } else if (r.kind == "Event") {
     ValidateEvent(object, &errors);
+  } else if (r.kind == "Service") {
+    ValidateService(object, &errors);
+  } else if (r.kind == "PriorityClass" && r.release != Release::k1_10) {
+    ValidatePriorityClass(object, &errors);
   } else if (r.kind == "PersistentVolume") {
     if (const Value* affinity = object.At({"spec", "nodeAffinity", "required"})) {
-      ValidateNodeSelector(*affinity, Path("spec.nodeAffinity.required"), &errors);
+      ValidateNodeSelector(*affinity, Path("spec.nodeAffinity.required"), r.release, &errors);
     }
   } else if (r.kind == "StorageClass") {
     if (object.Str("provisioner").empty()) errors.push_back(Required("provisioner"));
-  } else if (r.Has("scale")) {
-    ValidateWorkload(object, &errors);
+  } else if (r.type->Find("spec") != nullptr && r.type->Find("spec")->type->Find("template") != nullptr) {
+    ValidateWorkload(object, r, &errors);
   } else if (r.kind == "PodDisruptionBudget") {
     const Value* spec = object.Find("spec");
     if (spec != nullptr && spec->Find("minAvailable") != nullptr && spec->Find("maxUnavailable") != nullptr) {
@@ -338,12 +420,14 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
     ValidateNode(object, r.release, &errors);
   } else if (r.kind == "Event") {
     ValidateEvent(object, &errors);
-  } else if (r.kind == "PodDisruptionBudget") {
+  } else if (r.kind == "Service") {
+    ValidateService(object, &errors);
+  } else if (r.kind == "PodDisruptionBudget" && r.release == Release::k1_10) {
     if (Text(object.Find("spec")) != Text(old.Find("spec"))) {
       errors.push_back(Forbidden("spec", "updates to poddisruptionbudget spec are forbidden."));
     }
-  } else if (r.Has("scale")) {
-    ValidateWorkload(object, &errors);
+  } else if (r.type->Find("spec") != nullptr && r.type->Find("spec")->type->Find("template") != nullptr) {
+    ValidateWorkload(object, r, &errors);
   }
   return errors;
 }

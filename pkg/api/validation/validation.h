@@ -1,5 +1,6 @@
-// Validation of what clients send, in 1.10's order and words, as far as a scheduler's world needs it: names, labels,
-// pods, nodes, events, budgets. Everything else is stored as given.
+// What a server refuses, in its order and words (1.10's where the releases differ only in wording), as far as
+// scheduling needs it: names, labels, pods, nodes, services, events, budgets, classes. Everything else is taken as
+// given.
 #pragma once
 #include <string>
 #include <string_view>
@@ -37,11 +38,16 @@ void ValidateObjectMeta(const ResourceInfo& r, const Value& object, FieldErrors*
 void ValidateLabels(const Value* labels, const Path& at, FieldErrors* errors);
 void ValidateLabelName(std::string_view name, const Path& at, FieldErrors* errors);
 void ValidateLabelSelector(const Value* selector, const Path& at, FieldErrors* errors);
-void ValidateNodeSelector(const Value& selector, const Path& at, FieldErrors* errors);
+void ValidateNodeSelector(const Value& selector, const Path& at, Release release, FieldErrors* errors);
 // A quantity: not negative, and whole for resources that are counted in pieces.
 void ValidateQuantity(std::string_view resource, std::string_view quantity, const std::string& field,
                       FieldErrors* errors);
-void ValidatePodSpec(const Value& spec, const Path& at, FieldErrors* errors);
+void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldErrors* errors);
+// What release 1.29 adds: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
+void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* errors);
+// Whether `now` may take the place of `old`, apart from members that may always change: gates may go, and as long as
+// there were some, the nodes that the pod may use may become fewer. What may differ is set in `munged` as in `old`.
+void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors);
 void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors);
 void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors);
 

@@ -203,18 +203,20 @@ void Weight(const Value& term, const Path& at, FieldErrors* errors) {
 
 void PodAffinityTerm(const Value& term, const Path& at, FieldErrors* errors) {
   ValidateLabelSelector(term.Find("labelSelector"), at / "matchExpressions", errors);
+  ValidateLabelSelector(term.Find("namespaceSelector"), at / "namespaceSelector", errors);
   std::string_view key = term.Str("topologyKey");
   Path here = at / "topologyKey";
   if (key.empty()) errors->push_back(Required(here.str(), "can not be empty"));
   ValidateLabelName(key, here, errors);
 }
 
-void ValidateAffinity(const Value& affinity, const Path& at, FieldErrors* errors) {
+void ValidateAffinity(const Value& affinity, const Path& at, Release release, FieldErrors* errors) {
   constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
   constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
   if (const Value* node = affinity.Find("nodeAffinity")) {
     Path here = at / "nodeAffinity";
-    if (const Value* required = node->Find(kRequired)) ValidateNodeSelector(*required, here / kRequired, errors);
+    if (const Value* required = node->Find(kRequired))
+      ValidateNodeSelector(*required, here / kRequired, release, errors);
     const Value& preferred = OrEmpty(node->Find(kPreferred));
     Path list = here / kPreferred;
     for (size_t i = 0; i < preferred.items.size(); ++i) {
@@ -223,7 +225,7 @@ void ValidateAffinity(const Value& affinity, const Path& at, FieldErrors* errors
       Value one = Value::Object();
       one.Set("nodeSelectorTerms", Value::Array()).Append(OrEmpty(preferred.items[i].Find("preference")));
       FieldErrors inside;
-      ValidateNodeSelector(one, Path(""), &inside);
+      ValidateNodeSelector(one, Path(""), release, &inside);
       for (FieldError& e : inside) {
         constexpr std::string_view kPrefix = "nodeSelectorTerms[0]";
         e.field = (term / "preference").str() + e.field.substr(std::min(e.field.size(), kPrefix.size()));
@@ -286,7 +288,7 @@ void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* 
   }
 }
 
-void ValidatePodSpec(const Value& spec, const Path& at, FieldErrors* errors) {
+void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldErrors* errors) {
   std::set<std::string_view> volumes;
   Volumes(spec, at / "volumes", &volumes, errors);
   std::set<std::string> names;
@@ -306,7 +308,7 @@ void ValidatePodSpec(const Value& spec, const Path& at, FieldErrors* errors) {
   }
   ValidateLabels(spec.Find("nodeSelector"), at / "nodeSelector", errors);
   HostNetworkPorts(spec, at, errors);
-  if (const Value* affinity = spec.Find("affinity")) ValidateAffinity(*affinity, at / "affinity", errors);
+  if (const Value* affinity = spec.Find("affinity")) ValidateAffinity(*affinity, at / "affinity", release, errors);
   std::string_view node = spec.Str("nodeName");
   if (!node.empty()) {
     for (const std::string& p : api::Dns1123SubdomainProblems(node))
@@ -318,6 +320,7 @@ void ValidatePodSpec(const Value& spec, const Path& at, FieldErrors* errors) {
     for (const std::string& p : api::Dns1123SubdomainProblems(priority))
       errors->push_back(Invalid((at / "priorityClassName").str(), priority, p));
   }
+  if (release != Release::k1_10) ValidateModernPodSpec(spec, at, errors);
 }
 
 void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors) {
@@ -344,11 +347,13 @@ void ValidatePodUpdate(const Value& pod, const Value& old, Release release, Fiel
     if (const Value* v = before.Find(key)) munged.Set(key, *v);
   };
   restore("activeDeadlineSeconds");
+  if (release != Release::k1_10) AllowGatedChanges(spec, before, &munged, errors);
   // Tolerations may be added, not taken away.
-  const Value& tolerations = OrEmpty(spec.Find("tolerations"));
+  std::set<std::string> tolerations;
+  for (const Value& t : OrEmpty(spec.Find("tolerations")).items) tolerations.insert(ToSortedJson(t));
   bool only_added = true;
   for (const Value& t : OrEmpty(before.Find("tolerations")).items) {
-    only_added &= std::find(tolerations.items.begin(), tolerations.items.end(), t) != tolerations.items.end();
+    only_added = only_added && tolerations.contains(ToSortedJson(t));
   }
   if (only_added) {
     ValidateTolerations(spec.Find("tolerations"), Path("spec.tolerations"), errors);

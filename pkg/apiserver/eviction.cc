@@ -1,0 +1,195 @@
+// Evictions and the PodDisruptionBudgets that limit them.
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+
+#include <algorithm>
+#include <string>
+
+#include "pkg/api/labels.h"
+#include "pkg/apiserver/registry.h"
+
+namespace berth::apiserver {
+namespace {
+
+int64_t IntAt(const Value& v, std::initializer_list<std::string_view> path) {
+  const Value* n = v.At(path);
+  return n == nullptr ? 0 : n->AsInt();
+}
+
+// Whether a label selector of the API (matchLabels, matchExpressions) selects the labels. `none` is the answer for an
+// absent selector; one without requirements selects everything.
+bool Selects(const Value* selector, const Value* labels, bool none) {
+  if (selector == nullptr || selector->IsNull()) return none;
+  auto value_of = [&](std::string_view key) { return labels == nullptr ? nullptr : labels->Find(key); };
+  if (const Value* wanted = selector->Find("matchLabels")) {
+    for (size_t i = 0; i < wanted->keys.size(); ++i) {
+      const Value* have = value_of(wanted->keys[i]);
+      if (have == nullptr || have->text() != wanted->items[i].text()) return false;
+    }
+  }
+  if (const Value* expressions = selector->Find("matchExpressions")) {
+    for (const Value& e : expressions->items) {
+      const Value* have = value_of(e.Str("key"));
+      std::string_view op = e.Str("operator");
+      const Value* values = e.Find("values");
+      bool listed = have != nullptr && values != nullptr &&
+                    std::any_of(values->items.begin(), values->items.end(),
+                                [&](const Value& v) { return v.text() == have->text(); });
+      bool holds = op == "In" ? listed : op == "NotIn" ? !listed : op == "Exists" ? have != nullptr : have == nullptr;
+      if (!holds) return false;
+    }
+  }
+  return true;
+}
+
+// minAvailable or maxUnavailable: a number, or a percentage of `total`, rounded up.
+int64_t Scaled(const Value& v, int64_t total) {
+  if (v.IsNumber()) return v.AsInt();
+  int64_t percent = 0;
+  for (char c : v.text()) {
+    if (c >= '0' && c <= '9' && percent < 1000) percent = percent * 10 + (c - '0');
+  }
+  return (total * percent + 99) / 100;
+}
+
+ApiError TooManyRequests(std::string_view budget, std::string_view why, int retry_after_seconds) {
+  ApiError e;
+  e.code = 429;
+  e.reason = "TooManyRequests";
+  e.message = "Cannot evict pod as it would violate the pod's disruption budget.";
+  e.has_details = true;
+  e.retry_after_seconds = retry_after_seconds;
+  e.other_causes.push_back(
+      {"DisruptionBudget", absl::StrCat("The disruption budget ", std::string(budget), " ", std::string(why))});
+  return e;
+}
+
+bool Finished(const Value& pod) {
+  const Value* phase = pod.At({"status", "phase"});
+  return phase != nullptr && (phase->text() == "Succeeded" || phase->text() == "Failed");
+}
+
+}  // namespace
+
+// Takes one disruption out of the budget, or tells why there is none. A budget whose status a controller keeps is
+// obeyed as it says. There is no controller here that fills in the status of others: for those the pods are counted,
+// and a pod that has a node and is not being deleted counts as healthy, since no kubelet reports here.
+std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const Object& budget) {
+  Value v = ToValue(budgets, 0, budget);
+  Value& status = v.Child("status");
+  if (IntAt(v, {"status", "observedGeneration"}) > 0) {
+    if (IntAt(v, {"status", "observedGeneration"}) < IntAt(v, {"metadata", "generation"})) {
+      return TooManyRequests(budget.name, "is still being processed by the server.", 10);
+    }
+    int64_t allowed = IntAt(v, {"status", "disruptionsAllowed"});
+    if (allowed <= 0) {
+      return TooManyRequests(budget.name,
+                             absl::StrCat("needs ", IntAt(v, {"status", "desiredHealthy"}), " healthy pods and has ",
+                                          IntAt(v, {"status", "currentHealthy"}), " currently"),
+                             0);
+    }
+    status.Set("disruptionsAllowed", Value::Int(allowed - 1));
+    ObjectPtr old = store_->Get(budgets, budget.ns, budget.name);
+    StoreUpdate(budgets, v, old);
+    return std::nullopt;
+  }
+  int64_t expected = 0, healthy = 0;
+  const ResourceInfo& pods = catalog().Core("pods");
+  bool modern = catalog().release() != Release::k1_10;
+  store_->Scan(pods, budget.ns, "", [&](const ObjectPtr& o) {
+    Value pod = ToValue(pods, 0, *o);
+    if (!Selects(v.At({"spec", "selector"}), pod.At({"metadata", "labels"}), false) || Finished(pod)) return true;
+    ++expected;
+    const Value* deletion = pod.At({"metadata", "deletionTimestamp"});
+    bool deleting = deletion != nullptr && !deletion->IsNull();
+    if (!deleting && pod.At({"spec", "nodeName"}) != nullptr) ++healthy;
+    return true;
+  });
+  int64_t desired = 0;
+  if (const Value* unavailable = v.At({"spec", "maxUnavailable"})) {
+    desired = std::max<int64_t>(0, expected - Scaled(*unavailable, expected));
+  } else if (const Value* available = v.At({"spec", "minAvailable"})) {
+    desired = Scaled(*available, expected);
+  } else if (modern) {
+    desired = expected;  // neither is given: nothing may go
+  }
+  if (healthy > desired) return std::nullopt;
+  return TooManyRequests(budget.name, absl::StrCat("needs ", desired, " healthy pods and has ", healthy, " currently"),
+                         0);
+}
+
+std::optional<ApiError> Registry::Evict(std::string_view ns, std::string_view name, const DeleteRequest& how) {
+  const ResourceInfo& pods = catalog().Core("pods");
+  ObjectPtr old = store_->Get(pods, ns, name);
+  if (old == nullptr) return NotFound({"", "pods"}, name);
+  Value pod = ToValue(pods, 0, *old);
+  const Value* deletion = pod.At({"metadata", "deletionTimestamp"});
+  bool deleting = deletion != nullptr && !deletion->IsNull();
+  const Value* node = pod.At({"spec", "nodeName"});
+  bool bound = node != nullptr && !node->text().empty();
+  // What does not run cannot be disrupted.
+  if (bound && !deleting && !Finished(pod)) {
+    const ResourceInfo& budgets = *catalog().Find("policy", "v1", "poddisruptionbudgets");
+    std::vector<ObjectPtr> matching;
+    store_->Scan(budgets, ns, "", [&](const ObjectPtr& o) {
+      Value v = ToValue(budgets, 0, *o);
+      if (Selects(v.At({"spec", "selector"}), pod.At({"metadata", "labels"}), false)) matching.push_back(o);
+      return true;
+    });
+    if (matching.size() > 1) {
+      return InternalError(
+          "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+    }
+    if (!matching.empty()) {
+      if (auto refused = CheckBudget(budgets, *matching[0])) return refused;
+    }
+  }
+  auto gone = Delete(pods, 0, ns, name, how);
+  if (auto* error = std::get_if<ApiError>(&gone)) return *error;
+  return std::nullopt;
+}
+
+std::optional<ApiError> Registry::AllocateNodePorts(const ResourceInfo& r, Value* service) {
+  constexpr int64_t kFirst = 30000, kLast = 32767;
+  Value& spec = service->Child("spec");
+  std::string_view type = spec.Str("type");
+  Value* ports = spec.Find("ports");
+  if ((type != "NodePort" && type != "LoadBalancer") || ports == nullptr) return std::nullopt;
+  const Value* meta = service->Find("metadata");
+  std::string name(meta->Str("name")), ns(meta->Str("namespace"));
+  std::map<int64_t, int> taken;  // how often, by services other than this one
+  store_->Scan(r, "", "", [&](const ObjectPtr& o) {
+    if (o->name == name && o->ns == ns) return true;
+    Value other = ToValue(r, 0, *o);
+    if (const Value* list = other.At({"spec", "ports"})) {
+      for (const Value& p : list->items) ++taken[IntAt(p, {"nodePort"})];
+    }
+    return true;
+  });
+  for (size_t i = 0; i < ports->items.size(); ++i) {
+    int64_t given = IntAt(ports->items[i], {"nodePort"});
+    if (given == 0) continue;
+    std::string field = absl::StrCat("spec.ports[", i, "].nodePort");
+    FieldErrors errors;
+    if (given < kFirst || given > kLast) {
+      errors.push_back(InvalidRaw(field, std::to_string(given),
+                                  "provided port is not in the valid range. The range of valid ports is 30000-32767"));
+    } else if (taken.contains(given)) {
+      errors.push_back(InvalidRaw(field, std::to_string(given), "provided port is already allocated"));
+    }
+    if (!errors.empty()) return InvalidObject("", r.kind, name, std::move(errors));
+  }
+  for (const Value& p : ports->items) ++taken[IntAt(p, {"nodePort"})];
+  for (Value& p : ports->items) {
+    if (IntAt(p, {"nodePort"}) != 0) continue;
+    int64_t port = kFirst + static_cast<int64_t>(Random() % static_cast<uint64_t>(kLast - kFirst + 1));
+    for (int64_t tried = 0; taken.contains(port); port = port == kLast ? kFirst : port + 1) {
+      if (++tried > kLast - kFirst) return InternalError("failed to allocate a nodePort: range is full");
+    }
+    ++taken[port];
+    p.Set("nodePort", Value::Int(port));
+  }
+  return std::nullopt;
+}
+
+}  // namespace berth::apiserver
