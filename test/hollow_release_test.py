@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+"""What --emulated-version=1.29 serves, and what both releases do since: dry runs that write nothing, strict field
+validation, evictions within budgets, node ports, refusals of protobuf that name the flag to set."""
+import http.client, json, socket
+from hollow_harness import DEADLINE_SECONDS, Server, check, check_true, finish, wait_for
+
+PODS = "/api/v1/namespaces/default/pods"
+CONTAINERS = [{"name": "c", "image": "i"}]
+
+
+def pod(name, **spec):
+    meta = {"name": name}
+    if "labels" in spec:
+        meta["labels"] = spec.pop("labels")
+    return {"metadata": meta, "spec": {"containers": CONTAINERS, **spec}}
+
+
+def whole(s, method, path, body=None, headers=None):
+    """-> status, headers as a list of pairs, text"""
+    c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=DEADLINE_SECONDS)
+    c.request(method, path, json.dumps(body) if body is not None else None, {"Content-Type": "application/json", **(headers or {})})
+    r = c.getresponse()
+    text = r.read().decode()
+    c.close()
+    return r.status, r.getheaders(), text
+
+
+def causes(answer):
+    return [(c["field"], c["message"]) for c in answer.get("details", {}).get("causes", [])]
+
+
+def gates(s):
+    made = s.request("POST", PODS, pod("gated", schedulingGates=[{"name": "example.com/a"}, {"name": "example.com/b"}]))[1]
+    check("the condition of a gated pod", made["status"]["conditions"],
+          [{"type": "PodScheduled", "status": "False", "lastProbeTime": None, "lastTransitionTime": None, "reason": "SchedulingGated",
+            "message": "Scheduling is blocked due to non-empty scheduling gates"}])
+    status, answer = s.request("POST", PODS + "/gated/binding", {"metadata": {"name": "gated"}, "target": {"kind": "Node", "name": "n1"}})
+    check("a gated pod cannot be bound", (status, answer["message"]),
+          (409, 'Operation cannot be fulfilled on pods/binding "gated": pod gated has non-empty .spec.schedulingGates'))
+    patch = lambda body: s.request("PATCH", PODS + "/gated", body, "application/merge-patch+json")
+    check("a gate may not be added", causes(patch({"spec": {"schedulingGates": [{"name": "example.com/new"}]}})[1]),
+          [("spec.schedulingGates", "Forbidden: only deletion is allowed, but found new scheduling gate 'example.com/new'")])
+    check("gated: selector may grow", patch({"spec": {"nodeSelector": {"zone": "a"}}})[0], 200)
+    check("gated: selector may not change", patch({"spec": {"nodeSelector": {"zone": "b"}}})[0], 422)
+    check("a gate may go", patch({"spec": {"schedulingGates": [{"name": "example.com/b"}]}})[0], 200)
+    check("all gates may go", patch({"spec": {"schedulingGates": []}})[0], 200)
+    check("not gated any more: selector is fixed", patch({"spec": {"nodeSelector": {"zone": "a", "b": "c"}}})[0], 422)
+    uid = s.request("GET", PODS + "/gated")[1]["metadata"]["uid"]
+    bind = lambda uid: s.request("POST", PODS + "/gated/binding", {"metadata": {"name": "gated", "uid": uid}, "target": {"name": "n1"}})
+    status, answer = bind("00000000-0000-4000-8000-000000000000")
+    check_true("the uid is checked", status == 409 and "UID in precondition" in answer["message"], answer)
+    check("bound", bind(uid)[0], 201)
+
+
+def fields(s):
+    """Every scheduling field is kept, defaulted and validated."""
+    spec = {"topologySpreadConstraints": [{"maxSkew": 1, "minDomains": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+                                           "nodeAffinityPolicy": "Ignore", "nodeTaintsPolicy": "Honor", "matchLabelKeys": ["v"],
+                                           "labelSelector": {"matchLabels": {"a": "b"}}}],
+            "overhead": {"cpu": "1"}, "runtimeClassName": "kata", "preemptionPolicy": "Never", "os": {"name": "linux"},
+            "initContainers": [{"name": "side", "image": "i", "restartPolicy": "Always", "startupProbe": {"tcpSocket": {"port": 1}}}],
+            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+                {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}},
+                "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+                    {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {"matchLabels": {"t": "x"}}}]}},
+            "volumes": [{"name": "e", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"],
+                                                                                     "resources": {"requests": {"storage": "1Gi"}}}}}}],
+            "readinessGates": [{"conditionType": "x/y"}], "resourceClaims": [{"name": "r", "source": {"resourceClaimName": "c"}}]}
+    status, made = s.request("POST", PODS, pod("all", **spec))
+    check("created", status, 201)
+    for key, value in spec.items():
+        if key not in ("initContainers", "volumes"):
+            check("kept: " + key, made["spec"].get(key), value)
+    check("sidecar", (made["spec"]["initContainers"][0]["restartPolicy"], made["spec"]["initContainers"][0]["startupProbe"]["periodSeconds"]), ("Always", 10))
+    check("claim template", made["spec"]["volumes"][0]["ephemeral"]["volumeClaimTemplate"]["spec"]["volumeMode"], "Filesystem")
+    check("links and policy by default", (s.request("POST", PODS, pod("plain"))[1]["spec"].get("enableServiceLinks"),
+                                          s.request("GET", PODS + "/plain")[1]["spec"]["preemptionPolicy"]), (True, "PreemptLowerPriority"))
+    check_true("no selfLink", "selfLink" not in made["metadata"] and "selfLink" not in s.request("GET", PODS)[1]["metadata"], made["metadata"])
+    spread = lambda **c: {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", **c}]}
+    for spec, field, message in [
+            (spread(maxSkew=0), "maxSkew", "Invalid value: 0: must be greater than zero"),
+            (spread(topologyKey=""), "topologyKey", "Required value: can not be empty"),
+            (spread(whenUnsatisfiable="Never"), "whenUnsatisfiable", 'Unsupported value: "Never": supported values: "DoNotSchedule", "ScheduleAnyway"'),
+            (spread(minDomains=0), "minDomains", "Invalid value: 0: must be greater than zero"),
+            (spread(nodeTaintsPolicy="x"), "nodeTaintsPolicy", 'Unsupported value: "x": supported values: "Ignore", "Honor"'),
+            (spread(matchLabelKeys=["a"]), "matchLabelKeys", "Forbidden: must not be specified when labelSelector is not set")]:
+        check(field, causes(s.request("POST", PODS, pod("bad", **spec))[1]), [("spec.topologySpreadConstraints[0]." + field, message)])
+    for spec, want in [
+            ({"preemptionPolicy": "x"}, [("spec.preemptionPolicy", 'Unsupported value: "x": supported values: "PreemptLowerPriority", "Never"')]),
+            ({"schedulingGates": [{"name": "a"}], "nodeName": "n"}, [("spec.nodeName", "Forbidden: cannot be set until all schedulingGates have been cleared")]),
+            ({"schedulingGates": [{"name": "a"}, {"name": "a"}]}, [("spec.schedulingGates[1]", 'Duplicate value: "a"')]),
+            ({"overhead": {"cpu": "-1"}}, [("spec.overhead[cpu]", 'Invalid value: "-1": must be greater than or equal to 0')]),
+            ({"initContainers": [{"name": "s", "image": "i", "restartPolicy": "Never"}]},
+             [("spec.initContainers[0].restartPolicy", 'Unsupported value: "Never": supported values: "Always"')])]:
+        check(str(spec), causes(s.request("POST", PODS, pod("bad", **spec))[1]), want)
+
+
+def kinds(s):
+    """Every kind that the scheduler lists and watches can be made, listed and watched."""
+    storage = "/apis/storage.k8s.io/v1/"
+    for path, body in [
+            (storage + "csinodes", {"metadata": {"name": "n1"}, "spec": {"drivers": [{"name": "d", "nodeID": "n1", "topologyKeys": None, "allocatable": {"count": 1}}]}}),
+            (storage + "csidrivers", {"metadata": {"name": "d"}, "spec": {}}),
+            (storage + "volumeattachments", {"metadata": {"name": "a"}, "spec": {"attacher": "d", "nodeName": "n1", "source": {"persistentVolumeName": "v"}}}),
+            (storage + "namespaces/default/csistoragecapacities", {"metadata": {"name": "c"}, "storageClassName": "s", "capacity": "1Gi"}),
+            (storage + "storageclasses", {"metadata": {"name": "s"}, "provisioner": "d", "volumeBindingMode": "WaitForFirstConsumer"}),
+            ("/apis/policy/v1/namespaces/default/poddisruptionbudgets", {"metadata": {"name": "b"}, "spec": {"minAvailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow"}}),
+            ("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "p"}, "value": 5}),
+            ("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases", {"metadata": {"name": "l"}, "spec": {"holderIdentity": "x"}}),
+            ("/apis/apps/v1/namespaces/default/daemonsets", {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": CONTAINERS}}}}),
+            ("/apis/batch/v1/namespaces/default/jobs", {"metadata": {"name": "j"}, "spec": {"template": {"spec": {"containers": CONTAINERS, "restartPolicy": "Never"}}}}),
+            ("/api/v1/namespaces/default/secrets", {"metadata": {"name": "s"}, "stringData": {"a": "b"}}),
+            ("/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "s"}}),
+            ("/apis/rbac.authorization.k8s.io/v1/clusterroles", {"metadata": {"name": "r"}, "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]})]:
+        status, made = s.request("POST", path, body)
+        check("create " + path, status, 201)
+        name = body["metadata"]["name"]
+        check("list " + path, name in [o["metadata"]["name"] for o in s.request("GET", path)[1]["items"]], True)
+        c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=DEADLINE_SECONDS)
+        c.request("GET", path + "?watch=true&allowWatchBookmarks=true&fieldSelector=metadata.name%3D" + name)
+        check("watch " + path, json.loads(c.getresponse().readline())["type"], "ADDED")
+        c.close()
+    check("secret", s.request("GET", "/api/v1/namespaces/default/secrets/s")[1]["data"], {"a": "Yg=="})
+    check("driver's defaults", s.request("GET", storage + "csidrivers/d")[1]["spec"]["attachRequired"], True)
+    check("class's default", s.request("GET", "/apis/scheduling.k8s.io/v1/priorityclasses/p")[1]["preemptionPolicy"], "PreemptLowerPriority")
+    check("configmap", s.request("GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication")[0], 200)
+    check("a namespace has its name as a label", s.request("GET", "/api/v1/namespaces/default")[1]["metadata"]["labels"], {"kubernetes.io/metadata.name": "default"})
+    check("no namespace, no pod", s.request("POST", "/api/v1/namespaces/nowhere/pods", pod("x"))[1]["message"], 'namespaces "nowhere" not found')
+    for gone in ("/apis/extensions/v1beta1", "/apis/policy/v1beta1/poddisruptionbudgets", "/apis/storage.k8s.io/v1beta1/storageclasses"):
+        check("1.10's " + gone, s.request("GET", gone)[0], 404)
+    check("version", s.request("GET", "/version")[1]["minor"], "29")
+
+
+def events(s):
+    path = "/apis/events.k8s.io/v1/namespaces/default/events"
+    event = {"metadata": {"name": "p.1", "namespace": "default"}, "eventTime": "2026-01-01T00:00:00.123456Z", "reportingController": "default-scheduler",
+             "reportingInstance": "default-scheduler-h", "action": "Binding", "reason": "Scheduled", "note": "it is bound", "type": "Normal",
+             "regarding": {"kind": "Pod", "namespace": "default", "name": "p"}}
+    check("create", s.request("POST", path, event)[1]["note"], "it is bound")
+    core = s.request("GET", "/api/v1/namespaces/default/events/p.1")[1]
+    check("as v1", [core[k] for k in ("message", "reportingComponent", "eventTime")] + [core["involvedObject"]["name"]],
+          ["it is bound", "default-scheduler", "2026-01-01T00:00:00.123456Z", "p"])
+    patched = s.request("PATCH", path + "/p.1", {"series": {"count": 2, "lastObservedTime": "2026-01-01T00:00:01.000000Z"}}, "application/strategic-merge-patch+json")
+    check("patch", (patched[0], patched[1]["series"], patched[1]["kind"], patched[1]["apiVersion"]),
+          (200, {"count": 2, "lastObservedTime": "2026-01-01T00:00:01.000000Z"}, "Event", "events.k8s.io/v1"))
+    check("replace", s.request("PUT", path + "/p.1", {**patched[1], "note": "again"})[1]["note"], "again")
+    check("list", [e["note"] for e in s.request("GET", path)[1]["items"]], ["again"])
+    check("delete", s.request("DELETE", path + "/p.1")[0], 200)
+
+
+def lists(s):
+    for query, field, message in [
+            ("watch=true&sendInitialEvents=true", "sendInitialEvents", "Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"),
+            ("sendInitialEvents=true", "sendInitialEvents", "Forbidden: sendInitialEvents is forbidden for list"),
+            ("watch=true&resourceVersionMatch=NotOlderThan", "resourceVersionMatch", "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"),
+            ("resourceVersionMatch=Exact", "resourceVersionMatch", "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"),
+            ("resourceVersionMatch=Exact&resourceVersion=0", "resourceVersionMatch", 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+            ("resourceVersionMatch=Best&resourceVersion=1", "resourceVersionMatch", 'Unsupported value: "Best": supported values: "Exact", "NotOlderThan", ""')]:
+        status, answer = s.request("GET", PODS + "?" + query)
+        check(query, (status, causes(answer)), (422, [(field, message)]))
+    rv = s.request("POST", PODS, pod("first"))[1]["metadata"]["resourceVersion"]
+    s.request("POST", PODS, pod("second"))
+    names = lambda query: [o["metadata"]["name"] for o in s.request("GET", PODS + query)[1]["items"] if o["metadata"]["name"] in ("first", "second")]
+    check("exact", names("?resourceVersionMatch=Exact&resourceVersion=" + rv), ["first"])
+    check("not older", names("?resourceVersionMatch=NotOlderThan&resourceVersion=" + rv), ["first", "second"])
+    status, _, text = whole(s, "GET", PODS, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
+    check("a table of v1", (status, json.loads(text)["apiVersion"]), (200, "meta.k8s.io/v1"))
+
+
+def dry(s):
+    """dryRun=All answers as always and writes nothing, whatever the method."""
+    version = lambda: s.request("GET", PODS)[1]["metadata"]["resourceVersion"]
+    everything = lambda: json.dumps([s.request("GET", p)[1]["items"] for p in (PODS, "/api/v1/nodes", "/api/v1/namespaces", "/apis/apps/v1/namespaces/default/deployments")])
+    s.request("POST", "/api/v1/nodes", {"metadata": {"name": "dry"}})
+    s.request("POST", PODS, pod("kept", nodeName="dry"))
+    s.request("POST", PODS, pod("pending"))
+    deployment = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": CONTAINERS}}}}
+    s.request("POST", "/apis/apps/v1/namespaces/default/deployments", deployment)
+    before, rv = everything(), version()
+    merge = "application/merge-patch+json"
+    for method, path, body, kind, want in [
+            ("POST", PODS, pod("new"), None, 201), ("PATCH", PODS + "/kept", {"metadata": {"labels": {"a": "b"}}}, merge, 200),
+            ("PUT", PODS + "/kept/status", {"metadata": {"name": "kept"}, "status": {"phase": "Failed"}}, None, 200),
+            ("DELETE", PODS + "/kept", None, None, 200), ("DELETE", PODS + "/pending", None, None, 200), ("DELETE", PODS, None, None, 200),
+            ("POST", PODS + "/pending/binding", {"metadata": {"name": "pending"}, "target": {"name": "dry"}}, None, 201),
+            ("POST", PODS + "/kept/eviction", {"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": "kept"}}, None, 201),
+            ("DELETE", "/api/v1/namespaces/kube-public", None, None, 200), ("DELETE", "/api/v1/nodes/dry", None, None, 200),
+            ("PATCH", "/apis/apps/v1/namespaces/default/deployments/d/scale", {"spec": {"replicas": 9}}, merge, 200)]:
+        status, answer = s.request(method, path + "?dryRun=All", body, kind or "application/json")
+        check("dry %s %s" % (method, path), status, want)
+        if (method, path) == ("PATCH", PODS + "/kept"):
+            check("the answer is of what would be", answer["metadata"]["labels"], {"a": "b"})
+        if (method, path) == ("POST", PODS):
+            check("without a version", answer["metadata"].get("resourceVersion"), None)
+    check("by the body", s.request("DELETE", PODS + "/pending", {"kind": "DeleteOptions", "apiVersion": "v1", "dryRun": ["All"]})[0], 200)
+    check("by the eviction's options", s.request("POST", PODS + "/kept/eviction", {"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": "kept"},
+                                                                                "deleteOptions": {"dryRun": ["All"]}})[0], 201)
+    check("a refusal is one in a dry run too", s.request("POST", PODS + "?dryRun=All", pod("kept"))[0], 409)
+    check("nothing was written", (everything(), version()), (before, rv))
+    check("another value", causes(s.request("POST", PODS + "?dryRun=Some", pod("new"))[1]), [("dryRun", 'Unsupported value: "Some": supported values: "All"')])
+    check("after it, writes are writes", s.request("DELETE", PODS + "/pending")[0], 200)
+    check("gone", s.request("GET", PODS + "/pending")[0], 404)
+
+
+def strict(s, default):
+    body = pod("strict", nosuch=1)
+    body["spec"]["containers"] = [{"name": "c", "image": "i", "wrong": True}]
+    status, answer = s.request("POST", PODS + "?fieldValidation=Strict", body)
+    check("Strict", (status, answer["message"]), (400, 'Pod in version "v1" cannot be handled as a Pod: strict decoding error: '
+                                                       'unknown field "spec.containers[0].wrong", unknown field "spec.nosuch"'))
+    for query, want in (("?fieldValidation=Warn", 2), ("?fieldValidation=Ignore", 0), ("", default)):
+        status, headers, _ = whole(s, "POST", PODS + query, {**body, "metadata": {"name": "f" + query[17:].lower()}})
+        warnings = [v for k, v in headers if k == "Warning"]
+        check("warnings" + query, (status, len(warnings)), (201, want))
+        if want:
+            check("its form", warnings[1], '299 - "unknown field \\"spec.nosuch\\""')
+    check("in a patch", s.request("PATCH", PODS + "/f?fieldValidation=Strict", {"spec": {"nosuch": 1}}, "application/merge-patch+json")[0], 400)
+    check("twice", s.request("POST", PODS + "?fieldValidation=Strict", '{"metadata":{"name":"t","name":"t"},"spec":{"containers":[{"name":"c","image":"i"}]}}')[1]["message"],
+          'Pod in version "v1" cannot be handled as a Pod: strict decoding error: duplicate field "metadata.name"')
+
+
+def budgets(s):
+    evict = lambda name: s.request("POST", PODS + "/%s/eviction" % name, {"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": name}})
+    for i in range(3):
+        s.request("POST", PODS, pod("g%d" % i, nodeName="n1", labels={"app": "guard"}))
+    s.request("POST", PODS, pod("waiting", labels={"app": "guard"}))
+    path = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    check("budget", s.request("POST", path, {"metadata": {"name": "guard"}, "spec": {"minAvailable": 2, "selector": {"matchLabels": {"app": "guard"}}}})[0], 201)
+    check("a pending pod disturbs nobody", evict("waiting"), (201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}))
+    check("it is gone", s.request("GET", PODS + "/waiting")[0], 404)
+    check("one may go", evict("g0")[0], 201)
+    check_true("it ends in its own time", "deletionTimestamp" in s.request("GET", PODS + "/g0")[1]["metadata"])
+    status, answer = evict("g1")
+    check("the next may not", (status, answer["reason"], answer["message"], answer["details"]["causes"]),
+          (429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.",
+           [{"reason": "DisruptionBudget", "message": "The disruption budget guard needs 2 healthy pods and has 2 currently"}]))
+    # A controller keeps the status: it is obeyed and counted down.
+    b = s.request("GET", path + "/guard")[1]
+    b["status"].update({"observedGeneration": b["metadata"]["generation"], "disruptionsAllowed": 1, "desiredHealthy": 2, "currentHealthy": 3, "expectedPods": 3})
+    check("status", s.request("PUT", path + "/guard/status", b)[0], 200)
+    check("as the status says", (evict("g1")[0], evict("g2")[0]), (201, 429))
+    check("counted down", s.request("GET", path + "/guard")[1]["status"]["disruptionsAllowed"], 0)
+    s.request("POST", path, {"metadata": {"name": "second"}, "spec": {"maxUnavailable": "50%", "selector": {"matchLabels": {"app": "guard"}}}})
+    check("two budgets", evict("g2")[0], 500)
+    check("nobody", evict("nobody")[0], 404)
+    check("another name", s.request("POST", PODS + "/g2/eviction", {"kind": "Eviction", "apiVersion": "policy/v1", "metadata": {"name": "g1"}})[0], 400)
+
+
+def services(s):
+    path = "/api/v1/namespaces/default/services"
+    service = lambda name, **spec: {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
+    check("type", causes(s.request("POST", path, service("x", type="Foo"))[1]),
+          [("spec.type", 'Unsupported value: "Foo": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"')])
+    check("no ports", causes(s.request("POST", path, service("x", ports=[]))[1]), [("spec.ports", "Required value")])
+    made = s.request("POST", path, service("np", type="NodePort", ports=[{"name": "a", "port": 1}, {"name": "b", "port": 2}]))[1]
+    ports = [p["nodePort"] for p in made["spec"]["ports"]]
+    check_true("two ports in the range", all(30000 <= p <= 32767 for p in ports) and len(set(ports)) == 2, ports)
+    check("taken", causes(s.request("POST", path, service("y", type="NodePort", ports=[{"port": 1, "nodePort": ports[0]}]))[1]),
+          [("spec.ports[0].nodePort", "Invalid value: %d: provided port is already allocated" % ports[0])])
+    check("out of range", s.request("POST", path, service("y", type="NodePort", ports=[{"port": 1, "nodePort": 80}]))[0], 422)
+    check("an update keeps them", [p["nodePort"] for p in s.request("PUT", path + "/np", made)[1]["spec"]["ports"]], ports)
+
+
+def others(s):
+    deployments = "/apis/apps/v1/namespaces/default/deployments/d"
+    generation = s.request("GET", deployments)[1]["metadata"]["generation"]
+    merge = "application/merge-patch+json"
+    check("an annotation of a Deployment counts", s.request("PATCH", deployments, {"metadata": {"annotations": {"a": "b"}}}, merge)[1]["metadata"]["generation"], generation + 1)
+    check("a label does not", s.request("PATCH", deployments, {"metadata": {"labels": {"a": "b"}}}, merge)[1]["metadata"]["generation"], generation + 1)
+    review = {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": {"resourceAttributes": {"verb": "create", "resource": "pods"}}}
+    status, answer = s.request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review)
+    check("everybody may everything here", (status, answer["status"]), (201, {"allowed": True}))
+    check("an empty review", s.request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {"spec": {}})[0], 422)
+    # DeleteOptions {gracePeriodSeconds: 0} as kubectl writes them.
+    s.request("POST", PODS, pod("proto", nodeName="n1"))
+    raw = b"k8s\0" + b"\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions" + b"\x12\x02\x08\x00"
+    check("DeleteOptions in protobuf", s.request("DELETE", PODS + "/proto", raw, "application/vnd.kubernetes.protobuf")[0], 200)
+    check("and it was read", s.request("GET", PODS + "/proto")[0], 404)
+    for method, path, body, headers, want in [
+            ("POST", PODS, b"k8s\0", {"Content-Type": "application/vnd.kubernetes.protobuf"}, 415),
+            ("GET", PODS, None, {"Accept": "application/vnd.kubernetes.protobuf"}, 406),
+            ("GET", PODS + "?watch=true", None, {"Accept": "application/vnd.kubernetes.protobuf, */*"}, 406)]:
+        c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=DEADLINE_SECONDS)
+        c.request(method, path, body, headers)
+        r = c.getresponse()
+        message = json.loads(r.read())["message"]
+        check("%s %s" % (method, path), r.status, want)
+        check_true("the flag is named", "--kube-api-content-type=application/json" in message and "clientConnection.contentType" in message, message)
+        c.close()
+    check("a patch type that is not done", s.request("PATCH", PODS + "/kept", "{}", "application/apply-patch+yaml")[0], 415)
+
+
+with Server("--emulated-version=1.29") as s:
+    gates(s)
+    fields(s)
+    kinds(s)
+    events(s)
+    lists(s)
+    dry(s)
+    strict(s, 2)
+    s.request("DELETE", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b")
+    budgets(s)
+    services(s)
+    others(s)
+    check("exit on SIGTERM", s.stop()[0], 0)
+
+with Server() as s:
+    dry(s)
+    strict(s, 0)
+    budgets(s)
+    services(s)
+    others(s)
+    check("1.10 drops what it does not know", "schedulingGates" in s.request("POST", PODS, pod("old", schedulingGates=[{"name": "a"}]))[1]["spec"], False)
+    check("1.10 has no CSI kinds", s.request("GET", "/apis/storage.k8s.io/v1/csinodes")[0], 404)
+    check("a class of v1 has a policy", s.request("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "p"}, "value": 5})[1]["preemptionPolicy"], "PreemptLowerPriority")
+    check("one of v1beta1 has none", "preemptionPolicy" in s.request("POST", "/apis/scheduling.k8s.io/v1beta1/priorityclasses", {"metadata": {"name": "q"}, "value": 5})[1], False)
+    check("exit on SIGTERM", s.stop()[0], 0)
+finish()
