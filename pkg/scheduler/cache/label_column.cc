@@ -28,6 +28,7 @@ void LabelColumn::Set(Row r, Symbol value) {
   domains_[r] = kNoDomain;
   if (value == no_value()) return;
   auto [it, fresh] = by_value_.try_emplace(value, static_cast<uint32_t>(values_.size()));
+  if (fresh) ++version_;
   if (fresh && !free_.empty()) {
     it->second = free_.back();
     free_.pop_back();

@@ -32,6 +32,8 @@ class LabelColumn {
   const std::vector<Row>& Rows(uint32_t domain) const { return rows_[domain]; }  // in no particular order
   const std::vector<Row>& RowsWith(Symbol value) const;
   size_t distinct() const { return by_value_.size(); }
+  // Changes when a domain is given to a value.
+  uint64_t version() const { return version_; }
   uint32_t domain_limit() const { return static_cast<uint32_t>(values_.size()); }
 
   // A symbol that is no label value.
@@ -45,6 +47,7 @@ class LabelColumn {
   std::vector<std::vector<Row>> rows_;
   std::vector<uint32_t> free_;
   absl::flat_hash_map<Symbol, uint32_t> by_value_;
+  uint64_t version_ = 0;
 };
 
 }  // namespace berth::scheduler

@@ -51,6 +51,11 @@ struct TemplateInfo {
   absl::flat_hash_map<Row, Placed> rows;
   int64_t pods = 0;                   // sum over rows
   std::vector<PodCount*> counted_by;  // the live counts that match this template
+
+  // Whether evicting a pod of this template would break a disruption budget, as of this version of the budgets:
+  // preemption asks for every pod on every node, and templates are few.
+  uint64_t budgets_version = ~uint64_t{0};
+  bool violates_budget = false;
 };
 
 // Fills in everything that follows from the template alone (not terms, rows, counts), as Kubernetes 1.10 counts it.

@@ -24,14 +24,15 @@ bool StillMakingRoom(const Cache& cache, const api::Pod& pod) {
 }
 
 // Would evicting the pod break a budget? Each pod is judged by the allowance as it stands (kept from 1.10).
-bool ViolatesBudget(const Listers& listers, const api::Pod& pod) {
-  if (pod.tmpl->labels.empty()) return false;
-  for (const auto& [name, budget] : listers.budgets.In(pod.meta.ns)) {
-    const api::DecidedSelector& s = budget->selector;
-    if (!budget->has_selector || !s.ok() || s.selector.Empty() || !s.selector.Matches(pod.tmpl->labels)) continue;
-    if (budget->disruptions_allowed <= 0) return true;
+bool ViolatesBudget(const Listers& listers, TemplateInfo* info) {
+  if (info->budgets_version == listers.budgets.version()) return info->violates_budget;
+  info->budgets_version = listers.budgets.version();
+  info->violates_budget = false;
+  if (info->tmpl->labels.empty()) return false;
+  for (const auto& budget : listers.budgets.Matching(info->tmpl->ns, info->tmpl->labels)) {
+    info->violates_budget |= budget->disruptions_allowed <= 0;
   }
-  return false;
+  return info->violates_budget;
 }
 
 // 1.10's criteria: fewest violations, lowest first victim, lowest sum of priorities, fewest victims; then by name.
@@ -67,7 +68,7 @@ struct Potential {
       std::stable_sort(pods.begin(), pods.end(), more_important);
     }
     if (listers.budgets.empty()) return;
-    auto violates = [&](const PlacedPod* p) { return ViolatesBudget(listers, *p->pod); };
+    auto violates = [&](const PlacedPod* p) { return ViolatesBudget(listers, p->info); };
     if (std::any_of(pods.begin(), pods.end(), violates)) {
       violating = static_cast<size_t>(std::stable_partition(pods.begin(), pods.end(), violates) - pods.begin());
     }

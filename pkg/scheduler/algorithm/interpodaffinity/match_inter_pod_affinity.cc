@@ -79,7 +79,11 @@ class InterPodAffinityCheck final : public DomainCheck {
   FreedNeed NeedsFreed(Row) override {
     Refresh();
     FreedNeed need;
-    need.known = affinity_.empty() && anti_.empty() && existing_.sums().empty();
+    // Where no pod matches a term, evicting some makes no difference to it.
+    auto nobody = [](const OwnTerm& t) { return t.usable && t.count->total_all() == 0; };
+    auto undeclared = [](const auto& sum) { return sum->numbers().empty(); };
+    need.known = affinity_.empty() && std::all_of(anti_.begin(), anti_.end(), nobody) &&
+                 std::all_of(existing_.sums().begin(), existing_.sums().end(), undeclared);
     return need;
   }
 

@@ -1,8 +1,14 @@
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
 namespace berth::scheduler::nodeaffinity {
 namespace {
+
+// Below this, matching every label of a row is cheaper than preparing answers by value.
+constexpr size_t kFewRows = 16;
 
 class NodeSelectorCheck final : public FitCheck {
  public:
@@ -20,13 +26,43 @@ class NodeSelectorCheck final : public FitCheck {
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeSelectorNotMatch); }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
+    if (FitsAlways()) return;
+    if (!Compile()) return FitCheck::Filter(candidates, errors);
+    candidates->ForEach([&](Row row) {
+      if (!MatchesByValue(row)) candidates->Erase(row);
+    });
+  }
+  // Terms that only the row's own node can answer are left to Check.
+  void KeepFitting(std::vector<Row>* rows) override {
+    if (rows->size() < kFewRows || !Compile()) return FitCheck::KeepFitting(rows);
+    std::erase_if(*rows, [&](Row row) { return !MatchesByValue(row); });
   }
 
  private:
+  bool MatchesByValue(Row row) const {
+    if (!matchers_[0].Matches(row)) return false;
+    return required_ == nullptr ||
+           std::any_of(matchers_.begin() + 1, matchers_.end(), [&](const LabelMatcher& m) { return m.Matches(row); });
+  }
+  // Makes or refreshes the matchers: of the node selector, then of each required term.
+  bool Compile() {
+    if (required_ != nullptr) {
+      for (const api::NodeSelectorTerm& t : required_->terms) {
+        if (!t.match.ok() || !t.fields.empty()) return false;
+      }
+    }
+    for (LabelMatcher& m : matchers_) m.Refresh();
+    if (!matchers_.empty()) return true;
+    matchers_.emplace_back(cache_, selector_);
+    if (required_ == nullptr) return true;
+    for (const api::NodeSelectorTerm& t : required_->terms) matchers_.emplace_back(cache_, t.match.selector);
+    return true;
+  }
+
   const Cache& cache_;
   api::Selector selector_;
   const api::NodeSelector* required_;
+  std::vector<LabelMatcher> matchers_;
 };
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <absl/container/flat_hash_map.h>
-
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
@@ -43,8 +41,8 @@ class SpreadScoring final : public DomainScoring {
 
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
     if (count_ == nullptr) return std::fill(scores.begin(), scores.end(), max_score_);
-    thread_local absl::flat_hash_map<uint32_t, int64_t> in_zone;
-    in_zone.clear();
+    thread_local std::vector<int64_t> in_zone;  // by domain
+    in_zone.assign(keys_[0]->domain_limit(), 0);
     int64_t max_count = 0, max_in_zone = 0;
     for (size_t i = 0; i < parts.size; ++i) {
       if (parts.nodes[i] == 0) continue;
@@ -52,12 +50,11 @@ class SpreadScoring final : public DomainScoring {
       max_count = std::max(max_count, count);
       if (count != 0 && parts.domains[i] != LabelColumn::kNoDomain) in_zone[parts.domains[i]] += count * parts.nodes[i];
     }
-    for (const auto& [zone, n] : in_zone) max_in_zone = std::max(max_in_zone, n);
+    for (int64_t n : in_zone) max_in_zone = std::max(max_in_zone, n);
     for (size_t i = 0; i < parts.size; ++i) {
       double score = Share(parts.sums[i].value, max_count);
       if (parts.domains[i] != LabelColumn::kNoDomain) {
-        auto zone = in_zone.find(parts.domains[i]);
-        const double zone_share = Share(zone == in_zone.end() ? 0 : zone->second, max_in_zone);
+        const double zone_share = Share(in_zone[parts.domains[i]], max_in_zone);
         score = (score * (1.0 - kZoneWeighting)) + (kZoneWeighting * zone_share);
       }
       scores[i] = static_cast<int64_t>(score);

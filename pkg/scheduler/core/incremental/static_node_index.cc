@@ -28,13 +28,27 @@ int32_t StaticNodeIndex::GroupOf(Row row) {
     const uint32_t domain = keys_[k].column->Domain(row);
     key_[k] = keys_[k].presence_only && domain != LabelColumn::kNoDomain ? 0 : domain;
   }
-  if (auto known = group_index_.find(key_); known != group_index_.end()) return known->second;
+  // Most rows are of few groups, so that a look at the one found last for a similar key saves hashing.
+  uint64_t mixed = 0;
+  for (int64_t v : key_) mixed = (mixed ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
+  int32_t& recent = recent_[mixed >> 56];
+  if (recent >= 0 && IsGroup(groups_[static_cast<size_t>(recent)])) return recent;
+  recent = static_cast<int32_t>(groups_.size());
+  if (auto known = group_index_.find(key_); known != group_index_.end()) return recent = known->second;
   group_index_.emplace(key_, static_cast<int32_t>(groups_.size()));
   Group& g = groups_.emplace_back();
   const auto raw = key_.begin() + static_cast<ptrdiff_t>(keys_.size());
   for (auto it = key_.begin(); it != raw; ++it) g.domains.push_back(static_cast<uint32_t>(*it));
   g.raw.assign(raw, key_.end());
   return static_cast<int32_t>(groups_.size()) - 1;
+}
+
+// Whether key_ is the group's.
+bool StaticNodeIndex::IsGroup(const Group& g) const {
+  for (size_t k = 0; k < g.domains.size(); ++k) {
+    if (g.domains[k] != static_cast<uint32_t>(key_[k])) return false;
+  }
+  return std::equal(g.raw.begin(), g.raw.end(), key_.begin() + static_cast<ptrdiff_t>(g.domains.size()));
 }
 
 // The rows come in any order, each once.
@@ -66,6 +80,7 @@ void StaticNodeIndex::Rebuild() {
   built_ = true;
   groups_.clear();
   group_index_.clear();
+  recent_.assign(256, -1);
   parts_.assign(cache_->row_count(), Part{});
   Evaluate(cache_->by_name_descending());
   groups_at_first_ = groups_.size();

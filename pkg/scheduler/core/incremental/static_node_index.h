@@ -62,6 +62,7 @@ class StaticNodeIndex {
   void Rebuild();
   void Evaluate(std::span<const Row> rows);
   int32_t GroupOf(Row row);
+  bool IsGroup(const Group& g) const;
   void List();
 
   Cache* cache_;
@@ -76,6 +77,7 @@ class StaticNodeIndex {
   std::vector<Group> groups_;
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;  // by domains and raw scores
   std::vector<int64_t> key_;                                        // of a row, while it is looked up
+  std::vector<int32_t> recent_;  // groups found last, by a few bits of the key's hash; -1: none
   uint64_t seen_ = 0, epoch_ = 0, names_version_ = ~uint64_t{0};
   bool built_ = false;
   size_t groups_at_first_ = 0;  // of this epoch

@@ -1,0 +1,36 @@
+#include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
+
+namespace berth::scheduler::nodeaffinity {
+
+LabelMatcher::LabelMatcher(const Cache& cache, const api::Selector& selector) : nothing_(selector.MatchesNothing()) {
+  for (const api::Requirement& r : selector.requirements()) {
+    requirements_.push_back({&r, &cache.Label(r.key), ~uint64_t{0}, r.Matches(api::Labels()), {}});
+  }
+  Refresh();
+}
+
+void LabelMatcher::Refresh() {
+  for (One& one : requirements_) {
+    if (one.version != one.column->version()) Fill(&one);
+  }
+}
+
+void LabelMatcher::Fill(One* one) {
+  const LabelColumn& column = *one->column;
+  const api::Requirement& r = *one->requirement;
+  one->version = column.version();
+  const bool one_of = r.op == api::Operator::kIn || r.op == api::Operator::kEquals;
+  if (one_of || r.op == api::Operator::kNotIn || r.op == api::Operator::kNotEquals) {
+    one->by_domain.assign(column.domain_limit(), one_of ? 0 : 1);
+    for (Symbol value : r.values) {
+      if (const uint32_t d = column.DomainOf(value); d != LabelColumn::kNoDomain) one->by_domain[d] = one_of ? 1 : 0;
+    }
+    return;
+  }
+  one->by_domain.resize(column.domain_limit());
+  for (uint32_t d = 0; d < column.domain_limit(); ++d) {
+    one->by_domain[d] = r.Matches(api::Labels({{r.key, column.Value(d)}})) ? 1 : 0;
+  }
+}
+
+}  // namespace berth::scheduler::nodeaffinity

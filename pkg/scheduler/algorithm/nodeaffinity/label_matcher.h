@@ -1,0 +1,41 @@
+// A selector over node labels, asked about many rows: each distinct value of a label is matched once.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "pkg/api/labels.h"
+#include "pkg/scheduler/cache/cache.h"
+
+namespace berth::scheduler::nodeaffinity {
+
+// Keeps what each requirement says of each topology domain of its label. Domains may be given to other values when nodes
+// change; Refresh notices. REQUIRES: `selector` and the cache outlive the matcher.
+class LabelMatcher {
+ public:
+  LabelMatcher(const Cache& cache, const api::Selector& selector);
+
+  // Brings the answers up to date with the labels. Call before Matches when nodes may have changed.
+  void Refresh();
+  bool Matches(Row row) const {
+    if (nothing_) return false;
+    for (const One& r : requirements_) {
+      const uint32_t domain = r.column->Domain(row);
+      if (!(domain == LabelColumn::kNoDomain ? r.absent : r.by_domain[domain])) return false;
+    }
+    return true;
+  }
+
+ private:
+  struct One {
+    const api::Requirement* requirement;
+    const LabelColumn* column;
+    uint64_t version;  // of the column's domains; by_domain was made from it
+    bool absent;       // the answer for a node without the label
+    std::vector<uint8_t> by_domain;
+  };
+  static void Fill(One* one);
+  bool nothing_;
+  std::vector<One> requirements_;
+};
+
+}  // namespace berth::scheduler::nodeaffinity
