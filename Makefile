@@ -10,6 +10,7 @@
 # BENCHARGS=...      with `make bench`: arguments for hack/bench.py
 # KERNELS=REGEX      with `make bench`: which of google-benchmark's (all)
 # SEEDS=A..B         with `make simulate`: which seeds (1..100)
+# FUZZ_S=SECONDS     with `make fuzz`: how long for each target (20); FUZZ_TARGETS=... only these
 # KEEP=1             with `make run`: leave the API server and the scheduler running
 # PREFIX, DESTDIR    with `make install`: where to (/usr/local)
 
@@ -19,8 +20,8 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 SHELL := /bin/bash
 
-ifneq ($(filter-out asan tsan,$(SAN)),)
-$(error SAN=$(SAN): asan (address and undefined behaviour) or tsan (threads))
+ifneq ($(filter-out asan tsan fuzz,$(SAN)),)
+$(error SAN=$(SAN): asan (address and undefined behaviour), tsan (threads) or fuzz (libFuzzer, by clang))
 endif
 ifneq ($(filter-out debug release,$(BUILD)),)
 $(error BUILD=$(BUILD): debug, or release (the default))
@@ -38,7 +39,8 @@ BUILD_WITH = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEF
 , := ,
 
 # ---- flags ---------------------------------------------------------------------------------------
-CXX := g++
+CXX := $(if $(filter fuzz,$(SAN)),clang++,g++)
+CLANG := $(findstring clang,$(CXX))
 CCACHE := $(shell command -v ccache 2>/dev/null)
 export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
 # Clones in other folders share the cache; only the working directory in debug data would differ.
@@ -46,10 +48,15 @@ export CCACHE_NOHASHDIR := 1
 
 OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),-O1 -g1 -fno-omit-frame-pointer,-O3 -g1))
 SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
+SANFLAGS := $(SANFLAGS)$(if $(filter fuzz,$(SAN)),-fsanitize=address$(,)undefined$(,)fuzzer-no-link -fno-sanitize-recover=all)
 SANFLAGS := $(SANFLAGS)$(if $(filter tsan,$(SAN)),-fsanitize=thread -DBOOST_ASIO_DISABLE_FENCED_BLOCK)
 # -Wno-restrict: g++ 12 sees overlaps in "x" + std::string that are not there.
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-restrict \
         $(if $(filter asan,$(SAN)),-Wno-maybe-uninitialized) $(if $(filter tsan,$(SAN)),-Wno-tsan)
+# clang has other opinions than g++, whose warnings are the ones that count.
+ifneq ($(CLANG),)
+WARN := -w
+endif
 CXXFLAGS := -std=c++20 $(OPT) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
             -DBOOST_BEAST_SEPARATE_COMPILATION -DBOOST_ASIO_SEPARATE_COMPILATION
 CPPFLAGS := -I.
@@ -80,11 +87,11 @@ BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 # Files are not all that changes. $(call note,FILE,TEXT) is FILE, and writes TEXT to it unless it says so already: what
 # depends on it is made again when flags change and when sources come or go. Only goals that build write notes.
 differ = $(subst |$(1)|,,|$(2)|)$(subst |$(2)|,,|$(1)|)
-BUILDS := $(filter-out all help deps deps-test test simulate deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out all help deps deps-test test simulate fuzz soak deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
 note = $(if $(BUILDS),$(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2)))))$(1)
 notes := $(OUT)/notes
 
-.PHONY: all help deps deps-test test simulate deb image bench run fmt lint clean install programs test-programs
+.PHONY: all help deps deps-test test simulate fuzz soak deb image bench run fmt lint clean install programs test-programs
 all: deps  ## build every program into _output/bin (WHAT=cmd/NAME: one)
 	+@$(BUILD_WITH) programs
 programs: $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(OUT)/compile_commands.json
@@ -102,13 +109,19 @@ deps-test:
 test: deps-test  ## build and run every test; the last line is "N passed, N failed"
 	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(ROOM),,programs)) test-programs >&2
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(ROOM)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
-test-programs: $(TEST_PROGRAMS) $(if $(ROOM),,$(OUT)/test/simulate)
+test-programs: $(TEST_PROGRAMS) $(if $(ROOM),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay)
 	@:
 
 SEEDS ?= 1..100
 simulate: deps  ## run a simulated cluster for each seed (SEEDS=A..B), and those that once failed
 	+@$(BUILD_WITH) $(OUT)/test/simulate >&2
 	@$(OUT)/test/simulate --seeds=$(SEEDS) --jobs=$(shell nproc) $(wildcard test/simulation/kept/*.plan)
+
+FUZZ_S ?= 20
+fuzz:  ## run every fuzz target for FUZZ_S seconds (20) under libFuzzer, with sanitizers (clang)
+	@hack/install-deps.sh fuzz
+	+@$(BUILD_WITH) SAN=fuzz _output/fuzz/bin/fuzz >&2
+	@hack/fuzz.py _output/fuzz/bin/fuzz $(FUZZ_S) $(FUZZ_TARGETS)
 
 deb: all  ## a Debian package of the programs, in _output/package
 	@hack/install-deps.sh package
@@ -197,6 +210,12 @@ $(eval $(call link_rule,$(BIN)/bench,$(call objects,$(BENCH_SOURCES)) $(PLUGIN_O
 # The simulated world runs the daemon's own informers and actions (test/simulation/README.md).
 SIMULATION := $(call objects,$(call sources,test/simulation) cmd/kube-scheduler/api_actions.cc cmd/kube-scheduler/cluster_watch.cc)
 $(eval $(call link_rule,$(OUT)/test/simulate,$(SIMULATION),$(call libraries,test/simulation cmd/kube-scheduler)))
+
+# One program with all fuzz targets: for libFuzzer, and for make test with a main that runs the corpus.
+FUZZ_SOURCES := $(wildcard test/fuzz/*_fuzz.cc test/fuzz/fuzz.cc) $(filter-out %/main.cc,$(call sources,cmd/kube-scheduler))
+FUZZ_LIBRARIES := $(call libraries,test/fuzz cmd/kube-scheduler)
+$(eval $(call link_rule,$(OUT)/test/fuzz-replay,$(call objects,$(FUZZ_SOURCES) test/fuzz/replay.cc) $(PLUGIN_OBJECTS),$(FUZZ_LIBRARIES)))
+$(eval $(call link_rule,$(BIN)/fuzz,$(call objects,$(FUZZ_SOURCES) test/fuzz/libfuzzer.cc) $(PLUGIN_OBJECTS),$(FUZZ_LIBRARIES),-fsanitize=fuzzer))
 
 $(OUT)/compile_commands.json: hack/compile-commands.sh $(notes)/flags $(call note,$(notes)/files,$(sort $(shell find pkg cmd plugin test -name '*.cc' 2>/dev/null)))
 	@mkdir -p $(@D); hack/compile-commands.sh "$(CXX) $(CPPFLAGS) $(CXXFLAGS)" > $@

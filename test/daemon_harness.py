@@ -391,8 +391,14 @@ def status_body(code, reason, message):
 
 
 def run(*tests):
-    """Runs test functions one after another; exit status 0 when all passed."""
+    """Runs the test functions, or those that the command line names, one after another; exit status 0 when all passed."""
+    named = sys.argv[1:]
+    unknown = set(named) - {t.__name__ for t in tests}
+    if unknown:
+        sys.exit(f"{sys.argv[0]}: no test {', '.join(sorted(unknown))}; there are {', '.join(t.__name__ for t in tests)}")
     failed = 0
+    if named:
+        tests = [t for t in tests if t.__name__ in named]
     for t in tests:
         try:
             t()

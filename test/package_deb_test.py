@@ -145,6 +145,8 @@ def starts(root, api, name):
 
 
 def life_of_a_package():
+    if not packages:
+        build()
     root = os.environ.get("BARE_ROOT")
     if not root:
         root = scratch("root")

@@ -69,6 +69,11 @@ class SchedulerProcess::CheckedActions final : public scheduler::Actions {
     for (auto it = open_.begin(); it != open_.end(); ++it) {
       if (it->second.first != r.id) continue;
       if (r.answer.ok()) bound_[it->first] = it->second.second;
+      // After a 5xx the server has nothing left to do; after a lost answer it may.
+      const bool lost = r.answer.kind == scheduler::Answer::Kind::kLost;
+      if (lost || r.answer.kind == scheduler::Answer::Kind::kServerError) {
+        lost_[it->first] = {it->second.second->node_name, lost ? process_->world_->loop.now() : -kLatest};
+      }
       open_.erase(it);
       return;
     }
@@ -84,10 +89,17 @@ class SchedulerProcess::CheckedActions final : public scheduler::Actions {
       Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " while its bind to ",
                         it->second.second->node_name.string(), " is open"));
     }
+    if (auto it = lost_.find(pod.meta.uid); it != lost_.end() && it->second.first != pod.node_name &&
+                                            process_->world_->loop.now() - it->second.second < kLatest) {
+      Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " while a bind to ",
+                        it->second.first.string(), " that was lost may still be carried out"));
+    }
     if (auto it = bound_.find(pod.meta.uid); it != bound_.end() && it->second->node_name != pod.node_name) {
       Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " and was bound to ",
                         it->second->node_name.string(), " before"));
     }
+    // The same bind again, as the answer was lost, is no new decision: the node may be another by now.
+    if (auto it = lost_.find(pod.meta.uid); it != lost_.end() && it->second.first == pod.node_name) return;
     std::vector<PodView> pods;
     std::set<std::string> shown;
     for (const api::PodPtr& p : process_->watch_.Pods()) {
@@ -122,17 +134,22 @@ class SchedulerProcess::CheckedActions final : public scheduler::Actions {
   void CheckNode(const api::Pod& pod, const std::vector<PodView>& pods) {
     for (const api::NodePtr& n : process_->watch_.Nodes()) {
       if (n->meta.name != pod.node_name.str()) continue;
-      int64_t cpu = 0;
+      if (n->unschedulable)
+        Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", n->meta.name, ", which is cordoned"));
+      int64_t cpu = 0, memory = 0, count = 0;
       for (const auto& [name, q] : n->allocatable) {
         if (name == util::Symbol("cpu")) cpu = q.MilliValue();
+        if (name == util::Symbol("memory")) memory = q.Value() >> 20;
+        if (name == util::Symbol("pods")) count = q.Value();
       }
       const auto use = Use(pods);
       auto it = use.find(n->meta.name);
       const NodeUse used = it == use.end() ? NodeUse{} : it->second;
       const PodView v = process_->world_->View(pod);
-      if (used.milli_cpu + v.milli_cpu > cpu) {
-        Fail(absl::StrCat("pod ", pod.meta.name, " of ", v.milli_cpu, "m is bound to ", n->meta.name, ", where ",
-                          used.milli_cpu, "m of ", cpu, "m are in use"));
+      if (used.milli_cpu + v.milli_cpu > cpu || used.memory_mib + v.memory_mib > memory || used.pods + 1 > count) {
+        Fail(absl::StrCat("pod ", pod.meta.name, " of ", v.milli_cpu, "m and ", v.memory_mib, " MiB is bound to ",
+                          n->meta.name, ", where ", used.milli_cpu, "m of ", cpu, "m, ", used.memory_mib, " of ",
+                          memory, " MiB and ", used.pods, " of ", count, " pods are in use"));
       }
       if (v.host_port != 0 && used.ports.contains(v.host_port)) {
         Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", n->meta.name, ", where port ", v.host_port,
@@ -150,6 +167,7 @@ class SchedulerProcess::CheckedActions final : public scheduler::Actions {
       }
       return;
     }
+    Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), ", a node that is not there"));
   }
 
   // A victim must make room for a pod that is more important, on the node that was chosen for that pod.
@@ -172,6 +190,8 @@ class SchedulerProcess::CheckedActions final : public scheduler::Actions {
   kube_scheduler::ApiActions inner_;
   std::map<std::string, std::pair<RequestId, api::PodPtr>> open_;  // binds without an answer, by uid
   std::map<std::string, api::PodPtr> bound_;                       // binds that succeeded
+  // Binds whose answer was lost, and when: the server may carry them out for another kLatest.
+  std::map<std::string, std::pair<util::Symbol, absl::Duration>> lost_;
   std::set<std::string> nominated_;
 };
 

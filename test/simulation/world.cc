@@ -126,7 +126,10 @@ void World::OnCommit(const Commit& c) {
     if (c.after == nullptr) loop.In(absl::Seconds(120), [this, uid = c.before->uid] { created_.erase(uid); });
     KubeletSees(c);
   }
-  if (c.resource == "nodes" && c.before != nullptr) Excuse();
+  if (c.resource == "nodes" && c.before != nullptr &&
+      (c.after == nullptr || ReadNode(c.key, c.before->json).milli_cpu != ReadNode(c.key, c.after->json).milli_cpu)) {
+    Excuse();
+  }
 }
 
 void World::KubeletSees(const Commit& c) {
@@ -359,6 +362,12 @@ void World::CheckAtRest() {
     }
     if (p.condition != "False") {
       Fail(absl::StrCat("pod ", p.key, " is pending and its condition PodScheduled is \"", p.condition, "\""));
+    }
+  }
+  for (const PodView& p : pods) {
+    ObjectPtr o = p.node.empty() || p.zone.empty() || !Ours(p) ? nullptr : etcd.Get("nodes", p.node);
+    if (o != nullptr && ReadNode(p.node, o->json).zone != p.zone) {
+      Fail(absl::StrCat("pod ", p.key, " of zone ", p.zone, " is on ", p.node));
     }
   }
   size_t leaders = 0;

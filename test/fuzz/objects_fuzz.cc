@@ -1,0 +1,56 @@
+// Objects as JSON and YAML, quantities and selectors.
+#include "pkg/api/decode.h"
+#include "pkg/api/labels.h"
+#include "pkg/api/quantity.h"
+#include "pkg/api/stream.h"
+#include "test/fuzz/fuzz.h"
+
+namespace berth::fuzz {
+namespace {
+
+void DecodeAll(api::Json j) {
+  (void)api::DecodeMeta(j);
+  (void)api::DecodeObject(j);
+  (void)api::DecodePod(j);
+  (void)api::DecodeNode(j);
+  (void)api::DecodeService(j);
+  (void)api::DecodeReplicaSet(j);
+  (void)api::DecodeStatefulSet(j);
+  (void)api::DecodePersistentVolume(j);
+  (void)api::DecodePersistentVolumeClaim(j);
+  (void)api::DecodePodDisruptionBudget(j);
+}
+
+void Json(std::string_view input) {
+  api::Document d;
+  if (d.Parse(input).ok()) DecodeAll(d.root());
+}
+
+// JSON or YAML, one document, as policies and configurations are read.
+void Yaml(std::string_view input) {
+  if (auto d = api::ReadDocument(input); d.ok()) DecodeAll(d->root());
+}
+
+void Quantity(std::string_view input) {
+  auto q = api::Quantity::Parse(input);
+  if (!q.ok()) return;
+  // Both round away from zero, so whole units are never fewer than the thousandths say, and less than one more.
+  const int64_t whole = q->Value(), milli = q->MilliValue();
+  if (q->SaturatesValue() || q->SaturatesMilliValue()) return;
+  Require((milli >= 0 ? whole >= milli / 1000 : whole <= milli / 1000) && (milli != 0 || whole == 0) &&
+              (whole - milli / 1000) * (whole - milli / 1000) <= 1,
+          "Value and MilliValue disagree");
+}
+
+void Selectors(std::string_view input) {
+  auto s = api::Selector::Parse(input);
+  if (!s.ok()) return;
+  (void)s->Matches(api::Labels({{util::Symbol("app"), util::Symbol("web")}}));
+  (void)s->Matches(api::Labels());
+}
+
+[[maybe_unused]] const bool kRegistered = Register({"json", Json}) && Register({"yaml", Yaml}) &&
+                                          Register({"quantity", Quantity}) && Register({"selectors", Selectors});
+
+}  // namespace
+}  // namespace berth::fuzz

@@ -1,0 +1,78 @@
+// What comes over connections: lists and watches in pieces, and requests to hollow-apiserver.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <string>
+#include <vector>
+
+#include "pkg/apiserver/rest.h"
+#include "pkg/client/framing.h"
+#include "test/fuzz/fuzz.h"
+
+namespace berth::fuzz {
+namespace {
+
+// However a stream is cut into pieces, the same objects come out.
+template <typename Framer>
+std::vector<std::string> Frames(std::string_view input, size_t piece, bool* ok) {
+  Framer f;
+  std::vector<std::string> out;
+  *ok = true;
+  for (size_t at = 0; at < input.size() && *ok; at += piece) {
+    *ok = f.Feed(input.substr(at, piece), [&](std::string_view v) {
+             out.emplace_back(v);
+             return true;
+           }).ok();
+  }
+  return out;
+}
+
+template <typename Framer>
+void Framing(std::string_view input) {
+  bool whole = false, cut = false;
+  const auto one = Frames<Framer>(input, std::max<size_t>(1, input.size()), &whole);
+  const auto many = Frames<Framer>(input, 1 + input.size() % 7, &cut);
+  Require(whole == cut && (!whole || one == many), "a stream means something else when it comes in pieces");
+}
+
+void Watch(std::string_view input) {
+  Framing<client::ValueFramer>(input);
+}
+void List(std::string_view input) {
+  Framing<client::ListFramer>(input);
+}
+
+// Requests, one after another, divided by lines of "%%": METHOD TARGET, "content type|accept", and the body.
+void Apiserver(std::string_view input) {
+  util::ManualClock clock;
+  apiserver::Store store;
+  apiserver::Registry registry(&store, &clock);
+  apiserver::Api api(&registry, &clock);
+  int left = 16;
+  for (const std::string& text : std::vector<std::string>(absl::StrSplit(std::string(input), "%%\n"))) {
+    if (--left < 0) break;
+    const std::vector<std::string> parts = absl::StrSplit(text, absl::MaxSplits('\n', 2));
+    const std::vector<std::string> words = absl::StrSplit(parts[0], absl::MaxSplits(' ', 1));
+    const std::vector<std::string> types = absl::StrSplit(parts.size() > 1 ? parts[1] : "", absl::MaxSplits('|', 1));
+    apiserver::HttpRequest r;
+    r.method = words[0];
+    const std::string target = words.size() > 1 ? words[1] : "/";
+    r.path = target.substr(0, target.find('?'));
+    if (r.path.size() < target.size()) r.query = target.substr(r.path.size() + 1);
+    r.content_type = types[0];
+    if (types.size() > 1) r.accept = types[1];
+    const std::string body = parts.size() > 2 ? parts[2] : "";
+    r.body = body;
+    const apiserver::HttpResponse response = api.Handle(r, true);
+    Require(response.status >= 100 && response.status < 600, "an answer without a status");
+    // A patch that cannot be read or applied is answered with 500 by Kubernetes 1.10, and so it is here.
+    Require(response.status != 500 || r.method == "PATCH",
+            absl::StrCat("a request made the server fail: ", text, "\n", response.body).c_str());
+  }
+}
+
+[[maybe_unused]] const bool kRegistered =
+    Register({"watch", Watch}) && Register({"list", List}) && Register({"apiserver", Apiserver});
+
+}  // namespace
+}  // namespace berth::fuzz

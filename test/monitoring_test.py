@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""The rules are right and each alert fires when it should; a real Prometheus that scrapes the daemon has an answer for every
+panel of the dashboard and evaluates every rule."""
+import urllib.parse
+
+from daemon_harness import *
+
+MONITORING = "hack/deploy/monitoring"
+
+
+def ok(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+
+
+def rules():
+    ok("promtool", "check", "rules", f"{MONITORING}/rules.yaml")
+    ok("promtool", "test", "rules", f"{MONITORING}/rules_test.yaml")
+
+
+def ask(port, path):
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        c.request("GET", path)
+        return json.loads(c.getresponse().read())
+    except OSError:
+        return None
+    finally:
+        c.close()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+def dashboard():
+    api = Api.start()
+    api.add_node("n1")
+    scheduler = Scheduler(api.url, leader_elect=True)
+    for i in range(5):
+        api.add_pod(f"small-{i}")
+    api.add_pod("large", cpu="64")
+    wait_until("the pods to be tried", lambda: sum(map(bool, api.placements().values())) == 5)
+    port = free_port()
+    with open(scratch("prometheus.yml"), "w") as f:
+        json.dump({"global": {"scrape_interval": "250ms", "scrape_timeout": "250ms", "evaluation_interval": "500ms"},
+                   "rule_files": [os.path.abspath(f"{MONITORING}/rules.yaml")],
+                   "scrape_configs": [{"job_name": "scheduler", "static_configs": [{"targets": [f"127.0.0.1:{scheduler.port()}"]}]}]}, f)
+    prometheus = subprocess.Popen(["prometheus", f"--config.file={scratch('prometheus.yml')}", f"--storage.tsdb.path={scratch('tsdb')}",
+                                   f"--web.listen-address=127.0.0.1:{port}"], stdout=open(scratch("prometheus.out"), "w"), stderr=subprocess.STDOUT)
+    try:
+        def query(text):
+            answer = ask(port, "/api/v1/query?query=" + urllib.parse.quote(text))
+            assert answer is None or answer["status"] == "success", (text, answer)
+            return answer and answer["data"]["result"]
+
+        wait_until("three scrapes", lambda: (query("count_over_time(scheduler_watch_open{resource='pods'}[5m])") or [{"value": [0, "0"]}])[0]["value"][1] not in ("0", "1", "2"))
+        with open(f"{MONITORING}/dashboard.json") as f:
+            panels = [p for p in json.load(f)["panels"] if p["type"] != "row"]
+        assert len(panels) >= 15, len(panels)
+        for p in panels:
+            for target in p["targets"]:
+                wait_until(f"an answer for panel {p['title']!r}: {target['expr']}", lambda: query(target["expr"]), deadline=30)
+        groups = wait_until("the rules to be evaluated", lambda: (ask(port, "/api/v1/rules") or {}).get("data", {}).get("groups"))
+        wait_until("healthy rules", lambda: all(r["health"] == "ok" for g in ask(port, "/api/v1/rules")["data"]["groups"] for r in g["rules"]))
+        assert len(groups[0]["rules"]) >= 10
+        reasons = [r["metric"].get("reason") for r in query("sum by (reason) (scheduler_pending_pods_by_reason) > 0")]
+        assert reasons and reasons[0], reasons
+    finally:
+        prometheus.terminate()
+        prometheus.wait(30)
+    assert scheduler.stop() == 0
+
+
+run(rules, dashboard)
