@@ -11,6 +11,7 @@
 # KERNELS=REGEX      with `make bench`: which of google-benchmark's (all)
 # SEEDS=A..B         with `make simulate`: which seeds (1..100)
 # FUZZ_S=SECONDS     with `make fuzz`: how long for each target (20); FUZZ_TARGETS=... only these
+# PODS=N             with `make soak`: how many pods (20000); SOAKARGS: more for hack/soak.py
 # KEEP=1             with `make run`: leave the API server and the scheduler running
 # PREFIX, DESTDIR    with `make install`: where to (/usr/local)
 
@@ -122,6 +123,10 @@ fuzz:  ## run every fuzz target for FUZZ_S seconds (20) under libFuzzer, with sa
 	@hack/install-deps.sh fuzz
 	+@$(BUILD_WITH) SAN=fuzz _output/fuzz/bin/fuzz >&2
 	@hack/fuzz.py _output/fuzz/bin/fuzz $(FUZZ_S) $(FUZZ_TARGETS)
+
+PODS ?= 20000
+soak: all  ## PODS pods (20000) through real processes with churn, leader changes and server restarts
+	@OUT=$(OUT) hack/soak.py $(PODS) $(SOAKARGS)
 
 deb: all  ## a Debian package of the programs, in _output/package
 	@hack/install-deps.sh package

@@ -99,7 +99,7 @@ void Schedule(std::string_view input) {
     Require(pod.ok(), "a pod that cannot be decoded");
     const scheduler::Decision a = fast.algorithm->Schedule(*pod);
     scheduler::DecisionTrace trace;
-    const scheduler::Decision b = plain.algorithm->Schedule(*pod, &trace);
+    const scheduler::Decision b = plain.algorithm->Schedule(*pod, scheduler::DecisionMode::kReference);
     Require(a.host == b.host && a.error == b.error, "the incremental and the reference scheduler disagree");
     if (a.host.empty()) continue;
     auto placed = std::make_shared<api::Pod>(**pod);
