@@ -22,7 +22,9 @@ def ask(port, path):
     c = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     try:
         c.request("GET", path)
-        return json.loads(c.getresponse().read())
+        r = c.getresponse()
+        # It says "Service Unavailable", as text, until it has read its own data.
+        return None if r.status == 503 else json.loads(r.read())
     except OSError:
         return None
     finally:
