@@ -1,11 +1,17 @@
 #!/usr/bin/env bash
 # A cluster on this machine without a container in it: hollow-apiserver and kube-scheduler, until you press Ctrl-C.
-# usage: hack/local-up.sh [FILE...]     objects to begin with (kubectl get -o yaml, or your own); default: the demo's nodes
+# usage: hack/local-up.sh [--emulated-version=1.10|1.29] [FILE...]
+#   FILE: objects to begin with (kubectl get -o yaml, or your own); default: the demo's nodes
 # PORT (8080), SCHEDULER_PORT (10251), SCHEDULER_ARGS (more flags), OUT (_output)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${OUT:-_output}/bin
 port=${PORT:-8080} scheduler_port=${SCHEDULER_PORT:-10251}
+release=()
+case ${1:-} in
+  --emulated-version=1.10 | --emulated-version=1.29) release=("$1"); shift ;;
+  -*) echo "local-up: unknown argument $1; --emulated-version=1.10 or --emulated-version=1.29 is wanted" >&2; exit 1 ;;
+esac
 [ $# -gt 0 ] || set -- test/testdata/demo/nodes.yaml
 for program in hollow-apiserver kube-scheduler; do
   [ -x "$bin/$program" ] || { echo "local-up: $bin/$program is not there; run make first" >&2; exit 1; }
@@ -23,7 +29,7 @@ trap 'exit 0' INT TERM
 
 load=()
 for file in "$@"; do load+=("--load=$file"); done
-"$bin/hollow-apiserver" --insecure-port="$port" "${load[@]}" >"$logs/serving" 2>"$logs/hollow-apiserver.log" &
+"$bin/hollow-apiserver" --insecure-port="$port" "${release[@]}" "${load[@]}" >"$logs/serving" 2>"$logs/hollow-apiserver.log" &
 pids+=($!)
 until grep -q '^Serving' "$logs/serving"; do
   kill -0 "${pids[0]}" 2>/dev/null || { cat "$logs/hollow-apiserver.log" >&2; exit 1; }
@@ -32,7 +38,7 @@ done
 url=http://$(sed 's/.* on //' "$logs/serving")
 # shellcheck disable=SC2086
 "$bin/kube-scheduler" --master="$url" --leader-elect=false --address=127.0.0.1 --port="$scheduler_port" --logtostderr -v=2 \
-  ${SCHEDULER_ARGS:-} 2>"$logs/kube-scheduler.log" &
+  "${release[@]}" ${SCHEDULER_ARGS:-} 2>"$logs/kube-scheduler.log" &
 pids+=($!)
 
 cat <<TEXT

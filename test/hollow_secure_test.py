@@ -75,6 +75,14 @@ with tempfile.TemporaryDirectory() as tmp:
             check_true("TLS 1.1", False, "was accepted")
         except (ssl.SSLError, ConnectionError, ValueError):
             pass
+        def can(verb, resource, ns="wire", **who):
+            review = json.dumps({"spec": {"resourceAttributes": {"verb": verb, "resource": resource, "namespace": ns}}})
+            status, body = call(port, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review, **who)
+            return body["status"]["allowed"] if status == 201 else status
+        check("may I: a certificate that may only read", (can("list", "pods", cert="client"), can("create", "pods", cert="client")), (True, False))
+        check("may I: of another namespace", can("list", "pods", ns="other", cert="client"), False)
+        check("may I: a token with all rights", can("delete", "nodes", token="wiretoken"), True)
+        check("may I: nobody is not told", can("list", "pods"), 403)
         check("the insecure port asks nobody", s.request("GET", "/api/v1/nodes")[0], 200)
         check("exit on SIGTERM", s.stop()[0], 0)
 

@@ -45,3 +45,8 @@ code=0; hack/local-up.sh /nonexistent.yaml >"$dir/out" 2>&1 || code=$?
 [ $code -eq 1 ] || fail "a file that is not there gives exit $code"
 grep -q '/nonexistent.yaml' "$dir/out" || fail "the file is not named"
 echo "local-up.sh comes up and goes down"
+
+code=0
+hack/local-up.sh --emulated-version=1.11 >"$dir/out" 2>&1 || code=$?
+[ $code -eq 1 ] || fail "an unknown release is refused with 1, not $code"
+grep -q 'local-up: unknown argument --emulated-version=1.11; --emulated-version=1.10 or' "$dir/out" || fail "the right values are named"

@@ -289,5 +289,27 @@ TEST_CASE("watchers that start at the beginning share the texts they are sent") 
   }
 }
 
+TEST_CASE("a bookmark tells the version that was reached, once a minute and only when there is news") {
+  World w;
+  Sink plain, marked;
+  ObjectSelector others;
+  others.RequireName("another");
+  Watch without(&w.store, &w.pods, 0, others, &plain), with(&w.store, &w.pods, 0, others, &marked);
+  REQUIRE((without.Start({true, 0, false}) && with.Start({true, 0, true})));
+  w.store.Tick(absl::Seconds(100));
+  w.Pod("a");  // no event for these watchers
+  w.store.Tick(absl::Seconds(159));
+  CHECK(marked.lines.empty());
+  w.store.Tick(absl::Seconds(160));
+  REQUIRE(marked.lines.size() == 1);
+  CHECK(marked.lines[0] == absl::StrCat("BOOKMARK  ", w.store.rv()));
+  w.store.Tick(absl::Seconds(300));
+  CHECK(marked.lines.size() == 1);  // nothing has happened since
+  w.Pod("b");
+  w.store.Tick(absl::Seconds(361));
+  CHECK(marked.lines.size() == 2);
+  CHECK(plain.lines.empty());
+}
+
 }  // namespace
 }  // namespace berth::apiserver
