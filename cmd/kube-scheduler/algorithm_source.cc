@@ -25,7 +25,7 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(cons
                                                                             const AlgorithmSource& source,
                                                                             scheduler::FactoryArgs args,
                                                                             const PolicyConfigMapReader& read_map,
-                                                                            bool* node_json) {
+                                                                            bool* node_json, std::string* policy_text) {
   if (source.provider) {
     auto built = scheduler::CreateFromProvider(*source.provider, std::move(args));
     if (!built.ok()) {
@@ -37,6 +37,7 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(cons
   if (!source.policy) return util::InvalidArgument("unsupported algorithm source: {<nil> <nil>}");
 
   scheduler::Policy policy;
+  if (policy_text != nullptr) *policy_text = "{}";
   std::string origin = "the empty policy";
   if (source.policy->file || source.policy->config_map) {
     absl::StatusOr<std::string> text =
@@ -50,6 +51,7 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(cons
     for (const std::string& w : warnings) LOG(WARNING) << origin << ": " << w;
     if (!decoded.ok()) return util::InvalidArgument(absl::StrCat("invalid policy: ", util::Message(decoded.status())));
     policy = *std::move(decoded);
+    if (policy_text != nullptr) *policy_text = *text;
   }
   VLOG(1) << "Scheduler " << scheduler_name << " uses " << origin;
   for (const scheduler::ExtenderConfig& e : policy.extenders) {

@@ -15,11 +15,10 @@ namespace berth::kube_scheduler {
 // "missing policy config map value at key "policy.cfg"".
 using PolicyConfigMapReader = std::function<absl::StatusOr<std::string>(const PolicyConfigMapSource&)>;
 
-// Errors are 1.10's texts. What will run is logged. `node_json` is set when an extender wants whole nodes.
-absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(const std::string& scheduler_name,
-                                                                            const AlgorithmSource& source,
-                                                                            scheduler::FactoryArgs args,
-                                                                            const PolicyConfigMapReader& read_map,
-                                                                            bool* node_json);
+// Errors are 1.10's texts. What will run is logged. `node_json` is set when an extender wants whole nodes,
+// `policy_text` (may be null) to the Policy's JSON when there is one.
+absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(
+    const std::string& scheduler_name, const AlgorithmSource& source, scheduler::FactoryArgs args,
+    const PolicyConfigMapReader& read_map, bool* node_json, std::string* policy_text = nullptr);
 
 }  // namespace berth::kube_scheduler

@@ -22,6 +22,7 @@
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/metrics.h"
+#include "cmd/kube-scheduler/recording.h"
 #include "cmd/kube-scheduler/secure_serving.h"
 #include "cmd/kube-scheduler/threads.h"
 #include "pkg/client/config.h"
@@ -30,6 +31,7 @@
 #include "pkg/client/rate_limiter.h"
 #include "pkg/client/requests.h"
 #include "pkg/client/rest.h"
+#include "pkg/recording/tap.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/util/status.h"
@@ -88,6 +90,12 @@ class Daemon {
   void Lead();
   void Decide();  // the deciding thread
   void Handle(InboxItem& item);
+  // The scheduler's inputs, which are noted while a recording is made.
+  template <typename T>
+  void Apply(const T& input) {
+    tap_ != nullptr ? tap_->Apply(input) : scheduler_->Apply(input);
+  }
+  bool ScheduleOne() { return tap_ != nullptr ? tap_->ScheduleOne() : scheduler_->ScheduleOne(); }
   void PublishSnapshot();
   void DumpState();
   int WaitForSignals();
@@ -114,6 +122,8 @@ class Daemon {
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
   std::vector<std::unique_ptr<scheduler::GenericScheduler>> algorithms_;
   std::unique_ptr<ApiActions> actions_;
+  std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir, and then so is
+  std::unique_ptr<recording::Tap> tap_;            // what stands between the scheduler and the world
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   size_t requests_limit_ = 0;
   int unsynced_ = 0;      // resources whose first list was not applied yet
@@ -232,7 +242,12 @@ absl::Status Daemon::Build() {
   args.nominated = queue_->nominated();
   args.volume_binder = volume_binder_.get();
   args.hard_pod_affinity_symmetric_weight = config_.hard_pod_affinity_symmetric_weight;
-  args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
+  args.make_extender =
+      [this](const scheduler::ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<scheduler::Extender>> {
+    auto extender = scheduler::NewHttpExtender(c);
+    if (!extender.ok() || tap_ == nullptr) return extender;
+    return tap_->Wrap(*std::move(extender));
+  };
 
   std::map<std::string, client::EventRecorder*, std::less<>> recorders;
   for (const auto& [name, r] : recorders_) recorders[name] = r.get();
@@ -245,19 +260,39 @@ absl::Status Daemon::Build() {
   o.max_backoff = config_.pod_max_backoff;
   o.max_requests_in_flight = requests_limit_;
   o.may_bind = [this] { return MayWrite(); };
-  scheduler_ = std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), actions_.get(),
-                                                      &clock_, std::move(o));
+  scheduler::Actions* actions = actions_.get();
+  const util::Clock* clock = &clock_;
+  if (!options_.record_dir.empty()) {
+    tap_ = std::make_unique<recording::Tap>(nullptr, actions, clock, nullptr);
+    actions = tap_.get();
+    clock = tap_.get();
+    o.observer = tap_.get();
+  }
+  scheduler_ =
+      std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), actions, clock, std::move(o));
 
   std::vector<Profile> profiles = {{config_.scheduler_name, config_.algorithm}};
   profiles.insert(profiles.end(), config_.profiles.begin(), config_.profiles.end());
   bool node_json = false;
+  std::vector<recording::ProfileSource> sources;
   for (const Profile& p : profiles) {
+    recording::ProfileSource& source = sources.emplace_back();
+    source.scheduler_name = p.scheduler_name;
+    source.provider = p.algorithm.provider.value_or("");
     auto built = BuildAlgorithm(
         p.scheduler_name, p.algorithm, args, [this](const PolicyConfigMapSource& s) { return ReadPolicyMap(s); },
-        &node_json);
+        &node_json, &source.policy);
     if (!built.ok()) return built.status();
     scheduler_->AddProfile(p.scheduler_name, built->get());
     algorithms_.push_back(*std::move(built));
+  }
+  if (tap_ != nullptr) {
+    auto recorder =
+        StartRecording(options_, CoreConfigurationOf(config_, args.gates, std::move(sources), requests_limit_));
+    if (!recorder.ok()) return recorder.status();
+    recorder_ = *std::move(recorder);
+    tap_->set_sink(recorder_.get());
+    tap_->Attach(scheduler_.get());
   }
   watch_ = std::make_unique<ClusterWatch>(
       pods_io_.executor(), pods_client_.get(), &inbox_,
@@ -415,6 +450,7 @@ std::string Daemon::MetricsText() {
     AddSample(&families.back(), {{"name", config_.leader_election.lock_object_name}}, elector_->IsLeader() ? 1 : 0);
   }
   if (!built_) return ToText(std::move(families));
+  if (recorder_ != nullptr) CollectRecording(*recorder_, &families);
   auto watching = Family("scheduler_watch_open", MetricType::Gauge, "1 while the watch of a resource is open.");
   auto lag = Family("scheduler_watch_idle_seconds", MetricType::Gauge,
                     "Seconds since the API server last sent anything about a resource.");
@@ -448,16 +484,16 @@ void Daemon::Handle(InboxItem& item) {
       [this](auto& v) {
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, scheduler::Reply>) {
-          scheduler_->Apply(v);
+          Apply(v);
         } else if constexpr (std::is_same_v<V, std::function<void()>>) {
           v();
         } else {
           for (const auto& e : v.events) {
             using T = std::remove_const_t<typename std::decay_t<decltype(e.object)>::element_type>;
             if (e.kind == client::InformerEvent<T>::Kind::kDeleted) {
-              scheduler_->Apply(scheduler::Change<T>{e.old_object, nullptr});
+              Apply(scheduler::Change<T>{e.old_object, nullptr});
             } else {
-              scheduler_->Apply(scheduler::Change<T>{e.old_object, e.object});
+              Apply(scheduler::Change<T>{e.old_object, e.object});
             }
           }
           if (v.initial_list_done && --unsynced_ == 0) synced_.Raise();
@@ -482,14 +518,15 @@ void Daemon::Decide() {
     }
     inbox_.Take(&items, wait);
     for (InboxItem& item : items) Handle(item);
-    scheduler_->Tick();
+    tap_ != nullptr ? tap_->Tick() : scheduler_->Tick();
     more = false;
     if (leading_ && unsynced_ == 0) {
       int n = 0;
-      while (n < kDecisionsInARow && scheduler_->ScheduleOne()) ++n;
+      while (n < kDecisionsInARow && ScheduleOne()) ++n;
       more = n == kDecisionsInARow;
     }
     actions_->Flush();
+    if (tap_ != nullptr) tap_->Flush();
     if (more && clock_.Steady() - published > absl::Milliseconds(250)) {
       PublishSnapshot();
       published = clock_.Steady();
@@ -663,7 +700,7 @@ int Daemon::EndCleanly() {
   Flag1 settled;
   std::atomic<bool> done{false};
   std::function<void()> look = [&] {
-    scheduler_->Stop();
+    tap_ != nullptr ? tap_->Stop() : scheduler_->Stop();
     if (scheduler_->binds_in_flight() == 0 && !done.exchange(true)) settled.Raise();
   };
   const absl::Duration deadline = clock_.Steady() + kBindsGrace;

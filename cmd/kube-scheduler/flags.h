@@ -39,6 +39,7 @@ class FlagSet {
   Flag& Duration(absl::Duration* v, std::string name, std::string usage);
   Flag& Custom(std::string name, std::string type, std::string usage, std::string default_text,
                std::function<absl::Status(const std::string&)> set, std::function<std::string()> text);
+  const std::deque<Flag>& all() const { return flags_; }
   // Flags added from here on belong to this section of the help.
   void Section(std::string title) { section_ = std::move(title); }
 

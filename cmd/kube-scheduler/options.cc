@@ -7,6 +7,7 @@
 #include <absl/strings/str_split.h>
 
 #include "cmd/kube-scheduler/go_text.h"
+#include "pkg/api/quantity.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
@@ -100,6 +101,9 @@ absl::Status ParseSeverity(const std::string& text, int* out) {
   return absl::OkStatus();
 }
 
+// A recording of less holds no checkpoint of a cluster of some size.
+constexpr int64_t kLeastRecording = 1 << 20;
+
 }  // namespace
 
 Options::Options() {
@@ -191,6 +195,23 @@ Options::Options() {
   flags_.String(&secure.client_ca_file, "client-ca-file",
                 "Requests that show a client certificate signed by one of the authorities in this file are "
                 "authenticated by its CommonName.");
+
+  flags_.Section("Recording");
+  flags_.String(&record_dir, "record-dir",
+                "Folder in which to record all that the scheduler is told and does, for schedsim replay. It is created "
+                "if needed.");
+  flags_.Custom(
+      "record-max-bytes", "quantity",
+      "Size of all recordings in --record-dir together, such as 500Mi; the oldest parts are removed.", "1Gi",
+      [this](const std::string& s) {
+        auto q = api::Quantity::Parse(s);
+        if (!q.ok() || q->Value() < kLeastRecording) {
+          return absl::InvalidArgumentError("must be a quantity of bytes of 1Mi at least, such as 1Gi");
+        }
+        record_max_bytes = q->Value();
+        return absl::OkStatus();
+      },
+      [this] { return absl::StrCat(record_max_bytes); });
 
   flags_.Section("Leader election");
   flags_.Bool(&le.leader_elect, "leader-elect",

@@ -48,6 +48,8 @@ class Options {
   std::string master;
   std::string write_config_to;
   LoggingOptions logging;
+  std::string record_dir;  // empty: nothing is recorded
+  int64_t record_max_bytes = int64_t{1} << 30;
   SecureServingOptions secure;
   // By the command line; gates not named have 1.10's defaults.
   bool GateOn(std::string_view name) const;

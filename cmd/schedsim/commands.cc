@@ -7,11 +7,13 @@
 namespace berth::schedsim {
 
 // Each is defined in a file of its own.
-extern const Command kRunCommand, kExplainCommand, kCapacityCommand, kCheckCommand, kSchemaCommand;
+extern const Command kRunCommand, kExplainCommand, kCapacityCommand, kCheckCommand, kSchemaCommand, kReplayCommand,
+    kAnonymiseCommand;
 
 std::span<const Command* const> Commands() {
   static constexpr const Command* kCommands[] = {
-      &kRunCommand, &kExplainCommand, &kCapacityCommand, &kCheckCommand, &kSchemaCommand,
+      &kRunCommand,    &kExplainCommand, &kCapacityCommand,  &kCheckCommand,
+      &kSchemaCommand, &kReplayCommand,  &kAnonymiseCommand,
   };
   return kCommands;
 }

@@ -12,6 +12,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/api/json.h"
+#include "pkg/api/scheduling_fields.h"
 #include "pkg/api/types.h"
 
 namespace berth::api::internal {
@@ -100,6 +101,9 @@ class Reader {
 template <typename T>
 absl::StatusOr<std::shared_ptr<const T>> Finish(const Reader& r, std::string_view kind, Json j, T object) {
   if (!r.ok()) return r.Status(kind, j);
+  if (KeepsSchedulingFields() && IsSchedulingKind(kind)) {
+    object.meta.fields = std::make_shared<const std::string>(CutToSchedulingFields(kind, j));
+  }
   return std::make_shared<const T>(std::move(object));
 }
 

@@ -425,6 +425,7 @@ absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   ScopeTerms(t.ns, &t.affinity.pod_anti);
   if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
   pod.tmpl = PodTemplate::Intern(std::move(t));
+  if (KeepsSchedulingFields()) NoteTemplateFields(pod.tmpl, j);
   return std::make_shared<const Pod>(std::move(pod));
 }
 

@@ -34,6 +34,8 @@ struct ObjectMeta {
   std::string resource_version;
   int64_t creation_seconds = 0;             // Unix time, 0 when absent
   std::optional<int64_t> deletion_seconds;  // deletionTimestamp, Unix time
+  // The fields that scheduling reads, as JSON; null unless decoders keep them (scheduling_fields.h), and for pods.
+  std::shared_ptr<const std::string> fields;
   bool deleting() const { return deletion_seconds.has_value(); }
   // "namespace/name", or the name alone for cluster-wide kinds.
   std::string Key() const { return ns.empty() ? name : ns.string() + "/" + name; }

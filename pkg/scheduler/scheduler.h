@@ -51,6 +51,8 @@ struct SchedulerOptions {
   size_t max_requests_in_flight = 4096;
   // Asked right before each bind: false (the lease may be lost) means not now. Null: always.
   std::function<bool()> may_bind;
+  // Outlives the scheduler; null: nobody observes decisions.
+  DecisionObserver* observer = nullptr;
 };
 
 class Scheduler {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "pkg/api/types.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/extender/extender.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 
@@ -60,6 +61,17 @@ class Actions {
   virtual void UpdateVolume(RequestId id, const VolumeBinder::Binding& binding) = 0;
   // Fire and forget. The event's source is the pod's scheduler.
   virtual void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) = 0;
+};
+
+// Is told of each decision as it is made, on the scheduler's thread, before what follows from it is asked for. For
+// recordings and for people who look; it must not call the scheduler.
+class DecisionObserver {
+ public:
+  virtual ~DecisionObserver() = default;
+  // `round_robin` is the counter that chooses among equal nodes, after the decision.
+  virtual void Decided(const api::PodPtr& pod, const Decision& decision, uint64_t round_robin) = 0;
+  // Whom to evict so that `pod` fits; also when nothing was found.
+  virtual void PreemptionChosen(const api::PodPtr& pod, const Preemption& preemption) = 0;
 };
 
 }  // namespace berth::scheduler

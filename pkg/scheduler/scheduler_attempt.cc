@@ -72,6 +72,7 @@ bool Scheduler::ScheduleOne() {
   GenericScheduler& algorithm = *profiles_.find(pod->tmpl->scheduler_name)->second;
   Decision d = algorithm.Schedule(pod);
   now_ = clock_->Steady();
+  if (options_.observer != nullptr) options_.observer->Decided(pod, d, algorithm.last_node_index());
   if (d.outcome != Decision::Outcome::kPlaced) {
     const bool unfit = d.outcome == Decision::Outcome::kUnfit;
     ++(unfit ? metrics_.unschedulable : metrics_.errors);

@@ -143,6 +143,7 @@ void Scheduler::Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh) {
   const absl::Duration begun = clock_->Steady();
   t.preemption = profiles_.find(fresh->tmpl->scheduler_name)->second->Preempt(fresh, *t.failures);
   now_ = clock_->Steady();
+  if (options_.observer != nullptr) options_.observer->PreemptionChosen(fresh, t.preemption);
   ++metrics_.preemption_attempts;
   metrics_.preemption.Observe(now_ - begun);
   metrics_.preemption_victims = static_cast<int64_t>(t.preemption.victims.size());

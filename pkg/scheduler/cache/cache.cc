@@ -502,6 +502,9 @@ std::vector<api::PodPtr> Cache::Expire(absl::Duration now) {
   for (const auto& [uid, state] : pod_states_) {
     if (state.assumed && state.binding_finished && now > state.deadline) expired.push_back(state.pod);
   }
+  // The order of a hash table differs from run to run, and what follows must not.
+  std::sort(expired.begin(), expired.end(),
+            [](const api::PodPtr& a, const api::PodPtr& b) { return a->meta.uid < b->meta.uid; });
   for (const api::PodPtr& pod : expired) {
     LOG(WARNING) << "Pod " << pod->meta.Key() << " expired";
     RemovePod(*pod).IgnoreError();

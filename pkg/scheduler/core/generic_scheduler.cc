@@ -90,6 +90,7 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   d.outcome = Decision::Outcome::kPlaced;
   d.host = answer.host;
   d.feasible = answer.feasible;
+  d.ties = answer.ties;
   timing_ = {filtered - start, Now() - filtered};
   return d;
 }
@@ -128,7 +129,7 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
     d.error = config_.release->fit_error_text(*failures, d.nodes, nullptr);
     return d;
   }
-  absl::StatusOr<Symbol> host = SelectHost(pod, ctx, filtered.feasible, trace);
+  absl::StatusOr<Symbol> host = SelectHost(pod, ctx, filtered.feasible, trace, &d.ties);
   timing_.priorities = Now() - scoring;
   if (!host.ok()) {
     d.error = util::Message(host.status());
@@ -336,8 +337,10 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
 }
 
 absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, const PodContext& ctx,
-                                                    const std::vector<Row>& rows, DecisionTrace* trace) {
+                                                    const std::vector<Row>& rows, DecisionTrace* trace,
+                                                    size_t* ties_out) {
   std::vector<Row> by_name;
+  *ties_out = 1;
   if (trace != nullptr) {
     by_name = rows;
     std::sort(by_name.begin(), by_name.end(), [&](Row a, Row b) { return cache_->NameRank(a) > cache_->NameRank(b); });
@@ -354,6 +357,7 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
   }
   auto chosen = ties.begin() + static_cast<ptrdiff_t>(last_node_index_ % ties.size());
   std::nth_element(ties.begin(), chosen, ties.end());
+  *ties_out = ties.size();
   if (trace != nullptr) {
     trace->totals = *totals;
     trace->ties = ties.size();

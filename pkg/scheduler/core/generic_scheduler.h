@@ -37,6 +37,7 @@ struct Decision {
   std::string error;  // unless kPlaced
   size_t nodes = 0;   // listed
   size_t feasible = 0;
+  size_t ties = 0;                               // kPlaced: nodes that share the best score
   std::shared_ptr<const NodeFailures> failures;  // kUnfit; also when `trace` asked for it
 };
 
@@ -115,7 +116,7 @@ class GenericScheduler {
   std::shared_ptr<NodeFailures> Explain(Checks& checks, const Filtered& filtered) const;
   bool AskExtenders(const api::PodPtr& pod, Filtered* filtered, NodeFailures* failures, std::string* error);
   absl::StatusOr<Symbol> SelectHost(const api::PodPtr& pod, const PodContext& ctx, const std::vector<Row>& rows,
-                                    DecisionTrace* trace);
+                                    DecisionTrace* trace, size_t* ties);
   absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                   const std::vector<Row>& rows, DecisionTrace* trace);
   bool HasNominated(const api::Pod& pod, Symbol node) const;

@@ -400,7 +400,7 @@ DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
   ListParts();
   if (on_filtered_ != nullptr) (*on_filtered_)();
   const uint64_t feasible = ScoreParts();
-  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0};
+  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0, 0};
   return Choose(feasible, last_node_index);
 }
 
@@ -449,7 +449,7 @@ DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_no
   }
   const uint32_t rank = SelectKth(s.in, s.out, static_cast<uint32_t>(*last_node_index % ties));
   if (feasible > 1) ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(cache_->by_name_descending()[rank]).name, feasible};
+  return {Answer::Outcome::kPlaced, cache_->row(cache_->by_name_descending()[rank]).name, feasible, ties};
 }
 
 // Leaves the rows that fit as far as nodes and the pods on them go in scratch().rows, with their states, in descending
@@ -526,8 +526,8 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
   for (size_t i = 0; i < fit; ++i) ++s.parts[static_cast<size_t>(s.part_of[i])].nodes;
   if (on_filtered_ != nullptr) (*on_filtered_)();
   const uint64_t feasible = ScoreParts();
-  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0};
-  if (feasible == 1) return {Answer::Outcome::kPlaced, cache_->row(s.rows[0]).name, 1};
+  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0, 0};
+  if (feasible == 1) return {Answer::Outcome::kPlaced, cache_->row(s.rows[0]).name, 1, 1};
   s.totals.resize(fit);
   for (size_t i = 0; i < fit; ++i) {
     s.totals[i] = s.parts[static_cast<size_t>(s.part_of[i])].total + s.states[i].score;
@@ -539,7 +539,7 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
   size_t chosen = 0;
   while (s.totals[chosen] != best || skip-- > 0) ++chosen;
   ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(s.rows[chosen]).name, feasible};
+  return {Answer::Outcome::kPlaced, cache_->row(s.rows[chosen]).name, feasible, ties};
 }
 
 size_t DomainOverlay::bytes() const {

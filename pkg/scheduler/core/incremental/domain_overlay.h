@@ -43,6 +43,7 @@ class DomainOverlay {
     Outcome outcome = Outcome::kUndecided;
     Symbol host;
     size_t feasible = 0;
+    size_t ties = 0;  // rows that share the best total
   };
   // Rules that are called anew for this pod: `filter` erases rows where the pod may not go, `score` adds to the totals
   // of the rows given. Either returns false when the reference scheduler must decide. Null: there are none.

@@ -1,0 +1,32 @@
+// Recording what the scheduler is told and does (--record-dir).
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cmd/kube-scheduler/component_config.h"
+#include "cmd/kube-scheduler/options.h"
+#include "pkg/recording/recorder.h"
+#include "pkg/scheduler/factory/factory.h"
+
+namespace prometheus {
+struct MetricFamily;
+}
+
+namespace berth::kube_scheduler {
+
+// What a recording must say of the configuration, so that a replay builds the same scheduler. `profiles` are those that
+// were built, with the texts of their Policies.
+recording::CoreConfiguration CoreConfigurationOf(const Configuration& config, const scheduler::SchedulerGates& gates,
+                                                 std::vector<recording::ProfileSource> profiles, size_t requests_limit);
+
+// Opens a recording under options.record_dir. From then on decoders keep the fields that scheduling reads.
+absl::StatusOr<std::unique_ptr<recording::Recorder>> StartRecording(const Options& options,
+                                                                    recording::CoreConfiguration core);
+
+// scheduler_recording_*.
+void CollectRecording(const recording::Recorder& recorder, std::vector<prometheus::MetricFamily>* families);
+
+}  // namespace berth::kube_scheduler

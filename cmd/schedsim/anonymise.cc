@@ -1,0 +1,58 @@
+// Takes the names out of what goes into a bug report.
+#include <sys/stat.h>
+
+#include <iostream>
+
+#include "cmd/schedsim/command.h"
+#include "pkg/api/stream.h"
+#include "pkg/recording/anonymise.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+absl::Status Check(const Invocation& o) {
+  if (o.files.size() > 1) return util::InvalidArgument("one recording or file at a time can be anonymised");
+  return absl::OkStatus();
+}
+
+// A recording, or lines of one: its first line says so.
+bool IsRecording(const std::string& path, const std::string& text) {
+  struct stat st {};
+  if (path != "-" && stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) return true;
+  return text.rfind("{\"recording\":", 0) == 0;
+}
+
+int Anonymise(const Invocation& o, std::ostream& out) {
+  const std::string& path = o.files[0];
+  const auto write = [&](std::string_view line) { out << line; };
+  absl::Status status;
+  if (IsRecording(path, "")) {
+    status = recording::AnonymiseRecording(path, write);
+  } else {
+    auto text = api::ReadInput(path);
+    status = !text.ok()                                ? text.status()
+             : IsRecording(path, *text) && path != "-" ? recording::AnonymiseRecording(path, write)
+                                                       : recording::AnonymiseObjects(*text, write);
+  }
+  if (status.ok()) return kExitOk;
+  std::cerr << "schedsim: " << util::Message(status) << "\n";
+  return kExitBadInput;
+}
+
+}  // namespace
+
+extern const Command kAnonymiseCommand;
+const Command kAnonymiseCommand = {
+    .name = "anonymise",
+    .arguments = "DIR|FILE",
+    .summary = "the same recording or objects without names, for a bug report",
+    .examples =
+        "  schedsim anonymise /var/lib/berth/recording >report.jsonl\n"
+        "  schedsim anonymise cluster.json | schedsim run -o placements\n",
+    .files = Command::Files::kRequired,
+    .check = Check,
+    .run = Anonymise,
+};
+
+}  // namespace berth::schedsim

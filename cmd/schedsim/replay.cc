@@ -1,0 +1,270 @@
+// Does again what a recorded scheduler did, or says what another would have done.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "cmd/schedsim/command.h"
+#include "pkg/api/stream.h"
+#include "pkg/explain/explanation.h"
+#include "pkg/explain/output.h"
+#include "pkg/recording/alternative.h"
+#include "pkg/recording/replay.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+using explain::JsonOut;
+using recording::Comparison;
+using recording::CoreConfiguration;
+using recording::ReplayResult;
+
+constexpr size_t kDifferencesShown = 10;
+
+bool Alternative(const Invocation& o) {
+  return o.Has("policy") || o.Has("algorithm-provider") || o.Has("config") || o.Has("emulated-version");
+}
+
+absl::Status Check(const Invocation& o) {
+  if (Alternative(o) && (o.Has("until") || o.Has("pod") || o.Get<bool>("check"))) {
+    return util::InvalidArgument("--until, --pod and --check cannot be used with another scheduler than the recorded");
+  }
+  if (o.Has("until") && o.Get<int64_t>("until") < 1) {
+    return util::InvalidArgument(absl::StrCat("--until=", o.Get<int64_t>("until"), ": inputs are numbered from 1"));
+  }
+  if (o.files.size() > 1) return util::InvalidArgument("one recording at a time can be replayed");
+  return absl::OkStatus();
+}
+
+// Makes the configuration that the flags ask for out of the recorded one.
+absl::Status Change(const Invocation& o, CoreConfiguration* c) {
+  if (o.Has("emulated-version")) c->release = o.Get<std::string>("emulated-version");
+  for (recording::ProfileSource& p : c->profiles) {
+    if (o.Has("policy")) {
+      auto text = api::ReadInput(o.Get<std::string>("policy"));
+      if (!text.ok()) return text.status();
+      p.policy = *std::move(text);
+      p.provider.clear();
+      p.configuration.clear();
+    } else if (o.Has("algorithm-provider")) {
+      p.provider = o.Get<std::string>("algorithm-provider");
+      p.policy.clear();
+      p.configuration.clear();
+    } else if (o.Has("config")) {
+      auto text = api::ReadInput(o.Get<std::string>("config"));
+      if (!text.ok()) return text.status();
+      p.configuration = *std::move(text);
+      p.policy.clear();
+      p.provider.clear();
+    }
+  }
+  return absl::OkStatus();
+}
+
+// ---- what another scheduler would have done -----------------------------------------------------
+
+std::string Seconds(int64_t micros) {
+  return absl::StrFormat("%.3f s", static_cast<double>(micros) / 1e6);
+}
+
+std::string FateText(const recording::Fate& f) {
+  if (f.node.empty()) return "pending";
+  return f.evicted ? f.node + ", evicted" : f.node;
+}
+
+std::string ComparisonTable(const Comparison& c) {
+  std::vector<std::vector<std::string>> rows = {{"", "RECORDED", "OTHER"}};
+  const auto row = [&](const char* what, auto recording::Outcome::*member) {
+    rows.push_back({what, absl::StrCat(c.recorded.*member), absl::StrCat(c.alternative.*member)});
+  };
+  row("pods", &recording::Outcome::pods);
+  row("placed", &recording::Outcome::placed);
+  row("pending at the end", &recording::Outcome::pending);
+  row("evicted", &recording::Outcome::evicted);
+  row("decisions", &recording::Outcome::decisions);
+  rows.push_back({"median wait", Seconds(c.recorded.median_wait_micros), Seconds(c.alternative.median_wait_micros)});
+  rows.push_back({"p99 wait", Seconds(c.recorded.p99_wait_micros), Seconds(c.alternative.p99_wait_micros)});
+  std::string out = explain::Table(rows);
+  absl::StrAppend(&out, "\n", explain::Counted(static_cast<int64_t>(c.differing.size()), "pod"),
+                  c.differing.size() == 1 ? " ends" : " end", " up elsewhere, ", c.same_node, " on the same node.\n");
+  if (!c.differing.empty()) {
+    rows = {{"POD", "RECORDED", "OTHER"}};
+    for (size_t i = 0; i < std::min(kDifferencesShown, c.differing.size()); ++i) {
+      const auto& [was, would] = c.differing[i];
+      rows.push_back({was.pod, FateText(was), FateText(would)});
+    }
+    absl::StrAppend(&out, explain::Table(rows));
+    if (c.differing.size() > kDifferencesShown) {
+      absl::StrAppend(&out, "and ", c.differing.size() - kDifferencesShown, " more (-o json lists all)\n");
+    }
+  }
+  if (c.lost > 0) absl::StrAppend(&out, explain::Counted(c.lost, "event"), " are missing from the recording.\n");
+  out += "Pods come and are deleted when they were in the recording, wherever they run;\nextenders are not asked.\n";
+  return out;
+}
+
+void OutcomeJson(const recording::Outcome& o, JsonOut* j) {
+  j->Object()
+      .Member("pods", o.pods)
+      .Member("placed", o.placed)
+      .Member("pending", o.pending)
+      .Member("evicted", o.evicted)
+      .Member("decisions", o.decisions)
+      .Member("medianWaitMicros", o.median_wait_micros)
+      .Member("p99WaitMicros", o.p99_wait_micros)
+      .End();
+}
+
+std::string ComparisonJson(const Comparison& c) {
+  JsonOut j;
+  j.Object().Key("recorded");
+  OutcomeJson(c.recorded, &j);
+  j.Key("other");
+  OutcomeJson(c.alternative, &j);
+  j.Member("sameNode", c.same_node).Member("lostEvents", c.lost).Key("differing").Array();
+  for (const auto& [was, would] : c.differing) {
+    j.Object().Member("pod", was.pod).Member("recorded", was.node).Member("other", would.node);
+    if (was.evicted) j.Member("evicted", true);
+    if (would.evicted) j.Member("evictedByOther", true);
+    j.End();
+  }
+  return j.End().End().Finish("json");
+}
+
+int Compare(const Invocation& o, std::ostream& out) {
+  auto c = recording::CompareWithRecording(o.files[0], [&](CoreConfiguration* config) { return Change(o, config); });
+  if (!c.ok()) {
+    std::cerr << "schedsim: " << util::Message(c.status()) << "\n";
+    return kExitBadInput;
+  }
+  out << (o.output == "json" ? ComparisonJson(*c) : ComparisonTable(*c));
+  return kExitOk;
+}
+
+// ---- what it did --------------------------------------------------------------------------------
+
+std::string ResultText(const ReplayResult& r) {
+  std::string out = absl::StrCat("Replayed ", explain::Counted(r.inputs, "input"), ": ",
+                                 explain::Counted(r.decisions, "decision"), ", ", r.placed, " placed; ");
+  if (r.difference) {
+    const auto& d = *r.difference;
+    absl::StrAppend(&out, "the outputs differ.\nInput ", d.input, " (", d.at, ")",
+                    d.pod.empty() ? "" : ", pod " + d.pod,
+                    "\n  recorded: ", d.recorded.empty() ? "nothing" : d.recorded,
+                    "\n  replayed: ", d.replayed.empty() ? "nothing" : d.replayed, "\n");
+    return out;
+  }
+  absl::StrAppend(&out, explain::Counted(r.outputs, "output"), r.outputs == 1 ? " is" : " are", " as recorded.\n");
+  if (r.checkpoints > 0) {
+    absl::StrAppend(&out, "From a checkpoint on (", r.checkpoints, "), decisions are compared and no requests");
+    if (r.unchecked > 0) absl::StrAppend(&out, "; ", r.unchecked, " outputs were followed and not compared");
+    out += ".\n";
+  }
+  if (r.lost > 0) absl::StrAppend(&out, explain::Counted(r.lost, "event"), " are missing from the recording.\n");
+  if (r.truncated) out += "The recording ends early, as when its daemon was killed.\n";
+  return out;
+}
+
+std::string ResultJson(const ReplayResult& r) {
+  JsonOut j;
+  j.Object()
+      .Member("inputs", r.inputs)
+      .Member("decisions", r.decisions)
+      .Member("placed", r.placed)
+      .Member("outputs", r.outputs)
+      .Member("checkpoints", r.checkpoints)
+      .Member("lostEvents", r.lost)
+      .Member("truncated", r.truncated)
+      .Member("same", !r.difference.has_value());
+  if (r.difference) {
+    const auto& d = *r.difference;
+    j.Key("difference")
+        .Object()
+        .Member("input", d.input)
+        .Member("at", d.at)
+        .Member("pod", d.pod)
+        .Member("recorded", d.recorded)
+        .Member("replayed", d.replayed)
+        .End();
+  }
+  return j.End().Finish("json");
+}
+
+// Explains the decision that is to come, with the scheduler as it is then.
+std::string ExplainNext(recording::Core& core, const api::PodPtr& pod, const std::string& format) {
+  recording::Core::Profile* profile = core.ProfileOf(*pod);
+  if (profile == nullptr) return "";
+  auto* nominated = core.queue->nominated();
+  if (nominated != nullptr) nominated->Remove(*pod);
+  const explain::Explanation e =
+      explain::ExplainPod({*profile->algorithm, core.cache, profile->effective, nominated != nullptr}, pod);
+  return format == "table" ? explain::ExplanationTable(e) : explain::ExplanationData(e, format);
+}
+
+int Replay(const Invocation& o, std::ostream& out) {
+  if (Alternative(o)) return Compare(o, out);
+  recording::ReplayOptions options;
+  std::string explanation;
+  if (o.Has("until")) options.until = o.Get<int64_t>("until");
+  if (o.Has("pod")) {
+    options.pod = o.Get<std::string>("pod");
+    if (options.pod.find('/') == std::string::npos) options.pod = "default/" + options.pod;
+  }
+  options.stopped = [&](recording::Core& core, const api::PodPtr& pod) {
+    if (pod != nullptr) explanation = ExplainNext(core, pod, o.output);
+  };
+  auto r = recording::Replay(o.files[0], options);
+  if (!r.ok()) {
+    std::cerr << "schedsim: " << util::Message(r.status()) << "\n";
+    return kExitBadInput;
+  }
+  const bool json = o.output == "json";
+  if (o.Get<bool>("check") && !r->difference) {
+    out << absl::StrCat("ok: ", explain::Counted(r->inputs, "input"), ", ", explain::Counted(r->decisions, "decision"),
+                        "\n");
+  } else if (explanation.empty() || r->difference) {
+    out << (json ? ResultJson(*r) : ResultText(*r));
+  } else if (json) {
+    out << explanation;
+  } else {
+    out << ResultText(*r) << "\nBefore input " << r->inputs + 1 << ":\n" << explanation;
+  }
+  return r->difference ? kExitBadInput : kExitOk;
+}
+
+}  // namespace
+
+extern const Command kReplayCommand;
+const Command kReplayCommand = {
+    .name = "replay",
+    .arguments = "DIR",
+    .summary = "do again what a recorded scheduler did, or compare another with it",
+    .outputs = "table json",
+    .examples =
+        "  schedsim replay /var/lib/berth/recording\n"
+        "  schedsim replay recording --pod=default/web-1\n"
+        "  schedsim replay recording --policy=policies/pack-gpus.json\n",
+    .files = Command::Files::kRequired,
+    .add_flags =
+        [](boost::program_options::options_description_easy_init& add) {
+          namespace po = boost::program_options;
+          add("check", po::bool_switch(), "print one line, for use as a test");
+          add("until", po::value<int64_t>()->value_name("N"), "stop before input N, and explain what comes next");
+          add("pod", po::value<std::string>()->value_name("NS/NAME"),
+              "stop before the last decision about this pod, and explain it");
+          add("policy", po::value<std::string>()->value_name("FILE"),
+              "what a scheduler with this Policy would have done");
+          add("config", po::value<std::string>()->value_name("FILE"),
+              "what a scheduler with this KubeSchedulerConfiguration would have done");
+          add("algorithm-provider", po::value<std::string>()->value_name("NAME"),
+              "what a scheduler with this provider would have done");
+          add("emulated-version", po::value<std::string>()->value_name("RELEASE"),
+              "what a scheduler of this release would have done");
+        },
+    .check = Check,
+    .run = Replay,
+};
+
+}  // namespace berth::schedsim

@@ -1,0 +1,408 @@
+#include "pkg/api/scheduling_fields.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace berth::api {
+namespace {
+
+// ---- the table ----------------------------------------------------------------------------------
+// A field is "name" (kept as it is), "name=class" (a text, a list of texts, or a map, as the class says) or
+// "name{fields}" (an object, or a list of objects). A class: name, node, namespace, uid, key, value, resource, image,
+// scheduler and text say what the text names; labels is a map from label keys to values; resources a map by resource
+// name; podnames a map by pod name; avoid and affinity are JSON in a text. "name/" marks what differs between pods of
+// one template.
+
+#define SELECTOR "matchLabels=labels matchExpressions{key=key operator values=value}"
+#define NODE_TERM "matchExpressions{key=key operator values=value} matchFields{key operator values=node}"
+#define OWNERS "ownerReferences{apiVersion kind name=name uid=uid controller}"
+#define META "name=name namespace=namespace uid=uid resourceVersion creationTimestamp deletionTimestamp "
+#define TEMPLATE_LABELS "template{metadata{labels=labels}}"
+#define SPEC_SELECTOR "metadata{" META "} spec{selector{" SELECTOR "} " TEMPLATE_LABELS "}"
+#define AFFINITY_TERM                                                            \
+  "labelSelector{" SELECTOR "} namespaces=namespace namespaceSelector{" SELECTOR \
+  "} topologyKey=key "                                                           \
+  "matchLabelKeys=key mismatchLabelKeys=key"
+#define POD_AFFINITY                                              \
+  "requiredDuringSchedulingIgnoredDuringExecution{" AFFINITY_TERM \
+  "} "                                                            \
+  "preferredDuringSchedulingIgnoredDuringExecution{weight podAffinityTerm{" AFFINITY_TERM "}}"
+#define CONTAINER                                                                            \
+  "image=image restartPolicy resources{requests=resources limits=resources} ports{hostPort " \
+  "containerPort hostIP protocol}"
+
+constexpr char kPod[] =
+    "metadata{name/=name namespace=namespace uid/=uid resourceVersion/ creationTimestamp/ deletionTimestamp/ "
+    "labels=labels " OWNERS
+    "} spec{nodeName/=node schedulerName=scheduler priority preemptionPolicy nodeSelector=labels hostNetwork "
+    "overhead=resources schedulingGates{name=name} containers{" CONTAINER "} initContainers{" CONTAINER
+    "} tolerations{key=key operator value=value effect tolerationSeconds} "
+    "affinity{nodeAffinity{requiredDuringSchedulingIgnoredDuringExecution{nodeSelectorTerms{" NODE_TERM
+    "}} preferredDuringSchedulingIgnoredDuringExecution{weight preference{" NODE_TERM "}}} podAffinity{" POD_AFFINITY
+    "} podAntiAffinity{" POD_AFFINITY
+    "}} topologySpreadConstraints{maxSkew topologyKey=key whenUnsatisfiable labelSelector{" SELECTOR
+    "} minDomains nodeAffinityPolicy nodeTaintsPolicy matchLabelKeys=key} "
+    "volumes{name=name persistentVolumeClaim{claimName=name readOnly} gcePersistentDisk{pdName=name readOnly} "
+    "awsElasticBlockStore{volumeID=name readOnly} azureDisk{diskName=name diskURI=name} iscsi{iqn=name readOnly} "
+    "rbd{image=name pool=name monitors=name readOnly} cinder{volumeID=name} ephemeral{}}} "
+    "status{phase/ nominatedNodeName/=node startTime/ conditions/{type status reason message=text lastProbeTime "
+    "lastTransitionTime}}";
+
+constexpr char kNode[] =
+    "metadata{name=node uid=uid resourceVersion creationTimestamp deletionTimestamp labels=labels "
+    "annotations{scheduler.alpha.kubernetes.io/preferAvoidPods=avoid}} "
+    "spec{unschedulable taints{key=key value=value effect}} "
+    "status{allocatable=resources capacity=resources conditions{type status} images{names=image sizeBytes}}";
+
+constexpr char kVolume[] =
+    "metadata{" META
+    "labels=labels annotations{volume.beta.kubernetes.io/storage-class=name "
+    "volume.alpha.kubernetes.io/node-affinity=affinity pv.kubernetes.io/bound-by-controller}} "
+    "spec{capacity=resources accessModes storageClassName=name volumeMode claimRef{namespace=namespace name=name "
+    "uid=uid} nodeAffinity{required{nodeSelectorTerms{" NODE_TERM
+    "}}} gcePersistentDisk{pdName=name} awsElasticBlockStore{volumeID=name} azureDisk{diskName=name diskURI=name} "
+    "cinder{volumeID=name} csi{driver=name volumeHandle=name}} status{phase}";
+
+constexpr char kClaim[] = "metadata{" META OWNERS
+                          " annotations{volume.beta.kubernetes.io/storage-class=name pv.kubernetes.io/bind-completed "
+                          "pv.kubernetes.io/bound-by-controller volume.kubernetes.io/selected-node=node}} "
+                          "spec{volumeName=name storageClassName=name accessModes volumeMode selector{" SELECTOR
+                          "} resources{requests=resources}} status{phase}";
+
+struct KindFields {
+  const char* kind;
+  const char* fields;
+};
+constexpr KindFields kKinds[] = {
+    {"Pod", kPod},
+    {"Node", kNode},
+    {"Service", "metadata{" META "} spec{selector=labels}"},
+    {"ReplicationController", "metadata{" META "} spec{selector=labels " TEMPLATE_LABELS "}"},
+    {"ReplicaSet", SPEC_SELECTOR},
+    {"StatefulSet", SPEC_SELECTOR},
+    {"PersistentVolume", kVolume},
+    {"PersistentVolumeClaim", kClaim},
+    {"StorageClass", "metadata{" META "} volumeBindingMode provisioner=name "
+                     "allowedTopologies{matchLabelExpressions{key=key values=value}}"},
+    {"PodDisruptionBudget",
+     "metadata{" META "} spec{selector{" SELECTOR "}} status{disruptionsAllowed disruptedPods=podnames}"},
+    {"Namespace", "metadata{" META "labels=labels}"},
+    {"CSINode",
+     "metadata{name=node uid=uid resourceVersion "
+     "annotations{storage.alpha.kubernetes.io/migrated-plugins}} "
+     "spec{drivers{name=name allocatable{count}}}"},
+    {"CSIDriver", "metadata{" META "} spec{storageCapacity}"},
+    {"CSIStorageCapacity",
+     "metadata{" META "} storageClassName=name nodeTopology{" SELECTOR "} capacity maximumVolumeSize"},
+    {"VolumeAttachment", "metadata{" META "} spec{attacher=name nodeName=node source{persistentVolumeName=name}}"},
+};
+
+// JSON in a text: annotations.
+constexpr char kAvoidPods[] =
+    "preferAvoidPods{podSignature{podController{apiVersion kind name=name uid=uid controller}} evictionTime}";
+constexpr char kNodeAffinity[] = "requiredDuringSchedulingIgnoredDuringExecution{nodeSelectorTerms{" NODE_TERM
+                                 "}} preferredDuringSchedulingIgnoredDuringExecution{weight preference{" NODE_TERM "}}";
+
+#undef SELECTOR
+#undef NODE_TERM
+#undef OWNERS
+#undef META
+#undef SPEC_SELECTOR
+#undef TEMPLATE_LABELS
+#undef AFFINITY_TERM
+#undef POD_AFFINITY
+#undef CONTAINER
+
+// ---- reading the table --------------------------------------------------------------------------
+
+enum class Shape : uint8_t { kKeep, kNested, kNamed, kLabels, kResources, kPodNames, kAvoidJson, kAffinityJson };
+
+struct Field {
+  std::string name;
+  Shape shape = Shape::kKeep;
+  NameClass what = NameClass::kName;
+  bool per_pod = false;
+  std::vector<Field> fields;
+};
+
+struct ClassName {
+  std::string_view text;
+  Shape shape;
+  NameClass what;
+};
+constexpr ClassName kClasses[] = {
+    {"name", Shape::kNamed, NameClass::kName},
+    {"node", Shape::kNamed, NameClass::kNode},
+    {"namespace", Shape::kNamed, NameClass::kNamespace},
+    {"uid", Shape::kNamed, NameClass::kUid},
+    {"key", Shape::kNamed, NameClass::kLabelKey},
+    {"value", Shape::kNamed, NameClass::kLabelValue},
+    {"resource", Shape::kNamed, NameClass::kResource},
+    {"image", Shape::kNamed, NameClass::kImage},
+    {"scheduler", Shape::kNamed, NameClass::kSchedulerName},
+    {"text", Shape::kNamed, NameClass::kText},
+    {"labels", Shape::kLabels, NameClass::kName},
+    {"resources", Shape::kResources, NameClass::kName},
+    {"podnames", Shape::kPodNames, NameClass::kName},
+    {"avoid", Shape::kAvoidJson, NameClass::kName},
+    {"affinity", Shape::kAffinityJson, NameClass::kName},
+};
+
+// `*at` stands behind the closing brace, or at the end, afterwards.
+std::vector<Field> ReadTable(std::string_view text, size_t* at) {
+  std::vector<Field> out;
+  while (*at < text.size()) {
+    if (text[*at] == ' ') {
+      ++*at;
+      continue;
+    }
+    if (text[*at] == '}') {
+      ++*at;
+      break;
+    }
+    Field f;
+    const size_t end = std::min(text.find_first_of(" ={}", *at), text.size());
+    f.name = std::string(text.substr(*at, end - *at));
+    if (absl::EndsWith(f.name, "/")) {
+      f.per_pod = true;
+      f.name.pop_back();
+    }
+    *at = end;
+    if (end < text.size() && text[end] == '=') {
+      const size_t stop = std::min(text.find_first_of(" {}", end), text.size());
+      const std::string_view name = text.substr(end + 1, stop - end - 1);
+      for (const ClassName& c : kClasses) {
+        if (c.text == name) f.shape = c.shape, f.what = c.what;
+      }
+      *at = stop;
+    } else if (end < text.size() && text[end] == '{') {
+      ++*at;
+      f.shape = Shape::kNested;
+      f.fields = ReadTable(text, at);
+    }
+    out.push_back(std::move(f));
+  }
+  return out;
+}
+
+using Table = std::map<std::string, std::vector<Field>, std::less<>>;
+
+const Table& Tables() {
+  static const Table* const kTable = [] {
+    auto* t = new Table;
+    const auto add = [&](const char* kind, const char* fields) {
+      size_t at = 0;
+      (*t)[kind] = ReadTable(fields, &at);
+    };
+    for (const KindFields& k : kKinds) add(k.kind, k.fields);
+    add(".avoid", kAvoidPods);
+    add(".affinity", kNodeAffinity);
+    return t;
+  }();
+  return *kTable;
+}
+
+// ---- cutting ------------------------------------------------------------------------------------
+
+class Cutter {
+ public:
+  Cutter(Renamer* renamer, bool template_only) : renamer_(renamer), template_only_(template_only) {}
+
+  // An object, or a list of objects; anything else as it is, for the decoder to find it wrong.
+  void Nested(Json j, const std::vector<Field>& fields) {
+    if (j.IsArray()) {
+      Open('[');
+      for (auto member : j.Children()) {
+        Separate();
+        Nested(member.value, fields);
+      }
+      out_.push_back(']');
+    } else if (j.IsObject()) {
+      Open('{');
+      for (auto [key, value] : j.Children()) {
+        const Field* f = Find(fields, key);
+        if (f == nullptr || value.IsNull() || (template_only_ && f->per_pod)) continue;
+        const size_t before = out_.size();
+        Separate();
+        AppendJsonString(f->name, &out_);
+        out_.push_back(':');
+        const size_t value_at = out_.size();
+        Value(value, *f);
+        // An object of which nothing is read means nothing at the top levels; an empty one may mean something.
+        const bool emptied = std::string_view(out_).substr(value_at) == "{}" && value.size() != 0;
+        if (emptied && (f->name == "metadata" || f->name == "status" || f->name == "annotations")) out_.resize(before);
+      }
+      out_.push_back('}');
+    } else {
+      out_ += j.Serialize();
+    }
+  }
+  std::string Take() { return std::move(out_); }
+
+ private:
+  static const Field* Find(const std::vector<Field>& fields, std::string_view key) {
+    for (const Field& f : fields) {
+      if (absl::EqualsIgnoreCase(absl::string_view(f.name), absl::string_view(key.data(), key.size()))) return &f;
+    }
+    return nullptr;
+  }
+  void Open(char c) { out_.push_back(c); }
+  void Separate() {
+    const char last = out_.back();
+    if (last != '{' && last != '[') out_.push_back(',');
+  }
+  void Text(NameClass what, std::string_view text) {
+    AppendJsonString(renamer_ == nullptr ? std::string(text) : renamer_->Rename(what, text), &out_);
+  }
+  void Named(Json j, NameClass what) {
+    if (j.IsString()) {
+      Text(what, j.Text());
+    } else if (j.IsArray()) {
+      Open('[');
+      for (auto member : j.Children()) {
+        Separate();
+        Named(member.value, what);
+      }
+      out_.push_back(']');
+    } else {
+      out_ += j.Serialize();
+    }
+  }
+  void Map(Json j, NameClass keys, const NameClass* values) {
+    if (!j.IsObject()) {
+      out_ += j.Serialize();
+      return;
+    }
+    Open('{');
+    for (auto [key, value] : j.Children()) {
+      Separate();
+      Text(keys, key);
+      out_.push_back(':');
+      if (values != nullptr && value.IsString()) {
+        Text(*values, value.Text());
+      } else {
+        out_ += value.Serialize();
+      }
+    }
+    out_.push_back('}');
+  }
+  void JsonText(Json j, const char* table) {
+    Document inner;
+    if (!j.IsString() || !inner.Parse(j.Text()).ok()) {
+      // What is no JSON stays no JSON, and says nothing else.
+      AppendJsonString(j.IsString() && j.Text().empty() ? "" : "{", &out_);
+      return;
+    }
+    Cutter cutter(renamer_, false);
+    cutter.Nested(inner.root(), Tables().find(table)->second);
+    AppendJsonString(cutter.Take(), &out_);
+  }
+  void Value(Json j, const Field& f) {
+    static constexpr NameClass kValue = NameClass::kLabelValue;
+    switch (f.shape) {
+      case Shape::kKeep:
+        out_ += j.Serialize();
+        break;
+      case Shape::kNested:
+        Nested(j, f.fields);
+        break;
+      case Shape::kNamed:
+        Named(j, f.what);
+        break;
+      case Shape::kLabels:
+        Map(j, NameClass::kLabelKey, &kValue);
+        break;
+      case Shape::kResources:
+        Map(j, NameClass::kResource, nullptr);
+        break;
+      case Shape::kPodNames:
+        Map(j, NameClass::kName, nullptr);
+        break;
+      case Shape::kAvoidJson:
+        JsonText(j, ".avoid");
+        break;
+      case Shape::kAffinityJson:
+        JsonText(j, ".affinity");
+        break;
+    }
+  }
+
+  Renamer* renamer_;
+  bool template_only_;
+  std::string out_;
+};
+
+std::string Cut(std::string_view kind, Json object, Renamer* renamer, bool template_only) {
+  Cutter cutter(renamer, template_only);
+  cutter.Nested(object, Tables().find(kind)->second);
+  return cutter.Take();
+}
+
+// ---- what decoders keep -------------------------------------------------------------------------
+
+std::atomic<bool> keeps_fields{false};
+
+struct TemplateTexts {
+  struct Entry {
+    std::weak_ptr<const PodTemplate> owner;
+    std::shared_ptr<const std::string> text;
+  };
+  std::mutex mutex;
+  absl::flat_hash_map<const PodTemplate*, Entry> by_template;
+  size_t next_sweep = 1024;
+};
+TemplateTexts& Texts() {
+  static auto* const kTexts = new TemplateTexts;
+  return *kTexts;
+}
+
+}  // namespace
+
+bool IsSchedulingKind(std::string_view kind) {
+  return !kind.empty() && kind[0] != '.' && Tables().find(kind) != Tables().end();
+}
+
+std::string CutToSchedulingFields(std::string_view kind, Json object, Renamer* renamer) {
+  return Cut(kind, object, renamer, false);
+}
+
+std::string CutToTemplateFields(Json pod, Renamer* renamer) {
+  return Cut("Pod", pod, renamer, true);
+}
+
+void KeepSchedulingFields() {
+  keeps_fields = true;
+}
+
+bool KeepsSchedulingFields() {
+  return keeps_fields.load(std::memory_order_relaxed);
+}
+
+std::shared_ptr<const std::string> TemplateFields(const std::shared_ptr<const PodTemplate>& t) {
+  TemplateTexts& texts = Texts();
+  std::lock_guard lock(texts.mutex);
+  auto it = texts.by_template.find(t.get());
+  // The address may have been another template's.
+  if (it == texts.by_template.end() || it->second.owner.lock() != t) return nullptr;
+  return it->second.text;
+}
+
+void NoteTemplateFields(const std::shared_ptr<const PodTemplate>& t, Json pod) {
+  if (TemplateFields(t) != nullptr) return;
+  auto text = std::make_shared<const std::string>(CutToTemplateFields(pod));
+  TemplateTexts& texts = Texts();
+  std::lock_guard lock(texts.mutex);
+  texts.by_template[t.get()] = {t, std::move(text)};
+  if (texts.by_template.size() < texts.next_sweep) return;
+  absl::erase_if(texts.by_template, [](const auto& e) { return e.second.owner.expired(); });
+  texts.next_sweep = std::max<size_t>(1024, 2 * texts.by_template.size());
+}
+
+}  // namespace berth::api

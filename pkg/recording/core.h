@@ -1,0 +1,50 @@
+// A scheduler with all that belongs to it, built of what a recording's header says.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pkg/recording/format.h"
+#include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/factory/factory.h"
+#include "pkg/scheduler/queue/scheduling_queue.h"
+#include "pkg/scheduler/scheduler.h"
+#include "pkg/scheduler/volumebinder/volume_binder.h"
+#include "pkg/util/clock.h"
+
+namespace berth::recording {
+
+class Core {
+ public:
+  struct Surroundings {
+    scheduler::Actions* actions = nullptr;
+    const util::Clock* clock = nullptr;
+    scheduler::DecisionObserver* observer = nullptr;  // may be null
+    scheduler::ExtenderFactory make_extender;         // null: a Policy with extenders is an error
+  };
+  // All of `around` outlives it. Errors say which profile cannot be built and why.
+  static absl::StatusOr<std::unique_ptr<Core>> Make(const CoreConfiguration& config, const Surroundings& around);
+
+  scheduler::Cache cache;
+  std::unique_ptr<scheduler::SchedulingQueue> queue;
+  std::unique_ptr<scheduler::VolumeBinder> volume_binder;  // null without VolumeScheduling
+  struct Profile {
+    std::unique_ptr<scheduler::GenericScheduler> algorithm;
+    scheduler::EffectiveAlgorithm effective;
+  };
+  std::map<std::string, Profile> profiles;  // by scheduler name
+  std::unique_ptr<scheduler::Scheduler> scheduler;
+
+  // The algorithm that decides about the pod; null when it is not ours.
+  Profile* ProfileOf(const api::Pod& pod);
+
+ private:
+  explicit Core(const scheduler::Release& release) : cache(release.describe_template) {}
+};
+
+}  // namespace berth::recording

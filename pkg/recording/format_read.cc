@@ -1,0 +1,332 @@
+// From lines back to events.
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+
+#include <algorithm>
+#include <array>
+
+#include "pkg/api/decode.h"
+#include "pkg/recording/format.h"
+#include "pkg/util/status.h"
+
+namespace berth::recording {
+namespace {
+
+using api::Json;
+
+std::string TextOf(Json j, std::string_view key) {
+  const Json v = j.FindExact(key);
+  return v.IsString() ? std::string(v.Text()) : std::string();
+}
+int64_t NumberOf(Json j, std::string_view key, int64_t otherwise) {
+  const Json v = j.FindExact(key);
+  return v.IsInt() ? v.Int() : otherwise;
+}
+bool IsTrue(Json j, std::string_view key) {
+  const Json v = j.FindExact(key);
+  return v.IsBool() && v.Bool();
+}
+
+absl::Status Bad(std::string_view member, std::string_view problem) {
+  return util::InvalidArgument(absl::StrCat(std::string(member), ": ", std::string(problem)));
+}
+
+api::PodCondition ConditionOf(Json j) {
+  return {TextOf(j, "status"), TextOf(j, "reason"), TextOf(j, "message"), TextOf(j, "lastProbeTime"),
+          TextOf(j, "lastTransitionTime")};
+}
+
+std::optional<api::PodPhase> PhaseOf(std::string_view name) {
+  using P = api::PodPhase;
+  if (name.empty() || name == "Pending") return P::kPending;
+  if (name == "Running") return P::kRunning;
+  if (name == "Succeeded") return P::kSucceeded;
+  if (name == "Failed") return P::kFailed;
+  if (name == "Unknown") return P::kUnknown;
+  return std::nullopt;
+}
+
+template <typename T>
+absl::StatusOr<std::shared_ptr<const T>> Decode(Json j) {
+  if constexpr (std::is_same_v<T, api::Node>) return api::DecodeNode(j);
+  if constexpr (std::is_same_v<T, api::Service>) return api::DecodeService(j);
+  if constexpr (std::is_same_v<T, api::ReplicationController>) return api::DecodeReplicationController(j);
+  if constexpr (std::is_same_v<T, api::ReplicaSet>) return api::DecodeReplicaSet(j);
+  if constexpr (std::is_same_v<T, api::StatefulSet>) return api::DecodeStatefulSet(j);
+  if constexpr (std::is_same_v<T, api::PersistentVolume>) return api::DecodePersistentVolume(j);
+  if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) return api::DecodePersistentVolumeClaim(j);
+  if constexpr (std::is_same_v<T, api::StorageClass>) return api::DecodeStorageClass(j);
+  if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) return api::DecodePodDisruptionBudget(j);
+}
+
+// Makes the alternative of AnyChange whose kind has this name, by calling f with an empty change of its type.
+template <size_t I = 0, typename F>
+bool WithKind(std::string_view name, F f) {
+  if constexpr (I == std::variant_size_v<AnyChange>) {
+    return false;
+  } else {
+    if (KindName(I) == name) {
+      f(std::variant_alternative_t<I, AnyChange>{});
+      return true;
+    }
+    return WithKind<I + 1>(name, f);
+  }
+}
+
+absl::Status ReadTimes(Json j, int64_t* last_steady, Event* out) {
+  const Json t = j.FindExact("t");
+  if (t.IsInt()) {
+    out->steady = {* last_steady += t.Int()};
+  } else if (t.IsArray()) {
+    for (auto member : t.Children()) {
+      if (!member.value.IsInt()) return Bad("t", "must be integers");
+      out->steady.push_back(*last_steady += member.value.Int());
+    }
+  } else if (!t.IsNull()) {
+    return Bad("t", "must be an integer or a list of integers");
+  }
+  for (auto member : j.FindExact("wall").Children()) out->wall.push_back(member.value.Int());
+  return absl::OkStatus();
+}
+
+void ReadExtenderAnswer(Json j, ExtenderAnswer* a) {
+  a->call = TextOf(j, "call") == "filter" ? ExtenderAnswer::Call::kFilter : ExtenderAnswer::Call::kPrioritize;
+  a->extender = TextOf(j, "extender");
+  a->error = TextOf(j, "error");
+  for (auto m : j.FindExact("nodes").Children()) a->nodes.emplace_back(m.value.Text());
+  const auto pair = [](Json v) {
+    std::array<Json, 2> both;
+    size_t i = 0;
+    for (auto m : v.Children()) {
+      if (i < 2) both[i++] = m.value;
+    }
+    return both;
+  };
+  for (auto m : j.FindExact("failed").Children()) {
+    const auto both = pair(m.value);
+    a->failed.emplace_back(both[0].Text(), both[1].Text());
+  }
+  for (auto m : j.FindExact("scores").Children()) {
+    const auto both = pair(m.value);
+    a->scores.emplace_back(both[0].Text(), both[1].Int());
+  }
+}
+
+absl::Status ReadState(Json j, ClusterState* out) {
+  for (auto [uid, node] : j.FindExact("assumed").Children()) out->assumed[std::string(uid)] = std::string(node.Text());
+  for (auto [uid, both] : j.FindExact("nominated").Children()) {
+    auto& [node, version] = out->nominated[std::string(uid)];
+    for (auto m : both.Children()) (node.empty() ? node : version) = std::string(m.value.Text());
+  }
+  for (auto [name, n] : j.FindExact("counters").Children()) {
+    if (!n.IsInt()) return Bad("state.counters", "must be integers");
+    out->round_robin[std::string(name)] = static_cast<uint64_t>(n.Int());
+  }
+  const auto requests = [&](std::string_view key, std::map<scheduler::RequestId, std::string>* open) {
+    for (auto m : j.FindExact(key).Children()) {
+      int64_t id = 0;
+      for (auto e : m.value.Children()) {
+        if (e.value.IsInt()) {
+          id = e.value.Int();
+        } else {
+          (*open)[static_cast<scheduler::RequestId>(id)] = std::string(e.value.Text());
+        }
+      }
+    }
+  };
+  requests("openBinds", &out->open_binds);
+  requests("openGets", &out->open_gets);
+  requests("openNominations", &out->open_nominations);
+  for (auto m : j.FindExact("bound").Children()) out->bound.emplace(m.value.Text());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status LineReader::ReadHeader(Json j, Header* out) {
+  out->format = static_cast<int>(NumberOf(j, "format", 0));
+  if (out->format != kFormatVersion) {
+    return Bad("recording.format", absl::StrCat(j.FindExact("format").Brief(), " is not ", kFormatVersion,
+                                                ", the only format that this program reads"));
+  }
+  out->version = TextOf(j, "version");
+  out->run = TextOf(j, "run");
+  out->segment = NumberOf(j, "segment", 0);
+  absl::Time time;
+  std::string error;
+  if (absl::ParseTime(absl::RFC3339_full, TextOf(j, "time"), &time, &error)) {
+    out->wall_seconds = absl::ToUnixSeconds(time);
+  }
+  out->after_gap = IsTrue(j, "afterGap");
+  CoreConfiguration& c = out->configuration;
+  c.release = TextOf(j, "release");
+  for (auto [gate, on] : j.FindExact("gates").Children()) c.gates[std::string(gate)] = on.Bool();
+  for (auto m : j.FindExact("profiles").Children()) {
+    c.profiles.push_back({TextOf(m.value, "schedulerName"), TextOf(m.value, "provider"), TextOf(m.value, "policy"),
+                          TextOf(m.value, "configuration")});
+  }
+  if (c.profiles.empty()) return Bad("recording.profiles", "must name a scheduler at least");
+  c.hard_pod_affinity_symmetric_weight = static_cast<int>(NumberOf(j, "hardPodAffinitySymmetricWeight", 1));
+  c.initial_backoff = absl::Microseconds(NumberOf(j, "initialBackoffMicros", 1'000'000));
+  c.max_backoff = absl::Microseconds(NumberOf(j, "maxBackoffMicros", 60'000'000));
+  c.unschedulable_limit = absl::Microseconds(NumberOf(j, "unschedulableLimitMicros", 60'000'000));
+  c.max_requests_in_flight = NumberOf(j, "maxRequestsInFlight", 4096);
+  for (auto [flag, value] : j.FindExact("flags").Children()) {
+    out->flags.emplace_back(std::string(flag), std::string(value.Text()));
+  }
+  return absl::OkStatus();
+}
+
+template <typename T>
+absl::StatusOr<std::shared_ptr<const T>> LineReader::ReadObject(Json j) {
+  if constexpr (std::is_same_v<T, api::Pod>) {
+    auto it = templates_.find(NumberOf(j, "of", 0));
+    if (it == templates_.end()) return Bad("of", absl::StrCat("no template ", j.FindExact("of").Brief(), " so far"));
+    auto pod = std::make_shared<api::Pod>(*it->second);
+    pod->meta.name = TextOf(j, "name");
+    pod->meta.ns = pod->tmpl->ns;
+    pod->meta.uid = TextOf(j, "uid");
+    pod->meta.resource_version = TextOf(j, "rv");
+    pod->meta.creation_seconds = NumberOf(j, "created", 0);
+    if (const Json d = j.FindExact("deleted"); d.IsInt()) pod->meta.deletion_seconds = d.Int();
+    if (const Json started = j.FindExact("started"); started.IsInt()) pod->start_seconds = started.Int();
+    pod->preempted_by_scheduler = IsTrue(j, "preempted");
+    pod->node_name = util::Symbol(TextOf(j, "node"));
+    pod->nominated_node_name = util::Symbol(TextOf(j, "nominated"));
+    const auto phase = PhaseOf(TextOf(j, "phase"));
+    if (!phase) return Bad("phase", j.FindExact("phase").Brief() + " is none");
+    pod->phase = *phase;
+    if (const Json s = j.FindExact("scheduled"); s.IsObject()) pod->scheduled = ConditionOf(s);
+    return std::shared_ptr<const api::Pod>(std::move(pod));
+  } else {
+    return Decode<T>(j);
+  }
+}
+
+template <typename T>
+absl::Status LineReader::ReadChange(Json j, scheduler::Change<T>* out) {
+  const Json is = j.FindExact("is"), was = j.FindExact("was"), gone = j.FindExact("gone");
+  if (is.IsObject()) {
+    auto object = ReadObject<T>(is);
+    if (!object.ok()) return object.status();
+    out->after = *std::move(object);
+  }
+  if (was.IsObject()) {
+    auto object = ReadObject<T>(was);
+    if (!object.ok()) return object.status();
+    out->before = *std::move(object);
+  } else {
+    // A member "was" that is null says that there was nothing.
+    bool was_given = false;
+    for (auto [key, value] : j.Children()) was_given |= key == "was";
+    const std::string key = out->after != nullptr ? out->after->meta.Key() : std::string(gone.Text());
+    if (!was_given) out->before = state_.Find<T>(key);
+    if (out->after == nullptr && out->before == nullptr) {
+      return Bad("gone", absl::StrCat(gone.Brief(), " was never there"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LineReader::ReadReply(Json j, scheduler::Reply* out) {
+  using K = scheduler::Answer::Kind;
+  out->id = static_cast<scheduler::RequestId>(NumberOf(j, "id", 0));
+  if (const std::string answer = TextOf(j, "answer"); !answer.empty()) {
+    bool known = false;
+    for (K k : {K::kOk, K::kNotFound, K::kConflict, K::kRefused, K::kServerError, K::kLost}) {
+      if (AnswerName(k) != answer) continue;
+      out->answer.kind = k;
+      known = true;
+    }
+    if (!known) return Bad("answer", j.FindExact("answer").Brief() + " is none");
+  }
+  out->answer.message = TextOf(j, "message");
+  out->answer.details_kind = TextOf(j, "details");
+  if (const Json p = j.FindExact("pod"); p.IsObject()) {
+    auto pod = ReadObject<api::Pod>(p);
+    if (!pod.ok()) return pod.status();
+    out->pod = *std::move(pod);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LineReader::ReadInput(Json j, std::string_view what, Line* out) {
+  out->kind = Line::Kind::kInput;
+  if (what == "extender") {
+    out->kind = Line::Kind::kExtender;
+    ReadExtenderAnswer(j, &out->event.what.emplace<ExtenderAnswer>());
+    return absl::OkStatus();
+  }
+  BERTH_RETURN_IF_ERROR(ReadTimes(j, &last_steady_, &out->event));
+  if (what == "reply") return ReadReply(j, &out->event.what.emplace<scheduler::Reply>());
+  if (what == "tick") {
+    out->event.what = TickInput{};
+  } else if (what == "schedule") {
+    out->event.what = ScheduleInput{};
+  } else if (what == "stop") {
+    out->event.what = StopInput{};
+  } else {
+    absl::Status status;
+    const bool known = WithKind(what, [&](auto change) {
+      status = ReadChange(j, &change);
+      if (status.ok()) out->event.what = AnyChange(std::move(change));
+    });
+    if (!known) return Bad("in", absl::StrCat(std::string(what), " is no input that this program knows"));
+    if (!status.ok()) return status;
+    state_.Note(std::get<AnyChange>(out->event.what));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Line> LineReader::Read(std::string_view text) {
+  Line line;
+  BERTH_RETURN_IF_ERROR(doc_.Parse(text));
+  const Json j = doc_.root();
+  if (!j.IsObject()) return Bad("line", "must be an object");
+  if (const Json out = j.FindExact("out"); out.IsString()) {
+    line.kind = Line::Kind::kOutput;
+    line.text = std::string(text);
+  } else if (const Json in = j.FindExact("in"); in.IsString()) {
+    BERTH_RETURN_IF_ERROR(ReadInput(j, in.Text(), &line));
+  } else if (const Json t = j.FindExact("template"); t.IsInt()) {
+    line.kind = Line::Kind::kTemplate;
+    auto pod = api::DecodePod(j.FindExact("pod"));
+    if (!pod.ok()) return pod.status();
+    templates_[t.Int()] = *pod;
+  } else if (const Json o = j.FindExact("object"); o.IsString()) {
+    line.kind = Line::Kind::kObject;
+    absl::Status status;
+    const bool known = WithKind(o.Text(), [&](auto change) {
+      using T = std::remove_const_t<typename decltype(change.after)::element_type>;
+      auto object = ReadObject<T>(j.FindExact("is"));
+      if (!object.ok()) {
+        status = object.status();
+        return;
+      }
+      change.after = *std::move(object);
+      line.event.what = AnyChange(std::move(change));
+    });
+    if (!known) return Bad("object", o.Brief() + " is no kind that this program knows");
+    if (!status.ok()) return status;
+    state_.Note(std::get<AnyChange>(line.event.what));
+  } else if (const Json s = j.FindExact("state"); s.IsObject()) {
+    line.kind = Line::Kind::kState;
+    BERTH_RETURN_IF_ERROR(ReadState(s, &state_));
+  } else if (j.FindExact("checkpoint").IsString()) {
+    line.kind = Line::Kind::kCheckpointEnd;
+  } else if (const Json g = j.FindExact("gap"); g.IsInt()) {
+    line.kind = Line::Kind::kGap;
+    line.lost = g.Int();
+  } else if (const Json h = j.FindExact("recording"); h.IsObject()) {
+    line.kind = Line::Kind::kHeader;
+    state_ = {};
+    templates_.clear();
+    last_steady_ = 0;
+    BERTH_RETURN_IF_ERROR(ReadHeader(h, &line.header));
+  } else {
+    return Bad("line", "is none that this program knows");
+  }
+  return line;
+}
+
+}  // namespace berth::recording

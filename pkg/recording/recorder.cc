@@ -1,0 +1,351 @@
+#include "pkg/recording/recorder.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <glog/logging.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "pkg/util/status.h"
+
+namespace berth::recording {
+namespace {
+
+constexpr char kPrefix[] = "segment-", kSuffix[] = ".jsonl.gz";
+constexpr int64_t kLeastSegment = 64 << 10, kMostSegment = 64 << 20;
+constexpr absl::Duration kRetry = absl::Seconds(10);
+
+absl::Status Errno(std::string_view what, const std::string& path) {
+  return util::Unavailable(absl::StrCat(std::string(what), " ", path, ": ", std::strerror(errno)));
+}
+
+std::string NameOf(int64_t number) {
+  return absl::StrFormat("%s%08d%s", kPrefix, number, kSuffix);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> ListSegments(const std::string& dir) {
+  DIR* d = opendir(dir.c_str());
+  if (d == nullptr) return Errno("cannot open folder", dir);
+  std::vector<std::string> out;
+  while (const dirent* e = readdir(d)) {
+    const std::string name = e->d_name;
+    if (absl::StartsWith(name, kPrefix) && absl::EndsWith(name, kSuffix)) out.push_back(absl::StrCat(dir, "/", name));
+  }
+  closedir(d);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// One file, being written.
+struct Recorder::Segment {
+  ~Segment() {
+    if (fd < 0) return;
+    deflateEnd(&z);
+    close(fd);
+  }
+  // Packs `text`, and with Z_SYNC_FLUSH or Z_FINISH sees that all of it is in the file.
+  absl::Status Put(std::string_view text, int flush) {
+    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    z.avail_in = static_cast<uInt>(text.size());
+    do {
+      if (z.avail_out == 0 || flush != Z_NO_FLUSH) BERTH_RETURN_IF_ERROR(Empty());
+      if (deflate(&z, flush) == Z_STREAM_ERROR) return util::Internal("deflate failed");
+    } while (z.avail_in > 0 || z.avail_out == 0);
+    dirty = flush == Z_NO_FLUSH;
+    return flush == Z_NO_FLUSH ? absl::OkStatus() : Empty();
+  }
+  // Writes what is packed.
+  absl::Status Empty() {
+    const char* at = packed;
+    size_t left = sizeof(packed) - z.avail_out;
+    while (left > 0) {
+      const ssize_t n = write(fd, at, left);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Errno("cannot write", path);
+      at += n;
+      left -= static_cast<size_t>(n);
+      bytes += n;
+    }
+    z.next_out = reinterpret_cast<Bytef*>(packed);
+    z.avail_out = sizeof(packed);
+    return absl::OkStatus();
+  }
+
+  std::string path;
+  int fd = -1;
+  z_stream z{};
+  char packed[1 << 16];
+  int64_t bytes = 0;   // in the file
+  bool dirty = false;  // not all is in the file
+  absl::Time flushed;
+};
+
+// ---- the scheduler's side -----------------------------------------------------------------------
+
+absl::StatusOr<std::unique_ptr<Recorder>> Recorder::Open(RecorderOptions options, Header header) {
+  if (mkdir(options.dir.c_str(), 0700) != 0 && errno != EEXIST) return Errno("cannot create folder", options.dir);
+  auto segments = ListSegments(options.dir);
+  if (!segments.ok()) return segments.status();
+  std::unique_ptr<Recorder> r(new Recorder(std::move(options), std::move(header)));
+  if (!segments->empty()) {
+    const std::string& last = segments->back();
+    const size_t at = last.rfind(kPrefix) + sizeof(kPrefix) - 1;
+    r->next_file_ = std::strtoll(last.c_str() + at, nullptr, 10) + 1;
+  }
+  BERTH_RETURN_IF_ERROR(r->BeginSegment());
+  r->thread_ = std::thread([p = r.get()] { p->Run(); });
+  return r;
+}
+
+Recorder::Recorder(RecorderOptions options, Header header) : options_(std::move(options)), header_(std::move(header)) {
+  header_.segment = 0;
+}
+
+Recorder::~Recorder() {
+  {
+    std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  news_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Recorder::Take(std::vector<Event>* batch) {
+  events_ += batch->size();
+  std::lock_guard lock(mutex_);
+  // Once something is lost, all is until the thread has caught up: what comes behind a gap means nothing without a
+  // checkpoint.
+  if (lost_ == 0 && buffer_.size() + batch->size() <= options_.max_buffered) {
+    if (buffer_.empty()) {
+      std::swap(buffer_, *batch);
+    } else {
+      std::move(batch->begin(), batch->end(), std::back_inserter(buffer_));
+    }
+    news_.notify_one();
+    return;
+  }
+  lost_ += batch->size();
+  lost_in_all_ += batch->size();
+  for (Event& e : *batch) {
+    // Of an object only the last change counts, of a pod's decision and its binds too; the rest is forgotten.
+    std::string key;
+    if (auto* any = std::get_if<AnyChange>(&e.what)) {
+      const size_t kind = any->index();
+      key = std::visit(
+          [&](const auto& c) { return absl::StrCat(kind, " ", (c.after != nullptr ? c.after : c.before)->meta.Key()); },
+          *any);
+    } else if (const auto* r = std::get_if<scheduler::Reply>(&e.what)) {
+      key = absl::StrCat("reply ", r->id);
+    } else if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
+      key = absl::StrCat("decision ", d->pod->meta.Key());
+    } else if (const auto* q = std::get_if<RequestOutput>(&e.what)) {
+      if (q->kind != RequestOutput::Kind::kBind && q->kind != RequestOutput::Kind::kNominate) continue;
+      key = absl::StrCat(q->kind == RequestOutput::Kind::kBind ? "bind " : "nominate ", q->pod->meta.Key());
+    } else {
+      continue;
+    }
+    auto [it, added] = lost_index_.try_emplace(std::move(key), lost_but_needed_.size());
+    if (added) {
+      lost_but_needed_.push_back(std::move(e));
+    } else {
+      lost_but_needed_[it->second] = std::move(e);
+    }
+  }
+  news_.notify_one();
+}
+
+Recorder::Stats Recorder::stats() const {
+  Stats s{events_, lost_in_all_, bytes_, errors_, segments_, unknown_, 0};
+  std::lock_guard lock(mutex_);
+  s.buffered = buffer_.size();
+  return s;
+}
+
+// ---- the writing thread -------------------------------------------------------------------------
+
+void Recorder::Run() {
+  pthread_setname_np(pthread_self(), "recorder");
+  std::vector<Event> events;
+  for (bool over = false; !over;) {
+    bool gap = false;
+    {
+      std::unique_lock lock(mutex_);
+      const auto something = [&] { return over_ || !buffer_.empty() || lost_ > 0; };
+      if (segment_ != nullptr && segment_->dirty) {
+        news_.wait_for(lock, absl::ToChronoMilliseconds(options_.flush_period), something);
+      } else {
+        news_.wait(lock, something);
+      }
+      events.clear();
+      std::swap(events, buffer_);
+      gap = lost_ > 0;
+      over = over_;
+    }
+    WriteEvents(&events);
+    if (gap) EndGap();
+    if (segment_ != nullptr && segment_->dirty && (over || absl::Now() - segment_->flushed >= options_.flush_period)) {
+      Flush();
+    }
+  }
+  if (segment_ == nullptr) return;
+  if (auto s = segment_->Put({}, Z_FINISH); !s.ok()) Fail(s);
+}
+
+void Recorder::WriteEvents(std::vector<Event>* events) {
+  std::string text;
+  for (Event& e : *events) {
+    if (segment_ == nullptr) {
+      lines_.Note(e);
+      ++lost_to_errors_;
+      continue;
+    }
+    // A segment ends between two inputs.
+    if (e.IsInput() && segment_->bytes > SegmentLimit()) {
+      Write(text);
+      text.clear();
+      if (segment_ != nullptr) {
+        if (auto s = segment_->Put({}, Z_FINISH); !s.ok()) Fail(s);
+      }
+      if (auto s = BeginSegment(); !s.ok()) Fail(s);
+      if (segment_ == nullptr) {
+        lines_.Note(e);
+        ++lost_to_errors_;
+        continue;
+      }
+    }
+    lines_.Append(e, &text);
+    e = {};
+    if (text.size() < 64 << 10) continue;
+    Write(text);
+    text.clear();
+  }
+  if (segment_ != nullptr) Write(text);
+  if (segment_ == nullptr && absl::Now() >= retry_at_) {
+    header_.after_gap = true;
+    if (auto s = BeginSegment(); !s.ok()) {
+      Fail(s);
+    } else {
+      LOG(INFO) << "Recording goes on; " << lost_to_errors_ << " events are missing from it";
+      lost_in_all_ += std::exchange(lost_to_errors_, 0);
+    }
+  }
+  unknown_ = lines_.unknown_objects();
+}
+
+// Small enough that several fit into what may be kept, and large beside the checkpoint that it begins with.
+int64_t Recorder::SegmentLimit() const {
+  const int64_t wanted = std::clamp(options_.max_bytes / 8, kLeastSegment, kMostSegment);
+  return std::min(std::max(wanted, 3 * checkpoint_bytes_), std::max(options_.max_bytes / 2, kLeastSegment));
+}
+
+// The buffer was full and is empty now: says so, and goes on with a checkpoint of what became of the cluster.
+void Recorder::EndGap() {
+  std::vector<Event> needed;
+  uint64_t lost = 0;
+  {
+    std::lock_guard lock(mutex_);
+    std::swap(needed, lost_but_needed_);
+    lost_index_.clear();
+    lost = std::exchange(lost_, 0);
+  }
+  for (const Event& e : needed) lines_.Note(e);
+  LOG(WARNING) << "The recording was not written as fast as the scheduler works: " << lost
+               << " events are missing from it";
+  if (segment_ == nullptr) return;
+  Write(absl::StrCat("{\"gap\":", lost, "}\n"));
+  if (segment_ == nullptr) return;
+  if (auto s = segment_->Put({}, Z_FINISH); !s.ok()) return Fail(s);
+  header_.after_gap = true;
+  if (auto s = BeginSegment(); !s.ok()) Fail(s);
+}
+
+absl::Status Recorder::BeginSegment() {
+  segment_.reset();
+  auto segment = std::make_unique<Segment>();
+  segment->path = absl::StrCat(options_.dir, "/", NameOf(next_file_));
+  segment->fd = open(segment->path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (segment->fd < 0) return Errno("cannot create", segment->path);
+  ++next_file_;
+  // 16 more than the window's 15 bits: gzip.
+  if (deflateInit2(&segment->z, options_.compression, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    close(std::exchange(segment->fd, -1));
+    return util::Internal("deflateInit2 failed");
+  }
+  segment->z.next_out = reinterpret_cast<Bytef*>(segment->packed);
+  segment->z.avail_out = sizeof(segment->packed);
+  segment->flushed = absl::Now();
+  segment_ = std::move(segment);
+  ++segments_;
+  ++header_.segment;
+  header_.wall_seconds = absl::ToUnixSeconds(absl::Now());
+  lines_.BeginSegment();
+  std::string text = HeaderLine(header_) + "\n";
+  header_.after_gap = false;
+  lines_.Checkpoint(&text);
+  const uint64_t before = bytes_;
+  if (auto s = segment_->Put(text, Z_SYNC_FLUSH); !s.ok()) {
+    segment_.reset();
+    return s;
+  }
+  checkpoint_bytes_ = segment_->bytes;
+  bytes_ = before + static_cast<uint64_t>(segment_->bytes);
+  DropOldSegments();
+  return absl::OkStatus();
+}
+
+void Recorder::Write(std::string_view text) {
+  if (text.empty()) return;
+  const int64_t before = segment_->bytes;
+  const bool late = absl::Now() - segment_->flushed >= options_.flush_period;
+  if (late) segment_->flushed = absl::Now();
+  if (auto s = segment_->Put(text, late ? Z_SYNC_FLUSH : Z_NO_FLUSH); !s.ok()) return Fail(s);
+  bytes_ += static_cast<uint64_t>(segment_->bytes - before);
+}
+
+void Recorder::Flush() {
+  const int64_t before = segment_->bytes;
+  segment_->flushed = absl::Now();
+  if (auto s = segment_->Put({}, Z_SYNC_FLUSH); !s.ok()) return Fail(s);
+  bytes_ += static_cast<uint64_t>(segment_->bytes - before);
+}
+
+void Recorder::Fail(const absl::Status& why) {
+  ++errors_;
+  LOG(ERROR) << "Recording stops: " << util::Message(why) << "; trying again in " << absl::FormatDuration(kRetry);
+  segment_.reset();
+  retry_at_ = absl::Now() + kRetry;
+}
+
+void Recorder::DropOldSegments() {
+  auto segments = ListSegments(options_.dir);
+  if (!segments.ok()) return;
+  std::vector<int64_t> sizes;
+  int64_t total = 0;
+  for (const std::string& path : *segments) {
+    struct stat st {};
+    sizes.push_back(stat(path.c_str(), &st) == 0 ? static_cast<int64_t>(st.st_size) : 0);
+    total += sizes.back();
+  }
+  // Room for the segment that begins.
+  const int64_t room = SegmentLimit();
+  for (size_t i = 0; i + 1 < segments->size() && total + room > options_.max_bytes; ++i) {
+    if (unlink((*segments)[i].c_str()) != 0) {
+      LOG(WARNING) << "cannot remove " << (*segments)[i] << ": " << std::strerror(errno);
+      continue;
+    }
+    total -= sizes[i];
+  }
+}
+
+}  // namespace berth::recording

@@ -1,0 +1,94 @@
+// Writes a recording: a folder of gzip segments of JSON Lines, each beginning with a checkpoint of the cluster, so that
+// old ones can be removed. A thread of its own does all the work; who hands it events never waits. What does not fit
+// its buffer is lost, counted, and marked in the recording.
+#pragma once
+#include <absl/container/flat_hash_map.h>
+#include <absl/status/statusor.h>
+#include <absl/time/time.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "pkg/recording/event.h"
+#include "pkg/recording/format.h"
+
+namespace berth::recording {
+
+struct RecorderOptions {
+  std::string dir;
+  int64_t max_bytes = int64_t{1} << 30;  // of all segments together; the oldest are removed
+  size_t max_buffered = 200'000;         // events waiting to be written
+  absl::Duration flush_period = absl::Seconds(1);
+  int compression = 1;  // zlib's level
+};
+
+// Returns the folder's segments, oldest first. The names sort as their numbers do.
+absl::StatusOr<std::vector<std::string>> ListSegments(const std::string& dir);
+
+class Recorder final : public EventSink {
+ public:
+  // Creates the folder if it is not there, and starts the first segment. Segments of earlier runs stay and count.
+  // `header` gives version and configuration.
+  static absl::StatusOr<std::unique_ptr<Recorder>> Open(RecorderOptions options, Header header);
+  // Writes what is buffered.
+  ~Recorder() override;
+
+  void Take(std::vector<Event>* batch) override;
+
+  // From any thread.
+  struct Stats {
+    uint64_t events = 0;    // handed over
+    uint64_t lost = 0;      // of them, lost
+    uint64_t bytes = 0;     // written by this process
+    uint64_t errors = 0;    // failed writes
+    uint64_t segments = 0;  // begun by this process
+    uint64_t unknown = 0;   // objects that could not be written whole
+    size_t buffered = 0;
+  };
+  Stats stats() const;
+
+ private:
+  struct Segment;
+  Recorder(RecorderOptions options, Header header);
+  void Run();
+  absl::Status BeginSegment();
+  void WriteEvents(std::vector<Event>* events);
+  void EndGap();
+  void Write(std::string_view text);
+  void Flush();
+  void Fail(const absl::Status& why);
+  void DropOldSegments();
+  // Bytes after which a segment ends.
+  int64_t SegmentLimit() const;
+
+  const RecorderOptions options_;
+  Header header_;
+  int64_t next_file_ = 1;
+
+  // Between the threads.
+  mutable std::mutex mutex_;
+  std::condition_variable news_;
+  std::vector<Event> buffer_;
+  uint64_t lost_ = 0;                   // since the last gap that was marked
+  std::vector<Event> lost_but_needed_;  // what became of the cluster meanwhile: at most one change an object
+  absl::flat_hash_map<std::string, size_t> lost_index_;
+  bool over_ = false;
+  std::atomic<uint64_t> events_{0}, lost_in_all_{0}, bytes_{0}, errors_{0}, segments_{0}, unknown_{0};
+
+  // Of the writing thread.
+  LineWriter lines_;
+  std::unique_ptr<Segment> segment_;
+  int64_t checkpoint_bytes_ = 0;
+  absl::Time retry_at_ = absl::InfinitePast();
+  uint64_t lost_to_errors_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace berth::recording

@@ -1,0 +1,292 @@
+// Replaying from a checkpoint. The queue is not known, so the recording says which pod is tried when; what the cache
+// holds follows from the changes, from the binds that the scheduler asked for, and from how those were answered.
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "pkg/recording/replay_session.h"
+#include "pkg/util/status.h"
+
+namespace berth::recording {
+namespace {
+
+using Difference = ReplayResult::Difference;
+using scheduler::Answer;
+
+class NoActions final : public scheduler::Actions {
+ public:
+  void Bind(scheduler::RequestId, const api::PodPtr&, scheduler::Extender*) override {}
+  void UpdatePodCondition(scheduler::RequestId, const api::PodPtr&, const api::PodCondition&) override {}
+  void SetNominatedNode(scheduler::RequestId, const api::PodPtr&, util::Symbol) override {}
+  void DeletePod(scheduler::RequestId, const api::PodPtr&) override {}
+  void GetPod(scheduler::RequestId, const api::Pod&) override {}
+  void GetNode(scheduler::RequestId, util::Symbol) override {}
+  void UpdateVolume(scheduler::RequestId, const scheduler::VolumeBinder::Binding&) override {}
+  void RecordEvent(const api::PodPtr&, scheduler::EventType, std::string_view, std::string) override {}
+};
+
+api::PodPtr On(const api::Pod& pod, std::string_view node) {
+  auto copy = std::make_shared<api::Pod>(pod);
+  copy->node_name = util::Symbol(node);
+  return copy;
+}
+
+api::PodPtr Nominated(const api::Pod& pod, std::string_view node) {
+  auto copy = std::make_shared<api::Pod>(pod);
+  copy->nominated_node_name = util::Symbol(node);
+  return copy;
+}
+
+class DecisionsSession final : public Session {
+ public:
+  absl::Status Build(const Step& checkpoint) {
+    Core::Surroundings around;
+    around.actions = &nothing_;
+    around.clock = &clock_;
+    around.make_extender = extenders_.Factory();
+    auto core = Core::Make(checkpoint.header.configuration, around);
+    if (!core.ok()) return core.status();
+    core_ = *std::move(core);
+    for (const Event& e : checkpoint.objects) Apply(std::get<AnyChange>(e.what));
+    in_flight_ = checkpoint.in_flight;
+    const InFlight& f = in_flight_;
+    for (const auto& [uid, node] : f.assumed) Assume(uid, node);
+    for (const auto& [uid, nomination] : f.nominated) Nominate(uid, nomination.first);
+    for (const auto& [name, n] : f.round_robin) {
+      if (auto it = core_->profiles.find(name); it != core_->profiles.end())
+        it->second.algorithm->set_last_node_index(n);
+    }
+    return absl::OkStatus();
+  }
+
+  std::optional<Difference> Do(Step* step, ReplayResult* result) override {
+    clock_.Set(step->input);
+    extenders_.Set(std::move(step->answers));
+    if (auto* any = std::get_if<AnyChange>(&step->input.what)) {
+      Apply(*any);
+    } else if (auto* r = std::get_if<scheduler::Reply>(&step->input.what)) {
+      Answered(*r);
+    }
+    for (const std::string& line : step->outputs) {
+      if (auto d = Follow(line, result)) return d;
+    }
+    return std::nullopt;
+  }
+  std::vector<std::string> Outputs(Step*) override { return {}; }
+  Core& core() override { return *core_; }
+
+ private:
+  // ---- what came in ----
+  void Apply(const AnyChange& any) {
+    std::visit([this](const auto& c) { ApplyOne(c); }, any);
+  }
+  void ApplyOne(const scheduler::Change<api::Pod>& c) {
+    if (c.before != nullptr && (c.after == nullptr || c.after->meta.uid != c.before->meta.uid)) Gone(*c.before);
+    if (c.after == nullptr) return;
+    if (c.after->Finished()) {
+      Gone(*c.after);
+    } else if (!c.after->node_name.empty()) {
+      const bool known = core_->cache.GetPod(c.after->meta.uid) != nullptr;
+      const bool assumed = known && core_->cache.IsAssumed(c.after->meta.uid);
+      (void)(known && !assumed ? core_->cache.UpdatePod(c.after) : core_->cache.AddPod(c.after));
+      in_flight_.Drop(c.after->meta.uid);
+      assumed_.erase(c.after->meta.uid);
+      Forget(*c.after);
+    } else {
+      const auto node = in_flight_.Shown(*c.after);
+      Pending(node ? Nominated(*c.after, *node) : c.after);
+    }
+  }
+  void ApplyOne(const scheduler::Change<api::Node>& c) {
+    if (c.after == nullptr) {
+      core_->cache.RemoveNode(c.before->meta.name);
+    } else if (c.before == nullptr || !c.before->SchedulesLike(*c.after)) {
+      core_->cache.AddNode(c.after);
+    }
+  }
+  // Of all other kinds the scheduler itself keeps no more than the cache does.
+  template <typename T>
+  void ApplyOne(const scheduler::Change<T>& c) {
+    core_->scheduler->Apply(c);
+  }
+  void Pending(const api::PodPtr& pod) {
+    const std::string& uid = pod->meta.uid;
+    if (core_->cache.GetPod(uid) != nullptr) return;  // assumed
+    pending_[pod->meta.Key()] = pod;
+    auto* nominated = core_->queue->nominated();
+    if (nominated == nullptr) return;
+    nominated->Remove(*pod);
+    nominated->Add(pod);
+  }
+  void Forget(const api::Pod& pod) {
+    // Another pod may have the name by now.
+    if (auto it = pending_.find(pod.meta.Key()); it != pending_.end() && it->second->meta.uid == pod.meta.uid) {
+      pending_.erase(it);
+    }
+    if (auto* nominated = core_->queue->nominated()) nominated->Remove(pod);
+  }
+  void Gone(const api::Pod& pod) {
+    in_flight_.Drop(pod.meta.uid);
+    assumed_.erase(pod.meta.uid);
+    if (const api::PodPtr known = core_->cache.GetPod(pod.meta.uid)) (void)core_->cache.RemovePod(*known);
+    Forget(pod);
+  }
+  api::PodPtr Find(const std::string& uid) const {
+    for (const auto& [key, pod] : pending_) {
+      if (pod->meta.uid == uid) return pod;
+    }
+    return nullptr;
+  }
+  api::PodPtr FindAssumed(const std::string& key) const {
+    for (const auto& [uid, pod] : assumed_) {
+      if (pod->meta.Key() == key) return pod;
+    }
+    return nullptr;
+  }
+  void Assume(const std::string& uid, const std::string& node) {
+    const api::PodPtr pod = Find(uid);
+    if (pod == nullptr || !core_->cache.AssumePod(On(*pod, node)).ok()) return;
+    assumed_[uid] = pod;
+    Forget(*pod);
+  }
+  void Nominate(const std::string& uid, const std::string& node) {
+    const api::PodPtr pod = Find(uid);
+    if (pod != nullptr) Pending(Nominated(*pod, node));
+  }
+  void Answered(const scheduler::Reply& r) {
+    auto nomination = in_flight_.open_nominations.find(r.id);
+    const std::string nominee = nomination == in_flight_.open_nominations.end() ? "" : nomination->second;
+    if (const std::string uid = in_flight_.Answered(r); !uid.empty()) {
+      Unassume(uid);
+    } else if (auto n = nodes_asked_.find(r.id); n != nodes_asked_.end()) {
+      if (r.answer.kind == Answer::Kind::kNotFound) core_->cache.RemoveNode(n->second);
+      nodes_asked_.erase(n);
+    }
+    if (!nominee.empty() && !r.answer.ok()) Nominate(nominee, "");
+    if (r.pod == nullptr || !r.pod->node_name.empty()) return;
+    auto it = pending_.find(r.pod->meta.Key());
+    if (it == pending_.end() || it->second->meta.uid != r.pod->meta.uid) return;
+    auto kept = in_flight_.nominated.find(r.pod->meta.uid);
+    Pending(kept == in_flight_.nominated.end() ? r.pod : Nominated(*r.pod, kept->second.first));
+  }
+  void Unassume(const std::string& uid) {
+    auto it = assumed_.find(uid);
+    if (it == assumed_.end()) return;
+    const api::PodPtr pod = it->second;
+    assumed_.erase(it);
+    if (!core_->cache.IsAssumed(uid)) return;
+    (void)core_->cache.ForgetPod(*core_->cache.GetPod(uid));
+    if (!pending_.contains(pod->meta.Key())) Pending(pod);
+  }
+
+  // ---- what went out ----
+  std::optional<Difference> Follow(const std::string& line, ReplayResult* result) {
+    api::Document doc;
+    if (!doc.Parse(line).ok()) return std::nullopt;
+    const api::Json j = doc.root();
+    const auto text = [&](std::string_view key) { return std::string(j.FindExact(key).Text()); };
+    const std::string what = text("out"), key = text("pod");
+    if (what == "decision") return Decide(line, key, text("node"), result);
+    // Among equal victims the order in which pods came to their node decides, which a checkpoint does not hold.
+    auto it = pending_.find(key);
+    const auto id = static_cast<scheduler::RequestId>(j.FindExact("id").Int());
+    if (what == "bind") {
+      // The same bind may be sent again.
+      if (const api::PodPtr pod = FindAssumed(key)) in_flight_.Binds(id, pod->meta.uid, text("node"));
+      if (it == pending_.end()) return std::nullopt;
+      const std::string uid = it->second->meta.uid;
+      in_flight_.Binds(id, uid, text("node"));
+      Assume(uid, text("node"));
+    } else if (what == "get") {
+      const api::PodPtr pod = it != pending_.end() ? it->second : FindAssumed(key);
+      if (pod != nullptr) in_flight_.Reads(id, pod->meta.uid);
+    } else if (what == "event" && InFlight::IsRejection(text("message"))) {
+      if (const api::PodPtr pod = FindAssumed(key)) {
+        in_flight_.Drop(pod->meta.uid);
+        Unassume(pod->meta.uid);
+      }
+    } else if (what == "nominate" && it != pending_.end()) {
+      in_flight_.Nominates(id, it->second->meta.uid, text("node"));
+      Pending(Nominated(*it->second, text("node")));
+    } else if (what == "getNode") {
+      nodes_asked_[id] = text("node");
+    }
+    ++result->unchecked;
+    return std::nullopt;
+  }
+
+  std::optional<Difference> Decide(const std::string& line, const std::string& key, const std::string& node,
+                                   ReplayResult* result) {
+    ++result->decisions;
+    auto it = pending_.find(key);
+    if (it == pending_.end()) {
+      // It may be an assumed pod whose bind was lost, and which the scheduler found out about.
+      if (const api::PodPtr pod = FindAssumed(key)) Unassume(pod->meta.uid);
+      it = pending_.find(key);
+    }
+    if (it == pending_.end()) {
+      ++result->unchecked;
+      return std::nullopt;
+    }
+    const api::PodPtr pod = it->second;
+    Core::Profile* profile = core_->ProfileOf(*pod);
+    if (profile == nullptr) return Different(key, line, "");
+    auto* nominated = core_->queue->nominated();
+    if (nominated != nullptr) nominated->Remove(*pod);
+    DecisionOutput out{pod, profile->algorithm->Schedule(pod), 0};
+    out.round_robin = profile->algorithm->last_node_index();
+    if (nominated != nullptr) nominated->Add(pod);
+    result->placed += !node.empty();
+    if (node.empty() == false && core_->volume_binder != nullptr && !out.decision.host.empty()) {
+      const scheduler::Row row = core_->cache.FindRow(out.decision.host);
+      (void)core_->volume_binder->AssumePodVolumes(*On(*pod, node), *core_->cache.row(row).node);
+    }
+    Event e;
+    e.what = std::move(out);
+    const std::string replayed = OutputLine(e);
+    if (replayed == line) {
+      ++result->outputs;
+      return std::nullopt;
+    }
+    // Whether a nomination counts depends on where the nominated pod is just then, which is not recorded.
+    if (nominated == nullptr || !AnyNominated()) return Different(key, line, replayed);
+    ++result->unchecked;
+    api::Document doc;
+    if (doc.Parse(line).ok()) {
+      profile->algorithm->set_last_node_index(static_cast<uint64_t>(doc.root().FindExact("counter").Int()));
+    }
+    return std::nullopt;
+  }
+  bool AnyNominated() const {
+    return std::any_of(pending_.begin(), pending_.end(),
+                       [](const auto& e) { return !e.second->nominated_node_name.empty(); });
+  }
+
+  static Difference Different(const std::string& pod, const std::string& recorded, const std::string& replayed) {
+    Difference d;
+    d.pod = pod;
+    d.recorded = recorded;
+    d.replayed = replayed;
+    return d;
+  }
+
+  NoActions nothing_;
+  ReplayClock clock_;
+  ReplayExtenders extenders_;
+  std::unique_ptr<Core> core_;
+  std::map<std::string, api::PodPtr> pending_;  // by "namespace/name"
+  std::map<std::string, api::PodPtr> assumed_;  // by uid, as they were while pending
+  InFlight in_flight_;
+  std::map<scheduler::RequestId, std::string> nodes_asked_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Session>> NewDecisionsSession(const Step& checkpoint) {
+  auto s = std::make_unique<DecisionsSession>();
+  BERTH_RETURN_IF_ERROR(s->Build(checkpoint));
+  return s;
+}
+
+}  // namespace berth::recording

@@ -1,0 +1,79 @@
+// What a replayed scheduler hears from clocks and extenders.
+#include "pkg/recording/replay.h"
+#include "pkg/scheduler/extender/http_extender.h"
+#include "pkg/util/status.h"
+
+namespace berth::recording {
+
+void ReplayClock::Set(const Event& e) {
+  steady_ = e.steady;
+  wall_ = e.wall;
+  next_steady_ = next_wall_ = 0;
+}
+
+// Who reads more often than was recorded sees time stand still.
+absl::Duration ReplayClock::Steady() const {
+  if (next_steady_ < steady_.size()) last_steady_ = steady_[next_steady_++];
+  return absl::Microseconds(last_steady_);
+}
+
+absl::Time ReplayClock::Wall() const {
+  if (next_wall_ < wall_.size()) last_wall_ = wall_[next_wall_++];
+  return absl::FromUnixSeconds(last_wall_);
+}
+
+// Asks the real extender what it would ask about, and never calls it.
+class ReplayExtenders::OneExtender final : public scheduler::Extender {
+ public:
+  OneExtender(ReplayExtenders* all, std::unique_ptr<scheduler::Extender> real) : all_(all), real_(std::move(real)) {}
+  const std::string& name() const override { return real_->name(); }
+  bool IsInterested(const api::Pod& pod) const override { return real_->IsInterested(pod); }
+  bool IsBinder() const override { return real_->IsBinder(); }
+  absl::Status Bind(const api::Pod&, const std::string&) override {
+    return util::FailedPrecondition("a replayed scheduler binds nothing");
+  }
+  absl::StatusOr<FilterResult> Filter(const api::Pod&, const std::vector<api::NodePtr>&) override {
+    const ExtenderAnswer* a = Next(ExtenderAnswer::Call::kFilter);
+    if (a == nullptr) return util::Unavailable("no answer of extender " + name() + " is recorded");
+    if (!a->error.empty()) return util::Unavailable(a->error);
+    FilterResult r;
+    for (const std::string& n : a->nodes) r.nodes.emplace_back(n);
+    for (const auto& [n, reason] : a->failed) r.failed.emplace_back(util::Symbol(n), reason);
+    return r;
+  }
+  absl::StatusOr<absl::flat_hash_map<util::Symbol, int64_t>> Prioritize(const api::Pod&,
+                                                                        const std::vector<api::NodePtr>&) override {
+    const ExtenderAnswer* a = Next(ExtenderAnswer::Call::kPrioritize);
+    if (a == nullptr) return util::Unavailable("no answer of extender " + name() + " is recorded");
+    if (!a->error.empty()) return util::Unavailable(a->error);
+    absl::flat_hash_map<util::Symbol, int64_t> scores;
+    for (const auto& [n, score] : a->scores) scores[util::Symbol(n)] = score;
+    return scores;
+  }
+
+ private:
+  const ExtenderAnswer* Next(ExtenderAnswer::Call call) {
+    if (all_->next_ == all_->answers_.size()) return nullptr;
+    const ExtenderAnswer& a = all_->answers_[all_->next_];
+    if (a.call != call || a.extender != name()) return nullptr;
+    ++all_->next_;
+    return &a;
+  }
+  ReplayExtenders* all_;
+  std::unique_ptr<scheduler::Extender> real_;
+};
+
+scheduler::ExtenderFactory ReplayExtenders::Factory() {
+  return [this](const scheduler::ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<scheduler::Extender>> {
+    auto real = scheduler::NewHttpExtender(c);
+    if (!real.ok()) return real.status();
+    return std::make_unique<OneExtender>(this, *std::move(real));
+  };
+}
+
+void ReplayExtenders::Set(std::vector<ExtenderAnswer> answers) {
+  answers_ = std::move(answers);
+  next_ = 0;
+}
+
+}  // namespace berth::recording

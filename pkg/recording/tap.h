@@ -1,0 +1,78 @@
+// Stands between a scheduler and the world and notes all that goes through: what is told to the scheduler, what it
+// reads from clocks and extenders, what it decides and asks for. It changes nothing but the precision of the clocks.
+//
+// Threading: that of the scheduler, but for Wall and Steady as clocks of others.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pkg/recording/event.h"
+#include "pkg/scheduler/scheduler.h"
+#include "pkg/util/clock.h"
+
+namespace berth::recording {
+
+class Tap final : public scheduler::Actions, public scheduler::DecisionObserver, public util::Clock {
+ public:
+  // `sink` may be null until set_sink is called. `actions` may be null: nothing is asked of anybody. `next` may be
+  // null; it is told of decisions too. All outlive it.
+  Tap(EventSink* sink, scheduler::Actions* actions, const util::Clock* clock, scheduler::DecisionObserver* next)
+      : sink_(sink), actions_(actions), clock_(clock), next_(next) {}
+
+  // The scheduler was built with this object as its actions, clock and observer; it outlives all calls below.
+  void Attach(scheduler::Scheduler* s) { scheduler_ = s; }
+  // Where to from now on. REQUIRES: nothing was noted yet.
+  void set_sink(EventSink* sink) { sink_ = sink; }
+  // An extender whose answers are noted.
+  std::unique_ptr<scheduler::Extender> Wrap(std::unique_ptr<scheduler::Extender> extender);
+
+  // ---- the scheduler's inputs ----
+  template <typename T>
+  void Apply(const scheduler::Change<T>& c) {
+    Begin({AnyChange(c), {}, {}});
+    scheduler_->Apply(c);
+    End();
+  }
+  void Apply(const scheduler::Reply& r);
+  void Tick();
+  bool ScheduleOne();
+  void Stop();
+  // Hands over what was noted. Call when a round of work is done.
+  void Flush();
+
+  // ---- the scheduler's outputs ----
+  void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override;
+  void UpdatePodCondition(scheduler::RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override;
+  void SetNominatedNode(scheduler::RequestId id, const api::PodPtr& pod, util::Symbol node) override;
+  void DeletePod(scheduler::RequestId id, const api::PodPtr& pod) override;
+  void GetPod(scheduler::RequestId id, const api::Pod& pod) override;
+  void GetNode(scheduler::RequestId id, util::Symbol name) override;
+  void UpdateVolume(scheduler::RequestId id, const scheduler::VolumeBinder::Binding& binding) override;
+  void RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                   std::string message) override;
+  void Decided(const api::PodPtr& pod, const scheduler::Decision& decision, uint64_t round_robin) override;
+  void PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) override;
+
+  // ---- clocks: whole microseconds, whole seconds ----
+  absl::Duration Steady() const override;
+  absl::Time Wall() const override;
+
+ private:
+  class TappedExtender;
+  void Begin(Event e);
+  void End() { open_ = false; }
+  void Output(Event e) { batch_.push_back(std::move(e)); }
+
+  EventSink* sink_;
+  scheduler::Actions* actions_;
+  const util::Clock* clock_;
+  scheduler::DecisionObserver* next_;
+  scheduler::Scheduler* scheduler_ = nullptr;
+  mutable std::vector<Event> batch_;
+  size_t input_ = 0;   // the place of the input that is being worked on in batch_
+  bool open_ = false;  // an input is being worked on
+};
+
+}  // namespace berth::recording
