@@ -1,0 +1,10 @@
+// The natural logarithm as Kubernetes 1.29 computes it. The C library's differs in the last bit for some integers, and
+// so would scores.
+#pragma once
+
+namespace berth::scheduler::reference::v1_29 {
+
+// REQUIRES: x is finite and positive.
+double NaturalLogarithm(double x);
+
+}  // namespace berth::scheduler::reference::v1_29
