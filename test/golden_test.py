@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds schedsim's decisions against recorded ones of Kubernetes 1.10.
+"""Holds schedsim's decisions against recorded ones of Kubernetes 1.10 and 1.29.
 
-golden/ has scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ has longer
+golden/ (1.10) and golden-1.29/ have scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ has longer
 runs with the placements of each pod, in order. Traces: a production cluster (openb), and synthetic clusters of 1,000
 nodes: w3 required anti-affinity by host, w4 preferred affinity by zone, w5 mixed services and taints.
 
@@ -29,10 +29,18 @@ def difference(want, got):
             return "error", want["errorParts"], got.get("error", "")
     elif want.get("error", "") != got.get("error", ""):
         return "error", want.get("error", ""), got.get("error", "")
-    for key in ("failures", "scores", "totals"):
+    if want.get("notAttempted", "") != got.get("notAttempted", ""):
+        return "notAttempted", want.get("notAttempted", ""), got.get("notAttempted", "")
+    if want.get("preemptionError", "") != got.get("preemptionError", ""):
+        return "preemptionError", want.get("preemptionError", ""), got.get("preemptionError", "")
+    if "ties" in want and sorted(want["ties"]) != sorted(got.get("ties") or []):
+        return "ties", want["ties"], got.get("ties")
+    for key in ("failures", "rejections", "scores", "totals"):
         if want.get(key) is None:
             continue
         w, g = want[key], got.get(key) or {}
+        if key == "failures":
+            w = {node: sorted(reasons) for node, reasons in w.items()}
         for node in sorted(set(w) | set(g)):
             if w.get(node) != g.get(node):
                 return key + " of " + node, w.get(node), g.get(node)
@@ -87,7 +95,7 @@ def check_trace(path):
 def main(argv):
     verbose = "-v" in argv
     files = [a for a in argv if a != "-v"] or sorted(
-        glob.glob(os.path.join(DATA, "golden", "*.jsonl.gz")) + glob.glob(os.path.join(DATA, "traces", "*.json.gz")))
+        glob.glob(os.path.join(DATA, "golden*", "*.jsonl.gz")) + glob.glob(os.path.join(DATA, "traces", "*.json.gz")))
     if not os.path.exists(SCHEDSIM):
         print("%s is missing: build it with `make WHAT=cmd/schedsim`" % SCHEDSIM)
         return 1

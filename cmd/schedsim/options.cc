@@ -54,6 +54,13 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
   a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
   if (vm.contains("algorithm-provider")) a->provider = vm["algorithm-provider"].as<std::string>();
+  if (vm.contains("emulated-version")) a->release = vm["emulated-version"].as<std::string>();
+  if (a->release != "1.10" && a->release != "1.29") {
+    return util::InvalidArgument(absl::StrCat("--emulated-version: \"", a->release, "\": must be 1.10 or 1.29"));
+  }
+  if (a->release == "1.29" && (a->provider || vm.contains("policy-config-file"))) {
+    return util::InvalidArgument("release 1.29 has neither providers nor Policies: leave out the flag for it");
+  }
   if (!vm.contains("policy-config-file")) return absl::OkStatus();
   if (a->provider) return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
   std::string file = vm["policy-config-file"].as<std::string>();
@@ -200,6 +207,8 @@ po::options_description FlagsOf(const Command& command) {
         absl::StrCat("algorithm provider: ", scheduler::ListAlgorithmProviders()).c_str());
     add("policy-config-file", po::value<std::string>()->value_name("FILE"),
         "Policy to schedule by, instead of a provider");
+    add("emulated-version", po::value<std::string>()->value_name("1.10|1.29"),
+        "release of Kubernetes whose decisions are made (default 1.10); 1.29 is for run alone, and slow");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
         "weight of placed pods' required affinity, 1-100");
   }

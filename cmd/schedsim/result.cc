@@ -104,12 +104,38 @@ void PreemptionJson(const scheduler::Preemption& p, std::string* out) {
   out->push_back('}');
 }
 
+// What decisions of release 1.29 have beside.
+void LaterMembers(const lab::LaterFields& f, bool tell_failures, std::string* out) {
+  if (tell_failures && !f.rejections.empty()) {
+    Key("rejections", out);
+    out->push_back('{');
+    for (const auto& [node, rejection] : f.rejections) {
+      Key(node, out);
+      AppendJsonString(rejection, out);
+    }
+    out->push_back('}');
+  }
+  if (!f.ties.empty()) {
+    Key("ties", out);
+    Array(f.ties, out, [&](const std::string& node) { AppendJsonString(node, out); });
+  }
+  if (!f.preemption_error.empty()) {
+    Key("preemptionError", out);
+    AppendJsonString(f.preemption_error, out);
+  }
+}
+
 // The members of one decision, without the braces around them.
 void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
   const Decision& d = o.decision;
   const scheduler::DecisionTrace& t = o.trace;
   Key("pod", out);
   AppendJsonString(o.pod->meta.Key(), out);
+  if (o.later != nullptr && !o.later->not_attempted.empty()) {
+    Key("notAttempted", out);
+    AppendJsonString(o.later->not_attempted, out);
+    return;
+  }
   Key("host", out);
   AppendJsonString(d.host.str(), out);
   if (!o.placed()) {
@@ -123,7 +149,8 @@ void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
     Failures(*failures, out);
   }
   if (!t.totals.empty()) Scores(t, ScoredNodes(t, detail), out);
-  if (o.preemption_tried) PreemptionJson(o.preemption, out);
+  if (o.later != nullptr) LaterMembers(*o.later, tell_failures, out);
+  if (o.preemption) PreemptionJson(*o.preemption, out);
 }
 
 class JsonWriter final : public ResultWriter {
@@ -274,9 +301,9 @@ class TableWriter final : public ResultWriter {
     if (!list_) return;
     rows_.push_back({o.pod->meta.Key(), o.placed() ? o.decision.host.string() : "<none>  " + o.decision.error});
     styles_.push_back(o.placed() ? explain::Style::kPlain : explain::Style::kBad);
-    if (!o.preemption_tried || o.preemption.node.empty()) return;
-    std::string text = absl::StrCat("would fit on ", o.preemption.node.string(), " after evicting");
-    for (const auto& v : o.preemption.victims) absl::StrAppend(&text, " ", v->meta.Key());
+    if (!o.preemption || o.preemption->node.empty()) return;
+    std::string text = absl::StrCat("would fit on ", o.preemption->node.string(), " after evicting");
+    for (const auto& v : o.preemption->victims) absl::StrAppend(&text, " ", v->meta.Key());
     rows_.push_back({"", text});
     styles_.push_back(explain::Style::kPlain);
   }

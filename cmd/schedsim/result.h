@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -19,8 +20,8 @@ struct Outcome {
   api::PodPtr pod;
   scheduler::Decision decision;
   scheduler::DecisionTrace trace;
-  bool preemption_tried = false;
-  scheduler::Preemption preemption;
+  std::optional<scheduler::Preemption> preemption;
+  const lab::LaterFields* later = nullptr;  // of release 1.29; valid while a writer takes the outcome
 
   bool placed() const { return decision.outcome == scheduler::Decision::Outcome::kPlaced; }
 };

@@ -38,10 +38,8 @@ void Decide(Simulation& sim, const Scenario& scenario, bool trace, const std::os
     const double cpu = CpuSeconds();
     const auto before = Clock::now();
     o.decision = sim.Place(o.pod, trace ? &o.trace : nullptr);
-    if (sim.preempts() && o.decision.outcome == scheduler::Decision::Outcome::kUnfit) {
-      o.preemption_tried = true;
-      o.preemption = sim.scheduler().Preempt(o.pod, *o.decision.failures);
-    }
+    o.preemption = sim.Preempt(o.pod, o.decision);
+    o.later = sim.later_fields();
     const double seconds = std::chrono::duration<double>(Clock::now() - before).count();
     stats->cpu_seconds += CpuSeconds() - cpu;
     stats->wall_seconds += seconds;

@@ -11,6 +11,7 @@
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/lab/completeness.h"
+#include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
@@ -39,7 +40,12 @@ std::string DescriptionOf(const api::Object& object) {
                                            "Namespace",
                                            "Deployment",
                                            "PriorityClass",
-                                           "ConfigMap"};
+                                           "ConfigMap",
+                                           "CSINode",
+                                           "CSIDriver",
+                                           "CSIStorageCapacity",
+                                           "VolumeAttachment"};
+  static_assert(std::size(kKinds) == std::variant_size_v<api::Object>);
   return std::visit([&](const auto& o) { return absl::StrCat(kKinds[object.index()], " \"", o->meta.Key(), "\""); },
                     object);
 }
@@ -283,6 +289,28 @@ class Collector final : public api::JsonSink {
     return absl::OkStatus();
   }
 
+  // emulatedVersion, and the configuration that release 1.29 takes.
+  absl::Status ReadRelease(Json j, bool* own) {
+    Algorithm& a = current_.algorithm;
+    if (Json v = j.FindExact("emulatedVersion"); !v.IsNull()) {
+      if (v.Text() != "1.10" && v.Text() != "1.29") {
+        return util::InvalidArgument(absl::StrCat("emulatedVersion: ", v.Brief(), ": must be \"1.10\" or \"1.29\""));
+      }
+      a.release = v.Text();
+    }
+    Json c = j.FindExact("configuration");
+    if (c.IsNull()) return absl::OkStatus();
+    if (a.release != "1.29") {
+      return util::InvalidArgument("configuration: release 1.10 has none; set emulatedVersion to \"1.29\"");
+    }
+    namespace configuration = scheduler::configuration;
+    auto loaded = configuration::LoadOrError(c, configuration::PluginCatalogue::InTree(), {});
+    if (!loaded.ok()) return util::InvalidArgument(absl::StrCat("configuration: ", loaded.status().message()));
+    a.profiles = std::move(loaded->profiles);
+    *own = true;
+    return absl::OkStatus();
+  }
+
   absl::Status ReadFields(Json j) {
     auto fail = [](std::string_view field, Json v, std::string_view right) {
       return util::InvalidArgument(absl::StrCat(util::ToAbsl(field), ": ", v.Brief(), ": ", util::ToAbsl(right)));
@@ -292,6 +320,7 @@ class Collector final : public api::JsonSink {
     if (Json v = j.FindExact("apiVersion"); v.Text() != "schedsim/v1")
       return fail("apiVersion", v, "should be schedsim/v1");
     bool own = false;
+    BERTH_RETURN_IF_ERROR(ReadRelease(j, &own));
     if (Json v = j.FindExact("algorithmProvider"); !v.IsNull()) {
       if (!v.IsString()) return fail("algorithmProvider", v, "a provider's name is needed here");
       a.provider = std::string(v.Text());

@@ -12,6 +12,7 @@
 #include "pkg/api/decode.h"
 #include "pkg/lab/expand.h"
 #include "pkg/scheduler/configuration/plugins.h"
+#include "pkg/scheduler/configuration/profile.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/policy.h"
 
@@ -19,6 +20,9 @@ namespace berth::lab {
 
 // How to schedule; from flags, or from a Scenario, whose fields win.
 struct Algorithm {
+  std::string release = "1.10";  // emulatedVersion
+  // Release 1.29: what its configuration says; without one its default profile runs.
+  std::optional<std::vector<scheduler::configuration::ResolvedProfile>> profiles;
   std::optional<std::string> provider;
   std::optional<scheduler::Policy> policy;
   std::map<std::string, bool> gates;  // those named

@@ -43,7 +43,15 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   scheduler::SchedulerGates gates = algorithm.Gates();
   sim->pod_priority_ = gates.algorithm.pod_priority;
   sim->preempts_ = algorithm.preempt;
-  if (sim->preempts_ && !sim->pod_priority_)
+  sim->release_ = algorithm.release;
+  if (algorithm.release == "1.29") {
+    if (algorithm.chosen()) {
+      return util::InvalidArgument("release 1.29 has neither providers nor Policies: give it a configuration");
+    }
+    auto later = SimulationV1_29::Make(scenario, algorithm);
+    if (!later.ok()) return later.status();
+    sim->later_ = std::move(*later);
+  } else if (sim->preempts_ && !sim->pod_priority_)
     return util::InvalidArgument("preempt needs featureGates PodPriority=true");
 
   for (const api::Object& o : scenario.cluster) BERTH_RETURN_IF_ERROR(sim->Add(o));
@@ -78,8 +86,8 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
 scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace) {
   // As in the daemon's queue: a pod's own nomination does not count while it is tried.
   if (pod_priority_) nominated_.Remove(*pod);
-  scheduler::Decision d = scheduler_->Schedule(
-      pod, trace == nullptr ? scheduler::DecisionMode::kIncremental : scheduler::DecisionMode::kReference, trace);
+  const auto mode = trace == nullptr ? scheduler::DecisionMode::kIncremental : scheduler::DecisionMode::kReference;
+  scheduler::Decision d = later_ != nullptr ? later_->Place(pod, trace) : scheduler_->Schedule(pod, mode, trace);
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
     if (pod_priority_) nominated_.Add(pod);
     return d;
@@ -92,6 +100,13 @@ scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::Decisio
     d.error = absl::StrCat("AssumePod failed: ", s.message());
   }
   return d;
+}
+
+std::optional<scheduler::Preemption> Simulation::Preempt(const api::PodPtr& pod, const scheduler::Decision& decision) {
+  if (!preempts_ || decision.outcome != scheduler::Decision::Outcome::kUnfit) return std::nullopt;
+  if (later_ == nullptr) return scheduler_->Preempt(pod, *decision.failures);
+  if (!later_->may_preempt()) return std::nullopt;
+  return later_->preemption();
 }
 
 explain::Explanation Simulation::Explain(const api::PodPtr& pod) {

@@ -3,10 +3,12 @@
 #include <absl/status/status.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "pkg/explain/explanation.h"
 #include "pkg/lab/scenario.h"
+#include "pkg/lab/simulation_v1_29.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
@@ -34,6 +36,13 @@ class Simulation {
   // Tries one pod and, when it fits, assumes it on its node.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace = nullptr);
 
+  // After a decision kUnfit, with preempts(): whom to evict so that the pod would fit; nullopt when nothing is tried.
+  std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
+
+  // What the last decision has beside the fields of 1.10; null in release 1.10.
+  const LaterFields* later_fields() const { return later_ == nullptr ? nullptr : &later_->fields(); }
+  const std::string& release() const { return release_; }
+
   // Why the pod goes where it goes. The pod is not assumed.
   explain::Explanation Explain(const api::PodPtr& pod);
 
@@ -42,6 +51,8 @@ class Simulation {
   absl::Status Add(const api::Object& object);
 
   const Scenario& scenario_;
+  std::string release_;
+  std::unique_ptr<SimulationV1_29> later_;  // decides, in release 1.29; the cache follows
   scheduler::Cache cache_;
   scheduler::NominatedPods nominated_;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;

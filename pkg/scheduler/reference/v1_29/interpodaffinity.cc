@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "pkg/scheduler/reference/v1_29/cloned.h"
 
@@ -31,10 +32,12 @@ std::string MistakeIn(const WeightedTerms& terms) {
   return {};
 }
 
-// A pod's four lists of terms. A list with a mistake in it is empty.
+// A pod's four lists of terms. A list with a mistake in it is empty. REQUIRES: the template outlives it.
 struct TermsOf {
   explicit TermsOf(const api::PodTemplate& pod) {
-    auto good = [](const auto& list) { return MistakeIn(list).empty() ? list : std::decay_t<decltype(list)>(); };
+    auto good = [](const auto& list) {
+      return MistakeIn(list).empty() ? std::span(list) : decltype(std::span(list))();
+    };
     if (pod.affinity.pod) {
       required = good(pod.affinity.pod->required);
       preferred = good(pod.affinity.pod->preferred);
@@ -44,8 +47,8 @@ struct TermsOf {
       preferred_anti = good(pod.affinity.pod_anti->preferred);
     }
   }
-  Terms required, required_anti;
-  WeightedTerms preferred, preferred_anti;
+  std::span<const api::PodAffinityTerm> required, required_anti;
+  std::span<const api::WeightedPodAffinityTerm> preferred, preferred_anti;
 };
 
 // For terms of the pod to be placed, namespaces are selected among those that exist; terms of pods on nodes look at the

@@ -235,8 +235,10 @@ class ImageLocality final : public Cloned<ImageLocality> {
     constexpr int64_t kMiB = 1024 * 1024;
     double total = static_cast<double>(c.world.nodes().size());
     int64_t sum = 0;
-    for (const api::Container& container : c.tmpl().containers) {
-      Symbol name = FullName(container.image);
+    if (names_.empty()) {
+      for (const api::Container& container : c.tmpl().containers) names_.push_back(FullName(container.image));
+    }
+    for (Symbol name : names_) {
       bool here = std::any_of(info.node().images.begin(), info.node().images.end(), [&](const auto& image) {
         return std::find(image.names.begin(), image.names.end(), name) != image.names.end();
       });
@@ -260,6 +262,8 @@ class ImageLocality final : public Cloned<ImageLocality> {
     };
     return last(':') <= last('/') ? Symbol(std::string(text) + ":latest") : image;
   }
+
+  std::vector<Symbol> names_;  // of the pod's images
 };
 
 }  // namespace

@@ -17,25 +17,38 @@ struct Share {
 
 enum class View { kNonZero, kReal };
 
+// A listed resource.
+struct Listed {
+  explicit Listed(const configuration::ResourceSpec& spec)
+      : text(spec.name), name(spec.name), weight(spec.weight), scalar(IsScalarName(spec.name)) {}
+  std::string text;
+  Symbol name;
+  int64_t weight;
+  bool scalar;
+};
+std::vector<Listed> ListedOf(const std::vector<configuration::ResourceSpec>& specs) {
+  return {specs.begin(), specs.end()};
+}
+
 // Returns the listed resources that count on this node: those that it has and, for scalar ones, that the pod asks for.
-std::vector<Share> SharesOf(const std::vector<configuration::ResourceSpec>& resources, const Resource& pod,
-                            const NodeInfo& info, View view) {
+std::vector<Share> SharesOf(const std::vector<Listed>& resources, const Resource& pod, const NodeInfo& info,
+                            View view) {
   std::vector<Share> out;
-  for (const auto& spec : resources) {
-    Symbol name(spec.name);
+  for (const Listed& spec : resources) {
+    Symbol name = spec.name;
     const Resource& used = info.requested();
     Share s;
     s.weight = spec.weight;
-    if (spec.name == "cpu") {
+    if (spec.text == "cpu") {
       s.requested = (view == View::kNonZero ? info.non_zero().cpu : used.cpu) + pod.cpu;
       s.allocatable = info.allocatable().cpu;
-    } else if (spec.name == "memory") {
+    } else if (spec.text == "memory") {
       s.requested = (view == View::kNonZero ? info.non_zero().memory : used.memory) + pod.memory;
       s.allocatable = info.allocatable().memory;
-    } else if (spec.name == "ephemeral-storage") {
+    } else if (spec.text == "ephemeral-storage") {
       s.requested = used.ephemeral_storage + pod.ephemeral_storage;
       s.allocatable = info.allocatable().ephemeral_storage;
-    } else if (IsScalarName(spec.name)) {
+    } else if (spec.scalar) {
       if (pod.Scalar(name) == 0) continue;
       s.requested = used.Scalar(name) + pod.Scalar(name);
       s.allocatable = info.allocatable().Scalar(name);
@@ -59,7 +72,8 @@ int64_t OnShape(const std::vector<configuration::UtilizationShapePoint>& shape, 
 
 class NodeResourcesFit final : public Cloned<NodeResourcesFit> {
  public:
-  explicit NodeResourcesFit(configuration::NodeResourcesFitArgs args) : args_(std::move(args)) {}
+  explicit NodeResourcesFit(configuration::NodeResourcesFitArgs args)
+      : args_(std::move(args)), listed_(ListedOf(args_.scoring_strategy->resources)) {}
 
   Status PreFilter(const Cycle& c, std::optional<std::set<Symbol>>*) override {
     request_ = RequestOf(c.tmpl());
@@ -88,10 +102,10 @@ class NodeResourcesFit final : public Cloned<NodeResourcesFit> {
 
   Status Score(const Cycle& c, const NodeInfo& info, int64_t* score) override {
     const configuration::ScoringStrategy& strategy = *args_.scoring_strategy;
-    Resource pod = RequestOf(c.tmpl(), Missing::kIsDefault);
+    if (!scored_) scored_ = RequestOf(c.tmpl(), Missing::kIsDefault);
     int64_t sum = 0, weights = 0;
     bool by_shape = strategy.type == "RequestedToCapacityRatio";
-    for (const Share& s : SharesOf(strategy.resources, pod, info, View::kNonZero)) {
+    for (const Share& s : SharesOf(listed_, *scored_, info, View::kNonZero)) {
       int64_t one = by_shape                           ? Shaped(s)
                     : strategy.type == "MostAllocated" ? std::min(s.requested, s.allocatable) * 100 / s.allocatable
                     : s.requested > s.allocatable      ? 0
@@ -123,17 +137,21 @@ class NodeResourcesFit final : public Cloned<NodeResourcesFit> {
   }
 
   configuration::NodeResourcesFitArgs args_;
+  std::vector<Listed> listed_;
   Resource request_;
+  std::optional<Resource> scored_;  // the request with defaults
 };
 
 class BalancedAllocation final : public Cloned<BalancedAllocation> {
  public:
-  explicit BalancedAllocation(configuration::NodeResourcesBalancedAllocationArgs args) : args_(std::move(args)) {}
+  explicit BalancedAllocation(const configuration::NodeResourcesBalancedAllocationArgs& args)
+      : listed_(ListedOf(args.resources)) {}
 
   Status Score(const Cycle& c, const NodeInfo& info, int64_t* score) override {
+    if (!request_) request_ = RequestOf(c.tmpl());
     std::vector<double> fractions;
     double total = 0;
-    for (const Share& s : SharesOf(args_.resources, RequestOf(c.tmpl()), info, View::kReal)) {
+    for (const Share& s : SharesOf(listed_, *request_, info, View::kReal)) {
       double f = static_cast<double>(s.requested) / static_cast<double>(s.allocatable);
       fractions.push_back(std::min(f, 1.0));
       total += fractions.back();
@@ -151,7 +169,8 @@ class BalancedAllocation final : public Cloned<BalancedAllocation> {
   }
 
  private:
-  configuration::NodeResourcesBalancedAllocationArgs args_;
+  std::vector<Listed> listed_;
+  std::optional<Resource> request_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "pkg/scheduler/reference/v1_29/attempt.h"
 #include "pkg/scheduler/reference/v1_29/volume_binding.h"
@@ -211,20 +212,21 @@ void Scheduler::Filter(Attempt* a, const Nodes& nodes) {
 // Pods nominated to the node must leave room when they are as important; and the pod must fit without them, too, for
 // they may never come.
 Status Scheduler::FilterWithNominated(const Attempt& a, const NodeInfo& info) const {
-  NodeInfo with = info;
+  std::optional<NodeInfo> with;
   ActivePlugins active;
-  bool added = false;
   for (const api::PodPtr& q : nominated_) {
     if (q->nominated_node_name != info.name() || q->Priority() < a.pod->Priority() || q->meta.uid == a.pod->meta.uid) {
       continue;
     }
-    if (!added) active = a.active.Copy();
-    added = true;
-    with.Add(q);
-    active.PodAdded(a.cycle, *q, with);
+    if (!with) {
+      with = info;
+      active = a.active.Copy();
+    }
+    with->Add(q);
+    active.PodAdded(a.cycle, *q, *with);
   }
-  if (added) {
-    Status status = active.Filter(a.cycle, with);
+  if (with) {
+    Status status = active.Filter(a.cycle, *with);
     if (!status.ok()) return status;
   }
   return a.active.Filter(a.cycle, info);
@@ -235,11 +237,7 @@ Status Scheduler::FilterWithNominated(const Attempt& a, const NodeInfo& info) co
 void Scheduler::Score(Attempt* a) {
   Decision& d = a->decision;
   const ResolvedProfile& profile = a->cycle.profile;
-  for (const std::string& node : d.feasible) d.totals[node] = 0;
-  if (profile.at(ExtensionPoint::kScore).empty()) {
-    for (auto& [node, total] : d.totals) total = 1;
-    return;
-  }
+  d.totals.assign(d.feasible.size(), profile.at(ExtensionPoint::kScore).empty() ? 1 : 0);
   struct Scorer {
     std::shared_ptr<Plugin> plugin;
     bool skipped = false;
@@ -276,20 +274,19 @@ void Scheduler::Score(Attempt* a) {
                                ", it should in the range of [0, 100] after normalizing");
         return;
       }
-      d.scores[d.feasible[i]][p.name] = scores[i];
-      d.totals[d.feasible[i]] += scores[i] * p.weight;
+      d.totals[i] += scores[i] * p.weight;
     }
+    d.scores.emplace_back(p.name, std::move(scores));
   }
 }
 
 void Scheduler::Select(Attempt* a) {
   Decision& d = a->decision;
-  int64_t best = INT64_MIN;
-  for (const auto& [node, total] : d.totals) best = std::max(best, total);
-  for (const auto& [node, total] : d.totals) {
-    if (total == best) d.ties.push_back(node);
+  int64_t best = *std::max_element(d.totals.begin(), d.totals.end());
+  for (size_t i = 0; i < d.feasible.size(); ++i) {
+    if (d.totals[i] == best) d.ties.push_back(d.feasible[i]);
   }
-  std::reverse(d.ties.begin(), d.ties.end());
+  std::sort(d.ties.begin(), d.ties.end(), std::greater<>());
   d.host = d.ties[last_node_index_++ % d.ties.size()];
 }
 

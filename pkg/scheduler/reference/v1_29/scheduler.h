@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pkg/scheduler/reference/v1_29/plugin.h"
@@ -23,10 +24,11 @@ struct Decision {
   std::string host;           // empty when the pod is not placed
   std::string not_attempted;  // why the pod was not tried at all; nothing else is set then
   std::string error;
-  std::map<std::string, Status> failures;                        // by node
-  std::vector<std::string> feasible;                             // in the order of nodes
-  std::map<std::string, std::map<std::string, int64_t>> scores;  // by node and plugin, 0..100
-  std::map<std::string, int64_t> totals;
+  std::map<std::string, Status> failures;  // by node
+  std::vector<std::string> feasible;       // in the order of nodes
+  // Of each plugin that scored, by place in `feasible`, 0..100; weighted sums likewise. Empty when fewer than two fit.
+  std::vector<std::pair<std::string, std::vector<int64_t>>> scores;
+  std::vector<int64_t> totals;
   std::vector<std::string> ties;  // nodes with the best total, by name descending
   bool unschedulable = false;     // no node fits; preemption may help
 

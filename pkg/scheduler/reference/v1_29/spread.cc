@@ -133,11 +133,7 @@ class PodTopologySpread final : public Cloned<PodTopologySpread> {
       if (!value) return Status::Unresolvable(absl::StrCat(kReason, " (missing required label)"));
       auto domains = domains_.find(h.topology_key);
       if (domains == domains_.end()) continue;
-      int64_t least = std::numeric_limits<int32_t>::max();
-      for (const auto& [pair, count] : matching_) {
-        if (pair.first == h.topology_key) least = std::min(least, count);
-      }
-      if (domains->second < h.min_domains) least = 0;
+      int64_t least = domains->second < h.min_domains ? 0 : LeastOf(h.topology_key);
       auto here = matching_.find({h.topology_key, *value});
       int64_t count = here == matching_.end() ? 0 : here->second;
       int64_t self = h.selector.selector.Matches(c.tmpl().labels) ? 1 : 0;
@@ -253,13 +249,25 @@ class PodTopologySpread final : public Cloned<PodTopologySpread> {
       if (!h.selector.selector.Matches(q.tmpl->labels) || !Counts(h, c.tmpl(), node)) continue;
       matching_[{h.topology_key, *node.labels.Get(h.topology_key)}] += by;
     }
+    least_.clear();
+  }
+
+  // The smallest number of matching pods in a domain of a key.
+  int64_t LeastOf(Symbol key) {
+    auto [it, is_new] = least_.try_emplace(key, std::numeric_limits<int32_t>::max());
+    if (!is_new) return it->second;
+    for (const auto& [pair, count] : matching_) {
+      if (pair.first == key) it->second = std::min(it->second, count);
+    }
+    return it->second;
   }
 
   bool system_defaults_ = false;
   Constraints defaults_, hard_, soft_;
   std::map<Pair, int64_t> matching_;  // pods by domain, of the hard constraints
   std::map<Symbol, int64_t> domains_;
-  std::set<Symbol> ignored_;  // feasible nodes without all keys
+  std::map<Symbol, int64_t> least_;  // by key, as far as somebody asked since the last change
+  std::set<Symbol> ignored_;         // feasible nodes without all keys
   std::map<Pair, int64_t> soft_counts_;
   std::vector<double> weights_;  // by soft constraint
 };

@@ -21,29 +21,24 @@ std::string ModeOf(const std::optional<std::string>& mode) {
 }
 
 // The smallest volume that suits a claim on a node; null when there is none. Equal ones: the first by name.
-VolumePtr Match(const World& world, const ClaimPtr& claim, const api::Node& node, const std::set<std::string>& taken) {
-  VolumePtr best, bound;
-  bool done = false;
-  world.volumes.ForEach([&](const VolumePtr& v) {
-    if (done || v->Class() != claim->Class() || taken.contains(v->meta.name)) return;
-    if (v->claim_ref && !IsBoundTo(*v, *claim)) return;
+VolumePtr Match(const std::vector<VolumePtr>& candidates, const ClaimPtr& claim, const api::Node& node,
+                const std::set<std::string>& taken) {
+  VolumePtr best;
+  for (const VolumePtr& v : candidates) {
+    if (taken.contains(v->meta.name) || (v->claim_ref && !IsBoundTo(*v, *claim))) continue;
     api::Quantity capacity = v->capacity.value_or(api::Quantity());
-    if (capacity < claim->request || ModeOf(v->volume_mode) != ModeOf(claim->volume_mode) || v->meta.deleting()) return;
+    if (capacity < claim->request || v->meta.deleting()) continue;
+    if (ModeOf(v->volume_mode) != ModeOf(claim->volume_mode)) continue;
     bool reaches = AdmitsNode(v->node_affinity, node);
-    if (IsBoundTo(*v, *claim)) {
-      done = true;
-      if (reaches) bound = v;
-      return;
-    }
-    if (v->phase != "Available" || !reaches) return;
-    if (claim->selector && !(claim->selector->ok() && claim->selector->selector.Matches(v->labels))) return;
+    if (IsBoundTo(*v, *claim)) return reaches ? v : nullptr;
+    if (v->phase != "Available" || !reaches) continue;
+    if (claim->selector && !(claim->selector->ok() && claim->selector->selector.Matches(v->labels))) continue;
     bool modes = std::all_of(claim->access_modes.begin(), claim->access_modes.end(), [&](Symbol mode) {
       return std::find(v->access_modes.begin(), v->access_modes.end(), mode) != v->access_modes.end();
     });
-    if (!modes) return;
-    if (best == nullptr || capacity < best->capacity.value_or(api::Quantity())) best = v;
-  });
-  return done ? bound : best;
+    if (modes && (best == nullptr || capacity < best->capacity.value_or(api::Quantity()))) best = v;
+  }
+  return best;
 }
 
 bool TopologyAllows(const api::StorageClass& storage_class, const api::Node& node) {
@@ -166,6 +161,12 @@ ClaimsOfPod ClassifyClaims(const World& world, const api::Pod& pod) {
     bool delayed = storage_class != nullptr && *storage_class->binding_mode == "WaitForFirstConsumer";
     (delayed && claim->volume_name.empty() ? out.delayed : out.immediate).push_back(claim);
   }
+  for (const ClaimPtr& claim : out.delayed) out.candidates[claim->Class()];
+  if (out.candidates.empty()) return out;
+  world.volumes.ForEach([&](const VolumePtr& v) {
+    auto of_class = out.candidates.find(v->Class());
+    if (of_class != out.candidates.end()) of_class->second.push_back(v);
+  });
   return out;
 }
 
@@ -206,7 +207,7 @@ VolumesOnNode FindVolumes(const World& world, const ClaimsOfPod& claims, const a
                      [](const ClaimPtr& a, const ClaimPtr& b) { return a->request < b->request; });
     std::set<std::string> taken;
     for (const ClaimPtr& claim : to_match) {
-      VolumePtr volume = Match(world, claim, node, taken);
+      VolumePtr volume = Match(claims.candidates.at(claim->Class()), claim, node, taken);
       if (volume == nullptr) {
         unbound_fit = false;
         to_provision.push_back(claim);

@@ -1,5 +1,6 @@
 // VolumeBinding: which volumes the unbound claims of a pod would get on a node.
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,6 +23,8 @@ struct VolumesOnNode {
 
 struct ClaimsOfPod {
   std::vector<ClaimPtr> bound, delayed, immediate;
+  std::map<std::string, std::vector<VolumePtr>>
+      candidates;     // for delayed claims: the volumes of their classes, by name
   std::string error;  // ends the cycle
 };
 ClaimsOfPod ClassifyClaims(const World& world, const api::Pod& pod);
