@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
+#include "pkg/scheduler/algorithmprovider/v1_29.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/util/status.h"
 
@@ -34,25 +35,30 @@ absl::Status Simulation::Add(const api::Object& object) {
     l.storage_classes.Set(*sc);
   } else if (const auto* pdb = std::get_if<std::shared_ptr<const api::PodDisruptionBudget>>(&object)) {
     l.budgets.Set(*pdb);
+  } else if (const auto* ns = std::get_if<std::shared_ptr<const api::Namespace>>(&object)) {
+    l.namespaces.Set(*ns);
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& scenario, const Algorithm& algorithm) {
-  std::unique_ptr<Simulation> sim(new Simulation(scenario));
+  const bool later = algorithm.release == "1.29";
+  std::unique_ptr<Simulation> sim(
+      new Simulation(scenario, later ? scheduler::algorithmprovider::V1_29() : scheduler::algorithmprovider::V1_10()));
   scheduler::SchedulerGates gates = algorithm.Gates();
   sim->pod_priority_ = gates.algorithm.pod_priority;
   sim->preempts_ = algorithm.preempt;
   sim->release_ = algorithm.release;
-  if (algorithm.release == "1.29") {
+  if (later) {
     if (algorithm.chosen()) {
       return util::InvalidArgument("release 1.29 has neither providers nor Policies: give it a configuration");
     }
-    auto later = SimulationV1_29::Make(scenario, algorithm);
-    if (!later.ok()) return later.status();
-    sim->later_ = std::move(*later);
-  } else if (sim->preempts_ && !sim->pod_priority_)
+    auto made = SimulationV1_29::Make(scenario, algorithm, &sim->cache_);
+    if (!made.ok()) return made.status();
+    sim->later_ = std::move(*made);
+  } else if (sim->preempts_ && !sim->pod_priority_) {
     return util::InvalidArgument("preempt needs featureGates PodPriority=true");
+  }
 
   for (const api::Object& o : scenario.cluster) BERTH_RETURN_IF_ERROR(sim->Add(o));
   if (sim->pod_priority_) {

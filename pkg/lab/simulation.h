@@ -47,7 +47,8 @@ class Simulation {
   explain::Explanation Explain(const api::PodPtr& pod);
 
  private:
-  explicit Simulation(const Scenario& scenario) : scenario_(scenario) {}
+  Simulation(const Scenario& scenario, const scheduler::Release& release)
+      : scenario_(scenario), cache_(release.describe_template) {}
   absl::Status Add(const api::Object& object);
 
   const Scenario& scenario_;

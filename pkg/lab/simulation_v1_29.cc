@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "pkg/scheduler/algorithmprovider/v1_29.h"
+
 namespace berth::lab {
 
 namespace v1_29 = scheduler::reference::v1_29;
@@ -34,7 +36,8 @@ void SimulationV1_29::Add(const api::Object& object) {
 }
 
 absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Scenario& scenario,
-                                                                       const Algorithm& algorithm) {
+                                                                       const Algorithm& algorithm,
+                                                                       scheduler::Cache* cache) {
   namespace configuration = scheduler::configuration;
   std::unique_ptr<SimulationV1_29> sim(new SimulationV1_29);
   sim->preempts_ = algorithm.preempt;
@@ -50,6 +53,15 @@ absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Sce
     profiles = *algorithm.profiles;
   } else {
     profiles.push_back(configuration::DefaultProfile(configuration::PluginCatalogue::InTree()));
+  }
+  sim->cache_ = cache;
+  for (const configuration::ResolvedProfile& p : profiles) {
+    std::optional<scheduler::AlgorithmConfig> config = scheduler::algorithmprovider::AlgorithmOf(p, cache);
+    if (!config) continue;
+    auto profile = std::make_unique<Profile>();
+    profile->config = std::move(*config);
+    profile->scheduler = std::make_unique<scheduler::IncrementalScheduler>(cache, &profile->config);
+    sim->incremental_.emplace(p.scheduler_name, std::move(profile));
   }
   sim->scheduler_ = std::make_unique<v1_29::Scheduler>(&sim->world_, std::move(profiles));
   for (const api::PodPtr& pod : scenario.pending) {
@@ -80,7 +92,51 @@ void FillTrace(const v1_29::Decision& made, scheduler::DecisionTrace* trace) {
 
 }  // namespace
 
+// Nothing when only the reference scheduler can decide, or say why the pod is not placed.
+std::optional<Decision> SimulationV1_29::PlaceIncrementally(const api::PodPtr& pod) {
+  const api::PodTemplate& t = *pod->tmpl;
+  // Resource names that 1.10 does not count are left to the reference.
+  auto known = [](const api::Container& c) {
+    return std::all_of(c.requests.begin(), c.requests.end(), [](const auto& r) {
+      return r.first.str().find("kubernetes.io/") == std::string_view::npos &&
+             !r.first.str().starts_with("attachable-volumes-");
+    });
+  };
+  if (!t.volumes.empty() || !t.scheduling_gates.empty() || !pod->nominated_node_name.empty() || pod->meta.deleting() ||
+      scheduler_->has_nominated() || !std::all_of(t.containers.begin(), t.containers.end(), known) ||
+      !std::all_of(t.init_containers.begin(), t.init_containers.end(), known)) {
+    return std::nullopt;
+  }
+  auto profile = incremental_.find(t.scheduler_name.str());
+  if (profile == incremental_.end() || cache_->node_count() == 0) return std::nullopt;
+  const auto answer = profile->second->scheduler->Place(pod, nullptr, scheduler_->last_node_index());
+  if (answer.outcome != scheduler::IncrementalScheduler::Answer::Outcome::kPlaced) return std::nullopt;
+  auto placed = std::make_shared<api::Pod>(*pod);
+  placed->node_name = answer.host;
+  placed_.push_back(std::move(placed));
+  Decision d;
+  d.outcome = Decision::Outcome::kPlaced;
+  d.nodes = cache_->node_count();
+  d.feasible = answer.feasible;
+  d.host = answer.host;
+  return d;
+}
+
+// The reference's own picture of the cluster gets what was placed without it.
+void SimulationV1_29::CatchUp() {
+  for (const api::PodPtr& pod : placed_) world_.AddPod(pod);
+  placed_.clear();
+}
+
 Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace) {
+  if (trace == nullptr) {
+    if (std::optional<Decision> d = PlaceIncrementally(pod)) {
+      fields_ = {};
+      preemption_tried_ = false;
+      return *d;
+    }
+  }
+  CatchUp();
   v1_29::Decision made = scheduler_->ScheduleOne(pod, preempts_);
   fields_ = {};
   fields_.not_attempted = made.not_attempted;

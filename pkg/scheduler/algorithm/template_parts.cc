@@ -21,7 +21,8 @@ bool SameAmounts(const Resource& a, const Resource& b) {
 
 bool SameRequests(const TemplateInfo& a, const TemplateInfo& b) {
   return SameAmounts(a.request, b.request) && SameAmounts(a.used, b.used) &&
-         a.nonzero_milli_cpu == b.nonzero_milli_cpu && a.nonzero_memory == b.nonzero_memory;
+         a.nonzero_milli_cpu == b.nonzero_milli_cpu && a.nonzero_memory == b.nonzero_memory &&
+         a.incoming_milli_cpu == b.incoming_milli_cpu && a.incoming_memory == b.incoming_memory;
 }
 
 bool SameImages(const api::PodTemplate& a, const api::PodTemplate& b) {

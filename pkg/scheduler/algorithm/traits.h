@@ -37,9 +37,11 @@ enum PodPart : uint32_t {
   kPodAnything = ~uint32_t{0},
 };
 
-// What a rule's answer for a node depends on beside the pod. Each value includes the ones before it, up to kNodePods.
+// What a rule's answer for a node depends on beside the pod. What a rule with kNodePods reads includes what one with
+// kNode does.
 enum class ClusterPart : uint8_t {
   kNode,      // the node object alone
+  kNodes,     // the node objects, not only its own: every answer is worked out anew when one of them changes
   kNodePods,  // the node object and the pods on that node
   kDomains,   // numbers of pods in topology domains: the rule implements DomainCheck or DomainScoring (domain_rule.h)
   // Predicates only: the pod's volumes with their claims and classes, the node, and the volumes on it. The rule fits

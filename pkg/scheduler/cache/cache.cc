@@ -149,6 +149,38 @@ void Cache::CountAvoided(const api::Node& node, int sign) {
   }
 }
 
+void Cache::IndexImages(Row r) const {
+  if (rows_[r].node == nullptr) return;
+  for (const api::NodeImage& image : rows_[r].node->images) {
+    for (Symbol name : image.names) {
+      ImageNodes& nodes = images_[name];
+      if (nodes.size_on.empty()) nodes.first_size = image.size_bytes;
+      nodes.size_on[r] = image.size_bytes;
+    }
+  }
+}
+
+void Cache::ForgetImages(Row r, const api::Node& node) {
+  if (!images_indexed_) return;
+  for (const api::NodeImage& image : node.images) {
+    for (Symbol name : image.names) {
+      auto it = images_.find(name);
+      if (it == images_.end()) continue;
+      it->second.size_on.erase(r);
+      if (it->second.size_on.empty()) images_.erase(it);
+    }
+  }
+}
+
+const Cache::ImageNodes* Cache::Image(Symbol name) const {
+  if (!images_indexed_) {
+    images_indexed_ = true;
+    listed_.ForEach([&](Row r) { IndexImages(r); });
+  }
+  auto it = images_.find(name);
+  return it == images_.end() ? nullptr : &it->second;
+}
+
 bool Cache::IsAvoided(const api::OwnerReference& controller) const {
   return !avoided_.empty() && avoided_.contains({controller.kind, controller.uid});
 }
@@ -163,8 +195,12 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   // What node filters look at (counts.h).
   const bool same_for_filters = same_labels && row.node->taints == node->taints;
   if (!same_for_filters) DismissFromCounts(r);
-  if (row.node != nullptr) CountAvoided(*row.node, -1);
+  if (row.node != nullptr) {
+    CountAvoided(*row.node, -1);
+    ForgetImages(r, *row.node);
+  }
   row.node = std::move(node);
+  if (images_indexed_) IndexImages(r);
   if (row.node != nullptr) CountAvoided(*row.node, +1);
   row.allocatable = Resource{};
   if (row.node != nullptr) {

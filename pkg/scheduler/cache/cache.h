@@ -116,6 +116,14 @@ class Cache {
   static Symbol ZoneKey();
   const LabelColumn& Label(Symbol key) const;
 
+  // The nodes that have an image by this name. The index is made when somebody asks first, then kept up to date.
+  struct ImageNodes {
+    absl::flat_hash_map<Row, int64_t> size_on;  // bytes; of several entries for a name on one node the last counts
+    int64_t first_size = 0;                     // on the node that was found first
+  };
+  // Returns null when no listed node has the image.
+  const ImageNodes* Image(Symbol name) const;
+
   // ---- what changed ----
   // A number that grows with each change of a row.
   uint64_t generation() const { return generation_; }
@@ -223,6 +231,8 @@ class Cache {
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);
   void CountAvoided(const api::Node& node, int sign);
+  void IndexImages(Row r) const;
+  void ForgetImages(Row r, const api::Node& node);
   void DropUnusedCounts();
   void DropUnusedSums();
   void ReleaseTerm(uint32_t term);
@@ -238,6 +248,8 @@ class Cache {
   uint64_t avoided_version_ = 0;
   absl::flat_hash_map<Symbol, Row> row_by_name_;
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
+  mutable absl::flat_hash_map<Symbol, ImageNodes> images_;
+  mutable bool images_indexed_ = false;
   mutable std::vector<Row> by_name_;
   mutable std::vector<uint32_t> rank_;
   mutable bool names_changed_ = true;

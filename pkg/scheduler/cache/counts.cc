@@ -63,6 +63,12 @@ bool DeclaredTerms::Term::Matches(const api::PodTemplate& t) const {
   return term.selector.ok() && Contains(term.namespaces, t.ns) && term.selector.selector.Matches(t.labels);
 }
 
+bool DeclaredTerms::Term::MatchesWith(const api::PodTemplate& t, const api::Labels& labels) const {
+  if (!term.selector.ok() || !term.selector.selector.Matches(t.labels)) return false;
+  if ((term.namespaces_given || !term.namespace_selector) && Contains(term.namespaces, t.ns)) return true;
+  return term.namespace_selector && term.namespace_selector->ok() && term.namespace_selector->selector.Matches(labels);
+}
+
 void DeclaredTerms::Declare(Term* term, bool anti_required) {
   bool& flag = anti_required ? term->declares_anti : term->declares_scoring;
   if (!flag) ++version_;

@@ -133,8 +133,11 @@ class DeclaredTerms {
     int64_t anti_required = 0, scoring = 0;           // declaring pods in all: required anti-affinity, the rest
     // Whether templates known to the cache declare it as required anti-affinity, and as anything that is scored.
     bool declares_anti = false, declares_scoring = false;
-    // Does a pod of this template match the term (namespace and selector)? False for a selector that cannot be used.
+    // Returns whether a pod of this template matches the term (namespace and selector); false for a selector that
+    // cannot be used.
     bool Matches(const api::PodTemplate& t) const;
+    // The same with the term's namespaceSelector (1.29): `labels` are those of the pod's namespace.
+    bool MatchesWith(const api::PodTemplate& t, const api::Labels& labels) const;
 
    private:
     friend class DeclaredTerms;

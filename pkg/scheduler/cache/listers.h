@@ -162,6 +162,7 @@ struct Listers {
   ObjectStore<api::PersistentVolume> volumes;
   ObjectStore<api::PersistentVolumeClaim> claims;
   ObjectStore<api::StorageClass> storage_classes;
+  ObjectStore<api::Namespace> namespaces;           // by name, in the empty namespace
   SelectorStore<api::PodDisruptionBudget> budgets;  // by namespace and name (bug B-04, fixed)
 
   // Selectors of the services, RCs, ReplicaSets and StatefulSets that a pod belongs to by its labels, in this order

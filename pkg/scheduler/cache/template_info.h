@@ -37,12 +37,14 @@ struct TemplateInfo {
   Resource used;     // what a placed pod counts for: the containers' sum alone (upstream bug B-03, kept)
   Resource limits;   // containers' limits, raised to each init container's
   int64_t nonzero_milli_cpu = 0, nonzero_memory = 0;  // with 100 milliCPU / 200 MiB for containers that ask nothing
-  int32_t priority = 0;                               // spec.priority, 0 when absent
-  bool best_effort = false;                           // QoS class
-  bool has_pod_affinity = false;                      // podAffinity or podAntiAffinity is set, even if empty
-  bool saturated = false;                             // an amount was cut to fit an int64
-  std::vector<HostPort> host_ports;                   // of regular containers, port > 0
-  std::vector<TermUse> terms;                         // declared affinity terms
+  // Release 1.29: the same for a pod that is to be placed, which differs for sidecars (bug M-05, kept).
+  int64_t incoming_milli_cpu = 0, incoming_memory = 0;
+  int32_t priority = 0;              // spec.priority, 0 when absent
+  bool best_effort = false;          // QoS class
+  bool has_pod_affinity = false;     // podAffinity or podAntiAffinity is set, even if empty
+  bool saturated = false;            // an amount was cut to fit an int64
+  std::vector<HostPort> host_ports;  // of regular containers, port > 0
+  std::vector<TermUse> terms;        // declared affinity terms
 
   // Where pods of this template are now.
   struct Placed {
@@ -60,5 +62,7 @@ struct TemplateInfo {
 
 // Fills in everything that follows from the template alone (not terms, rows, counts), as Kubernetes 1.10 counts it.
 void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info);
+// The same as Kubernetes 1.29 counts it.
+void DescribeTemplateV1_29(const api::PodTemplate& t, TemplateInfo* info);
 
 }  // namespace berth::scheduler

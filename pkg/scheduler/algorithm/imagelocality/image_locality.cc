@@ -1,5 +1,3 @@
-#include <absl/container/flat_hash_map.h>
-
 #include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
 
 namespace berth::scheduler::imagelocality {
@@ -12,11 +10,15 @@ class ImageLocalityScoring final : public Scoring {
  public:
   ImageLocalityScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    std::vector<const Cache::ImageNodes*> images;
+    for (const api::Container& c : ctx_.pod.tmpl->containers) {
+      if (const auto* nodes = ctx_.cache.Image(c.image)) images.push_back(nodes);
+    }
     for (size_t i = 0; i < rows.size(); ++i) {
-      const api::Node& node = *ctx_.cache.row(rows[i]).node;
       int64_t total = 0;
-      if (!node.images.empty()) {
-        for (const api::Container& c : ctx_.pod.tmpl->containers) total = SaturatingAdd(total, SizeOf(node, c.image));
+      for (const Cache::ImageNodes* nodes : images) {
+        if (auto it = nodes->size_on.find(rows[i]); it != nodes->size_on.end())
+          total = SaturatingAdd(total, it->second);
       }
       scores[i] = Score(total);
     }
@@ -24,16 +26,6 @@ class ImageLocalityScoring final : public Scoring {
   }
 
  private:
-  // Of several entries for a name the last counts.
-  static int64_t SizeOf(const api::Node& node, Symbol image) {
-    int64_t size = 0;
-    for (const api::NodeImage& i : node.images) {
-      for (Symbol name : i.names) {
-        if (name == image) size = i.size_bytes;
-      }
-    }
-    return size;
-  }
   int64_t Score(int64_t total) const {
     if (total < kMinSize) return 0;
     if (total >= kMaxSize) return max_score_;

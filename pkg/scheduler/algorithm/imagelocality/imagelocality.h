@@ -8,4 +8,7 @@ namespace berth::scheduler::imagelocality {
 // ImageLocalityPriority: megabytes of the pod's images that the node already has, 23 MiB to 1000 MiB.
 PriorityFunction ImageLocality(const PluginFactoryArgs&);
 
+// ImageLocality (1.29): the same, with each image weighed by the share of nodes that have it.
+PriorityFunction SpreadImageLocality(const PluginFactoryArgs&);
+
 }  // namespace berth::scheduler::imagelocality

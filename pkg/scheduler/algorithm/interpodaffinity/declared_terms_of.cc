@@ -6,15 +6,20 @@ namespace berth::scheduler::interpodaffinity {
 
 bool DeclaredTermsOf::Refresh(const api::PodTemplate& pod, Cache* cache) {
   const DeclaredTerms& declared = cache->declared_terms();
-  if (version_ == declared.version()) return false;
+  const uint64_t namespaces = namespace_selectors_ ? cache->listers().namespaces.version() : 0;
+  if (version_ == declared.version() && namespaces_ == namespaces) return false;
   version_ = declared.version();
+  namespaces_ = namespaces;
+  const auto ns = namespace_selectors_ ? cache->listers().namespaces.Get(Symbol(), pod.ns.string()) : nullptr;
+  const api::Labels labels = ns == nullptr ? api::Labels() : ns->labels;
   candidates_.clear();
   declared.Candidates(pod.labels, &candidates_);
   std::map<Symbol, TermSum> by_key;
   for (uint32_t i : candidates_) {
     const DeclaredTerms::Term& t = declared.terms()[i];
     // A term without a topology key is its own pod's mistake (bug B-17, fixed).
-    if (!(anti_ ? t.declares_anti : t.declares_scoring) || t.column == nullptr || !t.Matches(pod)) continue;
+    if (!(anti_ ? t.declares_anti : t.declares_scoring) || t.column == nullptr) continue;
+    if (!(namespace_selectors_ ? t.MatchesWith(pod, labels) : t.Matches(pod))) continue;
     by_key[t.term.topology_key].terms.push_back(i);
   }
   std::vector<std::shared_ptr<const TermTotals>> found;

@@ -11,7 +11,9 @@ class DeclaredTermsOf {
  public:
   // `anti`: the required anti-affinity terms. Otherwise all terms that are scored, with `required_weight` for a
   // required affinity term.
-  DeclaredTermsOf(bool anti, int64_t required_weight) : anti_(anti), required_weight_(required_weight) {}
+  // `namespace_selectors`: terms may pick namespaces by label (1.29).
+  DeclaredTermsOf(bool anti, int64_t required_weight, bool namespace_selectors = false)
+      : anti_(anti), namespace_selectors_(namespace_selectors), required_weight_(required_weight) {}
 
   // Looks again which terms match a pod of the template; returns true when they are others than before.
   bool Refresh(const api::PodTemplate& pod, Cache* cache);
@@ -19,9 +21,10 @@ class DeclaredTermsOf {
   const std::vector<std::shared_ptr<const TermTotals>>& sums() const { return sums_; }
 
  private:
-  bool anti_;
+  bool anti_, namespace_selectors_;
   int64_t required_weight_;
-  uint64_t version_ = ~uint64_t{0};  // of the declared terms
+  uint64_t version_ = ~uint64_t{0};     // of the declared terms
+  uint64_t namespaces_ = ~uint64_t{0};  // of the namespaces
   std::vector<uint32_t> candidates_;
   std::vector<std::shared_ptr<const TermTotals>> sums_;
 };

@@ -12,4 +12,16 @@ FitPredicate MatchInterPodAffinity(const PluginFactoryArgs&);
 // times hardPodAffinitySymmetricWeight.
 PriorityFunction InterPodAffinity(const PluginFactoryArgs&);
 
+// InterPodAffinity (1.29), Filter: required terms with namespace selectors; affinity holds where pods that match all
+// terms are, and for the first pod of a group anywhere.
+FitPredicate PodAffinityFilter(const PluginFactoryArgs&);
+
+// InterPodAffinity (1.29), Score: preferred terms both ways, and required affinity of placed pods times hard_weight,
+// between the smallest and the largest sum.
+struct InterPodAffinityOptions {
+  int64_t hard_weight = 1;  // 0..100
+  bool ignore_preferred_terms_of_existing_pods = false;
+};
+PriorityFunction PodAffinityScore(const PluginFactoryArgs&, const InterPodAffinityOptions& options);
+
 }  // namespace berth::scheduler::interpodaffinity

@@ -1,6 +1,7 @@
 // Rules about node selectors and node affinity. Each function is the factory of one rule of Kubernetes 1.10; the rule
 // is in the .cc file that bears its name.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
@@ -17,5 +18,19 @@ PriorityFunction NodeAffinity(const PluginFactoryArgs&);
 // Returns whether any of the terms matches the labels. A term that cannot be parsed ends the search without a match
 // (bug B-11, kept).
 bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels);
+
+// Returns whether the node meets the pod's nodeSelector and required node affinity, as 1.29 reads them: expressions and
+// fields of a term together, and a term with a mistake selects nothing.
+bool MeetsRequired(const api::PodTemplate& pod, const api::Node& node);
+
+// Node affinity that a profile of 1.29 adds to every pod.
+struct AddedAffinity {
+  std::optional<std::vector<api::NodeSelectorTerm>> required;
+  std::vector<api::PreferredSchedulingTerm> preferred;
+};
+
+// NodeAffinity (1.29), Filter and Score.
+FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added);
+PriorityFunction NodeAffinityScore(const PluginFactoryArgs&, AddedAffinity added);
 
 }  // namespace berth::scheduler::nodeaffinity

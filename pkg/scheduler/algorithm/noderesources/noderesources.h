@@ -1,6 +1,10 @@
 // Rules about what pods request and what nodes have to give. Each function is the factory of one rule of
 // Kubernetes 1.10; the rule is in the .cc file that bears its name.
 #pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 namespace berth::scheduler::noderesources {
@@ -20,5 +24,28 @@ PriorityFunction BalancedResourceAllocation(const PluginFactoryArgs&);
 
 // ResourceLimitsPriority (gate ResourceLimitsPriorityFunction): 1 where the pod's limits fit the node's size.
 PriorityFunction ResourceLimits(const PluginFactoryArgs&);
+
+// A resource that a profile of 1.29 lists for scoring.
+struct ResourceWeight {
+  std::string name;
+  int64_t weight = 1;
+};
+
+// What a profile says of NodeResourcesFit.
+struct FitOptions {
+  enum class Strategy : uint8_t { kLeastAllocated, kMostAllocated, kRequestedToCapacityRatio };
+  std::vector<std::string> ignored_resources, ignored_resource_groups;  // extended resources that Filter passes over
+  Strategy strategy = Strategy::kLeastAllocated;
+  std::vector<ResourceWeight> resources = {{"cpu", 1}, {"memory", 1}};
+  // Of RequestedToCapacityRatio: utilization in percent and score 0..max_score, ascending.
+  std::vector<std::pair<int64_t, int64_t>> shape;
+};
+
+// NodeResourcesFit (1.29), Filter and Score.
+FitPredicate Fit(const PluginFactoryArgs&, FitOptions options);
+PriorityFunction FitScore(const PluginFactoryArgs&, FitOptions options);
+
+// NodeResourcesBalancedAllocation (1.29): the listed resources are used to a similar share.
+PriorityFunction BalancedAllocation(const PluginFactoryArgs&, std::vector<ResourceWeight> resources);
 
 }  // namespace berth::scheduler::noderesources

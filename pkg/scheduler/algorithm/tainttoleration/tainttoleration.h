@@ -14,4 +14,10 @@ PriorityFunction TaintToleration(const PluginFactoryArgs&);
 // Returns whether the toleration covers the taint.
 bool Tolerates(const api::Toleration& toleration, const api::Taint& taint);
 
+// Returns whether the pod tolerates every NoSchedule and NoExecute taint of the node.
+bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node);
+
+// NodeUnschedulable (1.29): the node is not cordoned, or the pod tolerates that.
+FitPredicate NodeUnschedulable(const PluginFactoryArgs&);
+
 }  // namespace berth::scheduler::tainttoleration

@@ -20,6 +20,9 @@ void RuleSet::Add(const ConfiguredPredicate& p) {
     return;
   }
   switch (p.traits.cluster) {
+    case ClusterPart::kNodes:
+      any_node_matters = true;
+      [[fallthrough]];
     case ClusterPart::kNode:
       node_predicates.push_back(&p);
       node_parts |= p.traits.pod;
@@ -48,7 +51,8 @@ void RuleSet::Add(const ConfiguredPriority& p) {
     other_priorities.push_back(&p);
   } else if (cluster == ClusterPart::kDomains && p.traits.normalisation == Normalisation::kDomains) {
     domain_priorities.push_back(&p);
-  } else if (cluster == ClusterPart::kNode && (none || normalised)) {
+  } else if ((cluster == ClusterPart::kNode || cluster == ClusterPart::kNodes) && (none || normalised)) {
+    any_node_matters = any_node_matters || cluster == ClusterPart::kNodes;
     (none ? node_priorities : normalised_priorities).push_back(&p);
     node_parts |= p.traits.pod;
   } else if (cluster == ClusterPart::kNodePods && none) {

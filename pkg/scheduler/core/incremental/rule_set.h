@@ -34,6 +34,8 @@ struct RuleSet {
   uint32_t node_parts = 0;       // PodPart bits that rules about nodes read
   uint32_t node_pods_parts = 0;  // and those about the pods on each node, with node_parts
   int64_t max_score = 0;
+  // Some rule's answer for a node depends on other node objects.
+  bool any_node_matters = false;
   // Weighted scores of one node fit an int32, so that the answers of nodes can be kept in that size.
   bool scores_fit = true;
 

@@ -5,7 +5,7 @@
 namespace berth::scheduler {
 
 StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys)
-    : cache_(cache), pod_(std::move(pod)), keys_(std::move(keys)) {
+    : cache_(cache), pod_(std::move(pod)), keys_(std::move(keys)), any_node_matters_(rules.any_node_matters) {
   const PodContext ctx{*pod_, *cache->Info(pod_->tmpl), *cache};
   checks_ = Prepare(rules.node_predicates, ctx);
   scores_ = Prepare(rules.node_priorities, ctx);
@@ -101,7 +101,8 @@ void StaticNodeIndex::Refresh() {
   // Groups of nodes that are gone are forgotten when they have become many. Domains that no node has any more may have
   // been given to other values, so that old groups must not be found again: every change of a node's labels has passed
   // through here, and the group of a row is looked up by the domains as they are now.
-  if (!known || changed.size() > parts_.size() || groups_.size() > 2 * groups_at_first_ + 64) return Rebuild();
+  if (any_node_matters_ || !known || changed.size() > parts_.size() || groups_.size() > 2 * groups_at_first_ + 64)
+    return Rebuild();
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
   Evaluate(changed);

@@ -71,7 +71,7 @@ class StaticNodeIndex {
   std::vector<WeightedScoring> scores_, raw_scores_;
   std::vector<Normalised> normalised_;
   std::vector<GroupKey> keys_;
-  bool usable_ = true;
+  bool usable_ = true, any_node_matters_;
 
   std::vector<Part> parts_;
   std::vector<Group> groups_;

@@ -50,6 +50,10 @@ class Scheduler {
   // nowhere gets the preemption that would follow; nothing of it is applied.
   Decision ScheduleOne(const api::PodPtr& pod, bool preempt);
 
+  // The counter of round robin among the best nodes, for a scheduler that decides in turn with this one.
+  uint64_t* last_node_index() { return &last_node_index_; }
+  bool has_nominated() const { return !nominated_.empty(); }
+
  private:
   struct Attempt;  // what one cycle keeps
   const configuration::ResolvedProfile* ProfileOf(const api::Pod& pod) const;

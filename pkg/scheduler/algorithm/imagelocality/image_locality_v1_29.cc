@@ -1,0 +1,62 @@
+// The plugin ImageLocality of release 1.29.
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
+
+namespace berth::scheduler::imagelocality {
+namespace {
+
+constexpr int64_t kMiB = 1024 * 1024;
+
+// The name under which nodes report an image: with a tag, unless it has one or a digest.
+Symbol FullName(Symbol image) {
+  const std::string_view text = image.str();
+  const size_t colon = text.rfind(':'), slash = text.rfind('/');
+  const bool tagged = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+  return tagged ? image : Symbol(std::string(text) + ":latest");
+}
+
+class ImageScoring final : public Scoring {
+ public:
+  ImageScoring(const PodContext& ctx, int64_t max_score) : cache_(ctx.cache), max_score_(max_score) {
+    for (const api::Container& c : ctx.pod.tmpl->containers) names_.push_back(FullName(c.image));
+  }
+  // An image counts for more the more nodes have it, so that pods do not all go where it came first.
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    struct Image {
+      const Cache::ImageNodes* nodes;
+      int64_t bytes;
+    };
+    std::vector<Image> images;
+    const double all = static_cast<double>(cache_.node_count());
+    for (Symbol name : names_) {
+      const Cache::ImageNodes* nodes = cache_.Image(name);
+      if (nodes == nullptr) continue;
+      const double spread = static_cast<double>(nodes->size_on.size()) / all;
+      images.push_back({nodes, static_cast<int64_t>(static_cast<double>(nodes->first_size) * spread)});
+    }
+    const int64_t least = 23 * kMiB, most = 1000 * kMiB * static_cast<int64_t>(names_.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      int64_t sum = 0;
+      for (const Image& image : images) {
+        if (image.nodes->size_on.contains(rows[i])) sum += image.bytes;
+      }
+      sum = sum < least ? least : std::min(sum, most);
+      scores[i] = most == least ? 0 : max_score_ * (sum - least) / (most - least);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const Cache& cache_;
+  int64_t max_score_;
+  std::vector<Symbol> names_;  // of the regular containers' images
+};
+
+}  // namespace
+
+PriorityFunction SpreadImageLocality(const PluginFactoryArgs& args) {
+  return [max = args.max_score](const PodContext& ctx) { return std::make_unique<ImageScoring>(ctx, max); };
+}
+
+}  // namespace berth::scheduler::imagelocality

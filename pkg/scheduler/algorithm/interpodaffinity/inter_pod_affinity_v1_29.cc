@@ -1,0 +1,253 @@
+// The plugin InterPodAffinity of release 1.29: Filter and Score.
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
+#include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::interpodaffinity {
+namespace {
+
+const FailureReason kAffinity{Symbol("node(s) didn't match pod affinity rules"), true};
+const FailureReason kAntiAffinity{Symbol("node(s) didn't match pod anti-affinity rules"), false};
+const FailureReason kExisting{Symbol("node(s) didn't satisfy existing pods anti-affinity rules"), false};
+
+bool Usable(const api::PodAffinityTerm& t) {
+  return !t.topology_key.empty() && t.selector.ok() && (!t.namespace_selector || t.namespace_selector->ok());
+}
+bool Usable(const api::PodTemplate& pod) {
+  for (const auto* a : {&pod.affinity.pod, &pod.affinity.pod_anti}) {
+    if (!*a) continue;
+    for (const auto& t : (*a)->required) {
+      if (!Usable(t)) return false;
+    }
+    for (const auto& t : (*a)->preferred) {
+      if (!Usable(t.term)) return false;
+    }
+  }
+  return true;
+}
+
+// The pods that a term of the pod to be placed is about: a namespaceSelector stands for the namespaces that exist, and
+// an empty one for all.
+PodQuery QueryOf(const api::PodAffinityTerm& t, const Listers& listers) {
+  PodQuery query;
+  if (t.namespaces_given || !t.namespace_selector) query.namespaces = t.namespaces;
+  if (t.namespace_selector) {
+    query.all_namespaces = t.namespace_selector->selector.Empty();
+    listers.namespaces.ForEach([&](const auto& ns) {
+      if (t.namespace_selector->selector.Matches(ns->labels)) query.namespaces.push_back(Symbol(ns->meta.name));
+    });
+    std::sort(query.namespaces.begin(), query.namespaces.end());
+    query.namespaces.erase(std::unique(query.namespaces.begin(), query.namespaces.end()), query.namespaces.end());
+  }
+  query.any_of = {t.selector.selector};
+  query.sees_nominated = true;
+  return query;
+}
+
+// The pods that all of the terms are about.
+PodQuery QueryOfAll(const std::vector<api::PodAffinityTerm>& terms, const Listers& listers) {
+  PodQuery all = QueryOf(terms[0], listers);
+  for (size_t i = 1; i < terms.size(); ++i) {
+    const PodQuery other = QueryOf(terms[i], listers);
+    if (all.all_namespaces) {
+      all.namespaces = other.namespaces;
+      all.all_namespaces = other.all_namespaces;
+    } else if (!other.all_namespaces) {
+      std::erase_if(all.namespaces, [&](Symbol ns) {
+        return !std::binary_search(other.namespaces.begin(), other.namespaces.end(), ns);
+      });
+    }
+    all.all_of.push_back(other.any_of[0]);
+  }
+  return all;
+}
+
+// What the pod's own terms come to depends on the namespaces that exist.
+class OwnTerms {
+ public:
+  explicit OwnTerms(const PodContext& ctx) : cache_(ctx.cache) {
+    auto selects = [](const api::PodAffinityTerm& t) { return t.namespace_selector.has_value(); };
+    for (const auto* a : {&ctx.pod.tmpl->affinity.pod, &ctx.pod.tmpl->affinity.pod_anti}) {
+      if (!*a) continue;
+      for (const auto& t : (*a)->required) by_namespace_labels_ |= selects(t);
+      for (const auto& t : (*a)->preferred) by_namespace_labels_ |= selects(t.term);
+    }
+  }
+  // Returns true when they may have become others since the last call, and the first time.
+  bool Changed() {
+    const uint64_t version = by_namespace_labels_ ? cache_.listers().namespaces.version() : 0;
+    return std::exchange(version_, version) != version;
+  }
+
+ private:
+  const Cache& cache_;
+  bool by_namespace_labels_ = false;
+  uint64_t version_ = ~uint64_t{0};
+};
+
+// Channels: one for each required affinity term, about pods that match all of them; one for the pod's anti-affinity
+// terms and one for those of placed pods.
+class AffinityCheck final : public DomainCheck {
+ public:
+  AffinityCheck(const PodContext& ctx, Cache* cache)
+      : ctx_(ctx), cache_(cache), usable_(Usable(*ctx.pod.tmpl)), own_(ctx), existing_(true, 0, true) {
+    Refresh();
+  }
+
+  bool usable() const override { return usable_; }
+  bool Refresh() override {
+    const bool own = own_.Changed();
+    if (!existing_.Refresh(*ctx_.pod.tmpl, cache_) && !own) return false;
+    ListTerms();
+    return true;
+  }
+  bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == nullptr; }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    std::vector<DomainSum> sums(channels_.size());
+    SumsOf(row, sums);
+    if (const FailureReason* why = Why(sums); why != nullptr) out->push_back(*why);
+  }
+
+ private:
+  void ListTerms() {
+    terms_.clear();
+    channels_.clear();
+    first_of_group_ = false;
+    affinity_ = 0;
+    if (!usable_) return;
+    auto add = [&](std::shared_ptr<const DomainTotals> totals, const LabelColumn* label) {
+      terms_.push_back({std::move(totals), label, 1, static_cast<uint16_t>(channels_.size() - 1)});
+    };
+    const auto& affinity = ctx_.pod.tmpl->affinity;
+    if (affinity.pod && !affinity.pod->required.empty()) {
+      PodQuery query = QueryOfAll(affinity.pod->required, ctx_.cache.listers());
+      first_of_group_ = query.Matches(*ctx_.pod.tmpl);
+      for (const auto& t : affinity.pod->required) {
+        query.topology_key = t.topology_key;
+        channels_.push_back(DomainChannel::kAny);
+        add(cache_->Count(query), &cache_->Label(t.topology_key));
+        ++affinity_;
+      }
+    }
+    if (affinity.pod_anti && !affinity.pod_anti->required.empty()) {
+      channels_.push_back(DomainChannel::kAny);
+      for (const auto& t : affinity.pod_anti->required) {
+        PodQuery query = QueryOf(t, ctx_.cache.listers());
+        query.topology_key = t.topology_key;
+        add(cache_->Count(query), &cache_->Label(t.topology_key));
+      }
+    }
+    anti_ = channels_.size();
+    if (existing_.sums().empty()) return;
+    channels_.push_back(DomainChannel::kAny);
+    for (const auto& sum : existing_.sums()) add(sum, nullptr);
+  }
+
+  const FailureReason* Why(std::span<const DomainSum> sums) const {
+    bool together = true;
+    for (size_t i = 0; i < affinity_; ++i) {
+      if (!sums[i].complete) return &kAffinity;
+      together = together && sums[i].value > 0;
+    }
+    if (!together && !(first_of_group_ && NobodyMatches())) return &kAffinity;
+    if (anti_ > affinity_ && sums[affinity_].value > 0) return &kAntiAffinity;
+    return sums.size() > anti_ && sums[anti_].value > 0 ? &kExisting : nullptr;
+  }
+  // No pod in any domain of the affinity terms matches all of them.
+  bool NobodyMatches() const {
+    return std::all_of(terms_.begin(), terms_.begin() + static_cast<ptrdiff_t>(affinity_),
+                       [](const DomainTerm& t) { return t.totals->numbers().empty(); });
+  }
+
+  PodContext ctx_;
+  Cache* cache_;
+  bool usable_;
+  OwnTerms own_;
+  DeclaredTermsOf existing_;
+  size_t affinity_ = 0, anti_ = 0;  // channels of affinity terms; the place of the channel of placed pods
+  bool first_of_group_ = false;     // the pod matches all of its own affinity terms
+};
+
+// One channel: the weights of all terms that a node's domains have a part in.
+class AffinityScoring final : public DomainScoring {
+ public:
+  AffinityScoring(const PodContext& ctx, Cache* cache, const InterPodAffinityOptions& options, int64_t max_score)
+      : ctx_(ctx),
+        cache_(cache),
+        max_score_(max_score),
+        usable_(Usable(*ctx.pod.tmpl)),
+        own_(ctx),
+        theirs_(false, options.hard_weight, true) {
+    const auto& a = ctx.pod.tmpl->affinity;
+    const bool prefers = (a.pod && !a.pod->preferred.empty()) || (a.pod_anti && !a.pod_anti->preferred.empty());
+    silent_ = options.ignore_preferred_terms_of_existing_pods && !prefers;
+    channels_ = {DomainChannel::kSum};
+    Refresh();
+  }
+
+  bool usable() const override { return usable_; }
+  bool Refresh() override {
+    if (silent_ || !usable_) return false;
+    const bool own = own_.Changed();
+    if (!theirs_.Refresh(*ctx_.pod.tmpl, cache_) && !own) return false;
+    terms_.clear();
+    const auto& a = ctx_.pod.tmpl->affinity;
+    auto add = [&](const api::WeightedPodAffinityTerm& t, int64_t sign) {
+      PodQuery query = QueryOf(t.term, ctx_.cache.listers());
+      query.topology_key = t.term.topology_key;
+      if (t.weight != 0) terms_.push_back({cache_->Count(query), nullptr, sign * t.weight, 0});
+    };
+    if (a.pod) {
+      for (const auto& t : a.pod->preferred) add(t, +1);
+    }
+    if (a.pod_anti) {
+      for (const auto& t : a.pod_anti->preferred) add(t, -1);
+    }
+    for (const auto& sum : theirs_.sums()) terms_.push_back({sum, nullptr, 1, 0});
+    return true;
+  }
+  bool Skips(std::span<const Row>) override {
+    return std::all_of(terms_.begin(), terms_.end(), [](const DomainTerm& t) { return t.totals->numbers().empty(); });
+  }
+  void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
+    bool any = false;
+    int64_t min = 0, max = 0;
+    for (size_t i = 0; i < parts.size; ++i) {
+      if (parts.nodes[i] == 0) continue;
+      const int64_t raw = parts.sums[i].value;
+      min = any ? std::min(min, raw) : raw;
+      max = any ? std::max(max, raw) : raw;
+      any = true;
+    }
+    for (size_t i = 0; i < parts.size; ++i) {
+      scores[i] = 0;
+      if (max == min) continue;
+      const double share = static_cast<double>(parts.sums[i].value - min) / static_cast<double>(max - min);
+      scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
+    }
+  }
+
+ private:
+  PodContext ctx_;
+  Cache* cache_;
+  int64_t max_score_;
+  bool usable_, silent_ = false;
+  OwnTerms own_;
+  DeclaredTermsOf theirs_;
+};
+
+}  // namespace
+
+FitPredicate PodAffinityFilter(const PluginFactoryArgs& args) {
+  return [cache = args.cache](const PodContext& ctx) { return std::make_unique<AffinityCheck>(ctx, cache); };
+}
+
+PriorityFunction PodAffinityScore(const PluginFactoryArgs& args, const InterPodAffinityOptions& options) {
+  return [cache = args.cache, options, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<AffinityScoring>(ctx, cache, options, max);
+  };
+}
+
+}  // namespace berth::scheduler::interpodaffinity

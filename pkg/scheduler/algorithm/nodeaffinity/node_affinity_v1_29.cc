@@ -1,0 +1,156 @@
+// The plugin NodeAffinity of release 1.29: Filter and Score.
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/normalize.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::nodeaffinity {
+namespace {
+
+const Symbol kMetadataName("metadata.name");
+const FailureReason kEnforced{Symbol("node(s) didn't match scheduler-enforced node affinity"), true};
+const FailureReason kOwn{Symbol("node(s) didn't match Pod's node affinity/selector"), true};
+
+// A term with a mistake, or with nothing in it, selects no node.
+bool Selects(const api::NodeSelectorTerm& t, const api::Node& node) {
+  if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) return false;
+  if (t.has_expressions && !t.match.selector.Matches(node.labels)) return false;
+  return std::all_of(t.fields.begin(), t.fields.end(), [&](const api::FieldRequirement& f) {
+    const std::string_view value = f.key == kMetadataName ? std::string_view(node.meta.name) : std::string_view();
+    return (f.values[0].str() == value) == (f.op == "In");
+  });
+}
+
+bool Counts(const api::PreferredSchedulingTerm& t) {
+  return t.weight != 0 && (t.preference.has_expressions || !t.preference.fields.empty());
+}
+
+class AffinityCheck final : public FitCheck {
+ public:
+  AffinityCheck(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added)
+      : ctx_(ctx), added_(std::move(added)), selector_(api::Selector::FromMap(ctx.pod.tmpl->node_selector)) {}
+
+  bool FitsAlways() const override {
+    const auto& own = ctx_.pod.tmpl->affinity.node;
+    return !added_->required && selector_.Empty() && !(own && own->required);
+  }
+  Verdict Check(Row row) override { return Why(row) == nullptr ? Verdict::kFits : Verdict::kFails; }
+  void Explain(Row row, std::vector<FailureReason>* out) override { out->push_back(*Why(row)); }
+  FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  void KeepFitting(std::vector<Row>* rows) override {
+    if (rows->size() < 16 || !Compile()) return FitCheck::KeepFitting(rows);
+    std::erase_if(*rows, [&](Row row) {
+      if (!matchers_[0].Matches(row)) return true;
+      return matchers_.size() > 1 && std::none_of(matchers_.begin() + 1, matchers_.end(),
+                                                  [&](const LabelMatcher& m) { return m.Matches(row); });
+    });
+  }
+
+ private:
+  const FailureReason* Why(Row row) const {
+    const api::Node& node = *ctx_.cache.row(row).node;
+    if (added_->required && std::none_of(added_->required->begin(), added_->required->end(),
+                                         [&](const auto& t) { return Selects(t, node); })) {
+      return &kEnforced;
+    }
+    return MeetsRequired(*ctx_.pod.tmpl, node) ? nullptr : &kOwn;
+  }
+  // False when more than labels decide.
+  bool Compile() {
+    if (added_->required) return false;
+    const auto& own = ctx_.pod.tmpl->affinity.node;
+    if (own && own->required) {
+      if (own->required->terms.empty()) return false;
+      for (const auto& t : own->required->terms) {
+        if (!t.problems.empty() || !t.has_expressions || !t.fields.empty()) return false;
+      }
+    }
+    for (LabelMatcher& m : matchers_) m.Refresh();
+    if (!matchers_.empty()) return true;
+    matchers_.emplace_back(ctx_.cache, selector_);
+    if (!own || !own->required) return true;
+    for (const auto& t : own->required->terms) matchers_.emplace_back(ctx_.cache, t.match.selector);
+    return true;
+  }
+
+  PodContext ctx_;
+  std::shared_ptr<const AddedAffinity> added_;
+  api::Selector selector_;
+  std::vector<LabelMatcher> matchers_;
+};
+
+class AffinityScoring final : public Scoring {
+ public:
+  AffinityScoring(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added, int64_t max_score)
+      : ctx_(ctx), added_(std::move(added)), max_score_(max_score) {
+    auto add = [&](const std::vector<api::PreferredSchedulingTerm>& terms) {
+      for (const auto& t : terms) {
+        if (Counts(t)) terms_.push_back(&t);
+      }
+    };
+    add(added_->preferred);
+    if (const auto& own = ctx.pod.tmpl->affinity.node) {
+      add(own->preferred);
+      for (const auto& t : own->preferred) bad_ |= Counts(t) && !t.preference.problems.empty();
+    }
+    for (const auto* t : terms_) {
+      by_label_ &= t->preference.problems.empty() && t->preference.has_expressions && t->preference.fields.empty();
+    }
+  }
+  // The reference words the mistake.
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    if (bad_) return util::InvalidArgument("a preferred node affinity term cannot be used");
+    std::fill(scores.begin(), scores.end(), 0);
+    const bool by_value = by_label_ && rows.size() >= 16;
+    for (LabelMatcher& m : matchers_) m.Refresh();
+    for (size_t t = 0; t < terms_.size(); ++t) {
+      const api::PreferredSchedulingTerm& term = *terms_[t];
+      if (by_value && matchers_.size() <= t) matchers_.emplace_back(ctx_.cache, term.preference.match.selector);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        const bool selects =
+            by_value ? matchers_[t].Matches(rows[i]) : Selects(term.preference, *ctx_.cache.row(rows[i]).node);
+        if (selects) scores[i] += term.weight;
+      }
+    }
+    return absl::OkStatus();
+  }
+  absl::Status Reduce(std::span<const Row>, std::span<int64_t> scores) override {
+    NormalizeReduce(scores, false, max_score_);
+    return absl::OkStatus();
+  }
+
+ private:
+  PodContext ctx_;
+  std::shared_ptr<const AddedAffinity> added_;
+  int64_t max_score_;
+  bool bad_ = false, by_label_ = true;
+  std::vector<const api::PreferredSchedulingTerm*> terms_;
+  std::vector<LabelMatcher> matchers_;
+};
+
+}  // namespace
+
+bool MeetsRequired(const api::PodTemplate& pod, const api::Node& node) {
+  for (const auto& [key, value] : pod.node_selector) {
+    if (node.labels.Get(key) != value) return false;
+  }
+  if (!pod.affinity.node || !pod.affinity.node->required) return true;
+  const auto& terms = pod.affinity.node->required->terms;
+  return std::any_of(terms.begin(), terms.end(), [&](const auto& t) { return Selects(t, node); });
+}
+
+FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added) {
+  auto shared = std::make_shared<const AddedAffinity>(std::move(added));
+  return [shared](const PodContext& ctx) { return std::make_unique<AffinityCheck>(ctx, shared); };
+}
+
+PriorityFunction NodeAffinityScore(const PluginFactoryArgs& args, AddedAffinity added) {
+  auto shared = std::make_shared<const AddedAffinity>(std::move(added));
+  return [shared, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<AffinityScoring>(ctx, shared, max);
+  };
+}
+
+}  // namespace berth::scheduler::nodeaffinity

@@ -1,0 +1,257 @@
+// The plugins NodeResourcesFit and NodeResourcesBalancedAllocation of release 1.29.
+#include <algorithm>
+#include <cmath>
+
+#include "pkg/api/resource_names.h"
+#include "pkg/scheduler/algorithm/noderesources/noderesources.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+
+namespace berth::scheduler::noderesources {
+namespace {
+
+const FailureReason kTooManyPods{Symbol("Too many pods"), false};
+const Symbol kCpu("cpu"), kMemory("memory"), kEphemeral("ephemeral-storage");
+
+// What a pod requests is compared only where it is more than 0.
+bool Lacks(int64_t wanted, int64_t allocatable, int64_t used) {
+  return wanted > 0 && wanted > SaturatingSub(allocatable, used);
+}
+
+class FitResources final : public FitCheck {
+ public:
+  FitResources(const PodContext& ctx, const FitOptions& options) : cache_(ctx.cache), want_(ctx.info.request) {
+    for (const auto& s : want_.scalars) {
+      const std::string name = s.first.string();
+      auto listed = [](const std::vector<std::string>& list, const std::string& text) {
+        return std::find(list.begin(), list.end(), text) != list.end();
+      };
+      const bool ignored = api::IsExtendedResourceName(name) &&
+                           (listed(options.ignored_resources, name) ||
+                            listed(options.ignored_resource_groups, name.substr(0, name.find('/'))));
+      if (!ignored) scalars_.push_back(s);
+    }
+  }
+
+  Verdict Check(Row row) override { return Fits(cache_.columns(), row) ? Verdict::kFits : Verdict::kFails; }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    const Columns& c = cache_.columns();
+    if (c.pod_count[row] + 1 > c.alloc_pods[row]) out->push_back(kTooManyPods);
+    if (Lacks(want_.milli_cpu, c.alloc_cpu[row], c.used_cpu[row])) out->push_back(reasons::Insufficient(kCpu));
+    if (Lacks(want_.memory, c.alloc_memory[row], c.used_memory[row])) out->push_back(reasons::Insufficient(kMemory));
+    if (Lacks(want_.ephemeral_storage, c.alloc_ephemeral[row], c.used_ephemeral[row])) {
+      out->push_back(reasons::Insufficient(kEphemeral));
+    }
+    for (const auto& [name, amount] : scalars_) {
+      if (LacksScalar(row, name, amount)) out->push_back(reasons::Insufficient(name));
+    }
+  }
+  void Filter(RowSet* candidates, RowSet*) override {
+    const Columns& c = cache_.columns();
+    candidates->ForEach([&](Row row) {
+      if (!Fits(c, row)) candidates->Erase(row);
+    });
+  }
+  void KeepFitting(std::vector<Row>* rows) override {
+    const Columns& c = cache_.columns();
+    std::erase_if(*rows, [&](Row row) { return !Fits(c, row); });
+  }
+
+ private:
+  bool Fits(const Columns& c, Row row) const {
+    if (c.pod_count[row] + 1 > c.alloc_pods[row] || Lacks(want_.milli_cpu, c.alloc_cpu[row], c.used_cpu[row]) ||
+        Lacks(want_.memory, c.alloc_memory[row], c.used_memory[row]) ||
+        Lacks(want_.ephemeral_storage, c.alloc_ephemeral[row], c.used_ephemeral[row])) {
+      return false;
+    }
+    return std::none_of(scalars_.begin(), scalars_.end(),
+                        [&](const auto& s) { return LacksScalar(row, s.first, s.second); });
+  }
+  bool LacksScalar(Row row, Symbol name, int64_t amount) const {
+    const NodeRow& r = cache_.row(row);
+    return Lacks(amount, r.allocatable.Scalar(name), r.requested.Scalar(name));
+  }
+
+  const Cache& cache_;
+  const Resource& want_;
+  std::vector<std::pair<Symbol, int64_t>> scalars_;  // those that are not ignored
+};
+
+// One listed resource, seen by one pod.
+struct Listed {
+  enum class Kind : uint8_t { kCpuTime, kMemoryBytes, kEphemeralBytes, kScalar };
+  Kind kind;
+  Symbol name;
+  int64_t weight;
+  int64_t wanted;  // by the pod
+};
+
+// The listed resources that can count for the pod: scalar ones only when it requests them. `non_zero`: with defaults
+// for missing cpu and memory.
+std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<ResourceWeight>& resources, bool non_zero) {
+  std::vector<Listed> out;
+  for (const ResourceWeight& r : resources) {
+    const Symbol name(r.name);
+    if (name == kCpu) {
+      out.push_back(
+          {Listed::Kind::kCpuTime, name, r.weight, non_zero ? info.incoming_milli_cpu : info.request.milli_cpu});
+    } else if (name == kMemory) {
+      out.push_back(
+          {Listed::Kind::kMemoryBytes, name, r.weight, non_zero ? info.incoming_memory : info.request.memory});
+    } else if (name == kEphemeral) {
+      out.push_back({Listed::Kind::kEphemeralBytes, name, r.weight, info.request.ephemeral_storage});
+    } else if (const int64_t wanted = info.request.Scalar(name); wanted != 0) {
+      out.push_back({Listed::Kind::kScalar, name, r.weight, wanted});
+    }
+  }
+  return out;
+}
+
+struct Share {
+  int64_t requested, allocatable;  // with the pod; allocatable 0: the resource does not count on this node
+};
+Share ShareOf(const Listed& r, const Cache& cache, Row row, bool non_zero) {
+  const Columns& c = cache.columns();
+  switch (r.kind) {
+    case Listed::Kind::kCpuTime:
+      return {(non_zero ? c.nonzero_cpu : c.used_cpu)[row] + r.wanted, c.alloc_cpu[row]};
+    case Listed::Kind::kMemoryBytes:
+      return {(non_zero ? c.nonzero_memory : c.used_memory)[row] + r.wanted, c.alloc_memory[row]};
+    case Listed::Kind::kEphemeralBytes:
+      return {c.used_ephemeral[row] + r.wanted, c.alloc_ephemeral[row]};
+    case Listed::Kind::kScalar:
+      break;
+  }
+  const NodeRow& node = cache.row(row);
+  return {node.requested.Scalar(r.name) + r.wanted, node.allocatable.Scalar(r.name)};
+}
+
+int64_t OnShape(const std::vector<std::pair<int64_t, int64_t>>& shape, int64_t utilization) {
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const auto& [at, score] = shape[i];
+    if (utilization > at) continue;
+    if (i == 0) return score;
+    const auto& [from, before] = shape[i - 1];
+    return before + (score - before) * (utilization - from) / (at - from);
+  }
+  return shape.back().second;
+}
+
+class FitScoring final : public Scoring {
+ public:
+  FitScoring(const PodContext& ctx, std::shared_ptr<const FitOptions> options, int64_t max_score)
+      : cache_(ctx.cache),
+        options_(std::move(options)),
+        max_score_(max_score),
+        listed_(ListedFor(ctx.info, options_->resources, /*non_zero=*/true)) {}
+
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      int64_t sum = 0, weights = 0;
+      for (const Listed& r : listed_) {
+        const Share s = ShareOf(r, cache_, rows[i], true);
+        if (s.allocatable == 0) continue;
+        const int64_t one = ScoreOf(s);
+        // A resource that scores 0 does not pull the average down (bug M-07, kept).
+        if (options_->strategy == FitOptions::Strategy::kRequestedToCapacityRatio && one <= 0) continue;
+        sum += one * r.weight;
+        weights += r.weight;
+      }
+      if (weights == 0) {
+        scores[i] = 0;
+      } else if (options_->strategy == FitOptions::Strategy::kRequestedToCapacityRatio) {
+        scores[i] = static_cast<int64_t>(std::round(static_cast<double>(sum) / static_cast<double>(weights)));
+      } else {
+        scores[i] = sum / weights;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  int64_t ScoreOf(const Share& s) const {
+    switch (options_->strategy) {
+      case FitOptions::Strategy::kLeastAllocated:
+        return s.requested > s.allocatable ? 0 : Scaled(s.allocatable - s.requested, s.allocatable);
+      case FitOptions::Strategy::kMostAllocated:
+        return Scaled(std::min(s.requested, s.allocatable), s.allocatable);
+      case FitOptions::Strategy::kRequestedToCapacityRatio:
+        break;
+    }
+    return OnShape(options_->shape, s.requested > s.allocatable ? 100 : s.requested * 100 / s.allocatable);
+  }
+  // part * max_score / whole toward zero. Below 2^46 the division of doubles comes to the same: a quotient that is no
+  // integer is further from one than the rounding reaches.
+  int64_t Scaled(int64_t part, int64_t whole) const {
+    constexpr uint64_t kExact = uint64_t{1} << 46;
+    if (static_cast<uint64_t>(whole) < kExact && static_cast<uint64_t>(part) <= static_cast<uint64_t>(whole))
+        [[likely]] {
+      return static_cast<int64_t>(static_cast<double>(part * max_score_) / static_cast<double>(whole));
+    }
+    return part * max_score_ / whole;
+  }
+
+  const Cache& cache_;
+  std::shared_ptr<const FitOptions> options_;
+  int64_t max_score_;
+  std::vector<Listed> listed_;
+};
+
+class BalancedScoring final : public Scoring {
+ public:
+  BalancedScoring(const PodContext& ctx, const std::vector<ResourceWeight>& resources, int64_t max_score)
+      : cache_(ctx.cache),
+        max_score_(static_cast<double>(max_score)),
+        listed_(ListedFor(ctx.info, resources, /*non_zero=*/false)) {}
+
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    std::vector<double> fractions(listed_.size());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      size_t n = 0;
+      double total = 0;
+      for (const Listed& r : listed_) {
+        const Share s = ShareOf(r, cache_, rows[i], false);
+        if (s.allocatable == 0) continue;
+        fractions[n] = std::min(static_cast<double>(s.requested) / static_cast<double>(s.allocatable), 1.0);
+        total += fractions[n++];
+      }
+      double deviation = 0;
+      if (n == 2) {
+        deviation = std::fabs((fractions[0] - fractions[1]) / 2);
+      } else if (n > 2) {
+        const double mean = total / static_cast<double>(n);
+        double sum = 0;
+        for (size_t k = 0; k < n; ++k) sum = sum + (fractions[k] - mean) * (fractions[k] - mean);
+        deviation = std::sqrt(sum / static_cast<double>(n));
+      }
+      scores[i] = static_cast<int64_t>((1 - deviation) * max_score_);
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  const Cache& cache_;
+  double max_score_;
+  std::vector<Listed> listed_;
+};
+
+}  // namespace
+
+FitPredicate Fit(const PluginFactoryArgs&, FitOptions options) {
+  auto shared = std::make_shared<const FitOptions>(std::move(options));
+  return [shared](const PodContext& ctx) { return std::make_unique<FitResources>(ctx, *shared); };
+}
+
+PriorityFunction FitScore(const PluginFactoryArgs& args, FitOptions options) {
+  auto shared = std::make_shared<const FitOptions>(std::move(options));
+  return
+      [shared, max = args.max_score](const PodContext& ctx) { return std::make_unique<FitScoring>(ctx, shared, max); };
+}
+
+PriorityFunction BalancedAllocation(const PluginFactoryArgs& args, std::vector<ResourceWeight> resources) {
+  auto shared = std::make_shared<const std::vector<ResourceWeight>>(std::move(resources));
+  return [shared, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<BalancedScoring>(ctx, *shared, max);
+  };
+}
+
+}  // namespace berth::scheduler::noderesources

@@ -1,0 +1,353 @@
+// The plugin PodTopologySpread of release 1.29: Filter and Score.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/podspread/natural_logarithm.h"
+#include "pkg/scheduler/algorithm/podspread/podspread.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+
+namespace berth::scheduler::podspread {
+namespace {
+
+using Action = api::TopologySpreadConstraint::Action;
+using Constraint = api::TopologySpreadConstraint;
+
+const Symbol kHostname("kubernetes.io/hostname");
+const FailureReason kSkew{Symbol("node(s) didn't match pod topology spread constraints"), false};
+const FailureReason kNoLabel{Symbol("node(s) didn't match pod topology spread constraints (missing required label)"),
+                             true};
+
+// The selector, narrowed by the pod's own values of matchLabelKeys.
+api::Selector Narrowed(const Constraint& c, const api::Labels& labels) {
+  const api::Selector& selector = c.selector.selector;
+  if (selector.MatchesNothing() || c.match_label_keys.empty()) return selector;
+  std::vector<api::Requirement> requirements = selector.requirements();
+  for (Symbol key : c.match_label_keys) {
+    auto value = labels.Get(key);
+    if (!value) continue;
+    api::Requirement& r = requirements.emplace_back();
+    r.key = key;
+    r.op = api::Operator::kIn;
+    r.values = {*value};
+  }
+  return api::Selector(std::move(requirements));
+}
+
+// The selector of default constraints: what the services of a pod select together, and its controller.
+api::Selector DefaultSelector(const Listers& listers, const api::PodTemplate& pod) {
+  std::map<Symbol, Symbol> pairs;
+  for (const auto& service : listers.ServicesOf(pod)) {
+    for (const auto& [key, value] : *service->selector) pairs[key] = value;
+  }
+  api::DecidedSelector more;
+  if (pod.controller) {
+    const std::string_view version = pod.controller->api_version.str(), kind = pod.controller->kind.str();
+    const std::string& name = pod.controller->name;
+    if (version == "v1" && kind == "ReplicationController") {
+      if (auto rc = listers.replication_controllers.Get(pod.ns, name)) {
+        for (const auto& [key, value] : rc->selector) pairs[key] = value;
+      }
+    } else if (version == "apps/v1" && kind == "ReplicaSet") {
+      if (auto rs = listers.replica_sets.Get(pod.ns, name)) more = rs->selector;
+    } else if (version == "apps/v1" && kind == "StatefulSet") {
+      if (auto sts = listers.stateful_sets.Get(pod.ns, name)) more = sts->selector;
+    }
+  }
+  const api::Selector selector = api::Selector::FromMap(api::Labels({pairs.begin(), pairs.end()}));
+  if (!more.ok() || more.selector.MatchesNothing()) return selector;
+  std::vector<api::Requirement> all = selector.requirements();
+  all.insert(all.end(), more.selector.requirements().begin(), more.selector.requirements().end());
+  return api::Selector(std::move(all));
+}
+
+void Append(std::string* text, std::initializer_list<std::string_view> parts) {
+  for (std::string_view part : parts) text->append(part);
+}
+
+// What a node filter's key says of a pod's node selector and node affinity.
+std::string AffinityText(const api::PodTemplate& pod) {
+  std::string text;
+  for (const auto& [key, value] : pod.node_selector) Append(&text, {key.str(), "=", value.str(), "\n"});
+  if (!pod.affinity.node || !pod.affinity.node->required) return text;
+  for (const api::NodeSelectorTerm& t : pod.affinity.node->required->terms) {
+    Append(&text, {"|", t.match.selector.String(), t.has_expressions ? " e" : " -", t.problems.empty() ? "" : "!"});
+    for (const api::FieldRequirement& f : t.fields) {
+      Append(&text, {" ", f.key.str(), f.op});
+      for (Symbol v : f.values) Append(&text, {",", v.str()});
+    }
+  }
+  return text;
+}
+std::string TolerationsText(const api::PodTemplate& pod) {
+  std::string text;
+  for (const api::Toleration& t : pod.tolerations) {
+    Append(&text, {t.key.str(), " ", t.op.str(), " ", t.value.str(), " ", t.effect.str(), "\n"});
+  }
+  return text;
+}
+
+// The nodes that count for a constraint: those with the labels of all `keys` that the constraint's policies include.
+std::shared_ptr<const NodeFilter> FilterOf(const Constraint& c, std::set<Symbol> keys,
+                                           const std::shared_ptr<const api::PodTemplate>& pod) {
+  auto filter = std::make_shared<NodeFilter>();
+  for (Symbol key : keys) Append(&filter->key, {key.str(), "\n"});
+  const bool affinity =
+      c.honor_node_affinity && (!pod->node_selector.empty() || (pod->affinity.node && pod->affinity.node->required));
+  if (affinity) Append(&filter->key, {"affinity\n", AffinityText(*pod)});
+  if (c.honor_node_taints) Append(&filter->key, {"taints\n", TolerationsText(*pod)});
+  filter->admits = [keys = std::move(keys), affinity, taints = c.honor_node_taints, pod](const api::Node& node) {
+    return std::all_of(keys.begin(), keys.end(), [&](Symbol key) { return node.labels.Has(key); }) &&
+           (!affinity || nodeaffinity::MeetsRequired(*pod, node)) &&
+           (!taints || tainttoleration::ToleratesAll(*pod, node));
+  };
+  return filter;
+}
+
+// The constraints of a pod with one action, its own or the defaults, with selectors that can be used as they are.
+class Constraints {
+ public:
+  Constraints(const PodContext& ctx, const TopologySpreadOptions& options, Action action)
+      : ctx_(ctx), options_(options), action_(action) {}
+
+  const std::vector<Constraint>& list() const { return list_; }
+  bool usable() const { return usable_; }
+  bool own() const { return !ctx_.pod.tmpl->spread_constraints.empty(); }
+  std::set<Symbol> keys() const {
+    std::set<Symbol> keys;
+    for (const Constraint& c : list_) keys.insert(c.topology_key);
+    return keys;
+  }
+  // Defaults depend on services and controllers. Returns true when the list may have become another, and the first
+  // time.
+  bool Refresh() {
+    const api::PodTemplate& pod = *ctx_.pod.tmpl;
+    const uint64_t version = own() ? 0 : ctx_.cache.listers().SelectorsVersion(pod.ns);
+    if (std::exchange(version_, version) == version) return false;
+    list_.clear();
+    if (own()) {
+      for (const Constraint& c : pod.spread_constraints) {
+        if (c.action != action_) continue;
+        usable_ = usable_ && c.selector.ok() && !c.topology_key.empty();
+        list_.push_back(c);
+        list_.back().selector.selector = Narrowed(c, pod.labels);
+      }
+      return true;
+    }
+    const api::Selector selector = DefaultSelector(ctx_.cache.listers(), pod);
+    if (selector.Empty()) return true;
+    for (const Constraint& c : options_.defaults) {
+      if (c.action != action_) continue;
+      list_.push_back(c);
+      list_.back().selector.selector = selector;
+    }
+    return true;
+  }
+  // The pods that a constraint counts.
+  PodQuery QueryOf(const Constraint& c) const {
+    PodQuery query;
+    query.namespaces = {ctx_.pod.tmpl->ns};
+    query.any_of = {c.selector.selector};
+    query.skip_terminating = true;
+    query.sees_nominated = true;
+    query.never_base = c.selector.selector.Empty();  // the selector {} counts no pods (kept)
+    query.simulation_counts_all = true;
+    return query;
+  }
+
+ private:
+  const PodContext& ctx_;
+  const TopologySpreadOptions& options_;
+  Action action_;
+  bool usable_ = true;
+  uint64_t version_ = ~uint64_t{0};
+  std::vector<Constraint> list_;
+};
+
+// One channel for each constraint: the matching pods in the node's domain, on nodes that count.
+class SpreadCheck final : public DomainCheck {
+ public:
+  SpreadCheck(const PodContext& ctx, Cache* cache, std::shared_ptr<const TopologySpreadOptions> options)
+      : ctx_(ctx), cache_(cache), options_(std::move(options)), hard_(ctx_, *options_, Action::kDoNotSchedule) {
+    Refresh();
+  }
+
+  bool usable() const override { return hard_.usable(); }
+  bool FitsAlways() const override { return hard_.own() && hard_.list().empty(); }
+  bool Refresh() override {
+    if (!hard_.Refresh()) return false;
+    terms_.clear();
+    channels_.clear();
+    counts_.clear();
+    self_.clear();
+    if (!usable()) return true;
+    const std::set<Symbol> keys = hard_.keys();
+    for (const Constraint& c : hard_.list()) {
+      PodQuery query = hard_.QueryOf(c);
+      query.topology_key = c.topology_key;
+      query.nodes = FilterOf(c, keys, ctx_.pod.tmpl);
+      counts_.push_back(cache_->Count(query));
+      self_.push_back(c.selector.selector.Matches(ctx_.pod.tmpl->labels) ? 1 : 0);
+      terms_.push_back({counts_.back(), &cache_->Label(c.topology_key), 1, static_cast<uint16_t>(channels_.size())});
+      channels_.push_back(DomainChannel::kSum);
+    }
+    return true;
+  }
+  bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == nullptr; }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    std::vector<DomainSum> sums(channels_.size());
+    SumsOf(row, sums);
+    if (const FailureReason* why = Why(sums); why != nullptr) out->push_back(*why);
+  }
+
+ private:
+  const FailureReason* Why(std::span<const DomainSum> sums) const {
+    for (size_t i = 0; i < sums.size(); ++i) {
+      if (!sums[i].complete) return &kNoLabel;
+      const PodCount& count = *counts_[i];
+      const Constraint& c = hard_.list()[i];
+      if (count.domains() == 0) continue;  // no node counts for the constraint: it asks nothing
+      const int64_t least = static_cast<int64_t>(count.domains()) < c.min_domains ? 0 : count.minimum();
+      if (sums[i].value + self_[i] - least > c.max_skew) return &kSkew;
+    }
+    return nullptr;
+  }
+
+  PodContext ctx_;
+  Cache* cache_;
+  std::shared_ptr<const TopologySpreadOptions> options_;
+  Constraints hard_;
+  std::vector<std::shared_ptr<const PodCount>> counts_;
+  std::vector<int64_t> self_;  // 1 when the pod itself counts
+};
+
+// One channel for each constraint: the matching pods in the node's domain, or on the node itself for hostname.
+class SpreadScoring final : public DomainScoring {
+ public:
+  SpreadScoring(const PodContext& ctx, Cache* cache, std::shared_ptr<const TopologySpreadOptions> options,
+                int64_t max_score)
+      : ctx_(ctx),
+        cache_(cache),
+        options_(std::move(options)),
+        max_score_(max_score),
+        soft_(ctx_, *options_, Action::kScheduleAnyway) {
+    Refresh();
+  }
+
+  bool usable() const override { return soft_.usable(); }
+  bool Skips(std::span<const Row>) override { return soft_.list().empty(); }
+  bool Refresh() override {
+    if (!soft_.Refresh()) return false;
+    terms_.clear();
+    channels_.clear();
+    keys_.clear();
+    needs_all_ = soft_.own() || !options_->system_defaults;
+    if (!usable()) return true;
+    const std::set<Symbol> keys = needs_all_ ? soft_.keys() : std::set<Symbol>();
+    for (const Constraint& c : soft_.list()) {
+      PodQuery query = soft_.QueryOf(c);
+      const LabelColumn* label = &cache_->Label(c.topology_key);
+      if (c.topology_key != kHostname) {
+        query.topology_key = c.topology_key;
+        query.nodes = FilterOf(c, keys, ctx_.pod.tmpl);
+        keys_.push_back(label);
+      }
+      terms_.push_back({cache_->Count(query), label, 1, static_cast<uint16_t>(channels_.size())});
+      channels_.push_back(DomainChannel::kSum);
+    }
+    return true;
+  }
+
+  void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
+    std::fill(scores.begin(), scores.end(), 0);
+    const size_t n = channels_.size();
+    if (n == 0) return;
+    thread_local std::vector<uint8_t> ignored;
+    thread_local std::vector<double> weights;
+    ignored.assign(parts.size, 0);
+    weights.assign(n, 0);
+    int64_t nodes = 0;
+    for (size_t p = 0; p < parts.size; ++p) {
+      for (size_t i = 0; needs_all_ && i < n; ++i) ignored[p] |= !parts.sums[p * n + i].complete;
+      ignored[p] |= parts.nodes[p] == 0;
+      if (!ignored[p]) nodes += parts.nodes[p];
+    }
+    for (size_t i = 0, key = 0; i < n; ++i) {
+      const bool by_host = soft_.list()[i].topology_key == kHostname;
+      const int64_t size = by_host ? nodes : Domains(parts, key++, ignored);
+      weights[i] = NaturalLogarithm(static_cast<double>(size + 2));
+    }
+    int64_t least = INT64_MAX, most = 0;
+    for (size_t p = 0; p < parts.size; ++p) {
+      if (ignored[p]) continue;
+      double sum = 0;
+      for (size_t i = 0; i < n; ++i) {
+        const DomainSum& s = parts.sums[p * n + i];
+        if (!s.complete) continue;
+        sum += static_cast<double>(s.value) * weights[i] + static_cast<double>(soft_.list()[i].max_skew - 1);
+      }
+      scores[p] = static_cast<int64_t>(std::round(sum));
+      least = std::min(least, scores[p]);
+      most = std::max(most, scores[p]);
+    }
+    for (size_t p = 0; p < parts.size; ++p) {
+      if (!ignored[p]) scores[p] = most == 0 ? max_score_ : max_score_ * (most + least - scores[p]) / most;
+    }
+  }
+
+ private:
+  // How many domains of a key the parts are in; nodes without the label are in one of their own.
+  int64_t Domains(const DomainParts& parts, size_t key, const std::vector<uint8_t>& ignored) const {
+    thread_local std::vector<uint8_t> seen;
+    const uint32_t limit = keys_[key]->domain_limit();
+    seen.assign(limit + 1, 0);
+    int64_t n = 0;
+    for (size_t p = 0; p < parts.size; ++p) {
+      if (ignored[p]) continue;
+      uint8_t& here = seen[std::min(parts.domains[p * keys_.size() + key], limit)];
+      n += here == 0;
+      here = 1;
+    }
+    return n;
+  }
+
+  PodContext ctx_;
+  Cache* cache_;
+  std::shared_ptr<const TopologySpreadOptions> options_;
+  int64_t max_score_;
+  Constraints soft_;
+  bool needs_all_ = false;  // nodes without one of the labels are left out
+};
+
+}  // namespace
+
+TopologySpreadOptions TopologySpreadOptions::System() {
+  TopologySpreadOptions options;
+  options.system_defaults = true;
+  auto add = [&](Symbol key, int32_t skew) {
+    Constraint& c = options.defaults.emplace_back();
+    c.topology_key = key;
+    c.max_skew = skew;
+    c.action = Action::kScheduleAnyway;
+  };
+  add(kHostname, 3);
+  add(Symbol("topology.kubernetes.io/zone"), 5);
+  return options;
+}
+
+FitPredicate TopologySpreadFilter(const PluginFactoryArgs& args, TopologySpreadOptions options) {
+  auto shared = std::make_shared<const TopologySpreadOptions>(std::move(options));
+  return
+      [cache = args.cache, shared](const PodContext& ctx) { return std::make_unique<SpreadCheck>(ctx, cache, shared); };
+}
+
+PriorityFunction TopologySpreadScore(const PluginFactoryArgs& args, TopologySpreadOptions options) {
+  auto shared = std::make_shared<const TopologySpreadOptions>(std::move(options));
+  return [cache = args.cache, shared, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<SpreadScoring>(ctx, cache, shared, max);
+  };
+}
+
+}  // namespace berth::scheduler::podspread

@@ -1,0 +1,37 @@
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+
+namespace berth::scheduler::tainttoleration {
+namespace {
+
+const FailureReason kUnschedulable{Symbol("node(s) were unschedulable"), true};
+
+// A cordon counts as a taint that a pod may tolerate.
+class CordonCheck final : public FitCheck {
+ public:
+  explicit CordonCheck(const PodContext& ctx) : cache_(ctx.cache) {
+    const api::Taint cordon{Symbol("node.kubernetes.io/unschedulable"), Symbol(), Symbol("NoSchedule")};
+    const auto& tolerations = ctx.pod.tmpl->tolerations;
+    tolerated_ = std::any_of(tolerations.begin(), tolerations.end(),
+                             [&](const api::Toleration& t) { return Tolerates(t, cordon); });
+  }
+  bool FitsAlways() const override { return tolerated_; }
+  Verdict Check(Row row) override {
+    return cache_.row(row).node->unschedulable && !tolerated_ ? Verdict::kFails : Verdict::kFits;
+  }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(kUnschedulable); }
+  FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+
+ private:
+  const Cache& cache_;
+  bool tolerated_;
+};
+
+}  // namespace
+
+FitPredicate NodeUnschedulable(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<CordonCheck>(ctx); };
+}
+
+}  // namespace berth::scheduler::tainttoleration

@@ -1,0 +1,246 @@
+#include "pkg/scheduler/algorithmprovider/v1_29.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/api/decode.h"
+#include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
+#include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
+#include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/nodename/nodename.h"
+#include "pkg/scheduler/algorithm/nodeports/nodeports.h"
+#include "pkg/scheduler/algorithm/noderesources/noderesources.h"
+#include "pkg/scheduler/algorithm/podspread/podspread.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::algorithmprovider {
+namespace {
+
+using configuration::ExtensionPoint;
+using configuration::ResolvedProfile;
+
+// ---- arguments, from the configuration's types to the rules' ----
+
+api::NodeSelectorTerm TermOf(const configuration::NodeSelectorTerm& t) {
+  auto raw = [](const std::vector<configuration::NodeSelectorRequirement>& list) {
+    std::vector<api::RawRequirement> out;
+    for (const auto& r : list) {
+      api::RawRequirement& to = out.emplace_back(api::RawRequirement{r.key, r.op, {}});
+      for (const std::string& v : r.values) to.values.push_back(Symbol(v));
+    }
+    return out;
+  };
+  return api::MakeNodeSelectorTerm(raw(t.match_expressions), raw(t.match_fields));
+}
+
+nodeaffinity::AddedAffinity AddedOf(const configuration::NodeAffinityArgs& args) {
+  nodeaffinity::AddedAffinity out;
+  if (!args.added_affinity) return out;
+  if (args.added_affinity->required) {
+    out.required.emplace();
+    for (const auto& t : args.added_affinity->required->node_selector_terms) out.required->push_back(TermOf(t));
+  }
+  for (const auto& t : args.added_affinity->preferred) out.preferred.push_back({t.weight, TermOf(t.preference)});
+  return out;
+}
+
+noderesources::FitOptions FitOf(const configuration::NodeResourcesFitArgs& args, int64_t max_score) {
+  using Strategy = noderesources::FitOptions::Strategy;
+  noderesources::FitOptions out;
+  out.ignored_resources = args.ignored_resources;
+  out.ignored_resource_groups = args.ignored_resource_groups;
+  if (!args.scoring_strategy) return out;
+  out.resources.clear();
+  for (const auto& r : args.scoring_strategy->resources) out.resources.push_back({r.name, r.weight});
+  if (args.scoring_strategy->type == "MostAllocated") out.strategy = Strategy::kMostAllocated;
+  if (args.scoring_strategy->type == "RequestedToCapacityRatio") {
+    out.strategy = Strategy::kRequestedToCapacityRatio;
+    // The points of a configuration score from 0 to 10.
+    for (const auto& point : args.scoring_strategy->requested_to_capacity_ratio->shape) {
+      out.shape.emplace_back(point.utilization, point.score * max_score / 10);
+    }
+  }
+  return out;
+}
+
+std::vector<noderesources::ResourceWeight> BalancedOf(const configuration::NodeResourcesBalancedAllocationArgs& args) {
+  std::vector<noderesources::ResourceWeight> out;
+  for (const auto& r : args.resources) out.push_back({r.name, r.weight});
+  return out;
+}
+
+podspread::TopologySpreadOptions SpreadOf(const configuration::PodTopologySpreadArgs& args) {
+  using Action = api::TopologySpreadConstraint::Action;
+  if (args.defaulting_type == "System") return podspread::TopologySpreadOptions::System();
+  podspread::TopologySpreadOptions out;
+  for (const auto& d : args.default_constraints) {
+    api::TopologySpreadConstraint& c = out.defaults.emplace_back();
+    c.topology_key = Symbol(d.topology_key);
+    c.max_skew = d.max_skew;
+    c.action = d.when_unsatisfiable == "DoNotSchedule" ? Action::kDoNotSchedule : Action::kScheduleAnyway;
+    c.min_domains = d.min_domains.value_or(1);
+    c.honor_node_affinity = d.node_affinity_policy.value_or("Honor") == "Honor";
+    c.honor_node_taints = d.node_taints_policy.value_or("Ignore") == "Honor";
+  }
+  return out;
+}
+
+interpodaffinity::InterPodAffinityOptions AffinityOf(const configuration::InterPodAffinityArgs& args) {
+  return {args.hard_pod_affinity_weight, args.ignore_preferred_terms_of_existing_pods};
+}
+
+// ---- the registry ----
+
+// Registers the rules with the arguments of a profile.
+void Register(const ResolvedProfile& profile, Registry* r) {
+  auto filter = [&](std::string_view name, FitPredicateFactory factory, Traits traits) {
+    CHECK_EQ(util::Message(r->AddPredicate(name, std::move(factory), traits)), "");
+  };
+  auto score = [&](std::string_view name, PriorityFunctionFactory factory, Traits traits, int64_t weight = 1) {
+    CHECK_EQ(util::Message(r->AddPriority(name, std::move(factory), weight, traits)), "");
+  };
+  constexpr uint32_t kAffinityParts = kPodNamespace | kPodLabels | kPodAffinity;
+  constexpr uint32_t kSpreadParts =
+      kPodNamespace | kPodLabels | kPodSpread | kPodNodeSelector | kPodTolerations | kPodController;
+  constexpr Traits kAllocation = PriorityTraits(kPodRequests, ClusterPart::kNodePods, Normalisation::kNone);
+
+  filter("NodeUnschedulable", tainttoleration::NodeUnschedulable, PredicateTraits(kPodTolerations, ClusterPart::kNode));
+  // Pods that name a node themselves are left to the reference scheduler.
+  filter("NodeName", nodename::HostName, PredicateTraits(kPodNothing, ClusterPart::kNode));
+  filter("TaintToleration", tainttoleration::PodToleratesNodeTaints,
+         PredicateTraits(kPodTolerations, ClusterPart::kNode));
+  const auto added = AddedOf(profile.Args<configuration::NodeAffinityArgs>("NodeAffinity"));
+  filter(
+      "NodeAffinity", [added](const PluginFactoryArgs& a) { return nodeaffinity::NodeAffinityFilter(a, added); },
+      PredicateTraits(kPodNodeSelector, ClusterPart::kNode));
+  filter("NodePorts", nodeports::PodFitsHostPorts, PredicateTraits(kPodHostPorts, ClusterPart::kNodePods));
+  const auto fit_args = profile.Args<configuration::NodeResourcesFitArgs>("NodeResourcesFit");
+  filter(
+      "NodeResourcesFit",
+      [fit_args](const PluginFactoryArgs& a) { return noderesources::Fit(a, FitOf(fit_args, a.max_score)); },
+      PredicateTraits(kPodRequests, ClusterPart::kNodePods));
+  const auto spread = SpreadOf(profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread"));
+  filter(
+      "PodTopologySpread", [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadFilter(a, spread); },
+      PredicateTraits(kSpreadParts, ClusterPart::kDomains));
+  filter("InterPodAffinity", interpodaffinity::PodAffinityFilter,
+         PredicateTraits(kAffinityParts, ClusterPart::kDomains));
+
+  score("TaintToleration", tainttoleration::TaintToleration,
+        PriorityTraits(kPodTolerations, ClusterPart::kNode, Normalisation::kMaximumReversed), 3);
+  score(
+      "NodeAffinity", [added](const PluginFactoryArgs& a) { return nodeaffinity::NodeAffinityScore(a, added); },
+      PriorityTraits(kPodNodeSelector, ClusterPart::kNode, Normalisation::kMaximum), 2);
+  score(
+      "NodeResourcesFit",
+      [fit_args](const PluginFactoryArgs& a) { return noderesources::FitScore(a, FitOf(fit_args, a.max_score)); },
+      kAllocation);
+  score(
+      "PodTopologySpread", [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadScore(a, spread); },
+      PriorityTraits(kSpreadParts, ClusterPart::kDomains, Normalisation::kDomains), 2);
+  const auto affinity = AffinityOf(profile.Args<configuration::InterPodAffinityArgs>("InterPodAffinity"));
+  score(
+      "InterPodAffinity",
+      [affinity](const PluginFactoryArgs& a) { return interpodaffinity::PodAffinityScore(a, affinity); },
+      PriorityTraits(kAffinityParts, ClusterPart::kDomains, Normalisation::kDomains), 2);
+  const auto balanced =
+      BalancedOf(profile.Args<configuration::NodeResourcesBalancedAllocationArgs>("NodeResourcesBalancedAllocation"));
+  score(
+      "NodeResourcesBalancedAllocation",
+      [balanced](const PluginFactoryArgs& a) { return noderesources::BalancedAllocation(a, balanced); }, kAllocation);
+  score("ImageLocality", imagelocality::SpreadImageLocality,
+        PriorityTraits(kPodImages, ClusterPart::kNodes, Normalisation::kNone));
+}
+
+constexpr std::string_view kOrdering[] = {"NodeUnschedulable", "NodeName",        "TaintToleration",
+                                          "NodeAffinity",      "NodePorts",       "NodeResourcesFit",
+                                          "PodTopologySpread", "InterPodAffinity"};
+
+void RegisterAlgorithms(Registry* r) {
+  Register(ResolvedProfile(), r);
+  CHECK_EQ(util::Message(r->AddProvider(
+               "DefaultProvider", {{"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
+                                    "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"},
+                                   {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread",
+                                    "InterPodAffinity", "NodeResourcesBalancedAllocation", "ImageLocality"}})),
+           "");
+}
+
+// "0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods."
+std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRejection* rejection) {
+  std::string text = absl::StrCat("0/", nodes, " nodes are available:");
+  if (rejection != nullptr) return absl::StrCat(text, " ", rejection->reason.text.string(), ".");
+  const std::vector<std::string> reasons = failures.CountedReasons();
+  return reasons.empty() ? text : absl::StrCat(text, " ", absl::StrJoin(reasons, ", "), ".");
+}
+
+// Plugins that have nothing to say of a pod without volumes, or that score every node 0.
+bool AboutVolumes(std::string_view plugin) {
+  static constexpr std::string_view kNames[] = {"VolumeRestrictions", "EBSLimits",       "GCEPDLimits",
+                                                "NodeVolumeLimits",   "AzureDiskLimits", "VolumeBinding",
+                                                "VolumeZone"};
+  return std::find(std::begin(kNames), std::end(kNames), plugin) != std::end(kNames);
+}
+
+// 1.29 fails when a plugin runs without the extension point that prepares it.
+bool Prepared(const ResolvedProfile& profile, ExtensionPoint point, ExtensionPoint preparation,
+              std::initializer_list<std::string_view> plugins) {
+  return std::all_of(plugins.begin(), plugins.end(), [&](std::string_view plugin) {
+    return !profile.Has(point, plugin) || profile.Has(preparation, plugin);
+  });
+}
+
+}  // namespace
+
+const Release& V1_29() {
+  static const Release kRelease = {
+      .name = "1.29",
+      .max_score = 100,
+      .register_algorithms = RegisterAlgorithms,
+      .predicate_ordering = kOrdering,
+      .describe_template = DescribeTemplateV1_29,
+      .fit_error_text = FitErrorText,
+      .checks_claims_first = false,
+  };
+  return kRelease;
+}
+
+std::optional<AlgorithmConfig> AlgorithmOf(const ResolvedProfile& profile, Cache* cache) {
+  // An extension point that prepares also reports mistakes of the pod, even when nothing follows it.
+  static constexpr std::initializer_list<std::string_view> kScorePlugins = {
+      "TaintToleration",   "NodeAffinity",     "NodeResourcesFit",
+      "PodTopologySpread", "InterPodAffinity", "NodeResourcesBalancedAllocation"};
+  if (!Prepared(profile, ExtensionPoint::kFilter, ExtensionPoint::kPreFilter,
+                {"NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"}) ||
+      !Prepared(profile, ExtensionPoint::kPreFilter, ExtensionPoint::kFilter,
+                {"NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"}) ||
+      !Prepared(profile, ExtensionPoint::kScore, ExtensionPoint::kPreScore, kScorePlugins) ||
+      !Prepared(profile, ExtensionPoint::kPreScore, ExtensionPoint::kScore, kScorePlugins)) {
+    return std::nullopt;
+  }
+  Registry registry;
+  Register(profile, &registry);
+  AlgorithmConfig config;
+  config.release = &V1_29();
+  config.args.cache = cache;
+  config.args.max_score = V1_29().max_score;
+  for (const auto& plugin : profile.at(ExtensionPoint::kFilter)) {
+    if (AboutVolumes(plugin.name)) continue;
+    auto known = registry.predicates().find(plugin.name);
+    if (known == registry.predicates().end()) return std::nullopt;
+    config.predicates.push_back({plugin.name, known->second.factory(config.args), known->second.traits, {}});
+  }
+  for (const auto& plugin : profile.at(ExtensionPoint::kScore)) {
+    if (AboutVolumes(plugin.name)) continue;
+    auto known = registry.priorities().find(plugin.name);
+    if (known == registry.priorities().end()) return std::nullopt;
+    config.priorities.push_back({plugin.name, known->second.factory(config.args), plugin.weight, known->second.traits});
+  }
+  return config;
+}
+
+}  // namespace berth::scheduler::algorithmprovider

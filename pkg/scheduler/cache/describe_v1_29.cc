@@ -1,0 +1,123 @@
+// What a pod counts for in release 1.29 (component-helpers resource.PodRequests; spec: init containers, sidecars and
+// overhead count on nodes, and sums are exact and rounded once).
+#include <algorithm>
+#include <map>
+
+#include "pkg/scheduler/cache/template_info.h"
+
+namespace berth::scheduler {
+namespace {
+
+const Symbol kCpu("cpu"), kMemory("memory"), kEphemeral("ephemeral-storage");
+constexpr int64_t kDefaultMemory = int64_t{200} * 1024 * 1024;  // bytes
+
+using Amounts = std::map<Symbol, api::Quantity>;
+
+void Add(const Amounts& more, Amounts* sum) {
+  for (const auto& [name, q] : more) (*sum)[name] += q;
+}
+void Raise(const Amounts& to, Amounts* sum) {
+  for (const auto& [name, q] : to) {
+    auto [it, fresh] = sum->try_emplace(name, q);
+    if (!fresh) it->second = std::max(it->second, q);
+  }
+}
+
+Amounts RequestsOf(const api::Container& c, bool with_defaults) {
+  Amounts out;
+  for (const auto& [name, q] : c.requests) out[name] = q;
+  if (with_defaults) {
+    static const api::Quantity kDefaultCpu = *api::Quantity::Parse("100m");
+    out.try_emplace(kCpu, kDefaultCpu);
+    out.try_emplace(kMemory, api::Quantity::FromInt(kDefaultMemory));
+  }
+  return out;
+}
+
+// Containers and sidecars together, raised to what the init containers need at their start, plus overhead.
+Amounts PodRequests(const api::PodTemplate& t, bool with_defaults) {
+  Amounts sum, sidecars, start;
+  for (const api::Container& c : t.containers) Add(RequestsOf(c, with_defaults), &sum);
+  for (const api::Container& c : t.init_containers) {
+    const Amounts own = RequestsOf(c, with_defaults);
+    Amounts running = sidecars;
+    Add(own, &running);
+    if (c.restart_always) {
+      Add(own, &sum);
+      sidecars = running;
+    }
+    Raise(running, &start);
+  }
+  Raise(start, &sum);
+  for (const auto& [name, q] : t.overhead) sum[name] += q;
+  return sum;
+}
+
+Resource Rounded(const Amounts& amounts, bool* saturated) {
+  Resource out;
+  for (const auto& [name, q] : amounts) {
+    if (name == kCpu) {
+      out.milli_cpu = std::max<int64_t>(q.MilliValue(), 0);
+      *saturated |= q.SaturatesMilliValue();
+      continue;
+    }
+    *saturated |= q.SaturatesValue();
+    const int64_t value = std::max<int64_t>(q.Value(), 0);
+    if (name == kMemory) {
+      out.memory = value;
+    } else if (name == kEphemeral) {
+      out.ephemeral_storage = value;
+    } else if (IsScalarResourceName(name)) {
+      *out.MutableScalar(name) = value;
+    }
+  }
+  return out;
+}
+
+struct NonZero {
+  int64_t milli_cpu = 0, memory = 0;
+};
+NonZero NonZeroOf(const Amounts& a) {
+  auto cpu = a.find(kCpu), memory = a.find(kMemory);
+  return {cpu == a.end() ? 100 : cpu->second.MilliValue(), memory == a.end() ? kDefaultMemory : memory->second.Value()};
+}
+
+// What a placed pod adds to the sums that scoring reads: sidecars only take part in the maximum over init containers
+// (bug M-01, kept).
+NonZero NonZeroOfPlaced(const api::PodTemplate& t) {
+  NonZero sum, most;
+  for (const api::Container& c : t.containers) {
+    const NonZero one = NonZeroOf(RequestsOf(c, false));
+    sum = {SaturatingAdd(sum.milli_cpu, one.milli_cpu), SaturatingAdd(sum.memory, one.memory)};
+  }
+  Amounts sidecars;
+  for (const api::Container& c : t.init_containers) {
+    Amounts running = sidecars;
+    Add(RequestsOf(c, false), &running);
+    if (c.restart_always) sidecars = running;
+    const NonZero one = NonZeroOf(running);
+    most = {std::max(most.milli_cpu, one.milli_cpu), std::max(most.memory, one.memory)};
+  }
+  NonZero out{std::max(sum.milli_cpu, most.milli_cpu), std::max(sum.memory, most.memory)};
+  for (const auto& [name, q] : t.overhead) {
+    if (name == kCpu) out.milli_cpu = SaturatingAdd(out.milli_cpu, q.MilliValue());
+    if (name == kMemory) out.memory = SaturatingAdd(out.memory, q.Value());
+  }
+  return out;
+}
+
+}  // namespace
+
+void DescribeTemplateV1_29(const api::PodTemplate& t, TemplateInfo* info) {
+  DescribeTemplate(t, info);  // host ports, limits, QoS class and priority are as in 1.10
+  info->saturated = false;
+  info->request = info->used = Rounded(PodRequests(t, false), &info->saturated);
+  const Resource incoming = Rounded(PodRequests(t, true), &info->saturated);
+  info->incoming_milli_cpu = incoming.milli_cpu;
+  info->incoming_memory = incoming.memory;
+  const NonZero placed = NonZeroOfPlaced(t);
+  info->nonzero_milli_cpu = placed.milli_cpu;
+  info->nonzero_memory = placed.memory;
+}
+
+}  // namespace berth::scheduler
