@@ -211,9 +211,9 @@ const Release& V1_29() {
 
 std::optional<AlgorithmConfig> AlgorithmOf(const ResolvedProfile& profile, Cache* cache) {
   // An extension point that prepares also reports mistakes of the pod, even when nothing follows it.
-  static constexpr std::initializer_list<std::string_view> kScorePlugins = {
-      "TaintToleration",   "NodeAffinity",     "NodeResourcesFit",
-      "PodTopologySpread", "InterPodAffinity", "NodeResourcesBalancedAllocation"};
+  const std::initializer_list<std::string_view> kScorePlugins = {"TaintToleration",  "NodeAffinity",
+                                                                 "NodeResourcesFit", "PodTopologySpread",
+                                                                 "InterPodAffinity", "NodeResourcesBalancedAllocation"};
   if (!Prepared(profile, ExtensionPoint::kFilter, ExtensionPoint::kPreFilter,
                 {"NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"}) ||
       !Prepared(profile, ExtensionPoint::kPreFilter, ExtensionPoint::kFilter,
