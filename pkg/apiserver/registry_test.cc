@@ -311,5 +311,19 @@ TEST_CASE("a bookmark tells the version that was reached, once a minute and only
   CHECK(plain.lines.empty());
 }
 
+TEST_CASE("an object with very many mistakes: each is a cause, and equal texts are said once") {
+  constexpr int kMistakes = 60'000;
+  FieldErrors errors;
+  for (int i = 0; i < kMistakes; ++i) {
+    errors.push_back(Required(absl::StrCat("spec.containers[", i, "].name")));
+    errors.push_back(Required("spec.image"));
+  }
+  ApiError e = InvalidObject("", "Pod", "p", errors);
+  CHECK(e.causes.size() == 2 * kMistakes);
+  CHECK(e.message.starts_with(
+      "Pod \"p\" is invalid: [spec.containers[0].name: Required value, spec.image: Required value, "
+      "spec.containers[1].name: Required value, spec.containers[2].name"));
+}
+
 }  // namespace
 }  // namespace berth::apiserver

@@ -1,9 +1,8 @@
 #include "pkg/apiserver/status.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
-
-#include <algorithm>
 
 #include "pkg/api/json.h"
 
@@ -116,9 +115,10 @@ ApiError ForbiddenError(GroupResource r, std::string_view name, std::string_view
 ApiError InvalidObject(std::string_view group, std::string_view kind, std::string_view name, FieldErrors causes) {
   // Equal texts are said once in the message, but each is a cause.
   std::vector<std::string> texts;
+  absl::flat_hash_set<std::string> seen;  // an object of a few megabytes can have a hundred thousand causes
   for (const FieldError& c : causes) {
     std::string text = c.Text();
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(std::move(text));
+    if (seen.insert(text).second) texts.push_back(std::move(text));
   }
   std::string list = texts.size() == 1 ? texts[0] : absl::StrCat("[", absl::StrJoin(texts, ", "), "]");
   ApiError e = About(422, "Invalid", {group, kind}, name,
