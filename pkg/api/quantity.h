@@ -44,6 +44,14 @@ class Quantity {
   // Rounded up (away from zero) to thousandths, as the API server stores cpu.
   Quantity RoundedUpToMilli() const;
 
+  // Adds exactly; what is beyond the range saturates.
+  Quantity& operator+=(const Quantity& o) {
+    if (__builtin_add_overflow(nano_, o.nano_, &nano_)) nano_ = o.nano_ > 0 ? ~kLowest : kLowest;
+    long_form_ = long_form_ || o.long_form_;
+    return *this;
+  }
+  friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
+
   // Exact, whatever the notation.
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
   friend bool operator==(const Quantity& a, const Quantity& b) { return a.nano_ == b.nano_; }
@@ -54,6 +62,7 @@ class Quantity {
 
  private:
   __extension__ using Int128 = __int128;
+  static constexpr Int128 kLowest = static_cast<Int128>(1) << 126 << 1;
   int64_t Rounded(int64_t unit) const;
   bool Beyond(int64_t unit) const;
 
