@@ -3,13 +3,14 @@
 # WHAT=cmd/NAME ...  build only these programs
 # SAN=asan|tsan      build with sanitizers, in _output/SAN
 # BUILD=debug        build without optimisation, in _output/debug
+# HARDEN=1           build with stack protectors and checked C library calls (SECURITY.md)
 # OUT=DIR            build into DIR instead of _output
 # ROOM=pkg/api ...   with `make test`: only the unit tests of these rooms, no scripts
 # SCRIPTS=test/X ... with `make test`: only these scripts, beside the unit tests of ROOM
 # TESTARGS=...       with `make test`: arguments for the unit test programs
 # BENCHARGS=...      with `make bench`: arguments for hack/bench.py
 # KERNELS=REGEX      with `make bench`: which of google-benchmark's (all)
-# SEEDS=A..B         with `make simulate`: which seeds (1..100)
+# SEEDS=A..B         with `make simulate`: which seeds (1..100); SIMULATEARGS: more for the program
 # FUZZ_S=SECONDS     with `make fuzz`: how long for each target (20); FUZZ_TARGETS=... only these
 # PODS=N             with `make soak`: how many pods (20000); SOAKARGS: more for hack/soak.py
 # KEEP=1             with `make run`: leave the API server and the scheduler running
@@ -60,10 +61,14 @@ WARN := -w
 endif
 CXXFLAGS := -std=c++20 $(OPT) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
             -DBOOST_BEAST_SEPARATE_COMPILATION -DBOOST_ASIO_SEPARATE_COMPILATION
+ifneq ($(HARDEN),)
+CXXFLAGS += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
+endif
 CPPFLAGS := -I.
 # mold and lld link a program in a fraction of a second; the default linker takes one to three.
 LINKER := $(firstword $(foreach l,mold lld,$(if $(shell command -v ld.$(l) 2>/dev/null),-fuse-ld=$(l))))
-LDFLAGS := $(SANFLAGS) $(LINKER) -pthread
+# What is linked is fixed before it runs, and data cannot be run; SECURITY.md says what the rest protects.
+LDFLAGS := $(SANFLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)
 LDLIBS := -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
   -Wl,--as-needed $(wildcard /usr/lib/*/libabsl_*.so)
 
@@ -116,7 +121,7 @@ test-programs: $(TEST_PROGRAMS) $(if $(ROOM),,$(OUT)/test/simulate $(OUT)/test/f
 SEEDS ?= 1..100
 simulate: deps  ## run a simulated cluster for each seed (SEEDS=A..B), and those that once failed
 	+@$(BUILD_WITH) $(OUT)/test/simulate >&2
-	@$(OUT)/test/simulate --seeds=$(SEEDS) --jobs=$(shell nproc) $(wildcard test/simulation/kept/*.plan)
+	@$(OUT)/test/simulate --seeds=$(SEEDS) --jobs=$(shell nproc) $(SIMULATEARGS) $(wildcard test/simulation/kept/*.plan)
 
 FUZZ_S ?= 20
 fuzz:  ## run every fuzz target for FUZZ_S seconds (20) under libFuzzer, with sanitizers (clang)
