@@ -68,7 +68,7 @@ HttpResponse HttpServer::Metrics() const {
   };
   const auto by_resource = [&](const char* name, const char* help, auto value) {
     family(name, "gauge", help);
-    for (const ResourceInfo& r : store->catalog().resources()) {
+    for (const ResourceInfo& r : store_->catalog().resources()) {
       absl::StrAppend(&page.body, name, "{resource=\"", std::string(r.resource), "\"} ", value(r), "\n");
     }
   };
