@@ -3,8 +3,6 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
-#include <limits.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -19,9 +17,11 @@
 #include "cmd/kube-scheduler/api_actions.h"
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/cluster_watch.h"
+#include "cmd/kube-scheduler/end_process.h"
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/metrics.h"
+#include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/recording.h"
 #include "cmd/kube-scheduler/secure_serving.h"
 #include "cmd/kube-scheduler/threads.h"
@@ -63,17 +63,6 @@ sigset_t HandledSignals() {
   sigemptyset(&s);
   for (int n : {SIGTERM, SIGINT, SIGUSR2}) sigaddset(&s, n);
   return s;
-}
-
-// Ends the process although any other thread may be stuck, in the log for instance. The text goes to standard error
-// only when that takes it at once.
-[[noreturn]] void EndWithoutWaiting(std::string_view text) {
-  const std::string line = absl::StrCat("error: ", std::string(text), "\n");
-  pollfd error{STDERR_FILENO, POLLOUT, 0};
-  if (poll(&error, 1, 0) == 1 && write(STDERR_FILENO, line.data(), std::min<size_t>(line.size(), PIPE_BUF)) < 0) {
-    // There is nobody left to tell.
-  }
-  _exit(1);
 }
 
 class Daemon {
@@ -443,23 +432,7 @@ std::string Daemon::MetricsText() {
       static_cast<double>(inbox_.limit()));
   one("scheduler_inbox_full_total", MetricType::Counter, "Number of times that the watches were held back",
       static_cast<double>(inbox_.full()));
-  auto events = Family("scheduler_events_total", MetricType::Counter, "Number of events, by what became of them.");
-  double recorded = 0, dropped = 0, spam = 0, sent = 0, rejected = 0, queued = 0;
-  for (const auto& [name, r] : recorders_) {
-    const client::EventStats& s = r->stats();
-    recorded += static_cast<double>(s.recorded);
-    dropped += static_cast<double>(s.dropped);
-    spam += static_cast<double>(s.spam);
-    sent += static_cast<double>(s.sent);
-    rejected += static_cast<double>(s.rejected);
-    queued += static_cast<double>(s.queued);
-  }
-  AddSample(&events, {{"result", "dropped"}}, dropped);
-  AddSample(&events, {{"result", "recorded"}}, recorded);
-  AddSample(&events, {{"result", "rejected"}}, rejected);
-  AddSample(&events, {{"result", "sent"}}, sent);
-  AddSample(&events, {{"result", "spam"}}, spam);
-  families.push_back(std::move(events));
+  const double queued = CollectEvents(recorders_, &families);
   one("scheduler_events_queued", MetricType::Gauge, "Number of events waiting or on their way", queued);
   one("rest_client_throttled_requests", MetricType::Gauge, "Number of requests waiting for a client's rate limit",
       static_cast<double>(pods_client_->throttled() + lease_client_->throttled() + events_client_->throttled()));
@@ -467,20 +440,7 @@ std::string Daemon::MetricsText() {
     one("scheduler_access_answers", MetricType::Gauge, "Number of answers kept about who may see these pages.",
         static_cast<double>(access_->kept()));
   }
-  auto pages = Family("scheduler_http_connections", MetricType::Gauge, "Number of open connections to this process.");
-  auto refused = Family("scheduler_http_refused_total", MetricType::Counter,
-                        "Number of connections that were closed at once, as there were too many.");
-  auto displaced = Family("scheduler_http_displaced_total", MetricType::Counter,
-                          "Number of connections that were closed while idle, to make room for others.");
-  for (const auto& server : servers_) {
-    const http::ServerStats& stats = server->stats();
-    AddSample(&pages, {{"server", server->name()}}, static_cast<double>(stats.connections));
-    AddSample(&refused, {{"server", server->name()}}, static_cast<double>(stats.refused));
-    AddSample(&displaced, {{"server", server->name()}}, static_cast<double>(stats.displaced));
-  }
-  families.push_back(std::move(pages));
-  families.push_back(std::move(refused));
-  families.push_back(std::move(displaced));
+  CollectPages(servers_, &families);
   if (elector_ != nullptr) {
     families.push_back(Family("leader_election_master_status", MetricType::Gauge,
                               "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
@@ -489,29 +449,7 @@ std::string Daemon::MetricsText() {
   }
   if (!built_) return ToText(std::move(families));
   if (recorder_ != nullptr) CollectRecording(*recorder_, &families);
-  auto watching = Family("scheduler_watch_open", MetricType::Gauge, "1 while the watch of a resource is open.");
-  auto lag = Family("scheduler_watch_idle_seconds", MetricType::Gauge,
-                    "Seconds since the API server last sent anything about a resource.");
-  auto watch_events = Family("scheduler_watch_events_total", MetricType::Counter, "Number of changes received.");
-  auto lists = Family("scheduler_watch_lists_total", MetricType::Counter, "Number of times a resource was listed.");
-  auto undecodable = Family("scheduler_watch_undecodable_total", MetricType::Counter,
-                            "Number of objects that could not be read and were skipped.");
-  for (const auto& s : watch_->stats()) {
-    const std::vector<std::pair<std::string, std::string>> label = {{"resource", s.resource}};
-    AddSample(&watching, label, s.reflector->watching ? 1 : 0);
-    const int64_t last = s.reflector->last_activity_nanos;
-    if (last != 0) {
-      AddSample(&lag, label, absl::ToDoubleSeconds(clock_.Steady() - absl::Nanoseconds(last)));
-    }
-    AddSample(&watch_events, label, static_cast<double>(s.reflector->events));
-    AddSample(&lists, label, static_cast<double>(s.reflector->lists));
-    AddSample(&undecodable, label, static_cast<double>(s.reflector->undecodable));
-  }
-  families.push_back(std::move(watching));
-  if (!lag.metric.empty()) families.push_back(std::move(lag));
-  families.push_back(std::move(watch_events));
-  families.push_back(std::move(lists));
-  families.push_back(std::move(undecodable));
+  CollectWatches(*watch_, clock_.Steady(), &families);
   return ToText(std::move(families));
 }
 
