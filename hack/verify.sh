@@ -13,12 +13,13 @@ allowed() {  # the rooms that a room may include from
   case $1 in
     pkg/util) echo pkg/util ;;
     pkg/api) echo pkg/api pkg/util ;;
-    pkg/client | pkg/scheduler | pkg/apiserver) echo "$1" pkg/api pkg/util ;;
-    pkg/explain) echo pkg/explain pkg/scheduler pkg/api pkg/util ;;
-    pkg/lab) echo pkg/lab pkg/explain pkg/scheduler pkg/api pkg/util ;;
-    pkg/recording) echo pkg/recording pkg/scheduler pkg/api pkg/util ;;
-    plugin) echo plugin pkg/scheduler pkg/api pkg/util ;;
-    cmd/*) echo "$1" pkg/client pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/apiserver pkg/api pkg/util ;;
+    pkg/http) echo pkg/http pkg/util ;;
+    pkg/client | pkg/scheduler | pkg/apiserver) echo "$1" pkg/http pkg/api pkg/util ;;
+    pkg/explain) echo pkg/explain pkg/scheduler pkg/http pkg/api pkg/util ;;
+    pkg/lab) echo pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util ;;
+    pkg/recording) echo pkg/recording pkg/scheduler pkg/http pkg/api pkg/util ;;
+    plugin) echo plugin pkg/scheduler pkg/http pkg/api pkg/util ;;
+    cmd/*) echo "$1" pkg/client pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/apiserver pkg/http pkg/api pkg/util ;;
   esac
 }
 while IFS=: read -r file line include; do

@@ -98,7 +98,7 @@ def online(directory, base):
     check(call(own, "GET", "/healthz") == "ok", "healthz while an extender hangs")
     check(time.monotonic() - begin < 2, "healthz waits for an extender")
     wait_for("the reason in the pod's condition", lambda: any(
-        "waiting for the answer: timed out after 3s" in c.get("message", "") for c in get("stuck")["status"].get("conditions") or []))
+        "no answer within 3s" in c.get("message", "") for c in get("stuck")["status"].get("conditions") or []))
     process.terminate()
     check(process.wait(30) == 0, "kube-scheduler ends with %d while an extender hangs" % process.returncode)
 

@@ -89,6 +89,6 @@ with Server("--watch-cache-sizes=configmaps#4") as s:
     check("served again", s.request("GET", maps)[1]["items"], [])
     code, _, err = s.stop()
     check("exit on SIGTERM", code, 0)
-    told = err.count("Cannot accept a connection: Too many open files")
+    told = err.count("Cannot accept a connection to the API server: Too many open files")
     check_true("it is told, and not without a pause", 1 <= told <= 600, told)
 finish()

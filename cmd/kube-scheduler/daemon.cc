@@ -3,8 +3,6 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
-#include <limits.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -19,9 +17,11 @@
 #include "cmd/kube-scheduler/api_actions.h"
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/cluster_watch.h"
+#include "cmd/kube-scheduler/end_process.h"
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/metrics.h"
+#include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/recording.h"
 #include "cmd/kube-scheduler/secure_serving.h"
 #include "cmd/kube-scheduler/threads.h"
@@ -47,7 +47,16 @@ constexpr double kMostRequests = 4096;
 // Decisions between two looks into the inbox.
 constexpr int kDecisionsInARow = 64;
 // How long a clean end waits for binds that are not answered, and for events.
-constexpr absl::Duration kBindsGrace = absl::Seconds(15), kEventsGrace = absl::Seconds(5);
+constexpr absl::Duration kBindsGrace = absl::Seconds(15);
+// How long a clean end then takes for its events and its lock, whatever the API server does: the supervisor that sent
+// SIGTERM should not wait for what can also be done without.
+constexpr absl::Duration kEventsGrace = absl::Milliseconds(800), kReleaseGrace = absl::Milliseconds(800);
+// Every request has a timeout of its own; this one is for a defect there.
+constexpr absl::Duration kBlockingLimit = absl::Minutes(2);
+// Of the client that asks who may see a page. As in Kubernetes' delegating authentication.
+constexpr double kReviewQps = 200;
+constexpr int kReviewBurst = 400;
+constexpr absl::Duration kReviewTimeout = absl::Seconds(10);
 
 sigset_t HandledSignals() {
   sigset_t s;
@@ -56,21 +65,15 @@ sigset_t HandledSignals() {
   return s;
 }
 
-// Ends the process although any other thread may be stuck, in the log for instance. The text goes to standard error
-// only when that takes it at once.
-[[noreturn]] void EndWithoutWaiting(std::string_view text) {
-  const std::string line = absl::StrCat("error: ", std::string(text), "\n");
-  pollfd error{STDERR_FILENO, POLLOUT, 0};
-  if (poll(&error, 1, 0) == 1 && write(STDERR_FILENO, line.data(), std::min<size_t>(line.size(), PIPE_BUF)) < 0) {
-    // There is nobody left to tell.
-  }
-  _exit(1);
-}
-
 class Daemon {
  public:
   Daemon(const Configuration& config, const Options& options)
-      : config_(config), options_(options), inbox_(kInboxLimit), pods_io_("pods-io"), lease_io_("lease-io") {}
+      : config_(config),
+        options_(options),
+        inbox_(kInboxLimit),
+        pods_io_("pods-io"),
+        lease_io_("lease-io"),
+        pages_io_("pages-io") {}
 
   ~Daemon();
   int Run();
@@ -81,7 +84,7 @@ class Daemon {
   absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
   absl::Status ServePages();
   absl::Status ServeSecurely();
-  // Runs an asynchronous request on the I/O thread and waits for it.
+  // Runs an asynchronous request on the I/O thread and waits for it, but not longer than kBlockingLimit.
   template <typename T>
   client::ApiResult<T> Blocking(std::function<void(client::Done<T>)> start);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
@@ -109,9 +112,10 @@ class Daemon {
   RestMetrics rest_metrics_;
   PageMetrics page_metrics_;
 
-  IoThread pods_io_, lease_io_;
-  std::unique_ptr<client::RestClient> pods_client_, lease_client_, events_client_;
-  std::unique_ptr<client::Requests> requests_;
+  // The pages have a thread and a client of their own: a health probe waits neither for the API server nor for binds.
+  IoThread pods_io_, lease_io_, pages_io_;
+  std::unique_ptr<client::RestClient> pods_client_, lease_client_, events_client_, review_client_;
+  std::unique_ptr<client::Requests> requests_, reviews_;
   std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>> recorders_;
   std::unique_ptr<client::LeaderElector> elector_;
   std::unique_ptr<ClusterWatch> watch_;
@@ -154,9 +158,12 @@ absl::Status Daemon::Connect() {
   if (!rest.ok()) return rest.status();
   rest->qps = cc.qps == 0 ? client::kDefaultQps : cc.qps;  // below 0 there is no limit
   rest->burst = cc.burst == 0 ? client::kDefaultBurst : cc.burst;
+  const auto user_agent = [](const char* suffix) {
+    return client::UserAgent("kube-scheduler", util::Version(), GetBuildInfo().git_commit, suffix);
+  };
   const auto make = [&](client::AsioExecutor* executor, const char* suffix) {
     client::RestConfig c = *rest;
-    c.user_agent = client::UserAgent("kube-scheduler", util::Version(), GetBuildInfo().git_commit, suffix);
+    c.user_agent = user_agent(suffix);
     return client::RestClient::New(executor, c, &rest_metrics_);
   };
   auto pods = make(pods_io_.executor(), "scheduler");
@@ -168,6 +175,17 @@ absl::Status Daemon::Connect() {
   pods_client_ = *std::move(pods);
   lease_client_ = *std::move(lease);
   events_client_ = *std::move(events);
+  if (options_.secure.port > 0) {
+    client::RestConfig c = *rest;
+    c.qps = kReviewQps;
+    c.burst = kReviewBurst;
+    c.timeout = kReviewTimeout;
+    c.user_agent = user_agent("authentication");
+    auto review = client::RestClient::New(pages_io_.executor(), c, &rest_metrics_);
+    if (!review.ok()) return review.status();
+    review_client_ = *std::move(review);
+    reviews_ = std::make_unique<client::Requests>(review_client_.get());
+  }
   requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });
   // No more than the API server may be asked for within a few seconds, so that no request times out in the limiter.
   const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
@@ -308,7 +326,12 @@ client::ApiResult<T> Daemon::Blocking(std::function<void(client::Done<T>)> start
   auto done = std::make_shared<std::promise<client::ApiResult<T>>>();
   pods_io_.executor()->Post(
       [start = std::move(start), done] { start([done](client::ApiResult<T> r) { done->set_value(std::move(r)); }); });
-  return done->get_future().get();
+  auto answer = done->get_future();
+  if (answer.wait_for(absl::ToChronoMilliseconds(kBlockingLimit)) == std::future_status::ready) return answer.get();
+  client::ApiResult<T> late;
+  late.error.transport = true;
+  late.error.message = absl::StrCat("no answer within ", absl::FormatDuration(kBlockingLimit));
+  return late;
 }
 
 // Adds the secure server to those that start.
@@ -316,20 +339,20 @@ absl::Status Daemon::ServeSecurely() {
   auto tls = ServingCertificate(options_.secure);
   if (!tls.ok()) return tls.status();
   access_ = std::make_unique<AccessControl>(
-      [this](const std::string& token) {
-        return Blocking<client::UserInfo>(
-            [this, token](client::Done<client::UserInfo> done) { requests_->ReviewToken(token, std::move(done)); });
+      [this](const std::string& token, client::Done<client::UserInfo> done) {
+        reviews_->ReviewToken(token, std::move(done));
       },
-      [this](const client::AccessQuestion& q) {
-        return Blocking<client::AccessAnswer>(
-            [this, q](client::Done<client::AccessAnswer> done) { requests_->ReviewAccess(q, std::move(done)); });
+      [this](const client::AccessQuestion& q, client::Done<client::AccessAnswer> done) {
+        reviews_->ReviewAccess(q, std::move(done));
       },
       &clock_);
   auto server = std::make_unique<HttpServer>(
-      "secure", JoinHostPort(options_.secure.bind_address, absl::StrCat(options_.secure.port)),
-      [this](const HttpRequest& r) {
-        auto refused = access_->Refuse(r);
-        return refused ? *refused : Page(r, true, true);
+      &pages_io_, "secure", JoinHostPort(options_.secure.bind_address, absl::StrCat(options_.secure.port)),
+      [this](const HttpRequest& r, const http::Responder& answer) {
+        // The request stays valid until it is answered.
+        access_->Check(r, [this, &r, answer](std::optional<HttpResponse> refusal) {
+          answer.Send(refusal ? *std::move(refusal) : Page(r, true, true));
+        });
       });
   if (auto s = server->UseTls(*tls); !s.ok()) return s;
   servers_.push_back(std::move(server));
@@ -338,14 +361,14 @@ absl::Status Daemon::ServeSecurely() {
 
 absl::Status Daemon::ServePages() {
   const std::string &h = config_.healthz_bind_address, &m = config_.metrics_bind_address;
-  if (!h.empty()) {
+  const auto serve = [this](const char* name, const std::string& address, bool healthz, bool metrics) {
     servers_.push_back(std::make_unique<HttpServer>(
-        "healthz", h, [this, both = h == m](const HttpRequest& r) { return Page(r, true, both); }));
-  }
-  if (!m.empty() && h != m) {
-    servers_.push_back(
-        std::make_unique<HttpServer>("metrics", m, [this](const HttpRequest& r) { return Page(r, false, true); }));
-  }
+        &pages_io_, name, address, [this, healthz, metrics](const HttpRequest& r, const http::Responder& answer) {
+          answer.Send(Page(r, healthz, metrics));
+        }));
+  };
+  if (!h.empty()) serve("healthz", h, true, h == m);
+  if (!m.empty() && h != m) serve("metrics", m, false, true);
   if (options_.secure.port > 0) {
     if (auto s = ServeSecurely(); !s.ok()) return s;
   }
@@ -409,23 +432,7 @@ std::string Daemon::MetricsText() {
       static_cast<double>(inbox_.limit()));
   one("scheduler_inbox_full_total", MetricType::Counter, "Number of times that the watches were held back",
       static_cast<double>(inbox_.full()));
-  auto events = Family("scheduler_events_total", MetricType::Counter, "Number of events, by what became of them.");
-  double recorded = 0, dropped = 0, spam = 0, sent = 0, rejected = 0, queued = 0;
-  for (const auto& [name, r] : recorders_) {
-    const client::EventStats& s = r->stats();
-    recorded += static_cast<double>(s.recorded);
-    dropped += static_cast<double>(s.dropped);
-    spam += static_cast<double>(s.spam);
-    sent += static_cast<double>(s.sent);
-    rejected += static_cast<double>(s.rejected);
-    queued += static_cast<double>(s.queued);
-  }
-  AddSample(&events, {{"result", "dropped"}}, dropped);
-  AddSample(&events, {{"result", "recorded"}}, recorded);
-  AddSample(&events, {{"result", "rejected"}}, rejected);
-  AddSample(&events, {{"result", "sent"}}, sent);
-  AddSample(&events, {{"result", "spam"}}, spam);
-  families.push_back(std::move(events));
+  const double queued = CollectEvents(recorders_, &families);
   one("scheduler_events_queued", MetricType::Gauge, "Number of events waiting or on their way", queued);
   one("rest_client_throttled_requests", MetricType::Gauge, "Number of requests waiting for a client's rate limit",
       static_cast<double>(pods_client_->throttled() + lease_client_->throttled() + events_client_->throttled()));
@@ -433,16 +440,7 @@ std::string Daemon::MetricsText() {
     one("scheduler_access_answers", MetricType::Gauge, "Number of answers kept about who may see these pages.",
         static_cast<double>(access_->kept()));
   }
-  auto pages = Family("scheduler_http_connections", MetricType::Gauge, "Number of open connections to this process.");
-  auto refused = Family("scheduler_http_refused_total", MetricType::Counter,
-                        "Number of connections that were closed at once, as there were too many.");
-  for (const auto& server : servers_) {
-    const HttpServer::Stats stats = server->stats();
-    AddSample(&pages, {{"server", stats.name}}, static_cast<double>(stats.connections));
-    AddSample(&refused, {{"server", stats.name}}, static_cast<double>(stats.refused));
-  }
-  families.push_back(std::move(pages));
-  families.push_back(std::move(refused));
+  CollectPages(servers_, &families);
   if (elector_ != nullptr) {
     families.push_back(Family("leader_election_master_status", MetricType::Gauge,
                               "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
@@ -451,29 +449,7 @@ std::string Daemon::MetricsText() {
   }
   if (!built_) return ToText(std::move(families));
   if (recorder_ != nullptr) CollectRecording(*recorder_, &families);
-  auto watching = Family("scheduler_watch_open", MetricType::Gauge, "1 while the watch of a resource is open.");
-  auto lag = Family("scheduler_watch_idle_seconds", MetricType::Gauge,
-                    "Seconds since the API server last sent anything about a resource.");
-  auto watch_events = Family("scheduler_watch_events_total", MetricType::Counter, "Number of changes received.");
-  auto lists = Family("scheduler_watch_lists_total", MetricType::Counter, "Number of times a resource was listed.");
-  auto undecodable = Family("scheduler_watch_undecodable_total", MetricType::Counter,
-                            "Number of objects that could not be read and were skipped.");
-  for (const auto& s : watch_->stats()) {
-    const std::vector<std::pair<std::string, std::string>> label = {{"resource", s.resource}};
-    AddSample(&watching, label, s.reflector->watching ? 1 : 0);
-    const int64_t last = s.reflector->last_activity_nanos;
-    if (last != 0) {
-      AddSample(&lag, label, absl::ToDoubleSeconds(clock_.Steady() - absl::Nanoseconds(last)));
-    }
-    AddSample(&watch_events, label, static_cast<double>(s.reflector->events));
-    AddSample(&lists, label, static_cast<double>(s.reflector->lists));
-    AddSample(&undecodable, label, static_cast<double>(s.reflector->undecodable));
-  }
-  families.push_back(std::move(watching));
-  if (!lag.metric.empty()) families.push_back(std::move(lag));
-  families.push_back(std::move(watch_events));
-  families.push_back(std::move(lists));
-  families.push_back(std::move(undecodable));
+  CollectWatches(*watch_, clock_.Steady(), &families);
   return ToText(std::move(families));
 }
 
@@ -618,6 +594,7 @@ int Daemon::Run() {
   LOG(INFO) << "Version: " << util::Version();
   pods_io_.Start();
   lease_io_.Start();
+  pages_io_.Start();
   if (auto s = ServePages(); !s.ok()) return fail(s);
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
   built_ = true;
@@ -652,6 +629,7 @@ Daemon::~Daemon() {
   inbox_.Put(std::function<void()>([this] { over_ = true; }));
   if (decider_.joinable()) decider_.join();
   inbox_.Close();
+  pages_io_.Stop();
   servers_.clear();
   pods_io_.Stop();
   lease_io_.Stop();
@@ -697,31 +675,35 @@ int Daemon::EndCleanly() {
   });
   impatient.detach();
 
-  Flag1 settled;
-  std::atomic<bool> done{false};
-  std::function<void()> look = [&] {
-    tap_ != nullptr ? tap_->Stop() : scheduler_->Stop();
-    if (scheduler_->binds_in_flight() == 0 && !done.exchange(true)) settled.Raise();
-  };
+  // What other threads are handed is shared with them: whoever is late finds it still there.
+  const auto settled = std::make_shared<Flag1>();
   const absl::Duration deadline = clock_.Steady() + kBindsGrace;
-  while (!settled.raised() && clock_.Steady() < deadline) {
-    Flag1 looked;
-    inbox_.Put(std::function<void()>([&] {
-      look();
-      looked.Raise();
+  while (!settled->raised() && clock_.Steady() < deadline) {
+    const auto looked = std::make_shared<Flag1>();
+    inbox_.Put(std::function<void()>([this, settled, looked] {
+      tap_ != nullptr ? tap_->Stop() : scheduler_->Stop();
+      if (scheduler_->binds_in_flight() == 0) settled->Raise();
+      looked->Raise();
     }));
-    looked.WaitFor(absl::Hours(1));
-    settled.WaitFor(absl::Milliseconds(20));
+    looked->WaitFor(deadline - clock_.Steady());
+    settled->WaitFor(absl::Milliseconds(20));
   }
-  if (!settled.raised()) LOG(WARNING) << "Some binds are still not answered; their outcome is left to the next start";
+  if (!settled->raised()) {
+    LOG(WARNING) << "Some binds are still not answered; their outcome is left to the next start";
+  }
+  const auto drained = std::make_shared<Flag1>();
+  const auto left = std::make_shared<std::atomic<size_t>>(recorders_.size());
   for (auto& [name, r] : recorders_) {
-    Flag1 drained;
-    lease_io_.executor()->Post([&, recorder = r.get()] { recorder->Drain(kEventsGrace, [&] { drained.Raise(); }); });
-    drained.WaitFor(kEventsGrace * 2);
+    lease_io_.executor()->Post([drained, left, recorder = r.get()] {
+      recorder->Drain(kEventsGrace, [drained, left] {
+        if (--*left == 0) drained->Raise();
+      });
+    });
   }
+  drained->WaitFor(kEventsGrace + absl::Milliseconds(100));
   if (elector_ != nullptr) {
     elector_->Release();
-    released_.WaitFor(absl::Seconds(5));
+    released_.WaitFor(kReleaseGrace);
   }
   LOG(INFO) << "Finished";
   return 0;

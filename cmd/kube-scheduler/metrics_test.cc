@@ -85,19 +85,19 @@ TEST_CASE("access: who may see the pages") {
   int reviews = 0, questions = 0;
   bool down = false;
   AccessControl access(
-      [&](const std::string& token) {
+      [&](const std::string& token, const client::Done<client::UserInfo>& done) {
         ++reviews;
         client::ApiResult<client::UserInfo> r;
         if (down) r.error.message = "connection refused";
         r.value.authenticated = token == "good" || token == "poor";
         r.value.name = token;
-        return r;
+        done(r);
       },
-      [&](const client::AccessQuestion& q) {
+      [&](const client::AccessQuestion& q, const client::Done<client::AccessAnswer>& done) {
         ++questions;
         client::ApiResult<client::AccessAnswer> r;
         r.value.allowed = q.user.name == "good" && q.verb == "get" && q.path == "/metrics";
-        return r;
+        done(r);
       },
       &clock);
   const auto status = [&](const std::string& path, const std::string& authorization,
@@ -105,11 +105,15 @@ TEST_CASE("access: who may see the pages") {
     HttpRequest r;
     r.method = method;
     r.path = path;
-    r.authorization = authorization;
-    auto refused = access.Refuse(r);
-    return refused ? refused->status : 200;
+    if (!authorization.empty()) r.headers.emplace_back("Authorization", authorization);
+    int answer = 0;
+    access.Check(r, [&](std::optional<HttpResponse> refused) { answer = refused ? refused->status : 200; });
+    return answer;
   };
-  CHECK(status("/healthz", "") == 200);
+  for (const char* page : {"/healthz", "/healthz/ping", "/livez", "/readyz"}) CHECK(status(page, "") == 200);
+  CHECK(status("/healthzz", "") == 403);
+  CHECK(status("/healthz", "Bearer bad") == 200);
+  questions = 0;
   CHECK(reviews + questions == 0);
   CHECK(status("/metrics", "") == 403);
   CHECK(status("/metrics", "Bearer good") == 200);
@@ -121,24 +125,86 @@ TEST_CASE("access: who may see the pages") {
   const int before = reviews;
   CHECK(status("/metrics", "Bearer good") == 200);
   CHECK(reviews == before);       // believed for a while
-  CHECK(access.kept() == 3 + 5);  // tokens; and who may what
+  CHECK(access.kept() == 3 + 6);  // tokens; and who may what
   clock.Advance(absl::Seconds(11));
   down = true;
   CHECK(status("/metrics", "Bearer good") == 401);
   CHECK(reviews == before + 1);
 }
 
+TEST_CASE("access: groups of a certificate are taken as they are, and never mixed up with others") {
+  util::ManualClock clock;
+  std::vector<client::UserInfo> asked;
+  AccessControl access([](const std::string&, const client::Done<client::UserInfo>&) { FAIL("nobody showed a token"); },
+                       [&](const client::AccessQuestion& q, const client::Done<client::AccessAnswer>& done) {
+                         asked.push_back(q.user);
+                         client::ApiResult<client::AccessAnswer> r;
+                         r.value.allowed = q.user.groups[0] == "system:masters";
+                         done(r);
+                       },
+                       &clock);
+  const auto allowed = [&](const std::string& name, std::vector<std::string> groups) {
+    HttpRequest r;
+    r.method = "GET";
+    r.path = "/metrics";
+    r.certificate = http::Subject{name, std::move(groups)};
+    bool answer = false;
+    access.Check(r, [&](const std::optional<HttpResponse>& refused) { answer = !refused; });
+    return answer;
+  };
+  using Groups = std::vector<std::string>;
+  CHECK(allowed("a", {"system:masters", "dev"}));
+  CHECK_FALSE(allowed("a", {"dev,system:masters"}));
+  CHECK(asked.back().groups == Groups{"dev,system:masters", "system:authenticated"});
+  // Joined with any separator, these would be the user and groups of the first.
+  CHECK_FALSE(allowed("a", {"dev,system:masters,dev"}));
+  CHECK_FALSE(allowed("a\nsystem:masters", {"dev"}));
+  CHECK_FALSE(allowed("a", {"dev", "system:masters,dev"}));
+  CHECK(asked.size() == 5);
+  CHECK(allowed("a", {"system:masters", "dev"}));
+  CHECK(asked.size() == 5);
+}
+
+TEST_CASE("access: what waits for the API server holds up nobody else") {
+  util::ManualClock clock;
+  client::Done<client::UserInfo> waiting;
+  AccessControl access([&](const std::string&, client::Done<client::UserInfo> done) { waiting = std::move(done); },
+                       [](const client::AccessQuestion&, const client::Done<client::AccessAnswer>& done) {
+                         client::ApiResult<client::AccessAnswer> r;
+                         r.value.allowed = true;
+                         done(r);
+                       },
+                       &clock);
+  std::vector<std::string> order;
+  const auto ask = [&](const std::string& path, const std::string& authorization) {
+    HttpRequest r;
+    r.method = "GET";
+    r.path = path;
+    if (!authorization.empty()) r.headers.emplace_back("authorization", authorization);
+    access.Check(r, [&order, path](const std::optional<HttpResponse>& refused) {
+      order.push_back(refused ? "no " + path : path);
+    });
+  };
+  ask("/metrics", "Bearer slow");
+  ask("/healthz", "");
+  ask("/configz", "");
+  CHECK(order == std::vector<std::string>{"/healthz", "/configz"});
+  client::ApiResult<client::UserInfo> r;
+  r.value.authenticated = true;
+  r.value.name = "late";
+  waiting(r);
+  CHECK(order.back() == "/metrics");
+}
+
 TEST_CASE("access: a certificate of our own making") {
   auto made = MakeSelfSigned({"host", "127.0.0.1"});
   REQUIRE(made.ok());
-  HttpServer server("test", "127.0.0.1:0", [](const HttpRequest&) { return HttpResponse(); });
-  ServerTls tls;
+  http::ServerTls tls;
   tls.cert_pem = made->cert_pem;
   tls.key_pem = made->key_pem;
-  CHECK(server.UseTls(tls).ok());
+  CHECK(http::NewServerTlsContext(tls).ok());
   tls.key_pem = "no key";
-  HttpServer other("test", "127.0.0.1:0", [](const HttpRequest&) { return HttpResponse(); });
-  CHECK_FALSE(other.UseTls(tls).ok());
+  CHECK_FALSE(http::NewServerTlsContext(tls).ok());
   SecureServingOptions o;
   o.cert_file = "/nonexistent";
   CHECK_FALSE(ServingCertificate(o).ok());

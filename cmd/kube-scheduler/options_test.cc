@@ -6,7 +6,7 @@
 #include <set>
 
 #include "cmd/kube-scheduler/go_text.h"
-#include "pkg/client/temp_dir.h"
+#include "pkg/http/testing/temp_dir.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -148,7 +148,7 @@ TEST_CASE("flags: address and port") {
 }
 
 TEST_CASE("flags: what --config puts out of force is said") {
-  client::TempDir dir;
+  http::TempDir dir;
   const std::string file =
       dir.Write("config", "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n");
   const std::set<std::string> in_force = {"config",

@@ -1,11 +1,8 @@
 #include "cmd/kube-scheduler/secure_serving.h"
 
-#include <absl/cleanup/cleanup.h>
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
-#include <absl/strings/str_split.h>
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <glog/logging.h>
@@ -105,8 +102,8 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
   return out;
 }
 
-absl::StatusOr<ServerTls> ServingCertificate(const SecureServingOptions& o) {
-  ServerTls tls;
+absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& o) {
+  http::ServerTls tls;
   const auto read = [](const char* flag, const std::string& path, std::string* to, std::string* from) {
     auto text = ReadFile(path);
     if (!text.ok()) return absl::InvalidArgumentError(absl::StrCat(flag, ": ", text.status().message()));
@@ -143,50 +140,70 @@ absl::StatusOr<ServerTls> ServingCertificate(const SecureServingOptions& o) {
   return tls;
 }
 
-std::optional<HttpResponse> AccessControl::Refuse(const HttpRequest& r) {
-  if (r.path == "/healthz" || absl::StartsWith(r.path, "/healthz/")) return std::nullopt;
-  const absl::Duration now = clock_->Steady();
+// Bounds what is kept: whoever shows ever new tokens makes the others be asked about again, and nothing more.
+void AccessControl::Forget() {
   if (users_.size() > kMaxKept) users_.clear();
   if (allowed_.size() > kMaxKept) allowed_.clear();
-  const absl::Cleanup count = [this] { kept_ = users_.size() + allowed_.size(); };
+  kept_ = users_.size() + allowed_.size();
+}
 
+void AccessControl::Check(const HttpRequest& r, Decision done) {
+  for (const char* page : {"/healthz", "/livez", "/readyz"}) {
+    if (r.path == page || absl::StartsWith(r.path, absl::StrCat(page, "/"))) return done(std::nullopt);
+  }
+  const std::string verb = r.method == "GET" || r.method == "HEAD" ? "get" : absl::AsciiStrToLower(r.method);
   client::UserInfo user;
-  if (!r.client_name.empty()) {
-    user.name = r.client_name;
-    user.groups = absl::StrSplit(r.client_groups, ',', absl::SkipEmpty());
-    user.groups.push_back("system:authenticated");
-  } else if (absl::StartsWithIgnoreCase(r.authorization, "Bearer ")) {
-    const std::string token(absl::StripAsciiWhitespace(r.authorization.substr(7)));
-    auto kept = users_.find(token);
-    if (kept == users_.end() || kept->second.until < now) {
-      auto answer = authenticate_(token);
+  if (r.certificate) {
+    user.name = r.certificate->common_name;
+    user.groups = r.certificate->organizations;
+    user.groups.emplace_back("system:authenticated");
+    return Identified(user, verb, r.path, std::move(done));
+  }
+  if (const auto bearer = r.BearerToken()) {
+    const std::string token(*bearer);
+    if (const auto kept = users_.find(token); kept != users_.end() && kept->second.until >= clock_->Steady()) {
+      return Identified(kept->second.value, verb, r.path, std::move(done));
+    }
+    authenticate_(token, [this, token, verb, path = r.path,
+                          done = std::move(done)](const client::ApiResult<client::UserInfo>& answer) {
       if (!answer.ok()) {
         LOG(ERROR) << "Unable to authenticate the request due to an error: " << answer.error.message;
-        return Answer(401, "Unauthorized\n");
+        return done(Answer(401, "Unauthorized\n"));
       }
-      kept = users_.insert_or_assign(token, Kept<client::UserInfo>{now + kBelieved, std::move(answer.value)}).first;
-    }
-    if (!kept->second.value.authenticated) return Answer(401, "Unauthorized\n");
-    user = kept->second.value;
-  } else if (!r.authorization.empty()) {
-    return Answer(401, "Unauthorized\n");
-  } else {
-    user.name = "system:anonymous";
-    user.groups = {"system:unauthenticated"};
+      client::UserInfo known = answer.value;
+      if (!known.authenticated) known = {};  // no name: refused, and remembered
+      users_.insert_or_assign(token, Kept<client::UserInfo>{clock_->Steady() + kBelieved, known});
+      Forget();
+      Identified(known, verb, path, done);
+    });
+    return;
   }
+  if (!r.Header("Authorization").empty()) return done(Answer(401, "Unauthorized\n"));
+  user.name = "system:anonymous";
+  user.groups.emplace_back("system:unauthenticated");
+  Identified(user, verb, r.path, std::move(done));
+}
 
-  const std::string verb = r.method == "GET" || r.method == "HEAD" ? "get" : absl::AsciiStrToLower(r.method);
-  const std::string key = absl::StrCat(user.name, "\n", absl::StrJoin(user.groups, ","), "\n", verb, "\n", r.path);
-  auto kept = allowed_.find(key);
-  if (kept == allowed_.end() || kept->second.until < now) {
-    auto answer = authorize_({user, verb, r.path});
-    if (!answer.ok()) LOG(ERROR) << "Unable to authorize the request due to an error: " << answer.error.message;
-    if (!answer.ok()) return Answer(403, absl::StrCat("Forbidden: cannot be authorized: ", answer.error.message, "\n"));
-    kept = allowed_.insert_or_assign(key, Kept<bool>{now + kBelieved, answer.value.allowed}).first;
+void AccessControl::Identified(const client::UserInfo& user, std::string verb, std::string path, Decision done) {
+  if (user.name.empty()) return done(Answer(401, "Unauthorized\n"));
+  AccessKey key{user.name, user.uid, user.groups, user.extra, verb, path};
+  const auto decide = [done, user = user.name, verb, path](bool allowed) {
+    if (allowed) return done(std::nullopt);
+    done(Answer(403, absl::StrCat("Forbidden: User ", Quoted(user), " cannot ", verb, " path ", Quoted(path), "\n")));
+  };
+  if (const auto kept = allowed_.find(key); kept != allowed_.end() && kept->second.until >= clock_->Steady()) {
+    return decide(kept->second.value);
   }
-  if (kept->second.value) return std::nullopt;
-  return Answer(403,
-                absl::StrCat("Forbidden: User ", Quoted(user.name), " cannot ", verb, " path ", Quoted(r.path), "\n"));
+  authorize_({user, verb, path}, [this, key = std::move(key), decide,
+                                  done](const client::ApiResult<client::AccessAnswer>& answer) {
+    if (!answer.ok()) {
+      LOG(ERROR) << "Unable to authorize the request due to an error: " << answer.error.message;
+      return done(Answer(403, absl::StrCat("Forbidden: cannot be authorized: ", answer.error.message, "\n")));
+    }
+    allowed_.insert_or_assign(key, Kept<bool>{clock_->Steady() + kBelieved, answer.value.allowed});
+    Forget();
+    decide(answer.value.allowed);
+  });
 }
 
 }  // namespace berth::kube_scheduler

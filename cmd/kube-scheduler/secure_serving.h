@@ -5,11 +5,13 @@
 #include <absl/time/time.h>
 
 #include <atomic>
+#include <compare>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/options.h"
@@ -20,7 +22,7 @@ namespace berth::kube_scheduler {
 
 // The certificate of the flags; without one, a self-signed one for this host, kept in --cert-dir if that is set.
 // Errors name the flag and the file.
-absl::StatusOr<ServerTls> ServingCertificate(const SecureServingOptions& options);
+absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& options);
 
 // A self-signed certificate and its key, good for a year. `names`: host names and addresses.
 struct SelfSigned {
@@ -28,31 +30,49 @@ struct SelfSigned {
 };
 absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names);
 
-// Decides about requests, one at a time. Answers of the API server are believed for ten seconds.
+// Decides who may see a page. On the servers' thread only, but for kept().
+//
+// What the API server says about a token or a user is believed for ten seconds. Health pages are for everybody and are
+// never asked about, so that no probe waits for the API server.
 class AccessControl {
  public:
-  // Each asks the API server and waits for its answer.
-  using Authenticate = std::function<client::ApiResult<client::UserInfo>(const std::string& token)>;
-  using Authorize = std::function<client::ApiResult<client::AccessAnswer>(const client::AccessQuestion&)>;
+  // Each asks the API server; the callback comes later, on the same thread.
+  using Authenticate = std::function<void(const std::string& token, client::Done<client::UserInfo>)>;
+  using Authorize = std::function<void(const client::AccessQuestion&, client::Done<client::AccessAnswer>)>;
   AccessControl(Authenticate authenticate, Authorize authorize, const util::Clock* clock)
       : authenticate_(std::move(authenticate)), authorize_(std::move(authorize)), clock_(clock) {}
 
-  // Nothing when the request may be answered, else what to answer: 401 or 403. /healthz is for everybody.
-  std::optional<HttpResponse> Refuse(const HttpRequest& r);
+  // Calls `done` once, inside the call where nothing has to be asked: with nothing when the request may be answered,
+  // else with the answer that refuses it (401 or 403). The object must outlive the callbacks of `authenticate` and
+  // `authorize`.
+  using Decision = std::function<void(std::optional<HttpResponse> refusal)>;
+  void Check(const HttpRequest& r, Decision done);
   // Answers that are kept, believed or not any more; from any thread.
   size_t kept() const { return kept_; }
 
  private:
-  Authenticate authenticate_;
-  Authorize authorize_;
-  const util::Clock* clock_;
   template <typename T>
   struct Kept {
     absl::Duration until;
     T value;
   };
+  // Everything that the API server's decision may depend on. Parts are compared one by one and never joined, so that no
+  // name of a group can pass for two groups.
+  struct AccessKey {
+    std::string user, uid;
+    std::vector<std::string> groups;
+    std::map<std::string, std::vector<std::string>> extra;
+    std::string verb, path;
+    auto operator<=>(const AccessKey&) const = default;
+  };
+  void Identified(const client::UserInfo& user, std::string verb, std::string path, Decision done);
+  void Forget();
+
+  Authenticate authenticate_;
+  Authorize authorize_;
+  const util::Clock* clock_;
   std::map<std::string, Kept<client::UserInfo>> users_;  // by token
-  std::map<std::string, Kept<bool>> allowed_;            // by user, groups, verb and path
+  std::map<AccessKey, Kept<bool>> allowed_;
   std::atomic<size_t> kept_{0};
 };
 

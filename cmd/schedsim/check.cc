@@ -10,6 +10,7 @@
 #include "cmd/schedsim/command.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
+#include "pkg/http/url.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/policy/decode.h"
@@ -221,13 +222,14 @@ void NotePriorities(const PolicyReport& r, std::vector<std::string>* notes) {
 void NoteExtenders(const PolicyReport& r, std::vector<std::string>* notes) {
   for (const auto& e : r.policy.extenders) {
     if (e.filter_verb.empty() && e.prioritize_verb.empty() && e.bind_verb.empty()) {
-      notes->push_back(absl::StrCat("extender ", e.url_prefix, ": never called, it has no verb"));
+      notes->push_back(absl::StrCat("extender ", http::RedactUrl(e.url_prefix), ": never called, it has no verb"));
     }
     if (e.weight != 0 && e.prioritize_verb.empty()) {
-      notes->push_back(absl::StrCat("extender ", e.url_prefix, ": its weight changes nothing without prioritizeVerb"));
+      notes->push_back(absl::StrCat("extender ", http::RedactUrl(e.url_prefix),
+                                    ": its weight changes nothing without prioritizeVerb"));
     }
     if (e.enable_https && (!e.tls || (e.tls->ca_file.empty() && e.tls->ca_data.empty()))) {
-      notes->push_back(absl::StrCat("extender ", e.url_prefix,
+      notes->push_back(absl::StrCat("extender ", http::RedactUrl(e.url_prefix),
                                     ": enableHttps without a CA, so its certificate is not "
                                     "verified"));
     }
@@ -285,7 +287,7 @@ std::string ReportTable(const PolicyReport& r) {
   absl::StrAppend(&out, Table(rows), "  hardPodAffinitySymmetricWeight ", r.hard_weight, "\n");
   if (!r.policy.extenders.empty()) out += "\nExtenders, in the order they are asked:\n";
   for (const auto& e : r.policy.extenders) {
-    absl::StrAppend(&out, "  ", e.url_prefix, ": ", absl::StrJoin(VerbsOf(e), ", "), "\n");
+    absl::StrAppend(&out, "  ", http::RedactUrl(e.url_prefix), ": ", absl::StrJoin(VerbsOf(e), ", "), "\n");
   }
   auto list = [&](const char* title, const std::vector<std::string>& lines) {
     if (lines.empty()) return;
@@ -307,7 +309,7 @@ void WriteReport(const PolicyReport& r, JsonOut* out) {
     for (const auto& [name, weight] : r.effective.priorities) out->Member(name, weight);
     out->End().Key("extenders").Array();
     for (const auto& e : r.policy.extenders) {
-      out->Object().Member("urlPrefix", e.url_prefix).Key("verbs").Texts(VerbsOf(e)).End();
+      out->Object().Member("urlPrefix", http::RedactUrl(e.url_prefix)).Key("verbs").Texts(VerbsOf(e)).End();
     }
     out->End().Member("hardPodAffinitySymmetricWeight", int64_t{r.hard_weight});
     out->Member("alwaysCheckAllPredicates", r.policy.always_check_all_predicates);

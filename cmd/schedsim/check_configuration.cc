@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "pkg/api/stream.h"
+#include "pkg/http/url.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/status.h"
@@ -92,7 +93,7 @@ std::string ConfigurationTable(const ConfigurationReport& r) {
     }
   }
   if (!c.extenders.empty()) out += "\nExtenders, in the order they are asked:\n";
-  for (const auto& e : c.extenders) absl::StrAppend(&out, "  ", e.url_prefix, "\n");
+  for (const auto& e : c.extenders) absl::StrAppend(&out, "  ", http::RedactUrl(e.url_prefix), "\n");
   if (!r.warnings.empty()) out += "\nWorth knowing:\n";
   for (const std::string& w : r.warnings) absl::StrAppend(&out, "  ", w, "\n");
   return out;

@@ -1,5 +1,6 @@
 #include "pkg/apiserver/auth.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -137,7 +138,7 @@ std::optional<User> AuthGate::Sender(const HttpRequest& request, const std::opti
   User user{"system:anonymous", {"system:unauthenticated"}};
   *known = false;
   constexpr std::string_view kBearer = "Bearer ";
-  if (std::string_view(request.authorization).starts_with(kBearer)) {
+  if (absl::StartsWithIgnoreCase(request.authorization, kBearer.data())) {
     auto it = options_.tokens.find(request.authorization.substr(kBearer.size()));
     if (it == options_.tokens.end()) return std::nullopt;
     user = it->second;

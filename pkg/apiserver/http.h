@@ -66,7 +66,4 @@ struct HttpResponse {
 // %41 and, in queries, '+' decoded.
 std::string PercentDecode(std::string_view s, bool plus_is_space);
 
-// "Not Found" for 404.
-std::string_view ReasonPhrase(int status);
-
 }  // namespace berth::apiserver

@@ -1,23 +1,20 @@
-// HTTP/1.1 (and 1.0) for the API: keep-alive, pipelining, chunked bodies, watches as streams, TLS.
+// The API over HTTP: what comes in through pkg/http's server is handed to the Api, and its answers and watches go back.
 //
-// Everything runs on the one thread that runs the io_context. Answers of pipelined requests are written together.
-// A watcher that reads too slowly has a bounded buffer; when it is full the connection is cut, and the client begins
-// again from the last version it saw. What waits, and what was cut, is told at /metrics, which is this server's own
-// page.
+// Everything runs on the one thread that runs the io_context. A watcher that reads too slowly has a bounded buffer;
+// when it is full the connection is cut, and the client begins again from the last version it saw. What waits, and what
+// was cut, is shown at /metrics, which is this server's own page.
 #pragma once
 #include <absl/status/statusor.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <cstdint>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "pkg/apiserver/gate.h"
 #include "pkg/apiserver/rest.h"
 #include "pkg/apiserver/store.h"
+#include "pkg/http/server.h"
 
 namespace berth::apiserver {
 
@@ -32,7 +29,6 @@ class HttpServer {
  public:
   // All must outlive the server; connections live as long as the io_context runs them.
   HttpServer(boost::asio::io_context* io, Api* api, Store* store, HttpLimits limits = {});
-  ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
@@ -41,12 +37,16 @@ class HttpServer {
   absl::StatusOr<uint16_t> Listen(const std::string& address, uint16_t port, boost::asio::ssl::context* tls,
                                   const Gate* gate);
 
-  struct Shared;  // what connections need of the server
-
  private:
-  class Acceptor;
-  std::shared_ptr<Shared> shared_;
-  std::vector<std::shared_ptr<Acceptor>> acceptors_;
+  void Handle(const http::ServerRequest& request, const Gate* gate, http::Responder answer, bool last_try);
+  http::ServerResponse ToResponse(HttpResponse response);
+  HttpResponse Metrics() const;
+
+  boost::asio::io_context* io_;
+  Api* api_;
+  Store* store_;
+  const HttpLimits limits_;
+  http::Server server_;
 };
 
 }  // namespace berth::apiserver

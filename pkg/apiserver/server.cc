@@ -17,6 +17,7 @@
 #include "pkg/apiserver/registry.h"
 #include "pkg/apiserver/rest.h"
 #include "pkg/apiserver/store.h"
+#include "pkg/http/tls.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
@@ -31,7 +32,7 @@ struct Server::Parts {
         registry(&store, clock),
         api(&registry, clock),
         expiry(&store, clock, options.event_ttl, options.most_events),
-        http(&io, &api, &store),
+        http_server(&io, &api, &store),
         sweep(io) {}
 
   absl::Status LoadFiles();
@@ -56,7 +57,7 @@ struct Server::Parts {
   std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<AuthGate> gate;
   asio::io_context io{1};  // goes before the store: connections that it still holds leave the store as they go
-  HttpServer http;
+  HttpServer http_server;
   asio::steady_timer sweep;
   std::optional<asio::signal_set> signals;
   uint16_t insecure_port = 0, secure_port = 0;
@@ -84,26 +85,26 @@ absl::Status Server::Parts::LoadFiles() {
 }
 
 absl::Status Server::Parts::OpenSecurePort() {
-  boost::system::error_code ec;
-  tls = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
-  SSL_CTX_set_min_proto_version(tls->native_handle(), TLS1_2_VERSION);
-  tls->use_certificate_chain_file(options.tls_cert_file, ec);
-  if (ec) return Named("tls-cert-file", options.tls_cert_file, "no PEM certificate can be read: " + ec.message());
-  tls->use_private_key_file(options.tls_private_key_file, asio::ssl::context::pem, ec);
-  if (ec) {
-    return Named("tls-private-key-file", options.tls_private_key_file,
-                 "no matching PEM key can be read: " + ec.message());
-  }
+  http::ServerTls pem;
+  const auto read = [](const char* flag, const char* what, const std::string& file, std::string* text,
+                       std::string* from) -> absl::Status {
+    *from = absl::StrCat("--", flag, "=", file);
+    auto content = api::ReadInput(file);
+    if (!content.ok()) return Named(flag, file, absl::StrCat(what, " can be read: ", util::Message(content.status())));
+    *text = *std::move(content);
+    return absl::OkStatus();
+  };
+  BERTH_RETURN_IF_ERROR(
+      read("tls-cert-file", "no PEM certificate", options.tls_cert_file, &pem.cert_pem, &pem.cert_from));
+  BERTH_RETURN_IF_ERROR(
+      read("tls-private-key-file", "no matching PEM key", options.tls_private_key_file, &pem.key_pem, &pem.key_from));
   if (!options.client_ca_file.empty()) {
-    tls->load_verify_file(options.client_ca_file, ec);
-    if (ec) return Named("client-ca-file", options.client_ca_file, "no PEM certificate can be read: " + ec.message());
-    tls->set_verify_mode(asio::ssl::verify_peer, ec);
-    SSL_CTX_set_client_CA_list(tls->native_handle(), SSL_load_client_CA_file(options.client_ca_file.c_str()));
+    BERTH_RETURN_IF_ERROR(
+        read("client-ca-file", "no PEM certificate", options.client_ca_file, &pem.client_ca_pem, &pem.client_ca_from));
   }
-  // Sessions would need an id context to be resumed with client certificates; tickets are not worth it here.
-  SSL_CTX_set_session_cache_mode(tls->native_handle(), SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_options(tls->native_handle(), SSL_OP_NO_TICKET);
-  SSL_CTX_set_num_tickets(tls->native_handle(), 0);
+  auto context = http::NewServerTlsContext(pem);
+  if (!context.ok()) return context.status();
+  tls = *std::move(context);
 
   AuthGate::Options auth;
   auth.release = options.release;
@@ -126,7 +127,7 @@ absl::Status Server::Parts::OpenSecurePort() {
     auth.policy = *std::move(rules);
   }
   gate = std::make_unique<AuthGate>(std::move(auth));
-  auto port = http.Listen(options.bind_address, options.secure_port, tls.get(), gate.get());
+  auto port = http_server.Listen(options.bind_address, options.secure_port, tls.get(), gate.get());
   if (!port.ok()) return util::InvalidArgument("--bind-address, --secure-port: " + util::Message(port.status()));
   secure_port = *port;
   LOG(INFO) << "Serving securely on " << options.bind_address << ":" << secure_port;
@@ -152,7 +153,7 @@ absl::Status Server::Start() {
   p.registry.CreateInitialObjects(p.options.secure ? p.options.secure_port : kRecordedPort);
   p.store.ForgetHistory();
   if (p.options.secure) BERTH_RETURN_IF_ERROR(p.OpenSecurePort());
-  auto port = p.http.Listen(p.options.insecure_bind_address, p.options.insecure_port, nullptr, nullptr);
+  auto port = p.http_server.Listen(p.options.insecure_bind_address, p.options.insecure_port, nullptr, nullptr);
   if (!port.ok()) {
     return util::InvalidArgument("--insecure-bind-address, --insecure-port: " + util::Message(port.status()));
   }

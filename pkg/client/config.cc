@@ -16,7 +16,7 @@
 #include <sstream>
 
 #include "pkg/client/kubeconfig.h"
-#include "pkg/client/proxy.h"
+#include "pkg/http/proxy.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -300,7 +300,7 @@ absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
 }
 
 absl::StatusOr<RestConfig> WithProxy(RestConfig c, const std::function<std::string(const char*)>& getenv) {
-  auto proxy = FindProxy(c.tls.has_value(), c.host, getenv);
+  auto proxy = http::FindProxy(c.tls.has_value(), c.host, getenv);
   if (!proxy.ok()) return proxy.status();
   c.proxy = *std::move(proxy);
   if (c.proxy) {

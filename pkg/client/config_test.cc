@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "pkg/client/temp_dir.h"
+#include "pkg/client/fake_server.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {

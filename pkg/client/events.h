@@ -19,7 +19,6 @@
 #include <string>
 #include <string_view>
 
-#include "pkg/client/executor.h"
 #include "pkg/client/http.h"
 
 namespace berth::client {

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "pkg/client/executor.h"
 #include "pkg/client/http.h"
 
 namespace berth::client {

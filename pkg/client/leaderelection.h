@@ -25,7 +25,6 @@
 
 #include "pkg/client/api_error.h"
 #include "pkg/client/events.h"
-#include "pkg/client/executor.h"
 #include "pkg/client/http.h"
 
 namespace berth::client {

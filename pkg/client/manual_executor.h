@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "pkg/client/executor.h"
+#include "pkg/client/http.h"
 
 namespace berth::client {
 

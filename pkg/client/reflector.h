@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "pkg/api/json.h"
-#include "pkg/client/executor.h"
 #include "pkg/client/http.h"
 
 namespace berth::client {

@@ -343,15 +343,16 @@ absl::StatusOr<std::unique_ptr<RestClient>> RestClient::New(AsioExecutor* execut
                                                             RestObserver* observer) {
   auto core = std::make_shared<Core>(executor, config, observer);
   auto identity = core->identity = std::make_shared<Identity>(executor, config);
-  HttpOptions o;
+  http::HttpOptions o;
   o.host = config.host;
+  o.peer = "the API server";
   o.port = config.port;
   o.tls = config.tls;
   o.proxy = config.proxy;
   o.request_timeout = config.timeout;
-  auto http = NewHttpClient(executor, std::move(o), [identity] { return identity->Headers(); });
-  if (!http.ok()) return http.status();
-  core->http = *std::move(http);
+  auto made = http::NewHttpClient(executor, std::move(o), [identity] { return identity->Headers(); });
+  if (!made.ok()) return made.status();
+  core->http = *std::move(made);
   return std::unique_ptr<RestClient>(new Client(std::move(core)));
 }
 

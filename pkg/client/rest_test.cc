@@ -7,7 +7,6 @@
 #include "pkg/client/fake_server.h"
 #include "pkg/client/manual_executor.h"
 #include "pkg/client/rate_limiter.h"
-#include "pkg/client/temp_dir.h"
 
 namespace berth::client {
 namespace {

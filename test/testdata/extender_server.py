@@ -10,6 +10,7 @@ Prints its port, serves until its standard input ends.
   /once      closes the connection behind the answer without saying so
   /drop      closes the connection instead of answering
   /garbage   answers text that is not JSON   /huge    says that a very long answer follows
+  /authorization  answers with that header as the error text
   /count     answers with the number of connections so far as the error text
 """
 import http.server, json, socket, ssl, sys, threading
@@ -78,6 +79,8 @@ class Extender(http.server.BaseHTTPRequestHandler):
         if what == "echo":
             text = "%s %s %s" % (self.path, self.headers["Content-Type"], body.decode())
             return self.answer({"error": text})
+        if what == "authorization":
+            return self.answer({"error": str(self.headers["Authorization"])})
         if what == "count":
             return self.answer({"error": str(connections)})
         request = json.loads(body)

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "pkg/api/json.h"
-#include "pkg/util/http_post.h"
+#include "pkg/http/url.h"
+#include "pkg/http/webhook.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -59,12 +60,16 @@ absl::StatusOr<std::string> Untyped(const std::string& raw) {
 class HttpExtender final : public Extender {
  public:
   HttpExtender(const ExtenderConfig& config, std::unique_ptr<ExtenderTransport> transport)
-      : config_(config), base_(config.url_prefix), transport_(std::move(transport)) {
+      : config_(config),
+        base_(config.url_prefix),
+        shown_(http::RedactUrl(config.url_prefix)),
+        transport_(std::move(transport)) {
     while (absl::EndsWith(base_, "/")) base_.pop_back();
     for (const ExtenderManagedResource& r : config.managed_resources) managed_.insert(Symbol(r.name));
   }
 
-  const std::string& name() const override { return config_.url_prefix; }
+  // A name is shown in logs, events, conditions and metrics, where a password has no place.
+  const std::string& name() const override { return shown_; }
 
   bool IsInterested(const api::Pod& pod) const override {
     if (managed_.empty()) return true;
@@ -193,12 +198,11 @@ class HttpExtender final : public Extender {
     auto got = transport_->Post(absl::StrCat(base_, "/", verb), body, repeatable);
     if (!got.ok()) return got.status();
     if (got->status != 200) {
-      return util::Unavailable(
-          absl::StrCat("Failed ", verb, " with extender at URL ", config_.url_prefix, ", code ", got->status));
+      return util::Unavailable(absl::StrCat("Failed ", verb, " with extender at URL ", shown_, ", code ", got->status));
     }
     if (absl::Status parsed = ParseFirst(got->body, answer); !parsed.ok()) {
-      return util::InvalidArgument(absl::StrCat("extender at URL ", config_.url_prefix, ": the answer to ", verb,
-                                                " is not JSON: ", util::Message(parsed)));
+      return util::InvalidArgument(
+          absl::StrCat("extender at URL ", shown_, ": the answer to ", verb, " is not JSON: ", util::Message(parsed)));
     }
     return absl::OkStatus();
   }
@@ -211,16 +215,15 @@ class HttpExtender final : public Extender {
   }
 
   absl::Status Misread(const std::string& verb, const std::string& member, const std::string& wanted, Json got) const {
-    return util::InvalidArgument(absl::StrCat("extender at URL ", config_.url_prefix, ": the answer to ", verb, ": ",
-                                              member, member.empty() ? "" : ": ", "expected ", wanted, ", got ",
-                                              got.Brief()));
+    return util::InvalidArgument(absl::StrCat("extender at URL ", shown_, ": the answer to ", verb, ": ", member,
+                                              member.empty() ? "" : ": ", "expected ", wanted, ", got ", got.Brief()));
   }
 
   // The body of filter and prioritize.
   absl::StatusOr<std::string> Arguments(const api::Pod& pod, const std::vector<api::NodePtr>& nodes) {
     if (pod.raw == nullptr) {
       return util::FailedPrecondition(
-          absl::StrCat("extender at URL ", config_.url_prefix, ": the JSON of pod ", pod.meta.Key(), " was not kept"));
+          absl::StrCat("extender at URL ", shown_, ": the JSON of pod ", pod.meta.Key(), " was not kept"));
     }
     auto pod_json = Untyped(*pod.raw);
     if (!pod_json.ok()) return pod_json.status();
@@ -251,8 +254,8 @@ class HttpExtender final : public Extender {
   absl::Status AppendNode(const api::Node& node, std::string* body) {
     if (node.raw == nullptr) {
       return util::FailedPrecondition(absl::StrCat(
-          "extender at URL ", config_.url_prefix,
-          " wants whole nodes (nodeCacheCapable is false), and the JSON of node ", node.meta.name, " was not kept"));
+          "extender at URL ", shown_, " wants whole nodes (nodeCacheCapable is false), and the JSON of node ",
+          node.meta.name, " was not kept"));
     }
     std::lock_guard lock(mutex_);
     SentNode& sent = sent_nodes_[Symbol(node.meta.name)];
@@ -270,7 +273,8 @@ class HttpExtender final : public Extender {
     std::string json;
   };
   const ExtenderConfig config_;
-  std::string base_;  // without trailing slashes
+  std::string base_;         // without trailing slashes
+  const std::string shown_;  // the URL without its password
   absl::flat_hash_set<Symbol> managed_;
   std::unique_ptr<ExtenderTransport> transport_;
   std::mutex mutex_;
@@ -279,38 +283,46 @@ class HttpExtender final : public Extender {
 
 class NetworkTransport final : public ExtenderTransport {
  public:
-  explicit NetworkTransport(std::unique_ptr<util::HttpPoster> poster) : poster_(std::move(poster)) {}
+  explicit NetworkTransport(std::unique_ptr<http::WebhookClient> client) : client_(std::move(client)) {}
   absl::StatusOr<Answer> Post(const std::string& url, std::string_view body, bool repeatable) override {
-    auto answer = poster_->Post(url, body, repeatable);
+    auto answer = client_->Post(url, body, repeatable);
     if (!answer.ok()) return answer.status();
     return Answer{answer->status, std::move(answer->body)};
   }
 
  private:
-  std::unique_ptr<util::HttpPoster> poster_;
+  std::unique_ptr<http::WebhookClient> client_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Extender>> NewHttpExtender(const ExtenderConfig& config) {
-  if (auto url = util::ParseUrl(config.url_prefix); !url.ok()) {
+  if (auto url = http::ParseUrl(config.url_prefix); !url.ok()) {
     return util::InvalidArgument(absl::StrCat("extender: urlPrefix ", util::Message(url.status())));
   }
   if (config.http_timeout_nanos < 0) {
-    return util::InvalidArgument(absl::StrCat("extender ", config.url_prefix,
+    return util::InvalidArgument(absl::StrCat("extender ", http::RedactUrl(config.url_prefix),
                                               ": httpTimeout: ", config.http_timeout_nanos,
                                               " is negative; it should be a number of nanoseconds"));
   }
-  util::HttpPostOptions options;
+  http::WebhookOptions options;
   if (config.http_timeout_nanos > 0) options.timeout = absl::Nanoseconds(config.http_timeout_nanos);
+  http::TlsOptions& tls = options.tls;
   if (config.tls) {
     const ExtenderTls& t = *config.tls;
-    options.tls = {t.insecure, t.server_name, t.ca_data, t.ca_file, t.cert_data, t.cert_file, t.key_data, t.key_file};
+    tls.insecure_skip_verify = t.insecure;
+    tls.server_name = t.server_name;
+    tls.ca_pem = t.ca_data;
+    tls.ca_file = t.ca_file;
+    tls.cert_pem = t.cert_data;
+    tls.cert_file = t.cert_file;
+    tls.key_pem = t.key_data;
+    tls.key_file = t.key_file;
   }
-  if (config.enable_https && options.tls.ca_data.empty() && options.tls.ca_file.empty()) options.tls.insecure = true;
-  auto poster = util::HttpPoster::Create(std::move(options));
-  if (!poster.ok()) return poster.status();
-  return NewHttpExtender(config, std::make_unique<NetworkTransport>(std::move(*poster)));
+  if (config.enable_https && tls.ca_pem.empty() && tls.ca_file.empty()) tls.insecure_skip_verify = true;
+  auto client = http::WebhookClient::Create(std::move(options));
+  if (!client.ok()) return client.status();
+  return NewHttpExtender(config, std::make_unique<NetworkTransport>(*std::move(client)));
 }
 
 std::unique_ptr<Extender> NewHttpExtender(const ExtenderConfig& config, std::unique_ptr<ExtenderTransport> transport) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "pkg/http/url.h"
 #include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
 #include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
@@ -249,9 +250,10 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
     priority_keys = defaults.priorities;
   }
   for (const ExtenderConfig& e : policy.extenders) {
-    VLOG(2) << "Creating extender with config " << e.url_prefix;
+    VLOG(2) << "Creating extender with config " << http::RedactUrl(e.url_prefix);
     if (args.make_extender == nullptr) {
-      errors.push_back(absl::StrCat("extender ", e.url_prefix, ": extenders cannot be called from here"));
+      errors.push_back(
+          absl::StrCat("extender ", http::RedactUrl(e.url_prefix), ": extenders cannot be called from here"));
     } else if (auto extender = args.make_extender(e); extender.ok()) {
       build.extenders.push_back(std::move(*extender));
     } else {

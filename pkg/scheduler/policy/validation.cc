@@ -7,6 +7,7 @@
 
 #include "pkg/api/labels.h"
 #include "pkg/api/resource_names.h"
+#include "pkg/http/url.h"
 
 namespace berth::scheduler {
 
@@ -26,8 +27,8 @@ std::vector<std::string> ValidatePolicy(const Policy& policy) {
   std::set<std::string> managed;
   for (const ExtenderConfig& e : policy.extenders) {
     if (!e.prioritize_verb.empty() && e.weight <= 0) {
-      problems.push_back(
-          absl::StrCat("Priority for extender ", e.url_prefix, " should have a positive weight applied to it"));
+      problems.push_back(absl::StrCat("Priority for extender ", http::RedactUrl(e.url_prefix),
+                                      " should have a positive weight applied to it"));
     }
     binders += !e.bind_verb.empty();
     for (const ExtenderManagedResource& r : e.managed_resources) {

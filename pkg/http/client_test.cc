@@ -1,11 +1,11 @@
-#include "pkg/client/http.h"
+#include "pkg/http/client.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "pkg/client/fake_server.h"
+#include "pkg/http/testing/fake_server.h"
 
-namespace berth::client {
+namespace berth::http {
 namespace {
 
 struct Fixture {
@@ -588,4 +588,4 @@ TEST_CASE("percent encoding keeps what is unreserved") {
   CHECK(PercentEncode("aZ09-_.~ /\xc3\xa9") == "aZ09-_.~%20%2F%C3%A9");
 }
 
-}  // namespace berth::client
+}  // namespace berth::http

@@ -1,4 +1,4 @@
-#include "pkg/client/proxy.h"
+#include "pkg/http/proxy.h"
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
@@ -9,9 +9,12 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/network_v6.hpp>
+#include <cstdlib>
 #include <vector>
 
-namespace berth::client {
+#include "pkg/http/url.h"
+
+namespace berth::http {
 namespace {
 
 namespace ip = boost::asio::ip;
@@ -62,29 +65,14 @@ bool Direct(const std::string& host, const std::string& no_proxy) {
   return false;
 }
 
-std::string PercentDecoded(const std::string& s) {
-  std::string out;
-  for (size_t i = 0; i < s.size(); ++i) {
-    int code = 0;
-    if (s[i] == '%' && i + 2 < s.size() && absl::SimpleHexAtoi(s.substr(i + 1, 2), &code)) {
-      out += static_cast<char>(code);
-      i += 2;
-    } else {
-      out += s[i];
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
-absl::StatusOr<std::optional<ProxyServer>> FindProxy(bool tls, const std::string& host, const GetEnv& getenv) {
-  std::vector<const char*> names = {"HTTP_PROXY", "http_proxy"};
-  if (tls) names.insert(names.begin(), {"HTTPS_PROXY", "https_proxy"});
-  const auto [value, name] = First(getenv, names);
-  if (value.empty() || Direct(absl::AsciiStrToLower(host), First(getenv, {"NO_PROXY", "no_proxy"}).first)) {
-    return std::nullopt;
-  }
+std::string GetEnvironment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+absl::StatusOr<ProxyServer> ParseProxy(const std::string& value, const std::string& name) {
   std::string rest = value, scheme = "http";
   if (const size_t at = value.find("://"); at != std::string::npos) {
     scheme = absl::AsciiStrToLower(value.substr(0, at));
@@ -93,18 +81,19 @@ absl::StatusOr<std::optional<ProxyServer>> FindProxy(bool tls, const std::string
   rest = rest.substr(0, rest.find_first_of("/?#"));
   ProxyServer proxy;
   if (const size_t at = rest.rfind('@'); at != std::string::npos) {
-    proxy.credentials = PercentDecoded(rest.substr(0, at));
+    proxy.credentials = PercentDecode(rest.substr(0, at));
     if (proxy.credentials.find(':') == std::string::npos) proxy.credentials += ':';
     rest = rest.substr(at + 1);
   }
-  const auto error = [&, name = name](std::string_view why) {
+  const auto error = [&](std::string_view why) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, "=", scheme, "://", proxy.credentials.empty() ? "" : "...@", rest, ": ", std::string(why)));
   };
-  if (scheme != "http") {
-    return error("proxies of this kind are not supported: a proxy is http://[user:password@]host[:port]");
+  if (scheme != "http" && scheme != "https") {
+    return error("proxies of this kind are not supported: a proxy is http[s]://[user:password@]host[:port]");
   }
-  std::string port = "80";
+  proxy.tls = scheme == "https";
+  std::string port = proxy.tls ? "443" : "80";
   proxy.host = rest;
   if (rest.starts_with('[')) {
     const size_t close = rest.find(']');
@@ -116,7 +105,7 @@ absl::StatusOr<std::optional<ProxyServer>> FindProxy(bool tls, const std::string
     port = rest.substr(colon + 1);
   }
   int number = 0;
-  if (proxy.host.empty()) return error("no host: a proxy is http://[user:password@]host[:port]");
+  if (proxy.host.empty()) return error("no host: a proxy is http[s]://[user:password@]host[:port]");
   if (!absl::SimpleAtoi(port, &number) || number < 1 || number > 65535) {
     return error("the port must be a number from 1 to 65535");
   }
@@ -124,4 +113,16 @@ absl::StatusOr<std::optional<ProxyServer>> FindProxy(bool tls, const std::string
   return proxy;
 }
 
-}  // namespace berth::client
+absl::StatusOr<std::optional<ProxyServer>> FindProxy(bool tls, const std::string& host, const GetEnv& getenv) {
+  std::vector<const char*> names = {"HTTP_PROXY", "http_proxy"};
+  if (tls) names.insert(names.begin(), {"HTTPS_PROXY", "https_proxy"});
+  const auto [value, name] = First(getenv, names);
+  if (value.empty() || Direct(absl::AsciiStrToLower(host), First(getenv, {"NO_PROXY", "no_proxy"}).first)) {
+    return std::nullopt;
+  }
+  auto proxy = ParseProxy(value, name);
+  if (!proxy.ok()) return proxy.status();
+  return *std::move(proxy);
+}
+
+}  // namespace berth::http

@@ -1,14 +1,15 @@
-#include "pkg/client/tls.h"
+#include "pkg/http/tls.h"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <iterator>
 
-#include "pkg/client/fake_server.h"
-#include "pkg/client/temp_dir.h"
+#include "pkg/http/client.h"
+#include "pkg/http/testing/fake_server.h"
+#include "pkg/http/testing/temp_dir.h"
 #include "pkg/util/status.h"
 
-namespace berth::client {
+namespace berth::http {
 namespace {
 
 // A certificate authority with a server's and a client's certificate, made by openssl once for all tests.
@@ -216,16 +217,17 @@ TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut 
   auto client = NewHttpClient(io.executor(), o);
   REQUIRE(client.ok());
   // The server waits for the end of a request that is none.
-  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/", "", "", {}, false, true, {}}).error ==
-        "net/http: TLS handshake timeout");
+  CHECK(
+      DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/", "", "", {}, false, false, true, {}}).error ==
+      "net/http: TLS handshake timeout");
   io.Run([&] { client->reset(); });
 
   Fixture f("server");
   o.port = static_cast<uint16_t>(f.server->port());
   o.tls_timeout = absl::Seconds(10);
   client = NewHttpClient(io.executor(), o);
-  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/stream", "", "", {}, false, true, {}}).error ==
-        "unexpected EOF");
+  CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/stream", "", "", {}, false, false, true, {}})
+            .error == "unexpected EOF");
   io.Run([&] { client->reset(); });
 }
 
@@ -248,4 +250,4 @@ TEST_CASE("TLS settings that cannot work are refused with the reason") {
   CHECK(error(t) == "specifying a root certificates file with the insecure flag is not allowed");
 }
 
-}  // namespace berth::client
+}  // namespace berth::http

@@ -1,4 +1,4 @@
-#include "pkg/client/http.h"
+#include "pkg/http/client.h"
 
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
@@ -10,11 +10,11 @@
 #include <future>
 #include <vector>
 
-#include "pkg/client/http_connection.h"
-#include "pkg/client/tls.h"
+#include "pkg/http/client_connection.h"
+#include "pkg/http/tls.h"
 #include "pkg/util/status.h"
 
-namespace berth::client {
+namespace berth::http {
 namespace {
 
 constexpr size_t kMaxStreamErrorBody = 1 << 20;
@@ -24,8 +24,13 @@ constexpr int kMaxAttempts = 3;  // over connections that turned out to be close
 
 class Pool final : public ConnectionOwner, public std::enable_shared_from_this<Pool> {
  public:
-  Pool(AsioExecutor* executor, HttpOptions options, HeaderSource headers, std::unique_ptr<TlsSource> tls)
-      : executor_(executor), options_(std::move(options)), headers_(std::move(headers)), tls_(std::move(tls)) {}
+  Pool(AsioExecutor* executor, HttpOptions options, HeaderSource headers, std::unique_ptr<TlsSource> tls,
+       std::unique_ptr<boost::asio::ssl::context> proxy_tls)
+      : executor_(executor),
+        options_(std::move(options)),
+        headers_(std::move(headers)),
+        tls_(std::move(tls)),
+        proxy_tls_(std::move(proxy_tls)) {}
 
   void Shutdown() {
     executor_->Cancel(timer_);
@@ -93,6 +98,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   // ---- ConnectionOwner ----
   const HttpOptions& options() const override { return options_; }
   boost::asio::ssl::context* tls() const override { return tls_ == nullptr ? nullptr : tls_->context(); }
+  boost::asio::ssl::context* proxy_tls() const override { return proxy_tls_.get(); }
   std::string_view Headers() override { return headers_ ? headers_() : std::string_view(); }
   absl::Duration Now() const override { return executor_->clock().Steady(); }
 
@@ -145,7 +151,8 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
       if (e->over) continue;
       bool first = i == 0;
       bool untouched = !e->written || refused;
-      bool stale_get = e->request.method == Method::kGet && c->idle_since > absl::ZeroDuration();
+      bool stale_get =
+          (e->request.method == Method::kGet || e->request.repeatable) && c->idle_since > absl::ZeroDuration();
       bool again =
           (untouched && (c->idle_since > absl::ZeroDuration() || refused)) || (stale_get && !(first && answered_some));
       if (again && ++e->attempts < kMaxAttempts) {
@@ -389,6 +396,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   const HttpOptions options_;
   HeaderSource headers_;
   std::unique_ptr<TlsSource> tls_;
+  std::unique_ptr<boost::asio::ssl::context> proxy_tls_;  // of a proxy that is reached over TLS
   std::vector<std::shared_ptr<Connection>> all_, idle_, pipelines_;
   int ordinary_ = 0;  // connections for ordinary requests, idle ones too
   std::deque<ExchangePtr> waiting_, waiting_pipelined_;
@@ -447,12 +455,18 @@ absl::StatusOr<std::unique_ptr<HttpClient>> NewHttpClient(AsioExecutor* executor
                                                           HeaderSource headers) {
   std::unique_ptr<TlsSource> tls;
   if (options.tls) {
-    auto made = TlsSource::New(*options.tls);
+    auto made = TlsSource::New(*options.tls, options.peer);
     if (!made.ok()) return made.status();
     tls = *std::move(made);
   }
-  return std::unique_ptr<HttpClient>(
-      new SocketClient(std::make_shared<Pool>(executor, std::move(options), std::move(headers), std::move(tls))));
+  std::unique_ptr<boost::asio::ssl::context> proxy_tls;
+  if (options.proxy && options.proxy->tls) {
+    auto made = NewTlsContext(TlsOptions{});
+    if (!made.ok()) return made.status();
+    proxy_tls = *std::move(made);
+  }
+  return std::unique_ptr<HttpClient>(new SocketClient(
+      std::make_shared<Pool>(executor, std::move(options), std::move(headers), std::move(tls), std::move(proxy_tls))));
 }
 
 std::optional<absl::Duration> RetryDelay(const Reply& reply) {
@@ -469,21 +483,4 @@ Reply DoBlocking(Executor* executor, HttpClient* client, Request request) {
   return future.get();
 }
 
-std::string PercentEncode(std::string_view s) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  out.reserve(s.size());
-  for (unsigned char c : s) {
-    if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-' || c == '_' ||
-        c == '.' || c == '~') {
-      out += static_cast<char>(c);
-    } else {
-      out += '%';
-      out += kHex[c >> 4];
-      out += kHex[c & 15];
-    }
-  }
-  return out;
-}
-
-}  // namespace berth::client
+}  // namespace berth::http

@@ -1,11 +1,11 @@
-#include "pkg/client/proxy.h"
+#include "pkg/http/proxy.h"
 
 #include <catch2/catch.hpp>
 #include <map>
 
 #include "pkg/util/status.h"
 
-namespace berth::client {
+namespace berth::http {
 namespace {
 
 using Environment = std::map<std::string, std::string>;
@@ -33,6 +33,15 @@ TEST_CASE("a proxy is found for the scheme, upper case first") {
   CHECK(Proxy("http://a", {{"http_proxy", "http://[fd00::1]"}}) == "fd00::1:80");
   CHECK(Proxy("http://a", {{"http_proxy", "http://me:p%40ss@q:1"}}) == "me:p@ss@q:1");
   CHECK(Proxy("http://a", {{"http_proxy", "http://me@q:1"}}) == "me:@q:1");
+}
+
+TEST_CASE("a proxy may itself be reached over TLS") {
+  const auto proxy = ParseProxy("https://me:secret@q", "proxy-url");
+  REQUIRE(proxy.ok());
+  CHECK(proxy->tls);
+  CHECK(proxy->port == 443);
+  CHECK(proxy->credentials == "me:secret");
+  CHECK_FALSE(ParseProxy("q:3128", "proxy-url")->tls);
 }
 
 TEST_CASE("this machine and what NO_PROXY names are reached directly") {
@@ -73,14 +82,14 @@ TEST_CASE("a proxy that cannot be used is an error that names it without its pas
   const auto error = [](const std::string& value) { return Proxy("https://a", {{"HTTPS_PROXY", value}}); };
   CHECK(error("socks5://me:secret@q:1080") ==
         "error: HTTPS_PROXY=socks5://...@q:1080: proxies of this kind are not supported: a proxy is "
-        "http://[user:password@]host[:port]");
-  CHECK_THAT(error("https://q"), Catch::StartsWith("error: HTTPS_PROXY=https://q: proxies of this kind"));
+        "http[s]://[user:password@]host[:port]");
   CHECK(error("http://q:http") == "error: HTTPS_PROXY=http://q:http: the port must be a number from 1 to 65535");
   CHECK(error("q:65536") == "error: HTTPS_PROXY=http://q:65536: the port must be a number from 1 to 65535");
-  CHECK(error("http://:80") == "error: HTTPS_PROXY=http://:80: no host: a proxy is http://[user:password@]host[:port]");
+  CHECK(error("http://:80") ==
+        "error: HTTPS_PROXY=http://:80: no host: a proxy is http[s]://[user:password@]host[:port]");
   CHECK(error("http://[fd00::1") == "error: HTTPS_PROXY=http://[fd00::1: missing ']' in the host");
   // Where it is not needed it does not matter.
   CHECK(Proxy("https://localhost", {{"HTTPS_PROXY", "socks5://q"}}) == "");
 }
 
-}  // namespace berth::client
+}  // namespace berth::http

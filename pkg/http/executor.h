@@ -1,6 +1,6 @@
-// Where this room's code runs: one I/O thread, and its timers.
+// Where the code of this package and of pkg/client runs: one I/O thread, and its timers.
 //
-// Threading rule of the whole room: every object lives on the I/O thread, the one that runs the Executor. Unless its
+// Threading rule of both packages: every object lives on the I/O thread, the one that runs the Executor. Unless its
 // comment says "from any thread", a method is called there, and every callback arrives there. Other threads get in with
 // Post().
 #pragma once
@@ -16,7 +16,7 @@ namespace boost::asio {
 class io_context;
 }
 
-namespace berth::client {
+namespace berth::http {
 
 class Executor {
  public:
@@ -36,6 +36,10 @@ class Executor {
 
 // On an io_context that the owner runs from one thread. Posting is cheap: many posts wake the thread once. The context
 // must outlive the executor, and be stopped before the executor is destroyed.
+//
+// What the context needs of the system (an epoll and an event descriptor) is taken by the constructor, which throws
+// std::system_error when there is none left. A program therefore fails when it starts, and not when it opens its first
+// connection hours later.
 class AsioExecutor final : public Executor {
  public:
   explicit AsioExecutor(boost::asio::io_context* io, const util::Clock* clock = nullptr);  // null: the real clock
@@ -51,4 +55,4 @@ class AsioExecutor final : public Executor {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace berth::client
+}  // namespace berth::http

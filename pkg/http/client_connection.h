@@ -1,7 +1,7 @@
 // One connection and the exchanges on it (inside the HTTP client only).
 #pragma once
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <deque>
 #include <functional>
@@ -11,10 +11,12 @@
 #include <string>
 #include <string_view>
 
-#include "pkg/client/http.h"
-#include "pkg/client/response_parser.h"
+#include "pkg/http/client.h"
+#include "pkg/http/lookup.h"
+#include "pkg/http/response_parser.h"
+#include "pkg/http/transport.h"
 
-namespace berth::client {
+namespace berth::http {
 
 class Connection;
 
@@ -46,7 +48,8 @@ class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
   virtual const HttpOptions& options() const = 0;
-  virtual boost::asio::ssl::context* tls() const = 0;
+  virtual boost::asio::ssl::context* tls() const = 0;        // null: plain HTTP
+  virtual boost::asio::ssl::context* proxy_tls() const = 0;  // null: the proxy, if there is one, is reached without TLS
   virtual std::string_view Headers() = 0;
   virtual absl::Duration Now() const = 0;
   virtual void OnHead(const ExchangePtr& e) = 0;
@@ -82,9 +85,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   using Error = boost::system::error_code;
+  void ConnectTo(const std::vector<boost::asio::ip::tcp::endpoint>& endpoints);
   void OnConnected();
+  void BehindProxy();
   void OpenTunnel();
-  void ShakeHands();
+  void ReadTunnelAnswer();
+  // Puts TLS on what there is and calls `next` when that stands.
+  void ShakeHands(boost::asio::ssl::context* context, const TlsOptions& options, const std::string& host,
+                  void (Connection::*next)());
   void OnOpen();
   void Flush();
   void FlushWaiting();
@@ -95,10 +103,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void SetSocketOptions();
 
   boost::asio::io_context* io_;
-  ConnectionOwner* owner_;  // null once abandoned
-  boost::asio::ip::tcp::socket socket_;
-  boost::asio::ip::tcp::resolver resolver_;
-  std::unique_ptr<boost::asio::ssl::stream<boost::asio::ip::tcp::socket&>> tls_;
+  ConnectionOwner* owner_;                               // null once abandoned
+  std::optional<boost::asio::ip::tcp::socket> dialing_;  // until it is connected, then part of transport_
+  std::optional<Lookup> lookup_;
+  std::unique_ptr<Transport> transport_;
   boost::asio::steady_timer dial_timer_;
   bool open_ = false, closed_ = false, writing_ = false, last_answer_ = false, used_ = false;
   bool dialing_tls_ = false;
@@ -109,4 +117,4 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::optional<ResponseParser> parser_;  // of the answer to the first in flight
 };
 
-}  // namespace berth::client
+}  // namespace berth::http

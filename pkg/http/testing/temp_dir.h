@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-namespace berth::client {
+namespace berth::http {
 
 class TempDir {
  public:
@@ -26,4 +26,4 @@ class TempDir {
   std::string path_;
 };
 
-}  // namespace berth::client
+}  // namespace berth::http

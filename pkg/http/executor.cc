@@ -1,15 +1,16 @@
-#include "pkg/client/executor.h"
+#include "pkg/http/executor.h"
 
 #include <absl/container/flat_hash_map.h>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <mutex>
 #include <utility>
 #include <vector>
 
-namespace berth::client {
+namespace berth::http {
 
 struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
   boost::asio::io_context* io = nullptr;
@@ -37,6 +38,7 @@ struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
 
 AsioExecutor::AsioExecutor(boost::asio::io_context* io, const util::Clock* clock) : state_(std::make_shared<State>()) {
   state_->io = io;
+  boost::asio::ip::tcp::socket takes_the_descriptors(*io);
   state_->clock = clock != nullptr ? clock : &state_->real_clock;
 }
 
@@ -84,4 +86,4 @@ boost::asio::io_context& AsioExecutor::io() {
   return *state_->io;
 }
 
-}  // namespace berth::client
+}  // namespace berth::http

@@ -1,4 +1,4 @@
-#include "pkg/client/tls.h"
+#include "pkg/http/tls.h"
 
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
@@ -12,13 +12,19 @@
 
 #include "pkg/util/status.h"
 
-namespace berth::client {
+namespace berth::http {
 namespace {
 
 bool IsAddress(const std::string& host) {
   boost::system::error_code ec;
   boost::asio::ip::make_address(host, ec);
   return !ec;
+}
+
+std::vector<X509_OBJECT*> Objects(STACK_OF(X509_OBJECT) * stack) {
+  std::vector<X509_OBJECT*> all;
+  for (int i = 0; i < sk_X509_OBJECT_num(stack); ++i) all.push_back(sk_X509_OBJECT_value(stack, i));
+  return all;
 }
 
 }  // namespace
@@ -63,12 +69,28 @@ absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewTlsContext(const T
   return context;
 }
 
-absl::StatusOr<std::unique_ptr<TlsSource>> TlsSource::New(TlsOptions options) {
+absl::StatusOr<std::unique_ptr<TlsSource>> TlsSource::New(TlsOptions options, std::string peer) {
+  std::unique_ptr<TlsSource> source(new TlsSource({}, std::move(peer)));
+  if (absl::Status s = source->Use(std::move(options)); !s.ok()) return s;
+  source->generation_ = 0;
+  return source;
+}
+
+absl::Status TlsSource::Use(TlsOptions options) {
   auto context = NewTlsContext(options);
   if (!context.ok()) return context.status();
-  std::unique_ptr<TlsSource> source(new TlsSource(std::move(options)));
-  source->context_ = *std::move(context);
-  return source;
+  options_ = std::move(options);
+  context_ = *std::move(context);
+  ++generation_;
+  return absl::OkStatus();
+}
+
+absl::Status TlsSource::UseCertificate(std::string cert_pem, std::string key_pem) {
+  if (cert_pem == options_.cert_pem && key_pem == options_.key_pem) return absl::OkStatus();
+  TlsOptions fresh = options_;
+  fresh.cert_pem = std::move(cert_pem);
+  fresh.key_pem = std::move(key_pem);
+  return Use(std::move(fresh));
 }
 
 bool TlsSource::Refresh(absl::Duration now) {
@@ -92,19 +114,16 @@ bool TlsSource::Refresh(absl::Duration now) {
     return false;
   }
   if (problem.empty()) {
-    auto context = NewTlsContext(fresh);
-    if (context.ok()) {
-      LOG(INFO) << "The certificates of the connection to the API server have changed";
-      options_ = std::move(fresh);
-      context_ = *std::move(context);
+    const absl::Status used = Use(std::move(fresh));
+    if (used.ok()) {
+      LOG(INFO) << "The certificates of the connection to " << peer_ << " have changed";
       problem_.clear();
-      ++generation_;
       return true;
     }
-    problem = util::Message(context.status());
+    problem = util::Message(used);
   }
   if (problem != problem_) {
-    LOG(ERROR) << "The changed certificates of the connection to the API server cannot be used: " << problem
+    LOG(ERROR) << "The changed certificates of the connection to " << peer_ << " cannot be used: " << problem
                << "; going on with those read before";
     problem_ = problem;
   }
@@ -139,4 +158,62 @@ std::string TlsError(SSL* ssl, const boost::system::error_code& ec) {
   return absl::StrCat("tls: handshake failed: ", ec.message());
 }
 
-}  // namespace berth::client
+absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewServerTlsContext(const ServerTls& tls) {
+  namespace asio = boost::asio;
+  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  SSL_CTX* native = context->native_handle();
+  SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
+  // Sessions would need an id context to be resumed with client certificates; tickets are not worth it here.
+  SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(native, SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(native, 0);
+  const auto wrong = [](const std::string& from, std::string_view what, const boost::system::error_code& ec) {
+    return absl::InvalidArgumentError(absl::StrCat(from, ": ", util::ToAbsl(what), ": ", ec.message()));
+  };
+  boost::system::error_code ec;
+  context->use_certificate_chain(asio::buffer(tls.cert_pem), ec);
+  if (ec) return wrong(tls.cert_from, "no PEM certificate can be read", ec);
+  context->use_private_key(asio::buffer(tls.key_pem), asio::ssl::context::pem, ec);
+  if (!ec && SSL_CTX_check_private_key(native) != 1) {
+    ec = boost::system::error_code(static_cast<int>(ERR_get_error()), asio::error::get_ssl_category());
+    ERR_clear_error();
+  }
+  if (ec) return wrong(tls.key_from, "no matching PEM key can be read", ec);
+  if (tls.client_ca_pem.empty()) return context;
+  context->add_certificate_authority(asio::buffer(tls.client_ca_pem), ec);
+  if (!ec) context->set_verify_mode(asio::ssl::verify_peer, ec);
+  if (ec) return wrong(tls.client_ca_from, "no PEM certificate can be read", ec);
+  // The names that a client may look for among its certificates.
+  for (X509_OBJECT* const object : Objects(X509_STORE_get0_objects(SSL_CTX_get_cert_store(native)))) {
+    if (X509* const authority = X509_OBJECT_get0_X509(object)) SSL_CTX_add_client_CA(native, authority);
+  }
+  return context;
+}
+
+std::optional<Subject> VerifiedSubject(SSL* ssl) {
+  if (ssl == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return std::nullopt;
+  X509* const certificate = SSL_get1_peer_certificate(ssl);
+  if (certificate == nullptr) return std::nullopt;
+  Subject subject;
+  X509_NAME* const name = X509_get_subject_name(certificate);
+  for (int i = 0; i < X509_NAME_entry_count(name); ++i) {
+    X509_NAME_ENTRY* const entry = X509_NAME_get_entry(name, i);
+    const int nid = OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry));
+    if (nid != NID_commonName && nid != NID_organizationName) continue;
+    unsigned char* text = nullptr;
+    const int length = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry));
+    if (length < 0) continue;
+    std::string value(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
+    OPENSSL_free(text);
+    if (nid == NID_commonName) {
+      subject.common_name = std::move(value);
+    } else {
+      subject.organizations.push_back(std::move(value));
+    }
+  }
+  X509_free(certificate);
+  if (subject.common_name.empty()) return std::nullopt;
+  return subject;
+}
+
+}  // namespace berth::http

@@ -1,22 +1,21 @@
-#include "pkg/client/http_connection.h"
+#include "pkg/http/client_connection.h"
 
-#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <boost/asio/connect.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/read_until.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/http/error.hpp>
+#include <cctype>
+#include <cstring>
 
-#include "pkg/client/tls.h"
+#include "pkg/http/tls.h"
 #include "pkg/util/status.h"
 
-namespace berth::client {
+namespace berth::http {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
@@ -24,23 +23,25 @@ namespace {
 
 constexpr size_t kFirstBuffer = 16 << 10, kLargestBuffer = 1 << 20, kLargestProxyHead = 64 << 10;
 
-std::string HostPort(const std::string& host, uint16_t port) {
-  bool v6 = host.find(':') != std::string::npos;
-  return absl::StrCat(v6 ? "[" : "", host, v6 ? "]" : "", ":", port);
-}
-std::string HostPort(const HttpOptions& o) {
+std::string Address(const HttpOptions& o) {
   return HostPort(o.host, o.port);
+}
+
+// What stands in the Host header: without a port that goes without saying, as Go sends it.
+std::string HostHeader(const HttpOptions& o) {
+  const std::string all = Address(o);
+  return o.port == (o.tls ? 443 : 80) ? all.substr(0, all.rfind(':')) : all;
 }
 
 // "dial tcp 10.0.0.1:6443", to the proxy where there is one.
 std::string Dial(const HttpOptions& o) {
-  if (!o.proxy) return absl::StrCat("dial tcp ", HostPort(o));
+  if (!o.proxy) return absl::StrCat("dial tcp ", Address(o));
   return absl::StrCat("proxyconnect tcp: dial tcp ", HostPort(o.proxy->host, o.proxy->port));
 }
 
 std::string ProxyHeaders(const ProxyServer& p) {
   if (p.credentials.empty()) return "";
-  return absl::StrCat("Proxy-Authorization: Basic ", absl::Base64Escape(p.credentials), "\r\n");
+  return absl::StrCat("Proxy-Authorization: ", BasicAuthorization(p.credentials), "\r\n");
 }
 
 // System errors in the words Go has for them, which operators grep for.
@@ -57,7 +58,7 @@ std::string SystemError(const boost::system::error_code& ec) {
 }  // namespace
 
 Connection::Connection(asio::io_context* io, ConnectionOwner* owner, Use u)
-    : use(u), io_(io), owner_(owner), socket_(*io), resolver_(*io), dial_timer_(*io) {}
+    : use(u), io_(io), owner_(owner), dial_timer_(*io) {}
 
 void Connection::Connect() {
   const HttpOptions& o = owner_->options();
@@ -71,40 +72,43 @@ void Connection::Connect() {
       self->Close(absl::StrCat(Dial(self->owner_->options()), ": i/o timeout"));
     }
   });
-  auto connected = [self](const Error& ec) {
+  lookup_.emplace(io_, o.proxy ? o.proxy->host : o.host, o.proxy ? o.proxy->port : o.port,
+                  [self](const std::string& error, std::vector<tcp::endpoint> found) {
+                    if (self->closed_) return;
+                    if (!error.empty()) {
+                      self->Close(absl::StrCat("dial tcp: ", error));
+                    } else {
+                      self->ConnectTo(found);
+                    }
+                  });
+}
+
+void Connection::ConnectTo(const std::vector<tcp::endpoint>& endpoints) {
+  dialing_.emplace(*io_);
+  // Opened here only to hear why that fails, most likely because no descriptor is left; async_connect would not say.
+  Error cannot_open;
+  dialing_->open(endpoints.front().protocol(), cannot_open);
+  if (cannot_open) {
+    Close(absl::StrCat(Dial(owner_->options()), ": socket: ", SystemError(cannot_open)));
+    return;
+  }
+  asio::async_connect(*dialing_, endpoints, [self = shared_from_this()](const Error& ec, const tcp::endpoint&) {
     if (self->closed_) return;
     if (ec) {
       self->Close(absl::StrCat(Dial(self->owner_->options()), ": connect: ", SystemError(ec)));
     } else {
       self->OnConnected();
     }
-  };
-  const std::string& host = o.proxy ? o.proxy->host : o.host;
-  const uint16_t port = o.proxy ? o.proxy->port : o.port;
-  Error bad;
-  asio::ip::address address = asio::ip::make_address(host, bad);
-  if (!bad) {
-    socket_.async_connect(tcp::endpoint(address, port), connected);
-    return;
-  }
-  resolver_.async_resolve(host, std::to_string(port), tcp::resolver::numeric_service,
-                          [self, connected, host](const Error& ec, tcp::resolver::results_type found) {
-                            if (self->closed_) return;
-                            if (ec) {
-                              self->Close(absl::StrCat("dial tcp: lookup ", host, ": ", SystemError(ec)));
-                              return;
-                            }
-                            asio::async_connect(self->socket_, found,
-                                                [connected](const Error& e, const tcp::endpoint&) { connected(e); });
-                          });
+  });
 }
 
 // A peer that vanished is noticed within a minute, whether or not we have something to send.
 void Connection::SetSocketOptions() {
   Error ignored;
-  socket_.set_option(tcp::no_delay(true), ignored);
-  socket_.set_option(asio::socket_base::keep_alive(true), ignored);
-  int fd = socket_.native_handle(), idle = 30, interval = 10, count = 3, unacknowledged_ms = 60'000;
+  tcp::socket& socket = transport_->socket();
+  socket.set_option(tcp::no_delay(true), ignored);
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  int fd = socket.native_handle(), idle = 30, interval = 10, count = 3, unacknowledged_ms = 60'000;
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
   setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
@@ -112,59 +116,96 @@ void Connection::SetSocketOptions() {
 }
 
 void Connection::OnConnected() {
+  transport_ = NewTcpTransport(*std::move(dialing_));
+  dialing_.reset();
   SetSocketOptions();
+  const HttpOptions& o = owner_->options();
+  if (o.proxy && owner_->proxy_tls() != nullptr) {
+    ShakeHands(owner_->proxy_tls(), TlsOptions{}, o.proxy->host, &Connection::BehindProxy);
+  } else {
+    BehindProxy();
+  }
+}
+
+// The connection to the server itself, or to its proxy, stands.
+void Connection::BehindProxy() {
+  const HttpOptions& o = owner_->options();
   if (owner_->tls() == nullptr) {
     OnOpen();
-  } else if (owner_->options().proxy) {
+  } else if (o.proxy) {
     OpenTunnel();
   } else {
-    ShakeHands();
+    ShakeHands(owner_->tls(), *o.tls, o.host, &Connection::OnOpen);
   }
 }
 
 void Connection::OpenTunnel() {
   const HttpOptions& o = owner_->options();
-  auto request = std::make_shared<std::string>(absl::StrCat("CONNECT ", HostPort(o), " HTTP/1.1\r\nHost: ", HostPort(o),
-                                                            "\r\n", ProxyHeaders(*o.proxy), "\r\n"));
-  auto self = shared_from_this();
-  const auto failed = [self](const Error& ec) {
-    if (self->closed_) return true;
-    if (ec) self->Close(absl::StrCat("proxyconnect tcp: ", ec == asio::error::eof ? "EOF" : SystemError(ec)));
-    return bool(ec);
-  };
-  asio::async_write(socket_, asio::buffer(*request), [self, request, failed](const Error& write, size_t) {
-    if (failed(write)) return;
-    // A server says nothing before the handshake, so there is nothing behind the proxy's head.
-    asio::async_read_until(self->socket_, asio::dynamic_buffer(self->sending_, kLargestProxyHead), "\r\n\r\n",
-                           [self, failed](const Error& ec, size_t) {
-                             if (failed(ec)) return;
-                             std::string line = self->sending_.substr(0, self->sending_.find('\r'));
-                             self->sending_.clear();
-                             const std::string status = line.substr(std::min(line.size(), line.find(' ') + 1));
-                             if (!line.starts_with("HTTP/1.") || !status.starts_with("200")) {
-                               self->Close(absl::StrCat("proxyconnect tcp: the proxy answers ", status));
-                             } else {
-                               self->ShakeHands();
-                             }
-                           });
+  sending_ =
+      absl::StrCat("CONNECT ", Address(o), " HTTP/1.1\r\nHost: ", Address(o), "\r\n", ProxyHeaders(*o.proxy), "\r\n");
+  const asio::const_buffer request = asio::buffer(sending_);
+  transport_->Write({&request, 1}, [self = shared_from_this()](const Error& ec, size_t) {
+    if (self->closed_) return;
+    if (ec) {
+      self->Close(absl::StrCat("proxyconnect tcp: ", SystemError(ec)));
+      return;
+    }
+    self->sending_.clear();
+    self->in_.resize(kLargestProxyHead);
+    self->ReadTunnelAnswer();
   });
 }
 
-void Connection::ShakeHands() {
+// A server says nothing before the handshake, so there is nothing behind the proxy's head.
+void Connection::ReadTunnelAnswer() {
+  if (end_ == in_.size()) {
+    Close("proxyconnect tcp: the proxy's answer header is too long");
+    return;
+  }
+  transport_->ReadSome(asio::buffer(in_.data() + end_, in_.size() - end_),
+                       [self = shared_from_this()](const Error& ec, size_t n) {
+                         if (self->closed_) return;
+                         if (ec) {
+                           const bool eof = ec == asio::error::eof || ec == asio::ssl::error::stream_truncated;
+                           self->Close(absl::StrCat("proxyconnect tcp: ", eof ? "EOF" : SystemError(ec)));
+                           return;
+                         }
+                         self->end_ += n;
+                         const std::string head = self->in_.substr(0, self->end_);
+                         if (head.find("\r\n\r\n") == std::string::npos) {
+                           self->ReadTunnelAnswer();
+                           return;
+                         }
+                         self->end_ = 0;
+                         const std::string line = head.substr(0, head.find('\r'));
+                         const std::string status = line.substr(std::min(line.size(), line.find(' ') + 1));
+                         if (!line.starts_with("HTTP/1.") || !status.starts_with("200")) {
+                           self->Close(absl::StrCat("proxyconnect tcp: the proxy answers ", status));
+                           return;
+                         }
+                         const HttpOptions& o = self->owner_->options();
+                         self->ShakeHands(self->owner_->tls(), *o.tls, o.host, &Connection::OnOpen);
+                       });
+}
+
+void Connection::ShakeHands(asio::ssl::context* context, const TlsOptions& options, const std::string& host,
+                            void (Connection::*next)()) {
   auto self = shared_from_this();
   dialing_tls_ = true;
   dial_timer_.expires_after(absl::ToChronoNanoseconds(owner_->options().tls_timeout));
   dial_timer_.async_wait([self](const Error& ec) {
     if (!ec && !self->open_ && !self->closed_) self->Close("net/http: TLS handshake timeout");
   });
-  tls_ = std::make_unique<asio::ssl::stream<tcp::socket&>>(socket_, *owner_->tls());
-  PrepareTls(tls_->native_handle(), *owner_->options().tls, owner_->options().host);
-  tls_->async_handshake(asio::ssl::stream_base::client, [self](const Error& ec) {
+  std::unique_ptr<TlsTransport> tls = NewTlsTransport(std::move(transport_), context);
+  TlsTransport* const raw = tls.get();
+  transport_ = std::move(tls);
+  PrepareTls(raw->ssl(), options, host);
+  raw->Handshake(TlsTransport::Role::kClient, [self, raw, next](const Error& ec) {
     if (self->closed_) return;
     if (ec) {
-      self->Close(TlsError(self->tls_->native_handle(), ec));
+      self->Close(TlsError(raw->ssl(), ec));
     } else {
-      self->OnOpen();
+      (self.get()->*next)();
     }
   });
 }
@@ -185,7 +226,7 @@ void Connection::Send(ExchangePtr e) {
   e->connection = weak_from_this();
   const bool through_proxy = o.proxy && !o.tls;
   absl::StrAppend(&out_, util::ToAbsl(MethodName(r.method)), " ", through_proxy ? "http://" : "",
-                  through_proxy ? HostPort(o) : "", r.target, " HTTP/1.1\r\nHost: ", HostPort(o), "\r\n",
+                  through_proxy ? HostHeader(o) : "", r.target, " HTTP/1.1\r\nHost: ", HostHeader(o), "\r\n",
                   util::ToAbsl(owner_->Headers()));
   if (through_proxy) out_ += ProxyHeaders(*o.proxy);
   if (!r.body.empty()) absl::StrAppend(&out_, "Content-Type: ", util::ToAbsl(r.content_type), "\r\n");
@@ -222,13 +263,10 @@ void Connection::Flush() {
     }
     // The server may have answered before it closed; what it said comes from the reading side.
     if (ec == asio::error::broken_pipe || ec == asio::error::connection_reset) return;
-    self->Close(absl::StrCat("write tcp ", HostPort(self->owner_->options()), ": ", SystemError(ec)));
+    self->Close(absl::StrCat("write tcp ", Address(self->owner_->options()), ": ", SystemError(ec)));
   };
-  if (tls_) {
-    asio::async_write(*tls_, asio::buffer(sending_), sent);
-  } else {
-    asio::async_write(socket_, asio::buffer(sending_), sent);
-  }
+  const asio::const_buffer all = asio::buffer(sending_);
+  transport_->Write({&all, 1}, sent);
 }
 
 void Connection::Read() {
@@ -246,12 +284,7 @@ void Connection::Read() {
     }
   }
   auto read = [self = shared_from_this()](const Error& ec, size_t n) { self->OnRead(ec, n); };
-  auto space = asio::buffer(in_.data() + end_, in_.size() - end_);
-  if (tls_) {
-    tls_->async_read_some(space, read);
-  } else {
-    socket_.async_read_some(space, read);
-  }
+  transport_->ReadSome(asio::buffer(in_.data() + end_, in_.size() - end_), read);
 }
 
 void Connection::OnRead(const Error& ec, size_t n) {
@@ -264,7 +297,7 @@ void Connection::OnRead(const Error& ec, size_t n) {
     if (ec == asio::error::eof || ec == asio::ssl::error::stream_truncated) {
       OnEof();
     } else {
-      Close(absl::StrCat("read tcp ", HostPort(owner_->options()), ": read: ", SystemError(ec)),
+      Close(absl::StrCat("read tcp ", Address(owner_->options()), ": read: ", SystemError(ec)),
             ec == asio::error::connection_reset);
     }
     return;
@@ -287,7 +320,7 @@ void Connection::Parse() {
     ExchangePtr e = in_flight_.front();
     if (!parser_) {
       e->reply = Reply{};
-      parser_.emplace(&e->reply, &e->on_body);
+      parser_.emplace(&e->reply, &e->on_body, e->stream ? UINT64_MAX : owner_->options().max_body_bytes);
     }
     Error ec;
     bool had_head = parser_->head_done();
@@ -351,8 +384,9 @@ void Connection::Close(const std::string& error, bool reset) {
   closed_ = true;
   Error ignored;
   dial_timer_.cancel();
-  resolver_.cancel();
-  socket_.close(ignored);
+  lookup_.reset();
+  if (dialing_) dialing_->close(ignored);
+  if (transport_ != nullptr) transport_->Close();
   bool answered_some = parser_.has_value();
   if (owner_ == nullptr) return;
   owner_->OnClosed(shared_from_this(), std::exchange(in_flight_, {}), error, reset, answered_some, last_answer_);
@@ -364,4 +398,4 @@ void Connection::Abandon() {
   Close("");
 }
 
-}  // namespace berth::client
+}  // namespace berth::http

@@ -1,21 +1,25 @@
 // Takes HTTP/1 answers apart (inside the HTTP client only). Beast does the parsing; body bytes go straight from the
 // receive buffer to where they are wanted.
 #pragma once
+#include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
+#include <boost/beast/http/error.hpp>
 #include <charconv>
 #include <functional>
 #include <limits>
 #include <string>
 #include <string_view>
 
-#include "pkg/client/http.h"
+#include "pkg/http/client.h"
 
-namespace berth::client {
+namespace berth::http {
 
 class ResponseParser final : public boost::beast::http::basic_parser<false> {
  public:
   // `reply` gets status and headers; each piece of the body goes to `body`. Both must outlive the parser.
-  ResponseParser(Reply* reply, std::function<bool(std::string_view)>* body) : reply_(reply), body_(body) {
+  // A body that is announced to be longer than `most` is refused at once.
+  ResponseParser(Reply* reply, std::function<bool(std::string_view)>* body, uint64_t most)
+      : reply_(reply), body_(body), most_(most) {
     eager(true);
     body_limit(boost::none);
     header_limit(256 * 1024);
@@ -29,8 +33,11 @@ class ResponseParser final : public boost::beast::http::basic_parser<false> {
 
   void on_request_impl(boost::beast::http::verb, View, View, int, Error&) override {}
   void on_response_impl(int code, View, int, Error&) override { reply_->status = code; }
-  void on_field_impl(Field name, View, View value, Error&) override {
-    if (name == Field::content_type) {
+  void on_field_impl(Field name, View, View value, Error& ec) override {
+    // The parser below takes any other coding for none at all, and would look for the next answer inside the body.
+    if (name == Field::transfer_encoding && !boost::beast::iequals(value, "chunked")) {
+      ec = boost::beast::http::error::bad_transfer_encoding;
+    } else if (name == Field::content_type) {
       reply_->content_type.assign(value.data(), value.size());
     } else if (name == Field::retry_after) {
       int seconds = 0;
@@ -39,7 +46,9 @@ class ResponseParser final : public boost::beast::http::basic_parser<false> {
     }
   }
   void on_header_impl(Error&) override { head_done_ = true; }
-  void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
+  void on_body_init_impl(const boost::optional<std::uint64_t>& length, Error& ec) override {
+    if (length && *length > most_) ec = boost::beast::http::error::body_limit;
+  }
   std::size_t on_body_impl(View body, Error& ec) override { return Body(body, ec); }
   void on_chunk_header_impl(std::uint64_t, View, Error&) override {}
   std::size_t on_chunk_body_impl(std::uint64_t, View body, Error& ec) override { return Body(body, ec); }
@@ -52,7 +61,8 @@ class ResponseParser final : public boost::beast::http::basic_parser<false> {
 
   Reply* reply_;
   std::function<bool(std::string_view)>* body_;
+  const uint64_t most_;
   bool head_done_ = false;
 };
 
-}  // namespace berth::client
+}  // namespace berth::http

@@ -1,0 +1,29 @@
+#include "pkg/http/event_loop.h"
+
+#include <pthread.h>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <utility>
+
+namespace berth::http {
+
+EventLoop::EventLoop(std::string name) : executor_(&io_), name_(std::move(name)) {}
+
+EventLoop::~EventLoop() {
+  Stop();
+}
+
+void EventLoop::Start() {
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), name_.c_str());
+    const auto work = boost::asio::make_work_guard(io_);
+    io_.run();
+  });
+}
+
+void EventLoop::Stop() {
+  io_.stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace berth::http
