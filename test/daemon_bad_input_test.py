@@ -62,6 +62,7 @@ WRONG = {
     "v": ("loud", None),
     "version": ("maybe", None),
     "vmodule": ("x=y", None),
+    "emulated-version": ("1.11", '--emulated-version: invalid value "1.11": must be 1.10 or 1.29'),
     "write-config-to": (NOT_THERE, f"--write-config-to: cannot write {NOT_THERE}"),
 }
 ANY_TEXT = {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/scheduler/configuration/profile.h"
+
 namespace berth::kube_scheduler {
 
 struct PolicyConfigMapSource {
@@ -32,6 +34,7 @@ struct Profile {
 };
 
 struct Configuration {
+  std::string release = "1.10";  // whose decisions are made: 1.10 or 1.29
   std::string scheduler_name = "default-scheduler";
   AlgorithmSource algorithm;
   int32_t hard_pod_affinity_symmetric_weight = 1;  // 1..100
@@ -61,6 +64,10 @@ struct Configuration {
   std::string failure_domains =
       "kubernetes.io/hostname,failure-domain.beta.kubernetes.io/zone,failure-domain.beta.kubernetes.io/region";
 
+  // ---- release 1.29, in place of `algorithm` and `profiles` ----
+  std::vector<scheduler::configuration::ResolvedProfile> later_profiles;
+  std::vector<scheduler::ExtenderConfig> later_extenders;
+
   // ---- what later releases brought ----
   std::vector<Profile> profiles;             // further schedulers in this process, beside `scheduler_name`
   int32_t percentage_of_nodes_to_score = 0;  // every node is scored, whatever it says
@@ -71,9 +78,11 @@ struct Configuration {
   bool delay_cache_until_active = false;  // follow the API server only once this process leads
 };
 
-// Reads a file, JSON or YAML, and fills in the defaults of absent fields (leaderElect: false, as in 1.10). Keys go in
-// any letter case; unknown ones and odd values that 1.10 swallows come back in `warnings`. The error is the text behind
-// "error: ": upstream's where it has one, else it begins with the path.
+// Reads a file, JSON or YAML: of componentconfig/v1alpha1, which chooses release 1.10, or of
+// kubescheduler.config.k8s.io, which chooses 1.29 and is read strictly (later_config.h). Of the former it fills in the
+// defaults of absent fields (leaderElect: false, as in 1.10). Keys go in any letter case; unknown ones and odd values
+// that 1.10 swallows come back in `warnings`. The error is the text behind "error: ": upstream's where it has one, else
+// it begins with the path.
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings);
 // The same of a text that `origin` names in errors.
 absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,

@@ -7,6 +7,7 @@
 #include <absl/strings/str_split.h>
 
 #include "cmd/kube-scheduler/go_text.h"
+#include "cmd/kube-scheduler/later_config.h"
 #include "pkg/api/quantity.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
@@ -115,6 +116,10 @@ Options::Options() {
   flags_.String(&config_file_, "config",
                 "The path to the configuration file. All other flags but --master, --feature-gates and the logging "
                 "flags are then without effect.");
+  flags_.String(
+      &emulated_version_, "emulated-version",
+      "The release of Kubernetes whose decisions are made: 1.10 (the default) or 1.29. A configuration file of "
+      "kubescheduler.config.k8s.io means 1.29, one of componentconfig/v1alpha1 1.10.");
   flags_.String(&write_config_to, "write-config-to", "If set, write the configuration values to this file and exit.");
   flags_.String(&master, "master", "The address of the Kubernetes API server (overrides any value in kubeconfig)");
   flags_.String(&cc.kubeconfig, "kubeconfig",
@@ -408,6 +413,8 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
                                                      " is without effect, as --secure-port is not given"));
     }
   }
+  BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c));
+  BERTH_RETURN_IF_ERROR(CheckReleaseRuns(c));
   const std::vector<std::string> bad = CheckConfiguration(c, config_file_.empty() ? Spelling::kFlags : Spelling::kFile);
   if (!bad.empty()) {
     std::string text;

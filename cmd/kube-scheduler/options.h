@@ -66,7 +66,7 @@ class Options {
 
   FlagSet flags_;
   Configuration flag_config_;
-  std::string config_file_, address_;
+  std::string config_file_, address_, emulated_version_;
   int32_t port_ = 10251;
   std::string provider_, policy_file_, policy_map_, policy_map_ns_;
   bool legacy_policy_ = false;

@@ -153,6 +153,7 @@ TEST_CASE("flags: what --config puts out of force is said") {
       dir.Write("config", "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n");
   const std::set<std::string> in_force = {"config",
                                           "write-config-to",
+                                          "emulated-version",
                                           "master",
                                           "feature-gates",
                                           "bind-address",

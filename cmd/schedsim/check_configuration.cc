@@ -17,7 +17,6 @@ namespace {
 using explain::JsonOut;
 using explain::Table;
 using scheduler::configuration::ExtensionPoint;
-using scheduler::configuration::ExtensionPoints;
 using scheduler::configuration::FieldName;
 using scheduler::configuration::Problem;
 using scheduler::configuration::ResolvedProfile;
@@ -53,6 +52,13 @@ std::string Wrapped(const std::string& text, size_t width, size_t indent) {
 
 constexpr size_t kWidth = 80;
 
+// The extension points as a pod meets them.
+constexpr ExtensionPoint kInOrder[] = {
+    ExtensionPoint::kPreEnqueue, ExtensionPoint::kQueueSort, ExtensionPoint::kPreFilter, ExtensionPoint::kFilter,
+    ExtensionPoint::kPostFilter, ExtensionPoint::kPreScore,  ExtensionPoint::kScore,     ExtensionPoint::kReserve,
+    ExtensionPoint::kPermit,     ExtensionPoint::kPreBind,   ExtensionPoint::kBind,      ExtensionPoint::kPostBind};
+static_assert(std::size(kInOrder) == scheduler::configuration::kExtensionPointCount);
+
 }  // namespace
 
 ConfigurationReport ExamineConfiguration(const std::string& file, std::string_view text,
@@ -85,7 +91,7 @@ std::string ConfigurationTable(const ConfigurationReport& r) {
   for (const ResolvedProfile& profile : r.loaded.profiles) {
     absl::StrAppend(&out, "\nProfile ", profile.scheduler_name, ", its plugins in the order they are called:\n");
     constexpr size_t kIndent = 14;
-    for (ExtensionPoint p : ExtensionPoints()) {
+    for (ExtensionPoint p : kInOrder) {
       std::string name = absl::StrCat("  ", util::ToAbsl(FieldName(p)));
       name.resize(kIndent, ' ');
       std::string plugins = profile.at(p).empty() ? "none" : NamesOf(profile.at(p));
@@ -106,7 +112,7 @@ void WriteConfigurationReport(const ConfigurationReport& r, JsonOut* out) {
     out->Member("emulatedVersion", "1.29").Key("profiles").Array();
     for (const ResolvedProfile& profile : r.loaded.profiles) {
       out->Object().Member("schedulerName", profile.scheduler_name).Key("plugins").Object();
-      for (ExtensionPoint p : ExtensionPoints()) {
+      for (ExtensionPoint p : kInOrder) {
         out->Key(FieldName(p)).Array();
         for (const ResolvedProfile::Plugin& plugin : profile.at(p)) {
           out->Object().Member("name", plugin.name);

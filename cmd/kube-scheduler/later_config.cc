@@ -1,0 +1,71 @@
+#include "cmd/kube-scheduler/later_config.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/util/go_text.h"
+#include "pkg/util/status.h"
+
+namespace berth::kube_scheduler {
+
+absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
+                                                     std::vector<std::string>* warnings) {
+  auto loaded = scheduler::configuration::LoadOrError(document, scheduler::PluginsToConfigure(), gates);
+  if (!loaded.ok()) return loaded.status();
+  if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
+  const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
+  Configuration c;
+  c.release = "1.29";
+  c.later_profiles = std::move(loaded->profiles);
+  c.later_extenders = from.extenders;
+  c.scheduler_name = c.later_profiles[0].scheduler_name;
+  c.leader_election.leader_elect = from.leader_election.leader_elect;
+  c.leader_election.lease_duration = from.leader_election.lease_duration;
+  c.leader_election.renew_deadline = from.leader_election.renew_deadline;
+  c.leader_election.retry_period = from.leader_election.retry_period;
+  c.leader_election.resource_lock = from.leader_election.resource_lock;
+  c.leader_election.lock_object_namespace = from.leader_election.resource_namespace;
+  c.leader_election.lock_object_name = from.leader_election.resource_name;
+  c.client_connection.kubeconfig = from.client_connection.kubeconfig;
+  c.client_connection.accept_content_types = from.client_connection.accept_content_types;
+  c.client_connection.content_type = from.client_connection.content_type;
+  c.client_connection.qps = from.client_connection.qps;
+  c.client_connection.burst = from.client_connection.burst;
+  c.enable_profiling = from.enable_profiling;
+  c.enable_contention_profiling = from.enable_contention_profiling.value_or(from.enable_profiling);
+  c.percentage_of_nodes_to_score = from.percentage_of_nodes_to_score;
+  c.pod_initial_backoff = absl::Seconds(from.pod_initial_backoff_seconds);
+  c.pod_max_backoff = absl::Seconds(from.pod_max_backoff_seconds);
+  c.pod_max_in_unschedulable = absl::Minutes(5);
+  c.parallelism = from.parallelism;
+  c.delay_cache_until_active = from.delay_cache_until_active;
+  return c;
+}
+
+absl::Status CheckReleaseRuns(const Configuration& c) {
+  if (c.release == "1.10") return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat("kube-scheduler decides as release 1.10 only; schedsim decides as release ",
+                                            c.release,
+                                            " (--emulated-version), and its check command says what a "
+                                            "configuration means"));
+}
+
+absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c) {
+  if (emulated_version.empty()) return absl::OkStatus();
+  if (emulated_version != "1.10" && emulated_version != "1.29") {
+    return util::InvalidArgument(
+        absl::StrCat("--emulated-version: invalid value ", util::GoQuoted(emulated_version), ": must be 1.10 or 1.29"));
+  }
+  if (!config_file.empty() && emulated_version != c->release) {
+    return util::InvalidArgument(absl::StrCat("--emulated-version=", emulated_version, " contradicts --config=",
+                                              config_file, ", which is a configuration of release ", c->release));
+  }
+  if (emulated_version == "1.29" && c->release != "1.29") {
+    c->release = "1.29";
+    c->later_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure())};
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,27 @@
+// A configuration file of kubescheduler.config.k8s.io (v1, v1beta3), which chooses release 1.29, as what the daemon
+// runs by.
+#pragma once
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <vector>
+
+#include "cmd/kube-scheduler/component_config.h"
+#include "pkg/api/json.h"
+#include "pkg/scheduler/configuration/plugins.h"
+
+namespace berth::kube_scheduler {
+
+// Returns what the document says, with release 1.29's defaults. An error holds all mistakes in 1.29's words. What is
+// accepted and has no effect is added to `warnings`, which may be null.
+absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
+                                                     std::vector<std::string>* warnings);
+
+// Sets the release to run from --emulated-version (empty: not given). Returns an error when it contradicts the
+// configuration file, or when there is no such version.
+absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c);
+
+// Returns an error for a release that this program cannot run.
+absl::Status CheckReleaseRuns(const Configuration& c);
+
+}  // namespace berth::kube_scheduler
