@@ -39,8 +39,8 @@ void Scheduler::AddProfile(std::string_view name, GenericScheduler* algorithm) {
 
 std::string_view Scheduler::PlaceName(Place p) {
   static constexpr std::array<std::string_view, kPlaces> kNames = {
-      "queued",  "backoff",      "refetching", "writing-status", "preempting", "writing-volumes",
-      "binding", "bind-unknown", "bound",      "verifying",      "deleting"};
+      "queued",       "backoff", "refetching", "writing-status", "preempting", "writing-volumes", "binding",
+      "bind-unknown", "bound",   "verifying",  "deleting",       "gated",      "unsupported"};
   return kNames[static_cast<size_t>(p)];
 }
 
@@ -66,6 +66,25 @@ void Scheduler::SetPlace(Pending& p, Place place) {
   --by_place_[static_cast<size_t>(p.place)];
   ++by_place_[static_cast<size_t>(place)];
   p.place = place;
+}
+
+void Scheduler::Enqueue(Pending& p) {
+  if (!p.pod->tmpl->scheduling_gates.empty()) {
+    SetPlace(p, Place::kGated);
+    VLOG(3) << "Pod " << Name(*p.pod) << " waits for its scheduling gates";
+    return;
+  }
+  SetPlace(p, Place::kQueued);
+  queue_->Add(p.pod);
+}
+
+void Scheduler::CountIgnoredFields(const api::PodTemplate& t) {
+  const PodFieldSet ignored = FindUnknownPodFields(t, options_.understood_fields).ignored;
+  for (size_t i = 0; i < kPodFields; ++i) {
+    if (!ignored[i] || metrics_.ignored_fields[i]++ > 0) continue;
+    LOG(WARNING) << "Pods use a field that the emulated release does not understand; it is ignored: "
+                 << PodFieldPath(static_cast<PodField>(i));
+  }
 }
 
 void Scheduler::SetReasons(Pending& p, std::vector<FailureReasonId> reasons) {
@@ -142,8 +161,7 @@ void Scheduler::TryAgainNow(Pending& p) {
     case Place::kRefetching:
       CancelRequest(p);
       StopWaiting(p);
-      SetPlace(p, Place::kQueued);
-      queue_->Add(p.pod);
+      Enqueue(p);
       break;
     case Place::kWritingStatus:
     case Place::kPreempting:
@@ -172,8 +190,10 @@ void Scheduler::ClaimBound(const api::PersistentVolumeClaim& claim) {
 
 // ---- pods ---------------------------------------------------------------------------------------
 
-void Scheduler::Apply(const Change<api::Pod>& c) {
+void Scheduler::Apply(const Change<api::Pod>& shown) {
   now_ = clock_->Steady();
+  Change<api::Pod> c = shown;
+  if (options_.ignore_unknown_fields && c.after != nullptr) c.after = WithoutLaterFields(c.after);
   if (c.before != nullptr && (c.after == nullptr || c.after->meta.uid != c.before->meta.uid)) PodGone(*c.before);
   if (c.after == nullptr || !Admit(c.after)) return;
   if (c.after->Finished()) {
@@ -237,8 +257,8 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
       Verify(NewPending(pod, Place::kVerifying));
       return;
     }
-    NewPending(pod, Place::kQueued);
-    queue_->Add(pod);
+    CountIgnoredFields(*pod->tmpl);
+    Enqueue(NewPending(pod, Place::kQueued));
     return;
   }
 
@@ -264,6 +284,10 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
   switch (p->place) {
     case Place::kQueued:
       queue_->Update(newest, changed, now_);
+      break;
+    case Place::kGated:
+    case Place::kUnsupported:
+      if (changed) Enqueue(*p);
       break;
     case Place::kBackoff:
     case Place::kRefetching:

@@ -66,6 +66,8 @@ bool Scheduler::ScheduleOne() {
     return true;
   }
 
+  if (SetAsideUnsupported(p)) return true;
+
   VLOG(3) << "Attempting to schedule pod: " << Name(*pod);
   auto attempt = std::make_unique<Attempt>();
   attempt->begun = now_;
@@ -80,7 +82,9 @@ bool Scheduler::ScheduleOne() {
     LogFailure(p, d);
     SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures)
                                         : std::vector{d.nodes == 0 ? NoNodesReason() : ErrorReason()});
-    if (unfit) {
+    if (unfit && pod->tmpl->never_preempts) {
+      VLOG(3) << "Pod " << Name(*pod) << " does not preempt: its preemptionPolicy is Never";
+    } else if (unfit) {
       if (options_.pod_priority) {
         attempt->failures = d.failures;
         p.attempt = std::move(attempt);
@@ -119,6 +123,17 @@ bool Scheduler::ScheduleOne() {
   SetPlace(p, Place::kBinding);
   p.attempt->bind_begun = now_;
   Bind(p);
+  return true;
+}
+
+bool Scheduler::SetAsideUnsupported(Pending& p) {
+  const PodFieldSet blocking = FindUnknownPodFields(*p.pod->tmpl, options_.understood_fields).blocking;
+  if (blocking.none()) return false;
+  ++metrics_.unschedulable;
+  SetReasons(p, {FailureReasonOf("unknown field")});
+  p.unsupported = true;
+  const std::string why = BlockedText(blocking);
+  Fail(p, {.event = why, .reason = "Unschedulable", .message = why, .why = Requeue::kUnschedulable});
   return true;
 }
 
@@ -321,8 +336,7 @@ void Scheduler::Verified(Pending& p, const Answer& a, const api::PodPtr& fresh) 
   p.pod = fresh;
   p.attempt.reset();
   p.confirmed = false;
-  SetPlace(p, Place::kQueued);
-  queue_->Add(fresh);
+  Enqueue(p);
 }
 
 }  // namespace berth::scheduler

@@ -70,13 +70,13 @@ void Scheduler::StatusDone(Pending& p) {
 
 void Scheduler::BackIntoQueue(Pending& p) {
   p.attempt.reset();
+  const bool unsupported = std::exchange(p.unsupported, false);
   if (p.changed) {
     p.changed = false;
     p.unwritten.reset();
-    SetPlace(p, Place::kQueued);
-    queue_->Add(p.pod);
-    return;
+    return Enqueue(p);
   }
+  if (unsupported) return SetPlace(p, Place::kUnsupported);
   if (!options_.pod_priority && now_ < p.not_before) {
     SetPlace(p, Place::kBackoff);
     Wait(p, p.not_before);
@@ -109,10 +109,10 @@ void Scheduler::Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh)
   }
   p.unwritten.reset();
   p.pod = p.nomination ? WithNomination(*fresh, p.nomination->first) : fresh;
-  SetPlace(p, Place::kQueued);
   if (changed) {
-    queue_->Add(p.pod);
+    Enqueue(p);
   } else {
+    SetPlace(p, Place::kQueued);
     queue_->AddUnschedulableIfNotPresent(p.pod, p.why, p.cycle, now_);
   }
 }

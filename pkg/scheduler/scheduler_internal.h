@@ -32,6 +32,7 @@ struct Scheduler::Pending {
   absl::Duration not_before;  // without PodPriority: end of its back-off
   uint64_t cycle = 0;         // of the queue, when it was popped
   Requeue why = Requeue::kRetry;
+  bool unsupported = false;                    // to be set aside once its condition is written
   bool changed = false;                        // its spec or metadata changed while it was out of the queue
   bool gone = false;                           // it was deleted while its bind is open
   bool confirmed = false;                      // the watch has shown it with a node while its bind is open

@@ -32,7 +32,7 @@ inline std::shared_ptr<api::Pod> NewPod(const std::string& name, const PodArgs& 
   api::Container c;
   c.requests = {{Symbol("cpu"), api::Quantity::FromInt(args.cpu)}};
   t.containers.push_back(c);
-  if (!args.claim.empty()) t.volumes.push_back({.id = args.claim, .pool = {}, .monitors = {}});
+  if (!args.claim.empty()) t.volumes.emplace_back().id = args.claim;
   auto p = std::make_shared<api::Pod>();
   p->meta.name = name;
   p->meta.ns = t.ns;
