@@ -29,6 +29,7 @@
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/failure_reasons.h"
 #include "pkg/scheduler/pod_fields.h"
+#include "pkg/scheduler/process.h"
 #include "pkg/scheduler/queue/pod_backoff.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler_actions.h"
@@ -48,6 +49,7 @@ struct SchedulerOptions {
   bool pod_priority = false;  // must agree with the kind of queue
   // Without PodPriority: the wait before a pod that failed is looked at again.
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
+  const Process* process = &Process110();  // what is done around decisions
   // Fields of pods that came after 1.10 and that the emulated release understands (pod_fields.h).
   PodFieldSet understood_fields = {};
   // Take pods as release 1.10 saw them, without any field that came later.
@@ -146,7 +148,9 @@ class Scheduler {
     kClearNomination,  // nobody waits for it
     kVolume,
     kVerify,
-    kNode,  // is a node that a bind did not find really gone?
+    kStatusPatch,      // nobody waits for it; `what` is the pod's uid
+    kVictimCondition,  // 1.29: why it goes
+    kNode,             // is a node that a bind did not find really gone?
   };
   struct Request {
     Asked asked;
@@ -187,7 +191,9 @@ class Scheduler {
   bool SetAsideUnsupported(Pending& p);
   void CountIgnoredFields(const api::PodTemplate& t);
   void SetReasons(Pending& p, std::vector<FailureReasonId> reasons);
-  void MoveAll() { queue_->MoveAllToActiveQueue(now_); }
+  void Happened(ClusterEvent::Kind kind, const api::Pod* pod = nullptr, const api::Node* node = nullptr) {
+    queue_->ClusterChanged({kind, pod, node}, now_);
+  }
   RequestId Ask(Asked asked, Pending* p, std::string what = {});
   void CancelRequest(Pending& p);
   void Wait(Pending& p, absl::Duration until);
@@ -227,12 +233,25 @@ class Scheduler {
   void ClearNominations(Pending& p);
   void EndPreemption(Pending& p);
 
+  // scheduler_rejection.cc: release 1.29's way out of a failed attempt.
+  void Reject(Pending& p, const Decision& d);
+  void MakeRoom(Pending& p, const NodeFailures& failures);
+  void EvictNextVictim(Pending& p);
+  void VictimMarked(Pending& p, const Answer& a);
+  void VictimEvicted(Pending& p, const Answer& a);
+  void EvictionFailed(Pending& p, const api::Pod& victim, const Answer& a);
+  void TakeNomination(const api::Pod& pod);
+  void FinishRejection(Pending& p);
+  void StatusPatched(const std::string& uid, const Reply& r);
+  std::string Now() const;  // as the API writes times
+
   Cache* cache_;
   SchedulingQueue* queue_;
   VolumeBinder* volume_binder_;
   Actions* actions_;
   const util::Clock* clock_;
   SchedulerOptions options_;
+  const Process& process_;
   absl::flat_hash_map<Symbol, GenericScheduler*> profiles_;
 
   absl::Duration now_;  // steady time as of the last entry from outside

@@ -29,6 +29,11 @@ void Scheduler::LogFailure(const Pending& p, const Decision& d) const {
 
 void Scheduler::Fail(Pending& p, Failure f) {
   p.why = f.why;
+  if (process_.requeues_at_once) {
+    p.attempt = std::make_unique<Attempt>();
+    p.attempt->rejection = {.message = std::move(f.event), .reason = f.reason, .plugins = {}, .nomination = Symbol()};
+    return FinishRejection(p);
+  }
   if (!options_.pod_priority) {
     const absl::Duration wait = backoff_.Next(p.pod->meta.Key(), now_);
     VLOG(4) << "Backing off " << absl::FormatDuration(wait);
@@ -199,8 +204,8 @@ void Scheduler::VictimDeleted(Pending& p, const Answer& a) {
   Attempt& t = *p.attempt;
   const api::PodPtr& victim = t.preemption.victims[t.next_victim];
   if (a.ok()) {
-    actions_->RecordEvent(victim, EventType::kNormal, "Preempted",
-                          absl::StrCat("by ", Name(*p.pod), " on node ", t.preemption.node.string()));
+    actions_->RecordRelatedEvent(victim, EventType::kNormal, "Preempted",
+                                 process_.preempted_note(*p.pod, t.preemption.node.str()), p.pod);
   } else if (a.kind == Answer::Kind::kNotFound) {
     VLOG(2) << "Victim " << Name(*victim) << " is gone already";
   } else {

@@ -57,7 +57,10 @@ inline api::NodePtr NewNode(const std::string& name, int64_t cpu, std::string_vi
 // A scheduler with everything it needs, on a clock that is moved by hand.
 struct World {
   explicit World(Actions* actions, bool pod_priority = false, SchedulerOptions options = {})
-      : queue(pod_priority ? NewPriorityQueue() : NewFifo()), volume_binder(&cache, AlgorithmGates{}) {
+      : queue(options.process->requeues_at_once ? NewEventQueue()
+              : pod_priority                    ? NewPriorityQueue()
+                                                : NewFifo()),
+        volume_binder(&cache, AlgorithmGates{}) {
     FactoryArgs args;
     args.cache = &cache;
     args.nominated = queue->nominated();
