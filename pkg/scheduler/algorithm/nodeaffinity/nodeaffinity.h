@@ -15,8 +15,8 @@ FitPredicate MatchNodeSelector(const PluginFactoryArgs&);
 // NodeAffinityPriority: preferred node affinity terms by weight.
 PriorityFunction NodeAffinity(const PluginFactoryArgs&);
 
-// Returns whether a term selects a node. Release 1.10 has no matchFields; they are honoured all the same, as every pod of
-// a DaemonSet has them since 1.12.
+// Returns whether a term selects a node. Release 1.10 has no matchFields; they are honoured all the same, as every pod
+// of a DaemonSet has them since 1.12.
 bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node);
 
 // Returns whether any of the terms selects the node. A term that cannot be parsed ends the search without a match
