@@ -31,6 +31,7 @@ WRONG = {
     "feature-gates": ("Nope=true", None),
     "hard-pod-affinity-symmetric-weight": ("101", "invalid hardPodAffinitySymmetricWeight: 101"),
     "help": ("maybe", None),
+    "ignore-unknown-fields": ("maybe", None),
     "kube-api-burst": ("-1", "--kube-api-burst: invalid value -1"),
     "kube-api-qps": ("NaN", "--kube-api-qps: invalid value NaN"),
     "kubeconfig": (GARBAGE, f'Error loading config file "{GARBAGE}"'),

@@ -263,6 +263,7 @@ class Proxy:
     def __init__(self, upstream, fault=lambda method, path: None, port=0):
         self.upstream, self.fault = upstream, fault
         self.seen = []  # (method, path) of all requests
+        self.bodies = []  # (method, path, body) of all requests but GETs
         self.answers = []  # (method, path, status) of what the server answered, whether the client got it or not
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
@@ -318,6 +319,8 @@ class Proxy:
             head.append(line)
         body = f.read(length) if length else b""
         self.seen.append((method, path))
+        if method != "GET":
+            self.bodies.append((method, path, body))
         fault = self.fault(method, path)
         if fault == "refuse":
             return False

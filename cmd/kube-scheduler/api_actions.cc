@@ -3,6 +3,9 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include <array>
+
+#include "pkg/client/status_patch.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -144,6 +147,42 @@ void ApiActions::SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Sy
   PutStatus(id, pod, std::move(change));
 }
 
+void ApiActions::PatchPodStatus(RequestId id, const api::PodPtr& pod, const std::optional<api::PodCondition>& scheduled,
+                                std::optional<util::Symbol> nominated_node) {
+  client::PodStatusPatch patch;
+  if (scheduled) patch.condition = {"PodScheduled", pod->scheduled, *scheduled};
+  if (pod->raw != nullptr) patch.types = client::ConditionTypes(*pod->raw);
+  if (nominated_node) patch.nominated_node_name = nominated_node->string();
+  PatchStatus(id, pod, client::ToJson(patch));
+}
+
+void ApiActions::MarkVictim(RequestId id, const api::PodPtr& victim, const api::PodCondition& disruption_target) {
+  client::PodStatusPatch patch;
+  patch.condition = {"DisruptionTarget", {}, disruption_target};
+  // The JSON of bound pods is not kept; an order that names a part of the conditions leaves the others where they are.
+  if (victim->scheduled) patch.types = {"PodScheduled"};
+  PatchStatus(id, victim, client::ToJson(patch));
+}
+
+void ApiActions::PatchStatus(RequestId id, const api::PodPtr& pod, std::string body) {
+  Send([this, id, pod, body = std::move(body)] {
+    if (body.empty()) return Answered(id, {});  // nothing differs
+    TryPatch(id, pod, body, 0);
+  });
+}
+
+// A server that has trouble is asked again after 10 ms, 50 ms and 250 ms, as 1.29 does; a conflict is final.
+void ApiActions::TryPatch(RequestId id, const api::PodPtr& pod, const std::string& body, int tries) {
+  const api::ObjectMeta& m = pod->meta;
+  requests_->PatchPodStatus(m.ns.str(), m.name, body, [this, id, pod, body, tries](client::ApiResult<api::PodPtr> r) {
+    const bool passing = r.error.transport ? !r.error.maybe_done : r.error.code == 500 || r.error.code == 503;
+    if (r.ok() || !passing || tries == 3) return Answered(id, r.error, r.value);
+    static constexpr std::array<int, 3> kMilliseconds = {10, 50, 250};
+    executor_->After(absl::Milliseconds(kMilliseconds[static_cast<size_t>(tries)]),
+                     [this, id, pod, body, tries] { TryPatch(id, pod, body, tries + 1); });
+  });
+}
+
 void ApiActions::DeletePod(RequestId id, const api::PodPtr& pod) {
   Send([this, id, pod] {
     requests_->DeletePod(pod->meta.ns.str(), pod->meta.name, pod->meta.uid,
@@ -184,18 +223,38 @@ void ApiActions::UpdateVolume(RequestId id, const scheduler::VolumeBinder::Bindi
   });
 }
 
+namespace {
+
+client::ObjectReference ReferenceTo(const api::Pod& pod) {
+  client::ObjectReference ref;
+  ref.ns = pod.meta.ns.string();
+  ref.name = pod.meta.name;
+  ref.uid = pod.meta.uid;
+  ref.resource_version = pod.meta.resource_version;
+  return ref;
+}
+
+// What was being done when an event happened, as 1.29 names it.
+std::string_view ActionOf(std::string_view reason) {
+  return reason == "Scheduled" ? "Binding" : reason == "Preempted" ? "Preempting" : "Scheduling";
+}
+
+}  // namespace
+
 void ApiActions::RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                              std::string message) {
+  RecordRelatedEvent(pod, type, reason, std::move(message), nullptr);
+}
+
+void ApiActions::RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                                    std::string message, const api::PodPtr& related) {
   auto it = recorders_.find(pod->tmpl->scheduler_name.str());
   if (it == recorders_.end()) it = recorders_.find("");
-  client::ObjectReference ref;
-  ref.ns = pod->meta.ns.string();
-  ref.name = pod->meta.name;
-  ref.uid = pod->meta.uid;
-  ref.resource_version = pod->meta.resource_version;
-  it->second->Record(std::move(ref),
+  std::optional<client::ObjectReference> other;
+  if (related != nullptr) other = ReferenceTo(*related);
+  it->second->Record(ReferenceTo(*pod),
                      type == scheduler::EventType::kNormal ? client::EventType::kNormal : client::EventType::kWarning,
-                     reason, std::move(message));
+                     reason, std::move(message), ActionOf(reason), std::move(other));
 }
 
 }  // namespace berth::kube_scheduler

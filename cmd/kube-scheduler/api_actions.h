@@ -6,6 +6,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -31,17 +33,26 @@ class ApiActions final : public scheduler::Actions {
   void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override;
   void UpdatePodCondition(scheduler::RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override;
   void SetNominatedNode(scheduler::RequestId id, const api::PodPtr& pod, util::Symbol node) override;
+  void PatchPodStatus(scheduler::RequestId id, const api::PodPtr& pod,
+                      const std::optional<api::PodCondition>& scheduled,
+                      std::optional<util::Symbol> nominated_node) override;
+  void MarkVictim(scheduler::RequestId id, const api::PodPtr& victim,
+                  const api::PodCondition& disruption_target) override;
   void DeletePod(scheduler::RequestId id, const api::PodPtr& pod) override;
   void GetPod(scheduler::RequestId id, const api::Pod& pod) override;
   void GetNode(scheduler::RequestId id, util::Symbol name) override;
   void UpdateVolume(scheduler::RequestId id, const scheduler::VolumeBinder::Binding& binding) override;
   void RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                    std::string message) override;
+  void RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                          std::string message, const api::PodPtr& related) override;
 
  private:
   struct Bindery;  // one thread that binds through extenders
   void Send(std::function<void()> f) { batch_.push_back(std::move(f)); }
   void PutStatus(scheduler::RequestId id, const api::PodPtr& pod, client::PodStatusChange change);
+  void PatchStatus(scheduler::RequestId id, const api::PodPtr& pod, std::string body);
+  void TryPatch(scheduler::RequestId id, const api::PodPtr& pod, const std::string& body, int tries);
   void Answered(scheduler::RequestId id, const client::ApiError& e, api::PodPtr pod = nullptr);
 
   client::Executor* executor_;

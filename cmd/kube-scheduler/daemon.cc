@@ -276,6 +276,7 @@ absl::Status Daemon::Build() {
   o.pod_priority = priority;
   o.initial_backoff = config_.pod_initial_backoff;
   o.max_backoff = config_.pod_max_backoff;
+  o.ignore_unknown_fields = options_.ignore_unknown_fields;
   o.max_requests_in_flight = requests_limit_;
   o.may_bind = [this] { return MayWrite(); };
   scheduler::Actions* actions = actions_.get();
@@ -511,22 +512,8 @@ void Daemon::Decide() {
 }
 
 void Daemon::PublishSnapshot() {
-  SchedulerSnapshot s;
-  s.metrics = scheduler_->metrics();
-  s.queue = queue_->depth();
-  s.by_place = scheduler_->pods_by_place();
-  s.binds_in_flight = scheduler_->binds_in_flight();
-  s.requests_in_flight = scheduler_->requests_in_flight();
+  SchedulerSnapshot s = TakeSnapshot(*scheduler_, *queue_, cache_);
   s.requests_limit = requests_limit_;
-  const std::vector<int64_t>& by_reason = scheduler_->pending_by_reason();
-  for (size_t i = 0; i < by_reason.size(); ++i) {
-    if (by_reason[i] != 0)
-      s.by_reason.emplace_back(scheduler::FailureReasonText(static_cast<uint8_t>(i)), by_reason[i]);
-  }
-  s.nodes = cache_.node_count();
-  s.pods = cache_.pod_count();
-  s.assumed = cache_.assumed_count();
-  s.repairs = cache_.repairs();
   std::lock_guard lock(snapshot_mutex_);
   snapshot_ = std::move(s);
 }

@@ -68,6 +68,26 @@ void AddOne(const char* name, MetricType type, const char* help, double value, s
 
 }  // namespace
 
+SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const scheduler::SchedulingQueue& queue,
+                               const scheduler::Cache& cache) {
+  SchedulerSnapshot s;
+  s.metrics = scheduler.metrics();
+  s.queue = queue.depth();
+  s.by_place = scheduler.pods_by_place();
+  s.binds_in_flight = scheduler.binds_in_flight();
+  s.requests_in_flight = scheduler.requests_in_flight();
+  const std::vector<int64_t>& by_reason = scheduler.pending_by_reason();
+  for (size_t i = 0; i < by_reason.size(); ++i) {
+    if (by_reason[i] != 0)
+      s.by_reason.emplace_back(scheduler::FailureReasonText(static_cast<uint8_t>(i)), by_reason[i]);
+  }
+  s.nodes = cache.node_count();
+  s.pods = cache.pod_count();
+  s.assumed = cache.assumed_count();
+  s.repairs = cache.repairs();
+  return s;
+}
+
 namespace {
 
 std::string InvalidInputName(scheduler::InvalidInput what) {
@@ -158,6 +178,14 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
               static_cast<double>(m.invalid_inputs[i]));
   }
   out->push_back(std::move(invalid));
+  MetricFamily ignored = Family("scheduler_ignored_fields_total", kCounter,
+                                "Number of pods with a field that the emulated release does not understand and that "
+                                "was ignored, by the field.");
+  for (size_t i = 0; i < scheduler::kPodFields; ++i) {
+    AddSample(&ignored, {{"field", std::string(scheduler::PodFieldPath(static_cast<scheduler::PodField>(i)))}},
+              static_cast<double>(m.ignored_fields[i]));
+  }
+  out->push_back(std::move(ignored));
   MetricFamily size = Family("scheduler_scheduler_cache_size", kGauge,
                              "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
   AddSample(&size, {{"type", "assumed_pods"}}, static_cast<double>(s.assumed));

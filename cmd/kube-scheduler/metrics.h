@@ -30,6 +30,10 @@ struct SchedulerSnapshot {
   uint64_t repairs = 0;
 };
 
+// Returns the numbers of now. On the scheduler's thread.
+SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const scheduler::SchedulingQueue& queue,
+                               const scheduler::Cache& cache);
+
 // Requests to the API server, told by the I/O threads.
 class RestMetrics final : public client::RestObserver {
  public:

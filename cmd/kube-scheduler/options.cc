@@ -156,6 +156,10 @@ Options::Options() {
                 "provided or is empty.");
   flags_.Bool(&legacy_policy_, "use-legacy-policy-config",
               "When set to true, scheduler will ignore policy ConfigMap and uses policy config file");
+  flags_.Bool(&ignore_unknown_fields, "ignore-unknown-fields",
+              "Treat pods as if they had none of the fields that came after the emulated release: scheduling gates, "
+              "preemptionPolicy, overhead, sidecars, matchFields, topology spread constraints, namespace selectors, "
+              "ephemeral volumes. By default these are honoured, or the pod waits with a condition that names them.");
   flags_.Duration(&c.pod_max_in_unschedulable, "pod-max-in-unschedulable-pods-duration",
                   "How long a pod that does not fit waits for a change of the cluster before it is tried again all the "
                   "same (gate PodPriority).");

@@ -47,6 +47,7 @@ class Options {
   std::string version = "false";  // "true", "false", "raw"
   std::string master;
   std::string write_config_to;
+  bool ignore_unknown_fields = false;
   LoggingOptions logging;
   std::string record_dir;  // empty: nothing is recorded
   int64_t record_max_bytes = int64_t{1} << 30;

@@ -24,6 +24,9 @@ struct Event {
   EventType type = EventType::kNormal;
   absl::Time first, last;
   int count = 1;
+  // Of events.k8s.io/v1 alone.
+  std::string action;
+  std::optional<ObjectReference> related;
 };
 
 // The whole object, for POST; and count, lastTimestamp and message, for PATCH.

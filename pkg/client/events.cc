@@ -11,6 +11,7 @@
 
 #include "pkg/client/api_error.h"
 #include "pkg/client/event_correlator.h"
+#include "pkg/client/event_series.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -24,7 +25,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     }
   }
 
-  void Record(ObjectReference object, EventType type, std::string_view reason, std::string message) {
+  void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
+              std::string_view action, std::optional<ObjectReference> related) {
     stats_.recorded.fetch_add(1, std::memory_order_relaxed);
     Event e;
     absl::Time now = executor_->clock().Wall();
@@ -35,6 +37,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     e.reason = std::string(reason);
     e.message = std::move(message);
     e.component = options_.component;
+    e.action = std::string(action);
+    e.related = std::move(related);
     e.first = e.last = now;
     bool wake;
     {
@@ -110,35 +114,67 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     }
   }
 
+  bool series() const { return !options_.series_instance.empty(); }
+
   void Begin(std::string object, Event e) {
+    if (series()) {
+      auto next = series_.Occurred({std::move(e), options_.series_instance}, executor_->clock().Steady());
+      LookAfterSeries();
+      if (!next) return Dealt();
+      return BeginSending(std::move(object), std::move(next->event.base), next->patch);
+    }
     auto outcome = correlator_.Correlate(std::move(e), executor_->clock().Wall(), executor_->clock().Steady());
     if (!outcome) {
       stats_.spam.fetch_add(1, std::memory_order_relaxed);
       Dealt();
       return;
     }
+    BeginSending(std::move(object), std::move(outcome->event), outcome->patch);
+  }
+
+  void BeginSending(std::string object, Event e, bool patch) {
     busy_[object];
     ++in_flight_;
     auto s = std::make_shared<Sending>();
     s->object = std::move(object);
-    s->event = std::move(outcome->event);
-    s->patch = outcome->patch;
+    s->event = std::move(e);
+    s->patch = patch;
     Send(s);
+  }
+
+  // While there are series, those that are due are written once a minute.
+  void LookAfterSeries() {
+    if (series_.size() == 0 || looking_after_series_) return;
+    looking_after_series_ = true;
+    executor_->After(absl::Minutes(1), [w = weak_from_this()] {
+      auto self = w.lock();
+      if (self == nullptr || self->stopped_) return;
+      self->looking_after_series_ = false;
+      for (EventSeries::Outcome& due : self->series_.Due(self->executor_->clock().Steady())) {
+        std::string object = ObjectKey(due.event.base.object);
+        // One that is busy has just been written, or will be.
+        if (self->busy_.contains(object)) continue;
+        self->stats_.queued.fetch_add(1, std::memory_order_relaxed);
+        self->BeginSending(std::move(object), std::move(due.event.base), due.patch);
+      }
+      self->LookAfterSeries();
+    });
   }
 
   void Send(const SendingPtr& s) {
     const Event& e = s->event;
     Request r;
     r.pipeline = true;
-    r.target = absl::StrCat("/api/v1/namespaces/", PercentEncode(e.ns), "/events");
+    r.target = absl::StrCat(series() ? "/apis/events.k8s.io/v1/namespaces/" : "/api/v1/namespaces/",
+                            PercentEncode(e.ns), "/events");
     if (s->patch) {
       r.method = Method::kPatch;
       absl::StrAppend(&r.target, "/", PercentEncode(e.name));
       r.content_type = "application/strategic-merge-patch+json";
-      r.body = EventPatch(e);
+      r.body = series() ? SeriesPatch({e, options_.series_instance}) : EventPatch(e);
     } else {
       r.method = Method::kPost;
-      r.body = EventJson(e);
+      r.body = series() ? SeriesEventJson({e, options_.series_instance}) : EventJson(e);
     }
     client_->Do(std::move(r), [w = weak_from_this(), s](Reply reply) {
       auto self = w.lock();
@@ -243,6 +279,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   int in_flight_ = 0;
   int unwritten_ = 0;  // events that got no answer within the second that is being logged
   EventCorrelator correlator_;
+  EventSeries series_;
+  bool looking_after_series_ = false;
   std::vector<std::function<void()>> drained_;
 };
 
@@ -253,8 +291,9 @@ EventRecorder::~EventRecorder() {
   impl_->Stop();
 }
 
-void EventRecorder::Record(ObjectReference object, EventType type, std::string_view reason, std::string message) {
-  impl_->Record(std::move(object), type, reason, std::move(message));
+void EventRecorder::Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
+                           std::string_view action, std::optional<ObjectReference> related) {
+  impl_->Record(std::move(object), type, reason, std::move(message), action, std::move(related));
 }
 
 const EventStats& EventRecorder::stats() const {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,9 @@ struct EventRecorderOptions {
   std::string component = "default-scheduler";
   size_t queue_limit = 1000;
   int in_flight = 64;
+  // Not empty: events are written in events.k8s.io/v1 with series (event_series.h), and this is their
+  // reportingInstance, "<scheduler name>-<host>" (Kubernetes 1.29). Empty: in core/v1 with counts.
+  std::string series_instance;
   int tries = 12;
   absl::Duration retry = absl::Seconds(10);
   std::function<double()> random;  // uniform in [0, 1); empty: its own
@@ -59,8 +63,9 @@ class EventRecorder {
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
 
-  // From any thread.
-  void Record(ObjectReference object, EventType type, std::string_view reason, std::string message);
+  // From any thread. `action` and `related` are written in events.k8s.io/v1 only.
+  void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
+              std::string_view action = {}, std::optional<ObjectReference> related = {});
   const EventStats& stats() const;
   // Calls `done` on the I/O thread once all that was recorded has been dealt with, or when `limit` has passed: for a
   // clean end.

@@ -220,6 +220,34 @@ TEST_CASE("an event without an answer is tried twelve times") {
   CHECK(f.executor.timers() == 0);
 }
 
+TEST_CASE("events of events.k8s.io/v1 are posted, and their series patched") {
+  Fixture f;
+  EventRecorderOptions o;
+  o.series_instance = std::string("default-scheduler-host");
+  EventRecorder recorder(&f.executor, &f.api, o);
+  const auto record = [&] {
+    recorder.Record(Pod("a"), EventType::kWarning, "FailedScheduling", "m", "Scheduling");
+    f.executor.Run();
+  };
+  record();
+  REQUIRE(f.api.calls.size() == 1);
+  CHECK(f.api.calls[0]->request.target == "/apis/events.k8s.io/v1/namespaces/default/events");
+  CHECK(f.api.calls[0]->request.body.find(R"("action":"Scheduling")") != std::string::npos);
+  f.api.Answer(201, "{}");
+  record();
+  REQUIRE(f.api.calls.size() == 2);
+  CHECK(f.api.calls[1]->request.method == Method::kPatch);
+  CHECK(f.api.calls[1]->request.body.find(R"({"series":{"count":2,)") == 0);
+  f.api.Answer(200, "{}");
+  for (int i = 0; i < 3; ++i) record();
+  CHECK(f.api.calls.size() == 2);
+  f.executor.Advance(absl::Minutes(8));  // silence: the count is written a last time
+  REQUIRE(f.api.calls.size() == 3);
+  CHECK(f.api.calls[2]->request.body.find(R"({"series":{"count":5,)") == 0);
+  f.api.Answer(200, "{}");
+  CHECK(recorder.stats().queued == 0);
+}
+
 TEST_CASE("events that a broken connection fails together are two log lines") {
   struct Lines : google::LogSink {
     Lines() { google::AddLogSink(this); }

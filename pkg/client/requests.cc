@@ -193,6 +193,16 @@ void Requests::PutPodStatus(std::string_view ns, std::string_view name, std::str
   client_->Do(std::move(r), Decode<api::PodPtr>("pods", name, Method::kPut, PodWithRaw, std::move(done)));
 }
 
+void Requests::PatchPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done) {
+  Request r;
+  r.method = Method::kPatch;
+  r.may_send = may_write_;
+  r.target = PodPath(ns, name, "/status");
+  r.content_type = "application/strategic-merge-patch+json";
+  r.body = std::move(body);
+  client_->Do(std::move(r), Decode<api::PodPtr>("pods", name, Method::kPatch, PodWithRaw, std::move(done)));
+}
+
 void Requests::DeletePod(std::string_view ns, std::string_view name, std::string_view uid, Done<Nothing> done) {
   Request r;
   r.method = Method::kDelete;

@@ -81,6 +81,8 @@ class Requests {
   void GetPod(std::string_view ns, std::string_view name, Done<api::PodPtr> done);
   // PUT pods/NAME/status. `body`: from ApplyPodStatus. Gives the pod as the server has it now.
   void PutPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done);
+  // PATCH pods/NAME/status as a strategic merge (Kubernetes 1.29). `body`: from status_patch.h.
+  void PatchPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done);
   // Gracefully, with the pod's own period. With a uid only that very pod: another of its name is a 409.
   void DeletePod(std::string_view ns, std::string_view name, std::string_view uid, Done<Nothing> done);
 

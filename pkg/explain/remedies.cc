@@ -108,7 +108,7 @@ void ForSelector(const api::PodTemplate& pod, const api::Node& node, std::vector
   }
   if (!pod.affinity.node || !pod.affinity.node->required) return;
   const auto& terms = pod.affinity.node->required->terms;
-  if (scheduler::nodeaffinity::TermsMatch(terms, node.labels)) return;
+  if (scheduler::nodeaffinity::TermsMatch(terms, node)) return;
   std::vector<std::string> wanted;
   for (const api::NodeSelectorTerm& t : terms) {
     if (!t.match.ok()) {

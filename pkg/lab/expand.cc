@@ -250,7 +250,7 @@ class Expander::Maker {
       if (node.labels.Get(key) != value) return false;
     }
     if (pod.affinity.node && pod.affinity.node->required &&
-        !scheduler::nodeaffinity::TermsMatch(pod.affinity.node->required->terms, node.labels)) {
+        !scheduler::nodeaffinity::TermsMatch(pod.affinity.node->required->terms, node)) {
       return false;
     }
     return std::all_of(node.taints.begin(), node.taints.end(), [&](const api::Taint& taint) {

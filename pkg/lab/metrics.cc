@@ -40,7 +40,7 @@ bool Admits(const api::PodTemplate& pod, const api::Node& node) {
     if (node.labels.Get(key) != value) return false;
   }
   if (pod.affinity.node && pod.affinity.node->required &&
-      !scheduler::nodeaffinity::TermsMatch(pod.affinity.node->required->terms, node.labels)) {
+      !scheduler::nodeaffinity::TermsMatch(pod.affinity.node->required->terms, node)) {
     return false;
   }
   return std::all_of(node.taints.begin(), node.taints.end(), [&](const api::Taint& taint) {

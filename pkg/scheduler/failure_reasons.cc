@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_map.h>
 
 #include <array>
+#include <utility>
 
 namespace berth::scheduler {
 namespace {
@@ -85,6 +86,39 @@ FailureReasonId FailureReasonOf(std::string_view failure_text) {
     if (failure_text.starts_with(prefix)) return ids.at(prefix);
   }
   return kOther;
+}
+
+std::string_view PluginOfFailure(std::string_view failure_text) {
+  // By the beginning of the text; the first that matches counts.
+  static constexpr std::pair<std::string_view, std::string_view> kPlugins[] = {
+      {"Insufficient ", "NodeResourcesFit"},
+      {"Too many pods", "NodeResourcesFit"},
+      {"Pod has a restartable init container", "NodeResourcesFit"},
+      {"node(s) were unschedulable", "NodeUnschedulable"},
+      {"node(s) didn't match the requested ", "NodeName"},
+      {"node(s) had untolerated taint", "TaintToleration"},
+      {"node(s) had taints that the pod didn't tolerate", "TaintToleration"},
+      {"node(s) didn't match Pod's node affinity/selector", "NodeAffinity"},
+      {"node(s) didn't match node selector", "NodeAffinity"},
+      {"node(s) didn't match scheduler-enforced node affinity", "NodeAffinity"},
+      {"node(s) didn't have free ports", "NodePorts"},
+      {"node(s) had no available disk", "VolumeRestrictions"},
+      {"node has pod using PersistentVolumeClaim", "VolumeRestrictions"},
+      {"node(s) exceed max volume count", "NodeVolumeLimits"},
+      {"node(s) had no available volume zone", "VolumeZone"},
+      {"node(s) had volume node affinity conflict", "VolumeBinding"},
+      {"node(s) didn't find available persistent volumes", "VolumeBinding"},
+      {"node(s) did not have enough free storage", "VolumeBinding"},
+      {"node(s) unavailable due to one or more pvc(s)", "VolumeBinding"},
+      {"node(s) didn't match pod topology spread constraints", "PodTopologySpread"},
+      {"node(s) didn't match pod affinity", "InterPodAffinity"},
+      {"node(s) didn't match pod anti-affinity", "InterPodAffinity"},
+      {"node(s) didn't satisfy existing pods anti-affinity", "InterPodAffinity"},
+  };
+  for (const auto& [text, plugin] : kPlugins) {
+    if (failure_text.starts_with(text)) return plugin;
+  }
+  return "";
 }
 
 std::string_view FailureReasonText(FailureReasonId id) {

@@ -21,6 +21,8 @@ FailureReasonId FailureReasonOf(std::string_view failure_text);
 FailureReasonId ErrorReason();
 // Returns the reason of an attempt for which there was no node at all.
 FailureReasonId NoNodesReason();
+// Returns the plugin of release 1.29 that gives a failure text; "" for texts that no plugin of this project gives.
+std::string_view PluginOfFailure(std::string_view failure_text);
 // REQUIRES: id < FailureReasonCount().
 std::string_view FailureReasonText(FailureReasonId id);
 

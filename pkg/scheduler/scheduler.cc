@@ -27,6 +27,7 @@ Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_
       actions_(actions),
       clock_(clock),
       options_(std::move(options)),
+      process_(*options_.process),
       now_(clock->Steady()),
       by_reason_(FailureReasonCount()),
       backoff_(options_.initial_backoff, options_.max_backoff) {}
@@ -39,8 +40,8 @@ void Scheduler::AddProfile(std::string_view name, GenericScheduler* algorithm) {
 
 std::string_view Scheduler::PlaceName(Place p) {
   static constexpr std::array<std::string_view, kPlaces> kNames = {
-      "queued",  "backoff",      "refetching", "writing-status", "preempting", "writing-volumes",
-      "binding", "bind-unknown", "bound",      "verifying",      "deleting"};
+      "queued",       "backoff", "refetching", "writing-status", "preempting", "writing-volumes", "binding",
+      "bind-unknown", "bound",   "verifying",  "deleting",       "gated",      "unsupported"};
   return kNames[static_cast<size_t>(p)];
 }
 
@@ -57,6 +58,7 @@ Scheduler::Pending& Scheduler::NewPending(const api::PodPtr& pod, Place place) {
   slot->pod = pod;
   slot->place = place;
   ++by_place_[static_cast<size_t>(place)];
+  slot->written_nomination = pod->nominated_node_name;
   slot->claims = ClaimsOf(*pod);
   for (const std::string& claim : slot->claims) by_claim_[claim].insert(slot.get());
   return *slot;
@@ -66,6 +68,25 @@ void Scheduler::SetPlace(Pending& p, Place place) {
   --by_place_[static_cast<size_t>(p.place)];
   ++by_place_[static_cast<size_t>(place)];
   p.place = place;
+}
+
+void Scheduler::Enqueue(Pending& p) {
+  if (!p.pod->tmpl->scheduling_gates.empty()) {
+    SetPlace(p, Place::kGated);
+    VLOG(3) << "Pod " << Name(*p.pod) << " waits for its scheduling gates";
+    return;
+  }
+  SetPlace(p, Place::kQueued);
+  queue_->Add(p.pod);
+}
+
+void Scheduler::CountIgnoredFields(const api::PodTemplate& t) {
+  const PodFieldSet ignored = FindUnknownPodFields(t, options_.understood_fields).ignored;
+  for (size_t i = 0; i < kPodFields; ++i) {
+    if (!ignored[i] || metrics_.ignored_fields[i]++ > 0) continue;
+    LOG(WARNING) << "Pods use a field that the emulated release does not understand; it is ignored: "
+                 << PodFieldPath(static_cast<PodField>(i));
+  }
 }
 
 void Scheduler::SetReasons(Pending& p, std::vector<FailureReasonId> reasons) {
@@ -85,6 +106,7 @@ void Scheduler::Erase(Pending& p) {
   }
   // The queue goes by name: what is in it under this name may be another pod by now.
   if (p.place == Place::kQueued) queue_->Delete(*p.pod);
+  queue_->Settled(*p.pod);
   if (NominatedPods* nominated = queue_->nominated()) nominated->Remove(*p.pod);
   if (p.place == Place::kBinding || p.place == Place::kBindUnknown) --binds_in_flight_;
   --by_place_[static_cast<size_t>(p.place)];
@@ -142,8 +164,7 @@ void Scheduler::TryAgainNow(Pending& p) {
     case Place::kRefetching:
       CancelRequest(p);
       StopWaiting(p);
-      SetPlace(p, Place::kQueued);
-      queue_->Add(p.pod);
+      Enqueue(p);
       break;
     case Place::kWritingStatus:
     case Place::kPreempting:
@@ -172,8 +193,10 @@ void Scheduler::ClaimBound(const api::PersistentVolumeClaim& claim) {
 
 // ---- pods ---------------------------------------------------------------------------------------
 
-void Scheduler::Apply(const Change<api::Pod>& c) {
+void Scheduler::Apply(const Change<api::Pod>& shown) {
   now_ = clock_->Steady();
+  Change<api::Pod> c = shown;
+  if (options_.ignore_unknown_fields && c.after != nullptr) c.after = WithoutLaterFields(c.after);
   if (c.before != nullptr && (c.after == nullptr || c.after->meta.uid != c.before->meta.uid)) PodGone(*c.before);
   if (c.after == nullptr || !Admit(c.after)) return;
   if (c.after->Finished()) {
@@ -200,12 +223,12 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
   const bool assumed = known != nullptr && cache_->IsAssumed(pod->meta.uid);
   if (known == nullptr || assumed) {
     if (auto s = cache_->AddPod(pod); !s.ok()) LOG(ERROR) << "scheduler cache AddPod failed: " << s.message();
-    queue_->AssignedPodAdded(*pod, now_);
+    Happened(ClusterEvent::Kind::kAssignedPodAdd, pod.get());
   } else {
     if (auto s = cache_->UpdatePod(pod); !s.ok()) LOG(ERROR) << "scheduler cache UpdatePod failed: " << s.message();
-    if (SpecOrMetadataChanged(*known, *pod)) queue_->AssignedPodUpdated(*pod, now_);
+    if (SpecOrMetadataChanged(*known, *pod)) Happened(ClusterEvent::Kind::kAssignedPodUpdate, pod.get());
     // Anti-affinity and spreading look at labels: other ones may make room for anybody.
-    if (known->tmpl != pod->tmpl) MoveAll();
+    if (known->tmpl != pod->tmpl) Happened(ClusterEvent::Kind::kAssignedPodLabels);
   }
 
   Pending* p = Find(*pod);
@@ -237,12 +260,13 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
       Verify(NewPending(pod, Place::kVerifying));
       return;
     }
-    NewPending(pod, Place::kQueued);
-    queue_->Add(pod);
+    CountIgnoredFields(*pod->tmpl);
+    Enqueue(NewPending(pod, Place::kQueued));
     return;
   }
 
   const bool changed = SpecOrMetadataChanged(*p->pod, *pod);
+  if (!p->nomination) p->written_nomination = pod->nominated_node_name;
   api::PodPtr newest = pod;
   if (p->nomination) {
     if (pod->nominated_node_name == p->nomination->first ||
@@ -265,6 +289,10 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
     case Place::kQueued:
       queue_->Update(newest, changed, now_);
       break;
+    case Place::kGated:
+    case Place::kUnsupported:
+      if (changed) Enqueue(*p);
+      break;
     case Place::kBackoff:
     case Place::kRefetching:
       if (changed) TryAgainNow(*p);
@@ -285,7 +313,7 @@ void Scheduler::PodGone(const api::Pod& pod) {
   const api::PodPtr known = cache_->GetPod(pod.meta.uid);
   if (known != nullptr) {
     if (auto s = cache_->RemovePod(*known); !s.ok()) LOG(ERROR) << "scheduler cache RemovePod failed: " << s.message();
-    MoveAll();
+    Happened(ClusterEvent::Kind::kAssignedPodDelete, &pod);
   }
   Pending* p = Find(pod);
   if (p != nullptr && p->place == Place::kBinding) {
@@ -302,12 +330,12 @@ void Scheduler::Apply(const Change<api::Node>& c) {
   now_ = clock_->Steady();
   if (c.after == nullptr) {
     cache_->RemoveNode(c.before->meta.name);
-  } else if (c.before != nullptr && c.before->SchedulesLike(*c.after)) {
-    return;  // a heartbeat
-  } else {
-    cache_->AddNode(c.after);
+    return Happened(ClusterEvent::Kind::kNodeDelete);
   }
-  MoveAll();
+  if (c.before != nullptr && c.before->SchedulesLike(*c.after)) return;  // a heartbeat
+  cache_->AddNode(c.after);
+  Happened(c.before == nullptr ? ClusterEvent::Kind::kNodeAdd : NodeChange(*c.before, *c.after), nullptr,
+           c.after.get());
 }
 
 namespace {
@@ -326,7 +354,7 @@ void Store(S& store, const Change<T>& c) {
 void Scheduler::Apply(const Change<api::Service>& c) {
   now_ = clock_->Steady();
   Store(cache_->listers().services, c);
-  MoveAll();
+  Happened(ClusterEvent::Kind::kService);
 }
 
 void Scheduler::Apply(const Change<api::ReplicationController>& c) {
@@ -345,20 +373,27 @@ void Scheduler::Apply(const Change<api::PersistentVolume>& c) {
   now_ = clock_->Steady();
   Store(cache_->listers().volumes, c);
   if (volume_binder_ != nullptr) volume_binder_->VolumeChanged((c.after ? c.after : c.before)->meta.name);
-  if (c.after != nullptr) MoveAll();
+  if (c.after == nullptr) return;
+  Happened(c.before == nullptr ? ClusterEvent::Kind::kPersistentVolumeAdd
+                               : ClusterEvent::Kind::kPersistentVolumeUpdate);
 }
 
 void Scheduler::Apply(const Change<api::PersistentVolumeClaim>& c) {
   now_ = clock_->Steady();
   Store(cache_->listers().claims, c);
-  MoveAll();
+  Happened(c.after == nullptr    ? ClusterEvent::Kind::kPersistentVolumeClaimDelete
+           : c.before == nullptr ? ClusterEvent::Kind::kPersistentVolumeClaimAdd
+                                 : ClusterEvent::Kind::kPersistentVolumeClaimUpdate);
   if (c.after != nullptr && IsBound(*c.after) && (c.before == nullptr || !IsBound(*c.before))) ClaimBound(*c.after);
 }
 
 void Scheduler::Apply(const Change<api::StorageClass>& c) {
   now_ = clock_->Steady();
   Store(cache_->listers().storage_classes, c);
-  MoveAll();
+  const bool late = c.after != nullptr && c.after->binding_mode == "WaitForFirstConsumer";
+  Happened(c.before != nullptr && c.after != nullptr ? ClusterEvent::Kind::kStorageClassUpdate
+           : late                                    ? ClusterEvent::Kind::kStorageClassAdd
+                                                     : ClusterEvent::Kind::kStorageClassOther);
 }
 
 void Scheduler::Apply(const Change<api::PodDisruptionBudget>& c) {
@@ -404,7 +439,11 @@ void Scheduler::Apply(const Reply& reply) {
     case Asked::kNominate:
       return Nominated(*request.pod, r.answer, r.pod);
     case Asked::kVictim:
-      return VictimDeleted(*request.pod, r.answer);
+      return process_.requeues_at_once ? VictimEvicted(*request.pod, r.answer) : VictimDeleted(*request.pod, r.answer);
+    case Asked::kVictimCondition:
+      return VictimMarked(*request.pod, r.answer);
+    case Asked::kStatusPatch:
+      return StatusPatched(request.what, r);
     case Asked::kClearNomination:
       if (!r.answer.ok()) LOG(ERROR) << "Cannot remove nominated node annotation of pod: " << r.answer.message;
       return;

@@ -28,6 +28,8 @@
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/failure_reasons.h"
+#include "pkg/scheduler/pod_fields.h"
+#include "pkg/scheduler/process.h"
 #include "pkg/scheduler/queue/pod_backoff.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler_actions.h"
@@ -47,6 +49,11 @@ struct SchedulerOptions {
   bool pod_priority = false;  // must agree with the kind of queue
   // Without PodPriority: the wait before a pod that failed is looked at again.
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
+  const Process* process = &Process110();  // what is done around decisions
+  // Fields of pods that came after 1.10 and that the emulated release understands (pod_fields.h).
+  PodFieldSet understood_fields = {};
+  // Take pods as release 1.10 saw them, without any field that came later.
+  bool ignore_unknown_fields = false;
   // With this many requests unanswered no further pod is decided and no further one is looked at again.
   size_t max_requests_in_flight = 4096;
   // Asked right before each bind: false (the lease may be lost) means not now. Null: always.
@@ -67,7 +74,7 @@ class Scheduler {
   void AddProfile(std::string_view name, GenericScheduler* algorithm);
 
   // ---- what happened ----
-  void Apply(const Change<api::Pod>& c);
+  void Apply(const Change<api::Pod>& shown);
   void Apply(const Change<api::Node>& c);
   void Apply(const Change<api::Service>& c);
   void Apply(const Change<api::ReplicationController>& c);
@@ -104,8 +111,10 @@ class Scheduler {
     kBound,           // bound; the watch has not shown it yet
     kVerifying,       // the watch and our memory disagree about its node; asking
     kDeleting,        // being deleted before it had a node
+    kGated,           // has scheduling gates: not tried before they are gone
+    kUnsupported,     // asks for what the emulated release does not understand: not tried before it is changed
   };
-  static constexpr size_t kPlaces = 11;
+  static constexpr size_t kPlaces = 13;
   static std::string_view PlaceName(Place p);
   std::array<size_t, kPlaces> pods_by_place() const { return by_place_; }
   size_t pending_pods() const { return pending_.size(); }
@@ -139,7 +148,9 @@ class Scheduler {
     kClearNomination,  // nobody waits for it
     kVolume,
     kVerify,
-    kNode,  // is a node that a bind did not find really gone?
+    kStatusPatch,      // nobody waits for it; `what` is the pod's uid
+    kVictimCondition,  // 1.29: why it goes
+    kNode,             // is a node that a bind did not find really gone?
   };
   struct Request {
     Asked asked;
@@ -174,8 +185,15 @@ class Scheduler {
   void TryAgainNow(Pending& p);
   void ClaimBound(const api::PersistentVolumeClaim& claim);
   void SetPlace(Pending& p, Place place);
+  // Puts a pod into the queue, to be tried as soon as its turn comes; one with scheduling gates is set aside.
+  void Enqueue(Pending& p);
+  // Sets a pod aside when the emulated release cannot do what it asks for, and says so. Returns whether it did.
+  bool SetAsideUnsupported(Pending& p);
+  void CountIgnoredFields(const api::PodTemplate& t);
   void SetReasons(Pending& p, std::vector<FailureReasonId> reasons);
-  void MoveAll() { queue_->MoveAllToActiveQueue(now_); }
+  void Happened(ClusterEvent::Kind kind, const api::Pod* pod = nullptr, const api::Node* node = nullptr) {
+    queue_->ClusterChanged({kind, pod, node}, now_);
+  }
   RequestId Ask(Asked asked, Pending* p, std::string what = {});
   void CancelRequest(Pending& p);
   void Wait(Pending& p, absl::Duration until);
@@ -215,12 +233,25 @@ class Scheduler {
   void ClearNominations(Pending& p);
   void EndPreemption(Pending& p);
 
+  // scheduler_rejection.cc: release 1.29's way out of a failed attempt.
+  void Reject(Pending& p, const Decision& d);
+  void MakeRoom(Pending& p, const NodeFailures& failures);
+  void EvictNextVictim(Pending& p);
+  void VictimMarked(Pending& p, const Answer& a);
+  void VictimEvicted(Pending& p, const Answer& a);
+  void EvictionFailed(Pending& p, const api::Pod& victim, const Answer& a);
+  void TakeNomination(const api::Pod& pod);
+  void FinishRejection(Pending& p);
+  void StatusPatched(const std::string& uid, const Reply& r);
+  std::string Now() const;  // as the API writes times
+
   Cache* cache_;
   SchedulingQueue* queue_;
   VolumeBinder* volume_binder_;
   Actions* actions_;
   const util::Clock* clock_;
   SchedulerOptions options_;
+  const Process& process_;
   absl::flat_hash_map<Symbol, GenericScheduler*> profiles_;
 
   absl::Duration now_;  // steady time as of the last entry from outside

@@ -4,6 +4,7 @@
 // Scheduler::Apply(Reply). The daemon turns these into HTTP requests, tests into a simulated API server.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -52,6 +53,18 @@ class Actions {
   virtual void UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& condition) = 0;
   // PUT the status with nominatedNodeName = node (empty: cleared).
   virtual void SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Symbol node) = 0;
+  // PATCH the status: the PodScheduled condition, unless absent; nominatedNodeName, unless absent (empty: cleared).
+  // `pod` is the newest object we know, against which the difference is taken (1.29).
+  virtual void PatchPodStatus(RequestId id, const api::PodPtr& pod, const std::optional<api::PodCondition>& scheduled,
+                              std::optional<util::Symbol> nominated_node) {
+    if (scheduled) return UpdatePodCondition(id, pod, *scheduled);
+    SetNominatedNode(id, pod, nominated_node.value_or(util::Symbol()));
+  }
+  // PATCH the status of a pod that is about to be deleted: its DisruptionTarget condition (1.29). By default nothing is
+  // written, and the reply only says whether the pod is still there.
+  virtual void MarkVictim(RequestId id, const api::PodPtr& victim, const api::PodCondition& /*disruption_target*/) {
+    GetPod(id, *victim);
+  }
   // DELETE with the pod's own grace period, this very pod (uid) only.
   virtual void DeletePod(RequestId id, const api::PodPtr& pod) = 0;
   virtual void GetPod(RequestId id, const api::Pod& pod) = 0;
@@ -59,6 +72,11 @@ class Actions {
   virtual void GetNode(RequestId id, util::Symbol name) = 0;
   // PUT the persistent volume with its claimRef.
   virtual void UpdateVolume(RequestId id, const VolumeBinder::Binding& binding) = 0;
+  // An event on `pod` that another pod caused.
+  virtual void RecordRelatedEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message,
+                                  const api::PodPtr& /*related*/) {
+    RecordEvent(pod, type, reason, std::move(message));
+  }
   // Fire and forget. The event's source is the pod's scheduler.
   virtual void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) = 0;
 };

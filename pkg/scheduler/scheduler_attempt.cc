@@ -66,6 +66,8 @@ bool Scheduler::ScheduleOne() {
     return true;
   }
 
+  if (SetAsideUnsupported(p)) return true;
+
   VLOG(3) << "Attempting to schedule pod: " << Name(*pod);
   auto attempt = std::make_unique<Attempt>();
   attempt->begun = now_;
@@ -80,7 +82,14 @@ bool Scheduler::ScheduleOne() {
     LogFailure(p, d);
     SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures)
                                         : std::vector{d.nodes == 0 ? NoNodesReason() : ErrorReason()});
-    if (unfit) {
+    if (process_.requeues_at_once) {
+      p.why = d.nodes == 0 || unfit ? Requeue::kUnschedulable : Requeue::kRetry;
+      Reject(p, d);
+      return true;
+    }
+    if (unfit && pod->tmpl->never_preempts) {
+      VLOG(3) << "Pod " << Name(*pod) << " does not preempt: its preemptionPolicy is Never";
+    } else if (unfit) {
       if (options_.pod_priority) {
         attempt->failures = d.failures;
         p.attempt = std::move(attempt);
@@ -122,6 +131,17 @@ bool Scheduler::ScheduleOne() {
   return true;
 }
 
+bool Scheduler::SetAsideUnsupported(Pending& p) {
+  const PodFieldSet blocking = FindUnknownPodFields(*p.pod->tmpl, options_.understood_fields).blocking;
+  if (blocking.none()) return false;
+  ++metrics_.unschedulable;
+  SetReasons(p, {FailureReasonOf("unknown field")});
+  p.unsupported = true;
+  const std::string why = BlockedText(blocking);
+  Fail(p, {.event = why, .reason = "Unschedulable", .message = why, .why = Requeue::kUnschedulable});
+  return true;
+}
+
 void Scheduler::SkipDeleting(Pending& p) {
   actions_->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling",
                         absl::StrCat("skip schedule deleting pod: ", Name(*p.pod)));
@@ -145,7 +165,8 @@ void Scheduler::BindAnswered(Pending& p, const Answer& a) {
     VLOG(2) << "Pod " << Name(*p.pod) << " was deleted while it was being bound: " << a.message;
     return BindFailed(p, a);
   }
-  const bool may_be_done = a.kind == Answer::Kind::kServerError || a.kind == Answer::Kind::kLost;
+  const bool may_be_done = a.kind == Answer::Kind::kServerError || a.kind == Answer::Kind::kLost ||
+                           (a.kind == Answer::Kind::kConflict && process_.reads_pod_after_conflict);
   if (may_be_done || p.attempt->lost_at) {
     ++metrics_.binds_unknown;
     LOG(WARNING) << "The outcome of binding pod " << Name(*p.pod) << " to " << p.attempt->assumed->node_name.str()
@@ -202,9 +223,7 @@ void Scheduler::Bound(Pending& p) {
   metrics_.binding.Observe(now_ - t.bind_begun);
   metrics_.e2e.Observe(now_ - t.begun);
   ++metrics_.bound;
-  actions_->RecordEvent(
-      t.assumed, EventType::kNormal, "Scheduled",
-      absl::StrCat("Successfully assigned ", t.assumed->meta.name, " to ", t.assumed->node_name.string()));
+  actions_->RecordEvent(t.assumed, EventType::kNormal, "Scheduled", process_.scheduled_note(*t.assumed));
   SetPlace(p, Place::kBound);
   // Once the watch has shown it, nothing is pending any more.
   if (p.confirmed || p.gone || !cache_->IsAssumed(p.pod->meta.uid)) {
@@ -226,7 +245,7 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
   if (cache_->IsAssumed(assumed->meta.uid)) {
     if (auto s = cache_->ForgetPod(*assumed); !s.ok())
       LOG(ERROR) << "scheduler cache ForgetPod failed: " << s.message();
-    MoveAll();  // others may have found the node full
+    Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // others may have found the node full
   }
   if (p.gone) return Erase(p);
   if (a.kind == Answer::Kind::kNotFound && a.details_kind == "node") {
@@ -239,11 +258,13 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
   LOG(ERROR) << "Internal error binding pod: (" << a.message << ")";
   p.attempt.reset();
   if (p.confirmed) {
-    actions_->RecordEvent(assumed, EventType::kWarning, "FailedScheduling",
-                          absl::StrCat("Binding rejected: ", a.message));
+    actions_->RecordEvent(assumed, EventType::kWarning, "FailedScheduling", process_.bind_failed_note(a.message));
     return Erase(p);
   }
-  Fail(p, {.event = absl::StrCat("Binding rejected: ", a.message), .reason = "BindingRejected"});
+  const std::string note = process_.bind_failed_note(a.message);
+  Fail(p, {.event = note,
+           .reason = process_.bind_failed_reason,
+           .message = process_.condition_has_bind_error ? note : std::string()});
 }
 
 // ---- volumes ------------------------------------------------------------------------------------
@@ -315,14 +336,13 @@ void Scheduler::Verified(Pending& p, const Answer& a, const api::PodPtr& fresh) 
   }
   if (const api::PodPtr known = cache_->GetPod(p.pod->meta.uid); known != nullptr) {
     if (auto s = cache_->RemovePod(*known); !s.ok()) LOG(ERROR) << "scheduler cache RemovePod failed: " << s.message();
-    MoveAll();
+    Happened(ClusterEvent::Kind::kAssignedPodDelete, known.get());
   }
   if (gone || !Ours(*fresh)) return Erase(p);
   p.pod = fresh;
   p.attempt.reset();
   p.confirmed = false;
-  SetPlace(p, Place::kQueued);
-  queue_->Add(fresh);
+  Enqueue(p);
 }
 
 }  // namespace berth::scheduler

@@ -25,7 +25,8 @@ std::string Scheduler::CheckInvariants() const {
     const bool asks = p->request != 0, waits = p->timer.second != 0;
     timers += waits ? 1 : 0;
     requests += asks ? 1 : 0;
-    const bool idle = is_queued || p->place == Place::kBound || p->place == Place::kDeleting;
+    const bool idle = is_queued || p->place == Place::kBound || p->place == Place::kDeleting ||
+                      p->place == Place::kGated || p->place == Place::kUnsupported;
     if (idle && (asks || waits)) say("waits for something it should not wait for");
     if (!idle && asks == waits) say(asks ? "waits for a reply and for time" : "waits for nothing");
     if (asks && !requests_.contains(p->request)) say("waits for a request that is not open");

@@ -29,6 +29,11 @@ void Scheduler::LogFailure(const Pending& p, const Decision& d) const {
 
 void Scheduler::Fail(Pending& p, Failure f) {
   p.why = f.why;
+  if (process_.requeues_at_once) {
+    p.attempt = std::make_unique<Attempt>();
+    p.attempt->rejection = {.message = std::move(f.event), .reason = f.reason, .plugins = {}, .nomination = Symbol()};
+    return FinishRejection(p);
+  }
   if (!options_.pod_priority) {
     const absl::Duration wait = backoff_.Next(p.pod->meta.Key(), now_);
     VLOG(4) << "Backing off " << absl::FormatDuration(wait);
@@ -70,13 +75,13 @@ void Scheduler::StatusDone(Pending& p) {
 
 void Scheduler::BackIntoQueue(Pending& p) {
   p.attempt.reset();
+  const bool unsupported = std::exchange(p.unsupported, false);
   if (p.changed) {
     p.changed = false;
     p.unwritten.reset();
-    SetPlace(p, Place::kQueued);
-    queue_->Add(p.pod);
-    return;
+    return Enqueue(p);
   }
+  if (unsupported) return SetPlace(p, Place::kUnsupported);
   if (!options_.pod_priority && now_ < p.not_before) {
     SetPlace(p, Place::kBackoff);
     Wait(p, p.not_before);
@@ -109,10 +114,10 @@ void Scheduler::Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh)
   }
   p.unwritten.reset();
   p.pod = p.nomination ? WithNomination(*fresh, p.nomination->first) : fresh;
-  SetPlace(p, Place::kQueued);
   if (changed) {
-    queue_->Add(p.pod);
+    Enqueue(p);
   } else {
+    SetPlace(p, Place::kQueued);
     queue_->AddUnschedulableIfNotPresent(p.pod, p.why, p.cycle, now_);
   }
 }
@@ -199,8 +204,8 @@ void Scheduler::VictimDeleted(Pending& p, const Answer& a) {
   Attempt& t = *p.attempt;
   const api::PodPtr& victim = t.preemption.victims[t.next_victim];
   if (a.ok()) {
-    actions_->RecordEvent(victim, EventType::kNormal, "Preempted",
-                          absl::StrCat("by ", Name(*p.pod), " on node ", t.preemption.node.string()));
+    actions_->RecordRelatedEvent(victim, EventType::kNormal, "Preempted",
+                                 process_.preempted_note(*p.pod, t.preemption.node.str()), p.pod);
   } else if (a.kind == Answer::Kind::kNotFound) {
     VLOG(2) << "Victim " << Name(*victim) << " is gone already";
   } else {

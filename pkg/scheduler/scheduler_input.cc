@@ -50,6 +50,7 @@ void Scheduler::AdmitNextWithUid(const std::string& uid) {
 // Returns the reply without an object that cannot be right. An answer to a read becomes an error then, so that the read
 // is repeated; a write stays done.
 Reply Scheduler::Checked(const Request& request, Reply reply) {
+  if (options_.ignore_unknown_fields && reply.pod != nullptr) reply.pod = WithoutLaterFields(reply.pod);
   const bool read = request.asked == Asked::kBindOutcome || request.asked == Asked::kRefetch ||
                     request.asked == Asked::kPreemptor || request.asked == Asked::kVerify;
   const bool write = request.asked == Asked::kCondition || request.asked == Asked::kNominate;

@@ -8,6 +8,14 @@
 
 namespace berth::scheduler {
 
+// Why an attempt failed, and what is to be written about it (release 1.29).
+struct Rejection {
+  std::string message;
+  std::string_view reason;
+  std::vector<Symbol> plugins;       // that rejected the pod
+  std::optional<Symbol> nomination;  // absent: stays as it is; empty: is taken back
+};
+
 // One try of one pod, from the decision until it is settled.
 struct Scheduler::Attempt {
   absl::Duration begun, bind_begun;
@@ -20,6 +28,7 @@ struct Scheduler::Attempt {
   std::shared_ptr<const NodeFailures> failures;  // a preemption is to follow
   Preemption preemption;
   size_t next_victim = 0;
+  Rejection rejection;
 };
 
 struct Scheduler::Pending {
@@ -32,12 +41,14 @@ struct Scheduler::Pending {
   absl::Duration not_before;  // without PodPriority: end of its back-off
   uint64_t cycle = 0;         // of the queue, when it was popped
   Requeue why = Requeue::kRetry;
+  bool unsupported = false;                    // to be set aside once its condition is written
   bool changed = false;                        // its spec or metadata changed while it was out of the queue
   bool gone = false;                           // it was deleted while its bind is open
   bool confirmed = false;                      // the watch has shown it with a node while its bind is open
   std::optional<api::PodCondition> unwritten;  // a condition that met a conflict
   // The node nominated here, until the watch shows an object at least as new as this resourceVersion.
   std::optional<std::pair<Symbol, std::string>> nomination;
+  Symbol written_nomination;  // the nomination that the server has, as far as we know
   std::vector<FailureReasonId> reasons;
   std::vector<std::string> claims;  // its keys in Scheduler::by_claim_
 };

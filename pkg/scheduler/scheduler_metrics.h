@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "pkg/scheduler/pod_fields.h"
+
 namespace berth::scheduler {
 
 class LatencyHistogram {
@@ -56,6 +58,7 @@ struct SchedulerMetrics {
   uint64_t bind_failures = 0;
   uint64_t binds_unknown = 0;                             // answers that were lost and had to be found out
   uint64_t expired = 0;                                   // assumed pods that were never confirmed
+  std::array<uint64_t, kPodFields> ignored_fields{};      // pods with a field that was ignored, by PodField
   std::array<uint64_t, kInvalidInputs> invalid_inputs{};  // by InvalidInput
 };
 

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,24 @@ class Recorder final : public Actions {
   void UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override {
     Note(id, absl::StrCat("condition ", pod->meta.name, " ", c.status, " ", c.reason, " [", c.message, "] ",
                           c.last_transition_time));
+  }
+  void PatchPodStatus(RequestId id, const api::PodPtr& pod, const std::optional<api::PodCondition>& c,
+                      std::optional<Symbol> nominated) override {
+    std::string what = absl::StrCat("patch ", pod->meta.name);
+    if (c) absl::StrAppend(&what, " ", c->status, " ", c->reason, " [", c->message, "]");
+    if (nominated) absl::StrAppend(&what, " nominated [", nominated->string(), "]");
+    Note(id, std::move(what));
+  }
+  void MarkVictim(RequestId id, const api::PodPtr& victim, const api::PodCondition& c) override {
+    Note(id, absl::StrCat("mark ", victim->meta.name, " ", c.status, " ", c.reason, " [", c.message, "]"));
+  }
+  void RecordRelatedEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message,
+                          const api::PodPtr& related) override {
+    // The events of 1.10 name no related object.
+    RecordEvent(pod, type, reason,
+                related == nullptr || message.starts_with("by ")
+                    ? message
+                    : absl::StrCat(message, " (", related->meta.name, ")"));
   }
   void SetNominatedNode(RequestId id, const api::PodPtr& pod, Symbol node) override {
     Note(id, absl::StrCat("nominate ", pod->meta.name, " [", node.string(), "]"));

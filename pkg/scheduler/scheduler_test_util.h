@@ -32,7 +32,7 @@ inline std::shared_ptr<api::Pod> NewPod(const std::string& name, const PodArgs& 
   api::Container c;
   c.requests = {{Symbol("cpu"), api::Quantity::FromInt(args.cpu)}};
   t.containers.push_back(c);
-  if (!args.claim.empty()) t.volumes.push_back({.id = args.claim, .pool = {}, .monitors = {}});
+  if (!args.claim.empty()) t.volumes.emplace_back().id = args.claim;
   auto p = std::make_shared<api::Pod>();
   p->meta.name = name;
   p->meta.ns = t.ns;
@@ -57,7 +57,10 @@ inline api::NodePtr NewNode(const std::string& name, int64_t cpu, std::string_vi
 // A scheduler with everything it needs, on a clock that is moved by hand.
 struct World {
   explicit World(Actions* actions, bool pod_priority = false, SchedulerOptions options = {})
-      : queue(pod_priority ? NewPriorityQueue() : NewFifo()), volume_binder(&cache, AlgorithmGates{}) {
+      : queue(options.process->requeues_at_once ? NewEventQueue()
+              : pod_priority                    ? NewPriorityQueue()
+                                                : NewFifo()),
+        volume_binder(&cache, AlgorithmGates{}) {
     FactoryArgs args;
     args.cache = &cache;
     args.nominated = queue->nominated();

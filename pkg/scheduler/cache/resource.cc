@@ -73,6 +73,16 @@ void Resource::RaiseTo(const api::ResourceList& list) {
   }
 }
 
+void Resource::RaiseTo(const Resource& other) {
+  milli_cpu = std::max(milli_cpu, other.milli_cpu);
+  memory = std::max(memory, other.memory);
+  nvidia_gpu = std::max(nvidia_gpu, other.nvidia_gpu);
+  ephemeral_storage = std::max(ephemeral_storage, other.ephemeral_storage);
+  for (const auto& [name, amount] : other.scalars) {
+    if (amount > Scalar(name)) *MutableScalar(name) = amount;
+  }
+}
+
 bool IsScalarResourceName(Symbol name) {
   thread_local absl::flat_hash_map<uint32_t, bool> known;
   auto [it, fresh] = known.try_emplace(name.id(), false);

@@ -45,6 +45,7 @@ struct Resource {
   bool Add(const api::ResourceList& list);
   // Raises each amount to that of the list where it is larger (init containers); `pods` is ignored.
   void RaiseTo(const api::ResourceList& list);
+  void RaiseTo(const Resource& other);
 };
 
 // Returns whether the name is an extended resource or has the prefix "hugepages-" (1.10). Answers are kept by symbol.

@@ -23,6 +23,48 @@ bool AsksForCpuOrMemory(const api::ResourceList& list) {
                      [](const auto& r) { return (r.first == kCpu || r.first == kMemory) && r.second.Sign() > 0; });
 }
 
+// Counts what came after release 1.10 and takes room on a node all the same: sidecars (init containers that run as long
+// as the pod does) and the overhead of the pod's runtime class. Kubernetes 1.29: an init container needs its own
+// request beside the sidecars that were started before it.
+void CountSidecarsAndOverhead(const api::PodTemplate& t, TemplateInfo* info) {
+  Resource sidecars;
+  bool fits = true;
+  for (const api::Container& c : t.init_containers) {
+    if (c.restart_always) {
+      fits &= sidecars.Add(c.requests);
+      fits &= info->used.Add(c.requests);
+      const api::Quantity *cpu = Find(c.requests, kCpu), *memory = Find(c.requests, kMemory);
+      info->nonzero_milli_cpu =
+          SaturatingAdd(info->nonzero_milli_cpu, cpu ? cpu->MilliValue() : kDefaultMilliCpu, &info->saturated);
+      info->nonzero_memory =
+          SaturatingAdd(info->nonzero_memory, memory ? memory->Value() : kDefaultMemory, &info->saturated);
+      if (AsksForCpuOrMemory(c.requests) || AsksForCpuOrMemory(c.limits)) info->best_effort = false;
+    }
+  }
+  Resource request = info->used, started;
+  for (const api::Container& c : t.init_containers) {
+    Resource needed = started;
+    fits &= needed.Add(c.requests);
+    if (c.restart_always) started = needed;
+    request.RaiseTo(needed);
+  }
+  if (const api::Quantity* cpu = Find(t.overhead, kCpu)) {
+    info->nonzero_milli_cpu = SaturatingAdd(info->nonzero_milli_cpu, cpu->MilliValue(), &info->saturated);
+  }
+  if (const api::Quantity* memory = Find(t.overhead, kMemory)) {
+    info->nonzero_memory = SaturatingAdd(info->nonzero_memory, memory->Value(), &info->saturated);
+  }
+  fits &= info->used.Add(t.overhead);
+  fits &= request.Add(t.overhead);
+  info->request = request;
+  info->saturated |= !fits;
+}
+
+bool HasSidecarsOrOverhead(const api::PodTemplate& t) {
+  return !t.overhead.empty() || std::any_of(t.init_containers.begin(), t.init_containers.end(),
+                                            [](const api::Container& c) { return c.restart_always; });
+}
+
 }  // namespace
 
 void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
@@ -49,6 +91,7 @@ void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
     info->request.RaiseTo(c.requests);
     info->limits.RaiseTo(c.limits);
   }
+  if (HasSidecarsOrOverhead(t)) CountSidecarsAndOverhead(t, info);
   info->has_pod_affinity = t.affinity.pod.has_value() || t.affinity.pod_anti.has_value();
 }
 

@@ -25,16 +25,30 @@ bool HasRequiredAffinity(const api::Pod& pod) {
   return affinity && !affinity->required.empty();
 }
 
-// Does one of the pod's required pod affinity terms select `other`? A term with an unusable selector selects nothing.
+}  // namespace
+
 bool WantsToBeNear(const api::Pod& pod, const api::Pod& other) {
-  for (const api::PodAffinityTerm& term : pod.tmpl->affinity.pod->required) {
-    if (std::binary_search(term.namespaces.begin(), term.namespaces.end(), other.meta.ns) && term.selector.ok() &&
-        term.selector.selector.Matches(other.tmpl->labels)) {
-      return true;
-    }
-  }
-  return false;
+  if (!pod.tmpl->affinity.pod) return false;
+  const auto& terms = pod.tmpl->affinity.pod->required;
+  return std::any_of(terms.begin(), terms.end(), [&](const api::PodAffinityTerm& term) {
+    const bool namespace_matches =
+        term.namespace_selector || std::binary_search(term.namespaces.begin(), term.namespaces.end(), other.meta.ns);
+    return namespace_matches && term.selector.ok() && term.selector.selector.Matches(other.tmpl->labels);
+  });
 }
+
+void SchedulingQueue::ClusterChanged(const ClusterEvent& event, absl::Duration now) {
+  switch (event.kind) {
+    case ClusterEvent::Kind::kAssignedPodAdd:
+      return AssignedPodAdded(*event.pod, now);
+    case ClusterEvent::Kind::kAssignedPodUpdate:
+      return AssignedPodUpdated(*event.pod, now);
+    default:
+      return MoveAllToActiveQueue(now);
+  }
+}
+
+namespace {
 
 class PriorityQueue final : public SchedulingQueue {
  public:

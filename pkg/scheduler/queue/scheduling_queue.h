@@ -8,11 +8,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 
 namespace berth::scheduler {
 
@@ -33,6 +35,14 @@ class SchedulingQueue {
   // changed since, the pod is tried again instead of waiting for the next change. Nothing when it is in the queue.
   virtual void AddUnschedulableIfNotPresent(const api::PodPtr& pod, Requeue why, uint64_t cycle,
                                             absl::Duration now) = 0;
+  // The same, with the plugins that rejected the pod in its last attempt; none: something else failed. A queue that
+  // knows events by plugin moves the pod when one of them happens.
+  virtual void AddRejected(const api::PodPtr& pod, Requeue why, const std::vector<util::Symbol>& /*plugins*/,
+                           uint64_t cycle, absl::Duration now) {
+    AddUnschedulableIfNotPresent(pod, why, cycle, now);
+  }
+  // A pod that was taken out does not come back: it is bound, or gone.
+  virtual void Settled(const api::Pod& /*pod*/) {}
   // The next pod to try, removed from the queue; null when none is ready.
   virtual api::PodPtr Pop() = 0;
   virtual uint64_t cycle() const = 0;
@@ -43,6 +53,9 @@ class SchedulingQueue {
   virtual void Delete(const api::Pod& pod) = 0;
   virtual bool Has(const api::Pod& pod) const = 0;
 
+  // Something happened in the cluster. Queues that do not tell events apart take every one of them for a change that
+  // may let any pod fit, but for pods that were placed or changed.
+  virtual void ClusterChanged(const ClusterEvent& event, absl::Duration now);
   // The cluster changed in a way that may let any pod fit.
   virtual void MoveAllToActiveQueue(absl::Duration now) = 0;
   // A pod was placed, or changed where it is: pods that want to be near such a pod may fit now.
@@ -73,6 +86,24 @@ struct QueueOptions {
   absl::Duration flush_period = absl::Seconds(30);
 };
 
+struct EventQueueOptions {
+  absl::Duration initial_backoff = absl::Seconds(1);
+  absl::Duration max_backoff = absl::Seconds(10);
+  // Pods that waited this long without an event that concerns them are tried again all the same; looked for every
+  // `flush_period`.
+  absl::Duration unschedulable_limit = absl::Minutes(5);
+  absl::Duration flush_period = absl::Seconds(30);
+  // Returns whether a node that was added or changed could take the pod as far as a quick look tells; else the pod is
+  // not moved. Empty: any node could.
+  std::function<bool(const api::Pod&, const api::Node&)> may_fit;
+};
+
+// Returns whether one of the pod's required pod affinity terms selects `other`. A term with an unusable selector
+// selects nothing; a namespaceSelector is taken for one that selects every namespace.
+bool WantsToBeNear(const api::Pod& pod, const api::Pod& other);
+
+// Release 1.29's queue.
+std::unique_ptr<SchedulingQueue> NewEventQueue(const EventQueueOptions& options = {});
 std::unique_ptr<SchedulingQueue> NewFifo();
 std::unique_ptr<SchedulingQueue> NewPriorityQueue(const QueueOptions& options = {});
 

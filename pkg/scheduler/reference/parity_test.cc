@@ -302,7 +302,7 @@ TEST_CASE("many pods of one kind, one after another, with two nodes to a rack") 
     other.containers.resize(1);
     auto term = [&](const char* app) {
       api::PodAffinityTerm a;
-      a.selector = {api::Selector::FromMap(api::Labels({{Symbol("app"), Symbol(app)}})), {}};
+      a.selector.selector = api::Selector::FromMap(api::Labels({{Symbol("app"), Symbol(app)}}));
       a.namespaces = {t.ns};
       a.topology_key = Symbol("rack");
       return a;

@@ -19,9 +19,9 @@ class NodeSelectorCheck final : public FitCheck {
         required_(t.affinity.node && t.affinity.node->required ? &*t.affinity.node->required : nullptr) {}
 
   Verdict Check(Row row) override {
-    const api::Labels& labels = cache_.row(row).node->labels;
-    if (!selector_.Matches(labels)) return Verdict::kFails;
-    return required_ == nullptr || TermsMatch(required_->terms, labels) ? Verdict::kFits : Verdict::kFails;
+    const api::Node& node = *cache_.row(row).node;
+    if (!selector_.Matches(node.labels)) return Verdict::kFails;
+    return required_ == nullptr || TermsMatch(required_->terms, node) ? Verdict::kFits : Verdict::kFails;
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeSelectorNotMatch); }
@@ -67,10 +67,20 @@ class NodeSelectorCheck final : public FitCheck {
 
 }  // namespace
 
-bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels) {
+bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node) {
+  for (const api::FieldRequirement& f : term.fields) {
+    if (f.key.str() != "metadata.name" || f.values.size() != 1) return false;
+    const bool is_named = f.values[0].str() == node.meta.name;
+    if (!(f.op == "In" ? is_named : f.op == "NotIn" && !is_named)) return false;
+  }
+  // A term without expressions selects nothing, unless it has fields.
+  return (!term.fields.empty() && !term.has_expressions) || term.match.selector.Matches(node.labels);
+}
+
+bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Node& node) {
   for (const api::NodeSelectorTerm& t : terms) {
     if (!t.match.ok()) return false;
-    if (t.match.selector.Matches(labels)) return true;
+    if (TermMatches(t, node)) return true;
   }
   return false;
 }

@@ -27,7 +27,7 @@ class NodeAffinityScoring final : public Scoring {
         for (const api::PreferredSchedulingTerm& t : affinity->preferred) {
           if (t.weight == 0) continue;
           if (!t.preference.match.ok()) return util::InvalidArgument(t.preference.match.error);
-          if (t.preference.match.selector.Matches(ctx_.cache.row(rows[i]).node->labels)) {
+          if (TermMatches(t.preference, *ctx_.cache.row(rows[i]).node)) {
             sum += static_cast<uint32_t>(t.weight);
           }
         }

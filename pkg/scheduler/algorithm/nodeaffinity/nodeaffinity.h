@@ -15,9 +15,13 @@ FitPredicate MatchNodeSelector(const PluginFactoryArgs&);
 // NodeAffinityPriority: preferred node affinity terms by weight.
 PriorityFunction NodeAffinity(const PluginFactoryArgs&);
 
-// Returns whether any of the terms matches the labels. A term that cannot be parsed ends the search without a match
+// Returns whether a term selects a node. Release 1.10 has no matchFields; they are honoured all the same, as every pod
+// of a DaemonSet has them since 1.12.
+bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node);
+
+// Returns whether any of the terms selects the node. A term that cannot be parsed ends the search without a match
 // (bug B-11, kept).
-bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels);
+bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Node& node);
 
 // Returns whether the node meets the pod's nodeSelector and required node affinity, as 1.29 reads them: expressions and
 // fields of a term together, and a term with a mistake selects nothing.

@@ -1,0 +1,79 @@
+#include "pkg/client/status_patch.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "pkg/api/json.h"
+#include "pkg/client/json_edit.h"
+
+namespace berth::client {
+namespace {
+
+std::string TimeOrNull(const std::string& time) {
+  return time.empty() ? "null" : JsonString(time);
+}
+
+// The condition's changed fields, and its type, which tells the server which one is meant.
+std::string Changes(const PodStatusPatch::Condition& c) {
+  std::vector<std::string> fields;
+  const auto add = [&](std::string_view name, const std::string& old, const std::string& now, bool time) {
+    if (c.old && old == now) return;
+    fields.push_back(absl::StrCat("\"", std::string(name), "\":", time ? TimeOrNull(now) : JsonString(now)));
+  };
+  const api::PodCondition old = c.old.value_or(api::PodCondition());
+  add("lastProbeTime", old.last_probe_time, c.now.last_probe_time, true);
+  add("lastTransitionTime", old.last_transition_time, c.now.last_transition_time, true);
+  add("message", old.message, c.now.message, false);
+  add("reason", old.reason, c.now.reason, false);
+  add("status", old.status, c.now.status, false);
+  if (fields.empty()) return "";
+  fields.push_back(absl::StrCat("\"type\":", JsonString(c.type)));
+  return absl::StrCat("{", absl::StrJoin(fields, ","), "}");
+}
+
+}  // namespace
+
+std::string ToJson(const PodStatusPatch& patch) {
+  std::vector<std::string> members;
+  if (patch.condition) {
+    if (const std::string changes = Changes(*patch.condition); !changes.empty()) {
+      std::vector<std::string> order = patch.types;
+      if (std::find(order.begin(), order.end(), patch.condition->type) == order.end()) {
+        order.push_back(patch.condition->type);
+      }
+      // An order of one new condition says nothing.
+      if (!patch.types.empty()) {
+        members.push_back(absl::StrCat("\"$setElementOrder/conditions\":[",
+                                       absl::StrJoin(order, ",",
+                                                     [](std::string* out, const std::string& t) {
+                                                       absl::StrAppend(out, "{\"type\":", JsonString(t), "}");
+                                                     }),
+                                       "]"));
+      }
+      members.push_back(absl::StrCat("\"conditions\":[", changes, "]"));
+    }
+  }
+  if (patch.nominated_node_name) {
+    members.push_back(absl::StrCat("\"nominatedNodeName\":", patch.nominated_node_name->empty()
+                                                                 ? "null"
+                                                                 : JsonString(*patch.nominated_node_name)));
+  }
+  if (members.empty()) return "";
+  return absl::StrCat("{\"status\":{", absl::StrJoin(members, ","), "}}");
+}
+
+std::vector<std::string> ConditionTypes(std::string_view pod_json) {
+  std::vector<std::string> types;
+  api::Document document;
+  if (!document.Parse(pod_json).ok()) return types;
+  for (const auto& [key, condition] : document.root().Find("status").Find("conditions").Children()) {
+    types.emplace_back(condition.Find("type").Text());
+  }
+  return types;
+}
+
+}  // namespace berth::client

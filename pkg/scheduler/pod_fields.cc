@@ -1,0 +1,118 @@
+#include "pkg/scheduler/pod_fields.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace berth::scheduler {
+namespace {
+
+constexpr std::string_view kSince = "1.29";
+
+struct FieldInfo {
+  std::string_view path;
+  bool demands;
+};
+constexpr std::array<FieldInfo, kPodFields> kFields = {{
+    {"spec.topologySpreadConstraints[] with whenUnsatisfiable DoNotSchedule", true},
+    {"spec.topologySpreadConstraints[] with whenUnsatisfiable ScheduleAnyway", false},
+    {"namespaceSelector of a required term of spec.affinity.podAffinity or podAntiAffinity", true},
+    {"namespaceSelector of a preferred term of spec.affinity.podAffinity or podAntiAffinity", false},
+    {"spec.volumes[].ephemeral", true},
+}};
+
+size_t Index(PodField f) {
+  return static_cast<size_t>(f);
+}
+
+void FindNamespaceSelectors(const std::optional<api::PodAffinity>& affinity, PodFieldSet* used) {
+  if (!affinity) return;
+  for (const api::PodAffinityTerm& t : affinity->required) {
+    if (t.namespace_selector) used->set(Index(PodField::kRequiredNamespaceSelector));
+  }
+  for (const api::WeightedPodAffinityTerm& t : affinity->preferred) {
+    if (t.term.namespace_selector) used->set(Index(PodField::kPreferredNamespaceSelector));
+  }
+}
+
+PodFieldSet UsedFields(const api::PodTemplate& t) {
+  PodFieldSet used;
+  for (const api::TopologySpreadConstraint& c : t.spread_constraints) {
+    const bool preferred = c.action == api::TopologySpreadConstraint::Action::kScheduleAnyway;
+    used.set(Index(preferred ? PodField::kPreferredSpread : PodField::kRequiredSpread));
+  }
+  FindNamespaceSelectors(t.affinity.pod, &used);
+  FindNamespaceSelectors(t.affinity.pod_anti, &used);
+  for (const api::Volume& v : t.volumes) {
+    if (v.kind == api::Volume::Kind::kEphemeral) used.set(Index(PodField::kEphemeralVolume));
+  }
+  return used;
+}
+
+void DropNamespaceSelectors(std::optional<api::PodAffinity>* affinity) {
+  if (!*affinity) return;
+  for (api::PodAffinityTerm& t : (*affinity)->required) t.namespace_selector.reset();
+  for (api::WeightedPodAffinityTerm& t : (*affinity)->preferred) t.term.namespace_selector.reset();
+}
+
+void DropFields(std::vector<api::NodeSelectorTerm>* terms) {
+  for (api::NodeSelectorTerm& t : *terms) t.fields.clear();
+}
+
+}  // namespace
+
+std::string_view PodFieldPath(PodField field) {
+  return kFields[Index(field)].path;
+}
+
+PodFieldSet PodFieldsUnderstoodBy(std::string_view release) {
+  return release == "1.10" ? PodFieldSet() : PodFieldSet().set();
+}
+
+UnknownPodFields FindUnknownPodFields(const api::PodTemplate& pod, const PodFieldSet& understood) {
+  UnknownPodFields found;
+  const PodFieldSet unknown = UsedFields(pod) & ~understood;
+  for (size_t i = 0; i < kPodFields; ++i) {
+    if (unknown[i]) (kFields[i].demands ? found.blocking : found.ignored).set(i);
+  }
+  return found;
+}
+
+std::string BlockedText(const PodFieldSet& blocking) {
+  std::string fields;
+  for (size_t i = 0; i < kPodFields; ++i) {
+    if (!blocking[i]) continue;
+    absl::StrAppend(&fields, fields.empty() ? "" : ", ", std::string(kFields[i].path));
+  }
+  return absl::StrCat("the pod asks for what the emulated release does not understand: ", fields,
+                      "; --emulated-version=", std::string(kSince),
+                      " understands it, --ignore-unknown-fields places the pod without it");
+}
+
+api::PodPtr WithoutLaterFields(const api::PodPtr& pod) {
+  const api::PodTemplate& t = *pod->tmpl;
+  api::PodTemplate plain = t;
+  plain.overhead.clear();
+  plain.spread_constraints.clear();
+  plain.scheduling_gates.clear();
+  plain.never_preempts = false;
+  for (api::Container& c : plain.init_containers) c.restart_always = false;
+  std::erase_if(plain.volumes, [](const api::Volume& v) { return v.kind == api::Volume::Kind::kEphemeral; });
+  DropNamespaceSelectors(&plain.affinity.pod);
+  DropNamespaceSelectors(&plain.affinity.pod_anti);
+  if (auto& node = plain.affinity.node) {
+    if (node->required) DropFields(&node->required->terms);
+    for (api::PreferredSchedulingTerm& p : node->preferred) {
+      p.preference.fields.clear();
+    }
+  }
+  if (plain == t) return pod;
+  auto copy = std::make_shared<api::Pod>(*pod);
+  copy->tmpl = api::PodTemplate::Intern(std::move(plain));
+  return copy;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,180 @@
+// Fields of pods that came after release 1.10: they are never the reason for harm.
+#include "pkg/scheduler/pod_fields.h"
+
+#include <catch2/catch.hpp>
+
+#include "pkg/api/json.h"
+#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/scheduler_test_recorder.h"
+
+namespace berth::scheduler {
+namespace {
+
+using reference::Judgement;
+using reference::NodeOf;
+using reference::PodOf;
+using testing::Case;
+using testing::NewNode;
+using testing::NewPod;
+using Kind = Answer::Kind;
+using Place = Scheduler::Place;
+
+std::shared_ptr<api::Pod> With(const api::PodPtr& pod, const std::function<void(api::PodTemplate&)>& change) {
+  api::PodTemplate t = *pod->tmpl;
+  change(t);
+  auto copy = std::make_shared<api::Pod>(*pod);
+  copy->tmpl = api::PodTemplate::Intern(std::move(t));
+  return copy;
+}
+
+size_t In(Case& c, Place place) {
+  return c.s().pods_by_place()[static_cast<size_t>(place)];
+}
+
+TEST_CASE("later fields: a gated pod is never tried, and is tried at once when its gates go") {
+  const bool pod_priority = GENERATE(false, true);
+  Case c(pod_priority);
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 4, .priority = 100});
+  auto gated = With(p, [](api::PodTemplate& t) { t.scheduling_gates = {Symbol("example.com/hold")}; });
+  c.Add(gated);
+  CHECK(c.Run() == "");
+  CHECK(In(c, Place::kGated) == 1);
+  c.Add(NewNode("n2", 4));
+  c.Pass(400);
+  CHECK(c.Run() == "");
+  c.Update(gated, p);
+  CHECK(c.Run() == "bind p n2");
+}
+
+TEST_CASE("later fields: a pod whose preemptionPolicy is Never evicts nobody") {
+  Case c(true);
+  c.Add(NewNode("n1", 4));
+  auto low = testing::On(NewPod("low", {.cpu = 4}), "n1");
+  c.Add(low);
+  c.Add(With(NewPod("p", {.cpu = 4, .priority = 100}), [](api::PodTemplate& t) { t.never_preempts = true; }));
+  CHECK(c.Run().find("condition p False Unschedulable") != std::string::npos);
+  c.Reply(Kind::kOk);
+  CHECK(c.Asked() == "get p");  // to be queued again
+  c.Reply(Kind::kOk, "", NewPod("p", {.cpu = 4, .priority = 100}));
+  CHECK(c.Run().find("delete") == std::string::npos);
+}
+
+TEST_CASE("later fields: overhead and sidecars take room on the node, and are asked for") {
+  const auto spec =
+      GENERATE("'overhead':{'cpu':'1'},'containers':[{'name':'c','resources':{'requests':{'cpu':'4'}}}]",
+               "'initContainers':[{'name':'s','restartPolicy':'Always','resources':{'requests':{'cpu':'1'}}}],"
+               "'containers':[{'name':'c','resources':{'requests':{'cpu':'4'}}}]");
+  reference::World w;
+  w.Nodes({NodeOf("a", "", "", "'cpu':'9','memory':'1000','pods':'10'")});
+  CHECK(Judgement(w, "PodFitsResources", PodOf("p", spec), "a") == "fits");
+  w.Place(PodOf("q", spec), "a");
+  CHECK(Judgement(w, "PodFitsResources", PodOf("p", spec), "a") == "Insufficient cpu");
+  CHECK(Judgement(w, "PodFitsResources", PodOf("p", reference::Asks("'cpu':'4'")), "a") == "fits");
+  CHECK(Judgement(w, "PodFitsResources", PodOf("p", reference::Asks("'cpu':'4001m'")), "a") == "Insufficient cpu");
+}
+
+TEST_CASE("later fields: an init container needs room beside the sidecars before it, and not those behind it") {
+  reference::World w;
+  w.Nodes({NodeOf("a", "", "", "'cpu':'5','memory':'1000','pods':'10'")});
+  const std::string sidecar = "{'name':'s','restartPolicy':'Always','resources':{'requests':{'cpu':'2'}}}",
+                    init = "{'name':'i','resources':{'requests':{'cpu':'4'}}}",
+                    rest = "],'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}]";
+  CHECK(Judgement(w, "PodFitsResources", PodOf("p", "'initContainers':[" + sidecar + "," + init + rest), "a") ==
+        "Insufficient cpu");
+  CHECK(Judgement(w, "PodFitsResources", PodOf("p", "'initContainers':[" + init + "," + sidecar + rest), "a") ==
+        "fits");
+}
+
+TEST_CASE("later fields: matchFields select a node by its name, alone and together with expressions") {
+  reference::World w;
+  w.Nodes({NodeOf("a", "'disk':'ssd'"), NodeOf("b", "'disk':'ssd'")});
+  const auto terms = [&](const std::string& t, const char* node) {
+    const auto pod = PodOf("p",
+                           "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
+                           "{'nodeSelectorTerms':[" +
+                               t + "]}}}");
+    return Judgement(w, "MatchNodeSelector", pod, node) == "fits";
+  };
+  const std::string only_b = "'matchFields':[{'key':'metadata.name','operator':'In','values':['b']}]",
+                    not_b = "'matchFields':[{'key':'metadata.name','operator':'NotIn','values':['b']}]",
+                    ssd = "'matchExpressions':[{'key':'disk','operator':'In','values':['ssd']}]",
+                    hdd = "'matchExpressions':[{'key':'disk','operator':'In','values':['hdd']}]";
+  CHECK_FALSE(terms("{" + only_b + "}", "a"));
+  CHECK(terms("{" + only_b + "}", "b"));
+  CHECK(terms("{" + not_b + "}", "a"));
+  CHECK_FALSE(terms("{" + not_b + "}", "b"));
+  CHECK_FALSE(terms("{" + only_b + "," + ssd + "}", "a"));
+  CHECK(terms("{" + only_b + "," + ssd + "}", "b"));
+  CHECK_FALSE(terms("{" + only_b + "," + hdd + "}", "b"));
+  CHECK_FALSE(terms("{'matchFields':[{'key':'metadata.uid','operator':'In','values':['b']}]}", "b"));
+}
+
+TEST_CASE("later fields: a pod that demands what the release does not understand waits with a condition that says so") {
+  const bool pod_priority = GENERATE(false, true);
+  Case c(pod_priority);
+  c.Add(NewNode("n1", 4));
+  auto plain = NewPod("p");
+  const auto [field, pod] = GENERATE_COPY(table<std::string, api::PodPtr>(
+      {{"spec.topologySpreadConstraints[]", With(plain,
+                                                 [](api::PodTemplate& t) {
+                                                   t.spread_constraints.emplace_back().action =
+                                                       api::TopologySpreadConstraint::Action::kDoNotSchedule;
+                                                 })},
+       {"namespaceSelector", With(plain,
+                                  [](api::PodTemplate& t) {
+                                    t.affinity.pod_anti.emplace().required.emplace_back().namespace_selector.emplace();
+                                  })},
+       {"spec.volumes[].ephemeral",
+        With(plain, [](api::PodTemplate& t) { t.volumes.emplace_back().kind = api::Volume::Kind::kEphemeral; })}}));
+  c.Add(pod);
+  const std::string asked = c.Run();
+  CHECK(asked.find("condition p False Unschedulable [") != std::string::npos);
+  CHECK(asked.find(field) != std::string::npos);
+  CHECK(asked.find("--emulated-version=1.29") != std::string::npos);
+  c.Reply(Kind::kOk);
+  // Nothing but a change of the pod itself makes it worth another try.
+  c.Add(NewNode("n2", 4));
+  c.Pass(400);
+  CHECK(c.Run() == "");
+  CHECK(In(c, Place::kUnsupported) == 1);
+  c.Update(pod, plain);
+  CHECK(c.Run() == "bind p n2");
+}
+
+TEST_CASE("later fields: what is only preferred is counted and ignored; a release that understands it is not asked") {
+  auto pod = With(NewPod("p"), [](api::PodTemplate& t) {
+    t.spread_constraints.emplace_back().action = api::TopologySpreadConstraint::Action::kScheduleAnyway;
+  });
+  const bool understood = GENERATE(false, true);
+  SchedulerOptions options;
+  if (understood) options.understood_fields = PodFieldsUnderstoodBy("1.29");
+  Case c(false, options);
+  c.Add(NewNode("n1", 4));
+  c.Add(pod);
+  CHECK(c.Run() == "bind p n1");
+  CHECK(c.s().metrics().ignored_fields[static_cast<size_t>(PodField::kPreferredSpread)] == (understood ? 0 : 1));
+}
+
+TEST_CASE("later fields: --ignore-unknown-fields takes pods as release 1.10 saw them") {
+  SchedulerOptions options;
+  options.ignore_unknown_fields = true;
+  Case c(true, options);
+  c.Add(NewNode("n1", 4));
+  auto plain = NewPod("p");
+  auto pod = With(plain, [](api::PodTemplate& t) {
+    t.scheduling_gates = {Symbol("example.com/hold")};
+    t.never_preempts = true;
+    t.overhead = {{Symbol("cpu"), api::Quantity::FromInt(9)}};
+    t.spread_constraints.emplace_back().action = api::TopologySpreadConstraint::Action::kDoNotSchedule;
+    t.volumes.emplace_back().kind = api::Volume::Kind::kEphemeral;
+    t.init_containers.emplace_back().restart_always = true;
+  });
+  CHECK(WithoutLaterFields(plain) == plain);
+  CHECK(WithoutLaterFields(pod)->tmpl->init_containers.size() == 1);
+  c.Add(pod);
+  CHECK(c.Run() == "bind p n1");
+}
+
+}  // namespace
+}  // namespace berth::scheduler

@@ -1,0 +1,313 @@
+// Release 1.29's queue: higher priority first, then who has waited longest; a pod that a plugin rejected waits for an
+// event that the plugin cares about, and backs off for 1 s to 10 s (Kubernetes 1.29 internal/queue).
+//
+// A pod is in one of three places: active, to be tried; backoff, to become active at the end of its back-off;
+// unschedulable, waiting for an event or for 5 minutes to pass.
+#include <absl/container/btree_map.h>
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "pkg/scheduler/queue/scheduling_queue.h"
+
+namespace berth::scheduler {
+namespace {
+
+using util::Symbol;
+using Kind = ClusterEvent::Kind;
+using EventSet = uint64_t;  // a bit for each Kind
+
+constexpr EventSet Of(std::initializer_list<Kind> kinds) {
+  EventSet set = 0;
+  for (Kind k : kinds) set |= EventSet{1} << static_cast<int>(k);
+  return set;
+}
+
+constexpr EventSet kAnyNodeUpdate = Of({Kind::kNodeBecameSchedulable, Kind::kNodeAllocatable, Kind::kNodeLabels,
+                                        Kind::kNodeTaints, Kind::kNodeConditions});
+constexpr EventSet kNodeAddOrUpdate = kAnyNodeUpdate | Of({Kind::kNodeAdd});
+constexpr EventSet kNodeAddOrLabels = Of({Kind::kNodeAdd, Kind::kNodeLabels});
+constexpr EventSet kAnyAssignedPod = Of({Kind::kAssignedPodAdd, Kind::kAssignedPodUpdate, Kind::kAssignedPodDelete});
+constexpr EventSet kVolumes =
+    Of({Kind::kPersistentVolumeAdd, Kind::kPersistentVolumeUpdate, Kind::kPersistentVolumeClaimAdd,
+        Kind::kPersistentVolumeClaimUpdate, Kind::kStorageClassAdd});
+constexpr EventSet kStorage =
+    kVolumes | Of({Kind::kStorageClassUpdate, Kind::kCsiNodeAdd, Kind::kCsiNodeUpdate, Kind::kCsiDriverAdd,
+                   Kind::kCsiDriverUpdate, Kind::kCsiStorageCapacityAdd, Kind::kCsiStorageCapacityUpdate});
+// What a plugin hears of that did not register for anything (1.29: every event of the kinds that are watched).
+constexpr EventSet kEverything = kNodeAddOrUpdate | kAnyAssignedPod | kStorage;
+
+// What the plugins of 1.29 registered for (EventsToRegister).
+const absl::flat_hash_map<Symbol, EventSet>& Registered() {
+  static const auto& map = *new absl::flat_hash_map<Symbol, EventSet>{
+      {Symbol("NodeResourcesFit"), kNodeAddOrUpdate | Of({Kind::kAssignedPodDelete})},
+      {Symbol("NodeAffinity"), kNodeAddOrUpdate},
+      {Symbol("NodeName"), kNodeAddOrUpdate},
+      {Symbol("TaintToleration"), kNodeAddOrUpdate},
+      {Symbol("NodeUnschedulable"), Of({Kind::kNodeAdd, Kind::kNodeBecameSchedulable, Kind::kNodeTaints})},
+      {Symbol("NodePorts"), kNodeAddOrUpdate | Of({Kind::kAssignedPodDelete})},
+      {Symbol("VolumeRestrictions"), Of({Kind::kAssignedPodDelete, Kind::kNodeAdd, Kind::kPersistentVolumeClaimAdd,
+                                         Kind::kPersistentVolumeClaimUpdate})},
+      {Symbol("EBSLimits"), Of({Kind::kNodeAdd, Kind::kAssignedPodDelete})},
+      {Symbol("GCEPDLimits"), Of({Kind::kNodeAdd, Kind::kAssignedPodDelete})},
+      {Symbol("AzureDiskLimits"), Of({Kind::kNodeAdd, Kind::kAssignedPodDelete})},
+      {Symbol("CinderLimits"), Of({Kind::kNodeAdd, Kind::kAssignedPodDelete})},
+      {Symbol("NodeVolumeLimits"), Of({Kind::kCsiNodeAdd, Kind::kAssignedPodDelete})},
+      {Symbol("VolumeBinding"), kStorage | kNodeAddOrLabels},
+      {Symbol("VolumeZone"), kNodeAddOrLabels | Of({Kind::kStorageClassAdd, Kind::kPersistentVolumeClaimAdd,
+                                                    Kind::kPersistentVolumeAdd, Kind::kPersistentVolumeUpdate})},
+      // A registration of "node deleted" has no effect upstream: that event is never raised.
+      {Symbol("PodTopologySpread"), kAnyAssignedPod | kNodeAddOrLabels},
+      {Symbol("InterPodAffinity"), kAnyAssignedPod | kNodeAddOrLabels},
+      {Symbol("SchedulingGates"), 0},
+  };
+  return map;
+}
+
+bool Wakes(Kind kind, const std::vector<Symbol>& rejected_by) {
+  if (kind == Kind::kUnschedulableTimeout || rejected_by.empty()) return true;
+  const EventSet event = Of({kind});
+  return std::any_of(rejected_by.begin(), rejected_by.end(), [&](Symbol plugin) {
+    auto it = Registered().find(plugin);
+    return ((it == Registered().end() ? kEverything : it->second) & event) != 0;
+  });
+}
+
+class EventQueue final : public SchedulingQueue {
+ public:
+  explicit EventQueue(const EventQueueOptions& o) : options_(o) {}
+
+  void Add(const api::PodPtr& pod) override {
+    auto [it, added] = entries_.try_emplace(pod->meta.Key());
+    Entry& e = it->second;
+    if (added) {
+      e.since = ++seq_;
+      e.attempts = TakeAttempts(*pod);
+    } else {
+      Take(e);
+    }
+    e.pod = pod;
+    Put(e, Place::kActive);
+    nominated_.Add(pod);
+  }
+
+  void AddIfNotPresent(const api::PodPtr& pod) override {
+    if (!Has(*pod)) Add(pod);
+  }
+
+  void AddUnschedulableIfNotPresent(const api::PodPtr& pod, Requeue why, uint64_t cycle, absl::Duration now) override {
+    AddRejected(pod, why, {}, cycle, now);
+  }
+
+  void AddRejected(const api::PodPtr& pod, Requeue, const std::vector<Symbol>& plugins, uint64_t,
+                   absl::Duration now) override {
+    auto [it, added] = entries_.try_emplace(pod->meta.Key());
+    if (!added) return;
+    Entry& e = it->second;
+    e.pod = pod;
+    e.since = ++seq_;  // behind pods that came while it was tried
+    e.attempts = TakeAttempts(*pod);
+    e.failed_at = now;
+    e.rejected_by = plugins;
+    // An event since the last pod was taken out may have been the one that this pod needs.
+    const bool missed_an_event = moved_in_cycle_ >= cycle_;
+    Put(e, missed_an_event || plugins.empty() ? Place::kBackoff : Place::kUnschedulable);
+    nominated_.Add(pod);
+  }
+
+  api::PodPtr Pop() override {
+    if (active_.empty()) return nullptr;
+    Entry* e = active_.begin()->second;
+    Take(*e);
+    api::PodPtr pod = std::move(e->pod);
+    in_flight_[pod->meta.uid] = e->attempts + 1;
+    nominated_.Remove(*pod);
+    entries_.erase(pod->meta.Key());
+    ++cycle_;
+    return pod;
+  }
+  uint64_t cycle() const override { return cycle_; }
+  void Settled(const api::Pod& pod) override { in_flight_.erase(pod.meta.uid); }
+
+  void Update(const api::PodPtr& pod, bool changed, absl::Duration now) override {
+    auto it = entries_.find(pod->meta.Key());
+    if (it == entries_.end()) return Add(pod);
+    Entry& e = it->second;
+    Take(e);
+    e.pod = pod;
+    Put(e, e.place != Place::kUnschedulable || !changed ? e.place
+           : BackoffEnd(e) > now                        ? Place::kBackoff
+                                                        : Place::kActive);
+    nominated_.Add(pod);
+  }
+
+  void Delete(const api::Pod& pod) override {
+    nominated_.Remove(pod);
+    in_flight_.erase(pod.meta.uid);
+    auto it = entries_.find(pod.meta.Key());
+    if (it == entries_.end()) return;
+    Take(it->second);
+    entries_.erase(it);
+  }
+
+  bool Has(const api::Pod& pod) const override { return entries_.contains(pod.meta.Key()); }
+
+  void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
+    if ((kEverything & Of({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) return;
+    // Noted even when no pod is moved.
+    moved_in_cycle_ = cycle_;
+    if (event.kind == Kind::kAssignedPodAdd || event.kind == Kind::kAssignedPodUpdate) {
+      if (event.pod == nullptr) return;
+      return MoveIf(event.kind, now, [&](const Entry& e) { return WantsToBeNear(*e.pod, *event.pod); });
+    }
+    if (event.node != nullptr && options_.may_fit) {
+      return MoveIf(event.kind, now, [&](const Entry& e) { return options_.may_fit(*e.pod, *event.node); });
+    }
+    MoveIf(event.kind, now, [](const Entry&) { return true; });
+  }
+  void MoveAllToActiveQueue(absl::Duration now) override { ClusterChanged({.kind = Kind::kUnschedulableTimeout}, now); }
+  void AssignedPodAdded(const api::Pod& pod, absl::Duration now) override {
+    ClusterChanged({.kind = Kind::kAssignedPodAdd, .pod = &pod}, now);
+  }
+  void AssignedPodUpdated(const api::Pod& pod, absl::Duration now) override {
+    ClusterChanged({.kind = Kind::kAssignedPodUpdate, .pod = &pod}, now);
+  }
+
+  void Flush(absl::Duration now) override {
+    // Once a second, as 1.29 looks; the pods that are ready by then become active in the order of their back-offs.
+    if (now >= next_backoff_flush_) {
+      next_backoff_flush_ = now + absl::Seconds(1);
+      while (!backoff_.empty() && backoff_.begin()->first.first <= now) {
+        Entry& e = *backoff_.begin()->second;
+        Take(e);
+        Put(e, Place::kActive);
+      }
+    }
+    if (now < next_long_flush_) return;
+    next_long_flush_ = now + options_.flush_period;
+    std::vector<Entry*> late;
+    for (const auto& [seq, e] : unschedulable_) {
+      if (now - e->failed_at > options_.unschedulable_limit) late.push_back(e);
+    }
+    if (late.empty()) return;
+    moved_in_cycle_ = cycle_;
+    for (Entry* e : late) Wake(*e, now);
+  }
+
+  absl::Duration NextFlush() const override {
+    absl::Duration next = unschedulable_.empty() ? absl::InfiniteDuration() : next_long_flush_;
+    if (!backoff_.empty()) next = std::min(next, std::max(next_backoff_flush_, backoff_.begin()->first.first));
+    return next;
+  }
+
+  NominatedPods* nominated() override { return &nominated_; }
+  Depth depth() const override { return {active_.size(), backoff_.size(), unschedulable_.size()}; }
+
+ private:
+  enum class Place : uint8_t { kActive, kBackoff, kUnschedulable };
+  struct Entry {
+    api::PodPtr pod;
+    Place place = Place::kActive;
+    uint64_t since = 0;  // when it came, or came back after an attempt; moves between the places keep it
+    int attempts = 0;
+    absl::Duration failed_at;
+    std::vector<Symbol> rejected_by;  // the plugins that rejected it in its last attempt
+  };
+  using ActiveKey = std::pair<int64_t, uint64_t>;  // minus the priority, since
+
+  ActiveKey KeyOf(const Entry& e) const { return {-static_cast<int64_t>(e.pod->Priority()), e.since}; }
+
+  // The back-off doubles with each attempt, up to the maximum.
+  absl::Duration BackoffEnd(const Entry& e) const {
+    absl::Duration d = options_.initial_backoff;
+    for (int i = 1; i < e.attempts && d < options_.max_backoff; ++i) d *= 2;
+    return e.failed_at + std::min(d, options_.max_backoff);
+  }
+
+  int TakeAttempts(const api::Pod& pod) {
+    auto it = in_flight_.find(pod.meta.uid);
+    if (it == in_flight_.end()) return 0;
+    const int attempts = it->second;
+    in_flight_.erase(it);
+    return attempts;
+  }
+
+  void Put(Entry& e, Place place) {
+    e.place = place;
+    switch (place) {
+      case Place::kActive:
+        active_[KeyOf(e)] = &e;
+        break;
+      case Place::kBackoff:
+        backoff_[{BackoffEnd(e), e.since}] = &e;
+        break;
+      case Place::kUnschedulable:
+        unschedulable_[e.since] = &e;
+        break;
+    }
+  }
+
+  void Take(Entry& e) {
+    switch (e.place) {
+      case Place::kActive:
+        active_.erase(KeyOf(e));
+        break;
+      case Place::kBackoff:
+        backoff_.erase({BackoffEnd(e), e.since});
+        break;
+      case Place::kUnschedulable:
+        unschedulable_.erase(e.since);
+        break;
+    }
+  }
+
+  void Wake(Entry& e, absl::Duration now) {
+    Take(e);
+    Put(e, BackoffEnd(e) > now ? Place::kBackoff : Place::kActive);
+  }
+
+  template <typename F>
+  void MoveIf(Kind kind, absl::Duration now, F may_help) {
+    std::vector<Entry*> woken;
+    for (const auto& [since, e] : unschedulable_) {
+      if (Wakes(kind, e->rejected_by) && may_help(*e)) woken.push_back(e);
+    }
+    for (Entry* e : woken) Wake(*e, now);
+  }
+
+  const EventQueueOptions options_;
+  NominatedPods nominated_;
+  std::unordered_map<std::string, Entry> entries_;  // addresses of entries must stay
+  absl::btree_map<ActiveKey, Entry*> active_;
+  absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_;
+  absl::btree_map<uint64_t, Entry*> unschedulable_;
+  absl::flat_hash_map<std::string, int> in_flight_;  // attempts, by uid, of pods that were taken out to be tried
+  uint64_t seq_ = 0;
+  uint64_t cycle_ = 0;           // pods taken out so far
+  uint64_t moved_in_cycle_ = 0;  // cycle_ when an event was last seen; 0 before the first pod, as cycle_ is
+  absl::Duration next_backoff_flush_, next_long_flush_;
+};
+
+}  // namespace
+
+ClusterEvent::Kind NodeChange(const api::Node& before, const api::Node& after) {
+  if (before.unschedulable && !after.unschedulable) return Kind::kNodeBecameSchedulable;
+  if (before.allocatable != after.allocatable) return Kind::kNodeAllocatable;
+  if (before.labels != after.labels) return Kind::kNodeLabels;
+  if (before.taints != after.taints) return Kind::kNodeTaints;
+  if (before.conditions != after.conditions) return Kind::kNodeConditions;
+  return Kind::kNodeOther;
+}
+
+std::unique_ptr<SchedulingQueue> NewEventQueue(const EventQueueOptions& options) {
+  return std::make_unique<EventQueue>(options);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,239 @@
+// Release 1.29's queue: order, back-off, and which events move which pods.
+#include <absl/strings/str_cat.h>
+
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/queue/scheduling_queue.h"
+
+namespace berth::scheduler {
+namespace {
+
+using util::Symbol;
+using Kind = ClusterEvent::Kind;
+
+api::PodPtr NewPod(const std::string& name, int32_t priority = 0, const std::string& label = "") {
+  api::PodTemplate t;
+  t.ns = Symbol("default");
+  t.priority = priority;
+  if (!label.empty()) t.labels = api::Labels({{Symbol("app"), Symbol(label)}});
+  auto p = std::make_shared<api::Pod>();
+  p->meta.name = name;
+  p->meta.ns = t.ns;
+  p->meta.uid = "uid-" + name;
+  p->tmpl = api::PodTemplate::Intern(std::move(t));
+  return p;
+}
+
+struct Fixture {
+  explicit Fixture(EventQueueOptions o = {}) : q(NewEventQueue(o)) {}
+  std::string Pop() {
+    const api::PodPtr p = q->Pop();
+    return p == nullptr ? "" : p->meta.name;
+  }
+  void Reject(const api::PodPtr& p, std::vector<Symbol> plugins) {
+    q->AddRejected(p, Requeue::kUnschedulable, plugins, q->cycle(), now);
+  }
+  // Takes out the pod, which must be the next one, and gives it back as rejected.
+  void Fail(const api::PodPtr& p, std::vector<Symbol> plugins) {
+    REQUIRE(Pop() == p->meta.name);
+    Reject(p, std::move(plugins));
+  }
+  void Pass(double seconds) {
+    now += absl::Seconds(seconds);
+    q->Flush(now);
+  }
+  void Happens(Kind kind) { q->ClusterChanged({kind, nullptr, nullptr}, now); }
+  absl::Duration now = absl::Seconds(1000);
+  std::unique_ptr<SchedulingQueue> q;
+};
+
+const Symbol kFit("NodeResourcesFit");
+
+}  // namespace
+
+TEST_CASE("event queue: higher priority first, then who has waited longest since its last attempt") {
+  Fixture f;
+  auto a = NewPod("a"), b = NewPod("b"), high = NewPod("high", 10);
+  f.q->Add(a);
+  f.q->Add(b);
+  f.q->Add(high);
+  CHECK(f.Pop() == "high");
+  f.Fail(a, {kFit});
+  f.Pass(2);
+  f.Happens(Kind::kNodeAdd);  // a is active again, behind b
+  CHECK(f.Pop() == "b");
+  CHECK(f.Pop() == "a");
+  CHECK(f.Pop() == "");
+}
+
+TEST_CASE("event queue: the back-off is 1, 2, 4, 8, 10, 10 s from the end of the attempt, looked at once a second") {
+  Fixture f;
+  auto p = NewPod("p");
+  f.q->Add(p);
+  f.q->Flush(f.now);
+  for (const double wait : {1.0, 2.0, 4.0, 8.0, 10.0, 10.0}) {
+    f.Fail(p, {});  // nothing is known about why: it backs off only
+    CHECK(f.q->depth().backoff == 1);
+    f.Pass(wait - 0.5);
+    CHECK(f.Pop() == "");
+    f.Pass(1);
+    CHECK(f.q->depth().active == 1);
+    f.now += absl::Milliseconds(500);  // the next look is a whole second after the last
+  }
+  CHECK(f.Pop() == "p");
+  f.q->Settled(*p);
+  f.q->Add(p);
+  f.Fail(p, {});  // it counts from one again
+  f.Pass(2);
+  CHECK(f.Pop() == "p");
+}
+
+TEST_CASE("event queue: an event moves the pods that a plugin rejected which cares about it") {
+  struct Case {
+    const char* plugin;
+    Kind kind;
+    bool moves;
+  };
+  const auto c = GENERATE(values<Case>({
+      {"NodeResourcesFit", Kind::kNodeAdd, true},
+      {"NodeResourcesFit", Kind::kAssignedPodDelete, true},
+      {"NodeResourcesFit", Kind::kNodeConditions, true},
+      {"NodeResourcesFit", Kind::kPersistentVolumeAdd, false},
+      {"NodeResourcesFit", Kind::kNodeOther, false},
+      {"NodeUnschedulable", Kind::kNodeBecameSchedulable, true},
+      {"NodeUnschedulable", Kind::kNodeTaints, true},
+      {"NodeUnschedulable", Kind::kNodeAllocatable, false},
+      {"TaintToleration", Kind::kNodeAllocatable, true},
+      {"VolumeBinding", Kind::kPersistentVolumeClaimUpdate, true},
+      {"VolumeBinding", Kind::kCsiStorageCapacityUpdate, true},
+      {"VolumeBinding", Kind::kNodeLabels, true},
+      {"VolumeBinding", Kind::kNodeAllocatable, false},
+      {"NodeVolumeLimits", Kind::kCsiNodeAdd, true},
+      {"NodeVolumeLimits", Kind::kNodeAdd, false},
+      {"PodTopologySpread", Kind::kAssignedPodDelete, true},
+      {"PodTopologySpread", Kind::kNodeDelete, false},
+      {"SchedulingGates", Kind::kNodeAdd, false},
+      {"SomebodysPlugin", Kind::kCsiDriverAdd, true},
+      {"SomebodysPlugin", Kind::kService, false},
+      {"SchedulingGates", Kind::kUnschedulableTimeout, true},
+  }));
+  CAPTURE(c.plugin, static_cast<int>(c.kind));
+  Fixture f;
+  auto p = NewPod("p");
+  f.q->Add(p);
+  f.Fail(p, {Symbol(c.plugin)});
+  CHECK(f.q->depth().unschedulable == 1);
+  f.Pass(20);
+  f.Happens(c.kind);
+  CHECK((f.Pop() == "p") == c.moves);
+}
+
+TEST_CASE("event queue: a pod that is moved while it backs off waits for the rest") {
+  Fixture f;
+  auto p = NewPod("p");
+  f.q->Add(p);
+  f.Fail(p, {kFit});
+  f.Happens(Kind::kAssignedPodDelete);
+  CHECK(f.q->depth().backoff == 1);
+  f.Pass(0.9);
+  CHECK(f.Pop() == "");
+  f.Pass(1.1);
+  CHECK(f.Pop() == "p");
+}
+
+TEST_CASE("event queue: an event during the attempt makes a pod back off only, even if it moved nobody") {
+  Fixture f;
+  auto p = NewPod("p");
+  f.q->Add(p);
+  REQUIRE(f.Pop() == "p");
+  f.Happens(Kind::kCsiNodeAdd);
+  f.Reject(p, {kFit});
+  CHECK(f.q->depth().backoff == 1);
+  // What concerns no plugin at all is no event.
+  f.Pass(2);
+  REQUIRE(f.Pop() == "p");
+  f.Happens(Kind::kService);
+  f.Reject(p, {kFit});
+  CHECK(f.q->depth().unschedulable == 1);
+}
+
+TEST_CASE("event queue: a node wakes only the pods that it could take") {
+  EventQueueOptions o;
+  o.may_fit = [](const api::Pod& p, const api::Node& n) { return p.meta.name == n.meta.name; };
+  Fixture f(o);
+  for (const char* name : {"a", "b"}) {
+    f.q->Add(NewPod(name));
+    f.Fail(NewPod(name), {kFit});
+  }
+  f.Pass(20);
+  api::Node n;
+  n.meta.name.push_back('b');
+  f.q->ClusterChanged({Kind::kNodeAdd, nullptr, &n}, f.now);
+  CHECK(f.Pop() == "b");
+  CHECK(f.Pop() == "");
+}
+
+TEST_CASE("event queue: a pod that was placed wakes only those that want to be near it") {
+  Fixture f;
+  auto lonely = NewPod("lonely");
+  api::PodTemplate t = *NewPod("near")->tmpl;
+  api::PodAffinityTerm& term = t.affinity.pod.emplace().required.emplace_back();
+  term.namespaces = {Symbol("default")};
+  term.selector.selector = api::Selector::FromMapValidated(api::Labels({{Symbol("app"), Symbol("web")}}));
+  auto near = std::make_shared<api::Pod>(*NewPod("near"));
+  near->tmpl = api::PodTemplate::Intern(std::move(t));
+  for (const api::PodPtr& p : {api::PodPtr(lonely), api::PodPtr(near)}) {
+    f.q->Add(p);
+    f.Fail(p, {Symbol("InterPodAffinity")});
+  }
+  f.Pass(20);
+  f.q->AssignedPodAdded(*NewPod("db", 0, "db"), f.now);
+  CHECK(f.Pop() == "");
+  f.q->AssignedPodAdded(*NewPod("web", 0, "web"), f.now);
+  CHECK(f.Pop() == "near");
+  CHECK(f.Pop() == "");
+}
+
+TEST_CASE("event queue: a change of the pod itself wakes it, its status does not") {
+  Fixture f;
+  auto p = NewPod("p");
+  f.q->Add(p);
+  f.Fail(p, {kFit});
+  f.Pass(20);
+  f.q->Update(p, false, f.now);
+  CHECK(f.Pop() == "");
+  f.q->Update(NewPod("p", 5), true, f.now);
+  CHECK(f.Pop() == "p");
+}
+
+TEST_CASE("event queue: after five minutes a pod is tried again all the same") {
+  Fixture f;
+  auto p = NewPod("p");
+  f.q->Add(p);
+  f.Fail(p, {kFit});
+  for (int i = 0; i < 10; ++i) f.Pass(30);
+  CHECK(f.Pop() == "");
+  CHECK(f.q->NextFlush() <= f.now + absl::Seconds(30));
+  f.Pass(30);
+  CHECK(f.Pop() == "p");
+  CHECK(f.q->NextFlush() == absl::InfiniteDuration());
+}
+
+TEST_CASE("event queue: of a node's changes the first in order is reported") {
+  api::Node a;
+  a.unschedulable = true;
+  api::Node b = a;
+  CHECK(NodeChange(a, b) == Kind::kNodeOther);
+  b.conditions = {{Symbol("Ready"), Symbol("True")}};
+  CHECK(NodeChange(a, b) == Kind::kNodeConditions);
+  b.taints.push_back({Symbol("k"), Symbol("v"), Symbol("NoSchedule")});
+  CHECK(NodeChange(a, b) == Kind::kNodeTaints);
+  b.labels = api::Labels({{Symbol("l"), Symbol("v")}});
+  CHECK(NodeChange(a, b) == Kind::kNodeLabels);
+  b.allocatable = {{Symbol("cpu"), api::Quantity::FromInt(1)}};
+  CHECK(NodeChange(a, b) == Kind::kNodeAllocatable);
+  b.unschedulable = false;
+  CHECK(NodeChange(a, b) == Kind::kNodeBecameSchedulable);
+}
+
+}  // namespace berth::scheduler

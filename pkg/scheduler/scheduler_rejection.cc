@@ -1,0 +1,192 @@
+// Release 1.29's way out of a failed attempt: preemption is part of the attempt, event and condition are sent at the
+// same time, and the pod goes back into the queue without being read again.
+#include <absl/strings/str_cat.h>
+#include <absl/time/time.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/scheduler/scheduler_internal.h"
+
+namespace berth::scheduler {
+namespace {
+
+// Returns the plugins whose reasons are among the failures: the pod waits for events that they care about.
+std::vector<Symbol> RejectingPlugins(const NodeFailures& failures) {
+  std::vector<Symbol> plugins;
+  const std::vector<FailureReason>* last = nullptr;
+  failures.ForEach([&](Symbol, const std::vector<FailureReason>& reasons) {
+    if (&reasons == last) return;
+    last = &reasons;
+    for (const FailureReason& r : reasons) {
+      const Symbol plugin(PluginOfFailure(r.text.str()));
+      if (std::find(plugins.begin(), plugins.end(), plugin) == plugins.end()) plugins.push_back(plugin);
+    }
+  });
+  return plugins;
+}
+
+}  // namespace
+
+// Deals with a decision that placed the pod nowhere.
+void Scheduler::Reject(Pending& p, const Decision& d) {
+  Rejection r{.message = d.error, .reason = "Unschedulable", .plugins = {}, .nomination = {}};
+  const bool unfit = d.outcome == Decision::Outcome::kUnfit;
+  if (!unfit && d.nodes > 0) r.reason = "SchedulerError";
+  if (!unfit) r.nomination = Symbol();
+  if (d.failures != nullptr) r.plugins = RejectingPlugins(*d.failures);
+  auto attempt = std::make_unique<Attempt>();
+  attempt->begun = now_;
+  attempt->rejection = std::move(r);
+  p.attempt = std::move(attempt);
+  if (!unfit || d.failures == nullptr || !options_.pod_priority) return FinishRejection(p);
+  if (p.pod->tmpl->never_preempts) {
+    absl::StrAppend(&p.attempt->rejection.message, " preemption: not eligible due to preemptionPolicy=Never.");
+    return FinishRejection(p);
+  }
+  MakeRoom(p, *d.failures);
+}
+
+void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
+  Attempt& t = *p.attempt;
+  const absl::Duration begun = clock_->Steady();
+  t.preemption = profiles_.find(p.pod->tmpl->scheduler_name)->second->Preempt(p.pod, failures);
+  now_ = clock_->Steady();
+  ++metrics_.preemption_attempts;
+  metrics_.preemption.Observe(now_ - begun);
+  metrics_.preemption_victims = static_cast<int64_t>(t.preemption.victims.size());
+  if (!t.preemption.error.empty()) {
+    LOG(ERROR) << "Error preempting victims to make room for " << Name(*p.pod) << ": " << t.preemption.error;
+    absl::StrAppend(&t.rejection.message, " preemption: ", t.preemption.error);
+    return FinishRejection(p);
+  }
+  if (t.preemption.node.empty()) {
+    if (RoomIsBeingMade(*p.pod)) {
+      absl::StrAppend(&t.rejection.message,
+                      " preemption: not eligible due to a terminating pod on the nominated node.");
+    } else {
+      t.rejection.nomination = Symbol();
+    }
+    return FinishRejection(p);
+  }
+  t.rejection.nomination = t.preemption.node;
+  // From now on nobody else is given the room.
+  p.pod = WithNomination(*p.pod, t.preemption.node);
+  queue_->nominated()->Add(p.pod);
+  SetPlace(p, Place::kPreempting);
+  EvictNextVictim(p);
+}
+
+// One victim after another: its condition says why it goes, then it is deleted. One that is terminating already is left
+// alone (1.29 deletes it again).
+void Scheduler::EvictNextVictim(Pending& p) {
+  Attempt& t = *p.attempt;
+  const auto& victims = t.preemption.victims;
+  while (t.next_victim < victims.size() && victims[t.next_victim]->meta.deleting()) ++t.next_victim;
+  if (t.next_victim == victims.size()) {
+    for (const api::PodPtr& pod : t.preemption.nominated_to_clear) TakeNomination(*pod);
+    return FinishRejection(p);
+  }
+  api::PodCondition target{
+      "True", "PreemptionByScheduler",
+      absl::StrCat(p.pod->tmpl->scheduler_name.string(), ": preempting to accommodate a higher priority pod"), "",
+      Now()};
+  actions_->MarkVictim(Ask(Asked::kVictimCondition, &p), victims[t.next_victim], target);
+}
+
+void Scheduler::VictimMarked(Pending& p, const Answer& a) {
+  const api::PodPtr& victim = p.attempt->preemption.victims[p.attempt->next_victim];
+  if (!a.ok() && a.kind != Answer::Kind::kNotFound) return EvictionFailed(p, *victim, a);
+  actions_->DeletePod(Ask(Asked::kVictim, &p), victim);
+}
+
+void Scheduler::VictimEvicted(Pending& p, const Answer& a) {
+  Attempt& t = *p.attempt;
+  const api::PodPtr& victim = t.preemption.victims[t.next_victim];
+  if (a.ok()) {
+    actions_->RecordRelatedEvent(victim, EventType::kNormal, "Preempted",
+                                 process_.preempted_note(*p.pod, t.preemption.node.str()), p.pod);
+  } else if (a.kind == Answer::Kind::kNotFound || a.kind == Answer::Kind::kConflict) {
+    // Gone, or another pod of its name by now: the deletion names the uid.
+    VLOG(2) << "Victim " << Name(*victim) << " is gone already";
+  } else {
+    return EvictionFailed(p, *victim, a);
+  }
+  ++t.next_victim;
+  EvictNextVictim(p);
+}
+
+void Scheduler::EvictionFailed(Pending& p, const api::Pod& victim, const Answer& a) {
+  LOG(ERROR) << "Error preempting pod " << Name(victim) << ": " << a.message;
+  absl::StrAppend(&p.attempt->rejection.message, " preemption: preparing pod ", Name(victim), ": ", a.message);
+  p.attempt->rejection.nomination.reset();
+  p.pod = WithNomination(*p.pod, Symbol());
+  queue_->nominated()->Remove(*p.pod);
+  FinishRejection(p);
+}
+
+// A pod of lower priority was nominated to the node: its claim is void.
+void Scheduler::TakeNomination(const api::Pod& pod) {
+  Pending* other = Find(pod);
+  queue_->nominated()->Remove(pod);
+  const api::PodPtr newest = other != nullptr ? other->pod : std::make_shared<api::Pod>(pod);
+  if (newest->nominated_node_name.empty()) return;
+  if (other != nullptr) {
+    other->pod = WithNomination(*newest, Symbol());
+    other->nomination.reset();
+    if (other->place == Place::kQueued) queue_->Update(other->pod, false, now_);
+  }
+  actions_->PatchPodStatus(Ask(Asked::kLateCondition, nullptr, Name(pod)), newest, {}, Symbol());
+}
+
+void Scheduler::FinishRejection(Pending& p) {
+  const Rejection r = std::move(p.attempt->rejection);
+  p.attempt.reset();
+  actions_->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling", r.message);
+  const auto& had = p.pod->scheduled;
+  api::PodCondition c{"False", std::string(r.reason), r.message, "", ""};
+  if (had && had->status == c.status) {
+    c.last_transition_time = had->last_transition_time;
+  } else {
+    c.last_transition_time = Now();
+  }
+  const bool same = had && had->status == c.status && had->reason == c.reason && had->message == c.message;
+  std::optional<Symbol> nomination;
+  if (r.nomination && p.written_nomination != *r.nomination) nomination = r.nomination;
+  if (!same || nomination) {
+    VLOG(2) << "Updating pod condition for " << Name(*p.pod) << " to (PodScheduled==False)";
+    actions_->PatchPodStatus(Ask(Asked::kStatusPatch, nullptr, p.pod->meta.uid), p.pod,
+                             same ? std::nullopt : std::optional(c), nomination);
+  }
+  if (nomination) {
+    p.nomination = {*nomination, ""};
+    p.written_nomination = *nomination;
+    p.pod = WithNomination(*p.pod, *nomination);
+  }
+  if (p.changed) {
+    p.changed = false;
+    return Enqueue(p);
+  }
+  if (std::exchange(p.unsupported, false)) return SetPlace(p, Place::kUnsupported);
+  SetPlace(p, Place::kQueued);
+  queue_->AddRejected(p.pod, p.why, r.plugins, p.cycle, now_);
+}
+
+std::string Scheduler::Now() const {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", clock_->Wall(), absl::UTCTimeZone());
+}
+
+// The answer to a patch that nobody waits for. Until the watch shows the pod as it was written, the nomination that we
+// wrote counts.
+void Scheduler::StatusPatched(const std::string& uid, const Reply& r) {
+  auto it = pending_.find(uid);
+  if (!r.answer.ok()) {
+    LOG(WARNING) << "Cannot update the status of the pod with uid " << uid << ": " << r.answer.message;
+    if (it != pending_.end()) it->second->nomination.reset();
+    return;
+  }
+  if (it == pending_.end() || r.pod == nullptr || r.pod->meta.uid != uid) return;
+  if (it->second->nomination) it->second->nomination->second = r.pod->meta.resource_version;
+}
+
+}  // namespace berth::scheduler

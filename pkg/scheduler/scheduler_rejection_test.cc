@@ -1,0 +1,163 @@
+// Release 1.29's process: what is asked for after an attempt that failed, in which order and in which words.
+#include <catch2/catch.hpp>
+
+#include "pkg/scheduler/scheduler_test_recorder.h"
+
+namespace berth::scheduler {
+namespace {
+
+using testing::Case;
+using testing::Deleting;
+using testing::NewNode;
+using testing::NewPod;
+using testing::On;
+using Kind = Answer::Kind;
+using Place = Scheduler::Place;
+
+SchedulerOptions Modern() {
+  SchedulerOptions o;
+  o.process = &Process129();
+  return o;
+}
+
+struct Modern129 : Case {
+  Modern129() : Case(true, Modern()) {}
+};
+
+constexpr char kUnfit[] = "0/1 nodes are available: 1 Insufficient cpu.";
+
+TEST_CASE("1.29: a pod that does not fit gets event and condition at once, and is not read again") {
+  Modern129 c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p", {.cpu = 9});
+  c.Add(p);
+  CHECK(c.Run() ==
+        absl::StrCat("event p Warning FailedScheduling: ", kUnfit, "\npatch p False Unschedulable [", kUnfit, "]"));
+  CHECK(c.w.queue->depth().unschedulable == 1);
+  auto written = std::make_shared<api::Pod>(*p);
+  written->scheduled = api::PodCondition{"False", "Unschedulable", kUnfit, "", "2017-07-14T02:40:00Z"};
+  c.Reply(Kind::kOk, "", written);
+  c.Update(p, written);  // its own write is no reason to try again
+  c.Pass(30);
+  CHECK(c.Run() == "");
+  SECTION("a pod that leaves wakes it; the same failure is written as an event only") {
+    auto other = On(NewPod("other"), "n1");
+    c.Add(other);
+    CHECK(c.Run() == "");
+    c.Gone(other);
+    CHECK(c.Run() == absl::StrCat("event p Warning FailedScheduling: ", kUnfit));
+  }
+  SECTION("a node wakes it") {
+    c.Add(NewNode("n2", 16));
+    CHECK(c.Run() == "bind p n2");
+    c.Reply(Kind::kOk);
+    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned default/p to n2");
+  }
+}
+
+TEST_CASE("1.29: without nodes a pod backs off") {
+  Modern129 c;
+  c.Add(NewPod("p"));
+  CHECK(c.Run() ==
+        "event p Warning FailedScheduling: no nodes available to schedule pods\n"
+        "patch p False Unschedulable [no nodes available to schedule pods]");
+  CHECK(c.w.queue->depth().backoff == 1);
+}
+
+TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition and nomination together") {
+  Modern129 c;
+  c.Add(NewNode("n1", 4));
+  auto low = On(NewPod("low", {.cpu = 4}), "n1");
+  c.Add(low);
+  auto high = NewPod("high", {.cpu = 4, .priority = 100});
+  c.Add(high);
+  CHECK(c.Run() ==
+        "mark low True PreemptionByScheduler [default-scheduler: preempting to accommodate a higher priority pod]");
+  // Nobody else gets the room meanwhile.
+  c.Reply(Kind::kOk);
+  CHECK(c.Asked() == "delete low");
+  SECTION("done") {
+    c.Reply(Kind::kOk);
+    CHECK(c.Asked() == absl::StrCat("event low Normal Preempted: Preempted by pod uid-high on node n1 (high)\n"
+                                    "event high Warning FailedScheduling: ",
+                                    kUnfit, "\npatch high False Unschedulable [", kUnfit, "] nominated [n1]"));
+    c.Update(low, Deleting(low));
+    // While the victim ends nothing more is evicted.
+    c.Pass(400);
+    CHECK(c.Run() == absl::StrCat("event high Warning FailedScheduling: ", kUnfit,
+                                  " preemption: not eligible due to a terminating pod on the nominated node.\n"
+                                  "patch high False Unschedulable [",
+                                  kUnfit,
+                                  " preemption: not eligible due to a terminating pod on the nominated node.]"));
+    c.Gone(Deleting(low));
+    c.Pass(20);
+    CHECK(c.Run() == "bind high n1");
+  }
+  SECTION("the victim is gone already, or another pod has its name") {
+    c.Reply(GENERATE(Kind::kNotFound, Kind::kConflict));
+    CHECK(c.Asked().find("nominated [n1]") != std::string::npos);
+  }
+  SECTION("refused: the nomination is taken back, and the message says why") {
+    c.Reply(Kind::kRefused, "forbidden");
+    const std::string asked = c.Asked();
+    CHECK(asked.find("nominated") == std::string::npos);
+    CHECK(asked.find("preemption: preparing pod default/low: forbidden") != std::string::npos);
+    CHECK(c.w.queue->nominated()->For(Symbol("n1")).empty());
+  }
+}
+
+TEST_CASE("1.29: preemptionPolicy Never is said in the message") {
+  Modern129 c;
+  c.Add(NewNode("n1", 4));
+  c.Add(On(NewPod("low", {.cpu = 4}), "n1"));
+  auto p = NewPod("p", {.cpu = 4, .priority = 100});
+  api::PodTemplate t = *p->tmpl;
+  t.never_preempts = true;
+  p->tmpl = api::PodTemplate::Intern(std::move(t));
+  c.Add(p);
+  const std::string text = absl::StrCat(kUnfit, " preemption: not eligible due to preemptionPolicy=Never.");
+  CHECK(c.Run() ==
+        absl::StrCat("event p Warning FailedScheduling: ", text, "\npatch p False Unschedulable [", text, "]"));
+}
+
+TEST_CASE("1.29: a bind that met a conflict is looked into before anything is written about the pod") {
+  Modern129 c;
+  c.Add(NewNode("n1", 4));
+  auto p = NewPod("p");
+  c.Add(p);
+  CHECK(c.Run() == "bind p n1");
+  const std::string conflict = "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned";
+  c.Reply(Kind::kConflict, conflict);
+  CHECK(c.Asked() == "get p");
+  const std::string event =
+      absl::StrCat("event p Warning FailedScheduling: running Bind plugin \"DefaultBinder\": ", conflict);
+  SECTION("somebody else bound it: its condition stays as it is") {
+    c.Reply(Kind::kOk, "", On(p, "n2"));
+    CHECK(c.Asked() == event);
+    CHECK(c.s().pending_pods() == 0);
+  }
+  SECTION("it is not bound") {
+    c.Reply(Kind::kOk, "", p);
+    CHECK(c.Asked() == absl::StrCat(event, "\npatch p False SchedulerError [running Bind plugin \"DefaultBinder\": ",
+                                    conflict, "]"));
+    CHECK(c.w.queue->depth().backoff == 1);
+    c.Pass(2);
+    CHECK(c.Run() == "bind p n1");
+  }
+}
+
+TEST_CASE("1.29: a pod that changed while room was made for it is tried again at once") {
+  Modern129 c;
+  c.Add(NewNode("n1", 4));
+  c.Add(On(NewPod("low", {.cpu = 4}), "n1"));
+  auto high = NewPod("high", {.cpu = 4, .priority = 100});
+  c.Add(high);
+  c.Run();
+  c.Reply(Kind::kOk);
+  c.Update(high, NewPod("high", {.cpu = 2, .priority = 100}));
+  c.Reply(Kind::kOk);
+  CHECK(c.w.queue->depth().active == 1);
+}
+
+}  // namespace
+}  // namespace berth::scheduler

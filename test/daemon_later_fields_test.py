@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""kube-scheduler of release 1.10 in a cluster whose pods have fields of later releases: no eviction, no overcommitted
+node, no loop of failing binds because of a field that the release does not know."""
+from daemon_harness import *
+
+
+def pending(name, **spec):
+    """A pod as a later API server stores it."""
+    p = pod(name, cpu=spec.pop("cpu", "500m"), uid="uid-" + name)
+    p["metadata"]["resourceVersion"] = "1"
+    p["spec"].update(spec)
+    p["status"] = {"phase": "Pending"}
+    return p
+
+
+def keeping_proxy(api):
+    """The API server that is played here is of release 1.10: a write of a status would take the later fields out of the
+    object. The proxy answers such writes itself, as a later server would."""
+    def fault(method, path):
+        if method == "PUT" and path.endswith("/status"):
+            return 200, {"Content-Type": "application/json"}, json.dumps(api.pods()[path.split("/")[-2]])
+        return None
+    return Proxy(api.port, fault)
+
+
+def condition(proxy, name):
+    """The PodScheduled condition that was written last."""
+    written = [json.loads(body) for method, path, body in proxy.bodies
+               if method == "PUT" and path.endswith(f"/pods/{name}/status")]
+    return [c for p in written[-1:] for c in p["status"]["conditions"] if c["type"] == "PodScheduled"]
+
+
+def nothing_is_evicted():
+    low = pending("low", cpu="4")
+    low["spec"].update(nodeName="n0", priority=0)
+    api = Api.start(write_objects("cluster.json", [
+        node("n0"), low, pending("gated", cpu="4", priority=1000, schedulingGates=[{"name": "example.com/hold"}]),
+        pending("polite", cpu="4", priority=1000, preemptionPolicy="Never")]))
+    proxy = keeping_proxy(api)
+    s = Scheduler(proxy.url, "--feature-gates=PodPriority=true")
+    wait_until("the polite pod refused", lambda: condition(proxy, "polite"))
+    m = s.metrics()
+    assert m['scheduler_pods_by_state{state="gated"}'] == 1
+    assert not condition(proxy, "gated")
+    assert not [path for method, path in proxy.seen if method == "DELETE" or "gated" in path]
+    assert api.placements() == {"low": "n0", "gated": None, "polite": None}
+
+
+def what_is_demanded_is_waited_for():
+    selector = {"matchLabels": {"app": "x"}}
+    api = Api.start(write_objects("cluster.json", [
+        node("n0", cpu="8"), node("n1", cpu="8"),
+        pending("spread", topologySpreadConstraints=[{
+            "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}]),
+        pending("soft", topologySpreadConstraints=[{
+            "maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": selector}]),
+        pending("away", affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{
+            "topologyKey": "kubernetes.io/hostname", "namespaceSelector": {}, "labelSelector": selector}]}}),
+        pending("scratch", volumes=[{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]),
+        pending("daemon", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}]}}})]))
+    proxy = keeping_proxy(api)
+    s = Scheduler(proxy.url)
+    wait_until("what can be placed placed", lambda: api.placements()["daemon"] and api.placements()["soft"])
+    assert api.placements()["daemon"] == "n1"
+    for name, field in (("spread", "spec.topologySpreadConstraints[]"), ("away", "namespaceSelector"),
+                        ("scratch", "spec.volumes[].ephemeral")):
+        c, = wait_until("the condition of " + name, lambda: condition(proxy, name))
+        assert c["status"] == "False" and c["reason"] == "Unschedulable", (name, c)
+        assert field in c["message"] and "--emulated-version=1.29" in c["message"], c
+        assert not api.placements()[name]
+    m = s.metrics()
+    assert m['scheduler_pods_by_state{state="unsupported"}'] == 3
+    field = "spec.topologySpreadConstraints[] with whenUnsatisfiable ScheduleAnyway"
+    assert m[f'scheduler_ignored_fields_total{{field="{field}"}}'] == 1
+    assert s.log().count("it is ignored: " + field) == 1, s.log()
+    assert s.stop() == 0
+    # Today's behaviour back.
+    s = Scheduler(proxy.url, "--ignore-unknown-fields")
+    wait_until("all placed", lambda: all(api.placements()[n] for n in ("spread", "away", "scratch")))
+
+
+def overhead_and_sidecars_take_room():
+    sidecar = [{"name": "s", "image": "i", "restartPolicy": "Always", "resources": {"requests": {"cpu": "3"}}}]
+    pods = [pending(f"p{i}", cpu="1", **({"overhead": {"cpu": "3"}} if i % 2 else {"initContainers": sidecar}))
+            for i in range(6)]
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="8"), *pods]))
+    proxy = keeping_proxy(api)
+    s = Scheduler(proxy.url)
+    wait_until("two pods placed and the others refused",
+               lambda: sum(bool(c and c[0]["status"] == "False") for c in (condition(proxy, p["metadata"]["name"])
+                                                                           for p in pods)) == 4)
+    assert sum(bool(n) for n in api.placements().values()) == 2, api.placements()
+
+
+if __name__ == "__main__":
+    run(nothing_is_evicted, what_is_demanded_is_waited_for, overhead_and_sidecars_take_room)
