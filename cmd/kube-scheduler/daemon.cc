@@ -19,6 +19,7 @@
 #include "cmd/kube-scheduler/api_actions.h"
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/cluster_watch.h"
+#include "cmd/kube-scheduler/daemon_metrics.h"
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/metrics.h"
@@ -46,8 +47,7 @@ constexpr size_t kInboxLimit = 100'000;
 constexpr double kMostRequests = 4096;
 // Decisions between two looks into the inbox.
 constexpr int kDecisionsInARow = 64;
-// How long a clean end waits for binds that are not answered, and for events.
-constexpr absl::Duration kBindsGrace = absl::Seconds(15), kEventsGrace = absl::Seconds(5);
+constexpr absl::Duration kBindsGrace = absl::Seconds(15), kEventsGrace = absl::Seconds(5);  // of a clean end
 
 sigset_t HandledSignals() {
   sigset_t s;
@@ -409,40 +409,14 @@ std::string Daemon::MetricsText() {
       static_cast<double>(inbox_.limit()));
   one("scheduler_inbox_full_total", MetricType::Counter, "Number of times that the watches were held back",
       static_cast<double>(inbox_.full()));
-  auto events = Family("scheduler_events_total", MetricType::Counter, "Number of events, by what became of them.");
-  double recorded = 0, dropped = 0, spam = 0, sent = 0, rejected = 0, queued = 0;
-  for (const auto& [name, r] : recorders_) {
-    const client::EventStats& s = r->stats();
-    recorded += static_cast<double>(s.recorded);
-    dropped += static_cast<double>(s.dropped);
-    spam += static_cast<double>(s.spam);
-    sent += static_cast<double>(s.sent);
-    rejected += static_cast<double>(s.rejected);
-    queued += static_cast<double>(s.queued);
-  }
-  AddSample(&events, {{"result", "dropped"}}, dropped);
-  AddSample(&events, {{"result", "recorded"}}, recorded);
-  AddSample(&events, {{"result", "rejected"}}, rejected);
-  AddSample(&events, {{"result", "sent"}}, sent);
-  AddSample(&events, {{"result", "spam"}}, spam);
-  families.push_back(std::move(events));
-  one("scheduler_events_queued", MetricType::Gauge, "Number of events waiting or on their way", queued);
+  CollectEvents(recorders_, &families);
   one("rest_client_throttled_requests", MetricType::Gauge, "Number of requests waiting for a client's rate limit",
       static_cast<double>(pods_client_->throttled() + lease_client_->throttled() + events_client_->throttled()));
   if (access_ != nullptr) {
     one("scheduler_access_answers", MetricType::Gauge, "Number of answers kept about who may see these pages.",
         static_cast<double>(access_->kept()));
   }
-  auto pages = Family("scheduler_http_connections", MetricType::Gauge, "Number of open connections to this process.");
-  auto refused = Family("scheduler_http_refused_total", MetricType::Counter,
-                        "Number of connections that were closed at once, as there were too many.");
-  for (const auto& server : servers_) {
-    const HttpServer::Stats stats = server->stats();
-    AddSample(&pages, {{"server", stats.name}}, static_cast<double>(stats.connections));
-    AddSample(&refused, {{"server", stats.name}}, static_cast<double>(stats.refused));
-  }
-  families.push_back(std::move(pages));
-  families.push_back(std::move(refused));
+  CollectServers(servers_, &families);
   if (elector_ != nullptr) {
     families.push_back(Family("leader_election_master_status", MetricType::Gauge,
                               "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
@@ -451,29 +425,7 @@ std::string Daemon::MetricsText() {
   }
   if (!built_) return ToText(std::move(families));
   if (recorder_ != nullptr) CollectRecording(*recorder_, &families);
-  auto watching = Family("scheduler_watch_open", MetricType::Gauge, "1 while the watch of a resource is open.");
-  auto lag = Family("scheduler_watch_idle_seconds", MetricType::Gauge,
-                    "Seconds since the API server last sent anything about a resource.");
-  auto watch_events = Family("scheduler_watch_events_total", MetricType::Counter, "Number of changes received.");
-  auto lists = Family("scheduler_watch_lists_total", MetricType::Counter, "Number of times a resource was listed.");
-  auto undecodable = Family("scheduler_watch_undecodable_total", MetricType::Counter,
-                            "Number of objects that could not be read and were skipped.");
-  for (const auto& s : watch_->stats()) {
-    const std::vector<std::pair<std::string, std::string>> label = {{"resource", s.resource}};
-    AddSample(&watching, label, s.reflector->watching ? 1 : 0);
-    const int64_t last = s.reflector->last_activity_nanos;
-    if (last != 0) {
-      AddSample(&lag, label, absl::ToDoubleSeconds(clock_.Steady() - absl::Nanoseconds(last)));
-    }
-    AddSample(&watch_events, label, static_cast<double>(s.reflector->events));
-    AddSample(&lists, label, static_cast<double>(s.reflector->lists));
-    AddSample(&undecodable, label, static_cast<double>(s.reflector->undecodable));
-  }
-  families.push_back(std::move(watching));
-  if (!lag.metric.empty()) families.push_back(std::move(lag));
-  families.push_back(std::move(watch_events));
-  families.push_back(std::move(lists));
-  families.push_back(std::move(undecodable));
+  CollectWatches(watch_->stats(), clock_, &families);
   return ToText(std::move(families));
 }
 

@@ -208,7 +208,7 @@ po::options_description FlagsOf(const Command& command) {
     add("policy-config-file", po::value<std::string>()->value_name("FILE"),
         "Policy to schedule by, instead of a provider");
     add("emulated-version", po::value<std::string>()->value_name("1.10|1.29"),
-        "release of Kubernetes whose decisions are made (default 1.10); 1.29 is for run alone, and slow");
+        "release of Kubernetes whose decisions are made (default 1.10); 1.29 is for run alone");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
         "weight of placed pods' required affinity, 1-100");
   }

@@ -12,7 +12,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
-#include "pkg/scheduler/core/rank_set.h"
+#include "pkg/scheduler/core/incremental/rank_set.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 
