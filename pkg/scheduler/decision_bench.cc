@@ -122,8 +122,7 @@ void Decide(benchmark::State& state, Like like, bool plain = false) {
   for (auto _ : state) {
     const api::PodPtr pod = With(like(c.uids), absl::StrCat("u-", c.uids));
     ++c.uids;
-    DecisionTrace trace;
-    const Decision d = c.scheduler->Schedule(pod, plain ? &trace : nullptr);
+    const Decision d = c.scheduler->Schedule(pod, plain ? DecisionMode::kReference : DecisionMode::kIncremental);
     if (d.outcome != Decision::Outcome::kPlaced) {
       state.SkipWithError(d.error.c_str());
       break;
