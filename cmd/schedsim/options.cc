@@ -137,7 +137,7 @@ std::string FlagSuggestion(std::string_view given, const Words& names) {
   return near.empty() ? "" : absl::StrCat(" (did you mean \"--", util::ToAbsl(near), "\"?)");
 }
 
-absl::Status Parse(const Words& words, const Command& command, po::variables_map* vm) {
+absl::Status Parse(const Words& words, const Command& command, Invocation* o) {
   po::options_description all;
   all.add(FlagsOf(command));
   all.add_options()("file", po::value<Words>());
@@ -145,8 +145,12 @@ absl::Status Parse(const Words& words, const Command& command, po::variables_map
   positional.add("file", -1);
   try {
     auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(words).options(all).positional(positional).style(style).run(), *vm);
-    po::notify(*vm);
+    auto parsed = po::command_line_parser(words).options(all).positional(positional).style(style).run();
+    po::store(parsed, o->flags);
+    po::notify(o->flags);
+    for (const auto& option : parsed.options) {
+      for (const std::string& value : option.value) o->ordered.emplace_back(option.string_key, value);
+    }
   } catch (const po::unknown_option& e) {
     Words names;
     const po::options_description known = FlagsOf(command);
@@ -254,7 +258,7 @@ absl::StatusOr<ParsedLine> ParseOptions(int argc, char** argv) {
   words.erase(words.begin());
   Invocation& o = line.invocation;
   o.command = *command;
-  BERTH_RETURN_IF_ERROR(Parse(Normalised(std::move(words)), **command, &o.flags));
+  BERTH_RETURN_IF_ERROR(Parse(Normalised(std::move(words)), **command, &o));
   line.verbosity = o.Get<int>("verbosity");
   if (o.Get<bool>("help")) line.text = CommandHelp(**command);
   if (o.Get<bool>("version")) line.text = version;

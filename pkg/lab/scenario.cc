@@ -104,7 +104,7 @@ class Collector final : public api::JsonSink {
       kindless_.push_back(std::move(element));  // its kind is the list's, which may come later
       return absl::OkStatus();
     }
-    Note(Take(element.root(), pods ? "Pod" : "", pods ? &current_.pending : nullptr, &current_, inside == "cluster"));
+    Note(Take(element.root(), pods ? "Pod" : "", pods, &current_, inside == "cluster"));
     return absl::OkStatus();
   }
 
@@ -119,12 +119,15 @@ class Collector final : public api::JsonSink {
     } else if (absl::EndsWith(util::ToAbsl(kind), "List") && !rest.root().Find("items").IsNull()) {
       TakeKindless(kind.substr(0, kind.size() - 4), false);
       BERTH_RETURN_IF_ERROR(first_error_);
+      const size_t before = plain_.cluster.size();
       for (auto& o : current_.cluster) plain_.cluster.push_back(std::move(o));
-      for (auto& p : current_.pending) plain_.pending.push_back(std::move(p));
+      for (size_t i = 0; i < current_.pending.size(); ++i) {
+        plain_.AddPending(std::move(current_.pending[i]), before + current_.pending_after[i]);
+      }
       plain_workloads_.Append(std::move(workloads_));
       has_plain_ = true;
     } else {
-      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", nullptr, &plain_, false, true));
+      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", false, &plain_, false, true));
       plain_workloads_.Append(std::move(workloads_));
       has_plain_ = true;
     }
@@ -185,7 +188,7 @@ class Collector final : public api::JsonSink {
     }
     for (std::string& w : made->warnings) out_->warnings.push_back(std::move(w));
     for (api::Object& o : made->objects) plain_.cluster.push_back(std::move(o));
-    for (api::PodPtr& p : made->pods) plain_.pending.push_back(std::move(p));
+    for (api::PodPtr& p : made->pods) plain_.AddPending(std::move(p));
     return absl::OkStatus();
   }
 
@@ -210,13 +213,12 @@ class Collector final : public api::JsonSink {
   }
 
   void TakeKindless(std::string_view kind, bool in_cluster) {
-    for (api::Document& d : kindless_) Note(Take(d.root(), kind, nullptr, &current_, in_cluster));
+    for (api::Document& d : kindless_) Note(Take(d.root(), kind, false, &current_, in_cluster));
   }
 
   // `pods`: take it as a pending pod whatever its node; else unbound pods are pending, or an error inside a cluster.
   // `loose`: a document of its own, to which the server's defaults apply.
-  absl::Status Take(Json j, std::string_view kind, std::vector<api::PodPtr>* pods, Scenario* to, bool in_cluster,
-                    bool loose = false) {
+  absl::Status Take(Json j, std::string_view kind, bool pods, Scenario* to, bool in_cluster, bool loose = false) {
     api::DecodeOptions options;
     options.server_defaults = loose;
     // Extenders are sent pods and nodes whole.
@@ -233,8 +235,8 @@ class Collector final : public api::JsonSink {
     if (auto* pod = std::get_if<api::PodPtr>(&*object)) {
       api::PodPtr p = WithUid(*pod);
       NotePlace(p.get(), j);
-      if (pods != nullptr) {
-        pods->push_back(p);
+      if (pods) {
+        to->AddPending(p);
         return absl::OkStatus();
       }
       if (p->node_name.empty()) {
@@ -246,12 +248,12 @@ class Collector final : public api::JsonSink {
         if (p->meta.deleting()) {
           ++deleted_;
         } else {
-          to->pending.push_back(p);
+          to->AddPending(p, to->cluster.size());
         }
         return absl::OkStatus();
       }
       *object = p;
-    } else if (pods != nullptr) {
+    } else if (pods) {
       return util::InvalidArgument(absl::StrCat(DescriptionOf(*object), " among pods: only pods go there"));
     }
     std::visit([&](const auto& o) { NotePlace(o.get(), j); }, *object);

@@ -47,6 +47,14 @@ struct Scenario {
   std::vector<api::Object> cluster;  // bound pods among them
   std::vector<api::PodPtr> pending;  // in the order to be tried
   std::string error;                 // not empty: it cannot be run, and why
+  // For each pending pod how many objects of `cluster` stood before it in the input; SIZE_MAX for those of a Scenario's
+  // own list and those made from workloads, which come last.
+  std::vector<size_t> pending_after;
+
+  void AddPending(api::PodPtr pod, size_t after = SIZE_MAX) {
+    pending.push_back(std::move(pod));
+    pending_after.push_back(after);
+  }
 };
 
 struct Input {
