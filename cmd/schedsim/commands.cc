@@ -18,7 +18,8 @@ namespace berth::schedsim {
   X(kCheckCommand)           \
   X(kSchemaCommand)          \
   X(kReplayCommand)          \
-  X(kAnonymiseCommand)
+  X(kAnonymiseCommand)       \
+  X(kCompletionCommand)
 // clang-format on
 
 #define DECLARE(command) extern const Command command;
@@ -45,6 +46,10 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
   if ((invocation.command->groups & kInputFlags) == 0) return options;
   const auto& expand = invocation.Get<std::string>("expand");
   options.expand = expand == "on" ? lab::Expand::kMissing : expand == "off" ? lab::Expand::kOff : lab::Expand::kAuto;
+  const auto& validate = invocation.Get<std::string>("validate");
+  options.validate = validate == "strict" ? lab::Validate::kStrict
+                     : validate == "warn" ? lab::Validate::kWarn
+                                          : lab::Validate::kOff;
   return options;
 }
 
@@ -62,6 +67,11 @@ std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* ex
               << ", which scheduling does not read\n";
   }
   for (const std::string& w : input->warnings) std::cerr << "schedsim: " << w << "\n";
+  for (const std::string& m : input->mistakes) std::cerr << "schedsim: " << m << "\n";
+  if (!input->mistakes.empty()) {
+    *exit_status = kExitBadInput;
+    return nullptr;
+  }
   return std::make_unique<lab::Input>(std::move(*input));
 }
 

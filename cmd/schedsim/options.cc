@@ -174,6 +174,7 @@ absl::Status CheckInputFlags(Invocation* o) {
   auto& expand = o->flags.at("expand").as<std::string>();
   if (expand == "true") expand = "on";
   if (expand == "false") expand = "off";
+  BERTH_RETURN_IF_ERROR(OneOf("validate", o->Get<std::string>("validate"), {"warn", "strict", "off"}));
   return OneOf("expand", expand, {"on", "auto", "off"});
 }
 
@@ -223,6 +224,10 @@ po::options_description FlagsOf(const Command& command) {
   if ((command.groups & kInputFlags) != 0) {
     add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),
         "make the pods that workloads lack: on, off, or auto: when the input has no pod of any workload");
+  }
+  if ((command.groups & kInputFlags) != 0) {
+    add("validate", po::value<std::string>()->value_name("MODE")->default_value("warn"),
+        "what an API server would refuse and what looks like a mistake: warn, strict (exit status 1) or off");
   }
   if (command.add_flags != nullptr) command.add_flags(add);
   if (!command.outputs.empty()) {

@@ -72,6 +72,11 @@ class LineCounter {
     offset_ = offset;
     return absl::StrCat(file_, ":", line_);
   }
+  std::string LineAndColumnAt(size_t offset) {
+    std::string line = At(offset);
+    size_t begin = offset_ == 0 ? std::string_view::npos : text_.rfind('\n', offset_ - 1);
+    return absl::StrCat(line, ":", offset_ - (begin == std::string_view::npos ? 0 : begin + 1) + 1);
+  }
 
  private:
   void Rewind() {
@@ -86,7 +91,8 @@ class LineCounter {
 // Builds Scenarios from what the reader finds.
 class Collector final : public api::JsonSink {
  public:
-  Collector(const ReadOptions& options, Input* out) : options_(options), defaults_(options_.defaults), out_(out) {
+  Collector(const ReadOptions& options, Input* out)
+      : options_(options), defaults_(options_.defaults), out_(out), validator_(options.validate) {
     plain_.algorithm = defaults_;
     Restart();
   }
@@ -146,9 +152,20 @@ class Collector final : public api::JsonSink {
   }
 
   absl::Status Finish() {
+    absl::Status s = FinishPlain();
+    for (const std::string& w : validator_.Warnings()) out_->warnings.push_back(w);
+    out_->mistakes = validator_.Errors();
+    return s;
+  }
+
+ private:
+  absl::Status FinishPlain() {
     if (!has_plain_ && !out_->scenarios.empty()) return absl::OkStatus();
     BERTH_RETURN_IF_ERROR(CheckUnique(plain_));
-    for (const std::string& sentence : WhatIsMissing(plain_)) out_->warnings.push_back(sentence);
+    if (options_.validate != Validate::kOff) {
+      for (const std::string& sentence : WhatIsMissing(plain_)) out_->warnings.push_back(sentence);
+      NoteStrayPods();
+    }
     BERTH_RETURN_IF_ERROR(TakeExpanded());
     if (deleted_ > 0) {
       out_->warnings.push_back(absl::StrCat("left out ", explain::Counted(deleted_, "pending pod"),
@@ -159,8 +176,6 @@ class Collector final : public api::JsonSink {
     out_->scenarios.push_back(std::move(plain_));
     return absl::OkStatus();
   }
-
- private:
   void Restart() {
     current_ = Scenario{};
     current_.algorithm = defaults_;
@@ -190,6 +205,28 @@ class Collector final : public api::JsonSink {
     for (api::Object& o : made->objects) plain_.cluster.push_back(std::move(o));
     for (api::PodPtr& p : made->pods) plain_.AddPending(std::move(p));
     return absl::OkStatus();
+  }
+
+  // Bound pods whose node is not there, and pending ones that another scheduler is to place.
+  void NoteStrayPods() {
+    absl::flat_hash_map<std::string_view, bool> nodes;
+    for (const api::Object& o : plain_.cluster) {
+      if (const auto* node = std::get_if<api::NodePtr>(&o)) nodes[(*node)->meta.name] = true;
+    }
+    for (const api::Object& o : plain_.cluster) {
+      const auto* pod = std::get_if<api::PodPtr>(&o);
+      if (pod == nullptr || (*pod)->Finished() || nodes.contains((*pod)->node_name.str())) continue;
+      validator_.Add(PlaceOf(o), "no node",
+                     absl::StrCat("Pod \"", (*pod)->meta.Key(), "\": spec.nodeName: the input has no node \"",
+                                  (*pod)->node_name.string(), "\""));
+    }
+    for (const api::PodPtr& pod : plain_.pending) {
+      std::string_view name = pod->tmpl->scheduler_name.str();
+      if (name.empty() || name == "default-scheduler") continue;
+      validator_.Add(PlaceOf(pod), "other scheduler",
+                     absl::StrCat("Pod \"", pod->meta.Key(), "\": spec.schedulerName: \"", util::ToAbsl(name),
+                                  "\" is not default-scheduler: in a cluster another scheduler places it"));
+    }
   }
 
   void NoteNothingToPlace() {
@@ -224,6 +261,10 @@ class Collector final : public api::JsonSink {
     // Extenders are sent pods and nodes whole.
     options.keep_raw = options.keep_node_raw = defaults_.call_extenders() || options_.keep_raw;
     NoteWorkload(j, kind, loose);
+    // Scenarios are made by programs, and hold what a server has stored.
+    if (options_.validate == Validate::kStrict || (!in_cluster && !pods)) {
+      validator_.Check(j, kind, [&](size_t offset) { return lines_.LineAndColumnAt(offset); });
+    }
     auto object = api::DecodeObject(j, kind, options);
     if (!object.ok()) {
       if (object.status().code() != absl::StatusCode::kNotFound) return object.status();
@@ -371,6 +412,7 @@ class Collector final : public api::JsonSink {
   const ReadOptions options_;
   const Algorithm& defaults_;
   Input* out_;
+  Validator validator_;
   LineCounter lines_;
   absl::flat_hash_map<const void*, std::string> places_;  // objects to "FILE:LINE"
   Expander workloads_, plain_workloads_;                  // of the value being read, and of all plain ones
