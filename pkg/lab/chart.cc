@@ -79,8 +79,8 @@ void Line(const Panel& p, const Curve& curve, size_t number, std::string* out) {
 
 std::string ChartSvg(const std::string& resource, const std::vector<Curve>& curves) {
   Panel allocation{"Allocated, of all " + resource, [](const Sample& s) { return s.allocation; }, kLeft};
-  Panel fragmentation{"Fragmented, of the " + resource + " that is free",
-                      [](const Sample& s) { return s.fragmentation; }, kLeft + kPanelWidth + kBetween};
+  Panel fragmentation{"Fragmented, of free " + resource, [](const Sample& s) { return s.fragmentation; },
+                      kLeft + kPanelWidth + kBetween};
   double most = 0.1;
   for (const Curve& c : curves) {
     for (const Sample& s : c.samples) most = std::max(most, s.arrived);
