@@ -52,6 +52,7 @@ WRONG = {
     "master": ("ftp://h", '--master: unsupported protocol scheme "ftp" in "ftp://h"'),
     "pod-max-in-unschedulable-pods-duration": ("-1s", "--pod-max-in-unschedulable-pods-duration: invalid value -1s"),
     "policy-config-file": (NOT_THERE, f"missing policy config file {NOT_THERE}"),
+    "record-max-bytes": ("many", 'invalid argument "many" for "--record-max-bytes" flag'),
     "port": ("65536", "--port: invalid value 65536"),
     "profiling": ("maybe", None),
     "secure-port": ("-1", "--secure-port: invalid value -1"),
@@ -71,6 +72,7 @@ ANY_TEXT = {
     "kube-api-content-type": "is only shown",
     "policy-configmap": "only the API server knows",
     "policy-configmap-namespace": "only the API server knows",
+    "record-dir": "a folder of any name can be made",
     "scheduler-name": "is compared with what pods ask for",
 }
 # Of each type of flag, what can be no value of it.

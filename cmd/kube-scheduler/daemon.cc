@@ -18,12 +18,11 @@
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/cluster_watch.h"
 #include "cmd/kube-scheduler/end_process.h"
-#include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/metrics.h"
 #include "cmd/kube-scheduler/page_metrics.h"
+#include "cmd/kube-scheduler/pages.h"
 #include "cmd/kube-scheduler/recording.h"
-#include "cmd/kube-scheduler/secure_serving.h"
 #include "cmd/kube-scheduler/threads.h"
 #include "pkg/client/config.h"
 #include "pkg/client/events.h"
@@ -53,10 +52,6 @@ constexpr absl::Duration kBindsGrace = absl::Seconds(15);
 constexpr absl::Duration kEventsGrace = absl::Milliseconds(800), kReleaseGrace = absl::Milliseconds(800);
 // Every request has a timeout of its own; this one is for a defect there.
 constexpr absl::Duration kBlockingLimit = absl::Minutes(2);
-// Of the client that asks who may see a page. As in Kubernetes' delegating authentication.
-constexpr double kReviewQps = 200;
-constexpr int kReviewBurst = 400;
-constexpr absl::Duration kReviewTimeout = absl::Seconds(10);
 
 sigset_t HandledSignals() {
   sigset_t s;
@@ -68,12 +63,7 @@ sigset_t HandledSignals() {
 class Daemon {
  public:
   Daemon(const Configuration& config, const Options& options)
-      : config_(config),
-        options_(options),
-        inbox_(kInboxLimit),
-        pods_io_("pods-io"),
-        lease_io_("lease-io"),
-        pages_io_("pages-io") {}
+      : config_(config), options_(options), inbox_(kInboxLimit), pods_io_("pods-io"), lease_io_("lease-io") {}
 
   ~Daemon();
   int Run();
@@ -82,13 +72,11 @@ class Daemon {
   absl::Status Connect();
   absl::Status Build();
   absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
-  absl::Status ServePages();
-  absl::Status ServeSecurely();
   // Runs an asynchronous request on the I/O thread and waits for it, but not longer than kBlockingLimit.
   template <typename T>
   client::ApiResult<T> Blocking(std::function<void(client::Done<T>)> start);
-  HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
-  std::string MetricsText();
+  // Adds what is known about the scheduler and its clients. From any thread.
+  void CollectMetrics(Families* families);
   bool MayWrite() const;
   void Lead();
   void Decide();  // the deciding thread
@@ -110,12 +98,10 @@ class Daemon {
   util::RealClock clock_;
   Inbox inbox_;
   RestMetrics rest_metrics_;
-  PageMetrics page_metrics_;
 
-  // The pages have a thread and a client of their own: a health probe waits neither for the API server nor for binds.
-  IoThread pods_io_, lease_io_, pages_io_;
-  std::unique_ptr<client::RestClient> pods_client_, lease_client_, events_client_, review_client_;
-  std::unique_ptr<client::Requests> requests_, reviews_;
+  IoThread pods_io_, lease_io_;
+  std::unique_ptr<client::RestClient> pods_client_, lease_client_, events_client_;
+  std::unique_ptr<client::Requests> requests_;
   std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>> recorders_;
   std::unique_ptr<client::LeaderElector> elector_;
   std::unique_ptr<ClusterWatch> watch_;
@@ -140,8 +126,7 @@ class Daemon {
 
   mutable std::mutex snapshot_mutex_;
   SchedulerSnapshot snapshot_;
-  std::unique_ptr<AccessControl> access_;
-  std::vector<std::unique_ptr<HttpServer>> servers_;
+  std::unique_ptr<Pages> pages_;
 };
 
 // ---- building -----------------------------------------------------------------------------------
@@ -175,17 +160,12 @@ absl::Status Daemon::Connect() {
   pods_client_ = *std::move(pods);
   lease_client_ = *std::move(lease);
   events_client_ = *std::move(events);
-  if (options_.secure.port > 0) {
-    client::RestConfig c = *rest;
-    c.qps = kReviewQps;
-    c.burst = kReviewBurst;
-    c.timeout = kReviewTimeout;
-    c.user_agent = user_agent("authentication");
-    auto review = client::RestClient::New(pages_io_.executor(), c, &rest_metrics_);
-    if (!review.ok()) return review.status();
-    review_client_ = *std::move(review);
-    reviews_ = std::make_unique<client::Requests>(review_client_.get());
-  }
+  client::RestConfig for_reviews = *rest;
+  for_reviews.user_agent = user_agent("authentication");
+  auto pages = Pages::New(config_, options_.secure, std::move(for_reviews), &rest_metrics_, &clock_,
+                          [this](Families* families) { CollectMetrics(families); });
+  if (!pages.ok()) return pages.status();
+  pages_ = *std::move(pages);
   requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });
   // No more than the API server may be asked for within a few seconds, so that no request times out in the limiter.
   const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
@@ -320,7 +300,7 @@ absl::Status Daemon::Build() {
   return absl::OkStatus();
 }
 
-// ---- pages --------------------------------------------------------------------------------------
+// ---- asking --------------------------------------------------------------------------------------
 
 template <typename T>
 client::ApiResult<T> Daemon::Blocking(std::function<void(client::Done<T>)> start) {
@@ -335,97 +315,16 @@ client::ApiResult<T> Daemon::Blocking(std::function<void(client::Done<T>)> start
   return late;
 }
 
-// Adds the secure server to those that start.
-absl::Status Daemon::ServeSecurely() {
-  auto tls = ServingCertificate(options_.secure);
-  if (!tls.ok()) return tls.status();
-  access_ = std::make_unique<AccessControl>(
-      [this](const std::string& token, client::Done<client::UserInfo> done) {
-        reviews_->ReviewToken(token, std::move(done));
-      },
-      [this](const client::AccessQuestion& q, client::Done<client::AccessAnswer> done) {
-        reviews_->ReviewAccess(q, std::move(done));
-      },
-      &clock_);
-  auto server = std::make_unique<HttpServer>(
-      &pages_io_, "secure", JoinHostPort(options_.secure.bind_address, absl::StrCat(options_.secure.port)),
-      [this](const HttpRequest& r, const http::Responder& answer) {
-        // The request stays valid until it is answered.
-        access_->Check(r, [this, &r, answer](std::optional<HttpResponse> refusal) {
-          answer.Send(refusal ? *std::move(refusal) : Page(r, true, true));
-        });
-      });
-  if (auto s = server->UseTls(*tls); !s.ok()) return s;
-  servers_.push_back(std::move(server));
-  return absl::OkStatus();
-}
-
-absl::Status Daemon::ServePages() {
-  const std::string &h = config_.healthz_bind_address, &m = config_.metrics_bind_address;
-  const auto serve = [this](const char* name, const std::string& address, bool healthz, bool metrics) {
-    servers_.push_back(std::make_unique<HttpServer>(
-        &pages_io_, name, address, [this, healthz, metrics](const HttpRequest& r, const http::Responder& answer) {
-          answer.Send(Page(r, healthz, metrics));
-        }));
-  };
-  if (!h.empty()) serve("healthz", h, true, h == m);
-  if (!m.empty() && h != m) serve("metrics", m, false, true);
-  if (options_.secure.port > 0) {
-    if (auto s = ServeSecurely(); !s.ok()) return s;
-  }
-  for (auto& s : servers_) s->Start();
-  return absl::OkStatus();
-}
-
-HttpResponse Daemon::Page(const HttpRequest& r, bool healthz, bool metrics) {
-  HttpResponse page;
-  if (healthz && r.path == "/healthz") {
-    const bool verbose = r.has_query && (r.query == "verbose" || absl::StartsWith(r.query, "verbose=") ||
-                                         absl::StartsWith(r.query, "verbose&"));
-    page.body = verbose ? "[+]ping ok\nhealthz check passed\n" : "ok";
-    return page;
-  }
-  if (healthz && r.path == "/healthz/ping") {
-    page.body = "ok";
-    return page;
-  }
-  if (metrics && r.path == "/metrics") {
-    const absl::Duration begin = clock_.Steady();
-    page.body = MetricsText();
-    page.content_type = "text/plain; version=0.0.4";
-    page.gzip = true;
-    page.sends = [this, begin, method = r.method, asked = r.bytes](size_t bytes) {
-      page_metrics_.Count(method, absl::ToDoubleMicroseconds(clock_.Steady() - begin), asked, bytes);
-    };
-    return page;
-  }
-  if (metrics && r.path == "/configz") {
-    page.body = ConfigurationToConfigz(config_);
-    return page;
-  }
-  if (config_.enable_profiling && absl::StartsWith(r.path, "/debug/pprof")) {
-    page.status = 404;
-    page.no_sniff = true;
-    page.body =
-        "This scheduler is no Go program and has no pprof. Use: perf record -g -p " + absl::StrCat(getpid()) + "\n";
-    return page;
-  }
-  return NotFoundPage();
-}
-
-std::string Daemon::MetricsText() {
+void Daemon::CollectMetrics(Families* families) {
   using prometheus::MetricType;
-  std::vector<prometheus::MetricFamily> families;
   {
     std::lock_guard lock(snapshot_mutex_);
-    CollectScheduler(snapshot_, &families);
+    CollectScheduler(snapshot_, families);
   }
-  rest_metrics_.Collect(&families);
-  page_metrics_.Collect(&families);
-  CollectProcess(&families);
+  rest_metrics_.Collect(families);
   const auto one = [&](const char* name, MetricType type, const char* help, double v) {
-    families.push_back(Family(name, type, help));
-    AddSample(&families.back(), {}, v);
+    families->push_back(Family(name, type, help));
+    AddSample(&families->back(), {}, v);
   };
   one("scheduler_inbox_events", MetricType::Gauge, "Number of changes of objects that wait for the scheduler",
       static_cast<double>(inbox_.depth()));
@@ -433,25 +332,19 @@ std::string Daemon::MetricsText() {
       static_cast<double>(inbox_.limit()));
   one("scheduler_inbox_full_total", MetricType::Counter, "Number of times that the watches were held back",
       static_cast<double>(inbox_.full()));
-  const double queued = CollectEvents(recorders_, &families);
+  const double queued = CollectEvents(recorders_, families);
   one("scheduler_events_queued", MetricType::Gauge, "Number of events waiting or on their way", queued);
   one("rest_client_throttled_requests", MetricType::Gauge, "Number of requests waiting for a client's rate limit",
       static_cast<double>(pods_client_->throttled() + lease_client_->throttled() + events_client_->throttled()));
-  if (access_ != nullptr) {
-    one("scheduler_access_answers", MetricType::Gauge, "Number of answers kept about who may see these pages.",
-        static_cast<double>(access_->kept()));
-  }
-  CollectPages(servers_, &families);
   if (elector_ != nullptr) {
-    families.push_back(Family("leader_election_master_status", MetricType::Gauge,
-                              "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 "
-                              "indicates master. 'name' is the string used to identify the lease."));
-    AddSample(&families.back(), {{"name", config_.leader_election.lock_object_name}}, elector_->IsLeader() ? 1 : 0);
+    families->push_back(Family("leader_election_master_status", MetricType::Gauge,
+                               "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, "
+                               "1 indicates master. 'name' is the string used to identify the lease."));
+    AddSample(&families->back(), {{"name", config_.leader_election.lock_object_name}}, elector_->IsLeader() ? 1 : 0);
   }
-  if (!built_) return ToText(std::move(families));
-  if (recorder_ != nullptr) CollectRecording(*recorder_, &families);
-  CollectWatches(*watch_, clock_.Steady(), &families);
-  return ToText(std::move(families));
+  if (!built_) return;
+  if (recorder_ != nullptr) CollectRecording(*recorder_, families);
+  CollectWatches(*watch_, clock_.Steady(), families);
 }
 
 // ---- deciding -----------------------------------------------------------------------------------
@@ -581,8 +474,7 @@ int Daemon::Run() {
   LOG(INFO) << "Version: " << util::Version();
   pods_io_.Start();
   lease_io_.Start();
-  pages_io_.Start();
-  if (auto s = ServePages(); !s.ok()) return fail(s);
+  pages_->Start();
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
   built_ = true;
 
@@ -616,8 +508,7 @@ Daemon::~Daemon() {
   inbox_.Put(std::function<void()>([this] { over_ = true; }));
   if (decider_.joinable()) decider_.join();
   inbox_.Close();
-  pages_io_.Stop();
-  servers_.clear();
+  if (pages_ != nullptr) pages_->Stop();
   pods_io_.Stop();
   lease_io_.Stop();
 }

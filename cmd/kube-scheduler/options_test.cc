@@ -32,8 +32,8 @@ Completed Complete(std::vector<std::string> args) {
 TEST_CASE("flags: errors are pflag's") {
   CHECK(ParseError({"--bogus"}) == "unknown flag: --bogus");
   CHECK(ParseError({"--bogus=1"}) == "unknown flag: --bogus");
-  CHECK(ParseError({"--leader"}) == "unknown flag: --leader");
-  CHECK(ParseError({"--Port=1"}) == "unknown flag: --Port");
+  CHECK(ParseError({"--leader"}) == "unknown flag: --leader (did you mean \"--leader-elect\"?)");
+  CHECK(ParseError({"--Port=1"}) == "unknown flag: --Port (did you mean \"--port\"?)");
   CHECK(ParseError({"-x"}) == "unknown shorthand flag: 'x' in -x");
   CHECK(ParseError({"-port=1"}) == "unknown shorthand flag: 'p' in -port=1");
   CHECK(ParseError({"--config"}) == "flag needs an argument: --config");
@@ -154,6 +154,9 @@ TEST_CASE("flags: what --config puts out of force is said") {
   const std::set<std::string> in_force = {"config",
                                           "write-config-to",
                                           "emulated-version",
+                                          "ignore-unknown-fields",
+                                          "record-dir",
+                                          "record-max-bytes",
                                           "master",
                                           "feature-gates",
                                           "bind-address",

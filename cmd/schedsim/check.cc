@@ -295,6 +295,8 @@ std::string ReportTable(const PolicyReport& r) {
     for (const std::string& line : lines) absl::StrAppend(&out, "  ", line, "\n");
   };
   list("Worth knowing:", r.notes);
+  list("Without traits, so called for every node that is left, for every pod (plugin/README.md):",
+       r.effective.not_incremental);
   list("Warnings (a later release may refuse this):", r.warnings);
   return out;
 }
@@ -305,6 +307,7 @@ void WriteReport(const PolicyReport& r, JsonOut* out) {
   out->Key("notes").Texts(r.notes);
   if (r.errors.empty()) {
     out->Key("predicates").Texts(r.effective.predicates).Key("mandatoryAdded").Texts(r.effective.mandatory);
+    out->Key("notIncremental").Texts(r.effective.not_incremental);
     out->Key("priorities").Object();
     for (const auto& [name, weight] : r.effective.priorities) out->Member(name, weight);
     out->End().Key("extenders").Array();

@@ -34,6 +34,7 @@ struct Invocation {
   std::string output;        // -o; empty for a command without formats
   lab::Algorithm algorithm;  // of kAlgorithmFlags and kGateFlags
   boost::program_options::variables_map flags;
+  std::vector<std::pair<std::string, std::string>> ordered;  // flags with their values, in the order given
 
   bool Has(const char* name) const { return flags.count(name) > 0; }
   // REQUIRES: the command declared the flag with this type, and it was given or has a default.
@@ -79,7 +80,7 @@ boost::program_options::options_description FlagsOf(const Command& command);
 lab::ReadOptions ReadOptionsOf(const Invocation& invocation);
 
 // Reads the files that the command line names and prints what was skipped or is wrong to standard error. Null when the
-// input cannot be used; *exit_status then says why.
-std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status);
+// input cannot be used; *exit_status then says why. `whole`: objects keep their JSON, for extenders.
+std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status, bool whole = false);
 
 }  // namespace berth::schedsim

@@ -6,15 +6,30 @@
 
 namespace berth::schedsim {
 
-// Each is defined in a file of its own.
-extern const Command kRunCommand, kExplainCommand, kCapacityCommand, kCheckCommand, kSchemaCommand, kReplayCommand,
-    kAnonymiseCommand;
+// Each is defined in a file of its own; adding a command is adding its file and a line here.
+// clang-format off
+#define SCHEDSIM_COMMANDS(X) \
+  X(kRunCommand)             \
+  X(kExplainCommand)         \
+  X(kCapacityCommand)        \
+  X(kWhatIfCommand)          \
+  X(kCompareCommand)         \
+  X(kTuneCommand)            \
+  X(kCheckCommand)           \
+  X(kSchemaCommand)          \
+  X(kReplayCommand)          \
+  X(kAnonymiseCommand)       \
+  X(kCompletionCommand)
+// clang-format on
+
+#define DECLARE(command) extern const Command command;
+SCHEDSIM_COMMANDS(DECLARE)
+#undef DECLARE
 
 std::span<const Command* const> Commands() {
-  static constexpr const Command* kCommands[] = {
-      &kRunCommand,    &kExplainCommand, &kCapacityCommand,  &kCheckCommand,
-      &kSchemaCommand, &kReplayCommand,  &kAnonymiseCommand,
-  };
+#define ADDRESS(command) &command,
+  static constexpr const Command* kCommands[] = {SCHEDSIM_COMMANDS(ADDRESS)};
+#undef ADDRESS
   return kCommands;
 }
 
@@ -31,11 +46,17 @@ lab::ReadOptions ReadOptionsOf(const Invocation& invocation) {
   if ((invocation.command->groups & kInputFlags) == 0) return options;
   const auto& expand = invocation.Get<std::string>("expand");
   options.expand = expand == "on" ? lab::Expand::kMissing : expand == "off" ? lab::Expand::kOff : lab::Expand::kAuto;
+  const auto& validate = invocation.Get<std::string>("validate");
+  options.validate = validate == "strict" ? lab::Validate::kStrict
+                     : validate == "warn" ? lab::Validate::kWarn
+                                          : lab::Validate::kOff;
   return options;
 }
 
-std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status) {
-  auto input = lab::ReadInputs(invocation.files, ReadOptionsOf(invocation));
+std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* exit_status, bool whole) {
+  lab::ReadOptions options = ReadOptionsOf(invocation);
+  options.keep_raw = whole;
+  auto input = lab::ReadInputs(invocation.files, options);
   if (!input.ok()) {
     *exit_status = input.status().code() == absl::StatusCode::kFailedPrecondition ? kExitUsage : kExitBadInput;
     std::cerr << "schedsim: " << util::Message(input.status()) << "\n";
@@ -46,6 +67,11 @@ std::unique_ptr<lab::Input> ReadOrComplain(const Invocation& invocation, int* ex
               << ", which scheduling does not read\n";
   }
   for (const std::string& w : input->warnings) std::cerr << "schedsim: " << w << "\n";
+  for (const std::string& m : input->mistakes) std::cerr << "schedsim: " << m << "\n";
+  if (!input->mistakes.empty()) {
+    *exit_status = kExitBadInput;
+    return nullptr;
+  }
   return std::make_unique<lab::Input>(std::move(*input));
 }
 

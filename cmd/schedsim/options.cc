@@ -137,7 +137,7 @@ std::string FlagSuggestion(std::string_view given, const Words& names) {
   return near.empty() ? "" : absl::StrCat(" (did you mean \"--", util::ToAbsl(near), "\"?)");
 }
 
-absl::Status Parse(const Words& words, const Command& command, po::variables_map* vm) {
+absl::Status Parse(const Words& words, const Command& command, Invocation* o) {
   po::options_description all;
   all.add(FlagsOf(command));
   all.add_options()("file", po::value<Words>());
@@ -145,8 +145,12 @@ absl::Status Parse(const Words& words, const Command& command, po::variables_map
   positional.add("file", -1);
   try {
     auto style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(words).options(all).positional(positional).style(style).run(), *vm);
-    po::notify(*vm);
+    auto parsed = po::command_line_parser(words).options(all).positional(positional).style(style).run();
+    po::store(parsed, o->flags);
+    po::notify(o->flags);
+    for (const auto& option : parsed.options) {
+      for (const std::string& value : option.value) o->ordered.emplace_back(option.string_key, value);
+    }
   } catch (const po::unknown_option& e) {
     Words names;
     const po::options_description known = FlagsOf(command);
@@ -170,6 +174,7 @@ absl::Status CheckInputFlags(Invocation* o) {
   auto& expand = o->flags.at("expand").as<std::string>();
   if (expand == "true") expand = "on";
   if (expand == "false") expand = "off";
+  BERTH_RETURN_IF_ERROR(OneOf("validate", o->Get<std::string>("validate"), {"warn", "strict", "off"}));
   return OneOf("expand", expand, {"on", "auto", "off"});
 }
 
@@ -208,7 +213,7 @@ po::options_description FlagsOf(const Command& command) {
     add("policy-config-file", po::value<std::string>()->value_name("FILE"),
         "Policy to schedule by, instead of a provider");
     add("emulated-version", po::value<std::string>()->value_name("1.10|1.29"),
-        "release of Kubernetes whose decisions are made (default 1.10); 1.29 is for run alone, and slow");
+        "release of Kubernetes whose decisions are made (default 1.10); 1.29 is for run alone");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
         "weight of placed pods' required affinity, 1-100");
   }
@@ -219,6 +224,10 @@ po::options_description FlagsOf(const Command& command) {
   if ((command.groups & kInputFlags) != 0) {
     add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),
         "make the pods that workloads lack: on, off, or auto: when the input has no pod of any workload");
+  }
+  if ((command.groups & kInputFlags) != 0) {
+    add("validate", po::value<std::string>()->value_name("MODE")->default_value("warn"),
+        "what an API server would refuse and what looks like a mistake: warn, strict (exit status 1) or off");
   }
   if (command.add_flags != nullptr) command.add_flags(add);
   if (!command.outputs.empty()) {
@@ -254,7 +263,7 @@ absl::StatusOr<ParsedLine> ParseOptions(int argc, char** argv) {
   words.erase(words.begin());
   Invocation& o = line.invocation;
   o.command = *command;
-  BERTH_RETURN_IF_ERROR(Parse(Normalised(std::move(words)), **command, &o.flags));
+  BERTH_RETURN_IF_ERROR(Parse(Normalised(std::move(words)), **command, &o));
   line.verbosity = o.Get<int>("verbosity");
   if (o.Get<bool>("help")) line.text = CommandHelp(**command);
   if (o.Get<bool>("version")) line.text = version;

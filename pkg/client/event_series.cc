@@ -70,6 +70,7 @@ std::optional<EventSeries::Outcome> EventSeries::Occurred(SeriesEvent event, abs
     s.event.base.last = event.base.first;
     if (++s.event.base.count > 2) return std::nullopt;
     s.written = now;
+    s.written_count = s.event.base.count;
     return Outcome{s.event, true};
   }
   if (it == series_.end() && series_.size() >= kMost) {
@@ -86,10 +87,11 @@ std::vector<EventSeries::Outcome> EventSeries::Due(absl::Duration now) {
   for (auto it = series_.begin(); it != series_.end();) {
     Series& s = it->second;
     const bool over = now - s.last >= kSilence;
-    const bool unwritten = s.event.base.count > 2 && s.written < s.last;
+    const bool unwritten = s.event.base.count > s.written_count;
     if (unwritten && (over || now - s.written >= kRefresh)) {
       out.push_back({s.event, true});
       s.written = now;
+      s.written_count = s.event.base.count;
     }
     it = over ? series_.erase(it) : std::next(it);
   }

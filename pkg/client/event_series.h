@@ -45,6 +45,7 @@ class EventSeries {
   struct Series {
     SeriesEvent event;
     absl::Duration last, written;
+    int32_t written_count = 1;  // what the API server was last sent
   };
   std::map<std::string, Series> series_;  // by everything that makes occurrences alike
 };

@@ -87,6 +87,11 @@ JsonOut& JsonOut::Bool(bool value) {
   text_ += value ? "true" : "false";
   return *this;
 }
+JsonOut& JsonOut::Literal(std::string_view json) {
+  Separate();
+  text_ += json;
+  return *this;
+}
 JsonOut& JsonOut::Texts(const std::vector<std::string>& values) {
   Array();
   for (const std::string& v : values) Text(v);

@@ -17,6 +17,7 @@ class JsonOut {
   JsonOut& Text(std::string_view value);
   JsonOut& Number(int64_t value);
   JsonOut& Bool(bool value);
+  JsonOut& Literal(std::string_view json);  // a value that is JSON already
   // Several at once.
   JsonOut& Texts(const std::vector<std::string>& values);
   JsonOut& Member(std::string_view key, std::string_view value) { return Key(key).Text(value); }

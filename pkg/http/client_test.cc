@@ -418,8 +418,9 @@ TEST_CASE("few requests are put on a slow server's connection") {
   post(40);
   REQUIRE(done.WaitFor(80));
   auto all = done.values();
-  // What was on the connection when it was given up may have been done; the others were never sent.
-  CHECK(std::count_if(all.begin(), all.end(), [](const Reply& r) { return r.maybe_done; }) <= 4);
+  // What was on a connection when it was given up may have been done: at most four requests, and four more when the
+  // next connection was opened just before the rest timed out. The others were never sent.
+  CHECK(std::count_if(all.begin(), all.end(), [](const Reply& r) { return r.maybe_done; }) <= 8);
 }
 
 TEST_CASE("what is pipelined behind a cut answer may have been done; behind Connection: close it is sent again") {

@@ -72,6 +72,11 @@ class LineCounter {
     offset_ = offset;
     return absl::StrCat(file_, ":", line_);
   }
+  std::string LineAndColumnAt(size_t offset) {
+    std::string line = At(offset);
+    size_t begin = offset_ == 0 ? std::string_view::npos : text_.rfind('\n', offset_ - 1);
+    return absl::StrCat(line, ":", offset_ - (begin == std::string_view::npos ? 0 : begin + 1) + 1);
+  }
 
  private:
   void Rewind() {
@@ -86,7 +91,8 @@ class LineCounter {
 // Builds Scenarios from what the reader finds.
 class Collector final : public api::JsonSink {
  public:
-  Collector(const ReadOptions& options, Input* out) : options_(options), defaults_(options_.defaults), out_(out) {
+  Collector(const ReadOptions& options, Input* out)
+      : options_(options), defaults_(options_.defaults), out_(out), validator_(options.validate) {
     plain_.algorithm = defaults_;
     Restart();
   }
@@ -104,7 +110,7 @@ class Collector final : public api::JsonSink {
       kindless_.push_back(std::move(element));  // its kind is the list's, which may come later
       return absl::OkStatus();
     }
-    Note(Take(element.root(), pods ? "Pod" : "", pods ? &current_.pending : nullptr, &current_, inside == "cluster"));
+    Note(Take(element.root(), pods ? "Pod" : "", pods, &current_, inside == "cluster"));
     return absl::OkStatus();
   }
 
@@ -119,12 +125,15 @@ class Collector final : public api::JsonSink {
     } else if (absl::EndsWith(util::ToAbsl(kind), "List") && !rest.root().Find("items").IsNull()) {
       TakeKindless(kind.substr(0, kind.size() - 4), false);
       BERTH_RETURN_IF_ERROR(first_error_);
+      const size_t before = plain_.cluster.size();
       for (auto& o : current_.cluster) plain_.cluster.push_back(std::move(o));
-      for (auto& p : current_.pending) plain_.pending.push_back(std::move(p));
+      for (size_t i = 0; i < current_.pending.size(); ++i) {
+        plain_.AddPending(std::move(current_.pending[i]), before + current_.pending_after[i]);
+      }
       plain_workloads_.Append(std::move(workloads_));
       has_plain_ = true;
     } else {
-      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", nullptr, &plain_, false, true));
+      BERTH_RETURN_IF_ERROR(Take(rest.root(), "", false, &plain_, false, true));
       plain_workloads_.Append(std::move(workloads_));
       has_plain_ = true;
     }
@@ -143,9 +152,20 @@ class Collector final : public api::JsonSink {
   }
 
   absl::Status Finish() {
+    absl::Status s = FinishPlain();
+    for (const std::string& w : validator_.Warnings()) out_->warnings.push_back(w);
+    out_->mistakes = validator_.Errors();
+    return s;
+  }
+
+ private:
+  absl::Status FinishPlain() {
     if (!has_plain_ && !out_->scenarios.empty()) return absl::OkStatus();
     BERTH_RETURN_IF_ERROR(CheckUnique(plain_));
-    for (const std::string& sentence : WhatIsMissing(plain_)) out_->warnings.push_back(sentence);
+    if (options_.validate != Validate::kOff) {
+      for (const std::string& sentence : WhatIsMissing(plain_)) out_->warnings.push_back(sentence);
+      NoteStrayPods();
+    }
     BERTH_RETURN_IF_ERROR(TakeExpanded());
     if (deleted_ > 0) {
       out_->warnings.push_back(absl::StrCat("left out ", explain::Counted(deleted_, "pending pod"),
@@ -156,8 +176,6 @@ class Collector final : public api::JsonSink {
     out_->scenarios.push_back(std::move(plain_));
     return absl::OkStatus();
   }
-
- private:
   void Restart() {
     current_ = Scenario{};
     current_.algorithm = defaults_;
@@ -185,8 +203,30 @@ class Collector final : public api::JsonSink {
     }
     for (std::string& w : made->warnings) out_->warnings.push_back(std::move(w));
     for (api::Object& o : made->objects) plain_.cluster.push_back(std::move(o));
-    for (api::PodPtr& p : made->pods) plain_.pending.push_back(std::move(p));
+    for (api::PodPtr& p : made->pods) plain_.AddPending(std::move(p));
     return absl::OkStatus();
+  }
+
+  // Bound pods whose node is not there, and pending ones that another scheduler is to place.
+  void NoteStrayPods() {
+    absl::flat_hash_map<std::string_view, bool> nodes;
+    for (const api::Object& o : plain_.cluster) {
+      if (const auto* node = std::get_if<api::NodePtr>(&o)) nodes[(*node)->meta.name] = true;
+    }
+    for (const api::Object& o : plain_.cluster) {
+      const auto* pod = std::get_if<api::PodPtr>(&o);
+      if (pod == nullptr || (*pod)->Finished() || nodes.contains((*pod)->node_name.str())) continue;
+      validator_.Add(PlaceOf(o), "no node",
+                     absl::StrCat("Pod \"", (*pod)->meta.Key(), "\": spec.nodeName: the input has no node \"",
+                                  (*pod)->node_name.string(), "\""));
+    }
+    for (const api::PodPtr& pod : plain_.pending) {
+      std::string_view name = pod->tmpl->scheduler_name.str();
+      if (name.empty() || name == "default-scheduler") continue;
+      validator_.Add(PlaceOf(pod), "other scheduler",
+                     absl::StrCat("Pod \"", pod->meta.Key(), "\": spec.schedulerName: \"", util::ToAbsl(name),
+                                  "\" is not default-scheduler: in a cluster another scheduler places it"));
+    }
   }
 
   void NoteNothingToPlace() {
@@ -210,18 +250,21 @@ class Collector final : public api::JsonSink {
   }
 
   void TakeKindless(std::string_view kind, bool in_cluster) {
-    for (api::Document& d : kindless_) Note(Take(d.root(), kind, nullptr, &current_, in_cluster));
+    for (api::Document& d : kindless_) Note(Take(d.root(), kind, false, &current_, in_cluster));
   }
 
   // `pods`: take it as a pending pod whatever its node; else unbound pods are pending, or an error inside a cluster.
   // `loose`: a document of its own, to which the server's defaults apply.
-  absl::Status Take(Json j, std::string_view kind, std::vector<api::PodPtr>* pods, Scenario* to, bool in_cluster,
-                    bool loose = false) {
+  absl::Status Take(Json j, std::string_view kind, bool pods, Scenario* to, bool in_cluster, bool loose = false) {
     api::DecodeOptions options;
     options.server_defaults = loose;
     // Extenders are sent pods and nodes whole.
     options.keep_raw = options.keep_node_raw = defaults_.call_extenders() || options_.keep_raw;
     NoteWorkload(j, kind, loose);
+    // Scenarios are made by programs, and hold what a server has stored.
+    if (options_.validate == Validate::kStrict || (!in_cluster && !pods)) {
+      validator_.Check(j, kind, [&](size_t offset) { return lines_.LineAndColumnAt(offset); });
+    }
     auto object = api::DecodeObject(j, kind, options);
     if (!object.ok()) {
       if (object.status().code() != absl::StatusCode::kNotFound) return object.status();
@@ -233,8 +276,8 @@ class Collector final : public api::JsonSink {
     if (auto* pod = std::get_if<api::PodPtr>(&*object)) {
       api::PodPtr p = WithUid(*pod);
       NotePlace(p.get(), j);
-      if (pods != nullptr) {
-        pods->push_back(p);
+      if (pods) {
+        to->AddPending(p);
         return absl::OkStatus();
       }
       if (p->node_name.empty()) {
@@ -246,12 +289,12 @@ class Collector final : public api::JsonSink {
         if (p->meta.deleting()) {
           ++deleted_;
         } else {
-          to->pending.push_back(p);
+          to->AddPending(p, to->cluster.size());
         }
         return absl::OkStatus();
       }
       *object = p;
-    } else if (pods != nullptr) {
+    } else if (pods) {
       return util::InvalidArgument(absl::StrCat(DescriptionOf(*object), " among pods: only pods go there"));
     }
     std::visit([&](const auto& o) { NotePlace(o.get(), j); }, *object);
@@ -369,6 +412,7 @@ class Collector final : public api::JsonSink {
   const ReadOptions options_;
   const Algorithm& defaults_;
   Input* out_;
+  Validator validator_;
   LineCounter lines_;
   absl::flat_hash_map<const void*, std::string> places_;  // objects to "FILE:LINE"
   Expander workloads_, plain_workloads_;                  // of the value being read, and of all plain ones

@@ -11,6 +11,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/lab/expand.h"
+#include "pkg/lab/validate.h"
 #include "pkg/scheduler/configuration/plugins.h"
 #include "pkg/scheduler/configuration/profile.h"
 #include "pkg/scheduler/factory/factory.h"
@@ -47,17 +48,27 @@ struct Scenario {
   std::vector<api::Object> cluster;  // bound pods among them
   std::vector<api::PodPtr> pending;  // in the order to be tried
   std::string error;                 // not empty: it cannot be run, and why
+  // For each pending pod how many objects of `cluster` stood before it in the input; SIZE_MAX for those of a Scenario's
+  // own list and those made from workloads, which come last.
+  std::vector<size_t> pending_after;
+
+  void AddPending(api::PodPtr pod, size_t after = SIZE_MAX) {
+    pending.push_back(std::move(pod));
+    pending_after.push_back(after);
+  }
 };
 
 struct Input {
   std::vector<Scenario> scenarios;         // in input order; plain objects of all inputs together are one
   std::map<std::string, int64_t> skipped;  // kinds that scheduling does not know, and how many
   std::vector<std::string> warnings;       // what the reader should know about the input, a sentence each
+  std::vector<std::string> mistakes;       // with Validate::kStrict: the input must not be used when there are any
 };
 
 struct ReadOptions {
   Algorithm defaults;  // what flags say
   Expand expand = Expand::kAuto;
+  Validate validate = Validate::kOff;
   bool keep_raw = false;  // objects keep their JSON, for output that repeats them
 };
 

@@ -12,7 +12,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
-#include "pkg/scheduler/core/rank_set.h"
+#include "pkg/scheduler/core/incremental/rank_set.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 
@@ -122,8 +122,7 @@ void Decide(benchmark::State& state, Like like, bool plain = false) {
   for (auto _ : state) {
     const api::PodPtr pod = With(like(c.uids), absl::StrCat("u-", c.uids));
     ++c.uids;
-    DecisionTrace trace;
-    const Decision d = c.scheduler->Schedule(pod, plain ? &trace : nullptr);
+    const Decision d = c.scheduler->Schedule(pod, plain ? DecisionMode::kReference : DecisionMode::kIncremental);
     if (d.outcome != Decision::Outcome::kPlaced) {
       state.SkipWithError(d.error.c_str());
       break;

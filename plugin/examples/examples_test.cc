@@ -122,6 +122,41 @@ TEST_CASE("CheapestNodePriority scores by price") {
   }
 }
 
+TEST_CASE("RackSpread keeps racks within one replica of each other, however it is decided") {
+  Cache cache;
+  for (int i = 0; i < 9; ++i) {
+    cache.AddNode(MakeNode(absl::StrCat("n", i), i == 8 ? "{}" : absl::StrCat(R"({"rack":"r)", i % 3, "\"}")));
+  }
+  Policy policy;
+  policy.predicates.emplace();
+  policy.predicates->push_back({"RackSpread", {}});
+  policy.priorities.emplace();
+  FactoryArgs args;
+  args.cache = &cache;
+  auto scheduler = CreateFromConfig(policy, args);
+  REQUIRE(scheduler.ok());
+  std::map<std::string, int> by_rack;
+  for (int i = 0; i < 30; ++i) {
+    const api::PodPtr pod = MakePod(absl::StrCat("p", i), R"({"app":"db"})");
+    const uint64_t turn = (*scheduler)->last_node_index();
+    const Decision reference = (*scheduler)->Schedule(pod, DecisionMode::kReference);
+    (*scheduler)->set_last_node_index(turn);
+    const Decision d = (*scheduler)->Schedule(pod);
+    REQUIRE(d.host == reference.host);
+    REQUIRE(d.outcome == Decision::Outcome::kPlaced);
+    REQUIRE(d.host.str() != "n8");  // in no rack
+    REQUIRE(cache.AddPod(MakePod(absl::StrCat("p", i), R"({"app":"db"})", d.host.string())).ok());
+    ++by_rack[cache.row(cache.FindRow(d.host)).node->labels.Get(util::Symbol("rack"))->string()];
+    int least = 1000, most = 0;
+    for (const char* rack : {"r0", "r1", "r2"}) {
+      least = std::min(least, by_rack[rack]);
+      most = std::max(most, by_rack[rack]);
+    }
+    REQUIRE(most - least <= 1);
+  }
+  CHECK((*scheduler)->Schedule(MakePod("free", "{}")).outcome == Decision::Outcome::kPlaced);
+}
+
 TEST_CASE("both forms of the examples decide alike on random clusters") {
   std::mt19937 random(20180326);
   auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };

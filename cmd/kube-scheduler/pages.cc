@@ -1,0 +1,137 @@
+#include "cmd/kube-scheduler/pages.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "cmd/kube-scheduler/component_config.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+// Limits of the client that asks who may see a page, as in Kubernetes' delegating authentication.
+constexpr double kReviewQps = 200;
+constexpr int kReviewBurst = 400;
+constexpr absl::Duration kReviewTimeout = absl::Seconds(10);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Pages>> Pages::New(const Configuration& config, const SecureServingOptions& secure,
+                                                  client::RestConfig rest, client::RestObserver* observer,
+                                                  const util::Clock* clock, Collect collect) {
+  std::unique_ptr<Pages> pages(new Pages(config, clock, std::move(collect)));
+  pages->AddServers();
+  if (secure.port > 0) {
+    if (auto s = pages->AddSecureServer(secure, std::move(rest), observer); !s.ok()) return s;
+  }
+  return pages;
+}
+
+void Pages::AddServers() {
+  const std::string &h = config_.healthz_bind_address, &m = config_.metrics_bind_address;
+  const auto add = [this](const char* name, const std::string& address, bool healthz, bool metrics) {
+    servers_.push_back(std::make_unique<HttpServer>(
+        &io_, name, address, [this, healthz, metrics](const HttpRequest& r, const http::Responder& answer) {
+          answer.Send(Page(r, healthz, metrics));
+        }));
+  };
+  if (!h.empty()) add("healthz", h, true, h == m);
+  if (!m.empty() && h != m) add("metrics", m, false, true);
+}
+
+absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::RestConfig rest,
+                                    client::RestObserver* observer) {
+  rest.qps = kReviewQps;
+  rest.burst = kReviewBurst;
+  rest.timeout = kReviewTimeout;
+  auto client = client::RestClient::New(io_.executor(), std::move(rest), observer);
+  if (!client.ok()) return client.status();
+  review_client_ = *std::move(client);
+  reviews_ = std::make_unique<client::Requests>(review_client_.get());
+  auto tls = ServingCertificate(secure);
+  if (!tls.ok()) return tls.status();
+  access_ = std::make_unique<AccessControl>(
+      [this](const std::string& token, client::Done<client::UserInfo> done) {
+        reviews_->ReviewToken(token, std::move(done));
+      },
+      [this](const client::AccessQuestion& q, client::Done<client::AccessAnswer> done) {
+        reviews_->ReviewAccess(q, std::move(done));
+      },
+      clock_);
+  auto server =
+      std::make_unique<HttpServer>(&io_, "secure", JoinHostPort(secure.bind_address, absl::StrCat(secure.port)),
+                                   [this](const HttpRequest& r, const http::Responder& answer) {
+                                     // The request stays valid until it is answered.
+                                     access_->Check(r, [this, &r, answer](std::optional<HttpResponse> refusal) {
+                                       answer.Send(refusal ? *std::move(refusal) : Page(r, true, true));
+                                     });
+                                   });
+  if (auto s = server->UseTls(*tls); !s.ok()) return s;
+  servers_.push_back(std::move(server));
+  return absl::OkStatus();
+}
+
+void Pages::Start() {
+  io_.Start();
+  for (auto& s : servers_) s->Start();
+}
+
+void Pages::Stop() {
+  io_.Stop();
+  servers_.clear();
+}
+
+HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
+  HttpResponse page;
+  if (healthz && r.path == "/healthz") {
+    const bool verbose = r.has_query && (r.query == "verbose" || absl::StartsWith(r.query, "verbose=") ||
+                                         absl::StartsWith(r.query, "verbose&"));
+    page.body = verbose ? "[+]ping ok\nhealthz check passed\n" : "ok";
+    return page;
+  }
+  if (healthz && r.path == "/healthz/ping") {
+    page.body = "ok";
+    return page;
+  }
+  if (metrics && r.path == "/metrics") {
+    const absl::Duration begin = clock_->Steady();
+    page.body = MetricsText();
+    page.content_type = "text/plain; version=0.0.4";
+    page.gzip = true;
+    page.sends = [this, begin, method = r.method, asked = r.bytes](size_t bytes) {
+      page_metrics_.Count(method, absl::ToDoubleMicroseconds(clock_->Steady() - begin), asked, bytes);
+    };
+    return page;
+  }
+  if (metrics && r.path == "/configz") {
+    page.body = ConfigurationToConfigz(config_);
+    return page;
+  }
+  if (config_.enable_profiling && absl::StartsWith(r.path, "/debug/pprof")) {
+    page.status = 404;
+    page.no_sniff = true;
+    page.body =
+        "This scheduler is no Go program and has no pprof. Use: perf record -g -p " + absl::StrCat(getpid()) + "\n";
+    return page;
+  }
+  return NotFoundPage();
+}
+
+std::string Pages::MetricsText() {
+  using prometheus::MetricType;
+  Families families;
+  collect_(&families);
+  page_metrics_.Collect(&families);
+  CollectProcess(&families);
+  if (access_ != nullptr) {
+    families.push_back(
+        Family("scheduler_access_answers", MetricType::Gauge, "Number of answers kept about who may see these pages."));
+    AddSample(&families.back(), {}, static_cast<double>(access_->kept()));
+  }
+  CollectPages(servers_, &families);
+  return ToText(std::move(families));
+}
+
+}  // namespace berth::kube_scheduler

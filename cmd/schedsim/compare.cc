@@ -1,0 +1,257 @@
+// The same pods placed by several algorithms, side by side.
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_replace.h>
+
+#include <fstream>
+#include <iostream>
+
+#include "cmd/schedsim/progress.h"
+#include "cmd/schedsim/variants.h"
+#include "pkg/explain/output.h"
+#include "pkg/explain/page.h"
+#include "pkg/lab/chart.h"
+#include "pkg/scheduler/algorithmprovider/v1_10.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+using lab::Metrics;
+using lab::Trial;
+using lab::Variant;
+
+constexpr size_t kSamples = 200;  // of a curve in the picture
+
+struct Comparison {
+  const lab::Scenario* scenario = nullptr;
+  const lab::Workload* workload = nullptr;
+  std::vector<Variant> variants;
+  std::vector<Trial> trials;
+
+  // Pods that go elsewhere than with the first variant, or are placed by only one of the two.
+  int64_t Moves(size_t variant) const {
+    int64_t moves = 0;
+    for (size_t i = 0; i < trials[variant].hosts.size(); ++i) moves += trials[variant].hosts[i] != trials[0].hosts[i];
+    return moves;
+  }
+  std::string Reasons(size_t variant) const {
+    std::vector<std::pair<int64_t, std::string>> sorted;
+    for (const auto& [reason, pods] : trials[variant].metrics.pending_by_reason) sorted.emplace_back(-pods, reason);
+    std::sort(sorted.begin(), sorted.end());
+    std::string out;
+    for (const auto& [pods, reason] : sorted) absl::StrAppend(&out, out.empty() ? "" : "; ", -pods, " ", reason);
+    return out;
+  }
+};
+
+std::string Percent(double share) {
+  return absl::StrFormat("%.1f%%", 100 * share);
+}
+// With as many digits as tell two runs apart; never -0.
+std::string Share(double share) {
+  return absl::StrFormat("%.6f", share + 0.0);
+}
+
+// "example.com/gpu-milli" -> "example_com_gpu_milli", for column names.
+std::string ColumnName(const std::string& resource) {
+  std::string out = resource;
+  for (char& c : out) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return out;
+}
+
+std::string CsvCell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
+}
+
+void WriteCsv(const Comparison& c, std::ostream& out) {
+  const auto& resources = c.workload->resources();
+  out << "policy,nodes,pods,placed,pending";
+  for (const std::string& r : resources) out << ",alloc_" << ColumnName(r);
+  for (const std::string& r : resources) out << ",frag_" << ColumnName(r);
+  out << ",imbalance,zone_skew,nodes_in_use,compaction,preemptions,moves,pending_by_reason,error\n";
+  for (size_t v = 0; v < c.variants.size(); ++v) {
+    const Metrics& m = c.trials[v].metrics;
+    out << CsvCell(c.variants[v].name) << "," << c.workload->node_count() << "," << c.scenario->pending.size();
+    if (!c.trials[v].error.empty()) {
+      out << std::string(2 * resources.size() + 9, ',') << "," << CsvCell(c.trials[v].error) << "\n";
+      continue;
+    }
+    out << "," << m.placed << "," << m.pending;
+    for (double share : m.allocation) out << "," << Share(share);
+    for (double share : m.fragmentation) out << "," << Share(share);
+    out << "," << Share(m.imbalance) << "," << Share(m.zone_skew) << "," << m.nodes_in_use << "," << m.compaction << ","
+        << m.preemptions << "," << c.Moves(v) << "," << CsvCell(c.Reasons(v)) << ",\n";
+  }
+}
+
+void WriteJson(const Comparison& c, explain::JsonOut* out) {
+  out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "Comparison");
+  out->Member("nodes", static_cast<int64_t>(c.workload->node_count()));
+  out->Member("pods", static_cast<int64_t>(c.scenario->pending.size())).Key("policies").Array();
+  auto shares = [&](const char* key, const std::vector<double>& values) {
+    out->Key(key).Object();
+    for (size_t r = 0; r < values.size(); ++r) out->Key(c.workload->resources()[r]).Literal(Share(values[r]));
+    out->End();
+  };
+  for (size_t v = 0; v < c.variants.size(); ++v) {
+    const Trial& t = c.trials[v];
+    const Metrics& m = t.metrics;
+    out->Object().Member("policy", c.variants[v].name);
+    if (!t.error.empty()) {
+      out->Member("error", t.error).End();
+      continue;
+    }
+    out->Member("placed", m.placed).Member("pending", m.pending).Key("pendingByReason").Object();
+    for (const auto& [reason, pods] : m.pending_by_reason) out->Member(reason, pods);
+    out->End();
+    shares("allocation", m.allocation);
+    shares("fragmentation", m.fragmentation);
+    out->Key("imbalance").Literal(Share(m.imbalance)).Key("zoneSkew").Literal(Share(m.zone_skew));
+    out->Member("nodesInUse", m.nodes_in_use).Member("compaction", m.compaction);
+    out->Member("preemptions", m.preemptions).Member("moves", c.Moves(v)).End();
+  }
+  out->End().End();
+}
+
+void WriteTable(const Comparison& c, explain::Page* page) {
+  const size_t r = c.workload->scarcest();
+  const std::string& scarce = c.workload->resources()[r];
+  page->Line(absl::StrCat(explain::Counted(static_cast<int64_t>(c.workload->node_count()), "node"), ", ",
+                          explain::Counted(static_cast<int64_t>(c.scenario->pending.size()), "pod"),
+                          " to place; scarcest is ", scarce));
+  page->Blank();
+  std::vector<std::vector<std::string>> rows = {
+      {"POLICY", "PLACED", "PENDING", "ALLOC", "FRAG", "IMBAL", "SKEW", "NODES", "FEWEST", "MOVES"}};
+  for (size_t v = 0; v < c.variants.size(); ++v) {
+    const Metrics& m = c.trials[v].metrics;
+    rows.push_back({c.variants[v].name});
+    if (!c.trials[v].error.empty()) {
+      rows.back().emplace_back("-");
+      continue;
+    }
+    for (const std::string& cell :
+         {absl::StrCat(m.placed), absl::StrCat(m.pending), Percent(m.allocation[r]), Percent(m.fragmentation[r]),
+          Percent(m.imbalance), Percent(m.zone_skew), absl::StrCat(m.nodes_in_use), absl::StrCat(m.compaction),
+          absl::StrCat(c.Moves(v))}) {
+      rows.back().push_back(cell);
+    }
+  }
+  page->Rows(rows, true).Blank();
+  rows = {{"POLICY", "PENDING, BY THE REASON THAT MOST NODES GAVE"}};
+  std::vector<explain::Style> styles = {explain::Style::kHeading};
+  for (size_t v = 0; v < c.variants.size(); ++v) {
+    const bool bad = !c.trials[v].error.empty();
+    if (!bad && c.trials[v].metrics.pending == 0) continue;
+    rows.push_back({c.variants[v].name, bad ? "cannot run: " + c.trials[v].error : c.Reasons(v)});
+    styles.push_back(bad ? explain::Style::kBad : explain::Style::kPlain);
+  }
+  if (rows.size() > 1) page->Rows(rows, false, styles).Blank();
+  page->Line(absl::StrCat("ALLOC: share of ", scarce, " that is in use. FRAG: share of what is free of it that a pod ",
+                          "drawn from these cannot use. IMBAL: standard deviation over the nodes of the share of cpu ",
+                          "and memory in use. SKEW: of cpu, between the zones. NODES: with a pod. FEWEST: nodes that ",
+                          "hold the same pods, packed anew. MOVES: pods that go elsewhere than with the first."),
+             explain::Style::kFaint);
+}
+
+bool WriteChart(const Comparison& c, const std::string& file) {
+  std::vector<lab::Curve> curves;
+  for (size_t v = 0; v < c.variants.size(); ++v) curves.push_back({c.variants[v].name, c.trials[v].samples});
+  std::ofstream out(file, std::ios::binary);
+  out << lab::ChartSvg(c.workload->resources()[c.workload->scarcest()], curves);
+  out.close();
+  if (out) return true;
+  std::cerr << "schedsim: --svg: cannot write " << file << "\n";
+  return false;
+}
+
+int Compare(const Invocation& options, std::ostream& out) {
+  int exit_status = kExitOk;
+  std::unique_ptr<lab::Input> input = ReadOneCluster(options, &exit_status);
+  if (input == nullptr) return exit_status;
+  Comparison c;
+  c.scenario = &input->scenarios[0];
+  lab::Algorithm base = c.scenario->algorithm;
+  auto variants = VariantsOf(options, base);
+  if (!variants.ok()) {
+    std::cerr << "schedsim: " << util::Message(variants.status()) << "\n";
+    return kExitBadInput;
+  }
+  c.variants = std::move(*variants);
+  if (c.variants.size() == 1) {
+    // One alone is compared with the default.
+    base.policy.reset();
+    base.provider = std::string(scheduler::algorithmprovider::kDefaultProvider);
+    c.variants.insert(c.variants.begin(), Variant{*base.provider, base});
+  }
+  const lab::Workload workload(*c.scenario);
+  c.workload = &workload;
+  c.trials.resize(c.variants.size());
+  lab::TrialOptions how;
+  how.compaction = how.preemptions = true;
+  how.samples = options.Has("svg") ? kSamples : 0;
+  {
+    Progress progress("comparing policies", c.variants.size());
+    lab::RunOnAllCores(
+        c.variants.size(),
+        [&](size_t v) { c.trials[v] = lab::RunTrial(*c.scenario, workload, c.variants[v].algorithm, how); },
+        [&](size_t done) { progress.Show(done); });
+  }
+  for (size_t v = 0; v < c.variants.size(); ++v) {
+    if (c.trials[v].error.empty()) continue;
+    std::cerr << "schedsim: " << c.variants[v].name << ": " << c.trials[v].error << "\n";
+    exit_status = kExitBadInput;
+  }
+  // A variant that cannot run moves nothing.
+  for (Trial& t : c.trials) t.hosts.resize(c.scenario->pending.size());
+  if (options.output == "csv") {
+    WriteCsv(c, out);
+  } else if (options.output == "table") {
+    explain::Page page(explain::ScreenOfStdout());
+    WriteTable(c, &page);
+    out << page.text();
+  } else {
+    explain::JsonOut data;
+    WriteJson(c, &data);
+    out << data.Finish(options.output);
+  }
+  if (options.Has("svg") && !WriteChart(c, options.Get<std::string>("svg"))) exit_status = kExitBadInput;
+  return exit_status;
+}
+
+void AddFlags(boost::program_options::options_description_easy_init& add) {
+  namespace po = boost::program_options;
+  AddVariantFlags(add);
+  add("svg", po::value<std::string>()->value_name("FILE"), "draw allocation and fragmentation over arrived load");
+}
+
+absl::Status Check(const Invocation& options) {
+  if (!options.List("policy").empty() || !options.List("algorithm-provider").empty()) return absl::OkStatus();
+  return util::InvalidArgument("compare: --policy FILE or --algorithm-provider NAME is needed: what to compare");
+}
+
+constexpr char kExamples[] =
+    R"(  schedsim compare cluster.json --policy mine.json           against the default
+  schedsim compare trace.json.gz --algorithm-provider DefaultProvider --policy a.json --policy b.json -o csv
+  schedsim compare trace.json.gz --policy a.json --policy b.json --svg load.svg
+)";
+
+}  // namespace
+
+extern const Command kCompareCommand = {
+    .name = "compare",
+    .arguments = "FILE... --policy A --policy B",
+    .summary = "the same pods under several policies, side by side",
+    .outputs = "table json yaml csv",
+    .examples = kExamples,
+    .groups = kGateFlags | kInputFlags,
+    .add_flags = AddFlags,
+    .check = Check,
+    .run = Compare,
+};
+
+}  // namespace berth::schedsim

@@ -1,0 +1,132 @@
+// Completion for shells, made from the table of commands.
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
+
+#include "cmd/schedsim/command.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+std::string Words(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& w : words) absl::StrAppend(&out, out.empty() ? "" : " ", w);
+  return out;
+}
+
+std::vector<std::string> CommandWords() {
+  std::vector<std::string> out;
+  for (const Command* c : Commands()) out.emplace_back(c->name);
+  out.emplace_back("help");
+  return out;
+}
+
+std::vector<std::string> FlagWords(const Command& c) {
+  std::vector<std::string> out;
+  const auto flags = FlagsOf(c);
+  for (const auto& flag : flags.options()) out.push_back("--" + flag->long_name());
+  return out;
+}
+
+// Files are what a word without a dash means; bash completes them by itself (-o default).
+std::string Bash() {
+  std::string out = absl::StrCat(
+      "# bash completion for schedsim: source <(schedsim completion bash)\n"
+      "_schedsim() {\n"
+      "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}\n"
+      "  COMPREPLY=()\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ] || { [ \"$COMP_CWORD\" -eq 2 ] && [ \"$command\" = help ]; }; then\n"
+      "    COMPREPLY=($(compgen -W \"",
+      Words(CommandWords()),
+      "\" -- \"$word\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  local flags= outputs=\n"
+      "  case $command in\n");
+  for (const Command* c : Commands()) {
+    absl::StrAppend(&out, "    ", util::ToAbsl(c->name));
+    if (!c->alias.empty()) absl::StrAppend(&out, " | ", util::ToAbsl(c->alias));
+    absl::StrAppend(&out, ")\n      flags=\"", Words(FlagWords(*c)), "\"\n      outputs=\"", util::ToAbsl(c->outputs),
+                    "\" ;;\n");
+  }
+  return absl::StrCat(out,
+                      "  esac\n"
+                      "  case $before in\n"
+                      "    -o | --output) COMPREPLY=($(compgen -W \"$outputs\" -- \"$word\")); return ;;\n"
+                      "  esac\n"
+                      "  case $word in\n"
+                      "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$word\")) ;;\n"
+                      "  esac\n"
+                      "}\n"
+                      "complete -o default -F _schedsim schedsim\n");
+}
+
+// Quoted for zsh's _arguments, in which brackets and colons have a meaning.
+std::string ZshText(std::string_view text) {
+  return absl::StrReplaceAll(util::ToAbsl(text),
+                             {{"'", "'\\''"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}, {"\n", " "}});
+}
+
+std::string Zsh() {
+  std::string out =
+      "#compdef schedsim\n"
+      "# zsh completion for schedsim: schedsim completion zsh > \"${fpath[1]}/_schedsim\"\n"
+      "_schedsim() {\n"
+      "  local -a commands\n"
+      "  commands=(\n";
+  for (const Command* c : Commands()) {
+    absl::StrAppend(&out, "    '", util::ToAbsl(c->name), ":", ZshText(c->summary), "'\n");
+  }
+  out +=
+      "    'help:what a command does'\n"
+      "  )\n"
+      "  if (( CURRENT == 2 )) || [[ ${words[2]} == help ]]; then\n"
+      "    _describe command commands\n"
+      "    return\n"
+      "  fi\n"
+      "  local command=${words[2]}\n"
+      "  shift words\n"
+      "  (( CURRENT-- ))\n"
+      "  case $command in\n";
+  for (const Command* c : Commands()) {
+    absl::StrAppend(&out, "    ", util::ToAbsl(c->name), ")\n      _arguments '*:file:_files'");
+    const auto flags = FlagsOf(*c);
+    for (const auto& flag : flags.options()) {
+      const std::string& name = flag->long_name();
+      const bool value = flag->semantic()->max_tokens() > 0;
+      absl::StrAppend(&out, " \\\n        '", "--", name, value ? "=" : "", "[", ZshText(flag->description()), "]");
+      if (name == "output") {
+        absl::StrAppend(&out, ":format:(", util::ToAbsl(c->outputs), ")");
+      } else if (value) {
+        absl::StrAppend(&out, ":value:_files");
+      }
+      out += "'";
+    }
+    out += " ;;\n";
+  }
+  return out + "  esac\n}\n_schedsim \"$@\"\n";
+}
+
+int Completion(const Invocation& options, std::ostream& out) {
+  out << (options.files[0] == "bash" ? Bash() : Zsh());
+  return kExitOk;
+}
+
+absl::Status Check(const Invocation& options) {
+  if (options.files.size() == 1 && (options.files[0] == "bash" || options.files[0] == "zsh")) return absl::OkStatus();
+  return util::InvalidArgument("completion: say for which shell: bash or zsh");
+}
+
+}  // namespace
+
+extern const Command kCompletionCommand = {
+    .name = "completion",
+    .arguments = "bash|zsh",
+    .summary = "print completion for a shell",
+    .examples = "  source <(schedsim completion bash)\n",
+    .check = Check,
+    .run = Completion,
+};
+
+}  // namespace berth::schedsim

@@ -1,0 +1,91 @@
+#include "cmd/schedsim/variants.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <iostream>
+#include <map>
+
+#include "pkg/api/stream.h"
+#include "pkg/scheduler/factory/read_policy.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+namespace {
+
+using lab::Variant;
+
+// "bin-packing" of "policies/bin-packing.json".
+std::string NameOf(const std::string& file) {
+  size_t slash = file.rfind('/');
+  std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
+  if (size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0) name.resize(dot);
+  return name;
+}
+
+absl::StatusOr<Variant> FromPolicy(const std::string& file, Variant v) {
+  auto text = api::ReadInput(file);
+  if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
+  auto policy = scheduler::ReadPolicy(*text, v.algorithm.Gates());
+  if (!policy.ok()) {
+    return util::FailedPrecondition(absl::StrCat(file, ": invalid policy: ", policy.status().message()));
+  }
+  v.name = NameOf(file);
+  v.algorithm.provider.reset();
+  v.algorithm.policy = std::move(*policy);
+  v.algorithm.policy_from_flag = true;
+  return v;
+}
+
+}  // namespace
+
+void AddVariantFlags(boost::program_options::options_description_easy_init& add) {
+  namespace po = boost::program_options;
+  add("policy", po::value<std::vector<std::string>>()->value_name("FILE"), "a Policy to try (may be repeated)");
+  add("algorithm-provider", po::value<std::vector<std::string>>()->value_name("NAME"),
+      absl::StrCat("an algorithm provider to try (may be repeated): ", scheduler::ListAlgorithmProviders()).c_str());
+}
+
+absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, const lab::Algorithm& base) {
+  std::vector<Variant> variants;
+  for (const auto& [flag, value] : invocation.ordered) {
+    Variant v{{}, base};
+    if (flag == "policy") {
+      auto made = FromPolicy(value, v);
+      if (!made.ok()) return made.status();
+      variants.push_back(std::move(*made));
+    } else if (flag == "algorithm-provider") {
+      v.name = value;
+      v.algorithm.policy.reset();
+      v.algorithm.provider = value;
+      variants.push_back(std::move(v));
+    }
+  }
+  std::map<std::string, int> seen;
+  for (Variant& v : variants) {
+    if (int n = ++seen[v.name]; n > 1) absl::StrAppend(&v.name, "-", n);
+  }
+  return variants;
+}
+
+std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status) {
+  // A Policy that cannot be read is reported later, by VariantsOf.
+  auto variants = VariantsOf(invocation, {});
+  const bool whole = variants.ok() && std::any_of(variants->begin(), variants->end(),
+                                                  [](const Variant& v) { return v.algorithm.call_extenders(); });
+  std::unique_ptr<lab::Input> input = ReadOrComplain(invocation, exit_status, whole);
+  if (input == nullptr) return nullptr;
+  std::string error;
+  if (input->scenarios.size() != 1) {
+    error = absl::StrCat(util::ToAbsl(invocation.command->name), " works on one cluster, and the input has ",
+                         input->scenarios.size(), " Scenarios");
+  } else {
+    error = input->scenarios[0].error;
+  }
+  if (error.empty()) return input;
+  std::cerr << "schedsim: " << error << "\n";
+  *exit_status = kExitBadInput;
+  return nullptr;
+}
+
+}  // namespace berth::schedsim

@@ -1,0 +1,130 @@
+#include "pkg/lab/validate.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "pkg/util/status.h"
+
+namespace berth::lab {
+namespace {
+
+using api::Json;
+using validation::Problem;
+
+// One step of "spec.containers[0].resources.requests[memory]".
+struct Step {
+  std::string_view name;
+  bool bracket = false;
+};
+
+std::vector<Step> StepsOf(std::string_view path) {
+  std::vector<Step> steps;
+  while (!path.empty()) {
+    if (path.front() == '[') {
+      size_t end = std::min(path.find(']'), path.size() - 1);
+      steps.push_back({path.substr(1, end - 1), true});
+      path.remove_prefix(end + 1);
+    } else if (path.front() == '.') {
+      path.remove_prefix(1);
+    } else {
+      size_t end = std::min(path.find_first_of(".["), path.size());
+      steps.push_back({path.substr(0, end), false});
+      path.remove_prefix(end);
+    }
+  }
+  return steps;
+}
+
+// The value at a path, or the last one on the way that is there.
+Json ValueAt(Json j, std::string_view path) {
+  for (const Step& step : StepsOf(path)) {
+    Json next;
+    size_t index = 0;
+    if (step.bracket && j.IsArray() && absl::SimpleAtoi(util::ToAbsl(step.name), &index)) {
+      size_t i = 0;
+      for (auto child : j.Children()) {
+        if (i++ == index) next = child.value;
+      }
+    } else {
+      next = j.Find(step.name);
+    }
+    if (next.IsNull() && next.begin_offset() == 0) return j;
+    j = next;
+  }
+  return j;
+}
+
+// The path without indexes: what is wrong with the first container is wrong with the second in the same way.
+std::string WithoutIndexes(std::string_view path) {
+  std::string out;
+  for (const Step& step : StepsOf(path)) {
+    size_t index = 0;
+    if (step.bracket && absl::SimpleAtoi(util::ToAbsl(step.name), &index)) continue;
+    absl::StrAppend(&out, out.empty() ? "" : ".", util::ToAbsl(step.name));
+  }
+  return out;
+}
+
+std::string NameOf(Json object) {
+  Json meta = object.Find("metadata");
+  std::string_view ns = meta.Find("namespace").Text(), name = meta.Find("name").Text();
+  return absl::StrCat(util::ToAbsl(ns), ns.empty() ? "" : "/", util::ToAbsl(name));
+}
+
+}  // namespace
+
+void Validator::Check(Json object, std::string_view kind, const std::function<std::string(size_t)>& place) {
+  if (mode_ == Validate::kOff || !object.IsObject()) return;
+  validation::Value value = validation::FromJson(object);
+  if (value.Str("kind").empty()) {
+    value.Set("kind", validation::Value::String(kind));
+    if (value.Str("apiVersion").empty()) value.Set("apiVersion", validation::Value::String("v1"));
+  }
+  const std::string shown_kind(value.Str("kind"));
+  for (const Problem& p : CheckObject(validation::Catalog::Of(validation::Release::k1_10), value)) {
+    Take(absl::StrCat(shown_kind, "\n", static_cast<int>(p.kind), "\n", WithoutIndexes(p.path)),
+         p.kind == Problem::Kind::kIgnoredField, [&] {
+           return absl::StrCat(place(ValueAt(object, p.path).begin_offset()), ": ", shown_kind, " \"", NameOf(object),
+                               "\": ", p.path, p.path.empty() ? "" : ": ", p.message);
+         });
+  }
+}
+
+void Validator::Add(const std::string& place, const std::string& what, const std::string& message) {
+  if (mode_ == Validate::kOff) return;
+  Take(what, false, [&] { return absl::StrCat(place, ": ", message); });
+}
+
+void Validator::Take(const std::string& key, bool ignored, const std::function<std::string()>& text) {
+  if (mode_ == Validate::kStrict && !ignored) {
+    errors_.push_back(text());
+    return;
+  }
+  Group& group = groups_[key];
+  if (group.times++ > 0) return;
+  order_.push_back(key);
+  group.first = text();
+}
+
+std::vector<std::string> Validator::Warnings() const {
+  constexpr size_t kMost = 20;
+  std::vector<std::string> out;
+  for (size_t i = 0; i < std::min(order_.size(), kMost); ++i) {
+    const Group& g = groups_.at(order_[i]);
+    out.push_back(absl::StrCat("warning: ", g.first,
+                               g.times > 1 ? absl::StrCat(" (and ", g.times - 1, " more of this kind)") : ""));
+  }
+  if (order_.size() > kMost) {
+    out.push_back(absl::StrCat("warning: and ", order_.size() - kMost,
+                               " other kinds of mistakes (--validate=strict lists all of them)"));
+  }
+  return out;
+}
+
+std::vector<std::string> Validator::Errors() const {
+  return errors_;
+}
+
+}  // namespace berth::lab

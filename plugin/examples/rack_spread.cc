@@ -1,0 +1,73 @@
+// RackSpread, a fit predicate about the pods in topology domains: the replicas of an app are spread over racks, so that
+// no rack gets more than one replica ahead of the rack with the fewest.
+//
+// It implements DomainCheck: it says which numbers of pods it reads (the pods of the app by rack), and the engine looks
+// them up once for each rack instead of once for each node.
+#include <memory>
+
+#include "pkg/scheduler/algorithm/domain_rule.h"
+#include "pkg/scheduler/factory/factory.h"
+
+namespace plugin::examples {
+namespace {
+
+using berth::scheduler::Cache;
+using berth::scheduler::ClusterPart;
+using berth::scheduler::DomainChannel;
+using berth::scheduler::DomainCheck;
+using berth::scheduler::DomainSum;
+using berth::scheduler::FailureReason;
+using berth::scheduler::FitPredicate;
+using berth::scheduler::NodeFilter;
+using berth::scheduler::PluginFactoryArgs;
+using berth::scheduler::PodContext;
+using berth::scheduler::PodCount;
+using berth::scheduler::PodQuery;
+using berth::scheduler::PredicateTraits;
+using berth::scheduler::Row;
+using berth::util::Symbol;
+
+constexpr int64_t kMaxSkew = 1;
+
+class RackSpreadCheck final : public DomainCheck {
+ public:
+  RackSpreadCheck(const PodContext& ctx, Cache* cache) {
+    const Symbol app("app"), rack("rack");
+    const auto value = ctx.pod.tmpl->labels.Get(app);
+    if (!value) return;  // no term: the pod may go anywhere
+    PodQuery query;
+    query.namespaces = {ctx.pod.tmpl->ns};
+    query.any_of = {berth::api::Selector::FromMap(berth::api::Labels({{app, *value}}))};
+    query.topology_key = rack;
+    query.sees_nominated = true;
+    // With a filter the count also knows the smallest number over all racks.
+    static const auto kOnRacks = std::make_shared<const NodeFilter>(
+        NodeFilter{"rack", [rack](const berth::api::Node& node) { return node.labels.Has(rack); }});
+    query.nodes = kOnRacks;
+    replicas_ = cache->Count(query);
+    terms_.push_back({replicas_, &cache->Label(rack), 1, 0});
+    channels_ = {DomainChannel::kSum};
+  }
+
+  bool Admits(std::span<const DomainSum> sums) const override {
+    if (sums.empty()) return true;
+    return sums[0].complete && sums[0].value + 1 - replicas_->minimum() <= kMaxSkew;
+  }
+  void Explain(Row, std::vector<FailureReason>* reasons) override {
+    reasons->push_back({Symbol("node(s) were in a rack with too many replicas, or in none"), /*unresolvable=*/false});
+  }
+
+ private:
+  std::shared_ptr<const PodCount> replicas_;  // of the app, by rack
+};
+
+FitPredicate RackSpread(const PluginFactoryArgs& args) {
+  return [cache = args.cache](const PodContext& ctx) { return std::make_unique<RackSpreadCheck>(ctx, cache); };
+}
+
+const std::string kRegistered = berth::scheduler::RegisterFitPredicateFactory(
+    "RackSpread", RackSpread,
+    PredicateTraits(berth::scheduler::kPodNamespace | berth::scheduler::kPodLabels, ClusterPart::kDomains));
+
+}  // namespace
+}  // namespace plugin::examples

@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""schedsim compare, tune, what-if and capacity --add-node: their figures are what schedsim run gives."""
+import copy, csv, io, json, os, subprocess, sys, tempfile
+import xml.etree.ElementTree as xml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+OPENB = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
+failed = []
+
+
+def check(what, ok, seen=""):
+    if not ok:
+        failed.append(what)
+        print("FAILED: %s: %s" % (what, str(seen)[:2000]))
+
+
+def schedsim(*words, feed=None, env=None):
+    feed = json.dumps(feed) if isinstance(feed, (dict, list)) else feed
+    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True, env=dict(os.environ, **(env or {})))
+    return run.returncode, run.stdout, run.stderr
+
+
+def node(name, zone="a", cpu="4", labels=None, **spec):
+    return {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": dict({"kubernetes.io/hostname": name, "failure-domain.beta.kubernetes.io/zone": zone}, **(labels or {}))},
+            "spec": spec, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"},
+                                     "conditions": [{"type": "Ready", "status": "True"}]}}
+
+
+def pod(name, cpu="1", on=None, owner=None, labels=None):
+    meta = {"name": name, "namespace": "ns", "uid": name, "labels": labels or {}}
+    if owner:
+        meta["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": owner, "name": "o", "uid": "o", "controller": True}]
+    spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}]}
+    if on:
+        spec["nodeName"] = on
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+
+def items(*objects):
+    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+
+
+def policy(folder, name, **weights):
+    path = os.path.join(folder, name + ".json")
+    with open(path, "w") as f:
+        json.dump({"kind": "Policy", "apiVersion": "v1", "priorities": [{"name": n, "weight": w} for n, w in weights.items()]}, f)
+    return path
+
+
+def placements(feed, *flags):
+    code, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=feed)
+    check("run", code == 0, err)
+    return dict(line.split() for line in out.splitlines())
+
+
+CLUSTER = items(*[node("n%d" % i, zone="ab"[i % 2], cpu=str(2 + i % 3)) for i in range(8)], *[pod("p%02d" % i, "%dm" % (300 + 170 * (i % 7))) for i in range(40)])
+
+
+def test_compare():
+    with tempfile.TemporaryDirectory() as d:
+        pack, even = policy(d, "pack", MostRequestedPriority=1), policy(d, "even", LeastRequestedPriority=1)
+        svg = os.path.join(d, "load.svg")
+        flags = ["--policy", pack, "--algorithm-provider", "DefaultProvider", "--policy", even]
+        code, out, err = schedsim("compare", "-", *flags, "-o", "csv", "--svg", svg, feed=CLUSTER)
+        rows = list(csv.DictReader(io.StringIO(out)))
+        check("a line a policy, in order", code == 0 and [r["policy"] for r in rows] == ["pack", "DefaultProvider", "even"], (out, err))
+        first = placements(CLUSTER, "--policy-config-file", pack)
+        for r, how in zip(rows, (["--policy-config-file", pack], [], ["--policy-config-file", even])):
+            hosts = placements(CLUSTER, *how)
+            placed = sum(h != "-" for h in hosts.values())
+            check("placed as run does: " + r["policy"], (int(r["placed"]), int(r["pending"])) == (placed, len(hosts) - placed), r)
+            check("moves", int(r["moves"]) == sum(hosts[p] != first[p] for p in hosts), r)
+            check("nodes in use", int(r["nodes_in_use"]) == len(set(hosts.values()) - {"-"}), r)
+            check("compaction", 0 < int(r["compaction"]) <= int(r["nodes_in_use"]), r)
+            used = sum(300 + 170 * (int(p[4:]) % 7) for p, h in hosts.items() if h != "-")
+            total = 1000 * sum(2 + i % 3 for i in range(8))
+            check("allocation", abs(float(r["alloc_cpu"]) - used / total) < 1e-5, (r, used, total))
+            check("shares", all(0 <= float(v) <= 1 for k, v in r.items() if k.startswith(("alloc_", "frag_"))), r)
+        check("again, the same bytes", schedsim("compare", "-", *flags, "-o", "csv", feed=CLUSTER)[1] == out)
+        data = json.loads(schedsim("compare", "-", *flags, "-o", "json", feed=CLUSTER)[1])
+        check("json agrees", [str(p["placed"]) for p in data["policies"]] == [r["placed"] for r in rows], data)
+        lines = [e for e in xml.parse(svg).iter() if e.tag.endswith("polyline")]
+        check("two panels with a line a policy", len(lines) == 6 and all(len(e.get("points").split()) == 40 for e in lines), len(lines))
+        code, out, _ = schedsim("compare", "-", "--policy", even, "-o", "csv", feed=CLUSTER)
+        check("one alone is compared with the default", [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["DefaultProvider", "even"], out)
+        out = schedsim("compare", "-", *flags, feed=CLUSTER, env={"COLUMNS": "80"})[1]
+        check("80 columns", max(len(line) for line in out.splitlines()) <= 80, out)
+        code, out, err = schedsim("compare", "-", "--policy", policy(d, "bad", NoSuchPriority=1), "-o", "csv", feed=CLUSTER)
+        check("a bad policy is named", code == 1 and "bad" in err and "NoSuchPriority" in err, err)
+    check("nothing to compare", schedsim("compare", "-", feed=CLUSTER)[0] == 2)
+
+
+def test_fragmentation():
+    """Free cpu in pieces too small for a pod of the workload is fragmented; free cpu that takes it is not."""
+    def frag(*free):
+        cluster = items(*[node("n%d" % i, cpu="4") for i in range(len(free))],
+                        *[pod("b%d" % i, "%dm" % (4000 - f), on="n%d" % i) for i, f in enumerate(free) if f < 4000], pod("p", "1"))
+        with tempfile.TemporaryDirectory() as d:
+            out = schedsim("compare", "-", "--policy", policy(d, "x", LeastRequestedPriority=1), "-o", "csv", feed=cluster)[1]
+        return float(list(csv.DictReader(io.StringIO(out)))[0]["frag_cpu"])
+
+    check("all of it", frag(900, 800, 700) == 1.0)
+    check("a third", abs(frag(500, 2000) - 0.5 / 1.5) < 1e-5, frag(500, 2000))
+    check("none of it", frag(4000, 4000) == 0.0)
+
+
+def test_what_if():
+    bound = [pod("b%d" % i, "500m", on="n%d" % (i % 3), owner="ReplicaSet", labels={"app": "x"}) for i in range(9)]
+    agent = pod("agent", "100m", on="n0", owner="DaemonSet")
+    pdb = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "x", "namespace": "ns"},
+           "spec": {"selector": {"matchLabels": {"app": "x"}}}, "status": {"disruptionsAllowed": 1}}
+    objects = [node("n%d" % i, labels={"pool": "blue" if i < 2 else "green"}) for i in range(4)] + bound[:5] + [pod("w1", "3")] + bound[5:] + [agent, pdb, pod("w2", "3")]
+    objects.append({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "o", "namespace": "ns", "uid": "o"},
+                    "spec": {"selector": {"matchLabels": {"app": "x"}}}})
+
+    def edited(drain=(), remove=()):
+        out = []
+        for o in copy.deepcopy(objects):
+            name = o["metadata"]["name"]
+            if o["kind"] == "Node" and name in remove:
+                continue
+            if o["kind"] == "Node" and name in drain:
+                o["spec"]["unschedulable"] = True
+            on = o.get("spec", {}).get("nodeName")
+            if on in drain or on in remove:
+                if name == "agent":
+                    if on in remove:
+                        continue
+                else:
+                    del o["spec"]["nodeName"]
+            out.append(o)
+        return items(*out)
+
+    def what_if(*flags):
+        code, out, err = schedsim("what-if", "-", *flags, "-o", "json", feed=items(*objects))
+        check("what-if %s" % (flags,), code == 0, err)
+        return json.loads(out)
+
+    for flags, cluster in ((["--drain", "n0,n1"], edited(drain=["n0", "n1"])), (["--drain", "pool=blue"], edited(drain=["n0", "n1"])),
+                           (["--remove", "n2"], edited(remove=["n2"])), (["--drain", "n0", "--remove", "n1"], edited(["n0"], ["n1"]))):
+        answer = what_if(*flags)
+        by_hand = placements(cluster)
+        check("equal to run on the cluster edited by hand: %s" % flags,
+              [(d["pod"], d["host"] or "-") for d in answer["decisions"]] == list(by_hand.items()), (answer["decisions"], by_hand))
+    answer = what_if("--drain", "n0,n1")
+    check("moves", {m["pod"]: m["from"] for m in answer["moves"]} == {"ns/b%d" % i: "n%d" % (i % 3) for i in range(9) if i % 3 < 2}, answer["moves"])
+    check("the budget", [(b["budget"], b["allowed"], len(b["evicted"])) for b in answer["violatedBudgets"]] == [("ns/x", 1, 6)], answer["violatedBudgets"])
+    check("what stays pending has its reason", all("nodes are available" in p["error"] for p in answer["pending"]), answer["pending"])
+    more = what_if("--drain", "n0,n1", "--add-nodes", "n3=2")
+    check("new nodes take the rest", more["after"]["pending"] == 0 < answer["after"]["pending"] and more["nodes"]["added"] == 2, more["after"])
+    check("without edits nothing moves", what_if()["moves"] == [])
+    for flags, text in ((["--drain", "nx"], 'the cluster has no node "nx"'), (["--cordon", "pool=red"], "no node has labels that match"),
+                        (["--add-nodes", "nx=2"], "neither a file nor a node")):
+        code, _, err = schedsim("what-if", "-", *flags, feed=items(*objects))
+        check("%s is refused" % flags, code == 1 and text in err, err)
+    check("--add-nodes without a number", schedsim("what-if", "-", "--add-nodes", "n0", feed=items(*objects))[0] == 2)
+    code, out, _ = schedsim("what-if", "-", "--drain", "n0,n1", feed=items(*objects), env={"COLUMNS": "80"})
+    check("80 columns", max(len(line) for line in out.splitlines()) <= 80 and "would be violated" in out, out)
+
+
+def test_tune():
+    flags = ["tune", OPENB, "--objective", "pending", "--budget", "60", "--seed", "3", "-o", "json"]
+    with tempfile.TemporaryDirectory() as d:
+        code, out, err = schedsim(*flags, "--out", d)
+        front = [json.loads(line) for line in out.splitlines()]
+        check("tune", code == 0 and front, err)
+        best = front[0]
+        check("at least 8,105 placed", best["placed"] >= 8105 and best["default"]["placed"] == 7948, best)
+        check("what it costs stands beside it", all({"fragmentation", "imbalance", "nodesInUse"} <= set(t) for t in front))
+        check("and how it does on pods that it did not see", all("placed" in t["heldBack"] for t in front))
+        check("a file each", sorted(os.listdir(d)) == sorted(t["name"] + ".json" for t in front), os.listdir(d))
+        run = schedsim("compare", OPENB, "--policy", os.path.join(d, best["name"] + ".json"), "-o", "csv")[1]
+        check("compare agrees", int(list(csv.DictReader(io.StringIO(run)))[1]["placed"]) == best["placed"], run)
+        for a in front:
+            for b in front:
+                keys = ("pending", "fragmentation", "nodesInUse", "imbalance")
+                check("none dominates another", a is b or any(a[k] < b[k] for k in keys), (a, b))
+    check("equal seeds, equal bytes", schedsim(*flags)[1] == out)
+    for flag, value in (("--objective", "speed"), ("--budget", "0"), ("--hold-back", "1")):
+        check("%s %s is refused" % (flag, value), schedsim("tune", OPENB, flag, value)[0] == 2)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+print("%d failed" % len(failed))
+sys.exit(1 if failed else 0)
