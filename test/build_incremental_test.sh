@@ -5,7 +5,7 @@ root=$(pwd)
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-mkdir -p hack pkg/util pkg/api pkg/scheduler cmd/schedsim cmd/kube-scheduler cmd/hollow-apiserver plugin test
+mkdir -p hack pkg/util pkg/api pkg/http pkg/scheduler cmd/schedsim cmd/kube-scheduler cmd/hollow-apiserver plugin test
 cp "$root"/Makefile .
 cp "$root"/hack/{install-deps.sh,compile-commands.sh,version,test_main_test.cc} hack/
 echo '#include <string>' | tee hack/pch.h >hack/pch_test.h
@@ -14,6 +14,7 @@ printf '#include "pkg/util/two.h"\nint Two() { return 2; }\n' >pkg/util/two.cc
 echo '// empty' >pkg/util/empty.h
 printf '#include "pkg/util/empty.h"\nint Unused() { return 0; }\n' >pkg/util/unused.cc
 printf '#include "pkg/util/two.h"\nint Api() { return Two(); }\n' >pkg/api/api.cc
+echo 'int Http() { return 1; }' >pkg/http/http.cc
 printf '#include "pkg/util/two.h"\nint main() { return Two(); }\n' >cmd/schedsim/main.cc
 echo 'int main() {}' | tee cmd/kube-scheduler/main.cc >cmd/hollow-apiserver/main.cc
 unset MAKEFLAGS MAKELEVEL OUT SAN WHAT ROOM BUILD
@@ -69,7 +70,7 @@ expect "a plugin came" plugin/mine.cc bin/schedsim bin/kube-scheduler
 quiet "after a plugin came"
 
 build CPPFLAGS='-I. -DNEW'
-expect "flags changed" hack/pch.h pkg/util/two.cc pkg/api/api.cc cmd/schedsim/main.cc cmd/schedsim/four.cc cmd/kube-scheduler/main.cc \
+expect "flags changed" hack/pch.h pkg/util/two.cc pkg/api/api.cc pkg/http/http.cc lib/libpkg-http.a cmd/schedsim/main.cc cmd/schedsim/four.cc cmd/kube-scheduler/main.cc \
   cmd/hollow-apiserver/main.cc plugin/mine.cc lib/libpkg-util.a lib/libpkg-api.a "${programs[@]}"
 
 printf 'int main() { return 5; }\n' >cmd/schedsim/main.cc

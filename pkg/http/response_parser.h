@@ -45,10 +45,13 @@ class ResponseParser final : public boost::beast::http::basic_parser<false> {
       if (r.ec == std::errc() && r.ptr == value.data() + value.size() && seconds >= 0) reply_->retry_after = seconds;
     }
   }
-  void on_header_impl(Error&) override { head_done_ = true; }
-  void on_body_init_impl(const boost::optional<std::uint64_t>& length, Error& ec) override {
+  // The announced length is checked here, as the body's first byte may never come.
+  void on_header_impl(Error& ec) override {
+    head_done_ = true;
+    const auto length = content_length();
     if (length && *length > most_) ec = boost::beast::http::error::body_limit;
   }
+  void on_body_init_impl(const boost::optional<std::uint64_t>&, Error&) override {}
   std::size_t on_body_impl(View body, Error& ec) override { return Body(body, ec); }
   void on_chunk_header_impl(std::uint64_t, View, Error&) override {}
   std::size_t on_chunk_body_impl(std::uint64_t, View body, Error& ec) override { return Body(body, ec); }

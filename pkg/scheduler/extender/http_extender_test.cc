@@ -408,7 +408,7 @@ TEST_CASE("a real extender that refuses, breaks off, or answers nonsense") {
   CHECK(FilterError(ConfigFor(base + "/drop")) == absl::StrCat("Post ", base, "/drop/filter: EOF"));
   CHECK(FilterError(ConfigFor(base + "/garbage")).find("the answer to filter is not JSON: line 1") !=
         std::string::npos);
-  CHECK(FilterError(ConfigFor(base + "/huge")).find("the answer is larger than ") != std::string::npos);
+  CHECK_THAT(FilterError(ConfigFor(base + "/huge")), Catch::Contains("the answer is larger than "));
   server.Stop();
   CHECK(FilterError(ConfigFor(base + "/pass")) ==
         absl::StrCat("Post ", base, "/pass/filter: dial tcp ", server.address(), ": connect: connection refused"));
