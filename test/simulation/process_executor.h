@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "pkg/client/executor.h"
+#include "pkg/http/executor.h"
 #include "test/simulation/event_loop.h"
 
 namespace berth::simulation {
