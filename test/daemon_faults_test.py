@@ -12,11 +12,6 @@ def binds(proxy):
     return [path.split("/")[6] for method, path in proxy.seen if method == "POST" and path.endswith("/binding")]
 
 
-def all_placed(api, names):
-    where = api.placements()
-    return all(where.get(n) for n in names)
-
-
 def api_server_is_down_at_start():
     reserved = socket.create_server(("127.0.0.1", 0))
     port = reserved.getsockname()[1]

@@ -61,8 +61,8 @@ class Api:
         self.process = None
 
     @classmethod
-    def start(cls, *files, port=0):
-        p = subprocess.Popen([f"{BIN}/hollow-apiserver", f"--insecure-port={port}", *[f"--load={f}" for f in files]],
+    def start(cls, *files, port=0, flags=()):
+        p = subprocess.Popen([f"{BIN}/hollow-apiserver", f"--insecure-port={port}", *flags, *[f"--load={f}" for f in files]],
                              stdout=subprocess.PIPE, stderr=open(scratch("hollow.log"), "a"), text=True)
         _processes.append(p)
         line = p.stdout.readline()
@@ -132,6 +132,11 @@ class Api:
                     cpu(c.get("resources", {}).get("requests", {}).get("cpu", "0")) for c in p["spec"]["containers"])
         bad = {n: (used[n], room[n]) for n in room if used[n] > room[n]}
         assert not bad, f"overcommitted nodes (used, allocatable): {bad}"
+
+
+def all_placed(api, names):
+    where = api.placements()
+    return all(where.get(n) for n in names)
 
 
 def check_bound_once(names, *proxies):

@@ -19,6 +19,7 @@
 #include "cmd/kube-scheduler/cluster_watch.h"
 #include "cmd/kube-scheduler/end_process.h"
 #include "cmd/kube-scheduler/inbox.h"
+#include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/metrics.h"
 #include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/pages.h"
@@ -32,6 +33,7 @@
 #include "pkg/client/rest.h"
 #include "pkg/recording/tap.h"
 #include "pkg/scheduler/extender/http_extender.h"
+#include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/util/status.h"
 #include "pkg/util/version.h"
@@ -63,7 +65,12 @@ sigset_t HandledSignals() {
 class Daemon {
  public:
   Daemon(const Configuration& config, const Options& options)
-      : config_(config), options_(options), inbox_(kInboxLimit), pods_io_("pods-io"), lease_io_("lease-io") {}
+      : config_(config),
+        options_(options),
+        inbox_(kInboxLimit),
+        pods_io_("pods-io"),
+        lease_io_("lease-io"),
+        cache_(ReleaseToRun(config).describe_template) {}
 
   ~Daemon();
   int Run();
@@ -71,6 +78,15 @@ class Daemon {
  private:
   absl::Status Connect();
   absl::Status Build();
+  scheduler::FactoryArgs ArgumentsOfRules() const;
+  void MakeQueue(bool pod_priority);
+  absl::Status AddProfiles(const scheduler::FactoryArgs& args, bool* node_json,
+                           std::vector<recording::ProfileSource>* sources);
+  absl::Status AddProfile(const std::string& name,
+                          absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> algorithm);
+  bool Later() const { return config_.release != "1.10"; }
+  // Returns where events about the lock go: to core/v1 in every release.
+  client::EventRecorder* LeaseEvents() const;
   absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
   // Runs an asynchronous request on the I/O thread and waits for it, but not longer than kBlockingLimit.
   template <typename T>
@@ -110,7 +126,7 @@ class Daemon {
   scheduler::Cache cache_;
   std::unique_ptr<scheduler::SchedulingQueue> queue_;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
-  std::vector<std::unique_ptr<scheduler::GenericScheduler>> algorithms_;
+  std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>> algorithms_;  // by name of the scheduler
   std::unique_ptr<ApiActions> actions_;
   std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir, and then so is
   std::unique_ptr<recording::Tap> tap_;            // what stands between the scheduler and the world
@@ -162,7 +178,7 @@ absl::Status Daemon::Connect() {
   events_client_ = *std::move(events);
   client::RestConfig for_reviews = *rest;
   for_reviews.user_agent = user_agent("authentication");
-  auto pages = Pages::New(config_, options_.secure, std::move(for_reviews), &rest_metrics_, &clock_,
+  auto pages = Pages::New(config_, options_.SecureServing(config_), std::move(for_reviews), &rest_metrics_, &clock_,
                           [this](Families* families) { CollectMetrics(families); });
   if (!pages.ok()) return pages.status();
   pages_ = *std::move(pages);
@@ -174,9 +190,15 @@ absl::Status Daemon::Connect() {
 
   std::vector<std::string> names = {config_.scheduler_name};
   for (const Profile& p : config_.profiles) names.push_back(p.scheduler_name);
+  if (Later()) {
+    names.clear();
+    for (const auto& p : config_.later_profiles) names.push_back(p.scheduler_name);
+    names.emplace_back();  // the lock's events
+  }
   for (const std::string& name : names) {
     client::EventRecorderOptions o;
-    o.component = name;
+    o.component = name.empty() ? config_.scheduler_name : name;
+    if (Later() && !name.empty()) o.series_instance = absl::StrCat(name, "-", HostName());
     // Room for one burst of what the API server is asked to take.
     o.queue_limit = static_cast<size_t>(std::clamp(rest->burst, 1000, 50'000));
     o.in_flight = std::clamp(rest->burst, 64, 1024);
@@ -209,12 +231,24 @@ absl::StatusOr<std::string> Daemon::ReadPolicyMap(const PolicyConfigMapSource& s
   }
 }
 
-absl::Status Daemon::Build() {
+client::EventRecorder* Daemon::LeaseEvents() const {
+  const auto own = recorders_.find("");
+  return (own != recorders_.end() ? own : recorders_.find(config_.scheduler_name))->second.get();
+}
+
+scheduler::FactoryArgs Daemon::ArgumentsOfRules() const {
   scheduler::FactoryArgs args;
-  args.gates.algorithm.pod_priority = options_.GateOn("PodPriority");
-  args.gates.algorithm.volume_scheduling = options_.GateOn("VolumeScheduling");
-  args.gates.algorithm.block_volume = options_.GateOn("BlockVolume");
-  args.gates.algorithm.storage_object_in_use_protection = options_.GateOn("StorageObjectInUseProtection");
+  scheduler::AlgorithmGates& gates = args.gates.algorithm;
+  args.release = &ReleaseToRun(config_);
+  args.hard_pod_affinity_symmetric_weight = config_.hard_pod_affinity_symmetric_weight;
+  if (Later()) {
+    gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
+    return args;
+  }
+  gates.pod_priority = options_.GateOn("PodPriority");
+  gates.volume_scheduling = options_.GateOn("VolumeScheduling");
+  gates.block_volume = options_.GateOn("BlockVolume");
+  gates.storage_object_in_use_protection = options_.GateOn("StorageObjectInUseProtection");
   args.gates.taint_nodes_by_condition = options_.GateOn("TaintNodesByCondition");
   args.gates.resource_limits_priority_function = options_.GateOn("ResourceLimitsPriorityFunction");
   if (args.gates.taint_nodes_by_condition) {
@@ -227,19 +261,74 @@ absl::Status Daemon::Build() {
     LOG(WARNING) << "percentageOfNodesToScore is " << config_.percentage_of_nodes_to_score
                  << ": every node is scored all the same";
   }
+  return args;
+}
+
+void Daemon::MakeQueue(bool pod_priority) {
+  if (Later()) {
+    scheduler::EventQueueOptions q;
+    q.initial_backoff = config_.pod_initial_backoff;
+    q.max_backoff = config_.pod_max_backoff;
+    q.unschedulable_limit = config_.pod_max_in_unschedulable;
+    q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
+      const auto algorithm = algorithms_.find(pod.tmpl->scheduler_name);
+      return algorithm == algorithms_.end() ||
+             algorithm->second->PassesNodePredicates(pod, util::Symbol(node.meta.name));
+    };
+    queue_ = scheduler::NewEventQueue(q);
+    return;
+  }
   scheduler::QueueOptions q;
   q.initial_backoff = config_.pod_initial_backoff;
   q.max_backoff = config_.pod_max_backoff;
   q.unschedulable_limit = config_.pod_max_in_unschedulable;
+  queue_ = pod_priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
+}
+
+absl::Status Daemon::AddProfile(const std::string& name,
+                                absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> algorithm) {
+  if (!algorithm.ok()) return algorithm.status();
+  scheduler_->AddProfile(name, algorithm->get());
+  algorithms_[util::Symbol(name)] = *std::move(algorithm);
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_json,
+                                 std::vector<recording::ProfileSource>* sources) {
+  if (Later()) {
+    for (const scheduler::ExtenderConfig& e : config_.later_extenders) {
+      *node_json |= !e.node_cache_capable && (!e.filter_verb.empty() || !e.prioritize_verb.empty());
+    }
+    for (const auto& p : config_.later_profiles) {
+      auto built = scheduler::CreateFromProfile(p, config_.later_extenders, args);
+      if (auto s = AddProfile(p.scheduler_name, std::move(built)); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+  std::vector<Profile> profiles = {{config_.scheduler_name, config_.algorithm}};
+  profiles.insert(profiles.end(), config_.profiles.begin(), config_.profiles.end());
+  for (const Profile& p : profiles) {
+    recording::ProfileSource& source = sources->emplace_back();
+    source.scheduler_name = p.scheduler_name;
+    source.provider = p.algorithm.provider.value_or("");
+    auto built = BuildAlgorithm(
+        p.scheduler_name, p.algorithm, args, [this](const PolicyConfigMapSource& s) { return ReadPolicyMap(s); },
+        node_json, &source.policy);
+    if (auto s = AddProfile(p.scheduler_name, std::move(built)); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Daemon::Build() {
+  scheduler::FactoryArgs args = ArgumentsOfRules();
   const bool priority = args.gates.algorithm.pod_priority;
-  queue_ = priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
+  MakeQueue(priority);
   if (args.gates.algorithm.volume_scheduling) {
     volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
   }
   args.cache = &cache_;
   args.nominated = queue_->nominated();
   args.volume_binder = volume_binder_.get();
-  args.hard_pod_affinity_symmetric_weight = config_.hard_pod_affinity_symmetric_weight;
   args.make_extender =
       [this](const scheduler::ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<scheduler::Extender>> {
     auto extender = scheduler::NewHttpExtender(c);
@@ -256,12 +345,15 @@ absl::Status Daemon::Build() {
   o.pod_priority = priority;
   o.initial_backoff = config_.pod_initial_backoff;
   o.max_backoff = config_.pod_max_backoff;
+  o.process = &scheduler::ProcessOf(config_.release);
+  o.understood_fields = scheduler::PodFieldsUnderstoodBy(config_.release);
   o.ignore_unknown_fields = options_.ignore_unknown_fields;
   o.max_requests_in_flight = requests_limit_;
   o.may_bind = [this] { return MayWrite(); };
   scheduler::Actions* actions = actions_.get();
   const util::Clock* clock = &clock_;
   if (!options_.record_dir.empty()) {
+    if (Later()) return util::InvalidArgument("--record-dir: only release 1.10 can be recorded");
     tap_ = std::make_unique<recording::Tap>(nullptr, actions, clock, nullptr);
     actions = tap_.get();
     clock = tap_.get();
@@ -270,21 +362,9 @@ absl::Status Daemon::Build() {
   scheduler_ =
       std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), actions, clock, std::move(o));
 
-  std::vector<Profile> profiles = {{config_.scheduler_name, config_.algorithm}};
-  profiles.insert(profiles.end(), config_.profiles.begin(), config_.profiles.end());
   bool node_json = false;
   std::vector<recording::ProfileSource> sources;
-  for (const Profile& p : profiles) {
-    recording::ProfileSource& source = sources.emplace_back();
-    source.scheduler_name = p.scheduler_name;
-    source.provider = p.algorithm.provider.value_or("");
-    auto built = BuildAlgorithm(
-        p.scheduler_name, p.algorithm, args, [this](const PolicyConfigMapSource& s) { return ReadPolicyMap(s); },
-        &node_json, &source.policy);
-    if (!built.ok()) return built.status();
-    scheduler_->AddProfile(p.scheduler_name, built->get());
-    algorithms_.push_back(*std::move(built));
-  }
+  if (auto s = AddProfiles(args, &node_json, &sources); !s.ok()) return s;
   if (tap_ != nullptr) {
     auto recorder =
         StartRecording(options_, CoreConfigurationOf(config_, args.gates, std::move(sources), requests_limit_));
@@ -460,14 +540,13 @@ int Daemon::Run() {
       may_write_ = false;
       LOG(ERROR) << "lost master";
       // The event that says so gets a moment.
-      recorders_.find(config_.scheduler_name)->second->Drain(absl::Seconds(1), [this] { EndNow("lost lease"); });
+      LeaseEvents()->Drain(absl::Seconds(1), [this] { EndNow("lost lease"); });
     };
     callbacks.on_released = [this] { released_.Raise(); };
     callbacks.on_watchdog = [](std::string_view why) {
       EndWithoutWaiting(absl::StrCat("lost lease: ", std::string(why)));
     };
-    elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(),
-                                                       recorders_.find(config_.scheduler_name)->second.get(), o,
+    elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(), LeaseEvents(), o,
                                                        std::move(callbacks));
   }
   VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";

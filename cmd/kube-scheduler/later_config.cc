@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "pkg/scheduler/algorithmprovider/releases.h"
+#include "pkg/scheduler/algorithmprovider/v1_29.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/go_text.h"
@@ -43,12 +45,8 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const s
   return c;
 }
 
-absl::Status CheckReleaseRuns(const Configuration& c) {
-  if (c.release == "1.10") return absl::OkStatus();
-  return util::InvalidArgument(absl::StrCat("kube-scheduler decides as release 1.10 only; schedsim decides as release ",
-                                            c.release,
-                                            " (--emulated-version), and its check command says what a "
-                                            "configuration means"));
+const scheduler::Release& ReleaseToRun(const Configuration& c) {
+  return c.release == "1.29" ? scheduler::algorithmprovider::V1_29() : scheduler::algorithmprovider::DefaultRelease();
 }
 
 absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c) {
@@ -64,6 +62,10 @@ absl::Status SetRelease(const std::string& emulated_version, const std::string& 
   if (emulated_version == "1.29" && c->release != "1.29") {
     c->release = "1.29";
     c->later_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure())};
+    c->later_profiles[0].scheduler_name = c->scheduler_name;
+    c->pod_max_backoff = absl::Seconds(10);
+    c->pod_max_in_unschedulable = absl::Minutes(5);
+    c->leader_election.resource_lock = "leases";
   }
   return absl::OkStatus();
 }

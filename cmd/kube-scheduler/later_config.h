@@ -9,6 +9,7 @@
 #include "cmd/kube-scheduler/component_config.h"
 #include "pkg/api/json.h"
 #include "pkg/scheduler/configuration/plugins.h"
+#include "pkg/scheduler/registry/release.h"
 
 namespace berth::kube_scheduler {
 
@@ -21,7 +22,7 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const s
 // configuration file, or when there is no such version.
 absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c);
 
-// Returns an error for a release that this program cannot run.
-absl::Status CheckReleaseRuns(const Configuration& c);
+// Returns the release that a configuration names. REQUIRES: c.release is one that SetRelease accepts.
+const scheduler::Release& ReleaseToRun(const Configuration& c);
 
 }  // namespace berth::kube_scheduler

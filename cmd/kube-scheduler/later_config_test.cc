@@ -38,7 +38,7 @@ TEST_CASE("A configuration of componentconfig/v1alpha1 chooses release 1.10") {
   auto c = ParseConfiguration("apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n", "f", nullptr);
   REQUIRE(c.ok());
   CHECK(c->release == "1.10");
-  CHECK(CheckReleaseRuns(*c).ok());
+  CHECK(ReleaseToRun(*c).name == "1.10");
 }
 
 TEST_CASE("--emulated-version and the file must agree") {
@@ -56,7 +56,10 @@ TEST_CASE("--emulated-version and the file must agree") {
   CHECK(c.later_profiles[0].scheduler_name == "default-scheduler");
   CHECK(util::Message(SetRelease("1.10", "f", &c)) ==
         "--emulated-version=1.10 contradicts --config=f, which is a configuration of release 1.29");
-  CHECK_FALSE(CheckReleaseRuns(c).ok());
+  CHECK(ReleaseToRun(c).name == "1.29");
+  CHECK(c.leader_election.resource_lock == "leases");
+  CHECK(c.pod_max_backoff == absl::Seconds(10));
+  CHECK(c.pod_max_in_unschedulable == absl::Minutes(5));
 }
 
 }  // namespace

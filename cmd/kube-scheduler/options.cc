@@ -102,6 +102,8 @@ absl::Status ParseSeverity(const std::string& text, int* out) {
   return absl::OkStatus();
 }
 
+// Where releases since 1.12 serve HTTPS.
+constexpr int32_t kLaterSecurePort = 10259;
 // A recording of less holds no checkpoint of a cluster of some size.
 constexpr int64_t kLeastRecording = 1 << 20;
 
@@ -178,8 +180,10 @@ Options::Options() {
 
   flags_.Section("Serving");
   flags_.String(&address_, "address", "The IP address to serve on (set to 0.0.0.0 for all interfaces)");
-  flags_.Int32(&port_, "port",
-               "The port that the scheduler's http service runs on. -1: it is not served, 0: any free port.");
+  flags_.Int32(
+      &port_, "port",
+      "The port that the scheduler's http service runs on. -1: it is not served, 0: any free port. Release 1.29 "
+      "has no such port unless this flag is given.");
   flags_.Bool(&c.enable_profiling, "profiling", "Enable profiling via web interface host:port/debug/pprof/");
   flags_.Bool(&c.enable_contention_profiling, "contention-profiling",
               "Enable lock contention profiling, if profiling is enabled");
@@ -191,8 +195,10 @@ Options::Options() {
         return absl::OkStatus();
       },
       [this] { return secure.bind_address; });
-  flags_.Int32(&secure.port, "secure-port",
-               "The port on which to serve HTTPS with authentication and authorization. 0: it is not served.");
+  flags_.Int32(
+      &secure.port, "secure-port",
+      "The port on which to serve HTTPS with authentication and authorization. 0: it is not served. The default "
+      "of release 1.29 is 10259.");
   flags_.String(&secure.cert_dir, "cert-dir",
                 "The directory where a self-made certificate is kept (kube-scheduler.crt, kube-scheduler.key). Empty: "
                 "it is made anew in memory.");
@@ -394,8 +400,9 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     if (!loaded.ok()) return loaded.status();
     c = *std::move(loaded);
     std::vector<std::string> lost;
-    for (const char* name : kFileWins) {
-      if (flags_.Changed(name)) lost.push_back(absl::StrCat("--", name));
+    for (const std::string name : kFileWins) {
+      const bool serving = c.release != "1.10" && (name == "port" || name == "address");
+      if (flags_.Changed(name) && !serving) lost.push_back(absl::StrCat("--", name));
     }
     if (!lost.empty()) {
       warnings->push_back(absl::StrCat("without effect, as --config is given: ", absl::StrJoin(lost, ", ")));
@@ -412,13 +419,13 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
         absl::StrCat("--secure-port: invalid value ", secure.port, ": must be between 0 (not served) and 65535"));
   }
   for (const char* flag : {"tls-cert-file", "tls-private-key-file", "client-ca-file"}) {
-    if (secure.port == 0 && !flags_.Find(flag)->text().empty()) {
+    if (secure.port == 0 && emulated_version_.empty() && config_file_.empty() && !flags_.Find(flag)->text().empty()) {
       return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", Quoted(flags_.Find(flag)->text()),
                                                      " is without effect, as --secure-port is not given"));
     }
   }
   BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c));
-  BERTH_RETURN_IF_ERROR(CheckReleaseRuns(c));
+  if (c.release != "1.10") FollowLaterRelease(&c);
   const std::vector<std::string> bad = CheckConfiguration(c, config_file_.empty() ? Spelling::kFlags : Spelling::kFile);
   if (!bad.empty()) {
     std::string text;
@@ -427,6 +434,26 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     return absl::InvalidArgumentError(text);
   }
   return c;
+}
+
+// What flags say wins over a release's defaults. A release without a plain port has one only when a flag asks for it.
+void Options::FollowLaterRelease(Configuration* c) const {
+  if (config_file_.empty() && flags_.Changed("leader-elect-resource-lock")) {
+    c->leader_election.resource_lock = flag_config_.leader_election.resource_lock;
+  }
+  if (flags_.Changed("pod-max-in-unschedulable-pods-duration")) {
+    c->pod_max_in_unschedulable = flag_config_.pod_max_in_unschedulable;
+  }
+  c->healthz_bind_address = flags_.Changed("port") && port_ >= 0
+                                ? JoinHostPort(address_.empty() ? "0.0.0.0" : address_, absl::StrCat(port_))
+                                : "";
+  c->metrics_bind_address = c->healthz_bind_address;
+}
+
+SecureServingOptions Options::SecureServing(const Configuration& c) const {
+  SecureServingOptions out = secure;
+  if (c.release != "1.10" && !flags_.Changed("secure-port")) out.port = kLaterSecurePort;
+  return out;
 }
 
 std::string Options::Usage(size_t width) const {

@@ -51,7 +51,9 @@ class Options {
   LoggingOptions logging;
   std::string record_dir;  // empty: nothing is recorded
   int64_t record_max_bytes = int64_t{1} << 30;
-  SecureServingOptions secure;
+  SecureServingOptions secure;  // as the flags say
+  // Returns what is served over HTTPS under a configuration: release 1.29 serves on port 10259 by default.
+  SecureServingOptions SecureServing(const Configuration& c) const;
   // By the command line; gates not named have 1.10's defaults.
   bool GateOn(std::string_view name) const;
   // "map[A:true B:false]", once for each flag that set some.
@@ -64,6 +66,7 @@ class Options {
 
  private:
   absl::Status SetGates(const std::string& text);
+  void FollowLaterRelease(Configuration* c) const;
 
   FlagSet flags_;
   Configuration flag_config_;

@@ -33,12 +33,6 @@ std::string Pem(const std::function<int(BIO*)>& write) {
   return out;
 }
 
-std::string HostName() {
-  char name[256] = {};
-  if (gethostname(name, sizeof(name) - 1) != 0) return "localhost";
-  return name;
-}
-
 absl::Status WriteFile(const std::string& path, const std::string& text, mode_t mode) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
   const bool ok = fd >= 0 && write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -57,6 +51,12 @@ HttpResponse Answer(int status, std::string text) {
 }
 
 }  // namespace
+
+std::string HostName() {
+  char name[256] = {};
+  if (gethostname(name, sizeof(name) - 1) != 0) return "localhost";
+  return name;
+}
 
 absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names) {
   EVP_PKEY* key = EVP_EC_gen("P-256");

@@ -20,6 +20,9 @@
 
 namespace berth::kube_scheduler {
 
+// Returns this host's name, "localhost" when it cannot be told.
+std::string HostName();
+
 // The certificate of the flags; without one, a self-signed one for this host, kept in --cert-dir if that is set.
 // Errors name the flag and the file.
 absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& options);

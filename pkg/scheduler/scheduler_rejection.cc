@@ -1,5 +1,6 @@
 // Release 1.29's way out of a failed attempt: preemption is part of the attempt, event and condition are sent at the
 // same time, and the pod goes back into the queue without being read again.
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 #include <glog/logging.h>
@@ -10,6 +11,9 @@
 
 namespace berth::scheduler {
 namespace {
+
+// How the part of a failure's text that is about preemption begins.
+constexpr char kPreemption[] = "preemption: ";
 
 // Returns the plugins whose reasons are among the failures: the pod waits for events that they care about.
 std::vector<Symbol> RejectingPlugins(const NodeFailures& failures) {
@@ -56,8 +60,11 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
   metrics_.preemption.Observe(now_ - begun);
   metrics_.preemption_victims = static_cast<int64_t>(t.preemption.victims.size());
   if (!t.preemption.error.empty()) {
-    LOG(ERROR) << "Error preempting victims to make room for " << Name(*p.pod) << ": " << t.preemption.error;
-    absl::StrAppend(&t.rejection.message, " preemption: ", t.preemption.error);
+    VLOG(2) << "No room can be made for pod " << Name(*p.pod) << ": " << t.preemption.error;
+    absl::StrAppend(&t.rejection.message, " ", absl::StartsWith(t.preemption.error, kPreemption) ? "" : kPreemption,
+                    t.preemption.error);
+    // Where no node can be freed the nomination is void; a pod that may not preempt now keeps it.
+    if (absl::StartsWith(t.preemption.error, absl::StrCat(kPreemption, "0/"))) t.rejection.nomination = Symbol();
     return FinishRejection(p);
   }
   if (t.preemption.node.empty()) {

@@ -140,6 +140,16 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
   return d;
 }
 
+bool GenericScheduler::PassesNodePredicates(const api::Pod& pod, Symbol node) const {
+  const Row row = cache_->FindRow(node);
+  if (row == kNoRow) return true;
+  const PodContext ctx{pod, *cache_->Info(pod.tmpl), *cache_};
+  return std::all_of(config_.predicates.begin(), config_.predicates.end(), [&](const ConfiguredPredicate& p) {
+    if (p.traits.cluster != ClusterPart::kNode && p.traits.cluster != ClusterPart::kNodePods) return true;
+    return p.predicate(ctx)->Check(row) != Verdict::kFails;
+  });
+}
+
 // ---- filtering ----------------------------------------------------------------------------------
 
 bool GenericScheduler::HasNominated(const api::Pod& pod, Symbol node) const {

@@ -88,6 +88,10 @@ class GenericScheduler {
   // caller's to check. Reads the cache only (it simulates on it and restores it).
   Preemption Preempt(const api::PodPtr& pod, const NodeFailures& failures);
 
+  // Returns false when a predicate that looks at one node alone rejects the pod there, as far as it can tell now: a
+  // change of such a node is no reason for another attempt. True for nodes that are not known.
+  bool PassesNodePredicates(const api::Pod& pod, Symbol node) const;
+
   // For explain: every predicate judged on every listed node, no short circuit, in the order of evaluation.
   struct Judgement {
     Verdict verdict;

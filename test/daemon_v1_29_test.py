@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""kube-scheduler of release 1.29 on hollow-apiserver of the same release: what it decides, and what it writes around that."""
+from daemon_harness import *
+
+ZONE = "topology.kubernetes.io/zone"
+
+
+def start(*objects, flags=(), proxied=False):
+    api = Api.start(*([write_objects("cluster.json", list(objects))] if objects else []), flags=["--emulated-version=1.29"])
+    proxy = Proxy(api.port) if proxied else None
+    s = Scheduler(proxy.url if proxied else api.url, "--emulated-version=1.29", "--secure-port=0", *flags)
+    return api, s, proxy
+
+
+def new_pod(api, name, labels=None, cpu="500m", **spec):
+    p = pod(name, cpu=cpu)
+    p["metadata"]["labels"] = labels or {}
+    p["spec"].update(spec)
+    return api.post("/api/v1/namespaces/default/pods", p)
+
+
+def scheduled(api, name):
+    """The PodScheduled condition of a pod, or None."""
+    conditions = api.pods()[name].get("status", {}).get("conditions", [])
+    return next((c for c in conditions if c["type"] == "PodScheduled"), None)
+
+
+def series_events(api, reason):
+    items = api.get("/apis/events.k8s.io/v1/namespaces/default/events")["items"]
+    return [e for e in items if e["reason"] == reason]
+
+
+def constraints_of_topology_spread_are_kept():
+    api, s, _ = start(*[node(f"n{i}", **{ZONE: f"zone-{i % 3}"}) for i in range(6)])
+    spread = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
+               "labelSelector": {"matchLabels": {"app": "x"}}}]
+    names = [f"p{i}" for i in range(6)]
+    for name in names:
+        new_pod(api, name, labels={"app": "x"}, topologySpreadConstraints=spread)
+    wait_until("six pods placed", lambda: all_placed(api, names))
+    zones = sorted(int(node_name[1:]) % 3 for node_name in api.placements().values())
+    assert zones == [0, 0, 1, 1, 2, 2], zones
+    events = wait_until("their events", lambda: [e for e in series_events(api, "Scheduled")] if len(series_events(api, "Scheduled")) == 6 else None)
+    e = next(e for e in events if e["regarding"]["name"] == "p0")
+    assert e["action"] == "Binding" and e["type"] == "Normal" and e["reportingController"] == "default-scheduler", e
+    assert e["reportingInstance"].startswith("default-scheduler-"), e
+    assert e["note"] == f"Successfully assigned default/p0 to {api.placements()['p0']}", e
+    assert s.stop() == 0
+
+
+def a_gated_pod_waits_for_its_gates():
+    api, s, proxy = start(node("n0"), proxied=True)
+    new_pod(api, "gated", schedulingGates=[{"name": "example.com/hold"}])
+    new_pod(api, "free")
+    wait_until("the free pod placed", lambda: all_placed(api, ["free"]))
+    wait_until("the gated pod known", lambda: s.metrics()['scheduler_pods_by_state{state="gated"}'] == 1)
+    assert scheduled(api, "gated")["reason"] == "SchedulingGated"
+    status, answer = api.call("PATCH", "/api/v1/namespaces/default/pods/gated", {"spec": {"schedulingGates": None}},
+                              "application/merge-patch+json")
+    assert status == 200, answer
+    wait_until("the pod placed once its gates are gone", lambda: all_placed(api, ["gated"]))
+    assert not [path for method, path in proxy.seen if method == "PATCH" and "gated" in path]
+
+
+def a_pod_that_does_not_fit_is_told_why():
+    api, s, proxy = start(node("n0", cpu="1"), proxied=True)
+    new_pod(api, "large", cpu="2")
+    condition = wait_until("its condition", lambda: scheduled(api, "large"))
+    assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
+    assert condition["message"] == ("0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
+                                    "1 No preemption victims found for incoming pod."), condition
+    assert [m for m, path, _ in proxy.bodies if path.endswith("/large/status")] == ["PATCH"], proxy.bodies
+    events = wait_until("its event", lambda: series_events(api, "FailedScheduling"))
+    assert events[0]["note"] == condition["message"] and events[0]["action"] == "Scheduling", events
+    api.add_node("n1", cpu="4")
+    wait_until("placed on the new node", lambda: api.placements()["large"] == "n1")
+
+
+def preempts():
+    low = pod("low", cpu="4", node="n0", uid="uid-low")
+    api, s, proxy = start(node("n0"), low, proxied=True)
+    api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {
+        "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000})
+    api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {
+        "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "polite"}, "value": 1000,
+        "preemptionPolicy": "Never"})
+    new_pod(api, "polite", cpu="4", priorityClassName="polite")
+    condition = wait_until("the polite pod refused", lambda: scheduled(api, "polite"))
+    assert condition["message"].endswith(" preemption: not eligible due to preemptionPolicy=Never."), condition
+    assert "low" in api.pods()
+    new_pod(api, "high", cpu="4", priorityClassName="high")
+    wait_until("the victim gone or going", lambda: "deletionTimestamp" in api.pods().get("low", {"metadata": {"deletionTimestamp": 1}})["metadata"])
+    marked = [json.loads(body) for method, path, body in proxy.bodies if method == "PATCH" and path.endswith("/low/status")]
+    target = marked[0]["status"]["conditions"][0]
+    assert target["type"] == "DisruptionTarget" and target["reason"] == "PreemptionByScheduler", marked
+    events = wait_until("the victim's event", lambda: series_events(api, "Preempted"))
+    high = api.pods()["high"]
+    assert events[0]["note"] == f"Preempted by pod {high['metadata']['uid']} on node n0", events
+    assert events[0]["related"]["name"] == "high" and events[0]["action"] == "Preempting", events
+    wait_until("the nomination", lambda: api.pods()["high"]["status"].get("nominatedNodeName") == "n0" or all_placed(api, ["high"]))
+    status, answer = api.call("DELETE", "/api/v1/namespaces/default/pods/low?gracePeriodSeconds=0")
+    assert status in (200, 404), answer
+    wait_until("the pod placed", lambda: all_placed(api, ["high"]))
+
+
+def profiles_of_a_configuration_file():
+    path = scratch("configuration.yaml")
+    with open(path, "w") as f:
+        f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+                "leaderElection: {leaderElect: false}\nprofiles:\n- schedulerName: spreading\n- schedulerName: packing\n"
+                "  pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: {type: MostAllocated}}\n")
+    api = Api.start(write_objects("cluster.json", [node("a"), node("b"), pod("first", cpu="1", node="a")]),
+                    flags=["--emulated-version=1.29"])
+    s = Scheduler(api.url, f"--config={path}", "--secure-port=0", bare=True)
+    new_pod(api, "one", schedulerName="packing")
+    new_pod(api, "two", schedulerName="spreading", cpu="100m")
+    new_pod(api, "other", schedulerName="somebody-else")
+    wait_until("both placed", lambda: all_placed(api, ["one", "two"]))
+    assert api.placements() == {"first": "a", "one": "a", "two": "b", "other": None}
+    assert s.stop() == 0
+
+
+def the_lock_is_a_lease():
+    api, s, proxy = start(node("n0"), flags=["--leader-elect=true"], proxied=True)
+    new_pod(api, "p0")
+    wait_until("placed", lambda: all_placed(api, ["p0"]))
+    lease = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
+    assert lease["spec"]["holderIdentity"] and lease["spec"]["leaseDurationSeconds"] == 15, lease
+    events = wait_until("an event of the core group", lambda: api.events("kube-system", "LeaderElection"))
+    assert events[0]["involvedObject"]["kind"] == "Lease" and events[0]["source"]["component"] == "default-scheduler", events
+    assert s.stop() == 0
+    lease = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
+    assert lease["spec"]["holderIdentity"] == "" and lease["spec"]["leaseDurationSeconds"] == 1, lease
+
+
+run(constraints_of_topology_spread_are_kept, a_gated_pod_waits_for_its_gates, a_pod_that_does_not_fit_is_told_why, preempts,
+    profiles_of_a_configuration_file, the_lock_is_a_lease)
