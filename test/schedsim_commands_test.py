@@ -69,6 +69,12 @@ def test_ways_to_fit():
                 "sick": ["wait for Ready"], "unlabelled": ["label disk=ssd (or drop it from nodeSelector)"],
                 "taken": ["free host port 80/TCP"], "crowded": ["move away 1 pod"],
                 "small": ["ask for less cpu (2, more than the 1 there is)"]}
+    order = [w["changes"][0].split()[0] for w in e["waysToFit"]]
+    check("the cheapest first: what the pod or a cordon needs, labels, moves, what is broken, what cannot be",
+          order == ["tolerate", "uncordon", "label", "free", "move", "free", "wait", "ask"] or
+          (sorted(order[:2]) == ["tolerate", "uncordon"] and order[2] == "label" and sorted(order[3:6]) == ["free", "free", "move"] and order[6:] == ["wait", "ask"]), order)
+    moves = {w["nodes"][0]: w.get("moves") for w in e["waysToFit"]}
+    check("who would have to move", (moves["full"], moves["taken"], moves["crowded"], moves["tainted"]) == (["ns/a"], ["ns/b"], ["ns/c"], None), moves)
     for name, changes in expected.items():
         check("way for " + name, ways.get(name, {}).get("changes") == changes, ways.get(name))
         check(name + " is possible or not", ways[name]["possible"] == (name != "small"))
@@ -99,6 +105,73 @@ def test_ways_to_fit():
     check("one pod less opens crowded", after(lambda n, all_: all_.remove(n["c"])) == "crowded")
 
 
+def test_moves():
+    """The pods that explain would move are enough, none of them is needless, and they are of the lowest priority."""
+    def bound(name, cpu, priority=0, owner=None):
+        p = pod(name, cpu, on="n1", labels={"app": name})
+        p["spec"]["priority"] = priority
+        if owner:
+            p["metadata"]["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": owner, "name": "o", "uid": "o", "controller": True}]
+        return p
+
+    def moves(others, want, nodes=(node("n1"),)):
+        ways = explain(list(nodes) + others + [want], "p")["waysToFit"]
+        gone = ways[0].get("moves", [])
+        left = [o for o in others if "ns/" + o["metadata"]["name"] not in gone]
+        check("without them it fits", host(list(nodes) + left + [want], "p") == ways[0]["nodes"][0], (gone, ways))
+        for name in gone:
+            check("with %s it does not" % name, host(list(nodes) + left + [o for o in others if "ns/" + o["metadata"]["name"] == name] + [want], "p") != ways[0]["nodes"][0], gone)
+        return gone
+
+    four = [bound("a", "500m"), bound("b", "1"), bound("c", "1500m"), bound("d", "1")]
+    check("one that is just large enough", moves(four, pod("p", "1500m")) == ["ns/c"])
+    check("two where one is not enough", len(moves(four, pod("p", "2300m"))) == 2)
+    four[2]["spec"]["priority"] = 5
+    check("low priorities first", moves(four, pod("p", "1")) in (["ns/b"], ["ns/d"]))
+    check("pods of DaemonSets last", moves([bound("a", "2", owner="DaemonSet"), bound("b", "2")], pod("p", "2")) == ["ns/b"])
+    keeps_off = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+        {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}]}}
+    x = bound("x", "100m")
+    check("whom the pod's anti-affinity names", moves([x, bound("y", "100m")], pod("p", affinity=keeps_off)) == ["ns/x"])
+    y = bound("y", "100m")
+    y["spec"]["affinity"] = keeps_off
+    check("whose anti-affinity names the pod", moves([bound("z", "100m"), y], pod("p", labels={"app": "x"})) == ["ns/y"])
+
+
+def test_explain_page():
+    """What a person sees: the winner first, equal rows folded, what is the same on one line, no line over the width."""
+    gpu = [dict(node("g%d" % i), status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": "8"}, "conditions": []}) for i in range(30)]
+    cluster = [node("n%02d" % i, cpu="4" if i % 3 else "8") for i in range(60)] + gpu
+
+    def page(objects, *flags, columns="80"):
+        run = subprocess.run([SCHEDSIM, "explain", "-", "--pod", "ns/p", *flags], input=json.dumps(items(*objects)), capture_output=True, text=True, env=dict(os.environ, COLUMNS=columns))
+        check("explain", run.returncode == 0, run.stderr)
+        lines = run.stdout.splitlines()
+        check("no line is wider than %s columns" % columns, max(map(len, lines)) <= int(columns), run.stdout)
+        check("no colour into a pipe", "\033" not in run.stdout)
+        return lines
+
+    lines = page(cluster + [pod("p")])
+    rows = lines[lines.index("Scores of 0 to 10, times their weight:") + 1:]
+    winner = json.loads(schedsim("explain", "-", "--pod", "ns/p", "-o", "json", feed=items(*cluster, pod("p")))[1])["host"]
+    check("the winner's row is the first", rows[0].startswith("NODE") and rows[1].startswith(winner + " "), rows)
+    check("equal rows are one", any(r.startswith("19 more nodes ") for r in rows) and any(r.startswith("70 more nodes ") for r in rows), rows)
+    check("columns that say the same are no columns", "BalancedResourceAllocation" in rows[0] and "LeastRequested" not in rows[0] and "The same on every node: InterPodAffinityPriority 0, LeastRequestedPriority 8" in " ".join(" ".join(rows).split()), rows)
+    wide = page(cluster + [pod("p")], columns="200")
+    check("a wide screen is used", max(map(len, wide)) > 80)
+    lines = page(cluster + [pod("w", "1", on="n01"), pod("p", "3500m", nodeSelector={"disk": "ssd"})])
+    text = " ".join(" ".join(lines).split())
+    check("what stopped it first", "89 node(s) didn't match node selector (GeneralPredicates): g0, g1 and 87 more" in text, text)
+    check("a label that no node has", "No node has the label disk=ssd, nor any other value of it." in text, text)
+    want = pod("p")
+    want["spec"]["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
+    text = " ".join(page(cluster + [want]))
+    check("what no node has, and what there is instead", "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes." in text, text)
+    full = [node("n%d" % i, cpu="4") for i in range(5)] + [pod("b%d" % i, "%dm" % (3100 + 200 * i), on="n%d" % i) for i in range(5)]
+    text = " ".join(" ".join(page(full + [pod("p")])).split())
+    check("one line a kind with the nearest node, the median and how many", "free 100m cpu on n0; median 500m; 5 nodes for n0 these would have to move: ns/b0" in text, text)
+
+
 def test_explain_shows_all():
     cluster = [node("n1", taints=GPU), node("n2"), node("n3"), node("n4")]
     e = explain(cluster + [pod("first"), pod("p", "5"), pod("q")], "p")
@@ -118,16 +191,16 @@ def test_explain_shows_all():
     e = explain(cluster + [pod("old", "3", on="n3")], "old")
     check("a bound pod is judged as if it were new", e["nowOn"] == "n3" and e["host"] in ("n2", "n3", "n4") and e["nodesFeasible"] == 3, e["host"])
 
-    code, out, err = schedsim("explain", "-", "--pod", "ns/q", feed=items(*cluster, pod("first"), pod("q")))
-    check("the table names host, tie and reasons", code == 0 and "goes to n2" in out and "of 2 nodes with the highest total" in out and
+    code, out, err = schedsim("explain", "-", "--pod", "ns/q", "-o", "wide", feed=items(*cluster, pod("first"), pod("q")))
+    check("-o wide names host, tie and reasons", code == 0 and "goes to n2" in out and "of 2 nodes with the highest total" in out and
           "had taints that the pod didn't tolerate" in out and "LeastRequestedPriority x1" in out, out)
     many = [node("m%03d" % i) for i in range(200)] + [pod("p", "9")]
-    code, out, err = schedsim("explain", "-", "--pod", "ns/p", feed=items(*many))
+    code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "wide", feed=items(*many))
     check("nodes alike share a line", "200 nodes (m000, m001 and 198 more)" in out and len(out.splitlines()) < 20, out[:500])
     code, out, err = schedsim("explain", "-", "--pod", "ns/nobody", feed=items(*cluster, pod("p")))
     check("an unknown pod is told", code == 1 and 'no pod "ns/nobody"' in err and "ns/p" in err, err)
     code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "yaml", feed=items(*cluster, pod("p")))
-    check("YAML", code == 0 and '"pod": "ns/p"\n' in out, out[:200])
+    check("YAML", code == 0 and 'pod: ns/p\n' in out, out[:200])
 
     high = pod("high", "3")
     high["spec"]["priority"] = 100

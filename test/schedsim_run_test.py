@@ -154,6 +154,24 @@ def test_places():
         check("a double names both files", code == 1 and 'Node "n2" is there twice: %s:7 and %s/again.yaml:4' % (good, d) in err, err)
 
 
+def test_validated_as_the_release_does():
+    """What a release knows is no mistake in it; what refers to nothing is named with line and column."""
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "p.yaml")
+        with open(path, "w") as f:
+            f.write("apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  schedulerName: mine\n"
+                    "  topologySpreadConstraints:\n  - {maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {a: b}}}\n"
+                    "  containers:\n  - {name: c, image: c}\n---\n"
+                    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  nodeName: nope\n  containers:\n  - {name: c, image: c}\n")
+        err = schedsim("run", path)[2]
+        check("a field that 1.10 ignores", path + ":13:3: Pod \"a\": spec.topologySpreadConstraints: is a field of Kubernetes 1.29; release 1.10 ignores it" in err, err)
+        check("a scheduler that is not ours", path + ':11:18: Pod "default/a": spec.schedulerName: "mine" is not default-scheduler' in err, err)
+        check("a node that is not there", path + ':22:13: Pod "default/b": spec.nodeName: the input has no node "nope"' in err, err)
+        err = schedsim("run", path, "--emulated-version=1.29")[2]
+        check("1.29 knows it", "topologySpreadConstraints" not in err, err)
+        check("strict", schedsim("run", path, "--validate=strict")[0] == 1)
+
+
 def workload(kind, name, replicas, group="apps/v1", **spec):
     template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "100m"}}}]}}
     spec = dict({"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}, **spec)

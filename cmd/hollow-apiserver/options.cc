@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "pkg/util/status.h"
+#include "pkg/util/suggest.h"
 
 namespace berth::apiserver {
 
@@ -78,6 +79,12 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     auto style = po::command_line_style::default_style & ~po::command_line_style::allow_guessing;
     auto parsed = po::command_line_parser(argc, argv).options(flags).style(style).positional({}).run();
     po::store(parsed, given);
+  } catch (const po::unknown_option& e) {
+    std::string given_name = e.get_option_name();
+    given_name = given_name.substr(0, given_name.find('='));
+    std::vector<std::string> names;
+    for (const auto& flag : flags.options()) names.push_back("--" + flag->long_name());
+    return util::InvalidArgument(absl::StrCat(e.what(), util::SuggestionFor(given_name, names)));
   } catch (const po::error& e) {
     return util::InvalidArgument(e.what());
   }

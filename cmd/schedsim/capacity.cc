@@ -193,7 +193,7 @@ void WriteAnswer(const Answer& a, JsonOut* out) {
     }
     out->End().Key("waysToFit").Array();
     for (const Way& w : a.next.ways) {
-      out->Object().Key("changes").Texts(w.changes).Member("possible", w.possible).Key("nodes").Texts(w.nodes).End();
+      explain::WriteWay(w, out);
     }
     out->End().End();
   }

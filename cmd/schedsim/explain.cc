@@ -6,6 +6,7 @@
 #include "cmd/schedsim/command.h"
 #include "pkg/explain/explanation.h"
 #include "pkg/explain/output.h"
+#include "pkg/explain/page.h"
 #include "pkg/lab/simulation.h"
 #include "pkg/util/status.h"
 
@@ -84,7 +85,13 @@ int Explain(const Invocation& options, std::ostream& out) {
       exit_status = kExitBadInput;
       continue;
     }
-    out << (options.output == "table" ? explain::ExplanationTable(*e) : explain::ExplanationData(*e, options.output));
+    if (options.output == "table") {
+      explain::Page page(explain::ScreenOfStdout());
+      explain::WriteExplanation(*e, &page);
+      out << page.text();
+    } else {
+      out << (options.output == "wide" ? explain::ExplanationTable(*e) : explain::ExplanationData(*e, options.output));
+    }
   }
   if (!any) {
     std::cerr << "schedsim: " << NoSuchPod(*input, key) << "\n";
@@ -103,13 +110,20 @@ absl::Status Check(const Invocation& options) {
   return util::InvalidArgument("explain: --pod NS/NAME is needed: which pod to explain");
 }
 
+constexpr char kExamples[] =
+    R"(  schedsim explain cluster.json --pod default/web-1           why is it pending, or why did it go where it went
+  schedsim explain cluster.json --pod web-1 -o wide          with the answer of every rule on every node
+  kubectl get nodes,pods -A -o json | schedsim explain - --pod web-1
+)";
+
 }  // namespace
 
 extern const Command kExplainCommand = {
     .name = "explain",
     .arguments = "FILE... --pod NS/NAME",
     .summary = "why a pod goes where it goes, node by node",
-    .outputs = "table json yaml",
+    .outputs = "table wide json yaml",
+    .examples = kExamples,
     .groups = kAlgorithmFlags | kGateFlags | kInputFlags,
     .add_flags = AddFlags,
     .check = Check,

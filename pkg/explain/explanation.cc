@@ -1,6 +1,31 @@
 #include "pkg/explain/explanation.h"
 
+#include <algorithm>
+
+#include "pkg/explain/lacking.h"
+#include "pkg/explain/movers.h"
+
 namespace berth::explain {
+namespace {
+
+// Pods to move are looked for on the nearest nodes of the first ways alone.
+constexpr size_t kMostMoves = 10;
+
+void FindMoves(const Subject& subject, Explanation* e) {
+  for (size_t i = 0; i < std::min(e->ways.size(), kMostMoves); ++i) {
+    Way& way = e->ways[i];
+    auto node = std::lower_bound(e->by_node.begin(), e->by_node.end(), way.nodes[0],
+                                 [](const Explanation::NodeView& n, const std::string& name) { return n.name < name; });
+    way.moves = PodsToMove(subject.cache, *e->pod, scheduler::Symbol(node->name), node->remedies, node->judgements);
+  }
+}
+
+}  // namespace
+
+size_t Explanation::NodeView::FirstFailing() const {
+  auto fails = [](const auto& j) { return j.verdict != scheduler::Verdict::kFits; };
+  return static_cast<size_t>(std::find_if(judgements.begin(), judgements.end(), fails) - judgements.begin());
+}
 
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   Explanation e;
@@ -17,7 +42,11 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   e.decision = subject.scheduler.Schedule(pod, scheduler::DecisionMode::kReference, &e.trace);
   e.nodes = e.decision.nodes;
   e.feasible = e.decision.feasible;
-  if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced) e.ways = WaysToFit(remedies);
+  if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced) {
+    e.ways = WaysToFit(remedies);
+    FindMoves(subject, &e);
+    e.lacking = WhatNoNodeHas(subject.cache, *pod->tmpl);
+  }
   if (subject.pod_priority && e.decision.outcome == scheduler::Decision::Outcome::kUnfit) {
     e.preemption_tried = true;
     e.preemption = subject.scheduler.Preempt(pod, *e.decision.failures);

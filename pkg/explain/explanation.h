@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "pkg/explain/remedies.h"
+#include "pkg/explain/page.h"
+#include "pkg/explain/ways.h"
 #include "pkg/scheduler/factory/factory.h"
 
 namespace berth::explain {
@@ -21,10 +22,14 @@ struct Explanation {
     std::string name;
     std::vector<scheduler::GenericScheduler::Judgement> judgements;  // by predicate: all of them, no short circuit
     std::vector<Remedy> remedies;                                    // empty when the node fits
+    // The index of the predicate that stopped the pod, which is all that the scheduler itself finds out;
+    // judgements.size() when the node fits.
+    size_t FirstFailing() const;
   };
-  std::vector<NodeView> by_node;  // by name
-  std::vector<Way> ways;          // what would make the pod fit, when it does not
-  bool preemption_tried = false;  // gate PodPriority is on and the pod does not fit
+  std::vector<NodeView> by_node;     // by name
+  std::vector<Way> ways;             // what would make the pod fit, when it does not; the cheapest first
+  std::vector<std::string> lacking;  // sentences about what the pod asks for and no node has
+  bool preemption_tried = false;     // gate PodPriority is on and the pod does not fit
   scheduler::Preemption preemption;
 };
 
@@ -40,6 +45,12 @@ struct Subject {
 // decision moves the scheduler's round-robin counter on. The pod's own nomination must have been removed.
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod);
 
+// What a person reads first: why the winner won or what stopped the pod, nodes with equal rows folded, and the cheapest
+// ways to make the pod fit.
+void WriteExplanation(const Explanation& e, Page* page);
+// The last part of it alone.
+void WriteWays(const std::vector<Way>& ways, Page* page);
+// -o wide: a line for each node, with the answer of every predicate and the score of every priority.
 std::string ExplanationTable(const Explanation& e);
 // `format`: json or yaml.
 std::string ExplanationData(const Explanation& e, std::string_view format);

@@ -87,11 +87,14 @@ std::string PredicateTable(const Explanation& e) {
   return out;
 }
 
-// Places in trace.feasible, best total first; of equal ones in the order in which ties are numbered.
-std::vector<size_t> Ranking(const scheduler::DecisionTrace& t) {
+// Indexes in trace.feasible: the winner, then the best totals; of equal ones in the order in which ties are numbered.
+std::vector<size_t> Ranking(const Explanation& e) {
+  const scheduler::DecisionTrace& t = e.trace;
   std::vector<size_t> order(t.totals.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const bool wins = t.feasible[a] == e.decision.host, other_wins = t.feasible[b] == e.decision.host;
+    if (wins != other_wins) return wins;
     if (t.totals[a] != t.totals[b]) return t.totals[a] > t.totals[b];
     return t.feasible[a].str() > t.feasible[b].str();
   });
@@ -115,7 +118,7 @@ std::string ScoreTable(const Explanation& e) {
   std::vector<std::vector<std::string>> rows(1, {"NODE"});
   for (const auto& p : t.priorities) rows[0].push_back(absl::StrCat(p.name, " x", p.weight));
   rows[0].push_back("TOTAL");
-  std::vector<size_t> order = Ranking(t);
+  std::vector<size_t> order = Ranking(e);
   for (size_t k = 0; k < std::min(order.size(), kMostScores); ++k) {
     size_t i = order[k];
     std::vector<std::string>& row = rows.emplace_back();
@@ -147,7 +150,11 @@ std::string PreemptionText(const Explanation& e) {
 void WriteJudgements(const Explanation& e, JsonOut* out) {
   out->Key("nodes").Array();
   for (const auto& n : e.by_node) {
-    out->Object().Member("node", n.name).Key("predicates").Object();
+    out->Object().Member("node", n.name);
+    if (const size_t first = n.FirstFailing(); first < e.predicates.size()) {
+      out->Member("stoppedFirstBy", e.predicates[first]);
+    }
+    out->Key("predicates").Object();
     for (size_t i = 0; i < e.predicates.size(); ++i) {
       const Judgement& j = n.judgements[i];
       out->Key(e.predicates[i]).Object().Member("fits", j.verdict == Verdict::kFits);
@@ -173,7 +180,7 @@ void WriteJudgements(const Explanation& e, JsonOut* out) {
 void WriteScores(const Explanation& e, JsonOut* out) {
   const auto& t = e.trace;
   out->Key("scores").Array();
-  for (size_t i : Ranking(t)) {
+  for (size_t i : Ranking(e)) {
     out->Object().Member("node", t.feasible[i].str()).Key("priorities").Object();
     for (const auto& p : t.priorities) {
       out->Key(p.name).Object().Member("score", p.scores[i]).Member("weight", p.weight);
@@ -204,6 +211,14 @@ std::string ExplanationTable(const Explanation& e) {
   return out;
 }
 
+void WriteWay(const Way& w, JsonOut* out) {
+  out->Object().Key("changes").Texts(w.changes).Member("possible", w.possible).Member("cost", int64_t{w.cost});
+  out->Key("kinds").Texts(w.kinds).Key("medians").Texts(w.medians);
+  out->Key("nodes").Texts(w.nodes);
+  if (!w.moves.empty()) out->Key("moves").Texts(w.moves);
+  out->End();
+}
+
 std::string ExplanationData(const Explanation& e, std::string_view format) {
   JsonOut out;
   out.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Explanation");
@@ -231,10 +246,9 @@ std::string ExplanationData(const Explanation& e, std::string_view format) {
   }
   if (e.decision.outcome != Decision::Outcome::kPlaced) {
     out.Key("waysToFit").Array();
-    for (const Way& w : e.ways) {
-      out.Object().Key("changes").Texts(w.changes).Member("possible", w.possible).Key("nodes").Texts(w.nodes).End();
-    }
+    for (const Way& w : e.ways) WriteWay(w, &out);
     out.End();
+    if (!e.lacking.empty()) out.Key("noNodeHas").Texts(e.lacking);
   }
   return out.End().Finish(format);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pkg/api/json.h"
+#include "pkg/api/yaml_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::explain {
@@ -12,9 +13,12 @@ namespace {
 
 using api::Json;
 
-void AppendScalar(Json v, std::string* out) {
-  // Texts are quoted always: what YAML might take for a number or a truth value stays a text.
-  out->append(v.Serialize());
+void AppendText(std::string_view text, std::string* out) {
+  if (api::IsPlainYaml(text)) {
+    out->append(text);
+  } else {
+    api::AppendJsonString(text, out);
+  }
 }
 
 bool IsNested(Json v) {
@@ -29,12 +33,16 @@ void AppendYaml(Json v, size_t indent, bool inline_first, std::string* out) {
     if (v.IsArray()) {
       out->append("-");
     } else {
-      api::AppendJsonString(key, out);
+      AppendText(key, out);
       out->append(":");
     }
     if (!IsNested(value)) {
       out->append(" ");
-      AppendScalar(value, out);
+      if (value.IsString()) {
+        AppendText(value.Text(), out);
+      } else {
+        out->append(value.Serialize());
+      }
       out->append("\n");
     } else if (v.IsArray()) {
       out->append(" ");

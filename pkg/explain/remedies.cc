@@ -6,10 +6,9 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <cmath>
+#include <optional>
 
-#include "pkg/explain/output.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
@@ -37,16 +36,6 @@ std::string Bytes(int64_t n) {
   return absl::StrFormat("%g%s", shown, kUnits[unit]);
 }
 
-// An amount of a resource in the unit scheduling counts it in.
-std::string Amount(std::string_view resource, int64_t n) {
-  if (resource == "cpu") return n % 1000 == 0 ? absl::StrCat(n / 1000) : absl::StrCat(n, "m");
-  if (resource == "memory" || resource == "ephemeral-storage" ||
-      absl::StartsWith(util::ToAbsl(resource), "hugepages-")) {
-    return Bytes(n);
-  }
-  return absl::StrCat(n);
-}
-
 struct Balance {
   int64_t request = 0, used = 0, allocatable = 0;
 };
@@ -66,19 +55,45 @@ Balance BalanceOf(const scheduler::Cache& cache, const scheduler::TemplateInfo& 
   return {info.request.Scalar(name), node.requested.Scalar(name), node.allocatable.Scalar(name)};
 }
 
-Remedy ForResource(const scheduler::Cache& cache, const scheduler::TemplateInfo& info, Row row,
-                   std::string_view resource) {
+Remedy Plain(std::string text, Cost cost, bool possible = true) {
+  Remedy r;
+  r.kind = r.text = std::move(text);
+  r.cost = cost;
+  r.possible = possible;
+  return r;
+}
+
+// Nothing when the resource does not run short: then a plugin uses the words of 1.10 for something else.
+std::optional<Remedy> ForResource(const scheduler::Cache& cache, const scheduler::TemplateInfo& info, Row row,
+                                  std::string_view resource) {
   Balance b = BalanceOf(cache, info, row, resource);
-  std::string what = resource == "pods" ? "place for pods" : std::string(resource);
-  if (b.request > b.allocatable) {
-    return {absl::StrCat("ask for less ", what, " (", Amount(resource, b.request), ", more than the ",
-                         Amount(resource, b.allocatable), " there is)"),
-            static_cast<double>(b.request) - static_cast<double>(b.allocatable), false};
+  const bool pods = resource == "pods";
+  std::string what = pods ? "place for pods" : std::string(resource);
+  Remedy r;
+  r.cost = Cost::kMove;
+  r.resource = resource;
+  if (b.allocatable == 0 && b.request > 0) {
+    r.kind = r.text = absl::StrCat("choose a node with ", what, ", of which this one has none");
+    r.effort = static_cast<double>(b.request);
+    r.possible = false;
+    return r;
   }
-  int64_t shortage = scheduler::SaturatingSub(scheduler::SaturatingAdd(b.request, b.used), b.allocatable);
-  if (resource == "pods") what = shortage == 1 ? "pod" : "pods";
-  return {absl::StrCat(resource == "pods" ? "move away " : "free ", Amount(resource, shortage), " ", what),
-          static_cast<double>(shortage) / static_cast<double>(std::max<int64_t>(b.allocatable, 1)), true};
+  if (b.request > b.allocatable) {
+    r.kind = absl::StrCat("ask for less ", what);
+    r.text = absl::StrCat(r.kind, " (", AmountOf(resource, b.request), ", more than the ",
+                          AmountOf(resource, b.allocatable), " there is)");
+    r.effort = static_cast<double>(b.request) - static_cast<double>(b.allocatable);
+    r.possible = false;
+    r.shortage = scheduler::SaturatingSub(b.request, b.allocatable);
+    return r;
+  }
+  r.shortage = scheduler::SaturatingSub(scheduler::SaturatingAdd(b.request, b.used), b.allocatable);
+  if (r.shortage <= 0) return std::nullopt;
+  if (pods) what = r.shortage == 1 ? "pod" : "pods";
+  r.kind = pods ? "move away pods" : absl::StrCat("free ", what);
+  r.text = absl::StrCat(pods ? "move away " : "free ", AmountOf(resource, r.shortage), " ", what);
+  r.effort = static_cast<double>(r.shortage) / static_cast<double>(std::max<int64_t>(b.allocatable, 1));
+  return r;
 }
 
 std::string TaintText(const api::Taint& t) {
@@ -93,7 +108,7 @@ void ForTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<R
     bool tolerated = std::any_of(pod.tolerations.begin(), pod.tolerations.end(), [&](const api::Toleration& t) {
       return scheduler::tainttoleration::Tolerates(t, taint);
     });
-    if (hard && !tolerated) out->push_back({absl::StrCat("tolerate ", TaintText(taint))});
+    if (hard && !tolerated) out->push_back(Plain(absl::StrCat("tolerate ", TaintText(taint)), Cost::kSmall));
   }
 }
 
@@ -104,7 +119,8 @@ void ForSelector(const api::PodTemplate& pod, const api::Node& node, std::vector
   }
   if (!missing.empty()) {
     std::sort(missing.begin(), missing.end());
-    out->push_back({absl::StrCat("label ", absl::StrJoin(missing, ","), " (or drop it from nodeSelector)")});
+    out->push_back(
+        Plain(absl::StrCat("label ", absl::StrJoin(missing, ","), " (or drop it from nodeSelector)"), Cost::kLabel));
   }
   if (!pod.affinity.node || !pod.affinity.node->required) return;
   const auto& terms = pod.affinity.node->required->terms;
@@ -112,20 +128,21 @@ void ForSelector(const api::PodTemplate& pod, const api::Node& node, std::vector
   std::vector<std::string> wanted;
   for (const api::NodeSelectorTerm& t : terms) {
     if (!t.match.ok()) {
-      out->push_back({absl::StrCat("mend the required node affinity: ", t.match.error)});
+      out->push_back(Plain(absl::StrCat("correct the required node affinity: ", t.match.error), Cost::kLabel));
       return;
     }
     if (!t.match.selector.MatchesNothing()) wanted.push_back(t.match.selector.String());
   }
-  out->push_back({wanted.empty() ? "mend the required node affinity: it matches no node"
-                                 : absl::StrCat("label ", absl::StrJoin(wanted, " or "),
-                                                " (or loosen the required node affinity)")});
+  out->push_back(Plain(
+      wanted.empty() ? "correct the required node affinity: it matches no node"
+                     : absl::StrCat("label ", absl::StrJoin(wanted, " or "), " (or loosen the required node affinity)"),
+      Cost::kLabel));
 }
 
 void ForPorts(const scheduler::TemplateInfo& info, const NodeRow& row, std::vector<Remedy>* out) {
   for (const scheduler::HostPort& p : info.host_ports) {
     if (!row.ports.Conflicts(p)) continue;
-    out->push_back({absl::StrCat("free host port ", p.port, "/", p.protocol.string())});
+    out->push_back(Plain(absl::StrCat("free host port ", p.port, "/", p.protocol.string()), Cost::kMove));
   }
 }
 
@@ -181,16 +198,30 @@ std::string Sentence(const FailureReason& reason, const api::PodTemplate& pod) {
   return {};
 }
 
+Cost CostOf(const FailureReason& reason) {
+  if (reason == reasons::kNodeUnschedulable) return Cost::kSmall;
+  for (const FailureReason* r :
+       {&reasons::kDiskConflict, &reasons::kMaxVolumeCountExceeded, &reasons::kExistingPodsAntiAffinityRulesNotMatch,
+        &reasons::kPodAntiAffinityRulesNotMatch, &reasons::kPodAffinityRulesNotMatch}) {
+    if (reason == *r) return Cost::kMove;
+  }
+  return Cost::kElsewhere;
+}
+
 void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const scheduler::TemplateInfo& info, Row row,
                const std::string& predicate, const FailureReason& reason, std::vector<Remedy>* out) {
   static constexpr std::string_view kInsufficient = "Insufficient ";
   const NodeRow& node = cache.row(row);
   std::string_view text = reason.text.str();
   if (reason == reasons::kPodAffinityNotMatch) return;  // always beside one that says more
+  if (text.starts_with(kInsufficient)) {
+    if (auto remedy = ForResource(cache, info, row, text.substr(kInsufficient.size()))) {
+      out->push_back(std::move(*remedy));
+      return;
+    }
+  }
   if (std::string sentence = Sentence(reason, *pod->tmpl); !sentence.empty()) {
-    out->push_back({std::move(sentence)});
-  } else if (text.substr(0, kInsufficient.size()) == kInsufficient) {
-    out->push_back(ForResource(cache, info, row, text.substr(kInsufficient.size())));
+    out->push_back(Plain(std::move(sentence), CostOf(reason)));
   } else if (reason == reasons::kTaintsTolerationsNotMatch) {
     ForTaints(*pod->tmpl, *node.node, out);
   } else if (reason == reasons::kNodeSelectorNotMatch) {
@@ -198,13 +229,22 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
   } else if (reason == reasons::kPodNotFitsHostPorts) {
     ForPorts(info, node, out);
   } else if (reason == reasons::kPodNotMatchHostName) {
-    out->push_back({absl::StrCat("clear spec.nodeName (", pod->node_name.string(), ")"), 0, false});
+    out->push_back(Plain(absl::StrCat("clear spec.nodeName (", pod->node_name.string(), ")"), Cost::kSmall, false));
   } else {
-    out->push_back({absl::StrCat("satisfy ", predicate, ": ", util::ToAbsl(text))});
+    out->push_back(Plain(absl::StrCat("satisfy ", predicate, ": ", util::ToAbsl(text)), Cost::kElsewhere));
   }
 }
 
 }  // namespace
+
+std::string AmountOf(std::string_view resource, int64_t n) {
+  if (resource == "cpu") return n % 1000 == 0 ? absl::StrCat(n / 1000) : absl::StrCat(n, "m");
+  if (resource == "memory" || resource == "ephemeral-storage" ||
+      absl::StartsWith(util::ToAbsl(resource), "hugepages-")) {
+    return Bytes(n);
+  }
+  return absl::StrCat(n);
+}
 
 std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr& pod, Symbol node,
                                 const std::vector<std::string>& names,
@@ -216,7 +256,8 @@ std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr
   scheduler::DescribeTemplate(*pod->tmpl, &info);
   for (size_t i = 0; i < judgements.size(); ++i) {
     if (judgements[i].verdict == scheduler::Verdict::kError) {
-      all.push_back({absl::StrCat("mend what ", names[i], " stumbles over: ", judgements[i].error)});
+      all.push_back(
+          Plain(absl::StrCat("correct what ", names[i], " cannot use: ", judgements[i].error), Cost::kElsewhere));
     }
     for (const FailureReason& reason : judgements[i].reasons) {
       ForReason(cache, pod, info, row, names[i], reason, &all);
@@ -227,40 +268,6 @@ std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr
     if (!known) once.push_back(std::move(r));
   }
   return once;
-}
-
-std::vector<Way> WaysToFit(const std::vector<std::pair<std::string, std::vector<Remedy>>>& by_node) {
-  std::map<std::vector<std::string>, Way> ways;
-  for (const auto& [node, remedies] : by_node) {
-    if (remedies.empty()) continue;
-    std::vector<std::string> changes;
-    double effort = 0;
-    bool possible = true;
-    for (const Remedy& r : remedies) {
-      changes.push_back(r.text);
-      effort += r.effort;
-      possible = possible && r.possible;
-    }
-    Way& way = ways[changes];
-    way.changes = std::move(changes);
-    way.nodes.push_back(node);
-    way.effort = effort;
-    way.possible = possible;
-  }
-  std::vector<Way> out;
-  for (auto& [changes, way] : ways) out.push_back(std::move(way));
-  std::stable_sort(out.begin(), out.end(), [](const Way& a, const Way& b) {
-    return std::tuple(!a.possible, a.changes.size(), b.nodes.size(), a.effort) <
-           std::tuple(!b.possible, b.changes.size(), a.nodes.size(), b.effort);
-  });
-  return out;
-}
-
-std::string Describe(const Way& way) {
-  std::string where = way.nodes.size() == 1 ? way.nodes[0]
-                                            : absl::StrCat(Counted(static_cast<int64_t>(way.nodes.size()), "node"),
-                                                           " (", Some(way.nodes, 3), ")");
-  return absl::StrCat(absl::StrJoin(way.changes, " and "), " on ", where);
 }
 
 }  // namespace berth::explain

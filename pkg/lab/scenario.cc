@@ -1,5 +1,6 @@
 #include "pkg/lab/scenario.h"
 
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -92,7 +93,10 @@ class LineCounter {
 class Collector final : public api::JsonSink {
  public:
   Collector(const ReadOptions& options, Input* out)
-      : options_(options), defaults_(options_.defaults), out_(out), validator_(options.validate) {
+      : options_(options),
+        defaults_(options_.defaults),
+        out_(out),
+        validator_(options.validate, ReleaseOf(options.defaults)) {
     plain_.algorithm = defaults_;
     Restart();
   }
@@ -209,21 +213,17 @@ class Collector final : public api::JsonSink {
 
   // Bound pods whose node is not there, and pending ones that another scheduler is to place.
   void NoteStrayPods() {
-    absl::flat_hash_map<std::string_view, bool> nodes;
-    for (const api::Object& o : plain_.cluster) {
-      if (const auto* node = std::get_if<api::NodePtr>(&o)) nodes[(*node)->meta.name] = true;
-    }
     for (const api::Object& o : plain_.cluster) {
       const auto* pod = std::get_if<api::PodPtr>(&o);
-      if (pod == nullptr || (*pod)->Finished() || nodes.contains((*pod)->node_name.str())) continue;
-      validator_.Add(PlaceOf(o), "no node",
+      if (pod == nullptr || (*pod)->Finished() || nodes_.contains(util::ToAbsl((*pod)->node_name.str()))) continue;
+      validator_.Add(FieldPlaceOf(*pod), "no node",
                      absl::StrCat("Pod \"", (*pod)->meta.Key(), "\": spec.nodeName: the input has no node \"",
                                   (*pod)->node_name.string(), "\""));
     }
     for (const api::PodPtr& pod : plain_.pending) {
       std::string_view name = pod->tmpl->scheduler_name.str();
       if (name.empty() || name == "default-scheduler") continue;
-      validator_.Add(PlaceOf(pod), "other scheduler",
+      validator_.Add(FieldPlaceOf(pod), "other scheduler",
                      absl::StrCat("Pod \"", pod->meta.Key(), "\": spec.schedulerName: \"", util::ToAbsl(name),
                                   "\" is not default-scheduler: in a cluster another scheduler places it"));
     }
@@ -242,7 +242,25 @@ class Collector final : public api::JsonSink {
     }
   }
 
+  static validation::Release ReleaseOf(const Algorithm& algorithm) {
+    return algorithm.release == "1.29" ? validation::Release::k1_29 : validation::Release::k1_10;
+  }
+
   void NotePlace(const void* object, Json j) { places_[object] = lines_.At(j.begin_offset()); }
+  // The exact place of the field that NoteStrayPods may complain about.
+  void NoteField(const api::Pod& pod, Json j) {
+    if (options_.validate == Validate::kOff) return;
+    std::string_view scheduler = pod.tmpl->scheduler_name.str();
+    const bool foreign = !scheduler.empty() && scheduler != "default-scheduler";
+    const bool stray = !pod.node_name.empty() && !nodes_.contains(util::ToAbsl(pod.node_name.str()));
+    if (!foreign && !stray) return;
+    Json field = j.Find("spec").Find(stray ? "nodeName" : "schedulerName");
+    field_places_[&pod] = lines_.LineAndColumnAt(field.begin_offset());
+  }
+  std::string FieldPlaceOf(const api::PodPtr& pod) const {
+    auto it = field_places_.find(pod.get());
+    return it == field_places_.end() ? PlaceOf(pod) : it->second;
+  }
   std::string PlaceOf(const api::Object& object) const {
     const void* p = std::visit([](const auto& o) -> const void* { return o.get(); }, object);
     auto it = places_.find(p);
@@ -276,6 +294,7 @@ class Collector final : public api::JsonSink {
     if (auto* pod = std::get_if<api::PodPtr>(&*object)) {
       api::PodPtr p = WithUid(*pod);
       NotePlace(p.get(), j);
+      NoteField(*p, j);
       if (pods) {
         to->AddPending(p);
         return absl::OkStatus();
@@ -298,6 +317,7 @@ class Collector final : public api::JsonSink {
       return util::InvalidArgument(absl::StrCat(DescriptionOf(*object), " among pods: only pods go there"));
     }
     std::visit([&](const auto& o) { NotePlace(o.get(), j); }, *object);
+    if (const auto* node = std::get_if<api::NodePtr>(&*object)) nodes_.insert((*node)->meta.name);
     to->cluster.push_back(std::move(*object));
     return absl::OkStatus();
   }
@@ -414,8 +434,10 @@ class Collector final : public api::JsonSink {
   Input* out_;
   Validator validator_;
   LineCounter lines_;
-  absl::flat_hash_map<const void*, std::string> places_;  // objects to "FILE:LINE"
-  Expander workloads_, plain_workloads_;                  // of the value being read, and of all plain ones
+  absl::flat_hash_map<const void*, std::string> places_;            // objects to "FILE:LINE"
+  absl::flat_hash_map<const api::Pod*, std::string> field_places_;  // to "FILE:LINE:COLUMN"
+  absl::flat_hash_set<std::string> nodes_;                          // names of all nodes read so far
+  Expander workloads_, plain_workloads_;                            // of the value being read, and of all plain ones
   int64_t deleted_ = 0;
   Scenario plain_, current_;
   bool has_plain_ = false, conflicting_ = false;

@@ -83,7 +83,7 @@ void Validator::Check(Json object, std::string_view kind, const std::function<st
     if (value.Str("apiVersion").empty()) value.Set("apiVersion", validation::Value::String("v1"));
   }
   const std::string shown_kind(value.Str("kind"));
-  for (const Problem& p : CheckObject(validation::Catalog::Of(validation::Release::k1_10), value)) {
+  for (const Problem& p : CheckObject(validation::Catalog::Of(release_), value)) {
     Take(absl::StrCat(shown_kind, "\n", static_cast<int>(p.kind), "\n", WithoutIndexes(p.path)),
          p.kind == Problem::Kind::kIgnoredField, [&] {
            return absl::StrCat(place(ValueAt(object, p.path).begin_offset()), ": ", shown_kind, " \"", NameOf(object),

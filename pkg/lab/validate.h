@@ -19,7 +19,7 @@ enum class Validate {
 // Collects what is wrong with the objects of an input.
 class Validator {
  public:
-  explicit Validator(Validate mode) : mode_(mode) {}
+  Validator(Validate mode, validation::Release release) : mode_(mode), release_(release) {}
 
   // `kind` is for list elements that carry none. `place` turns an offset into "FILE:LINE:COLUMN"; it is called only for
   // what is reported.
@@ -39,7 +39,8 @@ class Validator {
   void Take(const std::string& key, bool ignored, const std::function<std::string()>& text);
 
   const Validate mode_;
-  std::vector<std::string> order_;  // keys of groups_, as they came
+  const validation::Release release_;  // whose API server's rules apply
+  std::vector<std::string> order_;     // keys of groups_, as they came
   std::map<std::string, Group> groups_;
   std::vector<std::string> errors_;
 };

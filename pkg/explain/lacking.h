@@ -1,0 +1,14 @@
+// What a pod asks for that no node of the cluster has at all, which is more often a misspelling than a shortage.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "pkg/scheduler/cache/cache.h"
+
+namespace berth::explain {
+
+// Returns a sentence for each extended resource and each label of the nodeSelector that no listed node has, with what
+// is there instead: "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes."
+std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod);
+
+}  // namespace berth::explain
