@@ -45,6 +45,11 @@ def constraints_of_topology_spread_are_kept():
     assert e["action"] == "Binding" and e["type"] == "Normal" and e["reportingController"] == "default-scheduler", e
     assert e["reportingInstance"].startswith("default-scheduler-"), e
     assert e["note"] == f"Successfully assigned default/p0 to {api.placements()['p0']}", e
+    m = s.metrics()
+    assert m['scheduler_schedule_attempts_total{profile="default-scheduler",result="scheduled"}'] == 6, m
+    assert m['scheduler_pod_scheduling_sli_duration_seconds_count{attempts="1"}'] == 6, m
+    assert m['scheduler_pending_pods{queue="gated"}'] == 0 and "scheduler_total_preemption_attempts" not in m, m
+    assert m['scheduler_watch_open{resource="csinodes"}'] == 1 and m['scheduler_watch_open{resource="namespaces"}'] == 1, m
     assert s.stop() == 0
 
 

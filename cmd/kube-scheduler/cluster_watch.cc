@@ -1,5 +1,10 @@
 #include "cmd/kube-scheduler/cluster_watch.h"
 
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
 #include "pkg/api/decode.h"
 #include "pkg/client/resources.h"
 
@@ -12,89 +17,62 @@ bool PlacedAsBefore(const api::Pod& a, const api::Pod& b) {
          a.meta.deletion_seconds == b.meta.deletion_seconds;
 }
 
+// Returns what is particular about following a kind.
 template <typename T>
-using Decoder = absl::StatusOr<std::shared_ptr<const T>> (*)(api::Json, const api::DecodeOptions&);
-
-template <typename T>
-client::InformerOptions<T> To(Inbox* inbox, Decoder<T> decode, api::DecodeOptions options = {}) {
-  client::InformerOptions<T> o;
-  o.decode = [decode, options](api::Json j) { return decode(j, options); };
-  o.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutNews(std::move(b)); };
-  return o;
-}
-
-api::DecodeOptions WithJson() {
-  api::DecodeOptions o;
-  o.keep_raw = true;
-  return o;
-}
-
-client::InformerOptions<api::Pod> PodOptions(Inbox* inbox) {
-  auto o = To<api::Pod>(inbox, api::DecodePod, WithJson());
-  o.unchanged = PlacedAsBefore;
-  return o;
-}
-
-client::InformerOptions<api::Node> NodeOptions(Inbox* inbox, bool raw) {
+api::DecodeOptions DecodingOf(const ClusterWatch::Options& o) {
   api::DecodeOptions decode;
-  decode.keep_node_raw = raw;
-  auto o = To<api::Node>(inbox, api::DecodeNode, decode);
-  // Whoever passes whole nodes on wants every change.
-  if (!raw) o.unchanged = [](const api::Node& a, const api::Node& b) { return a.SchedulesLike(b); };
-  return o;
+  // Pods and volumes are written back whole.
+  decode.keep_raw = std::is_same_v<T, api::Pod> || std::is_same_v<T, api::PersistentVolume>;
+  decode.keep_node_raw = o.node_json;
+  return decode;
 }
+
+template <typename T>
+client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& o) {
+  client::InformerOptions<T> out;
+  out.decode = [decoding = DecodingOf<T>(o)](api::Json j) { return api::Decode<T>(j, decoding); };
+  out.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutNews(std::move(b)); };
+  out.reflector.random = o.random;
+  if constexpr (std::is_same_v<T, api::Pod>) out.unchanged = PlacedAsBefore;
+  if constexpr (std::is_same_v<T, api::Node>) {
+    // Whoever passes whole nodes on wants every change.
+    if (!o.node_json) out.unchanged = [](const api::Node& a, const api::Node& b) { return a.SchedulesLike(b); };
+  }
+  return out;
+}
+
+template <typename T>
+bool Followed(const ClusterWatch::Options& o) {
+  if constexpr (std::is_same_v<T, api::StorageClass>) return o.storage_classes;
+  return o.later_kinds || api::KindOf<T>::kDescription.in_release_1_10;
+}
+
+template <typename T>
+using InformerPtr = std::unique_ptr<client::Informer<T>>;
 
 }  // namespace
 
 struct ClusterWatch::Informers {
+  Informers(client::Executor* e, client::HttpClient* c, Inbox* inbox, const Options& o) {
+    const auto choice = o.later_kinds ? client::VersionChoice::kStable : client::VersionChoice::kOldest;
+    api::WatchedKinds::ForEach([&]<typename T>() {
+      if (!Followed<T>(o)) return;
+      Of<T>() = std::make_unique<client::Informer<T>>(e, c, client::ResourceOf<T>(choice), OptionsOf<T>(inbox, o));
+    });
+  }
   template <typename T>
-  static client::InformerOptions<T> With(client::InformerOptions<T> informer, const Options& o) {
-    informer.reflector.random = o.random;
-    return informer;
+  InformerPtr<T>& Of() {
+    return std::get<InformerPtr<T>>(all);
   }
-  Informers(client::Executor* e, client::HttpClient* c, Inbox* i, const Options& o)
-      : pods(e, c, client::PodsResource(), With(PodOptions(i), o)),
-        nodes(e, c, client::NodesResource(), With(NodeOptions(i, o.node_json), o)),
-        services(e, c, client::ServicesResource(), With(To<api::Service>(i, api::DecodeService), o)),
-        rcs(e, c, client::ReplicationControllersResource(),
-            With(To<api::ReplicationController>(i, api::DecodeReplicationController), o)),
-        rss(e, c, client::ReplicaSetsResource(), With(To<api::ReplicaSet>(i, api::DecodeReplicaSet), o)),
-        stss(e, c, client::StatefulSetsResource(), With(To<api::StatefulSet>(i, api::DecodeStatefulSet), o)),
-        pvs(e, c, client::PersistentVolumesResource(),
-            With(To<api::PersistentVolume>(i, api::DecodePersistentVolume, WithJson()), o)),
-        pvcs(e, c, client::PersistentVolumeClaimsResource(),
-             With(To<api::PersistentVolumeClaim>(i, api::DecodePersistentVolumeClaim), o)),
-        pdbs(e, c, client::PodDisruptionBudgetsResource(),
-             With(To<api::PodDisruptionBudget>(i, api::DecodePodDisruptionBudget), o)) {
-    if (o.storage_classes) {
-      classes.emplace(e, c, client::StorageClassesResource(),
-                      With(To<api::StorageClass>(i, api::DecodeStorageClass), o));
-    }
-  }
+  // Calls f(plural, informer) for each that is followed, pods last.
   template <typename F>
   void Each(F f) {
-    f("nodes", nodes);
-    f("services", services);
-    f("replicationcontrollers", rcs);
-    f("replicasets", rss);
-    f("statefulsets", stss);
-    f("persistentvolumes", pvs);
-    f("persistentvolumeclaims", pvcs);
-    f("poddisruptionbudgets", pdbs);
-    if (classes) f("storageclasses", *classes);
-    f("pods", pods);
+    api::WatchedKinds::ForEach([&]<typename T>() {
+      if (Of<T>() != nullptr) f(api::KindOf<T>::kDescription.plural, *Of<T>());
+    });
   }
 
-  client::Informer<api::Pod> pods;
-  client::Informer<api::Node> nodes;
-  client::Informer<api::Service> services;
-  client::Informer<api::ReplicationController> rcs;
-  client::Informer<api::ReplicaSet> rss;
-  client::Informer<api::StatefulSet> stss;
-  client::Informer<api::PersistentVolume> pvs;
-  client::Informer<api::PersistentVolumeClaim> pvcs;
-  client::Informer<api::PodDisruptionBudget> pdbs;
-  std::optional<client::Informer<api::StorageClass>> classes;
+  api::WatchedKinds::Of<std::tuple, InformerPtr> all;  // null: not followed
 };
 
 ClusterWatch::ClusterWatch(client::Executor* executor, client::HttpClient* client, Inbox* inbox, Options options)
@@ -103,30 +81,32 @@ ClusterWatch::ClusterWatch(client::Executor* executor, client::HttpClient* clien
 ClusterWatch::~ClusterWatch() = default;
 
 void ClusterWatch::Start() {
-  informers_->Each([](const char*, auto& i) { i.Start(); });
+  informers_->Each([](std::string_view, auto& i) { i.Start(); });
 }
 
 int ClusterWatch::resources() const {
   int n = 0;
-  informers_->Each([&](const char*, auto&) { ++n; });
+  informers_->Each([&](std::string_view, auto&) { ++n; });
   return n;
 }
 
 std::vector<api::NodePtr> ClusterWatch::Nodes() const {
   std::vector<api::NodePtr> out;
-  informers_->nodes.ForEach([&](const api::NodePtr& n) { out.push_back(n); });
+  informers_->Of<api::Node>()->ForEach([&](const api::NodePtr& n) { out.push_back(n); });
   return out;
 }
 
 std::vector<api::PodPtr> ClusterWatch::Pods() const {
   std::vector<api::PodPtr> out;
-  informers_->pods.ForEach([&](const api::PodPtr& p) { out.push_back(p); });
+  informers_->Of<api::Pod>()->ForEach([&](const api::PodPtr& p) { out.push_back(p); });
   return out;
 }
 
 std::vector<ClusterWatch::Stats> ClusterWatch::stats() const {
   std::vector<Stats> out;
-  informers_->Each([&](const char* name, auto& i) { out.push_back({name, &i.stats(), i.dropped_updates()}); });
+  informers_->Each([&](std::string_view name, auto& i) {
+    out.push_back({std::string(name), &i.stats(), i.dropped_updates()});
+  });
   return out;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "cmd/kube-scheduler/inbox.h"
@@ -13,6 +14,7 @@ class ClusterWatch {
  public:
   struct Options {
     bool storage_classes = true;  // gate VolumeScheduling
+    bool later_kinds = false;     // those that release 1.29 follows beyond 1.10's, in their stable versions
     bool node_json = false;       // an extender wants whole nodes
     // Uniform in [0, 1), for the jitter of retries and the lengths of watches; empty: a generator of its own.
     std::function<double()> random = {};
@@ -30,7 +32,7 @@ class ClusterWatch {
 
   // From any thread: name of the resource and its numbers.
   struct Stats {
-    const char* resource;
+    std::string resource;
     const client::ReflectorStats* reflector;
     uint64_t dropped_updates;
   };

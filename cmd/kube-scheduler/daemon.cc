@@ -187,6 +187,7 @@ absl::Status Daemon::Connect() {
   const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
   requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
   snapshot_.requests_limit = requests_limit_;
+  snapshot_.release_1_29 = Later();
 
   std::vector<std::string> names = {config_.scheduler_name};
   for (const Profile& p : config_.profiles) names.push_back(p.scheduler_name);
@@ -375,7 +376,8 @@ absl::Status Daemon::Build() {
   }
   watch_ = std::make_unique<ClusterWatch>(
       pods_io_.executor(), pods_client_.get(), &inbox_,
-      ClusterWatch::Options{.storage_classes = args.gates.algorithm.volume_scheduling, .node_json = node_json});
+      ClusterWatch::Options{
+          .storage_classes = args.gates.algorithm.volume_scheduling, .later_kinds = Later(), .node_json = node_json});
   unsynced_ = watch_->resources();
   return absl::OkStatus();
 }
@@ -487,6 +489,7 @@ void Daemon::Decide() {
 void Daemon::PublishSnapshot() {
   SchedulerSnapshot s = TakeSnapshot(*scheduler_, *queue_, cache_);
   s.requests_limit = requests_limit_;
+  s.release_1_29 = Later();
   std::lock_guard lock(snapshot_mutex_);
   snapshot_ = std::move(s);
 }

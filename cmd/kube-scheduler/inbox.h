@@ -11,17 +11,15 @@
 #include <variant>
 #include <vector>
 
-#include "pkg/api/types.h"
+#include "pkg/api/kinds.h"
 #include "pkg/client/informer.h"
 #include "pkg/scheduler/scheduler_actions.h"
 
 namespace berth::kube_scheduler {
 
-template <typename... T>
-using InboxItemOf = std::variant<scheduler::Reply, std::function<void()>, client::InformerBatch<T>...>;
-using InboxItem =
-    InboxItemOf<api::Pod, api::Node, api::Service, api::ReplicationController, api::ReplicaSet, api::StatefulSet,
-                api::PersistentVolume, api::PersistentVolumeClaim, api::StorageClass, api::PodDisruptionBudget>;
+template <typename... Batch>
+using InboxItemOf = std::variant<scheduler::Reply, std::function<void()>, Batch...>;
+using InboxItem = api::WatchedKinds::Of<InboxItemOf, client::InformerBatch>;
 
 // Items come out in the order in which they went in. Any thread may put, one takes.
 class Inbox {

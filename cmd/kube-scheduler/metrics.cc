@@ -14,6 +14,7 @@
 
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/go_text.h"
+#include "cmd/kube-scheduler/metrics_v1_29.h"
 
 namespace berth::kube_scheduler {
 
@@ -47,17 +48,7 @@ namespace {
 void AddHistogram(const char* name, const char* help, const scheduler::LatencyHistogram& h,
                   std::vector<MetricFamily>* out) {
   MetricFamily f = Family(name, MetricType::Histogram, help);
-  ClientMetric m;
-  uint64_t n = 0;
-  for (size_t i = 0; i <= scheduler::LatencyHistogram::kBuckets; ++i) {
-    n += h.count_in(i);
-    const bool last = i == scheduler::LatencyHistogram::kBuckets;
-    m.histogram.bucket.push_back(
-        {n, last ? std::numeric_limits<double>::infinity() : static_cast<double>(int64_t{1000} << i)});
-  }
-  m.histogram.sample_count = n;
-  m.histogram.sample_sum = static_cast<double>(h.sum());
-  f.metric.push_back(std::move(m));
+  AddHistogramSample(&f, {}, h, 1);
   out->push_back(std::move(f));
 }
 
@@ -104,9 +95,7 @@ std::string InvalidInputName(scheduler::InvalidInput what) {
   return "unknown";
 }
 
-}  // namespace
-
-void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
+void CollectV1_10(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
   AddHistogram("scheduler_e2e_scheduling_latency_microseconds",
@@ -124,7 +113,7 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   AddOne("scheduler_total_preemption_attempts", kCounter, "Total preemption attempts in the cluster till now",
          static_cast<double>(m.preemption_attempts), out);
 
-  // Beyond 1.10.
+  // Beyond 1.10, as releases soon after it have them.
   MetricFamily attempts =
       Family("scheduler_schedule_attempts_total", kCounter,
              "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could "
@@ -141,6 +130,14 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
       static_cast<double>(s.queue.backoff + s.by_place[static_cast<size_t>(scheduler::Scheduler::Place::kBackoff)]));
   AddSample(&pending, {{"queue", "unschedulable"}}, static_cast<double>(s.queue.unschedulable));
   out->push_back(std::move(pending));
+}
+
+}  // namespace
+
+void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
+  const auto& m = s.metrics;
+  constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
+  s.release_1_29 ? CollectV1_29(s, out) : CollectV1_10(s, out);
   MetricFamily places = Family("scheduler_pods_by_state", kGauge, "Number of pending pods, by what they wait for.");
   for (size_t i = 0; i < s.by_place.size(); ++i) {
     AddSample(&places,

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,6 +29,7 @@ struct SchedulerSnapshot {
   std::vector<std::pair<std::string, int64_t>> by_reason;
   size_t nodes = 0, pods = 0, assumed = 0;
   uint64_t repairs = 0;
+  bool release_1_29 = false;  // whose names the page has
 };
 
 // Returns the numbers of now. On the scheduler's thread.
@@ -70,6 +72,25 @@ class PageMetrics {
 prometheus::MetricFamily Family(std::string name, prometheus::MetricType type, std::string help);
 void AddSample(prometheus::MetricFamily* f, std::vector<std::pair<std::string, std::string>> labels, double value);
 
+// Adds the sample of a histogram, whose bounds and sum are divided by `unit`.
+template <typename Histogram>
+void AddHistogramSample(prometheus::MetricFamily* f, std::vector<std::pair<std::string, std::string>> labels,
+                        const Histogram& h, double unit) {
+  prometheus::ClientMetric m;
+  for (auto& [name, v] : labels) m.label.push_back({std::move(name), std::move(v)});
+  uint64_t n = 0;
+  for (size_t i = 0; i <= Histogram::kBuckets; ++i) {
+    n += h.count_in(i);
+    const bool last = i == Histogram::kBuckets;
+    m.histogram.bucket.push_back(
+        {n, last ? std::numeric_limits<double>::infinity() : static_cast<double>(Histogram::Bound(i)) / unit});
+  }
+  m.histogram.sample_count = n;
+  m.histogram.sample_sum = static_cast<double>(h.sum()) / unit;
+  f->metric.push_back(std::move(m));
+}
+
+// Under the names of the release, and those of this program's own.
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
 // CPU, memory, descriptors of this process, and build information.
 void CollectProcess(std::vector<prometheus::MetricFamily>* out);

@@ -25,34 +25,23 @@ struct Kind {
   DecodeFn decode;
 };
 
-constexpr std::string_view kCore = " v1 ";
-constexpr std::string_view kApps = " apps/v1 apps/v1beta2 apps/v1beta1 ";
-constexpr std::string_view kAppsAndExtensions = " apps/v1 apps/v1beta2 apps/v1beta1 extensions/v1beta1 ";
-constexpr std::string_view kStorage = " storage.k8s.io/v1 storage.k8s.io/v1beta1 ";
-
-constexpr std::array<Kind, 18> kKinds = {{
-    {"Pod", kCore, As<DecodePod>},
-    {"Node", kCore, As<DecodeNode>},
-    {"Service", kCore, As<DecodeService>},
-    {"ReplicationController", kCore, As<DecodeReplicationController>},
-    {"ReplicaSet", kAppsAndExtensions, As<DecodeReplicaSet>},
-    {"StatefulSet", kApps, As<DecodeStatefulSet>},
-    {"Deployment", kAppsAndExtensions, As<DecodeDeployment>},
-    {"PersistentVolume", kCore, As<DecodePersistentVolume>},
-    {"PersistentVolumeClaim", kCore, As<DecodePersistentVolumeClaim>},
-    {"StorageClass", kStorage, As<DecodeStorageClass>},
-    {"PodDisruptionBudget", " policy/v1beta1 policy/v1 ", As<DecodePodDisruptionBudget>},
+#define BERTH_ROW(type, kind, versions, ...) {kind, " " versions " ", As<Decode##type>},
+constexpr Kind kKinds[] = {
+    // In the order of Object's alternatives.
+    BERTH_WATCHED_KINDS(BERTH_ROW)  //
+    {"Deployment", " apps/v1 apps/v1beta2 apps/v1beta1 extensions/v1beta1 ", As<DecodeDeployment>},
     {"PriorityClass", " scheduling.k8s.io/v1alpha1 scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1 ",
      As<DecodePriorityClass>},
-    {"Namespace", kCore, As<DecodeNamespace>},
-    {"ConfigMap", kCore, As<DecodeConfigMap>},
-    {"CSINode", kStorage, As<DecodeCsiNode>},
-    {"CSIDriver", kStorage, As<DecodeCsiDriver>},
-    {"CSIStorageCapacity", kStorage, As<DecodeCsiStorageCapacity>},
-    {"VolumeAttachment", kStorage, As<DecodeVolumeAttachment>},
-}};
+    {"ConfigMap", " v1 ", As<DecodeConfigMap>},
+};
+#undef BERTH_ROW
+static_assert(std::size(kKinds) == std::variant_size_v<Object>);
 
 }  // namespace
+
+std::string_view KindName(const Object& object) {
+  return kKinds[object.index()].name;
+}
 
 absl::StatusOr<Object> DecodeObject(Json j, std::string_view default_kind, const DecodeOptions& o) {
   internal::Reader r;

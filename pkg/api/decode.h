@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "pkg/api/json.h"
+#include "pkg/api/kinds.h"
 #include "pkg/api/types.h"
 
 namespace berth::api {
@@ -50,16 +51,21 @@ absl::StatusOr<std::shared_ptr<const VolumeAttachment>> DecodeVolumeAttachment(J
 // metadata alone, of any object.
 absl::StatusOr<ObjectMeta> DecodeMeta(Json object);
 
-// Any of the kinds above.
-using Object =
-    std::variant<PodPtr, NodePtr, std::shared_ptr<const Service>, std::shared_ptr<const ReplicationController>,
-                 std::shared_ptr<const ReplicaSet>, std::shared_ptr<const StatefulSet>,
-                 std::shared_ptr<const PersistentVolume>, std::shared_ptr<const PersistentVolumeClaim>,
-                 std::shared_ptr<const StorageClass>, std::shared_ptr<const PodDisruptionBudget>,
-                 std::shared_ptr<const Namespace>, std::shared_ptr<const Deployment>,
-                 std::shared_ptr<const PriorityClass>, std::shared_ptr<const ConfigMap>, std::shared_ptr<const CsiNode>,
-                 std::shared_ptr<const CsiDriver>, std::shared_ptr<const CsiStorageCapacity>,
-                 std::shared_ptr<const VolumeAttachment>>;
+// Decodes a watched kind.
+template <typename T>
+absl::StatusOr<Ptr<T>> Decode(Json j, const DecodeOptions& o = {});
+#define BERTH_DECODED(type, ...)                                                  \
+  template <>                                                                     \
+  inline absl::StatusOr<Ptr<type>> Decode<type>(Json j, const DecodeOptions& o) { \
+    return Decode##type(j, o);                                                    \
+  }
+BERTH_WATCHED_KINDS(BERTH_DECODED)
+#undef BERTH_DECODED
+
+// Any of the kinds above: the watched ones and some that only files hold.
+using Object = WatchedKinds::With<Deployment, PriorityClass, ConfigMap>::Of<std::variant, Ptr>;
+// Returns the kind of an object as the API names it: "CSINode".
+std::string_view KindName(const Object& object);
 
 // By kind and apiVersion (any served version: apps/v1beta1, v1beta2, v1, extensions/v1beta1, policy/v1beta1, v1,
 // storage.k8s.io/v1beta1, v1, ...). `default_kind` is for list elements that carry none ("Pod" in a PodList).

@@ -219,7 +219,7 @@ void BM_List(benchmark::State& state) {
     InformerOptions<api::Pod> o;
     o.decode = [](api::Json j) { return api::DecodePod(j, {.keep_raw = true}); };
     o.on_batch = [](InformerBatch<api::Pod> b) { benchmark::DoNotOptimize(b.events.size()); };
-    Informer<api::Pod> informer(&executor, &api, PodsResource(), o);
+    Informer<api::Pod> informer(&executor, &api, ResourceOf<api::Pod>(), o);
     informer.Start();
     api.Head(200);
     auto call = api.calls.back();

@@ -1,6 +1,6 @@
 // A typed informer: follows one resource, keeps its objects, and tells one consumer what changed.
 //
-//   Informer<api::Pod> pods(executor, client, PodsResource(), {
+//   Informer<api::Pod> pods(executor, client, ResourceOf<api::Pod>(), {
 //       .decode = [](api::Json j) { return api::DecodePod(j, {.keep_raw = true}); },
 //       .on_batch = [&](InformerBatch<api::Pod> b) { queue.Push(std::move(b)); }});
 //   pods.Start();

@@ -70,7 +70,7 @@ struct World {
     o.reflector.max_retry = absl::Milliseconds(5);
     io.Run([&] {
       client = *RestClient::New(io.executor(), c);
-      informer = std::make_unique<Informer<api::Node>>(io.executor(), client.get(), NodesResource(), o);
+      informer = std::make_unique<Informer<api::Node>>(io.executor(), client.get(), ResourceOf<api::Node>(), o);
       informer->Start();
     });
   }

@@ -32,7 +32,7 @@ const char kTooOld[] =
 // A nodes informer on a fake server, and what its consumer was told: "+n1" added, "~n1" updated, "-n1" deleted, "!" the
 // initial list is done, "|" the end of a batch.
 struct Fixture {
-  explicit Fixture(Resource resource = NodesResource(), bool drop_heartbeats = false) {
+  explicit Fixture(Resource resource = ResourceOf<api::Node>(), bool drop_heartbeats = false) {
     InformerOptions<api::Node> o;
     o.decode = [](api::Json j) { return api::DecodeNode(j); };
     o.on_batch = [this](InformerBatch<api::Node> b) {
@@ -93,7 +93,7 @@ TEST_CASE("a list, then a watch from its version") {
 }
 
 TEST_CASE("pods are listed with the fixed selector, its terms encoded") {
-  Fixture f(PodsResource());
+  Fixture f(ResourceOf<api::Pod>());
   CHECK(
       f.api.target() ==
       "/api/v1/pods?fieldSelector=status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded&limit=500&resourceVersion=0");
@@ -112,7 +112,7 @@ TEST_CASE("watch lengths are between 300 and 600 seconds") {
     o.decode = [](api::Json j) { return api::DecodeNode(j); };
     o.on_batch = [](InformerBatch<api::Node>) {};
     o.reflector.random = [r = random] { return r; };
-    Informer<api::Node> informer(&executor, &api, NodesResource(), o);
+    Informer<api::Node> informer(&executor, &api, ResourceOf<api::Node>(), o);
     informer.Start();
     api.Serve(200, List("1", {}));
     CHECK_THAT(api.target(), Catch::Contains(absl::StrCat("timeoutSeconds=", seconds, "&")));
@@ -459,7 +459,7 @@ TEST_CASE("bookmarks move the version and tell nobody") {
 }
 
 TEST_CASE("a group the server does not have is changed for the next, and back") {
-  Fixture f(ReplicaSetsResource());
+  Fixture f(ResourceOf<api::ReplicaSet>());
   CHECK(f.api.target() == "/apis/extensions/v1beta1/replicasets?limit=500&resourceVersion=0");
   f.api.Serve(404, "404 page not found\n");
   f.executor.Run();
@@ -478,7 +478,7 @@ TEST_CASE("a group the server does not have is changed for the next, and back") 
 }
 
 TEST_CASE("heartbeats are stored and tell nobody") {
-  Fixture f(NodesResource(), true);
+  Fixture f(ResourceOf<api::Node>(), true);
   f.Begin();
   f.api.Data(Event("MODIFIED", Node("n1", "17")));
   CHECK(f.Told() == "");
@@ -513,7 +513,7 @@ TEST_CASE("a long list comes in batches, a destroyed informer is silent") {
     ++batches;
     events += b.events.size();
   };
-  auto informer = std::make_unique<Informer<api::Node>>(&executor, &api, NodesResource(), o);
+  auto informer = std::make_unique<Informer<api::Node>>(&executor, &api, ResourceOf<api::Node>(), o);
   informer->Start();
   std::vector<std::string> items;
   for (int i = 0; i < 35; ++i) items.push_back(Node(absl::StrCat("n", i), "5"));

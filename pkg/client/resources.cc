@@ -1,48 +1,33 @@
 #include "pkg/client/resources.h"
 
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace berth::client {
 
-Resource PodsResource() {
-  return {"pods", "*v1.Pod", {"/api/v1/pods"}, "status.phase!=Failed,status.phase!=Succeeded"};
-}
-Resource NodesResource() {
-  return {"nodes", "*v1.Node", {"/api/v1/nodes"}, ""};
-}
-Resource PersistentVolumesResource() {
-  return {"persistentvolumes", "*v1.PersistentVolume", {"/api/v1/persistentvolumes"}, ""};
-}
-Resource PersistentVolumeClaimsResource() {
-  return {"persistentvolumeclaims", "*v1.PersistentVolumeClaim", {"/api/v1/persistentvolumeclaims"}, ""};
-}
-Resource ServicesResource() {
-  return {"services", "*v1.Service", {"/api/v1/services"}, ""};
-}
-Resource ReplicationControllersResource() {
-  return {"replicationcontrollers", "*v1.ReplicationController", {"/api/v1/replicationcontrollers"}, ""};
-}
-Resource ReplicaSetsResource() {
-  return {"replicasets.extensions",
-          "*v1beta1.ReplicaSet",
-          {"/apis/extensions/v1beta1/replicasets", "/apis/apps/v1/replicasets"},
-          ""};
-}
-Resource StatefulSetsResource() {
-  return {"statefulsets.apps",
-          "*v1beta1.StatefulSet",
-          {"/apis/apps/v1beta1/statefulsets", "/apis/apps/v1/statefulsets"},
-          ""};
-}
-Resource PodDisruptionBudgetsResource() {
-  return {"poddisruptionbudgets.policy",
-          "*v1beta1.PodDisruptionBudget",
-          {"/apis/policy/v1beta1/poddisruptionbudgets", "/apis/policy/v1/poddisruptionbudgets"},
-          ""};
-}
-Resource StorageClassesResource() {
-  return {"storageclasses.storage.k8s.io",
-          "*v1.StorageClass",
-          {"/apis/storage.k8s.io/v1/storageclasses", "/apis/storage.k8s.io/v1beta1/storageclasses"},
-          ""};
+Resource ResourceOf(const api::KindDescription& kind, VersionChoice choice) {
+  const std::vector<std::string> all = absl::StrSplit(std::string(kind.versions), ' ');
+  std::vector<std::string> versions = {all.front()};
+  if (all.size() > 1) versions.push_back(all.back());
+  const auto beta = [](const std::string& v) { return absl::StrContains(v, "beta"); };
+  if (choice == VersionChoice::kStable && beta(versions.front()) && !beta(versions.back())) {
+    std::swap(versions.front(), versions.back());
+  }
+  const std::string plural(kind.plural);
+  Resource r;
+  const std::vector<std::string> first = absl::StrSplit(versions.front(), '/');
+  r.name = first.size() == 1 ? plural : absl::StrCat(plural, ".", first[0]);
+  r.type = absl::StrCat("*", first.back(), ".", std::string(kind.kind));
+  for (const std::string& v : versions) {
+    r.paths.push_back(absl::StrCat(absl::StrContains(v, "/") ? "/apis/" : "/api/", v, "/", plural));
+  }
+  if (plural == "pods") r.field_selector = "status.phase!=Failed,status.phase!=Succeeded";
+  return r;
 }
 
 }  // namespace berth::client

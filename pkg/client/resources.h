@@ -1,20 +1,22 @@
-// What a scheduler follows, and where it is served (process/09 §1). Newer servers have dropped some of the groups 1.10
-// used; the paths to fall back to come behind them.
+// What a scheduler follows, and where it is served: made from the list of kinds (pkg/api/kinds.h). Newer servers have
+// dropped some of the groups that 1.10 used; the paths to fall back to come behind them.
 #pragma once
+#include "pkg/api/kinds.h"
 #include "pkg/client/reflector.h"
 
 namespace berth::client {
 
-// All pods that are neither Failed nor Succeeded, of every scheduler (B-36: 1.10 saw only its own and overcommitted).
-Resource PodsResource();
-Resource NodesResource();
-Resource PersistentVolumesResource();
-Resource PersistentVolumeClaimsResource();
-Resource ServicesResource();
-Resource ReplicationControllersResource();
-Resource ReplicaSetsResource();           // extensions/v1beta1, else apps/v1
-Resource StatefulSetsResource();          // apps/v1beta1, else apps/v1
-Resource PodDisruptionBudgetsResource();  // policy/v1beta1, else policy/v1
-Resource StorageClassesResource();        // storage.k8s.io/v1, else v1beta1
+// Which version of a group is asked for first.
+enum class VersionChoice : uint8_t {
+  kOldest,  // as 1.10 does: extensions/v1beta1 before apps/v1
+  kStable,  // as 1.29 does: a version that is no beta one before the others
+};
+
+// Of pods: all that are neither Failed nor Succeeded, of every scheduler (1.10 saw only its own and overcommitted).
+Resource ResourceOf(const api::KindDescription& kind, VersionChoice choice = VersionChoice::kOldest);
+template <typename T>
+Resource ResourceOf(VersionChoice choice = VersionChoice::kOldest) {
+  return ResourceOf(api::KindOf<T>::kDescription, choice);
+}
 
 }  // namespace berth::client

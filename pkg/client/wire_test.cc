@@ -124,26 +124,29 @@ TEST_CASE("the recorded lists and watches are followed, however their bytes are 
   size_t piece = GENERATE(1, 17, 100'000);
   using Names = std::vector<std::string>;
   CHECK(Follow<api::Node>(
-            r, NodesResource(), [](api::Json j) { return api::DecodeNode(j); }, piece) == Names{"node-a", "node-b"});
+            r, ResourceOf<api::Node>(), [](api::Json j) { return api::DecodeNode(j); }, piece) ==
+        Names{"node-a", "node-b"});
   CHECK(Follow<api::Pod>(
-            r, PodsResource(), [](api::Json j) { return api::DecodePod(j); }, piece) ==
+            r, ResourceOf<api::Pod>(), [](api::Json j) { return api::DecodePod(j); }, piece) ==
         Names{"wire/big", "wire/web-2", "wire/web-3"});
   Follow<api::Service>(
-      r, ServicesResource(), [](api::Json j) { return api::DecodeService(j); }, piece);
+      r, ResourceOf<api::Service>(), [](api::Json j) { return api::DecodeService(j); }, piece);
   Follow<api::ReplicationController>(
-      r, ReplicationControllersResource(), [](api::Json j) { return api::DecodeReplicationController(j); }, piece);
+      r, ResourceOf<api::ReplicationController>(), [](api::Json j) { return api::DecodeReplicationController(j); },
+      piece);
   Follow<api::ReplicaSet>(
-      r, ReplicaSetsResource(), [](api::Json j) { return api::DecodeReplicaSet(j); }, piece);
+      r, ResourceOf<api::ReplicaSet>(), [](api::Json j) { return api::DecodeReplicaSet(j); }, piece);
   Follow<api::StatefulSet>(
-      r, StatefulSetsResource(), [](api::Json j) { return api::DecodeStatefulSet(j); }, piece);
+      r, ResourceOf<api::StatefulSet>(), [](api::Json j) { return api::DecodeStatefulSet(j); }, piece);
   Follow<api::PersistentVolume>(
-      r, PersistentVolumesResource(), [](api::Json j) { return api::DecodePersistentVolume(j); }, piece);
+      r, ResourceOf<api::PersistentVolume>(), [](api::Json j) { return api::DecodePersistentVolume(j); }, piece);
   Follow<api::PersistentVolumeClaim>(
-      r, PersistentVolumeClaimsResource(), [](api::Json j) { return api::DecodePersistentVolumeClaim(j); }, piece);
+      r, ResourceOf<api::PersistentVolumeClaim>(), [](api::Json j) { return api::DecodePersistentVolumeClaim(j); },
+      piece);
   Follow<api::PodDisruptionBudget>(
-      r, PodDisruptionBudgetsResource(), [](api::Json j) { return api::DecodePodDisruptionBudget(j); }, piece);
+      r, ResourceOf<api::PodDisruptionBudget>(), [](api::Json j) { return api::DecodePodDisruptionBudget(j); }, piece);
   Follow<api::StorageClass>(
-      r, StorageClassesResource(), [](api::Json j) { return api::DecodeStorageClass(j); }, piece);
+      r, ResourceOf<api::StorageClass>(), [](api::Json j) { return api::DecodeStorageClass(j); }, piece);
 }
 
 TEST_CASE("every recorded watch of pods can be read") {
@@ -162,7 +165,7 @@ TEST_CASE("every recorded watch of pods can be read") {
     InformerOptions<api::Pod> o;
     o.decode = [](api::Json j) { return api::DecodePod(j); };
     o.on_batch = [](InformerBatch<api::Pod>) {};
-    Informer<api::Pod> informer(&executor, &api, PodsResource(), o);
+    Informer<api::Pod> informer(&executor, &api, ResourceOf<api::Pod>(), o);
     informer.Start();
     api.Serve(200, R"({"metadata":{"resourceVersion":"1"},"items":[]})");
     api.Head(200);

@@ -28,27 +28,9 @@ std::string KeyOf(const api::Object& object) {
 }
 
 std::string DescriptionOf(const api::Object& object) {
-  static constexpr const char* kKinds[] = {"Pod",
-                                           "Node",
-                                           "Service",
-                                           "ReplicationController",
-                                           "ReplicaSet",
-                                           "StatefulSet",
-                                           "PersistentVolume",
-                                           "PersistentVolumeClaim",
-                                           "StorageClass",
-                                           "PodDisruptionBudget",
-                                           "Namespace",
-                                           "Deployment",
-                                           "PriorityClass",
-                                           "ConfigMap",
-                                           "CSINode",
-                                           "CSIDriver",
-                                           "CSIStorageCapacity",
-                                           "VolumeAttachment"};
-  static_assert(std::size(kKinds) == std::variant_size_v<api::Object>);
-  return std::visit([&](const auto& o) { return absl::StrCat(kKinds[object.index()], " \"", o->meta.Key(), "\""); },
-                    object);
+  return std::visit(
+      [&](const auto& o) { return absl::StrCat(std::string(api::KindName(object)), " \"", o->meta.Key(), "\""); },
+      object);
 }
 
 bool LooksLikeScenario(std::string_view text) {

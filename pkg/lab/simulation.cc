@@ -17,27 +17,10 @@ absl::Status Simulation::Add(const api::Object& object) {
     if ((*pod)->Finished()) return absl::OkStatus();
     return cache_.AddPod(*pod);
   }
-  if (const auto* node = std::get_if<api::NodePtr>(&object)) {
-    cache_.AddNode(*node);
-  } else if (const auto* service = std::get_if<std::shared_ptr<const api::Service>>(&object)) {
-    l.services.Set(*service);
-  } else if (const auto* rc = std::get_if<std::shared_ptr<const api::ReplicationController>>(&object)) {
-    l.replication_controllers.Set(*rc);
-  } else if (const auto* rs = std::get_if<std::shared_ptr<const api::ReplicaSet>>(&object)) {
-    l.replica_sets.Set(*rs);
-  } else if (const auto* sts = std::get_if<std::shared_ptr<const api::StatefulSet>>(&object)) {
-    l.stateful_sets.Set(*sts);
-  } else if (const auto* pv = std::get_if<std::shared_ptr<const api::PersistentVolume>>(&object)) {
-    l.volumes.Set(*pv);
-  } else if (const auto* pvc = std::get_if<std::shared_ptr<const api::PersistentVolumeClaim>>(&object)) {
-    l.claims.Set(*pvc);
-  } else if (const auto* sc = std::get_if<std::shared_ptr<const api::StorageClass>>(&object)) {
-    l.storage_classes.Set(*sc);
-  } else if (const auto* pdb = std::get_if<std::shared_ptr<const api::PodDisruptionBudget>>(&object)) {
-    l.budgets.Set(*pdb);
-  } else if (const auto* ns = std::get_if<std::shared_ptr<const api::Namespace>>(&object)) {
-    l.namespaces.Set(*ns);
-  }
+  if (const auto* node = std::get_if<api::NodePtr>(&object)) cache_.AddNode(*node);
+  api::StoredKinds::ForEach([&]<typename T>() {
+    if (const auto* o = std::get_if<api::Ptr<T>>(&object)) l.Of<T>().Set(*o);
+  });
   return absl::OkStatus();
 }
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "pkg/api/types.h"
+#include "pkg/api/kinds.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/scheduler/scheduler_actions.h"
 
@@ -15,12 +15,8 @@ namespace berth::recording {
 
 // ---- inputs -------------------------------------------------------------------------------------
 
-template <typename... T>
-using ChangeOf = std::variant<scheduler::Change<T>...>;
 // Of each kind of object that the scheduler is told about.
-using AnyChange =
-    ChangeOf<api::Pod, api::Node, api::Service, api::ReplicationController, api::ReplicaSet, api::StatefulSet,
-             api::PersistentVolume, api::PersistentVolumeClaim, api::StorageClass, api::PodDisruptionBudget>;
+using AnyChange = api::WatchedKinds::Of<std::variant, scheduler::Change>;
 // The kind of AnyChange's alternative of this index, as the API names it.
 std::string_view KindName(size_t index);
 

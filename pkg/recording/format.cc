@@ -18,17 +18,10 @@ using api::AppendJsonString;
 using scheduler::Answer;
 using scheduler::Decision;
 
-// {"in":"node",...}: the words for the kinds of AnyChange.
-constexpr std::array<std::string_view, 10> kKindNames = {"Pod",
-                                                         "Node",
-                                                         "Service",
-                                                         "ReplicationController",
-                                                         "ReplicaSet",
-                                                         "StatefulSet",
-                                                         "PersistentVolume",
-                                                         "PersistentVolumeClaim",
-                                                         "StorageClass",
-                                                         "PodDisruptionBudget"};
+// {"in":"Node",...}: the words for the kinds of AnyChange.
+#define BERTH_NAME(type, kind, ...) kind,
+constexpr std::array<std::string_view, api::WatchedKinds::kSize> kKindNames = {BERTH_WATCHED_KINDS(BERTH_NAME)};
+#undef BERTH_NAME
 
 constexpr std::array<std::string_view, 8> kRequestNames = {"bind", "condition", "nominate", "delete",
                                                            "get",  "getNode",   "volume",   "event"};

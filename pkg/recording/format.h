@@ -122,16 +122,8 @@ class ClusterState : public InFlight {
   // Calls f(kind index, key, object) for all, kind by kind, keys in ascending order, pods last.
   template <typename F>
   void ForEach(F f) const {
-    EachOf<api::Node>(1, f);
-    EachOf<api::Service>(2, f);
-    EachOf<api::ReplicationController>(3, f);
-    EachOf<api::ReplicaSet>(4, f);
-    EachOf<api::StatefulSet>(5, f);
-    EachOf<api::PersistentVolume>(6, f);
-    EachOf<api::PersistentVolumeClaim>(7, f);
-    EachOf<api::StorageClass>(8, f);
-    EachOf<api::PodDisruptionBudget>(9, f);
-    EachOf<api::Pod>(0, f);
+    size_t kind = 0;
+    api::WatchedKinds::ForEach([&]<typename T>() { EachOf<T>(kind++, f); });
   }
 
  private:
@@ -143,10 +135,7 @@ class ClusterState : public InFlight {
     std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
     for (const auto* entry : sorted) f(kind, entry->first, entry->second);
   }
-  std::tuple<Objects<api::Pod>, Objects<api::Node>, Objects<api::Service>, Objects<api::ReplicationController>,
-             Objects<api::ReplicaSet>, Objects<api::StatefulSet>, Objects<api::PersistentVolume>,
-             Objects<api::PersistentVolumeClaim>, Objects<api::StorageClass>, Objects<api::PodDisruptionBudget>>
-      objects_;
+  api::WatchedKinds::Of<std::tuple, Objects> objects_;
 };
 
 class LineWriter {

@@ -46,19 +46,6 @@ std::optional<api::PodPhase> PhaseOf(std::string_view name) {
   return std::nullopt;
 }
 
-template <typename T>
-absl::StatusOr<std::shared_ptr<const T>> Decode(Json j) {
-  if constexpr (std::is_same_v<T, api::Node>) return api::DecodeNode(j);
-  if constexpr (std::is_same_v<T, api::Service>) return api::DecodeService(j);
-  if constexpr (std::is_same_v<T, api::ReplicationController>) return api::DecodeReplicationController(j);
-  if constexpr (std::is_same_v<T, api::ReplicaSet>) return api::DecodeReplicaSet(j);
-  if constexpr (std::is_same_v<T, api::StatefulSet>) return api::DecodeStatefulSet(j);
-  if constexpr (std::is_same_v<T, api::PersistentVolume>) return api::DecodePersistentVolume(j);
-  if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) return api::DecodePersistentVolumeClaim(j);
-  if constexpr (std::is_same_v<T, api::StorageClass>) return api::DecodeStorageClass(j);
-  if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) return api::DecodePodDisruptionBudget(j);
-}
-
 // Makes the alternative of AnyChange whose kind has this name, by calling f with an empty change of its type.
 template <size_t I = 0, typename F>
 bool WithKind(std::string_view name, F f) {

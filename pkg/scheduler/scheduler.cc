@@ -57,6 +57,7 @@ Scheduler::Pending& Scheduler::NewPending(const api::PodPtr& pod, Place place) {
   slot = std::make_unique<Pending>();
   slot->pod = pod;
   slot->place = place;
+  slot->since = clock_->Steady();
   ++by_place_[static_cast<size_t>(place)];
   slot->written_nomination = pod->nominated_node_name;
   slot->claims = ClaimsOf(*pod);
@@ -340,8 +341,11 @@ void Scheduler::Apply(const Change<api::Node>& c) {
 
 namespace {
 
-template <typename S, typename T>
-void Store(S& store, const Change<T>& c) {
+using Kind = ClusterEvent::Kind;
+
+template <typename T>
+void Store(Cache* cache, const Change<T>& c) {
+  auto& store = cache->listers().Of<T>();
   if (c.after != nullptr) {
     store.Set(c.after);
   } else {
@@ -349,56 +353,54 @@ void Store(S& store, const Change<T>& c) {
   }
 }
 
+// Returns what a change of an object that rules look up is to the queue, if anything.
+template <typename T>
+std::optional<Kind> EventOf(const Change<T>& c) {
+  constexpr bool kStorageEvents = std::is_same_v<T, api::CsiNode> || std::is_same_v<T, api::CsiDriver> ||
+                                  std::is_same_v<T, api::CsiStorageCapacity>;
+  if constexpr (std::is_same_v<T, api::Service>) return Kind::kService;
+  if constexpr (std::is_same_v<T, api::StorageClass>) {
+    if (c.before != nullptr && c.after != nullptr) return Kind::kStorageClassUpdate;
+    const bool late = c.after != nullptr && c.after->binding_mode == "WaitForFirstConsumer";
+    return late ? Kind::kStorageClassAdd : Kind::kStorageClassOther;
+  }
+  if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) {
+    if (c.after == nullptr) return Kind::kPersistentVolumeClaimDelete;
+    return c.before == nullptr ? Kind::kPersistentVolumeClaimAdd : Kind::kPersistentVolumeClaimUpdate;
+  }
+  if (c.after == nullptr) return std::nullopt;
+  if constexpr (std::is_same_v<T, api::PersistentVolume>) {
+    return c.before == nullptr ? Kind::kPersistentVolumeAdd : Kind::kPersistentVolumeUpdate;
+  }
+  if constexpr (std::is_same_v<T, api::CsiNode>) return c.before ? Kind::kCsiNodeUpdate : Kind::kCsiNodeAdd;
+  if constexpr (std::is_same_v<T, api::CsiDriver>) return c.before ? Kind::kCsiDriverUpdate : Kind::kCsiDriverAdd;
+  if constexpr (std::is_same_v<T, api::CsiStorageCapacity>) {
+    return c.before ? Kind::kCsiStorageCapacityUpdate : Kind::kCsiStorageCapacityAdd;
+  }
+  if constexpr (!kStorageEvents) return std::nullopt;
+}
+
 }  // namespace
 
-void Scheduler::Apply(const Change<api::Service>& c) {
+template <typename T>
+void Scheduler::ApplyStored(const Change<T>& c) {
   now_ = clock_->Steady();
-  Store(cache_->listers().services, c);
-  Happened(ClusterEvent::Kind::kService);
+  Store(cache_, c);
+  if constexpr (std::is_same_v<T, api::PersistentVolume>) {
+    if (volume_binder_ != nullptr) volume_binder_->VolumeChanged((c.after ? c.after : c.before)->meta.name);
+  }
+  if (const std::optional<Kind> event = EventOf(c)) Happened(*event);
+  if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) {
+    if (c.after != nullptr && IsBound(*c.after) && (c.before == nullptr || !IsBound(*c.before))) ClaimBound(*c.after);
+  }
 }
 
-void Scheduler::Apply(const Change<api::ReplicationController>& c) {
-  Store(cache_->listers().replication_controllers, c);
-}
-
-void Scheduler::Apply(const Change<api::ReplicaSet>& c) {
-  Store(cache_->listers().replica_sets, c);
-}
-
-void Scheduler::Apply(const Change<api::StatefulSet>& c) {
-  Store(cache_->listers().stateful_sets, c);
-}
-
-void Scheduler::Apply(const Change<api::PersistentVolume>& c) {
-  now_ = clock_->Steady();
-  Store(cache_->listers().volumes, c);
-  if (volume_binder_ != nullptr) volume_binder_->VolumeChanged((c.after ? c.after : c.before)->meta.name);
-  if (c.after == nullptr) return;
-  Happened(c.before == nullptr ? ClusterEvent::Kind::kPersistentVolumeAdd
-                               : ClusterEvent::Kind::kPersistentVolumeUpdate);
-}
-
-void Scheduler::Apply(const Change<api::PersistentVolumeClaim>& c) {
-  now_ = clock_->Steady();
-  Store(cache_->listers().claims, c);
-  Happened(c.after == nullptr    ? ClusterEvent::Kind::kPersistentVolumeClaimDelete
-           : c.before == nullptr ? ClusterEvent::Kind::kPersistentVolumeClaimAdd
-                                 : ClusterEvent::Kind::kPersistentVolumeClaimUpdate);
-  if (c.after != nullptr && IsBound(*c.after) && (c.before == nullptr || !IsBound(*c.before))) ClaimBound(*c.after);
-}
-
-void Scheduler::Apply(const Change<api::StorageClass>& c) {
-  now_ = clock_->Steady();
-  Store(cache_->listers().storage_classes, c);
-  const bool late = c.after != nullptr && c.after->binding_mode == "WaitForFirstConsumer";
-  Happened(c.before != nullptr && c.after != nullptr ? ClusterEvent::Kind::kStorageClassUpdate
-           : late                                    ? ClusterEvent::Kind::kStorageClassAdd
-                                                     : ClusterEvent::Kind::kStorageClassOther);
-}
-
-void Scheduler::Apply(const Change<api::PodDisruptionBudget>& c) {
-  Store(cache_->listers().budgets, c);
-}
+#define BERTH_APPLIED(type, ...)                      \
+  void Scheduler::Apply(const Change<api::type>& c) { \
+    ApplyStored(c);                                   \
+  }
+BERTH_STORED_KINDS(BERTH_APPLIED)
+#undef BERTH_APPLIED
 
 // ---- replies and time ---------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "pkg/api/types.h"
+#include "pkg/api/kinds.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/failure_reasons.h"
@@ -74,16 +74,9 @@ class Scheduler {
   void AddProfile(std::string_view name, GenericScheduler* algorithm);
 
   // ---- what happened ----
-  void Apply(const Change<api::Pod>& shown);
-  void Apply(const Change<api::Node>& c);
-  void Apply(const Change<api::Service>& c);
-  void Apply(const Change<api::ReplicationController>& c);
-  void Apply(const Change<api::ReplicaSet>& c);
-  void Apply(const Change<api::StatefulSet>& c);
-  void Apply(const Change<api::PersistentVolume>& c);
-  void Apply(const Change<api::PersistentVolumeClaim>& c);
-  void Apply(const Change<api::StorageClass>& c);
-  void Apply(const Change<api::PodDisruptionBudget>& c);
+#define BERTH_APPLIED(type, ...) void Apply(const Change<api::type>& c);
+  BERTH_WATCHED_KINDS(BERTH_APPLIED)
+#undef BERTH_APPLIED
   // A reply to a request nobody waits for any more is no error.
   void Apply(const Reply& reply);
 
@@ -95,7 +88,9 @@ class Scheduler {
   // Tries the next pod. False when there is none, or none may be tried now.
   bool ScheduleOne();
   // No pod is tried any more. Binds in flight are still followed to their end.
-  void Stop() { stopped_ = true; }
+  void Stop() {
+    stopped_ = true;
+  }
 
   // ---- what can be seen from outside ----
   // Where a pending pod of ours is.
@@ -116,15 +111,27 @@ class Scheduler {
   };
   static constexpr size_t kPlaces = 13;
   static std::string_view PlaceName(Place p);
-  std::array<size_t, kPlaces> pods_by_place() const { return by_place_; }
-  size_t pending_pods() const { return pending_.size(); }
-  size_t binds_in_flight() const { return binds_in_flight_; }
+  std::array<size_t, kPlaces> pods_by_place() const {
+    return by_place_;
+  }
+  size_t pending_pods() const {
+    return pending_.size();
+  }
+  size_t binds_in_flight() const {
+    return binds_in_flight_;
+  }
   // Requests of all kinds; at SchedulerOptions::max_requests_in_flight no pod is tried.
-  size_t requests_in_flight() const { return requests_.size(); }
-  const SchedulerMetrics& metrics() const { return metrics_; }
+  size_t requests_in_flight() const {
+    return requests_.size();
+  }
+  const SchedulerMetrics& metrics() const {
+    return metrics_;
+  }
   // Returns the number of pending pods by the reasons of their last failure; a pod counts once for each of its reasons.
   // The index is a FailureReasonId.
-  const std::vector<int64_t>& pending_by_reason() const { return by_reason_; }
+  const std::vector<int64_t>& pending_by_reason() const {
+    return by_reason_;
+  }
 
   // Consistency of the tables; empty when all is well. Walks everything.
   std::string CheckInvariants() const;
@@ -170,14 +177,22 @@ class Scheduler {
   bool IsOwnerOfUid(const api::Pod& pod) const;
   void AdmitNextWithUid(const std::string& uid);
   Reply Checked(const Request& request, Reply reply);
-  void CountInvalid(InvalidInput what) { ++metrics_.invalid_inputs[static_cast<size_t>(what)]; }
+  void CountInvalid(InvalidInput what) {
+    ++metrics_.invalid_inputs[static_cast<size_t>(what)];
+  }
 
   // scheduler.cc: the cluster changed.
+  template <typename T>
+  void ApplyStored(const Change<T>& c);
   void PodAssigned(const api::PodPtr& pod);
   void PodPending(const api::PodPtr& pod);
   void PodGone(const api::Pod& pod);
-  bool Saturated() const { return requests_.size() >= options_.max_requests_in_flight; }
-  bool Ours(const api::Pod& pod) const { return profiles_.contains(pod.tmpl->scheduler_name); }
+  bool Saturated() const {
+    return requests_.size() >= options_.max_requests_in_flight;
+  }
+  bool Ours(const api::Pod& pod) const {
+    return profiles_.contains(pod.tmpl->scheduler_name);
+  }
   Pending* Find(const api::Pod& pod);
   Pending& NewPending(const api::PodPtr& pod, Place place);
   void Erase(Pending& p);
@@ -190,6 +205,7 @@ class Scheduler {
   // Sets a pod aside when the emulated release cannot do what it asks for, and says so. Returns whether it did.
   bool SetAsideUnsupported(Pending& p);
   void CountIgnoredFields(const api::PodTemplate& t);
+  void CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took);
   void SetReasons(Pending& p, std::vector<FailureReasonId> reasons);
   void Happened(ClusterEvent::Kind kind, const api::Pod* pod = nullptr, const api::Node* node = nullptr) {
     queue_->ClusterChanged({kind, pod, node}, now_);

@@ -60,6 +60,7 @@ bool Scheduler::ScheduleOne() {
   p.cycle = queue_->cycle();
   p.changed = false;
   p.retry_wait = absl::ZeroDuration();
+  ++p.attempts;
 
   if (pod->meta.deleting()) {
     SkipDeleting(p);
@@ -78,6 +79,7 @@ bool Scheduler::ScheduleOne() {
   if (d.outcome != Decision::Outcome::kPlaced) {
     const bool unfit = d.outcome == Decision::Outcome::kUnfit;
     ++(unfit ? metrics_.unschedulable : metrics_.errors);
+    CountAttempt(*pod, unfit ? AttemptResult::kUnschedulable : AttemptResult::kError, now_ - attempt->begun);
     VLOG(1) << "Failed to schedule pod: " << Name(*pod);
     LogFailure(p, d);
     SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures)
@@ -140,6 +142,10 @@ bool Scheduler::SetAsideUnsupported(Pending& p) {
   const std::string why = BlockedText(blocking);
   Fail(p, {.event = why, .reason = "Unschedulable", .message = why, .why = Requeue::kUnschedulable});
   return true;
+}
+
+void Scheduler::CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took) {
+  metrics_.by_profile[pod.tmpl->scheduler_name.string()][static_cast<size_t>(result)].Observe(took);
 }
 
 void Scheduler::SkipDeleting(Pending& p) {
@@ -223,6 +229,10 @@ void Scheduler::Bound(Pending& p) {
   metrics_.binding.Observe(now_ - t.bind_begun);
   metrics_.e2e.Observe(now_ - t.begun);
   ++metrics_.bound;
+  CountAttempt(*p.pod, AttemptResult::kScheduled, now_ - t.begun);
+  metrics_.attempts_to_bind.Observe(int64_t{p.attempts});
+  metrics_.waits[std::min<size_t>(std::max<uint32_t>(p.attempts, 1), metrics_.waits.size()) - 1].Observe(now_ -
+                                                                                                         p.since);
   actions_->RecordEvent(t.assumed, EventType::kNormal, "Scheduled", process_.scheduled_note(*t.assumed));
   SetPlace(p, Place::kBound);
   // Once the watch has shown it, nothing is pending any more.
@@ -237,6 +247,7 @@ void Scheduler::Bound(Pending& p) {
 void Scheduler::BindFailed(Pending& p, Answer a) {
   --binds_in_flight_;
   ++metrics_.bind_failures;
+  CountAttempt(*p.pod, AttemptResult::kError, now_ - p.attempt->begun);
   const api::PodPtr assumed = p.attempt->assumed;
   metrics_.e2e.Observe(now_ - p.attempt->begun);
   SetPlace(p, Place::kWritingStatus);

@@ -152,6 +152,7 @@ void Scheduler::Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh) {
   ++metrics_.preemption_attempts;
   metrics_.preemption.Observe(now_ - begun);
   metrics_.preemption_victims = static_cast<int64_t>(t.preemption.victims.size());
+  if (!t.preemption.victims.empty()) metrics_.victims.Observe(metrics_.preemption_victims);
   if (!t.preemption.error.empty()) {
     LOG(ERROR) << "Error preempting victims to make room for " << Name(*fresh) << ": " << t.preemption.error;
     return EndPreemption(p);

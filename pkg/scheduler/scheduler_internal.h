@@ -40,6 +40,8 @@ struct Scheduler::Pending {
   absl::Duration retry_wait;
   absl::Duration not_before;  // without PodPriority: end of its back-off
   uint64_t cycle = 0;         // of the queue, when it was popped
+  absl::Duration since;       // when it was first seen
+  uint32_t attempts = 0;
   Requeue why = Requeue::kRetry;
   bool unsupported = false;                    // to be set aside once its condition is written
   bool changed = false;                        // its spec or metadata changed while it was out of the queue

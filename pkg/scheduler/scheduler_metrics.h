@@ -6,21 +6,27 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 
 #include "pkg/scheduler/pod_fields.h"
 
 namespace berth::scheduler {
 
-class LatencyHistogram {
+// Upper bounds kFirst * 2^k, k = 0..N-1; then +Inf.
+template <int64_t kFirst, size_t N>
+class HistogramOf {
  public:
-  static constexpr size_t kBuckets = 15;  // upper bounds 1000 * 2^k us, k = 0..14; then +Inf
-  void Observe(absl::Duration d) {
-    const int64_t us = d / absl::Microseconds(1);
+  static constexpr size_t kBuckets = N;
+  static constexpr int64_t Bound(size_t i) { return kFirst << i; }
+  void Observe(int64_t value) {
     size_t i = 0;
-    while (i < kBuckets && us > (int64_t{1000} << i)) ++i;
+    while (i < kBuckets && value > Bound(i)) ++i;
     ++counts_[i];
-    sum_ += us;
+    sum_ += value;
   }
+  void Observe(absl::Duration d) { Observe(d / absl::Microseconds(1)); }
   // Observations in bucket i alone, not cumulated; i == kBuckets is +Inf.
   uint64_t count_in(size_t i) const { return counts_[i]; }
   int64_t sum() const { return sum_; }
@@ -34,6 +40,19 @@ class LatencyHistogram {
   std::array<uint64_t, kBuckets + 1> counts_{};
   int64_t sum_ = 0;
 };
+
+using LatencyHistogram = HistogramOf<1000, 15>;  // microseconds; to 16 s
+using WaitHistogram = HistogramOf<10'000, 20>;   // microseconds; to 87 minutes
+using AttemptsHistogram = HistogramOf<1, 5>;     // to 16 attempts
+using VictimsHistogram = HistogramOf<1, 7>;      // to 64 victims
+
+// How an attempt to schedule a pod ended.
+enum class AttemptResult : uint8_t { kError, kScheduled, kUnschedulable };
+inline constexpr size_t kAttemptResults = 3;
+
+// What release 1.29 counts for each profile: how long attempts took, by how they ended. One that placed its pod ends
+// when the bind is answered.
+using ProfileAttempts = std::array<LatencyHistogram, kAttemptResults>;
 
 // What can be wrong with an object or an answer from outside; it is logged, counted and skipped.
 enum class InvalidInput : uint8_t {
@@ -54,6 +73,10 @@ struct SchedulerMetrics {
   int64_t preemption_victims = 0;  // of the last preemption
   uint64_t preemption_attempts = 0;
   uint64_t scheduled = 0, unschedulable = 0, errors = 0;  // attempts by result
+  std::map<std::string, ProfileAttempts, std::less<>> by_profile;
+  AttemptsHistogram attempts_to_bind;   // of pods that were bound
+  std::array<WaitHistogram, 16> waits;  // first seen .. bound, by attempts: 1, 2, ..., 16 and more
+  VictimsHistogram victims;             // of preemptions that found some
   uint64_t bound = 0;
   uint64_t bind_failures = 0;
   uint64_t binds_unknown = 0;                             // answers that were lost and had to be found out

@@ -59,6 +59,7 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
   ++metrics_.preemption_attempts;
   metrics_.preemption.Observe(now_ - begun);
   metrics_.preemption_victims = static_cast<int64_t>(t.preemption.victims.size());
+  if (!t.preemption.victims.empty()) metrics_.victims.Observe(metrics_.preemption_victims);
   if (!t.preemption.error.empty()) {
     VLOG(2) << "No room can be made for pod " << Name(*p.pod) << ": " << t.preemption.error;
     absl::StrAppend(&t.rejection.message, " ", absl::StartsWith(t.preemption.error, kPreemption) ? "" : kPreemption,

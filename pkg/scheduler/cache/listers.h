@@ -10,9 +10,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "pkg/api/types.h"
+#include "pkg/api/kinds.h"
 #include "pkg/scheduler/cache/label_pair_index.h"
 #include "pkg/util/symbol.h"
 
@@ -164,6 +165,20 @@ struct Listers {
   ObjectStore<api::StorageClass> storage_classes;
   ObjectStore<api::Namespace> namespaces;           // by name, in the empty namespace
   SelectorStore<api::PodDisruptionBudget> budgets;  // by namespace and name (bug B-04, fixed)
+  // Storage as release 1.29 sees it.
+  ObjectStore<api::CsiNode> csi_nodes;  // by the node's name, in the empty namespace
+  ObjectStore<api::CsiDriver> csi_drivers;
+  ObjectStore<api::CsiStorageCapacity> csi_capacities;
+  ObjectStore<api::VolumeAttachment> attachments;
+
+  // Returns the store of a kind. REQUIRES: T is one of api::StoredKinds.
+  template <typename T>
+  auto& Of() {
+#define BERTH_STORE(type, kind, versions, plural, store, ...) \
+  if constexpr (std::is_same_v<T, api::type>) return store;
+    BERTH_STORED_KINDS(BERTH_STORE)
+#undef BERTH_STORE
+  }
 
   // Selectors of the services, RCs, ReplicaSets and StatefulSets that a pod belongs to by its labels, in this order
   // (1.10 getSelectors). An unusable ReplicaSet or StatefulSet is skipped alone.

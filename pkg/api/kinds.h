@@ -1,0 +1,94 @@
+// Every kind of object that the scheduler follows, in one list. What has to be done once for each kind is made from it:
+// decoding (decode.h), the resources that a client lists and watches (pkg/client/resources.h), the daemon's informers
+// and inbox, the stores of the cache (pkg/scheduler/cache/listers.h), what is recorded, and what schedsim reads.
+//
+// A new kind is a struct in types.h, its Decode function, a store in Listers if rules look it up, and one line here.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "pkg/api/types.h"
+
+// X(type, kind, versions, plural, store, release_1_10)
+//   type          in types.h
+//   kind          as the API names it
+//   versions      that serve it, separated by blanks; release 1.10 asks for the first of them, else for the last
+//   plural        as in paths
+//   store         its member in Listers
+//   release_1_10  whether that release follows it; 1.29 follows all
+#define BERTH_STORED_KINDS(X)                                                                                          \
+  X(Service, "Service", "v1", "services", services, true)                                                              \
+  X(ReplicationController, "ReplicationController", "v1", "replicationcontrollers", replication_controllers, true)     \
+  X(ReplicaSet, "ReplicaSet", "extensions/v1beta1 apps/v1beta1 apps/v1beta2 apps/v1", "replicasets", replica_sets,     \
+    true)                                                                                                              \
+  X(StatefulSet, "StatefulSet", "apps/v1beta1 apps/v1beta2 apps/v1", "statefulsets", stateful_sets, true)              \
+  X(PersistentVolume, "PersistentVolume", "v1", "persistentvolumes", volumes, true)                                    \
+  X(PersistentVolumeClaim, "PersistentVolumeClaim", "v1", "persistentvolumeclaims", claims, true)                      \
+  X(PodDisruptionBudget, "PodDisruptionBudget", "policy/v1beta1 policy/v1", "poddisruptionbudgets", budgets, true)     \
+  X(StorageClass, "StorageClass", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "storageclasses", storage_classes, true) \
+  X(Namespace, "Namespace", "v1", "namespaces", namespaces, false)                                                     \
+  X(CsiNode, "CSINode", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csinodes", csi_nodes, false)                      \
+  X(CsiDriver, "CSIDriver", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csidrivers", csi_drivers, false)              \
+  X(CsiStorageCapacity, "CSIStorageCapacity", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csistoragecapacities",      \
+    csi_capacities, false)                                                                                             \
+  X(VolumeAttachment, "VolumeAttachment", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "volumeattachments",             \
+    attachments, false)
+
+// Nodes and pods are in the node table, not in stores of their own. Pods come last: what a pod refers to should be
+// known before it.
+#define BERTH_WATCHED_KINDS(X)                \
+  X(Node, "Node", "v1", "nodes", nodes, true) \
+  BERTH_STORED_KINDS(X)                       \
+  X(Pod, "Pod", "v1", "pods", pods, true)
+
+namespace berth::api {
+
+template <typename T>
+using Ptr = std::shared_ptr<const T>;
+
+template <typename... T>
+struct KindList {
+  static constexpr size_t kSize = sizeof...(T);
+  // Returns C<W<T>...>, such as std::variant<Ptr<Node>, ...>.
+  template <template <typename...> typename C, template <typename> typename W>
+  using Of = C<W<T>...>;
+  template <typename... U>
+  using With = KindList<T..., U...>;
+  // Calls f.template operator()<T>() for each kind in order.
+  template <typename F>
+  static void ForEach(F&& f) {
+    (f.template operator()<T>(), ...);
+  }
+};
+
+namespace internal {
+template <typename First, typename... T>
+struct ListBehind {
+  using List = KindList<T...>;
+};
+#define BERTH_LISTED(type, ...) , type
+using WatchedKinds = ListBehind<void BERTH_WATCHED_KINDS(BERTH_LISTED)>::List;
+using StoredKinds = ListBehind<void BERTH_STORED_KINDS(BERTH_LISTED)>::List;
+#undef BERTH_LISTED
+}  // namespace internal
+
+using WatchedKinds = internal::WatchedKinds;
+using StoredKinds = internal::StoredKinds;
+
+// What the list says about a kind.
+struct KindDescription {
+  std::string_view kind, versions, plural;
+  bool in_release_1_10 = false;
+};
+template <typename T>
+struct KindOf;
+#define BERTH_DESCRIBED(type, kind, versions, plural, store, release_1_10)                  \
+  template <>                                                                               \
+  struct KindOf<type> {                                                                     \
+    static constexpr KindDescription kDescription = {kind, versions, plural, release_1_10}; \
+  };
+BERTH_WATCHED_KINDS(BERTH_DESCRIBED)
+#undef BERTH_DESCRIBED
+
+}  // namespace berth::api
