@@ -122,9 +122,6 @@ api::PodPtr Replica(const api::Pod& spec, int64_t number) {
 absl::StatusOr<Answer> Fill(const Scenario& scenario, const std::string& file, const api::PodPtr& spec, int64_t max) {
   auto sim = Simulation::Make(scenario);
   if (!sim.ok()) return sim.status();
-  if ((*sim)->release() != "1.10") {
-    return util::InvalidArgument(absl::StrCat("capacity knows release 1.10 alone, not ", (*sim)->release()));
-  }
   for (const api::PodPtr& pod : scenario.pending) (*sim)->Place(pod);
   Answer a;
   a.file = file;

@@ -6,12 +6,14 @@
 
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include "cmd/schedsim/progress.h"
 #include "cmd/schedsim/variants.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
 #include "pkg/lab/chart.h"
+#include "pkg/lab/release_comparison.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/util/status.h"
 
@@ -29,6 +31,8 @@ struct Comparison {
   const lab::Workload* workload = nullptr;
   std::vector<Variant> variants;
   std::vector<Trial> trials;
+  bool by_pod = false;  // two releases are compared, so each pod's difference is told
+  std::vector<lab::PodDifference> differences;
 
   // Pods that go elsewhere than with the first variant, or are placed by only one of the two.
   int64_t Moves(size_t variant) const {
@@ -89,6 +93,29 @@ void WriteCsv(const Comparison& c, std::ostream& out) {
   }
 }
 
+std::string KindText(lab::PodDifference::Kind kind) {
+  switch (kind) {
+    case lab::PodDifference::Kind::kElsewhere:
+      return "elsewhere";
+    case lab::PodDifference::Kind::kNoLongerFits:
+      return "no longer fits";
+    case lab::PodDifference::Kind::kNewlyFits:
+      break;
+  }
+  return "newly fits";
+}
+
+void DifferencesJson(const Comparison& c, explain::JsonOut* out) {
+  if (!c.by_pod) return;
+  out->Key("differences").Array();
+  for (const lab::PodDifference& d : c.differences) {
+    out->Object().Member("pod", d.pod->meta.Key()).Member("change", KindText(d.kind));
+    out->Member("before", d.before.str()).Member("after", d.after.str());
+    out->Member("rule", d.rule).Member("why", d.why).End();
+  }
+  out->End();
+}
+
 void WriteJson(const Comparison& c, explain::JsonOut* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "Comparison");
   out->Member("nodes", static_cast<int64_t>(c.workload->node_count()));
@@ -115,7 +142,9 @@ void WriteJson(const Comparison& c, explain::JsonOut* out) {
     out->Member("nodesInUse", m.nodes_in_use).Member("compaction", m.compaction);
     out->Member("preemptions", m.preemptions).Member("moves", c.Moves(v)).End();
   }
-  out->End().End();
+  out->End();
+  DifferencesJson(c, out);
+  out->End();
 }
 
 void WriteTable(const Comparison& c, explain::Page* page) {
@@ -156,6 +185,33 @@ void WriteTable(const Comparison& c, explain::Page* page) {
                           "and memory in use. SKEW: of cpu, between the zones. NODES: with a pod. FEWEST: nodes that ",
                           "hold the same pods, packed anew. MOVES: pods that go elsewhere than with the first."),
              explain::Style::kFaint);
+}
+
+void WriteDifferences(const Comparison& c, explain::Page* page) {
+  constexpr size_t kMostPods = 20;
+  if (!c.by_pod) return;
+  page->Blank();
+  if (c.differences.empty()) {
+    page->Line(
+        absl::StrCat("Every pod goes to the same node with ", c.variants[0].name, " and ", c.variants[1].name, "."));
+    return;
+  }
+  std::map<std::pair<std::string, std::string>, int64_t> by_rule;
+  for (const auto& d : c.differences) ++by_rule[{KindText(d.kind), d.rule.empty() ? "-" : d.rule}];
+  std::vector<std::vector<std::string>> rows = {{"PODS", "CHANGE", "RULE THAT MADE THE DIFFERENCE"}};
+  for (const auto& [key, pods] : by_rule) rows.push_back({absl::StrCat(pods), key.first, key.second});
+  page->Rows(rows, true).Blank();
+  rows = {{"POD", c.variants[0].name, c.variants[1].name, "WHY"}};
+  for (size_t i = 0; i < std::min(c.differences.size(), kMostPods); ++i) {
+    const lab::PodDifference& d = c.differences[i];
+    auto node = [](scheduler::Symbol s) { return s.empty() ? std::string("-") : s.string(); };
+    rows.push_back({d.pod->meta.Key(), node(d.before), node(d.after), d.why});
+  }
+  page->Rows(rows, true);
+  if (c.differences.size() > kMostPods) {
+    page->Line(absl::StrCat("and ", c.differences.size() - kMostPods, " more (-o json lists all)"),
+               explain::Style::kFaint);
+  }
 }
 
 bool WriteChart(const Comparison& c, const std::string& file) {
@@ -206,6 +262,16 @@ int Compare(const Invocation& options, std::ostream& out) {
     std::cerr << "schedsim: " << c.variants[v].name << ": " << c.trials[v].error << "\n";
     exit_status = kExitBadInput;
   }
+  c.by_pod = exit_status == kExitOk && c.variants.size() == 2 &&
+             c.variants[0].algorithm.release != c.variants[1].algorithm.release && options.output != "csv";
+  if (c.by_pod) {
+    auto differences = lab::CompareByPod(*c.scenario, c.variants[0], c.variants[1]);
+    if (!differences.ok()) {
+      std::cerr << "schedsim: " << util::Message(differences.status()) << "\n";
+      return kExitBadInput;
+    }
+    c.differences = std::move(*differences);
+  }
   // A variant that cannot run moves nothing.
   for (Trial& t : c.trials) t.hosts.resize(c.scenario->pending.size());
   if (options.output == "csv") {
@@ -213,6 +279,7 @@ int Compare(const Invocation& options, std::ostream& out) {
   } else if (options.output == "table") {
     explain::Page page(explain::ScreenOfStdout());
     WriteTable(c, &page);
+    WriteDifferences(c, &page);
     out << page.text();
   } else {
     explain::JsonOut data;
@@ -230,14 +297,19 @@ void AddFlags(boost::program_options::options_description_easy_init& add) {
 }
 
 absl::Status Check(const Invocation& options) {
-  if (!options.List("policy").empty() || !options.List("algorithm-provider").empty()) return absl::OkStatus();
-  return util::InvalidArgument("compare: --policy FILE or --algorithm-provider NAME is needed: what to compare");
+  for (const char* flag : {"policy", "algorithm-provider", "emulated-version", "config"}) {
+    if (!options.List(flag).empty()) return absl::OkStatus();
+  }
+  return util::InvalidArgument(
+      "compare: --policy FILE, --algorithm-provider NAME, --emulated-version RELEASE or --config FILE is needed: what "
+      "to compare");
 }
 
 constexpr char kExamples[] =
     R"(  schedsim compare cluster.json --policy mine.json           against the default
   schedsim compare trace.json.gz --algorithm-provider DefaultProvider --policy a.json --policy b.json -o csv
   schedsim compare trace.json.gz --policy a.json --policy b.json --svg load.svg
+  schedsim compare cluster.json --emulated-version=1.10 --emulated-version=1.29     what changes with an upgrade
 )";
 
 }  // namespace

@@ -49,9 +49,6 @@ absl::StatusOr<Explanation> ExplainIn(const Scenario& scenario, const Found& fou
   if (!scenario.error.empty()) return util::InvalidArgument(scenario.error);
   auto sim = Simulation::Make(scenario);
   if (!sim.ok()) return sim.status();
-  if ((*sim)->release() != "1.10") {
-    return util::InvalidArgument(absl::StrCat("explain knows release 1.10 alone, not ", (*sim)->release()));
-  }
   api::PodPtr pod = found.pod;
   if (found.bound && !pod->Finished()) {
     BERTH_RETURN_IF_ERROR((*sim)->cache().RemovePod(*pod));

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cmd/schedsim/later_algorithm.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
@@ -54,9 +55,16 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
   a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
   if (vm.contains("algorithm-provider")) a->provider = vm["algorithm-provider"].as<std::string>();
-  if (vm.contains("emulated-version")) a->release = vm["emulated-version"].as<std::string>();
-  if (a->release != "1.10" && a->release != "1.29") {
-    return util::InvalidArgument(absl::StrCat("--emulated-version: \"", a->release, "\": must be 1.10 or 1.29"));
+  if (vm.contains("emulated-version")) {
+    BERTH_RETURN_IF_ERROR(UseRelease(vm["emulated-version"].as<std::string>(), a));
+  }
+  if (vm.contains("config")) {
+    const std::string file = vm["config"].as<std::string>();
+    if (vm.contains("emulated-version") && a->release != "1.29") {
+      return util::InvalidArgument(absl::StrCat("--emulated-version=", a->release, " contradicts --config=", file,
+                                                ", which is for release 1.29"));
+    }
+    BERTH_RETURN_IF_ERROR(UseConfiguration(file, a));
   }
   if (a->release == "1.29" && (a->provider || vm.contains("policy-config-file"))) {
     return util::InvalidArgument("release 1.29 has neither providers nor Policies: leave out the flag for it");
@@ -213,7 +221,9 @@ po::options_description FlagsOf(const Command& command) {
     add("policy-config-file", po::value<std::string>()->value_name("FILE"),
         "Policy to schedule by, instead of a provider");
     add("emulated-version", po::value<std::string>()->value_name("1.10|1.29"),
-        "release of Kubernetes whose decisions are made (default 1.10); 1.29 is for run alone");
+        "release of Kubernetes whose decisions are made (default 1.10)");
+    add("config", po::value<std::string>()->value_name("FILE"),
+        "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) to schedule by, as release 1.29 does");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
         "weight of placed pods' required affinity, 1-100");
   }

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 
+#include "cmd/schedsim/later_algorithm.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
@@ -44,6 +45,10 @@ void AddVariantFlags(boost::program_options::options_description_easy_init& add)
   add("policy", po::value<std::vector<std::string>>()->value_name("FILE"), "a Policy to try (may be repeated)");
   add("algorithm-provider", po::value<std::vector<std::string>>()->value_name("NAME"),
       absl::StrCat("an algorithm provider to try (may be repeated): ", scheduler::ListAlgorithmProviders()).c_str());
+  add("emulated-version", po::value<std::vector<std::string>>()->value_name("1.10|1.29"),
+      "a release to try with its default algorithm (may be repeated)");
+  add("config", po::value<std::vector<std::string>>()->value_name("FILE"),
+      "a KubeSchedulerConfiguration of release 1.29 to try (may be repeated)");
 }
 
 absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, const lab::Algorithm& base) {
@@ -58,6 +63,14 @@ absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, co
       v.name = value;
       v.algorithm.policy.reset();
       v.algorithm.provider = value;
+      variants.push_back(std::move(v));
+    } else if (flag == "emulated-version" || flag == "config") {
+      const bool file = flag == "config";
+      v.name = file ? NameOf(value) : value;
+      v.algorithm.policy.reset();
+      v.algorithm.provider.reset();
+      v.algorithm.profiles.reset();
+      BERTH_RETURN_IF_ERROR(file ? UseConfiguration(value, &v.algorithm) : UseRelease(value, &v.algorithm));
       variants.push_back(std::move(v));
     }
   }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <optional>
 
+#include "pkg/explain/remedies_v1_29.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
@@ -209,7 +210,8 @@ Cost CostOf(const FailureReason& reason) {
 }
 
 void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const scheduler::TemplateInfo& info, Row row,
-               const std::string& predicate, const FailureReason& reason, std::vector<Remedy>* out) {
+               const std::string& predicate, const FailureReason& reason, const std::string& detail,
+               std::vector<Remedy>* out) {
   static constexpr std::string_view kInsufficient = "Insufficient ";
   const NodeRow& node = cache.row(row);
   std::string_view text = reason.text.str();
@@ -220,15 +222,16 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
       return;
     }
   }
+  if (AddLaterRemedies(*pod->tmpl, *node.node, reason, detail, out)) return;
   if (std::string sentence = Sentence(reason, *pod->tmpl); !sentence.empty()) {
     out->push_back(Plain(std::move(sentence), CostOf(reason)));
   } else if (reason == reasons::kTaintsTolerationsNotMatch) {
     ForTaints(*pod->tmpl, *node.node, out);
-  } else if (reason == reasons::kNodeSelectorNotMatch) {
+  } else if (reason == reasons::kNodeSelectorNotMatch || text == "node(s) didn't match Pod's node affinity/selector") {
     ForSelector(*pod->tmpl, *node.node, out);
   } else if (reason == reasons::kPodNotFitsHostPorts) {
     ForPorts(info, node, out);
-  } else if (reason == reasons::kPodNotMatchHostName) {
+  } else if (reason == reasons::kPodNotMatchHostName || text == "node(s) didn't match the requested node name") {
     out->push_back(Plain(absl::StrCat("clear spec.nodeName (", pod->node_name.string(), ")"), Cost::kSmall, false));
   } else {
     out->push_back(Plain(absl::StrCat("satisfy ", predicate, ": ", util::ToAbsl(text)), Cost::kElsewhere));
@@ -253,14 +256,14 @@ std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr
   Row row = cache.FindRow(node);
   scheduler::TemplateInfo info;
   info.tmpl = pod->tmpl;
-  scheduler::DescribeTemplate(*pod->tmpl, &info);
+  cache.Describe(*pod->tmpl, &info);
   for (size_t i = 0; i < judgements.size(); ++i) {
     if (judgements[i].verdict == scheduler::Verdict::kError) {
       all.push_back(
           Plain(absl::StrCat("correct what ", names[i], " cannot use: ", judgements[i].error), Cost::kElsewhere));
     }
     for (const FailureReason& reason : judgements[i].reasons) {
-      ForReason(cache, pod, info, row, names[i], reason, &all);
+      ForReason(cache, pod, info, row, names[i], reason, judgements[i].detail, &all);
     }
   }
   for (Remedy& r : all) {

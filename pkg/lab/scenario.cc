@@ -13,6 +13,7 @@
 #include "pkg/explain/output.h"
 #include "pkg/lab/completeness.h"
 #include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
@@ -349,9 +350,13 @@ class Collector final : public api::JsonSink {
       return util::InvalidArgument("configuration: release 1.10 has none; set emulatedVersion to \"1.29\"");
     }
     namespace configuration = scheduler::configuration;
-    auto loaded = configuration::LoadOrError(c, configuration::PluginCatalogue::InTree(), {});
+    auto loaded = configuration::LoadOrError(c, scheduler::PluginsToConfigure(), a.ConfigurationGates());
     if (!loaded.ok()) return util::InvalidArgument(absl::StrCat("configuration: ", loaded.status().message()));
+    if (!loaded->configuration.extenders.empty()) {
+      return util::InvalidArgument("configuration.extenders: a Scenario cannot call extenders, --config can");
+    }
     a.profiles = std::move(loaded->profiles);
+    a.extenders.clear();
     *own = true;
     return absl::OkStatus();
   }

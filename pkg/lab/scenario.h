@@ -24,6 +24,7 @@ struct Algorithm {
   std::string release = "1.10";  // emulatedVersion
   // Release 1.29: what its configuration says; without one its default profile runs.
   std::optional<std::vector<scheduler::configuration::ResolvedProfile>> profiles;
+  std::vector<scheduler::ExtenderConfig> extenders;  // of that configuration
   std::optional<std::string> provider;
   std::optional<scheduler::Policy> policy;
   std::map<std::string, bool> gates;  // those named
@@ -31,10 +32,12 @@ struct Algorithm {
   bool preempt = false;
 
   bool chosen() const { return provider.has_value() || policy.has_value(); }
-  // A Policy given by a flag may have extenders, and they are called. One inside a Scenario may not: it comes too late
-  // for objects to be kept whole.
+  // A Policy or a configuration given by a flag may have extenders, and they are called. One inside a Scenario may not:
+  // it comes too late for objects to be kept whole.
   bool policy_from_flag = false;
-  bool call_extenders() const { return policy_from_flag && policy && !policy->extenders.empty(); }
+  bool call_extenders() const {
+    return policy_from_flag && (!extenders.empty() || (policy && !policy->extenders.empty()));
+  }
   // Gates not named have 1.10's defaults.
   scheduler::SchedulerGates Gates() const;
   // Gates of release 1.29 that change what its configuration means; those not named have 1.29's defaults.

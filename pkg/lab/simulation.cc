@@ -44,6 +44,10 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   }
 
   for (const api::Object& o : scenario.cluster) BERTH_RETURN_IF_ERROR(sim->Add(o));
+  if (later) {
+    sim->pod_priority_ = true;
+    return sim;
+  }
   if (sim->pod_priority_) {
     for (const api::PodPtr& pod : scenario.pending) sim->nominated_.Add(pod);
   }
@@ -74,11 +78,11 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
 
 scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace) {
   // As in the daemon's queue: a pod's own nomination does not count while it is tried.
-  if (pod_priority_) nominated_.Remove(*pod);
+  if (pod_priority_ && later_ == nullptr) nominated_.Remove(*pod);
   const auto mode = trace == nullptr ? scheduler::DecisionMode::kIncremental : scheduler::DecisionMode::kReference;
   scheduler::Decision d = later_ != nullptr ? later_->Place(pod, trace) : scheduler_->Schedule(pod, mode, trace);
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
-    if (pod_priority_) nominated_.Add(pod);
+    if (pod_priority_ && later_ == nullptr) nominated_.Add(pod);
     return d;
   }
   auto placed = std::make_shared<api::Pod>(*pod);
@@ -93,14 +97,23 @@ scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::Decisio
 
 std::optional<scheduler::Preemption> Simulation::Preempt(const api::PodPtr& pod, const scheduler::Decision& decision) {
   if (!preempts_ || decision.outcome != scheduler::Decision::Outcome::kUnfit) return std::nullopt;
-  if (later_ == nullptr) return scheduler_->Preempt(pod, *decision.failures);
-  if (!later_->may_preempt()) return std::nullopt;
-  return later_->preemption();
+  return later_ == nullptr ? scheduler_->Preempt(pod, *decision.failures) : later_->Preempt(pod, decision);
 }
 
 explain::Explanation Simulation::Explain(const api::PodPtr& pod) {
-  if (pod_priority_) nominated_.Remove(*pod);
-  return explain::ExplainPod({*scheduler_, cache_, effective_, pod_priority_}, pod);
+  if (later_ == nullptr) {
+    if (pod_priority_) nominated_.Remove(*pod);
+    return explain::ExplainPod({*scheduler_, cache_, effective_, pod_priority_}, pod);
+  }
+  SimulationV1_29::Profile* profile = later_->ProfileOf(*pod);
+  if (const std::string why = later_->WhyNotAttempted(*pod); !why.empty()) {
+    explain::Explanation e;
+    e.pod = pod;
+    e.nodes = e.decision.nodes = cache_.node_count();
+    e.decision.error = why;
+    return e;
+  }
+  return explain::ExplainPod({*profile->scheduler, cache_, profile->effective, true}, pod);
 }
 
 }  // namespace berth::lab

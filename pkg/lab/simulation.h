@@ -28,8 +28,13 @@ class Simulation {
 
   scheduler::Cache& cache() { return cache_; }
   const Scenario& scenario() const { return scenario_; }
-  scheduler::GenericScheduler& scheduler() { return *scheduler_; }
-  const scheduler::EffectiveAlgorithm& effective() const { return effective_; }
+  // Of release 1.29 that of the first profile.
+  scheduler::GenericScheduler& scheduler() {
+    return later_ == nullptr ? *scheduler_ : *later_->FirstProfile().scheduler;
+  }
+  const scheduler::EffectiveAlgorithm& effective() const {
+    return later_ == nullptr ? effective_ : later_->FirstProfile().effective;
+  }
   bool preempts() const { return preempts_; }
   bool pod_priority() const { return pod_priority_; }
 

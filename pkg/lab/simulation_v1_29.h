@@ -1,6 +1,5 @@
-// Release 1.29 in a simulation. Pods are placed by the incremental scheduler where its rules know all of a profile and
-// the pod; every other decision comes from the scheduler that is written down in pkg/scheduler/reference/v1_29, which
-// calls every rule for every node and can say everything about it.
+// Release 1.29 in a simulation: one scheduler for each profile, which share the cluster, the counter of round robin,
+// the nominated pods, and what was assumed of volumes and claims.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -11,9 +10,10 @@
 #include <vector>
 
 #include "pkg/lab/scenario.h"
+#include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
-#include "pkg/scheduler/core/incremental/incremental_scheduler.h"
-#include "pkg/scheduler/reference/v1_29/scheduler.h"
+#include "pkg/scheduler/factory/factory.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
 
 namespace berth::lab {
 
@@ -27,40 +27,39 @@ struct LaterFields {
 
 class SimulationV1_29 {
  public:
-  // Errors: a pod that is bound twice.
-  // `cache` follows every placement, counts as 1.29 does, and outlives the simulation.
+  // `cache` counts as 1.29 does, is told of every placement by the caller, and outlives the simulation. Errors: a
+  // profile that cannot be built.
   static absl::StatusOr<std::unique_ptr<SimulationV1_29>> Make(const Scenario& scenario, const Algorithm& algorithm,
                                                                scheduler::Cache* cache);
 
-  // Tries one pod and, when it fits, assumes it and its volumes. `trace` may be null.
+  // Tries one pod and, when it fits, assumes its volumes. `trace` may be null.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace);
+  // After a decision kUnfit: whom to evict; nullopt when the pod's profile does not preempt.
+  std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
 
   // Of the last decision.
   const LaterFields& fields() const { return fields_; }
-  bool may_preempt() const { return preemption_tried_; }
-  const scheduler::Preemption& preemption() const { return preemption_; }
+
+  struct Profile {
+    scheduler::configuration::ResolvedProfile resolved;
+    scheduler::EffectiveAlgorithm effective;
+    std::unique_ptr<scheduler::GenericScheduler> scheduler;
+  };
+  // Returns the profile with the pod's schedulerName, or null.
+  Profile* ProfileOf(const api::Pod& pod);
+  Profile& FirstProfile() { return profiles_.front(); }
+  // Returns why the pod is not tried at all; empty when it is.
+  std::string WhyNotAttempted(const api::Pod& pod);
 
  private:
-  SimulationV1_29() = default;
-  std::optional<scheduler::Decision> PlaceIncrementally(const api::PodPtr& pod);
-  void CatchUp();
-  void Add(const api::Object& object);
+  explicit SimulationV1_29(scheduler::Cache* cache) : cache_(cache), claim_binder_(cache) {}
 
-  scheduler::reference::v1_29::World world_;
-  std::unique_ptr<scheduler::reference::v1_29::Scheduler> scheduler_;
-  std::map<std::string, api::PodPtr> pods_;  // by namespace/name
-  // What the incremental scheduler runs for a profile; no entry for a profile that only the reference knows.
-  struct Profile {
-    scheduler::AlgorithmConfig config;
-    std::unique_ptr<scheduler::IncrementalScheduler> scheduler;
-  };
-  std::map<std::string, std::unique_ptr<Profile>, std::less<>> incremental_;  // by scheduler name
-  scheduler::Cache* cache_ = nullptr;
-  std::vector<api::PodPtr> placed_;  // incrementally, and not yet in world_
-  bool preempts_ = false;
+  scheduler::Cache* cache_;
+  scheduler::ClaimBinder claim_binder_;
+  scheduler::NominatedPods nominated_;
+  std::vector<Profile> profiles_;
+  uint64_t last_node_index_ = 0;
   LaterFields fields_;
-  bool preemption_tried_ = false;
-  scheduler::Preemption preemption_;
 };
 
 }  // namespace berth::lab

@@ -24,6 +24,7 @@
 
 namespace berth::scheduler {
 
+class ClaimBinder;
 class VolumeBinder;
 
 // Why a node does not fit: the release's text, as it stands in events and conditions.
@@ -39,6 +40,7 @@ struct FailureReason {
 struct PluginFactoryArgs {
   Cache* cache = nullptr;
   VolumeBinder* volume_binder = nullptr;  // null when the gate VolumeScheduling is off
+  ClaimBinder* claim_binder = nullptr;    // of release 1.29; null where nothing is ever assumed
   AlgorithmGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100
   int64_t max_score = 10;                      // the release's largest score of a priority
@@ -81,6 +83,9 @@ class FitCheck {
   virtual Verdict Check(Row row) = 0;
   // Appends the reasons of a row for which Check returns kFails; at least one.
   virtual void Explain(Row row, std::vector<FailureReason>* reasons) = 0;
+  // Returns what stands in the way on a row for which Check returns kFails, with the numbers behind it and what would
+  // be enough; empty where the reasons say everything.
+  virtual std::string Detail(Row) { return {}; }
   // Returns the text of kError.
   virtual std::string Error(Row) { return {}; }
   // Returns true when the pod asks for nothing that this predicate looks at, so that it fits every row whatever happens
@@ -94,6 +99,12 @@ class FitCheck {
   // Returns the names of the only nodes that can fit, or null when the rule does not name nodes (1.29: the PreFilter
   // result of required node affinity on metadata.name). Nodes that are left out get no reason.
   virtual const std::vector<Symbol>* OnlyNodes() { return nullptr; }
+  // Returns the text of a mistake that ends the scheduling cycle before any node is looked at (1.29: an error of
+  // PreFilter); empty when there is none.
+  virtual std::string PodError() { return {}; }
+  // Returns true when the rule has nothing to say about this pod as the cluster is now, whatever is simulated on nodes
+  // afterwards (1.29: a PreFilter that returns Skip).
+  virtual bool SkipsPod() { return FitsAlways(); }
   // Returns what would have to leave the row for it to fit, as far as this predicate goes.
   virtual FreedNeed NeedsFreed(Row) {
     FreedNeed need;

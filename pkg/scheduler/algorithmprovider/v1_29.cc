@@ -15,6 +15,8 @@
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/algorithmprovider/unprepared_plugins.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::algorithmprovider {
@@ -95,6 +97,21 @@ interpodaffinity::InterPodAffinityOptions AffinityOf(const configuration::InterP
 
 // ---- the registry ----
 
+void RegisterVolumes(Registry* r) {
+  constexpr Traits kTraits = PredicateTraits(kPodVolumes | kPodNamespace, ClusterPart::kVolumes);
+  auto filter = [&](std::string_view name, FitPredicateFactory factory) {
+    CHECK_EQ(util::Message(r->AddPredicate(name, std::move(factory), kTraits)), "");
+  };
+  filter("VolumeRestrictions", volumes::VolumeRestrictions);
+  for (std::string_view name : {"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"}) {
+    const volumes::InTreeLimit& limit = *volumes::FindInTreeLimit(name);
+    filter(name, [&limit](const PluginFactoryArgs& a) { return volumes::InTreeVolumeLimits(a, limit); });
+  }
+  filter("NodeVolumeLimits", volumes::CsiVolumeLimits);
+  filter("VolumeBinding", volumes::VolumeBinding);
+  filter("VolumeZone", volumes::VolumeZone);
+}
+
 // Registers the rules with the arguments of a profile.
 void Register(const ResolvedProfile& profile, Registry* r) {
   auto filter = [&](std::string_view name, FitPredicateFactory factory, Traits traits) {
@@ -109,10 +126,9 @@ void Register(const ResolvedProfile& profile, Registry* r) {
   constexpr Traits kAllocation = PriorityTraits(kPodRequests, ClusterPart::kNodePods, Normalisation::kNone);
 
   filter("NodeUnschedulable", tainttoleration::NodeUnschedulable, PredicateTraits(kPodTolerations, ClusterPart::kNode));
-  // Pods that name a node themselves are left to the reference scheduler.
-  filter("NodeName", nodename::HostName, PredicateTraits(kPodNothing, ClusterPart::kNode));
-  filter("TaintToleration", tainttoleration::PodToleratesNodeTaints,
-         PredicateTraits(kPodTolerations, ClusterPart::kNode));
+  // Pods that name a node themselves are not decided from kept answers.
+  filter("NodeName", nodename::NodeName, PredicateTraits(kPodNothing, ClusterPart::kNode));
+  filter("TaintToleration", tainttoleration::UntoleratedTaints, PredicateTraits(kPodTolerations, ClusterPart::kNode));
   const auto added = AddedOf(profile.Args<configuration::NodeAffinityArgs>("NodeAffinity"));
   filter(
       "NodeAffinity", [added](const PluginFactoryArgs& a) { return nodeaffinity::NodeAffinityFilter(a, added); },
@@ -123,6 +139,7 @@ void Register(const ResolvedProfile& profile, Registry* r) {
       "NodeResourcesFit",
       [fit_args](const PluginFactoryArgs& a) { return noderesources::Fit(a, FitOf(fit_args, a.max_score)); },
       PredicateTraits(kPodRequests, ClusterPart::kNodePods));
+  RegisterVolumes(r);
   const auto spread = SpreadOf(profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread"));
   filter(
       "PodTopologySpread", [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadFilter(a, spread); },
@@ -156,17 +173,18 @@ void Register(const ResolvedProfile& profile, Registry* r) {
         PriorityTraits(kPodImages, ClusterPart::kNodes, Normalisation::kNone));
 }
 
-constexpr std::string_view kOrdering[] = {"NodeUnschedulable", "NodeName",        "TaintToleration",
-                                          "NodeAffinity",      "NodePorts",       "NodeResourcesFit",
-                                          "PodTopologySpread", "InterPodAffinity"};
+// In the order of evaluation.
+constexpr std::string_view kFilters[] = {
+    "NodeUnschedulable", "NodeName",           "TaintToleration", "NodeAffinity",      "NodePorts",
+    "NodeResourcesFit",  "VolumeRestrictions", "EBSLimits",       "GCEPDLimits",       "NodeVolumeLimits",
+    "AzureDiskLimits",   "VolumeBinding",      "VolumeZone",      "PodTopologySpread", "InterPodAffinity"};
 
 void RegisterAlgorithms(Registry* r) {
   Register(ResolvedProfile(), r);
-  CHECK_EQ(util::Message(r->AddProvider(
-               "DefaultProvider", {{"NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
-                                    "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"},
-                                   {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread",
-                                    "InterPodAffinity", "NodeResourcesBalancedAllocation", "ImageLocality"}})),
+  CHECK_EQ(util::Message(r->AddProvider("DefaultProvider",
+                                        {{std::begin(kFilters), std::end(kFilters)},
+                                         {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread",
+                                          "InterPodAffinity", "NodeResourcesBalancedAllocation", "ImageLocality"}})),
            "");
 }
 
@@ -178,20 +196,11 @@ std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRe
   return reasons.empty() ? text : absl::StrCat(text, " ", absl::StrJoin(reasons, ", "), ".");
 }
 
-// Plugins that have nothing to say of a pod without volumes, or that score every node 0.
-bool AboutVolumes(std::string_view plugin) {
-  static constexpr std::string_view kNames[] = {"VolumeRestrictions", "EBSLimits",       "GCEPDLimits",
-                                                "NodeVolumeLimits",   "AzureDiskLimits", "VolumeBinding",
-                                                "VolumeZone"};
-  return std::find(std::begin(kNames), std::end(kNames), plugin) != std::end(kNames);
-}
-
-// 1.29 fails when a plugin runs without the extension point that prepares it.
-bool Prepared(const ResolvedProfile& profile, ExtensionPoint point, ExtensionPoint preparation,
-              std::initializer_list<std::string_view> plugins) {
-  return std::all_of(plugins.begin(), plugins.end(), [&](std::string_view plugin) {
-    return !profile.Has(point, plugin) || profile.Has(preparation, plugin);
-  });
+std::string ErrorText(Release::Step step, std::string_view predicate, std::string_view error) {
+  if (step == Release::Step::kPrepare) {
+    return absl::StrCat("running PreFilter plugin ", api::GoQuoted(predicate), ": ", util::ToAbsl(error));
+  }
+  return absl::StrCat("running ", api::GoQuoted(predicate), " filter plugin: ", util::ToAbsl(error));
 }
 
 }  // namespace
@@ -201,44 +210,83 @@ const Release& V1_29() {
       .name = "1.29",
       .max_score = 100,
       .register_algorithms = RegisterAlgorithms,
-      .predicate_ordering = kOrdering,
+      .predicate_ordering = kFilters,
       .describe_template = DescribeTemplateV1_29,
       .fit_error_text = FitErrorText,
       .checks_claims_first = false,
+      .tries_nominated_node_first = true,
+      .reports_first_error_only = true,
+      .error_text = ErrorText,
+      .preemption = PreemptionStyle::kByImportance,
   };
   return kRelease;
 }
 
-std::optional<AlgorithmConfig> AlgorithmOf(const ResolvedProfile& profile, Cache* cache) {
-  // An extension point that prepares also reports mistakes of the pod, even when nothing follows it.
-  const std::initializer_list<std::string_view> kScorePlugins = {"TaintToleration",  "NodeAffinity",
-                                                                 "NodeResourcesFit", "PodTopologySpread",
-                                                                 "InterPodAffinity", "NodeResourcesBalancedAllocation"};
-  if (!Prepared(profile, ExtensionPoint::kFilter, ExtensionPoint::kPreFilter,
-                {"NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"}) ||
-      !Prepared(profile, ExtensionPoint::kPreFilter, ExtensionPoint::kFilter,
-                {"NodeAffinity", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity"}) ||
-      !Prepared(profile, ExtensionPoint::kScore, ExtensionPoint::kPreScore, kScorePlugins) ||
-      !Prepared(profile, ExtensionPoint::kPreScore, ExtensionPoint::kScore, kScorePlugins)) {
-    return std::nullopt;
-  }
+namespace {
+
+// Finds a rule by its name, among those of the release and then among those of plugin/.
+template <typename Map>
+const typename Map::mapped_type* FindRule(const Map& in_tree, const Map& others, std::string_view name) {
+  if (auto it = in_tree.find(name); it != in_tree.end()) return &it->second;
+  auto it = others.find(name);
+  return it == others.end() ? nullptr : &it->second;
+}
+
+absl::Status NotRegistered(std::string_view plugin) {
+  return util::NotFound(absl::StrCat("plugin ", api::GoQuoted(plugin), " is not registered"));
+}
+
+}  // namespace
+
+absl::StatusOr<AlgorithmConfig> AlgorithmOf(const ResolvedProfile& profile, PluginFactoryArgs args,
+                                            const Registry& others) {
   Registry registry;
   Register(profile, &registry);
   AlgorithmConfig config;
   config.release = &V1_29();
-  config.args.cache = cache;
+  config.args = std::move(args);
   config.args.max_score = V1_29().max_score;
+  auto add = [&](std::string_view name, bool prepared, bool filters) {
+    const Registry::Predicate* rule = FindRule(registry.predicates(), others.predicates(), name);
+    if (rule == nullptr) return NotRegistered(name);
+    FitPredicate predicate = rule->factory(config.args);
+    if (!prepared) predicate = WithoutPreFilter(name, std::move(predicate));
+    if (!filters) predicate = PreFilterAlone(std::move(predicate));
+    config.predicates.push_back({std::string(name), std::move(predicate), rule->traits, {}});
+    return absl::OkStatus();
+  };
+  const bool any_prepared = !profile.at(ExtensionPoint::kPreFilter).empty();
   for (const auto& plugin : profile.at(ExtensionPoint::kFilter)) {
-    if (AboutVolumes(plugin.name)) continue;
-    auto known = registry.predicates().find(plugin.name);
-    if (known == registry.predicates().end()) return std::nullopt;
-    config.predicates.push_back({plugin.name, known->second.factory(config.args), known->second.traits, {}});
+    const bool prepares = PreparesFilter(plugin.name);
+    BERTH_RETURN_IF_ERROR(
+        add(plugin.name, !prepares || (any_prepared && profile.Has(ExtensionPoint::kPreFilter, plugin.name)), true));
+  }
+  // A plugin that only prepares can still reject a pod.
+  for (const auto& plugin : profile.at(ExtensionPoint::kPreFilter)) {
+    if (!profile.Has(ExtensionPoint::kFilter, plugin.name) && PreparesFilter(plugin.name)) {
+      BERTH_RETURN_IF_ERROR(add(plugin.name, true, false));
+    }
+    auto it = std::find_if(config.predicates.begin(), config.predicates.end(),
+                           [&](const ConfiguredPredicate& p) { return p.name == plugin.name; });
+    if (it != config.predicates.end()) {
+      config.preparation_order.push_back(static_cast<size_t>(it - config.predicates.begin()));
+    }
+  }
+  for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
+    // Without any Score every node totals 1, which a priority of its own would hide.
+    if (profile.at(ExtensionPoint::kScore).empty()) break;
+    if (profile.Has(ExtensionPoint::kScore, plugin.name) || !PreScoreMayFail(plugin.name)) continue;
+    const Registry::Priority& rule = registry.priorities().find(plugin.name)->second;
+    config.priorities.push_back({plugin.name, PreScoreAlone(rule.factory(config.args)), 1, rule.traits});
   }
   for (const auto& plugin : profile.at(ExtensionPoint::kScore)) {
-    if (AboutVolumes(plugin.name)) continue;
-    auto known = registry.priorities().find(plugin.name);
-    if (known == registry.priorities().end()) return std::nullopt;
-    config.priorities.push_back({plugin.name, known->second.factory(config.args), plugin.weight, known->second.traits});
+    // It scores every node 0 as long as its feature gate is off.
+    if (plugin.name == "VolumeBinding") continue;
+    const Registry::Priority* rule = FindRule(registry.priorities(), others.priorities(), plugin.name);
+    if (rule == nullptr) return NotRegistered(plugin.name);
+    PriorityFunction function = rule->factory(config.args);
+    if (!profile.Has(ExtensionPoint::kPreScore, plugin.name)) function = WithoutPreScore(plugin.name, function);
+    config.priorities.push_back({plugin.name, std::move(function), plugin.weight, rule->traits});
   }
   return config;
 }

@@ -1,6 +1,6 @@
 // Release 1.29: its plugins as registered rules, and what the incremental scheduler runs for a profile.
 #pragma once
-#include <optional>
+#include <absl/status/statusor.h>
 
 #include "pkg/scheduler/configuration/profile.h"
 #include "pkg/scheduler/registry/algorithm_config.h"
@@ -10,9 +10,9 @@ namespace berth::scheduler::algorithmprovider {
 
 const Release& V1_29();
 
-// Returns the rules of a profile with its weights and arguments, or nothing when the profile has a plugin, or a
-// combination of extension points, that only the reference scheduler of the release knows. The rules decide pods
-// without volumes. REQUIRES: the cache counts as V1_29().describe_template does, and outlives the rules.
-std::optional<AlgorithmConfig> AlgorithmOf(const configuration::ResolvedProfile& profile, Cache* cache);
+// Returns the rules of a profile with its weights and arguments. `others` has the rules of plugin/. REQUIRES:
+// args.cache counts as V1_29().describe_template does, and outlives the rules. Error: a plugin that is not registered.
+absl::StatusOr<AlgorithmConfig> AlgorithmOf(const configuration::ResolvedProfile& profile, PluginFactoryArgs args,
+                                            const Registry& others);
 
 }  // namespace berth::scheduler::algorithmprovider

@@ -204,7 +204,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (row.node != nullptr) CountAvoided(*row.node, +1);
   row.allocatable = Resource{};
   if (row.node != nullptr) {
-    if (!row.allocatable.Add(row.node->allocatable)) {
+    if (!row.allocatable.Add(row.node->allocatable, IsScalarResourceNameV1_29)) {
       LOG(WARNING) << "Node \"" << row.name.str()
                    << "\": an allocatable amount is beyond what 64 bits hold; using the largest";
     }

@@ -176,6 +176,8 @@ class Cache {
 
   // ---- templates and counts ----
   TemplateInfo* Info(const std::shared_ptr<const api::PodTemplate>& tmpl);
+  // Fills in what a pod of the template counts for, as the cache's release does, without keeping it.
+  void Describe(const api::PodTemplate& tmpl, TemplateInfo* info) const { describe_(tmpl, info); }
   const absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>>& templates() const {
     return templates_;
   }

@@ -98,6 +98,11 @@ class PodCount final : public DomainTotals {
   // many such domains there are.
   int64_t minimum() const { return histogram_.empty() ? INT32_MAX : histogram_.begin()->first; }
   size_t domains() const { return eligible_.size(); }
+  // Calls f(domain) for the domains of admitted nodes, in no particular order.
+  template <typename F>
+  void ForEachAdmittedDomain(F f) const {
+    for (const auto& [domain, nodes] : eligible_) f(domain);
+  }
 
  private:
   friend class Cache;

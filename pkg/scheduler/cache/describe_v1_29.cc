@@ -67,7 +67,7 @@ Resource Rounded(const Amounts& amounts, bool* saturated) {
       out.memory = value;
     } else if (name == kEphemeral) {
       out.ephemeral_storage = value;
-    } else if (IsScalarResourceName(name)) {
+    } else if (IsScalarResourceNameV1_29(name)) {
       *out.MutableScalar(name) = value;
     }
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,11 +35,11 @@ class ObjectStore {
  public:
   using Ptr = std::shared_ptr<const T>;
   void Set(Ptr o) {
-    ++version_;
+    Note(o->meta.ns, o->meta.name);
     by_ns_[o->meta.ns][o->meta.name] = std::move(o);
   }
   void Remove(Symbol ns, const std::string& name) {
-    ++version_;
+    Note(ns, name);
     auto it = by_ns_.find(ns);
     if (it == by_ns_.end()) return;
     it->second.erase(name);
@@ -65,10 +66,27 @@ class ObjectStore {
   bool empty() const { return by_ns_.empty(); }
   // Changes whenever an object does.
   uint64_t version() const { return version_; }
+  // Calls f(namespace, name) for each object that came, changed or went after the given version, oldest first; names
+  // may repeat. Returns false, without a call, when that is too long ago to be remembered.
+  template <typename F>
+  bool ChangesSince(uint64_t version, F f) const {
+    if (version_ - version > changes_.size()) return false;
+    for (auto it = changes_.end() - static_cast<ptrdiff_t>(version_ - version); it != changes_.end(); ++it) {
+      f(it->first, it->second);
+    }
+    return true;
+  }
 
  private:
+  void Note(Symbol ns, const std::string& name) {
+    constexpr size_t kRemembered = 4096;
+    ++version_;
+    changes_.emplace_back(ns, name);
+    if (changes_.size() > kRemembered) changes_.pop_front();
+  }
   absl::flat_hash_map<Symbol, std::map<std::string, Ptr>> by_ns_;
   uint64_t version_ = 0;
+  std::deque<std::pair<Symbol, std::string>> changes_;  // the last ones
 };
 
 // Objects of a kind that picks pods by a selector, found by the labels of a pod. The selector of an object that cannot

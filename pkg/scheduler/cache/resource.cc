@@ -43,6 +43,9 @@ int64_t* Resource::MutableScalar(Symbol name) {
 }
 
 bool Resource::Add(const api::ResourceList& list) {
+  return Add(list, IsScalarResourceName);
+}
+bool Resource::Add(const api::ResourceList& list, bool (*is_scalar)(Symbol)) {
   bool cut = false;
   for (const auto& [name, quantity] : list) {
     int64_t amount = Amount(name, quantity);
@@ -51,7 +54,7 @@ bool Resource::Add(const api::ResourceList& list) {
       *native = SaturatingAdd(*native, amount, &cut);
     } else if (name == kPods) {
       allowed_pods = SaturatingAdd(allowed_pods, amount, &cut);
-    } else if (IsScalarResourceName(name)) {
+    } else if (is_scalar(name)) {
       int64_t* scalar = MutableScalar(name);
       *scalar = SaturatingAdd(*scalar, amount, &cut);
     } else {
@@ -87,6 +90,17 @@ bool IsScalarResourceName(Symbol name) {
   thread_local absl::flat_hash_map<uint32_t, bool> known;
   auto [it, fresh] = known.try_emplace(name.id(), false);
   if (fresh) it->second = name.str().starts_with("hugepages-") || api::IsExtendedResourceName(name.str());
+  return it->second;
+}
+
+bool IsScalarResourceNameV1_29(Symbol name) {
+  thread_local absl::flat_hash_map<uint32_t, bool> known;
+  auto [it, fresh] = known.try_emplace(name.id(), false);
+  if (fresh) {
+    const std::string_view text = name.str();
+    it->second = IsScalarResourceName(name) || text.find("kubernetes.io/") != std::string_view::npos ||
+                 text.starts_with("attachable-volumes-");
+  }
   return it->second;
 }
 

@@ -41,8 +41,10 @@ struct Resource {
   bool HasScalar(Symbol name) const;
   int64_t* MutableScalar(Symbol name);  // created as 0 when absent
 
-  // Adds a list; names that scheduling does not count are ignored. True unless something was cut to fit.
-  bool Add(const api::ResourceList& list);
+  // Adds a list; names that scheduling does not count are ignored. True unless something was cut to fit. `is_scalar`
+  // says which names count beside the native ones.
+  bool Add(const api::ResourceList& list, bool (*is_scalar)(Symbol));
+  bool Add(const api::ResourceList& list);  // as 1.10 counts
   // Raises each amount to that of the list where it is larger (init containers); `pods` is ignored.
   void RaiseTo(const api::ResourceList& list);
   void RaiseTo(const Resource& other);
@@ -50,5 +52,7 @@ struct Resource {
 
 // Returns whether the name is an extended resource or has the prefix "hugepages-" (1.10). Answers are kept by symbol.
 bool IsScalarResourceName(Symbol name);
+// The same in 1.29: also names that contain "kubernetes.io/" and those with the prefix "attachable-volumes-".
+bool IsScalarResourceNameV1_29(Symbol name);
 
 }  // namespace berth::scheduler

@@ -56,8 +56,104 @@ GenericScheduler::~GenericScheduler() = default;
 GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
   PrepareNominated();
   Checks checks;
-  for (const ConfiguredPredicate& p : config_.predicates) checks.list.push_back(p.predicate(ctx));
+  for (const ConfiguredPredicate& p : config_.predicates) {
+    checks.list.push_back(p.predicate(ctx));
+    checks.rules.push_back(&p);
+  }
   return checks;
+}
+
+// Without those that have nothing to say about the pod, which stays so whatever is simulated afterwards.
+GenericScheduler::Checks GenericScheduler::PrepareActive(const PodContext& ctx) const {
+  Checks checks = Prepare(ctx);
+  size_t kept = 0;
+  for (size_t i = 0; i < checks.list.size(); ++i) {
+    if (checks.list[i]->SkipsPod()) continue;
+    std::swap(checks.list[kept], checks.list[i]);
+    checks.rules[kept++] = checks.rules[i];
+  }
+  checks.list.resize(kept);
+  checks.rules.resize(kept);
+  for (auto& check : checks.list) {
+    const std::vector<Symbol>* names = check->OnlyNodes();
+    if (names == nullptr) continue;
+    RowSet rows;
+    for (Symbol name : *names) {
+      const Row row = cache_->FindRow(name);
+      if (row != kNoRow && (!checks.names_nodes || checks.only.Has(row))) rows.Insert(row);
+    }
+    checks.only = std::move(rows);
+    checks.names_nodes = true;
+  }
+  return checks;
+}
+
+std::string GenericScheduler::ErrorText(const Checks& checks, size_t check, Row row) const {
+  std::string text = checks.list[check]->Error(row);
+  if (config_.release->error_text == nullptr) return text;
+  return config_.release->error_text(Release::Step::kFilter, checks.rules[check]->name, text);
+}
+
+std::string GenericScheduler::ErrorOf(const std::map<std::string, int64_t>& errors) const {
+  return config_.release->reports_first_error_only ? errors.begin()->first : JoinCounted(errors);
+}
+
+// Returns true, with the decision, when a rule rejects the pod before any node is looked at.
+bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const {
+  auto decided_by = [&](size_t i) {
+    const std::string& name = checks.rules[i]->name;
+    if (const std::string error = checks.list[i]->PodError(); !error.empty()) {
+      d->error = config_.release->error_text == nullptr
+                     ? error
+                     : config_.release->error_text(Release::Step::kPrepare, name, error);
+      return true;
+    }
+    const PodRejection* rejection = checks.list[i]->RejectsPod();
+    if (rejection == nullptr) return false;
+    auto failures = std::make_shared<NodeFailures>();
+    cache_->listed().ForEach([&](Row row) {
+      failures->AddNew(cache_->row(row).name, {rejection->reason});
+      if (trace != nullptr) trace->rejected_by.emplace_back(cache_->row(row).name, name);
+    });
+    d->outcome = Decision::Outcome::kUnfit;
+    d->error = config_.release->fit_error_text(*failures, d->nodes, rejection);
+    d->failures = failures;
+    if (trace != nullptr) trace->failures = failures;
+    return true;
+  };
+  if (config_.preparation_order.empty()) {
+    for (size_t i = 0; i < checks.list.size(); ++i) {
+      if (decided_by(i)) return true;
+    }
+    return false;
+  }
+  for (const size_t place : config_.preparation_order) {
+    auto it = std::find(checks.rules.begin(), checks.rules.end(), &config_.predicates[place]);
+    if (it != checks.rules.end() && decided_by(static_cast<size_t>(it - checks.rules.begin()))) return true;
+  }
+  return false;
+}
+
+// Nothing when the pod is not nominated to a node, or does not fit there.
+std::optional<Decision> GenericScheduler::TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const {
+  if (!config_.release->tries_nominated_node_first || pod->nominated_node_name.empty()) return std::nullopt;
+  const Row row = cache_->FindRow(pod->nominated_node_name);
+  if (row == kNoRow || !cache_->listed().Has(row)) return std::nullopt;
+  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  Checks checks = PrepareActive(ctx);
+  Decision d;
+  d.nodes = cache_->node_count();
+  DecisionTrace unused;
+  if (RejectPod(checks, &d, &unused)) return std::nullopt;
+  if (CheckRowWithNominated(*pod, checks, row, false, nullptr) != Verdict::kFits) return std::nullopt;
+  d.outcome = Decision::Outcome::kPlaced;
+  d.host = pod->nominated_node_name;
+  d.feasible = d.ties = 1;
+  if (trace != nullptr) {
+    d.failures = trace->failures = std::make_shared<NodeFailures>();
+    trace->feasible = {d.host};
+  }
+  return d;
 }
 
 // Templates of nominated pods are known to the cache before anything is prepared, so that simulating one of them adds
@@ -105,19 +201,23 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
     d.error = kNoNodes;
     return d;
   }
+  if (std::optional<Decision> placed = TryNominatedNode(pod, trace)) return *placed;
   if (mode == DecisionMode::kIncremental) {
     if (std::optional<Decision> placed = ScheduleIncrementally(pod)) return *placed;
   }
   const absl::Duration start = Now();
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  Checks checks = Prepare(ctx);
+  Checks checks = PrepareActive(ctx);
+  if (RejectPod(checks, &d, trace)) return d;
   Filtered filtered = Filter(pod, checks);
   if (!filtered.errors.empty()) {
-    d.error = JoinCounted(filtered.errors);
+    d.error = ErrorOf(filtered.errors);
     return d;
   }
   std::shared_ptr<NodeFailures> failures;
-  if (trace != nullptr || filtered.feasible.empty() || !config_.extenders.empty()) failures = Explain(checks, filtered);
+  if (trace != nullptr || filtered.feasible.empty() || !config_.extenders.empty()) {
+    failures = Explain(checks, filtered, trace);
+  }
   if (!AskExtenders(pod, &filtered, failures.get(), &d.error)) return d;
   const absl::Duration scoring = Now();
   timing_.predicates = scoring - start;
@@ -159,18 +259,20 @@ bool GenericScheduler::HasNominated(const api::Pod& pod, Symbol node) const {
   });
 }
 
-Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, std::vector<FailureReason>* reasons,
-                                   std::string* error) const {
+Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why* why) const {
   Verdict verdict = Verdict::kFits;
-  for (auto& check : checks.list) {
-    switch (check->Check(row)) {
+  for (size_t i = 0; i < checks.list.size(); ++i) {
+    switch (checks.list[i]->Check(row)) {
       case Verdict::kFits:
         break;
       case Verdict::kError:
-        if (error != nullptr) *error = check->Error(row);
+        if (why != nullptr) why->error = ErrorText(checks, i, row);
         return Verdict::kError;
       case Verdict::kFails:
-        if (reasons != nullptr) check->Explain(row, reasons);
+        if (why != nullptr) {
+          if (verdict == Verdict::kFits) why->check = i;
+          checks.list[i]->Explain(row, &why->reasons);
+        }
         if (!check_all) return Verdict::kFails;
         verdict = Verdict::kFails;
     }
@@ -195,8 +297,8 @@ bool GenericScheduler::DropUnfit(const api::PodPtr& pod, const std::vector<Row>&
   std::optional<Checks> checks;
   for (Row r : nominated) {
     if (!rows->Has(r)) continue;
-    if (!checks) checks = Prepare(ctx);
-    switch (CheckRowWithNominated(*pod, *checks, r, false, nullptr, nullptr)) {
+    if (!checks) checks = PrepareActive(ctx);
+    switch (CheckRowWithNominated(*pod, *checks, r, false, nullptr)) {
       case Verdict::kFits:
         break;
       case Verdict::kFails:
@@ -211,29 +313,44 @@ bool GenericScheduler::DropUnfit(const api::PodPtr& pod, const std::vector<Row>&
 
 // Once with the pods nominated to the node that are as important as this one, once without: it must fit both ways.
 Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
-                                                std::vector<FailureReason>* reasons, std::string* error) const {
+                                                Why* why) const {
   Symbol node = cache_->row(row).name;
   if (nominated_ != nullptr && HasNominated(pod, node)) {
     Cache::Simulation simulation(cache_, row);
     for (const api::PodPtr& p : nominated_->For(node)) {
       if (p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid) simulation.AddNominated(p);
     }
-    if (Verdict v = CheckRow(checks, row, check_all, reasons, error); v != Verdict::kFits) return v;
+    if (Verdict v = CheckRow(checks, row, check_all, why); v != Verdict::kFits) return v;
   }
-  return CheckRow(checks, row, check_all, reasons, error);
+  return CheckRow(checks, row, check_all, why);
 }
 
 GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Checks& checks) const {
   Filtered out;
   RowSet candidates = cache_->listed();
   candidates.Resize(cache_->row_count());
+  if (checks.names_nodes) {
+    for (size_t w = 0; w < candidates.words().size(); ++w) {
+      candidates.words()[w] &= w < checks.only.words().size() ? checks.only.words()[w] : 0;
+    }
+  }
   std::vector<Row> one_by_one;
   if (config_.always_check_all_predicates) {
     candidates.ForEach([&](Row r) { one_by_one.push_back(r); });
   } else {
     one_by_one = RowsWithNominated(*pod);
+    std::erase_if(one_by_one, [&](Row r) { return !candidates.Has(r); });
   }
   for (Row r : one_by_one) candidates.Erase(r);
+  // The nominated node was looked at before the others; that it cannot do is known even where rules name others.
+  if (config_.release->tries_nominated_node_first && checks.names_nodes) {
+    const Row row = cache_->FindRow(pod->nominated_node_name);
+    Why why;
+    if (row != kNoRow && cache_->listed().Has(row) && !checks.only.Has(row) &&
+        CheckRowWithNominated(*pod, checks, row, false, &why) == Verdict::kFails) {
+      out.explained.emplace_back(row, std::move(why));
+    }
+  }
 
   RowSet before, errors;
   for (size_t i = 0; i < checks.list.size() && !candidates.empty(); ++i) {
@@ -243,7 +360,7 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
       for (uint64_t gone = before.words()[w] & ~candidates.words()[w]; gone != 0; gone &= gone - 1) {
         Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
         if (errors.Has(r)) {
-          ++out.errors[checks.list[i]->Error(r)];
+          ++out.errors[ErrorText(checks, i, r)];
           errors.Erase(r);
         } else {
           out.failed.push_back({r, static_cast<uint32_t>(i)});
@@ -252,17 +369,16 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
     }
   }
   for (Row r : one_by_one) {
-    std::vector<FailureReason> reasons;
-    std::string error;
-    switch (CheckRowWithNominated(*pod, checks, r, config_.always_check_all_predicates, &reasons, &error)) {
+    Why why;
+    switch (CheckRowWithNominated(*pod, checks, r, config_.always_check_all_predicates, &why)) {
       case Verdict::kFits:
         candidates.Insert(r);
         break;
       case Verdict::kError:
-        ++out.errors[error];
+        ++out.errors[why.error];
         break;
       case Verdict::kFails:
-        out.explained.emplace_back(r, std::move(reasons));
+        out.explained.emplace_back(r, std::move(why));
         break;
     }
   }
@@ -270,7 +386,8 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
   return out;
 }
 
-std::shared_ptr<NodeFailures> GenericScheduler::Explain(Checks& checks, const Filtered& filtered) const {
+std::shared_ptr<NodeFailures> GenericScheduler::Explain(Checks& checks, const Filtered& filtered,
+                                                        DecisionTrace* trace) const {
   auto failures = std::make_shared<NodeFailures>();
   failures->Reserve(filtered.failed.size() + filtered.explained.size());
   std::vector<FailureReason> reasons;
@@ -278,8 +395,12 @@ std::shared_ptr<NodeFailures> GenericScheduler::Explain(Checks& checks, const Fi
     reasons.clear();
     checks.list[check]->Explain(row, &reasons);
     failures->AddNew(cache_->row(row).name, reasons);
+    if (trace != nullptr) trace->rejected_by.emplace_back(cache_->row(row).name, checks.rules[check]->name);
   }
-  for (const auto& [row, their] : filtered.explained) failures->AddNew(cache_->row(row).name, their);
+  for (const auto& [row, why] : filtered.explained) {
+    failures->AddNew(cache_->row(row).name, why.reasons);
+    if (trace != nullptr) trace->rejected_by.emplace_back(cache_->row(row).name, checks.rules[why.check]->name);
+  }
   return failures;
 }
 
@@ -324,6 +445,7 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
         errors.insert(errors.end(), rows.size(), util::Message(status));
         a_row_failed = true;
       }
+      if (config_.release->reports_first_error_only) break;
       continue;
     }
     for (size_t i = 0; i < rows.size(); ++i) totals[i] += scores[i] * p.weight;
@@ -389,9 +511,19 @@ std::vector<std::pair<Symbol, std::vector<GenericScheduler::Judgement>>> Generic
     std::vector<Judgement> judgements;
     for (auto& check : checks.list) {
       Judgement j;
-      j.verdict = check->Check(*it);
-      if (j.verdict == Verdict::kFails) check->Explain(*it, &j.reasons);
-      if (j.verdict == Verdict::kError) j.error = check->Error(*it);
+      if (const PodRejection* rejection = check->RejectsPod(); rejection != nullptr) {
+        j.verdict = Verdict::kFails;
+        j.reasons.push_back(rejection->reason);
+        judgements.push_back(std::move(j));
+        continue;
+      }
+      j.error = check->PodError();
+      j.verdict = j.error.empty() ? check->Check(*it) : Verdict::kError;
+      if (j.verdict == Verdict::kFails) {
+        check->Explain(*it, &j.reasons);
+        j.detail = check->Detail(*it);
+      }
+      if (j.verdict == Verdict::kError && j.error.empty()) j.error = check->Error(*it);
       judgements.push_back(std::move(j));
     }
     out.emplace_back(cache_->row(*it).name, std::move(judgements));

@@ -44,6 +44,7 @@ struct Decision {
 // What explains a decision in full.
 struct DecisionTrace {
   std::shared_ptr<const NodeFailures> failures;
+  std::vector<std::pair<Symbol, std::string>> rejected_by;  // nodes that failed, and the first predicate that did it
   struct Priority {
     std::string name;
     int64_t weight;
@@ -97,6 +98,7 @@ class GenericScheduler {
     Verdict verdict;
     std::vector<FailureReason> reasons;
     std::string error;
+    std::string detail;  // FitCheck::Detail
   };
   std::vector<std::pair<Symbol, std::vector<Judgement>>> JudgeAll(const api::PodPtr& pod);
 
@@ -115,9 +117,14 @@ class GenericScheduler {
   absl::Duration Now() const { return clock_ == nullptr ? absl::ZeroDuration() : clock_->Steady(); }
   std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod);
   Checks Prepare(const PodContext& ctx) const;
+  Checks PrepareActive(const PodContext& ctx) const;
+  bool RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const;
+  std::optional<Decision> TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const;
+  std::string ErrorText(const Checks& checks, size_t check, Row row) const;
+  std::string ErrorOf(const std::map<std::string, int64_t>& errors) const;
   void PrepareNominated() const;
   Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
-  std::shared_ptr<NodeFailures> Explain(Checks& checks, const Filtered& filtered) const;
+  std::shared_ptr<NodeFailures> Explain(Checks& checks, const Filtered& filtered, DecisionTrace* trace) const;
   bool AskExtenders(const api::PodPtr& pod, Filtered* filtered, NodeFailures* failures, std::string* error);
   absl::StatusOr<Symbol> SelectHost(const api::PodPtr& pod, const PodContext& ctx, const std::vector<Row>& rows,
                                     DecisionTrace* trace, size_t* ties);
@@ -126,13 +133,20 @@ class GenericScheduler {
   bool HasNominated(const api::Pod& pod, Symbol node) const;
   std::vector<Row> RowsWithNominated(const api::Pod& pod) const;
   bool DropUnfit(const api::PodPtr& pod, const std::vector<Row>& nominated, RowSet* rows) const;
-  Verdict CheckRow(Checks& checks, Row row, bool check_all, std::vector<FailureReason>* reasons,
-                   std::string* error) const;
-  Verdict CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
-                                std::vector<FailureReason>* reasons, std::string* error) const;
+  // Why a row does not fit, from CheckRow.
+  struct Why {
+    std::vector<FailureReason> reasons;
+    size_t check = 0;   // the first that failed
+    std::string error;  // of kError
+  };
+  Verdict CheckRow(Checks& checks, Row row, bool check_all, Why* why) const;
+  Verdict CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all, Why* why) const;
   bool SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
   std::optional<bool> SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
   bool ExtendersAgree(const api::Pod& pod, Row row) const;
+  Preemption PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const;
+  struct Candidate;
+  bool DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const;
 
   Cache* cache_;
   AlgorithmConfig config_;

@@ -101,7 +101,7 @@ std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod
   if (r.saturated || (nominated_ != nullptr && HasNominated(pod, r.name))) return std::nullopt;
   FreedNeed need;
   for (size_t i = 0; i < checks.list.size(); ++i) {
-    const ConfiguredPredicate& rule = config_.predicates[i];
+    const ConfiguredPredicate& rule = *checks.rules[i];
     const bool unchangeable = rule.parts.empty() && rule.traits.cluster == ClusterPart::kNode;
     need.And(unchangeable ? checks.list[i]->Unchangeable(row) : checks.list[i]->NeedsFreed(row));
   }
@@ -137,7 +137,7 @@ bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row ro
     for (const PlacedPod& p : before) {
       if (p.pod->Priority() < pod.Priority()) simulation.Remove(p);
     }
-    auto fits = [&] { return CheckRowWithNominated(pod, checks, row, false, nullptr, nullptr) == Verdict::kFits; };
+    auto fits = [&] { return CheckRowWithNominated(pod, checks, row, false, nullptr) == Verdict::kFits; };
     if (!fits()) return false;
     for (size_t i = 0; i < order.size(); ++i) {
       simulation.Restore(before[order[i]]);
@@ -170,6 +170,7 @@ bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
 }
 
 Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
+  if (config_.release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
   Preemption out;
   if (StillMakingRoom(*cache_, *pod)) {
     VLOG(5) << "Pod " << pod->meta.name << " is not eligible for more preemption.";

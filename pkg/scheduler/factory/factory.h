@@ -74,6 +74,7 @@ struct FactoryArgs {
   Cache* cache = nullptr;                    // outlives the scheduler
   const NominatedPods* nominated = nullptr;  // null without PodPriority
   VolumeBinder* volume_binder = nullptr;     // null without VolumeScheduling
+  ClaimBinder* claim_binder = nullptr;       // of release 1.29, shared by all profiles; null where nothing is assumed
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // a Policy's own value other than 0 beats it
   ExtenderFactory make_extender;               // null: a Policy with extenders is an error

@@ -3,7 +3,6 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,13 +15,19 @@ namespace berth::scheduler {
 
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& profile,
                                                                     const std::vector<ExtenderConfig>& extenders,
-                                                                    FactoryArgs args) {
-  std::optional<AlgorithmConfig> config = algorithmprovider::AlgorithmOf(profile, args.cache);
-  if (!config) {
-    return util::InvalidArgument(absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name),
-                                              ": its combination of plugins and extension points is not supported: a "
-                                              "plugin that filters or scores must be enabled at preFilter or preScore "
-                                              "as well, and only the in-tree plugins are known"));
+                                                                    FactoryArgs args, EffectiveAlgorithm* effective) {
+  PluginFactoryArgs rules;
+  rules.cache = args.cache;
+  rules.claim_binder = args.claim_binder;
+  for (const ExtenderConfig& e : extenders) {
+    for (const ExtenderManagedResource& m : e.managed_resources) {
+      if (m.ignored_by_scheduler) rules.ignored_extended_resources.insert(Symbol(m.name));
+    }
+  }
+  auto config = algorithmprovider::AlgorithmOf(profile, std::move(rules), FrozenRegistry());
+  if (!config.ok()) {
+    return util::InvalidArgument(
+        absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name), ": ", config.status().message()));
   }
   std::vector<std::string> errors;
   for (const ExtenderConfig& e : extenders) {
@@ -36,6 +41,12 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
     }
   }
   if (!errors.empty()) return util::InvalidArgument(absl::StrJoin(errors, "; "));
+  if (effective != nullptr) {
+    *effective = {};
+    for (const auto& p : config->predicates) effective->predicates.push_back(p.name);
+    for (const auto& p : config->priorities) effective->priorities.emplace_back(p.name, p.weight);
+    effective->not_incremental = config->NotIncremental();
+  }
   return std::make_unique<GenericScheduler>(args.cache, std::move(*config), args.nominated);
 }
 

@@ -13,11 +13,11 @@
 namespace berth::scheduler {
 
 // Returns a scheduler with the plugins, weights and arguments of a resolved profile. `args.release` and what only a
-// Policy reads are not looked at. Returns an error that names the profile when it combines plugins in a way that is not
-// supported, and one for each extender that cannot be made.
-// REQUIRES: args.cache counts as release 1.29 does.
+// Policy reads are not looked at. Returns an error that names the profile when one of its plugins is not registered,
+// and one for each extender that cannot be made. REQUIRES: args.cache counts as release 1.29 does.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& profile,
                                                                     const std::vector<ExtenderConfig>& extenders,
-                                                                    FactoryArgs args);
+                                                                    FactoryArgs args,
+                                                                    EffectiveAlgorithm* effective = nullptr);
 
 }  // namespace berth::scheduler

@@ -27,7 +27,9 @@ struct ConfiguredPriority {
 
 struct AlgorithmConfig {
   std::vector<ConfiguredPredicate> predicates;  // in the order of evaluation
-  std::vector<ConfiguredPriority> priorities;   // by name
+  // The order in which predicates may reject a pod as a whole, as places in `predicates`; empty: that of evaluation.
+  std::vector<size_t> preparation_order;
+  std::vector<ConfiguredPriority> priorities;  // by name
   std::vector<std::unique_ptr<Extender>> extenders;
   PluginFactoryArgs args;
   bool always_check_all_predicates = false;

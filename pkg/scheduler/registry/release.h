@@ -14,6 +14,11 @@
 
 namespace berth::scheduler {
 
+enum class PreemptionStyle : uint8_t {
+  kByPosition,    // 1.10: the first victim on a node counts as its most important one (bug B-25, kept)
+  kByImportance,  // 1.29: by priority and start time, with budgets that are used up by one victim after another
+};
+
 struct Release {
   std::string_view name;  // "1.10"; the value of --emulated-version
   int64_t max_score = 0;  // the largest score of a priority, before its weight
@@ -33,6 +38,15 @@ struct Release {
 
   // The pod's claims must exist before any predicate is asked (1.10: podPassesBasicChecks).
   bool checks_claims_first = false;
+  // A pod with status.nominatedNodeName goes there when it fits, and no other node is looked at.
+  bool tries_nominated_node_first = false;
+  // Of several errors in one cycle only the first is reported; otherwise all are, joined.
+  bool reports_first_error_only = false;
+  // Wraps the error of a predicate, found when it was prepared for the pod or on a node; null: it stands alone.
+  enum class Step : uint8_t { kPrepare, kFilter };
+  std::string (*error_text)(Step step, std::string_view predicate, std::string_view error) = nullptr;
+  // How preemption chooses victims and nodes.
+  PreemptionStyle preemption = PreemptionStyle::kByPosition;
 };
 
 }  // namespace berth::scheduler

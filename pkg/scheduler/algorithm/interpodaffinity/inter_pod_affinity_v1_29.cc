@@ -1,8 +1,12 @@
 // The plugin InterPodAffinity of release 1.29: Filter and Score.
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "pkg/scheduler/algorithm/interpodaffinity/declared_terms_of.h"
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
+#include "pkg/scheduler/algorithm/problem_list.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::interpodaffinity {
@@ -15,6 +19,34 @@ const FailureReason kExisting{Symbol("node(s) didn't satisfy existing pods anti-
 bool Usable(const api::PodAffinityTerm& t) {
   return !t.topology_key.empty() && t.selector.ok() && (!t.namespace_selector || t.namespace_selector->ok());
 }
+// The text of the first mistake in a list of terms; empty when there is none.
+const api::PodAffinityTerm& TermOf(const api::PodAffinityTerm& t) {
+  return t;
+}
+const api::PodAffinityTerm& TermOf(const api::WeightedPodAffinityTerm& t) {
+  return t.term;
+}
+template <typename Terms>
+std::string MistakeIn(const Terms& terms) {
+  for (const auto& t : terms) {
+    const api::PodAffinityTerm& term = TermOf(t);
+    if (!term.selector.ok()) return term.selector.later_error;
+    if (term.namespace_selector && !term.namespace_selector->ok()) return term.namespace_selector->later_error;
+  }
+  return {};
+}
+std::string MistakesIn(const api::Affinity& a) {
+  std::vector<std::string> mistakes;
+  auto check = [&](std::string_view what, const auto& list) {
+    if (std::string m = MistakeIn(list); !m.empty()) mistakes.push_back(std::string(what) + ": " + m);
+  };
+  if (a.pod) check("requiredAffinityTerms", a.pod->required);
+  if (a.pod_anti) check("requiredAntiAffinityTerms", a.pod_anti->required);
+  if (a.pod) check("preferredAffinityTerms", a.pod->preferred);
+  if (a.pod_anti) check("preferredAntiAffinityTerms", a.pod_anti->preferred);
+  return mistakes.empty() ? std::string() : "parsing pod: " + ProblemList(mistakes);
+}
+
 bool Usable(const api::PodTemplate& pod) {
   for (const auto* a : {&pod.affinity.pod, &pod.affinity.pod_anti}) {
     if (!*a) continue;
@@ -93,7 +125,17 @@ class AffinityCheck final : public DomainCheck {
  public:
   AffinityCheck(const PodContext& ctx, Cache* cache)
       : ctx_(ctx), cache_(cache), usable_(Usable(*ctx.pod.tmpl)), own_(ctx), existing_(true, 0, true) {
+    if (const std::string mistakes = MistakesIn(ctx.pod.tmpl->affinity); !mistakes.empty()) {
+      rejection_ = PodRejection{{Symbol(mistakes), true}};
+    }
     Refresh();
+  }
+
+  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
+  bool SkipsPod() override {
+    if (rejection_ || anti_ > 0) return false;
+    const auto& sums = existing_.sums();
+    return std::all_of(sums.begin(), sums.end(), [](const auto& sum) { return sum->numbers().empty(); });
   }
 
   bool usable() const override { return usable_; }
@@ -168,6 +210,7 @@ class AffinityCheck final : public DomainCheck {
   DeclaredTermsOf existing_;
   size_t affinity_ = 0, anti_ = 0;  // channels of affinity terms; the place of the channel of placed pods
   bool first_of_group_ = false;     // the pod matches all of its own affinity terms
+  std::optional<PodRejection> rejection_;
 };
 
 // One channel: the weights of all terms that a node's domains have a part in.

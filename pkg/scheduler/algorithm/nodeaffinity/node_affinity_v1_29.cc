@@ -1,9 +1,13 @@
 // The plugin NodeAffinity of release 1.29: Filter and Score.
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/normalize.h"
+#include "pkg/scheduler/algorithm/problem_list.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::nodeaffinity {
@@ -12,6 +16,7 @@ namespace {
 const Symbol kMetadataName("metadata.name");
 const FailureReason kEnforced{Symbol("node(s) didn't match scheduler-enforced node affinity"), true};
 const FailureReason kOwn{Symbol("node(s) didn't match Pod's node affinity/selector"), true};
+const PodRejection kConflict{{Symbol("pod affinity terms conflict"), true}};
 
 // A term with a mistake, or with nothing in it, selects no node.
 bool Selects(const api::NodeSelectorTerm& t, const api::Node& node) {
@@ -30,12 +35,16 @@ bool Counts(const api::PreferredSchedulingTerm& t) {
 class AffinityCheck final : public FitCheck {
  public:
   AffinityCheck(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added)
-      : ctx_(ctx), added_(std::move(added)), selector_(api::Selector::FromMap(ctx.pod.tmpl->node_selector)) {}
+      : ctx_(ctx), added_(std::move(added)), selector_(api::Selector::FromMap(ctx.pod.tmpl->node_selector)) {
+    FindNames();
+  }
 
   bool FitsAlways() const override {
     const auto& own = ctx_.pod.tmpl->affinity.node;
     return !added_->required && selector_.Empty() && !(own && own->required);
   }
+  const PodRejection* RejectsPod() override { return names_ && names_->empty() ? &kConflict : nullptr; }
+  const std::vector<Symbol>* OnlyNodes() override { return names_ ? &*names_ : nullptr; }
   Verdict Check(Row row) override { return Why(row) == nullptr ? Verdict::kFits : Verdict::kFails; }
   void Explain(Row row, std::vector<FailureReason>* out) override { out->push_back(*Why(row)); }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
@@ -49,6 +58,25 @@ class AffinityCheck final : public FitCheck {
   }
 
  private:
+  // The names that all terms together leave, when each of them names nodes.
+  void FindNames() {
+    const auto& own = ctx_.pod.tmpl->affinity.node;
+    if (!own || !own->required || own->required->terms.empty()) return;
+    std::vector<Symbol> all;
+    for (const api::NodeSelectorTerm& term : own->required->terms) {
+      std::optional<std::vector<Symbol>> named;
+      for (const api::FieldRequirement& f : term.fields) {
+        if (f.key != kMetadataName || f.op != "In") continue;
+        std::vector<Symbol> here(f.values.begin(), f.values.end());
+        if (named)
+          std::erase_if(here, [&](Symbol n) { return std::find(named->begin(), named->end(), n) == named->end(); });
+        named = std::move(here);
+      }
+      if (!named) return;  // this term can match any node
+      all.insert(all.end(), named->begin(), named->end());
+    }
+    names_ = std::move(all);
+  }
   const FailureReason* Why(Row row) const {
     const api::Node& node = *ctx_.cache.row(row).node;
     if (added_->required && std::none_of(added_->required->begin(), added_->required->end(),
@@ -79,6 +107,7 @@ class AffinityCheck final : public FitCheck {
   std::shared_ptr<const AddedAffinity> added_;
   api::Selector selector_;
   std::vector<LabelMatcher> matchers_;
+  std::optional<std::vector<Symbol>> names_;  // the only nodes that can fit
 };
 
 class AffinityScoring final : public Scoring {
@@ -93,15 +122,21 @@ class AffinityScoring final : public Scoring {
     add(added_->preferred);
     if (const auto& own = ctx.pod.tmpl->affinity.node) {
       add(own->preferred);
-      for (const auto& t : own->preferred) bad_ |= Counts(t) && !t.preference.problems.empty();
+      for (size_t i = 0; i < own->preferred.size(); ++i) {
+        if (!Counts(own->preferred[i])) continue;
+        for (const std::string& p : own->preferred[i].preference.problems) {
+          problems_.push_back(absl::StrCat("[", i, "].", p));
+        }
+      }
     }
     for (const auto* t : terms_) {
       by_label_ &= t->preference.problems.empty() && t->preference.has_expressions && t->preference.fields.empty();
     }
   }
-  // The reference words the mistake.
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
-    if (bad_) return util::InvalidArgument("a preferred node affinity term cannot be used");
+    if (!problems_.empty()) {
+      return util::InvalidArgument("running PreScore plugin \"NodeAffinity\": " + ProblemList(problems_));
+    }
     std::fill(scores.begin(), scores.end(), 0);
     const bool by_value = by_label_ && rows.size() >= 16;
     for (LabelMatcher& m : matchers_) m.Refresh();
@@ -116,6 +151,7 @@ class AffinityScoring final : public Scoring {
     }
     return absl::OkStatus();
   }
+  bool OnePass() const override { return true; }
   absl::Status Reduce(std::span<const Row>, std::span<int64_t> scores) override {
     NormalizeReduce(scores, false, max_score_);
     return absl::OkStatus();
@@ -125,7 +161,8 @@ class AffinityScoring final : public Scoring {
   PodContext ctx_;
   std::shared_ptr<const AddedAffinity> added_;
   int64_t max_score_;
-  bool bad_ = false, by_label_ = true;
+  bool by_label_ = true;
+  std::vector<std::string> problems_;  // of the pod's preferred terms
   std::vector<const api::PreferredSchedulingTerm*> terms_;
   std::vector<LabelMatcher> matchers_;
 };

@@ -7,13 +7,14 @@ namespace {
 class HostNameCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return wanted_.empty(); }
-  HostNameCheck(const Cache& cache, Symbol wanted) : cache_(cache), wanted_(wanted) {}
+  HostNameCheck(const Cache& cache, Symbol wanted, const FailureReason& reason)
+      : cache_(cache), wanted_(wanted), reason_(reason) {}
 
   Verdict Check(Row row) override {
     return wanted_.empty() || cache_.row(row).name == wanted_ ? Verdict::kFits : Verdict::kFails;
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
-  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kPodNotMatchHostName); }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reason_); }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!FitsAlways()) FitCheck::Filter(candidates, errors);
   }
@@ -21,12 +22,25 @@ class HostNameCheck final : public FitCheck {
  private:
   const Cache& cache_;
   Symbol wanted_;
+  const FailureReason& reason_;
 };
+
+const FailureReason kOtherNode{Symbol("node(s) didn't match the requested node name"), true};
+
+FitPredicate WithReason(const FailureReason& reason) {
+  return [&reason](const PodContext& ctx) {
+    return std::make_unique<HostNameCheck>(ctx.cache, ctx.pod.node_name, reason);
+  };
+}
 
 }  // namespace
 
 FitPredicate HostName(const PluginFactoryArgs&) {
-  return [](const PodContext& ctx) { return std::make_unique<HostNameCheck>(ctx.cache, ctx.pod.node_name); };
+  return WithReason(reasons::kPodNotMatchHostName);
+}
+
+FitPredicate NodeName(const PluginFactoryArgs&) {
+  return WithReason(kOtherNode);
 }
 
 }  // namespace berth::scheduler::nodename

@@ -7,5 +7,7 @@ namespace berth::scheduler::nodename {
 
 // HostName: spec.nodeName is empty or the node's name.
 FitPredicate HostName(const PluginFactoryArgs&);
+// NodeName of release 1.29: the same with its text.
+FitPredicate NodeName(const PluginFactoryArgs&);
 
 }  // namespace berth::scheduler::nodename

@@ -1,4 +1,7 @@
 // The plugin PodTopologySpread of release 1.29: Filter and Score.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +11,7 @@
 #include "pkg/scheduler/algorithm/podspread/natural_logarithm.h"
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler::podspread {
 namespace {
@@ -114,6 +118,8 @@ class Constraints {
 
   const std::vector<Constraint>& list() const { return list_; }
   bool usable() const { return usable_; }
+  // What 1.29 says of the first selector that cannot be used.
+  const std::string& mistake() const { return mistake_; }
   bool own() const { return !ctx_.pod.tmpl->spread_constraints.empty(); }
   std::set<Symbol> keys() const {
     std::set<Symbol> keys;
@@ -131,6 +137,7 @@ class Constraints {
       for (const Constraint& c : pod.spread_constraints) {
         if (c.action != action_) continue;
         usable_ = usable_ && c.selector.ok() && !c.topology_key.empty();
+        if (mistake_.empty() && !c.selector.ok()) mistake_ = c.selector.later_error;
         list_.push_back(c);
         list_.back().selector.selector = Narrowed(c, pod.labels);
       }
@@ -162,6 +169,7 @@ class Constraints {
   const TopologySpreadOptions& options_;
   Action action_;
   bool usable_ = true;
+  std::string mistake_;
   uint64_t version_ = ~uint64_t{0};
   std::vector<Constraint> list_;
 };
@@ -176,6 +184,11 @@ class SpreadCheck final : public DomainCheck {
 
   bool usable() const override { return hard_.usable(); }
   bool FitsAlways() const override { return hard_.own() && hard_.list().empty(); }
+  std::string PodError() override {
+    return hard_.mistake().empty() ? std::string()
+                                   : "obtaining pod's hard topology spread constraints: " + hard_.mistake();
+  }
+  bool SkipsPod() override { return hard_.list().empty(); }
   bool Refresh() override {
     if (!hard_.Refresh()) return false;
     terms_.clear();
@@ -201,18 +214,56 @@ class SpreadCheck final : public DomainCheck {
     SumsOf(row, sums);
     if (const FailureReason* why = Why(sums); why != nullptr) out->push_back(*why);
   }
+  std::string Detail(Row row) override {
+    std::vector<DomainSum> sums(channels_.size());
+    SumsOf(row, sums);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const Constraint& c = hard_.list()[i];
+      if (!sums[i].complete) return absl::StrCat("the node lacks the label ", c.topology_key.string());
+      const int64_t skew = SkewAt(i, sums[i].value);
+      if (skew > c.max_skew) return DetailOf(i, skew, cache_->Label(c.topology_key)[row].string());
+    }
+    return {};
+  }
 
  private:
   const FailureReason* Why(std::span<const DomainSum> sums) const {
     for (size_t i = 0; i < sums.size(); ++i) {
       if (!sums[i].complete) return &kNoLabel;
-      const PodCount& count = *counts_[i];
-      const Constraint& c = hard_.list()[i];
-      if (count.domains() == 0) continue;  // no node counts for the constraint: it asks nothing
-      const int64_t least = static_cast<int64_t>(count.domains()) < c.min_domains ? 0 : count.minimum();
-      if (sums[i].value + self_[i] - least > c.max_skew) return &kSkew;
+      if (SkewAt(i, sums[i].value) > hard_.list()[i].max_skew) return &kSkew;
     }
     return nullptr;
+  }
+  bool HasTooFewDomains(size_t i) const {
+    return static_cast<int64_t>(counts_[i]->domains()) < hard_.list()[i].min_domains;
+  }
+  // What the skew of a constraint would be with the pod in a domain that has so many pods; 0 when no node counts for
+  // the constraint, which then asks nothing.
+  int64_t SkewAt(size_t i, int64_t pods) const {
+    if (counts_[i]->domains() == 0) return 0;
+    return pods + self_[i] - (HasTooFewDomains(i) ? 0 : counts_[i]->minimum());
+  }
+  std::string DetailOf(size_t i, int64_t skew, const std::string& domain) const {
+    constexpr size_t kMostNames = 3;
+    const Constraint& c = hard_.list()[i];
+    const std::string key = c.topology_key.string();
+    if (HasTooFewDomains(i)) {
+      const size_t there = counts_[i]->domains();
+      return absl::StrCat("minDomains needs ", c.min_domains, " ", key.substr(key.rfind('/') + 1), "s, there ",
+                          there == 1 ? "is " : "are ", there);
+    }
+    std::string text = absl::StrCat("skew in ", domain, " would be ", skew, ", at most ", c.max_skew, " is allowed");
+    std::vector<std::string> open;
+    counts_[i]->ForEachAdmittedDomain([&](uint32_t d) {
+      if (SkewAt(i, counts_[i]->In(d)) <= c.max_skew) open.push_back(counts_[i]->column()->Value(d).string());
+    });
+    if (open.empty()) return text;
+    std::sort(open.begin(), open.end());
+    const size_t more = open.size() > kMostNames ? open.size() - kMostNames : 0;
+    open.resize(open.size() - more);
+    absl::StrAppend(&text, "; it fits in ", absl::StrJoin(open, ", "));
+    if (more > 0) absl::StrAppend(&text, " and ", more, " more");
+    return text;
   }
 
   PodContext ctx_;
@@ -237,6 +288,15 @@ class SpreadScoring final : public DomainScoring {
   }
 
   bool usable() const override { return soft_.usable(); }
+  absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    if (soft_.mistake().empty()) return DomainScoring::Map(rows, scores);
+    return util::InvalidArgument(
+        "running PreScore plugin \"PodTopologySpread\": calculating preScoreState: obtaining pod's soft topology "
+        "spread "
+        "constraints: " +
+        soft_.mistake());
+  }
+  bool OnePass() const override { return true; }
   bool Skips(std::span<const Row>) override { return soft_.list().empty(); }
   bool Refresh() override {
     if (!soft_.Refresh()) return false;

@@ -6,6 +6,8 @@
 namespace berth::scheduler::tainttoleration {
 
 // PodToleratesNodeTaints: every NoSchedule and NoExecute taint is tolerated.
+// TaintToleration of release 1.29: the same, and the reason names the first taint that is not tolerated.
+FitPredicate UntoleratedTaints(const PluginFactoryArgs&);
 FitPredicate PodToleratesNodeTaints(const PluginFactoryArgs&);
 
 // TaintTolerationPriority: fewer PreferNoSchedule taints that are not tolerated.

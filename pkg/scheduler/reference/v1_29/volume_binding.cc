@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/reference/v1_29/cloned.h"
-#include "pkg/scheduler/reference/v1_29/csi.h"
+#include "pkg/scheduler/volumebinder/csi_translation.h"
 
 namespace berth::scheduler::reference::v1_29 {
 namespace {

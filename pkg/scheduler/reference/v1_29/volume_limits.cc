@@ -9,7 +9,7 @@
 #include <map>
 
 #include "pkg/scheduler/reference/v1_29/cloned.h"
-#include "pkg/scheduler/reference/v1_29/csi.h"
+#include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler::reference::v1_29 {

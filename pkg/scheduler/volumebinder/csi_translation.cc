@@ -1,4 +1,4 @@
-#include "pkg/scheduler/reference/v1_29/csi.h"
+#include "pkg/scheduler/volumebinder/csi_translation.h"
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
@@ -9,11 +9,13 @@
 #include <array>
 #include <set>
 
+#include "pkg/api/decode.h"
 #include "pkg/util/status.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler {
 namespace {
 
+using util::Symbol;
 using Source = api::PersistentVolume::Source;
 using Kind = api::Volume::Kind;
 
@@ -213,4 +215,4 @@ bool AdmitsNode(const std::vector<api::NodeSelectorTerm>& terms, const api::Node
          });
 }
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/scheduler/reference/v1_29/plugin.h"
+#include "pkg/api/types.h"
 
-namespace berth::scheduler::reference::v1_29 {
+namespace berth::scheduler {
 
 // Returns the name of the claim that a volume of a pod uses; nullopt for a volume without one.
 std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& volume);
@@ -36,4 +36,4 @@ std::vector<api::NodeSelectorTerm> TranslatedAffinity(const api::PersistentVolum
 // Returns true when a volume's node affinity admits a node. Only labels count; no terms admit every node.
 bool AdmitsNode(const std::vector<api::NodeSelectorTerm>& terms, const api::Node& node);
 
-}  // namespace berth::scheduler::reference::v1_29
+}  // namespace berth::scheduler

@@ -1,0 +1,46 @@
+#include "cmd/schedsim/later_algorithm.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <iostream>
+
+#include "pkg/api/stream.h"
+#include "pkg/scheduler/configuration/decode.h"
+#include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/util/status.h"
+
+namespace berth::schedsim {
+
+absl::Status UseRelease(const std::string& release, lab::Algorithm* algorithm) {
+  if (release != "1.10" && release != "1.29") {
+    return util::InvalidArgument(absl::StrCat("--emulated-version: \"", release, "\": must be 1.10 or 1.29"));
+  }
+  algorithm->release = release;
+  return absl::OkStatus();
+}
+
+absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm) {
+  namespace configuration = scheduler::configuration;
+  auto text = api::ReadInput(file);
+  if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
+  auto document = api::ReadDocument(*text);
+  if (!document.ok()) return util::FailedPrecondition(absl::StrCat(file, ": ", document.status().message()));
+  const api::Json version = document->root().FindExact("apiVersion");
+  if (!configuration::IsConfigurationVersion(version.Text())) {
+    return util::FailedPrecondition(absl::StrCat(file, ": apiVersion: ", version.Brief(),
+                                                 ": must be kubescheduler.config.k8s.io/v1 or v1beta3; a Policy is "
+                                                 "given by --policy-config-file"));
+  }
+  auto loaded =
+      configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(), algorithm->ConfigurationGates());
+  if (!loaded.ok()) return util::FailedPrecondition(absl::StrCat(file, ": ", loaded.status().message()));
+  for (const std::string& notice : loaded->notices) std::cerr << "schedsim: " << file << ": " << notice << "\n";
+  algorithm->release = "1.29";
+  algorithm->profiles = std::move(loaded->profiles);
+  algorithm->extenders = loaded->configuration.extenders;
+  algorithm->policy_from_flag = true;
+  return absl::OkStatus();
+}
+
+}  // namespace berth::schedsim

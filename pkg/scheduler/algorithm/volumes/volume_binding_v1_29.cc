@@ -1,0 +1,113 @@
+// The plugin VolumeBinding of release 1.29.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <optional>
+
+#include "pkg/api/decode.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
+#include "pkg/scheduler/volumebinder/csi_translation.h"
+
+namespace berth::scheduler::volumes {
+namespace {
+
+const FailureReason kNoSpace{Symbol("node(s) did not have enough free storage"), true};
+const FailureReason kNoVolume{Symbol("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"),
+                              true};
+
+class BindingCheck final : public FitCheck {
+ public:
+  BindingCheck(const PodContext& ctx, std::shared_ptr<const ClaimBinder> binder)
+      : cache_(ctx.cache), binder_(std::move(binder)) {
+    for (const api::Volume& v : ctx.pod.tmpl->volumes) {
+      const std::string why = WhyNotUsable(ctx.pod, v);
+      if (why.empty()) continue;
+      Reject(why);
+      return;
+    }
+    claims_ = binder_->ClaimsOf(ctx.pod);
+    if (claims_.error.empty() && !claims_.immediate.empty()) {
+      Reject("pod has unbound immediate PersistentVolumeClaims");
+    }
+  }
+
+  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
+  std::string PodError() override { return claims_.error; }
+  bool FitsAlways() const override { return !rejection_ && !claims_.any; }
+  bool MayError() const override { return !claims_.error.empty(); }
+  Verdict Check(Row row) override {
+    const ClaimBinder::OnNode found = Ask(row);
+    if (!found.error.empty()) return Verdict::kError;
+    return found.fits() ? Verdict::kFits : Verdict::kFails;
+  }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    const ClaimBinder::OnNode found = Ask(row);
+    if (!found.bound_fit) out->push_back(reasons::kVolumeNodeConflict);
+    if (!found.unbound_fit) out->push_back(reasons::kVolumeBindConflict);
+    if (!found.enough_space) out->push_back(kNoSpace);
+    if (!found.bound_exist) out->push_back(kNoVolume);
+  }
+  std::string Detail(Row row) override {
+    const ClaimBinder::OnNode found = Ask(row);
+    auto names = [](const std::vector<ClaimBinder::ClaimPtr>& claims) {
+      return absl::StrJoin(claims, ", ", [](std::string* out, const auto& c) { out->append(c->meta.name); });
+    };
+    std::vector<std::string> parts;
+    if (!found.bound_fit) parts.push_back(absl::StrCat("a volume of ", names(claims_.bound), " is out of its reach"));
+    if (!found.unbound_fit) {
+      parts.push_back(
+          absl::StrCat("no free volume for ", names(claims_.delayed), ", and none can be provisioned there"));
+    }
+    if (!found.enough_space) {
+      parts.push_back(absl::StrCat("no CSIStorageCapacity there is large enough for ", names(claims_.delayed)));
+    }
+    if (!found.bound_exist) parts.push_back(absl::StrCat("a volume of ", names(claims_.bound), " does not exist"));
+    return absl::StrJoin(parts, "; ");
+  }
+  std::string Error(Row row) override { return Ask(row).error; }
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (!binder_->KeepFitting(claims_, candidates)) FitCheck::Filter(candidates, errors);
+  }
+  // Volumes do not come free because pods leave.
+  FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+
+ private:
+  void Reject(const std::string& why) { rejection_ = PodRejection{{Symbol(why), true}}; }
+  ClaimBinder::OnNode Ask(Row row) const { return binder_->Find(claims_, *cache_.row(row).node); }
+
+  std::string WhyNotUsable(const api::Pod& pod, const api::Volume& v) const {
+    const auto name = ClaimNameOf(pod, v);
+    if (!name) return {};
+    const auto claim = cache_.listers().claims.Get(pod.tmpl->ns, *name);
+    const std::string quoted = absl::StrCat("persistentvolumeclaim ", api::GoQuoted(*name));
+    if (claim == nullptr) {
+      return v.kind == api::Volume::Kind::kEphemeral
+                 ? absl::StrCat("waiting for ephemeral volume controller to create the ", quoted)
+                 : NotFound("persistentvolumeclaim", *name);
+    }
+    if (claim->phase == "Lost") {
+      return absl::StrCat(quoted, " bound to non-existent persistentvolume ", api::GoQuoted(claim->volume_name));
+    }
+    if (claim->meta.deleting()) return quoted + " is being deleted";
+    return OwnershipError(pod, v, *claim);
+  }
+
+  const Cache& cache_;
+  std::shared_ptr<const ClaimBinder> binder_;
+  ClaimBinder::PodClaims claims_;
+  std::optional<PodRejection> rejection_;
+};
+
+}  // namespace
+
+FitPredicate VolumeBinding(const PluginFactoryArgs& args) {
+  // Without a binder that others tell what they assume, the rule goes by what the cache says.
+  auto binder = args.claim_binder != nullptr
+                    ? std::shared_ptr<const ClaimBinder>(std::shared_ptr<void>(), args.claim_binder)
+                    : std::make_shared<const ClaimBinder>(args.cache);
+  return [binder](const PodContext& ctx) { return std::make_unique<BindingCheck>(ctx, binder); };
+}
+
+}  // namespace berth::scheduler::volumes

@@ -1,0 +1,258 @@
+// The plugins of release 1.29 that limit how many volumes a node has: NodeVolumeLimits for CSI drivers, and EBSLimits,
+// GCEPDLimits, AzureDiskLimits and CinderLimits for in-tree volumes.
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <set>
+
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/volumebinder/csi_translation.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::volumes {
+namespace {
+
+using Kind = api::Volume::Kind;
+using Source = api::PersistentVolume::Source;
+
+// What the pod wants differs only between nodes with a CSINode, where CSI has taken over, and those without.
+class CsiLimitsCheck final : public FitCheck {
+ public:
+  CsiLimitsCheck(const PodContext& ctx, std::shared_ptr<AttachedVolumes> attached)
+      : cache_(ctx.cache), attached_(std::move(attached)) {
+    if (ctx.pod.tmpl->volumes.empty()) return;
+    for (const bool migrated : {false, true}) {
+      Wanted& w = wanted_[migrated];
+      AddCsiVolumes(cache_, ctx.pod, migrated, Whose::kIncoming, &w.volumes, &w.error);
+      for (const auto& [unique, key] : w.volumes) ++w.counts[key];
+      silent_ = silent_ && w.error.empty() && w.volumes.empty();
+    }
+    if (!silent_) attached_->Refresh();
+  }
+
+  bool FitsAlways() const override { return silent_; }
+  bool MayError() const override { return !wanted_[0].error.empty() || !wanted_[1].error.empty(); }
+  Verdict Check(Row row) override {
+    std::string error;
+    const bool fits = Fits(row, &error);
+    return !error.empty() ? Verdict::kError : fits ? Verdict::kFits : Verdict::kFails;
+  }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
+  std::string Detail(Row row) override {
+    const Wanted& wanted = wanted_[attached_->HasCsiNode(row)];
+    AttachedToNode attached = AttachedTo(cache_, row, attached_->AttachmentsOf(cache_.row(row).name));
+    const std::map<std::string, int64_t> limits = LimitsOf(cache_, row);
+    for (const auto& [key, count] : wanted.counts) {
+      auto limit = limits.find(key);
+      const int64_t have = attached.counts[key];
+      if (limit == limits.end() || have + count <= limit->second) continue;
+      auto volume =
+          std::find_if(wanted.volumes.begin(), wanted.volumes.end(), [&](const auto& v) { return v.second == key; });
+      const std::string driver = volume->first.substr(0, volume->first.find('/'));
+      if (have >= limit->second) {
+        return absl::StrCat("attach limit of csi driver ", driver, " reached: ", have, " of ", limit->second);
+      }
+      return absl::StrCat("attach limit of csi driver ", driver, ": ", have, " of ", limit->second,
+                          " in use, and the pod brings ", count, " more");
+    }
+    return {};
+  }
+  std::string Error(Row row) override {
+    std::string error;
+    Fits(row, &error);
+    return error;
+  }
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (silent_) return;
+    if (MayError() || !attached_->mistaken().empty()) return FitCheck::Filter(candidates, errors);
+    // By columns: a row fits if it does even when no volume that is wanted is attached already.
+    struct Limited {
+      const AttachedVolumes::Column* column;
+      int64_t count;
+    };
+    std::array<std::vector<Limited>, 2> limited;
+    for (const bool migrated : {false, true}) {
+      for (const auto& [key, count] : wanted_[migrated].counts) {
+        if (const auto* column = attached_->Find(key)) limited[migrated].push_back({column, count});
+      }
+    }
+    if (limited[0].empty() && limited[1].empty()) return;
+    candidates->ForEach([&](Row row) {
+      for (const Limited& l : limited[attached_->HasCsiNode(row)]) {
+        if (l.column->attached[row] + l.count <= l.column->limit[row]) continue;
+        if (Check(row) != Verdict::kFits) candidates->Erase(row);
+        return;
+      }
+    });
+  }
+
+ private:
+  struct Wanted {
+    CsiVolumes volumes;
+    std::map<std::string, int64_t> counts;  // by limit
+    std::string error;
+  };
+
+  // Reads the pods that are on the row now.
+  bool Fits(Row row, std::string* error) const {
+    const bool migrated = cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string()) != nullptr;
+    const Wanted& wanted = wanted_[migrated];
+    *error = wanted.error;
+    if (!error->empty()) return false;
+    if (wanted.volumes.empty()) return true;
+    const std::map<std::string, int64_t> limits = LimitsOf(cache_, row);
+    if (limits.empty()) return true;
+    AttachedToNode attached = AttachedTo(cache_, row, attached_->AttachmentsOf(cache_.row(row).name));
+    *error = attached.error;
+    if (!error->empty()) return false;
+    std::map<std::string, int64_t> more;
+    for (const auto& [unique, key] : wanted.volumes) more[key] += attached.by_pods.contains(unique) ? 0 : 1;
+    return std::all_of(more.begin(), more.end(), [&](const auto& m) {
+      auto limit = limits.find(m.first);
+      return m.second == 0 || limit == limits.end() || attached.counts[m.first] + m.second <= limit->second;
+    });
+  }
+
+  const Cache& cache_;
+  std::shared_ptr<AttachedVolumes> attached_;
+  std::array<Wanted, 2> wanted_;  // by whether the node has a CSINode
+  bool silent_ = true;
+};
+
+int64_t LimitFromEnvironment() {
+  const char* text = std::getenv("KUBE_MAX_PD_VOLS");
+  int64_t limit = 0;
+  return text != nullptr && absl::SimpleAtoi(text, &limit) && limit > 0 ? limit : 0;
+}
+
+class InTreeLimitsCheck final : public FitCheck {
+ public:
+  InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment)
+      : cache_(ctx.cache), limit_(limit), from_environment_(from_environment) {
+    Collect(ctx.pod, Whose::kIncoming, &wanted_, &error_);
+  }
+
+  bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
+  bool MayError() const override { return !error_.empty(); }
+  Verdict Check(Row row) override {
+    std::string error;
+    const bool fits = Fits(row, &error);
+    return !error.empty() ? Verdict::kError : fits ? Verdict::kFits : Verdict::kFails;
+  }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
+  std::string Detail(Row row) override {
+    std::set<std::string> attached;
+    std::string error;
+    for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod, Whose::kExisting, &attached, &error);
+    return absl::StrCat("limit of ", util::ToAbsl(limit_.provisioner), " volumes: ", attached.size(), " of ",
+                        LimitOf(row), " in use, and the pod brings ", wanted_.size());
+  }
+  std::string Error(Row row) override {
+    std::string error;
+    Fits(row, &error);
+    return error;
+  }
+
+ private:
+  bool Fits(Row row, std::string* error) const {
+    *error = error_;
+    if (!error_.empty()) return false;
+    if (wanted_.empty()) return true;
+    // With a CSINode NodeVolumeLimits counts.
+    if (cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string()) != nullptr) return true;
+    std::set<std::string> attached = wanted_;
+    for (const PlacedPod& p : cache_.row(row).pods) {
+      if (p.info->tmpl->volumes.empty()) continue;
+      if (!Collect(*p.pod, Whose::kExisting, &attached, error)) return false;
+    }
+    return static_cast<int64_t>(attached.size()) <= LimitOf(row);
+  }
+
+  int64_t LimitOf(Row row) const {
+    const Resource& allocatable = cache_.row(row).allocatable;
+    const Symbol key(limit_.limit_key);
+    if (allocatable.HasScalar(key)) return allocatable.Scalar(key);
+    if (from_environment_ > 0) return from_environment_;
+    if (limit_.kind != Kind::kAwsEbs) return limit_.limit;
+    static const Symbol kType("node.kubernetes.io/instance-type"), kBetaType("beta.kubernetes.io/instance-type");
+    const api::Labels& labels = cache_.row(row).node->labels;
+    auto type = labels.Get(kType);
+    if (!type) type = labels.Get(kBetaType);
+    const std::string_view t = type ? type->str() : std::string_view();
+    const bool nitro = t.starts_with("c5") || t.starts_with("m5") || t.starts_with("r5") ||
+                       t.find("t3") != std::string_view::npos || t.find("z1d") != std::string_view::npos;
+    return nitro ? 25 : limit_.limit;
+  }
+
+  // Adds the ids of a pod's volumes of the kind. Returns false with an error that ends the scheduling cycle.
+  bool Collect(const api::Pod& pod, Whose whose, std::set<std::string>* out, std::string* error) const {
+    for (const api::Volume& v : pod.tmpl->volumes) {
+      if (v.kind == limit_.kind) {
+        out->insert(v.id);
+        continue;
+      }
+      if (!ClaimNameOf(pod, v)) continue;
+      const auto claim = ClaimOfVolume(cache_, pod, v, whose, error);
+      if (!error->empty()) return false;
+      if (claim == nullptr) continue;
+      const auto volume =
+          claim->volume_name.empty() ? nullptr : cache_.listers().volumes.Get(Symbol(), claim->volume_name);
+      if (volume != nullptr) {
+        if (volume->source == limit_.source) out->insert(volume->source_id);
+      } else if (IsProvisionedHere(*claim)) {
+        out->insert("unbound-" + claim->meta.Key());
+      }
+    }
+    return true;
+  }
+  bool IsProvisionedHere(const api::PersistentVolumeClaim& claim) const {
+    if (!claim.storage_class_name) return false;
+    const auto storage_class = cache_.listers().storage_classes.Get(Symbol(), *claim.storage_class_name);
+    return storage_class != nullptr && storage_class->provisioner == limit_.provisioner;
+  }
+
+  const Cache& cache_;
+  const InTreeLimit& limit_;
+  int64_t from_environment_;
+  std::set<std::string> wanted_;
+  std::string error_;
+};
+
+struct NamedLimit {
+  std::string_view plugin;
+  InTreeLimit limit;
+};
+constexpr std::array<NamedLimit, 4> kInTreeLimits = {{
+    {"EBSLimits", {"kubernetes.io/aws-ebs", "attachable-volumes-aws-ebs", Kind::kAwsEbs, Source::kAwsEbs, 39}},
+    {"GCEPDLimits", {"kubernetes.io/gce-pd", "attachable-volumes-gce-pd", Kind::kGcePd, Source::kGcePd, 16}},
+    {"AzureDiskLimits",
+     {"kubernetes.io/azure-disk", "attachable-volumes-azure-disk", Kind::kAzureDisk, Source::kAzureDisk, 16}},
+    {"CinderLimits", {"kubernetes.io/cinder", "attachable-volumes-cinder", Kind::kCinder, Source::kCinder, 256}},
+}};
+
+}  // namespace
+
+const InTreeLimit* FindInTreeLimit(std::string_view plugin) {
+  for (const NamedLimit& l : kInTreeLimits) {
+    if (l.plugin == plugin) return &l.limit;
+  }
+  return nullptr;
+}
+
+FitPredicate InTreeVolumeLimits(const PluginFactoryArgs&, const InTreeLimit& limit) {
+  return [&limit, environment = LimitFromEnvironment()](const PodContext& ctx) {
+    return std::make_unique<InTreeLimitsCheck>(ctx, limit, environment);
+  };
+}
+
+FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args) {
+  auto attached = std::make_shared<AttachedVolumes>(args.cache);
+  return [attached](const PodContext& ctx) { return std::make_unique<CsiLimitsCheck>(ctx, attached); };
+}
+
+}  // namespace berth::scheduler::volumes

@@ -1,0 +1,128 @@
+// The plugin VolumeRestrictions of release 1.29.
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/volumebinder/csi_translation.h"
+
+namespace berth::scheduler::volumes {
+namespace {
+
+using Kind = api::Volume::Kind;
+
+const FailureReason kClaimInUse{
+    Symbol("node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"), false};
+
+bool IsInlineDisk(const api::Volume& v) {
+  return v.kind == Kind::kGcePd || v.kind == Kind::kAwsEbs || v.kind == Kind::kRbd || v.kind == Kind::kIscsi;
+}
+
+// Two pods on one node cannot both have these.
+bool Conflict(const api::Volume& a, const api::Volume& b) {
+  if (a.kind != b.kind || a.id != b.id) return false;
+  if (a.kind == Kind::kAwsEbs) return true;
+  if (a.read_only && b.read_only) return false;
+  if (a.kind != Kind::kRbd) return true;
+  return a.pool == b.pool && std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {
+           return std::find(b.monitors.begin(), b.monitors.end(), m) != b.monitors.end();
+         });
+}
+
+class RestrictionsCheck final : public FitCheck {
+ public:
+  explicit RestrictionsCheck(const PodContext& ctx) : cache_(ctx.cache) {
+    static const Symbol kReadWriteOncePod("ReadWriteOncePod");
+    const api::PodTemplate& pod = *ctx.pod.tmpl;
+    for (const api::Volume& v : pod.volumes) {
+      if (IsInlineDisk(v)) disks_.push_back(&v);
+      if (v.kind != Kind::kClaim) continue;
+      const auto claim = cache_.listers().claims.Get(pod.ns, v.id);
+      if (claim == nullptr) {
+        rejection_ = PodRejection{{Symbol(NotFound("persistentvolumeclaim", v.id)), true}};
+        return;
+      }
+      const auto& modes = claim->access_modes;
+      if (std::find(modes.begin(), modes.end(), kReadWriteOncePod) != modes.end()) single_use_.insert(v.id);
+    }
+    if (!single_use_.empty()) CountConflicts(pod.ns);
+  }
+
+  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
+  bool FitsAlways() const override { return !rejection_ && disks_.empty() && single_use_.empty(); }
+  bool SkipsPod() override { return !rejection_ && disks_.empty() && conflicts_ == 0; }
+  Verdict Check(Row row) override {
+    return SharesDisk(row) || ConflictsNow(row) > 0 ? Verdict::kFails : Verdict::kFits;
+  }
+  void Explain(Row row, std::vector<FailureReason>* out) override {
+    out->push_back(SharesDisk(row) ? reasons::kDiskConflict : kClaimInUse);
+  }
+  std::string Detail(Row row) override {
+    if (SharesDisk(row)) return "a pod on the node uses the same disk";
+    return "claim " + *single_use_.begin() + " can be used by one pod alone (ReadWriteOncePod), and " + user_ +
+           " uses it";
+  }
+
+ private:
+  // A claim conflicts when any pod of the namespace uses it, wherever that is.
+  void CountConflicts(Symbol ns) {
+    std::set<std::string> used;
+    cache_.listed().ForEach([&](Row row) {
+      if (cache_.columns().volumes[row] == 0) return;
+      for (const PlacedPod& p : cache_.row(row).pods) {
+        const int64_t uses = UsesOf(*p.info->tmpl);
+        if (uses == 0) continue;
+        uses_[row] += uses;
+        if (p.info->tmpl->ns != ns) continue;
+        for (const api::Volume& v : p.info->tmpl->volumes) {
+          if (v.kind != Kind::kClaim || !single_use_.contains(v.id)) continue;
+          used.insert(v.id);
+          user_ = p.pod->meta.Key();
+        }
+      }
+    });
+    conflicts_ = static_cast<int64_t>(used.size());
+  }
+  // With what a simulation has taken from the row or put there. Only the claim's name is compared then, not its
+  // namespace (upstream bug M-10, kept).
+  int64_t ConflictsNow(Row row) const {
+    if (single_use_.empty()) return 0;
+    int64_t now = 0;
+    for (const PlacedPod& p : cache_.row(row).pods) now += UsesOf(*p.info->tmpl);
+    auto before = uses_.find(row);
+    return conflicts_ + now - (before == uses_.end() ? 0 : before->second);
+  }
+  int64_t UsesOf(const api::PodTemplate& t) const {
+    return std::count_if(t.volumes.begin(), t.volumes.end(),
+                         [&](const auto& v) { return v.kind == Kind::kClaim && single_use_.contains(v.id); });
+  }
+  bool SharesDisk(Row row) const {
+    if (disks_.empty() || cache_.columns().volumes[row] == 0) return false;
+    const auto& pods = cache_.row(row).pods;
+    return std::any_of(pods.begin(), pods.end(), [&](const PlacedPod& p) {
+      const auto& theirs = p.info->tmpl->volumes;
+      return std::any_of(theirs.begin(), theirs.end(), [&](const api::Volume& v) {
+        return std::any_of(disks_.begin(), disks_.end(), [&](const api::Volume* mine) { return Conflict(*mine, v); });
+      });
+    });
+  }
+
+  const Cache& cache_;
+  std::vector<const api::Volume*> disks_;   // of the pod
+  std::set<std::string> single_use_;        // claims of the pod with access mode ReadWriteOncePod
+  std::string user_;                        // a pod that uses one of them, as namespace/name
+  int64_t conflicts_ = 0;                   // of them, those in use when the rule was prepared
+  absl::flat_hash_map<Row, int64_t> uses_;  // of claims by these names, at that time
+  std::optional<PodRejection> rejection_;
+};
+
+}  // namespace
+
+FitPredicate VolumeRestrictions(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<RestrictionsCheck>(ctx); };
+}
+
+}  // namespace berth::scheduler::volumes

@@ -1,0 +1,106 @@
+// The plugin VolumeZone of release 1.29.
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "pkg/api/decode.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/volumes.h"
+#include "pkg/scheduler/volumebinder/csi_translation.h"
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::volumes {
+namespace {
+
+// A beta label and the one that took its place stand two apart.
+const std::array<Symbol, 4> kLabels = {Symbol("failure-domain.beta.kubernetes.io/zone"),
+                                       Symbol("failure-domain.beta.kubernetes.io/region"),
+                                       Symbol("topology.kubernetes.io/zone"), Symbol("topology.kubernetes.io/region")};
+
+class ZoneCheck final : public FitCheck {
+ public:
+  explicit ZoneCheck(const PodContext& ctx) : cache_(ctx.cache) {
+    for (const api::Volume& v : ctx.pod.tmpl->volumes) {
+      if (v.kind != api::Volume::Kind::kClaim) continue;
+      std::shared_ptr<const api::PersistentVolume> volume;
+      const std::string why = FindVolume(*ctx.pod.tmpl, v, &volume);
+      if (!why.empty()) {
+        rejection_ = PodRejection{{Symbol(why), true}};
+        return;
+      }
+      if (volume != nullptr) Collect(*volume);
+    }
+  }
+
+  const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
+  bool FitsAlways() const override { return !rejection_ && wanted_.empty(); }
+  Verdict Check(Row row) override {
+    const api::Labels& labels = cache_.row(row).node->labels;
+    if (std::none_of(kLabels.begin(), kLabels.end(), [&](Symbol key) { return labels.Has(key); })) {
+      return Verdict::kFits;
+    }
+    for (const auto& [index, values] : wanted_) {
+      auto value = labels.Get(kLabels[index]);
+      if (!value && index < 2) value = labels.Get(kLabels[index + 2]);
+      if (!value || std::find(values.begin(), values.end(), *value) == values.end()) return Verdict::kFails;
+    }
+    return Verdict::kFits;
+  }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kVolumeZoneConflict); }
+  FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+
+ private:
+  // Finds the volume that a claim is bound to; none when the claim can wait for it. Returns why the pod cannot be
+  // placed.
+  std::string FindVolume(const api::PodTemplate& pod, const api::Volume& v,
+                         std::shared_ptr<const api::PersistentVolume>* volume) const {
+    const Listers& listers = cache_.listers();
+    if (v.id.empty()) return "PersistentVolumeClaim had no name";
+    const auto claim = listers.claims.Get(pod.ns, v.id);
+    if (claim == nullptr) return NotFound("persistentvolumeclaim", v.id);
+    if (claim->volume_name.empty()) {
+      const std::string class_name = claim->Class();
+      if (class_name.empty()) return "PersistentVolumeClaim had no pv name and storageClass name";
+      const auto storage_class = listers.storage_classes.Get(Symbol(), class_name);
+      if (storage_class == nullptr) return NotFound("storageclass.storage.k8s.io", class_name);
+      if (!storage_class->binding_mode) {
+        return absl::StrCat("VolumeBindingMode not set for StorageClass ", api::GoQuoted(class_name));
+      }
+      if (*storage_class->binding_mode == "WaitForFirstConsumer") return {};
+      return "PersistentVolume had no name";
+    }
+    *volume = listers.volumes.Get(Symbol(), claim->volume_name);
+    return *volume == nullptr ? NotFound("persistentvolume", claim->volume_name) : "";
+  }
+
+  void Collect(const api::PersistentVolume& volume) {
+    for (size_t i = 0; i < kLabels.size(); ++i) {
+      const auto value = volume.labels.Get(kLabels[i]);
+      if (!value) continue;
+      std::vector<Symbol> values;
+      bool good = true;
+      for (absl::string_view part : absl::StrSplit(value->string(), "__")) {
+        part = absl::StripAsciiWhitespace(part);
+        good = good && !part.empty();
+        values.push_back(Symbol(util::FromAbsl(part)));
+      }
+      if (good) wanted_.emplace_back(i, std::move(values));
+    }
+  }
+
+  const Cache& cache_;
+  std::vector<std::pair<size_t, std::vector<Symbol>>> wanted_;  // place of the label, and the values that will do
+  std::optional<PodRejection> rejection_;
+};
+
+}  // namespace
+
+FitPredicate VolumeZone(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<ZoneCheck>(ctx); };
+}
+
+}  // namespace berth::scheduler::volumes

@@ -1,0 +1,174 @@
+// Preemption as release 1.29 does it (plugin DefaultPreemption), with every node looked at.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "pkg/api/decode.h"
+#include "pkg/scheduler/core/checks.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
+
+namespace berth::scheduler {
+namespace {
+
+constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduling";
+constexpr std::string_view kNoVictims = "No preemption victims found for incoming pod";
+
+// Pods without a start time count as started after all others, all at one instant.
+int64_t StartOf(const api::Pod& pod) {
+  return pod.start_seconds.value_or(std::numeric_limits<int64_t>::max());
+}
+bool MoreImportant(const PlacedPod& a, const PlacedPod& b) {
+  if (a.info->priority != b.info->priority) return a.info->priority > b.info->priority;
+  return StartOf(*a.pod) < StartOf(*b.pod);
+}
+
+// Moves pods whose eviction a budget forbids to the front, both parts in order of importance as they came. Every
+// matching budget is used up by one, also after another has forbidden the eviction. Returns how many are forbidden.
+size_t PartByBudgets(const Listers& listers, std::vector<PlacedPod>* victims) {
+  if (listers.budgets.empty()) return 0;
+  std::map<const api::PodDisruptionBudget*, int64_t> left;
+  auto forbidden = [&](const PlacedPod& p) {
+    const api::PodTemplate& t = *p.info->tmpl;
+    if (t.labels.empty()) return false;
+    bool out = false;
+    for (const auto& budget : listers.budgets.Matching(t.ns, t.labels)) {
+      if (!budget->selector.ok() || budget->selector.selector.Empty()) continue;
+      const auto& gone = budget->disrupted_pods;
+      if (std::binary_search(gone.begin(), gone.end(), p.pod->meta.name)) continue;
+      int64_t& allowed = left.try_emplace(budget.get(), budget->disruptions_allowed).first->second;
+      if (--allowed < 0) out = true;
+    }
+    return out;
+  };
+  std::vector<PlacedPod> violating, others;
+  for (PlacedPod& p : *victims) {
+    const bool forbids = forbidden(p);
+    (forbids ? violating : others).push_back(std::move(p));
+  }
+  const size_t n = violating.size();
+  *victims = std::move(violating);
+  victims->insert(victims->end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  return n;
+}
+
+// Why the pod may not preempt now; empty when it may.
+std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFailures& failures) {
+  if (pod.tmpl->never_preempts) return "not eligible due to preemptionPolicy=Never.";
+  if (pod.nominated_node_name.empty()) return {};
+  if (const auto* reasons = failures.Find(pod.nominated_node_name); reasons != nullptr) {
+    if (std::any_of(reasons->begin(), reasons->end(), [](const FailureReason& r) { return r.unresolvable; })) return {};
+  }
+  const Row row = cache.FindRow(pod.nominated_node_name);
+  if (row == kNoRow || !cache.listed().Has(row)) return {};
+  const auto& pods = cache.row(row).pods;
+  const bool leaving = std::any_of(pods.begin(), pods.end(), [&](const PlacedPod& p) {
+    return p.info->priority < pod.Priority() && p.pod->meta.deleting() && p.pod->preempted_by_scheduler;
+  });
+  return leaving ? "not eligible due to a terminating pod on the nominated node." : "";
+}
+
+}  // namespace
+
+struct GenericScheduler::Candidate {
+  Row row = kNoRow;
+  std::vector<PlacedPod> victims;  // most important first
+  int64_t violations = 0;
+
+  // What 1.29 compares, in this order; the smallest is best.
+  std::tuple<int64_t, int64_t, int64_t, size_t, int64_t> Rank() const {
+    int64_t sum = 0, earliest = std::numeric_limits<int64_t>::max();
+    int32_t highest = std::numeric_limits<int32_t>::min();
+    for (const PlacedPod& v : victims) {
+      sum += int64_t{v.info->priority} + (int64_t{1} << 31);
+      highest = std::max(highest, v.info->priority);
+    }
+    for (const PlacedPod& v : victims) {
+      if (v.info->priority == highest) earliest = std::min(earliest, StartOf(*v.pod));
+    }
+    return {violations, victims[0].info->priority, sum, victims.size(), -earliest};
+  }
+};
+
+// Evicts all less important pods of the row in a simulation and takes back as many as fit, the most important first.
+// Returns false, with the reasons or an error, when no eviction helps.
+bool GenericScheduler::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const {
+  std::vector<PlacedPod> potential;
+  for (const PlacedPod& p : cache_->row(row).pods) {
+    if (p.info->priority < pod.Priority()) potential.push_back(p);
+  }
+  if (potential.empty()) {
+    why->reasons.push_back({Symbol(kNoVictims), true});
+    return false;
+  }
+  Cache::Simulation simulation(cache_, row);
+  for (const PlacedPod& p : potential) simulation.Remove(p);
+  if (CheckRowWithNominated(pod, checks, row, false, why) != Verdict::kFits) return false;
+
+  std::stable_sort(potential.begin(), potential.end(), MoreImportant);
+  const size_t violating = PartByBudgets(cache_->listers(), &potential);
+  for (size_t i = 0; i < potential.size(); ++i) {
+    simulation.Restore(potential[i]);
+    if (CheckRowWithNominated(pod, checks, row, false, nullptr) == Verdict::kFits) continue;
+    simulation.Remove(potential[i]);
+    candidate->victims.push_back(potential[i]);
+    if (i < violating) ++candidate->violations;
+  }
+  if (candidate->victims.empty()) {
+    why->error = "expected at least one victim pod on node " + api::GoQuoted(cache_->row(row).name.str());
+    return false;
+  }
+  if (violating > 0 && violating < potential.size()) {
+    std::stable_sort(candidate->victims.begin(), candidate->victims.end(), MoreImportant);
+  }
+  candidate->row = row;
+  return true;
+}
+
+Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const {
+  Preemption out;
+  if (const std::string reason = WhyNotEligible(*cache_, *pod, failures); !reason.empty()) {
+    out.error = "preemption: " + reason;
+    return out;
+  }
+  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  Checks checks = PrepareActive(ctx);
+  NodeFailures statuses;
+  std::vector<Candidate> candidates;
+  std::string error;
+  const std::vector<Row>& rows = cache_->by_name_descending();
+  for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
+    const Symbol name = cache_->row(*it).name;
+    const auto* reasons = failures.Find(name);
+    if (reasons == nullptr ||
+        std::any_of(reasons->begin(), reasons->end(), [](const FailureReason& r) { return r.unresolvable; })) {
+      statuses.AddNew(name, {{Symbol(kNotHelpful), true}});
+      continue;
+    }
+    Candidate candidate;
+    Why why;
+    if (DryRun(*pod, checks, *it, &candidate, &why) && ExtendersAgree(*pod, *it)) {
+      candidates.push_back(std::move(candidate));
+    } else if (!why.error.empty()) {
+      if (error.empty()) error = why.error;
+    } else {
+      statuses.AddNew(name, why.reasons);
+    }
+  }
+  if (candidates.empty()) {
+    out.error =
+        "preemption: " + (error.empty() ? config_.release->fit_error_text(statuses, statuses.size(), nullptr) : error);
+    return out;
+  }
+  const auto best = std::min_element(candidates.begin(), candidates.end(),
+                                     [](const Candidate& a, const Candidate& b) { return a.Rank() < b.Rank(); });
+  out.node = cache_->row(best->row).name;
+  for (const PlacedPod& v : best->victims) out.victims.push_back(v.pod);
+  if (nominated_ == nullptr) return out;
+  for (const api::PodPtr& p : nominated_->For(out.node)) {
+    if (p->Priority() < pod->Priority()) out.nominated_to_clear.push_back(p);
+  }
+  return out;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,51 @@
+// Random objects of release 1.29 as JSON, with everything that its rules look at. Small alphabets, so that things meet.
+// For tests only.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "pkg/scheduler/reference/random_cluster.h"
+
+namespace berth::scheduler::reference::v1_29 {
+
+// How often each kind of thing turns up, in percent; drawn anew for each cluster.
+struct Likely {
+  int spread, pod_affinity, node_affinity, volumes, ports, taints, priorities, mistakes, gates, deleting, odd_labels;
+  explicit Likely(Random* r);
+};
+
+class RandomObjects {
+ public:
+  explicit RandomObjects(uint64_t seed) : random_(seed), likely_(&random_) {}
+
+  // Everything but pods: nodes, namespaces, services and controllers, classes, volumes, claims, CSI objects, budgets.
+  std::vector<std::string> Cluster();
+  // `node`: where it runs; empty for a pending pod.
+  std::string Pod(int number, const std::string& node);
+  // A KubeSchedulerConfiguration with one profile.
+  std::string Configuration();
+  std::string NodeName() { return Name("n", kNodes); }
+  Random& random() { return random_; }
+
+  static constexpr int kNodes = 9;
+
+ private:
+  std::string Name(const std::string& prefix, int n);
+  std::string Labels(int chance);
+  std::string Selector();
+  std::string NodeTerm();
+  std::string PodTerm();
+  std::string Spread();
+  std::string Affinity();
+  std::string Volumes(int number);
+  std::string Containers();
+  std::string Node(int number);
+  std::string Volume(int number);
+  std::string Claim(int number);
+
+  Random random_;
+  Likely likely_;
+  bool placed_ = false;  // the pod that is being made; placed pods have no mistakes, as an API server refuses them
+};
+
+}  // namespace berth::scheduler::reference::v1_29

@@ -1,0 +1,493 @@
+#include "pkg/scheduler/volumebinder/claim_binder.h"
+
+#include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "pkg/api/decode.h"
+#include "pkg/scheduler/volumebinder/csi_translation.h"
+
+namespace berth::scheduler {
+namespace {
+
+using api::PersistentVolume;
+using api::PersistentVolumeClaim;
+
+bool IsReservedFor(const PersistentVolume& v, const PersistentVolumeClaim& c) {
+  const auto& ref = v.claim_ref;
+  return ref && ref->name == c.meta.name && ref->ns == c.meta.ns.str() && (ref->uid.empty() || ref->uid == c.meta.uid);
+}
+api::Quantity CapacityOf(const PersistentVolume& v) {
+  return v.capacity.value_or(api::Quantity());
+}
+std::string_view ModeOf(const std::optional<std::string>& mode) {
+  return mode ? std::string_view(*mode) : "Filesystem";
+}
+// What is asked of every volume, whoever it is reserved for.
+bool CanHold(const PersistentVolume& v, const PersistentVolumeClaim& c) {
+  return !(CapacityOf(v) < c.request) && !v.meta.deleting() && ModeOf(v.volume_mode) == ModeOf(c.volume_mode);
+}
+// What is asked of a free volume beside that.
+bool Suits(const PersistentVolume& v, const PersistentVolumeClaim& c) {
+  if (c.selector && !(c.selector->ok() && c.selector->selector.Matches(v.labels))) return false;
+  return std::all_of(c.access_modes.begin(), c.access_modes.end(), [&](Symbol mode) {
+    return std::find(v.access_modes.begin(), v.access_modes.end(), mode) != v.access_modes.end();
+  });
+}
+
+bool TopologyAllows(const api::StorageClass& storage_class, const api::Labels& node) {
+  const auto& terms = storage_class.allowed_topologies;
+  if (terms.empty()) return true;
+  return std::any_of(terms.begin(), terms.end(), [&](const api::StorageClass::TopologyTerm& term) {
+    return !term.expressions.empty() &&
+           std::all_of(term.expressions.begin(), term.expressions.end(), [&](const auto& e) {
+             const auto value = node.Get(e.first);
+             return value && std::find(e.second.begin(), e.second.end(), *value) != e.second.end();
+           });
+  });
+}
+
+// Whether the storage that an object describes is of the class and large enough for the claim.
+bool HoldsRequest(const api::CsiStorageCapacity& c, const std::string& storage_class,
+                  const PersistentVolumeClaim& claim) {
+  const auto& limit = c.maximum_volume_size ? c.maximum_volume_size : c.capacity;
+  return c.storage_class_name.str() == storage_class && limit && limit->Value() >= claim.request.Value() &&
+         c.node_topology && c.node_topology->ok();
+}
+bool CapacityMatters(const Listers& listers, const api::StorageClass& storage_class,
+                     const PersistentVolumeClaim& claim) {
+  const auto driver = listers.csi_drivers.Get(Symbol(), storage_class.provisioner);
+  return claim.has_request && driver != nullptr && driver->storage_capacity;
+}
+bool Provisions(const api::StorageClass& storage_class) {
+  return !storage_class.provisioner.empty() && storage_class.provisioner != "kubernetes.io/no-provisioner";
+}
+
+bool IsMigratedOn(const api::CsiNode* csi_node, std::string_view plugin) {
+  if (csi_node == nullptr || plugin.empty()) return false;
+  const auto& names = csi_node->migrated_plugins;
+  return std::any_of(names.begin(), names.end(), [&](Symbol name) { return name.str() == plugin; });
+}
+
+// Adds the listed rows whose labels the selector matches.
+void AddMatchingRows(const Cache& cache, const api::Selector& selector, RowSet* rows) {
+  const auto& requirements = selector.requirements();
+  const api::Requirement* tie = nullptr;
+  for (const api::Requirement& r : requirements) {
+    if (r.op == api::Operator::kIn && (tie == nullptr || r.values.size() < tie->values.size())) tie = &r;
+  }
+  auto add = [&](Row row) {
+    if (cache.listed().Has(row) && selector.Matches(cache.row(row).node->labels)) rows->Insert(row);
+  };
+  if (tie == nullptr) return cache.listed().ForEach(add);
+  const LabelColumn& column = cache.Label(tie->key);
+  for (Symbol value : tie->values) {
+    for (Row row : column.RowsWith(value)) {
+      if (requirements.size() > 1) {
+        add(row);
+      } else if (cache.listed().Has(row)) {
+        rows->Insert(row);
+      }
+    }
+  }
+}
+
+void Intersect(RowSet* rows, const RowSet& with) {
+  for (size_t w = 0; w < rows->words().size(); ++w) {
+    rows->words()[w] &= w < with.words().size() ? with.words()[w] : 0;
+  }
+}
+
+}  // namespace
+
+void AddAdmittedRows(const Cache& cache, const std::vector<api::NodeSelectorTerm>& terms, RowSet* rows) {
+  rows->Resize(cache.row_count());
+  auto add_all = [&] { cache.listed().ForEach([&](Row row) { rows->Insert(row); }); };
+  if (terms.empty()) add_all();
+  for (const api::NodeSelectorTerm& t : terms) {
+    if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) continue;
+    if (t.has_expressions) {
+      AddMatchingRows(cache, t.match.selector, rows);
+    } else {
+      add_all();
+    }
+  }
+}
+
+ClaimBinder::ClaimPtr ClaimBinder::Claim(Symbol ns, const std::string& name) const {
+  if (!claims_.empty()) {
+    if (auto it = claims_.find({ns, name}); it != claims_.end()) return it->second;
+  }
+  return cache_->listers().claims.Get(ns, name);
+}
+ClaimBinder::VolumePtr ClaimBinder::Volume(const std::string& name) const {
+  if (auto it = volumes_.find(name); it != volumes_.end()) return it->second;
+  return cache_->listers().volumes.Get(Symbol(), name);
+}
+
+ClaimBinder::PodClaims ClaimBinder::ClaimsOf(const api::Pod& pod) const {
+  PodClaims out;
+  for (const api::Volume& v : pod.tmpl->volumes) {
+    const auto name = ClaimNameOf(pod, v);
+    if (!name) continue;
+    out.any = true;
+    ClaimPtr claim = Claim(pod.tmpl->ns, *name);
+    if (claim == nullptr) {
+      const std::string quoted = api::GoQuoted(pod.tmpl->ns.string() + "/" + *name);
+      out.error = absl::StrCat("error getting PVC ", quoted, ": could not find v1.PersistentVolumeClaim ", quoted);
+      return out;
+    }
+    if (!claim->volume_name.empty() && claim->bind_completed) {
+      out.bound.push_back(std::move(claim));
+      continue;
+    }
+    const std::string class_name = claim->Class();
+    const auto storage_class =
+        class_name.empty() ? nullptr : cache_->listers().storage_classes.Get(Symbol(), class_name);
+    if (storage_class != nullptr && !storage_class->binding_mode) {
+      out.error = absl::StrCat("VolumeBindingMode not set for StorageClass ", api::GoQuoted(class_name));
+      return out;
+    }
+    const bool delayed = storage_class != nullptr && *storage_class->binding_mode == "WaitForFirstConsumer";
+    (delayed && claim->volume_name.empty() ? out.delayed : out.immediate).push_back(std::move(claim));
+  }
+  std::stable_sort(out.delayed.begin(), out.delayed.end(), [](const ClaimPtr& a, const ClaimPtr& b) {
+    if (a->selected_node || b->selected_node) return a->selected_node && !b->selected_node;
+    return a->request < b->request;
+  });
+  return out;
+}
+
+// ---- one node -----------------------------------------------------------------------------------
+
+ClaimBinder::Provisioning ClaimBinder::CanProvision(const PersistentVolumeClaim& claim, const api::Node& node,
+                                                    std::string* error) const {
+  const std::string class_name = claim.Class();
+  if (class_name.empty()) {
+    *error = absl::StrCat("no class for claim ", api::GoQuoted(claim.meta.Key()));
+    return Provisioning::kError;
+  }
+  const Listers& listers = cache_->listers();
+  const auto storage_class = listers.storage_classes.Get(Symbol(), class_name);
+  if (storage_class == nullptr) {
+    *error = absl::StrCat("failed to find storage class ", api::GoQuoted(class_name));
+    return Provisioning::kError;
+  }
+  if (!Provisions(*storage_class) || !TopologyAllows(*storage_class, node.labels)) return Provisioning::kImpossible;
+  if (!CapacityMatters(listers, *storage_class, claim)) return Provisioning::kPossible;
+  bool enough = false;
+  listers.csi_capacities.ForEach([&](const auto& c) {
+    enough = enough || (HoldsRequest(*c, class_name, claim) && c->node_topology->selector.Matches(node.labels));
+  });
+  return enough ? Provisioning::kPossible : Provisioning::kNoSpace;
+}
+
+ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& node) const {
+  OnNode out;
+  const auto csi_node = cache_->listers().csi_nodes.Get(Symbol(), node.meta.name);
+  for (const ClaimPtr& claim : claims.bound) {
+    const VolumePtr volume = Volume(claim->volume_name);
+    if (volume == nullptr) {
+      out.bound_exist = false;
+      break;
+    }
+    bool admitted;
+    if (IsMigratedOn(csi_node.get(), InTreePluginOf(*volume))) {
+      std::string error;
+      if (!Translate(*volume, &error)) {
+        out.error = "could not translate pv: " + error;
+        return out;
+      }
+      admitted = AdmitsNode(TranslatedAffinity(*volume), node);
+    } else {
+      admitted = AdmitsNode(volume->node_affinity, node);
+    }
+    if (!admitted) {
+      out.bound_fit = false;
+      break;
+    }
+  }
+  for (const ClaimPtr& claim : claims.delayed) {
+    if (!claim->selected_node || *claim->selected_node == node.meta.name) continue;
+    out.unbound_fit = false;
+    return out;
+  }
+  std::vector<ClaimPtr> to_provision;
+  for (const ClaimPtr& claim : claims.delayed) {
+    if (claim->selected_node) {
+      to_provision.push_back(claim);
+      continue;
+    }
+    const Options options = OptionsOf(*claim);
+    VolumePtr found;
+    auto taken = [&](const VolumePtr& v) {
+      return std::any_of(out.bindings.begin(), out.bindings.end(),
+                         [&](const auto& b) { return b.second->meta.name == v->meta.name; });
+    };
+    if (options.own != nullptr) {
+      if (AdmitsNode(options.own->node_affinity, node)) found = options.own;
+    } else {
+      for (const FreeVolume& f : options.any) {
+        if (taken(f.volume) || !AdmitsNode(f.volume->node_affinity, node)) continue;
+        found = f.volume;
+        break;
+      }
+    }
+    if (found == nullptr) {
+      to_provision.push_back(claim);
+    } else {
+      out.bindings.emplace_back(claim, std::move(found));
+    }
+  }
+  for (const ClaimPtr& claim : to_provision) {
+    const Provisioning p = CanProvision(*claim, node, &out.error);
+    if (p == Provisioning::kError) return out;
+    if (p == Provisioning::kImpossible) out.unbound_fit = false;
+    if (p == Provisioning::kNoSpace) out.enough_space = false;
+    if (p != Provisioning::kPossible) break;
+    out.provisions.push_back(claim);
+  }
+  return out;
+}
+
+// ---- volumes that claims could get --------------------------------------------------------------
+
+uint32_t ClaimBinder::AffinityOf(const PersistentVolume& volume) const {
+  std::string text;
+  for (const api::NodeSelectorTerm& t : volume.node_affinity) {
+    absl::StrAppend(&text, t.match.selector.String(), t.has_expressions ? "|e" : "|-", t.problems.empty() ? "" : "!",
+                    t.fields.empty() ? "" : "f", "\n");
+  }
+  return affinities_.try_emplace(std::move(text), static_cast<uint32_t>(affinities_.size())).first->second;
+}
+
+void ClaimBinder::Unindex(const std::string& name) const {
+  auto it = indexed_.find(name);
+  if (it == indexed_.end()) return;
+  const PersistentVolume& v = *it->second;
+  if (v.claim_ref) {
+    auto claim = reserved_.find({Symbol(v.claim_ref->ns), v.claim_ref->name});
+    claim->second.erase(name);
+    if (claim->second.empty()) reserved_.erase(claim);
+  } else if (auto of_class = free_.find(v.Class()); of_class != free_.end()) {
+    of_class->second.erase(name);
+  }
+  indexed_.erase(it);
+}
+
+void ClaimBinder::Index(const std::string& name) const {
+  Unindex(name);
+  VolumePtr v = Volume(name);
+  if (v == nullptr || v->meta.deleting()) return;
+  if (v->claim_ref) {
+    reserved_[{Symbol(v->claim_ref->ns), v->claim_ref->name}][name] = v;
+  } else if (v->phase == "Available") {
+    free_[v->Class()][name] = {v, AffinityOf(*v)};
+  } else {
+    return;
+  }
+  indexed_[name] = std::move(v);
+}
+
+void ClaimBinder::Sync() const {
+  const auto& volumes = cache_->listers().volumes;
+  if (synced_ && seen_ == volumes.version()) return;
+  if (!synced_ || !volumes.ChangesSince(seen_, [&](Symbol, const std::string& name) { Index(name); })) {
+    free_.clear();
+    reserved_.clear();
+    indexed_.clear();
+    affinities_.clear();
+    volumes.ForEach([&](const VolumePtr& v) { Index(v->meta.name); });
+  }
+  synced_ = true;
+  seen_ = volumes.version();
+}
+
+ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) const {
+  Sync();
+  Options out;
+  const std::string class_name = claim.Class();
+  if (auto it = reserved_.find({claim.meta.ns, claim.meta.name}); it != reserved_.end()) {
+    for (const auto& [name, v] : it->second) {
+      if (v->Class() != class_name || !IsReservedFor(*v, claim) || !CanHold(*v, claim)) continue;
+      out.own = v;
+      return out;
+    }
+  }
+  auto it = free_.find(class_name);
+  if (it == free_.end()) return out;
+  for (const auto& [name, f] : it->second) {
+    if (CanHold(*f.volume, claim) && Suits(*f.volume, claim)) out.any.push_back(f);
+  }
+  std::stable_sort(out.any.begin(), out.any.end(), [](const FreeVolume& a, const FreeVolume& b) {
+    return CapacityOf(*a.volume) < CapacityOf(*b.volume);
+  });
+  return out;
+}
+
+// ---- all nodes at once --------------------------------------------------------------------------
+
+void ClaimBinder::DropOldProvisionable() const {
+  const Listers& listers = cache_->listers();
+  const uint64_t version =
+      listers.csi_capacities.version() + listers.csi_drivers.version() + listers.storage_classes.version();
+  bool nodes_changed = false;
+  const bool known =
+      cache_->NodeChangesSince(provisionable_generation_, [&](Row) { nodes_changed = true; }) && !nodes_changed;
+  provisionable_generation_ = cache_->generation();
+  if (!known || version != provisionable_version_ || provisionable_.size() > 256) provisionable_.clear();
+  provisionable_version_ = version;
+}
+
+// REQUIRES: the claim has a class that exists; DropOldProvisionable was called since the cluster changed.
+const RowSet& ClaimBinder::ProvisionableRows(const PersistentVolumeClaim& claim) const {
+  const Listers& listers = cache_->listers();
+  const std::string class_name = claim.Class();
+  auto [it, fresh] = provisionable_.try_emplace({class_name, claim.has_request ? claim.request.Value() : -1});
+  RowSet& rows = it->second;
+  if (!fresh) return rows;
+  rows.Resize(cache_->row_count());
+  const auto storage_class = listers.storage_classes.Get(Symbol(), class_name);
+  if (!Provisions(*storage_class)) return rows;
+  cache_->listed().ForEach([&](Row row) {
+    if (TopologyAllows(*storage_class, cache_->row(row).node->labels)) rows.Insert(row);
+  });
+  if (!CapacityMatters(listers, *storage_class, claim)) return rows;
+  RowSet enough;
+  enough.Resize(cache_->row_count());
+  listers.csi_capacities.ForEach([&](const auto& c) {
+    if (HoldsRequest(*c, class_name, claim)) AddMatchingRows(*cache_, c->node_topology->selector, &enough);
+  });
+  Intersect(&rows, enough);
+  return rows;
+}
+
+// REQUIRES: no claim has a selected node. Some claim has volumes that it could get. A row needs to know as many of them
+// for each claim as there are claims, since the others can take only one each.
+bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
+  const size_t n = claims.delayed.size();
+  std::vector<Options> options;
+  std::vector<const RowSet*> provisionable;
+  for (const ClaimPtr& claim : claims.delayed) {
+    options.push_back(OptionsOf(*claim));
+    provisionable.push_back(&ProvisionableRows(*claim));
+  }
+  absl::flat_hash_map<uint32_t, RowSet> by_affinity;
+  // By row and claim, the best volumes first.
+  absl::flat_hash_map<Row, std::vector<std::vector<const PersistentVolume*>>> reach;
+  for (size_t i = 0; i < n; ++i) {
+    auto add = [&](const VolumePtr& v, const RowSet& where) {
+      where.ForEach([&](Row row) {
+        if (!rows->Has(row)) return;
+        auto& lists = reach.try_emplace(row, n).first->second;
+        if (lists[i].size() < n) lists[i].push_back(v.get());
+      });
+    };
+    if (options[i].own != nullptr) {
+      RowSet where;
+      AddAdmittedRows(*cache_, options[i].own->node_affinity, &where);
+      add(options[i].own, where);
+    }
+    absl::flat_hash_map<uint32_t, size_t> used;
+    for (const FreeVolume& f : options[i].any) {
+      if (++used[f.affinity] > n) continue;
+      auto [it, fresh] = by_affinity.try_emplace(f.affinity);
+      if (fresh) AddAdmittedRows(*cache_, f.volume->node_affinity, &it->second);
+      add(f.volume, it->second);
+    }
+  }
+  std::vector<const PersistentVolume*> taken;
+  rows->ForEach([&](Row row) {
+    auto lists = reach.find(row);
+    taken.clear();
+    for (size_t i = 0; i < n; ++i) {
+      const PersistentVolume* found = nullptr;
+      if (lists != reach.end()) {
+        for (const PersistentVolume* v : lists->second[i]) {
+          if (options[i].own == nullptr && std::find(taken.begin(), taken.end(), v) != taken.end()) continue;
+          found = v;
+          break;
+        }
+      }
+      if (found != nullptr) {
+        taken.push_back(found);
+      } else if (!provisionable[i]->Has(row)) {
+        rows->Erase(row);
+        return;
+      }
+    }
+  });
+  return true;
+}
+
+bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
+  for (const ClaimPtr& claim : claims.bound) {
+    const VolumePtr volume = Volume(claim->volume_name);
+    if (volume != nullptr && !InTreePluginOf(*volume).empty()) return false;
+  }
+  for (const ClaimPtr& claim : claims.bound) {
+    const VolumePtr volume = Volume(claim->volume_name);
+    if (volume == nullptr) {
+      rows->Clear();
+      return true;
+    }
+    if (volume->node_affinity.empty()) continue;
+    RowSet admitted;
+    AddAdmittedRows(*cache_, volume->node_affinity, &admitted);
+    Intersect(rows, admitted);
+  }
+  if (claims.delayed.empty()) return true;
+  DropOldProvisionable();
+  if (claims.delayed[0]->selected_node) {
+    const Row row = cache_->FindRow(Symbol(*claims.delayed[0]->selected_node));
+    const bool fits = row != kNoRow && rows->Has(row) && Find(claims, *cache_->row(row).node).fits();
+    rows->Clear();
+    if (fits) rows->Insert(row);
+    return true;
+  }
+  if (std::any_of(claims.delayed.begin(), claims.delayed.end(),
+                  [&](const ClaimPtr& claim) { return !OptionsOf(*claim).empty(); })) {
+    return KeepMatching(claims, rows);
+  }
+  for (const ClaimPtr& claim : claims.delayed) Intersect(rows, ProvisionableRows(*claim));
+  return true;
+}
+
+// ---- assuming -----------------------------------------------------------------------------------
+
+ClaimBinder::Assumed ClaimBinder::Assume(const api::Pod& pod, const api::Node& node) {
+  Assumed out;
+  const PodClaims claims = ClaimsOf(pod);
+  out.error = claims.error;
+  if (!claims.error.empty() || claims.delayed.empty()) return out;
+  const OnNode found = Find(claims, node);
+  out.error = found.error;
+  if (!found.error.empty()) return out;
+  for (const auto& [claim, volume] : found.bindings) {
+    auto copy = std::make_shared<PersistentVolume>(*volume);
+    copy->bound_by_controller = copy->bound_by_controller || !copy->claim_ref;
+    copy->claim_ref = PersistentVolume::ClaimRef{claim->meta.ns.string(), claim->meta.name, claim->meta.uid};
+    volumes_[copy->meta.name] = copy;
+    if (synced_) Index(copy->meta.name);
+    out.bindings.push_back({claim, std::move(copy), volume});
+  }
+  for (const ClaimPtr& claim : found.provisions) {
+    auto copy = std::make_shared<PersistentVolumeClaim>(*claim);
+    copy->selected_node = node.meta.name;
+    claims_[{copy->meta.ns, copy->meta.name}] = copy;
+    out.provisions.push_back(std::move(copy));
+  }
+  return out;
+}
+
+void ClaimBinder::Forget(const Assumed& assumed) {
+  for (const auto& b : assumed.bindings) VolumeChanged(b.volume->meta.name);
+  for (const ClaimPtr& c : assumed.provisions) ClaimChanged(c->meta.ns, c->meta.name);
+}
+
+void ClaimBinder::VolumeChanged(const std::string& name) {
+  if (volumes_.erase(name) > 0 && synced_) Index(name);
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""schedsim as release 1.29: what explain and capacity say about rules that 1.10 does not have, profiles of a
+KubeSchedulerConfiguration, and what an upgrade changes."""
+import json, os, subprocess, sys, tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+LATER = "--emulated-version=1.29"
+failed = []
+
+
+def check(what, ok, seen=""):
+    if not ok:
+        failed.append(what)
+        print("FAILED: %s: %s" % (what, str(seen)[:2000]))
+
+
+def schedsim(*words, feed=None):
+    feed = json.dumps({"apiVersion": "v1", "kind": "List", "items": feed}) if feed is not None else None
+    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True)
+    return run.returncode, run.stdout, run.stderr
+
+
+def node(name, zone, cpu="4", **spec):
+    return {"apiVersion": "v1", "kind": "Node",
+            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone}},
+            "spec": spec, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"}}}
+
+
+def pod(name, cpu="1", on=None, labels=None, **spec):
+    if on:
+        spec["nodeName"] = on
+    return {"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": name, "namespace": "ns", "uid": name, "labels": labels or {}},
+            "spec": dict(spec, containers=[{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}])}
+
+
+def spread(**more):
+    return dict({"topologyKey": "topology.kubernetes.io/zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule",
+                 "labelSelector": {"matchLabels": {"app": "web"}}}, **more)
+
+
+WEB = {"app": "web"}
+NODES = [node("n1", "zone-a"), node("n2", "zone-b")]
+
+
+def explain(objects, name="ns/p"):
+    code, out, err = schedsim("explain", LATER, "-", "--pod", name, "-o", "json", feed=objects)
+    check("explain runs", code == 0, err)
+    return out
+
+
+def test_spread():
+    out = explain(NODES + [pod("a", on="n1", labels=WEB), pod("p", labels=WEB, topologySpreadConstraints=[spread()])])
+    check("skew", "skew in zone-a would be 2, at most 1 is allowed; it fits in zone-b" in out, out)
+    out = explain(NODES + [pod("a", on="n1", labels=WEB), pod("b", on="n2", labels=WEB),
+                           pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)])])
+    check("minDomains", "minDomains needs 3 zones, there are 2" in out, out)
+    code, out, err = schedsim("explain", LATER, "-", "--pod", "ns/p",
+                              feed=NODES + [pod("a", on="n1", labels=WEB), pod("b", on="n2", labels=WEB),
+                                            pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)])])
+    check("the table has it too", code == 0 and "minDomains needs 3 zones" in " ".join(out.split()), out + err)
+
+
+def claim(name, volume):
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+            "metadata": {"name": name, "namespace": "ns", "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+            "spec": {"volumeName": volume, "storageClassName": "", "accessModes": ["ReadWriteOnce"],
+                     "resources": {"requests": {"storage": "1Gi"}}}, "status": {"phase": "Bound"}}
+
+
+def volume(name):
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
+            "spec": {"csi": {"driver": "csi.example.com", "volumeHandle": name}, "capacity": {"storage": "1Gi"},
+                     "accessModes": ["ReadWriteOnce"]}, "status": {"phase": "Bound"}}
+
+
+def with_claim(name, claim_name, on=None):
+    return pod(name, on=on, volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": claim_name}}])
+
+
+def test_attach_limit():
+    csi = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "n1"},
+           "spec": {"drivers": [{"name": "csi.example.com", "nodeID": "n1", "allocatable": {"count": 1}}]}}
+    storage = [csi, volume("pv1"), volume("pv2"), claim("c1", "pv1"), claim("c2", "pv2")]
+    out = explain(NODES[:1] + storage + [with_claim("a", "c1", on="n1"), with_claim("p", "c2")])
+    check("attach limit", "attach limit of csi driver csi.example.com reached: 1 of 1" in out, out)
+    code, out, err = schedsim("run", LATER, "-", "-o", "placements",
+                              feed=NODES + storage + [with_claim("a", "c1", on="n1"), with_claim("p", "c2")])
+    check("the other node has no limit", "ns/p n2" in out, out + err)
+
+
+def test_capacity():
+    with tempfile.TemporaryDirectory() as folder:
+        spec = os.path.join(folder, "pod.json")
+        with open(spec, "w") as f:
+            json.dump(pod("w", labels=WEB, topologySpreadConstraints=[spread()]), f)
+        one_full = [node("n1", "zone-a", cpu="1"), node("n2", "zone-b", cpu="8")]
+        code, out, err = schedsim("capacity", LATER, "-", "--pod-spec", spec, "-o", "json", feed=one_full)
+        answer = json.loads(out)["answers"][0]
+        check("capacity counts with the skew", answer["replicas"] == 3, out + err)
+        check("and says what stops the next", "skew in zone-b would be 3, at most 1 is allowed" in out
+              or "skew in zone-b would be 2, at most 1 is allowed" in out, out)
+
+
+def test_configuration():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "config.yaml")
+
+        def config(text, version="kubescheduler.config.k8s.io/v1"):
+            with open(path, "w") as f:
+                f.write("apiVersion: %s\nkind: KubeSchedulerConfiguration\n%s" % (version, text))
+            return path
+
+        packs = ("profiles:\n- schedulerName: packer\n  pluginConfig:\n  - name: NodeResourcesFit\n    args:\n"
+                 "      scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}\n"
+                 "  plugins: {score: {disabled: [{name: NodeResourcesBalancedAllocation}]}}\n- schedulerName: default-scheduler\n")
+        objects = NODES + [pod("there", on="n1"), pod("spreads"), pod("packs", schedulerName="packer"), pod("strange", schedulerName="x")]
+        for version in ("v1", "v1beta3"):
+            config(packs, "kubescheduler.config.k8s.io/" + version)
+            code, out, err = schedsim("run", "--config", path, "-", "-o", "placements", feed=objects)
+            check("a profile by its name, " + version, out.splitlines() == ["ns/spreads n2", "ns/packs n2", "ns/strange -"]
+                  or out.splitlines() == ["ns/spreads n2", "ns/packs n1", "ns/strange -"], out + err)
+        config("profiles:\n- plugins: {filter: {enabled: [{name: NodeAfinity}]}}\n")
+        code, _, err = schedsim("run", "--config", path, "-", feed=objects)
+        check("an unknown plugin is refused", code == 2 or code == 1, err)
+        check("by its name", "NodeAfinity" in err, err)
+        code, _, err = schedsim("run", "--config", config(""), "--emulated-version=1.10", "-", feed=objects)
+        check("a release that contradicts", code == 2 and "contradicts --config" in err, err)
+        config("", "componentconfig/v1alpha1")
+        code, _, err = schedsim("run", "--config", path, "-", feed=objects)
+        check("another kind of file", code != 0 and "kubescheduler.config.k8s.io/v1" in err, err)
+
+
+def test_upgrade():
+    objects = NODES + [pod("a", on="n1", labels=WEB), pod("b", on="n2", labels=WEB),
+                       pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)])]
+    code, out, err = schedsim("compare", "--emulated-version=1.10", LATER, "-", "-o", "json", feed=objects)
+    check("compare runs", code == 0, err)
+    d = json.loads(out)["differences"]
+    check("the pod fits no longer", len(d) == 1 and d[0]["change"] == "no longer fits", d)
+    check("because of the rule", len(d) == 1 and d[0]["rule"] == "PodTopologySpread" and d[0]["after"] == "", d)
+    code, out, err = schedsim("compare", "--emulated-version=1.10", LATER, "-", feed=objects)
+    check("the table names it", "PodTopologySpread" in out and "no longer fits" in out, out + err)
+    same = NODES + [pod("p", nodeSelector={"kubernetes.io/hostname": "n1"})]
+    code, out, err = schedsim("compare", "--emulated-version=1.10", LATER, "-", feed=same)
+    check("no difference", "Every pod goes to the same node with 1.10 and 1.29." in out, out + err)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+print("%d failed" % len(failed))
+sys.exit(1 if failed else 0)
