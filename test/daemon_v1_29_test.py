@@ -124,6 +124,42 @@ def profiles_of_a_configuration_file():
     assert s.stop() == 0
 
 
+def claims_wait_for_their_first_consumer():
+    api, s, proxy = start(node("n0"), node("n1", **{ZONE: "b"}), proxied=True)
+    late = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "volumeBindingMode": "WaitForFirstConsumer"}
+    api.post("/apis/storage.k8s.io/v1/storageclasses", dict(late, metadata={"name": "local"}, provisioner="kubernetes.io/no-provisioner"))
+    api.post("/apis/storage.k8s.io/v1/storageclasses", dict(late, metadata={"name": "made"}, provisioner="example.com/disk"))
+    api.post("/api/v1/persistentvolumes", {
+        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"},
+        "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "local": {"path": "/x"},
+                 "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+                     {"key": ZONE, "operator": "In", "values": ["b"]}]}]}}}})
+    claims = "/api/v1/namespaces/default/persistentvolumeclaims"
+    for name, storage_class in (("kept", "local"), ("fresh", "made")):
+        api.post(claims, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
+                          "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
+                                   "resources": {"requests": {"storage": "1Gi"}}}})
+        new_pod(api, f"uses-{name}", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
+
+    def bind(name, volume):  # as the volume controller does
+        claim = api.get(f"{claims}/{name}")
+        claim["spec"]["volumeName"] = volume
+        claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"
+        status, answer = api.call("PUT", f"{claims}/{name}", claim)
+        assert status == 200, answer
+
+    ref = wait_until("the volume reserved", lambda: api.get("/api/v1/persistentvolumes/pv")["spec"].get("claimRef"))
+    assert ref["name"] == "kept", ref
+    chosen = wait_until("the node selected", lambda: api.get(f"{claims}/fresh")["metadata"].get("annotations", {}).get(
+        "volume.kubernetes.io/selected-node"))
+    assert not any(api.placements().values()), "pods are bound after their claims"
+    bind("kept", "pv")
+    wait_until("the pod bound behind its claim", lambda: api.placements()["uses-kept"] == "n1")
+    bind("fresh", "made-up")
+    wait_until("the pod bound on the selected node", lambda: api.placements()["uses-fresh"] == chosen)
+    assert not [body for method, path, body in proxy.bodies if path.endswith("/status")], "no condition was needed"
+
+
 def the_lock_is_a_lease():
     api, s, proxy = start(node("n0"), flags=["--leader-elect=true"], proxied=True)
     new_pod(api, "p0")
@@ -138,4 +174,4 @@ def the_lock_is_a_lease():
 
 
 run(constraints_of_topology_spread_are_kept, a_gated_pod_waits_for_its_gates, a_pod_that_does_not_fit_is_told_why, preempts,
-    profiles_of_a_configuration_file, the_lock_is_a_lease)
+    profiles_of_a_configuration_file, claims_wait_for_their_first_consumer, the_lock_is_a_lease)

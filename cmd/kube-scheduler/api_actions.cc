@@ -223,6 +223,23 @@ void ApiActions::UpdateVolume(RequestId id, const scheduler::VolumeBinder::Bindi
   });
 }
 
+void ApiActions::UpdateClaim(RequestId id, const std::shared_ptr<const api::PersistentVolumeClaim>& claim) {
+  Send([this, id, claim] {
+    client::ApiError e;
+    if (claim->raw == nullptr) {
+      e.message = absl::StrCat("the JSON of persistentvolumeclaim \"", claim->meta.Key(), "\" was not kept");
+      return Answered(id, e);
+    }
+    auto body = client::ApplySelectedNode(*claim->raw, claim->selected_node.value_or(""));
+    if (!body.ok()) {
+      e.message = util::Message(body.status());
+      return Answered(id, e);
+    }
+    requests_->PutPersistentVolumeClaim(claim->meta.ns.str(), claim->meta.name, *std::move(body),
+                                        [this, id](auto r) { Answered(id, r.error); });
+  });
+}
+
 namespace {
 
 client::ObjectReference ReferenceTo(const api::Pod& pod) {

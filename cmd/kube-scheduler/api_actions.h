@@ -42,6 +42,7 @@ class ApiActions final : public scheduler::Actions {
   void GetPod(scheduler::RequestId id, const api::Pod& pod) override;
   void GetNode(scheduler::RequestId id, util::Symbol name) override;
   void UpdateVolume(scheduler::RequestId id, const scheduler::VolumeBinder::Binding& binding) override;
+  void UpdateClaim(scheduler::RequestId id, const std::shared_ptr<const api::PersistentVolumeClaim>& claim) override;
   void RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                    std::string message) override;
   void RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,

@@ -21,8 +21,9 @@ bool PlacedAsBefore(const api::Pod& a, const api::Pod& b) {
 template <typename T>
 api::DecodeOptions DecodingOf(const ClusterWatch::Options& o) {
   api::DecodeOptions decode;
-  // Pods and volumes are written back whole.
-  decode.keep_raw = std::is_same_v<T, api::Pod> || std::is_same_v<T, api::PersistentVolume>;
+  // Pods and volumes are written back whole, and from release 1.29 on claims are.
+  decode.keep_raw = std::is_same_v<T, api::Pod> || std::is_same_v<T, api::PersistentVolume> ||
+                    (o.later_kinds && std::is_same_v<T, api::PersistentVolumeClaim>);
   decode.keep_node_raw = o.node_json;
   return decode;
 }

@@ -126,6 +126,7 @@ class Daemon {
   scheduler::Cache cache_;
   std::unique_ptr<scheduler::SchedulingQueue> queue_;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
+  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;  // of release 1.29, in place of the other
   std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>> algorithms_;  // by name of the scheduler
   std::unique_ptr<ApiActions> actions_;
   std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir, and then so is
@@ -324,12 +325,15 @@ absl::Status Daemon::Build() {
   scheduler::FactoryArgs args = ArgumentsOfRules();
   const bool priority = args.gates.algorithm.pod_priority;
   MakeQueue(priority);
-  if (args.gates.algorithm.volume_scheduling) {
+  if (Later()) {
+    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
+  } else if (args.gates.algorithm.volume_scheduling) {
     volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
   }
   args.cache = &cache_;
   args.nominated = queue_->nominated();
   args.volume_binder = volume_binder_.get();
+  args.claim_binder = claim_binder_.get();
   args.make_extender =
       [this](const scheduler::ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<scheduler::Extender>> {
     auto extender = scheduler::NewHttpExtender(c);
@@ -349,6 +353,7 @@ absl::Status Daemon::Build() {
   o.process = &scheduler::ProcessOf(config_.release);
   o.understood_fields = scheduler::PodFieldsUnderstoodBy(config_.release);
   o.ignore_unknown_fields = options_.ignore_unknown_fields;
+  o.claim_binder = claim_binder_.get();
   o.max_requests_in_flight = requests_limit_;
   o.may_bind = [this] { return MayWrite(); };
   scheduler::Actions* actions = actions_.get();

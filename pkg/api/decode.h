@@ -19,7 +19,8 @@ namespace berth::api {
 
 // What to do beyond reading.
 struct DecodeOptions {
-  bool keep_raw = false;       // Pod (those without a node), PersistentVolume: keep the JSON text in `raw`
+  // Pod and PersistentVolumeClaim (those without a node or a volume), PersistentVolume: keep the JSON text in `raw`.
+  bool keep_raw = false;
   bool keep_node_raw = false;  // Node: keep the JSON text
   // Fill in what the API server would on creation: namespace, uid, requests from limits, host ports under hostNetwork,
   // allocatable from capacity, selectors from templates, binding mode. Off: objects are taken as stored.

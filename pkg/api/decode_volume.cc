@@ -219,6 +219,7 @@ absl::StatusOr<std::shared_ptr<const PersistentVolumeClaim>> DecodePersistentVol
     internal::DefaultNamespace(&claim.meta);
     if (claim.meta.uid.empty()) claim.meta.uid = internal::MadeUpUid("claim", claim.meta);
   }
+  if (o.keep_raw && claim.volume_name.empty()) claim.raw = std::make_shared<const std::string>(j.Serialize());
   return internal::Finish(r, "PersistentVolumeClaim", j, std::move(claim));
 }
 

@@ -152,6 +152,15 @@ absl::StatusOr<std::string> ApplyClaimRef(std::string_view pv, const ClaimRefere
   return edit->Take();
 }
 
+absl::StatusOr<std::string> ApplySelectedNode(std::string_view claim, std::string_view node) {
+  auto edit = JsonEdit::New(claim);
+  if (!edit.ok()) return edit.status();
+  edit->SetFirst("apiVersion", "\"v1\"");
+  edit->SetFirst("kind", "\"PersistentVolumeClaim\"");
+  edit->Set({"metadata", "annotations", "volume.kubernetes.io/selected-node"}, JsonString(node));
+  return edit->Take();
+}
+
 void Requests::Bind(const Binding& b, Done<Nothing> done) {
   Request r;
   r.method = Method::kPost;
@@ -230,6 +239,18 @@ void Requests::GetConfigMap(std::string_view ns, std::string_view name,
   r.target = absl::StrCat("/api/v1/namespaces/", PercentEncode(ns), "/configmaps/", PercentEncode(name));
   auto decode = FromJson<Ptr>([](api::Json j) { return api::DecodeConfigMap(j); });
   client_->Do(std::move(r), Decode<Ptr>("configmaps", name, Method::kGet, decode, std::move(done)));
+}
+
+void Requests::PutPersistentVolumeClaim(std::string_view ns, std::string_view name, std::string body,
+                                        Done<Nothing> done) {
+  Request r;
+  r.method = Method::kPut;
+  r.may_send = may_write_;
+  r.target = absl::StrCat("/api/v1/namespaces/", PercentEncode(ns), "/persistentvolumeclaims/", PercentEncode(name));
+  r.body = std::move(body);
+  client_->Do(std::move(r), Decode<Nothing>(
+                                "persistentvolumeclaims", name, Method::kPut,
+                                [](const std::string&) { return Nothing{}; }, std::move(done)));
 }
 
 void Requests::PutPersistentVolume(std::string_view name, std::string body,

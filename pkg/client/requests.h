@@ -46,6 +46,8 @@ absl::StatusOr<std::string> ApplyPodStatus(std::string_view pod, const PodStatus
 struct ClaimReference {
   std::string ns, name, uid, resource_version;
 };
+// Returns the claim, as the server sent it, with the annotation that names the node on which its volume is to be made.
+absl::StatusOr<std::string> ApplySelectedNode(std::string_view claim, std::string_view node);
 absl::StatusOr<std::string> ApplyClaimRef(std::string_view pv, const ClaimReference& claim, bool bound_by_controller);
 
 // "2018-03-26T08:00:00Z", as the API writes times.
@@ -90,6 +92,7 @@ class Requests {
   void GetConfigMap(std::string_view ns, std::string_view name, Done<std::shared_ptr<const api::ConfigMap>> done);
   void PutPersistentVolume(std::string_view name, std::string body,
                            Done<std::shared_ptr<const api::PersistentVolume>> done);
+  void PutPersistentVolumeClaim(std::string_view ns, std::string_view name, std::string body, Done<Nothing> done);
 
   // Who is behind a bearer token; may this user do that (authentication.k8s.io/v1, authorization.k8s.io/v1, on 404
   // their v1beta1).

@@ -110,6 +110,9 @@ void Scheduler::Erase(Pending& p) {
   queue_->Settled(*p.pod);
   if (NominatedPods* nominated = queue_->nominated()) nominated->Remove(*p.pod);
   if (p.place == Place::kBinding || p.place == Place::kBindUnknown) --binds_in_flight_;
+  if (p.place == Place::kWritingVolumes && options_.claim_binder != nullptr) {
+    options_.claim_binder->Forget(p.attempt->reserved);
+  }
   --by_place_[static_cast<size_t>(p.place)];
   const api::PodPtr pod = p.pod;
   pending_.erase(pending_.find(pod->meta.uid));
@@ -151,7 +154,9 @@ absl::Duration Scheduler::NextRetry(Pending& p) {
 std::vector<std::string> ClaimsOf(const api::Pod& pod) {
   std::vector<std::string> claims;
   for (const api::Volume& v : pod.tmpl->volumes) {
-    if (v.kind == api::Volume::Kind::kClaim) claims.push_back(absl::StrCat(pod.meta.ns.string(), "/", v.id));
+    const std::string ns = pod.meta.ns.string();
+    if (v.kind == api::Volume::Kind::kClaim) claims.push_back(absl::StrCat(ns, "/", v.id));
+    if (v.kind == api::Volume::Kind::kEphemeral) claims.push_back(absl::StrCat(ns, "/", pod.meta.name, "-", v.id));
   }
   return claims;
 }
@@ -387,10 +392,20 @@ void Scheduler::ApplyStored(const Change<T>& c) {
   now_ = clock_->Steady();
   Store(cache_, c);
   if constexpr (std::is_same_v<T, api::PersistentVolume>) {
-    if (volume_binder_ != nullptr) volume_binder_->VolumeChanged((c.after ? c.after : c.before)->meta.name);
+    const std::string& name = (c.after ? c.after : c.before)->meta.name;
+    if (volume_binder_ != nullptr) volume_binder_->VolumeChanged(name);
+    if (options_.claim_binder != nullptr) options_.claim_binder->VolumeChanged(name);
+  }
+  if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) {
+    if (options_.claim_binder != nullptr) {
+      const api::ObjectMeta& meta = (c.after ? c.after : c.before)->meta;
+      options_.claim_binder->ClaimChanged(meta.ns, meta.name);
+      ReservedClaimChanged(meta.Key());
+    }
   }
   if (const std::optional<Kind> event = EventOf(c)) Happened(*event);
   if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) {
+    if (options_.claim_binder != nullptr) return;  // the queue knows whom the event concerns
     if (c.after != nullptr && IsBound(*c.after) && (c.before == nullptr || !IsBound(*c.before))) ClaimBound(*c.after);
   }
 }
@@ -449,6 +464,8 @@ void Scheduler::Apply(const Reply& reply) {
     case Asked::kClearNomination:
       if (!r.answer.ok()) LOG(ERROR) << "Cannot remove nominated node annotation of pod: " << r.answer.message;
       return;
+    case Asked::kReservation:
+      return ReservationWritten(*request.pod, r.answer);
     case Asked::kVolume:
       return VolumeWritten(*request.pod, r.answer);
     case Asked::kVerify:
@@ -499,6 +516,9 @@ void Scheduler::TimeUp(Pending& p) {
       break;
     case Place::kVerifying:
       Verify(p);
+      break;
+    case Place::kWritingVolumes:
+      ReservationTimedOut(p);
       break;
     default:
       LOG(DFATAL) << "a timer ran out for pod " << Name(*p.pod) << ", which is " << PlaceName(p.place);

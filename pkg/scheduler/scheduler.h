@@ -34,6 +34,7 @@
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler_actions.h"
 #include "pkg/scheduler/scheduler_metrics.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 #include "pkg/util/clock.h"
 
@@ -54,6 +55,8 @@ struct SchedulerOptions {
   PodFieldSet understood_fields = {};
   // Take pods as release 1.10 saw them, without any field that came later.
   bool ignore_unknown_fields = false;
+  // Release 1.29: where volumes are reserved for claims; the one that the rules look at. Outlives the scheduler.
+  ClaimBinder* claim_binder = nullptr;
   // With this many requests unanswered no further pod is decided and no further one is looked at again.
   size_t max_requests_in_flight = 4096;
   // Asked right before each bind: false (the lease may be lost) means not now. Null: always.
@@ -154,6 +157,7 @@ class Scheduler {
     kVictim,
     kClearNomination,  // nobody waits for it
     kVolume,
+    kReservation,  // a volume or a claim is written (1.29)
     kVerify,
     kStatusPatch,      // nobody waits for it; `what` is the pod's uid
     kVictimCondition,  // 1.29: why it goes
@@ -248,6 +252,17 @@ class Scheduler {
   void VictimDeleted(Pending& p, const Answer& a);
   void ClearNominations(Pending& p);
   void EndPreemption(Pending& p);
+
+  void StartBind(Pending& p);
+
+  // scheduler_volumes.cc: claims without volumes in release 1.29.
+  bool ReserveVolumes(Pending& p);
+  void WriteNextReservation(Pending& p);
+  void ReservationWritten(Pending& p, const Answer& a);
+  void LookAtClaims(Pending& p);
+  void ReservedClaimChanged(const std::string& key);
+  void ReservationTimedOut(Pending& p);
+  void ReservationFailed(Pending& p, const std::string& error);
 
   // scheduler_rejection.cc: release 1.29's way out of a failed attempt.
   void Reject(Pending& p, const Decision& d);

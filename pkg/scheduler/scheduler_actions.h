@@ -4,6 +4,7 @@
 // Scheduler::Apply(Reply). The daemon turns these into HTTP requests, tests into a simulated API server.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +73,9 @@ class Actions {
   virtual void GetNode(RequestId id, util::Symbol name) = 0;
   // PUT the persistent volume with its claimRef.
   virtual void UpdateVolume(RequestId id, const VolumeBinder::Binding& binding) = 0;
+  // PUT the claim with its selected node, so that a volume is made there. Asked for only by a scheduler with a
+  // ClaimBinder (1.29).
+  virtual void UpdateClaim(RequestId /*id*/, const std::shared_ptr<const api::PersistentVolumeClaim>& /*claim*/) {}
   // An event on `pod` that another pod caused.
   virtual void RecordRelatedEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message,
                                   const api::PodPtr& /*related*/) {

@@ -126,11 +126,15 @@ bool Scheduler::ScheduleOne() {
     return true;
   }
   ++metrics_.scheduled;
+  if (ReserveVolumes(p)) StartBind(p);
+  return true;
+}
+
+void Scheduler::StartBind(Pending& p) {
   ++binds_in_flight_;
   SetPlace(p, Place::kBinding);
   p.attempt->bind_begun = now_;
   Bind(p);
-  return true;
 }
 
 bool Scheduler::SetAsideUnsupported(Pending& p) {

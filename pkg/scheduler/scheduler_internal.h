@@ -24,6 +24,7 @@ struct Scheduler::Attempt {
   Answer bind_answer;                     // the one that made us ask
   int resends = 0;                        // how often the same bind was sent again
   std::vector<VolumeBinder::Binding> volumes;
+  ClaimBinder::Assumed reserved;  // release 1.29: what is reserved for it, and is written in this order
   size_t next_volume = 0;
   std::shared_ptr<const NodeFailures> failures;  // a preemption is to follow
   Preemption preemption;

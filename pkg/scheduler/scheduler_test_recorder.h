@@ -51,6 +51,9 @@ class Recorder final : public Actions {
   void UpdateVolume(RequestId id, const VolumeBinder::Binding& b) override {
     Note(id, absl::StrCat("volume ", b.volume->meta.name, " for ", b.claim->meta.name));
   }
+  void UpdateClaim(RequestId id, const std::shared_ptr<const api::PersistentVolumeClaim>& claim) override {
+    Note(id, absl::StrCat("claim ", claim->meta.name, " on ", claim->selected_node.value_or("?")));
+  }
   void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) override {
     log.push_back(absl::StrCat("event ", pod->meta.name, " ", type == EventType::kNormal ? "Normal " : "Warning ",
                                std::string(reason), ": ", message));

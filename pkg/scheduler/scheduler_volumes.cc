@@ -1,0 +1,121 @@
+// Release 1.29's way to bind a pod whose claims have no volumes yet: the pod keeps its room on the node while volumes
+// are reserved, or asked for, through the API; it is bound when all of its claims are (plugin VolumeBinding, PreBind).
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/scheduler/scheduler_internal.h"
+
+namespace berth::scheduler {
+namespace {
+
+// bindTimeoutSeconds of the plugin's arguments, by default.
+constexpr absl::Duration kBindTimeout = absl::Minutes(10);
+
+constexpr char kPreBind[] = "running PreBind plugin \"VolumeBinding\": ";
+
+}  // namespace
+
+// Reserves the volumes for a pod that was assumed on a node and starts to write what is to be written. Returns true
+// when nothing is: the pod can be bound.
+bool Scheduler::ReserveVolumes(Pending& p) {
+  ClaimBinder* binder = options_.claim_binder;
+  if (binder == nullptr || p.pod->tmpl->volumes.empty()) return true;
+  Attempt& t = *p.attempt;
+  const Row row = cache_->FindRow(t.assumed->node_name);
+  t.reserved = binder->Assume(*t.assumed, *cache_->row(row).node);
+  if (t.reserved.error.empty() && t.reserved.nothing()) return true;
+  SetPlace(p, Place::kWritingVolumes);
+  if (!t.reserved.error.empty()) {
+    ReservationFailed(p, absl::StrCat("running Reserve plugin \"VolumeBinding\": ", t.reserved.error));
+    return false;
+  }
+  WriteNextReservation(p);
+  return false;
+}
+
+void Scheduler::WriteNextReservation(Pending& p) {
+  Attempt& t = *p.attempt;
+  const size_t next = t.next_volume, bindings = t.reserved.bindings.size();
+  if (next < bindings) {
+    const ClaimBinder::Assumed::Binding& b = t.reserved.bindings[next];
+    actions_->UpdateVolume(Ask(Asked::kReservation, &p), {b.claim, b.before, !b.before->claim_ref.has_value()});
+  } else if (next < bindings + t.reserved.provisions.size()) {
+    actions_->UpdateClaim(Ask(Asked::kReservation, &p), t.reserved.provisions[next - bindings]);
+  } else {
+    VLOG(3) << "Waiting until the claims of pod " << Name(*p.pod) << " are bound";
+    Wait(p, now_ + kBindTimeout);
+    LookAtClaims(p);
+  }
+}
+
+void Scheduler::ReservationWritten(Pending& p, const Answer& a) {
+  if (!a.ok()) return ReservationFailed(p, absl::StrCat(kPreBind, a.message));
+  ++p.attempt->next_volume;
+  WriteNextReservation(p);
+}
+
+// Binds the pod once all claims that wait for it are bound.
+void Scheduler::LookAtClaims(Pending& p) {
+  const Attempt& t = *p.attempt;
+  if (t.next_volume < t.reserved.bindings.size() + t.reserved.provisions.size()) return;
+  const auto now = [&](const ClaimBinder::ClaimPtr& claim) {
+    return cache_->listers().claims.Get(claim->meta.ns, claim->meta.name);
+  };
+  std::vector<ClaimBinder::ClaimPtr> claims = t.reserved.provisions;
+  for (const auto& b : t.reserved.bindings) claims.push_back(b.claim);
+  bool all_bound = true;
+  for (const ClaimBinder::ClaimPtr& claim : claims) {
+    const ClaimBinder::ClaimPtr known = now(claim);
+    if (known == nullptr || known->meta.uid != claim->meta.uid) {
+      return ReservationFailed(p, absl::StrCat(kPreBind, "binding volumes: pvc ", claim->meta.Key(), " was deleted"));
+    }
+    all_bound = all_bound && !known->volume_name.empty() && known->bind_completed;
+  }
+  for (const ClaimBinder::ClaimPtr& claim : t.reserved.provisions) {
+    const ClaimBinder::ClaimPtr known = now(claim);
+    // A provisioner that gives up takes the node away again. Our own write may not have been shown yet.
+    if (known->selected_node || known->bind_completed || known->meta.resource_version == claim->meta.resource_version) {
+      continue;
+    }
+    return ReservationFailed(
+        p, absl::StrCat(kPreBind, "binding volumes: provisioning failed for PVC \"", claim->meta.name, "\""));
+  }
+  if (!all_bound) return;
+  StopWaiting(p);
+  StartBind(p);
+}
+
+void Scheduler::ReservedClaimChanged(const std::string& key) {
+  const auto users = by_claim_.find(key);
+  if (users == by_claim_.end()) return;
+  const std::vector<Pending*> pods(users->second.begin(), users->second.end());
+  for (Pending* p : pods) {
+    if (p->place == Place::kWritingVolumes) LookAtClaims(*p);
+  }
+}
+
+void Scheduler::ReservationTimedOut(Pending& p) {
+  ReservationFailed(p, absl::StrCat(kPreBind, "binding volumes: context deadline exceeded"));
+}
+
+void Scheduler::ReservationFailed(Pending& p, const std::string& error) {
+  ++metrics_.errors;
+  CountAttempt(*p.pod, AttemptResult::kError, now_ - p.attempt->begun);
+  LOG(ERROR) << "Error scheduling pod; retrying pod=\"" << Name(*p.pod) << "\" err=\"" << error << "\"";
+  StopWaiting(p);
+  const api::PodPtr assumed = p.attempt->assumed;
+  options_.claim_binder->Forget(p.attempt->reserved);
+  p.attempt->reserved = {};
+  if (cache_->IsAssumed(assumed->meta.uid)) {
+    if (auto s = cache_->ForgetPod(*assumed); !s.ok())
+      LOG(ERROR) << "scheduler cache ForgetPod failed: " << s.message();
+    Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // others may have found the node full
+  }
+  p.why = Requeue::kRetry;
+  p.attempt->rejection = {.message = error, .reason = "SchedulerError", .plugins = {}, .nomination = {}};
+  FinishRejection(p);
+}
+
+}  // namespace berth::scheduler
