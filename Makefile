@@ -141,8 +141,8 @@ image: all  ## an OCI image of kube-scheduler, from scratch, in _output/image
 	@hack/install-deps.sh package
 	@hack/package/image.py $(OUT)
 
-run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEEP=1: leave it running)
-	@OUT=$(OUT) hack/demo.py
+run: all  ## a demo cluster on hollow-apiserver, scheduled before your eyes (KEEP=1: leave it running; RELEASE=1.29)
+	@OUT=$(OUT) RELEASE=$(RELEASE) hack/demo.py
 
 bench: all  ## benchmarks, with a table at the end
 	+@$(BUILD_WITH) $(if $(BENCH_SOURCES),$(OUT)/bin/bench,programs)

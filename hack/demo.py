@@ -7,6 +7,7 @@ pod that fits somewhere is bound and every other is reported as unschedulable.
 
 OUT=DIR   where the programs are (DIR/bin; default _output)
 KEEP=1    leave both programs running, and say how to look at them and how to stop them
+RELEASE=1.29  decide as that release does, and show what came with it: topology spread constraints, scheduling gates, sidecars
 """
 import collections, http.client, json, os, re, signal, socket, subprocess, sys, tempfile, threading, time
 
@@ -79,10 +80,9 @@ class Demo:
                 process.wait()
                 print("demo: %s did not stop and was killed" % name)
 
-    def run(self):
-        started = time.monotonic()
+    def start_both(self, *flags):
         server = self.start("hollow-apiserver", "--insecure-port=0", "--load=%s/nodes.yaml" % DATA,
-                            "--load=%s/apps.yaml" % DATA, stdout=subprocess.PIPE)
+                            "--load=%s/apps.yaml" % DATA, *flags, stdout=subprocess.PIPE)
         line = server.stdout.readline().decode()
         match = re.match(r"Serving insecurely on 127\.0\.0\.1:(\d+)", line)
         if not match:
@@ -92,8 +92,12 @@ class Demo:
         self.metrics_port = free_port()
         self.start("kube-scheduler", "--master=http://127.0.0.1:%d" % self.port, "--leader-elect=false",
                    "--address=127.0.0.1", "--port=%d" % self.metrics_port, "--kube-api-qps=5000", "--kube-api-burst=5000",
-                   "--logtostderr", "-v=2", stdout=subprocess.DEVNULL)
+                   "--logtostderr", "-v=2", *flags, stdout=subprocess.DEVNULL)
         self.nodes = {n["metadata"]["name"]: n for n in self.api.call("GET", "/api/v1/nodes")["items"]}
+
+    def run(self):
+        started = time.monotonic()
+        self.start_both()
         self.sets = self.api.call("GET", "/apis/apps/v1/replicasets")["items"]
         self.sets.sort(key=lambda s: (fits(s) < s["spec"]["replicas"], -s["spec"]["replicas"]))
         zones = collections.Counter(n["metadata"]["labels"][ZONE] for n in self.nodes.values())
@@ -237,6 +241,82 @@ class Demo:
         print("  kill %s" % " ".join(str(p.pid) for _, p in self.processes))
 
 
+class LaterDemo(Demo):
+    """What pods of release 1.29 can ask for, one after the other."""
+
+    def run(self):
+        started = time.monotonic()
+        # Its pages are on port 10259 with authentication; the demo needs none of them there.
+        self.start_both("--emulated-version=1.29")
+        zones = collections.Counter(n["metadata"]["labels"][ZONE] for n in self.nodes.values())
+        print("A cluster of %d nodes in %d zones on hollow-apiserver (http://127.0.0.1:%d), and kube-scheduler beside it,\n"
+              "both of release 1.29." % (len(self.nodes), len(zones), self.port))
+        self.spread()
+        self.gates()
+        self.sidecars()
+        print("\nAll of it took %.1f s." % (time.monotonic() - started))
+
+    def create(self, app, n, spec):
+        for i in range(n):
+            self.api.call("POST", "/api/v1/namespaces/default/pods", {
+                "apiVersion": "v1", "kind": "Pod", "spec": spec,
+                "metadata": {"name": "%s-%04d" % (app, i), "namespace": "default", "labels": {"app": app}}})
+
+    def pods_of(self, app):
+        return self.api.call("GET", "/api/v1/namespaces/default/pods?labelSelector=app%%3D%s" % app)["items"]
+
+    def wait(self, app, what, condition):
+        deadline = time.monotonic() + SECONDS
+        while True:
+            self.check_alive()
+            pods = self.pods_of(app)
+            if condition(pods):
+                return pods
+            if time.monotonic() > deadline:
+                self.fail("after %d s still waiting for %s" % (SECONDS, what))
+            time.sleep(0.05)
+
+    def spread(self):
+        print("\nTwelve pods that must be spread over the zones, at most one more in a zone than in another:\n")
+        constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
+                      "labelSelector": {"matchLabels": {"app": "spread"}}}
+        self.create("spread", 12, {"topologySpreadConstraints": [constraint], "containers": [container("100m")]})
+        pods = self.wait("spread", "twelve bound pods", lambda pods: all(p["spec"].get("nodeName") for p in pods))
+        count = collections.Counter(self.nodes[p["spec"]["nodeName"]]["metadata"]["labels"][ZONE] for p in pods)
+        for zone, n in sorted(count.items()):
+            print("  %-12s %s %d" % (zone, "#" * n, n))
+        if max(count.values()) - min(count.values()) > 1:
+            self.fail("the zones differ by more than one: %s" % dict(count))
+
+    def gates(self):
+        print("\nThree pods with a scheduling gate, which are not tried before it is gone:\n")
+        self.create("gated", 3, {"schedulingGates": [{"name": "example.com/quota"}], "containers": [container("100m")]})
+        self.create("free", 1, {"containers": [container("100m")]})
+        self.wait("free", "a pod without gates", lambda pods: pods[0]["spec"].get("nodeName"))
+        print("  with the gate:    %d of 3 bound, while a pod created after them is bound"
+              % sum(1 for p in self.pods_of("gated") if p["spec"].get("nodeName")))
+        for pod in self.pods_of("gated"):
+            del pod["spec"]["schedulingGates"]
+            self.api.call("PUT", "/api/v1/namespaces/default/pods/" + pod["metadata"]["name"], pod)
+        self.wait("gated", "three bound pods", lambda pods: all(p["spec"].get("nodeName") for p in pods))
+        print("  without the gate: 3 of 3 bound")
+
+    def sidecars(self):
+        largest = max(milli(n["status"]["allocatable"]["cpu"]) for n in self.nodes.values()) // 1000
+        main, side = largest * 2 // 3, largest // 3 + 1
+        print("\nA pod whose container asks for %d CPUs and whose sidecar asks for %d more, where the largest node has %d:\n"
+              % (main, side, largest))
+        sidecar = dict(container(str(side)), name="sidecar", restartPolicy="Always")
+        self.create("sidecar", 1, {"initContainers": [sidecar], "containers": [container(str(main))]})
+        pods = self.wait("sidecar", "a reason", lambda pods: why_pending(pods[0]))
+        for part in wrap(why_pending(pods[0]), 104):
+            print("  " + part)
+
+
+def container(cpu):
+    return {"name": "c", "image": "registry.example.com/app:1", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
+
+
 def fits(replica_set):
     return int(replica_set["metadata"].get("annotations", {}).get("demo/fit", replica_set["spec"]["replicas"]))
 
@@ -267,7 +347,10 @@ def wrap(text, width):
 
 
 def main():
-    demo = Demo()
+    release = os.environ.get("RELEASE") or "1.10"
+    if release not in ("1.10", "1.29"):
+        sys.exit("demo: RELEASE=%s: must be 1.10 or 1.29" % release)
+    demo = LaterDemo() if release == "1.29" else Demo()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     keep = False
     try:
