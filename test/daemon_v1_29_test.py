@@ -72,7 +72,8 @@ def a_pod_that_does_not_fit_is_told_why():
     new_pod(api, "large", cpu="2")
     condition = wait_until("its condition", lambda: scheduled(api, "large"))
     assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
-    assert condition["message"].startswith("0/1 nodes are available: 1 Insufficient cpu."), condition
+    assert condition["message"] == ("0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
+                                    "1 No preemption victims found for incoming pod."), condition
     assert [m for m, path, _ in proxy.bodies if path.endswith("/large/status")] == ["PATCH"], proxy.bodies
     events = wait_until("its event", lambda: series_events(api, "FailedScheduling"))
     assert events[0]["note"] == condition["message"] and events[0]["action"] == "Scheduling", events
@@ -134,6 +135,8 @@ def claims_wait_for_their_first_consumer():
         "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "local": {"path": "/x"},
                  "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
                      {"key": ZONE, "operator": "In", "values": ["b"]}]}]}}}})
+    status, answer = api.call("PATCH", "/api/v1/persistentvolumes/pv/status", {"status": {"phase": "Available"}}, "application/merge-patch+json")
+    assert status == 200, answer
     claims = "/api/v1/namespaces/default/persistentvolumeclaims"
     for name, storage_class in (("kept", "local"), ("fresh", "made")):
         api.post(claims, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},

@@ -132,6 +132,9 @@ def run(lock, log, later=False):
             "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"})
         call(port, "POST", "/api/v1/persistentvolumes", {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"},
              "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "late", "local": {"path": "/x"}}})
+        volume = call(port, "GET", "/api/v1/persistentvolumes/pv")
+        volume["status"] = {"phase": "Available"}
+        call(port, "PUT", "/api/v1/persistentvolumes/pv/status", volume)
         call(port, "POST", "/api/v1/namespaces/default/persistentvolumeclaims", {
             "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "claim", "namespace": "default"},
             "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}})
