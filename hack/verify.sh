@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a contributor runs before committing, and CI before building: seconds, no compiler.
-# Checks floors, file lengths, scripts, and the format of changed C++ (where clang-format is installed).
+# Checks includes, lengths of files and functions, scripts, and the format of changed C++ (where clang-format is installed).
 # usage: verify.sh    (in the project's root; BASE=COMMIT: what counts as changed is measured from there)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,8 +8,8 @@ problems=0
 problem() { echo "verify: $*" >&2; problems=$((problems + 1)); }
 sources() { find pkg cmd plugin test hack -name '*.cc' -o -name '*.h' | sort; }
 
-# ---- includes run down the floors (pkg/README.md) ----
-allowed() {  # the rooms that a room may include from
+# ---- includes run down the layers (pkg/README.md) ----
+allowed() {  # the packages that a package may include from
   case $1 in
     pkg/util) echo pkg/util ;;
     pkg/api) echo pkg/api pkg/util ;;
@@ -24,11 +24,11 @@ allowed() {  # the rooms that a room may include from
 }
 while IFS=: read -r file line include; do
   [[ $file =~ ^(pkg/[a-z]+|cmd/[a-z-]+|plugin)/ ]] || continue
-  room=${BASH_REMATCH[1]}
+  package=${BASH_REMATCH[1]}
   [[ $include =~ \"(pkg/[a-z]+|cmd/[a-z-]+|plugin)/ ]] || { problem "$file:$line: $include: include by the path from the project's root"; continue; }
   target=${BASH_REMATCH[1]}
   # Tests may use helpers that live in test/.
-  [[ " $(allowed "$room") " == *" $target "* ]] || problem "$file:$line: $room must not include from $target (pkg/README.md)"
+  [[ " $(allowed "$package") " == *" $target "* ]] || problem "$file:$line: $package must not include from $target (pkg/README.md)"
 done < <(grep -rnE '^#include "' --include='*.cc' --include='*.h' pkg cmd plugin | grep -vE '^[^:]*_(test|bench)\.cc:[0-9]+:#include "test/')
 
 # ---- inside pkg/scheduler, includes run along this order, and the engine knows no rule ----
@@ -55,10 +55,11 @@ while IFS=: read -r file line include; do
   [[ $from == core* && $to == algorithm/* ]] && problem "$file:$line: the engine includes no rule"
 done < <(grep -rnE '^#include "pkg/scheduler/' --include='*.cc' --include='*.h' pkg/scheduler | grep -vE '^[^:]*_(test|bench)\.cc:')
 
-# ---- house rules ----
+# ---- sizes and marks ----
 while read -r lines file; do
   [ "$lines" -le 700 ] || problem "$file: $lines lines; split what is longer than 700"
 done < <(sources | xargs wc -l | grep -v ' total$')
+while IFS= read -r hit; do problem "$hit: shorten it, or say above it why not (hack/long-functions.py)"; done < <(hack/long-functions.py $(sources) || true)
 for f in $(sources | grep '\.h$'); do
   grep -q '^#pragma once' "$f" || problem "$f: no #pragma once"
 done
@@ -88,4 +89,4 @@ if [ "$problems" -gt 0 ]; then
   echo "verify: $problems problems" >&2
   exit 1
 fi
-echo "verify: floors, lengths, scripts and format are as they should be"
+echo "verify: includes, lengths, scripts and format are as they should be"

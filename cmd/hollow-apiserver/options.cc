@@ -72,6 +72,7 @@ std::string HelpText() {
   return out.str();
 }
 
+// NOLINT(readability-function-size): each flag is checked on its own, one after another.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   po::options_description flags = Flags();
   po::variables_map given;

@@ -330,6 +330,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   return c;
 }
 
+// NOLINT(readability-function-size): each field is checked on its own, one after another.
 std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spelling) {
   std::vector<std::string> bad;
   const auto name = [&](const char* field, const char* flag) {

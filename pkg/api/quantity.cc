@@ -70,6 +70,7 @@ absl::Status BadForm() {
 
 }  // namespace
 
+// NOLINT(readability-function-size): one pass over the text, in the order of its grammar.
 absl::StatusOr<Quantity> Quantity::Parse(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   size_t first = text.find_first_not_of(kSpace);

@@ -340,6 +340,7 @@ HttpResponse Api::Get(Call& call) {
   return ObjectResponse(call, 200, *o);
 }
 
+// NOLINT(readability-function-size): the parameters of a list in the order in which a server checks them.
 bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
   Store& store = registry_->store();
   auto fail = [&](const ApiError& e) {

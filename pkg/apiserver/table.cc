@@ -261,6 +261,7 @@ void BudgetRow(const Value& v, absl::Time now, Row* out) {
   out->Text(CreatedAge(v, now));
 }
 
+// NOLINT(readability-function-size): a table of columns by kind.
 const std::map<std::string_view, Printer>& Printers() {
   static const Column kNameColumn{"Name", "string", "name", kName};
   static const Column kAgeColumn{"Age", "string", "", kCreated};

@@ -312,6 +312,7 @@ absl::StatusOr<RestConfig> WithProxy(RestConfig c, const std::function<std::stri
 
 }  // namespace
 
+// NOLINT(readability-function-size): the sources in the order of their precedence.
 absl::StatusOr<RestConfig> LoadConfig(const ConfigSources& sources) {
   std::function<std::string(const char*)> env = sources.getenv;
   if (!env) {

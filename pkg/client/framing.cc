@@ -123,6 +123,7 @@ absl::Status ListFramer::Fail(std::string_view why) {
   return error_ = absl::DataLossError(util::ToAbsl(why));
 }
 
+// NOLINT(readability-function-size): one case for each state of the automaton.
 absl::Status ListFramer::Feed(std::string_view s, const std::function<bool(std::string_view)>& item) {
   size_t i = 0;
   while (error_.ok() && i < s.size()) {

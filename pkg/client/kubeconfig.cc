@@ -124,6 +124,7 @@ void Put(Map& map, const char* what, const std::string& name, T value) {
 
 }  // namespace
 
+// NOLINT(readability-function-size): the sections of the file, one after another.
 absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::string& directory) {
   Kubeconfig config;
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return config;

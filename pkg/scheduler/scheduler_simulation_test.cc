@@ -225,6 +225,7 @@ class Simulation final : public Actions {
     (void)op.execute(&ignored);
   }
 
+  // NOLINT(readability-function-size): one case for each thing that can happen.
   void Step() {
     switch (Dice(24)) {
       case 0:

@@ -114,6 +114,7 @@ Answer Scheduler::Fits(const Cluster& cluster, const api::Pod& pod, const NodeSt
   return all;
 }
 
+// NOLINT(readability-function-size): the steps of a decision in their order, as plainly as possible.
 Decision Scheduler::Schedule(const Cluster& cluster, const api::Pod& pod) {
   Decision d;
   for (const api::Volume& v : pod.tmpl->volumes) {
