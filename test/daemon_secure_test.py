@@ -24,7 +24,7 @@ def secure(proxy, *flags):
     trust = ssl.create_default_context(cafile=os.path.join(certs, "kube-scheduler.crt"))
 
     def start(path, token=None):
-        c = trust.wrap_socket(socket.create_connection(("localhost", port), timeout=20), server_hostname="localhost")
+        c = trust.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=20), server_hostname="localhost")
         authorization = f"Authorization: bearer {token}\r\n" if token else ""
         c.sendall(f"GET {path} HTTP/1.0\r\n{authorization}\r\n".encode())
         return c

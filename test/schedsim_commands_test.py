@@ -1,42 +1,12 @@
 #!/usr/bin/env python3
 """schedsim explain, capacity and check-policy: what they claim is what schedsim run then does."""
-import copy, json, os, subprocess, sys, tempfile
+import copy, functools, json, os, subprocess, sys, tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
-failed = []
+import harness
+from harness import ROOT, check, items, node, schedsim
 
-
-def check(what, ok, seen=""):
-    if not ok:
-        failed.append(what)
-        print("FAILED: %s: %s" % (what, seen))
-
-
-def schedsim(*words, feed=None):
-    feed = json.dumps(feed) if isinstance(feed, (dict, list)) else feed
-    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True)
-    return run.returncode, run.stdout, run.stderr
-
-
-def node(name, labels=None, taints=None, ready="True", cordoned=False, cpu="4", pods="110"):
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": dict(labels or {}, **{"kubernetes.io/hostname": name})},
-            "spec": {"taints": taints or [], "unschedulable": cordoned},
-            "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": pods}, "conditions": [{"type": "Ready", "status": ready}]}}
-
-
-def pod(name, cpu="1", on=None, labels=None, port=None, **spec):
-    container = {"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
-    if port:
-        container["ports"] = [{"hostPort": port}]
-    if on:
-        spec["nodeName"] = on
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "ns", "uid": name, "labels": labels or {}},
-            "spec": dict(spec, containers=[container])}
-
-
-def items(*objects):
-    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+SCHEDSIM = os.path.join(harness.BIN, "schedsim")
+pod = functools.partial(harness.pod, memory="64Mi")
 
 
 def explain(objects, name, *flags):
@@ -55,7 +25,7 @@ GPU = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
 
 def test_ways_to_fit():
     """Each way that explain names, done, makes the pod fit there."""
-    cluster = [node("full"), node("tainted", taints=GPU), node("cordoned", cordoned=True), node("sick", ready="False"),
+    cluster = [node("full"), node("tainted", taints=GPU), node("cordoned", unschedulable=True), node("sick", ready="False"),
                node("unlabelled"), node("taken"), node("small", cpu="1"), node("crowded", pods="1")]
     for n in cluster:
         if n["metadata"]["name"] != "unlabelled":
@@ -337,7 +307,4 @@ def test_extenders():
         server.wait(10)
 
 
-for name, test in sorted(globals().items()):
-    if name.startswith("test_"):
-        test()
-sys.exit(1 if failed else 0)
+harness.main(globals())

@@ -1,40 +1,18 @@
 #!/usr/bin/env python3
 """Bad input to schedsim: each mistake gives one clear message and the right exit status, nothing crashes or vanishes.
 Good input in every notation decides the same."""
-import gzip, json, os, subprocess, sys, tempfile
+import gzip, json, os, tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
-failed = []
-
-
-def check(what, ok, seen=""):
-    if not ok:
-        failed.append(what)
-        print("FAILED: %s: %s" % (what, seen))
-
-
-def schedsim(*words, feed=b""):
-    if isinstance(feed, (dict, list)):
-        feed = json.dumps(feed)
-    if isinstance(feed, str):
-        feed = feed.encode()
-    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True)
-    return run.returncode, run.stdout.decode(errors="replace"), run.stderr.decode(errors="replace")
-
-
-def node(name="n1", **status):
-    status.setdefault("allocatable", {"cpu": "4", "memory": "8Gi", "pods": "110"})
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}, "status": status}
+import harness
+from harness import check, items, schedsim
 
 
 def pod(name="p1", requests=None, **spec):
-    spec.setdefault("containers", [{"name": "c", "resources": {"requests": requests or {"cpu": "1"}}}])
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default", "uid": name}, "spec": spec}
+    return harness.pod(name, namespace="default", requests=requests or {"cpu": "1"}, **spec)
 
 
-def items(*objects):
-    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+def node(name="n1", **status):
+    return harness.node(name, status=status)
 
 
 def scenario(name="s", cluster=None, pods=None, **fields):
@@ -55,7 +33,7 @@ def wrong(what, feed, *parts, status=1, words=("run", "-", "-o", "json")):
     check(what + ": short", len(lines) <= 3 and len(err) < 4000, err[:500])
 
 
-def syntax():
+def test_syntax():
     good = json.dumps(items(node(), pod()))
     for n in (1, 10, len(good) // 2, len(good) - 1):
         wrong("truncated at %d" % n, good[:n], "standard input: line 1, column ")
@@ -75,7 +53,7 @@ def syntax():
     wrong("YAML bomb", bomb, "aliases unfold to too much")
 
 
-def objects():
+def test_objects():
     def with_pod(**spec):
         return items(node(), pod(**spec))
 
@@ -97,7 +75,7 @@ def objects():
     check("the rest is decided", out == "default/p1 n1\n", out)
 
 
-def absurd():
+def test_absurd():
     """Valid but absurd amounts never wrap round to something that fits."""
     for amount in ("10E", "16Ei", "9223372036854775808", "1e30", "1e1000"):
         for resource in ("cpu", "memory"):
@@ -112,7 +90,7 @@ def absurd():
     check("negative requests do no harm", code == 0 and json.loads(out)["decisions"][0]["host"] == "n1", out)
 
 
-def scenarios():
+def test_scenarios():
     lines = [scenario("good-1"), scenario("bad", cluster=[node(), pod("unbound")]), scenario("good-2")]
     code, out, err = schedsim("run", "-", "-o", "json", feed="\n".join(json.dumps(s) for s in lines))
     results = [json.loads(line) for line in out.splitlines()]
@@ -153,7 +131,7 @@ def scenarios():
     wrong("algorithm twice", scenario(), "algorithm", status=2, words=("run", "-", "--algorithm-provider=DefaultProvider"))
 
 
-def usage():
+def test_usage():
     for words, part in (((), "a command is needed"), (("fly",), 'unknown command "fly"'),
                         (("run", "--nope"), "nope"), (("run", "-o", "xml"), '"xml" should be one of'),
                         (("run", "--feature-gates=Nope=true"), "unrecognized key: Nope"),
@@ -182,7 +160,7 @@ def usage():
               words=("run", "-", "--policy-config-file=" + f.name))
 
 
-def notations():
+def test_notations():
     """The same cluster in every notation."""
     objects = [node("n1"), node("n2"), pod("p1"), pod("p2", {"cpu": "3500m"}), pod("p3", {"cpu": "9"})]
     want = "default/p1 n2\ndefault/p2 n1\ndefault/p3 -\n"
@@ -217,6 +195,4 @@ def notations():
     check("nothing at all", code == 0 and json.loads(out)["decisions"] == [], (out, err))
 
 
-for part in (syntax, objects, absurd, scenarios, usage, notations):
-    part()
-sys.exit(1 if failed else 0)
+harness.main(globals())

@@ -1,40 +1,14 @@
 #!/usr/bin/env python3
 """schedsim run: its formats tell the same decisions, nothing in the input is passed over in silence, and what is written
 is written as it falls."""
-import csv, gzip, io, json, os, subprocess, sys, tempfile
+import csv, functools, gzip, io, json, os, subprocess, tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+import harness
+from harness import ROOT, check, items, pod, schedsim
+
+SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 DEMO = os.path.join(ROOT, "test/testdata/demo")
-failed = []
-
-
-def check(what, ok, seen=""):
-    if not ok:
-        failed.append(what)
-        print("FAILED: %s: %s" % (what, str(seen)[:2000]))
-
-
-def schedsim(*words, feed=None, env=None):
-    feed = json.dumps(feed) if isinstance(feed, (dict, list)) else feed
-    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True, env=dict(os.environ, **(env or {})))
-    return run.returncode, run.stdout, run.stderr
-
-
-def node(name, zone="a", cpu="4", **spec):
-    return {"apiVersion": "v1", "kind": "Node",
-            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "failure-domain.beta.kubernetes.io/zone": zone}},
-            "spec": spec, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"},
-                                     "conditions": [{"type": "Ready", "status": "True"}]}}
-
-
-def pod(name, cpu="1", meta=None, **spec):
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": dict({"name": name, "namespace": "ns", "uid": name}, **(meta or {})),
-            "spec": dict(spec, containers=[{"name": "c", "resources": {"requests": {"cpu": cpu}}}])}
-
-
-def items(*objects):
-    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+node = functools.partial(harness.node, zone="a")
 
 
 CLUSTER = items(node("n1"), node("n2", zone="b"), *[pod("p%d" % i) for i in range(10)])
@@ -213,8 +187,4 @@ def test_expand():
     check("the demo", out.startswith("1528 of 1537 pods placed\n"), out)
 
 
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        test()
-print("%d failed" % len(failed))
-sys.exit(1 if failed else 0)
+harness.main(globals())
