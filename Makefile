@@ -5,7 +5,7 @@
 # BUILD=debug        build without optimisation, in _output/debug
 # HARDEN=1           build with stack protectors and checked C library calls (SECURITY.md)
 # OUT=DIR            build into DIR instead of _output
-# ROOM=pkg/api ...   with `make test`: only the unit tests of these rooms, no scripts
+# ROOM=pkg/api ...   with `make test`: only the unit tests of these packages, no scripts
 # SCRIPTS=test/X ... with `make test`: only these scripts, beside the unit tests of ROOM
 # TESTARGS=...       with `make test`: arguments for the unit test programs
 # BENCHARGS=...      with `make bench`: arguments for hack/bench.py
@@ -74,19 +74,19 @@ LDLIBS := -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl 
 
 # ---- what there is -------------------------------------------------------------------------------
 PROGRAMS := kube-scheduler schedsim hollow-apiserver
-# One library a floor, lowest last, as includes run (pkg/README.md).
+# One library for each package, lowest last, as includes run (pkg/README.md).
 ROOMS := pkg/apiserver pkg/client pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util
 sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' 2>/dev/null))
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
 objects = $(patsubst %.cc,$(OBJ)/%.o,$(1))
 library = $(OUT)/lib/lib$(subst /,-,$(1)).a
-# The libraries that a folder needs: its own, those it includes from, and the two floors below.
+# The libraries that a folder needs: its own, those it includes from, and the two lowest.
 libraries = $(foreach r,$(filter $(1) pkg/http pkg/api pkg/util \
   $(shell grep -rhoE --include='*.cc' --include='*.h' '^.include "pkg/[a-z]+' $(1) 2>/dev/null | cut -d'"' -f2 | sort -u),$(ROOMS)),$(call library,$(r)))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
 TEST_ROOMS := $(foreach r,pkg/util pkg/api pkg/http pkg/scheduler pkg/explain pkg/lab pkg/recording pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
-$(foreach r,$(ROOM),$(if $(wildcard $(r)/.),,$(error ROOM=$(r): there is no such room)))
+$(foreach r,$(ROOM),$(if $(wildcard $(r)/.),,$(error ROOM=$(r): there is no such package)))
 TEST_PROGRAMS := $(foreach r,$(if $(ROOM)$(SCRIPTS),$(filter $(ROOM),$(TEST_ROOMS)),$(TEST_ROOMS)),$(call test_program,$(r)))
 BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 

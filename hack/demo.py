@@ -127,7 +127,7 @@ class Demo:
                            "metadata": {"name": "%s-%04d" % (meta["name"], i), "namespace": meta["namespace"],
                                         "labels": template["metadata"]["labels"], "ownerReferences": [owner]}}
                     api.call("POST", "/api/v1/namespaces/%s/pods" % meta["namespace"], pod)
-        except Exception as e:  # told by the watching thread
+        except Exception as e:  # reported by the watching thread
             self.error = e
 
     def look(self):

@@ -4,7 +4,7 @@
 usage: hack/fuzz.py PROGRAM SECONDS [TARGET...]
 
 Begins with the corpus in test/fuzz/corpus/TARGET and what earlier runs found worth keeping in OUT/fuzz-corpus. Inputs that
-crash, hang (10 s) or eat memory (1 GiB) are written to OUT/fuzz-found, to be mended and kept in the corpus.
+crash, hang (10 s) or eat memory (1 GiB) are written to OUT/fuzz-found, to be fixed and kept in the corpus.
 The last line sums up. Exit status: 0 only when nothing was found."""
 import concurrent.futures, os, re, subprocess, sys
 

@@ -5,7 +5,7 @@ ReplicaSets, nodes that come and go, a leader that is ended and a server that is
 usage: hack/soak.py PODS [--period=60] [--nodes=200] [--rate=1000]
 
 Follows the server's own history, pod by pod: no pod is bound twice, no node gets more than it has. At the end nothing is
-unbound, and the memory (slope over the last half, bytes a pod), open files and threads of the processes are told.
+unbound, and the memory (slope over the last half, bytes a pod), open files and threads of the processes are printed.
 The last line sums up. Exit status: 0 only when all of it held."""
 import argparse, collections, os, random, sys, threading, time
 
@@ -21,7 +21,7 @@ class History:
 
     def __init__(self, api):
         self.api, self.lock, self.problems = api, threading.Lock(), []
-        self.node_of, self.bound, self.room = {}, 0, {}
+        self.node_of, self.bound, self.capacity = {}, 0, {}
         self.used = collections.Counter()
         self.cpu_of = {}
         self.over = False
@@ -39,8 +39,8 @@ class History:
             self.cpu_of[uid] = cpu(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"])
             self.used[node] += self.cpu_of[uid]
             self.node_of[uid] = node
-            if node in self.room and self.used[node] > self.room[node]:
-                self.problems.append(f"{node} is overcommitted: {self.used[node]}m of {self.room[node]}m")
+            if node in self.capacity and self.used[node] > self.capacity[node]:
+                self.problems.append(f"{node} is overcommitted: {self.used[node]}m of {self.capacity[node]}m")
         if ended and before:
             self.used[before] -= self.cpu_of.pop(uid)
             del self.node_of[uid]
@@ -121,7 +121,7 @@ def main():
     api = Api.start()
     history = History(api)
     for i in range(args.nodes):
-        history.room[f"n{i}"] = 16000
+        history.capacity[f"n{i}"] = 16000
         api.add_node(f"n{i}", cpu="16")
 
     def start(n):

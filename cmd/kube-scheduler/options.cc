@@ -109,6 +109,7 @@ constexpr int64_t kLeastRecording = 1 << 20;
 
 }  // namespace
 
+// NOLINT(readability-function-size): a table of flags.
 Options::Options() {
   Configuration& c = flag_config_;
   auto& le = c.leader_election;

@@ -1,4 +1,4 @@
-// What the decode_*.cc files share: a reader that keeps the first error with its JSON path. Not for other rooms.
+// What the decode_*.cc files share: a reader that keeps the first error with its JSON path. Not for other packages.
 #pragma once
 #include <absl/status/statusor.h>
 

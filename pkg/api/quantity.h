@@ -1,7 +1,7 @@
 // Quantity: an amount of a resource, as Kubernetes 1.10 writes it: "100m", "1.5Gi", "1e3", "-2k", "0.5".
 //
 // Held exactly, in units of 10^-9 (finer digits are rounded away from zero, as 1.10 does); what lies beyond about
-// +-1.7e29 saturates. Reading as int64 saturates too: nothing ever wraps or becomes 0 (upstream bug B-06, mended).
+// +-1.7e29 saturates. Reading as int64 saturates too: nothing ever wraps or becomes 0 (upstream bug B-06, fixed).
 // Immutable, trivially copyable, thread-safe.
 #pragma once
 #include <absl/status/statusor.h>

@@ -151,7 +151,7 @@ struct TopologySpreadConstraint {
   int32_t min_domains = 1;
   bool honor_node_affinity = true;  // nodeAffinityPolicy
   bool honor_node_taints = false;   // nodeTaintsPolicy
-  // The pod's own values of these labels narrow the selector; keys that the pod lacks are passed over.
+  // Pods must also have the pod's own values of these labels; keys that the pod itself lacks are ignored.
   std::vector<Symbol> match_label_keys;
   friend bool operator==(const TopologySpreadConstraint&, const TopologySpreadConstraint&) = default;
 };
@@ -237,7 +237,7 @@ struct Node {
   std::vector<NodeCondition> conditions;  // in order, duplicates kept
   std::vector<NodeImage> images;
   std::vector<AvoidPods> avoid_pods;       // empty when the annotation is missing or not valid JSON
-  std::shared_ptr<const std::string> raw;  // only when asked for (extenders that want whole nodes)
+  std::shared_ptr<const std::string> raw;  // only where extenders are sent whole nodes
 
   // True when nothing that scheduling reads differs (a heartbeat).
   bool SchedulesLike(const Node& o) const;

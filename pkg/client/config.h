@@ -1,4 +1,4 @@
-// How to reach the API server: kubeconfig, in-cluster service account, master override (spec: process/13).
+// How to reach the API server: kubeconfig, in-cluster service account, master override (client-go 1.10).
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>

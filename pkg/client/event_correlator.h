@@ -1,4 +1,5 @@
-// Which event to send: itself, a count on an earlier one, a summary of similar ones, or none (process/06 §7).
+// Which event to send: itself, a count on an earlier one, a summary of similar ones, or none (client-go 1.10
+// EventCorrelator).
 //
 //  1. aggregate: the tenth and later different message of one source, object, type and reason, each within 600 s of
 //     the one before, become one event "(combined from similar events): <the latest message>".

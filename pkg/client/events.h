@@ -1,4 +1,4 @@
-// The event recorder: tells the API server what happened to an object, as client-go 1.10 does (process/06 §7).
+// The event recorder: writes what happened to an object as Events to the API server, as client-go 1.10 does.
 //
 // Record() never blocks and never fails: events wait in a bounded queue (1000; then new ones are dropped and counted).
 // On the way out they are correlated (event_correlator.h): many similar ones become one, repeated ones a count, and an

@@ -1,4 +1,4 @@
-// Leader election among schedulers, as client-go 1.10 does it, without its holes (process/11).
+// Leader election among schedulers, as client-go 1.10 does it, with its known bugs fixed.
 //
 // A candidate reads the lock object every 2.0-4.4 s; it takes the lock when nobody holds it, or when the record has not
 // changed for a whole lease of the candidate's own steady clock. The leader renews every 2 s. It has lost when 10 s

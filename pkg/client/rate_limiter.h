@@ -1,4 +1,4 @@
-// A token bucket, full at the start (process/09 §5). No clock of its own: the caller says what time it is.
+// A token bucket, full at the start (client-go flowcontrol). It has no clock: the caller passes the time.
 #pragma once
 #include <absl/time/time.h>
 

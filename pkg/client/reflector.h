@@ -1,4 +1,4 @@
-// List, then watch, for ever: keeps a sink equal to one resource of the server (process/09 §2).
+// List, then watch, for ever: keeps a sink equal to one resource of the server (client-go 1.10 Reflector).
 //
 //   list  -> watch -> (ends) -> watch from the last resourceVersion -> ...
 //     ^                 | too old, ERROR event, failed to open, very short: after 1 s

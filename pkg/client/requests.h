@@ -1,4 +1,4 @@
-// The requests a scheduler makes besides list and watch, with their exact bodies (process/09 §4, 15).
+// The requests a scheduler makes besides list and watch, with their exact bodies.
 //
 // All are asynchronous: the callback comes on the I/O thread, never inside the call. Errors are ApiError: a lost answer
 // to a write has `maybe_done` set, and only asking tells what happened.

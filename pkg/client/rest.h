@@ -1,7 +1,7 @@
 // An API client: HttpClient with what every Kubernetes request needs. Identity (token, basic auth, impersonation, user
 // agent), the client's rate limit, repeats that the server asks for, log lines and metrics.
 //
-// Limits (process/09 §5): a token bucket for each client object, full at the start. A daemon has three clients, each
+// Limits: a token bucket for each client object, full at the start. A daemon has three clients, each
 // with its own connections and bucket: scheduling, the lease, events; so failing pods never starve the lease.
 // An answer 429 or >= 500 with an integer Retry-After is waited for and repeated, at most 10 attempts in all, as long
 // as the request's timeout allows; "connection reset" likewise, after one second, for GET. Repeats pass the bucket

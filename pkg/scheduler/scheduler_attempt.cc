@@ -44,6 +44,7 @@ std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
 
 }  // namespace
 
+// NOLINT(readability-function-size): one attempt from the queue to the bind, in the order in which it happens.
 bool Scheduler::ScheduleOne() {
   if (stopped_ || Saturated()) return false;
   if (options_.may_bind && !options_.may_bind()) return false;

@@ -26,7 +26,7 @@ class RealClock final : public Clock {
   absl::Time Wall() const override { return absl::Now(); }
 };
 
-// Moves only when told to. Thread-safe.
+// Moves only when Advance is called. Thread-safe.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(absl::Time wall = absl::FromUnixSeconds(1'500'000'000)) : start_(wall) {}

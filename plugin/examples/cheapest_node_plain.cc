@@ -1,4 +1,4 @@
-// CheapestNodePriorityPlain, a priority function in the plain form: a map function asked about one node at a time, and
+// CheapestNodePriorityPlain, a priority function in the plain form: a map function called for one node at a time, and
 // a reduce function that turns the raw scores of all nodes into 0..10.
 #include <algorithm>
 #include <vector>

@@ -31,7 +31,7 @@ class ReplicaCheck final : public FitCheck {
     PodQuery query;
     query.namespaces = {ctx.pod.tmpl->ns};
     query.any_of = {berth::api::Selector::FromMap(berth::api::Labels({{kAppLabel(), limit_.app}}))};
-    query.sees_nominated = true;  // pods that a preemption made room for count as if they were there
+    query.sees_nominated = true;  // pods that are nominated after a preemption count as placed
     replicas_ = cache->Count(query);
   }
 

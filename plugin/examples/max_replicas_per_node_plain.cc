@@ -1,4 +1,4 @@
-// MaxReplicasPerNodePlain, a fit predicate in the plain form: asked about one node at a time.
+// MaxReplicasPerNodePlain, a fit predicate in the plain form: called for one node at a time.
 //
 // A pod labelled max-per-node=N goes only to nodes with fewer than N pods of its namespace and app label.
 #include "pkg/scheduler/algorithm/per_node.h"
@@ -17,7 +17,7 @@ PredicateResult MaxReplicasPerNode(const berth::api::Pod& pod, const NodeInfo& n
   if (!limit.wanted) return {};
   PredicateResult result;
   if (!limit.error.empty()) {
-    result.error = limit.error;  // not "does not fit": the pod itself is wrong, and no node is judged
+    result.error = limit.error;  // not "does not fit": the pod itself is wrong, whatever the node
     return result;
   }
   int64_t replicas = 0;

@@ -41,7 +41,7 @@ struct FieldDef {
   std::string go_name;  // as in error texts
   Kind kind = Kind::kString;
   Shape shape = Shape::kOne;
-  bool pointer = false;           // absent and zero are told apart
+  bool pointer = false;           // absent and zero differ
   bool always = false;            // written even when empty (no omitempty in Go)
   const TypeDef* type = nullptr;  // of kStruct
   int number = 0;                 // in protobuf

@@ -1,4 +1,4 @@
-// The types that every object and pods are made of. The notation is told in schema_types.h.
+// The types that every object and pods are made of. schema_types.h explains the notation.
 #include "pkg/api/validation/schema_types.h"
 
 namespace berth::validation {

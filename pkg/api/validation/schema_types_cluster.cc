@@ -1,4 +1,4 @@
-// The types of nodes, services, workloads, volumes and the rest. The notation is told in schema_types.h.
+// The types of nodes, services, workloads, volumes and the rest. schema_types.h explains the notation.
 #include "pkg/api/validation/schema_types.h"
 
 namespace berth::validation {

@@ -307,7 +307,7 @@ bool IsExtendedResource(std::string_view name) {
 void ValidateQuantity(std::string_view resource, std::string_view quantity, const std::string& field,
                       FieldErrors* errors) {
   auto q = api::Quantity::Parse(quantity);
-  if (!q.ok()) return;  // decoding has judged it
+  if (!q.ok()) return;  // decoding has reported it
   if (q->Sign() < 0) errors->push_back(Invalid(field, quantity, "must be greater than or equal to 0"));
   static const std::set<std::string_view> kCounted = {"pods",
                                                       "services",
@@ -410,7 +410,7 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
   const Value* meta = object.Find("metadata");
   std::string_view uid = meta->Str("uid");
   if (uid != old.Find("metadata")->Str("uid")) {
-    // Judged twice by 1.10: by the generic code and by the kind's own.
+    // Release 1.10 checks this twice: in its generic code and in that of the kind.
     for (int i = 0; i < 2; ++i) errors.push_back(Invalid("metadata.uid", uid, "field is immutable"));
   }
   if (r.kind == "Pod") {

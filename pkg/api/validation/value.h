@@ -103,7 +103,7 @@ inline constexpr int kMaxDepth = 512;
 // "unexpected end of JSON input". Texts that are not UTF-8 get U+FFFD in place of each bad byte.
 absl::StatusOr<Value> ParseJson(std::string_view text);
 
-// A value of the API room's reader (files, YAML) as a Value.
+// Returns a value of pkg/api's reader (files, YAML) as a Value.
 Value FromJson(const api::Json& j);
 
 // Compact, as Go writes it: <, >, & and U+2028 escaped.

@@ -9,7 +9,7 @@
 //   sum       the value of one channel for one node: over the terms of the channel, the number of the node's domain
 //
 // A predicate admits a node by the sums of its channels. A priority scores all feasible nodes at once, given as parts:
-// a part is a number of nodes that the rule cannot tell apart.
+// a part is a number of nodes that look the same to the rule.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -85,7 +85,7 @@ struct DomainParts {
 
 class DomainScoring : public Scoring, public DomainRule {
  public:
-  // The labels whose domains the rule tells apart beside the sums.
+  // The labels by whose values the rule groups nodes, in addition to the sums.
   const std::vector<const LabelColumn*>& keys() const { return keys_; }
   // Writes the final score of each part, 0..max_score.
   virtual void Score(const DomainParts& parts, std::span<int64_t> scores) const = 0;

@@ -36,7 +36,7 @@ class NodeFailures {
   std::map<std::vector<FailureReason>, uint32_t> list_index_;
   std::vector<const std::vector<FailureReason>*> lists_;  // keys of list_index_
   uint32_t last_list_ = 0;                                // used last
-  mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // of the first nodes, as far as somebody asked
+  mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // of the first nodes, filled on demand
 };
 
 }  // namespace berth::scheduler

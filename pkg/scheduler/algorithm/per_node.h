@@ -31,7 +31,7 @@ class NodeInfo {
 struct PredicateResult {
   bool fit = true;
   std::vector<std::string> reasons;  // shown to users; a reason is made of the predicate's name when there is none
-  std::string error;                 // not empty: the pod cannot be judged at all
+  std::string error;                 // not empty: nothing can be said about this pod, on any node
   bool unresolvable = false;         // removing pods from the node cannot help
 };
 using PerNodePredicate = std::function<PredicateResult(const api::Pod&, const NodeInfo&)>;

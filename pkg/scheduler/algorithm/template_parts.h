@@ -10,7 +10,7 @@
 namespace berth::scheduler {
 
 // Returns whether pods of both templates are alike in all of the parts, which are PodPart bits. A controller counts
-// only when some node's preferAvoidPods annotation names it: no rule can tell other controllers apart.
+// only when some node's preferAvoidPods annotation names it: to every rule all other controllers are the same.
 bool AlikeIn(uint32_t parts, const TemplateInfo& a, const TemplateInfo& b, const Cache& cache);
 // Equal for templates that are alike in the parts.
 size_t HashOfParts(uint32_t parts, const TemplateInfo& info, const Cache& cache);

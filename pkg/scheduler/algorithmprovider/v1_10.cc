@@ -33,6 +33,7 @@ std::set<std::string> DefaultPriorities() {
           "TaintTolerationPriority"};
 }
 
+// NOLINT(readability-function-size): a table of rules.
 void RegisterAlgorithms(Registry* r) {
   auto predicate = [&](std::string_view name, FitPredicateFactory factory, Traits traits, bool mandatory = false) {
     CHECK_EQ(util::Message(r->AddPredicate(name, std::move(factory), traits, mandatory)), "");

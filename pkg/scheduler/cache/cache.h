@@ -58,7 +58,7 @@ struct NodeRow {
   Resource requested;    // scalars only; the rest is in columns
   bool in_use = false;
   bool saturated = false;   // a sum was cut: recount when a pod leaves
-  uint64_t generation = 0;  // a new number from one counter at each change (mends B-05)
+  uint64_t generation = 0;  // a new number from one counter at each change (fixes B-05)
 };
 
 // What rules read on every decision, by row; 0 in free rows. Units: milliCPU, bytes, pods.
@@ -155,7 +155,7 @@ class Cache {
   void FinishBinding(const api::Pod& pod, absl::Duration now);  // may expire 30 s from now
   absl::Status ForgetPod(const api::Pod& pod);
   absl::Status AddPod(api::PodPtr pod);  // bound, from the API: confirms an assumed one
-  // A bound pod changed. If it is on another node than we thought, that is mended and counted, never fatal.
+  // A bound pod changed. If it is on another node than the cache knew, the cache is corrected and that is counted.
   absl::Status UpdatePod(api::PodPtr pod);
   absl::Status RemovePod(const api::Pod& pod);  // also an assumed one: the API says that it is gone
   bool IsAssumed(std::string_view uid) const;

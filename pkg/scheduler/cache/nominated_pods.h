@@ -1,4 +1,4 @@
-// Pending pods with status.nominatedNodeName, by node: room was made for them there (gate PodPriority).
+// Pending pods with status.nominatedNodeName, by node: other pods were evicted there for them (gate PodPriority).
 // Kept by the queue, read by the algorithm; one thread.
 #pragma once
 #include <absl/container/flat_hash_map.h>

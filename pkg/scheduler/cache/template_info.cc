@@ -23,9 +23,9 @@ bool AsksForCpuOrMemory(const api::ResourceList& list) {
                      [](const auto& r) { return (r.first == kCpu || r.first == kMemory) && r.second.Sign() > 0; });
 }
 
-// Counts what came after release 1.10 and takes room on a node all the same: sidecars (init containers that run as long
-// as the pod does) and the overhead of the pod's runtime class. Kubernetes 1.29: an init container needs its own
-// request beside the sidecars that were started before it.
+// Counts what came after release 1.10 and uses up a node's resources all the same: sidecars (init containers that run
+// as long as the pod does) and the overhead of the pod's runtime class. Kubernetes 1.29: an init container needs its
+// own request beside the sidecars that were started before it.
 void CountSidecarsAndOverhead(const api::PodTemplate& t, TemplateInfo* info) {
   Resource sidecars;
   bool fits = true;

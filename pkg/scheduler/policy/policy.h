@@ -1,5 +1,5 @@
 // A scheduler Policy, v1, as Kubernetes 1.10 reads it from --policy-config-file or from a ConfigMap's key policy.cfg.
-// Plain data; decode.h reads it, validation.h judges it, the factory builds a scheduler from it.
+// Plain data; decode.h reads it, validation.h checks it, the factory builds a scheduler from it.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -8,7 +8,7 @@
 namespace berth::scheduler {
 
 // Everything that is wrong, in 1.10's words: weights, extenders, managed resources. Empty when nothing is.
-// Names of algorithms are the factory's to judge.
+// Names of algorithms are checked by the factory.
 std::vector<std::string> ValidatePolicy(const Policy& policy);
 
 }  // namespace berth::scheduler

@@ -1,7 +1,7 @@
 // With PodPriority: higher priority first, equals in order of arrival; pods that do not fit wait until something
 // changes.
 //
-// Kubernetes 1.10's PriorityQueue with what later releases mended: ties by arrival and a back-off (1 s to 60 s), so
+// Kubernetes 1.10's PriorityQueue with what later releases fixed: ties by arrival and a back-off (1 s to 60 s), so
 // that no pod keeps its equals from being tried; a scheduling cycle instead of one flag, so that only changes since a
 // pod's own attempt count; and a flush of pods that waited for very long.
 #include <absl/container/btree_map.h>

@@ -28,11 +28,11 @@ class SchedulingQueue {
  public:
   virtual ~SchedulingQueue() = default;
 
-  // To be tried as soon as its turn comes. A pod that is already there is replaced and keeps its position.
+  // Adds a pod, to be tried when its turn comes. A pod that is already there is replaced and keeps its position.
   virtual void Add(const api::PodPtr& pod) = 0;
   virtual void AddIfNotPresent(const api::PodPtr& pod) = 0;
-  // A pod comes back after a failed attempt. `cycle` is what cycle() returned right after its Pop: when the cluster has
-  // changed since, the pod is tried again instead of waiting for the next change. Nothing when it is in the queue.
+  // Takes a pod back after a failed attempt. `cycle` is what cycle() returned right after its Pop: when the cluster has
+  // changed since, the pod is tried again instead of waiting for the next change. Does nothing when it is in the queue.
   virtual void AddUnschedulableIfNotPresent(const api::PodPtr& pod, Requeue why, uint64_t cycle,
                                             absl::Duration now) = 0;
   // The same, with the plugins that rejected the pod in its last attempt; none: something else failed. A queue that
@@ -41,20 +41,20 @@ class SchedulingQueue {
                            uint64_t cycle, absl::Duration now) {
     AddUnschedulableIfNotPresent(pod, why, cycle, now);
   }
-  // A pod that was taken out does not come back: it is bound, or gone.
+  // Says that a pod that was popped does not come back, because it is bound or gone.
   virtual void Settled(const api::Pod& /*pod*/) {}
-  // The next pod to try, removed from the queue; null when none is ready.
+  // Removes and returns the next pod to try; null when none is ready.
   virtual api::PodPtr Pop() = 0;
   virtual uint64_t cycle() const = 0;
 
-  // A pending pod changed. `changed`: more than its status did, so that it may fit now.
+  // Replaces a pending pod. `changed`: more than its status differs, so that it may fit now.
   virtual void Update(const api::PodPtr& pod, bool changed, absl::Duration now) = 0;
-  // Gone, or has a node now. Unknown pods are no error. Drops its nomination as well.
+  // Removes a pod that is gone or has a node now, and its nomination. Unknown pods are ignored.
   virtual void Delete(const api::Pod& pod) = 0;
   virtual bool Has(const api::Pod& pod) const = 0;
 
-  // Something happened in the cluster. Queues that do not tell events apart take every one of them for a change that
-  // may let any pod fit, but for pods that were placed or changed.
+  // Something happened in the cluster. Queues that do not distinguish events treat each as one that may let any pod
+  // fit, except those about pods that were placed or changed.
   virtual void ClusterChanged(const ClusterEvent& event, absl::Duration now);
   // The cluster changed in a way that may let any pod fit.
   virtual void MoveAllToActiveQueue(absl::Duration now) = 0;
@@ -62,13 +62,13 @@ class SchedulingQueue {
   virtual void AssignedPodAdded(const api::Pod& pod, absl::Duration now) = 0;
   virtual void AssignedPodUpdated(const api::Pod& pod, absl::Duration now) = 0;
 
-  // Lets time pass: back-offs that are over, pods that waited for very long.
+  // Makes pods ready whose back-off is over, and those that have waited for very long.
   virtual void Flush(absl::Duration now) = 0;
-  // When Flush has something to do next; InfiniteDuration when nothing is waiting.
+  // Returns when Flush has something to do next; InfiniteDuration when nothing is waiting.
   virtual absl::Duration NextFlush() const = 0;
 
-  // Pods for which room was made, by node. Null without PodPriority. Kept for pods in the queue; a pod that was popped
-  // is left out until it comes back or Nominate says so.
+  // Pods for which others were evicted, by node. Null without PodPriority. Kept for pods in the queue; a pod that was
+  // popped is left out until it comes back or Nominate says so.
   virtual NominatedPods* nominated() = 0;
   const std::vector<api::PodPtr>& WaitingPodsForNode(util::Symbol node);
 
@@ -93,7 +93,7 @@ struct EventQueueOptions {
   // `flush_period`.
   absl::Duration unschedulable_limit = absl::Minutes(5);
   absl::Duration flush_period = absl::Seconds(30);
-  // Returns whether a node that was added or changed could take the pod as far as a quick look tells; else the pod is
+  // Returns whether a node that was added or changed could take the pod by a cheap check; else the pod is
   // not moved. Empty: any node could.
   std::function<bool(const api::Pod&, const api::Node&)> may_fit;
 };

@@ -36,7 +36,7 @@ struct Release {
   // `rejection` is the reason why the pod as a whole was rejected before any node was looked at, or null.
   std::string (*fit_error_text)(const NodeFailures& failures, size_t nodes, const PodRejection* rejection) = nullptr;
 
-  // The pod's claims must exist before any predicate is asked (1.10: podPassesBasicChecks).
+  // The pod's claims must exist before any predicate is called (1.10: podPassesBasicChecks).
   bool checks_claims_first = false;
   // A pod with status.nominatedNodeName goes there when it fits, and no other node is looked at.
   bool tries_nominated_node_first = false;

@@ -5,7 +5,8 @@
 
 namespace berth::scheduler::general {
 
-// GeneralPredicates: PodFitsResources, HostName, PodFitsHostPorts and MatchNodeSelector, all judged, all reasons given.
+// GeneralPredicates: PodFitsResources, HostName, PodFitsHostPorts and MatchNodeSelector; all are called and all reasons
+// given.
 FitPredicate GeneralPredicates(const PluginFactoryArgs&);
 
 // EqualPriority: 1 for every node.

@@ -1,4 +1,4 @@
-// A selector over node labels, asked about many rows: each distinct value of a label is matched once.
+// A selector over node labels that is evaluated for many rows: each distinct value of a label is matched once.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace berth::scheduler::nodeaffinity {
 
-// Keeps what each requirement says of each topology domain of its label. Domains may be given to other values when nodes
-// change; Refresh notices. REQUIRES: `selector` and the cache outlive the matcher.
+// Keeps what each requirement says of each topology domain of its label. Domains may be given to other values when
+// nodes change; Refresh notices. REQUIRES: `selector` and the cache outlive the matcher.
 class LabelMatcher {
  public:
   LabelMatcher(const Cache& cache, const api::Selector& selector);

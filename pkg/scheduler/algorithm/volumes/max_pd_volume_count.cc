@@ -57,7 +57,7 @@ class VolumeCountCheck final : public FitCheck {
     if (!error_.empty()) return Verdict::kError;
     if (wanted_.empty() || HasRoomForAny(row)) return Verdict::kFits;
     Ids all;
-    // Another pod's nameless claim is that pod's problem (B-17, mended).
+    // Another pod's nameless claim is that pod's problem (B-17, fixed).
     for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod->tmpl, &all);
     for (const std::string& id : wanted_) all.insert(id);
     return all.size() <= max_ ? Verdict::kFits : Verdict::kFails;
