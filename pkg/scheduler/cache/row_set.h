@@ -17,6 +17,9 @@ class RowSet {
   void Erase(uint32_t row) {
     if (row / 64 < words_.size()) words_[row / 64] &= ~(uint64_t{1} << (row % 64));
   }
+  void IntersectWith(const RowSet& other) {
+    for (size_t i = 0; i < words_.size(); ++i) words_[i] &= i < other.words_.size() ? other.words_[i] : 0;
+  }
   void Clear() { words_.assign(words_.size(), 0); }
   bool empty() const {
     for (uint64_t w : words_) {

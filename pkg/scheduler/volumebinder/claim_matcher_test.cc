@@ -42,13 +42,21 @@ std::shared_ptr<const Claim> Wanted(Random* r, const Character& c, int number) {
   return claim;
 }
 
+std::shared_ptr<const api::Node> Labelled(Random* r, const Character& c, int number) {
+  auto node = std::make_shared<api::Node>(*RandomNode(r, c, number));
+  std::vector<std::pair<util::Symbol, util::Symbol>> labels(node->labels.begin(), node->labels.end());
+  if (r->Chance(90)) labels.emplace_back(kHostname, util::Symbol(NodeName(r->Chance(80) ? number : r->Below(8))));
+  node->labels = api::Labels(labels);
+  return node;
+}
+
 std::string Told(const absl::StatusOr<bool>& answer) {
   return answer.ok() ? *answer ? "yes" : "no" : util::Message(answer.status());
 }
 
 }  // namespace
 
-TEST_CASE("a pod's claims on every node: as VolumeBinder says, volume by volume") {
+TEST_CASE("A pod's claims fit the nodes where VolumeBinder, which looks at every volume, says that they do") {
   std::map<std::string, int> told;
   int tied = 0;
   for (uint64_t seed : Seeds(400)) {
@@ -69,13 +77,7 @@ TEST_CASE("a pod's claims on every node: as VolumeBinder says, volume by volume"
     gates.block_volume = random.Chance(50);
     gates.storage_object_in_use_protection = random.Chance(80);
     VolumeBinder binder(&cache, gates);
-    std::vector<api::Labels> nodes;
-    for (int i = 0; i < 8; ++i) {
-      auto node = RandomNode(&random, character, i);
-      std::vector<std::pair<util::Symbol, util::Symbol>> labels(node->labels.begin(), node->labels.end());
-      if (random.Chance(90)) labels.emplace_back(kHostname, util::Symbol(NodeName(i)));
-      nodes.emplace_back(labels);
-    }
+    for (int i = 0; i < 8; ++i) cache.AddNode(Labelled(&random, character, i));
     for (int round = 0; round < 6; ++round) {
       // Bound and delayed ones as they come; now and then the same one twice.
       api::PodTemplate tmpl;
@@ -88,7 +90,11 @@ TEST_CASE("a pod's claims on every node: as VolumeBinder says, volume by volume"
       const VolumeBinder::PodClaims claims = binder.ClaimsOf(*pod);
       REQUIRE(claims.error.empty());
       ClaimMatcher matcher(&binder, claims);
-      for (const api::Labels& node : nodes) {
+      RowSet fitting = cache.listed();
+      fitting.Resize(cache.row_count());
+      if (matcher.NeverFails()) matcher.KeepFitting(cache, &fitting);
+      for (Row row : cache.by_name_descending()) {
+        const api::Labels& node = cache.row(row).node->labels;
         const std::string bound = Told(binder.BoundFit(claims, node)), got_bound = Told(matcher.BoundFit(node));
         auto match = binder.Match(claims, node);
         const std::string found = Told(match.ok() ? absl::StatusOr<bool>(match->has_value()) : match.status());
@@ -98,15 +104,25 @@ TEST_CASE("a pod's claims on every node: as VolumeBinder says, volume by volume"
         ++told["bound: " + bound.substr(0, 3)];
         ++told["found: " + found.substr(0, 3)];
         const bool error = !match.ok() || (bound != "yes" && bound != "no");
-        if (matcher.NeverFails()) CHECK_FALSE(error);
+        if (matcher.NeverFails()) {
+          CHECK_FALSE(error);
+          CHECK(fitting.Has(row) == (bound == "yes" && found == "yes"));
+        }
         tied += !matcher.NeverFails() && !error;
         if (matcher.FitsAnywhere()) CHECK((bound == "yes" && found == "yes"));
         ++told[matcher.FitsAnywhere() ? "anywhere" : "somewhere"];
       }
       // What is reserved is seen by those that come after.
-      api::Node node;
-      node.labels = nodes[0];
-      binder.AssumePodVolumes(*pod, node);
+      const auto reserved = binder.AssumePodVolumes(*pod, *cache.row(cache.by_name_descending()[0]).node);
+      if (random.Chance(30)) binder.Forget(reserved.to_write);
+      // And so are changes of volumes and nodes.
+      for (int n = random.Below(4); n > 0; --n) {
+        const auto volume = LocalOrOther(&random, random.Between(1, 40));
+        random.Chance(70) ? listers.volumes.Set(volume) : listers.volumes.Remove(util::Symbol(), volume->meta.name);
+        if (random.Chance(80)) binder.VolumeChanged(volume->meta.name);
+      }
+      if (random.Chance(30)) cache.AddNode(Labelled(&random, character, random.Below(8)));
+      if (random.Chance(10)) cache.RemoveNode(NodeName(random.Below(7) + 1));
     }
   }
   if (Seeds(400).size() < 400) return;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/volumebinder/claim_matcher.h"
 #include "pkg/scheduler/volumebinder/volume_rules.h"
 #include "pkg/util/status.h"
 
@@ -129,7 +130,7 @@ VolumeBinder::Assumed VolumeBinder::AssumePodVolumes(const api::Pod& pod, const 
     out.error = claims.error;
     return out;
   }
-  auto match = Match(claims, node.labels);
+  auto match = ClaimMatcher(this, std::move(claims)).Match(node.labels);
   if (!match.ok()) {
     out.error = util::Message(match.status());
     return out;
@@ -142,6 +143,7 @@ VolumeBinder::Assumed VolumeBinder::AssumePodVolumes(const api::Pod& pod, const 
     auto reserved = std::make_shared<PersistentVolume>(*b.volume);
     reserved->claim_ref = PersistentVolume::ClaimRef{b.claim->meta.ns.string(), b.claim->meta.name, b.claim->meta.uid};
     reserved->bound_by_controller |= b.set_bound_by_controller;
+    index_.NoteAssumed(reserved->meta.name);
     assumed_[reserved->meta.name] = reserved;
     out.to_write.push_back(b);
   }
@@ -149,7 +151,7 @@ VolumeBinder::Assumed VolumeBinder::AssumePodVolumes(const api::Pod& pod, const 
 }
 
 void VolumeBinder::Forget(const std::vector<Binding>& bindings) {
-  for (const Binding& b : bindings) assumed_.erase(b.volume->meta.name);
+  for (const Binding& b : bindings) Unassume(b.volume->meta.name);
 }
 
 }  // namespace berth::scheduler

@@ -1,7 +1,6 @@
 // Delayed volume binding (gate VolumeScheduling; Kubernetes 1.10 volumebinder): which persistent volumes a pod's
 // unbound claims would get on a node, and reserving them once a node is chosen. Threading: that of the Cache.
 #pragma once
-#include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
 
 #include <memory>
@@ -12,6 +11,7 @@
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/gates.h"
+#include "pkg/scheduler/volumebinder/volume_index.h"
 
 namespace berth::scheduler {
 
@@ -27,6 +27,7 @@ class VolumeBinder {
   };
 
   VolumeBinder(const Cache* cache, AlgorithmGates gates) : cache_(cache), gates_(gates) {}
+  VolumeBinder(const VolumeBinder&) = delete;  // the index refers to the binder's members
 
   // The claims of a pod, sorted out once for all nodes.
   struct PodClaims {
@@ -39,6 +40,8 @@ class VolumeBinder {
 
   const AlgorithmGates& gates() const { return gates_; }
   VolumePtr Volume(const std::string& name) const;  // assumed, else known; null when neither
+  // What is kept about volumes for claims of one shape.
+  VolumeIndex& index() const { return index_; }
   // Calls f(volume) for the volumes that a claim may be given by its spec's class, by name.
   template <typename F>
   void ForEachVolume(const api::PersistentVolumeClaim& claim, F f) const {
@@ -53,7 +56,8 @@ class VolumeBinder {
 
   // Is the volume of each bound claim usable on a node with these labels? The error: a volume is not known.
   absl::StatusOr<bool> BoundFit(const PodClaims& claims, const api::Labels& node) const;
-  // A volume for every unbound claim on such a node, smallest first, none twice; nothing when one finds none.
+  // A volume for every unbound claim on such a node, smallest first, none twice; nothing when one finds none. Looks at
+  // every volume; ClaimMatcher answers the same from the index.
   absl::StatusOr<std::optional<std::vector<Binding>>> Match(const PodClaims& claims, const api::Labels& node) const;
 
   struct Assumed {
@@ -66,14 +70,19 @@ class VolumeBinder {
   // Takes reservations back when writing failed.
   void Forget(const std::vector<Binding>& bindings);
   // The API shows a volume (again), or it is gone: what was assumed of it no longer holds.
-  void VolumeChanged(const std::string& name) { assumed_.erase(name); }
+  void VolumeChanged(const std::string& name) { Unassume(name); }
 
  private:
   absl::StatusOr<VolumePtr> FindMatch(const api::PersistentVolumeClaim& claim, const api::Labels& node,
                                       const std::vector<std::string>& taken) const;
+  void Unassume(const std::string& name) {
+    if (assumed_.erase(name) > 0) index_.NoteAssumed(name);
+  }
+
   const Cache* cache_;
   AlgorithmGates gates_;
-  absl::flat_hash_map<std::string, VolumePtr> assumed_;
+  VolumeIndex::Assumed assumed_;
+  mutable VolumeIndex index_{cache_, gates_, &assumed_};
 };
 
 }  // namespace berth::scheduler

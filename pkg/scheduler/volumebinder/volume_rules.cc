@@ -30,6 +30,18 @@ bool UsableOn(const PersistentVolume& v, const api::Labels& node) {
          AllTermsMatch(v.node_affinity, node);
 }
 
+const api::Requirement* Tie(const PersistentVolume& v) {
+  const api::Requirement* tie = nullptr;
+  for (const auto* terms : {&v.annotation_affinity, &v.node_affinity}) {
+    for (const api::NodeSelectorTerm& t : *terms) {
+      for (const api::Requirement& r : t.match.selector.requirements()) {
+        if (r.op == api::Operator::kIn && (tie == nullptr || r.values.size() < tie->values.size())) tie = &r;
+      }
+    }
+  }
+  return tie;
+}
+
 bool RefersTo(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   return v.claim_ref && v.claim_ref->ns == c.meta.ns.str() && v.claim_ref->name == c.meta.name &&
          (v.claim_ref->uid.empty() || v.claim_ref->uid == c.meta.uid);

@@ -12,4 +12,8 @@ bool RefersTo(const api::PersistentVolume& v, const api::PersistentVolumeClaim& 
 bool Suits(const api::PersistentVolume& v, const api::PersistentVolumeClaim& c);
 const api::Quantity& CapacityOf(const api::PersistentVolume& v);
 
+// Returns a condition without which the volume cannot be used on a node: one of these values for a label. Of several,
+// that with the fewest values; null when there is none.
+const api::Requirement* Tie(const api::PersistentVolume& v);
+
 }  // namespace berth::scheduler

@@ -25,7 +25,9 @@ class VolumeBindingCheck final : public FitCheck {
   }
   std::string Error(Row row) override { return Ask(row).error; }
   void Filter(RowSet* candidates, RowSet* errors) override {
-    if (!FitsAlways()) FitCheck::Filter(candidates, errors);
+    if (FitsAlways()) return;
+    if (MayError()) return FitCheck::Filter(candidates, errors);
+    matcher_.KeepFitting(cache_, candidates);
   }
 
  private:
