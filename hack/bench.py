@@ -35,6 +35,37 @@ CASES = [
     ("100k", "scaling: 100 templates", "--nodes 100000 --pods 100000 --templates 100", 250, None),
 ]
 BIG = ("1m", "scaling: 1,000 templates", "--nodes 1000000 --pods 1000000 --templates 1000", 600, None)
+# Other shapes of clusters and pods. name, what, arguments of gen-shape, goal in microseconds.
+SHAPES = [
+    ("own", "each pod of a template of its own", "own 5000 1000", 60),
+    ("own-req", "the same with requests of its own", "own-req 5000 1000", 60),
+    ("own-na", "the same with node affinity of its own", "own-na 5000 1000", 100),
+    ("gpu", "GPUs, taints, node affinity with many values", "gpu 5000 1000", 60),
+    ("unlike", "500 templates on nodes that are all different", "unlike 1000 1000", 60),
+    ("soup", "60 apps near and far from one another", "soup 1000 1000", 40),
+    ("rs-many", "4,000 ReplicaSets with Services", "rs-many 1000 4000 T=4000", 60),
+    ("4500", "4,500 templates in turn", "rs-many 5000 9000 T=4500", 100),
+    ("aff-zone", "required affinity by one of 33 zones", "aff-zone 5000 1000 zones=33", 60),
+    ("aff-host", "required affinity by hostname", "aff-host 5000 1000", 60),
+    ("pref-zone", "preferred affinity by one of 1,000 zones", "pref-zone 5000 1000 zones=1000", 60),
+    ("spread", "spreading over 1,000 zones", "w1 5000 1000 zones=1000", 60),
+    ("anti-terms", "500 terms against the pods' label", "anti-terms 5000 1000 T=500", 60),
+    ("terms", "10,000 anti-affinity terms in each pod", "terms 5000 20 T=10000", 20_000),
+    ("svcaff", "ServiceAffinity", "svcaff 5000 1000", 60),
+    ("svcanti", "ServiceAntiAffinity", "svcanti 5000 1000", 60),
+    ("image", "ImageLocality, 50 images a node", "image 5000 1000", 60),
+    ("avoid", "a node that avoids one of 400 controllers", "avoid 5000 1000", 60),
+    ("infeasible", "pods that fit nowhere, 500 kinds", "infeasible 5000 1000", 60),
+    ("infeasible-sel", "node selectors without a node, 500 kinds", "infeasible-sel 5000 1000", 60),
+    ("nominated", "1,000 nominated pods", "nominated 5000 1000 K=1000", 100),
+    ("wffc-any", "claims bound late, 5,000 volumes for everywhere", "wffc-any 5000 1000", 100),
+    ("wffc-local", "claims bound late, a local volume on each node", "wffc-local 5000 1000", 100),
+    ("wffc-local4", "the same with four", "wffc-local 5000 1000 V=4", 100),
+    ("preempt", "preemption on full nodes", "preempt 5000 100", 2_000),
+    ("preempt-100", "the same with 100 disruption budgets", "preempt 5000 100 pdbs=100", 2_000),
+    ("preempt-1000", "the same with 1,000", "preempt 5000 100 pdbs=1000", 5_000),
+    ("preempt-anti", "preemption with anti-affinity", "preempt 5000 100 anti=1", 5_000),
+]
 SCALING = ("1k", "5k", "20k", "100k", "1m")
 
 
@@ -50,10 +81,20 @@ def make_input(name, arguments):
     return path
 
 
-def measure(path, runs):
+def make_shape(arguments):
+    directory = os.path.join(OUT, "bench")
+    os.makedirs(directory, exist_ok=True)
+    path = os.path.join(directory, "shape-" + re.sub(r"[^a-zA-Z0-9]+", "-", arguments) + ".json")
+    if not os.path.exists(path):
+        subprocess.run([os.path.join(ROOT, "hack/gen-shape"), *arguments.split(), "o=" + path + ".part"], check=True)
+        os.rename(path + ".part", path)
+    return path
+
+
+def measure(path, runs, output="placements"):
     got = []
     for _ in range(runs):
-        done = subprocess.run([os.path.join(OUT, "bin/schedsim"), "run", path, "-o", "placements", "--stats"],
+        done = subprocess.run([os.path.join(OUT, "bin/schedsim"), "run", path, "-o", output, "--stats"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         line = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
         if done.returncode != 0 or not line.startswith("{"):
@@ -194,17 +235,23 @@ def main():
     args = p.parse_args()
     only = set(filter(None, args.only.split(",")))
     cases = [c for c in CASES + ([BIG] if args.big else []) if not only or c[0] in only]
-    known = {c[0] for c in CASES} | {BIG[0], "e2e", "start"}
+    shapes = [s for s in SHAPES if not only or s[0] in only or "shapes" in only]
+    known = {c[0] for c in CASES} | {s[0] for s in SHAPES} | {BIG[0], "e2e", "start", "shapes"}
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
-    if only and not cases and not only & {"e2e", "start"} and not args.workloads:
+    if only and not cases and not shapes and not only & {"e2e", "start"} and not args.workloads:
         p.error("--only leaves nothing to measure")
 
-    results = {"schedsim": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
+    results = {"schedsim": {}, "shapes": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
     for name, what, arguments, goal, reference in cases:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         results["schedsim"][name] = {"what": what, "goalMicros": goal, "referenceMicros": reference,
                                      **measure(make_input(name, arguments), 1 if name == "1m" else args.runs)}
+    for name, what, arguments, goal in shapes:
+        print("measuring %s: %s" % (name, what), file=sys.stderr)
+        # Only -o json goes on to preempt.
+        output = "json" if arguments.startswith("preempt") else "placements"
+        results["shapes"][name] = {"what": what, "goalMicros": goal, **measure(make_shape(arguments), min(args.runs, 3), output)}
     for path in args.workloads:
         name = re.sub(r"\.json(\.gz)?$", "", os.path.basename(path))
         print("measuring %s" % name, file=sys.stderr)
@@ -226,6 +273,14 @@ def main():
                      micros(r["cpuMicrosLow"]), micros(r["cpuMicrosHigh"]), micros(r["p99Micros"]), micros(r["goalMicros"]),
                      micros(ref), "{:,.0f}x".format(ref / r["cpuMicros"]) if ref else "-", mib(r["peakRSSBytes"])))
     if len(rows) > 1:
+        table(rows)
+    if results["shapes"]:
+        print("\nOther shapes of clusters (hack/gen-shape)\n")
+        rows = [("shape", "what", "nodes", "pods", "CPU", "goal", "")]
+        for name, r in results["shapes"].items():
+            missed = "missed" if r["cpuMicros"] > r["goalMicros"] else ""
+            rows.append((name, r["what"], "{:,}".format(r["nodes"]), "{:,}".format(r["pods"]), micros(r["cpuMicros"]),
+                         micros(r["goalMicros"]), missed))
         table(rows)
     if results["daemon"]:
         print("\nkube-scheduler against hollow-apiserver, both on this machine\n")
