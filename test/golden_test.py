@@ -41,6 +41,8 @@ def difference(want, got):
         w, g = want[key], got.get(key) or {}
         if key == "failures":
             w = {node: sorted(reasons) for node, reasons in w.items()}
+        if key == "scores":  # a plugin that is missing scores 0
+            w, g = ({node: {p: n for p, n in of.items() if n} for node, of in nodes.items()} for nodes in (w, g))
         for node in sorted(set(w) | set(g)):
             if w.get(node) != g.get(node):
                 return key + " of " + node, w.get(node), g.get(node)
