@@ -75,16 +75,19 @@ LDLIBS := -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl 
 # ---- what there is -------------------------------------------------------------------------------
 PROGRAMS := kube-scheduler schedsim hollow-apiserver
 # One library for each package, lowest last, as includes run (pkg/README.md).
-ROOMS := pkg/apiserver pkg/client pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util
+ROOMS := pkg/apiserver pkg/client pkg/ui pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util
 sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' 2>/dev/null))
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
 objects = $(patsubst %.cc,$(OBJ)/%.o,$(1))
 library = $(OUT)/lib/lib$(subst /,-,$(1)).a
-# The libraries that a folder needs: its own, those it includes from, and the two lowest.
-libraries = $(foreach r,$(filter $(1) pkg/http pkg/api pkg/util \
-  $(shell grep -rhoE --include='*.cc' --include='*.h' '^.include "pkg/[a-z]+' $(1) 2>/dev/null | cut -d'"' -f2 | sort -u),$(ROOMS)),$(call library,$(r)))
+# The libraries that a folder needs: its own, those of the packages that it includes from and that these include from,
+# and the layers below.
+includes = $(shell grep -rhoE --include='*.cc' --include='*.h' '^.include "pkg/[a-z]+' $(1) 2>/dev/null | cut -d'"' -f2 | sort -u)
+$(foreach r,$(ROOMS),$(eval includes_of_$(r) := $(call includes,$(r))))
+libraries = $(call with_included,$(1) pkg/http pkg/api pkg/util $(call includes,$(1)))
+with_included = $(foreach r,$(filter $(1) $(foreach i,$(1),$(includes_of_$(i))),$(ROOMS)),$(call library,$(r)))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
-TEST_ROOMS := $(foreach r,pkg/util pkg/api pkg/http pkg/scheduler pkg/explain pkg/lab pkg/recording pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
+TEST_ROOMS := $(foreach r,pkg/util pkg/api pkg/http pkg/scheduler pkg/explain pkg/lab pkg/recording pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
 $(foreach r,$(ROOM),$(if $(wildcard $(r)/.),,$(error ROOM=$(r): there is no such package)))
 TEST_PROGRAMS := $(foreach r,$(if $(ROOM)$(SCRIPTS),$(filter $(ROOM),$(TEST_ROOMS)),$(TEST_ROOMS)),$(call test_program,$(r)))
@@ -190,6 +193,8 @@ $(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch
 $(OBJ)/%.o: %.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
 	@$(CCACHE) $(call COMPILE,$(PCH))
+# The files of the page are embedded in this one.
+$(OBJ)/pkg/ui/assets.o: $(wildcard pkg/ui/assets/*)
 # What git says of the tree, or what a source package was told (COMMIT=...), is compiled into one file.
 COMMIT ?= $(or $(shell git rev-parse --short=12 HEAD 2>/dev/null),unknown)
 $(OBJ)/pkg/util/version.o: hack/version $(call note,$(notes)/commit,$(COMMIT))

@@ -17,7 +17,8 @@ commands=(python3:python3 ccache:ccache curl:curl kubectl:kubernetes-client open
 for group in "$@"; do
   case $group in
     # promtool and a Prometheus that scrapes the daemon; systemd-analyze checks the unit, lintian the package.
-    test) commands+=(promtool:prometheus systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
+    # The page is looked at in a browser.
+    test) commands+=(chromium:chromium promtool:prometheus systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     package) commands+=(dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     fuzz) commands+=(clang++:clang) && packages+=(libclang-rt-14-dev) ;;
     *) echo "install-deps: $group: no such group; there are test, package and fuzz" >&2 && exit 2 ;;

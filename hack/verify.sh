@@ -17,9 +17,10 @@ allowed() {  # the packages that a package may include from
     pkg/client | pkg/scheduler | pkg/apiserver) echo "$1" pkg/http pkg/api pkg/util ;;
     pkg/explain) echo pkg/explain pkg/scheduler pkg/http pkg/api pkg/util ;;
     pkg/lab) echo pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util ;;
+    pkg/ui) echo pkg/ui pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util ;;
     pkg/recording) echo pkg/recording pkg/scheduler pkg/http pkg/api pkg/util ;;
     plugin) echo plugin pkg/scheduler pkg/http pkg/api pkg/util ;;
-    cmd/*) echo "$1" pkg/client pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/apiserver pkg/http pkg/api pkg/util ;;
+    cmd/*) echo "$1" pkg/ui pkg/client pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/apiserver pkg/http pkg/api pkg/util ;;
   esac
 }
 while IFS=: read -r file line include; do

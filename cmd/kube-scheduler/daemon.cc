@@ -144,6 +144,7 @@ class Daemon {
   mutable std::mutex snapshot_mutex_;
   SchedulerSnapshot snapshot_;
   std::unique_ptr<Pages> pages_;
+  LivePage* live_page_ = nullptr;  // of pages_; null without --enable-ui
 };
 
 // ---- building -----------------------------------------------------------------------------------
@@ -183,6 +184,7 @@ absl::Status Daemon::Connect() {
                           [this](Families* families) { CollectMetrics(families); });
   if (!pages.ok()) return pages.status();
   pages_ = *std::move(pages);
+  if (options_.enable_ui) live_page_ = pages_->ServeUi(&inbox_);
   requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });
   // No more than the API server may be asked for within a few seconds, so that no request times out in the limiter.
   const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
@@ -358,9 +360,10 @@ absl::Status Daemon::Build() {
   o.may_bind = [this] { return MayWrite(); };
   scheduler::Actions* actions = actions_.get();
   const util::Clock* clock = &clock_;
+  o.observer = live_page_ != nullptr ? live_page_->observer() : nullptr;
   if (!options_.record_dir.empty()) {
     if (Later()) return util::InvalidArgument("--record-dir: only release 1.10 can be recorded");
-    tap_ = std::make_unique<recording::Tap>(nullptr, actions, clock, nullptr);
+    tap_ = std::make_unique<recording::Tap>(nullptr, actions, clock, o.observer);
     actions = tap_.get();
     clock = tap_.get();
     o.observer = tap_.get();
@@ -371,9 +374,11 @@ absl::Status Daemon::Build() {
   bool node_json = false;
   std::vector<recording::ProfileSource> sources;
   if (auto s = AddProfiles(args, &node_json, &sources); !s.ok()) return s;
+  const auto core = CoreConfigurationOf(config_, args.gates, std::move(sources), requests_limit_);
+  const ui::LiveScheduler live{&cache_, queue_.get(), scheduler_.get(), [this] { return leading_ && MayWrite(); }};
+  if (live_page_ != nullptr) live_page_->Begin(live, config_, core, algorithms_);
   if (tap_ != nullptr) {
-    auto recorder =
-        StartRecording(options_, CoreConfigurationOf(config_, args.gates, std::move(sources), requests_limit_));
+    auto recorder = StartRecording(options_, core);
     if (!recorder.ok()) return recorder.status();
     recorder_ = *std::move(recorder);
     tap_->set_sink(recorder_.get());
@@ -386,8 +391,6 @@ absl::Status Daemon::Build() {
   unsynced_ = watch_->resources();
   return absl::OkStatus();
 }
-
-// ---- asking --------------------------------------------------------------------------------------
 
 template <typename T>
 client::ApiResult<T> Daemon::Blocking(std::function<void(client::Done<T>)> start) {
@@ -495,6 +498,7 @@ void Daemon::PublishSnapshot() {
   SchedulerSnapshot s = TakeSnapshot(*scheduler_, *queue_, cache_);
   s.requests_limit = requests_limit_;
   s.release_1_29 = Later();
+  if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
   std::lock_guard lock(snapshot_mutex_);
   snapshot_ = std::move(s);
 }

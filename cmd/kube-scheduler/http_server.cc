@@ -14,6 +14,7 @@ http::ServerOptions PageLimits() {
   http::ServerOptions o;
   o.request_bytes = 8 << 20;  // pods to be tried out are posted
   o.header_bytes = 64 << 10;
+  o.stream_bytes = 16 << 20;  // the page's list of all nodes, several times
   o.max_connections = 256;
   o.local_reserve = 32;
   o.idle = absl::Seconds(60);

@@ -212,6 +212,11 @@ Options::Options() {
                 "Requests that show a client certificate signed by one of the authorities in this file are "
                 "authenticated by its CommonName.");
 
+  flags_.Bool(
+      &enable_ui, "enable-ui",
+      "Serve a page about nodes, pending pods and the reasons of decisions at /ui: on the secure port to whoever "
+      "may get the path /ui, on the other ports to this machine only.");
+
   flags_.Section("Recording");
   flags_.String(&record_dir, "record-dir",
                 "Folder in which to record all that the scheduler is told and does, for schedsim replay. It is created "

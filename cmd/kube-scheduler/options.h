@@ -54,6 +54,7 @@ class Options {
   SecureServingOptions secure;  // as the flags say
   // Returns what is served over HTTPS under a configuration: release 1.29 serves on port 10259 by default.
   SecureServingOptions SecureServing(const Configuration& c) const;
+  bool enable_ui = false;
   // By the command line; gates not named have 1.10's defaults.
   bool GateOn(std::string_view name) const;
   // "map[A:true B:false]", once for each flag that set some.

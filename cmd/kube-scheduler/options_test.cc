@@ -160,6 +160,7 @@ TEST_CASE("flags: what --config puts out of force is said") {
                                           "master",
                                           "feature-gates",
                                           "bind-address",
+                                          "enable-ui",
                                           "secure-port",
                                           "cert-dir",
                                           "tls-cert-file",

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cmd/kube-scheduler/component_config.h"
+#include "pkg/ui/server.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -34,7 +35,7 @@ void Pages::AddServers() {
   const auto add = [this](const char* name, const std::string& address, bool healthz, bool metrics) {
     servers_.push_back(std::make_unique<HttpServer>(
         &io_, name, address, [this, healthz, metrics](const HttpRequest& r, const http::Responder& answer) {
-          answer.Send(Page(r, healthz, metrics));
+          Answer(r, answer, healthz, metrics, /*authorized=*/false);
         }));
   };
   if (!h.empty()) add("healthz", h, true, h == m);
@@ -65,7 +66,8 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
                                    [this](const HttpRequest& r, const http::Responder& answer) {
                                      // The request stays valid until it is answered.
                                      access_->Check(r, [this, &r, answer](std::optional<HttpResponse> refusal) {
-                                       answer.Send(refusal ? *std::move(refusal) : Page(r, true, true));
+                                       if (refusal) return answer.Send(*std::move(refusal));
+                                       Answer(r, answer, true, true, /*authorized=*/true);
                                      });
                                    });
   if (auto s = server->UseTls(*tls); !s.ok()) return s;
@@ -81,6 +83,16 @@ void Pages::Start() {
 void Pages::Stop() {
   io_.Stop();
   servers_.clear();
+}
+
+LivePage* Pages::ServeUi(Inbox* inbox) {
+  live_page_ = std::make_unique<LivePage>(&io_, inbox, clock_);
+  return live_page_.get();
+}
+
+void Pages::Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized) {
+  if (live_page_ != nullptr && ui::Server::Serves(r.path)) return live_page_->Handle(r, answer, authorized);
+  answer.Send(Page(r, healthz, metrics));
 }
 
 HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cmd/kube-scheduler/http_server.h"
+#include "cmd/kube-scheduler/live_page.h"
 #include "cmd/kube-scheduler/metrics.h"
 #include "cmd/kube-scheduler/options.h"
 #include "cmd/kube-scheduler/page_metrics.h"
@@ -36,6 +37,10 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
+  // Before Start: answers /ui too. The page belongs to this object; it reaches the scheduler's thread by `inbox`, which
+  // outlives it.
+  LivePage* ServeUi(Inbox* inbox);
+
   void Start();
   // Closes all connections and joins the thread. May be called twice.
   void Stop();
@@ -46,6 +51,7 @@ class Pages {
   absl::Status AddSecureServer(const SecureServingOptions& secure, client::RestConfig rest,
                                client::RestObserver* observer);
   void AddServers();
+  void Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
   std::string MetricsText();
 
@@ -53,6 +59,7 @@ class Pages {
   const util::Clock* clock_;
   const Collect collect_;
   IoThread io_;
+  std::unique_ptr<LivePage> live_page_;  // null without --enable-ui
   PageMetrics page_metrics_;
   std::unique_ptr<client::RestClient> review_client_;
   std::unique_ptr<client::Requests> reviews_;

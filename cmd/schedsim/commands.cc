@@ -19,6 +19,7 @@ namespace berth::schedsim {
   X(kSchemaCommand)          \
   X(kReplayCommand)          \
   X(kAnonymiseCommand)       \
+  X(kServeCommand)           \
   X(kCompletionCommand)
 // clang-format on
 

@@ -34,6 +34,7 @@ struct ServerRequest {
   std::string body;
   size_t bytes = 0;                    // of method, target, header and body together
   std::optional<Subject> certificate;  // of the client's verified certificate
+  bool loopback = false;               // the client's address is a loopback address
 
   // Returns the value of the first header of that name, in any letter case; "" when there is none.
   std::string_view Header(std::string_view name) const;

@@ -73,6 +73,12 @@ ServerConnection::~ServerConnection() {
 void ServerConnection::Start(asio::ssl::context* tls) {
   Error ignored;
   transport_->socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+  Error no_peer;
+  auto peer = transport_->socket().remote_endpoint(no_peer).address();
+  if (peer.is_v6() && peer.to_v6().is_v4_mapped()) {
+    peer = asio::ip::make_address_v4(asio::ip::v4_mapped, peer.to_v6());
+  }
+  loopback_ = !no_peer && peer.is_loopback();
   if (tls == nullptr) {
     Begin();
     return;
@@ -223,6 +229,7 @@ void ServerConnection::Handle() {
   }
   VLOG(3) << request_.method << " " << request_.path << (request_.has_query ? "?" : "") << request_.query;
   request_.certificate = certificate_;
+  request_.loopback = loopback_;
   answering_ = in_handler_ = true;
   (*handler_)(request_, Responder(shared_from_this(), ++number_));
   in_handler_ = false;

@@ -80,6 +80,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   std::shared_ptr<const ServerHandler> handler_;
   std::unique_ptr<Transport> transport_;
   const bool local_;  // the peer is on this machine
+  bool loopback_ = false;
   absl::Time progress_;
   std::optional<std::list<ServerConnection*>::iterator> watched_;
 

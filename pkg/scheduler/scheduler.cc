@@ -58,6 +58,8 @@ Scheduler::Pending& Scheduler::NewPending(const api::PodPtr& pod, Place place) {
   slot->pod = pod;
   slot->place = place;
   slot->since = clock_->Steady();
+  slot->position = pending_list_.size();
+  pending_list_.push_back(slot.get());
   ++by_place_[static_cast<size_t>(place)];
   slot->written_nomination = pod->nominated_node_name;
   slot->claims = ClaimsOf(*pod);
@@ -114,6 +116,9 @@ void Scheduler::Erase(Pending& p) {
     options_.claim_binder->Forget(p.attempt->reserved);
   }
   --by_place_[static_cast<size_t>(p.place)];
+  pending_list_.back()->position = p.position;
+  pending_list_[p.position] = pending_list_.back();
+  pending_list_.pop_back();
   const api::PodPtr pod = p.pod;
   pending_.erase(pending_.find(pod->meta.uid));
   AdmitNextWithUid(pod->meta.uid);

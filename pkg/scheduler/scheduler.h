@@ -135,6 +135,16 @@ class Scheduler {
   const std::vector<int64_t>& pending_by_reason() const {
     return by_reason_;
   }
+  struct PendingView {
+    const api::PodPtr& pod;
+    Place place;
+    uint32_t attempts;                            // that were begun since the pod was seen first
+    const std::vector<FailureReasonId>& reasons;  // of the last attempt that failed
+  };
+  // Calls f for the pending pods at positions [from, to) of a list. A new pod is appended, and the last pod takes the
+  // position of one that leaves; so whoever visits all pods in several steps from the end to the beginning misses none
+  // that is pending all the time, and may see one twice. REQUIRES: from <= to <= pending_pods().
+  void VisitPending(size_t from, size_t to, const std::function<void(const PendingView&)>& f) const;
 
   // Consistency of the tables; empty when all is well. Walks everything.
   std::string CheckInvariants() const;
@@ -288,6 +298,7 @@ class Scheduler {
   absl::Duration now_;  // steady time as of the last entry from outside
   bool stopped_ = false;
   absl::flat_hash_map<std::string, std::unique_ptr<Pending>> pending_;  // by uid
+  std::vector<Pending*> pending_list_;  // the values of pending_; each knows its position
   std::array<size_t, kPlaces> by_place_{};
   // Pending pods by "namespace/name" of each claim that they use.
   absl::flat_hash_map<std::string, absl::flat_hash_set<Pending*>> by_claim_;

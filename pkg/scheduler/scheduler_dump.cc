@@ -8,10 +8,18 @@
 
 namespace berth::scheduler {
 
+void Scheduler::VisitPending(size_t from, size_t to, const std::function<void(const PendingView&)>& f) const {
+  for (size_t i = from; i < to; ++i) {
+    const Pending& p = *pending_list_[i];
+    f({p.pod, p.place, p.attempts, p.reasons});
+  }
+}
+
 std::string Scheduler::CheckInvariants() const {
   std::string bad;
   std::array<size_t, kPlaces> places{};
   size_t timers = 0, binds = 0, queued = 0, requests = 0;
+  if (pending_list_.size() != pending_.size()) bad += "the list of pending pods has another length than their table\n";
   for (const auto& [uid, p] : pending_) {
     const auto say = [&](std::string_view what) {
       absl::StrAppend(&bad, "pod ", Name(*p->pod), " (", std::string(PlaceName(p->place)), "): ", std::string(what),
@@ -19,6 +27,8 @@ std::string Scheduler::CheckInvariants() const {
     };
     ++places[static_cast<size_t>(p->place)];
     if (uid != p->pod->meta.uid) say("is listed under another uid");
+    const bool listed = p->position < pending_list_.size() && pending_list_[p->position] == p.get();
+    if (!listed) say("is not at its position in the list of pending pods");
     const bool is_queued = p->place == Place::kQueued;
     queued += is_queued ? 1 : 0;
     if (!p->gone && is_queued != queue_->Has(*p->pod)) say(is_queued ? "is not in the queue" : "is in the queue");

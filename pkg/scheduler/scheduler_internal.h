@@ -35,6 +35,7 @@ struct Scheduler::Attempt {
 struct Scheduler::Pending {
   api::PodPtr pod;  // the newest object we know
   Place place = Place::kQueued;
+  size_t position = 0;  // in Scheduler::pending_list_
   std::unique_ptr<Attempt> attempt;
   RequestId request = 0;                             // 0: none is open
   std::pair<absl::Duration, uint64_t> timer{{}, 0};  // second 0: none is set

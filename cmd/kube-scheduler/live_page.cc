@@ -1,0 +1,93 @@
+#include "cmd/kube-scheduler/live_page.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+
+#include "cmd/kube-scheduler/build_info.h"
+#include "pkg/explain/output.h"
+#include "pkg/scheduler/policy/decode.h"
+#include "pkg/util/version.h"
+
+namespace berth::kube_scheduler {
+namespace {
+
+// How a copy of the cluster is scheduled, so that it is decided as the daemon decides.
+ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreConfiguration& core) {
+  ui::Algorithms out;
+  bool extenders = false;
+  for (const recording::ProfileSource& p : core.profiles) {
+    lab::Algorithm a;
+    a.release = config.release;
+    for (const auto& [gate, on] : core.gates) a.gates[gate] = on;
+    a.hard_pod_affinity_symmetric_weight = core.hard_pod_affinity_symmetric_weight;
+    if (!p.provider.empty()) a.provider = p.provider;
+    if (auto policy = scheduler::DecodePolicy(p.policy); !p.policy.empty() && policy.ok()) {
+      extenders = extenders || !policy->extenders.empty();
+      policy->extenders.clear();
+      a.policy = *std::move(policy);
+    }
+    out.by_scheduler[p.scheduler_name] = std::move(a);
+  }
+  if (config.release == "1.29") {
+    out.by_scheduler.clear();
+    for (const auto& p : config.later_profiles) {
+      lab::Algorithm a;
+      a.release = config.release;
+      a.profiles = config.later_profiles;
+      out.by_scheduler[p.scheduler_name] = std::move(a);
+    }
+    extenders = !config.later_extenders.empty();
+  }
+  if (extenders) {
+    out.notes.emplace_back(
+        "Extenders are not asked for explanations; what they would refuse or prefer is not taken into account.");
+  }
+  return out;
+}
+
+// Policies may hold the keys of extenders, so the rules are listed in their place.
+std::string ConfigurationJson(const Configuration& config, const recording::CoreConfiguration& core,
+                              const AlgorithmsByName& algorithms) {
+  explain::JsonOut j;
+  j.Object().Member("version", util::Version()).Member("gitCommit", GetBuildInfo().git_commit);
+  j.Member("emulatedVersion", config.release).Key("featureGates").Object();
+  for (const auto& [gate, on] : core.gates) j.Member(gate, on);
+  j.End().Key("profiles").Array();
+  for (const auto& [name, algorithm] : algorithms) {
+    const scheduler::AlgorithmConfig& c = algorithm->config();
+    j.Object().Member("schedulerName", name.str()).Key("predicates").Array();
+    for (const auto& p : c.predicates) j.Text(p.name);
+    j.End().Key("priorities").Array();
+    for (const auto& p : c.priorities) j.Object().Member("name", p.name).Member("weight", p.weight).End();
+    j.End().Member("extenders", static_cast<int64_t>(c.extenders.size())).End();
+  }
+  j.End().Key("configuration").Literal(ConfigurationToConfigz(config));
+  return j.End().Finish("json");
+}
+
+}  // namespace
+
+LivePage::LivePage(http::EventLoop* loop, Inbox* inbox, const util::Clock* clock)
+    : source_([inbox](std::function<void()> f) { inbox->Put(std::move(f)); },
+              [loop](std::function<void()> f) { loop->executor()->Post(std::move(f)); },
+              [loop](absl::Duration d, std::function<void()> f) { loop->executor()->After(d, std::move(f)); }, clock),
+      server_(&source_,
+              [loop](absl::Duration d, std::function<void()> f) { loop->executor()->After(d, std::move(f)); }) {}
+
+void LivePage::Begin(ui::LiveScheduler live, const Configuration& config, const recording::CoreConfiguration& core,
+                     const AlgorithmsByName& algorithms) {
+  live.algorithms = AlgorithmsOf(config, core);
+  live.configuration_json = ConfigurationJson(config, core, algorithms);
+  source_.Begin(std::move(live));
+}
+
+void LivePage::Handle(const http::ServerRequest& request, const http::Responder& answer, bool authorized) {
+  if (source_.begun()) return server_.Handle(request, answer, authorized);
+  http::ServerResponse starting;
+  starting.status = 503;
+  starting.body = "The scheduler is starting.\n";
+  answer.Send(std::move(starting));
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,41 @@
+// The page about the scheduler at work (--enable-ui).
+#pragma once
+#include <atomic>
+#include <map>
+#include <memory>
+
+#include "cmd/kube-scheduler/component_config.h"
+#include "cmd/kube-scheduler/inbox.h"
+#include "cmd/kube-scheduler/threads.h"
+#include "pkg/http/server.h"
+#include "pkg/recording/format.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/ui/live_source.h"
+#include "pkg/ui/server.h"
+#include "pkg/util/clock.h"
+
+namespace berth::kube_scheduler {
+
+using AlgorithmsByName = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;
+
+class LivePage {
+ public:
+  // `loop` is the one on which requests are handled. It, `inbox` and `clock` outlive the object; the object outlives
+  // the threads that run the loop and the inbox.
+  LivePage(http::EventLoop* loop, Inbox* inbox, const util::Clock* clock);
+
+  scheduler::DecisionObserver* observer() { return source_.observer(); }
+  // On the scheduler's thread, at least once a second.
+  void Sample(const scheduler::Scheduler& s) { source_.observer()->Sample(s.metrics(), s.pending_pods()); }
+  // From here on there are answers; before that the page says that the scheduler is starting. `core` is what decisions
+  // are made by, as it is written into recordings, and `algorithms` the same as objects, by name of the scheduler.
+  void Begin(ui::LiveScheduler live, const Configuration& config, const recording::CoreConfiguration& core,
+             const AlgorithmsByName& algorithms);
+  void Handle(const http::ServerRequest& request, const http::Responder& answer, bool authorized);
+
+ private:
+  ui::LiveSource source_;
+  ui::Server server_;
+};
+
+}  // namespace berth::kube_scheduler

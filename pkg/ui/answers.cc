@@ -1,0 +1,240 @@
+#include "pkg/ui/answers.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "pkg/explain/output.h"
+#include "pkg/ui/help.h"
+
+namespace berth::ui {
+namespace {
+
+using explain::JsonOut;
+using scheduler::Scheduler;
+
+// Labels that are offered for grouping. A cluster where each node has a label of its own would offer too many.
+constexpr size_t kMostLabels = 200;
+
+// Returns an upper bound of the share `q` of the observations, in microseconds: the end of the histogram's bucket.
+int64_t Quantile(const scheduler::LatencyHistogram& h, double q) {
+  const auto all = static_cast<double>(h.count());
+  double below = 0;
+  for (size_t i = 0; all > 0 && i <= scheduler::LatencyHistogram::kBuckets; ++i) {
+    below += static_cast<double>(h.count_in(i));
+    if (below >= q * all) return int64_t{1000} << i;
+  }
+  return 0;
+}
+
+void Latency(const char* name, const scheduler::LatencyHistogram& h, JsonOut* j) {
+  j->Key(name).Object().Member("count", static_cast<int64_t>(h.count()));
+  j->Member("meanMicros", h.count() == 0 ? 0 : h.sum() / static_cast<int64_t>(h.count()));
+  j->Member("p50Micros", Quantile(h, 0.5)).Member("p90Micros", Quantile(h, 0.9)).Member("p99Micros", Quantile(h, 0.99));
+  j->End();
+}
+
+std::string ZoneOf(const api::Node& n) {
+  static const util::Symbol kKeys[] = {util::Symbol("topology.kubernetes.io/zone"),
+                                       util::Symbol("failure-domain.beta.kubernetes.io/zone")};
+  for (const util::Symbol& key : kKeys) {
+    if (auto zone = n.labels.Get(key)) return zone->string();
+  }
+  return "";
+}
+
+std::string GroupOf(const api::Node& n, std::string_view label) {
+  if (label.empty()) return ZoneOf(n);
+  return n.labels.Get(util::Symbol::Find(label)).value_or(util::Symbol()).string();
+}
+
+int64_t FlagsOf(const api::Node& node, const NodeUse& use) {
+  const auto flag = [](bool is, NodeFlag f) { return is ? int64_t{f} : 0; };
+  return flag(use.flags & scheduler::kRowMemoryPressure, kMemoryPressure) |
+         flag(use.flags & scheduler::kRowDiskPressure, kDiskPressure) |
+         flag(use.flags & scheduler::kRowConditionBad, kConditionBad) | flag(node.unschedulable, kCordoned) |
+         flag(use.flags & scheduler::kRowHardTaints, kTainted);
+}
+
+// Extended resources of any node, by name.
+std::vector<util::Symbol> ExtendedResources(const Snapshot& s) {
+  std::set<util::Symbol> all;
+  for (const auto& [node, use] : s.nodes) {
+    for (const auto& e : use.extended) all.insert(e.name);
+  }
+  std::vector<util::Symbol> out(all.begin(), all.end());
+  std::sort(out.begin(), out.end(), [](util::Symbol a, util::Symbol b) { return a.str() < b.str(); });
+  return out;
+}
+
+void Amounts(const NodeUse& use, const std::vector<util::Symbol>& extended, bool used, JsonOut* j) {
+  j->Array().Number(used ? use.cpu_used : use.cpu).Number(used ? use.memory_used : use.memory);
+  j->Number(used ? use.pods_used : use.pods);
+  for (util::Symbol name : extended) {
+    const auto it =
+        std::find_if(use.extended.begin(), use.extended.end(), [&](const auto& e) { return e.name == name; });
+    j->Number(it == use.extended.end() ? 0 : used ? it->used : it->offered);
+  }
+  j->End();
+}
+
+struct NodeWriter {
+  const Snapshot& s;
+  std::string_view label;
+  std::vector<util::Symbol> extended;
+
+  void Whole(size_t row, JsonOut* j) const {
+    const auto& [node, use] = s.nodes[row];
+    j->Array().Number(static_cast<int64_t>(row)).Text(node->meta.name).Text(GroupOf(*node, label));
+    j->Number(FlagsOf(*node, use));
+    Amounts(use, extended, false, j);
+    Amounts(use, extended, true, j);
+    j->End();
+  }
+  void Used(size_t row, JsonOut* j) const {
+    const auto& [node, use] = s.nodes[row];
+    j->Array().Number(static_cast<int64_t>(row)).Number(FlagsOf(*node, use));
+    Amounts(use, extended, true, j);
+    j->End();
+  }
+};
+
+void Numbers(const Snapshot& s, JsonOut* j) {
+  j->Member("time", Millis(s.time)).Member("leading", s.leading);
+  j->Member("pods", static_cast<int64_t>(s.pods)).Member("pending", static_cast<int64_t>(s.pending));
+}
+
+}  // namespace
+
+int64_t Millis(absl::Time t) {
+  return absl::ToUnixMillis(t);
+}
+
+std::string OwnerOf(const api::Pod& p) {
+  const auto& o = p.tmpl->controller;
+  return o ? absl::StrCat(o->kind.string(), "/", o->name) : "";
+}
+
+std::string SummaryJson(const Snapshot& s, const History& h, bool live) {
+  JsonOut j;
+  const scheduler::SchedulerMetrics& m = s.metrics;
+  const auto number = [](auto n) { return static_cast<int64_t>(n); };
+  j.Object().Member("live", live);
+  Numbers(s, &j);
+  j.Member("nodes",
+           number(std::count_if(s.nodes.begin(), s.nodes.end(), [](const auto& n) { return n.first != nullptr; })));
+  j.Member("assumed", number(s.assumed));
+  j.Key("queue").Object().Member("active", number(s.queue.active)).Member("backoff", number(s.queue.backoff));
+  j.Member("unschedulable", number(s.queue.unschedulable)).End();
+  j.Key("places").Array();
+  for (size_t i = 0; i < s.by_place.size(); ++i) {
+    const std::string_view name = Scheduler::PlaceName(static_cast<Scheduler::Place>(i));
+    j.Object().Member("place", name).Member("meaning", PlaceInWords(name)).Member("pods", number(s.by_place[i])).End();
+  }
+  j.End().Key("attempts").Object().Member("scheduled", number(m.scheduled));
+  j.Member("unschedulable", number(m.unschedulable)).Member("errors", number(m.errors));
+  j.Member("bound", number(m.bound)).Member("bindFailures", number(m.bind_failures)).End();
+  j.Key("latency").Object();
+  Latency("endToEnd", m.e2e, &j);
+  Latency("algorithm", m.algorithm, &j);
+  Latency("binding", m.binding, &j);
+  j.End().Member("ratePeriodSeconds", number(absl::ToInt64Seconds(History::kRatePeriod)));
+  j.Key("rateColumns").Texts({"time", "bound", "failed", "pending"}).Key("rates").Array();
+  for (const History::Rate& r : h.Rates()) {
+    j.Array().Number(Millis(r.time)).Number(number(r.bound)).Number(number(r.unschedulable + r.errors));
+    j.Number(number(r.pending)).End();
+  }
+  return j.End().End().Finish("json");
+}
+
+std::string NodesJson(const Snapshot& s, std::string_view label) {
+  const NodeWriter writer{s, label, ExtendedResources(s)};
+  JsonOut j;
+  j.Object();
+  Numbers(s, &j);
+  std::vector<std::string> resources = {"cpu", "memory", "pods"};
+  for (util::Symbol e : writer.extended) resources.push_back(e.string());
+  j.Key("resources").Texts(resources).Member("group", label.empty() ? "zone" : label);
+  std::set<std::string_view> labels;
+  j.Key("nodes").Array();
+  for (size_t row = 0; row < s.nodes.size(); ++row) {
+    const api::NodePtr& node = s.nodes[row].first;
+    if (node == nullptr) continue;
+    writer.Whole(row, &j);
+    for (const auto& [key, value] : node->labels) {
+      if (labels.size() < kMostLabels) labels.insert(key.str());
+    }
+  }
+  j.End().Key("labels").Array();
+  for (std::string_view l : labels) j.Text(l);
+  return j.End().End().Finish("json");
+}
+
+std::string NodesDeltaJson(const Snapshot& before, const Snapshot& now, std::string_view label, bool* whole) {
+  const NodeWriter writer{now, label, ExtendedResources(now)};
+  *whole = writer.extended != ExtendedResources(before);
+  if (*whole) return "";
+  static const std::pair<api::NodePtr, NodeUse> kNone;
+  const auto in = [](const Snapshot& s, size_t row) -> const auto& {
+    return row < s.nodes.size() ? s.nodes[row] : kNone;
+  };
+  std::vector<size_t> used, nodes, gone;
+  for (size_t row = 0; row < std::max(before.nodes.size(), now.nodes.size()); ++row) {
+    const auto& [was, was_use] = in(before, row);
+    const auto& [is, is_use] = in(now, row);
+    if (is == nullptr) {
+      if (was != nullptr) gone.push_back(row);
+    } else if (was != is) {
+      nodes.push_back(row);
+    } else if (!(was_use == is_use)) {
+      used.push_back(row);
+    }
+  }
+  const bool numbers = before.pending != now.pending || before.pods != now.pods || before.leading != now.leading;
+  if (used.empty() && nodes.empty() && gone.empty() && !numbers) return "";
+  JsonOut j;
+  j.Object();
+  Numbers(now, &j);
+  j.Key("used").Array();
+  for (size_t row : used) writer.Used(row, &j);
+  j.End().Key("nodes").Array();
+  for (size_t row : nodes) writer.Whole(row, &j);
+  j.End().Key("gone").Array();
+  for (size_t row : gone) j.Number(static_cast<int64_t>(row));
+  return j.End().End().Finish("json");
+}
+
+std::string PreemptionsJson(const History& h) {
+  JsonOut j;
+  j.Object().Key("preemptions").Array();
+  for (const History::Preemption& p : h.Preemptions()) {
+    j.Object().Member("time", Millis(p.time)).Member("pod", p.pod).Member("node", p.node.str());
+    j.Member("victimCount", static_cast<int64_t>(p.victim_count)).Key("victims").Texts(p.victims).End();
+  }
+  return j.End().End().Finish("json");
+}
+
+std::string SearchJson(const Cluster& cluster, std::string_view text, size_t limit) {
+  std::vector<std::string> nodes, pods;
+  const auto look = [&](const std::string& name, std::vector<std::string>* found) {
+    if (found->size() < limit && name.find(text) != std::string::npos) found->push_back(name);
+  };
+  for (const api::PodPtr& p : cluster.pending) look(p->meta.Key(), &pods);
+  for (const auto& row : cluster.rows) {
+    if (row == nullptr) continue;
+    if (row->node != nullptr) look(row->node->meta.name, &nodes);
+    for (const api::PodPtr& p : row->pods) {
+      if (pods.size() < limit) look(p->meta.Key(), &pods);
+    }
+  }
+  std::sort(nodes.begin(), nodes.end());
+  std::sort(pods.begin(), pods.end());
+  JsonOut j;
+  j.Object().Member("limit", static_cast<int64_t>(limit)).Key("nodes").Texts(nodes).Key("pods").Texts(pods);
+  return j.End().Finish("json");
+}
+
+}  // namespace berth::ui

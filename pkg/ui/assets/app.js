@@ -1,0 +1,53 @@
+// The page: which view is shown. A view is a function (element, path, parameters) that fills the element and returns what
+// to do when it is left, or null.
+import {h} from './dom.js';
+import {nodes} from './nodes.js';
+import {pending, pod} from './pods.js';
+import {preemptions, config, search, tryOut} from './more.js';
+import {feed} from './feed.js';
+
+const views = {nodes, pending, pod, preemptions, config, search, try: tryOut};
+const main = document.getElementById('main');
+let leave = null, shown = 0;
+
+async function show() {
+  const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  const [name, ...rest] = path.split('/').map(decodeURIComponent);
+  const view = views[name] ? name : 'nodes', mine = ++shown;
+  if (leave) leave();
+  leave = null;
+  for (const a of document.querySelectorAll('#tabs a')) {
+    if (a.getAttribute('href') === `#/${view}`) a.setAttribute('aria-current', 'page');
+    else a.removeAttribute('aria-current');
+  }
+  const place = h('div');
+  main.replaceChildren(place);
+  document.body.dataset.view = '';
+  let undo = null;
+  try {
+    undo = await views[view](place, rest, new URLSearchParams(query));
+  } catch (e) {
+    place.append(h('p', {role: 'alert'}, e instanceof TypeError ? 'The scheduler does not answer.' : String(e.message || e)));
+  }
+  if (mine !== shown) {
+    if (undo) undo();
+    return;
+  }
+  leave = undo;
+  document.body.dataset.view = view;
+  const heading = main.querySelector('h1');
+  document.title = `${heading ? heading.textContent : 'Scheduler'} - Scheduler`;
+}
+
+addEventListener('hashchange', () => {
+  if (location.hash === '#main') return;
+  show();
+  main.focus();
+});
+document.getElementById('search').addEventListener('submit', e => {
+  e.preventDefault();
+  const q = document.getElementById('query').value.trim();
+  if (q) location.hash = `#/search?q=${encodeURIComponent(q)}`;
+});
+feed.open();
+show();

@@ -1,0 +1,135 @@
+// The views of pending pods and of one pod.
+import {h, get, breakable, number, cores, gib, age, clock, counted, explained, numbers, Table, table, bar, podLink, nodeLink} from './dom.js';
+
+const pendingAddress = parameters => {
+  const p = new URLSearchParams(Object.entries(parameters).filter(([, v]) => v));
+  return `#/pending?${p}`;
+};
+const FILTERS = {reason: 'reason', namespace: 'namespace', owner: 'owner', place: 'what they wait for'};
+
+export async function pending(place, _, parameters) {
+  const filter = Object.fromEntries([...parameters].filter(([k]) => k in FILTERS));
+  const offset = Number(parameters.get('offset')) || 0;
+  const query = new URLSearchParams({...filter, offset, limit: 100});
+  const link = (key, value, text) => h('a', {href: pendingAddress({[key]: value})}, text);
+  let most = 1;
+  const pods = {title: 'Pods', numeric: true, value: r => r.pods, cell: r => bar(r.pods, most)};
+  const byReason = new Table('Why the last attempt found no node, and what would help', [
+    {title: 'Reason', value: r => r.reason, long: true, cell: r => r.known ? link('reason', r.reason, r.reason) : r.reason}, pods,
+    {title: 'What would help', long: true, value: r => r.help}]);
+  const byOwner = new Table('By owner', [
+    {title: 'Namespace', value: r => r.namespace, cell: r => link('namespace', r.namespace, r.namespace)},
+    {title: 'Owner', value: r => r.owner, cell: r => r.owner ? link('owner', r.owner, r.owner) : 'none'}, pods]);
+  const byPlace = new Table('By what they wait for', [
+    {title: 'A pod that ...', long: true, value: r => r.meaning, cell: r => link('place', r.place, r.meaning)}, pods]);
+  const byAge = new Table('By age', [{title: 'Age', value: r => r.age}, pods]);
+  const byAttempts = new Table('By number of attempts', [{title: 'Attempts', value: r => r.attempts}, pods]);
+  const list = new Table('Pods, the oldest first', [
+    {title: 'Pod', value: p => `${p.namespace}/${p.name}`, cell: p => podLink(`${p.namespace}/${p.name}`)},
+    {title: 'Age', numeric: true, value: p => -p.created, cell: p => age(p.created)},
+    {title: 'Attempts', numeric: true, value: p => p.attempts}, {title: 'Priority', numeric: true, value: p => p.priority},
+    {title: 'Last answer', long: true, value: p => p.message || p.reasons.join(', ')}]);
+  const heading = h('h1', {}, 'Pending pods'), shown = h('p'), pages = h('p', {class: 'controls'}), none = h('p');
+  const groups = h('div', {}, byReason.element, h('div', {class: 'two'}, byOwner.element, h('div', {}, byPlace.element, byAge.element, byAttempts.element)));
+  place.append(heading, explained('A pod is pending until the scheduler has found a node for it. When no node fits, each node has a reason; ',
+    'a pod is counted once under each of its reasons. The scheduler tries again by itself when something changes that may help.'),
+  none, groups, shown, list.element, pages);
+
+  async function refresh() {
+    const p = await get(`pending?${query}`);
+    heading.textContent = `${counted(p.pending, 'pending pod')}`;
+    none.textContent = p.pending ? '' : 'Every pod has a node.';
+    groups.hidden = !p.pending;
+    most = Math.max(1, ...p.byReason.map(r => r.pods), ...p.byOwner.map(r => r.pods), ...p.byPlace.map(r => r.pods));
+    byReason.update([...p.byReason.map(r => ({...r, known: true})), ...p.withoutReason ? [{reason: 'not tried yet', pods: p.withoutReason, help: 'The pod waits for its turn.'}] : []]);
+    byOwner.update(p.byOwner);
+    byPlace.update(p.byPlace);
+    byAge.update(p.byAge.filter(r => r.pods));
+    byAttempts.update(p.byAttempts.filter(r => r.pods));
+    const chosen = Object.entries(filter).map(([k, v]) => `${FILTERS[k]} “${v}”`);
+    shown.replaceChildren(...chosen.length ? [`Only pods with ${chosen.join(' and ')}: ${number(p.selected)}. `, h('a', {href: '#/pending'}, 'Show all')] : []);
+    list.update(p.pods);
+    pages.replaceChildren(
+      offset > 0 ? h('a', {href: pendingAddress({...filter, offset: Math.max(0, offset - 100)})}, 'Older pods') : '',
+      p.selected > 100 ? ` ${number(p.offset + 1)} to ${number(p.offset + p.pods.length)} of ${number(p.selected)} ` : '',
+      p.offset + p.pods.length < p.selected ? h('a', {href: pendingAddress({...filter, offset: offset + 100})}, 'Younger pods') : '');
+    document.body.dataset.pending = p.pending;
+  }
+  await refresh();
+  // Nothing changes under somebody's hands.
+  const timer = setInterval(() => {
+    if (!document.hidden && !place.contains(document.activeElement)) refresh().catch(() => {});
+  }, 3000);
+  return () => clearInterval(timer);
+}
+
+// What the scheduler would decide, and why.
+export function explanation(e) {
+  const out = [];
+  if (e.node) {
+    out.push(h('p', {}, 'Asked now, the scheduler would choose ', nodeLink(e.node), `: the pod fits on ${number(e.feasible)} of ${counted(e.nodes, 'node')}`,
+      e.ties > 1 ? `, and ${number(e.ties)} of them are equally good; they take turns.` : '.'));
+  } else {
+    out.push(h('p', {}, `Asked now, the scheduler finds no node for it. ${e.error}`));
+  }
+  if (e.wouldHelp.length) {
+    out.push(h('h2', {}, 'What would help'), h('p', {class: 'hint'}, 'Each line alone would let the pod fit, those with the fewest changes first.'),
+      h('ul', {}, e.wouldHelp.map(w => h('li', {}, w))));
+  }
+  if (e.preemption && e.preemption.node) {
+    out.push(h('h2', {}, 'Preemption'), h('p', {}, 'The pod would fit on ', nodeLink(e.preemption.node), ` if ${counted(e.preemption.victimCount, 'pod')} of lower priority were evicted: `,
+      e.preemption.victims.map((v, i) => [i ? ', ' : '', podLink(v)])));
+  }
+  if (e.failures.length) {
+    out.push(h('h2', {}, 'Nodes where it does not fit'), table('In groups by the first rule that says no', [
+      {title: 'Rule', value: f => f.rule, cell: f => breakable(f.rule)}, {title: 'It asks', long: true, value: f => f.question},
+      {title: 'Answer', long: true, value: f => f.reason},
+      {title: 'Nodes', numeric: true, value: f => f.nodes},
+      {title: 'Such as', value: f => f.examples[0], cell: f => f.examples.map((n, i) => [i ? ', ' : '', nodeLink(n)])},
+      {title: 'What would help', long: true, value: f => f.help}], e.failures));
+  }
+  if (e.top.length) {
+    const scored = e.rules.length > 0;
+    out.push(h('h2', {}, 'Nodes where it fits'), h('p', {class: 'hint'}, scored
+      ? 'Each rule gives a node points from 0 to 10 or 100, which are multiplied by the weight of the rule and added up. Most points win.'
+      : 'One node fits, so there was nothing to compare.'),
+    table('The best nodes', [
+      {title: 'Node', value: t => t.node, cell: t => [nodeLink(t.node), t.chosen ? ' (chosen)' : '']},
+      ...scored ? [{title: 'Total', numeric: true, value: t => t.total}] : [],
+      ...e.rules.map((r, i) => ({title: r.name, numeric: true, value: t => t.scores[i].weighted,
+        cell: t => r.weight === 1 ? number(t.scores[i].raw) : `${number(t.scores[i].raw)} × ${number(r.weight)} = ${number(t.scores[i].weighted)}`}))], e.top));
+    if (scored) {
+      out.push(h('details', {}, h('summary', {}, 'What do these rules ask?'), h('dl', {}, e.rules.map(r => [h('dt', {}, `${r.name}, weight ${r.weight}`), h('dd', {}, r.question || 'a rule of a plugin')]))));
+    }
+  }
+  return out;
+}
+
+export async function pod(place, path) {
+  const key = path.join('/');
+  const wait = h('p', {role: 'status'}, 'Asking the scheduler...');
+  place.append(h('h1', {}, `Pod ${key}`), wait);
+  const p = await get(`pods/${path.map(encodeURIComponent).join('/')}`).finally(() => wait.remove());
+  if (p.state === 'gone') {
+    place.append(h('p', {}, 'This pod is gone; below is what is remembered of it.'));
+  } else {
+    place.append(numbers([['State', p.state === 'placed' ? 'has a node' : 'pending'], ['Node', nodeLink(p.node)],
+      ['Requests', `${cores(p.requests.milliCPU)} cores, ${gib(p.requests.memoryBytes)} GiB`], ['Priority', number(p.priority)],
+      ['Owner', p.owner || 'none'], ['Age', age(p.created)]]));
+    if (p.state === 'placed') place.append(h('p', {class: 'hint'}, `It runs on ${p.node}. What follows is what the scheduler would decide if it came now.`));
+  }
+  if (p.explanation) place.append(...explanation(p.explanation));
+  if (p.explanationError) place.append(h('p', {role: 'alert'}, `There is no explanation: ${p.explanationError}`));
+  for (const n of p.notes) place.append(h('p', {class: 'hint'}, n));
+  place.append(h('h2', {}, 'What was tried'), p.attempts.length ? table('The newest first', [
+    {title: 'Time', value: a => a.time, cell: a => clock(a.time)}, {title: 'Node', value: a => a.node, cell: a => nodeLink(a.node)},
+    {title: 'Nodes that fit', numeric: true, value: a => a.feasible}, {title: 'Answer', long: true, value: a => a.message || 'placed'}], p.attempts)
+    : h('p', {class: 'hint'}, 'No attempt is remembered. Only the last attempts of the whole cluster are.'));
+  if (p.preemptions.length) place.append(h('h2', {}, 'Preemptions'), preemptionTable(p.preemptions));
+  return null;
+}
+
+export const preemptionTable = entries => table('The newest first', [
+  {title: 'Time', value: e => e.time, cell: e => clock(e.time)}, {title: 'To make room for', value: e => e.pod, cell: e => podLink(e.pod)},
+  {title: 'Node', value: e => e.node, cell: e => nodeLink(e.node)}, {title: 'Pods', numeric: true, value: e => e.victimCount},
+  {title: 'Evicted', value: e => e.victims[0] || '', cell: e => e.victims.map((v, i) => [i ? ', ' : '', podLink(v)])}], entries);

@@ -1,0 +1,182 @@
+#include "pkg/ui/help.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+
+namespace berth::ui {
+namespace {
+
+using Entry = std::pair<std::string_view, std::string_view>;
+
+constexpr std::string_view kInsufficient = "Insufficient ";
+
+// By the beginning of the reason; the first that matches counts.
+constexpr Entry kHelp[] = {
+    {"Too many pods", "The nodes run as many pods as they may. Delete pods that are not needed, or add nodes."},
+    {"node(s) had taints that the pod didn't tolerate",
+     "The nodes are reserved by a taint. Give the pod a matching toleration, or remove the taint from a node."},
+    {"node(s) had untolerated taint",
+     "The nodes are reserved by a taint. Give the pod a matching toleration, or remove the taint from a node."},
+    {"node(s) didn't match node selector",
+     "The pod wants labels that these nodes do not have. Correct the pod's nodeSelector, or label a node."},
+    {"node(s) didn't match Pod's node affinity/selector",
+     "The pod wants labels that these nodes do not have. Correct the pod's node affinity, or label a node."},
+    {"node(s) didn't match scheduler-enforced node affinity",
+     "The scheduler's configuration keeps all pods away from these nodes. Correct addedAffinity there, or label a "
+     "node."},
+    {"node(s) didn't match the requested hostname",
+     "The pod asks for one node by name. Remove spec.nodeName, or correct it."},
+    {"node(s) didn't match the requested node name",
+     "The pod asks for one node by name. Remove spec.nodeName, or correct it."},
+    {"node(s) were unschedulable", "The nodes are cordoned: kubectl uncordon NODE lets pods onto a node again."},
+    {"node(s) were not ready", "The nodes do not report that they are ready. See kubectl describe node."},
+    {"node(s) had unknown conditions", "The nodes no longer report their state. See whether their kubelet runs."},
+    {"node(s) had memory pressure",
+     "The nodes are short of memory, and the pod has no guaranteed share. Free memory, "
+     "or give the pod a memory request."},
+    {"node(s) had disk pressure", "The nodes are short of disk space. Remove images or files there."},
+    {"node(s) were out of disk space", "The nodes have no disk space left. Remove images or files there."},
+    {"node(s) had unavailable network", "The network of the nodes is not set up. See the network plugin's pods."},
+    {"node(s) didn't have free ports",
+     "Another pod uses the same host port on these nodes. Use a Service in place of a host port, or add nodes."},
+    {"node(s) didn't match pod affinity",
+     "The pod wants to run beside pods that are not on these nodes. See its podAffinity, and whether those pods run."},
+    {"node(s) didn't match pod anti-affinity",
+     "The pod does not want to run beside pods that are on these nodes. Add nodes, or relax its podAntiAffinity."},
+    {"node(s) didn't satisfy existing pods anti-affinity",
+     "Pods on these nodes do not want this pod beside them. Add nodes, or relax the podAntiAffinity of those pods."},
+    {"pod affinity terms conflict", "The pod's affinity and anti-affinity exclude each other. Correct one of them."},
+    {"node(s) didn't match pod topology spread constraints (missing",
+     "The nodes lack the label by which the pod wants to be spread. Label them, or correct topologyKey."},
+    {"node(s) didn't match pod topology spread constraints",
+     "Another pod here would spread the pods too unevenly. Add nodes to the zones with few pods, or raise maxSkew."},
+    {"node(s) didn't match service affinity",
+     "The pods of a service must share a label of their nodes, and these nodes have another value of it."},
+    {"node(s) didn't have the requested labels",
+     "The Policy asks for a node label that these nodes lack, or forbids "
+     "one that they have. Label the nodes, or correct the Policy."},
+    {"node(s) didn't find available persistent volumes",
+     "No volume fits a claim of the pod on these nodes. Create a volume, or see the claim's storage class."},
+    {"node(s) had volume node affinity conflict",
+     "A volume of the pod can only be used on other nodes. Make room there, or move the data."},
+    {"node(s) had no available volume zone",
+     "A volume of the pod is in another zone than these nodes. Make room in the volume's zone."},
+    {"node(s) had no available disk",
+     "Another pod uses the same disk on these nodes. Use a disk that several pods may share, or wait for that pod."},
+    {"node(s) exceed max volume count", "The nodes have as many volumes as they can attach. Add nodes."},
+    {"node(s) did not have enough free storage", "The nodes' storage has no room for a volume of the pod."},
+    {"node(s) unavailable due to one or more pvc(s)",
+     "A claim of the pod is bound to a volume that no longer exists. Restore the volume, or make a new claim."},
+    {"node has pod using PersistentVolumeClaim",
+     "The claim may be used by one pod at a time, and another pod uses it. Wait for that pod, or delete it."},
+    {"node(s) didn't satisfy plugin(s)", "A plugin refused these nodes. Its page shows the plugin's name."},
+    {"Pod has a restartable init container",
+     "The pod has a sidecar among its init containers, and the feature gate SidecarContainers is off. Turn it on, or "
+     "make "
+     "the sidecar an ordinary container."},
+    {"extended resource", "No node has enough of a special resource such as a GPU. Free some, or add such nodes."},
+    {"no nodes available", "The cluster has no nodes. Add one."},
+    {"error", "The scheduler could not judge the pod. Its page shows the error."},
+    {"unknown field", "The pod uses a field that this scheduler does not know and must not ignore."},
+    {"other", "A plugin or an extender refused the pod. Its page shows the text."},
+};
+
+constexpr Entry kPlaces[] = {
+    {"queued", "waits for its turn, or for a change in the cluster after it did not fit"},
+    {"backoff", "waits a while after it did not fit"},
+    {"refetching", "is read again after it did not fit"},
+    {"writing-status", "its condition is being written"},
+    {"preempting", "pods of lower priority are evicted to make room for it"},
+    {"writing-volumes", "its volumes are being reserved"},
+    {"binding", "has a node, which the API server is being told"},
+    {"bind-unknown", "has a node; whether the API server heard of it is being found out"},
+    {"bound", "has a node"},
+    {"verifying", "the API server is asked where it is"},
+    {"deleting", "was deleted before it had a node"},
+    {"gated", "waits until its scheduling gates are removed"},
+    {"unsupported", "uses a field that this scheduler does not know and must not ignore"},
+};
+
+constexpr Entry kRules[] = {
+    {"GeneralPredicates", "has the node enough cpu, memory and ports, and is it the one that the pod asks for?"},
+    {"PodFitsResources", "has the node as much cpu and memory left as the pod requests?"},
+    {"NodeResourcesFit", "has the node as much cpu and memory left as the pod requests?"},
+    {"HostName", "is it the node that the pod names?"},
+    {"NodeName", "is it the node that the pod names?"},
+    {"PodFitsHostPorts", "are the host ports free that the pod wants?"},
+    {"PodFitsPorts", "are the host ports free that the pod wants?"},
+    {"NodePorts", "are the host ports free that the pod wants?"},
+    {"MatchNodeSelector", "has the node the labels that the pod asks for?"},
+    {"NodeAffinity", "has the node the labels that the pod asks for or prefers?"},
+    {"NodeAffinityPriority", "how many of the labels that the pod prefers has the node?"},
+    {"PodToleratesNodeTaints", "does the pod tolerate the node's taints?"},
+    {"PodToleratesNodeNoExecuteTaints", "does the pod tolerate the node's NoExecute taints?"},
+    {"TaintToleration", "does the pod tolerate the node's taints?"},
+    {"TaintTolerationPriority", "how few of the node's soft taints does the pod not tolerate?"},
+    {"CheckNodeUnschedulable", "is the node not cordoned?"},
+    {"NodeUnschedulable", "is the node not cordoned?"},
+    {"CheckNodeCondition", "is the node ready?"},
+    {"CheckNodeMemoryPressure", "has the node memory left?"},
+    {"CheckNodeDiskPressure", "has the node disk space left?"},
+    {"CheckNodePIDPressure", "has the node process numbers left?"},
+    {"CheckNodeLabelPresence", "has the node the labels that the Policy asks for?"},
+    {"CheckServiceAffinity", "do the pods of the service share the labels of their nodes?"},
+    {"MatchInterPodAffinity", "are the pods there that it wants beside it, and none that it does not want?"},
+    {"InterPodAffinity", "are the pods there that it wants beside it, and none that it does not want?"},
+    {"InterPodAffinityPriority", "how many pods are there that it prefers to be beside?"},
+    {"PodTopologySpread", "are the pods spread evenly over zones or nodes?"},
+    {"SelectorSpreadPriority", "how few pods of the same service or controller are on the node and in its zone?"},
+    {"ServiceSpreadingPriority", "how few pods of the same service are on the node?"},
+    {"NoDiskConflict", "are the pod's disks not used by another pod there?"},
+    {"NoVolumeZoneConflict", "are the pod's volumes in the node's zone?"},
+    {"VolumeZone", "are the pod's volumes in the node's zone?"},
+    {"MaxEBSVolumeCount", "can the node attach that many EBS volumes?"},
+    {"MaxGCEPDVolumeCount", "can the node attach that many GCE disks?"},
+    {"MaxAzureDiskVolumeCount", "can the node attach that many Azure disks?"},
+    {"EBSLimits", "can the node attach that many EBS volumes?"},
+    {"GCEPDLimits", "can the node attach that many GCE disks?"},
+    {"AzureDiskLimits", "can the node attach that many Azure disks?"},
+    {"NodeVolumeLimits", "can the node attach that many volumes?"},
+    {"CheckVolumeBinding", "can the pod's volumes be used on the node?"},
+    {"VolumeBinding", "can the pod's volumes be used on the node?"},
+    {"VolumeRestrictions", "may the pod's volumes be used together with those of other pods there?"},
+    {"LeastRequestedPriority", "how much cpu and memory is left? More is better."},
+    {"MostRequestedPriority", "how much cpu and memory is taken? More is better."},
+    {"BalancedResourceAllocation", "how evenly are cpu and memory taken?"},
+    {"NodeResourcesBalancedAllocation", "how evenly are cpu and memory taken?"},
+    {"ImageLocalityPriority", "how much of the pod's images does the node have already?"},
+    {"ImageLocality", "how much of the pod's images does the node have already?"},
+    {"NodePreferAvoidPodsPriority", "has the node not asked to be spared the controller's pods?"},
+    {"ResourceLimitsPriority", "does the node offer what the pod's limits allow it to use?"},
+    {"EqualPriority", "the same for every node"},
+};
+
+std::string_view Find(std::span<const Entry> entries, std::string_view name) {
+  const auto it = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return e.first == name; });
+  return it == entries.end() ? std::string_view() : it->second;
+}
+
+}  // namespace
+
+std::string HelpFor(std::string_view reason) {
+  if (reason.starts_with(kInsufficient)) {
+    const std::string resource(reason.substr(kInsufficient.size()));
+    return "No node has that much " + resource + " left. Request less, delete pods that are not needed, or add nodes.";
+  }
+  for (const auto& [beginning, help] : kHelp) {
+    if (reason.starts_with(beginning)) return std::string(help);
+  }
+  return "";
+}
+
+std::string_view PlaceInWords(std::string_view place) {
+  return Find(kPlaces, place);
+}
+
+std::string_view RuleInWords(std::string_view name) {
+  return Find(kRules, name);
+}
+
+}  // namespace berth::ui

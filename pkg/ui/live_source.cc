@@ -1,0 +1,166 @@
+#include "pkg/ui/live_source.h"
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+
+namespace berth::ui {
+namespace {
+
+// A copy that is not older is given to whoever asks.
+constexpr absl::Duration kKeepSnapshot = absl::Milliseconds(250), kKeepPending = absl::Seconds(1),
+                         kKeepCluster = absl::Seconds(2);
+// The copy of the cluster, on which the next one builds, is dropped when nobody has asked for so long.
+constexpr absl::Duration kForgetCluster = absl::Minutes(1);
+constexpr size_t kPendingAStep = 4000;
+
+}  // namespace
+
+LiveSource::LiveSource(Post on_scheduler, Post on_server, After after, const util::Clock* clock)
+    : on_scheduler_(std::move(on_scheduler)),
+      on_server_(std::move(on_server)),
+      after_(std::move(after)),
+      clock_(clock),
+      history_(clock),
+      worker_([this] { RunWorker(); }) {}
+
+LiveSource::~LiveSource() {
+  {
+    std::lock_guard lock(mutex_);
+    over_ = true;
+  }
+  news_.notify_one();
+  worker_.join();
+}
+
+void LiveSource::Begin(LiveScheduler live) {
+  live_ = std::move(live);
+  begun_ = true;
+}
+
+template <typename T>
+bool LiveSource::AnswerFromKept(Kept<T>* kept, absl::Duration keep, Done<T>* done) {
+  if (clock_->Steady() - kept->taken < keep) {
+    (*done)(kept->last);
+    return true;
+  }
+  kept->waiting.push_back(std::move(*done));
+  return kept->waiting.size() > 1;  // a copy is on its way
+}
+
+template <typename T>
+void LiveSource::Deliver(Kept<T>* kept, std::shared_ptr<const T> fresh) {
+  on_server_([this, kept, fresh = std::move(fresh)] {
+    kept->last = fresh;
+    kept->taken = clock_->Steady();
+    for (auto& done : std::exchange(kept->waiting, {})) done(fresh);
+  });
+}
+
+void LiveSource::OnScheduler(std::function<void()> step) {
+  on_scheduler_([this, step = std::move(step)] {
+    const absl::Duration before = clock_->Steady();
+    step();
+    const int64_t took = absl::ToInt64Nanoseconds(clock_->Steady() - before);
+    longest_step_ = std::max(longest_step_.load(), took);
+  });
+}
+
+void LiveSource::GetSnapshot(Done<Snapshot> done) {
+  if (AnswerFromKept(&snapshot_, kKeepSnapshot, &done)) return;
+  OnScheduler([this] {
+    auto s = std::make_shared<Snapshot>();
+    CopyNodes(*live_.cache, s.get());
+    s->time = clock_->Wall();
+    s->metrics = live_.scheduler->metrics();
+    s->queue = live_.queue->depth();
+    s->by_place = live_.scheduler->pods_by_place();
+    s->pending = live_.scheduler->pending_pods();
+    s->pods = live_.cache->pod_count();
+    s->assumed = live_.cache->assumed_count();
+    s->leading = live_.leading();
+    Deliver<Snapshot>(&snapshot_, std::move(s));
+  });
+}
+
+void LiveSource::GetPending(Done<PendingPods> done) {
+  if (AnswerFromKept(&pending_, kKeepPending, &done)) return;
+  OnScheduler([this] {
+    auto pods = std::make_shared<PendingPods>();
+    pods->reserve(live_.scheduler->pending_pods());
+    CopyPending(std::move(pods), live_.scheduler->pending_pods());
+  });
+}
+
+// From the end of the scheduler's list to its beginning, so that no pod is missed (Scheduler::VisitPending).
+void LiveSource::CopyPending(std::shared_ptr<PendingPods> into, size_t end) {
+  end = std::min(end, live_.scheduler->pending_pods());
+  const size_t begin = end - std::min(end, kPendingAStep);
+  live_.scheduler->VisitPending(begin, end, [&](const scheduler::Scheduler::PendingView& p) {
+    into->push_back({p.pod, p.place, p.attempts, p.reasons});
+  });
+  if (begin > 0) return OnScheduler([this, into, begin] { CopyPending(into, begin); });
+  on_server_([this, into] {
+    // A pod may have been seen twice.
+    std::sort(into->begin(), into->end(),
+              [](const PendingPod& a, const PendingPod& b) { return a.pod->meta.uid < b.pod->meta.uid; });
+    const auto same = [](const PendingPod& a, const PendingPod& b) { return a.pod->meta.uid == b.pod->meta.uid; };
+    into->erase(std::unique(into->begin(), into->end(), same), into->end());
+    pending_.last = into;
+    pending_.taken = clock_->Steady();
+    for (auto& done : std::exchange(pending_.waiting, {})) done(into);
+  });
+}
+
+void LiveSource::GetCluster(Done<Cluster> done) {
+  const bool first = cluster_.last == nullptr && cluster_.waiting.empty();
+  cluster_asked_ = clock_->Steady();
+  if (first) ForgetClusterLater();
+  if (AnswerFromKept(&cluster_, kKeepCluster, &done)) return;
+  CopyCluster();
+}
+
+void LiveSource::CopyCluster() {
+  OnScheduler([this] {
+    if (copy_ == nullptr) copy_ = std::make_unique<ClusterCopy>();
+    if (!copy_->Step(live_)) return CopyCluster();
+    Deliver<Cluster>(&cluster_, copy_->Take());
+  });
+}
+
+void LiveSource::ForgetClusterLater() {
+  after_(kForgetCluster, [this] {
+    if (clock_->Steady() - cluster_asked_ < kForgetCluster || !cluster_.waiting.empty()) return ForgetClusterLater();
+    cluster_ = {};
+    OnScheduler([this] { copy_.reset(); });
+  });
+}
+
+// ---- work off both threads ------------------------------------------------------------------------
+
+void LiveSource::Work(std::function<void()> work, std::function<void()> done) {
+  std::lock_guard lock(mutex_);
+  work_.emplace_back(std::move(work), std::move(done));
+  news_.notify_one();
+}
+
+void LiveSource::RunWorker() {
+  pthread_setname_np(pthread_self(), "ui-work");
+  // What people look at must not take time from scheduling. Linux takes this as the priority of the calling thread.
+  setpriority(PRIO_PROCESS, 0, 10);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    news_.wait(lock, [this] { return over_ || !work_.empty(); });
+    if (over_) return;
+    auto [work, done] = std::move(work_.front());
+    work_.pop_front();
+    lock.unlock();
+    work();
+    on_server_(std::move(done));
+    work = nullptr;
+    lock.lock();
+  }
+}
+
+}  // namespace berth::ui

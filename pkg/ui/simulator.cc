@@ -1,0 +1,242 @@
+#include "pkg/ui/simulator.h"
+
+#include <absl/container/flat_hash_set.h>
+#include <absl/strings/str_cat.h>
+#include <absl/time/clock.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include "pkg/api/decode.h"
+#include "pkg/lab/edit.h"
+#include "pkg/ui/answers.h"
+#include "pkg/ui/explanation_json.h"
+#include "pkg/util/status.h"
+
+namespace berth::ui {
+namespace {
+
+using explain::JsonOut;
+
+constexpr size_t kMostAttempts = 50, kMostMoves = 1000, kMostDrained = 1000;
+// Decisions of a drain between two looks at the clock.
+constexpr size_t kBetweenLooks = 64;
+
+lab::Scenario ScenarioOf(const Cluster& cluster, const lab::Algorithm& algorithm) {
+  lab::Scenario s;
+  s.algorithm = algorithm;
+  for (const auto& others : cluster.others) s.cluster.insert(s.cluster.end(), others->begin(), others->end());
+  for (const auto& row : cluster.rows) {
+    if (row != nullptr && row->node != nullptr) s.cluster.emplace_back(row->node);
+  }
+  for (const auto& row : cluster.rows) {
+    if (row == nullptr) continue;
+    for (const api::PodPtr& p : row->pods) s.cluster.emplace_back(p);
+  }
+  absl::flat_hash_set<std::string_view> known;
+  cluster.ForEachPod([&](const api::Pod& p) { known.insert(p.meta.uid); });
+  for (const api::PodPtr& p : cluster.pending) {
+    if (known.insert(p->meta.uid).second) s.AddPending(p);
+  }
+  return s;
+}
+
+api::PodPtr WithoutNode(const api::Pod& pod) {
+  auto copy = std::make_shared<api::Pod>(pod);
+  copy->node_name = util::Symbol();
+  return copy;
+}
+
+struct Found {
+  api::PodPtr pod;
+  bool placed = false;
+};
+Found FindPod(const Cluster& cluster, const std::string& key) {
+  // Without making a text for each pod. Names that an API server would refuse may hold slashes.
+  const auto is = [&](const api::PodPtr& p) {
+    const std::string_view ns = p->meta.ns.str(), name = p->meta.name;
+    return key.size() == ns.size() + 1 + name.size() && key.starts_with(ns) && key[ns.size()] == '/' &&
+           key.ends_with(name);
+  };
+  for (const auto& row : cluster.rows) {
+    if (row == nullptr) continue;
+    for (const api::PodPtr& p : row->pods) {
+      if (is(p)) return {p, true};
+    }
+  }
+  for (const api::PodPtr& p : cluster.pending) {
+    if (is(p)) return {p, false};
+  }
+  return {};
+}
+
+void PodFields(const Found& found, JsonOut* j) {
+  const api::Pod& pod = *found.pod;
+  j->Member("state", found.placed ? "placed" : "pending").Member("node", pod.node_name.str());
+  j->Member("nominatedNode", pod.nominated_node_name.str()).Member("priority", int64_t{pod.Priority()});
+  j->Member("schedulerName", pod.tmpl->scheduler_name.str()).Member("owner", OwnerOf(pod));
+  j->Member("created", pod.meta.creation_seconds).Key("requests").Object();
+  int64_t cpu = 0, memory = 0;
+  for (const api::Container& c : pod.tmpl->containers) {
+    for (const auto& [name, quantity] : c.requests) {
+      if (name.str() == "cpu") cpu += quantity.MilliValue();
+      if (name.str() == "memory") memory += quantity.Value();
+    }
+  }
+  j->Member("milliCPU", cpu).Member("memoryBytes", memory).End();
+  j->Member("condition", pod.scheduled ? pod.scheduled->message : "");
+}
+
+void PreemptionJson(const History::Preemption& p, JsonOut* j) {
+  j->Object().Member("time", Millis(p.time)).Member("pod", p.pod).Member("node", p.node.str());
+  j->Member("victimCount", static_cast<int64_t>(p.victim_count)).Key("victims").Texts(p.victims).End();
+}
+
+void HistoryJson(const std::vector<History::Attempt>& attempts, const std::vector<History::Preemption>& preemptions,
+                 JsonOut* j) {
+  j->Key("attempts").Array();
+  for (const History::Attempt& a : attempts) {
+    j->Object().Member("time", Millis(a.time)).Member("uid", a.uid).Member("node", a.node.str());
+    j->Member("message", a.message).Member("nodes", int64_t{a.nodes}).Member("feasible", int64_t{a.feasible});
+    j->Member("ties", int64_t{a.ties}).End();
+  }
+  j->End().Key("preemptions").Array();
+  for (const History::Preemption& p : preemptions) PreemptionJson(p, j);
+  j->End();
+}
+
+// The explanation moves the counter of round robin on; it is put back, so that the answer to the same question stays
+// the same.
+explain::Explanation Explain(lab::Simulation& simulation, const api::PodPtr& pod) {
+  const uint64_t counter = simulation.scheduler().last_node_index();
+  explain::Explanation e = simulation.Explain(pod);
+  simulation.scheduler().set_last_node_index(counter);
+  return e;
+}
+
+}  // namespace
+
+void Simulator::Forget() {
+  labs_.clear();
+  cluster_.reset();
+}
+
+absl::StatusOr<const lab::Algorithm*> Simulator::AlgorithmFor(util::Symbol scheduler_name) const {
+  const auto it = algorithms_->by_scheduler.find(scheduler_name.string());
+  if (it != algorithms_->by_scheduler.end()) return &it->second;
+  return util::InvalidArgument(
+      absl::StrCat("the pod asks for the scheduler \"", scheduler_name.string(), "\", which is not this one"));
+}
+
+absl::StatusOr<Simulator::Lab*> Simulator::LabFor(const std::shared_ptr<const Cluster>& cluster,
+                                                  util::Symbol scheduler_name) {
+  auto algorithm = AlgorithmFor(scheduler_name);
+  if (!algorithm.ok()) return algorithm.status();
+  if (cluster_ != cluster) {
+    labs_.clear();
+    cluster_ = cluster;
+  }
+  std::unique_ptr<Lab>& lab = labs_[scheduler_name.string()];
+  if (lab != nullptr) return lab.get();
+  auto fresh = std::make_unique<Lab>();
+  fresh->scenario = ScenarioOf(*cluster, **algorithm);
+  auto simulation = lab::Simulation::Make(fresh->scenario);
+  if (!simulation.ok()) return simulation.status();
+  fresh->simulation = *std::move(simulation);
+  lab = std::move(fresh);
+  return lab.get();
+}
+
+absl::StatusOr<std::string> Simulator::PodJson(std::shared_ptr<const Cluster> cluster, const History& history,
+                                               const std::string& key) {
+  const Found found = FindPod(*cluster, key);
+  const auto attempts = history.AttemptsOf(key, kMostAttempts);
+  const auto preemptions = history.PreemptionsOf(key);
+  if (found.pod == nullptr && attempts.empty() && preemptions.empty()) {
+    return util::NotFound(absl::StrCat("there is no pod ", key));
+  }
+  JsonOut j;
+  j.Object().Member("pod", key);
+  found.pod != nullptr ? PodFields(found, &j) : static_cast<void>(j.Member("state", "gone"));
+  HistoryJson(attempts, preemptions, &j);
+  j.Key("notes").Texts(algorithms_->notes);
+  if (found.pod == nullptr) return j.End().Finish("json");
+  auto lab = LabFor(cluster, found.pod->tmpl->scheduler_name);
+  if (!lab.ok()) return j.Member("explanationError", util::Message(lab.status())).End().Finish("json");
+  // A pod that has a node is explained as if it came now: it must not count against itself.
+  lab::Simulation& simulation = *(*lab)->simulation;
+  if (found.placed) {
+    if (absl::Status s = simulation.cache().RemovePod(*found.pod); !s.ok()) return s;
+  }
+  j.Key("explanation");
+  ExplanationJson(Explain(simulation, WithoutNode(*found.pod)), &j);
+  if (found.placed) {
+    if (absl::Status s = simulation.cache().AddPod(found.pod); !s.ok()) return s;
+  }
+  return j.End().Finish("json");
+}
+
+absl::StatusOr<std::string> Simulator::ExplainNew(const std::shared_ptr<const Cluster>& cluster, api::Json json) {
+  api::DecodeOptions o;
+  o.server_defaults = true;
+  auto pod = api::DecodePod(json, o);
+  if (!pod.ok()) return pod.status();
+  auto lab = LabFor(cluster, (*pod)->tmpl->scheduler_name);
+  if (!lab.ok()) return lab.status();
+  JsonOut j;
+  j.Object().Member("pod", (*pod)->meta.Key()).Key("notes").Texts(algorithms_->notes).Key("explanation");
+  ExplanationJson(Explain(*(*lab)->simulation, WithoutNode(**pod)), &j);
+  return j.End().Finish("json");
+}
+
+absl::StatusOr<std::string> Simulator::Drain(const std::shared_ptr<const Cluster>& cluster, api::Json names,
+                                             absl::Time deadline) {
+  lab::Edits edits;
+  for (auto member : names.Children()) {
+    if (!member.value.IsString()) return util::InvalidArgument("drain: the names of nodes must be strings");
+    edits.drain.emplace_back(member.value.Text());
+  }
+  if (edits.drain.size() > kMostDrained) {
+    return util::InvalidArgument(absl::StrCat("drain: at most ", kMostDrained, " nodes at a time"));
+  }
+  const auto& [name, algorithm] = *algorithms_->by_scheduler.begin();
+  lab::Scenario scenario = ScenarioOf(*cluster, algorithm);
+  // What waits already is left out: the question is where the evicted pods would go.
+  scenario.pending.clear();
+  scenario.pending_after.clear();
+  auto edited = lab::ApplyEdits(scenario, edits);
+  if (!edited.ok()) return edited.status();
+  auto simulation = lab::Simulation::Make(edited->scenario);
+  if (!simulation.ok()) return simulation.status();
+  JsonOut j;
+  j.Object().Key("notes").Texts(algorithms_->notes).Key("moves").Array();
+  int64_t placed = 0, decided = 0;
+  for (const auto& eviction : edited->evictions) {
+    if (decided % kBetweenLooks == 0 && absl::Now() > deadline) break;
+    const scheduler::Decision d = (*simulation)->Place(eviction.pod);
+    placed += !d.host.empty();
+    if (static_cast<size_t>(decided++) >= kMostMoves) continue;
+    j.Object().Member("pod", eviction.pod->meta.Key()).Member("from", eviction.from.str()).Member("to", d.host.str());
+    j.Member("error", d.error).End();
+  }
+  const auto evicted = static_cast<int64_t>(edited->evictions.size());
+  j.End().Member("evicted", evicted).Member("placed", placed).Member("pending", decided - placed);
+  j.Member("complete", decided == evicted).Key("violatedBudgets").Array();
+  for (const auto& b : edited->violated) {
+    j.Object().Member("budget", b.name).Member("allowed", int64_t{b.allowed}).Key("evicted").Texts(b.evicted).End();
+  }
+  return j.End().Key("withoutController").Texts(edited->bare).End().Finish("json");
+}
+
+absl::StatusOr<std::string> Simulator::SimulateJson(std::shared_ptr<const Cluster> cluster, std::string_view request,
+                                                    absl::Time deadline) {
+  api::Document doc;
+  BERTH_RETURN_IF_ERROR(doc.Parse(request));
+  const api::Json pod = doc.root().FindExact("pod"), drain = doc.root().FindExact("drain");
+  if (pod.IsObject()) return ExplainNew(cluster, pod);
+  if (drain.IsArray() && drain.size() > 0) return Drain(cluster, drain, deadline);
+  return util::InvalidArgument("the body must be {\"pod\": a Pod} or {\"drain\": [names of nodes]}");
+}
+
+}  // namespace berth::ui

@@ -1,0 +1,92 @@
+// Copies of what the scheduler knows. They are taken on the scheduler's thread and read on others.
+#pragma once
+#include <absl/time/time.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pkg/api/decode.h"
+#include "pkg/api/types.h"
+#include "pkg/lab/scenario.h"
+#include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/scheduler.h"
+#include "pkg/scheduler/scheduler_metrics.h"
+
+namespace berth::ui {
+
+// What a node offers and what the pods on it request. Units: milliCPU, bytes, pods.
+struct NodeUse {
+  int64_t cpu = 0, cpu_used = 0, memory = 0, memory_used = 0, pods = 0, pods_used = 0;
+  uint8_t flags = 0;  // scheduler::RowFlag bits
+  // Extended resources: name, offered, requested; sorted by symbol.
+  struct Extended {
+    util::Symbol name;
+    int64_t offered = 0, used = 0;
+    friend bool operator==(const Extended&, const Extended&) = default;
+  };
+  std::vector<Extended> extended;
+  friend bool operator==(const NodeUse&, const NodeUse&) = default;
+};
+
+// The nodes and the scheduler's numbers at one moment.
+struct Snapshot {
+  absl::Time time;
+  // By row of the scheduler's table. A row whose node is null is not in use.
+  std::vector<std::pair<api::NodePtr, NodeUse>> nodes;
+  scheduler::SchedulerMetrics metrics;
+  scheduler::SchedulingQueue::Depth queue;
+  std::array<size_t, scheduler::Scheduler::kPlaces> by_place{};
+  size_t pending = 0;  // pods without a node
+  size_t pods = 0;     // pods with a node
+  size_t assumed = 0;  // of these, pods whose binding the API server has not shown yet
+  bool leading = true;
+};
+
+// Fills the nodes of `out`. Costs 50 ns a node.
+void CopyNodes(const scheduler::Cache& cache, Snapshot* out);
+
+struct PendingPod {
+  api::PodPtr pod;
+  scheduler::Scheduler::Place place = scheduler::Scheduler::Place::kQueued;
+  uint32_t attempts = 0;
+  std::vector<scheduler::FailureReasonId> reasons;  // of the last attempt; empty before the first
+};
+using PendingPods = std::vector<PendingPod>;
+
+// All objects of the cluster, to try things out on.
+struct Cluster {
+  // A node and the pods on it; `node` is null while only its pods are known.
+  struct Row {
+    api::NodePtr node;
+    std::vector<api::PodPtr> pods;
+  };
+  std::vector<std::shared_ptr<const Row>> rows;  // an entry may be null
+  // Services, controllers, volumes, claims, classes, budgets and namespaces.
+  std::vector<std::shared_ptr<const std::vector<api::Object>>> others;
+  // Pods without a node. One that was placed while the copy was made is on a row as well, and then the row counts; one
+  // may be here twice.
+  std::vector<api::PodPtr> pending;
+
+  // Calls f for each pod that has a node.
+  template <typename F>
+  void ForEachPod(F f) const {
+    for (const auto& row : rows) {
+      if (row == nullptr) continue;
+      for (const api::PodPtr& p : row->pods) f(*p);
+    }
+  }
+};
+
+// How pods are scheduled: an algorithm for each schedulerName. `notes` says what an explanation cannot take into
+// account, a sentence each.
+struct Algorithms {
+  std::map<std::string, lab::Algorithm> by_scheduler;
+  std::vector<std::string> notes;
+};
+
+}  // namespace berth::ui

@@ -1,0 +1,34 @@
+// Where the page's data come from: a scheduler at work, or a result.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "pkg/ui/history.h"
+#include "pkg/ui/snapshot.h"
+
+namespace berth::ui {
+
+// Called on the server's thread. `done` is called on that thread too, inside the call or later. Objects that are handed
+// out are immutable.
+class Source {
+ public:
+  template <typename T>
+  using Done = std::function<void(std::shared_ptr<const T>)>;
+  virtual ~Source() = default;
+
+  virtual void GetSnapshot(Done<Snapshot> done) = 0;
+  virtual void GetPending(Done<PendingPods> done) = 0;
+  virtual void GetCluster(Done<Cluster> done) = 0;
+  // Runs `work` where it keeps nobody waiting, one after another in the order of the calls, then `done` on the server's
+  // thread.
+  virtual void Work(std::function<void()> work, std::function<void()> done) = 0;
+  virtual const Algorithms& algorithms() = 0;
+  // Returns a JSON object.
+  virtual std::string ConfigurationJson() = 0;
+  virtual const History& history() = 0;
+  // Returns false for a result, which does not change.
+  virtual bool live() const = 0;
+};
+
+}  // namespace berth::ui
