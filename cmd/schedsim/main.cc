@@ -5,11 +5,13 @@
 #include "cmd/schedsim/options.h"
 #include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
+#include "pkg/util/terminate.h"
 
 int main(int argc, char** argv) {
   using namespace berth;
   using namespace berth::schedsim;
   std::ios::sync_with_stdio(false);
+  util::ExplainUncaughtExceptions("schedsim");
   util::CheckedOutput output("schedsim");
   FLAGS_logtostderr = true;
   FLAGS_log_year_in_prefix = false;

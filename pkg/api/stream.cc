@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "pkg/api/yaml.h"
 
@@ -37,7 +38,9 @@ class OneDocument : public JsonSink {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadInput(const std::string& path) {
+namespace {
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   auto failed = [&](const std::string& why) { return absl::InvalidArgumentError(absl::StrCat(path, ": ", why)); };
   std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (file == nullptr) return failed(std::strerror(errno));
@@ -56,6 +59,17 @@ absl::StatusOr<std::string> ReadInput(const std::string& path) {
   absl::StatusOr<std::string> plain = Gunzip(std::move(text));
   if (!plain.ok()) return failed(std::string(plain.status().message()));
   return plain;
+}
+
+}  // namespace
+
+// A small file may unpack to more than there is memory.
+absl::StatusOr<std::string> ReadInput(const std::string& path) {
+  try {
+    return ReadWhole(path);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(absl::StrCat(path, ": it does not fit into memory"));
+  }
 }
 
 absl::StatusOr<std::string> Gunzip(std::string text) {
