@@ -93,7 +93,7 @@ std::string Tail(const std::string& errors) {
 }  // namespace
 
 absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text, const std::string& api_version) {
-  const auto wrong = [](std::string_view why) { return util::InvalidArgument(util::ToAbsl(why)); };
+  const auto wrong = [](std::string_view why) { return util::InvalidArgument(why); };
   api::Document doc;
   if (absl::Status s = doc.Parse(text); !s.ok()) {
     return wrong(absl::StrCat("decoding stdout: ", util::Message(s)));
