@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """schedsim snapshot against hollow-apiserver: a List that `schedsim run` takes, whose decision is the one that the
 daemon makes on the same cluster."""
+import gzip
 import json
 import os
 import subprocess
@@ -8,9 +9,12 @@ import subprocess
 from daemon_harness import BIN, Api, Proxy, Scheduler, node, run, scratch, status_body, wait_until, write_objects
 
 
-def snapshot(*flags, ok=True, **environment):
-    p = subprocess.run([f"{BIN}/schedsim", "snapshot", *flags], capture_output=True, text=True, timeout=60,
+def snapshot(*flags, ok=True, output="json", **environment):
+    p = subprocess.run([f"{BIN}/schedsim", "snapshot", *flags, *(["-o", output] if output else [])], capture_output=True, timeout=60,
                        env={"PATH": os.environ["PATH"], "HOME": scratch("nowhere"), **environment})
+    p.stderr = p.stderr.decode()
+    if output == "json":
+        p.stdout = p.stdout.decode()
     assert (p.returncode == 0) == ok, (p.returncode, p.stdout[:500], p.stderr)
     return p
 
@@ -36,6 +40,8 @@ def the_same_decision_as_the_daemon():
         assert item["apiVersion"] and item["metadata"]["resourceVersion"], item
     assert kinds["Node"] == 7 and kinds["Pod"] == 13, kinds
     assert "schedsim: the server does not have " in taken.stderr and "csinodes.storage.k8s.io" in taken.stderr, taken.stderr
+    packed = snapshot("--master", api.url, output=None).stdout
+    assert gzip.decompress(packed).decode() == taken.stdout
     foreseen = placements(taken.stdout)
     assert list(foreseen) == ["default/next"], foreseen
     s = Scheduler(api.url)

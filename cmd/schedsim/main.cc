@@ -1,5 +1,7 @@
 #include <glog/logging.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "cmd/schedsim/options.h"
@@ -27,6 +29,10 @@ int main(int argc, char** argv) {
   if (!line->text.empty()) {
     std::cout << line->text;
     return output.Finish(kExitOk);
+  }
+  const auto& files = line->invocation.files;
+  if (std::find(files.begin(), files.end(), "-") != files.end() && isatty(STDIN_FILENO) == 1) {
+    std::cerr << "schedsim: reading standard input, which is this terminal; Ctrl-D ends it" << std::endl;
   }
   return output.Finish(line->invocation.command->run(line->invocation, std::cout));
 }

@@ -102,6 +102,30 @@ absl::StatusOr<std::string> Gunzip(std::string text) {
   return out;
 }
 
+std::string Gzip(std::string_view text) {
+  z_stream z{};
+  constexpr int kGzipFormat = 16 + MAX_WBITS;
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipFormat, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::bad_alloc();  // the only way in which this can fail
+  }
+  std::string out;
+  std::vector<char> chunk(1 << 18);
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    if (z.avail_in == 0) {
+      const size_t n = std::min<size_t>(text.size(), 1u << 30);
+      z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+      z.avail_in = static_cast<uInt>(n);
+      text.remove_prefix(n);
+    }
+    z.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    z.avail_out = static_cast<uInt>(chunk.size());
+    state = deflate(&z, text.empty() ? Z_FINISH : Z_NO_FLUSH);
+    out.append(chunk.data(), chunk.size() - z.avail_out);
+  }
+  deflateEnd(&z);
+  return out;
+}
+
 absl::Status ReadDocuments(std::string_view text, JsonSink& sink) {
   if (text.substr(0, kByteOrderMark.size()) == kByteOrderMark) text.remove_prefix(kByteOrderMark.size());
   char first = FirstCharacter(text);
