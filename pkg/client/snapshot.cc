@@ -22,28 +22,12 @@ constexpr int kMostAttempts = 3;  // at one kind, when a page's continuation has
 
 // What a decision of the release reads. Pods are listed whole, those that have ended too: `schedsim` knows which count.
 std::vector<Resource> ResourcesOf(const std::string& release) {
-  const auto at = [](std::string name, std::vector<std::string> paths) {
-    return Resource{std::move(name), "", std::move(paths), ""};
-  };
-  std::vector<Resource> all = {
-      NodesResource(),
-      at("pods", {"/api/v1/pods"}),
-      ServicesResource(),
-      ReplicationControllersResource(),
-      at("replicasets.apps", {"/apis/apps/v1/replicasets", "/apis/extensions/v1beta1/replicasets"}),
-      at("statefulsets.apps", {"/apis/apps/v1/statefulsets", "/apis/apps/v1beta1/statefulsets"}),
-      PersistentVolumesResource(),
-      PersistentVolumeClaimsResource(),
-      StorageClassesResource(),
-      at("poddisruptionbudgets.policy",
-         {"/apis/policy/v1/poddisruptionbudgets", "/apis/policy/v1beta1/poddisruptionbudgets"}),
-  };
-  if (release == "1.10") return all;
-  all.push_back(at("namespaces", {"/api/v1/namespaces"}));
-  all.push_back(at("csinodes.storage.k8s.io", {"/apis/storage.k8s.io/v1/csinodes"}));
-  all.push_back(at("csidrivers.storage.k8s.io", {"/apis/storage.k8s.io/v1/csidrivers"}));
-  all.push_back(at("csistoragecapacities.storage.k8s.io", {"/apis/storage.k8s.io/v1/csistoragecapacities",
-                                                           "/apis/storage.k8s.io/v1beta1/csistoragecapacities"}));
+  std::vector<Resource> all;
+  api::WatchedKinds::ForEach([&]<typename T>() {
+    if (release != "1.10" || api::KindOf<T>::kDescription.in_release_1_10) {
+      all.push_back(ResourceOf<T>(VersionChoice::kStable));
+    }
+  });
   return all;
 }
 
