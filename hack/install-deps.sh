@@ -16,9 +16,9 @@ packages=(
 commands=(python3:python3 ccache:ccache curl:curl kubectl:kubernetes-client openssl:openssl git:git)
 for group in "$@"; do
   case $group in
-    # promtool and a Prometheus that scrapes the daemon; systemd-analyze checks the unit, lintian the package.
-    # The page is looked at in a browser.
-    test) commands+=(chromium:chromium promtool:prometheus systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
+    # promtool and a Prometheus that scrapes the daemon; rsvg-convert renders the pictures of schedsim; systemd-analyze
+    # checks the unit, lintian the package. The page is looked at in a browser.
+    test) commands+=(chromium:chromium promtool:prometheus rsvg-convert:librsvg2-bin systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     package) commands+=(dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     fuzz) commands+=(clang++:clang) && packages+=(libclang-rt-14-dev) ;;
     *) echo "install-deps: $group: no such group; there are test, package and fuzz" >&2 && exit 2 ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A manual page out of what a program says of itself.
+# A manual page out of what a program says of itself: its --help and, of schedsim, the help of each command.
 # usage: hack/man.sh PROGRAM >PROGRAM.8     (a path to it)
 set -euo pipefail
 program=$1 name=$(basename "$1")
@@ -9,9 +9,19 @@ case $name in
   hollow-apiserver) is="a Kubernetes API server in memory" ;;
   *) echo "man.sh: $name is none of ours" >&2; exit 1 ;;
 esac
+
+# A backslash is roff's, and so is a dot or an apostrophe that begins a line.
+section() {
+  printf '.SH %s\n.nf\n' "$1"
+  sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/" -e 's/-/\\-/g' | fold -s -w 120
+  printf '.fi\n'
+}
+
 help=$("$program" --help)
 printf '.TH %s 8 "" "Berth %s" "Berth"\n' "${name^^}" "$(cat "$(dirname "$0")/version")"
-printf '.SH NAME\n%s \\- %s\n.SH DESCRIPTION\n.nf\n' "$name" "$is"
-# A backslash is roff's, and so is a dot or an apostrophe that begins a line.
-sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/" -e 's/-/\\-/g' <<<"$help" | fold -s -w 120
-printf '.fi\n'
+printf '.SH NAME\n%s \\- %s\n' "$name" "$is"
+section DESCRIPTION <<<"$help"
+for command in $(sed -n "s/^  $name \([a-z][a-z-]*\) .*/\1/p" <<<"$help"); do
+  text=$("$program" help "$command")
+  section "${command^^}" <<<"$text"
+done

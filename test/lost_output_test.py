@@ -42,6 +42,17 @@ def command_lines(folder):
         yield ["schedsim", "explain", cluster, "--pod", "default/p1", "-o", o]
         yield ["schedsim", "capacity", cluster, "--pod-spec", pod, "-o", o]
         yield ["schedsim", "check-policy", policy, "-o", o]
+    yield ["schedsim", "explain", cluster, "--pod", "default/p1", "-o", "wide"]
+    yield ["schedsim", "capacity", cluster, "--add-node", "n1"]
+    yield ["schedsim", "what-if", cluster, "--cordon", "n1"]
+    for o in "table", "csv", "json":
+        yield ["schedsim", "compare", cluster, "--algorithm-provider", "DefaultProvider", "-o", o]
+    yield ["schedsim", "tune", cluster, "--budget", "3", "--hold-back", "0"]
+    yield ["schedsim", "schema", "policy"]
+    recording = os.path.join(ROOT, "test/testdata/recordings/evictions.jsonl.gz")
+    yield ["schedsim", "replay", recording]
+    yield ["schedsim", "anonymise", recording]
+    yield ["schedsim", "completion", "bash"]
     yield ["schedsim", "help", "run"]
 
 

@@ -16,10 +16,26 @@ for program in "$bin"/{kube-scheduler,schedsim,hollow-apiserver} "$awkward/sched
   # Every line but our own macros is text: none begins as a macro would.
   bad=$(awk "/^[.']/ && !/^\\.(TH|SH|nf|fi)( |\$)/ { print NR \":\" \$0 }" <<<"$page")
   [ -z "$bad" ] || { echo "FAILED: $program: $bad"; exit 1; }
-  # Back from roff it is what --help says.
-  shown=$(sed -e '1,/^\.nf$/d' -e '/^\.fi$/d' -e 's/\\-/-/g' -e 's/^\\&//' -e 's/\\e/\\/g' <<<"$page" | tr -s ' \n' '\n')
-  [ "$shown" = "$("$program" --help | tr -s ' \n' '\n')" ] || { echo "FAILED: $program's page differs from its --help"; exit 1; }
+  # Back from roff it is what --help says, and of schedsim what each command's help says.
+  said=$("$program" --help)
+  for command in $(sed -n "s/^  schedsim \([a-z][a-z-]*\) .*/\1/p" <<<"$said"); do
+    said+=" ${command^^} "$("$program" help "$command")
+  done
+  shown=$(sed -e '1,/^\.nf$/d' -e '/^\.fi$/d' -e '/^\.nf$/d' -e 's/^\.SH //' -e 's/\\-/-/g' -e 's/^\\&//' -e 's/\\e/\\/g' <<<"$page" | tr -s ' \n' '\n')
+  [ "$shown" = "$(tr -s ' \n' '\n' <<<"$said")" ] || { echo "FAILED: $program's page differs from its help"; exit 1; }
 done
+# Every flag of every command, as completion knows them.
+page=$(hack/man.sh "$bin/schedsim" | sed -e 's/\\-/-/g')
+commands=0
+while read -r command; do
+  commands=$((commands + 1))
+  text=$(sed -n "/^\.SH ${command^^}\$/,/^\.fi\$/p" <<<"$page")
+  for flag in $("$bin/schedsim" completion bash | sed -n "/^    $command\( .*\)\?)\$/,/;;/s/.*flags=\"\(.*\)\"/\1/p"); do
+    grep -q -e "$flag" <<<"$text" || { echo "FAILED: the manual page has no $flag of $command"; exit 1; }
+  done
+done < <("$bin/schedsim" --help | sed -n 's/^  schedsim \([a-z][a-z-]*\) .*/\1/p')
+[ "$commands" -ge 12 ] || { echo "FAILED: only $commands commands in the help"; exit 1; }
+page=$(hack/man.sh "$awkward/schedsim")
 grep -qxF "\\&'quoted' a\\eb \\-c" <<<"$page" || { echo "FAILED: roff's own letters are not escaped: $page"; exit 1; }
 ! hack/man.sh /bin/ls >/dev/null 2>&1 || { echo "FAILED: a page for a stranger"; exit 1; }
 echo "manual pages are as they should be"

@@ -38,7 +38,7 @@ def free_port():
 # ---- words ----
 
 readme = open("README.md").read()
-for doc in ("README.md", "pkg/README.md", "plugin/README.md"):
+for doc in ("README.md", "pkg/README.md", "plugin/README.md", "policies/README.md"):
     for target in re.findall(r"\]\(([^)#]+)\)", open(doc).read()):
         if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(doc), target)):
             problem("%s: the link to %s leads nowhere" % (doc, target))
@@ -102,9 +102,10 @@ with tempfile.TemporaryDirectory(prefix="readme-test-") as scratch:
         return output
 
     script = ""
-    for line, words, before, text in blocks("README.md", "sh"):
-        if words != "norun":
-            script += "echo '==== README.md:%d'\n%s" % (line, text)
+    for doc in ("README.md", "policies/README.md"):
+        for line, words, before, text in blocks(doc, "sh"):
+            if words != "norun":
+                script += "echo '==== %s:%d'\n%s" % (doc, line, text)
     for port in ("18080", "18251"):
         script = script.replace(port, free_port())
     output = run("README.md", script)

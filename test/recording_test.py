@@ -103,10 +103,10 @@ def finds_the_first_difference():
 
 def compares_another_policy():
     folder = FOLDER
-    status, r = replayed(folder, "--policy", f"{HERE}/../policies/bin-packing.json")
+    status, r = replayed(folder, "--policy", f"{HERE}/../policies/gpu-allocation.json")
     assert status == 0 and r["recorded"]["pods"] == r["other"]["pods"] == 40, r
     assert r["other"]["placed"] >= 32 and r["differing"], r
-    status, out, _ = schedsim("replay", folder, "--policy", f"{HERE}/../policies/bin-packing.json")
+    status, out, _ = schedsim("replay", folder, "--policy", f"{HERE}/../policies/gpu-allocation.json")
     assert status == 0 and "deleted when they were in the recording" in out, out
     assert max(len(line) for line in out.splitlines()) <= 80, out
     # The same algorithm decides the same.

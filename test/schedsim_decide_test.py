@@ -92,6 +92,80 @@ def test_compare():
     check("nothing to compare", schedsim("compare", "-", feed=CLUSTER)[0] == 2)
 
 
+def test_capacity():
+    """capacity by group, of a mix of pods, and of the nodes that are missing; each claim tried out with run."""
+    cluster = [node("n%d" % i, zone="ab"[i % 2], cpu=str(2 + i % 3), labels={"disk": "ssd" if i < 3 else "hdd"}) for i in range(6)]
+    with tempfile.TemporaryDirectory() as d:
+        def spec(name, *more, **kind):
+            path = os.path.join(d, name + ".json")
+            with open(path, "w") as f:
+                json.dump(dict(pod(name, *more), **kind), f)
+            return path
+
+        def answer(*flags, objects=tuple(cluster)):
+            code, out, err = schedsim("capacity", "-", *flags, "-o", "json", feed=items(*objects))
+            check("capacity %s" % (flags,), code == 0, err)
+            return json.loads(out)["answers"]
+
+        a, = answer("--pod-spec", spec("x", "700m"))
+        groups = {g["value"]: g for g in a["groups"]}
+        check("by zone", set(groups) == {"a", "b"} and sum(g["replicas"] for g in groups.values()) == a["replicas"] == sum(a["nodes"].values()), a)
+        for zone, names in ("a", ["n0", "n2", "n4"]), ("b", ["n1", "n3", "n5"]):
+            counts = sorted(a["nodes"].get(n, 0) for n in names)
+            check("quantiles", groups[zone]["quantiles"] == [counts[0], counts[0], counts[1], counts[1], counts[2]], (groups[zone], counts))
+        groups = {g["value"]: g["nodes"] for g in answer("--pod-spec", spec("x", "700m"), "--by", "disk")[0]["groups"]}
+        check("--by a label", groups == {"ssd": 3, "hdd": 3}, groups)
+        out = schedsim("capacity", "-", "--pod-spec", spec("x", "700m"), feed=items(*cluster), env={"COLUMNS": "80"})[1]
+        check("the table", "ZONE" in out and "MEDIAN" in out and "all " in out and max(map(len, out.splitlines())) <= 80, out)
+
+        mix, = answer("--pod-spec", spec("web", "300m") + "=3", "--pod-spec", spec("db", "900m") + "=1")
+        order = []
+        while len(order) < 60:
+            order += [pod("web-%d" % len(order), "300m") for _ in range(1)] + [pod("web-%d" % (len(order) + 1), "300m"), pod("web-%d" % (len(order) + 2), "300m"), pod("db-%d" % len(order), "900m")]
+        hosts = list(placements(items(*cluster, *order)).values())
+        fit = hosts.index("-")
+        check("a mix fills as run does", sum(p["replicas"] for p in mix["pods"]) == fit and mix["rounds"] == fit // 4, (mix["rounds"], mix["pods"], fit))
+
+        waiting = [pod("w%02d" % i, "%dm" % (600 + 100 * (i % 9))) for i in range(40)]
+        for flags, objects, extra in ((["--add-node", "n1"], cluster + waiting, []),
+                                      (["--add-node", "n1", "--pod-spec", spec("y", "1500m"), "--replicas", "20"], cluster, [pod("y-%d" % (i + 1), "1500m") for i in range(20)])):
+            a, = answer(*flags, objects=tuple(objects))
+
+            def pending(more):
+                new = []
+                for i in range(more):
+                    n = copy.deepcopy(cluster[1])
+                    n["metadata"]["name"] = n["metadata"]["labels"]["kubernetes.io/hostname"] = "n1-new-%d" % (i + 1)
+                    new.append(n)
+                return sum(h == "-" for h in placements(items(*objects, *new, *extra)).values())
+
+            check("%d nodes are enough" % a["nodes"], a["enough"] and a["nodes"] > 0 and pending(a["nodes"]) == 0, a)
+            check("one fewer is not", pending(a["nodes"] - 1) == a["pendingWithOneFewer"] > 0, a)
+            check("and without any", pending(0) == a["pendingWithout"], a)
+        a, = answer("--add-node", "n1", objects=tuple(cluster + [pod("huge", "64")]))
+        check("no number is enough for a pod that is too large", not a["enough"] and a["firstPending"] == "ns/huge" and "Insufficient cpu" in a["error"], a)
+        a, = answer("--add-node", "n1", objects=tuple(cluster + [pod("p")]))
+        check("none is needed", a["enough"] and a["nodes"] == 0, a)
+        big = os.path.join(d, "big.json")
+        with open(big, "w") as f:
+            json.dump(node("big", cpu="64"), f)
+        a, = answer("--add-node", big, objects=tuple(cluster + [pod("huge", "63")]))
+        check("a template from a file", a["enough"] and a["nodes"] == 1, a)
+        for flags, text, status in ((["--add-node", "nx"], "neither a file nor a node", 1), (["--pod-spec", big + "=x"], "should be FILE or FILE=RATIO", 2),
+                                    (["--pod-spec", big + "=0"], "should be FILE or FILE=RATIO", 2), ([], "--pod-spec FILE is needed", 2)):
+            code, _, err = schedsim("capacity", "-", *flags, feed=items(*cluster))
+            check("%s is refused" % flags, code == status and text in err, (code, err))
+
+
+def test_picture():
+    """--svg is a picture that a renderer takes, with something drawn on it."""
+    with tempfile.TemporaryDirectory() as d:
+        svg, png = os.path.join(d, "x.svg"), os.path.join(d, "x.png")
+        schedsim("compare", "-", "--algorithm-provider", "ClusterAutoscalerProvider", "--svg", svg, feed=CLUSTER)
+        run = subprocess.run(["rsvg-convert", svg, "-o", png], capture_output=True, text=True)
+        check("rsvg-convert renders it", run.returncode == 0 and not run.stderr and os.path.getsize(png) > 5000, run)
+
+
 def test_fragmentation():
     """Free cpu in pieces too small for a pod of the workload is fragmented; free cpu that takes it is not."""
     def frag(*free):

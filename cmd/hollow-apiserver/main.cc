@@ -6,10 +6,12 @@
 #include "pkg/apiserver/server.h"
 #include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
+#include "pkg/util/terminate.h"
 #include "pkg/util/version.h"
 
 int main(int argc, char** argv) {
   using namespace berth;
+  util::ExplainUncaughtExceptions("hollow-apiserver");
   util::CheckedOutput output("hollow-apiserver");
   FLAGS_logtostderr = true;
   FLAGS_log_year_in_prefix = false;

@@ -17,6 +17,7 @@
 #include "cmd/kube-scheduler/options.h"
 #include "pkg/util/checked_output.h"
 #include "pkg/util/status.h"
+#include "pkg/util/terminate.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -92,6 +93,7 @@ int Main(int argc, char** argv) {
 }  // namespace berth::kube_scheduler
 
 int main(int argc, char** argv) {
+  berth::util::ExplainUncaughtExceptions("kube-scheduler");
   berth::util::CheckedOutput output("kube-scheduler");
   return output.Finish(berth::kube_scheduler::Main(argc, argv));
 }

@@ -1,186 +1,207 @@
-// How many more of a pod fit, where, and what stops the next one.
+// How many more of some pods fit, where, what stops the next one, and how many nodes are missing.
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <iostream>
 #include <map>
 
 #include "cmd/schedsim/command.h"
-#include "pkg/api/stream.h"
-#include "pkg/explain/explanation.h"
+#include "cmd/schedsim/progress.h"
 #include "pkg/explain/output.h"
-#include "pkg/lab/simulation.h"
+#include "pkg/explain/page.h"
+#include "pkg/lab/capacity.h"
+#include "pkg/lab/edit.h"
+#include "pkg/lab/pod_specs.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
 namespace {
 
 using explain::Counted;
-using explain::Describe;
-using explain::Explanation;
 using explain::JsonOut;
-using explain::Some;
-using explain::Table;
-using explain::Way;
-using lab::Input;
+using explain::Page;
+using explain::Style;
+using lab::Filled;
+using lab::NodesNeeded;
+using lab::PodShare;
 using lab::Scenario;
-using lab::Simulation;
 
 // Without --max a pod that nothing limits (a Policy without PodFitsResources) would go on for ever.
-constexpr int64_t kMostReplicas = 1'000'000;
-constexpr size_t kMostNodes = 40;
-constexpr size_t kMostWays = 5;
+constexpr int64_t kMostRounds = 1'000'000;
+constexpr std::string_view kZones[] = {"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"};
 
-// One pod spec and what became of it.
-struct Answer {
+// "FILE" or "FILE=RATIO". A file whose name has an equals sign in it is taken as it is.
+struct SpecFlag {
   std::string file;
-  api::PodPtr spec;
-  int64_t replicas = 0;
-  bool limited = false;  // stopped by --max, not by the cluster
-  std::map<std::string, int64_t> by_node;
-  Explanation next;  // of the first that does not fit, unless limited
+  int64_t ratio = 0;  // 0: none was given
 };
 
-// Takes each pod of a file: Pods, and the templates of workloads.
-class SpecReader final : public api::JsonSink {
- public:
-  std::vector<api::PodPtr> pods;
+absl::StatusOr<SpecFlag> ParseSpecFlag(const std::string& text) {
+  struct stat unused {};
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || stat(text.c_str(), &unused) == 0) return SpecFlag{text};
+  SpecFlag flag{text.substr(0, equals)};
+  if (absl::SimpleAtoi(text.substr(equals + 1), &flag.ratio) && flag.ratio > 0 && flag.ratio <= 1'000'000) return flag;
+  return util::InvalidArgument(
+      absl::StrCat("--pod-spec: \"", text, "\" should be FILE or FILE=RATIO, RATIO a whole number above 0"));
+}
 
-  bool Split(std::string_view inside, std::string_view key) override { return inside.empty() && key == "items"; }
-  absl::Status Element(std::string_view, std::string_view, api::Document& element) override {
-    any_element_ = true;
-    return Take(element.root());
-  }
-  absl::Status Value(api::Document& rest) override {
-    if (!std::exchange(any_element_, false)) return Take(rest.root());
-    return absl::OkStatus();
-  }
-
- private:
-  absl::Status Take(api::Json j) {
-    api::Json tmpl = j.Find("spec").Find("template");
-    absl::StatusOr<api::PodPtr> pod;
-    if (tmpl.IsObject()) {
-      // A workload's template, under the workload's own name.
-      api::Json labels = tmpl.Find("metadata").Find("labels");
-      std::string text =
-          absl::StrCat("{\"metadata\":{\"name\":", Quoted(j, "name"), ",\"namespace\":", Quoted(j, "namespace"),
-                       ",\"labels\":", labels.Serialize(), "},\"spec\":", tmpl.Find("spec").Serialize(), "}");
-      api::Document made;
-      BERTH_RETURN_IF_ERROR(made.Parse(text));
-      pod = api::DecodePod(made.root(), {.server_defaults = true});
-    } else {
-      std::string_view kind = j.Find("kind").Text();
-      if (kind != "Pod") {
-        return util::InvalidArgument(
-            absl::StrCat("kind ", api::GoQuoted(kind), ": a Pod, or a workload with a pod template, is needed here"));
-      }
-      pod = api::DecodePod(j, {.server_defaults = true});
-    }
-    if (!pod.ok()) return pod.status();
-    if ((*pod)->meta.name.empty()) {
-      auto named = std::make_shared<api::Pod>(**pod);
-      named->meta.name = absl::StrCat("pod-", pods.size() + 1);
-      *pod = std::move(named);
-    }
-    pods.push_back(*pod);
-    return absl::OkStatus();
-  }
-
-  static std::string Quoted(api::Json object, std::string_view member) {
-    return object.Find("metadata").Find(member).Serialize();
-  }
-
-  bool any_element_ = false;
+// With a ratio anywhere, all pods together are one mix; else each is asked about by itself.
+struct Specs {
+  std::vector<std::vector<PodShare>> groups;
 };
 
-absl::StatusOr<std::vector<std::pair<std::string, api::PodPtr>>> ReadSpecs(const std::vector<std::string>& files) {
-  std::vector<std::pair<std::string, api::PodPtr>> specs;
-  for (const std::string& file : files) {
-    auto text = api::ReadInput(file);
-    if (!text.ok()) return text.status();
-    SpecReader reader;
-    if (absl::Status s = api::ReadDocuments(*text, reader); !s.ok()) {
-      return absl::Status(s.code(), absl::StrCat(file, ": ", s.message()));
-    }
-    if (reader.pods.empty()) return util::InvalidArgument(absl::StrCat(file, ": no pod in it"));
-    for (api::PodPtr& p : reader.pods) specs.emplace_back(file, std::move(p));
+absl::StatusOr<Specs> ReadSpecs(const Invocation& options) {
+  std::vector<PodShare> shares;
+  bool mixed = false;
+  for (const std::string& text : options.List("pod-spec")) {
+    auto flag = ParseSpecFlag(text);
+    if (!flag.ok()) return flag.status();
+    mixed = mixed || flag->ratio > 0;
+    auto pods = lab::ReadPodSpecs(flag->file);
+    if (!pods.ok()) return util::InvalidArgument(absl::StrCat("--pod-spec: ", util::Message(pods.status())));
+    for (api::PodPtr& p : *pods) shares.push_back({flag->file, std::move(p), std::max<int64_t>(flag->ratio, 1)});
+  }
+  Specs specs;
+  if (mixed || options.Has("add-node")) {
+    specs.groups.push_back(std::move(shares));
+  } else {
+    for (PodShare& s : shares) specs.groups.push_back({std::move(s)});
   }
   return specs;
 }
 
-// Replicas are pods of their own, bound to no node.
-api::PodPtr Replica(const api::Pod& spec, int64_t number) {
-  auto pod = std::make_shared<api::Pod>(spec);
-  pod->meta.name = absl::StrCat(spec.meta.name, "-", number);
-  pod->meta.uid = absl::StrCat("capacity-", number);
-  pod->node_name = scheduler::Symbol();
-  pod->nominated_node_name = scheduler::Symbol();
-  pod->phase = api::PodPhase::kPending;
-  return pod;
-}
-
-absl::StatusOr<Answer> Fill(const Scenario& scenario, const std::string& file, const api::PodPtr& spec, int64_t max) {
-  auto sim = Simulation::Make(scenario);
-  if (!sim.ok()) return sim.status();
-  for (const api::PodPtr& pod : scenario.pending) (*sim)->Place(pod);
-  Answer a;
-  a.file = file;
-  a.spec = spec;
-  for (;;) {
-    if (a.replicas == max) {
-      a.limited = true;
-      return a;
-    }
-    api::PodPtr pod = Replica(*spec, a.replicas + 1);
-    scheduler::Decision d = (*sim)->Place(pod);
-    if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
-      a.next = (*sim)->Explain(pod);
-      return a;
-    }
-    ++a.replicas;
-    ++a.by_node[d.host.string()];
-  }
-}
-
-std::string AnswerTable(const Answer& a) {
-  std::string out = absl::StrCat(a.file, ": ", a.spec->meta.Key(), ": ", a.limited ? "at least " : "", a.replicas,
-                                 a.replicas == 1 ? " more fits" : " more fit");
-  if (a.limited) absl::StrAppend(&out, " (stopped there: --max)");
-  absl::StrAppend(&out, ", on ", Counted(static_cast<int64_t>(a.by_node.size()), "node"), "\n");
-  if (!a.by_node.empty()) {
-    std::vector<std::vector<std::string>> rows(1, {"  NODE", "MORE"});
-    if (a.by_node.size() <= kMostNodes) {
-      for (const auto& [node, n] : a.by_node) rows.push_back({absl::StrCat("  ", node), absl::StrCat(n)});
-    } else {
-      std::map<int64_t, std::vector<std::string>, std::greater<>> alike;
-      for (const auto& [node, n] : a.by_node) alike[n].push_back(node);
-      for (const auto& [n, nodes] : alike) {
-        rows.push_back({nodes.size() == 1 ? absl::StrCat("  ", nodes[0])
-                                          : absl::StrCat("  ", nodes.size(), " nodes (", Some(nodes, 2), "), each"),
-                        absl::StrCat(n)});
+// The nodes of a cluster by the value of a label.
+class Groups {
+ public:
+  // An empty label: the zone.
+  Groups(const Scenario& scenario, const std::string& label) : heading_(label.empty() ? "ZONE" : label) {
+    for (const api::Object& o : scenario.cluster) {
+      const auto* node = std::get_if<api::NodePtr>(&o);
+      if (node == nullptr) continue;
+      std::string value;
+      for (std::string_view key : kZones) {
+        auto found = (*node)->labels.Get(scheduler::Symbol(label.empty() ? key : std::string_view(label)));
+        if (found && value.empty()) value = found->string();
       }
+      nodes_[value.empty() ? "(none)" : value].push_back((*node)->meta.name);
     }
-    out += Table(rows);
   }
-  if (a.limited) return out;
-  absl::StrAppend(&out, "  The next one: ", a.next.decision.error, "\n");
-  for (size_t i = 0; i < std::min(a.next.ways.size(), kMostWays); ++i) {
-    absl::StrAppend(&out, i == 0 ? "  It would fit after: " : "  or: ", Describe(a.next.ways[i]), "\n");
+  const std::string& heading() const { return heading_; }
+  const std::map<std::string, std::vector<std::string>>& nodes() const { return nodes_; }
+
+ private:
+  std::string heading_;
+  std::map<std::string, std::vector<std::string>> nodes_;
+};
+
+// How many replicas the nodes of one group take.
+struct Spread {
+  int64_t nodes = 0, with_any = 0, replicas = 0;
+  std::vector<int64_t> quantiles;  // by node: 0, 25, 50, 75, 100 %
+
+  Spread(const std::vector<std::string>& names, const std::map<std::string, int64_t>& by_node) {
+    std::vector<int64_t> counts;
+    for (const std::string& name : names) {
+      auto it = by_node.find(name);
+      counts.push_back(it == by_node.end() ? 0 : it->second);
+      replicas += counts.back();
+      with_any += counts.back() > 0;
+    }
+    nodes = static_cast<int64_t>(counts.size());
+    std::sort(counts.begin(), counts.end());
+    for (int q = 0; q <= 4 && !counts.empty(); ++q) {
+      quantiles.push_back(counts[(counts.size() - 1) * static_cast<size_t>(q) / 4]);
+    }
   }
-  if (a.next.ways.size() > kMostWays) {
-    absl::StrAppend(&out, "  and ", a.next.ways.size() - kMostWays, " other ways (-o json has all)\n");
+};
+
+std::string NamesOf(const std::vector<PodShare>& pods) {
+  std::vector<std::string> names;
+  for (const PodShare& p : pods) {
+    names.push_back(absl::StrCat(p.file, ": ", p.spec->meta.Key(), p.ratio == 1 ? "" : absl::StrCat(" x", p.ratio)));
   }
-  return out;
+  return absl::StrJoin(names, " + ");
 }
 
-void WriteAnswer(const Answer& a, JsonOut* out) {
-  out->Object().Member("podSpec", a.file).Member("pod", a.spec->meta.Key()).Member("replicas", a.replicas);
-  out->Member("limited", a.limited).Key("nodes").Object();
-  for (const auto& [node, n] : a.by_node) out->Member(node, n);
+void WriteGroups(const Filled& f, const Groups& groups, Page* page) {
+  std::vector<std::vector<std::string>> rows = {
+      {groups.heading(), "NODES", "MORE", "LEAST", "25%", "MEDIAN", "75%", "MOST ON A NODE"}};
+  std::vector<std::string> all;
+  auto add = [&](const std::string& name, const std::vector<std::string>& nodes) {
+    const Spread s(nodes, f.by_node);
+    rows.push_back({name, absl::StrCat(s.nodes), absl::StrCat(s.replicas)});
+    for (int64_t q : s.quantiles) rows.back().push_back(absl::StrCat(q));
+  };
+  for (const auto& [name, nodes] : groups.nodes()) {
+    all.insert(all.end(), nodes.begin(), nodes.end());
+    if (groups.nodes().size() > 1) add(name, nodes);
+  }
+  add("all", all);
+  page->Blank().Rows(rows, true);
+}
+
+void WriteNodes(const Filled& f, Page* page) {
+  std::vector<std::vector<std::string>> rows = {{"NODE", "MORE"}};
+  for (const auto& [node, n] : f.by_node) rows.push_back({node, absl::StrCat(n)});
+  page->Blank().Rows(rows, true);
+}
+
+void WriteTable(const std::vector<PodShare>& pods, const Filled& f, const Groups& groups, bool wide, Page* page) {
+  int64_t total = 0;
+  for (int64_t n : f.replicas) total += n;
+  std::string line = absl::StrCat(NamesOf(pods), ": ", f.limited ? "at least " : "");
+  const size_t nodes = f.by_node.size();
+  if (pods.size() == 1 && pods[0].ratio == 1) {
+    absl::StrAppend(&line, total, total == 1 ? " more fits" : " more fit");
+  } else {
+    absl::StrAppend(&line, Counted(f.rounds, "round"), f.rounds == 1 ? " fits whole" : " fit whole", " (",
+                    Counted(total, "pod"), " placed)");
+  }
+  absl::StrAppend(&line, ", on ", Counted(static_cast<int64_t>(nodes), "node"), f.limited ? " (--max)" : "");
+  page->Line(line, Style::kHeading);
+  if (wide) {
+    WriteNodes(f, page);
+  } else {
+    WriteGroups(f, groups, page);
+  }
+  if (f.limited) return;
+  page->Blank().Line(
+      absl::StrCat(
+          pods.size() == 1 ? "The next one" : absl::StrCat("The next one of ", pods[f.stopped_by].spec->meta.Key()),
+          ": ", f.next.decision.error),
+      Style::kBad);
+  for (const std::string& sentence : f.next.lacking) page->Line(sentence, Style::kBad);
+  explain::WriteWays(f.next.ways, page);
+}
+
+void WriteJson(const std::vector<PodShare>& pods, const Filled& f, const Groups& groups, JsonOut* out) {
+  int64_t total = 0;
+  for (int64_t n : f.replicas) total += n;
+  out->Object().Member("podSpec", pods[0].file).Member("pod", pods[0].spec->meta.Key()).Member("replicas", total);
+  out->Member("rounds", f.rounds).Key("pods").Array();
+  for (size_t i = 0; i < pods.size(); ++i) {
+    out->Object().Member("podSpec", pods[i].file).Member("pod", pods[i].spec->meta.Key());
+    out->Member("ratio", pods[i].ratio).Member("replicas", f.replicas[i]).End();
+  }
+  out->End().Member("limited", f.limited).Key("groups").Array();
+  for (const auto& [name, nodes] : groups.nodes()) {
+    const Spread s(nodes, f.by_node);
+    out->Object().Member("value", name).Member("nodes", s.nodes).Member("nodesWithAny", s.with_any);
+    out->Member("replicas", s.replicas).Key("quantiles").Array();
+    for (int64_t q : s.quantiles) out->Number(q);
+    out->End().End();
+  }
+  out->End().Key("nodes").Object();
+  for (const auto& [node, n] : f.by_node) out->Member(node, n);
   out->End();
-  if (!a.limited) {
-    out->Key("next").Object().Member("error", a.next.decision.error).Key("failures").Object();
-    for (const auto& n : a.next.by_node) {
+  if (!f.limited) {
+    out->Key("next").Object().Member("pod", pods[f.stopped_by].spec->meta.Key());
+    out->Member("error", f.next.decision.error).Key("failures").Object();
+    for (const auto& n : f.next.by_node) {
       std::vector<std::string> texts;
       for (const auto& j : n.judgements) {
         for (const auto& r : j.reasons) texts.push_back(r.text.string());
@@ -189,69 +210,152 @@ void WriteAnswer(const Answer& a, JsonOut* out) {
       if (!texts.empty()) out->Key(n.name).Texts(texts);
     }
     out->End().Key("waysToFit").Array();
-    for (const Way& w : a.next.ways) {
-      explain::WriteWay(w, out);
-    }
+    for (const explain::Way& w : f.next.ways) WriteWay(w, out);
     out->End().End();
   }
   out->End();
 }
 
+void WriteNeeded(const NodesNeeded& n, const std::string& like, Page* page) {
+  if (!n.enough) {
+    page->Line(absl::StrCat("No number of nodes like ", like, " is enough: even with ", n.nodes, " of them ",
+                            Counted(n.pending, "pod"), n.pending == 1 ? " stays" : " stay", " pending, first ",
+                            n.first_pending, ": ", n.error),
+               Style::kBad);
+    return;
+  }
+  if (n.nodes == 0) {
+    page->Line(absl::StrCat("All ", Counted(n.pods, "pod"), " fit without a new node."), Style::kGood);
+    return;
+  }
+  page->Line(absl::StrCat(Counted(n.nodes, "node"), " like ", like, n.nodes == 1 ? " is" : " are", " needed for all ",
+                          Counted(n.pods, "pod"), " to fit; ", n.pending_before, " would be pending without."),
+             Style::kGood);
+  page->Line(absl::StrCat("With one fewer ", Counted(n.pending, "pod"), n.pending == 1 ? " stays" : " stay",
+                          " pending, first ", n.first_pending, ": ", n.error));
+}
+
+void WriteNeededJson(const NodesNeeded& n, const std::string& like, JsonOut* out) {
+  out->Object().Member("addNode", like).Member("pods", n.pods).Member("pendingWithout", n.pending_before);
+  out->Member("enough", n.enough).Member("nodes", n.nodes).Member("pendingWithOneFewer", n.pending);
+  if (!n.first_pending.empty()) out->Member("firstPending", n.first_pending).Member("error", n.error);
+  out->End();
+}
+
+// The answers about one scenario, to the page or to the JSON.
+absl::Status AnswerOne(const Invocation& options, const Scenario& scenario, const Specs& specs, Page* page,
+                       JsonOut* data) {
+  if (!scenario.error.empty()) return util::InvalidArgument(scenario.error);
+  const bool people = options.output == "table" || options.output == "wide";
+  if (people && !scenario.name.empty()) page->Line(absl::StrCat("Scenario ", scenario.name));
+  Progress progress("placing pods", 0);
+  auto step = [&](size_t done) { progress.Show(done); };
+  if (options.Has("add-node")) {
+    const auto& like = options.Get<std::string>("add-node");
+    auto node = lab::NodeTemplate(like, scenario);
+    if (!node.ok()) return util::InvalidArgument(absl::StrCat("--add-node: ", util::Message(node.status())));
+    const std::vector<PodShare> none;
+    auto needed = lab::NodesUntilAllFit(scenario, specs.groups.empty() ? none : specs.groups[0],
+                                        options.Get<int64_t>("replicas"), **node, step);
+    if (!needed.ok()) return needed.status();
+    if (people) {
+      WriteNeeded(*needed, like, page);
+    } else {
+      WriteNeededJson(*needed, like, data);
+    }
+    return absl::OkStatus();
+  }
+  const Groups groups(scenario, options.Has("by") ? options.Get<std::string>("by") : "");
+  int64_t max = options.Get<int64_t>("max");
+  bool first = true;
+  for (const auto& pods : specs.groups) {
+    auto filled = lab::Fill(scenario, pods, max == 0 ? kMostRounds : max, step);
+    if (!filled.ok()) return filled.status();
+    if (people) {
+      if (!std::exchange(first, false)) page->Blank();
+      WriteTable(pods, *filled, groups, options.output == "wide", page);
+    } else {
+      WriteJson(pods, *filled, groups, data);
+    }
+  }
+  return absl::OkStatus();
+}
+
 int Capacity(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
-  auto specs = ReadSpecs(options.List("pod-spec"));
+  auto specs = ReadSpecs(options);
   if (!specs.ok()) {
-    std::cerr << "schedsim: --pod-spec: " << util::Message(specs.status()) << "\n";
+    std::cerr << "schedsim: " << util::Message(specs.status()) << "\n";
     return kExitBadInput;
   }
-  std::unique_ptr<Input> input = ReadOrComplain(options, &exit_status);
+  std::unique_ptr<lab::Input> input = ReadOrComplain(options, &exit_status);
   if (input == nullptr) return exit_status;
-  int64_t max = options.Get<int64_t>("max");
-  if (max == 0) max = kMostReplicas;
+  explain::Screen screen = explain::ScreenOfStdout();
+  if (options.output == "wide") screen.width = 0;
+  Page page(screen);
   JsonOut data;
   data.Object().Member("apiVersion", "schedsim/v1").Member("kind", "Capacity").Key("answers").Array();
   for (const Scenario& scenario : input->scenarios) {
-    for (const auto& [file, spec] : *specs) {
-      absl::StatusOr<Answer> a = util::InvalidArgument(scenario.error);
-      if (scenario.error.empty()) a = Fill(scenario, file, spec, max);
-      if (!a.ok()) {
-        std::cerr << "schedsim: " << scenario.name << (scenario.name.empty() ? "" : ": ") << util::Message(a.status())
-                  << "\n";
-        return kExitBadInput;
-      }
-      if (options.output == "table") {
-        if (!scenario.name.empty()) out << "Scenario " << scenario.name << "\n";
-        out << AnswerTable(*a);
-      } else {
-        WriteAnswer(*a, &data);
-      }
+    if (absl::Status s = AnswerOne(options, scenario, *specs, &page, &data); !s.ok()) {
+      std::cerr << "schedsim: " << scenario.name << (scenario.name.empty() ? "" : ": ") << util::Message(s) << "\n";
+      return kExitBadInput;
     }
   }
-  if (options.output != "table") out << data.End().End().Finish(options.output);
+  if (options.output == "table" || options.output == "wide") {
+    out << page.text();
+  } else {
+    out << data.End().End().Finish(options.output);
+  }
   return exit_status;
 }
 
 void AddFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
-  add("pod-spec", po::value<std::vector<std::string>>()->value_name("FILE"), "a pod to multiply (may be repeated)");
-  add("max", po::value<int64_t>()->value_name("N")->default_value(0), "stop after this many replicas (0: no limit)");
+  add("pod-spec", po::value<std::vector<std::string>>()->value_name("FILE[=RATIO]"),
+      "a pod to multiply, or a workload whose template is taken; may be repeated. With a RATIO anywhere the pods come "
+      "together, so many of each in a round");
+  add("max", po::value<int64_t>()->value_name("N")->default_value(0),
+      "stop after this many replicas or rounds (0: no limit)");
+  add("by", po::value<std::string>()->value_name("LABEL"),
+      "count by the values of this node label, instead of by zone");
+  add("add-node", po::value<std::string>()->value_name("TEMPLATE"),
+      "how many nodes like the one in a file, or like a node of the cluster, are needed until all pending pods (and "
+      "--replicas of each --pod-spec) fit");
+  add("replicas", po::value<int64_t>()->value_name("N")->default_value(1),
+      "--add-node: how many of each pod spec, times its RATIO");
 }
 
 absl::Status Check(const Invocation& options) {
-  if (options.List("pod-spec").empty()) {
-    return util::InvalidArgument("capacity: --pod-spec FILE is needed: the pod to multiply");
+  if (options.List("pod-spec").empty() && !options.Has("add-node")) {
+    return util::InvalidArgument(
+        "capacity: --pod-spec FILE is needed: the pod to multiply; or --add-node TEMPLATE: how many such nodes until "
+        "all pending pods fit");
   }
+  for (const std::string& text : options.List("pod-spec")) BERTH_RETURN_IF_ERROR(ParseSpecFlag(text).status());
   if (options.Get<int64_t>("max") < 0) return util::InvalidArgument("--max: must be 0 or more");
+  const int64_t replicas = options.Get<int64_t>("replicas");
+  if (replicas < 1 || replicas > kMostRounds) {
+    return util::InvalidArgument(absl::StrCat("--replicas: must be from 1 to ", kMostRounds));
+  }
   return absl::OkStatus();
 }
+
+constexpr char kExamples[] =
+    R"(  schedsim capacity cluster.json --pod-spec web.yaml                    how many more, and what stops the next
+  schedsim capacity cluster.json --pod-spec web.yaml --by kubernetes.io/arch
+  schedsim capacity cluster.json --pod-spec web.yaml=3 --pod-spec db.yaml=1   three of one with one of the other
+  schedsim capacity cluster.json apps.yaml --add-node node-1              how many such nodes until all of them fit
+  schedsim capacity cluster.json --pod-spec web.yaml --replicas 500 --add-node big.yaml
+)";
 
 }  // namespace
 
 extern const Command kCapacityCommand = {
     .name = "capacity",
     .arguments = "FILE... --pod-spec FILE",
-    .summary = "how many more of these pods fit, and what stops the next one",
-    .outputs = "table json yaml",
+    .summary = "how many more of these pods fit, or how many nodes they need",
+    .outputs = "table wide json yaml",
+    .examples = kExamples,
     .groups = kAlgorithmFlags | kGateFlags | kInputFlags,
     .add_flags = AddFlags,
     .check = Check,

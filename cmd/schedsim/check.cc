@@ -373,7 +373,7 @@ extern const Command kCheckCommand = {
     .summary = "is this Policy or configuration good, and what will it run",
     .outputs = "table json yaml",
     .examples =
-        "  schedsim check policies/bin-packing.json\n"
+        "  schedsim check policies/most-pods.json\n"
         "  schedsim check -o json scheduler-configuration.yaml\n",
     .groups = kGateFlags,
     .run = Check,

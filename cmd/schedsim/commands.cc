@@ -17,6 +17,7 @@ namespace berth::schedsim {
   X(kTuneCommand)            \
   X(kCheckCommand)           \
   X(kSchemaCommand)          \
+  X(kSnapshotCommand)        \
   X(kReplayCommand)          \
   X(kAnonymiseCommand)       \
   X(kServeCommand)           \

@@ -21,7 +21,9 @@ void Progress::Show(size_t done) {
   if (now < next_) return;
   next_ = now + 200ms;
   shown_ = true;
-  std::cerr << "\r\033[K" << what_ << ": " << done << " of " << steps_ << std::flush;
+  std::cerr << "\r\033[K" << what_ << ": " << done;
+  if (steps_ > 0) std::cerr << " of " << steps_;
+  std::cerr << std::flush;
 }
 
 }  // namespace berth::schedsim

@@ -10,6 +10,7 @@ namespace berth::schedsim {
 // and the work has taken more than two seconds. The line is erased when the object dies. Threading: one thread.
 class Progress {
  public:
+  // `steps`: 0 when it is not known how many there will be.
   Progress(std::string what, size_t steps);
   ~Progress();
   Progress(const Progress&) = delete;

@@ -245,7 +245,7 @@ const Command kReplayCommand = {
     .examples =
         "  schedsim replay /var/lib/berth/recording\n"
         "  schedsim replay recording --pod=default/web-1\n"
-        "  schedsim replay recording --policy=policies/pack-gpus.json\n",
+        "  schedsim replay recording --policy=policies/most-pods.json\n",
     .files = Command::Files::kRequired,
     .add_flags =
         [](boost::program_options::options_description_easy_init& add) {

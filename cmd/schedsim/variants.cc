@@ -16,7 +16,7 @@ namespace {
 
 using lab::Variant;
 
-// "bin-packing" of "policies/bin-packing.json".
+// "bin-packing" of "policies/most-pods.json".
 std::string NameOf(const std::string& file) {
   size_t slash = file.rfind('/');
   std::string name = slash == std::string::npos ? file : file.substr(slash + 1);

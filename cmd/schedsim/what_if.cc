@@ -192,7 +192,7 @@ absl::Status Check(const Invocation& options) {
 constexpr char kExamples[] =
     R"(  schedsim what-if cluster.json --drain node-1,node-2
   schedsim what-if cluster.json --remove pool=blue --add-nodes green.yaml=10 --fail-on-pending
-  schedsim what-if cluster.json --add-nodes node-1=3 --policy policies/bin-packing.json -o json
+  schedsim what-if cluster.json --add-nodes node-1=3 --policy policies/most-pods.json -o json
 )";
 
 }  // namespace

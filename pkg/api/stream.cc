@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 #include "pkg/api/yaml.h"
 
@@ -37,7 +38,9 @@ class OneDocument : public JsonSink {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadInput(const std::string& path) {
+namespace {
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
   auto failed = [&](const std::string& why) { return absl::InvalidArgumentError(absl::StrCat(path, ": ", why)); };
   std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (file == nullptr) return failed(std::strerror(errno));
@@ -56,6 +59,17 @@ absl::StatusOr<std::string> ReadInput(const std::string& path) {
   absl::StatusOr<std::string> plain = Gunzip(std::move(text));
   if (!plain.ok()) return failed(std::string(plain.status().message()));
   return plain;
+}
+
+}  // namespace
+
+// A small file may unpack to more than there is memory.
+absl::StatusOr<std::string> ReadInput(const std::string& path) {
+  try {
+    return ReadWhole(path);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(absl::StrCat(path, ": it does not fit into memory"));
+  }
 }
 
 absl::StatusOr<std::string> Gunzip(std::string text) {
@@ -85,6 +99,30 @@ absl::StatusOr<std::string> Gunzip(std::string text) {
   std::string why = z.msg != nullptr ? z.msg : "truncated";
   inflateEnd(&z);
   if (state != Z_STREAM_END) return absl::InvalidArgumentError(absl::StrCat("gzip: ", why));
+  return out;
+}
+
+std::string Gzip(std::string_view text) {
+  z_stream z{};
+  constexpr int kGzipFormat = 16 + MAX_WBITS;
+  if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipFormat, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
+    throw std::bad_alloc();  // the only way in which this can fail
+  }
+  std::string out;
+  std::vector<char> chunk(1 << 18);
+  for (int state = Z_OK; state != Z_STREAM_END;) {
+    if (z.avail_in == 0) {
+      const size_t n = std::min<size_t>(text.size(), 1u << 30);
+      z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+      z.avail_in = static_cast<uInt>(n);
+      text.remove_prefix(n);
+    }
+    z.next_out = reinterpret_cast<Bytef*>(chunk.data());
+    z.avail_out = static_cast<uInt>(chunk.size());
+    state = deflate(&z, text.empty() ? Z_FINISH : Z_NO_FLUSH);
+    out.append(chunk.data(), chunk.size() - z.avail_out);
+  }
+  deflateEnd(&z);
   return out;
 }
 

@@ -16,6 +16,8 @@ absl::StatusOr<std::string> ReadInput(const std::string& path);
 
 // gunzips when the text begins with gzip's magic bytes, else returns it unchanged.
 absl::StatusOr<std::string> Gunzip(std::string text);
+// Returns the text as a gzip file. Equal texts give equal bytes.
+std::string Gzip(std::string_view text);
 
 // Reads JSON values or, when the first character that is not white space is neither '{' nor '[', YAML documents
 // (separated by ---, empty ones skipped). YAML scalars become JSON as the kubectl of 1.10 converts them: true/false,

@@ -1,5 +1,6 @@
 #include "pkg/client/config.h"
 
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
@@ -15,6 +16,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "pkg/client/json_edit.h"
 #include "pkg/client/kubeconfig.h"
 #include "pkg/http/proxy.h"
 #include "pkg/util/status.h"
@@ -133,6 +135,8 @@ void CheckReadable(const std::string& file, std::string_view what, const std::st
   }
 }
 
+constexpr char kExecV1[] = "client.authentication.k8s.io/v1", kExecV1Beta1[] = "client.authentication.k8s.io/v1beta1";
+
 void CheckUser(const std::string& name, const KubeUser& u, std::vector<std::string>* problems) {
   std::vector<std::string> methods;
   if (!u.token.empty()) methods.push_back("token");
@@ -165,18 +169,37 @@ void CheckUser(const std::string& name, const KubeUser& u, std::vector<std::stri
       problems->push_back(
           absl::StrCat("apiVersion must be specified for ", name, " to use exec authentication plugin"));
     }
-    for (const std::string& env : u.exec_env_names) {
+    for (const auto& [env, value] : u.exec_env) {
       if (env.empty()) {
         problems->push_back(
             absl::StrCat("env variable name must be specified for ", name, " to use exec authentication plugin"));
       }
     }
   }
+  if (u.has_exec && !u.exec_api_version.empty() && u.exec_api_version != kExecV1 &&
+      u.exec_api_version != kExecV1Beta1) {
+    problems->push_back(absl::StrCat("exec plugin of ", name, ": apiVersion \"", u.exec_api_version,
+                                     "\" is not supported: ", kExecV1, " and ", kExecV1Beta1, " are"));
+  }
+  if (u.has_exec) {
+    const std::string& mode = u.exec_interactive_mode;
+    if (mode.empty() && u.exec_api_version == kExecV1) {
+      problems->push_back(
+          absl::StrCat("interactiveMode must be specified for ", name, " to use exec authentication plugin"));
+    } else if (mode == "Always") {
+      problems->push_back(absl::StrCat("exec plugin of ", name,
+                                       " wants a terminal (interactiveMode: Always), and there is none for it here"));
+    } else if (!mode.empty() && mode != "Never" && mode != "IfAvailable") {
+      problems->push_back(
+          absl::StrCat("invalid interactiveMode for ", name, ": \"", mode, "\": must be Never, IfAvailable or Always"));
+    }
+  }
   if (methods.size() > 1) {
     problems->push_back(absl::StrCat("more than one authentication method found for ", name, "; found [",
                                      absl::StrJoin(methods, " "), "], only one is allowed"));
   }
-  if ((!u.impersonate_groups.empty() || !u.impersonate_extra.empty()) && u.impersonate.empty()) {
+  if ((!u.impersonate_groups.empty() || !u.impersonate_extra.empty() || !u.impersonate_uid.empty()) &&
+      u.impersonate.empty()) {
     problems->push_back(absl::StrCat("requesting groups or user-extra for ", name, " without impersonating a user"));
   }
 }
@@ -213,6 +236,20 @@ absl::Status Load(const std::string& data, const std::string& file, std::string*
   return absl::OkStatus();
 }
 
+// What a plugin with provideClusterInfo is told.
+std::string ClusterInfo(const KubeCluster& cluster, const std::string& server, const std::string& ca_pem) {
+  std::string out = absl::StrCat("{\"server\":", JsonString(server));
+  if (!cluster.tls_server_name.empty()) {
+    absl::StrAppend(&out, ",\"tls-server-name\":", JsonString(cluster.tls_server_name));
+  }
+  if (cluster.insecure) out += ",\"insecure-skip-tls-verify\":true";
+  if (!ca_pem.empty()) {
+    absl::StrAppend(&out, ",\"certificate-authority-data\":", JsonString(absl::Base64Escape(ca_pem)));
+  }
+  if (!cluster.proxy_url.empty()) absl::StrAppend(&out, ",\"proxy-url\":", JsonString(cluster.proxy_url));
+  return out + "}";
+}
+
 // `server_from`: who said where the server is: "--master", or the field of the kubeconfig.
 absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& user, const KubeContext& names,
                                    const std::string& server_from) {
@@ -225,18 +262,19 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
   c.host = address->host;
   c.port = address->port;
   c.path_prefix = address->prefix;
-  c.impersonate = {user.impersonate, user.impersonate_groups, user.impersonate_extra};
+  c.impersonate = {user.impersonate, user.impersonate_uid, user.impersonate_groups, user.impersonate_extra};
+  if (!cluster.proxy_url.empty()) {
+    auto proxy = http::ParseProxy(cluster.proxy_url, absl::StrCat("cluster \"", names.cluster, "\": proxy-url"));
+    if (!proxy.ok()) return proxy.status();
+    c.proxy = *std::move(proxy);
+  }
   if (!address->tls) {
     if (!user.token.empty() || !user.token_file.empty() || !user.username.empty() || !user.cert_file.empty() ||
-        !user.cert_data.empty()) {
+        !user.cert_data.empty() || user.has_exec) {
       LOG(WARNING) << "The credentials of user \"" << names.user << "\" are not sent, because " << c.url
                    << " is not https";
     }
     return c;
-  }
-  if (user.has_exec) {
-    return Invalid(absl::StrCat("the exec plugin \"", user.exec_command, "\" of user \"", names.user,
-                                "\" is not supported: use a token, a tokenFile or a client certificate"));
   }
   if (user.has_auth_provider) {
     return Invalid(
@@ -253,6 +291,18 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
   if (tls.insecure_skip_verify && !tls.ca_pem.empty()) {
     return Invalid(absl::StrCat("specifying a root certificates file with the insecure flag is not allowed (cluster \"",
                                 names.cluster, "\")"));
+  }
+  tls.server_name = cluster.tls_server_name;
+  // A token or a certificate of the user comes before the plugin's, as in client-go.
+  if (user.has_exec && user.token.empty() && user.token_file.empty() && user.username.empty() && tls.cert_pem.empty()) {
+    ExecPluginConfig plugin;
+    plugin.command = user.exec_command;
+    plugin.args = user.exec_args;
+    plugin.env = user.exec_env;
+    plugin.api_version = user.exec_api_version;
+    plugin.install_hint = user.exec_install_hint;
+    if (user.exec_provide_cluster_info) plugin.cluster_json = ClusterInfo(cluster, c.url, tls.ca_pem);
+    c.plugin = std::make_shared<ExecPlugin>(std::move(plugin));
   }
   c.tls = std::move(tls);
   c.bearer_token = user.token;
@@ -300,6 +350,7 @@ absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
 }
 
 absl::StatusOr<RestConfig> WithProxy(RestConfig c, const std::function<std::string(const char*)>& getenv) {
+  if (c.proxy) return c;  // the kubeconfig's own
   auto proxy = http::FindProxy(c.tls.has_value(), c.host, getenv);
   if (!proxy.ok()) return proxy.status();
   c.proxy = *std::move(proxy);
@@ -308,6 +359,25 @@ absl::StatusOr<RestConfig> WithProxy(RestConfig c, const std::function<std::stri
               << c.proxy->port;
   }
   return c;
+}
+
+absl::StatusOr<Kubeconfig> ReadKubeconfig(const std::string& path) {
+  auto text = ReadFile(path);
+  absl::StatusOr<Kubeconfig> parsed;
+  if (!text.ok()) {
+    parsed = text.status();
+  } else {
+    const size_t slash = path.rfind('/');
+    parsed = ParseKubeconfig(*text, slash == std::string::npos ? "" : path.substr(0, slash));
+  }
+  if (parsed.ok()) return parsed;
+  return Invalid(absl::StrCat("Error loading config file \"", path, "\": ", util::Message(parsed.status())));
+}
+
+std::vector<std::string> DefaultFiles(const std::function<std::string(const char*)>& getenv) {
+  const std::string named = getenv("KUBECONFIG"), home = getenv("HOME");
+  if (!named.empty()) return absl::StrSplit(named, ':', absl::SkipEmpty());
+  return home.empty() ? std::vector<std::string>() : std::vector<std::string>{home + "/.kube/config"};
 }
 
 }  // namespace
@@ -327,20 +397,19 @@ absl::StatusOr<RestConfig> LoadConfig(const ConfigSources& sources) {
     if (stat(sources.kubeconfig.c_str(), &st) != 0) {
       return absl::NotFoundError(absl::StrCat("stat ", sources.kubeconfig, ": ", SystemText(errno)));
     }
-    auto text = ReadFile(sources.kubeconfig);
-    absl::StatusOr<Kubeconfig> parsed;
-    if (!text.ok()) {
-      parsed = text.status();
-    } else {
-      size_t slash = sources.kubeconfig.rfind('/');
-      parsed = ParseKubeconfig(*text, slash == std::string::npos ? "" : sources.kubeconfig.substr(0, slash));
-    }
-    if (!parsed.ok()) {
-      return Invalid(
-          absl::StrCat("Error loading config file \"", sources.kubeconfig, "\": ", util::Message(parsed.status())));
-    }
+    auto parsed = ReadKubeconfig(sources.kubeconfig);
+    if (!parsed.ok()) return parsed.status();
     file = *std::move(parsed);
+  } else if (sources.default_files && sources.master.empty()) {
+    for (const std::string& path : DefaultFiles(env)) {
+      struct stat st;
+      if (stat(path.c_str(), &st) != 0) continue;
+      auto parsed = ReadKubeconfig(path);
+      if (!parsed.ok()) return parsed.status();
+      MergeKubeconfig(*std::move(parsed), &file);
+    }
   }
+  if (!sources.context.empty()) file.current_context = sources.context;
 
   KubeContext context;
   if (!file.current_context.empty()) {

@@ -4,10 +4,13 @@
 #include <absl/time/time.h>
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "pkg/client/exec_plugin.h"
 #include "pkg/client/http.h"
 
 namespace berth::client {
@@ -20,15 +23,17 @@ struct RestConfig {
   uint16_t port = 0;
   std::string path_prefix;  // "" or "/prefix"
   std::optional<TlsOptions> tls;
-  std::optional<ProxyServer> proxy;  // as the environment says, see proxy.h
+  std::optional<ProxyServer> proxy;  // as the cluster's proxy-url or the environment says, see pkg/http/proxy.h
 
   // At most one of the two kinds; never set for a plain http server.
   std::string bearer_token;  // wins over token_file
   std::string token_file;    // read again every ten seconds and after each 401; white space around it is cut off
   std::string username, password;
+  // Where tokens and client certificates come from instead; shared by all clients with copies of this configuration.
+  std::shared_ptr<ExecPlugin> plugin;
 
   struct Impersonate {
-    std::string user;
+    std::string user, uid;
     std::vector<std::string> groups;
     std::vector<std::pair<std::string, std::vector<std::string>>> extra;
   } impersonate;
@@ -40,8 +45,12 @@ struct RestConfig {
 };
 
 struct ConfigSources {
-  std::string kubeconfig;  // a file, JSON or YAML; empty: none. $KUBECONFIG and ~/.kube/config are not consulted
-  std::string master;      // --master: replaces the server of the kubeconfig, or stands alone
+  std::string kubeconfig;  // a file, JSON or YAML; empty: none
+  // Without `kubeconfig`, take the files of $KUBECONFIG (several, separated by ':', those that do not exist skipped),
+  // or else ~/.kube/config, as kubectl does. A daemon does not.
+  bool default_files = false;
+  std::string context;  // the context to use; empty: the current one
+  std::string master;   // --master: replaces the server of the kubeconfig, or stands alone
   // For tests: the environment and the directory of the service account.
   std::function<std::string(const char*)> getenv;  // empty: the real one
   std::string service_account_dir = "/var/run/secrets/kubernetes.io/serviceaccount";

@@ -1,6 +1,9 @@
 #include "pkg/client/config.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include "pkg/client/fake_server.h"
@@ -84,6 +87,94 @@ users:
   CHECK(c->impersonate.groups == std::vector<std::string>{"a", "b"});
   REQUIRE(c->impersonate.extra.size() == 1);
   CHECK(c->impersonate.extra[0].second == std::vector<std::string>{"v", "w"});
+}
+
+TEST_CASE("a context may be chosen, and several files are taken together, the first of a name counting") {
+  Fixture f;
+  f.dir.Write("one",
+              "current-context: a\nclusters: [{name: c, cluster: {server: 'https://one'}}]\n"
+              "contexts: [{name: a, context: {cluster: c}}, {name: far, context: {cluster: d}}]\n");
+  f.dir.Write("two",
+              "current-context: b\nclusters: [{name: c, cluster: {server: 'https://two'}}, "
+              "{name: d, cluster: {server: 'https://far', tls-server-name: api.far, proxy-url: 'https://me:x@p'}}]\n"
+              "contexts: [{name: b, context: {cluster: c}}]\n");
+  f.environment["KUBECONFIG"] = f.dir.path("none") + ":" + f.dir.path("one") + "::" + f.dir.path("two");
+  f.environment["NO_PROXY"] = "*";
+  ConfigSources s;
+  s.default_files = true;
+  CHECK(f.Load(s, "")->url == "https://one");
+  s.context = "b";
+  CHECK(f.Load(s, "")->url == "https://one");  // both files have a cluster c
+  s.context = "far";
+  const auto far = f.Load(s, "");
+  REQUIRE(far.ok());
+  CHECK(far->url == "https://far");
+  CHECK(far->tls->server_name == "api.far");
+  REQUIRE(far->proxy);
+  CHECK(far->proxy->host == "p");
+  CHECK(far->proxy->tls);
+  CHECK(far->proxy->credentials == "me:x");
+  s.context = "nowhere";
+  CHECK(util::Message(f.Load(s, "").status()) == "context was not found for specified context: nowhere");
+  // Not asked for, the files of the environment mean nothing.
+  CHECK(util::Message(f.Load(ConfigSources{}, "").status()) == "no configuration has been provided");
+  // Without the variable: ~/.kube/config.
+  std::filesystem::create_directories(f.dir.path(".kube"));
+  std::filesystem::rename(f.dir.path("two"), f.dir.path(".kube/config"));
+  f.environment = {{"HOME", f.dir.path()}};
+  s.context = "";
+  CHECK(f.Load(s, "")->url == "https://two");
+}
+
+TEST_CASE("proxy-url must be a proxy") {
+  Fixture f;
+  CHECK(f.Error(Config("{server: 'https://a', proxy-url: 'socks5://me:secret@p'}", "{}")) ==
+        "cluster \"c\": proxy-url=socks5://...@p: proxies of this kind are not supported: a proxy is "
+        "http[s]://[user:password@]host[:port]");
+}
+
+TEST_CASE("an exec plugin is read in full") {
+  Fixture f;
+  const std::string program =
+      f.dir.Write("plugin", "#!/bin/sh\nprintf '%s' \"$KUBERNETES_EXEC_INFO\" >" + f.dir.path("info") +
+                                "\nprintf '{\"kind\":\"ExecCredential\",\"apiVersion\":"
+                                "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"%s-%s\"}}' "
+                                "\"$1\" \"$REGION\"\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto c = f.Load(Config("{server: 'https://a', certificate-authority-data: Q0E=, tls-server-name: n}",
+                               "{as: jane, as-uid: '7', as-user-extra: {example.com/x: [y]}, exec: {command: ./plugin, "
+                               "args: ['a $b'], env: [{name: REGION, value: eu}], provideClusterInfo: true, "
+                               "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1}}"));
+  CAPTURE(c.status().ToString());
+  REQUIRE(c.ok());
+  REQUIRE(c->plugin != nullptr);
+  CHECK(c->impersonate.uid == "7");
+  IoThread io;
+  Mailbox<std::string> ready;
+  c->plugin->Get(nullptr, io.executor(), [&](const absl::Status& s) { ready.Put(util::Message(s)); });
+  REQUIRE(ready.WaitFor(1));
+  CHECK(ready.values()[0] == "");
+  uint64_t number = 0;
+  CHECK(c->plugin->credential(&number).token == "a $b-eu");
+  CHECK(number == 1);
+  std::ifstream info(f.dir.path("info"));
+  CHECK(
+      std::string(std::istreambuf_iterator<char>(info), {}) ==
+      R"({"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","spec":{"cluster":{"server":"https://a",)"
+      R"("tls-server-name":"n","certificate-authority-data":"Q0E="},"interactive":false}})");
+}
+
+TEST_CASE("an exec plugin that cannot work here is refused") {
+  Fixture f;
+  const auto error = [&](const std::string& mode, const std::string& version = "v1") {
+    return f.Error(Config("{server: 'https://a'}",
+                          "{exec: {command: x, apiVersion: client.authentication.k8s.io/" + version + mode + "}}"));
+  };
+  CHECK(error(", interactiveMode: IfAvailable") == "");
+  CHECK(error("", "v1beta1") == "");
+  CHECK(error("") == "interactiveMode must be specified for u to use exec authentication plugin");
+  CHECK_THAT(error(", interactiveMode: Always"), Catch::Contains("wants a terminal"));
+  CHECK_THAT(error(", interactiveMode: Often"), Catch::Contains("must be Never, IfAvailable or Always"));
 }
 
 TEST_CASE("JSON and keys in any case do as well") {
@@ -337,7 +428,8 @@ TEST_CASE("every mistake is told, in upstream's words") {
   CHECK(f.Error(Config("{server: 'https://a'}", "{auth-provider: {name: gcp}}")) ==
         "No Auth Provider found for name \"gcp\" (user \"u\")");
   CHECK(f.Error(Config("{server: 'https://a'}", "{exec: {command: aws, apiVersion: v1alpha1}}")) ==
-        "the exec plugin \"aws\" of user \"u\" is not supported: use a token, a tokenFile or a client certificate");
+        "exec plugin of u: apiVersion \"v1alpha1\" is not supported: client.authentication.k8s.io/v1 and "
+        "client.authentication.k8s.io/v1beta1 are");
   CHECK(f.Error(Config("{}", "{exec: {env: [{value: x}]}, auth-provider: {name: gcp}}")) ==
         "Error in configuration: \n"
         "* authProvider cannot be provided in combination with an exec plugin for u\n"

@@ -66,6 +66,17 @@ class Reader {
     }
     return out;
   }
+  // Strings of any number of lines, such as a program's arguments.
+  std::vector<std::string> Texts(std::string_view key) {
+    std::vector<std::string> out;
+    api::Json v = json_.Find(key);
+    if (!v.IsNull() && !v.IsArray()) Fail(At(key), v, "must be a list of strings");
+    for (auto m : v.Children()) {
+      if (!m.value.IsString()) Fail(At(key), m.value, "must be a list of strings");
+      out.emplace_back(m.value.Text());
+    }
+    return out;
+  }
   void MapOfStrings(std::string_view key) {
     Reader map = Object(key);
     for (auto m : json_.Find(key).Children()) map.String(m.key);
@@ -124,6 +135,13 @@ void Put(Map& map, const char* what, const std::string& name, T value) {
 
 }  // namespace
 
+void MergeKubeconfig(Kubeconfig more, Kubeconfig* config) {
+  config->clusters.merge(more.clusters);
+  config->users.merge(more.users);
+  config->contexts.merge(more.contexts);
+  if (config->current_context.empty()) config->current_context = std::move(more.current_context);
+}
+
 // NOLINT(readability-function-size): the sections of the file, one after another.
 absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::string& directory) {
   Kubeconfig config;
@@ -146,12 +164,16 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
   root.Named("clusters", [&](const std::string& name, Reader& item) {
     item.Only({"name", "cluster"});
     Reader r = item.Object("cluster");
-    r.Only({"server", "insecure-skip-tls-verify", "certificate-authority", "certificate-authority-data", "extensions"});
+    r.Only({"server", "insecure-skip-tls-verify", "certificate-authority", "certificate-authority-data",
+            "tls-server-name", "proxy-url", "disable-compression", "extensions"});
+    r.Bool("disable-compression");  // nothing is compressed
     KubeCluster c;
     c.server = r.String("server");
     c.insecure = r.Bool("insecure-skip-tls-verify");
     c.ca_file = Resolve(directory, r.String("certificate-authority"));
     c.ca_data = r.Base64("certificate-authority-data");
+    c.tls_server_name = r.Line("tls-server-name");
+    c.proxy_url = r.Line("proxy-url");
     Put(config.clusters, "cluster", name, std::move(c));
   });
   root.Named("contexts", [&](const std::string& name, Reader& item) {
@@ -168,7 +190,8 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
     item.Only({"name", "user"});
     Reader r = item.Object("user");
     r.Only({"client-certificate", "client-certificate-data", "client-key", "client-key-data", "token", "tokenFile",
-            "username", "password", "as", "as-groups", "as-user-extra", "auth-provider", "exec", "extensions"});
+            "username", "password", "as", "as-uid", "as-groups", "as-user-extra", "auth-provider", "exec",
+            "extensions"});
     KubeUser u;
     u.cert_file = Resolve(directory, r.String("client-certificate"));
     u.cert_data = r.Base64("client-certificate-data");
@@ -179,6 +202,7 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
     u.username = r.Line("username");
     u.password = r.Line("password");
     u.impersonate = r.Line("as");
+    u.impersonate_uid = r.Line("as-uid");
     u.impersonate_groups = r.Strings("as-groups");
     Reader extra = r.Object("as-user-extra");
     for (auto m : r.Get("as-user-extra").Children()) {
@@ -190,13 +214,16 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
     provider.MapOfStrings("config");
     u.has_exec = !r.Get("exec").IsNull();
     Reader exec = r.Object("exec");
+    exec.Only({"command", "args", "env", "apiVersion", "installHint", "provideClusterInfo", "interactiveMode"});
     u.exec_command = exec.String("command");
+    // A path is relative to the kubeconfig's folder; a bare name is looked for in $PATH.
+    if (u.exec_command.find('/') != std::string::npos) u.exec_command = Resolve(directory, u.exec_command);
     u.exec_api_version = exec.String("apiVersion");
-    exec.Strings("args");
-    exec.Named("env", [&](const std::string& env, Reader& e) {
-      e.String("value");
-      u.exec_env_names.push_back(env);
-    });
+    u.exec_install_hint = exec.String("installHint");
+    u.exec_interactive_mode = exec.String("interactiveMode");
+    u.exec_provide_cluster_info = exec.Bool("provideClusterInfo");
+    u.exec_args = exec.Texts("args");
+    exec.Named("env", [&](const std::string& env, Reader& e) { u.exec_env.emplace_back(env, e.String("value")); });
     Put(config.users, "user", name, std::move(u));
   });
   if (!error.ok()) return error;

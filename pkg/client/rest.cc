@@ -37,7 +37,20 @@ class Identity {
     }
     return headers_;
   }
-  void Refused() { read_ = false; }
+  // The server answered 401: a token file is read again, a plugin is asked for another credential.
+  void Refused() {
+    read_ = false;
+    if (config_.plugin != nullptr) config_.plugin->Refused(plugin_number_);
+  }
+  // Takes over what the plugin has now. Returns its certificate and key when they have changed.
+  std::optional<std::pair<std::string, std::string>> UsePlugin() {
+    uint64_t number = 0;
+    ExecCredential c = config_.plugin->credential(&number);
+    if (number == plugin_number_) return std::nullopt;
+    plugin_number_ = number;
+    Compose(c.token);
+    return std::pair(std::move(c.cert_pem), std::move(c.key_pem));
+  }
 
  private:
   void ReadToken() {
@@ -77,9 +90,11 @@ class Identity {
     }
     if (!config_.impersonate.user.empty()) {
       add("Impersonate-User", config_.impersonate.user);
+      if (!config_.impersonate.uid.empty()) add("Impersonate-Uid", config_.impersonate.uid);
       for (const std::string& g : config_.impersonate.groups) add("Impersonate-Group", g);
       for (const auto& [key, values] : config_.impersonate.extra) {
-        for (const std::string& v : values) add(absl::StrCat("Impersonate-Extra-", key), v);
+        // Keys such as example.com/scopes hold characters that no header name may.
+        for (const std::string& v : values) add(absl::StrCat("Impersonate-Extra-", PercentEncode(key)), v);
       }
     }
     headers_has_token_ = !token.empty();
@@ -88,6 +103,7 @@ class Identity {
   Executor* executor_;
   const RestConfig config_;
   std::string token_, headers_;
+  uint64_t plugin_number_ = 0;  // of the plugin's credential in headers_
   bool read_ = false, headers_has_token_ = false;
   absl::Duration read_at_;
 };
@@ -190,8 +206,46 @@ struct Core : std::enable_shared_from_this<Core> {
       return;
     }
     VLOG(8) << "Request Body: " << r.body.substr(0, 4096);
+    if (config.plugin == nullptr) {
+      Hand(call, std::move(r));
+      return;
+    }
+    WithCredentials([this, call, r = std::move(r)](const absl::Status& error) mutable {
+      if (error.ok()) {
+        Hand(call, std::move(r));
+        return;
+      }
+      Reply reply;
+      reply.error = util::Message(error);
+      Told(call->request, reply);
+      // Not inside the caller's call.
+      executor->Post([w = weak_from_this(), call, reply = std::move(reply)]() mutable {
+        if (auto self = w.lock()) self->Finish(call, std::move(reply));
+      });
+    });
+  }
+
+  void Hand(const CallPtr& call, Request r) {
     http->Do(std::move(r), [w = weak_from_this(), call](Reply reply) {
       if (auto self = w.lock()) self->OnReply(call, std::move(reply));
+    });
+  }
+
+  // Calls `then` when the plugin's credential is in place, or why it cannot be had; not at all when the client is gone.
+  void WithCredentials(std::function<void(const absl::Status&)> then) {
+    config.plugin->Get(this, executor, [w = weak_from_this(), then = std::move(then)](const absl::Status& ready) {
+      auto self = w.lock();
+      if (self == nullptr || self->http == nullptr) return;
+      absl::Status error = ready;
+      if (auto certificate = error.ok() ? self->identity->UsePlugin() : std::nullopt) {
+        const absl::Status used =
+            self->http->UseCertificate(std::move(certificate->first), std::move(certificate->second));
+        if (!used.ok()) {
+          error = absl::UnavailableError(
+              absl::StrCat("getting credentials: exec plugin: its certificate cannot be used: ", util::Message(used)));
+        }
+      }
+      then(error);
     });
   }
 
@@ -261,6 +315,7 @@ class Client final : public RestClient {
  public:
   explicit Client(std::shared_ptr<Core> core) : core_(std::move(core)) {}
   ~Client() override {
+    if (core_->config.plugin != nullptr) core_->config.plugin->Forget(core_.get());
     core_->executor->Cancel(core_->timer);
     core_->queue.clear();
     core_->http.reset();
@@ -317,7 +372,21 @@ class Client final : public RestClient {
         }
         if (on_end) on_end(text);
       };
-      (*alive)->stream = self->http->Open(request, options, std::move(wrapped));
+      if (self->config.plugin == nullptr) {
+        (*alive)->stream = self->http->Open(request, options, std::move(wrapped));
+        return;
+      }
+      auto handlers_kept = std::make_shared<StreamHandlers>(std::move(wrapped));
+      self->WithCredentials([raw = self.get(), alive, request, options, handlers_kept](const absl::Status& error) {
+        if (*alive == nullptr) return;
+        if (error.ok()) {
+          (*alive)->stream = raw->http->Open(request, options, std::move(*handlers_kept));
+          return;
+        }
+        raw->executor->Post([alive, handlers_kept, text = util::Message(error)] {
+          if (*alive != nullptr && handlers_kept->on_end) handlers_kept->on_end(text);
+        });
+      });
     };
     auto guard = std::make_unique<Guard>();
     guard->alive = alive;

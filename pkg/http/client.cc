@@ -89,6 +89,14 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     return e;
   }
 
+  absl::Status UseCertificate(std::string cert_pem, std::string key_pem) {
+    if (tls_ == nullptr) return absl::OkStatus();
+    const uint64_t before = tls_->generation();
+    absl::Status used = tls_->UseCertificate(std::move(cert_pem), std::move(key_pem));
+    if (tls_->generation() != before) EndEarlierConnections();
+    return used;
+  }
+
   void Cancel(const ExchangePtr& e) {
     if (e->over) return;
     Finish(e);
@@ -199,7 +207,10 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
 
   // Connections that were opened with earlier certificates end when nothing is in flight on them.
   void RefreshTls() {
-    if (tls_ == nullptr || !tls_->Refresh(Now())) return;
+    if (tls_ != nullptr && tls_->Refresh(Now())) EndEarlierConnections();
+  }
+
+  void EndEarlierConnections() {
     pipelines_.clear();
     for (const auto& c : std::vector(all_)) {
       if (c->in_flight() == 0) c->Close("the certificates have changed");
@@ -427,6 +438,9 @@ class SocketClient final : public HttpClient {
   void Do(Request request, std::function<void(Reply)> done) override { pool_->Do(std::move(request), std::move(done)); }
   std::unique_ptr<Stream> Open(Request request, StreamOptions options, StreamHandlers handlers) override {
     return std::make_unique<SocketStream>(pool_, pool_->Open(std::move(request), options, std::move(handlers)));
+  }
+  absl::Status UseCertificate(std::string cert_pem, std::string key_pem) override {
+    return pool_->UseCertificate(std::move(cert_pem), std::move(key_pem));
   }
 
  private:

@@ -101,6 +101,13 @@ class HttpClient {
   // Calls `done` exactly once, never inside this call; not at all when the client is destroyed before.
   virtual void Do(Request request, std::function<void(Reply)> done) = 0;
   virtual std::unique_ptr<Stream> Open(Request request, StreamOptions options, StreamHandlers handlers) = 0;
+  // From now on shows this client certificate on new connections; those made with another one end when nothing is in
+  // flight on them. PEM; both empty: none. An error leaves everything as it is.
+  virtual absl::Status UseCertificate(std::string cert_pem, std::string key_pem) {
+    (void)cert_pem;
+    (void)key_pem;
+    return absl::OkStatus();
+  }
 };
 
 // Blocks until the answer is there. From any thread but the I/O thread, while that runs.

@@ -1,0 +1,97 @@
+// A running cluster as one List on standard output, for the other commands.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "cmd/schedsim/command.h"
+#include "pkg/api/stream.h"
+#include "pkg/client/config.h"
+#include "pkg/client/snapshot.h"
+#include "pkg/explain/output.h"
+#include "pkg/util/status.h"
+#include "pkg/util/version.h"
+
+namespace berth::schedsim {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr double kQps = 50;
+constexpr int kBurst = 100;
+
+void SnapshotFlags(po::options_description_easy_init& add) {
+  add("kubeconfig", po::value<std::string>()->value_name("FILE"),
+      "how to reach the API server; without it and --master: the files of $KUBECONFIG, else ~/.kube/config, else the "
+      "service account of the pod this runs in");
+  add("master", po::value<std::string>()->value_name("URL"),
+      "address of the API server; replaces that of the kubeconfig");
+  add("context", po::value<std::string>()->value_name("NAME"), "context of the kubeconfig; without it the current one");
+  add("emulated-version", po::value<std::string>()->value_name("1.10|1.29")->default_value("1.29"),
+      "the release whose decisions read it: says which kinds are listed; those that the server does not have are named "
+      "on standard error and left out");
+}
+
+absl::Status CheckSnapshot(const Invocation& invocation) {
+  const auto& release = invocation.Get<std::string>("emulated-version");
+  if (release == "1.10" || release == "1.29") return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat("--emulated-version: \"", release, "\": must be 1.10 or 1.29"));
+}
+
+int TakeSnapshot(const Invocation& invocation, std::ostream& out) {
+  const auto text = [&](const char* flag) {
+    return invocation.Has(flag) ? invocation.Get<std::string>(flag) : std::string();
+  };
+  client::ConfigSources sources;
+  sources.kubeconfig = text("kubeconfig");
+  sources.master = text("master");
+  sources.context = text("context");
+  sources.default_files = true;
+  auto config = client::LoadConfig(sources);
+  if (!config.ok()) {
+    std::cerr << "schedsim: " << util::Message(config.status()) << "\n";
+    return kExitBadInput;
+  }
+  config->user_agent = client::UserAgent("schedsim", util::Version(), util::Commit(), "");
+  config->qps = kQps;
+  config->burst = kBurst;
+  client::SnapshotOptions options;
+  options.release = invocation.Get<std::string>("emulated-version");
+  auto snapshot = client::SnapshotCluster(*config, options);
+  if (!snapshot.ok()) {
+    std::cerr << "schedsim: " << util::Message(snapshot.status()) << "\n";
+    return kExitBadInput;
+  }
+  if (!snapshot->missing.empty()) {
+    std::cerr << "schedsim: the server does not have " << absl::StrJoin(snapshot->missing, ", ") << "\n";
+  }
+  std::cerr << "schedsim: " << explain::Counted(static_cast<int64_t>(snapshot->objects), "object") << " from "
+            << config->url << "\n";
+  // A terminal is shown the text itself, unless it was asked for otherwise.
+  const bool plain = invocation.output == "json" || (!invocation.Has("output") && isatty(STDOUT_FILENO) == 1);
+  out << (plain ? snapshot->list : api::Gzip(snapshot->list));
+  return kExitOk;
+}
+
+constexpr char kExamples[] =
+    R"(  schedsim snapshot > cluster.json.gz && schedsim run cluster.json.gz
+  schedsim snapshot --kubeconfig admin.conf --context prod | schedsim capacity - --pod-spec web.yaml
+  schedsim snapshot -o json | jq '.items | length'
+)";
+
+}  // namespace
+
+extern const Command kSnapshotCommand = {
+    .name = "snapshot",
+    .arguments = "[flags]",
+    .summary = "write down a running cluster as a file that the other commands read",
+    .outputs = "gzip json",
+    .examples = kExamples,
+    .files = Command::Files::kNone,
+    .add_flags = SnapshotFlags,
+    .check = CheckSnapshot,
+    .run = TakeSnapshot,
+};
+
+}  // namespace berth::schedsim

@@ -1,0 +1,148 @@
+#include "pkg/client/snapshot.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <memory>
+#include <utility>
+
+#include "pkg/api/json.h"
+#include "pkg/client/api_error.h"
+#include "pkg/client/framing.h"
+#include "pkg/client/json_edit.h"
+#include "pkg/client/resources.h"
+#include "pkg/client/rest.h"
+#include "pkg/http/event_loop.h"
+#include "pkg/util/status.h"
+
+namespace berth::client {
+namespace {
+
+constexpr int kMostAttempts = 3;  // at one kind, when a page's continuation has expired
+
+// What a decision of the release reads. Pods are listed whole, those that have ended too: `schedsim` knows which count.
+std::vector<Resource> ResourcesOf(const std::string& release) {
+  std::vector<Resource> all;
+  api::WatchedKinds::ForEach([&]<typename T>() {
+    if (release != "1.10" || api::KindOf<T>::kDescription.in_release_1_10) {
+      all.push_back(ResourceOf<T>(VersionChoice::kStable));
+    }
+  });
+  return all;
+}
+
+class Lister {
+ public:
+  Lister(http::EventLoop* loop, RestClient* client, const SnapshotOptions& options, Snapshot* out)
+      : loop_(loop), client_(client), options_(options), out_(out) {}
+
+  absl::Status List(const Resource& resource) {
+    for (const std::string& path : resource.paths) {
+      bool there = true;
+      BERTH_RETURN_IF_ERROR(ListPath(resource, path, &there));
+      if (there) return absl::OkStatus();
+    }
+    out_->missing.push_back(resource.name);
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status ListPath(const Resource& resource, const std::string& path, bool* there) {
+    for (int attempt = 1;; ++attempt) {
+      const size_t list_before = out_->list.size(), objects_before = out_->objects;
+      bool expired = false;
+      const absl::Status listed = Pages(resource, path, attempt < kMostAttempts, there, &expired);
+      if (!expired) return listed;
+      // The cluster changes faster than pages are read: from the start, and in the end all at once.
+      out_->list.resize(list_before);
+      out_->objects = objects_before;
+    }
+  }
+
+  absl::Status Pages(const Resource& resource, const std::string& path, bool paged, bool* there, bool* expired) {
+    std::string next;
+    do {
+      Request request;
+      request.target = path;
+      if (paged) absl::StrAppend(&request.target, "?limit=", options_.page_size);
+      if (!next.empty()) absl::StrAppend(&request.target, "&continue=", PercentEncode(next));
+      request.timeout = options_.timeout;
+      const Reply reply = DoBlocking(loop_->executor(), client_, request);
+      if (reply.status == 404) {
+        *there = false;
+        return absl::OkStatus();
+      }
+      if (reply.status == 410 && paged) {
+        *expired = true;
+        return absl::OkStatus();
+      }
+      if (const ApiError error = ErrorFrom(request, reply, resource.name); !error.message.empty()) {
+        return util::Unavailable(absl::StrCat("cannot list ", resource.name, ": ", error.message));
+      }
+      auto page = Take(reply.body);
+      if (!page.ok()) {
+        return util::Unavailable(
+            absl::StrCat("the server's list of ", resource.name, ": ", util::Message(page.status())));
+      }
+      next = *std::move(page);
+    } while (!next.empty());
+    return absl::OkStatus();
+  }
+
+  // Adds the items of a page. Returns where the next one begins; empty: this was the last.
+  absl::StatusOr<std::string> Take(const std::string& body) {
+    std::vector<std::string> items;
+    ListFramer framer;
+    BERTH_RETURN_IF_ERROR(framer.Feed(body, [&](std::string_view item) {
+      items.emplace_back(item);
+      return true;
+    }));
+    if (!framer.done()) return util::InvalidArgument("it is cut off");
+    api::Document rest;
+    BERTH_RETURN_IF_ERROR(rest.Parse(framer.rest()));
+    // Elements of a list do not say what they are; the list does.
+    std::string kind(rest.root().Find("kind").Text()), version(rest.root().Find("apiVersion").Text());
+    if (!absl::EndsWith(kind, "List") || version.empty()) {
+      return util::InvalidArgument(absl::StrCat("it is no list: kind ", rest.root().Find("kind").Brief(),
+                                                ", apiVersion ", rest.root().Find("apiVersion").Brief()));
+    }
+    kind.resize(kind.size() - 4);
+    for (const std::string& item : items) {
+      auto edit = JsonEdit::New(item);
+      if (!edit.ok()) return edit.status();
+      edit->SetFirst("apiVersion", JsonString(version));
+      edit->SetFirst("kind", JsonString(kind));
+      if (out_->objects++ > 0) out_->list += ",\n";
+      out_->list += edit->text();
+    }
+    return std::string(rest.root().Find("metadata").Find("continue").Text());
+  }
+
+  http::EventLoop* loop_;
+  RestClient* client_;
+  const SnapshotOptions& options_;
+  Snapshot* out_;
+};
+
+}  // namespace
+
+absl::StatusOr<Snapshot> SnapshotCluster(const RestConfig& config, const SnapshotOptions& options) {
+  http::EventLoop loop("snapshot");
+  auto client = RestClient::New(loop.executor(), config);
+  if (!client.ok()) return client.status();
+  loop.Start();
+  Snapshot out;
+  out.list = "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[\n";
+  Lister lister(&loop, client->get(), options, &out);
+  absl::Status status;
+  for (const Resource& resource : ResourcesOf(options.release)) {
+    if (status.ok()) status = lister.List(resource);
+  }
+  loop.Stop();
+  client->reset();
+  if (!status.ok()) return status;
+  out.list += "\n]}\n";
+  return out;
+}
+
+}  // namespace berth::client

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What people see: width and colour of a terminal, progress, who waits for whom, help with examples."""
+import fcntl, os, pty, re, select, struct, subprocess, sys, termios
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin")
+SCHEDSIM = os.path.join(BIN, "schedsim")
+DEMO = os.path.join(ROOT, "test/testdata/demo")
+OPENB = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
+failed = []
+
+
+def check(what, ok, seen=""):
+    if not ok:
+        failed.append(what)
+        print("FAILED: %s: %s" % (what, str(seen)[-1500:]))
+
+
+def environment(**more):
+    env = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "TERM")}
+    return dict(env, TERM="xterm", **more)
+
+
+def on_terminal(*words, columns=0, streams=("stdout",), feed=None, **env):
+    """Runs with these streams on one terminal. Returns the exit status and what the terminal shows."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    files = {s: slave if s in streams else subprocess.DEVNULL for s in ("stdin", "stdout", "stderr")}
+    process = subprocess.Popen([SCHEDSIM, *words], env=environment(**env), **files)
+    os.close(slave)
+    shown = b""
+    fed = feed is None
+    while True:
+        ready, _, _ = select.select([master], [], [], 120)
+        if not ready:
+            process.kill()
+            check("%s hangs" % (words,), False, shown)
+            break
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        shown += part
+        if not fed and b"standard input" in shown:
+            os.write(master, feed.encode() + b"\x04")
+            fed = True
+    os.close(master)
+    return process.wait(), shown.decode().replace("\r\n", "\n")
+
+
+def plain(text):
+    return re.sub(r"\033\[[0-9;]*[mK]", "", text)
+
+
+def widest(text):
+    return max(len(line) for line in plain(text).splitlines())
+
+
+NODES, APPS = os.path.join(DEMO, "nodes.yaml"), os.path.join(DEMO, "apps.yaml")
+EXPLAIN = ["explain", NODES, APPS, "--pod", "default/visitor-0000"]
+COMMANDS = [EXPLAIN, ["run", NODES, APPS], ["capacity", NODES, "--pod-spec", os.path.join(DEMO, "pod.yaml")],
+            ["what-if", NODES, APPS, "--remove", "general-a-000"],
+            ["compare", NODES, APPS, "--algorithm-provider", "ClusterAutoscalerProvider"]]
+
+
+def test_width_and_colour():
+    for words in COMMANDS:
+        for columns in 60, 80, 132:
+            code, out = on_terminal(*words, columns=columns)
+            check("%s on %d columns" % (words[0], columns), code == 0 and widest(out) <= columns, out)
+        check("%s has colour" % words[0], "\033[" in out, out)
+        code, out = on_terminal(*words, columns=0)
+        check("%s: 80 when the terminal does not say" % words[0], widest(out) <= 80, widest(out))
+        code, out = on_terminal(*words, columns=132, COLUMNS="70")
+        check("%s: COLUMNS goes first" % words[0], widest(out) <= 70, widest(out))
+        for env in {"NO_COLOR": "1"}, {"TERM": "dumb"}:
+            code, out = on_terminal(*words, columns=80, **env)
+            check("%s with %s" % (words[0], env), "\033[" not in out, out)
+        into_pipe = subprocess.run([SCHEDSIM, *words], capture_output=True, text=True, env=environment()).stdout
+        check("%s into a pipe: no colour, and nothing cut" % words[0], "\033[" not in into_pipe and "~" not in into_pipe, into_pipe)
+    wide, narrow = on_terminal(*EXPLAIN, columns=200)[1], on_terminal(*EXPLAIN, columns=60)[1]
+    check("a wide terminal is used", widest(wide) > 120 and widest(narrow) <= 60)
+    check("the same is said on both", "".join(plain(wide).split()) == "".join(plain(narrow).split()), narrow)
+
+
+def test_list():
+    code, out = on_terminal("run", NODES, APPS, columns=80)
+    check("on a terminal the summary is enough", "default/web-0000" not in out and "1528 of 1537 pods placed" in plain(out), out)
+    check("pending by owner", "ReplicaSet default/visitor" in plain(out) and "zone-b" in plain(out), out)
+    code, out = on_terminal("run", NODES, APPS, "--all", columns=80)
+    check("--all lists them", "default/web-0000" in out)
+    out = subprocess.run([SCHEDSIM, "run", NODES, APPS], capture_output=True, text=True, env=environment()).stdout
+    check("and so does a pipe", "default/web-0000" in out and "1528 of 1537 pods placed" in out)
+
+
+def test_standard_input():
+    """Whoever forgot the file is told what is waited for."""
+    with open(os.path.join(DEMO, "pod.yaml")) as f:
+        text = f.read()
+    code, out = on_terminal("run", "-", streams=("stdin", "stderr", "stdout"), feed=text + "\n", columns=80)
+    check("waiting is said", "schedsim: reading standard input, which is this terminal; Ctrl-D ends it" in out, out)
+    check("and then it is read", "0 of 1 pods placed" in plain(out), out)
+    run = subprocess.run([SCHEDSIM, "run", "-"], input=text, capture_output=True, text=True)
+    check("not said of a pipe", "standard input" not in run.stderr, run.stderr)
+
+
+def test_progress():
+    """A run of more than two seconds says how far it is, and wipes it away in the end."""
+    code, out = on_terminal("run", OPENB, "-o", "json", "--stats", streams=("stderr",), columns=80)
+    check("placing pods", code == 0 and re.search(r"placing pods: \d+ of 8152", out), out)
+    check("the line is wiped", re.search(r"\r\033\[K\{\"nodes\":1523", out), out)
+
+
+def test_help():
+    version = subprocess.run([SCHEDSIM, "--version"], capture_output=True, text=True).stdout
+    general = subprocess.run([SCHEDSIM, "--help"], capture_output=True, text=True).stdout
+    check("help is --help", subprocess.run([SCHEDSIM, "help"], capture_output=True, text=True).stdout == general)
+    names = re.findall(r"^  schedsim ([a-z-]+) ", general, re.M)
+    check("all commands", {"run", "explain", "capacity", "what-if", "compare", "tune", "check", "schema", "snapshot", "replay", "anonymise", "completion"} <= set(names), names)
+    for name in names:
+        by_help = subprocess.run([SCHEDSIM, "help", name], capture_output=True, text=True)
+        by_flag = subprocess.run([SCHEDSIM, name, "--help"], capture_output=True, text=True)
+        check("help %s is %s --help" % (name, name), by_help.returncode == by_flag.returncode == 0 and by_help.stdout == by_flag.stdout, by_help)
+        check("%s has examples" % name, "\nExamples:\n  " in by_help.stdout and "schedsim " + name in by_help.stdout.split("Examples:")[1], by_help.stdout)
+        check("%s --version" % name, subprocess.run([SCHEDSIM, name, "--version"], capture_output=True, text=True).stdout == version)
+    for program, begin in ("kube-scheduler", "Kubernetes v1."), ("hollow-apiserver", "Berth hollow-apiserver v1."), ("schedsim", "schedsim v1."):
+        run = subprocess.run([os.path.join(BIN, program), "--version"], capture_output=True, text=True)
+        check("%s --version" % program, run.returncode == 0 and run.stdout.startswith(begin), run)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+print("%d failed" % len(failed))
+sys.exit(1 if failed else 0)
