@@ -131,6 +131,7 @@ absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text, const 
   return c;
 }
 
+// NOLINT(readability-function-size): one child process from start to end, whose descriptors all belong together.
 absl::StatusOr<ExecCredential> RunExecPlugin(const ExecPluginConfig& c) {
   const std::string name = absl::StrCat("exec: executable ", c.command);
   Pipe out, err;
