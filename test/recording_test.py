@@ -103,10 +103,13 @@ def finds_the_first_difference():
 
 def compares_another_policy():
     folder = FOLDER
-    status, r = replayed(folder, "--policy", f"{HERE}/../policies/gpu-allocation.json")
+    policy = scratch("packing.json")
+    with open(policy, "w") as f:
+        f.write('{"kind":"Policy","apiVersion":"v1","priorities":[{"name":"MostRequestedPriority","weight":1}]}')
+    status, r = replayed(folder, "--policy", policy)
     assert status == 0 and r["recorded"]["pods"] == r["other"]["pods"] == 40, r
     assert r["other"]["placed"] >= 32 and r["differing"], r
-    status, out, _ = schedsim("replay", folder, "--policy", f"{HERE}/../policies/gpu-allocation.json")
+    status, out, _ = schedsim("replay", folder, "--policy", policy)
     assert status == 0 and "deleted when they were in the recording" in out, out
     assert max(len(line) for line in out.splitlines()) <= 80, out
     # The same algorithm decides the same.

@@ -18,7 +18,7 @@ def check(what, ok, seen=""):
 
 def environment(**more):
     env = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "NO_COLOR", "TERM")}
-    return dict(env, TERM="xterm", **more)
+    return {**env, "TERM": "xterm", **more}
 
 
 def on_terminal(*words, columns=0, streams=("stdout",), feed=None, **env):

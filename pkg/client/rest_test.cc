@@ -218,7 +218,9 @@ TEST_CASE("a rotated token file is read again, its white space cut off") {
   c.host = "127.0.0.1";
   c.port = static_cast<uint16_t>(server.port());
   c.user_agent = "ua/1";
-  c.impersonate = {"jane", {"a", "b"}, {{"scopes", {"x\r\nEvil: 1"}}}};
+  c.impersonate.user = "jane";
+  c.impersonate.groups = {"a", "b"};
+  c.impersonate.extra = {{"scopes", {"x\r\nEvil: 1"}}};
   TempDir dir;
   c.token_file = dir.Write("token", "  old \n");
   auto client = RestClient::New(io.executor(), c);
