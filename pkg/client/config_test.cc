@@ -142,7 +142,7 @@ TEST_CASE("an exec plugin is read in full") {
                                 "\"$1\" \"$REGION\"\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   const auto c = f.Load(Config("{server: 'https://a', certificate-authority-data: Q0E=, tls-server-name: 'n'}",
-                               "{as: jane, as-uid: '7', as-user-extra: {example.com/x: [y]}, exec: {command: ./plugin, "
+                               "{as: jane, as-uid: '7', as-user-extra: {example.com/x: ['y']}, exec: {command: ./plugin, "
                                "args: ['a $b'], env: [{name: REGION, value: eu}], provideClusterInfo: true, "
                                "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1}}"));
   CAPTURE(c.status().ToString());
