@@ -81,6 +81,20 @@ void Amounts(const NodeUse& use, const std::vector<util::Symbol>& extended, bool
   j->End();
 }
 
+// Returns the keys of the nodes' labels, in byte order, at most kMostLabels of them.
+std::set<std::string_view> LabelsOf(const Snapshot& s) {
+  std::set<util::Symbol> keys;
+  for (const auto& [node, use] : s.nodes) {
+    if (node == nullptr) continue;
+    for (const auto& [key, value] : node->labels) {
+      if (keys.size() < kMostLabels) keys.insert(key);
+    }
+  }
+  std::set<std::string_view> out;
+  for (util::Symbol k : keys) out.insert(k.str());
+  return out;
+}
+
 struct NodeWriter {
   const Snapshot& s;
   std::string_view label;
@@ -158,18 +172,12 @@ std::string NodesJson(const Snapshot& s, std::string_view label) {
   std::vector<std::string> resources = {"cpu", "memory", "pods"};
   for (util::Symbol e : writer.extended) resources.push_back(e.string());
   j.Key("resources").Texts(resources).Member("group", label.empty() ? "zone" : label);
-  std::set<std::string_view> labels;
   j.Key("nodes").Array();
   for (size_t row = 0; row < s.nodes.size(); ++row) {
-    const api::NodePtr& node = s.nodes[row].first;
-    if (node == nullptr) continue;
-    writer.Whole(row, &j);
-    for (const auto& [key, value] : node->labels) {
-      if (labels.size() < kMostLabels) labels.insert(key.str());
-    }
+    if (s.nodes[row].first != nullptr) writer.Whole(row, &j);
   }
   j.End().Key("labels").Array();
-  for (std::string_view l : labels) j.Text(l);
+  for (std::string_view l : LabelsOf(s)) j.Text(l);
   return j.End().End().Finish("json");
 }
 
@@ -193,6 +201,8 @@ std::string NodesDeltaJson(const Snapshot& before, const Snapshot& now, std::str
       used.push_back(row);
     }
   }
+  *whole = !nodes.empty() && LabelsOf(before) != LabelsOf(now);
+  if (*whole) return "";
   const bool numbers = before.pending != now.pending || before.pods != now.pods || before.leading != now.leading;
   if (used.empty() && nodes.empty() && gone.empty() && !numbers) return "";
   JsonOut j;

@@ -26,7 +26,8 @@ enum NodeFlag : int {
 
 // Writes the differences between two snapshots: "used" are [row, flags, used] of nodes on which only that changed,
 // "nodes" are whole nodes that came or changed, "gone" the rows of nodes that went. Returns an empty text when nothing
-// differs. `*whole` is set, and nothing is written, when the resources differ, so that all nodes must be sent again.
+// differs. `*whole` is set, and nothing is written, when the resources differ or nodes came with other labels, so that
+// all nodes must be sent again.
 std::string NodesDeltaJson(const Snapshot& before, const Snapshot& now, std::string_view label, bool* whole);
 
 // Which pending pods are listed; the groups are counted over all of them.

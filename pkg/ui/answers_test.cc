@@ -95,6 +95,18 @@ TEST_CASE("answers: nothing is said when nothing differs") {
   CHECK(!whole);
 }
 
+TEST_CASE("answers: nodes with labels that no node had before are sent as a whole") {
+  Snapshot none, one;
+  one.nodes.emplace_back(NewNode("n", 4, "zone-1"), NodeUse{});
+  bool whole = false;
+  CHECK(NodesDeltaJson(none, one, "", &whole) == "");
+  CHECK(whole);
+  Snapshot two = one;
+  two.nodes.emplace_back(NewNode("m", 4, "zone-2"), NodeUse{});
+  CHECK(NodesDeltaJson(one, two, "", &whole) != "");
+  CHECK(!whole);
+}
+
 TEST_CASE("answers: whatever names hold, they come back as the same JSON strings") {
   const std::string evil = "</script><script>alert('\"')</script>\n\x01\xE2\x80\xA8\\u0000";
   auto pod = NewPod(evil, {.ns = evil});

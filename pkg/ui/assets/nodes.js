@@ -94,9 +94,10 @@ export async function nodes(place, [wanted]) {
     map.set(answer.nodes);
     if (asked && !map.selectByName(asked)) selected.textContent = `There is no node ${asked}.`;
     asked = null;
-    document.body.dataset.nodes = answer.nodes.length;
+    count();
   }
-  const stop = feed.subscribe({nodes: begin, changes: d => map.update(d)});
+  const count = () => { document.body.dataset.nodes = map.nodes.size; };
+  const stop = feed.subscribe({nodes: begin, changes: d => { map.update(d); count(); }});
   let left = false, tables = null;
   async function refresh() {
     try {
