@@ -113,7 +113,7 @@ def a_bind_of_a_paused_leader_arrives_when_another_leads():
     delivered.set()
     wakes_up_and_ends(first)
     wait_until("no write under way", lambda: slow.writing == 0)
-    assert any(status == 409 for m, p, status in slow.answers if p.endswith("/binding")), slow.answers
+    wait_until("the late bind to be refused", lambda: any(status == 409 for m, p, status in slow.answers if p.endswith("/binding")))
     assert api.placements() == where
     check_bound_once(names, slow, quick)
     api.check_not_overcommitted()
