@@ -49,6 +49,9 @@ struct PluginFactoryArgs {
   // The rule's own arguments as JSON: the `argument` of a Policy entry or the `args` of a pluginConfig entry; empty
   // when there are none.
   std::string arguments;
+  // A factory appends what is wrong with its arguments, in whole sentences; the scheduler is then not built. Not null
+  // while a factory runs; not to be kept.
+  std::vector<std::string>* problems = nullptr;
 };
 
 // The pod to be placed, as rules see it.

@@ -30,6 +30,7 @@ const FailureReason kServiceAffinityViolated = Resolvable("node(s) didn't match 
 const FailureReason kMaxVolumeCountExceeded = Resolvable("node(s) exceed max volume count");
 const FailureReason kNodeUnderMemoryPressure = Resolvable("node(s) had memory pressure");
 const FailureReason kNodeUnderDiskPressure = Resolvable("node(s) had disk pressure");
+const FailureReason kNodeUnderPidPressure = Resolvable("node(s) had pid pressure");
 const FailureReason kNodeOutOfDisk = Resolvable("node(s) were out of disk space");
 const FailureReason kNodeNotReady = Unresolvable("node(s) were not ready");
 const FailureReason kNodeNetworkUnavailable = Unresolvable("node(s) had unavailable network");

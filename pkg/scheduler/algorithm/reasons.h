@@ -8,9 +8,9 @@ namespace berth::scheduler::reasons {
 extern const FailureReason kDiskConflict, kVolumeZoneConflict, kNodeSelectorNotMatch, kPodAffinityNotMatch,
     kPodAffinityRulesNotMatch, kPodAntiAffinityRulesNotMatch, kExistingPodsAntiAffinityRulesNotMatch,
     kTaintsTolerationsNotMatch, kPodNotMatchHostName, kPodNotFitsHostPorts, kNodeLabelPresenceViolated,
-    kServiceAffinityViolated, kMaxVolumeCountExceeded, kNodeUnderMemoryPressure, kNodeUnderDiskPressure, kNodeOutOfDisk,
-    kNodeNotReady, kNodeNetworkUnavailable, kNodeUnschedulable, kNodeUnknownCondition, kVolumeNodeConflict,
-    kVolumeBindConflict;
+    kServiceAffinityViolated, kMaxVolumeCountExceeded, kNodeUnderMemoryPressure, kNodeUnderDiskPressure,
+    kNodeUnderPidPressure, kNodeOutOfDisk, kNodeNotReady, kNodeNetworkUnavailable, kNodeUnschedulable,
+    kNodeUnknownCondition, kVolumeNodeConflict, kVolumeBindConflict;
 
 // "Insufficient cpu"
 FailureReason Insufficient(Symbol resource);

@@ -12,6 +12,7 @@
 #include "pkg/scheduler/algorithm/nodename/nodename.h"
 #include "pkg/scheduler/algorithm/nodeports/nodeports.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
+#include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
 #include "pkg/scheduler/algorithm/nodestatus/nodestatus.h"
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
@@ -81,6 +82,14 @@ void RegisterAlgorithms(Registry* r) {
   predicate("MatchInterPodAffinity", interpodaffinity::MatchInterPodAffinity,
             PredicateTraits(kPodNamespace | kPodLabels | kPodAffinity, ClusterPart::kDomains));
 
+  // Names that the Policy of later releases knows; no provider of 1.10 has them.
+  predicate("CheckNodePIDPressure", nodestatus::CheckNodePidPressure, kNodeObject);
+  predicate("CheckNodeUnschedulable", tainttoleration::CheckNodeUnschedulable,
+            PredicateTraits(kPodTolerations, ClusterPart::kNode));
+  priority(
+      "RequestedToCapacityRatioPriority",
+      [](const PluginFactoryArgs& a) { return noderesources::RequestedToCapacityRatio(a, {}); }, kAllocation);
+
   priority("SelectorSpreadPriority", podspread::SelectorSpread, kSpreading);
   priority("ServiceSpreadingPriority", podspread::SelectorSpread, kSpreading);  // the name of 1.0
   priority("InterPodAffinityPriority", interpodaffinity::InterPodAffinity,
@@ -119,7 +128,8 @@ constexpr std::string_view kOrdering[] = {"CheckNodeCondition",      "CheckNodeU
                                           "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
                                           "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
                                           "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
-                                          "CheckNodeDiskPressure",   "MatchInterPodAffinity"};
+                                          "CheckNodePIDPressure",    "CheckNodeDiskPressure",
+                                          "MatchInterPodAffinity"};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 
 #include "pkg/http/url.h"
 #include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
+#include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
 #include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/policy/validation.h"
@@ -57,6 +58,7 @@ absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
                                               NameSuggestion(p.name, r->predicates())));
   }
   int given = p.argument->service_affinity.has_value() + p.argument->labels_presence.has_value();
+  if (given == 0 && r->GivePredicateArguments(p.name, p.argument->json)) return absl::OkStatus();
   if (given != 1) {
     return util::InvalidArgument(
         absl::StrCat("Exactly 1 predicate argument is required, numArgs: ", given, ", Predicate: ", p.name));
@@ -87,7 +89,12 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
     known->second.weight = p.weight;
     return absl::OkStatus();
   }
-  int given = p.argument->service_anti_affinity.has_value() + p.argument->label_preference.has_value();
+  int given = p.argument->service_anti_affinity.has_value() + p.argument->label_preference.has_value() +
+              p.argument->requested_to_capacity_ratio.has_value();
+  if (given == 0 && r->GivePriorityArguments(p.name, p.argument->json)) {
+    r->mutable_priorities().find(p.name)->second.weight = p.weight;
+    return absl::OkStatus();
+  }
   if (given != 1) {
     return util::InvalidArgument(
         absl::StrCat("Exactly 1 priority argument is required, numArgs: ", given, ", Priority: ", p.name));
@@ -99,6 +106,15 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
           return serviceaffinity::ServiceAntiAffinity(args, label);
         },
         p.weight, PriorityTraits(kPodNamespace | kPodLabels, ClusterPart::kDomains, Normalisation::kDomains));
+  }
+  if (const auto& a = p.argument->requested_to_capacity_ratio) {
+    noderesources::ScoringFunction function{{}, {}};
+    for (const auto& point : a->shape) function.shape.push_back({point.utilization, point.score});
+    for (const auto& resource : a->resources) function.resources.push_back({resource.name, resource.weight});
+    return r->AddPriority(
+        p.name,
+        [function](const PluginFactoryArgs& args) { return noderesources::RequestedToCapacityRatio(args, function); },
+        p.weight, PriorityTraits(kPodRequests, ClusterPart::kNodePods, Normalisation::kNone));
   }
   const auto& a = *p.argument->label_preference;
   return r->AddPriority(
@@ -155,6 +171,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   config.args.ignored_extended_resources = std::move(build.ignored_resources);
 
   std::vector<std::string> errors, added;
+  config.args.problems = &errors;
   for (const std::string& key : predicate_keys) {
     if (!build.registry.predicates().contains(key)) {
       errors.push_back(absl::StrCat("Invalid predicate name \"", key, "\" specified - no corresponding function found",
@@ -183,6 +200,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     config.priorities.push_back({key, it->second.factory(config.args), it->second.weight, it->second.traits});
   }
   if (overflown) errors.push_back("Total priority of priority functions has overflown");
+  config.args.problems = nullptr;
   BERTH_RETURN_IF_ERROR(Joined(errors));
   if (effective != nullptr) {
     *effective = {};

@@ -29,6 +29,9 @@ namespace berth::scheduler {
 //
 // Traits say what the rule reads (algorithm/traits.h). A rule registered without them is decided exactly, but it is
 // called for every candidate node of every pod.
+//
+// A rule registered by its factory takes arguments: the factory gets the `argument` of its Policy entry as it stands in
+// the file (PluginFactoryArgs::arguments) and says what is wrong with it (PluginFactoryArgs::problems).
 std::string RegisterFitPredicate(std::string_view name, PerNodePredicate predicate, Traits traits = {});
 std::string RegisterFitPredicate(std::string_view name, FitPredicate predicate, Traits traits = {});
 std::string RegisterFitPredicateFactory(std::string_view name, FitPredicateFactory factory, Traits traits = {});

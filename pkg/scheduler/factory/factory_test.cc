@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/nodename/nodename.h"
+#include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/scheduler/reference/objects.h"
@@ -101,22 +102,22 @@ TEST_CASE("what is registered") {
   auto predicates = ListRegisteredFitPredicates();
   for (const char* name :
        {"CheckNodeCondition", "CheckNodeDiskPressure", "CheckNodeMemoryPressure", "CheckVolumeBinding",
-        "GeneralPredicates", "HostName", "MatchInterPodAffinity", "MatchNodeSelector", "MaxAzureDiskVolumeCount",
-        "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "NoDiskConflict", "NoVolumeZoneConflict", "PodFitsHostPorts",
-        "PodFitsPorts", "PodFitsResources", "PodToleratesNodeTaints"}) {
+        "CheckNodePIDPressure", "CheckNodeUnschedulable", "GeneralPredicates", "HostName", "MatchInterPodAffinity",
+        "MatchNodeSelector", "MaxAzureDiskVolumeCount", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "NoDiskConflict",
+        "NoVolumeZoneConflict", "PodFitsHostPorts", "PodFitsPorts", "PodFitsResources", "PodToleratesNodeTaints"}) {
     INFO(name);
     CHECK(IsFitPredicateRegistered(name));
     CHECK(std::find(predicates.begin(), predicates.end(), name) != predicates.end());
   }
-  for (const char* name : {"CheckNodeUnschedulable", "PodToleratesNodeNoExecuteTaints", "NoVolumeNodeConflict",
-                           "CheckNodePIDPressure", "CheckServiceAffinity", "CheckNodeLabelPresence"}) {
+  for (const char* name :
+       {"PodToleratesNodeNoExecuteTaints", "NoVolumeNodeConflict", "CheckServiceAffinity", "CheckNodeLabelPresence"}) {
     INFO(name);
     CHECK(!IsFitPredicateRegistered(name));
   }
-  for (const char* name :
-       {"BalancedResourceAllocation", "EqualPriority", "ImageLocalityPriority", "InterPodAffinityPriority",
-        "LeastRequestedPriority", "MostRequestedPriority", "NodeAffinityPriority", "NodePreferAvoidPodsPriority",
-        "SelectorSpreadPriority", "ServiceSpreadingPriority", "TaintTolerationPriority"}) {
+  for (const char* name : {"BalancedResourceAllocation", "EqualPriority", "ImageLocalityPriority",
+                           "InterPodAffinityPriority", "LeastRequestedPriority", "MostRequestedPriority",
+                           "NodeAffinityPriority", "NodePreferAvoidPodsPriority", "RequestedToCapacityRatioPriority",
+                           "SelectorSpreadPriority", "ServiceSpreadingPriority", "TaintTolerationPriority"}) {
     INFO(name);
     CHECK(IsPriorityFunctionRegistered(name));
   }
@@ -195,6 +196,71 @@ TEST_CASE("CreateFromKeys: every unknown name at once, weights, the range of the
   REQUIRE(CreateFromKeys({}, {}, w.Args(), &e).ok());
   CHECK(e.predicates == std::vector<std::string>{"CheckNodeCondition"});
   CHECK(e.mandatory == std::vector<std::string>{"CheckNodeCondition"});
+}
+
+TEST_CASE("an argument reaches the factory of a registered rule as it stands in the file") {
+  World w;
+  Registry registry = FrozenRegistry();
+  std::string seen;
+  auto remember = [&seen](const PluginFactoryArgs& args) {
+    seen += args.arguments;
+    if (args.arguments == "{\"limit\":0}") args.problems->push_back("limit: 0: must be 1 or more");
+    return nodename::HostName(args);
+  };
+  REQUIRE(registry.AddPredicate("Mine", remember).ok());
+  FactoryArgs args = w.Args();
+  args.registry = &registry;
+  auto build = [&](const char* policy) {
+    return Mistake(CreateFromConfig(DecodePolicy(std::string_view(reference::Quoted(policy))).value(), args));
+  };
+  CHECK(build("{'predicates':[{'name':'Mine','argument':{'limit':3}}]}") ==
+        "Exactly 1 predicate argument is required, numArgs: 0, Predicate: Mine");
+  registry.LetPredicateTakeArguments("Mine");
+  CHECK(build("{'predicates':[{'name':'Mine','argument':{'limit':3}}]}") == "none");
+  CHECK(seen == "{\"limit\":3}");
+  CHECK(build("{'predicates':[{'name':'Mine','argument':{'limit':0}}]}") == "limit: 0: must be 1 or more");
+  seen.clear();
+  CHECK(build("{'predicates':[{'name':'Mine'}]}") == "none");
+  CHECK(seen.empty());
+}
+
+TEST_CASE("predicates that later Policies name") {
+  World w;
+  w.Nodes({NodeOf("a", "", "'unschedulable':true"),
+           NodeOf("b", "'conditions':[{'type':'Ready','status':'True'},{'type':'PIDPressure','status':'True'}]")});
+  SchedulerGates gates;
+  gates.taint_nodes_by_condition = true;  // CheckNodeCondition is mandatory otherwise
+  auto outcome = [&](const char* predicates, const api::PodPtr& pod) {
+    FactoryArgs args = w.Args();
+    args.gates = gates;
+    std::string policy = Cat("{'predicates':[", predicates, "]}");
+    return Outcome(CreateFromConfig(DecodePolicy(std::string_view(reference::Quoted(policy))).value(), args)
+                       .value()
+                       ->Schedule(pod));
+  };
+  CHECK(outcome("{'name':'CheckNodeUnschedulable'}", PodOf("p")) == "b");
+  CHECK(outcome("{'name':'CheckNodePIDPressure'}", PodOf("p")) == "a");
+  CHECK(outcome("{'name':'CheckNodeUnschedulable'},{'name':'CheckNodePIDPressure'}", PodOf("p")) ==
+        "0/2 nodes are available: 1 node(s) had pid pressure, 1 node(s) were unschedulable.");
+  CHECK(outcome("{'name':'CheckNodeUnschedulable'},{'name':'CheckNodePIDPressure'}",
+                PodOf("p", "'tolerations':[{'key':'node.kubernetes.io/unschedulable','operator':'Exists'}]")) == "a");
+}
+
+TEST_CASE("RequestedToCapacityRatio draws a line through the points of its shape") {
+  using noderesources::ScoreAt;
+  std::vector<noderesources::ScoringFunction::Point> shape = {{0, 0}, {70, 10}, {100, 3}};
+  CHECK(ScoreAt(shape, 0) == 0);
+  CHECK(ScoreAt(shape, 35) == 5);
+  CHECK(ScoreAt(shape, 70) == 10);
+  CHECK(ScoreAt(shape, 85) == 7);  // 10 - 3.5, toward zero
+  CHECK(ScoreAt(shape, 100) == 3);
+  CHECK(ScoreAt({{20, 4}, {80, 8}}, 10) == 4);
+  CHECK(ScoreAt({{20, 4}, {80, 8}}, 90) == 8);
+  World w;
+  CHECK(PolicyMistake(w,
+                      "{'priorities':[{'name':'Packed','weight':1,'argument':{'requestedToCapacityRatioArguments':"
+                      "{'shape':[{'utilization':0,'score':0},{'utilization':100,'score':10}]}}},"
+                      "{'name':'RequestedToCapacityRatioPriority','weight':1}]}") == "none");
 }
 
 TEST_CASE("names near a registered one get a suggestion") {

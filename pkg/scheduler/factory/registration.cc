@@ -76,12 +76,18 @@ std::string RegisterFitPredicate(std::string_view name, PerNodePredicate predica
   return RegisterFitPredicate(name, FromPerNode(std::string(name), std::move(predicate)), traits);
 }
 std::string RegisterFitPredicate(std::string_view name, FitPredicate predicate, Traits traits) {
-  return RegisterFitPredicateFactory(
-      name, [p = std::move(predicate)](const PluginFactoryArgs&) { return p; }, traits);
+  Registrations::Get().Change(name, [n = std::string(name), predicate, traits](Registry& r) {
+    return r.AddPredicate(
+        n, [predicate](const PluginFactoryArgs&) { return predicate; }, traits);
+  });
+  return std::string(name);
 }
 std::string RegisterFitPredicateFactory(std::string_view name, FitPredicateFactory factory, Traits traits) {
-  Registrations::Get().Change(
-      name, [n = std::string(name), factory, traits](Registry& r) { return r.AddPredicate(n, factory, traits); });
+  Registrations::Get().Change(name, [n = std::string(name), factory, traits](Registry& r) {
+    BERTH_RETURN_IF_ERROR(r.AddPredicate(n, factory, traits));
+    r.LetPredicateTakeArguments(n);
+    return absl::OkStatus();
+  });
   return std::string(name);
 }
 std::string RegisterMandatoryFitPredicate(std::string_view name, FitPredicate predicate, Traits traits) {
@@ -98,8 +104,11 @@ void RemoveFitPredicate(std::string_view name) {
   });
 }
 std::string RegisterPriorityFunction(std::string_view name, PriorityFunction function, int64_t weight, Traits traits) {
-  return RegisterPriorityConfigFactory(
-      name, [f = std::move(function)](const PluginFactoryArgs&) { return f; }, weight, traits);
+  Registrations::Get().Change(name, [n = std::string(name), function, weight, traits](Registry& r) {
+    return r.AddPriority(
+        n, [function](const PluginFactoryArgs&) { return function; }, weight, traits);
+  });
+  return std::string(name);
 }
 std::string RegisterPriorityFunction2(std::string_view name, PriorityMapFunction map, PriorityReduceFunction reduce,
                                       int64_t weight, Traits traits) {
@@ -108,7 +117,9 @@ std::string RegisterPriorityFunction2(std::string_view name, PriorityMapFunction
 std::string RegisterPriorityConfigFactory(std::string_view name, PriorityFunctionFactory factory, int64_t weight,
                                           Traits traits) {
   Registrations::Get().Change(name, [n = std::string(name), factory, weight, traits](Registry& r) {
-    return r.AddPriority(n, factory, weight, traits);
+    BERTH_RETURN_IF_ERROR(r.AddPriority(n, factory, weight, traits));
+    r.LetPriorityTakeArguments(n);
+    return absl::OkStatus();
   });
   return std::string(name);
 }

@@ -79,7 +79,8 @@ class Reader {
     if (warnings_ != nullptr) warnings_->push_back(Where(v) + std::move(text));
   }
 
-  void Members(Json j, const std::string& path, const std::vector<Field>& fields) {
+  // With `open`, unknown members are somebody else's and no mistake.
+  void Members(Json j, const std::string& path, const std::vector<Field>& fields, bool open = false) {
     if (j.IsNull()) return;
     if (!j.IsObject()) return Fail(j, path, "an object is needed here");
     std::set<std::string_view> seen;
@@ -89,6 +90,7 @@ class Reader {
         if (absl::EqualsIgnoreCase(util::ToAbsl(f.name), util::ToAbsl(key))) field = &f;
       }
       std::string full = path.empty() ? std::string(key) : absl::StrCat(path, ".", util::ToAbsl(key));
+      if (field == nullptr && open) continue;
       if (field == nullptr) {
         std::vector<std::string_view> names;
         for (const Field& f : fields) names.push_back(f.name);
@@ -158,6 +160,7 @@ class Reader {
         {{"name", [&](Json v, const std::string& p) { return String(v, p, &out->name); }},
          {"argument", [&](Json v, const std::string& p) {
             auto& a = out->argument.emplace();
+            a.json = v.Serialize();
             return Members(
                 v, p,
                 {{"serviceAffinity",
@@ -166,13 +169,15 @@ class Reader {
                     return Members(
                         w, q, {{"labels", [&](Json x, const std::string& r) { return Strings(x, r, &s.labels); }}});
                   }},
-                 {"labelsPresence", [&](Json w, const std::string& q) {
+                 {"labelsPresence",
+                  [&](Json w, const std::string& q) {
                     auto& s = a.labels_presence.emplace();
                     return Members(
                         w, q,
                         {{"labels", [&](Json x, const std::string& r) { return Strings(x, r, &s.labels); }},
                          {"presence", [&](Json x, const std::string& r) { return Bool(x, r, &s.presence); }}});
-                  }}});
+                  }}},
+                /*open=*/true);
           }}});
   }
 
@@ -183,22 +188,51 @@ class Reader {
          {"weight", [&](Json v, const std::string& p) { return Int(v, p, &out->weight); }},
          {"argument", [&](Json v, const std::string& p) {
             auto& a = out->argument.emplace();
+            a.json = v.Serialize();
             return Members(
                 v, p,
-                {{"serviceAntiAffinity",
+                {{"requestedToCapacityRatioArguments",
+                  [&](Json w, const std::string& q) { Ratio(w, q, &a.requested_to_capacity_ratio.emplace()); }},
+                 {"serviceAntiAffinity",
                   [&](Json w, const std::string& q) {
                     auto& s = a.service_anti_affinity.emplace();
                     return Members(w, q,
                                    {{"label", [&](Json x, const std::string& r) { return String(x, r, &s.label); }}});
                   }},
-                 {"labelPreference", [&](Json w, const std::string& q) {
+                 {"labelPreference",
+                  [&](Json w, const std::string& q) {
                     auto& s = a.label_preference.emplace();
                     return Members(
                         w, q,
                         {{"label", [&](Json x, const std::string& r) { return String(x, r, &s.label); }},
                          {"presence", [&](Json x, const std::string& r) { return Bool(x, r, &s.presence); }}});
-                  }}});
+                  }}},
+                /*open=*/true);
           }}});
+  }
+
+  using RatioArguments = PriorityPolicy::Argument::RequestedToCapacityRatio;
+  void Ratio(Json j, const std::string& path, RatioArguments* out) {
+    std::optional<std::vector<RatioArguments::Point>> shape;
+    std::optional<std::vector<RatioArguments::Resource>> resources;
+    Members(j, path,
+            {{"shape", [&](Json v, const std::string& p) { List(v, p, &shape); }},
+             {"resources", [&](Json v, const std::string& p) { List(v, p, &resources); }}});
+    if (shape) out->shape = *std::move(shape);
+    if (resources) out->resources = *std::move(resources);
+  }
+  static void Spoil(RatioArguments::Point*) {}
+  static void Spoil(RatioArguments::Resource*) {}
+  void Entry(Json j, const std::string& path, RatioArguments::Point* out) {
+    Members(j, path,
+            {{"utilization", [&](Json v, const std::string& p) { Int(v, p, &out->utilization); }},
+             {"score", [&](Json v, const std::string& p) { Int(v, p, &out->score); }}});
+  }
+  void Entry(Json j, const std::string& path, RatioArguments::Resource* out) {
+    Members(j, path,
+            {{"name", [&](Json v, const std::string& p) { String(v, p, &out->name); }},
+             {"weight", [&](Json v, const std::string& p) { Int(v, p, &out->weight); }}});
+    if (out->weight == 0) out->weight = 1;
   }
 
   void Entry(Json j, const std::string& path, ExtenderManagedResource* out) {

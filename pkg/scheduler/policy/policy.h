@@ -22,6 +22,7 @@ struct PredicatePolicy {
     };
     std::optional<ServiceAffinity> service_affinity;
     std::optional<LabelsPresence> labels_presence;
+    std::string json;  // the whole argument as it stands in the file: for rules with arguments of their own
   };
   std::optional<Argument> argument;
 };
@@ -37,8 +38,22 @@ struct PriorityPolicy {
       std::string label;
       bool presence = false;
     };
+    // requestedToCapacityRatioArguments, of Policies of Kubernetes 1.12 to 1.22.
+    struct RequestedToCapacityRatio {
+      struct Point {
+        int64_t utilization = 0, score = 0;  // 0..100, strictly increasing; 0..10
+      };
+      struct Resource {
+        std::string name;
+        int64_t weight = 1;
+      };
+      std::vector<Point> shape;         // at least one
+      std::vector<Resource> resources;  // empty: cpu and memory, as before 1.16
+    };
     std::optional<ServiceAntiAffinity> service_anti_affinity;
     std::optional<LabelPreference> label_preference;
+    std::optional<RequestedToCapacityRatio> requested_to_capacity_ratio;
+    std::string json;  // the whole argument as it stands in the file: for rules with arguments of their own
   };
   std::optional<Argument> argument;
 };

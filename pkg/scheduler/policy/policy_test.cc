@@ -145,6 +145,33 @@ TEST_CASE("what could be read of a Policy with mistakes remains, and mistakes ca
   CHECK(p.policy.extenders.at(0).weight == 1);
 }
 
+TEST_CASE("requestedToCapacityRatioArguments, and arguments as they stand in the file") {
+  auto one = [](const char* argument) {
+    return reference::Cat("{'priorities':[{'name':'A','weight':1,'argument':", argument, "}]}");
+  };
+  Policy p =
+      Read(one("{'requestedToCapacityRatioArguments':{'shape':[{'utilization':0,'score':1},{'utilization':100,"
+               "'score':10}],'resources':[{'name':'cpu','weight':3},{'name':'memory'}]}}"));
+  const auto& a = p.priorities->at(0).argument->requested_to_capacity_ratio;
+  REQUIRE(a);
+  CHECK(a->shape.at(1).utilization == 100);
+  CHECK(a->shape.at(0).score == 1);
+  CHECK(a->resources.at(0).weight == 3);
+  CHECK(a->resources.at(1).weight == 1);
+  CHECK(Read("{'predicates':[{'name':'A','argument':{'mine':[1,2]}}]}").predicates->at(0).argument->json ==
+        "{\"mine\":[1,2]}");
+  CHECK(Problems(one("{'requestedToCapacityRatioArguments':{}}")) ==
+        "Priority A: requestedToCapacityRatioArguments.shape: Required value: at least one point must be specified");
+  CHECK(
+      Problems(one("{'requestedToCapacityRatioArguments':{'shape':[{'utilization':50,'score':11},{'utilization':50}],"
+                   "'resources':[{'name':'cpu','weight':101}]}}")) ==
+      "Priority A: requestedToCapacityRatioArguments.shape[0].score: Invalid value: 11: not in valid range [0, 10]; "
+      "Priority A: requestedToCapacityRatioArguments.shape[1].utilization: Invalid value: 50: utilization values must "
+      "be sorted in increasing order; "
+      "Priority A: requestedToCapacityRatioArguments.resources[0].weight: Invalid value: 101: resource weight of cpu "
+      "not in valid range (0, 100]");
+}
+
 TEST_CASE("an unknown key that is near a known one gets a suggestion") {
   Strings warnings;
   Read("{'predicate':[]}", &warnings);

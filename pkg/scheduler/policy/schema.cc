@@ -39,9 +39,9 @@ class PolicySchemaWriter {
     Type("integer");
     out_.Member("minimum", least).Member("maximum", most);
   }
-  void Object(const std::vector<std::string>& required, const Members& members) {
+  void Object(const std::vector<std::string>& required, const Members& members, bool open = false) {
     Type("object");
-    out_.Member("additionalProperties", false);
+    if (!open) out_.Member("additionalProperties", false);
     if (!required.empty()) out_.Key("required").Texts(required);
     out_.Key("properties").Object();
     members();
@@ -73,16 +73,19 @@ class PolicySchemaWriter {
     Object({"name"}, [&] {
       Described("name", "A registered predicate, or a new name with an argument.", [&] { Type("string"); });
       Described("argument", "Makes a new predicate.", [&] {
-        Object({}, [&] {
-          Described("serviceAffinity", "Pods of a service go to nodes with equal values of these labels.",
-                    [&] { Object({"labels"}, [&] { Described("labels", "The labels.", [&] { Texts(); }); }); });
-          Described("labelsPresence", "Nodes must have, or must not have, all of these labels.", [&] {
-            Object({"labels"}, [&] {
-              Described("labels", "The labels.", [&] { Texts(); });
-              Described("presence", "Whether they must be there.", [&] { Type("boolean"); });
-            });
-          });
-        });
+        Object(
+            {},
+            [&] {
+              Described("serviceAffinity", "Pods of a service go to nodes with equal values of these labels.",
+                        [&] { Object({"labels"}, [&] { Described("labels", "The labels.", [&] { Texts(); }); }); });
+              Described("labelsPresence", "Nodes must have, or must not have, all of these labels.", [&] {
+                Object({"labels"}, [&] {
+                  Described("labels", "The labels.", [&] { Texts(); });
+                  Described("presence", "Whether they must be there.", [&] { Type("boolean"); });
+                });
+              });
+            },
+            /*open=*/true);  // rules of plugin/ have arguments of their own
         OneMember();
       });
     });
@@ -94,16 +97,40 @@ class PolicySchemaWriter {
       Described("name", "A registered priority, or a new name with an argument.", [&] { Type("string"); });
       Described("weight", "How much its scores count, 1 and up.", [&] { Integer(1, 922337203685477579); });
       Described("argument", "Makes a new priority.", [&] {
-        Object({}, [&] {
-          Described("serviceAntiAffinity", "Pods of a service spread over the values of this label.",
-                    [&] { Object({"label"}, [&] { Described("label", "The label.", [&] { Type("string"); }); }); });
-          Described("labelPreference", "Nodes that have, or do not have, this label are better.", [&] {
-            Object({"label"}, [&] {
-              Described("label", "The label.", [&] { Type("string"); });
-              Described("presence", "Whether nodes with it are better.", [&] { Type("boolean"); });
-            });
-          });
-        });
+        Object(
+            {},
+            [&] {
+              Described("serviceAntiAffinity", "Pods of a service spread over the values of this label.",
+                        [&] { Object({"label"}, [&] { Described("label", "The label.", [&] { Type("string"); }); }); });
+              Described("requestedToCapacityRatioArguments", "Nodes are scored by what is requested of them.", [&] {
+                Object({"shape"}, [&] {
+                  Described("shape", "The points of the scoring function, by increasing utilization.", [&] {
+                    List([&] {
+                      Object({}, [&] {
+                        Described("utilization", "Percent of the node that is requested.", [&] { Integer(0, 100); });
+                        Described("score", "The score at this utilization.", [&] { Integer(0, 10); });
+                      });
+                    });
+                    out_.Member("minItems", int64_t{1});
+                  });
+                  Described("resources", "The resources that count; cpu and memory when absent.", [&] {
+                    List([&] {
+                      Object({"name"}, [&] {
+                        Described("name", "The resource.", [&] { Type("string"); });
+                        Described("weight", "How much it counts; 0 and absent mean 1.", [&] { Integer(0, 100); });
+                      });
+                    });
+                  });
+                });
+              });
+              Described("labelPreference", "Nodes that have, or do not have, this label are better.", [&] {
+                Object({"label"}, [&] {
+                  Described("label", "The label.", [&] { Type("string"); });
+                  Described("presence", "Whether nodes with it are better.", [&] { Type("boolean"); });
+                });
+              });
+            },
+            /*open=*/true);  // rules of plugin/ have arguments of their own
         OneMember();
       });
     });

@@ -10,6 +10,34 @@
 #include "pkg/http/url.h"
 
 namespace berth::scheduler {
+namespace {
+
+using RatioArguments = PriorityPolicy::Argument::RequestedToCapacityRatio;
+
+void CheckRatio(const PriorityPolicy& p, const RatioArguments& a, std::vector<std::string>* problems) {
+  const std::string path = absl::StrCat("Priority ", p.name, ": requestedToCapacityRatioArguments.");
+  if (a.shape.empty()) problems->push_back(path + "shape: Required value: at least one point must be specified");
+  auto invalid = [&](size_t i, const char* field, int64_t value, const char* right) {
+    problems->push_back(absl::StrCat(path, "shape[", i, "].", field, ": Invalid value: ", value, ": ", right));
+  };
+  for (size_t i = 0; i < a.shape.size(); ++i) {
+    const RatioArguments::Point& point = a.shape[i];
+    if (i > 0 && a.shape[i - 1].utilization >= point.utilization) {
+      invalid(i, "utilization", point.utilization, "utilization values must be sorted in increasing order");
+    }
+    if (point.utilization < 0 || point.utilization > 100) {
+      invalid(i, "utilization", point.utilization, "not in valid range [0, 100]");
+    }
+    if (point.score < 0 || point.score > 10) invalid(i, "score", point.score, "not in valid range [0, 10]");
+  }
+  for (size_t i = 0; i < a.resources.size(); ++i) {
+    if (a.resources[i].weight > 0 && a.resources[i].weight <= 100) continue;
+    problems->push_back(absl::StrCat(path, "resources[", i, "].weight: Invalid value: ", a.resources[i].weight,
+                                     ": resource weight of ", a.resources[i].name, " not in valid range (0, 100]"));
+  }
+}
+
+}  // namespace
 
 std::vector<std::string> ValidatePolicy(const Policy& policy) {
   constexpr int64_t kMaxScore = 10;  // Policies are of the releases that score from 0 to 10
@@ -20,6 +48,9 @@ std::vector<std::string> ValidatePolicy(const Policy& policy) {
       if (p.weight <= 0 || p.weight >= kMaxWeight) {
         problems.push_back(
             absl::StrCat("Priority ", p.name, " should have a positive weight applied to it or it has overflown"));
+      }
+      if (p.argument && p.argument->requested_to_capacity_ratio) {
+        CheckRatio(p, *p.argument->requested_to_capacity_ratio, &problems);
       }
     }
   }

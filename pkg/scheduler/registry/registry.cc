@@ -21,7 +21,7 @@ absl::Status Registry::CheckName(std::string_view name) {
 
 absl::Status Registry::AddPredicate(std::string_view name, FitPredicateFactory factory, Traits traits, bool mandatory) {
   BERTH_RETURN_IF_ERROR(CheckName(name));
-  predicates_.insert_or_assign(std::string(name), Predicate{std::move(factory), traits, {}});
+  predicates_.insert_or_assign(std::string(name), Predicate{std::move(factory), traits, {}, false});
   if (mandatory) MakeMandatory(name);
   return absl::OkStatus();
 }
@@ -29,7 +29,7 @@ absl::Status Registry::AddPredicate(std::string_view name, FitPredicateFactory f
 absl::Status Registry::AddCompositePredicate(std::string_view name, FitPredicateFactory factory,
                                              std::vector<std::string> made_of) {
   BERTH_RETURN_IF_ERROR(CheckName(name));
-  predicates_.insert_or_assign(std::string(name), Predicate{std::move(factory), {}, std::move(made_of)});
+  predicates_.insert_or_assign(std::string(name), Predicate{std::move(factory), {}, std::move(made_of), false});
   return absl::OkStatus();
 }
 
@@ -41,8 +41,38 @@ void Registry::RemovePredicate(std::string_view name) {
 absl::Status Registry::AddPriority(std::string_view name, PriorityFunctionFactory factory, int64_t weight,
                                    Traits traits) {
   BERTH_RETURN_IF_ERROR(CheckName(name));
-  priorities_.insert_or_assign(std::string(name), Priority{std::move(factory), weight, traits});
+  priorities_.insert_or_assign(std::string(name), Priority{std::move(factory), weight, traits, false});
   return absl::OkStatus();
+}
+
+void Registry::LetPredicateTakeArguments(std::string_view name) {
+  if (auto it = predicates_.find(name); it != predicates_.end()) it->second.takes_arguments = true;
+}
+void Registry::LetPriorityTakeArguments(std::string_view name) {
+  if (auto it = priorities_.find(name); it != priorities_.end()) it->second.takes_arguments = true;
+}
+
+namespace {
+
+// Wraps the factory of a rule so that it sees these arguments.
+template <typename Rules>
+bool GiveArguments(Rules* rules, std::string_view name, std::string_view json) {
+  auto it = rules->find(name);
+  if (it == rules->end() || !it->second.takes_arguments) return false;
+  it->second.factory = [factory = it->second.factory, json = std::string(json)](PluginFactoryArgs args) {
+    args.arguments = json;
+    return factory(args);
+  };
+  return true;
+}
+
+}  // namespace
+
+bool Registry::GivePredicateArguments(std::string_view name, std::string_view json) {
+  return GiveArguments(&predicates_, name, json);
+}
+bool Registry::GivePriorityArguments(std::string_view name, std::string_view json) {
+  return GiveArguments(&priorities_, name, json);
 }
 
 absl::Status Registry::AddProvider(std::string_view name, Provider provider) {

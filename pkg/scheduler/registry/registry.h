@@ -22,11 +22,13 @@ class Registry {
     // Names of the predicates that must all hold for this one to hold; empty for a predicate that stands alone. The
     // incremental scheduler keeps the answers of the parts.
     std::vector<std::string> made_of;
+    bool takes_arguments = false;  // the factory reads PluginFactoryArgs::arguments
   };
   struct Priority {
     PriorityFunctionFactory factory;
     int64_t weight = 1;
     Traits traits;
+    bool takes_arguments = false;
   };
   struct Provider {
     std::set<std::string> predicates, priorities;
@@ -41,6 +43,12 @@ class Registry {
   // REQUIRES: the predicates in `made_of` are registered before a scheduler is built.
   absl::Status AddCompositePredicate(std::string_view name, FitPredicateFactory factory,
                                      std::vector<std::string> made_of);
+  // Marks a registered rule as one that takes arguments.
+  void LetPredicateTakeArguments(std::string_view name);
+  void LetPriorityTakeArguments(std::string_view name);
+  // Gives a rule its arguments, as JSON. Returns false when no rule of this name takes any.
+  bool GivePredicateArguments(std::string_view name, std::string_view json);
+  bool GivePriorityArguments(std::string_view name, std::string_view json);
   void RemovePredicate(std::string_view name);  // also from the mandatory ones
   void MakeMandatory(std::string_view name) { mandatory_.emplace(name); }
   absl::Status AddPriority(std::string_view name, PriorityFunctionFactory factory, int64_t weight, Traits traits = {});

@@ -15,4 +15,7 @@ FitPredicate CheckNodeMemoryPressure(const PluginFactoryArgs&);
 // CheckNodeDiskPressure: all pods avoid nodes with disk pressure.
 FitPredicate CheckNodeDiskPressure(const PluginFactoryArgs&);
 
+// CheckNodePIDPressure (Kubernetes 1.11 to 1.16): all pods avoid nodes that run out of process ids.
+FitPredicate CheckNodePidPressure(const PluginFactoryArgs&);
+
 }  // namespace berth::scheduler::nodestatus

@@ -10,6 +10,10 @@ namespace berth::scheduler::tainttoleration {
 FitPredicate UntoleratedTaints(const PluginFactoryArgs&);
 FitPredicate PodToleratesNodeTaints(const PluginFactoryArgs&);
 
+// CheckNodeUnschedulable (Kubernetes 1.11 to 1.22): the node is not cordoned, or the pod tolerates the taint
+// node.kubernetes.io/unschedulable:NoSchedule.
+FitPredicate CheckNodeUnschedulable(const PluginFactoryArgs&);
+
 // TaintTolerationPriority: fewer PreferNoSchedule taints that are not tolerated.
 PriorityFunction TaintToleration(const PluginFactoryArgs&);
 

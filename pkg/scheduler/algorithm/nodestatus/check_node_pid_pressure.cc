@@ -1,0 +1,35 @@
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/nodestatus/nodestatus.h"
+#include "pkg/scheduler/algorithm/reasons.h"
+
+namespace berth::scheduler::nodestatus {
+namespace {
+
+const Symbol kPidPressure("PIDPressure"), kTrue("True");
+
+class PidPressureCheck final : public FitCheck {
+ public:
+  explicit PidPressureCheck(const Cache& cache) : cache_(cache) {}
+
+  Verdict Check(Row row) override {
+    const auto& conditions = cache_.row(row).node->conditions;
+    bool pressure = std::any_of(conditions.begin(), conditions.end(), [](const api::NodeCondition& c) {
+      return c.type == kPidPressure && c.status == kTrue;
+    });
+    return pressure ? Verdict::kFails : Verdict::kFits;
+  }
+  FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeUnderPidPressure); }
+
+ private:
+  const Cache& cache_;
+};
+
+}  // namespace
+
+FitPredicate CheckNodePidPressure(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<PidPressureCheck>(ctx.cache); };
+}
+
+}  // namespace berth::scheduler::nodestatus

@@ -1,0 +1,34 @@
+#include <algorithm>
+
+#include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
+
+namespace berth::scheduler::tainttoleration {
+namespace {
+
+class UnschedulableCheck final : public FitCheck {
+ public:
+  explicit UnschedulableCheck(const PodContext& ctx) : cache_(ctx.cache) {
+    const api::Taint taint{Symbol("node.kubernetes.io/unschedulable"), Symbol(""), Symbol("NoSchedule")};
+    const auto& tolerations = ctx.pod.tmpl->tolerations;
+    tolerated_ = std::any_of(tolerations.begin(), tolerations.end(),
+                             [&](const api::Toleration& t) { return Tolerates(t, taint); });
+  }
+  Verdict Check(Row row) override {
+    return !tolerated_ && cache_.row(row).node->unschedulable ? Verdict::kFails : Verdict::kFits;
+  }
+  FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeUnschedulable); }
+
+ private:
+  const Cache& cache_;
+  bool tolerated_ = false;  // the pod tolerates the taint that a cordoned node would have
+};
+
+}  // namespace
+
+FitPredicate CheckNodeUnschedulable(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) { return std::make_unique<UnschedulableCheck>(ctx); };
+}
+
+}  // namespace berth::scheduler::tainttoleration
