@@ -5,6 +5,7 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/factory/factory.h"
+#include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/testing/traits_check.h"
 #include "plugin/examples/node_price.h"
 #include "plugin/examples/replica_limit.h"
@@ -155,6 +156,29 @@ TEST_CASE("RackSpread keeps racks within one replica of each other, however it i
     REQUIRE(most - least <= 1);
   }
   CHECK((*scheduler)->Schedule(MakePod("free", "{}")).outcome == Decision::Outcome::kPlaced);
+}
+
+TEST_CASE("RackSpread takes its arguments from the Policy, and says what is wrong with them") {
+  Cache cache;
+  auto build = [&cache](const std::string& argument) {
+    auto policy =
+        DecodePolicy(R"({"predicates":[{"name":"RackSpread","argument":)" + argument + R"(}],"priorities":[]})");
+    REQUIRE(policy.ok());
+    FactoryArgs args;
+    args.cache = &cache;
+    return CreateFromConfig(*policy, args);
+  };
+  for (int i = 0; i < 4; ++i) {
+    cache.AddNode(MakeNode(absl::StrCat("n", i), absl::StrCat(R"({"row":"r)", i % 2, "\"}")));
+  }
+  auto scheduler = build(R"({"maxSkew":2,"label":"row"})");
+  REQUIRE(scheduler.ok());
+  for (const char* placed : {"a", "b"}) REQUIRE(cache.AddPod(MakePod(placed, R"({"app":"db"})", "n0")).ok());
+  CHECK((*scheduler)->Schedule(MakePod("c", R"({"app":"db"})"), DecisionMode::kBoth).feasible == 2);  // those of r1
+  CHECK((*scheduler)->Schedule(MakePod("c", R"({"app":"db"})"), DecisionMode::kBoth).difference == "");
+  CHECK(build("{\"maxSkew\":0,\"Label\":\"row\"}").status().message() ==
+        "[Predicate RackSpread: argument: maxSkew: 0: must be a whole number from 1 to 1000, Predicate RackSpread: "
+        "argument: Label: there is no such argument (did you mean \"label\"?)]");
 }
 
 TEST_CASE("both forms of the examples decide alike on random clusters") {

@@ -1,10 +1,14 @@
 // RackSpread, a fit predicate about the pods in topology domains: the replicas of an app are spread over racks, so that
-// no rack gets more than one replica ahead of the rack with the fewest.
+// no rack gets more than one replica ahead of the rack with the fewest. It has arguments:
+//
+//   {"name": "RackSpread", "argument": {"maxSkew": 2, "label": "topology.example.com/rack"}}
 //
 // It implements DomainCheck: it says which numbers of pods it reads (the pods of the app by rack), and the engine looks
 // them up once for each rack instead of once for each node.
 #include <memory>
+#include <utility>
 
+#include "pkg/scheduler/algorithm/arguments.h"
 #include "pkg/scheduler/algorithm/domain_rule.h"
 #include "pkg/scheduler/factory/factory.h"
 
@@ -27,12 +31,13 @@ using berth::scheduler::PredicateTraits;
 using berth::scheduler::Row;
 using berth::util::Symbol;
 
-constexpr int64_t kMaxSkew = 1;
-
 class RackSpreadCheck final : public DomainCheck {
  public:
-  RackSpreadCheck(const PodContext& ctx, Cache* cache) {
-    const Symbol app("app"), rack("rack");
+  // `racks` has the nodes with the label `rack`.
+  RackSpreadCheck(const PodContext& ctx, Cache* cache, int64_t max_skew, Symbol rack,
+                  std::shared_ptr<const NodeFilter> racks)
+      : max_skew_(max_skew) {
+    const Symbol app("app");
     const auto value = ctx.pod.tmpl->labels.Get(app);
     if (!value) return;  // no term: the pod may go anywhere
     PodQuery query;
@@ -41,9 +46,7 @@ class RackSpreadCheck final : public DomainCheck {
     query.topology_key = rack;
     query.sees_nominated = true;
     // With a filter the count also knows the smallest number over all racks.
-    static const auto kOnRacks = std::make_shared<const NodeFilter>(
-        NodeFilter{"rack", [rack](const berth::api::Node& node) { return node.labels.Has(rack); }});
-    query.nodes = kOnRacks;
+    query.nodes = std::move(racks);
     replicas_ = cache->Count(query);
     terms_.push_back({replicas_, &cache->Label(rack), 1, 0});
     channels_ = {DomainChannel::kSum};
@@ -51,18 +54,28 @@ class RackSpreadCheck final : public DomainCheck {
 
   bool Admits(std::span<const DomainSum> sums) const override {
     if (sums.empty()) return true;
-    return sums[0].complete && sums[0].value + 1 - replicas_->minimum() <= kMaxSkew;
+    return sums[0].complete && sums[0].value + 1 - replicas_->minimum() <= max_skew_;
   }
   void Explain(Row, std::vector<FailureReason>* reasons) override {
     reasons->push_back({Symbol("node(s) were in a rack with too many replicas, or in none"), /*unresolvable=*/false});
   }
 
  private:
+  const int64_t max_skew_;
   std::shared_ptr<const PodCount> replicas_;  // of the app, by rack
 };
 
+// Runs once when the scheduler is built: what is wrong with the arguments keeps it from starting.
 FitPredicate RackSpread(const PluginFactoryArgs& args) {
-  return [cache = args.cache](const PodContext& ctx) { return std::make_unique<RackSpreadCheck>(ctx, cache); };
+  berth::scheduler::Arguments arguments(args);
+  const int64_t max_skew = arguments.Integer("maxSkew", /*otherwise=*/1, /*min=*/1, /*max=*/1000);
+  const Symbol rack(arguments.Text("label", /*otherwise=*/"rack"));
+  arguments.Finish();
+  auto racks = std::make_shared<const NodeFilter>(NodeFilter{
+      "nodes with label " + rack.string(), [rack](const berth::api::Node& node) { return node.labels.Has(rack); }});
+  return [cache = args.cache, max_skew, rack, racks](const PodContext& ctx) {
+    return std::make_unique<RackSpreadCheck>(ctx, cache, max_skew, rack, racks);
+  };
 }
 
 const std::string kRegistered = berth::scheduler::RegisterFitPredicateFactory(

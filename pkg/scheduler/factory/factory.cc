@@ -170,8 +170,12 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   config.release = args.release;
   config.args.ignored_extended_resources = std::move(build.ignored_resources);
 
-  std::vector<std::string> errors, added;
-  config.args.problems = &errors;
+  std::vector<std::string> errors, added, problems;
+  config.args.problems = &problems;  // what a factory finds wrong with its arguments, to be reported with its name
+  auto report_problems = [&](const char* kind, const std::string& name) {
+    for (const std::string& p : problems) errors.push_back(absl::StrCat(kind, " ", name, ": argument: ", p));
+    problems.clear();
+  };
   for (const std::string& key : predicate_keys) {
     if (!build.registry.predicates().contains(key)) {
       errors.push_back(absl::StrCat("Invalid predicate name \"", key, "\" specified - no corresponding function found",
@@ -182,8 +186,9 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     if (predicate_keys.insert(key).second) added.push_back(key);
   }
   for (const std::string& key : InOrder(args.release->predicate_ordering, predicate_keys)) {
-    if (build.registry.predicates().contains(key))
-      config.predicates.push_back(Configure(build.registry, key, config.args));
+    if (!build.registry.predicates().contains(key)) continue;
+    config.predicates.push_back(Configure(build.registry, key, config.args));
+    report_problems("Predicate", key);
   }
   int64_t total = 0;
   bool overflown = false;
@@ -198,6 +203,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     overflown |= __builtin_mul_overflow(it->second.weight, args.release->max_score, &product) ||
                  __builtin_add_overflow(total, product, &total);
     config.priorities.push_back({key, it->second.factory(config.args), it->second.weight, it->second.traits});
+    report_problems("Priority", key);
   }
   if (overflown) errors.push_back("Total priority of priority functions has overflown");
   config.args.problems = nullptr;
@@ -209,7 +215,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     effective->mandatory = added;
     effective->not_incremental = config.NotIncremental();
   }
-  return std::make_unique<GenericScheduler>(args.cache, std::move(config), args.nominated);
+  return std::make_unique<GenericScheduler>(args.cache, std::move(config), args.nominated, args.clock);
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ struct FactoryArgs {
   const NominatedPods* nominated = nullptr;  // null without PodPriority
   VolumeBinder* volume_binder = nullptr;     // null without VolumeScheduling
   ClaimBinder* claim_binder = nullptr;       // of release 1.29, shared by all profiles; null where nothing is assumed
+  const util::Clock* clock = nullptr;        // outlives the scheduler; null: decisions are not timed
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // a Policy's own value other than 0 beats it
   ExtenderFactory make_extender;               // null: a Policy with extenders is an error

@@ -129,11 +129,12 @@ TEST_CASE("the fixed order of predicates") {
   std::string order;
   for (std::string_view key : algorithmprovider::V1_10().predicate_ordering)
     order += Cat(order.empty() ? "" : " ", key);
-  CHECK(order ==
-        "CheckNodeCondition CheckNodeUnschedulable GeneralPredicates HostName PodFitsHostPorts MatchNodeSelector "
-        "PodFitsResources NoDiskConflict PodToleratesNodeTaints PodToleratesNodeNoExecuteTaints CheckNodeLabelPresence "
-        "CheckServiceAffinity MaxEBSVolumeCount MaxGCEPDVolumeCount MaxAzureDiskVolumeCount CheckVolumeBinding "
-        "NoVolumeZoneConflict CheckNodeMemoryPressure CheckNodeDiskPressure MatchInterPodAffinity");
+  CHECK(
+      order ==
+      "CheckNodeCondition CheckNodeUnschedulable GeneralPredicates HostName PodFitsHostPorts MatchNodeSelector "
+      "PodFitsResources NoDiskConflict PodToleratesNodeTaints PodToleratesNodeNoExecuteTaints CheckNodeLabelPresence "
+      "CheckServiceAffinity MaxEBSVolumeCount MaxGCEPDVolumeCount MaxAzureDiskVolumeCount CheckVolumeBinding "
+      "NoVolumeZoneConflict CheckNodeMemoryPressure CheckNodePIDPressure CheckNodeDiskPressure MatchInterPodAffinity");
 }
 
 TEST_CASE("gate TaintNodesByCondition") {
@@ -218,7 +219,8 @@ TEST_CASE("an argument reaches the factory of a registered rule as it stands in 
   registry.LetPredicateTakeArguments("Mine");
   CHECK(build("{'predicates':[{'name':'Mine','argument':{'limit':3}}]}") == "none");
   CHECK(seen == "{\"limit\":3}");
-  CHECK(build("{'predicates':[{'name':'Mine','argument':{'limit':0}}]}") == "limit: 0: must be 1 or more");
+  CHECK(build("{'predicates':[{'name':'Mine','argument':{'limit':0}}]}") ==
+        "Predicate Mine: argument: limit: 0: must be 1 or more");
   seen.clear();
   CHECK(build("{'predicates':[{'name':'Mine'}]}") == "none");
   CHECK(seen.empty());
@@ -227,7 +229,8 @@ TEST_CASE("an argument reaches the factory of a registered rule as it stands in 
 TEST_CASE("predicates that later Policies name") {
   World w;
   w.Nodes({NodeOf("a", "", "'unschedulable':true"),
-           NodeOf("b", "'conditions':[{'type':'Ready','status':'True'},{'type':'PIDPressure','status':'True'}]")});
+           NodeOf("b", "", "", "'cpu':'4','memory':'8Gi','pods':'10'",
+                  "'conditions':[{'type':'Ready','status':'True'},{'type':'PIDPressure','status':'True'}]")});
   SchedulerGates gates;
   gates.taint_nodes_by_condition = true;  // CheckNodeCondition is mandatory otherwise
   auto outcome = [&](const char* predicates, const api::PodPtr& pod) {

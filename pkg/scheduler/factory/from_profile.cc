@@ -47,7 +47,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
     for (const auto& p : config->priorities) effective->priorities.emplace_back(p.name, p.weight);
     effective->not_incremental = config->NotIncremental();
   }
-  return std::make_unique<GenericScheduler>(args.cache, std::move(*config), args.nominated);
+  return std::make_unique<GenericScheduler>(args.cache, std::move(*config), args.nominated, args.clock);
 }
 
 }  // namespace berth::scheduler
