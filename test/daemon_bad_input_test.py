@@ -25,6 +25,7 @@ WRONG = {
     "alsologtostderr": ("maybe", None),
     "bind-address": ("localhost", None),
     "cert-dir": (NOT_THERE, f"--cert-dir: cannot write {NOT_THERE}", *HTTPS),
+    "check-decisions": ("1.5", None),
     "client-ca-file": (GARBAGE, f"--client-ca-file: {GARBAGE}: ", *HTTPS),
     "config": (GARBAGE, f"{GARBAGE}: line 1"),
     "contention-profiling": ("maybe", None),

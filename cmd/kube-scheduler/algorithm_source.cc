@@ -1,6 +1,7 @@
 #include "cmd/kube-scheduler/algorithm_source.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <glog/logging.h>
 #include <sys/stat.h>
 
@@ -63,6 +64,14 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(cons
         absl::StrCat("couldn't create scheduler from policy: ", util::Message(built.status())));
   }
   return built;
+}
+
+void LogNotIncremental(const std::string& scheduler_name, const scheduler::GenericScheduler& algorithm) {
+  const std::vector<std::string> rules = algorithm.config().NotIncremental();
+  if (rules.empty()) return;
+  LOG(WARNING) << "Scheduler " << scheduler_name << " has rules without traits: " << absl::StrJoin(rules, ", ")
+               << ". Each is called for every candidate node of every pod, which costs some 0.03 to 0.1 ms a pod for "
+                  "every 1000 nodes; plugin/README.md says how to declare what a rule reads, so that its answers are kept";
 }
 
 }  // namespace berth::kube_scheduler

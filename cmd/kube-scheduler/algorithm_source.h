@@ -21,4 +21,7 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(
     const std::string& scheduler_name, const AlgorithmSource& source, scheduler::FactoryArgs args,
     const PolicyConfigMapReader& read_map, bool* node_json, std::string* policy_text = nullptr);
 
+// Logs which rules of a scheduler were registered without traits, and what that costs; nothing when there are none.
+void LogNotIncremental(const std::string& scheduler_name, const scheduler::GenericScheduler& algorithm);
+
 }  // namespace berth::kube_scheduler

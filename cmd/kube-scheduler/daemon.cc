@@ -292,6 +292,7 @@ void Daemon::MakeQueue(bool pod_priority) {
 absl::Status Daemon::AddProfile(const std::string& name,
                                 absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> algorithm) {
   if (!algorithm.ok()) return algorithm.status();
+  LogNotIncremental(name, **algorithm);
   scheduler_->AddProfile(name, algorithm->get());
   algorithms_[util::Symbol(name)] = *std::move(algorithm);
   return absl::OkStatus();
@@ -334,6 +335,7 @@ absl::Status Daemon::Build() {
   }
   args.cache = &cache_;
   args.nominated = queue_->nominated();
+  args.clock = &clock_;
   args.volume_binder = volume_binder_.get();
   args.claim_binder = claim_binder_.get();
   args.make_extender =
@@ -357,6 +359,7 @@ absl::Status Daemon::Build() {
   o.ignore_unknown_fields = options_.ignore_unknown_fields;
   o.claim_binder = claim_binder_.get();
   o.max_requests_in_flight = requests_limit_;
+  o.check_decisions = options_.check_decisions;
   o.may_bind = [this] { return MayWrite(); };
   scheduler::Actions* actions = actions_.get();
   const util::Clock* clock = &clock_;

@@ -95,6 +95,7 @@ std::string InvalidInputName(scheduler::InvalidInput what) {
   return "unknown";
 }
 
+// NOLINT(readability-function-size): a table of metrics.
 void CollectV1_10(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
@@ -156,6 +157,13 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
          static_cast<double>(s.requests_in_flight), out);
   AddOne("scheduler_requests_limit", kGauge, "Number of requests about pods from which on no pod is tried",
          static_cast<double>(s.requests_limit), out);
+  AddOne("scheduler_checked_decisions_total", kCounter,
+         "Number of decisions that were made both ways, incrementally and by the reference scheduler "
+         "(--check-decisions)",
+         static_cast<double>(m.checked_decisions), out);
+  AddOne("scheduler_decision_differences_total", kCounter,
+         "Number of checked decisions that the incremental scheduler would have made otherwise. Should be 0.",
+         static_cast<double>(m.decision_differences), out);
   AddOne("scheduler_pods_bound_total", kCounter, "Number of pods bound", static_cast<double>(m.bound), out);
   AddOne("scheduler_bind_failures_total", kCounter, "Number of bindings that failed",
          static_cast<double>(m.bind_failures), out);

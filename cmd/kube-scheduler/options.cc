@@ -1,6 +1,7 @@
 #include "cmd/kube-scheduler/options.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_replace.h>
@@ -233,6 +234,23 @@ Options::Options() {
         return absl::OkStatus();
       },
       [this] { return absl::StrCat(record_max_bytes); });
+
+  flags_.Section("Debugging");
+  flags_.Custom(
+      "check-decisions", "share",
+      "Share of the decisions, 0 to 1, that are made both ways, incrementally and by calling every rule for every "
+      "node. Differences are logged and counted in scheduler_decision_differences_total, and the latter decision is "
+      "carried out. 0.01 checks every hundredth.",
+      "0",
+      [this](const std::string& s) {
+        double share = 0;
+        if (!absl::SimpleAtod(s, &share) || !(share >= 0 && share <= 1)) {
+          return absl::InvalidArgumentError("must be a number from 0 to 1, such as 0.01");
+        }
+        check_decisions = share;
+        return absl::OkStatus();
+      },
+      [this] { return absl::StrCat(check_decisions); });
 
   flags_.Section("Leader election");
   flags_.Bool(&le.leader_elect, "leader-elect",

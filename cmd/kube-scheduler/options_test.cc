@@ -157,6 +157,7 @@ TEST_CASE("flags: what --config puts out of force is said") {
                                           "ignore-unknown-fields",
                                           "record-dir",
                                           "record-max-bytes",
+                                          "check-decisions",
                                           "master",
                                           "feature-gates",
                                           "bind-address",

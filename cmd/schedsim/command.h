@@ -15,8 +15,8 @@
 
 namespace berth::schedsim {
 
-// 3 is returned only when --fail-on-pending was given.
-inline constexpr int kExitOk = 0, kExitBadInput = 1, kExitUsage = 2, kExitPending = 3;
+// 3 is returned only when --fail-on-pending was given. 1 also says that the two ways to decide differ.
+inline constexpr int kExitOk = 0, kExitBadInput = 1, kExitDifference = 1, kExitUsage = 2, kExitPending = 3;
 
 // Flags that several commands share.
 enum FlagGroup : unsigned {

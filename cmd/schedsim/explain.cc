@@ -82,6 +82,10 @@ int Explain(const Invocation& options, std::ostream& out) {
       exit_status = kExitBadInput;
       continue;
     }
+    if (!e->decision.difference.empty()) {
+      std::cerr << "schedsim: " << key << ": the two ways to decide differ: " << e->decision.difference << "\n";
+      exit_status = kExitDifference;
+    }
     if (options.output == "table") {
       explain::Page page(explain::ScreenOfStdout());
       explain::WriteExplanation(*e, &page);

@@ -97,8 +97,9 @@ std::string GeneralHelp() {
   absl::StrAppend(&out,
                   "\nFILE: Kubernetes objects as JSON or YAML, Lists, gzip or plain, or Scenario documents; \"-\" is "
                   "standard input.\n"
-                  "Exit status: 0 when the run was made (pods that do not fit are a result), 1 for bad input or a "
-                  "failed write, 2 for usage, 3 when\n--fail-on-pending was given and a pod stays pending.\n"
+                  "Exit status: 0 when the run was made (pods that do not fit are a result), 1 for bad input, a "
+                  "failed write or decisions\nthat differ between the two ways to decide, 2 for usage, 3 "
+                  "when\n--fail-on-pending was given and a pod stays pending.\n"
                   "\n\"schedsim help COMMAND\" or \"schedsim COMMAND --help\" lists a command's flags.\n");
   return out;
 }

@@ -8,6 +8,7 @@
 #include "cmd/schedsim/command.h"
 #include "cmd/schedsim/progress.h"
 #include "cmd/schedsim/result.h"
+#include "pkg/explain/output.h"
 #include "pkg/lab/simulation.h"
 #include "pkg/util/status.h"
 
@@ -24,20 +25,22 @@ double CpuSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-// Decides pod after pod and hands each decision to the writer, whose time does not count.
-void Decide(Simulation& sim, const Scenario& scenario, bool trace, const std::ostream& out, ResultWriter* writer,
-            Stats* stats) {
+// Decides pod after pod and hands each decision to the writer, whose time does not count. Returns the number of
+// decisions that the incremental scheduler made otherwise than the reference scheduler, with DecisionMode::kBoth.
+size_t Decide(Simulation& sim, const Scenario& scenario, scheduler::DecisionMode mode, bool trace,
+              const std::ostream& out, ResultWriter* writer, Stats* stats) {
+  size_t differences = 0;
   using Clock = std::chrono::steady_clock;
   stats->nodes = sim.cache().node_count();
   stats->micros.reserve(scenario.pending.size());
   Progress progress("placing pods", scenario.pending.size());
   for (const api::PodPtr& pod : scenario.pending) {
-    if (!out) return;  // nobody reads on; the caller reports it
+    if (!out) break;  // nobody reads on; the caller reports it
     Outcome o;
     o.pod = pod;
     const double cpu = CpuSeconds();
     const auto before = Clock::now();
-    o.decision = sim.Place(o.pod, trace ? &o.trace : nullptr);
+    o.decision = sim.Place(o.pod, mode, trace ? &o.trace : nullptr);
     o.preemption = sim.Preempt(o.pod, o.decision);
     o.later = sim.later_fields();
     const double seconds = std::chrono::duration<double>(Clock::now() - before).count();
@@ -46,9 +49,20 @@ void Decide(Simulation& sim, const Scenario& scenario, bool trace, const std::os
     stats->micros.push_back(seconds * 1e6);
     stats->scheduled += o.placed();
     ++stats->pods;
+    if (!o.decision.difference.empty()) {
+      ++differences;
+      std::cerr << "schedsim: " << o.pod->meta.Key() << ": " << o.decision.difference << "\n";
+    }
     writer->Take(o);
     progress.Step();
   }
+  return differences;
+}
+
+// --check-decisions decides both ways; a trace can be had from the reference scheduler alone.
+scheduler::DecisionMode ModeOf(const Invocation& options, bool trace) {
+  if (options.Get<bool>("check-decisions")) return scheduler::DecisionMode::kBoth;
+  return trace ? scheduler::DecisionMode::kReference : scheduler::DecisionMode::kIncremental;
 }
 
 int Run(const Invocation& options, std::ostream& out) {
@@ -63,7 +77,7 @@ int Run(const Invocation& options, std::ostream& out) {
   how.list = !how.screen.terminal || options.Get<bool>("all");
   const bool trace = how.detail.needs_trace() && (how.format == "json" || how.format == "jsonl");
   std::unique_ptr<ResultWriter> writer = MakeWriter(how, out);
-  size_t pending = 0;
+  size_t pending = 0, decided = 0, differences = 0;
   for (Scenario& scenario : input->scenarios) {
     std::string error = scenario.error;
     std::unique_ptr<Simulation> sim;
@@ -83,10 +97,16 @@ int Run(const Invocation& options, std::ostream& out) {
     }
     Stats stats;
     writer->Begin(scenario);
-    Decide(*sim, scenario, trace, out, writer.get(), &stats);
+    differences += Decide(*sim, scenario, ModeOf(options, trace), trace, out, writer.get(), &stats);
+    decided += stats.pods;
     writer->End(*sim);
     if (options.Get<bool>("stats")) std::cerr << stats.Json();
     pending += stats.pods - stats.scheduled;
+  }
+  if (options.Get<bool>("check-decisions")) {
+    std::cerr << "schedsim: " << explain::Counted(static_cast<int64_t>(decided), "decision") << " made both ways, "
+              << (differences == 0 ? "all alike" : absl::StrCat(differences, " of them differ")) << "\n";
+    if (differences > 0) return kExitDifference;
   }
   if (exit_status == kExitOk && pending > 0 && options.Get<bool>("fail-on-pending")) return kExitPending;
   return exit_status;
@@ -110,6 +130,9 @@ void AddFlags(boost::program_options::options_description_easy_init& add) {
   add("detail", po::value<std::string>()->value_name("HOW")->default_value("all"),
       "-o json and jsonl: none, pending (failed nodes of pods that are not placed), top=N (and the scores of the N "
       "best nodes) or all");
+  add("check-decisions", po::bool_switch(),
+      "decide every pod both ways, incrementally and by the reference scheduler; report each difference, and exit with "
+      "status 1 when there is one");
   add("fail-on-pending", po::bool_switch(), "exit with status 3 when a pod is not placed");
   add("stats", po::bool_switch(), "print times and memory to standard error, one JSON line a scenario");
 }

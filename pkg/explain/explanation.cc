@@ -39,7 +39,7 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
     view.judgements = std::move(judgements);
     remedies.emplace_back(view.name, view.remedies);
   }
-  e.decision = subject.scheduler.Schedule(pod, scheduler::DecisionMode::kReference, &e.trace);
+  e.decision = subject.scheduler.Schedule(pod, scheduler::DecisionMode::kBoth, &e.trace);
   e.nodes = e.decision.nodes;
   e.feasible = e.decision.feasible;
   if (e.decision.outcome != scheduler::Decision::Outcome::kPlaced) {
@@ -52,6 +52,16 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
     e.preemption = subject.scheduler.Preempt(pod, *e.decision.failures);
   }
   return e;
+}
+
+std::string DifferenceWarning(const Explanation& e) {
+  if (e.decision.difference.empty()) return {};
+  return "WARNING: the two ways to decide differ: " + e.decision.difference +
+         ". What follows is the reference scheduler's decision; \"schedsim run\" may decide otherwise. Either the "
+         "traits "
+         "of a plugin claim too little (plugin/README.md says how to test them), or this is a mistake in the "
+         "scheduler: "
+         "please report it.";
 }
 
 }  // namespace berth::explain

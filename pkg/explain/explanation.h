@@ -51,6 +51,9 @@ void WriteExplanation(const Explanation& e, Page* page);
 // The last part of it alone.
 void WriteWays(const std::vector<Way>& ways, Page* page);
 // -o wide: a line for each node, with the answer of every predicate and the score of every priority.
+// Returns a warning when the incremental scheduler decides otherwise than what is explained, else an empty text.
+std::string DifferenceWarning(const Explanation& e);
+
 std::string ExplanationTable(const Explanation& e);
 // `format`: json or yaml.
 std::string ExplanationData(const Explanation& e, std::string_view format);

@@ -194,7 +194,9 @@ void WriteScores(const Explanation& e, JsonOut* out) {
 }  // namespace
 
 std::string ExplanationTable(const Explanation& e) {
-  std::string out = Headline(e);
+  std::string out;
+  if (std::string warning = DifferenceWarning(e); !warning.empty()) absl::StrAppend(&out, warning, "\n\n");
+  absl::StrAppend(&out, Headline(e));
   if (e.decision.outcome == Decision::Outcome::kPlaced) absl::StrAppend(&out, WhyChosen(e));
   if (!e.by_node.empty()) absl::StrAppend(&out, PredicateTable(e));
   absl::StrAppend(&out, ScoreTable(e));
@@ -227,6 +229,7 @@ std::string ExplanationData(const Explanation& e, std::string_view format) {
   if (!e.now_on.empty()) out.Member("nowOn", e.now_on.str());
   out.Member("placedBefore", static_cast<int64_t>(e.placed_before)).Member("host", e.decision.host.str());
   if (e.decision.outcome != Decision::Outcome::kPlaced) out.Member("error", e.decision.error);
+  if (!e.decision.difference.empty()) out.Member("incrementalDecisionDiffers", e.decision.difference);
   out.Member("nodesFeasible", static_cast<int64_t>(e.feasible)).Member("nodesListed", static_cast<int64_t>(e.nodes));
   if (e.decision.outcome == Decision::Outcome::kUnfit && e.decision.failures != nullptr) {
     out.Key("reasons").Object();

@@ -264,6 +264,7 @@ void WriteWays(const std::vector<Way>& ways, Page* page) {
 }
 
 void WriteExplanation(const Explanation& e, Page* page) {
+  if (std::string warning = DifferenceWarning(e); !warning.empty()) page->Line(warning, Style::kBad).Blank();
   Headline(e, page);
   if (e.decision.outcome == Decision::Outcome::kPlaced) WriteWhyChosen(e, page);
   WriteScores(e, page);

@@ -76,11 +76,11 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   return sim;
 }
 
-scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace) {
+scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::DecisionMode mode,
+                                      scheduler::DecisionTrace* trace) {
   // As in the daemon's queue: a pod's own nomination does not count while it is tried.
   if (pod_priority_ && later_ == nullptr) nominated_.Remove(*pod);
-  const auto mode = trace == nullptr ? scheduler::DecisionMode::kIncremental : scheduler::DecisionMode::kReference;
-  scheduler::Decision d = later_ != nullptr ? later_->Place(pod, trace) : scheduler_->Schedule(pod, mode, trace);
+  scheduler::Decision d = later_ != nullptr ? later_->Place(pod, mode, trace) : scheduler_->Schedule(pod, mode, trace);
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
     if (pod_priority_ && later_ == nullptr) nominated_.Add(pod);
     return d;

@@ -39,7 +39,13 @@ class Simulation {
   bool pod_priority() const { return pod_priority_; }
 
   // Tries one pod and, when it fits, assumes it on its node.
-  scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace = nullptr);
+  // REQUIRES: `trace`, which is filled when it is not null, is not given with kIncremental.
+  scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionMode mode, scheduler::DecisionTrace* trace);
+  // The same by the reference scheduler when there is a trace to fill, else incrementally.
+  scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace = nullptr) {
+    using scheduler::DecisionMode;
+    return Place(pod, trace == nullptr ? DecisionMode::kIncremental : DecisionMode::kReference, trace);
+  }
 
   // After a decision kUnfit, with preempts(): whom to evict so that the pod would fit; nullopt when nothing is tried.
   std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);

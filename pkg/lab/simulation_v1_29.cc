@@ -80,7 +80,7 @@ void FillFields(const scheduler::DecisionTrace& trace, LaterFields* fields) {
 
 }  // namespace
 
-Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace) {
+Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionMode mode, scheduler::DecisionTrace* trace) {
   fields_ = {};
   Decision d;
   fields_.not_attempted = WhyNotAttempted(*pod);
@@ -91,7 +91,6 @@ Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionTrace
   }
   Profile& profile = *ProfileOf(*pod);
   profile.scheduler->set_last_node_index(last_node_index_);
-  const auto mode = trace == nullptr ? scheduler::DecisionMode::kIncremental : scheduler::DecisionMode::kReference;
   d = profile.scheduler->Schedule(pod, mode, trace);
   last_node_index_ = profile.scheduler->last_node_index();
   if (trace != nullptr) FillFields(*trace, &fields_);

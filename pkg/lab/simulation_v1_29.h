@@ -33,7 +33,7 @@ class SimulationV1_29 {
                                                                scheduler::Cache* cache);
 
   // Tries one pod and, when it fits, assumes its volumes. `trace` may be null.
-  scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace);
+  scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionMode mode, scheduler::DecisionTrace* trace);
   // After a decision kUnfit: whom to evict; nullopt when the pod's profile does not preempt.
   std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
 

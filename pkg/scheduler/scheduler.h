@@ -59,6 +59,8 @@ struct SchedulerOptions {
   ClaimBinder* claim_binder = nullptr;
   // With this many requests unanswered no further pod is decided and no further one is looked at again.
   size_t max_requests_in_flight = 4096;
+  // The share of decisions, 0..1, that are made both ways (DecisionMode::kBoth) to see whether they differ.
+  double check_decisions = 0;
   // Asked right before each bind: false (the lease may be lost) means not now. Null: always.
   std::function<bool()> may_bind;
   // Outlives the scheduler; null: nobody observes decisions.
@@ -233,6 +235,8 @@ class Scheduler {
   absl::Duration NextRetry(Pending& p);
 
   // scheduler_attempt.cc: decide, assume, bind.
+  Decision Decide(const api::PodPtr& pod, GenericScheduler& algorithm);
+  void NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const Decision& d);
   void SkipDeleting(Pending& p);
   void Bind(Pending& p);
   void Bound(Pending& p);
@@ -312,6 +316,7 @@ class Scheduler {
   PodBackoff backoff_;
   absl::Duration next_expiry_;
   size_t binds_in_flight_ = 0;
+  double checks_due_ = 0;  // grows by options_.check_decisions with each decision; at 1 one is checked
   SchedulerMetrics metrics_;
 };
 

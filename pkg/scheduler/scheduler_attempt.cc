@@ -44,7 +44,21 @@ std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
 
 }  // namespace
 
-// NOLINT(readability-function-size): one attempt from the queue to the bind, in the order in which it happens.
+// Every so many decisions is checked, so that a run can be repeated from its inputs.
+Decision Scheduler::Decide(const api::PodPtr& pod, GenericScheduler& algorithm) {
+  checks_due_ += options_.check_decisions;
+  if (checks_due_ < 1) return algorithm.Schedule(pod);
+  checks_due_ -= 1;
+  Decision d = algorithm.Schedule(pod, DecisionMode::kBoth);
+  ++metrics_.checked_decisions;
+  if (!d.difference.empty()) {
+    ++metrics_.decision_differences;
+    LOG(ERROR) << "Two ways to decide differ for pod " << Name(*pod) << ": " << d.difference
+               << ". The reference scheduler's decision is carried out";
+  }
+  return d;
+}
+
 bool Scheduler::ScheduleOne() {
   if (stopped_ || Saturated()) return false;
   if (options_.may_bind && !options_.may_bind()) return false;
@@ -74,38 +88,11 @@ bool Scheduler::ScheduleOne() {
   auto attempt = std::make_unique<Attempt>();
   attempt->begun = now_;
   GenericScheduler& algorithm = *profiles_.find(pod->tmpl->scheduler_name)->second;
-  Decision d = algorithm.Schedule(pod);
+  Decision d = Decide(pod, algorithm);
   now_ = clock_->Steady();
   if (options_.observer != nullptr) options_.observer->Decided(pod, d, algorithm.last_node_index());
   if (d.outcome != Decision::Outcome::kPlaced) {
-    const bool unfit = d.outcome == Decision::Outcome::kUnfit;
-    ++(unfit ? metrics_.unschedulable : metrics_.errors);
-    CountAttempt(*pod, unfit ? AttemptResult::kUnschedulable : AttemptResult::kError, now_ - attempt->begun);
-    VLOG(1) << "Failed to schedule pod: " << Name(*pod);
-    LogFailure(p, d);
-    SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures)
-                                        : std::vector{d.nodes == 0 ? NoNodesReason() : ErrorReason()});
-    if (process_.requeues_at_once) {
-      p.why = d.nodes == 0 || unfit ? Requeue::kUnschedulable : Requeue::kRetry;
-      Reject(p, d);
-      return true;
-    }
-    if (unfit && pod->tmpl->never_preempts) {
-      VLOG(3) << "Pod " << Name(*pod) << " does not preempt: its preemptionPolicy is Never";
-    } else if (unfit) {
-      if (options_.pod_priority) {
-        attempt->failures = d.failures;
-        p.attempt = std::move(attempt);
-      } else {
-        ++metrics_.preemption_attempts;
-        metrics_.preemption.Observe(clock_->Steady() - now_);
-        VLOG(3) << "Pod priority feature is not enabled. No preemption is performed.";
-      }
-    }
-    Fail(p, {.event = d.error,
-             .reason = "Unschedulable",
-             .message = d.error,
-             .why = d.nodes == 0 || unfit ? Requeue::kUnschedulable : Requeue::kRetry});
+    NotPlaced(p, std::move(attempt), d);
     return true;
   }
 
@@ -136,6 +123,37 @@ void Scheduler::StartBind(Pending& p) {
   SetPlace(p, Place::kBinding);
   p.attempt->bind_begun = now_;
   Bind(p);
+}
+
+// What follows a decision that found no node for the pod, or an error.
+void Scheduler::NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const Decision& d) {
+  const bool unfit = d.outcome == Decision::Outcome::kUnfit;
+  ++(unfit ? metrics_.unschedulable : metrics_.errors);
+  CountAttempt(*p.pod, unfit ? AttemptResult::kUnschedulable : AttemptResult::kError, now_ - attempt->begun);
+  VLOG(1) << "Failed to schedule pod: " << Name(*p.pod);
+  LogFailure(p, d);
+  SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures)
+                                      : std::vector{d.nodes == 0 ? NoNodesReason() : ErrorReason()});
+  if (process_.requeues_at_once) {
+    p.why = d.nodes == 0 || unfit ? Requeue::kUnschedulable : Requeue::kRetry;
+    return Reject(p, d);
+  }
+  if (unfit && p.pod->tmpl->never_preempts) {
+    VLOG(3) << "Pod " << Name(*p.pod) << " does not preempt: its preemptionPolicy is Never";
+  } else if (unfit) {
+    if (options_.pod_priority) {
+      attempt->failures = d.failures;
+      p.attempt = std::move(attempt);
+    } else {
+      ++metrics_.preemption_attempts;
+      metrics_.preemption.Observe(clock_->Steady() - now_);
+      VLOG(3) << "Pod priority feature is not enabled. No preemption is performed.";
+    }
+  }
+  Fail(p, {.event = d.error,
+           .reason = "Unschedulable",
+           .message = d.error,
+           .why = d.nodes == 0 || unfit ? Requeue::kUnschedulable : Requeue::kRetry});
 }
 
 bool Scheduler::SetAsideUnsupported(Pending& p) {

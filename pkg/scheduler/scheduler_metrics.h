@@ -77,6 +77,8 @@ struct SchedulerMetrics {
   AttemptsHistogram attempts_to_bind;   // of pods that were bound
   std::array<WaitHistogram, 16> waits;  // first seen .. bound, by attempts: 1, 2, ..., 16 and more
   VictimsHistogram victims;             // of preemptions that found some
+  uint64_t checked_decisions = 0;       // made both ways (SchedulerOptions::check_decisions)
+  uint64_t decision_differences = 0;    // of those: made differently
   uint64_t bound = 0;
   uint64_t bind_failures = 0;
   uint64_t binds_unknown = 0;                             // answers that were lost and had to be found out

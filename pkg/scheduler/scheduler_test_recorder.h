@@ -74,7 +74,8 @@ class Recorder final : public Actions {
 };
 
 struct Case {
-  explicit Case(bool pod_priority = false, SchedulerOptions options = {}) : w(&r, pod_priority, std::move(options)) {}
+  explicit Case(bool pod_priority = false, SchedulerOptions options = {}, const Registry* registry = nullptr)
+      : w(&r, pod_priority, std::move(options), registry) {}
   Scheduler& s() { return *w.scheduler; }
   void Add(const api::PodPtr& p) { s().Apply(Change<api::Pod>{nullptr, p}); }
   void Add(const api::NodePtr& n) { s().Apply(Change<api::Node>{nullptr, n}); }

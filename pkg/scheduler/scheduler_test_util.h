@@ -56,7 +56,9 @@ inline api::NodePtr NewNode(const std::string& name, int64_t cpu, std::string_vi
 
 // A scheduler with everything it needs, on a clock that is moved by hand.
 struct World {
-  explicit World(Actions* actions, bool pod_priority = false, SchedulerOptions options = {})
+  // `registry` is null for the algorithms of release 1.10 with those of plugin/; it is copied.
+  explicit World(Actions* actions, bool pod_priority = false, SchedulerOptions options = {},
+                 const Registry* registry = nullptr)
       : queue(options.process->requeues_at_once ? NewEventQueue()
               : pod_priority                    ? NewPriorityQueue()
                                                 : NewFifo()),
@@ -66,6 +68,8 @@ struct World {
     args.nominated = queue->nominated();
     args.volume_binder = &volume_binder;
     args.gates.algorithm.pod_priority = pod_priority;
+    args.clock = &clock;
+    args.registry = registry;
     algorithm = CreateFromProvider("DefaultProvider", std::move(args)).value();
     options.pod_priority = pod_priority;
     scheduler = std::make_unique<Scheduler>(&cache, queue.get(), &volume_binder, actions, &clock, std::move(options));

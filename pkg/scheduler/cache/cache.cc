@@ -489,7 +489,7 @@ absl::Status Cache::UpdatePod(api::PodPtr pod) {
   if (state.pod->node_name != pod->node_name) {
     ++repairs_;
     LOG(ERROR) << "Pod " << pod->meta.uid << " is on node " << pod->node_name.str() << ", not on "
-               << state.pod->node_name.str() << " as known before. Mended.";
+               << state.pod->node_name.str() << " as known before. The cache was corrected.";
   } else if (state.pod->tmpl == pod->tmpl && state.pod->meta.deleting() == pod->meta.deleting()) {
     // Nothing that is counted changed: only the object is newer.
     for (PlacedPod& p : rows_[from].pods) {

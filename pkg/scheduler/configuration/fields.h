@@ -193,7 +193,8 @@ void VisitFields(V& v, ExtenderConfig& t) {
   v("tlsConfig", t.tls, "Certificates for HTTPS.");
   v("httpTimeout", Nanoseconds{&t.http_timeout_nanos}, "How long a call may take; 5s when absent.");
   v("nodeCacheCapable", t.node_cache_capable, "Whether it needs only the names of nodes.");
-  v("managedResources", t.managed_resources, "The resources it is for; empty: it is asked about every pod.");
+  v("managedResources", t.managed_resources,
+    "The extended resources that it manages; empty: it is called for every pod.");
   v("ignorable", t.ignorable, "Whether scheduling goes on when it fails.");
 }
 

@@ -165,8 +165,9 @@ void GenericScheduler::PrepareNominated() const {
   }
 }
 
-// Nothing when only the reference scheduler can decide, or say why the pod fits nowhere.
-std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPtr& pod) {
+// Returns nothing when only the reference scheduler can decide, or say why the pod fits nowhere; in the latter case
+// *found_unfit is set.
+std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPtr& pod, bool* found_unfit) {
   const bool extended = std::any_of(config_.extenders.begin(), config_.extenders.end(),
                                     [&](const auto& e) { return e->IsInterested(*pod); });
   if (extended) return std::nullopt;
@@ -180,6 +181,7 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   absl::FunctionRef<void()> note_ref = note;
   const IncrementalScheduler::Answer answer = incremental_->Place(
       pod, nominated.empty() ? nullptr : &drop_ref, &last_node_index_, clock_ == nullptr ? nullptr : &note_ref);
+  if (found_unfit != nullptr) *found_unfit = answer.outcome == IncrementalScheduler::Answer::Outcome::kUnfit;
   if (answer.outcome != IncrementalScheduler::Answer::Outcome::kPlaced) return std::nullopt;
   Decision d;
   d.nodes = cache_->node_count();
@@ -189,6 +191,31 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   d.ties = answer.ties;
   timing_ = {filtered - start, Now() - filtered};
   return d;
+}
+
+std::string DifferenceOf(const Decision* incremental, const Decision& reference) {
+  auto described = [](const Decision& d) {
+    switch (d.outcome) {
+      case Decision::Outcome::kPlaced:
+        return absl::StrCat("places it on node ", d.host.string(), " (", d.feasible, " nodes fit, ", d.ties,
+                            " share the best score)");
+      case Decision::Outcome::kUnfit:
+        return std::string("finds no node where it fits");
+      case Decision::Outcome::kError:
+        break;
+    }
+    return absl::StrCat("reports the error \"", d.error, "\"");
+  };
+  Decision unfit;
+  unfit.outcome = Decision::Outcome::kUnfit;
+  const Decision& d = incremental != nullptr ? *incremental : unfit;
+  // A release may leave the ties of a single feasible node open.
+  const bool same =
+      d.outcome == reference.outcome &&
+      (d.outcome != Decision::Outcome::kPlaced ||
+       (d.host == reference.host && d.feasible == reference.feasible && (d.feasible == 1 || d.ties == reference.ties)));
+  if (same) return {};
+  return absl::StrCat("the incremental scheduler ", described(d), "; the reference scheduler ", described(reference));
 }
 
 Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, DecisionTrace* trace) {
@@ -202,9 +229,26 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
     return d;
   }
   if (std::optional<Decision> placed = TryNominatedNode(pod, trace)) return *placed;
+  if (mode == DecisionMode::kBoth) return ScheduleBothWays(pod, trace);
   if (mode == DecisionMode::kIncremental) {
     if (std::optional<Decision> placed = ScheduleIncrementally(pod)) return *placed;
   }
+  return ScheduleByReference(pod, trace);
+}
+
+Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, DecisionTrace* trace) {
+  const uint64_t turn = last_node_index_;
+  bool found_unfit = false;
+  const std::optional<Decision> incremental = ScheduleIncrementally(pod, &found_unfit);
+  last_node_index_ = turn;  // so that both choose the same of several best nodes
+  Decision d = ScheduleByReference(pod, trace);
+  if (incremental || found_unfit) d.difference = DifferenceOf(incremental ? &*incremental : nullptr, d);
+  return d;
+}
+
+Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, DecisionTrace* trace) {
+  Decision d;
+  d.nodes = cache_->node_count();
   const absl::Duration start = Now();
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = PrepareActive(ctx);

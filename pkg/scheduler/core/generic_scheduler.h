@@ -39,6 +39,8 @@ struct Decision {
   size_t feasible = 0;
   size_t ties = 0;                               // kPlaced: nodes that share the best score
   std::shared_ptr<const NodeFailures> failures;  // kUnfit; also when `trace` asked for it
+  // kBoth: how the incremental scheduler's decision differs from this one, as a sentence; empty when it does not.
+  std::string difference;
 };
 
 // What explains a decision in full.
@@ -70,7 +72,14 @@ class IncrementalScheduler;
 enum class DecisionMode : uint8_t {
   kIncremental,  // from answers kept between decisions, where the rules allow it
   kReference,    // by calling every rule for every node
+  // Both, to find rules whose traits are wrong and mistakes of the incremental scheduler. The reference scheduler's
+  // decision is the one that counts; Decision::difference says how the other one differs.
+  kBoth,
 };
+
+// Returns how the incremental scheduler's decision differs from the reference scheduler's, as a sentence, or an empty
+// text. `incremental` is null when the incremental scheduler found that the pod fits nowhere.
+std::string DifferenceOf(const Decision* incremental, const Decision& reference);
 
 class GenericScheduler {
  public:
@@ -79,7 +88,7 @@ class GenericScheduler {
                    const util::Clock* clock = nullptr);
   ~GenericScheduler();
 
-  // REQUIRES: `trace`, which is filled when it is not null, is given with kReference only.
+  // REQUIRES: `trace`, which is filled when it is not null, is not given with kIncremental.
   Decision Schedule(const api::PodPtr& pod, DecisionMode mode = DecisionMode::kIncremental,
                     DecisionTrace* trace = nullptr);
   // The counter of round robin among the best nodes: taking it back repeats a decision.
@@ -104,7 +113,7 @@ class GenericScheduler {
 
   const AlgorithmConfig& config() const { return config_; }
   uint64_t last_node_index() const { return last_node_index_; }
-  // How long the parts of the last Schedule took; zero without a clock.
+  // How long the parts of the last decision took (with kBoth: of the reference scheduler's); zero without a clock.
   struct Timing {
     absl::Duration predicates, priorities;
   };
@@ -115,7 +124,9 @@ class GenericScheduler {
   struct Filtered;
   struct Victims;
   absl::Duration Now() const { return clock_ == nullptr ? absl::ZeroDuration() : clock_->Steady(); }
-  std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod);
+  std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod, bool* found_unfit = nullptr);
+  Decision ScheduleByReference(const api::PodPtr& pod, DecisionTrace* trace);
+  Decision ScheduleBothWays(const api::PodPtr& pod, DecisionTrace* trace);
   Checks Prepare(const PodContext& ctx) const;
   Checks PrepareActive(const PodContext& ctx) const;
   bool RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const;

@@ -26,7 +26,8 @@ class PolicySchemaWriter {
       Described("extenders", "Webhooks that take part in decisions.", [&] { List([&] { Extender(); }); });
       Described("hardPodAffinitySymmetricWeight",
                 "Weight of placed pods' required affinity, 1 to 100; 0: the flag's value.", [&] { Integer(0, 100); });
-      Described("alwaysCheckAllPredicates", "Whether a node is asked on after the first predicate that rejects it.",
+      Described("alwaysCheckAllPredicates",
+                "Whether the remaining predicates are called for a node after one has rejected it.",
                 [&] { Type("boolean"); });
     });
     out_.End();
@@ -154,7 +155,7 @@ class PolicySchemaWriter {
                 [&] { Type("integer"); });
       flag("nodeCacheCapable", "Whether it needs only the names of nodes.");
       Described("tlsConfig", "Certificates for HTTPS.", [&] { Tls(); });
-      Described("managedResources", "The resources it is for; empty: it is asked about every pod.", [&] {
+      Described("managedResources", "The extended resources that it manages; empty: it is called for every pod.", [&] {
         List([&] {
           Object({"name"}, [&] {
             text("name", "The extended resource.");
