@@ -69,9 +69,10 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(cons
 void LogNotIncremental(const std::string& scheduler_name, const scheduler::GenericScheduler& algorithm) {
   const std::vector<std::string> rules = algorithm.config().NotIncremental();
   if (rules.empty()) return;
-  LOG(WARNING) << "Scheduler " << scheduler_name << " has rules without traits: " << absl::StrJoin(rules, ", ")
-               << ". Each is called for every candidate node of every pod, which costs some 0.03 to 0.1 ms a pod for "
-                  "every 1000 nodes; plugin/README.md says how to declare what a rule reads, so that its answers are kept";
+  LOG(WARNING)
+      << "Scheduler " << scheduler_name << " has rules without traits: " << absl::StrJoin(rules, ", ")
+      << ". Each is called for every candidate node of every pod, which costs some 0.03 to 0.1 ms a pod for "
+         "every 1000 nodes; plugin/README.md says how to declare what a rule reads, so that its answers are kept";
 }
 
 }  // namespace berth::kube_scheduler

@@ -689,11 +689,6 @@ void BlockSignals() {
   signal(SIGPIPE, SIG_IGN);
 }
 
-void PrintError(std::string_view text) {
-  const bool prefixed = text.substr(0, 6) == "error:" || text.substr(0, 6) == "Error ";
-  std::fprintf(stderr, "%s%.*s\n", prefixed ? "" : "error: ", static_cast<int>(text.size()), text.data());
-}
-
 int RunDaemon(const Configuration& config, const Options& options) {
   Daemon daemon(config, options);
   return daemon.Run();

@@ -16,7 +16,4 @@ int RunDaemon(const Configuration& config, const Options& options);
 
 void BlockSignals();
 
-// "error: <text>" as kubectl-style tools say it, on stderr and, by the text, without saying "error: " twice.
-void PrintError(std::string_view text);
-
 }  // namespace berth::kube_scheduler

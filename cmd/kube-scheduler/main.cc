@@ -12,6 +12,7 @@
 
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/daemon.h"
+#include "cmd/kube-scheduler/end_process.h"
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/log_setup.h"
 #include "cmd/kube-scheduler/options.h"
