@@ -54,6 +54,7 @@ WRONG = {
     "master": ("ftp://h", '--master: unsupported protocol scheme "ftp" in "ftp://h"'),
     "pod-max-in-unschedulable-pods-duration": ("-1s", "--pod-max-in-unschedulable-pods-duration: invalid value -1s"),
     "policy-config-file": (NOT_THERE, f"missing policy config file {NOT_THERE}"),
+    "kept-answers-max-bytes": ("1", "must be 0 or a quantity of bytes of 1Mi at least"),
     "record-max-bytes": ("many", 'invalid argument "many" for "--record-max-bytes" flag'),
     "port": ("65536", "--port: invalid value 65536"),
     "profiling": ("maybe", None),

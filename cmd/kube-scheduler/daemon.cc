@@ -127,7 +127,7 @@ class Daemon {
   std::unique_ptr<scheduler::SchedulingQueue> queue_;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
   std::unique_ptr<scheduler::ClaimBinder> claim_binder_;  // of release 1.29, in place of the other
-  std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>> algorithms_;  // by name of the scheduler
+  Algorithms algorithms_;
   std::unique_ptr<ApiActions> actions_;
   std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir, and then so is
   std::unique_ptr<recording::Tap> tap_;            // what stands between the scheduler and the world
@@ -498,7 +498,7 @@ void Daemon::Decide() {
 }
 
 void Daemon::PublishSnapshot() {
-  SchedulerSnapshot s = TakeSnapshot(*scheduler_, *queue_, cache_);
+  SchedulerSnapshot s = TakeSnapshot(*scheduler_, *queue_, cache_, algorithms_);
   s.requests_limit = requests_limit_;
   s.release_1_29 = Later();
   if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
@@ -570,6 +570,7 @@ int Daemon::Run() {
   lease_io_.Start();
   pages_->Start();
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
+  for (auto& [name, a] : algorithms_) a->LimitKeptAnswers(options_.kept_answers_max_bytes, algorithms_.size());
   built_ = true;
 
   decider_ = std::thread([this] { Decide(); });

@@ -60,7 +60,7 @@ void AddOne(const char* name, MetricType type, const char* help, double value, s
 }  // namespace
 
 SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const scheduler::SchedulingQueue& queue,
-                               const scheduler::Cache& cache) {
+                               const scheduler::Cache& cache, const Algorithms& algorithms) {
   SchedulerSnapshot s;
   s.metrics = scheduler.metrics();
   s.queue = queue.depth();
@@ -76,6 +76,10 @@ SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const sche
   s.pods = cache.pod_count();
   s.assumed = cache.assumed_count();
   s.repairs = cache.repairs();
+  for (const auto& [name, a] : algorithms) {
+    s.kept_answers_bytes += a->kept_answers_bytes();
+    s.kept_answers_limit += a->kept_answers_limit();
+  }
   return s;
 }
 
@@ -164,6 +168,11 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   AddOne("scheduler_decision_differences_total", kCounter,
          "Number of checked decisions that the incremental scheduler would have made otherwise. Should be 0.",
          static_cast<double>(m.decision_differences), out);
+  AddOne("scheduler_kept_answers_bytes", kGauge, "Memory that the answers take which are kept between decisions",
+         static_cast<double>(s.kept_answers_bytes), out);
+  AddOne("scheduler_kept_answers_limit_bytes", kGauge,
+         "Memory beyond which those of them are dropped that were not used for the longest time",
+         static_cast<double>(s.kept_answers_limit), out);
   AddOne("scheduler_pods_bound_total", kCounter, "Number of pods bound", static_cast<double>(m.bound), out);
   AddOne("scheduler_bind_failures_total", kCounter, "Number of bindings that failed",
          static_cast<double>(m.bind_failures), out);

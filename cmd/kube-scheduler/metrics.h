@@ -7,6 +7,7 @@
 #include <atomic>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "pkg/client/rest.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/scheduler/scheduler_metrics.h"
@@ -28,13 +30,16 @@ struct SchedulerSnapshot {
   size_t binds_in_flight = 0, requests_in_flight = 0, requests_limit = 0;
   std::vector<std::pair<std::string, int64_t>> by_reason;
   size_t nodes = 0, pods = 0, assumed = 0;
+  size_t kept_answers_bytes = 0, kept_answers_limit = 0;
   uint64_t repairs = 0;
   bool release_1_29 = false;  // whose names the page has
 };
 
+using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;  // by name of the scheduler
+
 // Returns the numbers of now. On the scheduler's thread.
 SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const scheduler::SchedulingQueue& queue,
-                               const scheduler::Cache& cache);
+                               const scheduler::Cache& cache, const Algorithms& algorithms);
 
 // Requests to the API server, told by the I/O threads.
 class RestMetrics final : public client::RestObserver {

@@ -108,6 +108,9 @@ constexpr int32_t kLaterSecurePort = 10259;
 // A recording of less holds no checkpoint of a cluster of some size.
 constexpr int64_t kLeastRecording = 1 << 20;
 
+// With less, hardly any answer would be there when it is asked for again.
+constexpr int64_t kLeastKeptAnswers = 1 << 20;
+
 }  // namespace
 
 // NOLINT(readability-function-size): a table of flags.
@@ -217,6 +220,21 @@ Options::Options() {
       &enable_ui, "enable-ui",
       "Serve a page about nodes, pending pods and the reasons of decisions at /ui: on the secure port to whoever "
       "may get the path /ui, on the other ports to this machine only.");
+  flags_.Section("Memory");
+  flags_.Custom(
+      "kept-answers-max-bytes", "quantity",
+      "How much memory the answers take that are kept between decisions, such as 500Mi; those that were not used for "
+      "the longest time are dropped. 0: a quarter of what the cluster itself takes, at least 64Mi.",
+      "0",
+      [this](const std::string& s) {
+        auto q = api::Quantity::Parse(s);
+        if (!q.ok() || (q->Value() != 0 && q->Value() < kLeastKeptAnswers)) {
+          return absl::InvalidArgumentError("must be 0 or a quantity of bytes of 1Mi at least, such as 500Mi");
+        }
+        kept_answers_max_bytes = static_cast<size_t>(q->Value());
+        return absl::OkStatus();
+      },
+      [this] { return absl::StrCat(kept_answers_max_bytes); });
 
   flags_.Section("Recording");
   flags_.String(&record_dir, "record-dir",

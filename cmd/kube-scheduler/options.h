@@ -51,8 +51,9 @@ class Options {
   LoggingOptions logging;
   std::string record_dir;  // empty: nothing is recorded
   int64_t record_max_bytes = int64_t{1} << 30;
-  double check_decisions = 0;   // the share of decisions that are made both ways, 0..1
-  SecureServingOptions secure;  // as the flags say
+  double check_decisions = 0;         // the share of decisions that are made both ways, 0..1
+  size_t kept_answers_max_bytes = 0;  // 0: a quarter of what the cluster takes
+  SecureServingOptions secure;        // as the flags say
   // Returns what is served over HTTPS under a configuration: release 1.29 serves on port 10259 by default.
   SecureServingOptions SecureServing(const Configuration& c) const;
   bool enable_ui = false;

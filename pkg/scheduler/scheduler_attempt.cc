@@ -30,10 +30,7 @@ constexpr absl::Duration kMaxBindRetry = absl::Seconds(5);
 
 std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
   std::vector<FailureReasonId> reasons;
-  const std::vector<FailureReason>* last = nullptr;
-  failures.ForEach([&](Symbol, const std::vector<FailureReason>& list) {
-    if (&list == last) return;
-    last = &list;
+  failures.ForEachList([&](const std::vector<FailureReason>& list, int64_t) {
     for (const FailureReason& r : list) {
       const FailureReasonId id = FailureReasonOf(r.text.str());
       if (std::find(reasons.begin(), reasons.end(), id) == reasons.end()) reasons.push_back(id);

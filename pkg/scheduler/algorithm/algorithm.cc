@@ -22,6 +22,24 @@ void FitCheck::KeepFitting(std::vector<Row>* rows) {
   std::erase_if(*rows, [&](Row row) { return Check(row) != Verdict::kFits; });
 }
 
+void FitCheck::NumberReasons(std::span<const Row> rows, const Beside*, std::span<uint32_t> numbers) {
+  for (size_t i = 0; i < rows.size(); ++i) numbers[i] = Check(rows[i]) == Verdict::kFits ? 0 : 1;
+}
+
+void EraseFlagged(const Cache& cache, uint8_t flags, RowSet* rows) {
+  if (flags == 0) return;
+  const uint8_t* of = cache.columns().flags.data();
+  rows->ForEach([&](Row row) {
+    if ((of[row] & flags) != 0) rows->Erase(row);
+  });
+}
+
+void EraseFlagged(const Cache& cache, uint8_t flags, std::vector<Row>* rows) {
+  if (flags == 0) return;
+  const uint8_t* of = cache.columns().flags.data();
+  std::erase_if(*rows, [&](Row row) { return (of[row] & flags) != 0; });
+}
+
 void FreedNeed::And(const FreedNeed& o) {
   known = known && o.known;
   possible = possible && o.possible;

@@ -73,6 +73,11 @@ struct FreedNeed {
   void And(const FreedNeed& o);
 };
 
+// Amounts that count as used on a row beside those of the pods that are on it.
+struct Beside {
+  int64_t milli_cpu = 0, memory = 0, nvidia_gpu = 0, ephemeral_storage = 0, pods = 0;
+};
+
 // A rejection of the pod as a whole, before any node is looked at (1.29: PreFilter).
 struct PodRejection {
   FailureReason reason;  // of every node
@@ -89,6 +94,21 @@ class FitCheck {
   // Returns what stands in the way on a row for which Check returns kFails, with the numbers behind it and what would
   // be enough; empty where the reasons say everything.
   virtual std::string Detail(Row) { return {}; }
+  // Reasons of many rows at once. Returns how many bits the numbers have that NumberReasons writes, or 0 when this
+  // predicate does not number its reasons.
+  virtual int ReasonBits() const { return 0; }
+  // Writes 0 for each row that fits, and for each other row a number that stands for its reasons: rows with one number
+  // get the same reasons from Explain. `beside` is null, or has one element for each row and ReadsOnlyAmounts() is
+  // true. REQUIRES: ReasonBits() is not 0.
+  virtual void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers);
+  // Returns whether the predicate reads nothing of the pods on a node but the amounts of Beside.
+  virtual bool ReadsOnlyAmounts() const { return false; }
+  // Appends the columns of the labels that it reads, and returns true, when it reads nothing else of a node and
+  // MayError() is false.
+  virtual bool NodeLabels(std::vector<const LabelColumn*>* /*columns*/) { return false; }
+  // Writes rows, each once and in any order, outside of which no row fits, and returns true when that is cheaper than
+  // looking at all rows.
+  virtual bool Candidates(std::vector<Row>* /*rows*/) { return false; }
   // Returns the text of kError.
   virtual std::string Error(Row) { return {}; }
   // Returns true when the pod asks for nothing that this predicate looks at, so that it fits every row whatever happens
@@ -123,9 +143,13 @@ class FitCheck {
   // Erases from `candidates` the rows that do not fit and moves those with errors to `errors`. Override where a whole
   // column can be decided faster than row by row.
   virtual void Filter(RowSet* candidates, RowSet* errors);
-  // Erases the rows that do not fit. REQUIRES: the predicate knows no errors.
+  // Erases the rows that do not fit; the others stay in their order. REQUIRES: the predicate knows no errors.
   virtual void KeepFitting(std::vector<Row>* rows);
 };
+// Erases the rows whose flags have one of the given RowFlag bits.
+void EraseFlagged(const Cache& cache, uint8_t flags, RowSet* rows);
+void EraseFlagged(const Cache& cache, uint8_t flags, std::vector<Row>* rows);
+
 using FitPredicate = std::function<std::unique_ptr<FitCheck>(const PodContext&)>;
 using FitPredicateFactory = std::function<FitPredicate(const PluginFactoryArgs&)>;
 
@@ -141,6 +165,9 @@ class Scoring {
   // Returns true when the function has nothing to say about this pod among these rows: it adds nothing to any total and
   // is absent from the scores (1.29: a PreScore that returns Skip). Called before Map.
   virtual bool Skips(std::span<const Row> /*rows*/) { return false; }
+  // Appends the columns of the labels that Map reads, and returns true, when it reads nothing else of a node and has no
+  // errors. Without a label it must score 0.
+  virtual bool NodeLabels(std::vector<const LabelColumn*>* /*columns*/) { return false; }
   // Turns the raw scores of all feasible rows into 0..max_score, in place.
   virtual absl::Status Reduce(std::span<const Row> /*rows*/, std::span<int64_t> /*scores*/) { return {}; }
 };

@@ -9,7 +9,10 @@ namespace berth::scheduler {
 uint32_t NodeFailures::ListOf(const std::vector<FailureReason>& reasons) {
   if (last_list_ < lists_.size() && *lists_[last_list_] == reasons) return last_list_;
   auto [it, fresh] = list_index_.try_emplace(reasons, static_cast<uint32_t>(lists_.size()));
-  if (fresh) lists_.push_back(&it->first);
+  if (fresh) {
+    lists_.push_back(&it->first);
+    nodes_of_list_.push_back(0);
+  }
   return last_list_ = it->second;
 }
 
@@ -18,7 +21,7 @@ void NodeFailures::Index() const {
 }
 
 void NodeFailures::AddNew(Symbol node, const std::vector<FailureReason>& reasons) {
-  nodes_.emplace_back(node, ListOf(reasons));
+  AddNew(node, ListOf(reasons));
 }
 
 void NodeFailures::Add(Symbol node, const std::vector<FailureReason>& reasons) {
@@ -27,7 +30,10 @@ void NodeFailures::Add(Symbol node, const std::vector<FailureReason>& reasons) {
   if (it == index_.end()) return AddNew(node, reasons);
   std::vector<FailureReason> all = *lists_[nodes_[it->second].second];
   all.insert(all.end(), reasons.begin(), reasons.end());
-  nodes_[it->second].second = ListOf(all);
+  uint32_t& list = nodes_[it->second].second;
+  --nodes_of_list_[list];
+  list = ListOf(all);
+  ++nodes_of_list_[list];
 }
 
 const std::vector<FailureReason>* NodeFailures::Find(Symbol node) const {
@@ -37,11 +43,9 @@ const std::vector<FailureReason>* NodeFailures::Find(Symbol node) const {
 }
 
 std::vector<std::pair<std::string, int64_t>> NodeFailures::Histogram() const {
-  std::vector<int64_t> nodes_of_list(lists_.size(), 0);
-  for (const auto& [node, list] : nodes_) ++nodes_of_list[list];
   absl::flat_hash_map<Symbol, int64_t> counts;
   for (size_t i = 0; i < lists_.size(); ++i) {
-    for (const FailureReason& r : *lists_[i]) counts[r.text] += nodes_of_list[i];
+    for (const FailureReason& r : *lists_[i]) counts[r.text] += nodes_of_list_[i];
   }
   std::vector<std::pair<std::string, int64_t>> out;
   for (const auto& [text, n] : counts) {

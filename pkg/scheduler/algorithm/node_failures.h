@@ -17,6 +17,12 @@ class NodeFailures {
  public:
   void Add(Symbol node, const std::vector<FailureReason>& reasons);     // appended when the node is already there
   void AddNew(Symbol node, const std::vector<FailureReason>& reasons);  // the node is not there yet
+  // The same in two steps, for many nodes with the same reasons: ListOf returns the number of a list.
+  uint32_t ListOf(const std::vector<FailureReason>& reasons);
+  void AddNew(Symbol node, uint32_t list) {
+    nodes_.emplace_back(node, list);
+    ++nodes_of_list_[list];
+  }
   void Reserve(size_t nodes) { nodes_.reserve(nodes); }
   size_t size() const { return nodes_.size(); }
   const std::vector<FailureReason>* Find(Symbol node) const;  // null: the node is not among the failed
@@ -24,17 +30,24 @@ class NodeFailures {
   void ForEach(F f) const {
     for (const auto& [node, list] : nodes_) f(node, *lists_[list]);
   }
+  // Calls f(reasons, nodes) for each list of reasons that some node has.
+  template <typename F>
+  void ForEachList(F f) const {
+    for (size_t i = 0; i < lists_.size(); ++i) {
+      if (nodes_of_list_[i] > 0) f(*lists_[i], nodes_of_list_[i]);
+    }
+  }
   // How often each reason was given, by text.
   std::vector<std::pair<std::string, int64_t>> Histogram() const;
   // Returns one entry for each reason, "2 Insufficient cpu", sorted as texts.
   std::vector<std::string> CountedReasons() const;
 
  private:
-  uint32_t ListOf(const std::vector<FailureReason>& reasons);
   void Index() const;
   std::vector<std::pair<Symbol, uint32_t>> nodes_;  // and the number of the list
   std::map<std::vector<FailureReason>, uint32_t> list_index_;
   std::vector<const std::vector<FailureReason>*> lists_;  // keys of list_index_
+  std::vector<int64_t> nodes_of_list_;                    // by number
   uint32_t last_list_ = 0;                                // used last
   mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // of the first nodes, filled on demand
 };

@@ -79,10 +79,12 @@ Row Cache::EnsureRow(Symbol name) {
     columns_.volumes.push_back(0);
     columns_.flags.push_back(0);
     columns_.zone.emplace_back();
+    columns_.name.emplace_back();
     listed_.Resize(r + 1);
     for (auto& [key, column] : label_columns_) column->domains_.push_back(LabelColumn::kNoDomain);
   }
   rows_[r].name = name;
+  columns_.name[r] = name;
   rows_[r].in_use = true;
   row_by_name_[name] = r;
   Touch(r);

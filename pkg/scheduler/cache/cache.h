@@ -68,6 +68,7 @@ struct Columns {
   std::vector<int64_t> nonzero_cpu, nonzero_memory;
   std::vector<int32_t> volumes;  // that the pods list, of the kinds that rules look at
   std::vector<uint8_t> flags;    // RowFlag bits
+  std::vector<Symbol> name;      // of the node
   std::vector<Symbol> zone;      // region ":\0:" zone, empty when neither label is there
 };
 enum RowFlag : uint8_t {

@@ -4,16 +4,27 @@
 
 namespace berth::scheduler {
 
+void NominatedPods::NoteChange(util::Symbol node) {
+  constexpr size_t kMostKept = 1024;
+  if (changes_.size() >= kMostKept) {
+    changes_begin_ += changes_.size();
+    changes_.clear();
+  }
+  changes_.push_back(node);
+}
+
 void NominatedPods::Add(const api::PodPtr& pod) {
   Remove(*pod);
   if (pod->nominated_node_name.empty()) return;
   by_node_[pod->nominated_node_name].push_back(pod);
   node_of_[pod->meta.uid] = pod->nominated_node_name;
+  NoteChange(pod->nominated_node_name);
 }
 
 void NominatedPods::Remove(const api::Pod& pod) {
   auto known = node_of_.find(pod.meta.uid);
   if (known == node_of_.end()) return;
+  NoteChange(known->second);
   auto node = by_node_.find(known->second);
   std::erase_if(node->second, [&](const api::PodPtr& p) { return p->meta.uid == pod.meta.uid; });
   if (node->second.empty()) by_node_.erase(node);

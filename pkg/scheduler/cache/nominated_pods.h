@@ -20,10 +20,25 @@ class NominatedPods {
   // Nodes with nominations.
   const absl::flat_hash_map<util::Symbol, std::vector<api::PodPtr>>& nodes() const { return by_node_; }
   bool empty() const { return by_node_.empty(); }
+  bool Has(const api::Pod& pod) const { return node_of_.contains(pod.meta.uid); }
+  // Grows by one with each node whose pods change.
+  uint64_t version() const { return changes_begin_ + changes_.size(); }
+  // Calls f(node) for each change after the given version, oldest first; nodes may repeat. Returns false, without a
+  // call, when one of them is not remembered any more.
+  template <typename F>
+  bool ChangesSince(uint64_t version, F f) const {
+    if (version < changes_begin_) return false;
+    for (size_t i = version - changes_begin_; i < changes_.size(); ++i) f(changes_[i]);
+    return true;
+  }
 
  private:
+  void NoteChange(util::Symbol node);
+
   absl::flat_hash_map<util::Symbol, std::vector<api::PodPtr>> by_node_;
   absl::flat_hash_map<std::string, util::Symbol> node_of_;  // by uid
+  std::vector<util::Symbol> changes_;
+  uint64_t changes_begin_ = 0;  // version before the first of changes_
 };
 
 }  // namespace berth::scheduler

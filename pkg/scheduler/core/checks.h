@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/nominated_rows.h"
+#include "pkg/scheduler/extender/extender.h"
 
 namespace berth::scheduler {
 
@@ -20,9 +22,51 @@ struct GenericScheduler::Checks {
 
 struct GenericScheduler::Filtered {
   std::vector<Row> feasible;
-  std::vector<std::pair<Row, uint32_t>> failed;  // and the first check that failed
-  std::vector<std::pair<Row, Why>> explained;    // failed rows that were judged one by one
-  std::map<std::string, int64_t> errors;         // text, rows
+  struct Failed {
+    Row row;
+    uint32_t check;       // the first that failed
+    uint32_t number = 0;  // of its reasons beside nominated pods (FitCheck::NumberReasons); 0: not numbered yet
+  };
+  std::vector<Failed> failed;
+  std::vector<std::pair<Row, Why>> explained;  // failed rows that were judged one by one
+  std::map<std::string, int64_t> errors;       // text, rows
+};
+
+// What the extenders said about one pod in one attempt. A question that was answered is not asked again.
+struct GenericScheduler::ExtenderRound {
+  std::vector<Extender::FilterResult> answers;         // of the extenders asked, in their order
+  std::vector<std::pair<Symbol, std::string>> failed;  // nodes that they refused, with the reasons
+  std::string error;                                   // one of them failed
+};
+
+// 1.10's criteria: fewest violations, lowest first victim, lowest sum of priorities, fewest victims; then by name.
+// "First" is by position, not by importance (B-25, kept).
+struct GenericScheduler::VictimCost {
+  int64_t violations;
+  int32_t first_priority;
+  int64_t priority_sum;
+  size_t victims;
+  auto operator<=>(const VictimCost&) const = default;
+};
+
+struct GenericScheduler::Kept {
+  Kept(Cache* cache, const NominatedPods* pods) : nominated(cache, pods) {}
+  NominatedRows nominated;
+  std::vector<NominatedRows::Found> beside;  // the rows with nominated pods that matter to the pod at hand
+
+  // What evictions cost for pods of one template, row by row. Valid for a row while its generation is the same, as long
+  // as nothing but the row matters (RowsDecideVictims).
+  struct Costs {
+    std::shared_ptr<const api::PodTemplate> tmpl;
+    uint64_t budgets_version = 0;
+    struct OfRow {
+      uint64_t generation = 0;  // 0: not known
+      std::optional<VictimCost> cost;
+    };
+    std::vector<OfRow> rows;
+  };
+  Costs& CostsFor(const api::Pod& pod, const Cache& cache);
+  std::vector<Costs> costs;  // of the templates that preempted last, the last one first
 };
 
 struct GenericScheduler::Victims {

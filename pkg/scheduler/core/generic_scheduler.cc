@@ -50,11 +50,22 @@ GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const N
       config_(std::move(config)),
       nominated_(nominated),
       clock_(clock),
-      incremental_(std::make_unique<IncrementalScheduler>(cache_, &config_)) {}
+      incremental_(std::make_unique<IncrementalScheduler>(cache_, &config_)),
+      kept_(std::make_unique<Kept>(cache_, nominated)) {}
 GenericScheduler::~GenericScheduler() = default;
 
+size_t GenericScheduler::kept_answers_bytes() const {
+  return incremental_->bytes();
+}
+size_t GenericScheduler::kept_answers_limit() const {
+  return incremental_->limit();
+}
+void GenericScheduler::LimitKeptAnswers(size_t bytes, size_t schedulers) {
+  incremental_->Limit(bytes, schedulers);
+}
+
 GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
-  PrepareNominated();
+  kept_->nominated.Refresh();
   Checks checks;
   for (const ConfiguredPredicate& p : config_.predicates) {
     checks.list.push_back(p.predicate(ctx));
@@ -156,35 +167,48 @@ std::optional<Decision> GenericScheduler::TryNominatedNode(const api::PodPtr& po
   return d;
 }
 
-// Templates of nominated pods are known to the cache before anything is prepared, so that simulating one of them adds
-// no new affinity terms.
-void GenericScheduler::PrepareNominated() const {
-  if (nominated_ == nullptr) return;
-  for (const auto& [node, pods] : nominated_->nodes()) {
-    for (const api::PodPtr& p : pods) cache_->Info(p->tmpl);
-  }
-}
-
 // Returns nothing when only the reference scheduler can decide, or say why the pod fits nowhere; in the latter case
 // *found_unfit is set.
-std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPtr& pod, bool* found_unfit) {
-  const bool extended = std::any_of(config_.extenders.begin(), config_.extenders.end(),
-                                    [&](const auto& e) { return e->IsInterested(*pod); });
-  if (extended) return std::nullopt;
+std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPtr& pod, ExtenderRound* round,
+                                                                bool* found_unfit) {
   const absl::Duration start = Now();
   absl::Duration filtered = start;
-  PrepareNominated();
-  const std::vector<Row> nominated = RowsWithNominated(*pod);
-  auto drop = [&](RowSet* rows) { return DropUnfit(pod, nominated, rows); };
+  kept_->nominated.Refresh();
+  kept_->nominated.For(*pod, &kept_->beside);
+  const bool extended = IsExtended(*pod), nominated = !kept_->beside.empty();
+  auto narrow = [&](RowSet* rows) {
+    if (nominated && !DropUnfit(pod, rows)) return false;
+    if (!extended) return true;
+    std::vector<Row> feasible;
+    rows->ForEach([&](Row r) { feasible.push_back(r); });
+    const size_t before = feasible.size();
+    if (!AskExtenders(*pod, &feasible, round)) return false;
+    if (feasible.size() == before) return true;
+    rows->Clear();
+    for (Row r : feasible) rows->Insert(r);
+    return true;
+  };
+  auto score = [&](std::span<const Row> rows, std::span<int64_t> totals) {
+    AddExtenderScores(*pod, rows, totals);
+    return true;
+  };
   auto note = [&] { filtered = Now(); };
-  const IncrementalScheduler::Nominated drop_ref = drop;
+  const IncrementalScheduler::Filter narrow_ref = narrow;
+  const IncrementalScheduler::Score score_ref = score;
   absl::FunctionRef<void()> note_ref = note;
-  const IncrementalScheduler::Answer answer = incremental_->Place(
-      pod, nominated.empty() ? nullptr : &drop_ref, &last_node_index_, clock_ == nullptr ? nullptr : &note_ref);
-  if (found_unfit != nullptr) *found_unfit = answer.outcome == IncrementalScheduler::Answer::Outcome::kUnfit;
-  if (answer.outcome != IncrementalScheduler::Answer::Outcome::kPlaced) return std::nullopt;
+  IncrementalScheduler::Around around;
+  if (nominated || extended) around.filter = &narrow_ref;
+  if (extended) around.score = &score_ref;
+  if (clock_ != nullptr) around.on_filtered = &note_ref;
+  const IncrementalScheduler::Answer answer = incremental_->Place(pod, around, &last_node_index_);
   Decision d;
   d.nodes = cache_->node_count();
+  if (!round->error.empty()) {
+    d.error = round->error;
+    return d;
+  }
+  if (found_unfit != nullptr) *found_unfit = answer.outcome == IncrementalScheduler::Answer::Outcome::kUnfit;
+  if (answer.outcome != IncrementalScheduler::Answer::Outcome::kPlaced) return std::nullopt;
   d.outcome = Decision::Outcome::kPlaced;
   d.host = answer.host;
   d.feasible = answer.feasible;
@@ -230,23 +254,26 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
   }
   if (std::optional<Decision> placed = TryNominatedNode(pod, trace)) return *placed;
   if (mode == DecisionMode::kBoth) return ScheduleBothWays(pod, trace);
+  ExtenderRound round;
   if (mode == DecisionMode::kIncremental) {
-    if (std::optional<Decision> placed = ScheduleIncrementally(pod)) return *placed;
+    if (std::optional<Decision> made = ScheduleIncrementally(pod, &round)) return *made;
   }
-  return ScheduleByReference(pod, trace);
+  return ScheduleByReference(pod, &round, trace);
 }
 
 Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, DecisionTrace* trace) {
   const uint64_t turn = last_node_index_;
   bool found_unfit = false;
-  const std::optional<Decision> incremental = ScheduleIncrementally(pod, &found_unfit);
-  last_node_index_ = turn;  // so that both choose the same of several best nodes
-  Decision d = ScheduleByReference(pod, trace);
+  ExtenderRound round;
+  const std::optional<Decision> incremental = ScheduleIncrementally(pod, &round, &found_unfit);
+  if (!round.error.empty()) return *incremental;  // an extender failed; it is not asked again in this attempt
+  last_node_index_ = turn;                        // so that both choose the same of several best nodes
+  Decision d = ScheduleByReference(pod, &round, trace);
   if (incremental || found_unfit) d.difference = DifferenceOf(incremental ? &*incremental : nullptr, d);
   return d;
 }
 
-Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, DecisionTrace* trace) {
+Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderRound* round, DecisionTrace* trace) {
   Decision d;
   d.nodes = cache_->node_count();
   const absl::Duration start = Now();
@@ -258,11 +285,15 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, DecisionT
     d.error = ErrorOf(filtered.errors);
     return d;
   }
-  std::shared_ptr<NodeFailures> failures;
-  if (trace != nullptr || filtered.feasible.empty() || !config_.extenders.empty()) {
-    failures = Explain(checks, filtered, trace);
+  if (!AskExtenders(*pod, &filtered.feasible, round)) {
+    d.error = round->error;
+    return d;
   }
-  if (!AskExtenders(pod, &filtered, failures.get(), &d.error)) return d;
+  std::shared_ptr<NodeFailures> failures;
+  if (trace != nullptr || filtered.feasible.empty()) {
+    failures = Explain(*pod, checks, filtered, trace);
+    for (const auto& [node, text] : round->failed) failures->Add(node, {{Symbol(text), false}});
+  }
   const absl::Duration scoring = Now();
   timing_.predicates = scoring - start;
   d.feasible = filtered.feasible.size();
@@ -294,178 +325,67 @@ bool GenericScheduler::PassesNodePredicates(const api::Pod& pod, Symbol node) co
   });
 }
 
-// ---- filtering ----------------------------------------------------------------------------------
+// ---- extenders --------------------------------------------------------------------------------
 
-bool GenericScheduler::HasNominated(const api::Pod& pod, Symbol node) const {
-  const auto& pods = nominated_->For(node);
-  return std::any_of(pods.begin(), pods.end(), [&](const api::PodPtr& p) {
-    return p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid;
-  });
+bool GenericScheduler::IsExtended(const api::Pod& pod) const {
+  return std::any_of(config_.extenders.begin(), config_.extenders.end(),
+                     [&](const auto& e) { return e->IsInterested(pod); });
 }
 
-Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why* why) const {
-  Verdict verdict = Verdict::kFits;
-  for (size_t i = 0; i < checks.list.size(); ++i) {
-    switch (checks.list[i]->Check(row)) {
-      case Verdict::kFits:
-        break;
-      case Verdict::kError:
-        if (why != nullptr) why->error = ErrorText(checks, i, row);
-        return Verdict::kError;
-      case Verdict::kFails:
-        if (why != nullptr) {
-          if (verdict == Verdict::kFits) why->check = i;
-          checks.list[i]->Explain(row, &why->reasons);
-        }
-        if (!check_all) return Verdict::kFails;
-        verdict = Verdict::kFails;
-    }
-  }
-  return verdict;
-}
-
-// Listed rows with nominated pods that are as important as this one.
-std::vector<Row> GenericScheduler::RowsWithNominated(const api::Pod& pod) const {
-  std::vector<Row> rows;
-  if (nominated_ == nullptr) return rows;
-  for (const auto& [node, pods] : nominated_->nodes()) {
-    Row r = cache_->FindRow(node);
-    if (r != kNoRow && cache_->listed().Has(r) && HasNominated(pod, node)) rows.push_back(r);
-  }
-  return rows;
-}
-
-// Erases those of the rows with nominated pods where the pod does not fit beside them. False: one has an error to tell.
-bool GenericScheduler::DropUnfit(const api::PodPtr& pod, const std::vector<Row>& nominated, RowSet* rows) const {
-  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
-  std::optional<Checks> checks;
-  for (Row r : nominated) {
-    if (!rows->Has(r)) continue;
-    if (!checks) checks = PrepareActive(ctx);
-    switch (CheckRowWithNominated(*pod, *checks, r, false, nullptr)) {
-      case Verdict::kFits:
-        break;
-      case Verdict::kFails:
-        rows->Erase(r);
-        break;
-      case Verdict::kError:
-        return false;
-    }
-  }
-  return true;
-}
-
-// Once with the pods nominated to the node that are as important as this one, once without: it must fit both ways.
-Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
-                                                Why* why) const {
-  Symbol node = cache_->row(row).name;
-  if (nominated_ != nullptr && HasNominated(pod, node)) {
-    Cache::Simulation simulation(cache_, row);
-    for (const api::PodPtr& p : nominated_->For(node)) {
-      if (p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid) simulation.AddNominated(p);
-    }
-    if (Verdict v = CheckRow(checks, row, check_all, why); v != Verdict::kFits) return v;
-  }
-  return CheckRow(checks, row, check_all, why);
-}
-
-GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Checks& checks) const {
-  Filtered out;
-  RowSet candidates = cache_->listed();
-  candidates.Resize(cache_->row_count());
-  if (checks.names_nodes) {
-    for (size_t w = 0; w < candidates.words().size(); ++w) {
-      candidates.words()[w] &= w < checks.only.words().size() ? checks.only.words()[w] : 0;
-    }
-  }
-  std::vector<Row> one_by_one;
-  if (config_.always_check_all_predicates) {
-    candidates.ForEach([&](Row r) { one_by_one.push_back(r); });
-  } else {
-    one_by_one = RowsWithNominated(*pod);
-    std::erase_if(one_by_one, [&](Row r) { return !candidates.Has(r); });
-  }
-  for (Row r : one_by_one) candidates.Erase(r);
-  // The nominated node was looked at before the others; that it cannot do is known even where rules name others.
-  if (config_.release->tries_nominated_node_first && checks.names_nodes) {
-    const Row row = cache_->FindRow(pod->nominated_node_name);
-    Why why;
-    if (row != kNoRow && cache_->listed().Has(row) && !checks.only.Has(row) &&
-        CheckRowWithNominated(*pod, checks, row, false, &why) == Verdict::kFails) {
-      out.explained.emplace_back(row, std::move(why));
-    }
-  }
-
-  RowSet before, errors;
-  for (size_t i = 0; i < checks.list.size() && !candidates.empty(); ++i) {
-    before = candidates;
-    checks.list[i]->Filter(&candidates, &errors);
-    for (size_t w = 0; w < before.words().size(); ++w) {
-      for (uint64_t gone = before.words()[w] & ~candidates.words()[w]; gone != 0; gone &= gone - 1) {
-        Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
-        if (errors.Has(r)) {
-          ++out.errors[ErrorText(checks, i, r)];
-          errors.Erase(r);
-        } else {
-          out.failed.push_back({r, static_cast<uint32_t>(i)});
-        }
-      }
-    }
-  }
-  for (Row r : one_by_one) {
-    Why why;
-    switch (CheckRowWithNominated(*pod, checks, r, config_.always_check_all_predicates, &why)) {
-      case Verdict::kFits:
-        candidates.Insert(r);
-        break;
-      case Verdict::kError:
-        ++out.errors[why.error];
-        break;
-      case Verdict::kFails:
-        out.explained.emplace_back(r, std::move(why));
-        break;
-    }
-  }
-  candidates.ForEach([&](Row r) { out.feasible.push_back(r); });
-  return out;
-}
-
-std::shared_ptr<NodeFailures> GenericScheduler::Explain(Checks& checks, const Filtered& filtered,
-                                                        DecisionTrace* trace) const {
-  auto failures = std::make_shared<NodeFailures>();
-  failures->Reserve(filtered.failed.size() + filtered.explained.size());
-  std::vector<FailureReason> reasons;
-  for (const auto& [row, check] : filtered.failed) {
-    reasons.clear();
-    checks.list[check]->Explain(row, &reasons);
-    failures->AddNew(cache_->row(row).name, reasons);
-    if (trace != nullptr) trace->rejected_by.emplace_back(cache_->row(row).name, checks.rules[check]->name);
-  }
-  for (const auto& [row, why] : filtered.explained) {
-    failures->AddNew(cache_->row(row).name, why.reasons);
-    if (trace != nullptr) trace->rejected_by.emplace_back(cache_->row(row).name, checks.rules[why.check]->name);
-  }
-  return failures;
-}
-
-bool GenericScheduler::AskExtenders(const api::PodPtr& pod, Filtered* filtered, NodeFailures* failures,
-                                    std::string* error) {
+// Leaves the rows that every extender lets pass. Returns false when one of them failed.
+bool GenericScheduler::AskExtenders(const api::Pod& pod, std::vector<Row>* feasible, ExtenderRound* round) const {
+  round->failed.clear();
+  size_t asked = 0;
   for (const auto& extender : config_.extenders) {
-    if (filtered->feasible.empty()) break;
-    if (!extender->IsInterested(*pod)) continue;
-    auto result = extender->Filter(*pod, NodesOf(*cache_, filtered->feasible));
-    if (!result.ok()) {
-      *error = util::Message(result.status());
-      return false;
+    if (feasible->empty()) break;
+    if (!extender->IsInterested(pod)) continue;
+    if (asked == round->answers.size()) {
+      auto result = extender->Filter(pod, NodesOf(*cache_, *feasible));
+      if (!result.ok()) {
+        round->error = util::Message(result.status());
+        return false;
+      }
+      round->answers.push_back(std::move(*result));
     }
+    const Extender::FilterResult& answer = round->answers[asked++];
     RowSet kept;
-    for (Symbol node : result->nodes) {
+    kept.Resize(cache_->row_count());
+    for (Symbol node : answer.nodes) {
       if (Row r = cache_->FindRow(node); r != kNoRow) kept.Insert(r);
     }
-    std::erase_if(filtered->feasible, [&](Row r) { return !kept.Has(r); });
-    for (const auto& [node, text] : result->failed) failures->Add(node, {{Symbol(text), false}});
+    std::erase_if(*feasible, [&](Row r) { return !kept.Has(r); });
+    round->failed.insert(round->failed.end(), answer.failed.begin(), answer.failed.end());
   }
   return true;
+}
+
+// Asks about the rows in ascending order, whatever their order here.
+void GenericScheduler::AddExtenderScores(const api::Pod& pod, std::span<const Row> rows,
+                                         std::span<int64_t> totals) const {
+  std::vector<size_t> place(cache_->row_count());
+  RowSet set;
+  set.Resize(cache_->row_count());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    place[rows[i]] = i;
+    set.Insert(rows[i]);
+  }
+  std::vector<Row> ascending;
+  ascending.reserve(rows.size());
+  set.ForEach([&](Row r) { ascending.push_back(r); });
+  const std::vector<api::NodePtr> nodes = NodesOf(*cache_, ascending);
+  const std::vector<Symbol>& names = cache_->columns().name;
+  for (const auto& extender : config_.extenders) {
+    if (!extender->IsInterested(pod)) continue;
+    auto result = extender->Prioritize(pod, nodes);
+    if (!result.ok()) {
+      VLOG(2) << "Extender " << extender->name() << " could not prioritize: " << result.status().message();
+      continue;
+    }
+    if (result->empty()) continue;
+    for (Row r : ascending) {
+      if (auto it = result->find(names[r]); it != result->end()) totals[place[r]] += it->second;
+    }
+  }
 }
 
 // ---- scoring ------------------------------------------------------------------------------------
@@ -498,17 +418,7 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
   if (!errors.empty()) {
     return util::InvalidArgument(errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]"));
   }
-  for (const auto& extender : config_.extenders) {
-    if (!extender->IsInterested(*pod)) continue;
-    auto result = extender->Prioritize(*pod, NodesOf(*cache_, rows));
-    if (!result.ok()) {
-      VLOG(2) << "Extender " << extender->name() << " could not prioritize: " << result.status().message();
-      continue;
-    }
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (auto it = result->find(cache_->row(rows[i]).name); it != result->end()) totals[i] += it->second;
-    }
-  }
+  if (!config_.extenders.empty()) AddExtenderScores(*pod, rows, totals);
   return totals;
 }
 

@@ -111,6 +111,13 @@ class GenericScheduler {
   };
   std::vector<std::pair<Symbol, std::vector<Judgement>>> JudgeAll(const api::PodPtr& pod);
 
+  // How many bytes the answers that are kept between decisions take, approximately, and how many they may take.
+  size_t kept_answers_bytes() const;
+  size_t kept_answers_limit() const;
+  // Lets the answers of `schedulers` schedulers together take so many bytes; 0: a quarter of what the cluster takes, at
+  // least 64 MiB, which is the default. REQUIRES: `schedulers` is not 0.
+  void LimitKeptAnswers(size_t bytes, size_t schedulers = 1);
+
   const AlgorithmConfig& config() const { return config_; }
   uint64_t last_node_index() const { return last_node_index_; }
   // How long the parts of the last decision took (with kBoth: of the reference scheduler's); zero without a clock.
@@ -123,9 +130,13 @@ class GenericScheduler {
   struct Checks;
   struct Filtered;
   struct Victims;
+  struct Kept;
+  struct ExtenderRound;
+  struct VictimCost;
   absl::Duration Now() const { return clock_ == nullptr ? absl::ZeroDuration() : clock_->Steady(); }
-  std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod, bool* found_unfit = nullptr);
-  Decision ScheduleByReference(const api::PodPtr& pod, DecisionTrace* trace);
+  std::optional<Decision> ScheduleIncrementally(const api::PodPtr& pod, ExtenderRound* round,
+                                                bool* found_unfit = nullptr);
+  Decision ScheduleByReference(const api::PodPtr& pod, ExtenderRound* round, DecisionTrace* trace);
   Decision ScheduleBothWays(const api::PodPtr& pod, DecisionTrace* trace);
   Checks Prepare(const PodContext& ctx) const;
   Checks PrepareActive(const PodContext& ctx) const;
@@ -133,25 +144,34 @@ class GenericScheduler {
   std::optional<Decision> TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const;
   std::string ErrorText(const Checks& checks, size_t check, Row row) const;
   std::string ErrorOf(const std::map<std::string, int64_t>& errors) const;
-  void PrepareNominated() const;
   Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
-  std::shared_ptr<NodeFailures> Explain(Checks& checks, const Filtered& filtered, DecisionTrace* trace) const;
-  bool AskExtenders(const api::PodPtr& pod, Filtered* filtered, NodeFailures* failures, std::string* error);
+  std::shared_ptr<NodeFailures> Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
+                                        DecisionTrace* trace) const;
+  bool IsExtended(const api::Pod& pod) const;
+  bool AskExtenders(const api::Pod& pod, std::vector<Row>* feasible, ExtenderRound* round) const;
+  void AddExtenderScores(const api::Pod& pod, std::span<const Row> rows, std::span<int64_t> totals) const;
   absl::StatusOr<Symbol> SelectHost(const api::PodPtr& pod, const PodContext& ctx, const std::vector<Row>& rows,
                                     DecisionTrace* trace, size_t* ties);
   absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                   const std::vector<Row>& rows, DecisionTrace* trace);
   bool HasNominated(const api::Pod& pod, Symbol node) const;
-  std::vector<Row> RowsWithNominated(const api::Pod& pod) const;
-  bool DropUnfit(const api::PodPtr& pod, const std::vector<Row>& nominated, RowSet* rows) const;
   // Why a row does not fit, from CheckRow.
   struct Why {
     std::vector<FailureReason> reasons;
     size_t check = 0;   // the first that failed
     std::string error;  // of kError
   };
+  bool AmountsDecide(const Checks& checks, size_t i) const;
+  bool DropUnfit(const api::PodPtr& pod, RowSet* rows) const;
+  void FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const;
+  void FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const;
+  void FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates, Filtered* out) const;
+  void AddNominated(const api::Pod& pod, Row row, Cache::Simulation* simulation) const;
   Verdict CheckRow(Checks& checks, Row row, bool check_all, Why* why) const;
   Verdict CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all, Why* why) const;
+  std::vector<Row> PreemptionCandidates(const NodeFailures& failures) const;
+  bool RowsDecideVictims(Checks& checks) const;
+  std::optional<VictimCost> CostOfVictims(const api::Pod& pod, Checks& checks, Row row) const;
   bool SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
   std::optional<bool> SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row, Victims* out) const;
   bool ExtendersAgree(const api::Pod& pod, Row row) const;
@@ -164,6 +184,7 @@ class GenericScheduler {
   const NominatedPods* nominated_;
   const util::Clock* clock_;
   std::unique_ptr<IncrementalScheduler> incremental_;
+  std::unique_ptr<Kept> kept_;  // between decisions, beside the answers of the incremental scheduler
   uint64_t last_node_index_ = 0;
   Timing timing_;
 };

@@ -35,20 +35,6 @@ bool ViolatesBudget(const Listers& listers, TemplateInfo* info) {
   return info->violates_budget;
 }
 
-// 1.10's criteria: fewest violations, lowest first victim, lowest sum of priorities, fewest victims; then by name.
-// "First" is by position, not by importance (B-25, kept).
-struct Cost {
-  int64_t violations;
-  int32_t first_priority;
-  int64_t priority_sum;
-  size_t victims;
-  auto operator<=>(const Cost&) const = default;
-};
-
-}  // namespace
-
-namespace {
-
 // The less important pods of a row, in the order in which they may stay after all: those whose eviction would violate a
 // budget first (`violating` of them), each part by descending priority.
 struct Potential {
@@ -98,7 +84,7 @@ struct Freed {
 std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row,
                                                              Victims* out) const {
   const NodeRow& r = cache_->row(row);
-  if (r.saturated || (nominated_ != nullptr && HasNominated(pod, r.name))) return std::nullopt;
+  if (r.saturated || (nominated_ != nullptr && !nominated_->empty() && HasNominated(pod, r.name))) return std::nullopt;
   FreedNeed need;
   for (size_t i = 0; i < checks.list.size(); ++i) {
     const ConfiguredPredicate& rule = *checks.rules[i];
@@ -169,6 +155,67 @@ bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
   return true;
 }
 
+// Rows of nodes whose reasons evictions could remove, by name.
+std::vector<Row> GenericScheduler::PreemptionCandidates(const NodeFailures& failures) const {
+  RowSet hopeless;
+  hopeless.Resize(cache_->row_count());
+  failures.ForEach([&](Symbol node, const std::vector<FailureReason>& reasons) {
+    if (std::none_of(reasons.begin(), reasons.end(), [](const FailureReason& r) { return r.unresolvable; })) return;
+    if (const Row row = cache_->FindRow(node); row != kNoRow) hopeless.Insert(row);
+  });
+  std::vector<Row> candidates;
+  const std::vector<Row>& rows = cache_->by_name_descending();
+  candidates.reserve(rows.size());
+  for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
+    if (!hopeless.Has(*it)) candidates.push_back(*it);
+  }
+  return candidates;
+}
+
+// Whether the cost of evictions from a row follows from the row alone, so that it stays until the row changes.
+bool GenericScheduler::RowsDecideVictims(Checks& checks) const {
+  const std::vector<Row>& rows = cache_->by_name_descending();
+  for (size_t i = 0; i < checks.list.size(); ++i) {
+    if (AmountsDecide(checks, i)) continue;
+    const ConfiguredPredicate& rule = *checks.rules[i];
+    // Numbers of pods in domains that make no difference now make none on any row.
+    const bool domains = rule.parts.empty() && rule.traits.cluster == ClusterPart::kDomains;
+    if (!domains || !checks.list[i]->NeedsFreed(rows[0]).known) return false;
+  }
+  return true;
+}
+
+// What it costs to make the pod fit the row; nothing when it cannot be made to fit.
+std::optional<GenericScheduler::VictimCost> GenericScheduler::CostOfVictims(const api::Pod& pod, Checks& checks,
+                                                                            Row row) const {
+  thread_local Victims v;
+  v.pods.clear();
+  v.budget_violations = 0;
+  if (!SelectVictims(pod, checks, row, &v)) return std::nullopt;
+  // A node that needs no victim at all wins at once.
+  VictimCost cost{v.pods.empty() ? -1 : v.budget_violations, std::numeric_limits<int32_t>::min(), 0, v.pods.size()};
+  if (!v.pods.empty()) cost.first_priority = v.pods[0]->pod->Priority();
+  for (const PlacedPod* p : v.pods) cost.priority_sum += int64_t{p->pod->Priority()} + (int64_t{1} << 31);
+  return cost;
+}
+
+// Returns the costs that are kept for the pod's template, which come first afterwards.
+GenericScheduler::Kept::Costs& GenericScheduler::Kept::CostsFor(const api::Pod& pod, const Cache& cache) {
+  constexpr size_t kMostTemplates = 4;
+  auto it = std::find_if(costs.begin(), costs.end(), [&](const Costs& c) { return c.tmpl == pod.tmpl; });
+  if (it == costs.end()) {
+    if (costs.size() >= kMostTemplates) costs.pop_back();
+    costs.push_back({pod.tmpl, 0, {}});
+    it = std::prev(costs.end());
+  }
+  std::rotate(costs.begin(), it, std::next(it));
+  Costs& kept = costs.front();
+  if (kept.budgets_version != cache.listers().budgets.version()) kept.rows.clear();
+  kept.budgets_version = cache.listers().budgets.version();
+  kept.rows.resize(cache.row_count());
+  return kept;
+}
+
 Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
   if (config_.release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
   Preemption out;
@@ -180,15 +227,7 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
     out.error = "no nodes available to schedule pods";
     return out;
   }
-  std::vector<Row> candidates;  // by name, ascending
-  const std::vector<Row>& rows = cache_->by_name_descending();
-  for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
-    const auto* reasons = failures.Find(cache_->row(*it).name);
-    if (reasons == nullptr ||
-        std::none_of(reasons->begin(), reasons->end(), [](const FailureReason& r) { return r.unresolvable; })) {
-      candidates.push_back(*it);
-    }
-  }
+  const std::vector<Row> candidates = PreemptionCandidates(failures);  // by name, ascending
   if (candidates.empty()) {
     VLOG(3) << "Preemption will not help schedule pod " << pod->meta.name << " on any node.";
     out.nominated_to_clear.push_back(pod);
@@ -199,24 +238,35 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
   Checks checks = Prepare(ctx);
   struct Option {
     Row row;
-    Cost cost;
+    VictimCost cost;
   };
   std::vector<Option> options;
-  Victims v;
+  Kept::Costs* kept = RowsDecideVictims(checks) ? &kept_->CostsFor(*pod, *cache_) : nullptr;
+  const bool any_nominated = nominated_ != nullptr && !nominated_->empty();
   for (Row row : candidates) {
-    v.pods.clear();
-    v.budget_violations = 0;
-    if (!SelectVictims(*pod, checks, row, &v)) continue;
-    // A node that needs no victim at all wins at once.
-    Cost cost{v.pods.empty() ? -1 : v.budget_violations, std::numeric_limits<int32_t>::min(), 0, v.pods.size()};
-    if (!v.pods.empty()) cost.first_priority = v.pods[0]->pod->Priority();
-    for (const PlacedPod* p : v.pods) cost.priority_sum += int64_t{p->pod->Priority()} + (int64_t{1} << 31);
-    options.push_back({row, cost});
+    const NodeRow& r = cache_->row(row);
+    std::optional<VictimCost> cost;
+    if (kept == nullptr || (any_nominated && !nominated_->For(r.name).empty())) {
+      cost = CostOfVictims(*pod, checks, row);
+    } else {
+      Kept::Costs::OfRow& known = kept->rows[row];
+      if (known.generation != r.generation) {
+        known.cost = CostOfVictims(*pod, checks, row);
+        known.generation = r.generation;
+      }
+      cost = known.cost;
+    }
+    if (cost) options.push_back({row, *cost});
   }
-  std::stable_sort(options.begin(), options.end(), [](const Option& a, const Option& b) { return a.cost < b.cost; });
+  auto cheaper = [](const Option& a, const Option& b) { return a.cost < b.cost; };
+  if (config_.extenders.empty() && !options.empty()) {
+    options = {*std::min_element(options.begin(), options.end(), cheaper)};
+  } else {
+    std::stable_sort(options.begin(), options.end(), cheaper);
+  }
   for (const Option& option : options) {
     if (!config_.extenders.empty() && !ExtendersAgree(*pod, option.row)) continue;
-    v = {};
+    Victims v;
     SelectVictims(*pod, checks, option.row, &v);
     out.node = cache_->row(option.row).name;
     for (const PlacedPod* p : v.pods) out.victims.push_back(p->pod);

@@ -5,6 +5,7 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <optional>
@@ -57,6 +58,49 @@ absl::StatusOr<std::string> Untyped(const std::string& raw) {
   return out;
 }
 
+// A list of nodes as an extender gets it.
+struct SentNodes {
+  std::vector<api::NodePtr> nodes;
+  std::vector<Symbol> names;
+  std::string json;          // the elements of the list with commas between them
+  std::vector<size_t> ends;  // of the elements, in `json`
+
+  std::string_view Text(size_t place) const {
+    const size_t begin = place == 0 ? 0 : ends[place - 1] + 1;
+    return std::string_view(json).substr(begin, ends[place] - begin);
+  }
+};
+
+// Finds the nodes that an answer names among those that were sent. Answers mostly keep the order of the question.
+class SentNames {
+ public:
+  static constexpr size_t kNone = ~size_t{0};
+  explicit SentNames(const SentNodes& sent) : sent_(sent) {}
+
+  // Returns the node's place, or kNone.
+  size_t Find(std::string_view name) {
+    constexpr size_t kLookedAt = 4;
+    for (size_t i = next_; i < std::min(next_ + kLookedAt, sent_.nodes.size()); ++i) {
+      if (sent_.nodes[i]->meta.name != name) continue;
+      next_ = i + 1;
+      return i;
+    }
+    if (places_.empty()) {
+      places_.reserve(sent_.nodes.size());
+      for (size_t i = 0; i < sent_.nodes.size(); ++i) places_.emplace(util::ToAbsl(sent_.nodes[i]->meta.name), i);
+    }
+    auto it = places_.find(util::ToAbsl(name));
+    if (it == places_.end()) return kNone;
+    next_ = it->second + 1;
+    return it->second;
+  }
+
+ private:
+  const SentNodes& sent_;
+  size_t next_ = 0;  // behind the node that was found last
+  absl::flat_hash_map<absl::string_view, size_t> places_;
+};
+
 class HttpExtender final : public Extender {
  public:
   HttpExtender(const ExtenderConfig& config, std::unique_ptr<ExtenderTransport> transport)
@@ -92,7 +136,9 @@ class HttpExtender final : public Extender {
       for (const api::NodePtr& n : nodes) out.nodes.emplace_back(n->meta.name);
       return out;
     }
-    auto body = Arguments(pod, nodes);
+    auto sent = Send(nodes);
+    if (!sent.ok()) return sent.status();
+    auto body = Arguments(pod, **sent);
     if (!body.ok()) return body.status();
     api::Document document;
     BERTH_RETURN_IF_ERROR(Ask(config_.filter_verb, *body, true, &document));
@@ -102,11 +148,14 @@ class HttpExtender final : public Extender {
     BERTH_RETURN_IF_ERROR(ReadError(config_.filter_verb, answer, &error));
     if (!error.empty()) return util::Internal(error);
 
-    absl::flat_hash_set<Symbol> asked;
-    for (const api::NodePtr& n : nodes) asked.insert(Symbol(n->meta.name));
+    SentNames names_sent(**sent);
+    std::vector<bool> survived(nodes.size(), false);
+    out.nodes.reserve(nodes.size());
     auto survives = [&](std::string_view node) {
-      if (asked.erase(Symbol::Find(node)) > 0) {
-        out.nodes.emplace_back(node);
+      const size_t place = names_sent.Find(node);
+      if (place != SentNames::kNone && !survived[place]) {
+        survived[place] = true;
+        out.nodes.push_back((*sent)->names[place]);
       } else {
         LOG_EVERY_N(WARNING, 100) << "Extender " << name() << " let node \"" << node << "\" pass for pod "
                                   << pod.meta.Key() << ", which is not among the nodes that it was asked about (or was "
@@ -148,12 +197,16 @@ class HttpExtender final : public Extender {
                                                                   const std::vector<api::NodePtr>& nodes) override {
     absl::flat_hash_map<Symbol, int64_t> out;
     if (config_.prioritize_verb.empty()) return out;
-    auto body = Arguments(pod, nodes);
+    auto sent = Send(nodes);
+    if (!sent.ok()) return sent.status();
+    auto body = Arguments(pod, **sent);
     if (!body.ok()) return body.status();
     api::Document document;
     BERTH_RETURN_IF_ERROR(Ask(config_.prioritize_verb, *body, true, &document));
     Json answer = document.root();
     if (!answer.IsNull() && !answer.IsArray()) return Misread(config_.prioritize_verb, "", "a list of scores", answer);
+    SentNames names_sent(**sent);
+    out.reserve(nodes.size());
     for (const Json::Member& m : answer.Children()) {
       Json host = m.value.Find("Host"), score = m.value.Find("Score");
       if ((!m.value.IsObject() && !m.value.IsNull()) || (!host.IsNull() && !host.IsString()) ||
@@ -164,7 +217,8 @@ class HttpExtender final : public Extender {
       if (__builtin_mul_overflow(score.Int(), config_.weight, &weighted)) {
         weighted = score.Int() < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
       }
-      int64_t& total = out[Symbol(host.Text())];
+      const size_t place = names_sent.Find(host.Text());
+      int64_t& total = out[place == SentNames::kNone ? Symbol(host.Text()) : (*sent)->names[place]];
       if (__builtin_add_overflow(total, weighted, &sum)) {
         sum = weighted < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
       }
@@ -220,55 +274,78 @@ class HttpExtender final : public Extender {
   }
 
   // The body of filter and prioritize.
-  absl::StatusOr<std::string> Arguments(const api::Pod& pod, const std::vector<api::NodePtr>& nodes) {
+  absl::StatusOr<std::string> Arguments(const api::Pod& pod, const SentNodes& sent) {
     if (pod.raw == nullptr) {
       return util::FailedPrecondition(
-          absl::StrCat("extender at URL ", shown_, ": the JSON of pod ", pod.meta.Key(), " was not kept"));
+          absl::StrCat("extender at URL ", config_.url_prefix, ": the JSON of pod ", pod.meta.Key(), " was not kept"));
     }
     auto pod_json = Untyped(*pod.raw);
     if (!pod_json.ok()) return pod_json.status();
-    std::string body = absl::StrCat("{\"Pod\":", *pod_json);
     if (config_.node_cache_capable) {
-      body += ",\"Nodes\":null,\"NodeNames\":[";
-      for (size_t i = 0; i < nodes.size(); ++i) {
-        if (i > 0) body += ',';
-        api::AppendJsonString(nodes[i]->meta.name, &body);
+      return absl::StrCat("{\"Pod\":", *pod_json, ",\"Nodes\":null,\"NodeNames\":[", sent.json, "]}");
+    }
+    return absl::StrCat("{\"Pod\":", *pod_json, ",\"Nodes\":{\"metadata\":{},\"items\":[", sent.json,
+                        "]},\"NodeNames\":null}");
+  }
+
+  // Returns the nodes as they are sent. Most lists are those of the question before, or nearly so.
+  absl::StatusOr<std::shared_ptr<const SentNodes>> Send(const std::vector<api::NodePtr>& nodes) {
+    std::lock_guard lock(mutex_);
+    if (last_ != nullptr && last_->nodes == nodes) return last_;
+    auto sent = std::make_shared<SentNodes>();
+    sent->nodes = nodes;
+    sent->names.reserve(nodes.size());
+    sent->ends.reserve(nodes.size());
+    if (last_ != nullptr) sent->json.reserve(last_->json.size() + 64);
+    size_t before = 0;  // where the list before goes on
+    for (const api::NodePtr& node : nodes) {
+      if (!sent->json.empty()) sent->json += ',';
+      if (last_ != nullptr) {
+        const size_t end = std::min(before + kNodesSkipped, last_->nodes.size());
+        size_t same = before;
+        while (same < end && last_->nodes[same] != node) ++same;
+        if (same < end) {
+          sent->json += last_->Text(same);
+          sent->names.push_back(last_->names[same]);
+          sent->ends.push_back(sent->json.size());
+          before = same + 1;
+          continue;
+        }
       }
-      body += "]}";
-      return body;
+      sent->names.emplace_back(node->meta.name);
+      if (config_.node_cache_capable) {
+        api::AppendJsonString(node->meta.name, &sent->json);
+      } else {
+        BERTH_RETURN_IF_ERROR(AppendNode(*node, sent->names.back(), &sent->json));
+      }
+      sent->ends.push_back(sent->json.size());
     }
-    {
-      std::lock_guard lock(mutex_);
-      if (sent_nodes_.size() > 2 * nodes.size() + 1024) sent_nodes_.clear();  // most of them are gone
-    }
-    body += ",\"Nodes\":{\"metadata\":{},\"items\":[";
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      if (i > 0) body += ',';
-      BERTH_RETURN_IF_ERROR(AppendNode(*nodes[i], &body));
-    }
-    body += "]},\"NodeNames\":null}";
-    return body;
+    if (whole_nodes_.size() > 2 * nodes.size() + 1024) whole_nodes_.clear();  // most of them are gone
+    last_ = std::move(sent);
+    return last_;
   }
 
   // Nodes change seldom and are sent with every pod: what is sent of each is kept.
-  absl::Status AppendNode(const api::Node& node, std::string* body) {
+  absl::Status AppendNode(const api::Node& node, Symbol name, std::string* body) {
     if (node.raw == nullptr) {
       return util::FailedPrecondition(absl::StrCat(
-          "extender at URL ", shown_, " wants whole nodes (nodeCacheCapable is false), and the JSON of node ",
-          node.meta.name, " was not kept"));
+          "extender at URL ", config_.url_prefix,
+          " wants whole nodes (nodeCacheCapable is false), and the JSON of node ", node.meta.name, " was not kept"));
     }
-    std::lock_guard lock(mutex_);
-    SentNode& sent = sent_nodes_[Symbol(node.meta.name)];
-    if (sent.raw != node.raw) {
+    WholeNode& whole = whole_nodes_[name];
+    if (whole.raw != node.raw) {
       auto json = Untyped(*node.raw);
       if (!json.ok()) return json.status();
-      sent = {node.raw, std::move(*json)};
+      whole = {node.raw, std::move(*json)};
     }
-    *body += sent.json;
+    *body += whole.json;
     return absl::OkStatus();
   }
 
-  struct SentNode {
+  // How many nodes of the list before are looked at for the next one.
+  static constexpr size_t kNodesSkipped = 16;
+
+  struct WholeNode {
     std::shared_ptr<const std::string> raw;
     std::string json;
   };
@@ -278,7 +355,8 @@ class HttpExtender final : public Extender {
   absl::flat_hash_set<Symbol> managed_;
   std::unique_ptr<ExtenderTransport> transport_;
   std::mutex mutex_;
-  absl::flat_hash_map<Symbol, SentNode> sent_nodes_;
+  absl::flat_hash_map<Symbol, WholeNode> whole_nodes_;
+  std::shared_ptr<const SentNodes> last_;
 };
 
 class NetworkTransport final : public ExtenderTransport {

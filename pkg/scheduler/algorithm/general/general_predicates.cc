@@ -1,4 +1,7 @@
 #include "pkg/scheduler/algorithm/general/general.h"
+
+#include <algorithm>
+
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
 #include "pkg/scheduler/algorithm/nodename/nodename.h"
 #include "pkg/scheduler/algorithm/nodeports/nodeports.h"
@@ -22,6 +25,29 @@ class AllOfCheck final : public FitCheck {
     for (auto& c : checks_) {
       if (c->Check(row) == Verdict::kFails) c->Explain(row, out);
     }
+  }
+  int ReasonBits() const override {
+    int bits = 0;
+    for (const auto& c : checks_) {
+      const int own = c->ReasonBits();
+      if (own == 0) return 0;
+      bits += own;
+    }
+    return bits <= 32 ? bits : 0;
+  }
+  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+    if (checks_.size() == 1) return checks_[0]->NumberReasons(rows, beside, numbers);
+    std::fill(numbers.begin(), numbers.end(), 0);
+    std::vector<uint32_t> own(rows.size());
+    int shift = 0;
+    for (auto& c : checks_) {
+      c->NumberReasons(rows, beside, own);
+      for (size_t i = 0; i < rows.size(); ++i) numbers[i] |= own[i] << shift;
+      shift += c->ReasonBits();
+    }
+  }
+  bool ReadsOnlyAmounts() const override {
+    return std::all_of(checks_.begin(), checks_.end(), [](const auto& c) { return c->ReadsOnlyAmounts(); });
   }
   FreedNeed NeedsFreed(Row row) override {
     FreedNeed need;

@@ -52,7 +52,7 @@ class InterPodAffinityScoring final : public DomainScoring {
     }
     for (size_t i = 0; i < parts.size; ++i) {
       scores[i] = 0;
-      if (max - min <= 0) continue;
+      if (max - min <= 0 || parts.sums[i].value == min) continue;
       const double share = static_cast<double>(parts.sums[i].value - min) / static_cast<double>(max - min);
       scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
     }

@@ -15,6 +15,20 @@ void LabelMatcher::Refresh() {
   }
 }
 
+bool LabelMatcher::Candidates(std::vector<Row>* rows) const {
+  if (nothing_) return true;
+  for (const One& one : requirements_) {
+    const api::Operator op = one.requirement->op;
+    if (op != api::Operator::kIn && op != api::Operator::kEquals) continue;
+    for (Symbol value : one.requirement->values) {
+      const std::vector<Row>& with = one.column->RowsWith(value);
+      rows->insert(rows->end(), with.begin(), with.end());
+    }
+    return true;
+  }
+  return false;
+}
+
 void LabelMatcher::Fill(One* one) {
   const LabelColumn& column = *one->column;
   const api::Requirement& r = *one->requirement;

@@ -25,6 +25,13 @@ class LabelMatcher {
     return true;
   }
 
+  void AppendColumns(std::vector<const LabelColumn*>* columns) const {
+    for (const One& r : requirements_) columns->push_back(r.column);
+  }
+  // Appends all rows that may match, some of them twice when values repeat, and returns true when the selector asks for
+  // one of some values of a label.
+  bool Candidates(std::vector<Row>* rows) const;
+
  private:
   struct One {
     const api::Requirement* requirement;

@@ -24,10 +24,41 @@ class NodeSelectorCheck final : public FitCheck {
     return required_ == nullptr || TermsMatch(required_->terms, node) ? Verdict::kFits : Verdict::kFails;
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  int ReasonBits() const override { return 1; }
+  bool ReadsOnlyAmounts() const override { return true; }
+  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+    if (rows.size() < kFewRows || !Compile()) return FitCheck::NumberReasons(rows, beside, numbers);
+    for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
+  }
+  bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
+    if (FitsAlways()) return true;
+    if (!Compile()) return false;
+    for (const LabelMatcher& m : matchers_) m.AppendColumns(columns);
+    return true;
+  }
+  // Rows with one of the values that the node selector, or each of the required terms, asks for.
+  bool Candidates(std::vector<Row>* rows) override {
+    if (!Compile()) return false;
+    rows->clear();
+    if (matchers_[0].Candidates(rows)) return true;  // a node selector names one value for each label
+    if (required_ == nullptr) return false;
+    for (size_t i = 1; i < matchers_.size(); ++i) {
+      if (!matchers_[i].Candidates(rows)) return false;
+    }
+    std::sort(rows->begin(), rows->end());
+    rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
+    return true;
+  }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeSelectorNotMatch); }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
     if (!Compile()) return FitCheck::Filter(candidates, errors);
+    if (std::vector<Row> rows; Candidates(&rows)) {
+      RowSet only;
+      only.Resize(cache_.row_count());
+      for (Row row : rows) only.Insert(row);
+      candidates->IntersectWith(only);
+    }
     candidates->ForEach([&](Row row) {
       if (!MatchesByValue(row)) candidates->Erase(row);
     });

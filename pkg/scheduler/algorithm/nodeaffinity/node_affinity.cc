@@ -36,6 +36,14 @@ class NodeAffinityScoring final : public Scoring {
     }
     return absl::OkStatus();
   }
+  bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
+    const auto& affinity = ctx_.pod.tmpl->affinity.node;
+    if (!affinity || affinity->preferred.empty()) return true;
+    if (!Compile(affinity->preferred)) return false;
+    const size_t before = columns->size();
+    for (const LabelMatcher& m : matchers_) m.AppendColumns(columns);
+    return columns->size() > before;  // a term that matches every node scores without a label
+  }
   absl::Status Reduce(std::span<const Row>, std::span<int64_t> scores) override {
     NormalizeReduce(scores, false, max_score_);
     return absl::OkStatus();

@@ -48,6 +48,25 @@ class AffinityCheck final : public FitCheck {
   Verdict Check(Row row) override { return Why(row) == nullptr ? Verdict::kFits : Verdict::kFails; }
   void Explain(Row row, std::vector<FailureReason>* out) override { out->push_back(*Why(row)); }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
+  bool ReadsOnlyAmounts() const override { return true; }
+  bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
+    if (FitsAlways()) return true;
+    if (!Compile()) return false;
+    for (const LabelMatcher& m : matchers_) m.AppendColumns(columns);
+    return true;
+  }
+  bool Candidates(std::vector<Row>* rows) override {
+    if (!Compile()) return false;
+    rows->clear();
+    if (matchers_[0].Candidates(rows)) return true;
+    for (size_t i = 1; i < matchers_.size(); ++i) {
+      if (!matchers_[i].Candidates(rows)) return false;
+    }
+    if (matchers_.size() == 1) return false;
+    std::sort(rows->begin(), rows->end());
+    rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
+    return true;
+  }
   void KeepFitting(std::vector<Row>* rows) override {
     if (rows->size() < 16 || !Compile()) return FitCheck::KeepFitting(rows);
     std::erase_if(*rows, [&](Row row) {
@@ -152,6 +171,17 @@ class AffinityScoring final : public Scoring {
     return absl::OkStatus();
   }
   bool OnePass() const override { return true; }
+  bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
+    if (terms_.empty() && problems_.empty()) return true;
+    if (!problems_.empty() || !by_label_) return false;
+    const size_t before = columns->size();
+    for (const auto* t : terms_) {
+      for (const api::Requirement& r : t->preference.match.selector.requirements()) {
+        columns->push_back(&ctx_.cache.Label(r.key));
+      }
+    }
+    return columns->size() > before;  // a term that matches every node scores without a label
+  }
   absl::Status Reduce(std::span<const Row>, std::span<int64_t> scores) override {
     NormalizeReduce(scores, false, max_score_);
     return absl::OkStatus();

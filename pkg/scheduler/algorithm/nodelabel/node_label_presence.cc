@@ -15,6 +15,8 @@ class LabelPresenceCheck final : public FitCheck {
     }
     return Verdict::kFits;
   }
+  int ReasonBits() const override { return 1; }
+  bool ReadsOnlyAmounts() const override { return true; }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeLabelPresenceViolated); }
 

@@ -13,6 +13,8 @@ class HostNameCheck final : public FitCheck {
   Verdict Check(Row row) override {
     return wanted_.empty() || cache_.row(row).name == wanted_ ? Verdict::kFits : Verdict::kFails;
   }
+  int ReasonBits() const override { return 1; }
+  bool ReadsOnlyAmounts() const override { return true; }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reason_); }
   void Filter(RowSet* candidates, RowSet* errors) override {

@@ -8,6 +8,8 @@ namespace {
 const Symbol kPods("pods"), kCpu("cpu"), kMemory("memory"), kGpu("alpha.kubernetes.io/nvidia-gpu"),
     kEphemeral("ephemeral-storage");
 
+constexpr size_t kMostNumberedScalars = 16;
+
 bool Lacks(int64_t allocatable, int64_t wanted, int64_t used) {
   return allocatable < SaturatingAdd(wanted, used);
 }
@@ -57,6 +59,17 @@ class ResourcesCheck final : public FitCheck {
     return need;
   }
 
+  int ReasonBits() const override {
+    return scalars_.size() <= kMostNumberedScalars ? 5 + static_cast<int>(scalars_.size()) : 0;
+  }
+  bool ReadsOnlyAmounts() const override { return scalars_.empty(); }
+  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+    const Columns& c = cache_.columns();
+    for (size_t i = 0; i < rows.size(); ++i) {
+      numbers[i] = beside == nullptr ? NumberOf(c, rows[i], Beside()) : NumberOf(c, rows[i], beside[i]);
+    }
+  }
+
   void Filter(RowSet* candidates, RowSet*) override {
     const Columns& c = cache_.columns();
     candidates->ForEach([&](Row row) {
@@ -83,6 +96,22 @@ class ResourcesCheck final : public FitCheck {
       if (LacksScalar(row, name, amount)) return false;
     }
     return true;
+  }
+  // A bit for each reason.
+  uint32_t NumberOf(const Columns& c, Row row, const Beside& b) const {
+    uint32_t number = c.pod_count[row] + b.pods + 1 > c.alloc_pods[row] ? 1 : 0;
+    if (asks_nothing_) return number;
+    auto bit = [](bool lacks, int place) { return uint32_t{lacks} << place; };
+    number |= bit(Lacks(c.alloc_cpu[row], want_.milli_cpu, SaturatingAdd(c.used_cpu[row], b.milli_cpu)), 1) |
+              bit(Lacks(c.alloc_memory[row], want_.memory, SaturatingAdd(c.used_memory[row], b.memory)), 2) |
+              bit(Lacks(c.alloc_gpu[row], want_.nvidia_gpu, SaturatingAdd(c.used_gpu[row], b.nvidia_gpu)), 3) |
+              bit(Lacks(c.alloc_ephemeral[row], want_.ephemeral_storage,
+                        SaturatingAdd(c.used_ephemeral[row], b.ephemeral_storage)),
+                  4);
+    for (size_t s = 0; s < scalars_.size(); ++s) {
+      number |= bit(LacksScalar(row, scalars_[s].first, scalars_[s].second), 5 + static_cast<int>(s));
+    }
+    return number;
   }
   bool LacksScalar(Row row, Symbol name, int64_t amount) const {
     const NodeRow& r = cache_.row(row);

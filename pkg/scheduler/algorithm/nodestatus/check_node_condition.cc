@@ -14,6 +14,9 @@ class NodeConditionCheck final : public FitCheck {
   Verdict Check(Row row) override {
     return (cache_.columns().flags[row] & kRowConditionBad) != 0 ? Verdict::kFails : Verdict::kFits;
   }
+  void Filter(RowSet* candidates, RowSet*) override { EraseFlagged(cache_, kRowConditionBad, candidates); }
+  void KeepFitting(std::vector<Row>* rows) override { EraseFlagged(cache_, kRowConditionBad, rows); }
+  bool ReadsOnlyAmounts() const override { return true; }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     const api::Node& node = *cache_.row(row).node;

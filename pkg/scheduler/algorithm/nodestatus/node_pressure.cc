@@ -14,9 +14,11 @@ class PressureCheck final : public FitCheck {
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reason_); }
-  void Filter(RowSet* candidates, RowSet* errors) override {
-    if (flag_ != 0) FitCheck::Filter(candidates, errors);
-  }
+  int ReasonBits() const override { return 1; }
+  bool ReadsOnlyAmounts() const override { return true; }
+  bool FitsAlways() const override { return flag_ == 0; }
+  void Filter(RowSet* candidates, RowSet*) override { EraseFlagged(cache_, flag_, candidates); }
+  void KeepFitting(std::vector<Row>* rows) override { EraseFlagged(cache_, flag_, rows); }
 
  private:
   const Cache& cache_;

@@ -64,7 +64,7 @@ class SpreadScoring final : public DomainScoring {
  private:
   double Share(int64_t count, int64_t max) const {
     const double all = static_cast<double>(max_score_);
-    return max == 0 ? all : all * (static_cast<double>(max - count) / static_cast<double>(max));
+    return max == 0 || count == 0 ? all : all * (static_cast<double>(max - count) / static_cast<double>(max));
   }
 
   PodContext ctx_;

@@ -21,6 +21,8 @@ class CordonCheck final : public FitCheck {
     return cache_.row(row).node->unschedulable && !tolerated_ ? Verdict::kFails : Verdict::kFits;
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(kUnschedulable); }
+  int ReasonBits() const override { return 1; }
+  bool ReadsOnlyAmounts() const override { return true; }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
 
  private:

@@ -1,4 +1,7 @@
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "pkg/scheduler/algorithm/reasons.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
@@ -30,22 +33,45 @@ class TaintsCheck final : public FitCheck {
   TaintsCheck(const Cache& cache, const std::vector<api::Toleration>& t, Reason reason)
       : cache_(cache), tolerations_(t), reason_(reason) {}
 
-  Verdict Check(Row row) override {
-    if ((cache_.columns().flags[row] & kRowHardTaints) == 0) return Verdict::kFits;
-    return ToleratesAll(tolerations_, *cache_.row(row).node) ? Verdict::kFits : Verdict::kFails;
+  Verdict Check(Row row) override { return Fits(row) ? Verdict::kFits : Verdict::kFails; }
+  int ReasonBits() const override { return reason_ == Reason::kPlain ? 1 : 31; }
+  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+    if (reason_ == Reason::kPlain) return FitCheck::NumberReasons(rows, beside, numbers);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const api::Taint* taint = FirstOf(rows[i]);
+      numbers[i] =
+          taint == nullptr ? 0 : numbers_.try_emplace({taint->key, taint->value}, numbers_.size() + 1).first->second;
+    }
+  }
+  bool ReadsOnlyAmounts() const override { return true; }
+  void Filter(RowSet* candidates, RowSet*) override {
+    candidates->ForEach([&](Row row) {
+      if (!Fits(row)) candidates->Erase(row);
+    });
+  }
+  void KeepFitting(std::vector<Row>* rows) override {
+    std::erase_if(*rows, [&](Row row) { return !Fits(row); });
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   void Explain(Row row, std::vector<FailureReason>* out) override {
     if (reason_ == Reason::kPlain) return out->push_back(reasons::kTaintsTolerationsNotMatch);
-    const api::Taint* taint = Untolerated(tolerations_, *cache_.row(row).node);
+    const api::Taint* taint = FirstOf(row);
     out->push_back(
         {Symbol("node(s) had untolerated taint {" + taint->key.string() + ": " + taint->value.string() + "}"), true});
   }
 
  private:
+  bool Fits(Row row) const { return FirstOf(row) == nullptr; }
+  // Returns the first taint of the node that keeps the pod away, or null.
+  const api::Taint* FirstOf(Row row) const {
+    if ((cache_.columns().flags[row] & kRowHardTaints) == 0) return nullptr;
+    return Untolerated(tolerations_, *cache_.row(row).node);
+  }
+
   const Cache& cache_;
   const std::vector<api::Toleration>& tolerations_;
   Reason reason_;
+  absl::flat_hash_map<std::pair<Symbol, Symbol>, uint32_t> numbers_;  // of taints, by key and value
 };
 
 }  // namespace

@@ -11,6 +11,9 @@ namespace {
 // A label with more values, or with nearly as many as there are nodes, makes special rows instead of groups.
 constexpr size_t kMostValuesOfGroups = 1024;
 
+// Asking rules about labels once for each group pays when a group has so many nodes on average.
+constexpr size_t kNodesOfLabelGroup = 16;
+
 bool IsDense(const LabelColumn& column, size_t nodes) {
   return column.distinct() <= kMostValuesOfGroups && 3 * column.distinct() <= 2 * nodes;
 }
@@ -23,7 +26,11 @@ DomainOverlay::Scratch& DomainOverlay::scratch() {
 }
 
 DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, const api::PodPtr& pod)
-    : cache_(cache), pod_(pod), ctx_{*pod_, *cache->Info(pod->tmpl), *cache}, max_score_(rules.max_score) {
+    : cache_(cache),
+      rules_(rules),
+      pod_(pod),
+      ctx_{*pod_, *cache->Info(pod->tmpl), *cache},
+      max_score_(rules.max_score) {
   for (const ConfiguredPredicate* p : rules.domain_predicates) {
     std::unique_ptr<FitCheck> check = p->predicate(ctx_);
     auto* domain = dynamic_cast<DomainCheck*>(check.get());
@@ -112,6 +119,44 @@ void DomainOverlay::FindKeys() {
     }
   }
   signatures_.Reset(slots_.size());
+  FindLabelRules();
+}
+
+// Pods that name the same labels in different node selectors share what is kept about nodes, if groups by these labels
+// are few.
+void DomainOverlay::FindLabelRules() {
+  left_out_ = {};
+  label_checks_.clear();
+  label_scorings_.clear();
+  std::vector<const LabelColumn*> columns;
+  LeftOut found;
+  for (size_t i = 0; i < std::min<size_t>(rules_.node_predicates.size(), 64); ++i) {
+    std::unique_ptr<FitCheck> check = rules_.node_predicates[i]->predicate(ctx_);
+    if (!check->NodeLabels(&columns)) continue;
+    found.predicates.Add(i);
+    if (!check->FitsAlways()) label_checks_.push_back(std::move(check));
+  }
+  for (size_t i = 0; i < std::min<size_t>(rules_.normalised_priorities.size(), 64); ++i) {
+    const ConfiguredPriority& p = *rules_.normalised_priorities[i];
+    std::unique_ptr<Scoring> scoring = p.function(ctx_);
+    const size_t before = columns.size();
+    if (!scoring->NodeLabels(&columns)) continue;
+    found.normalised.Add(i);
+    const bool reversed = p.traits.normalisation == Normalisation::kMaximumReversed;
+    // Without a label it scores all nodes alike, and what is 0 for all nodes adds the same to all of them.
+    if (columns.size() > before) label_scorings_.push_back({std::move(scoring), {p.weight, reversed}});
+  }
+  std::sort(columns.begin(), columns.end());
+  columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+  size_t groups = 1;
+  for (const LabelColumn* c : columns) groups = std::min(groups * (c->distinct() + 1), kMostValuesOfGroups);
+  if (groups == kMostValuesOfGroups || (groups > 2 && groups > cache_->node_count() / kNodesOfLabelGroup)) {
+    label_checks_.clear();
+    label_scorings_.clear();
+    return;
+  }
+  left_out_ = found;
+  for (const LabelColumn* c : columns) KeyOf(c, false);
 }
 
 void DomainOverlay::SetClass(std::shared_ptr<EquivalenceClass> rows) {
@@ -301,9 +346,33 @@ void DomainOverlay::SumsOfGroup(const StaticNodeIndex::Group& g) {
   }
 }
 
+// Forgets the groups that were asked about last.
+void DomainOverlay::BeginGroups() {
+  Scratch& s = scratch();
+  s.group_rows.clear();
+  s.group_admits.assign(rows_->nodes().groups().size(), label_checks_.empty() ? 1 : 0);
+  s.group_raw.assign(s.group_admits.size() * label_scorings_.size(), 0);
+}
+
+// Asks the rules about labels for the groups of group_rows.
+void DomainOverlay::AskLabelRules() {
+  Scratch& s = scratch();
+  for (auto& check : label_checks_) check->KeepFitting(&s.group_rows);
+  for (Row row : s.group_rows) s.group_admits[static_cast<size_t>(rows_->nodes().part(row).group)] = 1;
+  s.label_raw.resize(s.group_rows.size());
+  for (size_t i = 0; i < label_scorings_.size(); ++i) {
+    usable_ = label_scorings_[i].scoring->Map(s.group_rows, s.label_raw).ok() && usable_;
+    for (size_t k = 0; k < s.group_rows.size(); ++k) {
+      const auto group = static_cast<size_t>(rows_->nodes().part(s.group_rows[k]).group);
+      s.group_raw[group * label_scorings_.size() + i] = s.label_raw[k];
+    }
+  }
+}
+
 // Adds a part of the group whose sums stand in group_sums, unless a predicate does not admit it.
 bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* overlay, uint32_t nodes) {
   Scratch& s = scratch();
+  if (s.group_admits[static_cast<size_t>(group)] == 0) return false;
   const size_t first = s.sums.size();
   s.sums.insert(s.sums.end(), s.group_sums.begin(), s.group_sums.end());
   if (signature != 0) {
@@ -332,10 +401,18 @@ void DomainOverlay::ListParts() {
   BeginParts();
   const std::vector<EquivalenceClass::Group>& groups = rows_->groups();
   specials_in_group_.resize(groups.size(), 0);
+  BeginGroups();
+  if (!label_checks_.empty() || !label_scorings_.empty()) {
+    const std::vector<Row>& by_name = cache_->by_name_descending();
+    for (const EquivalenceClass::Group& g : groups) {
+      if (g.size > 0) scratch().group_rows.push_back(by_name[g.buckets.ranks(0).Any()]);
+    }
+    AskLabelRules();
+  }
   auto overlay = overlays_.begin();
   for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
     const EquivalenceClass::Group& g = groups[static_cast<size_t>(i)];
-    if (g.size == 0) continue;
+    if (g.size == 0 || scratch().group_admits[static_cast<size_t>(i)] == 0) continue;
     SumsOfGroup(rows_->nodes().groups()[static_cast<size_t>(i)]);
     const uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)];
     if (plain > 0) AddPart(i, 0, nullptr, plain);
@@ -352,19 +429,30 @@ uint64_t DomainOverlay::ScoreParts() {
   const std::vector<Normalised>& normalised = rows_->nodes().normalised();
   const std::vector<StaticNodeIndex::Group>& groups = rows_->nodes().groups();
   auto raw = [&](const Part& p, size_t i) { return groups[static_cast<size_t>(p.group)].raw[i]; };
+  const size_t labels = label_scorings_.size();
+  auto label_raw = [&](const Part& p, size_t i) { return s.group_raw[static_cast<size_t>(p.group) * labels + i]; };
   s.max_raw.assign(normalised.size(), 0);
+  s.max_label_raw.assign(labels, 0);
   uint64_t feasible = 0;
   for (const Part& p : s.parts) {
     if (p.nodes == 0) continue;
     feasible += p.nodes;
     for (size_t i = 0; i < normalised.size(); ++i) s.max_raw[i] = std::max(s.max_raw[i], raw(p, i));
+    for (size_t i = 0; i < labels; ++i) s.max_label_raw[i] = std::max(s.max_label_raw[i], label_raw(p, i));
   }
   // A single feasible node is not scored.
   if (feasible <= 1) return feasible;
+  // Where the largest raw score is 0, all nodes get the same: it decides nothing.
   for (Part& p : s.parts) {
     p.total = 0;
     for (size_t i = 0; i < normalised.size(); ++i) {
+      if (s.max_raw[i] == 0) continue;
       p.total += normalised[i].weight * NormalizedScore(raw(p, i), s.max_raw[i], normalised[i].reversed, max_score_);
+    }
+    for (size_t i = 0; i < labels; ++i) {
+      const Normalised& how = label_scorings_[i].how;
+      if (s.max_label_raw[i] == 0) continue;
+      p.total += how.weight * NormalizedScore(label_raw(p, i), s.max_label_raw[i], how.reversed, max_score_);
     }
   }
   s.nodes.clear();
@@ -477,13 +565,30 @@ void DomainOverlay::ListRows() {
   epoch_ = ~uint64_t{0};
 }
 
+// Asks the rules about labels for the groups of the listed rows.
+void DomainOverlay::PrepareGroupsOfRows() {
+  Scratch& s = scratch();
+  const std::vector<StaticNodeIndex::Group>& groups = rows_->nodes().groups();
+  BeginParts();
+  BeginGroups();
+  if (!label_checks_.empty() || !label_scorings_.empty()) {
+    std::vector<bool> seen(groups.size());
+    for (size_t i = 0; i < s.rows.size(); ++i) {
+      const auto group = static_cast<size_t>(s.states[i].group);
+      if (!seen[group]) s.group_rows.push_back(s.rows[i]);
+      seen[group] = true;
+    }
+    AskLabelRules();
+  }
+}
+
 DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* last_node_index) {
   Scratch& s = scratch();
   ListRows();
   if (!rows_->usable()) return {};
   // The part of each row; parts that a predicate does not admit are -1.
   const std::vector<StaticNodeIndex::Group>& groups = rows_->nodes().groups();
-  BeginParts();
+  PrepareGroupsOfRows();
   constexpr int32_t kNotSeen = -2;
   s.plain_part.assign(groups.size(), kNotSeen);
   s.special_part.clear();

@@ -60,6 +60,8 @@ class DomainOverlay {
   bool Prepare();
   // Labels that groups must tell apart for this pod.
   const std::vector<GroupKey>& keys() const { return keys_; }
+  // Rules about nodes that are asked here, once for each group.
+  const LeftOut& left_out() const { return left_out_; }
   void SetClass(std::shared_ptr<EquivalenceClass> rows);
   EquivalenceClass* rows() const { return rows_.get(); }
 
@@ -104,6 +106,7 @@ class DomainOverlay {
   };
 
   void FindKeys();
+  void FindLabelRules();
   size_t KeyOf(const LabelColumn* column, bool presence_only);
   void Sort(const DomainTerm& term, size_t channel);
   void Refresh();
@@ -116,6 +119,8 @@ class DomainOverlay {
   int32_t SignatureOf(Row row);
   void AddUpSparse(absl::FunctionRef<void(Row, std::span<const int64_t>)> f);
 
+  void BeginGroups();
+  void AskLabelRules();
   bool AddPart(int32_t group, int32_t signature, const Overlay* overlay, uint32_t nodes);
   void BeginParts();
   void ListParts();
@@ -123,14 +128,25 @@ class DomainOverlay {
   void SumsOfGroup(const StaticNodeIndex::Group& g);
   Answer Choose(uint64_t feasible, uint64_t* last_node_index);
   void ListRows();
+  void PrepareGroupsOfRows();
 
   Cache* cache_;
+  const RuleSet& rules_;
   api::PodPtr pod_;
   PodContext ctx_;
   int64_t max_score_;
   bool usable_ = true;
   std::vector<std::unique_ptr<DomainCheck>> checks_;
   std::vector<WeightedDomainScoring> scorings_;
+
+  // Rules about nodes that read nothing but labels of few values, by FindLabelRules.
+  struct LabelScoring {
+    std::unique_ptr<Scoring> scoring;
+    Normalised how;
+  };
+  LeftOut left_out_;
+  std::vector<std::unique_ptr<FitCheck>> label_checks_;
+  std::vector<LabelScoring> label_scorings_;
 
   // By FindKeys.
   std::vector<Placed> placed_checks_, placed_scorings_;
@@ -158,7 +174,10 @@ class DomainOverlay {
     std::vector<Part> parts;
     std::vector<DomainSum> sums;        // by part and channel
     std::vector<DomainSum> group_sums;  // of one group
-    std::vector<int64_t> max_raw;
+    std::vector<int64_t> max_raw, label_raw, max_label_raw;
+    std::vector<Row> group_rows;        // a row of each group that has one
+    std::vector<uint8_t> group_admits;  // by group: whether label_checks_ let the pod in
+    std::vector<int64_t> group_raw;     // by group and label scoring
     std::vector<DomainSum> rule_sums;
     std::vector<uint32_t> domains, nodes;
     std::vector<int64_t> scores, totals, signature;

@@ -7,15 +7,18 @@
 namespace berth::scheduler {
 namespace {
 
-constexpr size_t kDefaultMaxBytes = size_t{256} << 20;
+constexpr size_t kLeastMaxBytes = size_t{64} << 20;
+// What the cache and the objects in it take for each node and each pod, as measured with objects of ordinary size.
+constexpr size_t kBytesOfNode = 6 << 10, kBytesOfPod = 1 << 10;
+constexpr uint64_t kDecisionsBetweenCounts = 64;
 constexpr size_t kTemplatesWithoutVolumesKept = 1024;
 
 // Finds the live entry of a template, or null; entries whose class is gone are erased on the way.
 template <typename Entries, typename Alike>
-auto Find(Entries* entries, const std::vector<GroupKey>& keys, Alike alike) {
+auto Find(Entries* entries, const DomainOverlay& overlay, Alike alike) {
   std::erase_if(*entries, [](const auto& e) { return e.shared.expired(); });
   for (auto& e : *entries) {
-    if (e.keys == keys && alike(e.like)) return e.shared.lock();
+    if (e.keys == overlay.keys() && e.left_out == overlay.left_out() && alike(e.like)) return e.shared.lock();
   }
   return decltype(entries->front().shared.lock())();
 }
@@ -23,31 +26,30 @@ auto Find(Entries* entries, const std::vector<GroupKey>& keys, Alike alike) {
 }  // namespace
 
 IncrementalScheduler::IncrementalScheduler(Cache* cache, const AlgorithmConfig* config)
-    : cache_(cache), config_(config), rules_(*config), max_bytes_(kDefaultMaxBytes) {}
+    : cache_(cache), config_(config), rules_(*config) {}
 IncrementalScheduler::~IncrementalScheduler() = default;
 
-std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr& pod,
-                                                               const std::vector<GroupKey>& keys) {
+std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr& pod, const DomainOverlay& overlay) {
   const TemplateInfo& info = *cache_->Info(pod->tmpl);
-  auto& same_hash = indexes_[HashOfParts(rules_.node_parts, info, *cache_)];
-  auto known = Find(&same_hash, keys,
-                    [&](const auto& like) { return AlikeIn(rules_.node_parts, *cache_->Info(like), info, *cache_); });
+  const uint32_t parts = rules_.NodeParts(overlay.left_out());
+  auto& same_hash = indexes_[HashOfParts(parts, info, *cache_)];
+  auto known =
+      Find(&same_hash, overlay, [&](const auto& like) { return AlikeIn(parts, *cache_->Info(like), info, *cache_); });
   if (known != nullptr) return known;
-  auto made = std::make_shared<StaticNodeIndex>(cache_, rules_, pod, keys);
-  same_hash.push_back({pod->tmpl, keys, made});
+  auto made = std::make_shared<StaticNodeIndex>(cache_, rules_, pod, overlay.keys(), overlay.left_out());
+  same_hash.push_back({pod->tmpl, overlay.keys(), overlay.left_out(), made});
   return made;
 }
 
-std::shared_ptr<EquivalenceClass> IncrementalScheduler::ClassOf(const api::PodPtr& pod,
-                                                                const std::vector<GroupKey>& keys) {
+std::shared_ptr<EquivalenceClass> IncrementalScheduler::ClassOf(const api::PodPtr& pod, const DomainOverlay& overlay) {
   const TemplateInfo& info = *cache_->Info(pod->tmpl);
-  auto& same_hash = classes_[HashOfParts(rules_.node_pods_parts, info, *cache_)];
-  auto known = Find(&same_hash, keys, [&](const auto& like) {
-    return AlikeIn(rules_.node_pods_parts, *cache_->Info(like), info, *cache_);
-  });
+  const uint32_t parts = rules_.NodeParts(overlay.left_out()) | rules_.node_pods_parts;
+  auto& same_hash = classes_[HashOfParts(parts, info, *cache_)];
+  auto known =
+      Find(&same_hash, overlay, [&](const auto& like) { return AlikeIn(parts, *cache_->Info(like), info, *cache_); });
   if (known != nullptr) return known;
-  auto made = std::make_shared<EquivalenceClass>(cache_, rules_, pod, IndexOf(pod, keys), &scratch_);
-  same_hash.push_back({pod->tmpl, keys, made});
+  auto made = std::make_shared<EquivalenceClass>(cache_, rules_, pod, IndexOf(pod, overlay), &scratch_);
+  same_hash.push_back({pod->tmpl, overlay.keys(), overlay.left_out(), made});
   return made;
 }
 
@@ -72,7 +74,13 @@ void IncrementalScheduler::CountBytes(Kept* kept) {
   }
   bytes_ += bytes - kept->bytes;
   kept->bytes = bytes;
-  while (bytes_ > max_bytes_ && overlays_.size() > 1) EvictOldest();
+  while (bytes_ > limit() && overlays_.size() > 1) EvictOldest();
+}
+
+size_t IncrementalScheduler::limit() const {
+  if (max_bytes_ != 0) return max_bytes_ / schedulers_;
+  const size_t cluster = cache_->node_count() * kBytesOfNode + cache_->pod_count() * kBytesOfPod;
+  return std::max(cluster / 4, kLeastMaxBytes) / schedulers_;
 }
 
 void IncrementalScheduler::EvictOldest() {
@@ -131,8 +139,8 @@ bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& other
   return true;
 }
 
-IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept,
-                                                          const Nominated* nominated, uint64_t* last_node_index) {
+IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept, const Around& around,
+                                                          uint64_t* last_node_index) {
   auto volumes = CheckVolumes(pod);
   if (!volumes) return {};
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
@@ -140,26 +148,28 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   for (auto& check : *volumes) checks.push_back(std::move(check));
   const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
   EquivalenceClass* rows = kept->overlay->rows();
-  if (checks.empty() && scorings.empty() && nominated == nullptr && (rows->built() || ++rows->uses > 1)) {
-    return kept->overlay->Place(last_node_index);
-  }
+  const bool plain = checks.empty() && scorings.empty() && around.filter == nullptr && around.score == nullptr;
+  const bool used_before = rows->built() || ++rows->uses > 1;
+  if (plain && used_before) return kept->overlay->Place(last_node_index);
+  if (used_before) rows->Refresh();
   auto filter = [&](RowSet* candidates) {
     RowSet errors;
     for (auto& check : checks) check->Filter(candidates, &errors);
-    return errors.empty() && (nominated == nullptr || (*nominated)(candidates));
+    return errors.empty() && (around.filter == nullptr || (*around.filter)(candidates));
   };
-  auto score = [&](std::span<const Row> of, std::span<int64_t> totals) { return ScoreOthers(scorings, of, totals); };
+  auto score = [&](std::span<const Row> of, std::span<int64_t> totals) {
+    return ScoreOthers(scorings, of, totals) && (around.score == nullptr || (*around.score)(of, totals));
+  };
   const DomainOverlay::Extra::Filter filter_ref = filter;
   const DomainOverlay::Extra::Score score_ref = score;
   DomainOverlay::Extra extra;
-  if (!checks.empty() || nominated != nullptr) extra.filter = &filter_ref;
-  if (!scorings.empty()) extra.score = &score_ref;
+  if (!checks.empty() || around.filter != nullptr) extra.filter = &filter_ref;
+  if (!scorings.empty() || around.score != nullptr) extra.score = &score_ref;
   return kept->overlay->PlaceAmong(extra, last_node_index);
 }
 
-IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_pod, const Nominated* nominated,
-                                                         uint64_t* last_node_index,
-                                                         absl::FunctionRef<void()>* on_filtered) {
+IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_pod, const Around& around,
+                                                         uint64_t* last_node_index) {
   // A node that the pod names itself is no part of its template.
   if (!rules_.scores_fit || !the_pod->node_name.empty()) return {};
   if (avoided_version_ != cache_->avoided_version()) {
@@ -170,16 +180,20 @@ IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_
   Kept* kept = OverlayOf(pod);
   if (!kept->overlay->Prepare()) return {};
   EquivalenceClass* rows = kept->overlay->rows();
-  if (rows == nullptr || rows->nodes().keys() != kept->overlay->keys()) {
+  if (rows == nullptr || rows->nodes().keys() != kept->overlay->keys() ||
+      rows->nodes().left_out() != kept->overlay->left_out()) {
     if (rows != nullptr) --rows->sharers;
-    std::shared_ptr<EquivalenceClass> found = ClassOf(pod, kept->overlay->keys());
+    std::shared_ptr<EquivalenceClass> found = ClassOf(pod, *kept->overlay);
     ++found->sharers;
     kept->overlay->SetClass(std::move(found));
   }
-  kept->overlay->set_on_filtered(on_filtered);
-  Answer answer = Decide(the_pod, kept, nominated, last_node_index);
+  kept->overlay->set_on_filtered(around.on_filtered);
+  Answer answer = Decide(the_pod, kept, around, last_node_index);
   kept->overlay->set_on_filtered(nullptr);
-  CountBytes(kept);
+  // Adding up bytes takes as long as there are groups.
+  if ((kept->decisions & (kept->decisions - 1)) == 0 || kept->decisions % kDecisionsBetweenCounts == 0)
+    CountBytes(kept);
+  ++kept->decisions;
   return answer;
 }
 

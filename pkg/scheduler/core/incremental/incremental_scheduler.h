@@ -34,31 +34,40 @@ class IncrementalScheduler {
   IncrementalScheduler(Cache* cache, const AlgorithmConfig* config);
   ~IncrementalScheduler();
 
-  // Erases rows where the pod does not fit beside nominated pods. Returns false when the reference scheduler must
-  // decide.
-  using Nominated = absl::FunctionRef<bool(RowSet*)>;
-  // Advances *last_node_index as selectHost of 1.10 does. `nominated` is null when there are no such pods.
-  // `on_filtered`, when not null, is called when the rows that fit are known, before they are scored.
-  Answer Place(const api::PodPtr& pod, const Nominated* nominated, uint64_t* last_node_index,
-               absl::FunctionRef<void()>* on_filtered = nullptr);
+  // What others than the configured rules have to say about a pod, such as nominated pods and extenders. Null: nothing.
+  using Filter = DomainOverlay::Extra::Filter;
+  using Score = DomainOverlay::Extra::Score;
+  struct Around {
+    const Filter* filter = nullptr;                    // called with the rows that fit as far as the rules go
+    const Score* score = nullptr;                      // called when more than one row fits
+    absl::FunctionRef<void()>* on_filtered = nullptr;  // called when the rows that fit are known
+  };
+  // Advances *last_node_index as selectHost of 1.10 does.
+  Answer Place(const api::PodPtr& pod, const Around& around, uint64_t* last_node_index);
 
-  // What is kept, approximately, and how much may be.
+  // What is kept, approximately, and how much may be, in bytes.
   size_t bytes() const { return bytes_; }
-  void set_max_bytes(size_t bytes) { max_bytes_ = bytes; }
+  size_t limit() const;
+  // `bytes` for `schedulers` schedulers together; 0: a quarter of what the cluster takes, at least 64 MiB.
+  void Limit(size_t bytes, size_t schedulers) {
+    max_bytes_ = bytes;
+    schedulers_ = schedulers;
+  }
   size_t overlays() const { return overlays_.size(); }
 
  private:
   struct Kept {
     std::unique_ptr<DomainOverlay> overlay;
     size_t bytes = 0;  // as they were counted last, with the class and the index
+    uint64_t decisions = 0;
     std::list<const api::PodTemplate*>::iterator use;
   };
   Kept* OverlayOf(const api::PodPtr& pod);
-  std::shared_ptr<EquivalenceClass> ClassOf(const api::PodPtr& pod, const std::vector<GroupKey>& keys);
-  std::shared_ptr<StaticNodeIndex> IndexOf(const api::PodPtr& pod, const std::vector<GroupKey>& keys);
+  std::shared_ptr<EquivalenceClass> ClassOf(const api::PodPtr& pod, const DomainOverlay& overlay);
+  std::shared_ptr<StaticNodeIndex> IndexOf(const api::PodPtr& pod, const DomainOverlay& overlay);
   const api::PodPtr& WithoutVolumes(const api::PodPtr& pod);
   std::optional<std::vector<std::unique_ptr<FitCheck>>> CheckVolumes(const api::PodPtr& pod) const;
-  Answer Decide(const api::PodPtr& pod, Kept* kept, const Nominated* nominated, uint64_t* last_node_index);
+  Answer Decide(const api::PodPtr& pod, Kept* kept, const Around& around, uint64_t* last_node_index);
   bool ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows, std::span<int64_t> totals);
   void CountBytes(Kept* kept);
   void EvictOldest();
@@ -73,6 +82,7 @@ class IncrementalScheduler {
   struct Entry {
     std::shared_ptr<const api::PodTemplate> like;  // stands for all whose pods share the class
     std::vector<GroupKey> keys;
+    LeftOut left_out;
     std::weak_ptr<Class> shared;
   };
   template <typename Class>
@@ -87,7 +97,7 @@ class IncrementalScheduler {
   };
   absl::flat_hash_map<const api::PodTemplate*, WithoutVolumesEntry> without_volumes_;  // by template with them
   EquivalenceClass::Scratch scratch_;
-  size_t bytes_ = 0, max_bytes_;
+  size_t bytes_ = 0, max_bytes_ = 0, schedulers_ = 1;
   uint64_t avoided_version_ = 0;
 };
 

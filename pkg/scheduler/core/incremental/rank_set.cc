@@ -47,6 +47,14 @@ void RankSet::Erase(uint32_t rank) {
   if (size_ == 0) bits_.clear();
 }
 
+uint32_t RankSet::Any() const {
+  if (bits_.empty()) return sorted_.front();
+  size_t word = 0;
+  while (block_sizes_[word / (kBlock / 64)] == 0) word += kBlock / 64;
+  while (bits_[word] == 0) ++word;
+  return static_cast<uint32_t>(word * 64 + static_cast<size_t>(std::countr_zero(bits_[word])));
+}
+
 uint32_t RankSet::CountBetween(uint32_t from, uint32_t to) const {
   if (bits_.empty()) {
     auto first = std::lower_bound(sorted_.begin(), sorted_.end(), from);
@@ -72,8 +80,42 @@ uint32_t RankSet::CountBetween(uint32_t from, uint32_t to) const {
   return count;
 }
 
+void RankSet::AddTo(std::vector<uint64_t>* words) const {
+  for (uint32_t rank : sorted_) (*words)[rank / 64] |= uint64_t{1} << (rank % 64);
+  for (size_t w = 0; w < bits_.size(); ++w) (*words)[w] |= bits_[w];
+}
+
+void RankSet::TakeFrom(std::vector<uint64_t>* words) const {
+  for (uint32_t rank : sorted_) (*words)[rank / 64] &= ~(uint64_t{1} << (rank % 64));
+  for (size_t w = 0; w < bits_.size(); ++w) (*words)[w] &= ~bits_[w];
+}
+
+namespace {
+
+// For many sets, each of which has few members: all of them as one bitmap.
+uint32_t SelectFromBitmap(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
+  thread_local std::vector<uint64_t> words;
+  words.assign(in.front()->limit() / RankSet::kBlock * (RankSet::kBlock / 64) + RankSet::kBlock / 64, 0);
+  for (const RankSet* s : in) s->AddTo(&words);
+  for (const RankSet* s : out) s->TakeFrom(&words);
+  for (size_t w = 0;; ++w) {
+    const uint32_t here = static_cast<uint32_t>(std::popcount(words[w]));
+    if (k >= here) {
+      k -= here;
+      continue;
+    }
+    uint64_t bits = words[w];
+    for (; k > 0; --k) bits &= bits - 1;
+    return static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits)));
+  }
+}
+
+}  // namespace
+
 uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
+  constexpr size_t kManySets = 32;
   if (in.size() == 1 && out.empty() && !in[0]->sorted().empty()) return in[0]->sorted()[k];
+  if (in.size() > kManySets) return SelectFromBitmap(in, out, k);
   uint32_t low = 0, high = in.front()->limit();  // the answer is in [low, high), the k-th there
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;

@@ -20,6 +20,11 @@ class RankSet {
   uint32_t size() const { return size_; }
   // Members from `from` up to but not including `to`. From block to block quickly.
   uint32_t CountBetween(uint32_t from, uint32_t to) const;
+  // Returns a member. REQUIRES: the set is not empty.
+  uint32_t Any() const;
+  // Sets or clears the members' bits. REQUIRES: `words` has whole blocks of bits for the limit.
+  void AddTo(std::vector<uint64_t>* words) const;
+  void TakeFrom(std::vector<uint64_t>* words) const;
   uint32_t limit() const { return limit_; }
   size_t bytes() const {
     return sorted_.capacity() * sizeof(uint32_t) + bits_.capacity() * sizeof(uint64_t) +

@@ -7,7 +7,18 @@ namespace berth::scheduler {
 RuleSet::RuleSet(const AlgorithmConfig& config) : max_score(config.release->max_score) {
   for (const ConfiguredPredicate& p : config.predicates) Add(p);
   for (const ConfiguredPriority& p : config.priorities) Add(p);
-  node_pods_parts |= node_parts;
+}
+
+uint32_t RuleSet::NodeParts(const LeftOut& left_out) const {
+  uint32_t parts = 0;
+  for (size_t i = 0; i < node_predicates.size(); ++i) {
+    if (!left_out.predicates.Has(i)) parts |= node_predicates[i]->traits.pod;
+  }
+  for (const ConfiguredPriority* p : node_priorities) parts |= p->traits.pod;
+  for (size_t i = 0; i < normalised_priorities.size(); ++i) {
+    if (!left_out.normalised.Has(i)) parts |= normalised_priorities[i]->traits.pod;
+  }
+  return parts;
 }
 
 void RuleSet::Add(const ConfiguredPredicate& p) {
@@ -25,7 +36,6 @@ void RuleSet::Add(const ConfiguredPredicate& p) {
       [[fallthrough]];
     case ClusterPart::kNode:
       node_predicates.push_back(&p);
-      node_parts |= p.traits.pod;
       break;
     case ClusterPart::kNodePods:
       node_pods_predicates.push_back(&p);
@@ -54,7 +64,6 @@ void RuleSet::Add(const ConfiguredPriority& p) {
   } else if ((cluster == ClusterPart::kNode || cluster == ClusterPart::kNodes) && (none || normalised)) {
     any_node_matters = any_node_matters || cluster == ClusterPart::kNodes;
     (none ? node_priorities : normalised_priorities).push_back(&p);
-    node_parts |= p.traits.pod;
   } else if (cluster == ClusterPart::kNodePods && none) {
     node_pods_priorities.push_back(&p);
     node_pods_parts |= p.traits.pod;

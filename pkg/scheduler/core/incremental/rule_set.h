@@ -16,6 +16,25 @@ struct Normalised {
   bool reversed;
 };
 
+// Places in a list of rules. Places beyond the first 64 are never in it.
+class PlaceSet {
+ public:
+  void Add(size_t place) { bits_ |= place < 64 ? uint64_t{1} << place : 0; }
+  bool Has(size_t place) const { return place < 64 && (bits_ >> place & 1) != 0; }
+  friend bool operator==(const PlaceSet&, const PlaceSet&) = default;
+
+ private:
+  uint64_t bits_ = 0;
+};
+
+// Rules about nodes that are asked once for each group of nodes: for the pod at hand they read nothing of a node but
+// labels that groups tell apart.
+struct LeftOut {
+  PlaceSet predicates;  // in RuleSet::node_predicates
+  PlaceSet normalised;  // in RuleSet::normalised_priorities
+  friend bool operator==(const LeftOut&, const LeftOut&) = default;
+};
+
 struct RuleSet {
   explicit RuleSet(const AlgorithmConfig& config);
 
@@ -31,8 +50,9 @@ struct RuleSet {
   Priorities domain_priorities;
   Priorities other_priorities;
 
-  uint32_t node_parts = 0;       // PodPart bits that rules about nodes read
-  uint32_t node_pods_parts = 0;  // and those about the pods on each node, with node_parts
+  // PodPart bits that rules about nodes read, but for those that are left out.
+  uint32_t NodeParts(const LeftOut& left_out) const;
+  uint32_t node_pods_parts = 0;  // PodPart bits that rules about the pods on each node read
   int64_t max_score = 0;
   // Some rule's answer for a node depends on other node objects.
   bool any_node_matters = false;

@@ -4,14 +4,30 @@
 
 namespace berth::scheduler {
 
-StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys)
-    : cache_(cache), pod_(std::move(pod)), keys_(std::move(keys)), any_node_matters_(rules.any_node_matters) {
+StaticNodeIndex::Scratch& StaticNodeIndex::scratch() {
+  thread_local Scratch scratch;
+  return scratch;
+}
+
+StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys,
+                                 const LeftOut& left_out)
+    : cache_(cache),
+      pod_(std::move(pod)),
+      keys_(std::move(keys)),
+      left_out_(left_out),
+      any_node_matters_(rules.any_node_matters) {
   const PodContext ctx{*pod_, *cache->Info(pod_->tmpl), *cache};
-  checks_ = Prepare(rules.node_predicates, ctx);
+  for (size_t i = 0; i < rules.node_predicates.size(); ++i) {
+    if (left_out.predicates.Has(i)) continue;
+    std::unique_ptr<FitCheck> check = rules.node_predicates[i]->predicate(ctx);
+    if (!check->FitsAlways()) checks_.push_back(std::move(check));
+  }
   scores_ = Prepare(rules.node_priorities, ctx);
-  raw_scores_ = Prepare(rules.normalised_priorities, ctx);
-  for (const ConfiguredPriority* p : rules.normalised_priorities) {
-    normalised_.push_back({p->weight, p->traits.normalisation == Normalisation::kMaximumReversed});
+  for (size_t i = 0; i < rules.normalised_priorities.size(); ++i) {
+    if (left_out.normalised.Has(i)) continue;
+    const ConfiguredPriority& p = *rules.normalised_priorities[i];
+    raw_scores_.push_back({p.function(ctx), p.weight});
+    normalised_.push_back({p.weight, p.traits.normalisation == Normalisation::kMaximumReversed});
   }
   // An error in mapping is the pod's own and comes for every row.
   const std::vector<Row>& all = cache->by_name_descending();
@@ -51,16 +67,15 @@ bool StaticNodeIndex::IsGroup(const Group& g) const {
   return std::equal(g.raw.begin(), g.raw.end(), key_.begin() + static_cast<ptrdiff_t>(g.domains.size()));
 }
 
-// The rows come in any order, each once.
-void StaticNodeIndex::Evaluate(std::span<const Row> rows) {
-  std::vector<Row> fit;
-  fit.reserve(rows.size());
-  for (Row row : rows) {
-    parts_[row] = Part{};
-    if ((cache_->columns().flags[row] & kRowListed) != 0) fit.push_back(row);
-  }
+// Evaluates the rows in scratch().fit, each of which stands there once and fits nowhere yet, and leaves those that fit.
+void StaticNodeIndex::Evaluate() {
+  std::vector<Row>& fit = scratch().fit;
+  std::erase_if(fit, [&](Row row) { return (cache_->columns().flags[row] & kRowListed) == 0; });
   for (auto& check : checks_) usable_ = KeepFitting(check.get(), &fit) && usable_;
-  std::vector<int64_t> raws(fit.size() * raw_scores_.size()), scores(fit.size());
+  std::vector<int64_t>& raws = scratch().raws;
+  std::vector<int64_t>& scores = scratch().scores;
+  raws.resize(fit.size() * raw_scores_.size());
+  scores.resize(fit.size());
   for (size_t i = 0; i < raw_scores_.size(); ++i) {
     usable_ = raw_scores_[i].scoring->Map(fit, {raws.data() + i * fit.size(), fit.size()}).ok() && usable_;
   }
@@ -82,8 +97,28 @@ void StaticNodeIndex::Rebuild() {
   group_index_.clear();
   recent_.assign(256, -1);
   parts_.assign(cache_->row_count(), Part{});
-  Evaluate(cache_->by_name_descending());
+  const std::vector<Row>& by_name = cache_->by_name_descending();
+  std::vector<Row>& fit = scratch().fit;
+  const bool narrowed = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return c->Candidates(&fit); });
+  if (!narrowed) fit = by_name;
+  Evaluate();
   groups_at_first_ = groups_.size();
+  if (narrowed && fit.size() > by_name.size() / 8) return;  // sorting them costs more than List
+  if (narrowed) {
+    std::sort(fit.begin(), fit.end(), [&](Row a, Row b) { return cache_->NameRank(a) < cache_->NameRank(b); });
+  }
+  rows_ = fit;
+  ranks_.clear();
+  ranks_.reserve(fit.size());
+  if (narrowed) {
+    for (Row row : fit) ranks_.push_back(cache_->NameRank(row));
+  } else {
+    for (uint32_t rank = 0; ranks_.size() < fit.size(); ++rank) {
+      if (by_name[rank] == fit[ranks_.size()]) ranks_.push_back(rank);
+    }
+  }
+  listed_ = true;
+  names_version_ = cache_->names_version();
 }
 
 void StaticNodeIndex::Refresh() {
@@ -105,7 +140,9 @@ void StaticNodeIndex::Refresh() {
     return Rebuild();
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
-  Evaluate(changed);
+  for (Row row : changed) parts_[row] = Part{};
+  scratch().fit = changed;
+  Evaluate();
 }
 
 void StaticNodeIndex::List() {

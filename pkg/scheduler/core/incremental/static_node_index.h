@@ -32,7 +32,9 @@ struct GroupKey {
 
 class StaticNodeIndex {
  public:
-  StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys);
+  // Knows nothing of the rules that are left out.
+  StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys,
+                  const LeftOut& left_out);
 
   struct Group {
     std::vector<uint32_t> domains;  // by key
@@ -54,13 +56,20 @@ class StaticNodeIndex {
 
   const std::vector<Normalised>& normalised() const { return normalised_; }
   const std::vector<GroupKey>& keys() const { return keys_; }
+  const LeftOut& left_out() const { return left_out_; }
   // False when a rule fails for this pod, which only the reference scheduler words.
   bool usable() const { return usable_; }
   size_t bytes() const;
 
  private:
   void Rebuild();
-  void Evaluate(std::span<const Row> rows);
+  // Memory that all indexes use, one after another.
+  struct Scratch {
+    std::vector<Row> fit;
+    std::vector<int64_t> raws, scores;
+  };
+  static Scratch& scratch();
+  void Evaluate();
   int32_t GroupOf(Row row);
   bool IsGroup(const Group& g) const;
   void List();
@@ -71,6 +80,7 @@ class StaticNodeIndex {
   std::vector<WeightedScoring> scores_, raw_scores_;
   std::vector<Normalised> normalised_;
   std::vector<GroupKey> keys_;
+  LeftOut left_out_;
   bool usable_ = true, any_node_matters_;
 
   std::vector<Part> parts_;

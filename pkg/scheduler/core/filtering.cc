@@ -1,0 +1,269 @@
+// Which nodes a pod fits, and why it does not fit the others.
+#include <absl/container/flat_hash_map.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "pkg/scheduler/core/checks.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
+
+namespace berth::scheduler {
+
+bool GenericScheduler::HasNominated(const api::Pod& pod, Symbol node) const {
+  const auto& pods = nominated_->For(node);
+  return std::any_of(pods.begin(), pods.end(), [&](const api::PodPtr& p) {
+    return p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid;
+  });
+}
+
+Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why* why) const {
+  Verdict verdict = Verdict::kFits;
+  for (size_t i = 0; i < checks.list.size(); ++i) {
+    switch (checks.list[i]->Check(row)) {
+      case Verdict::kFits:
+        break;
+      case Verdict::kError:
+        if (why != nullptr) why->error = ErrorText(checks, i, row);
+        return Verdict::kError;
+      case Verdict::kFails:
+        if (why != nullptr) {
+          if (verdict == Verdict::kFits) why->check = i;
+          checks.list[i]->Explain(row, &why->reasons);
+        }
+        if (!check_all) return Verdict::kFails;
+        verdict = Verdict::kFails;
+    }
+  }
+  return verdict;
+}
+
+// Whether adding the amounts of nominated pods to a row tells what check i says of the row beside them, for nominated
+// pods without affinity.
+bool GenericScheduler::AmountsDecide(const Checks& checks, size_t i) const {
+  const FitCheck& check = *checks.list[i];
+  if (check.FitsAlways()) return true;
+  if (check.MayError()) return false;
+  const ConfiguredPredicate& rule = *checks.rules[i];
+  if (rule.parts.empty() && rule.traits.cluster == ClusterPart::kNode) return true;
+  return check.ReasonBits() > 0 && check.ReadsOnlyAmounts();
+}
+
+// Erases those of the rows with nominated pods where the pod does not fit beside them. Returns false when one has an
+// error to report. REQUIRES: the pod fits the rows without the nominated pods.
+bool GenericScheduler::DropUnfit(const api::PodPtr& pod, RowSet* rows) const {
+  const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
+  Checks checks = PrepareActive(ctx);
+  bool amounts_decide = true;
+  for (size_t i = 0; i < checks.list.size(); ++i) amounts_decide = amounts_decide && AmountsDecide(checks, i);
+  std::vector<Row> by_amounts;
+  std::vector<Beside> besides;
+  for (const NominatedRows::Found& n : kept_->beside) {
+    if (!rows->Has(n.row)) continue;
+    if (amounts_decide && n.only_amounts) {
+      by_amounts.push_back(n.row);
+      besides.push_back(n.beside);
+      continue;
+    }
+    switch (CheckRowWithNominated(*pod, checks, n.row, false, nullptr)) {
+      case Verdict::kFits:
+        break;
+      case Verdict::kFails:
+        rows->Erase(n.row);
+        break;
+      case Verdict::kError:
+        return false;
+    }
+  }
+  std::vector<uint32_t> numbers(by_amounts.size());
+  for (size_t i = 0; i < checks.list.size() && !by_amounts.empty(); ++i) {
+    FitCheck& check = *checks.list[i];
+    if (check.FitsAlways() || !check.ReadsOnlyAmounts() || check.ReasonBits() == 0) continue;
+    check.NumberReasons(by_amounts, besides.data(), numbers);
+    for (size_t k = 0; k < numbers.size(); ++k) {
+      if (numbers[k] != 0) rows->Erase(by_amounts[k]);
+    }
+  }
+  return true;
+}
+
+void GenericScheduler::AddNominated(const api::Pod& pod, Row row, Cache::Simulation* simulation) const {
+  for (const api::PodPtr& p : nominated_->For(cache_->row(row).name)) {
+    if (p->Priority() >= pod.Priority() && p->meta.uid != pod.meta.uid) simulation->AddNominated(p);
+  }
+}
+
+// Once with the pods nominated to the node that are as important as this one, once without: it must fit both ways.
+Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
+                                                Why* why) const {
+  if (nominated_ != nullptr && !nominated_->empty() && HasNominated(pod, cache_->row(row).name)) {
+    Cache::Simulation simulation(cache_, row);
+    AddNominated(pod, row, &simulation);
+    if (Verdict v = CheckRow(checks, row, check_all, why); v != Verdict::kFits) return v;
+  }
+  return CheckRow(checks, row, check_all, why);
+}
+
+// Column by column: each check filters all rows that are left.
+void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const {
+  RowSet before, errors;
+  for (size_t i = 0; i < checks.list.size() && !candidates->empty(); ++i) {
+    if (checks.list[i]->FitsAlways()) continue;
+    before = *candidates;
+    checks.list[i]->Filter(candidates, &errors);
+    for (size_t w = 0; w < before.words().size(); ++w) {
+      for (uint64_t gone = before.words()[w] & ~candidates->words()[w]; gone != 0; gone &= gone - 1) {
+        Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
+        if (errors.Has(r)) {
+          ++out->errors[ErrorText(checks, i, r)];
+          errors.Erase(r);
+        } else {
+          out->failed.push_back({r, static_cast<uint32_t>(i)});
+        }
+      }
+    }
+  }
+}
+
+void GenericScheduler::FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates,
+                                 Filtered* out) const {
+  Why why;
+  switch (CheckRowWithNominated(pod, checks, row, config_.always_check_all_predicates, &why)) {
+    case Verdict::kFits:
+      candidates->Insert(row);
+      break;
+    case Verdict::kError:
+      ++out->errors[why.error];
+      break;
+    case Verdict::kFails:
+      out->explained.emplace_back(row, std::move(why));
+      break;
+  }
+}
+
+// The rows with nominated pods, judged by amounts where amounts decide and one by one where they do not.
+void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const {
+  std::vector<NominatedRows::Found> rows = kept_->beside;
+  std::vector<Row> one_by_one, left;
+  std::vector<Beside> besides;
+  std::vector<uint32_t> numbers;
+  for (size_t i = 0; i < checks.list.size() && !rows.empty(); ++i) {
+    FitCheck& check = *checks.list[i];
+    if (check.FitsAlways()) continue;
+    const bool amounts_decide = AmountsDecide(checks, i);
+    std::erase_if(rows, [&](const NominatedRows::Found& n) {
+      if (amounts_decide && n.only_amounts) return false;
+      one_by_one.push_back(n.row);
+      return true;
+    });
+    left.clear();
+    besides.clear();
+    for (const NominatedRows::Found& n : rows) {
+      left.push_back(n.row);
+      besides.push_back(n.beside);
+    }
+    numbers.assign(left.size(), 0);
+    if (check.ReasonBits() > 0) {
+      check.NumberReasons(left, check.ReadsOnlyAmounts() ? besides.data() : nullptr, numbers);
+    } else {
+      for (size_t k = 0; k < left.size(); ++k) numbers[k] = check.Check(left[k]) == Verdict::kFits ? 0 : 1;
+    }
+    size_t kept = 0;
+    for (size_t k = 0; k < left.size(); ++k) {
+      if (numbers[k] == 0) {
+        rows[kept++] = rows[k];
+      } else {
+        out->failed.push_back({left[k], static_cast<uint32_t>(i), check.ReasonBits() > 0 ? numbers[k] : 0});
+      }
+    }
+    rows.resize(kept);
+  }
+  for (const NominatedRows::Found& n : rows) candidates->Insert(n.row);
+  for (Row row : one_by_one) FilterRow(pod, checks, row, candidates, out);
+}
+
+GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Checks& checks) const {
+  Filtered out;
+  RowSet candidates = cache_->listed();
+  candidates.Resize(cache_->row_count());
+  if (checks.names_nodes) {
+    for (size_t w = 0; w < candidates.words().size(); ++w) {
+      candidates.words()[w] &= w < checks.only.words().size() ? checks.only.words()[w] : 0;
+    }
+    // The nominated node was looked at before the others; that it cannot do is known even where rules name others.
+    const Row row =
+        config_.release->tries_nominated_node_first ? cache_->FindRow(pod->nominated_node_name) : Row{kNoRow};
+    Why why;
+    if (row != kNoRow && cache_->listed().Has(row) && !checks.only.Has(row) &&
+        CheckRowWithNominated(*pod, checks, row, false, &why) == Verdict::kFails) {
+      out.explained.emplace_back(row, std::move(why));
+    }
+  }
+  if (config_.always_check_all_predicates) {
+    std::vector<Row> all;
+    candidates.ForEach([&](Row r) { all.push_back(r); });
+    candidates.Clear();
+    for (Row r : all) FilterRow(*pod, checks, r, &candidates, &out);
+  } else {
+    kept_->nominated.For(*pod, &kept_->beside);
+    std::erase_if(kept_->beside, [&](const NominatedRows::Found& n) { return !candidates.Has(n.row); });
+    for (const NominatedRows::Found& n : kept_->beside) candidates.Erase(n.row);
+    out.failed.reserve(cache_->node_count());
+    FilterColumns(checks, &candidates, &out);
+    if (!kept_->beside.empty()) FilterNominated(*pod, checks, &candidates, &out);
+  }
+  candidates.ForEach([&](Row r) { out.feasible.push_back(r); });
+  return out;
+}
+
+// Reasons are built once for all rows whose reasons have the same number.
+std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
+                                                        DecisionTrace* trace) const {
+  auto failures = std::make_shared<NodeFailures>();
+  failures->Reserve(filtered.failed.size() + filtered.explained.size());
+  const std::vector<Symbol>& names = cache_->columns().name;
+  std::vector<FailureReason> reasons;
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> lists;  // by check and number
+  std::vector<Row> rows;
+  std::vector<uint32_t> numbers;
+  const std::vector<Filtered::Failed>& failed = filtered.failed;
+  for (size_t begin = 0, end; begin < failed.size(); begin = end) {
+    // Rows in sequence that failed at one check.
+    const uint32_t check = failed[begin].check;
+    const bool numbered = checks.list[check]->ReasonBits() > 0;
+    const bool beside_nominated = failed[begin].number != 0;
+    for (end = begin; end < failed.size(); ++end) {
+      if (failed[end].check != check || (failed[end].number != 0) != beside_nominated) break;
+    }
+    if (numbered && !beside_nominated) {
+      rows.clear();
+      for (size_t i = begin; i < end; ++i) rows.push_back(failed[i].row);
+      numbers.assign(rows.size(), 1);
+      if (checks.list[check]->ReasonBits() > 1) checks.list[check]->NumberReasons(rows, nullptr, numbers);
+    }
+    uint32_t last_number = 0, list = 0;
+    for (size_t i = begin; i < end; ++i) {
+      const uint32_t number = beside_nominated ? failed[i].number : numbered ? numbers[i - begin] : 0;
+      if (number == 0 || number != last_number) {
+        auto [known, fresh] = lists.try_emplace({check, number});
+        if (fresh || number == 0) {
+          reasons.clear();
+          std::optional<Cache::Simulation> simulation;
+          if (beside_nominated) AddNominated(pod, failed[i].row, &simulation.emplace(cache_, failed[i].row));
+          checks.list[check]->Explain(failed[i].row, &reasons);
+          known->second = failures->ListOf(reasons);
+        }
+        list = known->second;
+        last_number = number;
+      }
+      failures->AddNew(names[failed[i].row], list);
+      if (trace != nullptr) trace->rejected_by.emplace_back(names[failed[i].row], checks.rules[check]->name);
+    }
+  }
+  for (const auto& [row, why] : filtered.explained) {
+    failures->AddNew(names[row], why.reasons);
+    if (trace != nullptr) trace->rejected_by.emplace_back(names[row], checks.rules[why.check]->name);
+  }
+  return failures;
+}
+
+}  // namespace berth::scheduler
