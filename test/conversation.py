@@ -24,15 +24,17 @@ from daemon_harness import Proxy
 RECORDINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "wire-scheduler")
 WHOLE = "whole conversation"  # the phase of lanes that go through all phases
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 IDENTITY = re.compile(r"[\w.-]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def load(number):
-    """(flags of the scheduler, entries) of a recording."""
+    """(first line with the scheduler's flags or configuration, entries) of a recording."""
     name, = [n for n in os.listdir(RECORDINGS) if n.startswith(f"{number}-")]
     with open(os.path.join(RECORDINGS, name), encoding="utf8") as f:
         head, *entries = [json.loads(line) for line in f]
-    return head["flags"], entries
+    return head, entries
 
 
 Line = collections.namedtuple("Line", "text ms")
@@ -53,6 +55,8 @@ class Reading:
             self._learn(e)
             lane = lane_of(e)
             line = Line(self._text(e), e["tMs"])
+            if "listed" in e and re.search("limit=500|resourceVersion=[1-9]", e["request"]["path"]):
+                self._versions[e["request"]["path"].partition("?")[0]].append((e["tMs"], e["listed"]))
             self.lines.append(line)
             self.lanes.setdefault((WHOLE if lane == "lock" else phase, lane), []).append(line)
         for (_, lane), lines in self.lanes.items():
@@ -61,13 +65,11 @@ class Reading:
 
     def _learn(self, e):
         path = e["request"]["path"].partition("?")[0]
-        if "listed" in e and "limit=500" in e["request"]["path"]:
-            self._versions[path].append((e["tMs"], e["listed"]))
         self._versions[path] += [tuple(w) for w in e.get("watched", ())]
         body = e["request"].get("body")
         if not isinstance(body, dict):
             return
-        for o in (body.get("metadata", {}), body.get("involvedObject", {})):
+        for o in (body.get(key, {}) for key in ("metadata", "involvedObject", "regarding", "related")):
             uid, name = o.get("uid"), o.get("name")
             if uid and uid not in self._names:
                 self._uids[name].append(uid)
@@ -81,9 +83,11 @@ class Reading:
 
     def _query(self, e):
         path, _, query = e["request"]["path"].partition("?")
-        out = []
+        out, seconds = [], re.search(r"timeoutSeconds=(\d+)", query)
         for term in query.split("&") if query else ():
             key, _, value = term.partition("=")
+            if key == "timeout" and seconds and value == go_duration(int(seconds[1])):
+                value = "<the same>"
             if key == "timeoutSeconds" and 300 <= int(value) < 600:
                 value = "<300..600>"
             if key == "resourceVersion" and value != "0":
@@ -110,7 +114,11 @@ class Reading:
 
     def _masked(self, value, key=None):
         if isinstance(value, dict):
-            return {k: self._masked(v, k) for k, v in value.items()}
+            out = {k: self._masked(v, k) for k, v in value.items()}
+            if "acquireTime" in value and "renewTime" in value and out["renewTime"] == "<micro time>":
+                a, b = value["acquireTime"], value["renewTime"]
+                out["renewTime"] = "<the same micro time>" if a == b else "<later micro time>" if a < b else "<earlier micro time>"
+            return out
         if isinstance(value, list):
             return [self._masked(v) for v in value]
         if not isinstance(value, str):
@@ -119,29 +127,42 @@ class Reading:
             return self._names.get(value, "<unknown uid>")
         if key == "resourceVersion":
             return "<version>"
+        if key == "reportingInstance":
+            return re.sub(r"^(default-scheduler)-[\w.-]+$", r"\1-<host>", value)
         value = IDENTITY.sub("<host>_<uuid>", value)
         value = re.sub(r"http://127\.0\.0\.1:\d+", "http://<server>", value)
         lock = re.search(f'"acquireTime":"({TIME.pattern})","renewTime":"({TIME.pattern})"', value)
         if lock:
             return (value[:lock.start()] + '"acquireTime":"<time>","renewTime":"' +
                     ("<the same>" if lock[1] == lock[2] else "<later>" if lock[1] < lock[2] else "<earlier>") + '"' + value[lock.end():])
-        return TIME.sub("<time>", value)
+        value = UID.sub(lambda m: self._names.get(m[0], m[0]), value)
+        return TIME.sub("<time>", MICRO_TIME.sub("<micro time>", value))
+
+
+def go_duration(seconds):
+    """Returns whole seconds below an hour as Go writes a duration."""
+    return f"{seconds // 60}m{seconds % 60}s"
 
 
 def lane_of(e):
     q = e["request"]
     path, _, query = q["path"].partition("?")
-    if "watch=" in query or "limit=" in query:
+    if "watch=" in query or "limit=" in query or "resourceVersion=" in query:
         return f"watch {path}"
-    m = re.match(r"/api/v1/namespaces/([^/]+)/(pods|events|endpoints)(?:/([^/]+))?", path)
+    m = re.match(r"/(?:api/v1|apis/[^/]+/v1)/namespaces/([^/]+)/(pods|events|endpoints|leases)(?:/([^/]+))?", path)
     if not m:
         return path
     ns, kind, name = m.groups()
     if kind == "pods":
         return f"pod {ns}/{name}"
-    if kind == "endpoints":
+    if kind in ("endpoints", "leases"):
         return "lock"
-    return f"events about {ns}/{name.rpartition('.')[0] if name else q['body']['involvedObject']['name']}"
+    return f"events about {ns}/{name.rpartition('.')[0] if name else reference(q['body'])['name']}"
+
+
+def reference(event):
+    """Returns what an event of either API group is about."""
+    return event["regarding"] if "regarding" in event else event["involvedObject"]
 
 
 def without_repetitions(lines):
@@ -158,7 +179,8 @@ def without_repetitions(lines):
 
 class Recorder(Proxy):
     """A proxy that keeps what it sees, and answers itself what `fault(entry)` gives: {"status", "headers", "body",
-    "end"} as in a recording; without a status the connection is closed. While `refuse` is set it lets nobody in. What
+    "end"} as in a recording; without a status the connection is closed; with "lost" the server carries the request out and
+    the connection is closed without its answer. While `refuse` is set it lets nobody in. What
     comes on a connection that is being cut was never sent."""
 
     def __init__(self, upstream, fault=lambda entry: None):
@@ -170,6 +192,16 @@ class Recorder(Proxy):
         with self.lock:
             self.cuts += 1
             super().cut_all()
+
+    def close_port(self):
+        """Ends all connections, and has the kernel refuse new ones."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.cut_all()
+
+    def open_port(self):
+        self.listener = socket.create_server(("127.0.0.1", self.port))
+        threading.Thread(target=self._accept, daemon=True).start()
 
     def ms(self):
         # Not rounded: an event may come within a millisecond of the watch that brings it.
@@ -218,10 +250,13 @@ class Recorder(Proxy):
                 return False
             self.entries.append(e)
         wrong = self.fault(e)
-        if wrong is not None:
+        if wrong is not None and not wrong.get("lost"):
             return self._answer(s, e, wrong)
         up.sendall(head + body)
         first, headers, head = read_head(server)
+        if wrong is not None:
+            server.read(int(headers.get("Content-Length", 0)))
+            return False
         e["status"] = int(first.split()[1])
         watch = "watch=true" in path and e["status"] == 200
         if watch:
@@ -323,7 +358,7 @@ def expected(number, entries, differences):
             if re.search(d.where, f"{number} | {key[0]} | {key[1]}"):
                 before = lanes.get(key, [])
                 lanes[key] = d.change(before)
-                d.used |= [l.text for l in before] != [l.text for l in lanes[key]]
+                d.used |= before != lanes[key]
     return {key: lines for key, lines in lanes.items() if lines}
 
 

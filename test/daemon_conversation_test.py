@@ -6,13 +6,12 @@ conversation.py says how they are compared, testdata/wire-scheduler/README.md wh
 """
 import os
 import sys
-import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "wire"))
 
-import daemon_harness
 from conversation import *
+from conversation_play import Play, all_at_once, differences_are_told, in_order
 from daemon_harness import Api, Scheduler, json, re, time, wait_until
 from rec import node, pod  # those that the recordings were made with
 
@@ -97,91 +96,8 @@ DIFFERENCES = [
 ]
 
 
-class Play:
-    """One conversation: an API server, the recorder before it, and the scheduler that talks with it."""
-
-    def __init__(self, number):
-        self.number = number
-        self.flags, self.recorded = load(number)
-        self.want = expected(number, self.recorded, DIFFERENCES)
-        self.marks = [e["mark"] for e in self.recorded if "mark" in e]
-        self.phase = ""
-        self.injected = {}
-        phase = ""
-        for e in self.recorded:
-            phase = e.get("mark", phase)
-            if "injected" in e:
-                self.injected.setdefault((phase, self._key(e)), []).append({"status": e["status"], **e["injected"]})
-        self.api = Api.start()
-        self.proxy = Recorder(self.api.port, self._fault)
-        self.scheduler = None
-
-    @staticmethod
-    def _key(e):
-        q = e["request"]
-        return q["method"], q["path"].partition("?")[0], "watch=" in q["path"]
-
-    def _fault(self, e):
-        left = self.injected.get((self.phase, self._key(e)))
-        return left.pop(0) if left else None
-
-    def start(self):
-        self.scheduler = Scheduler(self.proxy.url, *self.flags, name=f"conversation-{self.number}", bare=True)
-
-    def user(self, what):
-        """Begins the next phase, which the recording calls by this name."""
-        mark = self.marks.pop(0)
-        assert mark.startswith(what), f"{self.number}: next is {mark!r}"
-        self.phase = mark
-        self.proxy.mark(mark)
-
-    def call(self, method, path, body=None, content_type="application/json"):
-        status, answer = self.api.call(method, path, body, content_type)
-        assert status in (200, 201), f"{self.number}: {method} {path}: {status} {answer}"
-        return answer
-
-    def ours(self):
-        return Reading(self.proxy.snapshot())
-
-    def lane(self, name, phase=None):
-        return self.ours().lanes.get((self.phase if phase is None else phase, name), [])
-
-    def asked(self, text):
-        """Waits for a request of this phase."""
-        wait_until(f"{self.number} | {self.phase}: {text}", lambda: [
-            l for (phase, _), lines in self.ours().lanes.items() for l in lines if phase == self.phase and re.search(text, l.text)])
-
-    def heard(self):
-        """Waits until all that is expected in this phase was asked."""
-        def missing():
-            ours = self.ours().lanes
-            return [k[1] for k, lines in self.want.items() if k[0] == self.phase and len(ours.get(k, [])) < len(lines)]
-        try:
-            wait_until("", lambda: not missing())
-        except AssertionError:
-            log = self.scheduler.log()[-2000:] if self.scheduler else ""
-            raise AssertionError("\n".join([f"{self.number} | {self.phase}: not heard of {missing()}",
-                                            *problems(self.number, self.want, self.ours().lanes), log])) from None
-
-    def renewed(self):
-        """Waits until the lock was renewed."""
-        wait_until(f"{self.number}: a renewal", lambda: any('"<later>' in l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:]))
-
-    def ended(self, status):
-        p = self.scheduler.process
-        wait_until(f"{self.number}: the scheduler ends by itself", lambda: p.poll() is not None)
-        assert p.returncode == status, (p.returncode, self.scheduler.log()[-2000:])
-
-    def over(self):
-        assert not self.marks, self.marks
-        if self.scheduler.process.poll() is None:
-            assert self.scheduler.stop() == 0, self.scheduler.log()[-2000:]
-        differ = problems(self.number, self.want, self.ours().lanes)
-        assert not differ, "\n" + "\n".join(differ)
-
-
 def lifecycle_20():
-    p = Play("20")
+    p = Play("20", DIFFERENCES)
     p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
     p.user("kube-scheduler starts")
     p.start()
@@ -218,7 +134,7 @@ def lifecycle_20():
 
 
 def preemption_21():
-    p = Play("21")
+    p = Play("21", DIFFERENCES)
     for name, value in (("high", 1000), ("low", 1)):
         p.api.add_priority_class(name, value)
     p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
@@ -246,7 +162,7 @@ def preemption_21():
 
 
 def leader_election_22():
-    p = Play("22")
+    p = Play("22", DIFFERENCES)
     record = {"holderIdentity": "someone-else", "leaseDurationSeconds": 4, "acquireTime": now(), "renewTime": now(), "leaderTransitions": 0}
     p.call("POST", LOCKS, lock(record))
     p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
@@ -280,7 +196,7 @@ def leader_election_22():
 
 
 def policy_configmap_23():
-    p = Play("23")
+    p = Play("23", DIFFERENCES)
     p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
     p.user("policy ConfigMap does not exist")
     p.start()
@@ -310,7 +226,7 @@ def policy_configmap_23():
 
 
 def reconnect_25():
-    p = Play("25")
+    p = Play("25", DIFFERENCES)
     p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
     p.start()
     p.heard()
@@ -335,7 +251,7 @@ def reconnect_25():
 
 
 def faults_26():
-    p = Play("26")
+    p = Play("26", DIFFERENCES)
     p.call("POST", NODES, node("node-a", cpu="4", mem="4Gi"))
     p.user("start; injected:")
     p.start()
@@ -357,7 +273,7 @@ def faults_26():
 
 
 def scheduler_19_28():
-    p = Play("28")
+    p = Play("28", DIFFERENCES)
     p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
     p.call("POST", PODS, pod("other-sched", node="node-a", cpu="500m", schedulerName="other"))
     p.user("start of kube-scheduler19")
@@ -376,10 +292,10 @@ def scheduler_19_28():
 
 
 def own_http_27():
-    flags, answers = load("27")
+    head, answers = load("27")
     api = Api.start()
     api.post(NODES, node("node-a"))
-    s = Scheduler(api.url, *flags, name="conversation-27", bare=True)
+    s = Scheduler(api.url, *head["flags"], name="conversation-27", bare=True)
     api.post(PODS, pod("m1"))
     wait_until("m1 bound", lambda: "scheduler_binding_latency_microseconds_count 1\n" in s.page("/metrics")[2])
     for a in answers:
@@ -405,14 +321,14 @@ def shape(metrics):
 
 def lock_of_a_go_scheduler():
     """Contends with the lock that the real one wrote, byte for byte, and renewed again and again."""
-    flags, recorded = load("22")
+    head, recorded = load("22")
     theirs = [e["request"]["body"]["metadata"]["annotations"][ANNOTATION] for e in recorded
               if e.get("request", {}).get("method") in ("POST", "PUT") and e["request"]["body"]["kind"] == "Endpoints"]
     api = Api.start()
     api.post(NODES, node("node-a"))
     held = api.post(LOCKS, lock(theirs[0]))
     proxy = Recorder(api.port)
-    s = Scheduler(proxy.url, *flags, name="conversation-go", bare=True)
+    s = Scheduler(proxy.url, *head["flags"], name="conversation-go", bare=True)
 
     def looks():
         return [e for e in proxy.snapshot() if e["request"]["path"] == LOCK]
@@ -455,44 +371,10 @@ def now():
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
-def in_order(play, *patterns):
-    """In the recording and here, the first line with one of them came before the first with the next."""
-    for who, entries in (("the recording", play.recorded), ("ours", play.proxy.snapshot())):
-        texts = [l.text for l in Reading(entries).lines]
-        at = [next((i for i, t in enumerate(texts) if re.search(x, t)), -1) for x in patterns]
-        assert at == sorted(at) and at[0] >= 0, f"{play.number}: {who} has {dict(zip(patterns, at))}"
-
-
-def differences_are_told():
-    with open(os.path.join(HERE, "..", "README.md"), encoding="utf8") as f:
-        readme = " ".join(f.read().split())
-    for d in DIFFERENCES:
-        assert d.used, f"no longer a difference: {d.readme!r} at {d.where!r}"
-        assert d.readme in readme, f"README.md does not tell: {d.readme!r}"
-
-
-def all_at_once(*tests):
-    """Each has its own API server and mostly waits. Gives the number of those that failed."""
-    failed = []
-
-    def one(test):
-        try:
-            test()
-            print(f"ok      {test.__name__}", flush=True)
-        except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this test
-            import traceback
-            failed.append(test)
-            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-
-    threads = [threading.Thread(target=one, args=(t,)) for t in tests]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    daemon_harness.stop_all()
-    return len(failed)
+def readme_has_the_differences():
+    differences_are_told(DIFFERENCES)
 
 
 failures = all_at_once(lifecycle_20, preemption_21, leader_election_22, policy_configmap_23, reconnect_25, faults_26, own_http_27,
                        scheduler_19_28, lock_of_a_go_scheduler)
-sys.exit(1 if failures + all_at_once(differences_are_told) else 0)
+sys.exit(1 if failures + all_at_once(readme_has_the_differences) else 0)

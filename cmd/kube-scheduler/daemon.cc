@@ -20,6 +20,7 @@
 #include "cmd/kube-scheduler/end_process.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/leadership.h"
 #include "cmd/kube-scheduler/metrics.h"
 #include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/pages.h"
@@ -203,6 +204,7 @@ absl::Status Daemon::Connect() {
     client::EventRecorderOptions o;
     o.component = name.empty() ? config_.scheduler_name : name;
     if (Later() && !name.empty()) o.series_instance = absl::StrCat(name, "-", HostName());
+    if (Later()) o.reporting_component = o.component;
     // Room for one burst of what the API server is asked to take.
     o.queue_limit = static_cast<size_t>(std::clamp(rest->burst, 1000, 50'000));
     o.in_flight = std::clamp(rest->burst, 64, 1024);
@@ -536,16 +538,8 @@ int Daemon::Run() {
   if (auto s = Connect(); !s.ok()) return fail(s);
   const auto& le = config_.leader_election;
   if (le.leader_elect) {
-    client::LeaderElectionOptions o;
-    o.lock_type = le.resource_lock;
-    o.ns = le.lock_object_namespace;
-    o.name = le.lock_object_name;
-    o.lease = le.lease_duration;
-    o.renew_deadline = le.renew_deadline;
-    o.retry = le.retry_period;
     auto identity = client::NewIdentity();
     if (!identity.ok()) return fail(identity.status());
-    o.identity = *identity;
     client::LeaderElectorCallbacks callbacks;
     callbacks.on_started_leading = [this] {
       Lead();
@@ -561,8 +555,8 @@ int Daemon::Run() {
     callbacks.on_watchdog = [](std::string_view why) {
       EndWithoutWaiting(absl::StrCat("lost lease: ", std::string(why)));
     };
-    elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(), LeaseEvents(), o,
-                                                       std::move(callbacks));
+    elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(), LeaseEvents(),
+                                                       LockOptionsOf(config_, *identity), std::move(callbacks));
   }
   VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";
   LOG(INFO) << "Version: " << util::Version();

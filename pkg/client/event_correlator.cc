@@ -6,6 +6,7 @@
 #include <set>
 
 #include "pkg/api/json.h"
+#include "pkg/client/json_edit.h"
 #include "pkg/client/lru.h"
 #include "pkg/client/requests.h"
 #include "pkg/util/status.h"
@@ -88,7 +89,8 @@ std::string EventJson(const Event& e) {
   Member(&out, "component", e.component);
   absl::StrAppend(&out, "},\"firstTimestamp\":\"", FormatApiTime(e.first), "\",\"lastTimestamp\":\"",
                   FormatApiTime(e.last), "\",\"count\":", e.count, ",\"type\":\"", util::ToAbsl(TypeName(e.type)),
-                  R"(","eventTime":null,"reportingComponent":"","reportingInstance":""})");
+                  R"(","eventTime":null,"reportingComponent":)", JsonString(e.reporting_component),
+                  R"(,"reportingInstance":""})");
   return out;
 }
 

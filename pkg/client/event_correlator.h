@@ -25,6 +25,7 @@ struct Event {
   EventType type = EventType::kNormal;
   absl::Time first, last;
   int count = 1;
+  std::string reporting_component;  // of core/v1: who reports, for what 1.29 adds to the source
   // Of events.k8s.io/v1 alone.
   std::string action;
   std::optional<ObjectReference> related;

@@ -37,6 +37,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     e.reason = std::string(reason);
     e.message = std::move(message);
     e.component = options_.component;
+    e.reporting_component = options_.reporting_component;
     e.action = std::string(action);
     e.related = std::move(related);
     e.first = e.last = now;

@@ -119,6 +119,36 @@ TEST_CASE("watch lengths are between 300 and 600 seconds") {
   }
 }
 
+TEST_CASE("in the form of release 1.29, watches ask for bookmarks, and lists go on from the last version") {
+  Fixture f(ResourceOf<api::Node>(VersionChoice::kStable));
+  CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
+  f.Begin();
+  const std::string watch =
+      "/api/v1/nodes?allowWatchBookmarks=true&resourceVersion=10&timeout=7m30s&timeoutSeconds=450&watch=true";
+  CHECK(f.api.target() == watch);
+  SECTION("an expired watch") {
+    f.api.Data(kTooOld);
+    f.executor.Advance(absl::Seconds(2));
+    CHECK(f.api.target() == "/api/v1/nodes?resourceVersion=10");
+    SECTION("of a server that has restarted without its data") {
+      f.api.Serve(504, R"({"kind":"Status","message":"Too large resource version: 10, current: 3","code":504})");
+      CHECK(f.api.target() == "/api/v1/nodes?limit=500");
+      f.api.Serve(200, List("3", {Node("n1", "2")}));
+      CHECK(f.Told() == "~n1-n2|");
+    }
+    SECTION("of a server that has forgotten old versions") {
+      f.api.Serve(410, R"({"kind":"Status","message":"The resourceVersion is too old","code":410})");
+      CHECK(f.api.target() == "/api/v1/nodes?limit=500");
+    }
+  }
+  SECTION("a server that is overloaded when the watch is opened again") {
+    f.api.End();
+    f.api.Serve(429, R"({"kind":"Status","message":"too many requests","code":429})");
+    f.executor.Advance(absl::Seconds(2));
+    CHECK(f.api.target() == watch);
+  }
+}
+
 TEST_CASE("pages are followed, and delivered as one list") {
   Fixture f;
   f.api.Serve(200, List("10", {Node("n1", "5")}, "abc=/"));

@@ -73,6 +73,7 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
         Request r;
         r.method = a.step == Step::kGet ? Method::kGet : a.step == Step::kCreate ? Method::kPost : Method::kPut;
         r.target = a.step == Step::kCreate ? Path() : absl::StrCat(Path(), "/", PercentEncode(options_.name));
+        if (!options_.server_timeout.empty()) absl::StrAppend(&r.target, "?timeout=", options_.server_timeout);
         r.body = std::move(a.body);
         r.timeout = a.timeout;
         r.throttled = false;

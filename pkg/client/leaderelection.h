@@ -34,6 +34,9 @@ struct LeaderElectionOptions {
   std::string ns = "kube-system", name = "kube-scheduler";
   std::string identity;  // "<host>_<uuid>", see NewIdentity
   absl::Duration lease = absl::Seconds(15), renew_deadline = absl::Seconds(10), retry = absl::Seconds(2);
+  // What requests ask the server to give up after, as Go writes a duration; empty: nothing. 1.29 asks for half of the
+  // renew deadline.
+  std::string server_timeout;
 };
 
 // OK, or upstream's text: "couldn't create resource lock: Invalid lock-type foo".

@@ -1,6 +1,7 @@
 #include "pkg/client/reflector.h"
 
 #include <absl/random/random.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
@@ -10,6 +11,7 @@
 
 #include "pkg/client/api_error.h"
 #include "pkg/client/framing.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -134,10 +136,13 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   void OpenList() {
     if (continue_.empty()) sink_->BeginList();
     request_ = Request{};
+    // From the last version seen, the answer comes from the server's cache and as a whole (client-go 1.29).
+    const bool resume = resource_.bookmarks && !version_.empty() && !consistent_ && !whole_;
+    const bool pages = resource_.bookmarks ? !whole_ && !resume : !whole_ && !consistent_;
     request_.target =
         absl::StrCat(Path(), "?", continue_.empty() ? "" : absl::StrCat("continue=", PercentEncode(continue_), "&"),
-                     Selector(), whole_ || consistent_ ? "" : absl::StrCat("limit=", options_.page_size),
-                     whole_ || consistent_ ? "" : "&", consistent_ ? "" : "resourceVersion=0");
+                     Selector(), pages ? absl::StrCat("limit=", options_.page_size, "&") : "",
+                     consistent_ ? "" : absl::StrCat("resourceVersion=", resume ? version_ : "0"));
     if (request_.target.back() == '&' || request_.target.back() == '?') request_.target.pop_back();
     framer_.emplace();
     problem_.clear();
@@ -203,6 +208,12 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
         NextPath();
         return;
       }
+      if (VersionRefused()) {
+        LOG(WARNING) << options_.name << ": the server cannot list " << resource_.type
+                     << " from its cache: " << error_.message << "; reading the list from the store";
+        ListFromStore();
+        return;
+      }
       ListFailed(error_.message);
       return;
     }
@@ -251,6 +262,18 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     stats_.stale_lists.fetch_add(1, std::memory_order_relaxed);
     LOG(WARNING) << options_.name << ": a list of " << resource_.type << " is older than what was seen before ("
                  << newest_ << "); reading it again from the store";
+    ListFromStore();
+  }
+
+  // Returns true if the server refused the version that a list asked for: it is ahead of the server's cache, as after a
+  // restart of the server without its data, or compacted away. Read from the store the list has neither problem.
+  bool VersionRefused() const {
+    if (!resource_.bookmarks || consistent_) return false;
+    return error_.code == 410 ||
+           (error_.code == 504 && absl::StrContains(error_.message, "Too large resource version"));
+  }
+
+  void ListFromStore() {
     CloseStream();
     continue_.clear();
     consistent_ = true;
@@ -285,8 +308,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     int seconds = 300 + static_cast<int>(options_.random() * 300);
     request_ = Request{};
     request_.throttled = false;
-    request_.target =
-        absl::StrCat(Path(), "?", Selector(), "resourceVersion=", version_, "&timeoutSeconds=", seconds, "&watch=true");
+    request_.target = absl::StrCat(Path(), "?", resource_.bookmarks ? "allowWatchBookmarks=true&" : "", Selector(),
+                                   "resourceVersion=", version_, resource_.bookmarks ? "&timeout=" : "",
+                                   resource_.bookmarks ? util::FormatGoDuration(absl::Seconds(seconds)) : "",
+                                   "&timeoutSeconds=", seconds, "&watch=true");
     framer_.reset();
     values_ = ValueFramer();
     error_ = ApiError{};
@@ -390,7 +415,9 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       stats_.watch_failures.fetch_add(1, std::memory_order_relaxed);
       if (error_.ok()) error_.message = end_error.empty() ? "EOF" : end_error;
       LOG(ERROR) << options_.name << ": Failed to watch " << resource_.type << ": " << error_.message;
-      Later(&Impl::List);
+      // A server that is overloaded or not there yet has not lost its place (client-go 1.29): no list is needed.
+      const bool later = error_.code == 429 || absl::StrContains(error_.message, "onnection refused");
+      Later(resource_.bookmarks && later ? &Impl::Watch : &Impl::List);
       return;
     }
     WatchEnded(end_error);

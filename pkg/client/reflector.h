@@ -37,6 +37,9 @@ struct Resource {
   std::string type;                // "*v1beta1.ReplicaSet", for log lines as operators know them
   std::vector<std::string> paths;  // by preference: "/apis/extensions/v1beta1/replicasets", "/apis/apps/v1/replicasets"
   std::string field_selector;      // "" or "status.phase!=Failed,..."
+  // Requests have the form of client-go 1.29: watches ask for bookmarks and name their timeout twice, and a list after
+  // a failed watch asks for the last version seen instead of any version that the server has in its cache.
+  bool bookmarks = false;
 };
 
 // Where objects go. All calls on the I/O thread.

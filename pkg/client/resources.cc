@@ -26,7 +26,11 @@ Resource ResourceOf(const api::KindDescription& kind, VersionChoice choice) {
   for (const std::string& v : versions) {
     r.paths.push_back(absl::StrCat(absl::StrContains(v, "/") ? "/apis/" : "/api/", v, "/", plural));
   }
-  if (plural == "pods") r.field_selector = "status.phase!=Failed,status.phase!=Succeeded";
+  r.bookmarks = choice == VersionChoice::kStable;
+  if (plural == "pods") {
+    r.field_selector =
+        r.bookmarks ? "status.phase!=Succeeded,status.phase!=Failed" : "status.phase!=Failed,status.phase!=Succeeded";
+  }
   return r;
 }
 

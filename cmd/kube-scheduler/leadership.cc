@@ -1,0 +1,23 @@
+#include "cmd/kube-scheduler/leadership.h"
+
+#include <utility>
+
+#include "cmd/kube-scheduler/go_text.h"
+
+namespace berth::kube_scheduler {
+
+client::LeaderElectionOptions LockOptionsOf(const Configuration& config, std::string identity) {
+  const auto& le = config.leader_election;
+  client::LeaderElectionOptions o;
+  o.lock_type = le.resource_lock;
+  o.ns = le.lock_object_namespace;
+  o.name = le.lock_object_name;
+  o.lease = le.lease_duration;
+  o.renew_deadline = le.renew_deadline;
+  o.retry = le.retry_period;
+  o.identity = std::move(identity);
+  if (config.release != "1.10") o.server_timeout = FormatGoDuration(le.renew_deadline / 2);
+  return o;
+}
+
+}  // namespace berth::kube_scheduler

@@ -1,0 +1,165 @@
+"""Replays a recorded conversation with our scheduler: starts the API server, the recorder in front of it and the scheduler,
+and compares the requests of each phase with the recorded ones.
+"""
+import os
+import re
+import threading
+
+import daemon_harness
+from conversation import WHOLE, Reading, Recorder, expected, load, problems
+from daemon_harness import Api, Scheduler, json, scratch, wait_until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Play:
+    """One conversation: an API server, the recorder in front of it, and the scheduler that talks with it."""
+
+    def __init__(self, number, differences, release="1.10", left_out=None, by_chance=None):
+        """`left_out` is searched in the names of lanes that the recording does not have although the scheduler spoke in them,
+        `by_chance` in "METHOD PATH BODY" of requests that are made or not depending on timing: they are not compared."""
+        self.number, self.left_out, self.by_chance = number, left_out, by_chance
+        self.head, self.recorded = load(number)
+        self.recorded = self.certain(self.recorded)
+        self.want = expected(number, self.recorded, differences)
+        self.marks = [e["mark"] for e in self.recorded if "mark" in e]
+        self.phase = ""
+        self.before = None  # called with method and path of a request before the server gets it
+        self.injected = {}
+        phase = ""
+        for e in self.recorded:
+            phase = e.get("mark", phase)
+            if "injected" in e:
+                self.injected.setdefault((phase, self._key(e)), []).append({"status": e["status"], **e["injected"]})
+        self.api = Api.start(flags=[f"--emulated-version={release}"])
+        self.proxy = Recorder(self.api.port, self._fault)
+        self.scheduler = None
+
+    @staticmethod
+    def _key(e):
+        q = e["request"]
+        return q["method"], q["path"].partition("?")[0], "watch=" in q["path"]
+
+    def _fault(self, e):
+        if self.before:
+            self.before(e["request"]["method"], e["request"]["path"])
+        left = self.injected.get((self.phase, self._key(e)))
+        return left.pop(0) if left else None
+
+    def start(self, proxy=None, name=""):
+        """Starts the scheduler with the flags or the configuration file of the recording."""
+        flags = self.head.get("flags", [])
+        if "configuration" in self.head:
+            path = scratch(f"conversation-{self.number}{name}.json")
+            with open(path, "w", encoding="utf8") as f:
+                json.dump(self.head["configuration"], f)
+            flags = [f"--config={path}", "--secure-port=0"]
+        self.scheduler = Scheduler((proxy or self.proxy).url, *flags, name=f"conversation-{self.number}{name}", bare=True)
+        return self.scheduler
+
+    def user(self, what):
+        """Begins the next phase, which the recording calls by this name."""
+        mark = self.marks.pop(0)
+        assert mark.startswith(what), f"{self.number}: next is {mark!r}"
+        self.phase = mark
+        self.proxy.mark(mark)
+
+    def call(self, method, path, body=None, content_type="application/json"):
+        status, answer = self.api.call(method, path, body, content_type)
+        assert status in (200, 201), f"{self.number}: {method} {path}: {status} {answer}"
+        return answer
+
+    def certain(self, entries):
+        if self.by_chance is None:
+            return entries
+        return [e for e in entries if "request" not in e or not re.search(
+            self.by_chance, f'{e["request"]["method"]} {e["request"]["path"]} {json.dumps(e["request"].get("body"))}')]
+
+    def ours(self):
+        return Reading(self.certain(self.proxy.snapshot()))
+
+    def problems(self):
+        ours = self.ours().lanes
+        if self.left_out:
+            ours = {k: v for k, v in ours.items() if k in self.want or not re.search(self.left_out, k[1])}
+        return problems(self.number, self.want, ours)
+
+    def lane(self, name, phase=None):
+        return self.ours().lanes.get((self.phase if phase is None else phase, name), [])
+
+    def asked(self, text, times=1):
+        """Waits for so many requests of this phase."""
+        wait_until(f"{self.number} | {self.phase}: {text}", lambda: len([
+            l for (phase, _), lines in self.ours().lanes.items() for l in lines if phase == self.phase and re.search(text, l.text)]) >= times)
+
+    def shown(self, answer):
+        """Waits until a watch has brought the scheduler the object that a call answered with."""
+        version = answer["metadata"]["resourceVersion"]
+        wait_until(f"{self.number} | {self.phase}: {answer['kind']} {answer['metadata']['name']} is shown", lambda: [
+            e for e in self.proxy.snapshot() if any(v == version for _, v in e.get("watched", ()))])
+
+    def heard(self):
+        """Waits until all that is expected in this phase was asked."""
+        def missing():
+            ours = self.ours().lanes
+            return [k[1] for k, lines in self.want.items() if k[0] == self.phase and len(ours.get(k, [])) < len(lines)]
+        try:
+            wait_until("", lambda: not missing())
+        except AssertionError:
+            log = self.scheduler.log()[-2000:] if self.scheduler else ""
+            raise AssertionError("\n".join([f"{self.number} | {self.phase}: not heard of {missing()}",
+                                            *self.problems(), log])) from None
+
+    def renewed(self):
+        """Waits until the lock was renewed."""
+        wait_until(f"{self.number}: a renewal", lambda: any('"<later' in l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:]))
+
+    def ended(self, status):
+        p = self.scheduler.process
+        wait_until(f"{self.number}: the scheduler ends by itself", lambda: p.poll() is not None)
+        assert p.returncode == status, (p.returncode, self.scheduler.log()[-2000:])
+
+    def over(self, status=0):
+        assert not self.marks, self.marks
+        if self.scheduler.process.poll() is None:
+            assert self.scheduler.stop() == status, self.scheduler.log()[-2000:]
+        differ = self.problems()
+        assert not differ, "\n" + "\n".join(differ)
+
+
+def in_order(play, *patterns):
+    """In the recording and here, the first line with one of them came before the first with the next."""
+    for who, entries in (("the recording", play.recorded), ("ours", play.proxy.snapshot())):
+        texts = [l.text for l in Reading(entries).lines]
+        at = [next((i for i, t in enumerate(texts) if re.search(x, t)), -1) for x in patterns]
+        assert at == sorted(at) and at[0] >= 0, f"{play.number}: {who} has {dict(zip(patterns, at))}"
+
+
+def differences_are_told(differences):
+    with open(os.path.join(HERE, "..", "README.md"), encoding="utf8") as f:
+        readme = " ".join(f.read().split())
+    for d in differences:
+        assert d.used, f"no longer a difference: {d.readme!r} at {d.where!r}"
+        assert d.readme in readme, f"README.md does not tell: {d.readme!r}"
+
+
+def all_at_once(*tests):
+    """Each has its own API server and mostly waits. Gives the number of those that failed."""
+    failed = []
+
+    def one(test):
+        try:
+            test()
+            print(f"ok      {test.__name__}", flush=True)
+        except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this test
+            import traceback
+            failed.append(test)
+            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
+
+    threads = [threading.Thread(target=one, args=(t,)) for t in tests]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    daemon_harness.stop_all()
+    return len(failed)

@@ -1,0 +1,485 @@
+#!/usr/bin/env python3
+"""Replays the recorded conversations of the real kube-scheduler 1.29 with ours: the user does the same, the same answers are
+injected, and the requests must be the same in kind, content and order, except for DIFFERENCES.
+
+conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings come from.
+"""
+import signal
+import sys
+
+from conversation import *
+from conversation_play import Play, all_at_once, differences_are_told, in_order
+from daemon_harness import json, re, time, wait_until
+
+PODS, NODES = "/api/v1/namespaces/wire/pods", "/api/v1/nodes"
+CLASSES, LEASE = "/apis/scheduling.k8s.io/v1/priorityclasses", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+VOLUMES, CLAIMS = "/api/v1/persistentvolumes", "/api/v1/namespaces/wire/persistentvolumeclaims"
+MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
+START = r"^watch |^/apis/events.k8s.io/v1$"  # recording 40 has the start, the others leave it out
+EXPIRED = {"status": 200, "headers": {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}, "body": json.dumps({
+    "type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 410, "reason": "Expired",
+                                "message": "too old resource version: 840 (842)"}}) + "\n"}
+
+LIVE = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+# What README.md says about a difference.
+TERMINATING = "is not deleted again"
+BOUND_ALREADY = "the condition of a bound pod"
+ASKS = "asks the API server before it binds again"
+
+
+def nothing(lines):
+    return []
+
+
+def unhurried(*texts):
+    """Lines that come when the user does something, which the test does sooner than the recorder did."""
+    return lambda lines: [l._replace(ms=None) if any(t in l.text for t in texts) else l for l in lines]
+
+
+def recorded_lane(number, phase, lane):
+    lines, = [ls for (p, l), ls in Reading(load(number)[1]).lanes.items() if l == lane and p.startswith(phase)]
+    return rewritten("; accept-encoding: gzip", "")(rewritten("as scheduler", "as events")(lines))
+
+
+def scheduled(number, recorded, name):
+    """The event of a bind, made from the recorded one of another pod."""
+    def change(_):
+        lines, = [ls for (_, lane), ls in Reading(load(number)[1]).lanes.items() if lane == f"events about wire/{recorded}"]
+        return rewritten(recorded, name)(rewritten("; accept-encoding: gzip", "")(rewritten("as scheduler", "as events")(lines)))
+    return change
+
+
+DIFFERENCES = [
+    Difference("`Accept-Encoding`", r"", rewritten("; accept-encoding: gzip", "")),
+    Difference("user agent", r"events about", rewritten("as scheduler", "as events")),
+    Difference("extension-apiserver-authentication", r"extension-apiserver-authentication$|kube-system/configmaps$", nothing),
+    Difference("is not asked for first", r"/apis/events.k8s.io/v1$", nothing),
+    # Not ours: the recordings leave out the lists that these watches began from, or the user waited.
+    Difference("", r"^4[16] .*(no leader election|start; ).*watch /api/v1/(pods|nodes)$", nothing),
+    Difference("", r"^4[23] \|  \| watch ", nothing),
+    Difference("", r"^49 .*(watch|/api/v1/pods$)", rewritten("<another>", "<last seen>")),
+    Difference("", r"^41 .*events about wire/held$", unhurried("skip schedule deleting pod")),
+    # A back-off ends at the next full second.
+    Difference("", r"^4[36] .*(pod wire/f[45c]|events about wire/(f[45c]|eph))", unhurried("")),
+    Difference("", r"^46 .*watch /apis/policy", unhurried("")),
+    Difference("", r"^43 .*/(pv-local|fresh|eph-scratch)$", rewritten(
+        r'"finalizers": \["kubernetes.io/pvc?-protection"\], |"lastPhaseTransitionTime": "<time>", ', "")),  # of admission
+    Difference("that is gone", r"^43 .*selected node of eph-scratch.*(pod|events about) wire/eph$", nothing),
+    Difference("", r"^49 .*events about wire/ev3$", nothing),  # comes in 46, where it is waited for
+    Difference("", r"^46 .*st3.*", lambda lines: recorded_lane("49", "all connections", "events about wire/ev3"), lane="events about wire/ev3"),
+    Difference(TERMINATING, r"^42 .*victims \['low-1'\].*wire/low-1$", nothing),
+    Difference(TERMINATING, r"^42 .*creates high-2.*wire/low-2$", nothing),
+    Difference("", r"^49 .*ready again.*watch /api", nothing),  # 15 watches, each with another back-off
+    Difference("", r"^49 .*410.*watch /apis/apps", nothing),
+    Difference("how far it is", r"^49 .*(connections cut|410 ERROR).*watch /api/v1/nodes$", also(
+        f"GET {NODES}?limit=1 (as scheduler; accept: application/json, */*) -> 200")),
+    Difference("how far it is", r"^49 .*connections cut.*watch /api/v1/pods$", also(
+        f"GET /api/v1/pods?{LIVE}&limit=1 (as scheduler; accept: application/json, */*) -> 200")),
+    Difference("stopped leading", r"^44C .*events about", lambda lines: lines + rewritten("<event 1>", "<event 2>")(
+        rewritten("became", "stopped")(rewritten("became leader", "became leading")(lines)))),
+    Difference(ASKS, r"^46 .*pod wire/fcut$", only(0, 2)),
+    Difference(ASKS, r"^46 .*events about wire/fcut$", lambda lines: rewritten("<event 2>", "<event 1>")(lines[1:])),
+    Difference(ASKS, r"^46 .*pod wire/flost$", only(0)),
+    Difference(BOUND_ALREADY, r"^46 .*events about wire/flost$", scheduled("46", "f503", "flost")),
+    Difference(BOUND_ALREADY, r"^41 .*binding conflict.*pod wire/race$", only(0)),
+    Difference(BOUND_ALREADY, r"^41 .*binding conflict.*events about wire/race$", scheduled("41", "gated", "race")),
+    Difference("with its uid as precondition", r"^42 .*pod wire/low-\d$",
+               rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}')),
+]
+
+
+# A pod that nothing holds is gone at once after it was marked for deletion: the mark may be seen or not. A pod is not asked
+# for if a watch has already shown what became of it.
+BY_CHANCE = r"skip schedule deleting pod: wire/(?!held)|^GET /api/v1/namespaces/wire/pods/\w+ "
+
+
+def begin(number, by_chance=BY_CHANCE):
+    p = Play(number, DIFFERENCES, release="1.29", left_out=None if number == "40" else START, by_chance=by_chance)
+    p.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
+    return p
+
+
+def node(p, name, cpu="2", tainted=False):
+    amounts = {"cpu": cpu, "memory": "4Gi", "pods": "110"}
+    p.call("POST", NODES, {
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},
+        "spec": {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]} if tainted else {},
+        "status": {"capacity": amounts, "allocatable": amounts, "conditions": [
+            {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "ok", "lastHeartbeatTime": "2026-01-01T00:00:00Z",
+             "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})
+
+
+def pod(p, name, cpu, labels=None, mounts=None, finalizers=None, **spec):
+    container = {"name": "c", "image": "busybox:1", "resources": {"requests": {"cpu": cpu}}}
+    if mounts:
+        container["volumeMounts"] = mounts
+    meta = {"name": name, "namespace": "wire", **({"labels": labels} if labels else {}), **({"finalizers": finalizers} if finalizers else {})}
+    return p.call("POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container], **spec}})
+
+
+def kill(p, name):
+    p.call("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0")
+
+
+def start_40():
+    p = begin("40")
+    node(p, "node-a")
+    p.call("POST", "/api/v1/namespaces/wire/services", {"metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})
+    p.user("kube-scheduler 1.29 starts")
+    p.start()
+    p.heard()
+    p.renewed()
+    p.user("user labels node-a")
+    p.call("PATCH", f"{NODES}/node-a", {"metadata": {"labels": {"zone": "z1"}}}, MERGE)
+    p.user("SIGTERM")
+    p.over()
+
+
+def lifecycle_41():
+    p = begin("41")
+    node(p, "node-a")
+    p.user("no leader election")
+    p.start()
+    p.heard()
+    p.user("user creates web-1")
+    pod(p, "web-1", "500m", {"app": "web"})
+    p.heard()
+    p.user("user creates tiny-1..3")
+    for i in (1, 2, 3):
+        pod(p, f"tiny-{i}", "1m")
+    p.heard()
+    p.user("user creates big")
+    pod(p, "big", "1800m")
+    p.heard()
+    p.user("user labels pod big")
+    p.call("PATCH", f"{PODS}/big", {"metadata": {"labels": {"x": "y"}}}, MERGE)
+    p.heard()
+    p.user("user PATCHes node-a status")
+    p.call("PATCH", f"{NODES}/node-a/status", {"status": {"conditions": [
+        {"type": "Ready", "status": "True", "lastHeartbeatTime": "2026-01-01T00:05:00Z"}]}}, STRATEGIC)
+    p.call("PATCH", f"{NODES}/node-a", {"metadata": {"labels": {"zone": "z1"}}}, MERGE)
+    p.user("user raises allocatable cpu of node-a by 100m")
+    p.call("PATCH", f"{NODES}/node-a/status", {"status": {"allocatable": {"cpu": "2100m"}, "capacity": {"cpu": "2100m"}}}, STRATEGIC)
+    for i in (1, 2, 3):
+        p.user(f"user deletes tiny-{i}")
+        kill(p, f"tiny-{i}")
+        p.heard()
+    p.user("user creates gated")
+    pod(p, "gated", "100m", schedulingGates=[{"name": "wire/gate"}])
+    p.user("user removes the gate")
+    p.call("PATCH", f"{PODS}/gated", {"spec": {"schedulingGates": None}}, MERGE)
+    p.heard()
+    p.user("user creates doomed")
+    pod(p, "doomed", "50")
+    p.asked("PATCH .*/doomed/status")
+    p.call("DELETE", f"{PODS}/doomed")
+    p.heard()
+    p.user("user creates held")
+    pod(p, "held", "50", finalizers=["wire/f"])
+    p.asked("PATCH .*/held/status")
+    p.call("DELETE", f"{PODS}/held")
+    p.heard()
+    p.call("PATCH", f"{PODS}/held", {"metadata": {"finalizers": None}}, MERGE)
+    p.user("user adds node-b")
+    node(p, "node-b", tainted=True)
+    p.user("user removes the taint")
+    p.call("PATCH", f"{NODES}/node-b", {"spec": {"taints": None}}, MERGE)
+    p.heard()
+    p.user("binding conflict")
+
+    def bound_by_the_user(method, path):
+        if (method, path) == ("POST", f"{PODS}/race/binding"):
+            p.before = None
+            p.call("POST", f"{PODS}/race/binding", {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "race"},
+                                                    "target": {"kind": "Node", "name": "node-a"}})
+
+    p.before = bound_by_the_user
+    pod(p, "race", "10m")
+    p.heard()
+    p.user("pod of another scheduler")
+    pod(p, "other", "10m", schedulerName="other")
+    pod(p, "direct", "10m", nodeName="node-a")
+    p.user("user deletes bound pod web-1")
+    p.call("DELETE", f"{PODS}/web-1")
+    kill(p, "web-1")
+    p.user("SIGTERM")
+    p.over()
+
+
+def preemption_42():
+    p = begin("42", by_chance=f"{BY_CHANCE}|not eligible due to a terminating pod on the nominated node")
+    for name, value in (("low", 10), ("mid", 50), ("high", 1000)):
+        p.call("POST", CLASSES, {"metadata": {"name": name}, "value": value})
+    p.call("POST", CLASSES, {"metadata": {"name": "polite"}, "value": 2000, "preemptionPolicy": "Never"})
+    node(p, "node-a")
+    p.start()
+    p.asked("/api/v1/pods.*watch=true")
+    p.user("user creates low-1, low-2")
+    p.call("POST", "/apis/policy/v1/namespaces/wire/poddisruptionbudgets", {
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "pdb"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "guard"}}}})
+    pod(p, "low-1", "1", priorityClassName="low", terminationGracePeriodSeconds=20)
+    p.asked("POST .*/low-1/binding")
+    pod(p, "low-2", "1", {"app": "guard"}, priorityClassName="low")
+    p.heard()
+    p.user("user creates polite-1")
+    pod(p, "polite-1", "1", priorityClassName="polite")
+    p.asked("PATCH .*/polite-1/status")
+    p.call("DELETE", f"{PODS}/polite-1")
+    p.heard()
+    p.user("user creates high-1")
+    pod(p, "high-1", "1", priorityClassName="high")
+    p.heard()
+    p.user("victims ['low-1'] terminate (grace)")
+    pod(p, "mid-1", "1", priorityClassName="mid")
+    p.heard()
+    p.user("the kubelet confirms the victim")
+    kill(p, "low-1")
+    p.heard()
+    p.user("user creates high-2")
+    pod(p, "high-2", "1", priorityClassName="high")
+    p.heard()
+    p.user("victims ['low-2'] terminate; user deletes high-2")
+    p.call("DELETE", f"{PODS}/high-2")
+    kill(p, "low-2")
+    p.heard()
+    p.user("SIGTERM")
+    p.over()
+
+
+def volumes_43():
+    p = begin("43")
+    for name in ("node-a", "node-b"):
+        node(p, name)
+        p.call("POST", "/apis/storage.k8s.io/v1/csinodes", {"metadata": {"name": name}, "spec": {"drivers": [
+            {"name": "csi.wire", "nodeID": name, "topologyKeys": None, "allocatable": {"count": 1}}]}})
+    storage_class(p, "local", "kubernetes.io/no-provisioner", "WaitForFirstConsumer")
+    storage_class(p, "dyn", "csi.wire", "WaitForFirstConsumer")
+    p.start()
+    p.asked("/api/v1/pods.*watch=true")
+    p.user("no volume controller runs")
+    pod(p, "noclaim", "10m", **claim_volume("missing"))
+    p.asked("PATCH .*/noclaim/status")
+    kill(p, "noclaim")
+    p.heard()
+    p.user("local: class local")
+    volume(p, "pv-local", "local", {"local": {"path": "/mnt"}}, "node-b")
+    claim(p, "data", "local")
+    pod(p, "loc", "10m", **claim_volume("data"))
+    p.heard()
+    p.user("the volume controller binds PVC data")
+    bind_claim(p, "data", "pv-local")
+    p.heard()
+    p.user("dynamic: class dyn")
+    claim(p, "fresh", "dyn")
+    pod(p, "dyn", "10m", **claim_volume("fresh"))
+    p.heard()
+    chosen = p.api.get(f"{CLAIMS}/fresh")["metadata"]["annotations"]["volume.kubernetes.io/selected-node"]
+    p.user("the provisioner creates PV pv-dyn")
+    volume(p, "pv-dyn", "dyn", {"csi": {"driver": "csi.wire", "volumeHandle": "h1"}}, chosen)
+    bind_claim(p, "fresh", "pv-dyn")
+    p.heard()
+    p.user("CSINode limit 1")
+    volume(p, "pv-2", "dyn", {"csi": {"driver": "csi.wire", "volumeHandle": "h2"}}, chosen)
+    claim(p, "second", "dyn")
+    bind_claim(p, "second", "pv-2")
+    pod(p, "lim", "10m", **claim_volume("second"))
+    p.heard()
+    p.user("pod dyn goes away")
+    kill(p, "dyn")
+    p.heard()
+    p.user("ephemeral volume")
+    eph = pod(p, "eph", "10m", mounts=[{"name": "scratch", "mountPath": "/s"}], volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {
+        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "dyn", "resources": {"requests": {"storage": "1Gi"}}}}}}])
+    p.heard()
+    p.user("the ephemeral controller creates claim eph-scratch")
+    claim(p, "eph-scratch", "dyn")
+    p.asked("PATCH .*was not created for pod")
+    p.call("PATCH", f"{CLAIMS}/eph-scratch", {"metadata": {"annotations": {"a": "b"}}}, MERGE)
+    p.asked("POST .*was not created for pod", times=2)
+    p.call("DELETE", f"{CLAIMS}/eph-scratch")
+    claim(p, "eph-scratch", "dyn", ownerReferences=[{"apiVersion": "v1", "kind": "Pod", "name": "eph", "uid": eph["metadata"]["uid"],
+                                                     "controller": True, "blockOwnerDeletion": True}])
+    p.heard()
+    p.user("selected node of eph-scratch")
+    kill(p, "eph")
+    p.heard()
+    p.user("pod badpv")
+    volume(p, "pv-bad", "dyn", {"csi": {"driver": "csi.other", "volumeHandle": "h3"}}, "nowhere")
+    claim(p, "third", "dyn")
+    bind_claim(p, "third", "pv-bad")
+    pod(p, "badpv", "10m", **claim_volume("third"))
+    p.heard()
+    p.user("pod immediate")
+    storage_class(p, "imm", "csi.wire", "Immediate")
+    claim(p, "imm", "imm")
+    pod(p, "immediate", "10m", **claim_volume("imm"))
+    p.heard()
+    p.user("SIGTERM")
+    p.over()
+
+
+def storage_class(p, name, provisioner, mode):
+    made = p.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
+        "metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode})
+    if p.scheduler:
+        p.shown(made)
+
+
+def volume(p, name, storage_class, source, node_name):
+    p.call("POST", VOLUMES, {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": {
+        "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
+        "persistentVolumeReclaimPolicy": "Retain", **source, "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
+            {"key": "kubernetes.io/hostname", "operator": "In", "values": [node_name]}]}]}}}})
+    p.shown(p.call("PATCH", f"{VOLUMES}/{name}/status", {"status": {"phase": "Available"}}, MERGE))
+
+
+def claim(p, name, storage_class, **meta):
+    p.shown(p.call("POST", CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, **meta}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "resources": {"requests": {"storage": "1Gi"}}}}))
+
+
+def bind_claim(p, name, volume_name):
+    """Does what the controller of persistent volumes does."""
+    uid = p.api.get(f"{CLAIMS}/{name}")["metadata"]["uid"]
+    p.call("PATCH", f"{VOLUMES}/{volume_name}", {"spec": {"claimRef": {
+        "kind": "PersistentVolumeClaim", "apiVersion": "v1", "namespace": "wire", "name": name, "uid": uid}}}, MERGE)
+    p.call("PATCH", f"{VOLUMES}/{volume_name}/status", {"status": {"phase": "Bound"}}, MERGE)
+    p.call("PATCH", f"{CLAIMS}/{name}", {"metadata": {"annotations": {
+        "pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}}, "spec": {"volumeName": volume_name}}, MERGE)
+    p.shown(p.call("PATCH", f"{CLAIMS}/{name}/status", {"status": {
+        "phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}}, MERGE))
+
+
+def claim_volume(name):
+    return {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}], "mounts": [{"name": "v", "mountPath": "/v"}]}
+
+
+def leader_election_44():
+    """Each scheduler has a recorder of its own, so that their requests are told apart as in the recording."""
+    p = begin("44")
+    node(p, "node-a")
+    recorders = {}
+
+    def start(name):
+        recorders[name] = Recorder(p.api.port)
+        return p.start(recorders[name], name)
+
+    def lock(name):
+        entries = recorders[name].snapshot()
+        return [e for e in entries if "/leases" in e["request"]["path"]]
+
+    def leads(name, since=0):
+        wait_until(f"{name} renews the lease", lambda: len([e for e in lock(name) if e["request"]["method"] == "PUT"]) >= since + 2)
+
+    p.user("two schedulers through one proxy")
+    a = start("A")
+    leads("A")
+    p.user("B starts: standby")
+    b = start("B")
+    wait_until("B has seen the lease twice", lambda: len(lock("B")) >= 2)
+    p.user("A is killed with SIGKILL")
+    a.stop(signal.SIGKILL)
+    leads("B")
+    p.user("B took over")
+    p.user("A' starts again (standby)")
+    c = start("C")
+    wait_until("A' has seen the lease", lambda: lock("C"))
+    assert b.stop() == 0
+    left = p.api.get(LEASE)["spec"]
+    p.user("B ended, rc=0")
+    assert left["holderIdentity"] == "" and left["leaseDurationSeconds"] == 1, left
+    leads("C")
+    p.user("A' took over")
+    p.user("the lease is stolen")
+    stolen = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())
+    p.call("PATCH", LEASE, {"spec": {"holderIdentity": "thief", "renewTime": stolen, "acquireTime": stolen}}, MERGE)
+    assert c.process.wait(60) == 1
+    assert p.api.get(LEASE)["spec"]["holderIdentity"] == "thief", "the lease of another is left alone"
+    p.user("A' ended by itself")
+    p.call("DELETE", LEASE)
+    p.user("C starts; then the API server becomes unreachable")
+    d = start("D")
+    leads("D")
+    recorders["D"].refuse = True
+    recorders["D"].cut_all()
+    assert d.process.wait(60) == 1
+    p.user("C ended by itself")
+    differ = []
+    for name in "ABCD":
+        theirs = [e for e in p.recorded if e.get("by") == name]
+        ours = [e for e in recorders[name].snapshot() if "/leases" in e["request"]["path"] or e["request"]["path"].endswith("/kube-system/events")]
+        want = expected(f"44{name}", theirs, DIFFERENCES)
+        differ += problems(f"44{name}", want, Reading(ours).lanes)
+    assert not differ, "\n" + "\n".join(differ)
+
+
+def faults_46():
+    p = begin("46")
+    node(p, "node-a", cpu="4")
+    p.user("start; injected:")
+    p.start()
+    p.heard()
+    for what, name, cpu in (("binding POST answers 500", "f500", "100m"), ("binding POST answers 503", "f503", "100m"),
+                            ("binding POST answers 429", "f429", "100m"), ("binding POST: connection closed", "fcut", "100m"),
+                            ("binding POST: the server binds", "flost", "100m"), ("binding POST answers 403", "f403", "100m"),
+                            ("binding POST answers 404", "f404", "100m"), ("unschedulable pod st1", "st1", "50")):
+        p.user(what)
+        pod(p, name, cpu)
+        p.heard()
+    p.call("PATCH", f"{NODES}/node-a/status", {"status": {"allocatable": {"cpu": "4100m"}}}, STRATEGIC)
+    p.user("unschedulable pod st2")
+    pod(p, "st2", "50")
+    p.heard()
+    p.user("pod ev1: event POST 429")
+    for name in ("ev1", "ev2", "ev3"):
+        pod(p, name, "10m")
+        p.asked(f"events.*{name}")
+    p.heard()
+    p.user("status PATCH 429 Retry-After")
+    pod(p, "st3", "50")
+    p.asked("PATCH .*/st3/status", times=2)
+    p.asked("events.*wire/ev3.* -> 409")
+    p.heard()
+    p.over()
+    assert not any(p.injected.values()), p.injected
+
+
+def reconnect_49():
+    p = begin("49")
+    node(p, "node-a", cpu="4")
+    p.start()
+
+    def old_enough():  # a watch that is cut within its first second counts as failed
+        watched = [e for e in p.proxy.snapshot() if "watched" in e]
+        return len(watched) >= 15 and p.proxy.ms() - max(e["tMs"] for e in watched) > 1100
+
+    wait_until("all watches open for a second", old_enough)
+    p.user("all connections cut")
+    p.proxy.cut_all()
+    p.heard()
+    wait_until("all watches open for a second", old_enough)
+    p.user("pods watch: re-watch answered by a 410")
+    p.proxy.cut_all()
+    p.heard()
+    wait_until("all watches open for a second", old_enough)
+    p.user("the API server is killed")
+    p.proxy.close_port()
+    wait_until("watches refused", lambda: p.scheduler.log().count("onnection refused") >= 15)
+    pod(p, "after", "10m")
+    p.user("the API server is ready again")
+    p.injected[p.phase, ("GET", "/api/v1/pods", True)] = [dict(EXPIRED)]  # what a restarted server says of versions before its start
+    p.proxy.open_port()
+    p.heard()
+    p.user("SIGTERM")
+    p.over()
+
+
+def readme_has_the_differences():
+    differences_are_told(DIFFERENCES)
+
+
+tests = [start_40, lifecycle_41, preemption_42, volumes_43, leader_election_44, faults_46, reconnect_49]
+named = [t for t in tests if t.__name__ in sys.argv[1:]]
+failures = all_at_once(*(named or tests))
+sys.exit(1 if failures or not named and all_at_once(readme_has_the_differences) else 0)
