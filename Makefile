@@ -70,7 +70,7 @@ LINKER := $(firstword $(foreach l,mold lld,$(if $(shell command -v ld.$(l) 2>/de
 # What is linked is fixed before it runs, and data cannot be run; SECURITY.md says what the rest protects.
 LDFLAGS := $(SANFLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)
 LDLIBS := -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
-  -Wl,--as-needed $(wildcard /usr/lib/*/libabsl_*.so)
+  -Wl,--as-needed -lzstd $(wildcard /usr/lib/*/libabsl_*.so)
 
 # ---- what there is -------------------------------------------------------------------------------
 PROGRAMS := kube-scheduler schedsim hollow-apiserver

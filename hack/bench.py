@@ -11,7 +11,7 @@ hack/bench-compare.sh, to OUT/bench/results.json.
   --big   also 1,000,000 nodes and 1,000,000 pods of 1,000 templates (one run; minutes, and some 10 GiB of memory)
   --svg   the scaling curve as a picture: hack/bench/scaling.svg is made so
 """
-import argparse, http.client, json, os, re, socket, statistics, subprocess, sys, threading, time
+import argparse, http.client, json, os, re, socket, statistics, subprocess, sys, tempfile, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
@@ -133,7 +133,28 @@ def note_synced(log, synced, begin):
             synced.append(time.monotonic() - begin)
 
 
-def end_to_end(nodes, bound, pending):
+def cpu_seconds(pid):
+    """Of all threads of a process."""
+    with open("/proc/%d/stat" % pid) as f:
+        user, system = f.read().rsplit(")", 1)[1].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def recording(runs):
+    """What --record-dir costs the daemon: CPU a pod of all its threads with and without it, taken in turn, and bytes."""
+    cpu, size, pods = {False: [], True: []}, 0, 50000
+    for _ in range(runs):
+        for recorded in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                r = end_to_end(5000, 0, pods, ["--record-dir=" + folder] if recorded else [])
+                size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
+            cpu[recorded].append(1e6 * r["cpuSeconds"] / pods)
+    without, with_it = statistics.median(cpu[False]), statistics.median(cpu[True])
+    return {"pods": pods, "runs": runs, "cpuMicros": without, "recordedCpuMicros": with_it,
+            "morePercent": 100 * (with_it / without - 1), "bytesPerPod": size / pods}
+
+
+def end_to_end(nodes, bound, pending, flags=()):
     """hollow-apiserver with everything loaded, then kube-scheduler: seconds until it is synced, binds a second, memory."""
     load = make_input("e2e", "--nodes %d --pods %d --templates 50 --preload %d" % (nodes, pending, bound))
     programs = []
@@ -148,7 +169,8 @@ def end_to_end(nodes, bound, pending):
         begin = time.monotonic()
         scheduler = subprocess.Popen(
             [os.path.join(OUT, "bin/kube-scheduler"), "--master=http://127.0.0.1:%d" % port, "--leader-elect=false",
-             "--address=127.0.0.1", "--port=%d" % own, "--kube-api-qps=1e6", "--kube-api-burst=1000000", "--logtostderr"],
+             "--address=127.0.0.1", "--port=%d" % own, "--kube-api-qps=1e6", "--kube-api-burst=1000000", "--logtostderr",
+             *flags],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         programs.append(scheduler)
         first, synced = None, []
@@ -170,7 +192,7 @@ def end_to_end(nodes, bound, pending):
             time.sleep(0.02)
         return {"nodes": nodes, "boundBefore": nodes * bound, "pods": pending, "startSeconds": synced[0] if synced else None,
                 "bindsPerSecond": (pending - first_binds) / (now - first) if pending and now > first else None,
-                "peakRSSBytes": 1024 * status_kib(scheduler.pid, "VmHWM"),
+                "cpuSeconds": cpu_seconds(scheduler.pid), "peakRSSBytes": 1024 * status_kib(scheduler.pid, "VmHWM"),
                 "serverPeakRSSBytes": 1024 * status_kib(server.pid, "VmHWM")}
     finally:
         for p in reversed(programs):
@@ -236,10 +258,10 @@ def main():
     only = set(filter(None, args.only.split(",")))
     cases = [c for c in CASES + ([BIG] if args.big else []) if not only or c[0] in only]
     shapes = [s for s in SHAPES if not only or s[0] in only or "shapes" in only]
-    known = {c[0] for c in CASES} | {s[0] for s in SHAPES} | {BIG[0], "e2e", "start", "shapes"}
+    known = {c[0] for c in CASES} | {s[0] for s in SHAPES} | {BIG[0], "e2e", "start", "record", "shapes"}
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
-    if only and not cases and not shapes and not only & {"e2e", "start"} and not args.workloads:
+    if only and not cases and not shapes and not only & {"e2e", "start", "record"} and not args.workloads:
         p.error("--only leaves nothing to measure")
 
     results = {"schedsim": {}, "shapes": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
@@ -262,6 +284,10 @@ def main():
             continue
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         results["daemon"][name] = {"what": what, **end_to_end(nodes, bound, pending)}
+
+    if not only or "record" in only:
+        print("measuring record: what --record-dir costs (goal less than 10 % more CPU, 300 bytes a pod)", file=sys.stderr)
+        results["recording"] = recording(args.runs)
 
     print("\nMeasured on %s, %d cores" % (results["cpu"], results["cores"]))
     if results["schedsim"]:
@@ -290,6 +316,10 @@ def main():
                          "{:,.0f}".format(r["bindsPerSecond"]) if name == "e2e" else "-",
                          mib(r["peakRSSBytes"]), mib(r["serverPeakRSSBytes"])))
         table(rows)
+    if "recording" in results:
+        r = results["recording"]
+        print("\nA recording (--record-dir) of 50,000 pods on 5,000 nodes costs the daemon %.0f %% more CPU: %s a pod instead of %s;"
+              " %.0f bytes a pod." % (r["morePercent"], micros(r["recordedCpuMicros"]), micros(r["cpuMicros"]), r["bytesPerPod"]))
     os.makedirs(os.path.dirname(os.path.abspath(args.o)), exist_ok=True)
     with open(args.o, "w") as f:
         json.dump(results, f, indent=1)

@@ -8,7 +8,7 @@ packages=(
   g++ make ca-certificates
   libboost1.81-dev libboost-program-options1.81-dev
   rapidjson-dev libyaml-cpp-dev
-  libabsl-dev libgoogle-glog-dev libssl-dev zlib1g-dev
+  libabsl-dev libgoogle-glog-dev libssl-dev zlib1g-dev libzstd-dev
   prometheus-cpp-dev
   catch2 librapidcheck-dev libbenchmark-dev python3-jsonschema
 )
@@ -18,7 +18,7 @@ for group in "$@"; do
   case $group in
     # promtool and a Prometheus that scrapes the daemon; rsvg-convert renders the pictures of schedsim; systemd-analyze
     # checks the unit, lintian the package. The page is looked at in a browser.
-    test) commands+=(chromium:chromium promtool:prometheus rsvg-convert:librsvg2-bin systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
+    test) commands+=(chromium:chromium zstdcat:zstd promtool:prometheus rsvg-convert:librsvg2-bin systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     package) commands+=(dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     fuzz) commands+=(clang++:clang) && packages+=(libclang-rt-14-dev) ;;
     *) echo "install-deps: $group: no such group; there are test, package and fuzz" >&2 && exit 2 ;;

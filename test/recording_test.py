@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """kube-scheduler --record-dir and schedsim replay and anonymise: what a daemon did is done again byte for byte."""
 import glob
-import gzip
 import json
 import os
 import signal
@@ -24,11 +23,12 @@ def replayed(path, *flags):
 
 
 def lines(folder):
-    text = b""
-    for name in sorted(glob.glob(f"{folder}/segment-*.jsonl.gz")):
-        with open(name, "rb") as f:
-            text += gzip.decompress(f.read())
-    return [json.loads(line) for line in text.decode().splitlines()]
+    return [json.loads(line) for line in unpacked(folder).splitlines()]
+
+
+def unpacked(folder):
+    names = sorted(glob.glob(f"{folder}/segment-*.jsonl.zst"))
+    return subprocess.run(["zstdcat", *names], check=True, capture_output=True, text=True).stdout
 
 
 def record(folder, *flags, pods=40, end=signal.SIGTERM):
@@ -87,10 +87,8 @@ def replays_what_a_daemon_did():
 
 def finds_the_first_difference():
     folder = FOLDER
-    path = glob.glob(f"{folder}/segment-*.jsonl.gz")[0]
-    with open(path, "rb") as f:
-        text = gzip.decompress(f.read()).decode().splitlines(keepends=True)
-    at = [i for i, line in enumerate(text) if '"out":"bind"' in line][5]
+    text = unpacked(folder).splitlines(keepends=True)
+    at = [i for i, line in enumerate(text) if '"out":"decision"' in line and '"node"' in line][5]
     changed = json.loads(text[at])
     changed["node"] = "node-00" if changed["node"] != "node-00" else "node-01"
     other = scratch("changed.jsonl")
@@ -127,7 +125,7 @@ def evictions_and_a_kill():
 
 def lines_of_killed(folder):
     """As far as they can be read."""
-    out = subprocess.run(f"zcat {folder}/segment-*.jsonl.gz 2>/dev/null", shell=True, capture_output=True).stdout
+    out = subprocess.run(f"zstdcat {folder}/segment-*.jsonl.zst 2>/dev/null", shell=True, capture_output=True).stdout
     return [json.loads(line) for line in out.decode().splitlines() if line.endswith("}")]
 
 

@@ -1,11 +1,10 @@
 // Takes the names out of what goes into a bug report.
-#include <sys/stat.h>
-
 #include <iostream>
 
 #include "cmd/schedsim/command.h"
 #include "pkg/api/stream.h"
 #include "pkg/recording/anonymise.h"
+#include "pkg/recording/reader.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -16,24 +15,15 @@ absl::Status Check(const Invocation& o) {
   return absl::OkStatus();
 }
 
-// A recording, or lines of one: its first line says so.
-bool IsRecording(const std::string& path, const std::string& text) {
-  struct stat st {};
-  if (path != "-" && stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) return true;
-  return text.rfind("{\"recording\":", 0) == 0;
-}
-
 int Anonymise(const Invocation& o, std::ostream& out) {
   const std::string& path = o.files[0];
   const auto write = [&](std::string_view line) { out << line; };
   absl::Status status;
-  if (IsRecording(path, "")) {
+  if (path != "-" && recording::IsRecording(path)) {
     status = recording::AnonymiseRecording(path, write);
   } else {
     auto text = api::ReadInput(path);
-    status = !text.ok()                                ? text.status()
-             : IsRecording(path, *text) && path != "-" ? recording::AnonymiseRecording(path, write)
-                                                       : recording::AnonymiseObjects(*text, write);
+    status = text.ok() ? recording::AnonymiseObjects(*text, write) : text.status();
   }
   if (status.ok()) return kExitOk;
   std::cerr << "schedsim: " << util::Message(status) << "\n";

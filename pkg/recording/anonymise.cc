@@ -44,6 +44,7 @@ constexpr MemberRule kMembers[] = {
     {"node", Holds::kNode},
     {"nominated", Holds::kNode},
     {"pod", Holds::kKey},
+    {"key", Holds::kKey},
     {"gone", Holds::kKey},
     {"victims", Holds::kKey},
     {"clear", Holds::kKey},

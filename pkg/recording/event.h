@@ -1,6 +1,8 @@
 // What goes into the scheduler and what comes out of it, one by one and in the order in which it happens: the content
 // of a recording (README.md in this folder describes the file format).
 #pragma once
+#include <absl/container/inlined_vector.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -48,16 +50,34 @@ struct PreemptionOutput {
 };
 // A request or an event: a call of scheduler::Actions.
 struct RequestOutput {
-  enum class Kind : uint8_t { kBind, kCondition, kNominate, kDelete, kGet, kGetNode, kVolume, kEvent };
+  enum class Kind : uint8_t {
+    kBind,
+    kCondition,
+    kNominate,
+    kDelete,
+    kGet,
+    kGetNode,
+    kVolume,
+    kEvent,
+    kPatch,       // release 1.29: a patch of a pod's status
+    kMarkVictim,  // release 1.29: the DisruptionTarget condition of a victim
+    kClaim,       // release 1.29: a claim's selected node
+  };
+  // kEvent: how the message is given. Nearly all events say that a pod was assigned to its node.
+  enum class Message : uint8_t {
+    kText,           // by `text`
+    kAssigned,       // "Successfully assigned NAME to NODE" (1.10), of `pod` and `node`
+    kAssignedByKey,  // "Successfully assigned NAMESPACE/NAME to NODE" (1.29)
+  };
   Kind kind = Kind::kBind;
+  Message message = Message::kText;
+  bool flag = false;            // kBind: by an extender. kVolume: annotate. kEvent: a warning. kPatch: `node` counts
   scheduler::RequestId id = 0;  // 0 for kEvent
-  api::PodPtr pod;              // null for kGetNode and kVolume
-  // kBind, kNominate, kGetNode: the node. kVolume: the volume. kEvent: the reason.
-  std::string name;
-  bool flag = false;     // kBind: by an extender. kVolume: annotate. kEvent: a warning
-  std::string text;      // kEvent: the message. kVolume: "namespace/name" of the claim. kGet: the uid
-  std::string pod_name;  // "namespace/name" for kGet, which has no object
-  std::unique_ptr<api::PodCondition> condition;  // kCondition
+  api::PodPtr pod;              // null for kGet, kGetNode, kVolume and kClaim
+  util::Symbol node;            // kBind, kNominate, kGetNode, kPatch; kEvent: of an assigned pod
+  std::string name;             // kVolume: the volume. kEvent: the reason. kGet, kClaim: "namespace/name"
+  std::string text;             // kEvent: the message. kVolume: the claim's key. kClaim: the node. kGet: the uid
+  std::unique_ptr<api::PodCondition> condition;  // kCondition, kMarkVictim; kPatch: may be null
 };
 
 // ---- everything ---------------------------------------------------------------------------------
@@ -68,12 +88,14 @@ struct Event {
       what;
   // Of inputs: the readings of the clocks while the input was worked on. Microseconds of steady time; seconds of Unix
   // time.
-  std::vector<int64_t> steady, wall;
+  absl::InlinedVector<int64_t, 2> steady;
+  absl::InlinedVector<int64_t, 1> wall;
 
   bool IsInput() const { return what.index() <= 4; }
 };
 
-// Takes events in the order in which they happen. Events are moved from. Called on the scheduler's thread; never waits.
+// Takes events in the order in which they happen, and leaves `batch` empty. Called on the scheduler's thread; never
+// waits.
 class EventSink {
  public:
   virtual ~EventSink() = default;

@@ -1,11 +1,13 @@
 #include "pkg/recording/format.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 
 #include "pkg/api/scheduling_fields.h"
@@ -23,22 +25,41 @@ using scheduler::Decision;
 constexpr std::array<std::string_view, api::WatchedKinds::kSize> kKindNames = {BERTH_WATCHED_KINDS(BERTH_NAME)};
 #undef BERTH_NAME
 
-constexpr std::array<std::string_view, 8> kRequestNames = {"bind", "condition", "nominate", "delete",
-                                                           "get",  "getNode",   "volume",   "event"};
+constexpr std::array<std::string_view, 11> kRequestNames = {
+    "bind", "condition", "nominate", "delete", "get", "getNode", "volume", "event", "patch", "markVictim", "claim"};
 
+// The key of an object's next member. Lines begin with what makes them an object, so `out` is never empty.
 void Key(std::string_view key, std::string* out) {
-  if (!out->empty() && out->back() != '{') out->push_back(',');
+  if (out->back() != '{') out->push_back(',');
   out->push_back('"');
   out->append(key);
-  out->append("\":");
+  out->append("\":", 2);
 }
 void Text(std::string_view key, std::string_view value, std::string* out) {
   Key(key, out);
   AppendJsonString(value, out);
 }
+void AppendNumber(int64_t value, std::string* out) {
+  char digits[24];
+  out->append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
+}
 void Number(std::string_view key, int64_t value, std::string* out) {
   Key(key, out);
-  absl::StrAppend(out, value);
+  AppendNumber(value, out);
+}
+// "namespace/name" of an object, or the name alone.
+void KeyOf(std::string_view key, const api::ObjectMeta& meta, std::string* out) {
+  Key(key, out);
+  AppendJsonString(meta.ns.str(), out);
+  if (meta.ns.empty()) {
+    out->pop_back();
+  } else {
+    out->back() = '/';
+  }
+  // The name without the quotation mark before it.
+  const size_t quote = out->size();
+  AppendJsonString(meta.name, out);
+  out->erase(quote, 1);
 }
 void TextUnlessEmpty(std::string_view key, std::string_view value, std::string* out) {
   if (!value.empty()) Text(key, value, out);
@@ -77,7 +98,7 @@ std::string_view PhaseName(api::PodPhase p) {
 void AppendDecision(const DecisionOutput& o, std::string* out) {
   const Decision& d = o.decision;
   *out += "{\"out\":\"decision\"";
-  Text("pod", o.pod->meta.Key(), out);
+  KeyOf("pod", o.pod->meta, out);
   if (d.outcome == Decision::Outcome::kPlaced) {
     Text("node", d.host.str(), out);
     Number("fit", static_cast<int64_t>(d.feasible), out);
@@ -92,12 +113,18 @@ void AppendDecision(const DecisionOutput& o, std::string* out) {
 void AppendPreemption(const PreemptionOutput& o, std::string* out) {
   const scheduler::Preemption& p = o.preemption;
   *out += "{\"out\":\"preemption\"";
-  Text("pod", o.pod->meta.Key(), out);
+  KeyOf("pod", o.pod->meta, out);
   TextUnlessEmpty("node", p.node.str(), out);
   if (!p.victims.empty()) PodNames("victims", p.victims, out);
   if (!p.nominated_to_clear.empty()) PodNames("clear", p.nominated_to_clear, out);
   TextUnlessEmpty("error", p.error, out);
   out->push_back('}');
+}
+
+std::string MessageOf(const RequestOutput& r) {
+  if (r.message == RequestOutput::Message::kText) return r.text;
+  return AssignedMessage(r.message == RequestOutput::Message::kAssigned ? r.pod->meta.name : r.pod->meta.Key(),
+                         r.node.str());
 }
 
 void AppendRequest(const RequestOutput& r, std::string* out) {
@@ -106,20 +133,32 @@ void AppendRequest(const RequestOutput& r, std::string* out) {
   out->append(kRequestNames[static_cast<size_t>(r.kind)]);
   out->push_back('"');
   if (r.id != 0) Number("id", static_cast<int64_t>(r.id), out);
-  if (r.pod != nullptr) Text("pod", r.pod->meta.Key(), out);
-  TextUnlessEmpty("pod", r.pod_name, out);
+  if (r.pod != nullptr) KeyOf("pod", r.pod->meta, out);
+  if (r.kind == K::kGet) Text("pod", r.name, out);
   switch (r.kind) {
     case K::kBind:
-      Text("node", r.name, out);
+      Text("node", r.node.str(), out);
       if (r.flag) *out += ",\"extender\":true";
       break;
     case K::kCondition:
+    case K::kMarkVictim:
       Key("condition", out);
       Condition(*r.condition, out);
       break;
+    case K::kPatch:
+      if (r.condition != nullptr) {
+        Key("condition", out);
+        Condition(*r.condition, out);
+      }
+      if (r.flag) Text("node", r.node.str(), out);
+      break;
     case K::kNominate:
     case K::kGetNode:
-      Text("node", r.name, out);
+      Text("node", r.node.str(), out);
+      break;
+    case K::kClaim:
+      Text("claim", r.name, out);
+      Text("node", r.text, out);
       break;
     case K::kVolume:
       Text("volume", r.name, out);
@@ -128,7 +167,7 @@ void AppendRequest(const RequestOutput& r, std::string* out) {
       break;
     case K::kEvent:
       Text("reason", r.name, out);
-      Text("message", r.text, out);
+      Text("message", MessageOf(r), out);
       if (r.flag) *out += ",\"warning\":true";
       break;
     case K::kDelete:
@@ -230,15 +269,47 @@ std::string HeaderLine(const Header& h) {
   return s + "}}";
 }
 
+namespace {
+
+void AppendOutput(const Event& e, std::string* out) {
+  if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
+    AppendDecision(*d, out);
+  } else if (const auto* p = std::get_if<PreemptionOutput>(&e.what)) {
+    AppendPreemption(*p, out);
+  } else if (const auto* r = std::get_if<RequestOutput>(&e.what)) {
+    AppendRequest(*r, out);
+  }
+}
+
+}  // namespace
+
 std::string OutputLine(const Event& e) {
   std::string s;
-  if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
-    AppendDecision(*d, &s);
-  } else if (const auto* p = std::get_if<PreemptionOutput>(&e.what)) {
-    AppendPreemption(*p, &s);
-  } else if (const auto* r = std::get_if<RequestOutput>(&e.what)) {
-    AppendRequest(*r, &s);
-  }
+  AppendOutput(e, &s);
+  return s;
+}
+
+std::string AssignedMessage(std::string_view pod, std::string_view node) {
+  std::string s = "Successfully assigned ";
+  s.append(pod).append(" to ").append(node);
+  return s;
+}
+
+std::string AssignedLine(std::string_view pod, std::string_view node, bool by_key) {
+  std::string s = "{\"out\":\"event\"";
+  Text("pod", pod, &s);
+  Text("reason", "Scheduled", &s);
+  Text("message", AssignedMessage(by_key ? pod : pod.substr(pod.find('/') + 1), node), &s);
+  s.push_back('}');
+  return s;
+}
+
+std::string BindLine(int64_t id, std::string_view pod, std::string_view node) {
+  std::string s = "{\"out\":\"bind\"";
+  Number("id", id, &s);
+  Text("pod", pod, &s);
+  Text("node", node, &s);
+  s.push_back('}');
   return s;
 }
 
@@ -247,28 +318,39 @@ std::string OutputLine(const Event& e) {
 void ClusterState::Note(const AnyChange& any) {
   std::visit(
       [this]<typename T>(const scheduler::Change<T>& c) {
-        if (c.before != nullptr && (c.after == nullptr || c.after->meta.Key() != c.before->meta.Key())) {
-          Set<T>(c.before->meta.Key(), nullptr);
+        const api::ObjectMeta* before = c.before != nullptr ? &c.before->meta : nullptr;
+        const api::ObjectMeta* after = c.after != nullptr ? &c.after->meta : nullptr;
+        if (before != nullptr && (after == nullptr || after->name != before->name || after->ns != before->ns)) {
+          Set<T>(before->Key(), nullptr);
         }
-        if (c.after != nullptr) Set<T>(c.after->meta.Key(), c.after);
+        if (after != nullptr) {
+          SetKey(*after, &key_);
+          Set<T>(key_, c.after);
+        }
         if constexpr (std::is_same_v<T, api::Pod>) {
-          if (c.before != nullptr && (c.after == nullptr || c.after->meta.uid != c.before->meta.uid)) {
-            Drop(c.before->meta.uid);
-            nominated.erase(c.before->meta.uid);
+          if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
+            Drop(before->uid);
+            nominated.erase(before->uid);
           }
-          if (c.after != nullptr && (!c.after->node_name.empty() || c.after->Finished())) {
-            Drop(c.after->meta.uid);
-            nominated.erase(c.after->meta.uid);
+          if (after == nullptr) return;
+          if (!c.after->node_name.empty() || c.after->Finished()) {
+            Drop(after->uid);
+            nominated.erase(after->uid);
           }
-          if (c.after != nullptr) (void)Shown(*c.after);
+          (void)Shown(*c.after);
         }
       },
       any);
 }
 
-void InFlight::Binds(scheduler::RequestId id, const std::string& uid, const std::string& node) {
-  assumed[uid] = node;
-  bound.erase(uid);
+void SetKey(const api::ObjectMeta& meta, std::string* out) {
+  out->assign(meta.ns.str());
+  if (!meta.ns.empty()) out->push_back('/');
+  out->append(meta.name);
+}
+
+void InFlight::Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node) {
+  assumed[uid] = {node, false};
   open_binds[id] = uid;
 }
 
@@ -282,6 +364,7 @@ void InFlight::Nominates(scheduler::RequestId id, const std::string& uid, const 
 }
 
 std::optional<std::string> InFlight::Shown(const api::Pod& pod) {
+  if (nominated.empty()) return std::nullopt;
   auto it = nominated.find(pod.meta.uid);
   if (it == nominated.end()) return std::nullopt;
   const auto& [node, version] = it->second;
@@ -294,23 +377,18 @@ std::optional<std::string> InFlight::Shown(const api::Pod& pod) {
 }
 
 bool InFlight::IsRejection(std::string_view event_message) {
-  return event_message.substr(0, 18) == "Binding rejected: ";
+  return absl::StartsWith(std::string(event_message), "Binding rejected: ") ||           // 1.10
+         absl::StartsWith(std::string(event_message), "running Bind plugin \"Default");  // 1.29
 }
 
 std::string InFlight::Answered(const scheduler::Reply& r) {
   const Answer::Kind k = r.answer.kind;
-  const auto no_longer = [this](const std::string& uid) {
-    const bool was = assumed.contains(uid);
-    Drop(uid);
-    return was ? uid : std::string();
-  };
   if (auto it = open_binds.find(r.id); it != open_binds.end()) {
-    const std::string uid = it->second;
+    // Whatever else the answer is, the bind may have been carried out, or an earlier one that was lost may be; when the
+    // scheduler gives the pod up, it says so in an event.
+    if (auto a = assumed.find(it->second); a != assumed.end() && k == Answer::Kind::kOk) a->second.bound = true;
     open_binds.erase(it);
-    if (k == Answer::Kind::kOk) bound.insert(uid);
-    // After these the bind may have been carried out all the same.
-    if (k == Answer::Kind::kOk || k == Answer::Kind::kServerError || k == Answer::Kind::kLost) return "";
-    return no_longer(uid);
+    return "";
   }
   if (auto it = open_nominations.find(r.id); it != open_nominations.end()) {
     if (k != Answer::Kind::kOk) {
@@ -326,8 +404,9 @@ std::string InFlight::Answered(const scheduler::Reply& r) {
     open_gets.erase(it);
     const bool gone = k == Answer::Kind::kNotFound || (r.pod != nullptr && r.pod->meta.uid != uid);
     // A pod that was bound and has no node now is tried again; before that, the same bind may be sent again.
-    const bool unbound = r.pod != nullptr && r.pod->node_name.empty() && bound.contains(uid);
-    if (gone || unbound) return no_longer(uid);
+    const auto a = assumed.find(uid);
+    const bool unbound = r.pod != nullptr && r.pod->node_name.empty() && a != assumed.end() && a->second.bound;
+    if ((gone || unbound) && assumed.erase(uid) > 0) return uid;
   }
   return "";
 }
@@ -338,6 +417,7 @@ void LineWriter::BeginSegment() {
   templates_.clear();
   last_template_ = 0;
   last_steady_ = 0;
+  decided_pod_.reset();
 }
 
 int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out) {
@@ -350,13 +430,20 @@ int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t,
   return known.id;
 }
 
-// What differs between pods of one template, and which one it is. REQUIRES: TemplateId was called for it.
-void LineWriter::AppendPod(const api::Pod& pod, std::string* out) {
+// What differs between pods of one template. `known` is the same pod as shown last, whose members that never change
+// need not be said again; null when there is none. REQUIRES: TemplateId was called for its template.
+void LineWriter::AppendPod(const api::Pod& pod, const api::Pod* known, std::string* out) {
   out->push_back('{');
-  Text("name", pod.meta.name, out);
-  TextUnlessEmpty("uid", pod.meta.uid, out);
+  const bool same = known != nullptr && known->tmpl == pod.tmpl && known->meta.uid == pod.meta.uid &&
+                    known->meta.name == pod.meta.name && known->meta.creation_seconds == pod.meta.creation_seconds;
+  if (same) {
+    KeyOf("key", pod.meta, out);
+  } else {
+    Text("name", pod.meta.name, out);
+    TextUnlessEmpty("uid", pod.meta.uid, out);
+  }
   TextUnlessEmpty("rv", pod.meta.resource_version, out);
-  if (pod.meta.creation_seconds != 0) Number("created", pod.meta.creation_seconds, out);
+  if (!same && pod.meta.creation_seconds != 0) Number("created", pod.meta.creation_seconds, out);
   if (pod.meta.deletion_seconds) Number("deleted", *pod.meta.deletion_seconds, out);
   TextUnlessEmpty("node", pod.node_name.str(), out);
   TextUnlessEmpty("nominated", pod.nominated_node_name.str(), out);
@@ -367,14 +454,14 @@ void LineWriter::AppendPod(const api::Pod& pod, std::string* out) {
   }
   if (pod.start_seconds) Number("started", *pod.start_seconds, out);
   if (pod.preempted_by_scheduler) *out += ",\"preempted\":true";
-  Number("of", templates_[pod.tmpl.get()].id, out);
+  if (!same) Number("of", templates_[pod.tmpl.get()].id, out);
   out->push_back('}');
 }
 
 template <typename T>
-void LineWriter::AppendObject(const T& object, std::string* out) {
+void LineWriter::AppendObject(const T& object, const T* known, std::string* out) {
   if constexpr (std::is_same_v<T, api::Pod>) {
-    AppendPod(object, out);
+    AppendPod(object, known, out);
   } else if (object.meta.fields != nullptr) {
     *out += *object.meta.fields;
   } else {
@@ -392,12 +479,12 @@ void LineWriter::AppendTimes(const Event& e, std::string* out) {
     int64_t last = std::exchange(last_steady_, e.steady.back());
     Key("t", out);
     if (e.steady.size() == 1) {
-      absl::StrAppend(out, e.steady[0] - last);
+      AppendNumber(e.steady[0] - last, out);
     } else {
       char separator = '[';
       for (int64_t t : e.steady) {
         out->push_back(separator);
-        absl::StrAppend(out, t - last);
+        AppendNumber(t - last, out);
         last = t;
         separator = ',';
       }
@@ -405,81 +492,109 @@ void LineWriter::AppendTimes(const Event& e, std::string* out) {
     }
   }
   if (!e.wall.empty()) {
-    Array("wall", e.wall, out, [&](int64_t s) { absl::StrAppend(out, s); });
+    Array("wall", e.wall, out, [&](int64_t s) { AppendNumber(s, out); });
   }
 }
 
 // A change says what the object is now, or which is gone. What it was is the object shown last, unless "was" says
 // otherwise.
 template <typename T>
-void LineWriter::AppendChange(size_t kind, const scheduler::Change<T>& c, std::string* out) {
-  const std::string key = (c.after != nullptr ? c.after : c.before)->meta.Key();
-  const std::shared_ptr<const T> known = state_.Find<T>(key);
-  bool as_known = c.before == known;
+void LineWriter::AppendChange(const scheduler::Change<T>& c, std::string* out) {
+  const api::ObjectMeta& meta = (c.after != nullptr ? c.after : c.before)->meta;
+  SetKey(meta, &key_);
+  const std::shared_ptr<const T>* found = state_.FindOrNull<T>(key_);
+  const T* known = found != nullptr ? found->get() : nullptr;
+  bool as_known = c.before.get() == known;
   if constexpr (std::is_same_v<T, api::Pod>) {
-    as_known |= c.before != nullptr && known != nullptr && SameForScheduling(*c.before, *known);
+    as_known = as_known || (c.before != nullptr && known != nullptr && SameForScheduling(*c.before, *known));
   } else if constexpr (std::is_same_v<T, api::Node>) {
-    as_known |= c.before != nullptr && known != nullptr && c.before->SchedulesLike(*known);
+    as_known = as_known || (c.before != nullptr && known != nullptr && c.before->SchedulesLike(*known));
   } else {
     // Of other kinds nothing is read of what they were but their names.
-    as_known |= c.before != nullptr && known != nullptr;
+    as_known = as_known || (c.before != nullptr && known != nullptr);
   }
-  (void)kind;
   if (c.after != nullptr) {
     Key("is", out);
-    AppendObject(*c.after, out);
+    AppendObject(*c.after, known, out);
   } else if (as_known) {
-    Text("gone", key, out);
+    KeyOf("gone", meta, out);
   }
   if (as_known) return;
   Key("was", out);
   if (c.before == nullptr) {
     *out += "null";
   } else {
-    AppendObject(*c.before, out);
+    AppendObject<T>(*c.before, nullptr, out);
   }
 }
 
-void LineWriter::Append(const Event& e, std::string* out) {
-  std::string line;
+void LineWriter::AppendInput(const Event& e, std::string* out) {
   if (const auto* any = std::get_if<AnyChange>(&e.what)) {
     if (const auto* pods = std::get_if<scheduler::Change<api::Pod>>(any)) {
       for (const auto* p : {pods->before.get(), pods->after.get()}) {
         if (p != nullptr) TemplateId(p->tmpl, out);
       }
     }
-    line = absl::StrCat("{\"in\":\"", std::string(KindName(any->index())), "\"");
-    AppendTimes(e, &line);
-    std::visit([&](const auto& c) { AppendChange(any->index(), c, &line); }, *any);
-    line.push_back('}');
+    *out += "{\"in\":\"";
+    out->append(KindName(any->index()));
+    out->push_back('"');
+    AppendTimes(e, out);
+    std::visit([&](const auto& c) { AppendChange(c, out); }, *any);
   } else if (const auto* r = std::get_if<scheduler::Reply>(&e.what)) {
     if (r->pod != nullptr) TemplateId(r->pod->tmpl, out);
-    line = "{\"in\":\"reply\"";
-    AppendTimes(e, &line);
-    Number("id", static_cast<int64_t>(r->id), &line);
+    *out += "{\"in\":\"reply\"";
+    AppendTimes(e, out);
+    Number("id", static_cast<int64_t>(r->id), out);
     if (!r->answer.ok()) {
-      Text("answer", AnswerName(r->answer.kind), &line);
-      TextUnlessEmpty("message", r->answer.message, &line);
-      TextUnlessEmpty("details", r->answer.details_kind, &line);
+      Text("answer", AnswerName(r->answer.kind), out);
+      TextUnlessEmpty("message", r->answer.message, out);
+      TextUnlessEmpty("details", r->answer.details_kind, out);
     }
     if (r->pod != nullptr) {
-      Key("pod", &line);
-      AppendPod(*r->pod, &line);
+      Key("pod", out);
+      AppendPod(*r->pod, nullptr, out);
     }
-    line.push_back('}');
-  } else if (const auto* a = std::get_if<ExtenderAnswer>(&e.what)) {
-    AppendExtenderAnswer(*a, &line);
-  } else if (e.IsInput()) {
-    const char* word = std::holds_alternative<TickInput>(e.what)       ? "tick"
-                       : std::holds_alternative<ScheduleInput>(e.what) ? "schedule"
-                                                                       : "stop";
-    line = absl::StrCat("{\"in\":\"", word, "\"");
-    AppendTimes(e, &line);
-    line.push_back('}');
   } else {
-    line = OutputLine(e);
+    *out += std::holds_alternative<TickInput>(e.what)       ? "{\"in\":\"tick\""
+            : std::holds_alternative<ScheduleInput>(e.what) ? "{\"in\":\"schedule\""
+                                                            : "{\"in\":\"stop\"";
+    AppendTimes(e, out);
   }
-  *out += line;
+  out->push_back('}');
+}
+
+// A bind of the pod that was decided last to the node that was chosen, and the event of an assigned pod: there is one
+// of each for nearly every pod, and a few members say it all.
+bool LineWriter::AppendShort(const RequestOutput& r, std::string* out) {
+  using K = RequestOutput::Kind;
+  if (r.kind == K::kBind && !r.flag && decided_pod_ != nullptr && r.node == decided_node_ &&
+      r.pod->meta.name == decided_pod_->meta.name && r.pod->meta.ns == decided_pod_->meta.ns) {
+    *out += "{\"out\":\"bind\"";
+    Number("id", static_cast<int64_t>(r.id), out);
+  } else if (r.kind == K::kEvent && r.message != RequestOutput::Message::kText) {
+    *out += r.message == RequestOutput::Message::kAssigned ? "{\"out\":\"assigned\"" : "{\"out\":\"assignedByKey\"";
+    KeyOf("pod", r.pod->meta, out);
+    Text("node", r.node.str(), out);
+  } else {
+    return false;
+  }
+  out->push_back('}');
+  return true;
+}
+
+void LineWriter::Append(const Event& e, std::string* out) {
+  const auto* request = std::get_if<RequestOutput>(&e.what);
+  if (e.IsInput()) {
+    AppendInput(e, out);
+  } else if (const auto* a = std::get_if<ExtenderAnswer>(&e.what)) {
+    AppendExtenderAnswer(*a, out);
+  } else if (request == nullptr || !AppendShort(*request, out)) {
+    AppendOutput(e, out);
+  }
+  if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
+    decided_pod_ = d->decision.outcome == Decision::Outcome::kPlaced ? d->pod : nullptr;
+    decided_node_ = d->decision.host;
+  }
   out->push_back('\n');
   Note(e);
 }
@@ -491,42 +606,54 @@ void LineWriter::Note(const Event& e) {
     (void)state_.Answered(*r);
   } else if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
     state_.Drop(d->pod->meta.uid);
-    state_.round_robin[d->pod->tmpl->scheduler_name.string()] = d->round_robin;
+    state_.round_robin[d->pod->tmpl->scheduler_name] = d->round_robin;
   } else if (const auto* q = std::get_if<RequestOutput>(&e.what)) {
     if (q->kind == RequestOutput::Kind::kBind) {
-      state_.Binds(q->id, q->pod->meta.uid, q->name);
+      state_.Binds(q->id, q->pod->meta.uid, q->node);
     } else if (q->kind == RequestOutput::Kind::kGet) {
       state_.Reads(q->id, q->text);
-    } else if (q->kind == RequestOutput::Kind::kNominate) {
-      state_.Nominates(q->id, q->pod->meta.uid, q->name);
+    } else if (q->kind == RequestOutput::Kind::kNominate || (q->kind == RequestOutput::Kind::kPatch && q->flag)) {
+      state_.Nominates(q->id, q->pod->meta.uid, q->node.string());
     } else if (q->kind == RequestOutput::Kind::kEvent && InFlight::IsRejection(q->text)) {
       state_.Drop(q->pod->meta.uid);
     }
   }
 }
 
+namespace {
+const std::string& NameOf(const std::string& name) {
+  return name;
+}
+std::string NameOf(util::Symbol name) {
+  return name.string();
+}
+}  // namespace
+
 void LineWriter::Checkpoint(std::string* out) {
   state_.ForEach([&](size_t kind, const std::string&, const auto& object) {
     using T = std::remove_const_t<typename std::decay_t<decltype(object)>::element_type>;
     if constexpr (std::is_same_v<T, api::Pod>) TemplateId(object->tmpl, out);
     absl::StrAppend(out, "{\"object\":\"", std::string(KindName(kind)), "\",\"is\":");
-    AppendObject(*object, out);
+    AppendObject<T>(*object, nullptr, out);
     *out += "}\n";
   });
   std::string state = "{\"state\":{";
+  // In the order of their keys, so that equal states give equal lines.
   const auto map = [&](std::string_view key, const auto& entries, auto append) {
+    std::vector<std::pair<std::string, decltype(&entries.begin()->second)>> sorted;
+    for (const auto& [k, v] : entries) sorted.emplace_back(NameOf(k), &v);
+    std::sort(sorted.begin(), sorted.end());
     Key(key, &state);
     state.push_back('{');
-    for (const auto& [k, v] : entries) {
+    for (const auto& [k, v] : sorted) {
       if (state.back() != '{') state.push_back(',');
       AppendJsonString(k, &state);
       state.push_back(':');
-      append(v);
+      append(*v);
     }
     state.push_back('}');
   };
-  const auto text = [&](const std::string& v) { AppendJsonString(v, &state); };
-  map("assumed", state_.assumed, text);
+  map("assumed", state_.assumed, [&](const auto& a) { AppendJsonString(a.node.str(), &state); });
   map("nominated", state_.nominated, [&](const auto& n) {
     state.push_back('[');
     AppendJsonString(n.first, &state);
@@ -536,7 +663,8 @@ void LineWriter::Checkpoint(std::string* out) {
   });
   map("counters", state_.round_robin, [&](uint64_t n) { absl::StrAppend(&state, n); });
   const auto requests = [&](std::string_view key, const auto& open) {
-    Array(key, open, &state, [&](const auto& b) {
+    std::map<scheduler::RequestId, std::string> sorted(open.begin(), open.end());
+    Array(key, sorted, &state, [&](const auto& b) {
       absl::StrAppend(&state, "[", b.first, ",");
       AppendJsonString(b.second, &state);
       state.push_back(']');
@@ -545,7 +673,11 @@ void LineWriter::Checkpoint(std::string* out) {
   requests("openBinds", state_.open_binds);
   requests("openGets", state_.open_gets);
   requests("openNominations", state_.open_nominations);
-  Array("bound", state_.bound, &state, [&](const std::string& uid) { AppendJsonString(uid, &state); });
+  std::set<std::string> bound;
+  for (const auto& [uid, a] : state_.assumed) {
+    if (a.bound) bound.insert(uid);
+  }
+  Array("bound", bound, &state, [&](const std::string& uid) { AppendJsonString(uid, &state); });
   *out += state + "}}\n{\"checkpoint\":\"end\"}\n";
 }
 

@@ -22,7 +22,8 @@
 
 namespace berth::recording {
 
-inline constexpr int kFormatVersion = 1;
+// Format 2 has short forms of lines (README.md); format 1 is read as well.
+inline constexpr int kFormatVersion = 2, kOldestFormatVersion = 1;
 
 // One scheduler of the process: how it decides.
 struct ProfileSource {
@@ -66,20 +67,31 @@ std::string HeaderLine(const Header& h);
 // The line of an output, without a line end: the same text for the same output, always.
 // REQUIRES: !e.IsInput() and no ExtenderAnswer.
 std::string OutputLine(const Event& e);
+// Lines of outputs that are written in a short form: the event that says that a pod ("namespace/name") was assigned,
+// which calls it by name (1.10) or by key (1.29), and the bind of a pod.
+std::string AssignedLine(std::string_view pod, std::string_view node, bool by_key);
+std::string BindLine(int64_t id, std::string_view pod, std::string_view node);
+std::string AssignedMessage(std::string_view pod, std::string_view node);
+// Makes `out` "namespace/name", or the name alone for cluster-wide kinds.
+void SetKey(const api::ObjectMeta& meta, std::string* out);
 
 // What the scheduler is about to do, as far as its outputs and the answers to them tell.
 struct InFlight {
-  // What the scheduler decided and the watch has not shown yet, by uid: the node of a bind that did not fail.
-  std::map<std::string, std::string> assumed;
+  // What the scheduler decided and the watch has not shown yet, by uid: the node of a bind that did not fail, and
+  // whether the bind was answered with success.
+  struct Assumed {
+    util::Symbol node;
+    bool bound = false;
+  };
+  absl::flat_hash_map<std::string, Assumed> assumed;
   // Likewise the node nominated, and the resourceVersion with which it was written, once that is known.
   std::map<std::string, std::pair<std::string, std::string>> nominated;
-  std::set<std::string> bound;  // of those assumed: the bind was answered with success
   // Requests without an answer: the uid of the pod that is bound, read, or nominated.
-  std::map<scheduler::RequestId, std::string> open_binds, open_gets, open_nominations;
+  absl::flat_hash_map<scheduler::RequestId, std::string> open_binds, open_gets, open_nominations;
   // Counters that choose among equal nodes, by scheduler name.
-  std::map<std::string, uint64_t> round_robin;
+  absl::flat_hash_map<util::Symbol, uint64_t> round_robin;
 
-  void Binds(scheduler::RequestId id, const std::string& uid, const std::string& node);
+  void Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node);
   void Reads(scheduler::RequestId id, const std::string& uid) { open_gets[id] = uid; }
   // `node` may be empty: the nomination is taken back.
   void Nominates(scheduler::RequestId id, const std::string& uid, const std::string& node);
@@ -90,10 +102,7 @@ struct InFlight {
   static bool IsRejection(std::string_view event_message);
   // Returns the uid of the pod that is no longer assumed after this answer; empty when there is none.
   std::string Answered(const scheduler::Reply& r);
-  void Drop(const std::string& uid) {
-    assumed.erase(uid);
-    bound.erase(uid);
-  }
+  void Drop(const std::string& uid) { assumed.erase(uid); }
 };
 
 // The objects shown so far, by kind and key ("namespace/name" or "name").
@@ -106,9 +115,14 @@ class ClusterState : public InFlight {
     return std::get<Objects<T>>(objects_);
   }
   template <typename T>
-  std::shared_ptr<const T> Find(const std::string& key) {
+  const std::shared_ptr<const T>* FindOrNull(const std::string& key) {
     auto it = Of<T>().find(key);
-    return it == Of<T>().end() ? nullptr : it->second;
+    return it == Of<T>().end() ? nullptr : &it->second;
+  }
+  template <typename T>
+  std::shared_ptr<const T> Find(const std::string& key) {
+    const auto* found = FindOrNull<T>(key);
+    return found == nullptr ? nullptr : *found;
   }
   template <typename T>
   void Set(const std::string& key, std::shared_ptr<const T> object) {
@@ -136,6 +150,7 @@ class ClusterState : public InFlight {
     for (const auto* entry : sorted) f(kind, entry->first, entry->second);
   }
   api::WatchedKinds::Of<std::tuple, Objects> objects_;
+  std::string key_;  // kept for its memory
 };
 
 class LineWriter {
@@ -152,11 +167,15 @@ class LineWriter {
   uint64_t unknown_objects() const { return unknown_; }
 
  private:
+  void AppendInput(const Event& e, std::string* out);
   template <typename T>
-  void AppendChange(size_t kind, const scheduler::Change<T>& c, std::string* out);
+  void AppendChange(const scheduler::Change<T>& c, std::string* out);
+  // `known`: the object as shown last under this key; may be null.
   template <typename T>
-  void AppendObject(const T& object, std::string* out);
-  void AppendPod(const api::Pod& pod, std::string* out);
+  void AppendObject(const T& object, const T* known, std::string* out);
+  void AppendPod(const api::Pod& pod, const api::Pod* known, std::string* out);
+  // Appends the short form of an output that has one, and returns whether it has.
+  bool AppendShort(const RequestOutput& r, std::string* out);
   void AppendTimes(const Event& e, std::string* out);
   int64_t TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out);
 
@@ -168,7 +187,11 @@ class LineWriter {
   absl::flat_hash_map<const api::PodTemplate*, Known> templates_;
   int64_t last_template_ = 0;
   int64_t last_steady_ = 0;
+  // The last decision of the segment: the pod, unless no node was found, and the node.
+  api::PodPtr decided_pod_;
+  util::Symbol decided_node_;
   uint64_t unknown_ = 0;
+  std::string key_;  // kept for its memory
 };
 
 // A line, read.
@@ -177,7 +200,7 @@ struct Line {
   Kind kind = Kind::kOutput;
   Header header;     // kHeader
   Event event;       // kInput, kExtender; of kObject a change from nothing
-  std::string text;  // kOutput: the line
+  std::string text;  // kOutput: the line, in its full form
   int64_t lost = 0;  // kGap: events that are missing
 };
 
@@ -189,6 +212,7 @@ class LineReader {
 
  private:
   absl::Status ReadHeader(api::Json j, Header* out);
+  absl::StatusOr<std::string> FullOutput(api::Json j, std::string_view what, std::string_view text);
   absl::Status ReadInput(api::Json j, std::string_view what, Line* out);
   absl::Status ReadReply(api::Json j, scheduler::Reply* out);
   template <typename T>
@@ -199,6 +223,7 @@ class LineReader {
   ClusterState state_;
   absl::flat_hash_map<int64_t, api::PodPtr> templates_;
   int64_t last_steady_ = 0;
+  std::string decided_pod_, decided_node_;  // of the last decision
   api::Document doc_;
 };
 

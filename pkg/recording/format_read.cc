@@ -100,16 +100,18 @@ void ReadExtenderAnswer(Json j, ExtenderAnswer* a) {
 }
 
 absl::Status ReadState(Json j, ClusterState* out) {
-  for (auto [uid, node] : j.FindExact("assumed").Children()) out->assumed[std::string(uid)] = std::string(node.Text());
+  for (auto [uid, node] : j.FindExact("assumed").Children()) {
+    out->assumed[std::string(uid)] = {util::Symbol(node.Text()), false};
+  }
   for (auto [uid, both] : j.FindExact("nominated").Children()) {
     auto& [node, version] = out->nominated[std::string(uid)];
     for (auto m : both.Children()) (node.empty() ? node : version) = std::string(m.value.Text());
   }
   for (auto [name, n] : j.FindExact("counters").Children()) {
     if (!n.IsInt()) return Bad("state.counters", "must be integers");
-    out->round_robin[std::string(name)] = static_cast<uint64_t>(n.Int());
+    out->round_robin[util::Symbol(name)] = static_cast<uint64_t>(n.Int());
   }
-  const auto requests = [&](std::string_view key, std::map<scheduler::RequestId, std::string>* open) {
+  const auto requests = [&](std::string_view key, absl::flat_hash_map<scheduler::RequestId, std::string>* open) {
     for (auto m : j.FindExact(key).Children()) {
       int64_t id = 0;
       for (auto e : m.value.Children()) {
@@ -124,7 +126,9 @@ absl::Status ReadState(Json j, ClusterState* out) {
   requests("openBinds", &out->open_binds);
   requests("openGets", &out->open_gets);
   requests("openNominations", &out->open_nominations);
-  for (auto m : j.FindExact("bound").Children()) out->bound.emplace(m.value.Text());
+  for (auto m : j.FindExact("bound").Children()) {
+    if (auto it = out->assumed.find(std::string(m.value.Text())); it != out->assumed.end()) it->second.bound = true;
+  }
   return absl::OkStatus();
 }
 
@@ -132,9 +136,10 @@ absl::Status ReadState(Json j, ClusterState* out) {
 
 absl::Status LineReader::ReadHeader(Json j, Header* out) {
   out->format = static_cast<int>(NumberOf(j, "format", 0));
-  if (out->format != kFormatVersion) {
-    return Bad("recording.format", absl::StrCat(j.FindExact("format").Brief(), " is not ", kFormatVersion,
-                                                ", the only format that this program reads"));
+  if (out->format < kOldestFormatVersion || out->format > kFormatVersion) {
+    return Bad("recording.format",
+               absl::StrCat(j.FindExact("format").Brief(), " is none of the formats ", kOldestFormatVersion, " to ",
+                            kFormatVersion, " that this program reads"));
   }
   out->version = TextOf(j, "version");
   out->run = TextOf(j, "run");
@@ -167,14 +172,26 @@ absl::Status LineReader::ReadHeader(Json j, Header* out) {
 template <typename T>
 absl::StatusOr<std::shared_ptr<const T>> LineReader::ReadObject(Json j) {
   if constexpr (std::is_same_v<T, api::Pod>) {
-    auto it = templates_.find(NumberOf(j, "of", 0));
-    if (it == templates_.end()) return Bad("of", absl::StrCat("no template ", j.FindExact("of").Brief(), " so far"));
-    auto pod = std::make_shared<api::Pod>(*it->second);
-    pod->meta.name = TextOf(j, "name");
-    pod->meta.ns = pod->tmpl->ns;
-    pod->meta.uid = TextOf(j, "uid");
+    std::shared_ptr<api::Pod> pod;
+    if (const Json key = j.FindExact("key"); key.IsString()) {
+      const api::PodPtr known = state_.Find<api::Pod>(std::string(key.Text()));
+      if (known == nullptr) return Bad("key", key.Brief() + " was never there");
+      pod = std::make_shared<api::Pod>();
+      pod->tmpl = known->tmpl;
+      pod->meta.name = known->meta.name;
+      pod->meta.ns = known->meta.ns;
+      pod->meta.uid = known->meta.uid;
+      pod->meta.creation_seconds = known->meta.creation_seconds;
+    } else {
+      auto it = templates_.find(NumberOf(j, "of", 0));
+      if (it == templates_.end()) return Bad("of", absl::StrCat("no template ", j.FindExact("of").Brief(), " so far"));
+      pod = std::make_shared<api::Pod>(*it->second);
+      pod->meta.name = TextOf(j, "name");
+      pod->meta.ns = pod->tmpl->ns;
+      pod->meta.uid = TextOf(j, "uid");
+      pod->meta.creation_seconds = NumberOf(j, "created", 0);
+    }
     pod->meta.resource_version = TextOf(j, "rv");
-    pod->meta.creation_seconds = NumberOf(j, "created", 0);
     if (const Json d = j.FindExact("deleted"); d.IsInt()) pod->meta.deletion_seconds = d.Int();
     if (const Json started = j.FindExact("started"); started.IsInt()) pod->start_seconds = started.Int();
     pod->preempted_by_scheduler = IsTrue(j, "preempted");
@@ -265,6 +282,19 @@ absl::Status LineReader::ReadInput(Json j, std::string_view what, Line* out) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<std::string> LineReader::FullOutput(Json j, std::string_view what, std::string_view text) {
+  if (what == "decision") {
+    decided_pod_ = TextOf(j, "pod");
+    decided_node_ = TextOf(j, "node");
+  } else if (what == "assigned" || what == "assignedByKey") {
+    return AssignedLine(TextOf(j, "pod"), TextOf(j, "node"), what == "assignedByKey");
+  } else if (what == "bind" && j.FindExact("pod").IsNull()) {
+    if (decided_node_.empty()) return Bad("bind", "no pod was decided before it");
+    return BindLine(NumberOf(j, "id", 0), decided_pod_, decided_node_);
+  }
+  return std::string(text);
+}
+
 absl::StatusOr<Line> LineReader::Read(std::string_view text) {
   Line line;
   BERTH_RETURN_IF_ERROR(doc_.Parse(text));
@@ -272,7 +302,9 @@ absl::StatusOr<Line> LineReader::Read(std::string_view text) {
   if (!j.IsObject()) return Bad("line", "must be an object");
   if (const Json out = j.FindExact("out"); out.IsString()) {
     line.kind = Line::Kind::kOutput;
-    line.text = std::string(text);
+    auto full = FullOutput(j, out.Text(), text);
+    if (!full.ok()) return full.status();
+    line.text = *std::move(full);
   } else if (const Json in = j.FindExact("in"); in.IsString()) {
     BERTH_RETURN_IF_ERROR(ReadInput(j, in.Text(), &line));
   } else if (const Json t = j.FindExact("template"); t.IsInt()) {
@@ -309,6 +341,8 @@ absl::StatusOr<Line> LineReader::Read(std::string_view text) {
     state_ = {};
     templates_.clear();
     last_steady_ = 0;
+    decided_pod_.clear();
+    decided_node_.clear();
     BERTH_RETURN_IF_ERROR(ReadHeader(h, &line.header));
   } else {
     return Bad("line", "is none that this program knows");

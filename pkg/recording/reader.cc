@@ -2,23 +2,21 @@
 
 #include <absl/strings/str_cat.h>
 #include <sys/stat.h>
-#include <zlib.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "pkg/recording/packed_file.h"
 #include "pkg/recording/recorder.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
 
-// Lines of one gzip file.
+// Lines of one file.
 struct RawLines::File {
-  explicit File(std::string p) : path(std::move(p)), name(path.substr(path.rfind('/') + 1)) {}
-  ~File() {
-    if (gz != nullptr) gzclose(gz);
-  }
+  File(const std::string& path, std::unique_ptr<PackedReader> r)
+      : name(path.substr(path.rfind('/') + 1)), reader(std::move(r)) {}
   // False at the end; `ended_early` when the file has no proper end.
   bool Next(std::string* line) {
     for (;;) {
@@ -31,21 +29,16 @@ struct RawLines::File {
       }
       buffer.erase(0, at);
       at = 0;
-      char chunk[1 << 16];
-      const int n = done ? 0 : gzread(gz, chunk, sizeof(chunk));
-      if (n <= 0) {
+      if (done || !reader->Read(&buffer)) {
         done = true;
-        int error = Z_OK;
-        gzerror(gz, &error);
         // Text behind the last line end is a line that was not written whole.
-        ended_early = error != Z_OK || n < 0 || !buffer.empty();
+        ended_early = reader->ended_early() || !buffer.empty();
         return false;
       }
-      buffer.append(chunk, static_cast<size_t>(n));
     }
   }
-  std::string path, name;
-  gzFile gz = nullptr;
+  std::string name;
+  std::unique_ptr<PackedReader> reader;
   std::string buffer;
   size_t at = 0;
   int64_t number = 0;
@@ -65,7 +58,7 @@ absl::StatusOr<std::unique_ptr<RawLines>> RawLines::Open(const std::string& path
     auto segments = ListSegments(path);
     if (!segments.ok()) return segments.status();
     if (segments->empty()) {
-      return util::NotFound(path + ": there is no recording in this folder (segment-NNNNNNNN.jsonl.gz)");
+      return util::NotFound(path + ": there is no recording in this folder (segment-NNNNNNNN.jsonl.zst)");
     }
     r->paths_ = *std::move(segments);
   } else {
@@ -78,12 +71,13 @@ bool RawLines::Next(std::string* line) {
   for (;;) {
     if (file_ == nullptr) {
       if (next_path_ == paths_.size()) return false;
-      file_ = std::make_unique<File>(paths_[next_path_++]);
-      file_->gz = gzopen(file_->path.c_str(), "rb");
-      if (file_->gz == nullptr) {
-        status_ = util::NotFound(absl::StrCat(file_->path, ": ", std::strerror(errno)));
+      const std::string& path = paths_[next_path_++];
+      auto reader = PackedReader::Open(path);
+      if (!reader.ok()) {
+        status_ = reader.status();
         return false;
       }
+      file_ = std::make_unique<File>(path, *std::move(reader));
     }
     if (file_->Next(line)) break;
     ended_early_ |= file_->ended_early;
@@ -92,6 +86,12 @@ bool RawLines::Next(std::string* line) {
   }
   at_ = absl::StrCat(file_->name, ":", file_->number);
   return true;
+}
+
+bool IsRecording(const std::string& path) {
+  auto lines = RawLines::Open(path);
+  std::string line;
+  return lines.ok() && (*lines)->Next(&line) && line.rfind("{\"recording\":", 0) == 0;
 }
 
 absl::StatusOr<std::unique_ptr<RecordingReader>> RecordingReader::Open(const std::string& path) {

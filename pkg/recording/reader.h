@@ -28,13 +28,13 @@ struct Step {
   std::vector<ExtenderAnswer> answers;
   std::vector<std::string> outputs;  // lines
   bool cut = false;                  // the recording ends within this step: outputs may be missing
-  std::string at;                    // "segment-00000001.jsonl.gz:17"
+  std::string at;                    // "segment-00000001.jsonl.zst:17"
 };
 
 // The lines of a recording as they are.
 class RawLines {
  public:
-  // A folder with segments, or one file of lines, gzip or not.
+  // A folder with segments, or one file of lines: Zstandard, gzip or plain.
   static absl::StatusOr<std::unique_ptr<RawLines>> Open(const std::string& path);
   ~RawLines();
   // False at the end, or when a file cannot be opened (status()).
@@ -57,6 +57,9 @@ class RawLines {
   std::string at_;
   bool ended_early_ = false, truncated_ = false;
 };
+
+// Whether the file or folder holds a recording: its first line is a header.
+bool IsRecording(const std::string& path);
 
 class RecordingReader {
  public:

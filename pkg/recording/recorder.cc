@@ -4,24 +4,30 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <dirent.h>
-#include <fcntl.h>
 #include <glog/logging.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
+#include "pkg/recording/packed_file.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
 namespace {
 
-constexpr char kPrefix[] = "segment-", kSuffix[] = ".jsonl.gz";
+// Earlier versions wrote gzip.
+constexpr char kPrefix[] = "segment-", kSuffix[] = ".jsonl.zst", kOldSuffix[] = ".jsonl.gz";
 constexpr int64_t kLeastSegment = 64 << 10, kMostSegment = 64 << 20;
+// The writing thread wakes for this many events, or this long after the first one.
+constexpr size_t kWorthWriting = 8'192;
+constexpr std::chrono::milliseconds kCollect{20};
+// Batches kept for their memory, and how large they may be.
+constexpr size_t kSpare = 64, kSpareEvents = 4'096;
 constexpr absl::Duration kRetry = absl::Seconds(10);
 
 absl::Status Errno(std::string_view what, const std::string& path) {
@@ -40,7 +46,9 @@ absl::StatusOr<std::vector<std::string>> ListSegments(const std::string& dir) {
   std::vector<std::string> out;
   while (const dirent* e = readdir(d)) {
     const std::string name = e->d_name;
-    if (absl::StartsWith(name, kPrefix) && absl::EndsWith(name, kSuffix)) out.push_back(absl::StrCat(dir, "/", name));
+    if (absl::StartsWith(name, kPrefix) && (absl::EndsWith(name, kSuffix) || absl::EndsWith(name, kOldSuffix))) {
+      out.push_back(absl::StrCat(dir, "/", name));
+    }
   }
   closedir(d);
   std::sort(out.begin(), out.end());
@@ -49,44 +57,13 @@ absl::StatusOr<std::vector<std::string>> ListSegments(const std::string& dir) {
 
 // One file, being written.
 struct Recorder::Segment {
-  ~Segment() {
-    if (fd < 0) return;
-    deflateEnd(&z);
-    close(fd);
+  absl::Status Put(std::string_view text, PackedWriter::Flush flush) {
+    dirty = flush == PackedWriter::Flush::kNone;
+    return file->Put(text, flush);
   }
-  // Packs `text`, and with Z_SYNC_FLUSH or Z_FINISH sees that all of it is in the file.
-  absl::Status Put(std::string_view text, int flush) {
-    z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-    z.avail_in = static_cast<uInt>(text.size());
-    do {
-      if (z.avail_out == 0 || flush != Z_NO_FLUSH) BERTH_RETURN_IF_ERROR(Empty());
-      if (deflate(&z, flush) == Z_STREAM_ERROR) return util::Internal("deflate failed");
-    } while (z.avail_in > 0 || z.avail_out == 0);
-    dirty = flush == Z_NO_FLUSH;
-    return flush == Z_NO_FLUSH ? absl::OkStatus() : Empty();
-  }
-  // Writes what is packed.
-  absl::Status Empty() {
-    const char* at = packed;
-    size_t left = sizeof(packed) - z.avail_out;
-    while (left > 0) {
-      const ssize_t n = write(fd, at, left);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return Errno("cannot write", path);
-      at += n;
-      left -= static_cast<size_t>(n);
-      bytes += n;
-    }
-    z.next_out = reinterpret_cast<Bytef*>(packed);
-    z.avail_out = sizeof(packed);
-    return absl::OkStatus();
-  }
+  int64_t bytes() const { return file->bytes(); }
 
-  std::string path;
-  int fd = -1;
-  z_stream z{};
-  char packed[1 << 16];
-  int64_t bytes = 0;   // in the file
+  std::unique_ptr<PackedWriter> file;
   bool dirty = false;  // not all is in the file
   absl::Time flushed;
 };
@@ -126,13 +103,18 @@ void Recorder::Take(std::vector<Event>* batch) {
   std::lock_guard lock(mutex_);
   // Once something is lost, all is until the thread has caught up: what comes behind a gap means nothing without a
   // checkpoint.
-  if (lost_ == 0 && buffer_.size() + batch->size() <= options_.max_buffered) {
-    if (buffer_.empty()) {
-      std::swap(buffer_, *batch);
-    } else {
-      std::move(batch->begin(), batch->end(), std::back_inserter(buffer_));
+  if (lost_ == 0 && buffered_ + batch->size() <= options_.max_buffered) {
+    const size_t before = std::exchange(buffered_, buffered_ + batch->size());
+    buffer_.push_back(std::move(*batch));
+    batch->clear();
+    if (!spare_.empty()) {
+      *batch = std::move(spare_.back());
+      spare_.pop_back();
+      // Here, and not where it was written: what one thread allocates and another frees makes both wait for the
+      // allocator.
+      batch->clear();
     }
-    news_.notify_one();
+    if (before == 0 || (before < kWorthWriting && buffered_ >= kWorthWriting)) news_.notify_one();
     return;
   }
   lost_ += batch->size();
@@ -150,8 +132,11 @@ void Recorder::Take(std::vector<Event>* batch) {
     } else if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
       key = absl::StrCat("decision ", d->pod->meta.Key());
     } else if (const auto* q = std::get_if<RequestOutput>(&e.what)) {
-      if (q->kind != RequestOutput::Kind::kBind && q->kind != RequestOutput::Kind::kNominate) continue;
-      key = absl::StrCat(q->kind == RequestOutput::Kind::kBind ? "bind " : "nominate ", q->pod->meta.Key());
+      const bool bind = q->kind == RequestOutput::Kind::kBind;
+      const bool nominate = q->kind == RequestOutput::Kind::kNominate || q->kind == RequestOutput::Kind::kPatch;
+      const bool rejected = q->kind == RequestOutput::Kind::kEvent && InFlight::IsRejection(q->text);
+      if (!bind && !rejected && !nominate) continue;
+      key = absl::StrCat(bind || rejected ? "bind " : "nominate ", q->pod->meta.Key());
     } else {
       continue;
     }
@@ -162,13 +147,14 @@ void Recorder::Take(std::vector<Event>* batch) {
       lost_but_needed_[it->second] = std::move(e);
     }
   }
+  batch->clear();
   news_.notify_one();
 }
 
 Recorder::Stats Recorder::stats() const {
   Stats s{events_, lost_in_all_, bytes_, errors_, segments_, unknown_, 0};
   std::lock_guard lock(mutex_);
-  s.buffered = buffer_.size();
+  s.buffered = buffered_;
   return s;
 }
 
@@ -176,46 +162,54 @@ Recorder::Stats Recorder::stats() const {
 
 void Recorder::Run() {
   pthread_setname_np(pthread_self(), "recorder");
-  std::vector<Event> events;
+  std::vector<std::vector<Event>> batches, written;
   for (bool over = false; !over;) {
     bool gap = false;
     {
       std::unique_lock lock(mutex_);
+      for (std::vector<Event>& b : batches) {
+        if (spare_.size() < kSpare && b.size() < kSpareEvents) spare_.push_back(std::move(b));
+      }
       const auto something = [&] { return over_ || !buffer_.empty() || lost_ > 0; };
       if (segment_ != nullptr && segment_->dirty) {
         news_.wait_for(lock, absl::ToChronoMilliseconds(options_.flush_period), something);
       } else {
         news_.wait(lock, something);
       }
-      events.clear();
-      std::swap(events, buffer_);
+      // Waking this thread costs the scheduler's thread more than noting an event does, so it is done once for many.
+      news_.wait_for(lock, kCollect, [&] { return over_ || buffered_ >= kWorthWriting || lost_ > 0; });
+      written.swap(batches);
+      std::swap(batches, buffer_);
+      buffered_ = 0;
       gap = lost_ > 0;
       over = over_;
     }
-    WriteEvents(&events);
+    written.clear();
+    for (const std::vector<Event>& b : batches) WriteEvents(b);
     if (gap) EndGap();
     if (segment_ != nullptr && segment_->dirty && (over || absl::Now() - segment_->flushed >= options_.flush_period)) {
       Flush();
     }
   }
   if (segment_ == nullptr) return;
-  if (auto s = segment_->Put({}, Z_FINISH); !s.ok()) Fail(s);
+  if (auto s = segment_->Put({}, PackedWriter::Flush::kEnd); !s.ok()) Fail(s);
 }
 
-void Recorder::WriteEvents(std::vector<Event>* events) {
-  std::string text;
-  for (Event& e : *events) {
+void Recorder::WriteEvents(const std::vector<Event>& events) {
+  std::string& text = text_;
+  text.clear();
+  for (const Event& e : events) {
     if (segment_ == nullptr) {
       lines_.Note(e);
       ++lost_to_errors_;
       continue;
     }
     // A segment ends between two inputs.
-    if (e.IsInput() && segment_->bytes > SegmentLimit()) {
+    if (e.IsInput() && segment_->bytes() > SegmentLimit()) {
       Write(text);
       text.clear();
       if (segment_ != nullptr) {
-        if (auto s = segment_->Put({}, Z_FINISH); !s.ok()) Fail(s);
+        if (auto s = segment_->Put({}, PackedWriter::Flush::kEnd); !s.ok()) Fail(s);
       }
       if (auto s = BeginSegment(); !s.ok()) Fail(s);
       if (segment_ == nullptr) {
@@ -225,7 +219,6 @@ void Recorder::WriteEvents(std::vector<Event>* events) {
       }
     }
     lines_.Append(e, &text);
-    e = {};
     if (text.size() < 64 << 10) continue;
     Write(text);
     text.clear();
@@ -265,7 +258,7 @@ void Recorder::EndGap() {
   if (segment_ == nullptr) return;
   Write(absl::StrCat("{\"gap\":", lost, "}\n"));
   if (segment_ == nullptr) return;
-  if (auto s = segment_->Put({}, Z_FINISH); !s.ok()) return Fail(s);
+  if (auto s = segment_->Put({}, PackedWriter::Flush::kEnd); !s.ok()) return Fail(s);
   header_.after_gap = true;
   if (auto s = BeginSegment(); !s.ok()) Fail(s);
 }
@@ -273,17 +266,10 @@ void Recorder::EndGap() {
 absl::Status Recorder::BeginSegment() {
   segment_.reset();
   auto segment = std::make_unique<Segment>();
-  segment->path = absl::StrCat(options_.dir, "/", NameOf(next_file_));
-  segment->fd = open(segment->path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (segment->fd < 0) return Errno("cannot create", segment->path);
+  auto file = PackedWriter::Create(absl::StrCat(options_.dir, "/", NameOf(next_file_)));
+  if (!file.ok()) return file.status();
+  segment->file = *std::move(file);
   ++next_file_;
-  // 16 more than the window's 15 bits: gzip.
-  if (deflateInit2(&segment->z, options_.compression, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    close(std::exchange(segment->fd, -1));
-    return util::Internal("deflateInit2 failed");
-  }
-  segment->z.next_out = reinterpret_cast<Bytef*>(segment->packed);
-  segment->z.avail_out = sizeof(segment->packed);
   segment->flushed = absl::Now();
   segment_ = std::move(segment);
   ++segments_;
@@ -294,30 +280,31 @@ absl::Status Recorder::BeginSegment() {
   header_.after_gap = false;
   lines_.Checkpoint(&text);
   const uint64_t before = bytes_;
-  if (auto s = segment_->Put(text, Z_SYNC_FLUSH); !s.ok()) {
+  if (auto s = segment_->Put(text, PackedWriter::Flush::kWrite); !s.ok()) {
     segment_.reset();
     return s;
   }
-  checkpoint_bytes_ = segment_->bytes;
-  bytes_ = before + static_cast<uint64_t>(segment_->bytes);
+  checkpoint_bytes_ = segment_->bytes();
+  bytes_ = before + static_cast<uint64_t>(segment_->bytes());
   DropOldSegments();
   return absl::OkStatus();
 }
 
 void Recorder::Write(std::string_view text) {
   if (text.empty()) return;
-  const int64_t before = segment_->bytes;
+  const int64_t before = segment_->bytes();
   const bool late = absl::Now() - segment_->flushed >= options_.flush_period;
   if (late) segment_->flushed = absl::Now();
-  if (auto s = segment_->Put(text, late ? Z_SYNC_FLUSH : Z_NO_FLUSH); !s.ok()) return Fail(s);
-  bytes_ += static_cast<uint64_t>(segment_->bytes - before);
+  if (auto s = segment_->Put(text, late ? PackedWriter::Flush::kWrite : PackedWriter::Flush::kNone); !s.ok())
+    return Fail(s);
+  bytes_ += static_cast<uint64_t>(segment_->bytes() - before);
 }
 
 void Recorder::Flush() {
-  const int64_t before = segment_->bytes;
+  const int64_t before = segment_->bytes();
   segment_->flushed = absl::Now();
-  if (auto s = segment_->Put({}, Z_SYNC_FLUSH); !s.ok()) return Fail(s);
-  bytes_ += static_cast<uint64_t>(segment_->bytes - before);
+  if (auto s = segment_->Put({}, PackedWriter::Flush::kWrite); !s.ok()) return Fail(s);
+  bytes_ += static_cast<uint64_t>(segment_->bytes() - before);
 }
 
 void Recorder::Fail(const absl::Status& why) {

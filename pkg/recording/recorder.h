@@ -26,7 +26,6 @@ struct RecorderOptions {
   int64_t max_bytes = int64_t{1} << 30;  // of all segments together; the oldest are removed
   size_t max_buffered = 200'000;         // events waiting to be written
   absl::Duration flush_period = absl::Seconds(1);
-  int compression = 1;  // zlib's level
 };
 
 // Returns the folder's segments, oldest first. The names sort as their numbers do.
@@ -59,7 +58,7 @@ class Recorder final : public EventSink {
   Recorder(RecorderOptions options, Header header);
   void Run();
   absl::Status BeginSegment();
-  void WriteEvents(std::vector<Event>* events);
+  void WriteEvents(const std::vector<Event>& events);
   void EndGap();
   void Write(std::string_view text);
   void Flush();
@@ -75,15 +74,18 @@ class Recorder final : public EventSink {
   // Between the threads.
   mutable std::mutex mutex_;
   std::condition_variable news_;
-  std::vector<Event> buffer_;
-  uint64_t lost_ = 0;                   // since the last gap that was marked
-  std::vector<Event> lost_but_needed_;  // what became of the cluster meanwhile: at most one change an object
+  std::vector<std::vector<Event>> buffer_;  // as they were handed over
+  std::vector<std::vector<Event>> spare_;   // written, with memory to be used again
+  size_t buffered_ = 0;                     // events in buffer_
+  uint64_t lost_ = 0;                       // since the last gap that was marked
+  std::vector<Event> lost_but_needed_;      // what became of the cluster meanwhile: at most one change an object
   absl::flat_hash_map<std::string, size_t> lost_index_;
   bool over_ = false;
   std::atomic<uint64_t> events_{0}, lost_in_all_{0}, bytes_{0}, errors_{0}, segments_{0}, unknown_{0};
 
   // Of the writing thread.
   LineWriter lines_;
+  std::string text_;  // kept for its memory
   std::unique_ptr<Segment> segment_;
   int64_t checkpoint_bytes_ = 0;
   absl::Time retry_at_ = absl::InfinitePast();

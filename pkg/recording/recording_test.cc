@@ -14,6 +14,7 @@
 #include "pkg/api/decode.h"
 #include "pkg/api/scheduling_fields.h"
 #include "pkg/recording/core.h"
+#include "pkg/recording/packed_file.h"
 #include "pkg/recording/recorder.h"
 #include "pkg/recording/replay.h"
 #include "pkg/recording/tap.h"
@@ -225,12 +226,11 @@ std::unique_ptr<Recorder> Open(const std::string& dir, bool pod_priority, int64_
 }
 
 std::string Unpacked(const std::string& path) {
-  gzFile f = gzopen(path.c_str(), "rb");
-  REQUIRE(f != nullptr);
+  auto reader = PackedReader::Open(path);
+  REQUIRE(reader.ok());
   std::string out;
-  char chunk[4096];
-  for (int n = 0; (n = gzread(f, chunk, sizeof(chunk))) > 0;) out.append(chunk, static_cast<size_t>(n));
-  gzclose(f);
+  while ((*reader)->Read(&out)) {
+  }
   return out;
 }
 
@@ -272,7 +272,7 @@ TEST_CASE("a change of any output is found, with its place and both sides") {
     World w(3, false, recorder.get());
     w.Run(500);
   }
-  const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.gz");
+  const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
   std::string text = Unpacked(path);
   const size_t at = text.find("\"node\":\"n", text.size() / 2);
   REQUIRE(at != std::string::npos);
@@ -285,7 +285,7 @@ TEST_CASE("a change of any output is found, with its place and both sides") {
   CHECK(r->difference->recorded != r->difference->replayed);
   CHECK(r->difference->pod.substr(0, 4) == "ns/p");
   CHECK(r->difference->input > 0);
-  CHECK(r->difference->at.find("segment-00000001.jsonl.gz:") == 0);
+  CHECK(r->difference->at.find("segment-00000001.jsonl.zst:") == 0);
 }
 
 TEST_CASE("old segments are removed, and decisions are checked from the oldest checkpoint that is left") {
@@ -334,7 +334,7 @@ TEST_CASE("a recording that ends anywhere is read up to there") {
     World w(11, false, recorder.get());
     w.Run(2000);
   }
-  const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.gz");
+  const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
   struct stat st {};
   REQUIRE(stat(path.c_str(), &st) == 0);
   int64_t decisions = 0;
@@ -377,12 +377,12 @@ TEST_CASE("what is no recording is an error that says where and what") {
   TempDir dir;
   CHECK(std::string(Replay(dir.path, {}).status().message()).find("there is no recording in this folder") !=
         std::string::npos);
-  const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.gz");
+  const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
   Pack(path, "{\"recording\":{\"format\":99}}\n");
   CHECK(Replay(dir.path, {}).status().message() ==
-        "segment-00000001.jsonl.gz:1: recording.format: 99 is not 1, the only format that this program reads");
+        "segment-00000001.jsonl.zst:1: recording.format: 99 is none of the formats 1 to 2 that this program reads");
   Pack(path, "nonsense\n");
-  CHECK(std::string(Replay(dir.path, {}).status().message()).find("segment-00000001.jsonl.gz:1: ") == 0);
+  CHECK(std::string(Replay(dir.path, {}).status().message()).find("segment-00000001.jsonl.zst:1: ") == 0);
 }
 
 }  // namespace

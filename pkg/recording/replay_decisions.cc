@@ -51,10 +51,11 @@ class DecisionsSession final : public Session {
     for (const Event& e : checkpoint.objects) Apply(std::get<AnyChange>(e.what));
     in_flight_ = checkpoint.in_flight;
     const InFlight& f = in_flight_;
-    for (const auto& [uid, node] : f.assumed) Assume(uid, node);
+    const std::map<std::string, InFlight::Assumed> in_order(f.assumed.begin(), f.assumed.end());
+    for (const auto& [uid, assumed] : in_order) Assume(uid, assumed.node.string());
     for (const auto& [uid, nomination] : f.nominated) Nominate(uid, nomination.first);
     for (const auto& [name, n] : f.round_robin) {
-      if (auto it = core_->profiles.find(name); it != core_->profiles.end())
+      if (auto it = core_->profiles.find(name.string()); it != core_->profiles.end())
         it->second.algorithm->set_last_node_index(n);
     }
     return absl::OkStatus();
@@ -193,10 +194,10 @@ class DecisionsSession final : public Session {
     const auto id = static_cast<scheduler::RequestId>(j.FindExact("id").Int());
     if (what == "bind") {
       // The same bind may be sent again.
-      if (const api::PodPtr pod = FindAssumed(key)) in_flight_.Binds(id, pod->meta.uid, text("node"));
+      if (const api::PodPtr pod = FindAssumed(key)) in_flight_.Binds(id, pod->meta.uid, util::Symbol(text("node")));
       if (it == pending_.end()) return std::nullopt;
       const std::string uid = it->second->meta.uid;
-      in_flight_.Binds(id, uid, text("node"));
+      in_flight_.Binds(id, uid, util::Symbol(text("node")));
       Assume(uid, text("node"));
     } else if (what == "get") {
       const api::PodPtr pod = it != pending_.end() ? it->second : FindAssumed(key);
@@ -206,7 +207,7 @@ class DecisionsSession final : public Session {
         in_flight_.Drop(pod->meta.uid);
         Unassume(pod->meta.uid);
       }
-    } else if (what == "nominate" && it != pending_.end()) {
+    } else if ((what == "nominate" || (what == "patch" && j.FindExact("node").IsString())) && it != pending_.end()) {
       in_flight_.Nominates(id, it->second->meta.uid, text("node"));
       Pending(Nominated(*it->second, text("node")));
     } else if (what == "getNode") {

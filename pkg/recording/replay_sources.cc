@@ -6,8 +6,8 @@
 namespace berth::recording {
 
 void ReplayClock::Set(const Event& e) {
-  steady_ = e.steady;
-  wall_ = e.wall;
+  steady_.assign(e.steady.begin(), e.steady.end());
+  wall_.assign(e.wall.begin(), e.wall.end());
   next_steady_ = next_wall_ = 0;
 }
 

@@ -10,10 +10,19 @@ using scheduler::RequestId;
 
 namespace {
 
-Event Request(RequestOutput r) {
-  Event e;
-  e.what = std::move(r);
-  return e;
+// Whether the message says, in the words of one of the releases, that the pod was assigned to its node.
+RequestOutput::Message AssignedMessage(const api::Pod& pod, std::string_view message) {
+  using Message = RequestOutput::Message;
+  const auto skip = [&message](std::string_view expected) {
+    if (message.substr(0, expected.size()) != expected) return false;
+    message.remove_prefix(expected.size());
+    return true;
+  };
+  if (!skip("Successfully assigned ")) return Message::kText;
+  const std::string_view ns = pod.meta.ns.str();
+  const bool by_key = !ns.empty() && message.size() > ns.size() && message[ns.size()] == '/' && skip(ns) && skip("/");
+  if (!skip(pod.meta.name) || !skip(" to ") || message != pod.node_name.str()) return Message::kText;
+  return by_key ? Message::kAssignedByKey : Message::kAssigned;
 }
 
 }  // namespace
@@ -54,11 +63,7 @@ class Tap::TappedExtender final : public scheduler::Extender {
   }
 
  private:
-  void Note(ExtenderAnswer a) {
-    Event e;
-    e.what = std::move(a);
-    tap_->Output(std::move(e));
-  }
+  void Note(ExtenderAnswer a) { tap_->batch_.emplace_back().what = std::move(a); }
   Tap* tap_;
   std::unique_ptr<scheduler::Extender> inner_;
 };
@@ -67,27 +72,21 @@ std::unique_ptr<scheduler::Extender> Tap::Wrap(std::unique_ptr<scheduler::Extend
   return std::make_unique<TappedExtender>(this, std::move(extender));
 }
 
-void Tap::Begin(Event e) {
-  input_ = batch_.size();
-  batch_.push_back(std::move(e));
-  open_ = true;
-}
-
 void Tap::Apply(const scheduler::Reply& r) {
-  Begin({r, {}, {}});
+  Begin(r);
   scheduler_->Apply(r);
   End();
 }
 
 void Tap::Tick() {
-  Begin({TickInput{}, {}, {}});
+  Begin(TickInput{});
   scheduler_->Tick();
   End();
 }
 
 // A call that finds nothing to try leaves no trace: there is one in every round of work.
 bool Tap::ScheduleOne() {
-  Begin({ScheduleInput{}, {}, {}});
+  Begin(ScheduleInput{});
   const bool tried = scheduler_->ScheduleOne();
   if (!tried) batch_.resize(input_);
   End();
@@ -95,7 +94,7 @@ bool Tap::ScheduleOne() {
 }
 
 void Tap::Stop() {
-  Begin({StopInput{}, {}, {}});
+  Begin(StopInput{});
   scheduler_->Stop();
   End();
 }
@@ -107,98 +106,116 @@ void Tap::Flush() {
 
 // ---- outputs ------------------------------------------------------------------------------------
 
-void Tap::Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) {
-  RequestOutput r;
-  r.kind = RequestOutput::Kind::kBind;
+RequestOutput& Tap::Request(RequestOutput::Kind kind, RequestId id, const api::PodPtr& pod) {
+  RequestOutput& r = batch_.emplace_back().what.emplace<RequestOutput>();
+  r.kind = kind;
   r.id = id;
   r.pod = pod;
-  r.name = pod->node_name.string();
+  return r;
+}
+
+void Tap::Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) {
+  RequestOutput& r = Request(RequestOutput::Kind::kBind, id, pod);
+  r.node = pod->node_name;
   r.flag = binder != nullptr;
-  Output(Request(std::move(r)));
   if (actions_ != nullptr) actions_->Bind(id, pod, binder);
 }
 
 void Tap::UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& c) {
-  RequestOutput r;
-  r.kind = RequestOutput::Kind::kCondition;
-  r.id = id;
-  r.pod = pod;
-  r.condition = std::make_unique<api::PodCondition>(c);
-  Output(Request(std::move(r)));
+  Request(RequestOutput::Kind::kCondition, id, pod).condition = std::make_unique<api::PodCondition>(c);
   if (actions_ != nullptr) actions_->UpdatePodCondition(id, pod, c);
 }
 
 void Tap::SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Symbol node) {
-  RequestOutput r;
-  r.kind = RequestOutput::Kind::kNominate;
-  r.id = id;
-  r.pod = pod;
-  r.name = node.string();
-  Output(Request(std::move(r)));
+  Request(RequestOutput::Kind::kNominate, id, pod).node = node;
   if (actions_ != nullptr) actions_->SetNominatedNode(id, pod, node);
 }
 
+void Tap::PatchPodStatus(RequestId id, const api::PodPtr& pod, const std::optional<api::PodCondition>& scheduled,
+                         std::optional<util::Symbol> nominated_node) {
+  RequestOutput& r = Request(RequestOutput::Kind::kPatch, id, pod);
+  if (scheduled) r.condition = std::make_unique<api::PodCondition>(*scheduled);
+  r.flag = nominated_node.has_value();
+  r.node = nominated_node.value_or(util::Symbol());
+  if (actions_ != nullptr) actions_->PatchPodStatus(id, pod, scheduled, nominated_node);
+}
+
+void Tap::MarkVictim(RequestId id, const api::PodPtr& victim, const api::PodCondition& disruption_target) {
+  Request(RequestOutput::Kind::kMarkVictim, id, victim).condition =
+      std::make_unique<api::PodCondition>(disruption_target);
+  if (actions_ != nullptr) actions_->MarkVictim(id, victim, disruption_target);
+}
+
 void Tap::DeletePod(RequestId id, const api::PodPtr& pod) {
-  RequestOutput r;
-  r.kind = RequestOutput::Kind::kDelete;
-  r.id = id;
-  r.pod = pod;
-  Output(Request(std::move(r)));
+  Request(RequestOutput::Kind::kDelete, id, pod);
   if (actions_ != nullptr) actions_->DeletePod(id, pod);
 }
 
 void Tap::GetPod(RequestId id, const api::Pod& pod) {
-  RequestOutput r;
-  r.kind = RequestOutput::Kind::kGet;
-  r.id = id;
-  r.pod_name = pod.meta.Key();
+  RequestOutput& r = Request(RequestOutput::Kind::kGet, id, nullptr);
+  r.name = pod.meta.Key();
   r.text = pod.meta.uid;
-  Output(Request(std::move(r)));
   if (actions_ != nullptr) actions_->GetPod(id, pod);
 }
 
 void Tap::GetNode(RequestId id, util::Symbol name) {
-  RequestOutput r;
-  r.kind = RequestOutput::Kind::kGetNode;
-  r.id = id;
-  r.name = name.string();
-  Output(Request(std::move(r)));
+  Request(RequestOutput::Kind::kGetNode, id, nullptr).node = name;
   if (actions_ != nullptr) actions_->GetNode(id, name);
 }
 
 void Tap::UpdateVolume(RequestId id, const scheduler::VolumeBinder::Binding& binding) {
-  RequestOutput r;
-  r.kind = RequestOutput::Kind::kVolume;
-  r.id = id;
+  RequestOutput& r = Request(RequestOutput::Kind::kVolume, id, nullptr);
   r.name = binding.volume->meta.name;
   r.text = binding.claim->meta.Key();
   r.flag = binding.set_bound_by_controller;
-  Output(Request(std::move(r)));
   if (actions_ != nullptr) actions_->UpdateVolume(id, binding);
 }
 
-void Tap::RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason, std::string message) {
-  RequestOutput r;
-  r.kind = RequestOutput::Kind::kEvent;
-  r.pod = pod;
+void Tap::UpdateClaim(RequestId id, const std::shared_ptr<const api::PersistentVolumeClaim>& claim) {
+  RequestOutput& r = Request(RequestOutput::Kind::kClaim, id, nullptr);
+  r.name = claim->meta.Key();
+  r.text = claim->selected_node.value_or("");
+  if (actions_ != nullptr) actions_->UpdateClaim(id, claim);
+}
+
+void Tap::NoteEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                    const std::string& message) {
+  RequestOutput& r = Request(RequestOutput::Kind::kEvent, 0, pod);
   r.name = std::string(reason);
   r.flag = type == scheduler::EventType::kWarning;
-  r.text = message;
-  Output(Request(std::move(r)));
+  r.message = r.flag || reason != "Scheduled" ? RequestOutput::Message::kText : AssignedMessage(*pod, message);
+  if (r.message == RequestOutput::Message::kText) {
+    r.text = message;
+  } else {
+    r.node = pod->node_name;
+  }
+}
+
+void Tap::RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason, std::string message) {
+  NoteEvent(pod, type, reason, message);
   if (actions_ != nullptr) actions_->RecordEvent(pod, type, reason, std::move(message));
 }
 
+void Tap::RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                             std::string message, const api::PodPtr& related) {
+  NoteEvent(pod, type, reason, message);
+  if (actions_ != nullptr) actions_->RecordRelatedEvent(pod, type, reason, std::move(message), related);
+}
+
 void Tap::Decided(const api::PodPtr& pod, const scheduler::Decision& decision, uint64_t round_robin) {
-  Event e;
-  e.what = DecisionOutput{pod, decision, round_robin};
-  Output(std::move(e));
+  DecisionOutput& d = batch_.emplace_back().what.emplace<DecisionOutput>();
+  d.pod = pod;
+  d.decision.outcome = decision.outcome;
+  d.decision.host = decision.host;
+  d.decision.error = decision.error;
+  d.decision.feasible = decision.feasible;
+  d.decision.ties = decision.ties;
+  d.round_robin = round_robin;
   if (next_ != nullptr) next_->Decided(pod, decision, round_robin);
 }
 
 void Tap::PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) {
-  Event e;
-  e.what = PreemptionOutput{pod, preemption};
-  Output(std::move(e));
+  batch_.emplace_back().what = PreemptionOutput{pod, preemption};
   if (next_ != nullptr) next_->PreemptionChosen(pod, preemption);
 }
 

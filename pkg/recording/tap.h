@@ -4,8 +4,10 @@
 // Threading: that of the scheduler, but for Wall and Steady as clocks of others.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pkg/recording/event.h"
@@ -31,7 +33,7 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
   // ---- the scheduler's inputs ----
   template <typename T>
   void Apply(const scheduler::Change<T>& c) {
-    Begin({AnyChange(c), {}, {}});
+    Begin(AnyChange(c));
     scheduler_->Apply(c);
     End();
   }
@@ -46,10 +48,18 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
   void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override;
   void UpdatePodCondition(scheduler::RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override;
   void SetNominatedNode(scheduler::RequestId id, const api::PodPtr& pod, util::Symbol node) override;
+  void PatchPodStatus(scheduler::RequestId id, const api::PodPtr& pod,
+                      const std::optional<api::PodCondition>& scheduled,
+                      std::optional<util::Symbol> nominated_node) override;
+  void MarkVictim(scheduler::RequestId id, const api::PodPtr& victim,
+                  const api::PodCondition& disruption_target) override;
   void DeletePod(scheduler::RequestId id, const api::PodPtr& pod) override;
   void GetPod(scheduler::RequestId id, const api::Pod& pod) override;
   void GetNode(scheduler::RequestId id, util::Symbol name) override;
   void UpdateVolume(scheduler::RequestId id, const scheduler::VolumeBinder::Binding& binding) override;
+  void UpdateClaim(scheduler::RequestId id, const std::shared_ptr<const api::PersistentVolumeClaim>& claim) override;
+  void RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                          std::string message, const api::PodPtr& related) override;
   void RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                    std::string message) override;
   void Decided(const api::PodPtr& pod, const scheduler::Decision& decision, uint64_t round_robin) override;
@@ -61,9 +71,17 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
 
  private:
   class TappedExtender;
-  void Begin(Event e);
+  template <typename T>
+  void Begin(T what) {
+    input_ = batch_.size();
+    batch_.emplace_back().what = std::move(what);
+    open_ = true;
+  }
   void End() { open_ = false; }
-  void Output(Event e) { batch_.push_back(std::move(e)); }
+  // Notes an output; the rest of it is up to the caller. The reference is valid until the next event is noted.
+  RequestOutput& Request(RequestOutput::Kind kind, scheduler::RequestId id, const api::PodPtr& pod);
+  void NoteEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                 const std::string& message);
 
   EventSink* sink_;
   scheduler::Actions* actions_;

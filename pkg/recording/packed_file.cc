@@ -1,0 +1,184 @@
+#include "pkg/recording/packed_file.h"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "pkg/util/status.h"
+
+namespace berth::recording {
+namespace {
+
+// The fastest level that still finds what repeats from pod to pod.
+constexpr int kLevel = 1;
+constexpr char kMagic[] = "\x28\xB5\x2F\xFD";
+
+absl::Status Errno(std::string_view what, const std::string& path) {
+  return util::Unavailable(absl::StrCat(std::string(what), " ", path, ": ", std::strerror(errno)));
+}
+
+}  // namespace
+
+// ---- writing ------------------------------------------------------------------------------------
+
+struct PackedWriter::Stream {
+  ~Stream() {
+    ZSTD_freeCCtx(context);
+    if (fd >= 0) close(fd);
+  }
+  // Writes what is packed.
+  absl::Status Empty() {
+    const char* at = packed;
+    while (out.pos > 0) {
+      const ssize_t n = write(fd, at, out.pos);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) return Errno("cannot write", path);
+      at += n;
+      out.pos -= static_cast<size_t>(n);
+      bytes += n;
+    }
+    return absl::OkStatus();
+  }
+
+  std::string path;
+  int fd = -1;
+  ZSTD_CCtx* context = nullptr;
+  char packed[1 << 16];
+  ZSTD_outBuffer out{packed, sizeof(packed), 0};
+  int64_t bytes = 0;
+};
+
+PackedWriter::PackedWriter(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
+PackedWriter::~PackedWriter() = default;
+
+absl::StatusOr<std::unique_ptr<PackedWriter>> PackedWriter::Create(const std::string& path) {
+  auto s = std::make_unique<Stream>();
+  s->path = path;
+  s->fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (s->fd < 0) return Errno("cannot create", path);
+  s->context = ZSTD_createCCtx();
+  if (s->context == nullptr || ZSTD_isError(ZSTD_CCtx_setParameter(s->context, ZSTD_c_compressionLevel, kLevel)) ||
+      ZSTD_isError(ZSTD_CCtx_setParameter(s->context, ZSTD_c_checksumFlag, 1))) {
+    return util::Internal("cannot compress: no memory");
+  }
+  return std::unique_ptr<PackedWriter>(new PackedWriter(std::move(s)));
+}
+
+absl::Status PackedWriter::Put(std::string_view text, Flush flush) {
+  Stream& s = *stream_;
+  ZSTD_inBuffer in{text.data(), text.size(), 0};
+  const ZSTD_EndDirective directive = flush == Flush::kNone    ? ZSTD_e_continue
+                                      : flush == Flush::kWrite ? ZSTD_e_flush
+                                                               : ZSTD_e_end;
+  for (;;) {
+    const size_t left = ZSTD_compressStream2(s.context, &s.out, &in, directive);
+    if (ZSTD_isError(left)) {
+      return util::Internal(absl::StrCat("cannot compress ", s.path, ": ", ZSTD_getErrorName(left)));
+    }
+    if (s.out.pos == s.out.size) {
+      BERTH_RETURN_IF_ERROR(s.Empty());
+      continue;
+    }
+    if (in.pos < in.size || (flush != Flush::kNone && left > 0)) continue;
+    return flush == Flush::kNone ? absl::OkStatus() : s.Empty();
+  }
+}
+
+int64_t PackedWriter::bytes() const {
+  return stream_->bytes;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+struct PackedReader::Stream {
+  ~Stream() {
+    ZSTD_freeDCtx(context);
+    if (gz != nullptr) gzclose(gz);
+    if (fd >= 0) close(fd);
+  }
+  bool ReadGzip(std::string* out) {
+    char chunk[1 << 16];
+    const int n = gzread(gz, chunk, sizeof(chunk));
+    if (n <= 0) {
+      int error = Z_OK;
+      gzerror(gz, &error);
+      ended_early = error != Z_OK || n < 0;
+      return false;
+    }
+    out->append(chunk, static_cast<size_t>(n));
+    return true;
+  }
+  bool ReadZstd(std::string* out) {
+    char chunk[1 << 16];
+    for (;;) {
+      ZSTD_outBuffer unpacked{chunk, sizeof(chunk), 0};
+      const size_t hint = ZSTD_decompressStream(context, &unpacked, &in);
+      if (ZSTD_isError(hint)) {
+        ended_early = true;
+        return false;
+      }
+      // A frame that is at its end says 0; where the file ends within one, more would be needed.
+      if (unpacked.pos > 0 || in.pos < in.size) within_frame = hint > 0;
+      if (unpacked.pos > 0) {
+        out->append(chunk, unpacked.pos);
+        return true;
+      }
+      if (in.pos < in.size) continue;
+      ssize_t n = 0;
+      do {
+        n = read(fd, packed, sizeof(packed));
+      } while (n < 0 && errno == EINTR);
+      if (n <= 0) {
+        ended_early = n < 0 || within_frame;
+        return false;
+      }
+      in = {packed, static_cast<size_t>(n), 0};
+      within_frame = true;
+    }
+  }
+
+  int fd = -1;
+  ZSTD_DCtx* context = nullptr;
+  char packed[1 << 16];
+  ZSTD_inBuffer in{packed, 0, 0};
+  bool within_frame = false;
+  gzFile gz = nullptr;
+  bool ended_early = false;
+};
+
+PackedReader::PackedReader(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
+PackedReader::~PackedReader() = default;
+
+absl::StatusOr<std::unique_ptr<PackedReader>> PackedReader::Open(const std::string& path) {
+  auto s = std::make_unique<Stream>();
+  s->fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (s->fd < 0) return util::NotFound(absl::StrCat(path, ": ", std::strerror(errno)));
+  char magic[sizeof(kMagic) - 1];
+  const bool zstd = pread(s->fd, magic, sizeof(magic), 0) == static_cast<ssize_t>(sizeof(magic)) &&
+                    std::memcmp(magic, kMagic, sizeof(magic)) == 0;
+  if (zstd) {
+    s->context = ZSTD_createDCtx();
+    if (s->context == nullptr) return util::Internal("cannot read " + path + ": no memory");
+  } else {
+    // Takes plain text as it is.
+    s->gz = gzdopen(std::exchange(s->fd, -1), "rb");
+    if (s->gz == nullptr) return util::Internal("cannot read " + path + ": no memory");
+  }
+  return std::unique_ptr<PackedReader>(new PackedReader(std::move(s)));
+}
+
+bool PackedReader::Read(std::string* out) {
+  return stream_->gz != nullptr ? stream_->ReadGzip(out) : stream_->ReadZstd(out);
+}
+
+bool PackedReader::ended_early() const {
+  return stream_->ended_early;
+}
+
+}  // namespace berth::recording
