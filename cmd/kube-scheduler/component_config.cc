@@ -249,6 +249,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   if (!root.IsObject()) return missing("Kind");
   if (scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
     auto later = FromLaterConfiguration(root, {}, warnings);
+    if (later.ok()) later->later_configuration = std::string(text);
     // What is not for this program at all is told in upstream's words alone.
     if (later.ok() || later.status().message().find("no kind ") == 0) return later;
     return here(later.status());

@@ -67,6 +67,7 @@ struct Configuration {
   // ---- release 1.29, in place of `algorithm` and `profiles` ----
   std::vector<scheduler::configuration::ResolvedProfile> later_profiles;
   std::vector<scheduler::ExtenderConfig> later_extenders;
+  std::string later_configuration;  // the text of the configuration file, for recordings; empty: the default profile
 
   // ---- what later releases brought ----
   std::vector<Profile> profiles;             // further schedulers in this process, beside `scheduler_name`

@@ -307,6 +307,7 @@ absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_
       *node_json |= !e.node_cache_capable && (!e.filter_verb.empty() || !e.prioritize_verb.empty());
     }
     for (const auto& p : config_.later_profiles) {
+      sources->push_back({p.scheduler_name, "", "", config_.later_configuration});
       auto built = scheduler::CreateFromProfile(p, config_.later_extenders, args);
       if (auto s = AddProfile(p.scheduler_name, std::move(built)); !s.ok()) return s;
     }
@@ -367,7 +368,6 @@ absl::Status Daemon::Build() {
   const util::Clock* clock = &clock_;
   o.observer = live_page_ != nullptr ? live_page_->observer() : nullptr;
   if (!options_.record_dir.empty()) {
-    if (Later()) return util::InvalidArgument("--record-dir: only release 1.10 can be recorded");
     tap_ = std::make_unique<recording::Tap>(nullptr, actions, clock, o.observer);
     actions = tap_.get();
     clock = tap_.get();
@@ -379,7 +379,8 @@ absl::Status Daemon::Build() {
   bool node_json = false;
   std::vector<recording::ProfileSource> sources;
   if (auto s = AddProfiles(args, &node_json, &sources); !s.ok()) return s;
-  const auto core = CoreConfigurationOf(config_, args.gates, std::move(sources), requests_limit_);
+  const auto core =
+      CoreConfigurationOf(config_, args.gates, std::move(sources), requests_limit_, options_.ignore_unknown_fields);
   const ui::LiveScheduler live{&cache_, queue_.get(), scheduler_.get(), [this] { return leading_ && MayWrite(); }};
   if (live_page_ != nullptr) live_page_->Begin(live, config_, core, algorithms_);
   if (tap_ != nullptr) {

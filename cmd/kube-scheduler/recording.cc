@@ -15,9 +15,11 @@
 namespace berth::kube_scheduler {
 
 recording::CoreConfiguration CoreConfigurationOf(const Configuration& config, const scheduler::SchedulerGates& gates,
-                                                 std::vector<recording::ProfileSource> profiles,
-                                                 size_t requests_limit) {
+                                                 std::vector<recording::ProfileSource> profiles, size_t requests_limit,
+                                                 bool ignore_unknown_fields) {
   recording::CoreConfiguration c;
+  c.release = config.release;
+  c.ignore_unknown_fields = ignore_unknown_fields;
   const scheduler::AlgorithmGates& a = gates.algorithm;
   c.gates = {{"PodPriority", a.pod_priority},
              {"VolumeScheduling", a.volume_scheduling},

@@ -20,7 +20,8 @@ namespace berth::kube_scheduler {
 // What a recording must say of the configuration, so that a replay builds the same scheduler. `profiles` are those that
 // were built, with the texts of their Policies.
 recording::CoreConfiguration CoreConfigurationOf(const Configuration& config, const scheduler::SchedulerGates& gates,
-                                                 std::vector<recording::ProfileSource> profiles, size_t requests_limit);
+                                                 std::vector<recording::ProfileSource> profiles, size_t requests_limit,
+                                                 bool ignore_unknown_fields);
 
 // Opens a recording under options.record_dir. From then on decoders keep the fields that scheduling reads.
 absl::StatusOr<std::unique_ptr<recording::Recorder>> StartRecording(const Options& options,

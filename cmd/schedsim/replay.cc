@@ -9,6 +9,7 @@
 #include "pkg/api/stream.h"
 #include "pkg/explain/explanation.h"
 #include "pkg/explain/output.h"
+#include "pkg/explain/page.h"
 #include "pkg/recording/alternative.h"
 #include "pkg/recording/replay.h"
 #include "pkg/util/status.h"
@@ -31,6 +32,18 @@ absl::Status Check(const Invocation& o) {
   if (Alternative(o) && (o.Has("until") || o.Has("pod") || o.Get<bool>("check"))) {
     return util::InvalidArgument("--until, --pod and --check cannot be used with another scheduler than the recorded");
   }
+  const int kinds = o.Has("policy") + o.Has("algorithm-provider") + o.Has("config");
+  const std::string release = o.Has("emulated-version") ? o.Get<std::string>("emulated-version") : "";
+  if (kinds > 1) return util::InvalidArgument("give one of --policy, --algorithm-provider and --config");
+  if (!release.empty() && release != "1.10" && release != "1.29") {
+    return util::InvalidArgument(absl::StrCat("--emulated-version: \"", release, "\": must be 1.10 or 1.29"));
+  }
+  if (release == (o.Has("config") ? "1.10" : "1.29") && kinds > 0) {
+    return util::InvalidArgument(absl::StrCat("--emulated-version=", release, " contradicts ",
+                                              o.Has("config")
+                                                  ? "--config, which configures release 1.29"
+                                                  : "--policy and --algorithm-provider, which configure 1.10"));
+  }
   if (o.Has("until") && o.Get<int64_t>("until") < 1) {
     return util::InvalidArgument(absl::StrCat("--until=", o.Get<int64_t>("until"), ": inputs are numbered from 1"));
   }
@@ -38,27 +51,47 @@ absl::Status Check(const Invocation& o) {
   return absl::OkStatus();
 }
 
+// Release 1.29 as it is without a configuration file, under the names of the recorded schedulers; or 1.10.
+void UseRelease(const std::string& release, CoreConfiguration* c) {
+  if (c->release == release) return;
+  c->release = release;
+  const bool later = c->Later();
+  for (recording::ProfileSource& p : c->profiles) p = {p.scheduler_name, later ? "" : "DefaultProvider", "", ""};
+  c->gates = {{"PodPriority", later},           {"VolumeScheduling", true},
+              {"BlockVolume", later},           {"StorageObjectInUseProtection", true},
+              {"TaintNodesByCondition", false}, {"ResourceLimitsPriorityFunction", false}};
+  c->max_backoff = absl::Seconds(later ? 10 : 60);
+  c->unschedulable_limit = absl::Seconds(later ? 300 : 60);
+}
+
+absl::Status UseConfiguration(const std::string& file, CoreConfiguration* c) {
+  auto text = api::ReadInput(file);
+  if (!text.ok()) return text.status();
+  auto loaded = recording::LoadConfiguration(*text);
+  if (!loaded.ok()) return util::InvalidArgument(absl::StrCat(file, ": ", util::Message(loaded.status())));
+  UseRelease("1.29", c);
+  c->profiles.clear();
+  for (const auto& profile : loaded->profiles) c->profiles.push_back({profile.scheduler_name, "", "", *text});
+  c->initial_backoff = absl::Seconds(loaded->configuration.pod_initial_backoff_seconds);
+  c->max_backoff = absl::Seconds(loaded->configuration.pod_max_backoff_seconds);
+  return absl::OkStatus();
+}
+
 // Makes the configuration that the flags ask for out of the recorded one.
 absl::Status Change(const Invocation& o, CoreConfiguration* c) {
-  if (o.Has("emulated-version")) c->release = o.Get<std::string>("emulated-version");
+  if (o.Has("config")) return UseConfiguration(o.Get<std::string>("config"), c);
+  if (o.Has("emulated-version")) UseRelease(o.Get<std::string>("emulated-version"), c);
+  std::string policy;
+  if (o.Has("policy")) {
+    auto text = api::ReadInput(o.Get<std::string>("policy"));
+    if (!text.ok()) return text.status();
+    policy = *std::move(text);
+  } else if (!o.Has("algorithm-provider")) {
+    return absl::OkStatus();
+  }
+  UseRelease("1.10", c);
   for (recording::ProfileSource& p : c->profiles) {
-    if (o.Has("policy")) {
-      auto text = api::ReadInput(o.Get<std::string>("policy"));
-      if (!text.ok()) return text.status();
-      p.policy = *std::move(text);
-      p.provider.clear();
-      p.configuration.clear();
-    } else if (o.Has("algorithm-provider")) {
-      p.provider = o.Get<std::string>("algorithm-provider");
-      p.policy.clear();
-      p.configuration.clear();
-    } else if (o.Has("config")) {
-      auto text = api::ReadInput(o.Get<std::string>("config"));
-      if (!text.ok()) return text.status();
-      p.configuration = *std::move(text);
-      p.policy.clear();
-      p.provider.clear();
-    }
+    p = {p.scheduler_name, policy.empty() ? o.Get<std::string>("algorithm-provider") : "", policy, ""};
   }
   return absl::OkStatus();
 }
@@ -200,7 +233,11 @@ std::string ExplainNext(recording::Core& core, const api::PodPtr& pod, const std
   if (nominated != nullptr) nominated->Remove(*pod);
   const explain::Explanation e =
       explain::ExplainPod({*profile->algorithm, core.cache, profile->effective, nominated != nullptr}, pod);
-  return format == "table" ? explain::ExplanationTable(e) : explain::ExplanationData(e, format);
+  if (format == "wide") return explain::ExplanationTable(e);
+  if (format != "table") return explain::ExplanationData(e, format);
+  explain::Page page(explain::ScreenOfStdout());
+  explain::WriteExplanation(e, &page);
+  return page.text();
 }
 
 int Replay(const Invocation& o, std::ostream& out) {
@@ -241,11 +278,12 @@ const Command kReplayCommand = {
     .name = "replay",
     .arguments = "DIR",
     .summary = "do again what a recorded scheduler did, or compare another with it",
-    .outputs = "table json",
+    .outputs = "table wide json",
     .examples =
         "  schedsim replay /var/lib/berth/recording\n"
         "  schedsim replay recording --pod=default/web-1\n"
-        "  schedsim replay recording --policy=policies/most-pods.json\n",
+        "  schedsim replay recording --policy=policies/most-pods.json\n"
+        "  schedsim replay recording --emulated-version=1.29\n",
     .files = Command::Files::kRequired,
     .add_flags =
         [](boost::program_options::options_description_easy_init& add) {

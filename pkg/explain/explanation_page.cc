@@ -230,7 +230,8 @@ void WritePreemption(const Explanation& e, Page* page) {
   const std::string begin = absl::StrCat("Preemption (priority ", e.pod->Priority(), ") ");
   page->Blank();
   if (!p.error.empty()) {
-    page->Line(absl::StrCat(begin, "fails: ", p.error), Style::kBad);
+    // In the words of release 1.29, which begin with what they are about.
+    page->Line(absl::StrCat(begin, "fails: ", std::string(absl::StripPrefix(p.error, "preemption: "))), Style::kBad);
   } else if (p.node.empty()) {
     page->Line(absl::StrCat(begin, "finds no node where evicting pods would help."));
   } else {

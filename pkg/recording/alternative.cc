@@ -111,6 +111,13 @@ class OtherWorld final : public scheduler::Actions, public scheduler::DecisionOb
   void SetNominatedNode(scheduler::RequestId id, const api::PodPtr& pod, util::Symbol node) override {
     Change_(id, pod, [node](api::Pod& p) { p.nominated_node_name = node; });
   }
+  void PatchPodStatus(scheduler::RequestId id, const api::PodPtr& pod, const std::optional<api::PodCondition>& c,
+                      std::optional<util::Symbol> node) override {
+    Change_(id, pod, [c, node](api::Pod& p) {
+      if (c) p.scheduled = c;
+      if (node) p.nominated_node_name = *node;
+    });
+  }
   void DeletePod(scheduler::RequestId id, const api::PodPtr& pod) override {
     todo_.emplace_back([this, id, pod] {
       on_evicted(*pod);
@@ -139,6 +146,21 @@ class OtherWorld final : public scheduler::Actions, public scheduler::DecisionOb
       claim->bind_completed = true;
       core->scheduler->Apply(Change<api::PersistentVolumeClaim>{b.claim, claim});
       core->scheduler->Apply(Reply{id, {}, nullptr});
+    });
+  }
+  // A volume is made at once, as a provisioner that never fails would.
+  void UpdateClaim(scheduler::RequestId id,
+                   const std::shared_ptr<const api::PersistentVolumeClaim>& selected) override {
+    todo_.emplace_back([this, id, selected] {
+      auto volume = std::make_shared<api::PersistentVolume>();
+      volume->meta.name = "provisioned-" + selected->meta.uid;
+      volume->claim_ref = {selected->meta.ns.string(), selected->meta.name, selected->meta.uid};
+      auto claim = std::make_shared<api::PersistentVolumeClaim>(*selected);
+      claim->volume_name = volume->meta.name;
+      claim->bind_completed = true;
+      core->scheduler->Apply(Reply{id, {}, nullptr});
+      core->scheduler->Apply(Change<api::PersistentVolume>{nullptr, volume});
+      core->scheduler->Apply(Change<api::PersistentVolumeClaim>{selected, claim});
     });
   }
   void RecordEvent(const api::PodPtr&, scheduler::EventType, std::string_view, std::string) override {}

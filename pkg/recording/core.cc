@@ -2,7 +2,13 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "pkg/api/stream.h"
 #include "pkg/scheduler/algorithmprovider/releases.h"
+#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/scheduler/configuration/decode.h"
+#include "pkg/scheduler/factory/from_profile.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/scheduler/pod_fields.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/util/status.h"
 
@@ -11,10 +17,11 @@ namespace berth::recording {
 using scheduler::GenericScheduler;
 
 absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config, const Surroundings& around) {
-  const scheduler::Release* release = scheduler::algorithmprovider::FindRelease(config.release);
+  namespace releases = scheduler::algorithmprovider;
+  const scheduler::Release* release = config.Later() ? &releases::V1_29() : releases::FindRelease(config.release);
   if (release == nullptr) {
     return util::InvalidArgument(absl::StrCat("release \"", config.release, "\" is not known; known are ",
-                                              scheduler::algorithmprovider::ReleaseNames()));
+                                              releases::ReleaseNames(), " and 1.29"));
   }
   std::unique_ptr<Core> core(new Core(*release));
   scheduler::FactoryArgs args;
@@ -32,15 +39,24 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   q.max_backoff = config.max_backoff;
   q.unschedulable_limit = config.unschedulable_limit;
   core->queue = gates.pod_priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
-  if (gates.volume_scheduling) core->volume_binder = std::make_unique<scheduler::VolumeBinder>(&core->cache, gates);
+  if (config.Later()) {
+    core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache);
+  } else if (gates.volume_scheduling) {
+    core->volume_binder = std::make_unique<scheduler::VolumeBinder>(&core->cache, gates);
+  }
   args.cache = &core->cache;
   args.nominated = core->queue->nominated();
   args.volume_binder = core->volume_binder.get();
+  args.claim_binder = core->claim_binder.get();
   args.hard_pod_affinity_symmetric_weight = config.hard_pod_affinity_symmetric_weight;
   args.make_extender = around.make_extender;
 
   scheduler::SchedulerOptions o;
   o.pod_priority = gates.pod_priority;
+  o.process = &scheduler::ProcessOf(config.release);
+  o.understood_fields = scheduler::PodFieldsUnderstoodBy(config.release);
+  o.ignore_unknown_fields = config.ignore_unknown_fields;
+  o.claim_binder = core->claim_binder.get();
   o.initial_backoff = config.initial_backoff;
   o.max_backoff = config.max_backoff;
   o.max_requests_in_flight = static_cast<size_t>(config.max_requests_in_flight);
@@ -48,26 +64,70 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   core->scheduler = std::make_unique<scheduler::Scheduler>(&core->cache, core->queue.get(), core->volume_binder.get(),
                                                            around.actions, around.clock, std::move(o));
   for (const ProfileSource& p : config.profiles) {
-    Profile profile;
-    absl::StatusOr<std::unique_ptr<GenericScheduler>> built;
-    if (!p.policy.empty()) {
-      auto policy = scheduler::DecodePolicy(p.policy);
-      if (!policy.ok()) return policy.status();
-      built = scheduler::CreateFromConfig(*policy, args, &profile.effective);
-    } else if (!p.configuration.empty()) {
-      return util::InvalidArgument(absl::StrCat("scheduler ", p.scheduler_name,
-                                                ": a KubeSchedulerConfiguration cannot be replayed by this program"));
-    } else {
-      built = scheduler::CreateFromProvider(p.provider, args, &profile.effective);
+    if (auto s = core->AddProfile(p, args); !s.ok()) {
+      return util::InvalidArgument(absl::StrCat("scheduler ", p.scheduler_name, ": ", util::Message(s)));
     }
-    if (!built.ok()) {
-      return util::InvalidArgument(absl::StrCat("scheduler ", p.scheduler_name, ": ", util::Message(built.status())));
-    }
-    profile.algorithm = *std::move(built);
-    core->scheduler->AddProfile(p.scheduler_name, profile.algorithm.get());
-    core->profiles[p.scheduler_name] = std::move(profile);
   }
   return core;
+}
+
+namespace {
+
+using scheduler::configuration::LoadedConfiguration;
+
+// The profile of release 1.29 that the source names, and the extenders beside it.
+absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const ProfileSource& source,
+                                                                    const scheduler::FactoryArgs& args,
+                                                                    scheduler::EffectiveAlgorithm* effective) {
+  if (source.configuration.empty()) {
+    auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure());
+    profile.scheduler_name = source.scheduler_name;
+    return scheduler::CreateFromProfile(profile, {}, args, effective);
+  }
+  auto loaded = LoadConfiguration(source.configuration);
+  if (!loaded.ok()) return loaded.status();
+  for (const auto& profile : loaded->profiles) {
+    if (profile.scheduler_name != source.scheduler_name) continue;
+    return scheduler::CreateFromProfile(profile, loaded->configuration.extenders, args, effective);
+  }
+  return util::InvalidArgument("the configuration has no profile of this name");
+}
+
+}  // namespace
+
+absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text) {
+  auto document = api::ReadDocument(text);
+  if (!document.ok()) return document.status();
+  const api::Json version = document->root().FindExact("apiVersion");
+  if (!scheduler::configuration::IsConfigurationVersion(version.Text())) {
+    return util::InvalidArgument(
+        absl::StrCat("apiVersion: ", version.Brief(), ": must be kubescheduler.config.k8s.io/v1 or v1beta3"));
+  }
+  return scheduler::configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(), {});
+}
+
+absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args) {
+  Profile profile;
+  absl::StatusOr<std::unique_ptr<GenericScheduler>> built;
+  if (args.claim_binder != nullptr) {
+    if (!source.policy.empty() || !source.provider.empty()) {
+      return util::InvalidArgument("release 1.29 has no Policies and no providers");
+    }
+    built = FromConfiguration(source, args, &profile.effective);
+  } else if (!source.configuration.empty()) {
+    return util::InvalidArgument("release 1.10 is not configured by a KubeSchedulerConfiguration");
+  } else if (!source.policy.empty()) {
+    auto policy = scheduler::DecodePolicy(source.policy);
+    if (!policy.ok()) return policy.status();
+    built = scheduler::CreateFromConfig(*policy, args, &profile.effective);
+  } else {
+    built = scheduler::CreateFromProvider(source.provider, args, &profile.effective);
+  }
+  if (!built.ok()) return built.status();
+  profile.algorithm = *std::move(built);
+  scheduler->AddProfile(source.scheduler_name, profile.algorithm.get());
+  profiles[source.scheduler_name] = std::move(profile);
+  return absl::OkStatus();
 }
 
 Core::Profile* Core::ProfileOf(const api::Pod& pod) {

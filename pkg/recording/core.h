@@ -10,14 +10,19 @@
 
 #include "pkg/recording/format.h"
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 #include "pkg/scheduler/scheduler.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 #include "pkg/util/clock.h"
 
 namespace berth::recording {
+
+// Returns what a KubeSchedulerConfiguration (v1 or v1beta3, in JSON or YAML) says, or everything that is wrong with it.
+absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(const std::string& text);
 
 class Core {
  public:
@@ -32,7 +37,8 @@ class Core {
 
   scheduler::Cache cache;
   std::unique_ptr<scheduler::SchedulingQueue> queue;
-  std::unique_ptr<scheduler::VolumeBinder> volume_binder;  // null without VolumeScheduling
+  std::unique_ptr<scheduler::VolumeBinder> volume_binder;  // null without VolumeScheduling, and in release 1.29
+  std::unique_ptr<scheduler::ClaimBinder> claim_binder;    // of release 1.29 only
   struct Profile {
     std::unique_ptr<scheduler::GenericScheduler> algorithm;
     scheduler::EffectiveAlgorithm effective;
@@ -44,6 +50,7 @@ class Core {
   Profile* ProfileOf(const api::Pod& pod);
 
  private:
+  absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args);
   explicit Core(const scheduler::Release& release) : cache(release.describe_template) {}
 };
 

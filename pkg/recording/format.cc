@@ -255,6 +255,7 @@ std::string HeaderLine(const Header& h) {
   Number("maxBackoffMicros", absl::ToInt64Microseconds(c.max_backoff), &s);
   Number("unschedulableLimitMicros", absl::ToInt64Microseconds(c.unschedulable_limit), &s);
   Number("maxRequestsInFlight", c.max_requests_in_flight, &s);
+  if (c.ignore_unknown_fields) s += ",\"ignoreUnknownFields\":true";
   if (!h.flags.empty()) {
     Key("flags", &s);
     s.push_back('{');

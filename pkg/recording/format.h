@@ -30,7 +30,7 @@ struct ProfileSource {
   std::string scheduler_name;
   std::string provider;       // or
   std::string policy;         // the Policy's JSON; or
-  std::string configuration;  // a KubeSchedulerConfiguration's JSON, of which the profile of this name counts
+  std::string configuration;  // a KubeSchedulerConfiguration in JSON or YAML, of which the profile of this name counts
 };
 
 // What a scheduler must be built of to decide the same.
@@ -42,7 +42,10 @@ struct CoreConfiguration {
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
   absl::Duration unschedulable_limit = absl::Seconds(60);
   int64_t max_requests_in_flight = 4096;
+  bool ignore_unknown_fields = false;  // the flag --ignore-unknown-fields
 
+  // Configured by profiles and not by Policies.
+  bool Later() const { return release == "1.29"; }
   bool Gate(const std::string& name) const {
     auto it = gates.find(name);
     return it != gates.end() && it->second;

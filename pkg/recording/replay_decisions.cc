@@ -243,6 +243,10 @@ class DecisionsSession final : public Session {
       const scheduler::Row row = core_->cache.FindRow(out.decision.host);
       (void)core_->volume_binder->AssumePodVolumes(*On(*pod, node), *core_->cache.row(row).node);
     }
+    if (!node.empty() && core_->claim_binder != nullptr && !out.decision.host.empty()) {
+      const scheduler::Row row = core_->cache.FindRow(out.decision.host);
+      (void)core_->claim_binder->Assume(*On(*pod, node), *core_->cache.row(row).node);
+    }
     Event e;
     e.what = std::move(out);
     const std::string replayed = OutputLine(e);
