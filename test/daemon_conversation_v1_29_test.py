@@ -4,12 +4,16 @@ injected, and the requests must be the same in kind, content and order, except f
 
 conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings come from.
 """
+import http.client
+import os
 import signal
+import socket
+import ssl
 import sys
 
 from conversation import *
 from conversation_play import Play, all_at_once, differences_are_told, in_order
-from daemon_harness import json, re, time, wait_until
+from daemon_harness import Api, Scheduler, json, re, scratch, time, wait_until
 
 PODS, NODES = "/api/v1/namespaces/wire/pods", "/api/v1/nodes"
 CLASSES, LEASE = "/apis/scheduling.k8s.io/v1/priorityclasses", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
@@ -475,11 +479,79 @@ def reconnect_49():
     p.over()
 
 
+TOKENS = {"anonymous": None}
+# What README.md says is not there.
+NOT_SERVED = {("/metrics/resources", 200), ("/debug/pprof/", 200), ("/debug/flags/v", 406)}
+UNCOUNTED = {f"scheduler_{name}" for name in ("framework_extension_point_duration_seconds", "goroutines", "plugin_evaluation_total",
+                                              "queue_incoming_pods_total", "unschedulable_pods")}
+# Written by another library there: the page of one check, and the 404 of the page of no check.
+UNLIKE = {("/healthz/leaderElection", "X-Content-Type-Options")}
+GROUPS = {"token of a user without rights": ("plainuser", []), "token of group system:masters": ("admin", ["system:masters"])}
+
+
+def review(e):
+    """Answers the scheduler's TokenReviews and SubjectAccessReviews as the real server did."""
+    path, body = e["request"]["path"], e["request"].get("body", {})
+    if path.endswith("/tokenreviews"):
+        name, groups = GROUPS.get(body["spec"]["token"], (None, []))
+        status = {"user": {}, "error": "invalid bearer token"} if name is None else {
+            "authenticated": True, "user": {"username": name, "groups": groups + ["system:authenticated"]}}
+    elif path.endswith("/subjectaccessreviews"):
+        public = body["spec"]["nonResourceAttributes"]["path"] == "/version"  # system:public-info-viewer
+        status = {"allowed": public or "system:masters" in body["spec"].get("groups", [])}
+    else:
+        return None
+    return {"status": 201, "headers": {"Content-Type": "application/json"}, "body": {**body, "status": status}}
+
+
+def own_http_45():
+    head, answers = load("45")
+    api = Api.start(flags=["--emulated-version=1.29"])
+    api.post("/api/v1/namespaces", {"metadata": {"name": "wire"}})
+    proxy = Recorder(api.port, review)
+    path, certificates = scratch("conversation-45.json"), scratch("conversation-45")
+    with open(path, "w", encoding="utf8") as f:
+        json.dump(head["configuration"], f)
+    os.mkdir(certificates)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    s = Scheduler(proxy.url, f"--config={path}", f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={certificates}",
+                  name="conversation-45", bare=True)
+    s.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
+    api.add_node("node-a")
+    api.add_pod("m1", ns="wire")
+    api.add_pod("m2", ns="wire", cpu="50")
+    wait_until("m1 is bound and m2 is not", lambda: s.metrics().get(
+        'scheduler_pod_scheduling_attempts_count') == 1 and s.metrics().get('scheduler_pending_pods{queue="unschedulable"}') == 1)
+    trust = ssl.create_default_context(cafile=os.path.join(certificates, "kube-scheduler.crt"))
+    for a in answers:
+        c = http.client.HTTPSConnection("localhost", port, timeout=30, context=trust)
+        token = TOKENS.get(a["credentials"], a["credentials"])
+        c.request(a["method"], a["path"], headers={"Authorization": f"Bearer {token}"} if token else {})
+        r = c.getresponse()
+        text = r.read().decode()
+        c.close()
+        what = (a["method"], a["path"], a["credentials"], r.status, text[:300])
+        if (a["path"], a["status"]) in NOT_SERVED:
+            assert r.status == 404, what
+            continue
+        assert r.status == a["status"], what
+        for name in ("Content-Type", "X-Content-Type-Options", "Cache-Control"):
+            if (a["path"], name) not in UNLIKE:
+                assert r.getheader(name) == a["headers"].get(name), (name, a["headers"], what)
+        if "body" in a:
+            theirs = a["body"] if isinstance(a["body"], str) else json.dumps(a["body"])
+            assert (text if isinstance(a["body"], str) else json.dumps(json.loads(text))) == theirs, (what, theirs)
+        lacking = set(a.get("families", ())) - set(re.findall(r"^# TYPE (\S+)", text, re.M)) - UNCOUNTED
+        assert not lacking, lacking
+    assert s.stop() == 0
+
+
 def readme_has_the_differences():
     differences_are_told(DIFFERENCES)
 
 
-tests = [start_40, lifecycle_41, preemption_42, volumes_43, leader_election_44, faults_46, reconnect_49]
+tests = [start_40, lifecycle_41, preemption_42, volumes_43, leader_election_44, own_http_45, faults_46, reconnect_49]
 named = [t for t in tests if t.__name__ in sys.argv[1:]]
 failures = all_at_once(*(named or tests))
 sys.exit(1 if failures or not named and all_at_once(readme_has_the_differences) else 0)

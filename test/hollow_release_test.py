@@ -287,7 +287,9 @@ def others(s):
         check("%s %s" % (method, path), r.status, want)
         check_true("the flag is named", "--kube-api-content-type=application/json" in message and "clientConnection.contentType" in message, message)
         c.close()
-    check("a patch type that is not done", s.request("PATCH", PODS + "/kept", "{}", "application/apply-patch+yaml")[0], 415)
+    status, answer = s.request("PATCH", PODS + "/kept", "{}", "application/apply-patch+yaml")
+    check("server-side apply is refused", status, 415)
+    check_true("and the message says what to do", "without --server-side" in answer["message"], answer)
 
 
 with Server("--emulated-version=1.29") as s:

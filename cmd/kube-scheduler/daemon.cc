@@ -558,6 +558,7 @@ int Daemon::Run() {
     };
     elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(), LeaseEvents(),
                                                        LockOptionsOf(config_, *identity), std::move(callbacks));
+    if (Later()) pages_->AddHealthCheck(LeaderCheck(*elector_, le.lease_duration));
   }
   VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";
   LOG(INFO) << "Version: " << util::Version();

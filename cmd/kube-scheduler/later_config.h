@@ -18,6 +18,10 @@ namespace berth::kube_scheduler {
 absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
                                                      std::vector<std::string>* warnings);
 
+// Returns the body of /configz. Of the plugins it shows those that are called, at each extension point; their arguments
+// and the extenders are not shown.
+std::string LaterConfigurationToConfigz(const Configuration& c);
+
 // Sets the release to run from --emulated-version (empty: not given). Returns an error when it contradicts the
 // configuration file, or when there is no such version.
 absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cmd/kube-scheduler/component_config.h"
+#include "cmd/kube-scheduler/later_config.h"
 #include "pkg/ui/server.h"
 
 namespace berth::kube_scheduler {
@@ -60,7 +61,7 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
       [this](const client::AccessQuestion& q, client::Done<client::AccessAnswer> done) {
         reviews_->ReviewAccess(q, std::move(done));
       },
-      clock_);
+      clock_, Later() ? AccessControl::Manner::k1_29 : AccessControl::Manner::k1_10);
   auto server =
       std::make_unique<HttpServer>(&io_, "secure", JoinHostPort(secure.bind_address, absl::StrCat(secure.port)),
                                    [this](const HttpRequest& r, const http::Responder& answer) {
@@ -92,25 +93,24 @@ LivePage* Pages::ServeUi(Inbox* inbox) {
 
 void Pages::Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized) {
   if (live_page_ != nullptr && ui::Server::Serves(r.path)) return live_page_->Handle(r, answer, authorized);
-  answer.Send(Page(r, healthz, metrics));
+  HttpResponse page = Page(r, healthz, metrics);
+  if (Later()) page.headers.emplace_back("Cache-Control", "no-cache, private");
+  answer.Send(std::move(page));
 }
 
 HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
   HttpResponse page;
-  if (healthz && r.path == "/healthz") {
-    const bool verbose = r.has_query && (r.query == "verbose" || absl::StartsWith(r.query, "verbose=") ||
-                                         absl::StartsWith(r.query, "verbose&"));
-    page.body = verbose ? "[+]ping ok\nhealthz check passed\n" : "ok";
-    return page;
-  }
-  if (healthz && r.path == "/healthz/ping") {
-    page.body = "ok";
-    return page;
+  if (healthz) {
+    auto health = HealthPage(r, checks_.empty() ? std::vector<HealthCheck>{PingCheck()} : checks_);
+    if (health) {
+      health->no_sniff &= Later();
+      return *std::move(health);
+    }
   }
   if (metrics && r.path == "/metrics") {
     const absl::Duration begin = clock_->Steady();
     page.body = MetricsText();
-    page.content_type = "text/plain; version=0.0.4";
+    page.content_type = Later() ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain; version=0.0.4";
     page.gzip = true;
     page.sends = [this, begin, method = r.method, asked = r.bytes](size_t bytes) {
       page_metrics_.Count(method, absl::ToDoubleMicroseconds(clock_->Steady() - begin), asked, bytes);
@@ -118,7 +118,11 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
     return page;
   }
   if (metrics && r.path == "/configz") {
-    page.body = ConfigurationToConfigz(config_);
+    if (Later()) {
+      page.content_type = "application/json";
+      page.no_sniff = true;
+    }
+    page.body = Later() ? LaterConfigurationToConfigz(config_) : ConfigurationToConfigz(config_);
     return page;
   }
   if (config_.enable_profiling && absl::StartsWith(r.path, "/debug/pprof")) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "cmd/kube-scheduler/health.h"
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/live_page.h"
 #include "cmd/kube-scheduler/metrics.h"
@@ -37,6 +38,8 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
+  // Before Start: what /healthz checks, in place of nothing but that it answers.
+  void AddHealthCheck(HealthCheck check) { checks_.push_back(std::move(check)); }
   // Before Start: answers /ui too. The page belongs to this object; it reaches the scheduler's thread by `inbox`, which
   // outlives it.
   LivePage* ServeUi(Inbox* inbox);
@@ -54,6 +57,7 @@ class Pages {
   void Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
   std::string MetricsText();
+  bool Later() const { return config_.release != "1.10"; }
 
   const Configuration& config_;
   const util::Clock* clock_;
@@ -61,6 +65,7 @@ class Pages {
   IoThread io_;
   std::unique_ptr<LivePage> live_page_;  // null without --enable-ui
   PageMetrics page_metrics_;
+  std::vector<HealthCheck> checks_;
   std::unique_ptr<client::RestClient> review_client_;
   std::unique_ptr<client::Requests> reviews_;
   std::unique_ptr<AccessControl> access_;  // null without a secure port

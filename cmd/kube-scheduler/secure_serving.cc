@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "cmd/kube-scheduler/go_text.h"
+#include "pkg/api/json.h"
+#include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -47,6 +49,19 @@ HttpResponse Answer(int status, std::string text) {
   r.status = status;
   r.body = std::move(text);
   r.no_sniff = true;
+  return r;
+}
+
+// Returns a refusal as an API server writes it. `details` is a further member with its comma, or nothing.
+HttpResponse StatusObject(int code, std::string_view reason, const std::string& message, std::string_view details) {
+  HttpResponse r;
+  r.status = code;
+  r.content_type = "application/json";
+  r.body = R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":)";
+  api::AppendJsonString(message, &r.body);
+  absl::StrAppend(&r.body, ",\"reason\":\"", util::ToAbsl(reason), "\"", util::ToAbsl(details), ",\"code\":", code,
+                  "}\n");
+  r.headers.emplace_back("Cache-Control", "no-cache, private");
   return r;
 }
 
@@ -147,10 +162,29 @@ void AccessControl::Forget() {
   kept_ = users_.size() + allowed_.size();
 }
 
-void AccessControl::Check(const HttpRequest& r, Decision done) {
+bool AccessControl::ForEverybody(const std::string& path) const {
   for (const char* page : {"/healthz", "/livez", "/readyz"}) {
-    if (r.path == page || absl::StartsWith(r.path, absl::StrCat(page, "/"))) return done(std::nullopt);
+    if (path == page) return true;
+    if (manner_ == Manner::k1_10 && absl::StartsWith(path, absl::StrCat(page, "/"))) return true;
   }
+  return false;
+}
+
+HttpResponse AccessControl::Unauthorized() const {
+  return manner_ == Manner::k1_10 ? Answer(401, "Unauthorized\n")
+                                  : StatusObject(401, "Unauthorized", "Unauthorized", "");
+}
+
+HttpResponse AccessControl::Forbidden(const std::string& why) const {
+  if (manner_ == Manner::k1_10) return Answer(403, absl::StrCat("Forbidden: ", why, "\n"));
+  HttpResponse r = StatusObject(403, "Forbidden", absl::StrCat("forbidden: ", why), ",\"details\":{}");
+  r.no_sniff = true;
+  return r;
+}
+
+void AccessControl::Check(const HttpRequest& r, Decision done) {
+  const bool token_counts = manner_ == Manner::k1_29 && r.BearerToken().has_value();
+  if (ForEverybody(r.path) && !token_counts) return done(std::nullopt);
   const std::string verb = r.method == "GET" || r.method == "HEAD" ? "get" : absl::AsciiStrToLower(r.method);
   client::UserInfo user;
   if (r.certificate) {
@@ -168,7 +202,7 @@ void AccessControl::Check(const HttpRequest& r, Decision done) {
                           done = std::move(done)](const client::ApiResult<client::UserInfo>& answer) {
       if (!answer.ok()) {
         LOG(ERROR) << "Unable to authenticate the request due to an error: " << answer.error.message;
-        return done(Answer(401, "Unauthorized\n"));
+        return done(Unauthorized());
       }
       client::UserInfo known = answer.value;
       if (!known.authenticated) known = {};  // no name: refused, and remembered
@@ -178,32 +212,33 @@ void AccessControl::Check(const HttpRequest& r, Decision done) {
     });
     return;
   }
-  if (!r.Header("Authorization").empty()) return done(Answer(401, "Unauthorized\n"));
+  if (!r.Header("Authorization").empty()) return done(Unauthorized());
   user.name = "system:anonymous";
   user.groups.emplace_back("system:unauthenticated");
   Identified(user, verb, r.path, std::move(done));
 }
 
 void AccessControl::Identified(const client::UserInfo& user, std::string verb, std::string path, Decision done) {
-  if (user.name.empty()) return done(Answer(401, "Unauthorized\n"));
+  if (user.name.empty()) return done(Unauthorized());
+  if (ForEverybody(path)) return done(std::nullopt);
   AccessKey key{user.name, user.uid, user.groups, user.extra, verb, path};
-  const auto decide = [done, user = user.name, verb, path](bool allowed) {
+  const auto decide = [this, done, user = user.name, verb, path](bool allowed) {
     if (allowed) return done(std::nullopt);
-    done(Answer(403, absl::StrCat("Forbidden: User ", Quoted(user), " cannot ", verb, " path ", Quoted(path), "\n")));
+    done(Forbidden(absl::StrCat("User ", Quoted(user), " cannot ", verb, " path ", Quoted(path))));
   };
   if (const auto kept = allowed_.find(key); kept != allowed_.end() && kept->second.until >= clock_->Steady()) {
     return decide(kept->second.value);
   }
-  authorize_({user, verb, path}, [this, key = std::move(key), decide,
-                                  done](const client::ApiResult<client::AccessAnswer>& answer) {
-    if (!answer.ok()) {
-      LOG(ERROR) << "Unable to authorize the request due to an error: " << answer.error.message;
-      return done(Answer(403, absl::StrCat("Forbidden: cannot be authorized: ", answer.error.message, "\n")));
-    }
-    allowed_.insert_or_assign(key, Kept<bool>{clock_->Steady() + kBelieved, answer.value.allowed});
-    Forget();
-    decide(answer.value.allowed);
-  });
+  authorize_({user, verb, path},
+             [this, key = std::move(key), decide, done](const client::ApiResult<client::AccessAnswer>& answer) {
+               if (!answer.ok()) {
+                 LOG(ERROR) << "Unable to authorize the request due to an error: " << answer.error.message;
+                 return done(Forbidden(absl::StrCat("cannot be authorized: ", answer.error.message)));
+               }
+               allowed_.insert_or_assign(key, Kept<bool>{clock_->Steady() + kBelieved, answer.value.allowed});
+               Forget();
+               decide(answer.value.allowed);
+             });
 }
 
 }  // namespace berth::kube_scheduler

@@ -37,13 +37,17 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
 //
 // What the API server says about a token or a user is believed for ten seconds. Health pages are for everybody and are
 // never asked about, so that no probe waits for the API server.
+//
+// As in 1.29, only /healthz, /livez and /readyz themselves are for everybody, not the pages of single checks; a token
+// that is not good is refused there, too; and refusals are Status objects in JSON. In 1.10 they are plain texts.
 class AccessControl {
  public:
+  enum class Manner : uint8_t { k1_10, k1_29 };
   // Each asks the API server; the callback comes later, on the same thread.
   using Authenticate = std::function<void(const std::string& token, client::Done<client::UserInfo>)>;
   using Authorize = std::function<void(const client::AccessQuestion&, client::Done<client::AccessAnswer>)>;
-  AccessControl(Authenticate authenticate, Authorize authorize, const util::Clock* clock)
-      : authenticate_(std::move(authenticate)), authorize_(std::move(authorize)), clock_(clock) {}
+  AccessControl(Authenticate authenticate, Authorize authorize, const util::Clock* clock, Manner manner = Manner::k1_10)
+      : authenticate_(std::move(authenticate)), authorize_(std::move(authorize)), clock_(clock), manner_(manner) {}
 
   // Calls `done` once, inside the call where nothing has to be asked: with nothing when the request may be answered,
   // else with the answer that refuses it (401 or 403). The object must outlive the callbacks of `authenticate` and
@@ -70,10 +74,14 @@ class AccessControl {
   };
   void Identified(const client::UserInfo& user, std::string verb, std::string path, Decision done);
   void Forget();
+  bool ForEverybody(const std::string& path) const;
+  HttpResponse Unauthorized() const;
+  HttpResponse Forbidden(const std::string& why) const;
 
   Authenticate authenticate_;
   Authorize authorize_;
   const util::Clock* clock_;
+  const Manner manner_;
   std::map<std::string, Kept<client::UserInfo>> users_;  // by token
   std::map<AccessKey, Kept<bool>> allowed_;
   std::atomic<size_t> kept_{0};

@@ -474,7 +474,11 @@ HttpResponse Api::Patch(Call& call) {
   } else if (type == "application/strategic-merge-patch+json") {
     kind = PatchKind::kStrategic;
   } else {
-    return Error(call, UnsupportedMediaType());
+    ApiError e = UnsupportedMediaType();
+    if (type == "application/apply-patch+yaml") {
+      absl::StrAppend(&e.message, "; server-side apply is not served here, use kubectl apply without --server-side");
+    }
+    return Error(call, e);
   }
   ObjectPtr old = registry_->store().Get(*call.r, call.ns, call.name);
   if (old == nullptr) return Error(call, NotFound(call.resource(), call.name));

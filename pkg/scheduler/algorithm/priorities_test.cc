@@ -89,6 +89,16 @@ TEST_CASE("a tenth of a share is what integers say, however large they are") {
   CHECK(noderesources::TenTimesShare(-7, 3) == integers(-7, 3));
   CHECK(noderesources::TenTimesShare(INT64_MAX, INT64_MAX) == integers(INT64_MAX, INT64_MAX));
   CHECK(noderesources::TenTimesShare(5, -3) == integers(5, -3));
+  CHECK(noderesources::TenTimesShare(int64_t{1} << 62, -1) == INT64_MIN);  // -(2^62 * 10) wraps
+  CHECK(noderesources::TenTimesShare(INT64_MIN / 2, -1) == INT64_MIN);
+}
+
+TEST_CASE("the most negative request is scored as 1.10 does, where sums wrap") {
+  World w;
+  w.Nodes({NodeOf("a", "", "", Sized(4000, 10000)), NodeOf("b")});
+  const auto pod = PodOf("p", Asks("'cpu':'-9223372036854775.5','memory':'0'"));
+  CHECK(Scored(w, "LeastRequestedPriority", pod)[0] == 9);  // (9 + 10) / 2
+  CHECK(Scored(w, "MostRequestedPriority", pod)[0] == 0);
 }
 
 TEST_CASE("resource priorities count 100m and 200Mi for each container that says nothing, and zero for zero") {

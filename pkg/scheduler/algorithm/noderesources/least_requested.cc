@@ -6,7 +6,7 @@ namespace {
 
 int64_t UnusedScore(int64_t requested, int64_t capacity) {
   if (capacity == 0 || requested > capacity) return 0;
-  return TenTimesShare(capacity - requested, capacity);
+  return TenTimesShare(WrappingSub(capacity, requested), capacity);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ constexpr int64_t kFull = 100;
 // Used up to 1.21: 100 minus the free share, so that an inexact division comes out one percent higher than later.
 int64_t Utilization(int64_t requested, int64_t capacity) {
   if (capacity == 0 || requested > capacity) return kFull;
-  return kFull - static_cast<int64_t>(__int128_t{capacity - requested} * kFull / capacity);
+  return static_cast<int64_t>(kFull - (__int128_t{capacity} - requested) * kFull / capacity);
 }
 
 class RatioScoring final : public Scoring {

@@ -34,6 +34,18 @@ PriorityFunction MakeAllocationPriority(ScoreFn score) {
   return [score](const PodContext& ctx) { return std::make_unique<AllocationScoring<ScoreFn>>(ctx, score); };
 }
 
+// Returns a - b and a * b, wrapping at 64 bits as Go's do: requests may be negative and as large as an int64.
+inline int64_t WrappingSub(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+inline int64_t WrappingMul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+// Returns a / b toward zero. The one quotient that an int64 cannot hold wraps. REQUIRES: b is not 0.
+inline int64_t WrappingDiv(int64_t a, int64_t b) {
+  return b == -1 ? WrappingSub(0, a) : a / b;
+}
+
 // part * 10 / whole toward zero, the product wrapping at 64 bits, as Go's does; whole is not 0.
 inline int64_t TenTimesShare(int64_t part, int64_t whole) {
   // Below 2^49 a quotient of at most 10 that is no integer is at least 2^-49 away from one, and a double of that size
@@ -42,7 +54,7 @@ inline int64_t TenTimesShare(int64_t part, int64_t whole) {
   if (static_cast<uint64_t>(whole) < kExact && static_cast<uint64_t>(part) <= static_cast<uint64_t>(whole)) [[likely]] {
     return static_cast<int64_t>(static_cast<double>(part * 10) / static_cast<double>(whole));
   }
-  return static_cast<int64_t>(static_cast<uint64_t>(part) * 10u) / whole;
+  return WrappingDiv(WrappingMul(part, 10), whole);
 }
 
 }  // namespace berth::scheduler::noderesources

@@ -4,6 +4,7 @@
 
 #include "pkg/api/resource_names.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
+#include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
 namespace berth::scheduler::noderesources {
@@ -113,16 +114,16 @@ Share ShareOf(const Listed& r, const Cache& cache, Row row, bool non_zero) {
   const Columns& c = cache.columns();
   switch (r.kind) {
     case Listed::Kind::kCpuTime:
-      return {(non_zero ? c.nonzero_cpu : c.used_cpu)[row] + r.wanted, c.alloc_cpu[row]};
+      return {SaturatingAdd((non_zero ? c.nonzero_cpu : c.used_cpu)[row], r.wanted), c.alloc_cpu[row]};
     case Listed::Kind::kMemoryBytes:
-      return {(non_zero ? c.nonzero_memory : c.used_memory)[row] + r.wanted, c.alloc_memory[row]};
+      return {SaturatingAdd((non_zero ? c.nonzero_memory : c.used_memory)[row], r.wanted), c.alloc_memory[row]};
     case Listed::Kind::kEphemeralBytes:
-      return {c.used_ephemeral[row] + r.wanted, c.alloc_ephemeral[row]};
+      return {SaturatingAdd(c.used_ephemeral[row], r.wanted), c.alloc_ephemeral[row]};
     case Listed::Kind::kScalar:
       break;
   }
   const NodeRow& node = cache.row(row);
-  return {node.requested.Scalar(r.name) + r.wanted, node.allocatable.Scalar(r.name)};
+  return {SaturatingAdd(node.requested.Scalar(r.name), r.wanted), node.allocatable.Scalar(r.name)};
 }
 
 int64_t OnShape(const std::vector<std::pair<int64_t, int64_t>>& shape, int64_t utilization) {
@@ -171,13 +172,14 @@ class FitScoring final : public Scoring {
   int64_t ScoreOf(const Share& s) const {
     switch (options_->strategy) {
       case FitOptions::Strategy::kLeastAllocated:
-        return s.requested > s.allocatable ? 0 : Scaled(s.allocatable - s.requested, s.allocatable);
+        return s.requested > s.allocatable ? 0 : Scaled(WrappingSub(s.allocatable, s.requested), s.allocatable);
       case FitOptions::Strategy::kMostAllocated:
         return Scaled(std::min(s.requested, s.allocatable), s.allocatable);
       case FitOptions::Strategy::kRequestedToCapacityRatio:
         break;
     }
-    return OnShape(options_->shape, s.requested > s.allocatable ? 100 : s.requested * 100 / s.allocatable);
+    return OnShape(options_->shape,
+                   s.requested > s.allocatable ? 100 : WrappingDiv(WrappingMul(s.requested, 100), s.allocatable));
   }
   // part * max_score / whole toward zero. Below 2^46 the division of doubles comes to the same: a quotient that is no
   // integer is further from one than the rounding reaches.
@@ -187,7 +189,7 @@ class FitScoring final : public Scoring {
         [[likely]] {
       return static_cast<int64_t>(static_cast<double>(part * max_score_) / static_cast<double>(whole));
     }
-    return part * max_score_ / whole;
+    return WrappingDiv(WrappingMul(part, max_score_), whole);
   }
 
   const Cache& cache_;

@@ -1,0 +1,28 @@
+// The page /healthz with its checks, as Kubernetes' generic server has it since 1.8.
+#pragma once
+#include <absl/status/status.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cmd/kube-scheduler/http_server.h"
+
+namespace berth::kube_scheduler {
+
+// Something that must be well. `run` must not wait; an error says what is wrong, and is shown only on the check's own
+// page.
+struct HealthCheck {
+  std::string name;
+  std::function<absl::Status()> run;
+};
+
+// Returns the check that is always well, for servers that have no other.
+HealthCheck PingCheck();
+
+// Returns the answer for /healthz (with the parameters `verbose` and `exclude=NAME`) and for /healthz/NAME; nothing for
+// other paths and unknown checks.
+std::optional<HttpResponse> HealthPage(const HttpRequest& request, const std::vector<HealthCheck>& checks);
+
+}  // namespace berth::kube_scheduler
