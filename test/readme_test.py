@@ -38,7 +38,7 @@ def free_port():
 # ---- words ----
 
 readme = open("README.md").read()
-for doc in ("README.md", "pkg/README.md", "plugin/README.md", "policies/README.md"):
+for doc in ("README.md", "pkg/README.md", "plugin/README.md", "policies/README.md", "pkg/scheduler/BUGS.md"):
     for target in re.findall(r"\]\(([^)#]+)\)", open(doc).read()):
         if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(doc), target)):
             problem("%s: the link to %s leads nowhere" % (doc, target))
@@ -63,10 +63,11 @@ decided = {n: "fixed" for n in (1, 2, 4, 5, 6, 13, 14, 15, 18, 19, 21, 24, 27, 2
 decided.update({n: "kept" for n in (3, 8, 9, 11, 12, 20, 23, 25, 26, 28, 32, 33, 35)})
 decided.update({n: "does not arise" for n in (7, 16, 22, 31)})
 decided.update({n: "fixed where" for n in (10, 17)})
+bugs = open("pkg/scheduler/BUGS.md").read()
 for n in range(1, 37):
-    row = re.search(r"^\| B-%02d \| .+ \| (.+) \|$" % n, readme, re.M)
+    row = re.search(r"^\| B-%02d \| .+ \| (.+) \|$" % n, bugs, re.M)
     if not row or not re.match(decided[n], row.group(1)):
-        problem("README.md: B-%02d should be %s: %s" % (n, decided[n], row.group(1) if row else "missing"))
+        problem("pkg/scheduler/BUGS.md: B-%02d should be %s: %s" % (n, decided[n], row.group(1) if row else "missing"))
 
 for line, words, before, text in blocks("README.md", "sh"):
     if words == "norun" and not re.match(r"<!-- norun: (needs .*(root|systemd|docker|a real cluster)|make test itself)", before):

@@ -10,6 +10,15 @@ printf 'world seed=1 length=1000\n500 no-such-actor 1\n' >"$work/bad.plan"
 code=0
 "$simulate" "$work/bad.plan" 2>"$work/err" || code=$?
 [ $code -eq 2 ] && grep -q 'line 2: "500 no-such-actor 1" is no step' "$work/err" || { echo "FAILED: a bad plan: exit $code"; cat "$work/err"; exit 1; }
+# Whatever happens to a simulated scheduler, its recording replays to the same outputs, and recording changes nothing.
+plain=$("$simulate" --seeds=2..3) recorded=$("$simulate" --seeds=2..3 --record="$work/recordings")
+[ "$plain" = "$recorded" ] || { echo "FAILED: recorded worlds are others: $plain; $recorded"; exit 1; }
+count=0
+for folder in "$work"/recordings/seed-*/*; do
+  "${OUT:-_output}/bin/schedsim" replay "$folder" --check >/dev/null 2>"$work/err" || { echo "FAILED: replay of $folder"; cat "$work/err"; exit 1; }
+  count=$((count + 1))
+done
+[ "$count" -ge 4 ] || { echo "FAILED: $count recordings"; exit 1; }
 # The same seed does the same in another process, where hash tables have another order.
 one=$("$simulate" --seeds=5..5 --verbose 2>&1 | cksum) two=$("$simulate" --seeds=5..5 --verbose 2>&1 | cksum)
 [ "$one" = "$two" ] || { echo "FAILED: two runs of seed 5 differ"; exit 1; }

@@ -1,6 +1,7 @@
 // simulate: runs simulated worlds, one for each seed, and says what broke.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_replace.h>
 #include <absl/strings/strip.h>
 #include <glog/logging.h>
 #include <sys/wait.h>
@@ -29,6 +30,8 @@ Runs the simulated cluster of each seed, and those of the plans (files that an e
   --seconds=S    begin no further seed after S seconds of CPU time in a process
   --verbose      print everything that happens to stderr
   --shrink=N     at most N runs to make a plan that fails small (default 300)
+  --record=DIR   record the schedulers of every run in a folder below DIR, for `schedsim replay`; those of a run that
+                 fails are recorded in any case (default DIR: simulation-recordings)
   --stop         end with the first failure
   --list         print the actors and end
 The last line sums up. Exit status: 0 when nothing broke, 1 when something did, 2 for usage.
@@ -39,6 +42,8 @@ struct Options {
   int jobs = 1, shrink = 300;
   int64_t seconds = 0;
   bool verbose = false, list = false, stop = false;
+  std::string record = "simulation-recordings";
+  bool record_all = false;
   std::vector<std::string> plans;
 };
 
@@ -62,6 +67,10 @@ bool ParseArguments(int argc, char** argv, Options* o) {
       if (!absl::SimpleAtoi(value, &o->shrink)) return false;
     } else if (a.rfind("--seconds=", 0) == 0) {
       if (!absl::SimpleAtoi(value, &o->seconds)) return false;
+    } else if (a.rfind("--record=", 0) == 0) {
+      o->record = value;
+      o->record_all = true;
+      if (value.empty()) return false;
     } else if (a == "--verbose") {
       o->verbose = true;
     } else if (a == "--stop") {
@@ -87,14 +96,20 @@ void Add(const Outcome& o, Totals* t) {
 
 // Runs one plan, every fourth one twice, as a run must repeat exactly.
 void RunOne(const std::string& name, const Plan& plan, const Options& options, Totals* t) {
-  const Outcome o = RunPlan(plan, options.verbose);
+  const std::string folder = absl::StrCat(options.record, "/", absl::StrReplaceAll(name, {{" ", "-"}, {"/", "-"}}));
+  const auto recorded = [&](const Plan& p, bool verbose) {
+    std::filesystem::create_directories(folder);
+    return RunPlan(p, verbose, folder);
+  };
+  const Outcome o = options.record_all ? recorded(plan, options.verbose) : RunPlan(plan, options.verbose);
   Add(o, t);
   if (!o.problem.empty()) {
     ++t->failed;
     const Plan small = options.shrink > 0 ? Shrink(plan, options.shrink) : plan;
     std::ostringstream text;
     text << name << ": " << o.problem << "\nshrunk to " << small.steps.size() << " of " << plan.steps.size()
-         << " steps, which end with: " << RunPlan(small, false).problem
+         << " steps, which end with: " << (options.record_all ? RunPlan(small, false) : recorded(small, false)).problem
+         << "\nits schedulers are recorded below " << folder << ", one folder each: schedsim replay FOLDER"
          << "\n---- keep as test/simulation/kept/NAME.plan\n"
          << WritePlan(small) << "----\n";
     std::cout << text.str() << std::flush;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/scheduling_fields.h"
 #include "pkg/util/status.h"
 #include "test/simulation/world.h"
 
@@ -105,12 +106,14 @@ absl::StatusOr<Plan> ReadPlan(std::string_view text) {
   return p;
 }
 
-Outcome RunPlan(const Plan& plan, bool verbose) {
+Outcome RunPlan(const Plan& plan, bool verbose, const std::string& record_dir) {
   WorldOptions options;
   options.seed = plan.seed;
   options.pod_priority = plan.pod_priority;
   options.schedulers = static_cast<size_t>(std::max(1, plan.schedulers));
   options.servers = static_cast<size_t>(std::max(1, plan.servers));
+  options.record_dir = record_dir;
+  if (!record_dir.empty()) api::KeepSchedulingFields();
   World world(options);
   world.verbose = verbose;
   Random shape(plan.seed ^ 0x736861);

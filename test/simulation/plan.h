@@ -49,7 +49,8 @@ struct Outcome {
   uint64_t hash = 0, events = 0, faults = 0, binds = 0, decisions = 0;
   absl::Duration virtual_time;
 };
-Outcome RunPlan(const Plan& plan, bool verbose);
+// With a `record_dir`, the schedulers are recorded there for schedsim replay.
+Outcome RunPlan(const Plan& plan, bool verbose, const std::string& record_dir = "");
 // Leaves out steps while the plan still fails, for at most `runs` runs.
 Plan Shrink(Plan plan, int runs);
 

@@ -1,10 +1,13 @@
 #include "test/simulation/scheduler_process.h"
 
 #include <absl/strings/str_cat.h>
+#include <glog/logging.h>
 
+#include <limits>
 #include <set>
 #include <utility>
 
+#include "pkg/recording/recorder.h"
 #include "test/simulation/world.h"
 
 namespace berth::simulation {
@@ -27,6 +30,15 @@ client::EventRecorderOptions RecorderOptions(std::function<double()> random) {
   o.random = std::move(random);
   return o;
 }
+
+// The schedulers that each process runs, and their providers.
+constexpr std::pair<const char*, const char*> kProfiles[] = {{"default-scheduler", "DefaultProvider"},
+                                                             {"packing", "ClusterAutoscalerProvider"}};
+
+class NoSink final : public recording::EventSink {
+ public:
+  void Take(std::vector<recording::Event>* batch) override { batch->clear(); }
+};
 
 }  // namespace
 
@@ -222,10 +234,14 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
   scheduler::SchedulerOptions o;
   o.pod_priority = world->options.pod_priority;
   o.may_bind = [this] { return MayWrite(); };
-  scheduler_ = std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), nullptr, actions_.get(),
-                                                      &executor_.clock(), std::move(o));
-  for (const auto& [profile, provider] :
-       {std::pair("default-scheduler", "DefaultProvider"), std::pair("packing", "ClusterAutoscalerProvider")}) {
+  // Also when nothing is recorded, because the tap rounds the clocks: a recorded run is the same run.
+  sink_ = Sink();
+  tap_ = std::make_unique<recording::Tap>(sink_.get(), actions_.get(), &executor_.clock(), nullptr);
+  o.observer = tap_.get();
+  scheduler_ =
+      std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), nullptr, tap_.get(), tap_.get(), std::move(o));
+  tap_->Attach(scheduler_.get());
+  for (const auto& [profile, provider] : kProfiles) {
     scheduler::FactoryArgs args;
     args.cache = &cache_;
     args.nominated = queue_->nominated();
@@ -241,6 +257,24 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
 
 SchedulerProcess::~SchedulerProcess() {
   executor_.Kill();
+  tap_->Flush();
+}
+
+std::unique_ptr<recording::EventSink> SchedulerProcess::Sink() const {
+  if (world_->options.record_dir.empty()) return std::make_unique<NoSink>();
+  recording::RecorderOptions o;
+  o.dir = absl::StrCat(world_->options.record_dir, "/", name_);
+  // Nothing is lost: a simulated scheduler does in a second what takes a real one minutes.
+  o.max_buffered = std::numeric_limits<size_t>::max();
+  recording::Header h;
+  h.version = "simulation";
+  h.run = name_;
+  recording::CoreConfiguration& c = h.configuration;
+  c.gates = {{"PodPriority", world_->options.pod_priority}, {"VolumeScheduling", false}};
+  for (const auto& [profile, provider] : kProfiles) c.profiles.push_back({profile, provider, "", ""});
+  auto recorder = recording::Recorder::Open(std::move(o), std::move(h));
+  CHECK(recorder.ok()) << recorder.status().message();
+  return *std::move(recorder);
 }
 
 bool SchedulerProcess::MayWrite() const {
@@ -264,16 +298,16 @@ void SchedulerProcess::Handle(kube_scheduler::InboxItem& item) {
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, scheduler::Reply>) {
           actions_->Answered(v);
-          scheduler_->Apply(v);
+          tap_->Apply(v);
         } else if constexpr (std::is_same_v<V, std::function<void()>>) {
           v();
         } else {
           for (const auto& e : v.events) {
             using T = std::remove_const_t<typename std::decay_t<decltype(e.object)>::element_type>;
             if (e.kind == client::InformerEvent<T>::Kind::kDeleted) {
-              scheduler_->Apply(scheduler::Change<T>{e.old_object, nullptr});
+              tap_->Apply(scheduler::Change<T>{e.old_object, nullptr});
             } else {
-              scheduler_->Apply(scheduler::Change<T>{e.old_object, e.object});
+              tap_->Apply(scheduler::Change<T>{e.old_object, e.object});
             }
           }
           if (v.initial_list_done) --unsynced_;
@@ -288,12 +322,13 @@ void SchedulerProcess::Turn() {
   std::vector<kube_scheduler::InboxItem> items;
   inbox_.Take(&items, absl::ZeroDuration());
   for (auto& item : items) Handle(item);
-  scheduler_->Tick();
+  tap_->Tick();
   int n = 0;
   if (leading() && unsynced_ == 0 && !stopping_) {
-    while (n < kDecisionsInARow && scheduler_->ScheduleOne()) ++n;
+    while (n < kDecisionsInARow && tap_->ScheduleOne()) ++n;
   }
   actions_->Flush();
+  tap_->Flush();
   if (++turns_ % 16 == 0) {
     if (std::string bad = scheduler_->CheckInvariants(); !bad.empty()) world_->Fail(absl::StrCat(name_, ": ", bad));
   }
@@ -310,7 +345,7 @@ void SchedulerProcess::Turn() {
 
 void SchedulerProcess::Terminate() {
   stopping_ = true;
-  scheduler_->Stop();
+  tap_->Stop();
   // A bind without an answer does not hold up the end for ever.
   executor_.After(absl::Seconds(25), [this] { End(absl::Seconds(random_.Between(1, 5))); });
 }

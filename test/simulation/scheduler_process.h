@@ -10,6 +10,7 @@
 #include "cmd/kube-scheduler/cluster_watch.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "pkg/client/leaderelection.h"
+#include "pkg/recording/tap.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/scheduler.h"
@@ -47,6 +48,8 @@ class SchedulerProcess {
   absl::Duration Now() const { return executor_.clock().Steady(); }
   bool MayWrite() const;
   void End(absl::Duration restart_in);
+  // Where what passes through the tap goes: to a recording, or nowhere.
+  std::unique_ptr<recording::EventSink> Sink() const;
 
   World* world_;
   const size_t number_;
@@ -62,6 +65,8 @@ class SchedulerProcess {
   std::unique_ptr<scheduler::SchedulingQueue> queue_;
   std::vector<std::unique_ptr<scheduler::GenericScheduler>> algorithms_;
   std::unique_ptr<CheckedActions> actions_;
+  std::unique_ptr<recording::EventSink> sink_;
+  std::unique_ptr<recording::Tap> tap_;  // between the scheduler and the rest
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   const client::LeaderElectionOptions election_options_;
   client::LeaderElection election_;

@@ -28,6 +28,7 @@ struct WorldOptions {
   uint64_t seed = 1;
   bool pod_priority = false;
   size_t schedulers = 2, servers = 2;
+  std::string record_dir;  // where the schedulers are recorded, each in a folder of its name; empty: nowhere
 };
 
 class World {
