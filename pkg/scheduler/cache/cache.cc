@@ -251,24 +251,16 @@ void Cache::RemoveNode(std::string_view name) {
   FreeRowIfEmpty(r);
 }
 
-const std::vector<Row>& Cache::by_name_descending() const {
-  if (names_changed_) {
-    by_name_.clear();
-    by_name_.reserve(node_count_);
-    listed_.ForEach([&](Row r) { by_name_.push_back(r); });
-    std::vector<std::string_view> names(rows_.size());
-    for (Row r : by_name_) names[r] = rows_[r].name.str();
-    std::sort(by_name_.begin(), by_name_.end(), [&](Row a, Row b) { return names[a] > names[b]; });
-    rank_.assign(rows_.size(), ~uint32_t{0});
-    for (uint32_t i = 0; i < by_name_.size(); ++i) rank_[by_name_[i]] = i;
-    names_changed_ = false;
-  }
-  return by_name_;
-}
-
-uint32_t Cache::NameRank(Row r) const {
-  by_name_descending();
-  return rank_[r];
+void Cache::SortNames() const {
+  by_name_.clear();
+  by_name_.reserve(node_count_);
+  listed_.ForEach([&](Row r) { by_name_.push_back(r); });
+  std::vector<std::string_view> names(rows_.size());
+  for (Row r : by_name_) names[r] = rows_[r].name.str();
+  std::sort(by_name_.begin(), by_name_.end(), [&](Row a, Row b) { return names[a] > names[b]; });
+  rank_.assign(rows_.size(), ~uint32_t{0});
+  for (uint32_t i = 0; i < by_name_.size(); ++i) rank_[by_name_[i]] = i;
+  names_changed_ = false;
 }
 
 Symbol Cache::ZoneKey() {

@@ -104,8 +104,14 @@ class Cache {
   const Columns& columns() const { return columns_; }
   const RowSet& listed() const { return listed_; }
   // Listed rows in descending order of node name, the order in which 1.10 resolves ties; and a row's place in it.
-  const std::vector<Row>& by_name_descending() const;
-  uint32_t NameRank(Row r) const;
+  const std::vector<Row>& by_name_descending() const {
+    if (names_changed_) SortNames();
+    return by_name_;
+  }
+  uint32_t NameRank(Row r) const {
+    if (names_changed_) SortNames();
+    return rank_[r];
+  }
   // Changes when by_name_descending() does.
   uint64_t names_version() const { return names_version_; }
 
@@ -218,6 +224,7 @@ class Cache {
   };
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
+  void SortNames() const;
   void Touch(Row r, bool node_changed = false);
   void Place(Row r, const PlacedPod& p);     // list and counts
   bool Unplace(Row r, const api::Pod& pod);  // by uid

@@ -27,12 +27,6 @@ int64_t Amount(Symbol name, const api::Quantity& q) {
 
 }  // namespace
 
-int64_t Resource::Scalar(Symbol name) const {
-  for (const auto& [n, v] : scalars) {
-    if (n == name) return v;
-  }
-  return 0;
-}
 bool Resource::HasScalar(Symbol name) const {
   return std::any_of(scalars.begin(), scalars.end(), [&](const auto& s) { return s.first == name; });
 }

@@ -37,7 +37,12 @@ struct Resource {
   // Extended resources and hugepages-*, sorted by symbol. An entry may be 0: being named counts.
   std::vector<std::pair<Symbol, int64_t>> scalars;
 
-  int64_t Scalar(Symbol name) const;  // 0 when absent
+  int64_t Scalar(Symbol name) const {  // 0 when absent
+    for (const auto& [n, v] : scalars) {
+      if (n == name) return v;
+    }
+    return 0;
+  }
   bool HasScalar(Symbol name) const;
   int64_t* MutableScalar(Symbol name);  // created as 0 when absent
 

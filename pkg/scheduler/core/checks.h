@@ -25,7 +25,8 @@ struct GenericScheduler::Filtered {
   struct Failed {
     Row row;
     uint32_t check;       // the first that failed
-    uint32_t number = 0;  // of its reasons beside nominated pods (FitCheck::NumberReasons); 0: not numbered yet
+    uint32_t number;      // of its reasons (FitCheck::NumberReasons); 0: they have none
+    bool beside = false;  // whether it failed beside nominated pods
   };
   std::vector<Failed> failed;
   std::vector<std::pair<Row, Why>> explained;  // failed rows that were judged one by one

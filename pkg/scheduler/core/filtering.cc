@@ -106,10 +106,28 @@ Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& che
 // Column by column: each check filters all rows that are left.
 void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const {
   RowSet before, errors;
+  std::vector<Row> rows;
+  std::vector<uint32_t> numbers;
   for (size_t i = 0; i < checks.list.size() && !candidates->empty(); ++i) {
-    if (checks.list[i]->FitsAlways()) continue;
+    FitCheck& check = *checks.list[i];
+    const auto place = static_cast<uint32_t>(i);
+    if (check.FitsAlways()) continue;
+    // What tells reasons apart tells whether there are any.
+    if (check.ReasonBits() > 1 && !check.MayError()) {
+      rows.clear();
+      candidates->ForEach([&](Row r) { rows.push_back(r); });
+      numbers.assign(rows.size(), 0);
+      check.NumberReasons(rows, nullptr, numbers);
+      for (size_t k = 0; k < rows.size(); ++k) {
+        if (numbers[k] == 0) continue;
+        candidates->Erase(rows[k]);
+        out->failed.push_back({rows[k], place, numbers[k]});
+      }
+      continue;
+    }
     before = *candidates;
-    checks.list[i]->Filter(candidates, &errors);
+    check.Filter(candidates, &errors);
+    const uint32_t number = check.ReasonBits() == 1 ? 1 : 0;
     for (size_t w = 0; w < before.words().size(); ++w) {
       for (uint64_t gone = before.words()[w] & ~candidates->words()[w]; gone != 0; gone &= gone - 1) {
         Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
@@ -117,7 +135,7 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
           ++out->errors[ErrorText(checks, i, r)];
           errors.Erase(r);
         } else {
-          out->failed.push_back({r, static_cast<uint32_t>(i)});
+          out->failed.push_back({r, place, number});
         }
       }
     }
@@ -172,7 +190,7 @@ void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowS
       if (numbers[k] == 0) {
         rows[kept++] = rows[k];
       } else {
-        out->failed.push_back({left[k], static_cast<uint32_t>(i), check.ReasonBits() > 0 ? numbers[k] : 0});
+        out->failed.push_back({left[k], static_cast<uint32_t>(i), check.ReasonBits() > 0 ? numbers[k] : 0, true});
       }
     }
     rows.resize(kept);
@@ -186,9 +204,7 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
   RowSet candidates = cache_->listed();
   candidates.Resize(cache_->row_count());
   if (checks.names_nodes) {
-    for (size_t w = 0; w < candidates.words().size(); ++w) {
-      candidates.words()[w] &= w < checks.only.words().size() ? checks.only.words()[w] : 0;
-    }
+    candidates.IntersectWith(checks.only);
     // The nominated node was looked at before the others; that it cannot do is known even where rules name others.
     const Row row =
         config_.release->tries_nominated_node_first ? cache_->FindRow(pod->nominated_node_name) : Row{kNoRow};
@@ -223,41 +239,23 @@ std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Che
   const std::vector<Symbol>& names = cache_->columns().name;
   std::vector<FailureReason> reasons;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> lists;  // by check and number
-  std::vector<Row> rows;
-  std::vector<uint32_t> numbers;
-  const std::vector<Filtered::Failed>& failed = filtered.failed;
-  for (size_t begin = 0, end; begin < failed.size(); begin = end) {
-    // Rows in sequence that failed at one check.
-    const uint32_t check = failed[begin].check;
-    const bool numbered = checks.list[check]->ReasonBits() > 0;
-    const bool beside_nominated = failed[begin].number != 0;
-    for (end = begin; end < failed.size(); ++end) {
-      if (failed[end].check != check || (failed[end].number != 0) != beside_nominated) break;
-    }
-    if (numbered && !beside_nominated) {
-      rows.clear();
-      for (size_t i = begin; i < end; ++i) rows.push_back(failed[i].row);
-      numbers.assign(rows.size(), 1);
-      if (checks.list[check]->ReasonBits() > 1) checks.list[check]->NumberReasons(rows, nullptr, numbers);
-    }
-    uint32_t last_number = 0, list = 0;
-    for (size_t i = begin; i < end; ++i) {
-      const uint32_t number = beside_nominated ? failed[i].number : numbered ? numbers[i - begin] : 0;
-      if (number == 0 || number != last_number) {
-        auto [known, fresh] = lists.try_emplace({check, number});
-        if (fresh || number == 0) {
-          reasons.clear();
-          std::optional<Cache::Simulation> simulation;
-          if (beside_nominated) AddNominated(pod, failed[i].row, &simulation.emplace(cache_, failed[i].row));
-          checks.list[check]->Explain(failed[i].row, &reasons);
-          known->second = failures->ListOf(reasons);
-        }
-        list = known->second;
-        last_number = number;
+  const Filtered::Failed* last = nullptr;
+  uint32_t list = 0;
+  for (const Filtered::Failed& f : filtered.failed) {
+    if (last == nullptr || f.number == 0 || f.number != last->number || f.check != last->check) {
+      auto [known, fresh] = lists.try_emplace({f.check, f.number});
+      if (fresh || f.number == 0) {
+        reasons.clear();
+        std::optional<Cache::Simulation> simulation;
+        if (f.beside) AddNominated(pod, f.row, &simulation.emplace(cache_, f.row));
+        checks.list[f.check]->Explain(f.row, &reasons);
+        known->second = failures->ListOf(reasons);
       }
-      failures->AddNew(names[failed[i].row], list);
-      if (trace != nullptr) trace->rejected_by.emplace_back(names[failed[i].row], checks.rules[check]->name);
+      list = known->second;
     }
+    last = &f;
+    failures->AddNew(names[f.row], list);
+    if (trace != nullptr) trace->rejected_by.emplace_back(names[f.row], checks.rules[f.check]->name);
   }
   for (const auto& [row, why] : filtered.explained) {
     failures->AddNew(names[row], why.reasons);

@@ -103,16 +103,18 @@ void StaticNodeIndex::Rebuild() {
   if (!narrowed) fit = by_name;
   Evaluate();
   groups_at_first_ = groups_.size();
-  if (narrowed && fit.size() > by_name.size() / 8) return;  // sorting them costs more than List
-  if (narrowed) {
-    std::sort(fit.begin(), fit.end(), [&](Row a, Row b) { return cache_->NameRank(a) < cache_->NameRank(b); });
-  }
-  rows_ = fit;
+  rows_.clear();
   ranks_.clear();
   ranks_.reserve(fit.size());
   if (narrowed) {
-    for (Row row : fit) ranks_.push_back(cache_->NameRank(row));
+    RowSet& ranks = scratch().ranks;
+    ranks.Resize(static_cast<uint32_t>(by_name.size()));
+    ranks.Clear();
+    for (Row row : fit) ranks.Insert(cache_->NameRank(row));
+    ranks.ForEach([&](uint32_t rank) { ranks_.push_back(rank); });
+    for (uint32_t rank : ranks_) rows_.push_back(by_name[rank]);
   } else {
+    rows_ = fit;
     for (uint32_t rank = 0; ranks_.size() < fit.size(); ++rank) {
       if (by_name[rank] == fit[ranks_.size()]) ranks_.push_back(rank);
     }

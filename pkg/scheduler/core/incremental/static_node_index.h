@@ -67,6 +67,7 @@ class StaticNodeIndex {
   struct Scratch {
     std::vector<Row> fit;
     std::vector<int64_t> raws, scores;
+    RowSet ranks;
   };
   static Scratch& scratch();
   void Evaluate();
