@@ -1,4 +1,5 @@
-#include <absl/container/flat_hash_map.h>
+#include <algorithm>
+#include <vector>
 
 #include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
 
@@ -38,7 +39,12 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
 
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
     int64_t total = 0;
-    absl::flat_hash_map<uint32_t, int64_t> in_domain;
+    thread_local std::vector<int64_t> in_domain;  // pods by domain
+    uint32_t domains = 0;
+    for (size_t i = 0; i < parts.size; ++i) {
+      if (parts.domains[i] != LabelColumn::kNoDomain) domains = std::max(domains, parts.domains[i] + 1);
+    }
+    in_domain.assign(domains, 0);
     for (size_t i = 0; i < parts.size; ++i) {
       const int64_t pods = parts.sums[i].value * parts.nodes[i];
       total += pods;
@@ -51,8 +57,7 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
         scores[i] = max_score_;
         continue;
       }
-      auto here = in_domain.find(parts.domains[i]);
-      const int64_t pods = here == in_domain.end() ? 0 : here->second;
+      const int64_t pods = in_domain[parts.domains[i]];
       const double share = static_cast<double>(total - pods) / static_cast<double>(total);
       scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
     }

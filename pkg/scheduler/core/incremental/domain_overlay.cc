@@ -330,11 +330,12 @@ void DomainOverlay::BeginParts() {
 }
 
 // What the dense terms add up to for a group, and for which channels it lacks a label.
-void DomainOverlay::SumsOfGroup(const StaticNodeIndex::Group& g) {
+void DomainOverlay::SumsOfGroup(size_t group) {
   std::vector<DomainSum>& sums = scratch().group_sums;
+  const uint32_t* domains = rows_->nodes().domains(group);
   std::fill(sums.begin(), sums.end(), DomainSum{});
   for (const Term& t : dense_) {
-    const uint32_t domain = g.domains[t.key];
+    const uint32_t domain = domains[t.key];
     if (domain != LabelColumn::kNoDomain) {
       DomainRule::AddTo(&sums[t.channel], channels_[t.channel], *t.term, t.term->totals->In(domain));
     } else if (t.term->label != nullptr) {
@@ -342,7 +343,7 @@ void DomainOverlay::SumsOfGroup(const StaticNodeIndex::Group& g) {
     }
   }
   for (const Term& t : sparse_) {
-    if (t.key != kNoKey && g.domains[t.key] == LabelColumn::kNoDomain) sums[t.channel].complete = false;
+    if (t.key != kNoKey && domains[t.key] == LabelColumn::kNoDomain) sums[t.channel].complete = false;
   }
 }
 
@@ -350,7 +351,7 @@ void DomainOverlay::SumsOfGroup(const StaticNodeIndex::Group& g) {
 void DomainOverlay::BeginGroups() {
   Scratch& s = scratch();
   s.group_rows.clear();
-  s.group_admits.assign(rows_->nodes().groups().size(), label_checks_.empty() ? 1 : 0);
+  s.group_admits.assign(rows_->nodes().group_count(), label_checks_.empty() ? 1 : 0);
   s.group_raw.assign(s.group_admits.size() * label_scorings_.size(), 0);
 }
 
@@ -413,7 +414,7 @@ void DomainOverlay::ListParts() {
   for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
     const EquivalenceClass::Group& g = groups[static_cast<size_t>(i)];
     if (g.size == 0 || scratch().group_admits[static_cast<size_t>(i)] == 0) continue;
-    SumsOfGroup(rows_->nodes().groups()[static_cast<size_t>(i)]);
+    SumsOfGroup(static_cast<size_t>(i));
     const uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)];
     if (plain > 0) AddPart(i, 0, nullptr, plain);
     while (overlay != overlays_.end() && overlay->first.first < i) ++overlay;
@@ -426,35 +427,29 @@ void DomainOverlay::ListParts() {
 // Scores the parts and returns how many rows fit.
 uint64_t DomainOverlay::ScoreParts() {
   Scratch& s = scratch();
-  const std::vector<Normalised>& normalised = rows_->nodes().normalised();
-  const std::vector<StaticNodeIndex::Group>& groups = rows_->nodes().groups();
-  auto raw = [&](const Part& p, size_t i) { return groups[static_cast<size_t>(p.group)].raw[i]; };
+  const StaticNodeIndex& index = rows_->nodes();
+  const std::vector<Normalised>& normalised = index.normalised();
   const size_t labels = label_scorings_.size();
-  auto label_raw = [&](const Part& p, size_t i) { return s.group_raw[static_cast<size_t>(p.group) * labels + i]; };
-  s.max_raw.assign(normalised.size(), 0);
-  s.max_label_raw.assign(labels, 0);
+  auto raw = [&](const Part& p) { return index.raw(static_cast<size_t>(p.group)); };
+  auto label_raw = [&](const Part& p) { return s.group_raw.data() + static_cast<size_t>(p.group) * labels; };
   uint64_t feasible = 0;
-  for (const Part& p : s.parts) {
-    if (p.nodes == 0) continue;
+  for (Part& p : s.parts) {
+    p.total = 0;
     feasible += p.nodes;
-    for (size_t i = 0; i < normalised.size(); ++i) s.max_raw[i] = std::max(s.max_raw[i], raw(p, i));
-    for (size_t i = 0; i < labels; ++i) s.max_label_raw[i] = std::max(s.max_label_raw[i], label_raw(p, i));
   }
   // A single feasible node is not scored.
   if (feasible <= 1) return feasible;
-  // Where the largest raw score is 0, all nodes get the same: it decides nothing.
-  for (Part& p : s.parts) {
-    p.total = 0;
-    for (size_t i = 0; i < normalised.size(); ++i) {
-      if (s.max_raw[i] == 0) continue;
-      p.total += normalised[i].weight * NormalizedScore(raw(p, i), s.max_raw[i], normalised[i].reversed, max_score_);
+  auto add = [&](const Normalised& how, size_t i, auto raws) {
+    int64_t most = 0;
+    for (const Part& p : s.parts) {
+      if (p.nodes > 0) most = std::max(most, raws(p)[i]);
     }
-    for (size_t i = 0; i < labels; ++i) {
-      const Normalised& how = label_scorings_[i].how;
-      if (s.max_label_raw[i] == 0) continue;
-      p.total += how.weight * NormalizedScore(label_raw(p, i), s.max_label_raw[i], how.reversed, max_score_);
-    }
-  }
+    // Where the largest raw score is 0, all nodes get the same: it decides nothing.
+    if (most == 0) return;
+    for (Part& p : s.parts) p.total += how.weight * NormalizedScore(raws(p)[i], most, how.reversed, max_score_);
+  };
+  for (size_t i = 0; i < normalised.size(); ++i) add(normalised[i], i, raw);
+  for (size_t i = 0; i < labels; ++i) add(label_scorings_[i].how, i, label_raw);
   s.nodes.clear();
   for (const Part& p : s.parts) s.nodes.push_back(p.nodes);
   s.scores.resize(s.parts.size());
@@ -463,16 +458,16 @@ uint64_t DomainOverlay::ScoreParts() {
     const size_t width = scorings_[r].scoring->channels().size(), first = placed_scorings_[r].first_channel;
     std::span<const DomainSum> sums = s.sums;
     if (width != all) {
-      s.rule_sums.clear();
-      for (size_t p = 0; p < s.parts.size(); ++p) {
-        const auto from = s.sums.begin() + static_cast<ptrdiff_t>(p * all + first);
-        s.rule_sums.insert(s.rule_sums.end(), from, from + static_cast<ptrdiff_t>(width));
-      }
+      s.rule_sums.resize(s.parts.size() * width);
+      const DomainSum* from = s.sums.data() + first;
+      DomainSum* to = s.rule_sums.data();
+      for (size_t p = 0; p < s.parts.size(); ++p, from += all, to += width) std::copy_n(from, width, to);
       sums = s.rule_sums;
     }
-    s.domains.clear();
+    s.domains.resize(s.parts.size() * scoring_keys_[r].size());
+    uint32_t* domain = s.domains.data();
     for (const Part& p : s.parts) {
-      for (size_t key : scoring_keys_[r]) s.domains.push_back(groups[static_cast<size_t>(p.group)].domains[key]);
+      for (size_t key : scoring_keys_[r]) *domain++ = index.domains(static_cast<size_t>(p.group))[key];
     }
     scorings_[r].scoring->Score({s.parts.size(), sums, s.domains, s.nodes}, s.scores);
     for (size_t p = 0; p < s.parts.size(); ++p) s.parts[p].total += scorings_[r].weight * s.scores[p];
@@ -508,6 +503,7 @@ DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_no
       rows = &p.overlay->buckets.ranks(0);
     } else {
       const ScoreBuckets& buckets = rows_->groups()[static_cast<size_t>(p.group)].buckets;
+      if (total + buckets.top() < best) continue;
       const bool with_specials = specials_in_group_[static_cast<size_t>(p.group)] > 0;
       for (size_t i = 0; i < buckets.size(); ++i) {
         shadow = nullptr;
@@ -568,11 +564,10 @@ void DomainOverlay::ListRows() {
 // Asks the rules about labels for the groups of the listed rows.
 void DomainOverlay::PrepareGroupsOfRows() {
   Scratch& s = scratch();
-  const std::vector<StaticNodeIndex::Group>& groups = rows_->nodes().groups();
   BeginParts();
   BeginGroups();
   if (!label_checks_.empty() || !label_scorings_.empty()) {
-    std::vector<bool> seen(groups.size());
+    std::vector<bool> seen(rows_->nodes().group_count());
     for (size_t i = 0; i < s.rows.size(); ++i) {
       const auto group = static_cast<size_t>(s.states[i].group);
       if (!seen[group]) s.group_rows.push_back(s.rows[i]);
@@ -587,17 +582,16 @@ DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* la
   ListRows();
   if (!rows_->usable()) return {};
   // The part of each row; parts that a predicate does not admit are -1.
-  const std::vector<StaticNodeIndex::Group>& groups = rows_->nodes().groups();
   PrepareGroupsOfRows();
   constexpr int32_t kNotSeen = -2;
-  s.plain_part.assign(groups.size(), kNotSeen);
+  s.plain_part.assign(rows_->nodes().group_count(), kNotSeen);
   s.special_part.clear();
   s.part_of.resize(s.rows.size());
   auto part_for = [&](int32_t group, int32_t signature) {
     int32_t& part = signature == 0 ? s.plain_part[static_cast<size_t>(group)]
                                    : s.special_part.try_emplace({group, signature}, kNotSeen).first->second;
     if (part == kNotSeen) {
-      SumsOfGroup(groups[static_cast<size_t>(group)]);
+      SumsOfGroup(static_cast<size_t>(group));
       part = AddPart(group, signature, nullptr, 0) ? static_cast<int32_t>(s.parts.size()) - 1 : -1;
     }
     return part;

@@ -125,7 +125,7 @@ class DomainOverlay {
   void BeginParts();
   void ListParts();
   uint64_t ScoreParts();
-  void SumsOfGroup(const StaticNodeIndex::Group& g);
+  void SumsOfGroup(size_t group);
   Answer Choose(uint64_t feasible, uint64_t* last_node_index);
   void ListRows();
   void PrepareGroupsOfRows();
@@ -174,7 +174,7 @@ class DomainOverlay {
     std::vector<Part> parts;
     std::vector<DomainSum> sums;        // by part and channel
     std::vector<DomainSum> group_sums;  // of one group
-    std::vector<int64_t> max_raw, label_raw, max_label_raw;
+    std::vector<int64_t> label_raw;
     std::vector<Row> group_rows;        // a row of each group that has one
     std::vector<uint8_t> group_admits;  // by group: whether label_checks_ let the pod in
     std::vector<int64_t> group_raw;     // by group and label scoring

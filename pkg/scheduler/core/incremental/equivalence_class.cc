@@ -36,7 +36,7 @@ void EquivalenceClass::Remove(Row row) {
 // Takes over the groups that the index has added.
 void EquivalenceClass::TakeGroups() {
   const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
-  for (size_t i = groups_.size(); i < nodes_->groups().size(); ++i) {
+  for (size_t i = groups_.size(); i < nodes_->group_count(); ++i) {
     groups_.push_back({ScoreBuckets(limit)});
   }
 }

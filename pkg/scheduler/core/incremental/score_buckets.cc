@@ -12,6 +12,7 @@ size_t ScoreBuckets::Find(int64_t score) {
   auto at = sets_.begin() + static_cast<ptrdiff_t>(i), spare = sets_.begin() + static_cast<ptrdiff_t>(scores_.size());
   std::rotate(at, spare, spare + 1);
   scores_.insert(scores_.begin() + static_cast<ptrdiff_t>(i), score);
+  top_ = scores_[0];
   return i;
 }
 
@@ -22,6 +23,7 @@ void ScoreBuckets::Erase(int64_t score, uint32_t rank) {
   auto at = sets_.begin() + static_cast<ptrdiff_t>(i), end = sets_.begin() + static_cast<ptrdiff_t>(scores_.size());
   std::rotate(at, at + 1, end);
   scores_.erase(scores_.begin() + static_cast<ptrdiff_t>(i));
+  if (!scores_.empty()) top_ = scores_[0];
 }
 
 size_t ScoreBuckets::bytes() const {

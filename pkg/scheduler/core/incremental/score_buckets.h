@@ -19,6 +19,8 @@ class ScoreBuckets {
 
   size_t size() const { return scores_.size(); }  // buckets; none is empty
   int64_t score(size_t i) const { return scores_[i]; }
+  // Returns the score of the first bucket. REQUIRES: there is one.
+  int64_t top() const { return top_; }
   const RankSet& ranks(size_t i) const { return sets_[i]; }
   size_t bytes() const;
 
@@ -26,6 +28,7 @@ class ScoreBuckets {
   size_t Find(int64_t score);  // made, for the moment empty, when it is not there
 
   uint32_t limit_;
+  int64_t top_ = 0;  // scores_[0], here so that it is read without following a pointer
   std::vector<int64_t> scores_;
   std::vector<RankSet> sets_;  // by place in scores_; behind them, spare empty ones
 };

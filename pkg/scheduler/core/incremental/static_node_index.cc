@@ -48,23 +48,24 @@ int32_t StaticNodeIndex::GroupOf(Row row) {
   uint64_t mixed = 0;
   for (int64_t v : key_) mixed = (mixed ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
   int32_t& recent = recent_[mixed >> 56];
-  if (recent >= 0 && IsGroup(groups_[static_cast<size_t>(recent)])) return recent;
-  recent = static_cast<int32_t>(groups_.size());
+  if (recent >= 0 && IsGroup(static_cast<size_t>(recent))) return recent;
+  recent = static_cast<int32_t>(group_count_);
   if (auto known = group_index_.find(key_); known != group_index_.end()) return recent = known->second;
-  group_index_.emplace(key_, static_cast<int32_t>(groups_.size()));
-  Group& g = groups_.emplace_back();
+  group_index_.emplace(key_, recent);
   const auto raw = key_.begin() + static_cast<ptrdiff_t>(keys_.size());
-  for (auto it = key_.begin(); it != raw; ++it) g.domains.push_back(static_cast<uint32_t>(*it));
-  g.raw.assign(raw, key_.end());
-  return static_cast<int32_t>(groups_.size()) - 1;
+  for (auto it = key_.begin(); it != raw; ++it) domains_.push_back(static_cast<uint32_t>(*it));
+  raw_.insert(raw_.end(), raw, key_.end());
+  ++group_count_;
+  return recent;
 }
 
 // Whether key_ is the group's.
-bool StaticNodeIndex::IsGroup(const Group& g) const {
-  for (size_t k = 0; k < g.domains.size(); ++k) {
-    if (g.domains[k] != static_cast<uint32_t>(key_[k])) return false;
+bool StaticNodeIndex::IsGroup(size_t group) const {
+  const uint32_t* domains = this->domains(group);
+  for (size_t k = 0; k < keys_.size(); ++k) {
+    if (domains[k] != static_cast<uint32_t>(key_[k])) return false;
   }
-  return std::equal(g.raw.begin(), g.raw.end(), key_.begin() + static_cast<ptrdiff_t>(g.domains.size()));
+  return std::equal(key_.begin() + static_cast<ptrdiff_t>(keys_.size()), key_.end(), raw(group));
 }
 
 // Evaluates the rows in scratch().fit, each of which stands there once and fits nowhere yet, and leaves those that fit.
@@ -93,7 +94,9 @@ void StaticNodeIndex::Evaluate() {
 void StaticNodeIndex::Rebuild() {
   ++epoch_;
   built_ = true;
-  groups_.clear();
+  group_count_ = 0;
+  domains_.clear();
+  raw_.clear();
   group_index_.clear();
   recent_.assign(256, -1);
   parts_.assign(cache_->row_count(), Part{});
@@ -102,7 +105,7 @@ void StaticNodeIndex::Rebuild() {
   const bool narrowed = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return c->Candidates(&fit); });
   if (!narrowed) fit = by_name;
   Evaluate();
-  groups_at_first_ = groups_.size();
+  groups_at_first_ = group_count_;
   rows_.clear();
   ranks_.clear();
   ranks_.reserve(fit.size());
@@ -138,7 +141,7 @@ void StaticNodeIndex::Refresh() {
   // Groups of nodes that are gone are forgotten when they have become many. Domains that no node has any more may have
   // been given to other values, so that old groups must not be found again: every change of a node's labels has passed
   // through here, and the group of a row is looked up by the domains as they are now.
-  if (any_node_matters_ || !known || changed.size() > parts_.size() || groups_.size() > 2 * groups_at_first_ + 64)
+  if (any_node_matters_ || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64)
     return Rebuild();
   std::sort(changed.begin(), changed.end());
   changed.erase(std::unique(changed.begin(), changed.end()), changed.end());
@@ -171,7 +174,8 @@ const std::vector<uint32_t>& StaticNodeIndex::ranks() {
 
 size_t StaticNodeIndex::bytes() const {
   return sizeof(*this) + parts_.capacity() * sizeof(Part) + rows_.capacity() * sizeof(Row) +
-         ranks_.capacity() * sizeof(uint32_t) + groups_.size() * (sizeof(Group) + 8 * (keys_.size() + 2));
+         ranks_.capacity() * sizeof(uint32_t) + domains_.capacity() * sizeof(uint32_t) +
+         raw_.capacity() * sizeof(int64_t) + group_count_ * (64 + 8 * key_.size());
 }
 
 }  // namespace berth::scheduler

@@ -36,10 +36,6 @@ class StaticNodeIndex {
   StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys,
                   const LeftOut& left_out);
 
-  struct Group {
-    std::vector<uint32_t> domains;  // by key
-    std::vector<int64_t> raw;       // by normalised priority
-  };
   struct Part {
     int32_t group = -1;  // -1: the node does not fit, whatever is on it
     int32_t score = 0;   // weighted sum
@@ -48,7 +44,10 @@ class StaticNodeIndex {
   // Brings up to date what changed since the last call. Cheap when no node object did.
   void Refresh();
   uint64_t epoch() const { return epoch_; }
-  const std::vector<Group>& groups() const { return groups_; }
+  size_t group_count() const { return group_count_; }
+  // Of a group: domains by key, raw scores by normalised priority. Valid until the next Refresh.
+  const uint32_t* domains(size_t group) const { return domains_.data() + group * keys_.size(); }
+  const int64_t* raw(size_t group) const { return raw_.data() + group * normalised_.size(); }
   const Part& part(Row row) const { return parts_[row]; }
   // Nodes that fit, in the order of Cache::by_name_descending, and their places in it.
   const std::vector<Row>& rows();
@@ -72,7 +71,7 @@ class StaticNodeIndex {
   static Scratch& scratch();
   void Evaluate();
   int32_t GroupOf(Row row);
-  bool IsGroup(const Group& g) const;
+  bool IsGroup(size_t group) const;
   void List();
 
   Cache* cache_;
@@ -85,7 +84,9 @@ class StaticNodeIndex {
   bool usable_ = true, any_node_matters_;
 
   std::vector<Part> parts_;
-  std::vector<Group> groups_;
+  size_t group_count_ = 0;
+  std::vector<uint32_t> domains_;                                   // of all groups, one after another
+  std::vector<int64_t> raw_;                                        // likewise
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;  // by domains and raw scores
   std::vector<int64_t> key_;                                        // of a row, while it is looked up
   std::vector<int32_t> recent_;  // groups found last, by a few bits of the key's hash; -1: none
