@@ -138,12 +138,47 @@ def test_validated_as_the_release_does():
                     "  containers:\n  - {name: c, image: c}\n---\n"
                     "apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  nodeName: nope\n  containers:\n  - {name: c, image: c}\n")
         err = schedsim("run", path)[2]
-        check("a field that 1.10 ignores", path + ":13:3: Pod \"a\": spec.topologySpreadConstraints: is a field of Kubernetes 1.29; release 1.10 ignores it" in err, err)
+        check("a field that 1.10 ignores", path + ":13:3: Pod \"a\": spec.topologySpreadConstraints: is a field of Kubernetes 1.29 that release 1.10 does not understand" in err, err)
+        check("and waits for", "default/a" in schedsim("run", path)[1] and "--ignore-unknown-fields" in schedsim("run", path)[1])
         check("a scheduler that is not ours", path + ':11:18: Pod "default/a": spec.schedulerName: "mine" is not default-scheduler' in err, err)
         check("a node that is not there", path + ':22:13: Pod "default/b": spec.nodeName: the input has no node "nope"' in err, err)
         err = schedsim("run", path, "--emulated-version=1.29")[2]
         check("1.29 knows it", "topologySpreadConstraints" not in err, err)
         check("strict", schedsim("run", path, "--validate=strict")[0] == 1)
+
+
+def test_later_fields():
+    """Release 1.10 leaves alone what the daemon leaves alone, and a Policy may have rules that came later."""
+    spread = {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}]}
+    def with_spec(name, **spec):
+        p = pod(name)
+        p["metadata"]["labels"] = {"app": "a"}
+        p["spec"].update(spec)
+        return p
+    nodes = []
+    for i, zone in enumerate("aab"):
+        nodes.append(node("n%d" % i))
+        nodes[-1]["metadata"]["labels"] = {"zone": zone, "kubernetes.io/hostname": "n%d" % i}
+    feed = items(*nodes, *[with_spec("p%d" % i, **spread) for i in range(4)], with_spec("gated", schedulingGates=[{"name": "x"}]))
+    def hosts(*flags):
+        code, out, err = schedsim("run", "-", "-o", "jsonl", *flags, feed=feed)
+        check("run", code == 0, err)
+        return {d["pod"][3:]: d for d in map(json.loads, out.splitlines())}
+    of = hosts()
+    check("spread waits", "DoNotSchedule" in of["p0"]["error"] and "--ignore-unknown-fields" in of["p0"]["error"], of)
+    check("gated", of["gated"]["error"] == "waiting for scheduling gates: [x]", of)
+    of = hosts("--ignore-unknown-fields")
+    check("ignored", all(d["host"] for d in of.values()), of)
+    names = ["GeneralPredicates", "EvenPodsSpread", "MaxCSIVolumeCountPred", "MaxCinderVolumeCount", "CheckNodePIDPressure", "CheckNodeUnschedulable"]
+    policy = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": n} for n in names],
+              "priorities": [{"name": "EvenPodsSpreadPriority", "weight": 1}, {"name": "LeastRequestedPriority", "weight": 1}]}
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+        json.dump(policy, f)
+        f.flush()
+        of = hosts("--policy-config-file", f.name, "--check-decisions")
+        check("two in each zone", sorted(of["p%d" % i]["host"] == "n2" for i in range(4)) == [False, False, True, True], of)
+        out = schedsim("check", f.name)[1]
+        check("check knows the names", all(n in out for n in names), out)
 
 
 def workload(kind, name, replicas, group="apps/v1", **spec):

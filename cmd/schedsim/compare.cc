@@ -232,6 +232,8 @@ int Compare(const Invocation& options, std::ostream& out) {
   Comparison c;
   c.scenario = &input->scenarios[0];
   lab::Algorithm base = c.scenario->algorithm;
+  // What is compared is what each release decided, and 1.10 passed over the fields that came later.
+  base.ignore_unknown_fields = true;
   auto variants = VariantsOf(options, base);
   if (!variants.ok()) {
     std::cerr << "schedsim: " << util::Message(variants.status()) << "\n";
@@ -309,7 +311,8 @@ constexpr char kExamples[] =
     R"(  schedsim compare cluster.json --policy mine.json           against the default
   schedsim compare trace.json.gz --algorithm-provider DefaultProvider --policy a.json --policy b.json -o csv
   schedsim compare trace.json.gz --policy a.json --policy b.json --svg load.svg
-  schedsim compare cluster.json --emulated-version=1.10 --emulated-version=1.29     what changes with an upgrade
+  schedsim compare cluster.json --emulated-version=1.10 --emulated-version=1.29     what changes with an upgrade;
+                                                             1.10 passes over fields that came later
 )";
 
 }  // namespace

@@ -54,6 +54,7 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   if (vm.contains("preempt")) a->preempt = vm["preempt"].as<bool>();
   if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
   a->hard_pod_affinity_symmetric_weight = vm["hard-pod-affinity-symmetric-weight"].as<int>();
+  a->ignore_unknown_fields = vm["ignore-unknown-fields"].as<bool>();
   if (vm.contains("algorithm-provider")) a->provider = vm["algorithm-provider"].as<std::string>();
   if (vm.contains("emulated-version")) {
     BERTH_RETURN_IF_ERROR(UseRelease(vm["emulated-version"].as<std::string>(), a));
@@ -225,6 +226,8 @@ po::options_description FlagsOf(const Command& command) {
         "release of Kubernetes whose decisions are made (default 1.10)");
     add("config", po::value<std::string>()->value_name("FILE"),
         "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) to schedule by, as release 1.29 does");
+    add("ignore-unknown-fields", po::bool_switch(),
+        "take pods as release 1.10 saw them, without fields that came later");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
         "weight of placed pods' required affinity, 1-100");
   }

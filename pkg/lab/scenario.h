@@ -30,6 +30,7 @@ struct Algorithm {
   std::map<std::string, bool> gates;  // those named
   int hard_pod_affinity_symmetric_weight = 1;
   bool preempt = false;
+  bool ignore_unknown_fields = false;  // pods are taken as release 1.10 saw them
 
   bool chosen() const { return provider.has_value() || policy.has_value(); }
   // A Policy or a configuration given by a flag may have extenders, and they are called. One inside a Scenario may not:

@@ -5,6 +5,7 @@
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/algorithmprovider/v1_29.h"
 #include "pkg/scheduler/extender/http_extender.h"
+#include "pkg/scheduler/pod_fields.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -15,7 +16,7 @@ absl::Status Simulation::Add(const api::Object& object) {
   scheduler::Listers& l = cache_.listers();
   if (const auto* pod = std::get_if<api::PodPtr>(&object)) {
     if ((*pod)->Finished()) return absl::OkStatus();
-    return cache_.AddPod(*pod);
+    return cache_.AddPod(ignore_unknown_fields_ ? scheduler::WithoutLaterFields(*pod) : *pod);
   }
   if (const auto* node = std::get_if<api::NodePtr>(&object)) cache_.AddNode(*node);
   api::StoredKinds::ForEach([&]<typename T>() {
@@ -32,6 +33,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   sim->pod_priority_ = gates.algorithm.pod_priority;
   sim->preempts_ = algorithm.preempt;
   sim->release_ = algorithm.release;
+  sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields && !later;
   if (later) {
     if (algorithm.chosen()) {
       return util::InvalidArgument("release 1.29 has neither providers nor Policies: give it a configuration");
@@ -76,8 +78,24 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   return sim;
 }
 
-scheduler::Decision Simulation::Place(const api::PodPtr& pod, scheduler::DecisionMode mode,
+std::string Simulation::WhyNotTried(const api::Pod& pod) const {
+  if (std::string gated = scheduler::GatedText(*pod.tmpl); !gated.empty()) return gated;
+  const auto understood = scheduler::PodFieldsUnderstoodBy(scheduler_->config());
+  const auto unknown = scheduler::FindUnknownPodFields(*pod.tmpl, understood);
+  return unknown.blocking.none() ? std::string() : scheduler::BlockedText(unknown.blocking);
+}
+
+scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::DecisionMode mode,
                                       scheduler::DecisionTrace* trace) {
+  const api::PodPtr pod = ignore_unknown_fields_ ? scheduler::WithoutLaterFields(as_given) : as_given;
+  if (later_ == nullptr) {
+    if (std::string why = WhyNotTried(*pod); !why.empty()) {
+      scheduler::Decision d;
+      d.nodes = cache_.node_count();
+      d.error = std::move(why);
+      return d;
+    }
+  }
   // As in the daemon's queue: a pod's own nomination does not count while it is tried.
   if (pod_priority_ && later_ == nullptr) nominated_.Remove(*pod);
   scheduler::Decision d = later_ != nullptr ? later_->Place(pod, mode, trace) : scheduler_->Schedule(pod, mode, trace);
@@ -100,19 +118,20 @@ std::optional<scheduler::Preemption> Simulation::Preempt(const api::PodPtr& pod,
   return later_ == nullptr ? scheduler_->Preempt(pod, *decision.failures) : later_->Preempt(pod, decision);
 }
 
-explain::Explanation Simulation::Explain(const api::PodPtr& pod) {
-  if (later_ == nullptr) {
-    if (pod_priority_) nominated_.Remove(*pod);
-    return explain::ExplainPod({*scheduler_, cache_, effective_, pod_priority_}, pod);
-  }
-  SimulationV1_29::Profile* profile = later_->ProfileOf(*pod);
-  if (const std::string why = later_->WhyNotAttempted(*pod); !why.empty()) {
+explain::Explanation Simulation::Explain(const api::PodPtr& as_given) {
+  const api::PodPtr pod = ignore_unknown_fields_ ? scheduler::WithoutLaterFields(as_given) : as_given;
+  if (const std::string why = later_ == nullptr ? WhyNotTried(*pod) : later_->WhyNotAttempted(*pod); !why.empty()) {
     explain::Explanation e;
     e.pod = pod;
     e.nodes = e.decision.nodes = cache_.node_count();
     e.decision.error = why;
     return e;
   }
+  if (later_ == nullptr) {
+    if (pod_priority_) nominated_.Remove(*pod);
+    return explain::ExplainPod({*scheduler_, cache_, effective_, pod_priority_}, pod);
+  }
+  SimulationV1_29::Profile* profile = later_->ProfileOf(*pod);
   return explain::ExplainPod({*profile->scheduler, cache_, profile->effective, true}, pod);
 }
 

@@ -61,6 +61,8 @@ class Simulation {
   Simulation(const Scenario& scenario, const scheduler::Release& release)
       : scenario_(scenario), cache_(release.describe_template) {}
   absl::Status Add(const api::Object& object);
+  // Returns why the pod is not tried in release 1.10, as the daemon leaves it alone; empty when it is.
+  std::string WhyNotTried(const api::Pod& pod) const;
 
   const Scenario& scenario_;
   std::string release_;
@@ -72,6 +74,7 @@ class Simulation {
   std::unique_ptr<scheduler::GenericScheduler> scheduler_;
   bool preempts_ = false;
   bool pod_priority_ = false;
+  bool ignore_unknown_fields_ = false;
 };
 
 }  // namespace berth::lab

@@ -1,13 +1,13 @@
 #include "pkg/lab/simulation_v1_29.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_join.h>
 
 #include <algorithm>
 
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/scheduler/pod_fields.h"
 
 namespace berth::lab {
 
@@ -56,10 +56,8 @@ SimulationV1_29::Profile* SimulationV1_29::ProfileOf(const api::Pod& pod) {
 std::string SimulationV1_29::WhyNotAttempted(const api::Pod& pod) {
   const Profile* profile = ProfileOf(pod);
   if (profile == nullptr) return "no profile";
-  const auto& gates = pod.tmpl->scheduling_gates;
-  if (gates.empty() || !profile->resolved.Has(ExtensionPoint::kPreEnqueue, "SchedulingGates")) return {};
-  return absl::StrCat("waiting for scheduling gates: [",
-                      absl::StrJoin(gates, " ", [](std::string* out, Symbol g) { out->append(g.str()); }), "]");
+  if (!profile->resolved.Has(ExtensionPoint::kPreEnqueue, "SchedulingGates")) return {};
+  return scheduler::GatedText(*pod.tmpl);
 }
 
 namespace {

@@ -67,6 +67,18 @@ std::string WithoutIndexes(std::string_view path) {
   return out;
 }
 
+// Later fields that the scheduler honours whatever the release, because ignoring them does harm.
+bool IsHonouredEverywhere(std::string_view field) {
+  return field == "spec.schedulingGates" || field == "spec.preemptionPolicy" || field == "spec.overhead" ||
+         field == "spec.initContainers.restartPolicy" || field.ends_with(".matchFields");
+}
+
+// Later fields for which a pod may have to wait (scheduler::PodField).
+bool MayDemand(std::string_view field) {
+  return field == "spec.topologySpreadConstraints" || field == "spec.volumes.ephemeral" ||
+         field.ends_with(".namespaceSelector");
+}
+
 std::string NameOf(Json object) {
   Json meta = object.Find("metadata");
   std::string_view ns = meta.Find("namespace").Text(), name = meta.Find("name").Text();
@@ -83,7 +95,16 @@ void Validator::Check(Json object, std::string_view kind, const std::function<st
     if (value.Str("apiVersion").empty()) value.Set("apiVersion", validation::Value::String("v1"));
   }
   const std::string shown_kind(value.Str("kind"));
-  for (const Problem& p : CheckObject(validation::Catalog::Of(release_), value)) {
+  for (Problem& p : CheckObject(validation::Catalog::Of(release_), value)) {
+    if (p.kind == Problem::Kind::kIgnoredField && shown_kind == "Pod" && release_ == validation::Release::k1_10) {
+      const std::string field = WithoutIndexes(p.path);
+      if (IsHonouredEverywhere(field)) continue;
+      if (MayDemand(field)) {
+        p.message =
+            "is a field of Kubernetes 1.29 that release 1.10 does not understand; a pod that demands something by it "
+            "waits (--ignore-unknown-fields places it without)";
+      }
+    }
     Take(absl::StrCat(shown_kind, "\n", static_cast<int>(p.kind), "\n", WithoutIndexes(p.path)),
          p.kind == Problem::Kind::kIgnoredField, [&] {
            return absl::StrCat(place(ValueAt(object, p.path).begin_offset()), ": ", shown_kind, " \"", NameOf(object),

@@ -1,6 +1,7 @@
 #include "pkg/scheduler/pod_fields.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <array>
@@ -70,6 +71,23 @@ std::string_view PodFieldPath(PodField field) {
 
 PodFieldSet PodFieldsUnderstoodBy(std::string_view release) {
   return release == "1.10" ? PodFieldSet() : PodFieldSet().set();
+}
+
+PodFieldSet PodFieldsUnderstoodBy(const AlgorithmConfig& rules) {
+  PodFieldSet understood = PodFieldsUnderstoodBy(rules.release->name);
+  for (const ConfiguredPredicate& p : rules.predicates) {
+    if (p.name == "EvenPodsSpread") understood.set(Index(PodField::kRequiredSpread));
+  }
+  for (const ConfiguredPriority& p : rules.priorities) {
+    if (p.name == "EvenPodsSpreadPriority") understood.set(Index(PodField::kPreferredSpread));
+  }
+  return understood;
+}
+
+std::string GatedText(const api::PodTemplate& pod) {
+  if (pod.scheduling_gates.empty()) return {};
+  auto append = [](std::string* out, Symbol gate) { out->append(gate.str()); };
+  return absl::StrCat("waiting for scheduling gates: [", absl::StrJoin(pod.scheduling_gates, " ", append), "]");
 }
 
 UnknownPodFields FindUnknownPodFields(const api::PodTemplate& pod, const PodFieldSet& understood) {

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "pkg/api/types.h"
+#include "pkg/scheduler/registry/algorithm_config.h"
 
 namespace berth::scheduler {
 
@@ -32,6 +33,12 @@ using PodFieldSet = std::bitset<kPodFields>;
 std::string_view PodFieldPath(PodField field);
 // Returns the listed fields that a release understands: all of them from 1.29 on, none in 1.10.
 PodFieldSet PodFieldsUnderstoodBy(std::string_view release);
+// Returns what the release of the rules understands and what they do themselves: a Policy may name the rules
+// EvenPodsSpread and EvenPodsSpreadPriority, which came after 1.10.
+PodFieldSet PodFieldsUnderstoodBy(const AlgorithmConfig& rules);
+
+// Returns why a pod is not tried while it has scheduling gates; an empty text when it has none.
+std::string GatedText(const api::PodTemplate& pod);
 
 struct UnknownPodFields {
   PodFieldSet ignored;   // the pod is placed without regard to them

@@ -83,8 +83,16 @@ void Scheduler::Enqueue(Pending& p) {
   queue_->Add(p.pod);
 }
 
+UnknownPodFields Scheduler::UnknownFieldsOf(const api::PodTemplate& t) const {
+  UnknownPodFields unknown = FindUnknownPodFields(t, options_.understood_fields);
+  if (unknown.ignored.none() && unknown.blocking.none()) return unknown;
+  const auto profile = profiles_.find(t.scheduler_name);
+  if (profile == profiles_.end()) return unknown;
+  return FindUnknownPodFields(t, options_.understood_fields | PodFieldsUnderstoodBy(profile->second->config()));
+}
+
 void Scheduler::CountIgnoredFields(const api::PodTemplate& t) {
-  const PodFieldSet ignored = FindUnknownPodFields(t, options_.understood_fields).ignored;
+  const PodFieldSet ignored = UnknownFieldsOf(t).ignored;
   for (size_t i = 0; i < kPodFields; ++i) {
     if (!ignored[i] || metrics_.ignored_fields[i]++ > 0) continue;
     LOG(WARNING) << "Pods use a field that the emulated release does not understand; it is ignored: "

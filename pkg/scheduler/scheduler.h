@@ -52,7 +52,7 @@ struct SchedulerOptions {
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
   const Process* process = &Process110();  // what is done around decisions
   // Fields of pods that came after 1.10 and that the emulated release understands (pod_fields.h).
-  PodFieldSet understood_fields = {};
+  PodFieldSet understood_fields = {};  // beside those that the rules of a pod's scheduler do themselves
   // Take pods as release 1.10 saw them, without any field that came later.
   bool ignore_unknown_fields = false;
   // Release 1.29: where volumes are reserved for claims; the one that the rules look at. Outlives the scheduler.
@@ -220,6 +220,7 @@ class Scheduler {
   void Enqueue(Pending& p);
   // Sets a pod aside when the emulated release cannot do what it asks for, and says so. Returns whether it did.
   bool SetAsideUnsupported(Pending& p);
+  UnknownPodFields UnknownFieldsOf(const api::PodTemplate& t) const;
   void CountIgnoredFields(const api::PodTemplate& t);
   void CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took);
   void SetReasons(Pending& p, std::vector<FailureReasonId> reasons);

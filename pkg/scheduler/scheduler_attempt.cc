@@ -154,7 +154,7 @@ void Scheduler::NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const De
 }
 
 bool Scheduler::SetAsideUnsupported(Pending& p) {
-  const PodFieldSet blocking = FindUnknownPodFields(*p.pod->tmpl, options_.understood_fields).blocking;
+  const PodFieldSet blocking = UnknownFieldsOf(*p.pod->tmpl).blocking;
   if (blocking.none()) return false;
   ++metrics_.unschedulable;
   SetReasons(p, {FailureReasonOf("unknown field")});

@@ -86,6 +86,21 @@ void RegisterAlgorithms(Registry* r) {
   predicate("CheckNodePIDPressure", nodestatus::CheckNodePidPressure, kNodeObject);
   predicate("CheckNodeUnschedulable", tainttoleration::CheckNodeUnschedulable,
             PredicateTraits(kPodTolerations, ClusterPart::kNode));
+  predicate("MaxCSIVolumeCountPred", volumes::CsiVolumeLimits, kVolumeRule);
+  predicate(
+      "MaxCinderVolumeCount",
+      [](const PluginFactoryArgs& a) {
+        return volumes::InTreeVolumeLimits(a, *volumes::FindInTreeLimit("CinderLimits"));
+      },
+      kVolumeRule);
+  constexpr uint32_t kSpreadParts =
+      kPodNamespace | kPodLabels | kPodSpread | kPodNodeSelector | kPodTolerations | kPodController;
+  predicate(
+      "EvenPodsSpread", [](const PluginFactoryArgs& a) { return podspread::TopologySpreadFilter(a, {}); },
+      PredicateTraits(kSpreadParts, ClusterPart::kDomains));
+  priority(
+      "EvenPodsSpreadPriority", [](const PluginFactoryArgs& a) { return podspread::TopologySpreadScore(a, {}); },
+      PriorityTraits(kSpreadParts, ClusterPart::kDomains, Normalisation::kDomains));
   priority(
       "RequestedToCapacityRatioPriority",
       [](const PluginFactoryArgs& a) { return noderesources::RequestedToCapacityRatio(a, {}); }, kAllocation);
@@ -119,17 +134,18 @@ std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRe
   return absl::StrCat("0/", nodes, " nodes are available: ", absl::StrJoin(failures.CountedReasons(), ", "), ".");
 }
 
-constexpr std::string_view kOrdering[] = {"CheckNodeCondition",      "CheckNodeUnschedulable",
-                                          "GeneralPredicates",       "HostName",
-                                          "PodFitsHostPorts",        "MatchNodeSelector",
-                                          "PodFitsResources",        "NoDiskConflict",
-                                          "PodToleratesNodeTaints",  "PodToleratesNodeNoExecuteTaints",
-                                          "CheckNodeLabelPresence",  "CheckServiceAffinity",
-                                          "MaxEBSVolumeCount",       "MaxGCEPDVolumeCount",
-                                          "MaxAzureDiskVolumeCount", "CheckVolumeBinding",
-                                          "NoVolumeZoneConflict",    "CheckNodeMemoryPressure",
-                                          "CheckNodePIDPressure",    "CheckNodeDiskPressure",
-                                          "MatchInterPodAffinity"};
+constexpr std::string_view kOrdering[] = {"CheckNodeCondition",     "CheckNodeUnschedulable",
+                                          "GeneralPredicates",      "HostName",
+                                          "PodFitsHostPorts",       "MatchNodeSelector",
+                                          "PodFitsResources",       "NoDiskConflict",
+                                          "PodToleratesNodeTaints", "PodToleratesNodeNoExecuteTaints",
+                                          "CheckNodeLabelPresence", "CheckServiceAffinity",
+                                          "MaxEBSVolumeCount",      "MaxGCEPDVolumeCount",
+                                          "MaxCSIVolumeCountPred",  "MaxAzureDiskVolumeCount",
+                                          "MaxCinderVolumeCount",   "CheckVolumeBinding",
+                                          "NoVolumeZoneConflict",   "CheckNodeMemoryPressure",
+                                          "CheckNodePIDPressure",   "CheckNodeDiskPressure",
+                                          "EvenPodsSpread",         "MatchInterPodAffinity"};
 
 }  // namespace
 

@@ -129,12 +129,13 @@ TEST_CASE("the fixed order of predicates") {
   std::string order;
   for (std::string_view key : algorithmprovider::V1_10().predicate_ordering)
     order += Cat(order.empty() ? "" : " ", key);
-  CHECK(
-      order ==
-      "CheckNodeCondition CheckNodeUnschedulable GeneralPredicates HostName PodFitsHostPorts MatchNodeSelector "
-      "PodFitsResources NoDiskConflict PodToleratesNodeTaints PodToleratesNodeNoExecuteTaints CheckNodeLabelPresence "
-      "CheckServiceAffinity MaxEBSVolumeCount MaxGCEPDVolumeCount MaxAzureDiskVolumeCount CheckVolumeBinding "
-      "NoVolumeZoneConflict CheckNodeMemoryPressure CheckNodePIDPressure CheckNodeDiskPressure MatchInterPodAffinity");
+  CHECK(order ==
+        "CheckNodeCondition CheckNodeUnschedulable GeneralPredicates HostName PodFitsHostPorts MatchNodeSelector "
+        "PodFitsResources NoDiskConflict PodToleratesNodeTaints PodToleratesNodeNoExecuteTaints CheckNodeLabelPresence "
+        "CheckServiceAffinity MaxEBSVolumeCount MaxGCEPDVolumeCount MaxCSIVolumeCountPred MaxAzureDiskVolumeCount "
+        "MaxCinderVolumeCount CheckVolumeBinding "
+        "NoVolumeZoneConflict CheckNodeMemoryPressure CheckNodePIDPressure CheckNodeDiskPressure EvenPodsSpread "
+        "MatchInterPodAffinity");
 }
 
 TEST_CASE("gate TaintNodesByCondition") {
