@@ -87,6 +87,22 @@ def test_compare():
         check("one alone is compared with the default", [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["DefaultProvider", "even"], out)
         out = schedsim("compare", "-", *flags, feed=CLUSTER, env={"COLUMNS": "80"})[1]
         check("80 columns", max(len(line) for line in out.splitlines()) <= 80, out)
+        heading = next(line for line in out.splitlines() if line.startswith("POLICY") and "MOVES" in line)
+        check("the heading is one line of 80 columns", len(heading) <= 80, heading)
+        told = data.get("differences", [])
+        check("no pod is told of unless --changes asks", told == [], told)
+        moves = json.loads(schedsim("compare", "-", *flags, "--changes=2", "-o", "json", feed=CLUSTER)[1])
+        for p in moves["policies"][1:]:
+            of = [x for x in moves["differences"] if x["policy"] == p["policy"]]
+            check("each move is told", len(of) == p["moves"] and all(x["before"] != x["after"] for x in of), (p, of))
+        out = schedsim("compare", "-", *flags, "--changes=2", feed=CLUSTER)[1]
+        check("changes in the table", "RULE THAT MADE THE DIFFERENCE" in out and " more (-o json lists all)" in out, out)
+        out = schedsim("compare", "-", *flags, "-o", "wide", feed=CLUSTER, env={"COLUMNS": "80"})[1]
+        check("wide has every resource", "ALLOC / FRAG" in out and "memory" in out.split("ALLOC / FRAG")[1].splitlines()[0], out)
+        check("--changes below 0", schedsim("compare", "-", *flags, "--changes=-1", feed=CLUSTER)[0] == 2)
+        configuration = os.path.join(ROOT, "test/testdata/demo/scheduler-configuration.yaml")
+        out = schedsim("compare", "-", "--config", configuration, "-o", "csv", feed=CLUSTER)[1]
+        check("a configuration alone is compared with its release", [r["policy"] for r in csv.DictReader(io.StringIO(out))] == ["1.29", "scheduler-configuration"], out)
         code, out, err = schedsim("compare", "-", "--policy", policy(d, "bad", NoSuchPriority=1), "-o", "csv", feed=CLUSTER)
         check("a bad policy is named", code == 1 and "bad" in err and "NoSuchPriority" in err, err)
     check("nothing to compare", schedsim("compare", "-", feed=CLUSTER)[0] == 2)

@@ -25,14 +25,15 @@ using lab::Trial;
 using lab::Variant;
 
 constexpr size_t kSamples = 200;  // of a curve in the picture
+constexpr size_t kMostPods = 20;  // told one by one, unless --changes says otherwise
 
 struct Comparison {
   const lab::Scenario* scenario = nullptr;
   const lab::Workload* workload = nullptr;
   std::vector<Variant> variants;
   std::vector<Trial> trials;
-  bool by_pod = false;  // two releases are compared, so each pod's difference is told
-  std::vector<lab::PodDifference> differences;
+  bool by_pod = false;                                       // each pod's difference from the first variant is told
+  std::vector<std::vector<lab::PodDifference>> differences;  // by variant; of the first none
 
   // Pods that go elsewhere than with the first variant, or are placed by only one of the two.
   int64_t Moves(size_t variant) const {
@@ -108,10 +109,13 @@ std::string KindText(lab::PodDifference::Kind kind) {
 void DifferencesJson(const Comparison& c, explain::JsonOut* out) {
   if (!c.by_pod) return;
   out->Key("differences").Array();
-  for (const lab::PodDifference& d : c.differences) {
-    out->Object().Member("pod", d.pod->meta.Key()).Member("change", KindText(d.kind));
-    out->Member("before", d.before.str()).Member("after", d.after.str());
-    out->Member("rule", d.rule).Member("why", d.why).End();
+  for (size_t v = 1; v < c.variants.size(); ++v) {
+    for (const lab::PodDifference& d : c.differences[v]) {
+      out->Object().Member("policy", c.variants[v].name);
+      out->Member("pod", d.pod->meta.Key()).Member("change", KindText(d.kind));
+      out->Member("before", d.before.str()).Member("after", d.after.str());
+      out->Member("rule", d.rule).Member("why", d.why).End();
+    }
   }
   out->End();
 }
@@ -147,7 +151,25 @@ void WriteJson(const Comparison& c, explain::JsonOut* out) {
   out->End();
 }
 
-void WriteTable(const Comparison& c, explain::Page* page) {
+// -o wide: every resource, and the preemptions.
+void WriteResources(const Comparison& c, explain::Page* page) {
+  const auto& resources = c.workload->resources();
+  std::vector<std::vector<std::string>> rows = {{"ALLOC / FRAG"}};
+  rows[0].insert(rows[0].end(), resources.begin(), resources.end());
+  rows[0].emplace_back("PREEMPTIONS");
+  for (size_t v = 0; v < c.variants.size(); ++v) {
+    if (!c.trials[v].error.empty()) continue;
+    const Metrics& m = c.trials[v].metrics;
+    rows.push_back({c.variants[v].name});
+    for (size_t r = 0; r < resources.size(); ++r) {
+      rows.back().push_back(absl::StrCat(Percent(m.allocation[r]), " / ", Percent(m.fragmentation[r])));
+    }
+    rows.back().push_back(absl::StrCat(m.preemptions));
+  }
+  page->Rows(rows, true).Blank();
+}
+
+void WriteTable(const Comparison& c, bool wide, explain::Page* page) {
   const size_t r = c.workload->scarcest();
   const std::string& scarce = c.workload->resources()[r];
   page->Line(absl::StrCat(explain::Counted(static_cast<int64_t>(c.workload->node_count()), "node"), ", ",
@@ -155,7 +177,7 @@ void WriteTable(const Comparison& c, explain::Page* page) {
                           " to place; scarcest is ", scarce));
   page->Blank();
   std::vector<std::vector<std::string>> rows = {
-      {"POLICY", "PLACED", "PENDING", "ALLOC", "FRAG", "IMBAL", "SKEW", "NODES", "FEWEST", "MOVES"}};
+      {"POLICY", "PLACED", "PENDING", "ALLOC", "FRAG", "IMBAL", "SKEW", "NODES", "LEAST", "MOVES"}};
   for (size_t v = 0; v < c.variants.size(); ++v) {
     const Metrics& m = c.trials[v].metrics;
     rows.push_back({c.variants[v].name});
@@ -171,6 +193,7 @@ void WriteTable(const Comparison& c, explain::Page* page) {
     }
   }
   page->Rows(rows, true).Blank();
+  if (wide) WriteResources(c, page);
   rows = {{"POLICY", "PENDING, BY THE REASON THAT MOST NODES GAVE"}};
   std::vector<explain::Style> styles = {explain::Style::kHeading};
   for (size_t v = 0; v < c.variants.size(); ++v) {
@@ -182,36 +205,63 @@ void WriteTable(const Comparison& c, explain::Page* page) {
   if (rows.size() > 1) page->Rows(rows, false, styles).Blank();
   page->Line(absl::StrCat("ALLOC: share of ", scarce, " that is in use. FRAG: share of what is free of it that a pod ",
                           "drawn from these cannot use. IMBAL: standard deviation over the nodes of the share of cpu ",
-                          "and memory in use. SKEW: of cpu, between the zones. NODES: with a pod. FEWEST: nodes that ",
+                          "and memory in use. SKEW: of cpu, between the zones. NODES: with a pod. LEAST: nodes that ",
                           "hold the same pods, packed anew. MOVES: pods that go elsewhere than with the first."),
              explain::Style::kFaint);
 }
 
-void WriteDifferences(const Comparison& c, explain::Page* page) {
-  constexpr size_t kMostPods = 20;
-  if (!c.by_pod) return;
+// How the pods go with a variant and with the first one, at most `most` of them one by one.
+void WriteDifferences(const Comparison& c, size_t variant, size_t most, explain::Page* page) {
+  const auto& all = c.differences[variant];
   page->Blank();
-  if (c.differences.empty()) {
-    page->Line(
-        absl::StrCat("Every pod goes to the same node with ", c.variants[0].name, " and ", c.variants[1].name, "."));
+  if (all.empty()) {
+    page->Line(absl::StrCat("Every pod goes to the same node with ", c.variants[0].name, " and ",
+                            c.variants[variant].name, "."));
     return;
   }
   std::map<std::pair<std::string, std::string>, int64_t> by_rule;
-  for (const auto& d : c.differences) ++by_rule[{KindText(d.kind), d.rule.empty() ? "-" : d.rule}];
+  for (const auto& d : all) ++by_rule[{KindText(d.kind), d.rule.empty() ? "-" : d.rule}];
   std::vector<std::vector<std::string>> rows = {{"PODS", "CHANGE", "RULE THAT MADE THE DIFFERENCE"}};
   for (const auto& [key, pods] : by_rule) rows.push_back({absl::StrCat(pods), key.first, key.second});
   page->Rows(rows, true).Blank();
-  rows = {{"POD", c.variants[0].name, c.variants[1].name, "WHY"}};
-  for (size_t i = 0; i < std::min(c.differences.size(), kMostPods); ++i) {
-    const lab::PodDifference& d = c.differences[i];
+  rows = {{"POD", c.variants[0].name, c.variants[variant].name, "WHY"}};
+  for (size_t i = 0; i < std::min(all.size(), most); ++i) {
+    const lab::PodDifference& d = all[i];
     auto node = [](scheduler::Symbol s) { return s.empty() ? std::string("-") : s.string(); };
     rows.push_back({d.pod->meta.Key(), node(d.before), node(d.after), d.why});
   }
-  page->Rows(rows, true);
-  if (c.differences.size() > kMostPods) {
-    page->Line(absl::StrCat("and ", c.differences.size() - kMostPods, " more (-o json lists all)"),
-               explain::Style::kFaint);
+  if (most > 0) page->Rows(rows, true);
+  if (all.size() > most) {
+    page->Line(absl::StrCat("and ", all.size() - most, " more (-o json lists all)"), explain::Style::kFaint);
   }
+}
+
+// Fills in what differs by pod: where two releases are compared, and where --changes asks for it.
+absl::Status FindDifferences(const Invocation& options, Comparison* c) {
+  c->differences.resize(c->variants.size());
+  const bool asked = options.Has("changes") && options.Get<int64_t>("changes") > 0;
+  const bool releases = c->variants.size() == 2 && c->variants[0].algorithm.release != c->variants[1].algorithm.release;
+  c->by_pod = options.output != "csv" && (asked || (releases && !options.Has("changes")));
+  for (size_t v = 1; v < c->variants.size() && c->by_pod; ++v) {
+    if (!c->trials[0].error.empty() || !c->trials[v].error.empty()) continue;
+    auto found = lab::CompareByPod(*c->scenario, c->variants[0], c->variants[v]);
+    if (!found.ok()) return found.status();
+    c->differences[v] = *std::move(found);
+  }
+  return absl::OkStatus();
+}
+
+// One variant alone is compared with the default, a configuration with that of its release.
+Variant DefaultFor(const Invocation& options, lab::Algorithm base) {
+  base.policy.reset();
+  base.profiles.reset();
+  if (options.List("config").empty()) {
+    base.provider = std::string(scheduler::algorithmprovider::kDefaultProvider);
+    return {*base.provider, base};
+  }
+  base.provider.reset();
+  base.release = "1.29";
+  return {base.release, base};
 }
 
 bool WriteChart(const Comparison& c, const std::string& file) {
@@ -240,12 +290,7 @@ int Compare(const Invocation& options, std::ostream& out) {
     return kExitBadInput;
   }
   c.variants = std::move(*variants);
-  if (c.variants.size() == 1) {
-    // One alone is compared with the default.
-    base.policy.reset();
-    base.provider = std::string(scheduler::algorithmprovider::kDefaultProvider);
-    c.variants.insert(c.variants.begin(), Variant{*base.provider, base});
-  }
+  if (c.variants.size() == 1) c.variants.insert(c.variants.begin(), DefaultFor(options, base));
   const lab::Workload workload(*c.scenario);
   c.workload = &workload;
   c.trials.resize(c.variants.size());
@@ -264,24 +309,20 @@ int Compare(const Invocation& options, std::ostream& out) {
     std::cerr << "schedsim: " << c.variants[v].name << ": " << c.trials[v].error << "\n";
     exit_status = kExitBadInput;
   }
-  c.by_pod = exit_status == kExitOk && c.variants.size() == 2 &&
-             c.variants[0].algorithm.release != c.variants[1].algorithm.release && options.output != "csv";
-  if (c.by_pod) {
-    auto differences = lab::CompareByPod(*c.scenario, c.variants[0], c.variants[1]);
-    if (!differences.ok()) {
-      std::cerr << "schedsim: " << util::Message(differences.status()) << "\n";
-      return kExitBadInput;
-    }
-    c.differences = std::move(*differences);
+  if (absl::Status found = FindDifferences(options, &c); !found.ok()) {
+    std::cerr << "schedsim: " << util::Message(found) << "\n";
+    return kExitBadInput;
   }
   // A variant that cannot run moves nothing.
   for (Trial& t : c.trials) t.hosts.resize(c.scenario->pending.size());
   if (options.output == "csv") {
     WriteCsv(c, out);
-  } else if (options.output == "table") {
-    explain::Page page(explain::ScreenOfStdout());
-    WriteTable(c, &page);
-    WriteDifferences(c, &page);
+  } else if (options.output == "table" || options.output == "wide") {
+    const bool wide = options.output == "wide";
+    const size_t most = options.Has("changes") ? static_cast<size_t>(options.Get<int64_t>("changes")) : kMostPods;
+    explain::Page page(wide ? explain::Screen() : explain::ScreenOfStdout());
+    WriteTable(c, wide, &page);
+    for (size_t v = 1; v < c.variants.size() && c.by_pod; ++v) WriteDifferences(c, v, most, &page);
     out << page.text();
   } else {
     explain::JsonOut data;
@@ -295,10 +336,16 @@ int Compare(const Invocation& options, std::ostream& out) {
 void AddFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   AddVariantFlags(add);
+  add("changes", po::value<int64_t>()->value_name("N"),
+      "say of the first N pods that go elsewhere than with the first policy which rule made the difference (of two "
+      "releases by default the first 20); 0: of none");
   add("svg", po::value<std::string>()->value_name("FILE"), "draw allocation and fragmentation over arrived load");
 }
 
 absl::Status Check(const Invocation& options) {
+  if (options.Has("changes") && options.Get<int64_t>("changes") < 0) {
+    return util::InvalidArgument(absl::StrCat("--changes=", options.Get<int64_t>("changes"), ": must not be negative"));
+  }
   for (const char* flag : {"policy", "algorithm-provider", "emulated-version", "config"}) {
     if (!options.List(flag).empty()) return absl::OkStatus();
   }
@@ -311,6 +358,7 @@ constexpr char kExamples[] =
     R"(  schedsim compare cluster.json --policy mine.json           against the default
   schedsim compare trace.json.gz --algorithm-provider DefaultProvider --policy a.json --policy b.json -o csv
   schedsim compare trace.json.gz --policy a.json --policy b.json --svg load.svg
+  schedsim compare cluster.json --policy mine.json --changes 5     and which rule sent the first 5 pods elsewhere
   schedsim compare cluster.json --emulated-version=1.10 --emulated-version=1.29     what changes with an upgrade;
                                                              1.10 passes over fields that came later
 )";
@@ -321,7 +369,7 @@ extern const Command kCompareCommand = {
     .name = "compare",
     .arguments = "FILE... --policy A --policy B",
     .summary = "the same pods under several policies, side by side",
-    .outputs = "table json yaml csv",
+    .outputs = "table wide json yaml csv",
     .examples = kExamples,
     .groups = kGateFlags | kInputFlags,
     .add_flags = AddFlags,

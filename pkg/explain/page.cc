@@ -11,6 +11,7 @@ namespace berth::explain {
 namespace {
 
 constexpr size_t kBetween = 3;     // blanks between columns
+constexpr size_t kNarrow = 2;      // where columns would be cut otherwise
 constexpr size_t kNarrowest = 20;  // a width below is taken as this
 constexpr size_t kLeastColumn = 8, kLeastLast = 24;
 
@@ -68,7 +69,9 @@ const char* CodeOf(Style style) {
 }
 
 // Widths of the columns, cut down until they fit; the last one may be narrower than its texts, which are wrapped then.
-std::vector<size_t> Widths(const std::vector<std::vector<std::string>>& rows, size_t screen) {
+// `between` is how many blanks separate them: fewer than usual where that is too wide.
+std::vector<size_t> Widths(const std::vector<std::vector<std::string>>& rows, size_t screen, size_t* between) {
+  *between = kBetween;
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
@@ -76,14 +79,20 @@ std::vector<size_t> Widths(const std::vector<std::vector<std::string>>& rows, si
   }
   if (screen == 0 || widths.empty()) return widths;
   auto total = [&] {
-    size_t sum = kBetween * (widths.size() - 1);
+    size_t sum = *between * (widths.size() - 1);
     for (size_t w : widths) sum += w;
     return sum;
   };
   if (total() > screen) {
+    *between = kNarrow;
+    if (total() <= screen) return widths;
+    *between = kBetween;
+  }
+  if (total() > screen) {
     size_t others = total() - widths.back();
     widths.back() = std::min(widths.back(), std::max(kLeastLast, others < screen ? screen - others : 0));
   }
+  if (total() > screen) *between = kNarrow;
   while (total() > screen) {
     auto widest = std::max_element(widths.begin(), widths.end());
     if (*widest <= kLeastColumn) break;  // too many columns: the lines themselves are wrapped
@@ -145,7 +154,8 @@ Page& Page::Line(std::string_view text, Style style) {
 }
 
 Page& Page::Rows(const std::vector<std::vector<std::string>>& rows, bool heading, const std::vector<Style>& styles) {
-  const std::vector<size_t> widths = Widths(rows, screen_.width);
+  size_t between = kBetween;
+  const std::vector<size_t> widths = Widths(rows, screen_.width, &between);
   for (size_t k = 0; k < rows.size(); ++k) {
     const auto& row = rows[k];
     Style style = k < styles.size() ? styles[k] : heading && k == 0 ? Style::kHeading : Style::kPlain;
@@ -154,8 +164,8 @@ Page& Page::Rows(const std::vector<std::vector<std::string>>& rows, bool heading
     for (size_t i = 0; i < row.size(); ++i) {
       if (i + 1 < widths.size()) {
         std::string cell = Cut(row[i], widths[i]);
-        line += cell + std::string(widths[i] - WidthOf(cell) + kBetween, ' ');
-        begin += widths[i] + kBetween;
+        line += cell + std::string(widths[i] - WidthOf(cell) + between, ' ');
+        begin += widths[i] + between;
         continue;
       }
       std::vector<std::string_view> pieces = {row[i]};

@@ -27,9 +27,9 @@ class Page {
   // A line, wrapped at blanks; what follows the first line is indented by four more columns than the line itself.
   Page& Line(std::string_view text, Style style = Style::kPlain);
   Page& Blank() { return Line(""); }
-  // Columns of equal width with three blanks between. Where the screen is too narrow the last column is wrapped, and
-  // then the widest of the others are cut. The first row is a heading when `heading`. `styles`, if not empty, has one
-  // for each row.
+  // Columns of equal width with three blanks between, or two where the screen is too narrow for that. Where it is still
+  // too narrow, the last column is wrapped, and then the widest of the others are cut. The first row is a heading when
+  // `heading`. `styles`, if not empty, has one for each row.
   Page& Rows(const std::vector<std::vector<std::string>>& rows, bool heading, const std::vector<Style>& styles = {});
 
   const std::string& text() const { return text_; }
