@@ -9,7 +9,8 @@ command line are measured as well. Every node is scored for every pod. Results g
 hack/bench-compare.sh, to OUT/bench/results.json.
 
   --big   also 1,000,000 nodes and 1,000,000 pods of 1,000 templates (one run; minutes, and some 10 GiB of memory)
-  --svg   the scaling curve as a picture: hack/bench/scaling.svg is made so
+  --svg   where to draw CPU over nodes beside the real 1.10 and 1.29; a run without --only draws OUT/bench/scaling.svg
+          (--only 1k,5k,20k,100k --big --svg hack/bench/scaling.svg makes the one in the README)
 """
 import argparse, http.client, json, os, re, socket, statistics, subprocess, sys, tempfile, threading, time
 
@@ -33,6 +34,17 @@ CASES = [
     ("5k", "scaling: 100 templates", "--nodes 5000 --pods 10000 --templates 100", None, None),
     ("20k", "scaling: 100 templates", "--nodes 20000 --pods 20000 --templates 100", None, None),
     ("100k", "scaling: 100 templates", "--nodes 100000 --pods 100000 --templates 100", 250, None),
+]
+# The same in release 1.29; the last column is the real 1.29 with every node scored.
+LATER_CASES = [
+    ("w1@1.29", "plain pods of one ReplicaSet with a Service", "--nodes 5000 --pods 1000 --preload 10 --like w1", 20, 57_000),
+    ("w2@1.29", "required node affinity", "--nodes 5000 --pods 1000 --preload 10 --like w2", 20, 52_000),
+    ("w3@1.29", "required anti-affinity by hostname", "--nodes 5000 --pods 1000 --preload 10 --like w3", 25, 61_000),
+    ("w4@1.29", "preferred pod affinity by zone", "--nodes 5000 --pods 1000 --preload 10 --like w4", 25, 70_000),
+    ("w5@1.29", "mixed services, taints, requests: 400 kinds", "--nodes 5000 --pods 1000 --preload 10 --like w5", 25, 39_000),
+    ("w6@1.29", "spread over zones (hard) and nodes (soft)", "--nodes 5000 --pods 1000 --preload 10 --like w6", 25, 53_000),
+    ("w7@1.29", "CSI claims, every other one to be provisioned", "--nodes 5000 --pods 1000 --preload 10 --like w7", 200, 840_000),
+    ("100k@1.29", "w6's constraints", "--nodes 100000 --pods 2000 --like w6", 100, None),
 ]
 BIG = ("1m", "scaling: 1,000 templates", "--nodes 1000000 --pods 1000000 --templates 1000", 600, None)
 # Other shapes of clusters and pods. name, what, arguments of gen-shape, goal in microseconds.
@@ -91,10 +103,10 @@ def make_shape(arguments):
     return path
 
 
-def measure(path, runs, output="placements"):
+def measure(path, runs, output="placements", flags=()):
     got = []
     for _ in range(runs):
-        done = subprocess.run([os.path.join(OUT, "bin/schedsim"), "run", path, "-o", output, "--stats"],
+        done = subprocess.run([os.path.join(OUT, "bin/schedsim"), "run", path, "-o", output, "--stats", "--validate=off", *flags],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         line = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else ""
         if done.returncode != 0 or not line.startswith("{"):
@@ -223,31 +235,74 @@ def table(rows):
         print("  " + "  ".join(c.ljust(w) if i in (0, 1) else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths))).rstrip())
 
 
-def svg(points):
-    """CPU per decision over nodes, both logarithmic: points are (nodes, microseconds)."""
+# Lines of the picture: name, class, and points: measured elsewhere (nodes, microseconds), or arguments by nodes.
+MEASURED_LINES = [
+    ("Kubernetes 1.29, plain pods", "k129", [(1000, 8_400), (5000, 57_000)]),
+    ("Kubernetes 1.10, plain pods", "k110", [(1000, 5_800), (5000, 46_100)]),
+]
+OWN_LINES = [
+    ("claims bound late, 4 local volumes a node", "worst", lambda n: "wffc-local %d 500 V=4" % n, (1000, 5000, 20000)),
+    ("each pod with requests of its own", "own", lambda n: "own-req %d 1000" % n, (1000, 5000, 20000)),
+    ("mixed pods, 400 kinds", "mixed", lambda n: "--nodes %d --pods %d --preload 2 --like w5" % (n, 1000), (1000, 5000, 20000, 100000)),
+]
+
+
+def lines(results, runs):
+    """What the picture shows: (name, class, points), the slowest first."""
+    out = list(MEASURED_LINES)
+    for name, kind, arguments, sizes in OWN_LINES:
+        points = []
+        for n in sizes:
+            print("measuring for the picture: %s, %d nodes" % (name, n), file=sys.stderr)
+            text = arguments(n)
+            path = make_input(name, text) if text.startswith("--") else make_shape(text)
+            points.append((n, measure(path, min(runs, 3))["cpuMicros"]))
+        out.append((name, kind, points))
+    plain = [(results[k]["nodes"], results[k]["cpuMicros"]) for k in SCALING if k in results]
+    return out + ([("plain pods, 100 kinds", "plain", plain)] if plain else [])
+
+
+STYLE = """<style>
+text { fill: #333 } .grid { stroke: #ddd } .line { fill: none; stroke-width: 2 } .k110, .k129 { stroke-dasharray: 6 4 }
+.k129 { stroke: #b3261e } .k110 { stroke: #d2691e } .worst { stroke: #6a4c93 } .own { stroke: #1982c4 } .mixed { stroke: #00796b } .plain { stroke: #2e7d32 }
+@media (prefers-color-scheme: dark) { text { fill: #ddd } .grid { stroke: #444 } .k129 { stroke: #ff8a80 } .k110 { stroke: #ffb74d }
+.worst { stroke: #ce93d8 } .own { stroke: #64b5f6 } .mixed { stroke: #4db6ac } .plain { stroke: #81c784 } }
+</style>"""
+
+
+def svg(drawn):
+    """CPU per decision over nodes, both logarithmic. Readable on light and dark backgrounds."""
     import math
-    left, top, width, height = 70, 30, 520, 260
+    left, top, width, height = 64, 34, 620, 300
+    points = [p for _, _, line in drawn for p in line]
     x0, x1 = 2.9, max(5.1, math.log10(max(n for n, _ in points)) + 0.1)
-    y0, y1 = 0, max(3, math.ceil(math.log10(max(us for _, us in points)) + 0.2))
+    y0, y1 = 0, math.ceil(math.log10(max(us for _, us in points)) + 0.1)
     x = lambda n: left + width * (math.log10(n) - x0) / (x1 - x0)
     y = lambda us: top + height * (1 - (math.log10(us) - y0) / (y1 - y0))
-    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 360" font-family="sans-serif" font-size="12">',
-           '<rect width="640" height="360" fill="white"/>',
-           '<text x="%d" y="18" font-size="14">CPU for one decision, every node scored</text>' % left]
-    for e in range(int(y0), int(y1) + 1):
-        out.append('<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#ddd"/>' % (left, y(10**e), left + width, y(10**e)))
-        label = "%d us" % 10**e if e < 3 else "%d ms" % 10**(e - 3)
-        out.append('<text x="%d" y="%.1f" text-anchor="end">%s</text>' % (left - 8, y(10**e) + 4, label))
+    bottom = top + height
+    out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 %d" font-family="sans-serif" font-size="12">' % (bottom + 60 + 20 * ((len(drawn) + 1) // 2)),
+           STYLE, '<text x="%d" y="20" font-size="15">CPU for one decision, every node scored</text>' % left]
+    for e in range(y0, y1 + 1):
+        out.append('<line class="grid" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/>' % (left, y(10**e), left + width, y(10**e)))
+        out.append('<text x="%d" y="%.1f" text-anchor="end">%s</text>'
+                   % (left - 8, y(10**e) + 4, "%d \u00b5s" % 10**e if e < 3 else "%d ms" % 10**(e - 3)))
     for n in (1000, 5000, 20000, 100000, 1000000):
         if math.log10(n) < x1:
-            out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#ddd"/>' % (x(n), top, x(n), top + height))
-            out.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (x(n), top + height + 18, "{:,}".format(n)))
-    out.append('<text x="%d" y="%d" text-anchor="middle">nodes</text>' % (left + width // 2, top + height + 40))
-    out.append('<polyline fill="none" stroke="#1565c0" stroke-width="2" points="%s"/>'
-               % " ".join("%.1f,%.1f" % (x(n), y(us)) for n, us in points))
-    for n, us in points:
-        out.append('<circle cx="%.1f" cy="%.1f" r="4" fill="#1565c0"/>' % (x(n), y(us)))
-        out.append('<text x="%.1f" y="%.1f" text-anchor="middle">%s</text>' % (x(n), y(us) - 10, micros(us)))
+            out.append('<line class="grid" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/>' % (x(n), top, x(n), bottom))
+            out.append('<text x="%.1f" y="%d" text-anchor="middle">%s</text>' % (x(n), bottom + 18, "{:,}".format(n)))
+    out.append('<text x="%d" y="%d" text-anchor="middle">nodes</text>' % (left + width // 2, bottom + 38))
+    labels = []
+    for i, (name, kind, line) in enumerate(drawn):
+        out.append('<polyline class="line %s" points="%s"/>' % (kind, " ".join("%.1f,%.1f" % (x(n), y(us)) for n, us in line)))
+        n, us = line[-1]
+        at = y(us) + 4
+        while any(n == m and abs(at - other) < 13 for m, other in labels):
+            at += 1
+        labels.append((n, at))
+        out.append('<text x="%.1f" y="%.1f">%s</text>' % (x(n) + 5, at, micros(us).replace("us", "\u00b5s")))
+        at_x, at_y = left + 330 * (i % 2), bottom + 60 + 20 * (i // 2)
+        out.append('<line class="line %s" x1="%d" y1="%d" x2="%d" y2="%d"/><text x="%d" y="%d">%s</text>'
+                   % (kind, at_x, at_y - 4, at_x + 24, at_y - 4, at_x + 30, at_y, name))
     return "\n".join(out) + "\n</svg>\n"
 
 
@@ -263,10 +318,11 @@ def main():
     only = set(filter(None, args.only.split(",")))
     cases = [c for c in CASES + ([BIG] if args.big else []) if not only or c[0] in only]
     shapes = [s for s in SHAPES if not only or s[0] in only or "shapes" in only]
-    known = {c[0] for c in CASES} | {s[0] for s in SHAPES} | {BIG[0], "e2e", "start", "record", "shapes"}
+    later = [c for c in LATER_CASES if not only or c[0] in only or "1.29" in only]
+    known = {c[0] for c in CASES + LATER_CASES} | {"1.29"} | {s[0] for s in SHAPES} | {BIG[0], "e2e", "start", "record", "shapes"}
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
-    if only and not cases and not shapes and not only & {"e2e", "start", "record"} and not args.workloads:
+    if only and not cases and not later and not shapes and not only & {"e2e", "start", "record"} and not args.workloads:
         p.error("--only leaves nothing to measure")
 
     results = {"schedsim": {}, "shapes": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
@@ -274,6 +330,10 @@ def main():
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         results["schedsim"][name] = {"what": what, "goalMicros": goal, "referenceMicros": reference,
                                      **measure(make_input(name, arguments), 1 if name == "1m" else args.runs)}
+    for name, what, arguments, goal, reference in later:
+        print("measuring %s: %s" % (name, what), file=sys.stderr)
+        results["schedsim"][name] = {"what": what, "goalMicros": goal, "referenceMicros": reference,
+                                     **measure(make_input(name, arguments), args.runs, flags=["--emulated-version=1.29"])}
     for name, what, arguments, goal in shapes:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
         # Only -o json goes on to preempt.
@@ -297,7 +357,7 @@ def main():
     print("\nMeasured on %s, %d cores" % (results["cpu"], results["cores"]))
     if results["schedsim"]:
         print("\nCPU for one decision (schedsim, median of %d runs, all nodes scored)\n" % args.runs)
-    rows = [("work", "what", "nodes", "pods", "CPU", "lowest", "highest", "p99", "goal", "1.10", "faster", "memory")]
+    rows = [("work", "what", "nodes", "pods", "CPU", "lowest", "highest", "p99", "goal", "Kubernetes", "faster", "memory")]
     for name, r in results["schedsim"].items():
         ref = r["referenceMicros"]
         rows.append((name, r["what"], "{:,}".format(r["nodes"]), "{:,}".format(r["pods"]), micros(r["cpuMicros"]),
@@ -328,10 +388,11 @@ def main():
     os.makedirs(os.path.dirname(os.path.abspath(args.o)), exist_ok=True)
     with open(args.o, "w") as f:
         json.dump(results, f, indent=1)
-    points = sorted((results["schedsim"][n]["nodes"], results["schedsim"][n]["cpuMicros"]) for n in SCALING if n in results["schedsim"])
-    if args.svg and points:
-        with open(args.svg, "w") as f:
-            f.write(svg(points))
+    if args.svg or not only:
+        picture = args.svg or os.path.join(OUT, "bench", "scaling.svg")
+        with open(picture, "w") as f:
+            f.write(svg(lines(results["schedsim"], args.runs)))
+        print("\nThe picture is %s." % os.path.relpath(picture, os.getcwd()))
     print("\nAlso in %s." % os.path.relpath(args.o))
 
 
