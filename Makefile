@@ -11,7 +11,8 @@
 # BENCHARGS=...      with `make bench`: arguments for hack/bench.py
 # KERNELS=REGEX      with `make bench`: which of google-benchmark's (all)
 # SEEDS=A..B         with `make simulate`: which seeds (1..100); SIMULATEARGS: more for the program
-# FUZZ_S=SECONDS     with `make fuzz`: how long for each target (20); FUZZ_TARGETS=... only these
+# FUZZ_S=SECONDS     with `make fuzz`: how long for each target (20); FUZZ_TARGETS=... only these; FUZZ_SEED=N: the same inputs
+#                    every time, for runs that must not fail by chance
 # PODS=N             with `make soak`: how many pods (20000); SOAKARGS: more for hack/soak.py
 # KEEP=1             with `make run`: leave the API server and the scheduler running
 # PREFIX, DESTDIR    with `make install`: where to (/usr/local)
@@ -130,7 +131,7 @@ FUZZ_S ?= 20
 fuzz:  ## run every fuzz target for FUZZ_S seconds (20) under libFuzzer, with sanitizers (clang)
 	@hack/install-deps.sh fuzz
 	+@$(BUILD_WITH) SAN=fuzz _output/fuzz/bin/fuzz >&2
-	@hack/fuzz.py _output/fuzz/bin/fuzz $(FUZZ_S) $(FUZZ_TARGETS)
+	@hack/fuzz.py $(if $(FUZZ_SEED),--seed=$(FUZZ_SEED)) _output/fuzz/bin/fuzz $(FUZZ_S) $(FUZZ_TARGETS)
 
 PODS ?= 20000
 soak: all  ## PODS pods (20000) through real processes with churn, leader changes and server restarts

@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """Runs each fuzz target for a while, some at a time, and says what was found.
 
-usage: hack/fuzz.py PROGRAM SECONDS [TARGET...]
+usage: hack/fuzz.py [--seed=N] PROGRAM SECONDS [TARGET...]
 
+With --seed=N each target makes its inputs in the same order every time, from the corpus in the tree alone, and an input may take
+a minute: a run that must not fail by chance on a slow machine.
 Begins with the corpus in test/fuzz/corpus/TARGET and what earlier runs found worth keeping in OUT/fuzz-corpus. Inputs that
 crash, hang (10 s) or eat memory (1 GiB) are written to OUT/fuzz-found, to be fixed and kept in the corpus.
 The last line sums up. Exit status: 0 only when nothing was found."""
-import concurrent.futures, os, re, subprocess, sys
+import concurrent.futures, os, re, shutil, subprocess, sys
 
-program, seconds, wanted = os.path.abspath(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
+arguments = [a for a in sys.argv[1:] if not a.startswith("--seed=")]
+seed = next((a.split("=")[1] for a in sys.argv[1:] if a.startswith("--seed=")), None)
+program, seconds, wanted = os.path.abspath(arguments[0]), int(arguments[1]), arguments[2:]
 out = os.path.dirname(os.path.dirname(program))
 listing = subprocess.run([program], capture_output=True, text=True, env={**os.environ, "FUZZ_TARGET": "-"})
 targets = listing.stderr.split(":")[-1].split()
@@ -19,11 +23,14 @@ targets = sorted(wanted or targets)
 
 def run(target):
     """Returns the executions, the coverage, and what was found."""
-    corpus, found = os.path.join(out, "fuzz-corpus", target), os.path.join(out, "fuzz-found", target)
+    corpus, found = os.path.join(out, "fuzz-corpus" if seed is None else "fuzz-corpus-of-seed", target), os.path.join(out, "fuzz-found", target)
+    if seed is not None:
+        shutil.rmtree(corpus, ignore_errors=True)
     os.makedirs(corpus, exist_ok=True)
     os.makedirs(found, exist_ok=True)
     before = set(os.listdir(found))
-    command = [program, corpus, os.path.join("test/fuzz/corpus", target), "-max_total_time=%d" % seconds, "-timeout=10", "-rss_limit_mb=1024",
+    command = [program, corpus, os.path.join("test/fuzz/corpus", target), "-max_total_time=%d" % seconds,
+               *(["-timeout=10"] if seed is None else ["-timeout=60", "-seed=" + seed]), "-rss_limit_mb=1024",
                "-max_len=8192", "-dict=test/fuzz/json.dict", "-artifact_prefix=%s/" % found, "-print_final_stats=1", "-verbosity=1"]
     environment = {**os.environ, "FUZZ_TARGET": target, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1", "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"}
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, timeout=seconds * 3 + 300)

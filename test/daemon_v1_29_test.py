@@ -163,6 +163,24 @@ def claims_wait_for_their_first_consumer():
     assert not [body for method, path, body in proxy.bodies if path.endswith("/status")], "no condition was needed"
 
 
+def claims_that_are_not_bound_in_time():
+    path = scratch("timeout.yaml")
+    with open(path, "w") as f:
+        f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
+                "profiles:\n- pluginConfig:\n  - name: VolumeBinding\n    args: {bindTimeoutSeconds: 1}\n")
+    api = Api.start(write_objects("cluster.json", [node("n0")]), flags=["--emulated-version=1.29"])
+    s = Scheduler(api.url, f"--config={path}", "--secure-port=0", bare=True)
+    api.post("/apis/storage.k8s.io/v1/storageclasses", {"metadata": {"name": "made"}, "provisioner": "example.com/disk",
+                                                        "volumeBindingMode": "WaitForFirstConsumer"})
+    api.post("/api/v1/namespaces/default/persistentvolumeclaims", {"metadata": {"name": "slow"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "storageClassName": "made", "resources": {"requests": {"storage": "1Gi"}}}})
+    new_pod(api, "waits", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "slow"}}])
+    wait_until("the pod says why it is not bound", lambda: (scheduled(api, "waits") or {}).get("message") ==
+               'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded')
+    assert scheduled(api, "waits")["reason"] == "SchedulerError"
+    assert s.stop() == 0
+
+
 def the_lock_is_a_lease():
     api, s, proxy = start(node("n0"), flags=["--leader-elect=true"], proxied=True)
     new_pod(api, "p0")
@@ -177,4 +195,4 @@ def the_lock_is_a_lease():
 
 
 run(constraints_of_topology_spread_are_kept, a_gated_pod_waits_for_its_gates, a_pod_that_does_not_fit_is_told_why, preempts,
-    profiles_of_a_configuration_file, claims_wait_for_their_first_consumer, the_lock_is_a_lease)
+    profiles_of_a_configuration_file, claims_wait_for_their_first_consumer, claims_that_are_not_bound_in_time, the_lock_is_a_lease)

@@ -329,8 +329,7 @@ absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_
 
 absl::Status Daemon::Build() {
   scheduler::FactoryArgs args = ArgumentsOfRules();
-  const bool priority = args.gates.algorithm.pod_priority;
-  MakeQueue(priority);
+  MakeQueue(args.gates.algorithm.pod_priority);
   if (Later()) {
     claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
   } else if (args.gates.algorithm.volume_scheduling) {
@@ -354,7 +353,8 @@ absl::Status Daemon::Build() {
   actions_ = std::make_unique<ApiActions>(pods_io_.executor(), requests_.get(), std::move(recorders), &inbox_);
 
   scheduler::SchedulerOptions o;
-  o.pod_priority = priority;
+  o.pod_priority = args.gates.algorithm.pod_priority;
+  o.volume_bind_timeouts = VolumeBindTimeouts(config_);
   o.initial_backoff = config_.pod_initial_backoff;
   o.max_backoff = config_.pod_max_backoff;
   o.process = &scheduler::ProcessOf(config_.release);

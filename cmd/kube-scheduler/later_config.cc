@@ -11,12 +11,31 @@
 
 namespace berth::kube_scheduler {
 
+namespace {
+
+// Adds what the file says about extenders that has no effect: it must not be ignored in silence.
+void WarnOfExtenders(const std::vector<scheduler::ExtenderConfig>& extenders, std::vector<std::string>* warnings) {
+  for (size_t i = 0; i < extenders.size(); ++i) {
+    const std::string path = absl::StrCat("extenders[", i, "]");
+    if (extenders[i].ignorable) {
+      warnings->push_back(path + ".ignorable: true: has no effect; pods wait while the extender does not answer");
+    }
+    if (!extenders[i].preempt_verb.empty()) {
+      warnings->push_back(absl::StrCat(path, ".preemptVerb: ", util::GoQuoted(extenders[i].preempt_verb),
+                                       ": has no effect; extenders are asked about preemption by their filterVerb"));
+    }
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
                                                      std::vector<std::string>* warnings) {
   auto loaded = scheduler::configuration::LoadOrError(document, scheduler::PluginsToConfigure(), gates);
   if (!loaded.ok()) return loaded.status();
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
+  if (warnings != nullptr) WarnOfExtenders(from.extenders, warnings);
   Configuration c;
   c.release = "1.29";
   c.later_profiles = std::move(loaded->profiles);
@@ -43,6 +62,15 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const s
   c.parallelism = from.parallelism;
   c.delay_cache_until_active = from.delay_cache_until_active;
   return c;
+}
+
+std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c) {
+  std::map<util::Symbol, absl::Duration> out;
+  for (const auto& p : c.later_profiles) {
+    const auto args = p.Args<scheduler::configuration::VolumeBindingArgs>("VolumeBinding");
+    out[util::Symbol(p.scheduler_name)] = absl::Seconds(args.bind_timeout_seconds);
+  }
+  return out;
 }
 
 const scheduler::Release& ReleaseToRun(const Configuration& c) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <absl/status/statusor.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const s
 // Returns the body of /configz. Of the plugins it shows those that are called, at each extension point; their arguments
 // and the extenders are not shown.
 std::string LaterConfigurationToConfigz(const Configuration& c);
+
+// Returns bindTimeoutSeconds of the plugin VolumeBinding by the name of the scheduler; empty in release 1.10.
+std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c);
 
 // Sets the release to run from --emulated-version (empty: not given). Returns an error when it contradicts the
 // configuration file, or when there is no such version.

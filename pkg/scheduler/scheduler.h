@@ -18,6 +18,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,6 +58,9 @@ struct SchedulerOptions {
   bool ignore_unknown_fields = false;
   // Release 1.29: where volumes are reserved for claims; the one that the rules look at. Outlives the scheduler.
   ClaimBinder* claim_binder = nullptr;
+  // Release 1.29: how long the claims of a pod may take to be bound, by the scheduler's name (bindTimeoutSeconds of the
+  // plugin VolumeBinding). Names that are absent: 10 minutes.
+  std::map<util::Symbol, absl::Duration> volume_bind_timeouts;
   // With this many requests unanswered no further pod is decided and no further one is looked at again.
   size_t max_requests_in_flight = 4096;
   // The share of decisions, 0..1, that are made both ways (DecisionMode::kBoth) to see whether they differ.

@@ -10,7 +10,7 @@
 namespace berth::scheduler {
 namespace {
 
-// bindTimeoutSeconds of the plugin's arguments, by default.
+// The default of bindTimeoutSeconds.
 constexpr absl::Duration kBindTimeout = absl::Minutes(10);
 
 constexpr char kPreBind[] = "running PreBind plugin \"VolumeBinding\": ";
@@ -45,7 +45,8 @@ void Scheduler::WriteNextReservation(Pending& p) {
     actions_->UpdateClaim(Ask(Asked::kReservation, &p), t.reserved.provisions[next - bindings]);
   } else {
     VLOG(3) << "Waiting until the claims of pod " << Name(*p.pod) << " are bound";
-    Wait(p, now_ + kBindTimeout);
+    const auto limit = options_.volume_bind_timeouts.find(p.pod->tmpl->scheduler_name);
+    Wait(p, now_ + (limit == options_.volume_bind_timeouts.end() ? kBindTimeout : limit->second));
     LookAtClaims(p);
   }
 }
