@@ -56,6 +56,9 @@ while IFS=: read -r file line include; do
   [[ $from == core* && $to == algorithm/* ]] && problem "$file:$line: the engine includes no rule"
 done < <(grep -rnE '^#include "pkg/scheduler/' --include='*.cc' --include='*.h' pkg/scheduler | grep -vE '^[^:]*_(test|bench)\.cc:')
 
+# ---- what only tests use stands in folders named testing ----
+while IFS= read -r f; do problem "$f: helpers of tests live in a folder named testing"; done < <(find pkg cmd plugin -name '*test*.h' -not -path '*/testing/*')
+
 # ---- sizes and marks ----
 while read -r lines file; do
   [ "$lines" -le 700 ] || problem "$file: $lines lines; split what is longer than 700"

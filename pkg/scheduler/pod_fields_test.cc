@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/api/json.h"
-#include "pkg/scheduler/reference/objects.h"
-#include "pkg/scheduler/scheduler_test_recorder.h"
+#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/scheduler_case.h"
 
 namespace berth::scheduler {
 namespace {

@@ -1,7 +1,7 @@
 // Objects and answers from outside that cannot be right: they are counted and skipped, and everything else goes on.
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/scheduler_test_recorder.h"
+#include "pkg/scheduler/testing/scheduler_case.h"
 
 namespace berth::scheduler {
 namespace {

@@ -1,7 +1,7 @@
 // Release 1.29's process: what is asked for after an attempt that failed, in which order and in which words.
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/scheduler_test_recorder.h"
+#include "pkg/scheduler/testing/scheduler_case.h"
 
 namespace berth::scheduler {
 namespace {

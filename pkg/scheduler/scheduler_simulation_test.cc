@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "pkg/scheduler/scheduler_test_util.h"
+#include "pkg/scheduler/testing/scheduler_world.h"
 
 namespace berth::scheduler {
 namespace {

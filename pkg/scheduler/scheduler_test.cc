@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/scheduler_test_recorder.h"
+#include "pkg/scheduler/testing/scheduler_case.h"
 
 namespace berth::scheduler {
 namespace {

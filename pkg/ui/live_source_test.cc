@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "pkg/scheduler/scheduler_test_recorder.h"
+#include "pkg/scheduler/testing/scheduler_case.h"
 #include "pkg/ui/answers.h"
 
 namespace berth::ui {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

@@ -4,8 +4,8 @@
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/normalize.h"
-#include "pkg/scheduler/reference/objects.h"
 #include "pkg/scheduler/reference/random_cluster.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace {
 thread_local uint64_t allocations = 0;

@@ -3,7 +3,7 @@
 
 #include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
-#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

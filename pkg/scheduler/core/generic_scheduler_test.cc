@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
-#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

@@ -7,8 +7,8 @@
 #include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/factory/read_policy.h"
-#include "pkg/scheduler/reference/objects.h"
 #include "pkg/scheduler/registry/registry.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/policy/validation.h"
-#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

@@ -1,7 +1,7 @@
 // Delayed volume binding, rule by rule.
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

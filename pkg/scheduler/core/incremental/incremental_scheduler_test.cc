@@ -1,7 +1,7 @@
 // What is kept between decisions, where random clusters (reference/parity_test.cc) seldom go.
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/reference/objects.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {

@@ -138,7 +138,7 @@ struct World {
 };
 
 // Where a pod goes, or why it does not: "node-1", or the error.
-inline std::string Outcome(const Decision& d) {
+inline std::string Outcome(const scheduler::Decision& d) {
   return d.host.empty() ? d.error : d.host.string();
 }
 
@@ -165,7 +165,7 @@ inline std::string Judgement(World& world, const std::string& predicate, const a
 inline std::vector<int64_t> Scored(World& world, const std::string& priority, const api::PodPtr& pod) {
   auto scheduler = world.FromPolicy(Cat("{'predicates':[],'priorities':[{'name':'", priority, "','weight':1}]}"));
   DecisionTrace trace;
-  Decision d = scheduler->Schedule(pod, DecisionMode::kReference, &trace);
+  scheduler::Decision d = scheduler->Schedule(pod, DecisionMode::kReference, &trace);
   INFO(d.error);
   REQUIRE(trace.priorities.size() == 1);
   return trace.priorities[0].scores;

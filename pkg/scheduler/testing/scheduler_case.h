@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "pkg/scheduler/scheduler_test_util.h"
+#include "pkg/scheduler/testing/scheduler_world.h"
 
 namespace berth::scheduler::testing {
 
