@@ -17,12 +17,9 @@ namespace {
 void WarnOfExtenders(const std::vector<scheduler::ExtenderConfig>& extenders, std::vector<std::string>* warnings) {
   for (size_t i = 0; i < extenders.size(); ++i) {
     const std::string path = absl::StrCat("extenders[", i, "]");
-    if (extenders[i].ignorable) {
-      warnings->push_back(path + ".ignorable: true: has no effect; pods wait while the extender does not answer");
-    }
     if (!extenders[i].preempt_verb.empty()) {
       warnings->push_back(absl::StrCat(path, ".preemptVerb: ", util::GoQuoted(extenders[i].preempt_verb),
-                                       ": has no effect; extenders are asked about preemption by their filterVerb"));
+                                       ": has no effect; the extender is not asked about preemption"));
     }
   }
 }

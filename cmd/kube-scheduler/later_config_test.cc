@@ -34,9 +34,7 @@ TEST_CASE("What has no effect on extenders is said") {
       "ignorable: true}]";
   REQUIRE(ParseConfiguration(kHead + std::string(extenders), "file", &warnings).ok());
   CHECK(warnings == std::vector<std::string>{
-                        "extenders[1].ignorable: true: has no effect; pods wait while the extender does not answer",
-                        "extenders[1].preemptVerb: \"p\": has no effect; extenders are asked about preemption by their "
-                        "filterVerb"});
+                        "extenders[1].preemptVerb: \"p\": has no effect; the extender is not asked about preemption"});
 }
 
 TEST_CASE("Such a configuration is read strictly, and all its mistakes are told with the file") {

@@ -28,6 +28,7 @@ class ReplayExtenders::OneExtender final : public scheduler::Extender {
   OneExtender(ReplayExtenders* all, std::unique_ptr<scheduler::Extender> real) : all_(all), real_(std::move(real)) {}
   const std::string& name() const override { return real_->name(); }
   bool IsInterested(const api::Pod& pod) const override { return real_->IsInterested(pod); }
+  bool IsIgnorable() const override { return real_->IsIgnorable(); }
   bool IsBinder() const override { return real_->IsBinder(); }
   absl::Status Bind(const api::Pod&, const std::string&) override {
     return util::FailedPrecondition("a replayed scheduler binds nothing");

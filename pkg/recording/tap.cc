@@ -33,6 +33,7 @@ class Tap::TappedExtender final : public scheduler::Extender {
 
   const std::string& name() const override { return inner_->name(); }
   bool IsInterested(const api::Pod& pod) const override { return inner_->IsInterested(pod); }
+  bool IsIgnorable() const override { return inner_->IsIgnorable(); }
   bool IsBinder() const override { return inner_->IsBinder(); }
   absl::Status Bind(const api::Pod& pod, const std::string& node) override { return inner_->Bind(pod, node); }
 

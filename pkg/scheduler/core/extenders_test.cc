@@ -2,7 +2,11 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/scheduler/factory/from_profile.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
 
 namespace berth::scheduler {
 namespace {
@@ -47,6 +51,7 @@ class FakeExtender final : public Extender {
     for (const auto& [node, score] : *behaviour_->scores) out[Symbol(node)] = score * config_.weight;
     return out;
   }
+  bool IsIgnorable() const override { return config_.ignorable; }
   bool IsBinder() const override { return false; }
   absl::Status Bind(const api::Pod&, const std::string&) override { return util::Internal("not asked for"); }
 
@@ -216,6 +221,43 @@ TEST_CASE("a node that an extender refused may still be preempted on") {
   CHECK(p.node.str() == "a");
   // Nothing has to go: the pod fits as soon as the extender says so.
   CHECK(p.victims.empty());
+}
+
+TEST_CASE("a profile of release 1.29: scores of extenders count ten times, and ignorable ones come last and may fail") {
+  Cache cache(algorithmprovider::V1_29().describe_template);
+  for (const char* n : {"a", "b"}) cache.AddNode(NodeOf(n));
+  Behaviours b;
+  b["http://may-fail"].filter = [](const Strings&) { return util::Unavailable("no answer"); };
+  b["http://must"].scores = std::vector<std::pair<std::string, int64_t>>{{"a", 1}, {"b", 3}};
+  ClaimBinder binder(&cache);
+  NominatedPods nominated;
+  FactoryArgs args;
+  args.cache = &cache;
+  args.claim_binder = &binder;
+  args.nominated = &nominated;
+  std::vector<std::string> built;
+  args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
+    built.push_back(c.url_prefix);
+    return std::make_unique<FakeExtender>(c, &b[c.url_prefix]);
+  };
+  ExtenderConfig may_fail, must;
+  may_fail.url_prefix = "http://may-fail";
+  may_fail.ignorable = true;
+  must.url_prefix = "http://must";
+  must.weight = 2;
+  auto resolved = configuration::DefaultProfile(PluginsToConfigure());
+  auto made = CreateFromProfile(resolved, {may_fail, must}, args);
+  INFO(made.status().message());
+  REQUIRE(made.ok());
+  CHECK(built == std::vector<std::string>{"http://must", "http://may-fail"});
+  DecisionTrace trace;
+  CHECK(Outcome((*made)->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "b");
+  REQUIRE(trace.totals.size() == 2);
+  CHECK(std::abs(trace.totals[0] - trace.totals[1]) == 2 * (3 - 1) * 10);
+
+  // One that must answer fails the attempt.
+  b["http://must"].filter = [](const Strings&) { return util::Unavailable("gone"); };
+  CHECK(Outcome((*made)->Schedule(PodOf("q"))) == "gone");
 }
 
 }  // namespace berth::scheduler

@@ -341,6 +341,12 @@ bool GenericScheduler::AskExtenders(const api::Pod& pod, std::vector<Row>* feasi
     if (!extender->IsInterested(pod)) continue;
     if (asked == round->answers.size()) {
       auto result = extender->Filter(pod, NodesOf(*cache_, *feasible));
+      if (!result.ok() && extender->IsIgnorable()) {
+        LOG(WARNING) << "Placing pod " << pod.meta.Key() << " without extender " << extender->name()
+                     << ", which is ignorable and failed: " << result.status().message();
+        result = Extender::FilterResult();
+        for (Row r : *feasible) result->nodes.push_back(cache_->columns().name[r]);
+      }
       if (!result.ok()) {
         round->error = util::Message(result.status());
         return false;

@@ -147,7 +147,7 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
     }
     Candidate candidate;
     Why why;
-    if (DryRun(*pod, checks, *it, &candidate, &why) && ExtendersAgree(*pod, *it)) {
+    if (DryRun(*pod, checks, *it, &candidate, &why)) {
       candidates.push_back(std::move(candidate));
     } else if (!why.error.empty()) {
       if (error.empty()) error = why.error;

@@ -21,11 +21,14 @@ class Extender {
   // No managed resources, or the pod asks for (or limits) one of them.
   virtual bool IsInterested(const api::Pod& pod) const = 0;
 
+  // Whether pods are placed without it when its Filter fails (release 1.29).
+  virtual bool IsIgnorable() const { return false; }
+
   struct FilterResult {
     std::vector<util::Symbol> nodes;  // survivors, among those given; others the extender named are dropped (B-29)
     std::vector<std::pair<util::Symbol, std::string>> failed;  // node, reason
   };
-  // An error fails the attempt with this text.
+  // An error fails the attempt with this text, unless the extender is ignorable.
   virtual absl::StatusOr<FilterResult> Filter(const api::Pod& pod, const std::vector<api::NodePtr>& nodes) = 0;
 
   // Scores by node name, already times the extender's weight; an error is ignored by the caller.

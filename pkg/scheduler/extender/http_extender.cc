@@ -130,6 +130,8 @@ class HttpExtender final : public Extender {
     return names_one(pod.tmpl->containers) || names_one(pod.tmpl->init_containers);
   }
 
+  bool IsIgnorable() const override { return config_.ignorable; }
+
   absl::StatusOr<FilterResult> Filter(const api::Pod& pod, const std::vector<api::NodePtr>& nodes) override {
     FilterResult out;
     if (config_.filter_verb.empty()) {

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,9 @@
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
+namespace {
+constexpr int64_t kMaxExtenderScore = 10;
+}
 
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& profile,
                                                                     const std::vector<ExtenderConfig>& extenders,
@@ -30,7 +34,11 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
         absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name), ": ", config.status().message()));
   }
   std::vector<std::string> errors;
-  for (const ExtenderConfig& e : extenders) {
+  // Those that are ignorable come last, and scores of extenders, 0 to 10, count as much as those of plugins.
+  std::vector<ExtenderConfig> asked = extenders;
+  std::stable_partition(asked.begin(), asked.end(), [](const ExtenderConfig& e) { return !e.ignorable; });
+  for (ExtenderConfig& e : asked) {
+    e.weight *= config->release->max_score / kMaxExtenderScore;
     if (args.make_extender == nullptr) {
       errors.push_back(
           absl::StrCat("extender ", http::RedactUrl(e.url_prefix), ": extenders cannot be called from here"));
