@@ -16,11 +16,9 @@ namespace {
 // Adds what the file says about extenders that has no effect: it must not be ignored in silence.
 void WarnOfExtenders(const std::vector<scheduler::ExtenderConfig>& extenders, std::vector<std::string>* warnings) {
   for (size_t i = 0; i < extenders.size(); ++i) {
-    const std::string path = absl::StrCat("extenders[", i, "]");
-    if (!extenders[i].preempt_verb.empty()) {
-      warnings->push_back(absl::StrCat(path, ".preemptVerb: ", util::GoQuoted(extenders[i].preempt_verb),
-                                       ": has no effect; the extender is not asked about preemption"));
-    }
+    if (extenders[i].preempt_verb.empty()) continue;
+    warnings->push_back(absl::StrCat("extenders[", i, "].preemptVerb: ", util::GoQuoted(extenders[i].preempt_verb),
+                                     ": has no effect; the extender is not asked about preemption"));
   }
 }
 

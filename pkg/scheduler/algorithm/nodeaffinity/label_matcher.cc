@@ -1,5 +1,7 @@
 #include "pkg/scheduler/algorithm/nodeaffinity/label_matcher.h"
 
+#include <algorithm>
+
 namespace berth::scheduler::nodeaffinity {
 
 LabelMatcher::LabelMatcher(const Cache& cache, const api::Selector& selector) : nothing_(selector.MatchesNothing()) {
@@ -27,6 +29,18 @@ bool LabelMatcher::Candidates(std::vector<Row>* rows) const {
     return true;
   }
   return false;
+}
+
+bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows) {
+  rows->clear();
+  if (matchers[0].Candidates(rows)) return true;
+  if (matchers.size() == 1) return false;
+  for (size_t i = 1; i < matchers.size(); ++i) {
+    if (!matchers[i].Candidates(rows)) return false;
+  }
+  std::sort(rows->begin(), rows->end());
+  rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
+  return true;
 }
 
 void LabelMatcher::Fill(One* one) {

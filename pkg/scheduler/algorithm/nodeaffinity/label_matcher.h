@@ -45,4 +45,9 @@ class LabelMatcher {
   std::vector<One> requirements_;
 };
 
+// Writes the rows, each once, outside of which none matches the first selector and one of the others (or the first
+// alone when there are no others), and returns true when the selectors name values by which the rows are found. The
+// first selector is a node selector, which names each label once. REQUIRES: `matchers` is not empty.
+bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
+
 }  // namespace berth::scheduler::nodeaffinity

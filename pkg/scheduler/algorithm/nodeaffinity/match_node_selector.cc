@@ -36,19 +36,7 @@ class NodeSelectorCheck final : public FitCheck {
     for (const LabelMatcher& m : matchers_) m.AppendColumns(columns);
     return true;
   }
-  // Rows with one of the values that the node selector, or each of the required terms, asks for.
-  bool Candidates(std::vector<Row>* rows) override {
-    if (!Compile()) return false;
-    rows->clear();
-    if (matchers_[0].Candidates(rows)) return true;  // a node selector names one value for each label
-    if (required_ == nullptr) return false;
-    for (size_t i = 1; i < matchers_.size(); ++i) {
-      if (!matchers_[i].Candidates(rows)) return false;
-    }
-    std::sort(rows->begin(), rows->end());
-    rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
-    return true;
-  }
+  bool Candidates(std::vector<Row>* rows) override { return Compile() && CandidatesOf(matchers_, rows); }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kNodeSelectorNotMatch); }
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;

@@ -55,18 +55,7 @@ class AffinityCheck final : public FitCheck {
     for (const LabelMatcher& m : matchers_) m.AppendColumns(columns);
     return true;
   }
-  bool Candidates(std::vector<Row>* rows) override {
-    if (!Compile()) return false;
-    rows->clear();
-    if (matchers_[0].Candidates(rows)) return true;
-    for (size_t i = 1; i < matchers_.size(); ++i) {
-      if (!matchers_[i].Candidates(rows)) return false;
-    }
-    if (matchers_.size() == 1) return false;
-    std::sort(rows->begin(), rows->end());
-    rows->erase(std::unique(rows->begin(), rows->end()), rows->end());
-    return true;
-  }
+  bool Candidates(std::vector<Row>* rows) override { return Compile() && CandidatesOf(matchers_, rows); }
   void KeepFitting(std::vector<Row>* rows) override {
     if (rows->size() < 16 || !Compile()) return FitCheck::KeepFitting(rows);
     std::erase_if(*rows, [&](Row row) {
