@@ -18,12 +18,14 @@
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/cluster_watch.h"
 #include "cmd/kube-scheduler/end_process.h"
+#include "cmd/kube-scheduler/event_recorders.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/leadership.h"
 #include "cmd/kube-scheduler/metrics.h"
 #include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/pages.h"
+#include "cmd/kube-scheduler/process_log.h"
 #include "cmd/kube-scheduler/recording.h"
 #include "cmd/kube-scheduler/threads.h"
 #include "pkg/client/config.h"
@@ -68,6 +70,7 @@ class Daemon {
   Daemon(const Configuration& config, const Options& options)
       : config_(config),
         options_(options),
+        log_(config.release != "1.10"),
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
         lease_io_("lease-io"),
@@ -86,8 +89,6 @@ class Daemon {
   absl::Status AddProfile(const std::string& name,
                           absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> algorithm);
   bool Later() const { return config_.release != "1.10"; }
-  // Returns where events about the lock go: to core/v1 in every release.
-  client::EventRecorder* LeaseEvents() const;
   absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
   // Runs an asynchronous request on the I/O thread and waits for it, but not longer than kBlockingLimit.
   template <typename T>
@@ -108,10 +109,11 @@ class Daemon {
   void DumpState();
   int WaitForSignals();
   int EndCleanly();
-  [[noreturn]] void EndNow(std::string_view text);
+  [[noreturn]] void EndNow();
 
   const Configuration& config_;
   const Options& options_;
+  const ProcessLog log_;
   util::RealClock clock_;
   Inbox inbox_;
   RestMetrics rest_metrics_;
@@ -119,7 +121,7 @@ class Daemon {
   IoThread pods_io_, lease_io_;
   std::unique_ptr<client::RestClient> pods_client_, lease_client_, events_client_;
   std::unique_ptr<client::Requests> requests_;
-  std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>> recorders_;
+  EventRecorders recorders_;
   std::unique_ptr<client::LeaderElector> elector_;
   std::unique_ptr<ClusterWatch> watch_;
 
@@ -193,24 +195,7 @@ absl::Status Daemon::Connect() {
   snapshot_.requests_limit = requests_limit_;
   snapshot_.release_1_29 = Later();
 
-  std::vector<std::string> names = {config_.scheduler_name};
-  for (const Profile& p : config_.profiles) names.push_back(p.scheduler_name);
-  if (Later()) {
-    names.clear();
-    for (const auto& p : config_.later_profiles) names.push_back(p.scheduler_name);
-    names.emplace_back();  // the lock's events
-  }
-  for (const std::string& name : names) {
-    client::EventRecorderOptions o;
-    o.component = name.empty() ? config_.scheduler_name : name;
-    if (Later() && !name.empty()) o.series_instance = absl::StrCat(name, "-", HostName());
-    if (Later()) o.reporting_component = o.component;
-    // Room for one burst of what the API server is asked to take.
-    o.queue_limit = static_cast<size_t>(std::clamp(rest->burst, 1000, 50'000));
-    o.in_flight = std::clamp(rest->burst, 64, 1024);
-    recorders_[name] =
-        std::make_unique<client::EventRecorder>(lease_io_.executor(), events_client_.get(), std::move(o));
-  }
+  recorders_ = MakeRecorders(config_, rest->burst, lease_io_.executor(), events_client_.get());
   return absl::OkStatus();
 }
 
@@ -235,11 +220,6 @@ absl::StatusOr<std::string> Daemon::ReadPolicyMap(const PolicyConfigMapSource& s
     const int n = sigtimedwait(&signals, nullptr, &second);
     if (n == SIGTERM || n == SIGINT) return absl::CancelledError();
   }
-}
-
-client::EventRecorder* Daemon::LeaseEvents() const {
-  const auto own = recorders_.find("");
-  return (own != recorders_.end() ? own : recorders_.find(config_.scheduler_name))->second.get();
 }
 
 scheduler::FactoryArgs Daemon::ArgumentsOfRules() const {
@@ -523,8 +503,8 @@ void Daemon::Lead() {
 }
 
 // Ends at once, while other threads go on: whoever lost the lease must not bind any more.
-void Daemon::EndNow(std::string_view text) {
-  PrintError(text);
+void Daemon::EndNow() {
+  log_.EndWithoutLease();
   google::FlushLogFiles(google::INFO);
   _exit(1);
 }
@@ -532,8 +512,8 @@ void Daemon::EndNow(std::string_view text) {
 // ---- life ---------------------------------------------------------------------------------------
 
 int Daemon::Run() {
-  const auto fail = [](const absl::Status& s) {
-    PrintError(util::Message(s));
+  const auto fail = [this](const absl::Status& s) {
+    log_.Failed(util::Message(s));
     return 1;
   };
   if (auto s = Connect(); !s.ok()) return fail(s);
@@ -548,20 +528,21 @@ int Daemon::Run() {
     };
     callbacks.on_stopped_leading = [this] {
       may_write_ = false;
-      LOG(ERROR) << "lost master";
+      log_.LostLease();
       // The event that says so gets a moment.
-      LeaseEvents()->Drain(absl::Seconds(1), [this] { EndNow("lost lease"); });
+      RecorderOfLock(config_, recorders_)->Drain(absl::Seconds(1), [this] { EndNow(); });
     };
     callbacks.on_released = [this] { released_.Raise(); };
     callbacks.on_watchdog = [](std::string_view why) {
       EndWithoutWaiting(absl::StrCat("lost lease: ", std::string(why)));
     };
-    elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(), LeaseEvents(),
+    elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(),
+                                                       RecorderOfLock(config_, recorders_),
                                                        LockOptionsOf(config_, *identity), std::move(callbacks));
     if (Later()) pages_->AddHealthCheck(LeaderCheck(*elector_, le.lease_duration));
   }
   VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";
-  LOG(INFO) << "Version: " << util::Version();
+  log_.Starting();
   pods_io_.Start();
   lease_io_.Start();
   pages_->Start();
@@ -612,7 +593,7 @@ int Daemon::WaitForSignals() {
     if (n == SIGUSR2) {
       DumpState();
     } else if (n == SIGTERM || n == SIGINT) {
-      LOG(INFO) << "Received " << (n == SIGTERM ? "SIGTERM" : "SIGINT") << ", finishing";
+      log_.Terminating(n == SIGTERM ? "SIGTERM" : "SIGINT");
       return EndCleanly();
     }
   }

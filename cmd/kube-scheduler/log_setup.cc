@@ -16,6 +16,7 @@
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "pkg/api/json.h"
+#include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
 // glog leaves these to gflags; they are plain variables for us.
@@ -25,17 +26,71 @@ DECLARE_string(vmodule);
 namespace berth::kube_scheduler {
 namespace {
 
-// {"ts":1511229600123.456,"caller":"scheduler.cc:42","severity":"INFO","msg":"..."}, one a line.
-class JsonSink final : public google::LogSink {
+// Writes each line as a JSON object to standard error; what the object is made of depends on the release.
+class JsonSink : public google::LogSink {
  public:
   void send(google::LogSeverity severity, const char*, const char* file, int line, const google::LogMessageTime& time,
             const char* message, size_t size) override {
     const double millis = static_cast<double>(time.timestamp()) * 1000.0 + time.usec() / 1000.0;
-    std::string out = absl::StrFormat("{\"ts\":%.3f,\"caller\":\"%s:%d\",\"severity\":\"%s\",\"msg\":", millis, file,
-                                      line, google::GetLogSeverityName(severity));
-    api::AppendJsonString({message, size}, &out);
-    out += "}\n";
+    const std::string out = Json(severity, millis, absl::StrCat(file, ":", line), {message, size});
     (void)!write(STDERR_FILENO, out.data(), out.size());
+  }
+
+ protected:
+  virtual std::string Json(google::LogSeverity severity, double millis, const std::string& caller,
+                           std::string_view text) = 0;
+};
+
+// {"ts":1511229600123.456,"caller":"scheduler.cc:42","severity":"INFO","msg":"..."}
+class JsonSink110 final : public JsonSink {
+  std::string Json(google::LogSeverity severity, double millis, const std::string& caller,
+                   std::string_view text) override {
+    std::string out = absl::StrFormat("{\"ts\":%.3f,\"caller\":\"%s\",\"severity\":\"%s\",\"msg\":", millis, caller,
+                                      google::GetLogSeverityName(severity));
+    api::AppendJsonString(text, &out);
+    return out + "}\n";
+  }
+};
+
+void AppendJsonValue(const util::LogLine::Value& value, std::string* out) {
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    absl::StrAppend(out, *number);
+  } else if (const auto* object = std::get_if<util::LogLine::ObjectName>(&value)) {
+    out->append("{\"name\":");
+    api::AppendJsonString(object->name, out);
+    if (!object->ns.empty()) {
+      out->append(",\"namespace\":");
+      api::AppendJsonString(object->ns, out);
+    }
+    out->append("}");
+  } else {
+    api::AppendJsonString(std::get<std::string>(value), out);
+  }
+}
+
+// Kubernetes 1.29 component-base logs/json: an informational line has its verbosity in "v", an error its text in "err"
+// at the end.
+//   {"ts":1511229600123.456,"caller":"scheduler_log.cc:99","msg":"...","v":2,"pod":{"name":"a","namespace":"b"}}
+class JsonSink129 final : public JsonSink {
+  std::string Json(google::LogSeverity severity, double millis, const std::string& caller,
+                   std::string_view text) override {
+    const util::LogLine* line = util::LogLine::Current();
+    std::string out = absl::StrFormat("{\"ts\":%.3f,\"caller\":\"%s\",\"msg\":", millis, caller);
+    api::AppendJsonString(line != nullptr ? line->message() : text, &out);
+    if (severity < google::ERROR) absl::StrAppend(&out, ",\"v\":", line != nullptr ? line->verbosity() : 0);
+    if (line != nullptr) {
+      for (const util::LogLine::Field& f : line->fields()) {
+        out.append(",");
+        api::AppendJsonString(f.key, &out);
+        out.append(":");
+        AppendJsonValue(f.value, &out);
+      }
+      if (line->is_error() && !line->error().empty()) {
+        out.append(",\"err\":");
+        api::AppendJsonString(line->error(), &out);
+      }
+    }
+    return out + "}\n";
   }
 };
 
@@ -56,7 +111,7 @@ __attribute__((noreturn)) void EndAfterFatal() {
 
 }  // namespace
 
-absl::Status SetUpLogging(const LoggingOptions& o, const char* program) {
+absl::Status SetUpLogging(const LoggingOptions& o, const char* program, bool release_1_29) {
   if (!o.log_to_stderr && o.format == "text" && !o.log_dir.empty()) BERTH_RETURN_IF_ERROR(CheckDirectory(o.log_dir));
   if (o.flush_frequency <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat("--log-flush-frequency: invalid value ",
@@ -76,8 +131,9 @@ absl::Status SetUpLogging(const LoggingOptions& o, const char* program) {
     FLAGS_alsologtostderr = false;
     FLAGS_stderrthreshold = google::NUM_SEVERITIES;
     for (int s = google::INFO; s < google::NUM_SEVERITIES; ++s) google::SetLogDestination(s, "");
-    static JsonSink sink;
-    google::AddLogSink(&sink);
+    static JsonSink110 sink110;
+    static JsonSink129 sink129;
+    google::AddLogSink(release_1_29 ? static_cast<JsonSink*>(&sink129) : &sink110);
   }
   static std::string name;
   name = program;

@@ -1,4 +1,4 @@
-// glog made to look like the log of Kubernetes 1.10; or JSON lines instead.
+// glog made to look like the log of Kubernetes; or JSON lines instead, with the fields of the release.
 #pragma once
 #include <absl/status/status.h>
 
@@ -6,8 +6,8 @@
 
 namespace berth::kube_scheduler {
 
-// Once, before threads start. `program`: argv[0]. A fatal log line ends the process with status 255. An error names the
-// flag: there is nowhere to write log files to, or they would be flushed without a pause.
-absl::Status SetUpLogging(const LoggingOptions& options, const char* program);
+// To be called once, before threads start. `program`: argv[0]. A fatal log line ends the process with status 255. An
+// error names the flag: there is nowhere to write log files to, or they would be flushed without a pause.
+absl::Status SetUpLogging(const LoggingOptions& options, const char* program, bool release_1_29);
 
 }  // namespace berth::kube_scheduler

@@ -69,14 +69,15 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (options.version != "false") return PrintVersion(options.version);
-  if (absl::Status s = SetUpLogging(options.logging, argv[0]); !s.ok()) {
+  // The configuration says which release's log it is to be.
+  std::vector<std::string> warnings;
+  absl::StatusOr<Configuration> config = options.Complete(&warnings);
+  if (absl::Status s = SetUpLogging(options.logging, argv[0], config.ok() && config->release != "1.10"); !s.ok()) {
     PrintError(util::Message(s));
     return 1;
   }
   for (const std::string& line : options.gate_log()) LOG(INFO) << line;
   for (const Flag* f : options.flags().Sorted()) VLOG(1) << "FLAG: --" << f->name << "=" << Quoted(f->text());
-  std::vector<std::string> warnings;
-  absl::StatusOr<Configuration> config = options.Complete(&warnings);
   for (const std::string& w : warnings) LOG(WARNING) << w;
   int status = 1;
   if (!config.ok()) {

@@ -15,6 +15,7 @@
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "pkg/api/json.h"
+#include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -201,11 +202,14 @@ void AccessControl::Check(const HttpRequest& r, Decision done) {
     authenticate_(token, [this, token, verb, path = r.path,
                           done = std::move(done)](const client::ApiResult<client::UserInfo>& answer) {
       if (!answer.ok()) {
-        LOG(ERROR) << "Unable to authenticate the request due to an error: " << answer.error.message;
+        LogUnable("authenticate", answer.error.message);
         return done(Unauthorized());
       }
       client::UserInfo known = answer.value;
-      if (!known.authenticated) known = {};  // no name: refused, and remembered
+      if (!known.authenticated) {
+        known = {};  // no name: refused, and remembered
+        if (manner_ == Manner::k1_29) LogUnable("authenticate", "invalid bearer token");
+      }
       users_.insert_or_assign(token, Kept<client::UserInfo>{clock_->Steady() + kBelieved, known});
       Forget();
       Identified(known, verb, path, done);
@@ -216,6 +220,14 @@ void AccessControl::Check(const HttpRequest& r, Decision done) {
   user.name = "system:anonymous";
   user.groups.emplace_back("system:unauthenticated");
   Identified(user, verb, r.path, std::move(done));
+}
+
+void AccessControl::LogUnable(std::string_view what, std::string_view why) const {
+  if (manner_ == Manner::k1_29) {
+    util::LogLine(absl::StrCat("Unable to ", std::string(what), " the request")).Error(why);
+  } else {
+    LOG(ERROR) << "Unable to " << what << " the request due to an error: " << why;
+  }
 }
 
 void AccessControl::Identified(const client::UserInfo& user, std::string verb, std::string path, Decision done) {
@@ -232,7 +244,7 @@ void AccessControl::Identified(const client::UserInfo& user, std::string verb, s
   authorize_({user, verb, path},
              [this, key = std::move(key), decide, done](const client::ApiResult<client::AccessAnswer>& answer) {
                if (!answer.ok()) {
-                 LOG(ERROR) << "Unable to authorize the request due to an error: " << answer.error.message;
+                 LogUnable("authorize", answer.error.message);
                  return done(Forbidden(absl::StrCat("cannot be authorized: ", answer.error.message)));
                }
                allowed_.insert_or_assign(key, Kept<bool>{clock_->Steady() + kBelieved, answer.value.allowed});

@@ -81,6 +81,8 @@ class AccessControl {
   Authenticate authenticate_;
   Authorize authorize_;
   const util::Clock* clock_;
+  void LogUnable(std::string_view what, std::string_view why) const;
+
   const Manner manner_;
   std::map<std::string, Kept<client::UserInfo>> users_;  // by token
   std::map<AccessKey, Kept<bool>> allowed_;

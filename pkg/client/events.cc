@@ -12,6 +12,7 @@
 #include "pkg/client/api_error.h"
 #include "pkg/client/event_correlator.h"
 #include "pkg/client/event_series.h"
+#include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
 namespace berth::client {
@@ -199,17 +200,19 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     asked.method = s->patch ? Method::kPatch : Method::kPost;
     ApiError error = ErrorFrom(asked, reply, "events", s->patch ? s->event.name : "");
     if (!error.transport) {
-      if (error.AlreadyExists()) {
-        VLOG(5) << "Server rejected event " << Show(s->event) << ": '" << error.message << "' (will not retry!)";
-      } else {
-        LOG(ERROR) << "Server rejected event " << Show(s->event) << ": '" << error.message << "' (will not retry!)";
-      }
+      LogRejected(*s, error);
       stats_.rejected.fetch_add(1, std::memory_order_relaxed);
       Finish(s);
       return;
     }
     if (++s->tries >= options_.tries) {
-      LOG(ERROR) << "Unable to write event " << Show(s->event) << " (retry limit exceeded!)";
+      if (options_.structured_log) {
+        util::LogLine("Unable to write event (retry limit exceeded!)")
+            .Add("event", Show(s->event))
+            .Error(error.message);
+      } else {
+        LOG(ERROR) << "Unable to write event " << Show(s->event) << " (retry limit exceeded!)";
+      }
       stats_.rejected.fetch_add(1, std::memory_order_relaxed);
       Finish(s);
       return;
@@ -222,11 +225,28 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     });
   }
 
+  void LogRejected(const Sending& s, const ApiError& error) const {
+    // An event that is there already was written by a request whose answer was lost.
+    const bool harmless = error.AlreadyExists();
+    if (harmless && !VLOG_IS_ON(5)) return;
+    if (options_.structured_log) {
+      util::LogLine line("Server rejected event (will not retry!)");
+      line.Add("event", Show(s.event));
+      return harmless ? line.Add("err", error.message).Info(5) : line.Error(error.message);
+    }
+    google::LogMessage(__FILE__, __LINE__, harmless ? google::INFO : google::ERROR).stream()
+        << "Server rejected event " << Show(s.event) << ": '" << error.message << "' (will not retry!)";
+  }
+
   // A connection that breaks fails every event on it at the same moment: the first one is logged at once, and how many
   // more there were a second later.
   void LogUnwritten(const std::string& why) {
     if (unwritten_++ > 0) return;
-    LOG(ERROR) << "Unable to write event: '" << why << "' (may retry after sleeping)";
+    if (options_.structured_log) {
+      util::LogLine("Unable to write event (may retry after sleeping)").Error(why);
+    } else {
+      LOG(ERROR) << "Unable to write event: '" << why << "' (may retry after sleeping)";
+    }
     executor_->After(absl::Seconds(1), [w = weak_from_this(), why] {
       auto self = w.lock();
       if (self == nullptr || self->stopped_) return;

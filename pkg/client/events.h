@@ -47,6 +47,8 @@ struct EventRecorderOptions {
   std::string component = "default-scheduler";
   // Of events in core/v1: empty in 1.10, the component in 1.29.
   std::string reporting_component;
+  // Release 1.29 writes log lines about events with named values.
+  bool structured_log = false;
   size_t queue_limit = 1000;
   int in_flight = 64;
   // Not empty: events are written in events.k8s.io/v1 with series (event_series.h), and this is their

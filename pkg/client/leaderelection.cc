@@ -102,7 +102,9 @@ LeaderElection::Action LeaderElection::Tick(absl::Duration steady, absl::Time wa
     return over;
   }
   if (release_) return WriteRelease(steady, wall);
-  if (!started_) LOG(INFO) << "attempting to acquire leader lease  " << Name() << "...";
+  if (!started_)
+    LOG(INFO) << "attempting to acquire leader lease " << (options_.server_timeout.empty() ? " " : "") << Name()
+              << "...";
   started_ = true;
   attempt_at_ = steady;
   return Ask(Asked::kGet, "", steady);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "pkg/api/types.h"
+#include "pkg/scheduler/scheduler_log.h"
 
 namespace berth::scheduler {
 
@@ -24,6 +25,8 @@ struct Process {
   std::string (*scheduled_note)(const api::Pod& assumed) = nullptr;
   std::string (*bind_failed_note)(std::string_view error) = nullptr;
   std::string (*preempted_note)(const api::Pod& preemptor, std::string_view node) = nullptr;
+
+  const SchedulerLog* log = nullptr;  // never null in a release
 };
 
 // Returns the process of a release by its name ("1.29"); 1.10's for names that are not known.

@@ -28,6 +28,7 @@ Scheduler::Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_
       clock_(clock),
       options_(std::move(options)),
       process_(*options_.process),
+      log_(*process_.log),
       now_(clock->Steady()),
       by_reason_(FailureReasonCount()),
       backoff_(options_.initial_backoff, options_.max_backoff) {}
@@ -76,7 +77,7 @@ void Scheduler::SetPlace(Pending& p, Place place) {
 void Scheduler::Enqueue(Pending& p) {
   if (!p.pod->tmpl->scheduling_gates.empty()) {
     SetPlace(p, Place::kGated);
-    VLOG(3) << "Pod " << Name(*p.pod) << " waits for its scheduling gates";
+    log_.Gated(*p.pod);
     return;
   }
   SetPlace(p, Place::kQueued);

@@ -190,6 +190,7 @@ class Scheduler {
     std::string_view reason = {};  // of the PodScheduled condition
     std::string message = {};      // of the PodScheduled condition
     Requeue why = Requeue::kRetry;
+    bool not_found = false;  // something that the attempt needed does not exist
   };
 
   // scheduler_input.cc: whether what comes from outside may enter.
@@ -257,7 +258,6 @@ class Scheduler {
 
   // scheduler_failure.cc: after a failure, back into the queue; preemption.
   void Fail(Pending& p, Failure f);
-  void LogFailure(const Pending& p, const Decision& d) const;
   void WriteCondition(Pending& p, const api::PodCondition& c);
   void StatusDone(Pending& p);
   void BackIntoQueue(Pending& p);
@@ -302,6 +302,7 @@ class Scheduler {
   const util::Clock* clock_;
   SchedulerOptions options_;
   const Process& process_;
+  const SchedulerLog& log_;
   absl::flat_hash_map<Symbol, GenericScheduler*> profiles_;
 
   absl::Duration now_;  // steady time as of the last entry from outside

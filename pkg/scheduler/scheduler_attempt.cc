@@ -39,6 +39,11 @@ std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
   return reasons;
 }
 
+SchedulerLog::Failure WhyFailed(const Decision& d) {
+  if (d.nodes == 0 && d.error == "no nodes available to schedule pods") return SchedulerLog::Failure::kNoNodes;
+  return d.outcome == Decision::Outcome::kUnfit ? SchedulerLog::Failure::kUnfit : SchedulerLog::Failure::kError;
+}
+
 }  // namespace
 
 // Every so many decisions is checked, so that a run can be repeated from its inputs.
@@ -81,7 +86,7 @@ bool Scheduler::ScheduleOne() {
 
   if (SetAsideUnsupported(p)) return true;
 
-  VLOG(3) << "Attempting to schedule pod: " << Name(*pod);
+  log_.Attempting(*pod);
   auto attempt = std::make_unique<Attempt>();
   attempt->begun = now_;
   GenericScheduler& algorithm = *profiles_.find(pod->tmpl->scheduler_name)->second;
@@ -100,12 +105,13 @@ bool Scheduler::ScheduleOne() {
   auto assumed = std::make_shared<api::Pod>(*pod);
   assumed->node_name = d.host;
   attempt->assumed = assumed;
+  attempt->nodes = {d.nodes, d.feasible};
   p.attempt = std::move(attempt);
   if (volume_binder_ != nullptr && UsesClaims(*pod) && !AssumeVolumes(p, assumed)) return true;
   if (auto s = cache_->AssumePod(assumed); !s.ok()) {
     ++metrics_.errors;
     const std::string err(s.message());
-    LOG(ERROR) << "Error scheduling " << pod->meta.ns.str() << " " << pod->meta.name << ": " << err << "; retrying";
+    if (!process_.requeues_at_once) log_.AttemptFailed(*pod, SchedulerLog::Failure::kError, err);
     p.attempt.reset();
     Fail(p, {.event = absl::StrCat("AssumePod failed: ", err), .reason = "SchedulerError", .message = err});
     return true;
@@ -127,8 +133,10 @@ void Scheduler::NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const De
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
   ++(unfit ? metrics_.unschedulable : metrics_.errors);
   CountAttempt(*p.pod, unfit ? AttemptResult::kUnschedulable : AttemptResult::kError, now_ - attempt->begun);
-  VLOG(1) << "Failed to schedule pod: " << Name(*p.pod);
-  LogFailure(p, d);
+  if (!process_.requeues_at_once) {
+    VLOG(1) << "Failed to schedule pod: " << Name(*p.pod);
+    log_.AttemptFailed(*p.pod, WhyFailed(d), d.error);
+  }
   SetReasons(p, d.failures != nullptr ? DistinctReasons(*d.failures)
                                       : std::vector{d.nodes == 0 ? NoNodesReason() : ErrorReason()});
   if (process_.requeues_at_once) {
@@ -171,7 +179,7 @@ void Scheduler::CountAttempt(const api::Pod& pod, AttemptResult result, absl::Du
 void Scheduler::SkipDeleting(Pending& p) {
   actions_->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling",
                         absl::StrCat("skip schedule deleting pod: ", Name(*p.pod)));
-  VLOG(3) << "Skip schedule deleting pod: " << Name(*p.pod);
+  log_.SkippedDeleting(*p.pod);
   SetReasons(p, {});
   SetPlace(p, Place::kDeleting);
 }
@@ -180,7 +188,7 @@ void Scheduler::SkipDeleting(Pending& p) {
 
 void Scheduler::Bind(Pending& p) {
   const api::PodPtr& assumed = p.attempt->assumed;
-  VLOG(3) << "Attempting to bind " << assumed->meta.name << " to " << assumed->node_name.str();
+  log_.Binding(*assumed);
   Extender* binder = BinderFor(*profiles_.find(assumed->tmpl->scheduler_name)->second, *assumed);
   actions_->Bind(Ask(Asked::kBind, &p), assumed, binder);
 }
@@ -253,6 +261,7 @@ void Scheduler::Bound(Pending& p) {
   metrics_.attempts_to_bind.Observe(int64_t{p.attempts});
   metrics_.waits[std::min<size_t>(std::max<uint32_t>(p.attempts, 1), metrics_.waits.size()) - 1].Observe(now_ -
                                                                                                          p.since);
+  log_.Bound(*t.assumed, t.nodes);
   actions_->RecordEvent(t.assumed, EventType::kNormal, "Scheduled", process_.scheduled_note(*t.assumed));
   SetPlace(p, Place::kBound);
   // Once the watch has shown it, nothing is pending any more.
@@ -272,21 +281,18 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
   metrics_.e2e.Observe(now_ - p.attempt->begun);
   SetPlace(p, Place::kWritingStatus);
   cache_->FinishBinding(*assumed, now_);
-  VLOG(1) << "Failed to bind pod: " << Name(*assumed);
+  const bool not_found = a.kind == Answer::Kind::kNotFound;
   if (cache_->IsAssumed(assumed->meta.uid)) {
     if (auto s = cache_->ForgetPod(*assumed); !s.ok())
       LOG(ERROR) << "scheduler cache ForgetPod failed: " << s.message();
     Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // others may have found the node full
   }
   if (p.gone) return Erase(p);
-  if (a.kind == Answer::Kind::kNotFound && a.details_kind == "node") {
+  log_.BindFailed(*assumed, not_found ? SchedulerLog::Failure::kNotFound : SchedulerLog::Failure::kError, a.message);
+  if (not_found && a.details_kind == "node") {
     const Symbol node = assumed->node_name;
     actions_->GetNode(Ask(Asked::kNode, nullptr, node.string()), node);
-  } else if (a.kind != Answer::Kind::kNotFound) {
-    LOG(ERROR) << "Error scheduling " << assumed->meta.ns.str() << " " << assumed->meta.name << ": " << a.message
-               << "; retrying";
   }
-  LOG(ERROR) << "Internal error binding pod: (" << a.message << ")";
   p.attempt.reset();
   if (p.confirmed) {
     actions_->RecordEvent(assumed, EventType::kWarning, "FailedScheduling", process_.bind_failed_note(a.message));
@@ -295,7 +301,8 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
   const std::string note = process_.bind_failed_note(a.message);
   Fail(p, {.event = note,
            .reason = process_.bind_failed_reason,
-           .message = process_.condition_has_bind_error ? note : std::string()});
+           .message = process_.condition_has_bind_error ? note : std::string(),
+           .not_found = not_found});
 }
 
 // ---- volumes ------------------------------------------------------------------------------------
@@ -306,8 +313,7 @@ bool Scheduler::AssumeVolumes(Pending& p, const api::PodPtr& assumed) {
   VolumeBinder::Assumed v = volume_binder_->AssumePodVolumes(*assumed, *cache_->row(row).node);
   if (!v.error.empty()) {
     ++metrics_.errors;
-    LOG(ERROR) << "Error scheduling " << assumed->meta.ns.str() << " " << assumed->meta.name << ": " << v.error
-               << "; retrying";
+    log_.AttemptFailed(*assumed, SchedulerLog::Failure::kError, v.error);
     p.attempt.reset();
     Fail(p,
          {.event = absl::StrCat("AssumePodVolumes failed: ", v.error), .reason = "SchedulerError", .message = v.error});
@@ -338,9 +344,7 @@ void Scheduler::VolumeWritten(Pending& p, const Answer& a) {
     ++t.next_volume;
     return WriteNextVolume(p);
   }
-  VLOG(1) << "Failed to bind volumes for pod \"" << Name(*p.pod) << "\"";
-  LOG(ERROR) << "Error scheduling " << p.pod->meta.ns.str() << " " << p.pod->meta.name << ": " << a.message
-             << "; retrying";
+  log_.VolumesFailed(*p.attempt->assumed, a.message);
   t.volumes.erase(t.volumes.begin(), t.volumes.begin() + static_cast<std::ptrdiff_t>(t.next_volume));
   volume_binder_->Forget(t.volumes);
   p.attempt.reset();

@@ -15,23 +15,15 @@ api::PodPtr WithNomination(const api::Pod& pod, Symbol node) {
   return copy;
 }
 
-void Scheduler::LogFailure(const Pending& p, const Decision& d) const {
-  const auto& meta = p.pod->meta;
-  if (d.nodes == 0 && d.error == "no nodes available to schedule pods") {
-    VLOG(4) << "Unable to schedule " << meta.ns.str() << " " << meta.name
-            << ": no nodes are registered to the cluster; waiting";
-  } else if (d.outcome == Decision::Outcome::kUnfit) {
-    VLOG(4) << "Unable to schedule " << meta.ns.str() << " " << meta.name << ": no fit: " << d.error << "; waiting";
-  } else {
-    LOG(ERROR) << "Error scheduling " << meta.ns.str() << " " << meta.name << ": " << d.error << "; retrying";
-  }
-}
-
 void Scheduler::Fail(Pending& p, Failure f) {
   p.why = f.why;
   if (process_.requeues_at_once) {
     p.attempt = std::make_unique<Attempt>();
-    p.attempt->rejection = {.message = std::move(f.event), .reason = f.reason, .plugins = {}, .nomination = Symbol()};
+    p.attempt->rejection = {.message = std::move(f.event),
+                            .reason = f.reason,
+                            .plugins = {},
+                            .nomination = Symbol(),
+                            .not_found = f.not_found};
     return FinishRejection(p);
   }
   if (!options_.pod_priority) {
@@ -42,7 +34,7 @@ void Scheduler::Fail(Pending& p, Failure f) {
     queue_->nominated()->Add(p.pod);  // what was freed for it stays its own while it is out of the queue
   }
   actions_->RecordEvent(p.pod, f.event_type, "FailedScheduling", std::move(f.event));
-  VLOG(2) << "Updating pod condition for " << Name(*p.pod) << " to (PodScheduled==False)";
+  log_.UpdatingCondition(*p.pod, f.reason);
   const auto& had = p.pod->scheduled;
   api::PodCondition c{"False", std::string(f.reason), std::move(f.message), "", ""};
   if (had && had->status == c.status) c.last_transition_time = had->last_transition_time;
@@ -210,7 +202,7 @@ void Scheduler::VictimDeleted(Pending& p, const Answer& a) {
   } else if (a.kind == Answer::Kind::kNotFound) {
     VLOG(2) << "Victim " << Name(*victim) << " is gone already";
   } else {
-    LOG(ERROR) << "Error preempting pod " << Name(*victim) << ": " << a.message;
+    log_.VictimNotEvicted(*p.pod, *victim, a.message);
     return EndPreemption(p);
   }
   ++t.next_victim;

@@ -14,6 +14,7 @@ struct Rejection {
   std::string_view reason;
   std::vector<Symbol> plugins;       // that rejected the pod
   std::optional<Symbol> nomination;  // absent: stays as it is; empty: is taken back
+  bool not_found = false;            // because something that was needed does not exist
 };
 
 // One try of one pod, from the decision until it is settled.
@@ -21,6 +22,7 @@ struct Scheduler::Attempt {
   absl::Duration begun, bind_begun;
   api::PodPtr assumed;                    // the copy with the node in it
   std::optional<absl::Duration> lost_at;  // the bind was sent, and nobody knows what became of it
+  SchedulerLog::Nodes nodes;              // what the decision looked at
   Answer bind_answer;                     // the one that made us ask
   int resends = 0;                        // how often the same bind was sent again
   std::vector<VolumeBinder::Binding> volumes;

@@ -30,6 +30,13 @@ std::vector<Symbol> RejectingPlugins(const NodeFailures& failures) {
   return plugins;
 }
 
+SchedulerLog::Failure WhyRejected(const Rejection& r) {
+  if (r.not_found) return SchedulerLog::Failure::kNotFound;
+  if (r.reason != "Unschedulable") return SchedulerLog::Failure::kError;
+  const bool no_nodes = r.message == "no nodes available to schedule pods";
+  return no_nodes ? SchedulerLog::Failure::kNoNodes : SchedulerLog::Failure::kUnfit;
+}
+
 }  // namespace
 
 // Deals with a decision that placed the pod nowhere.
@@ -112,6 +119,7 @@ void Scheduler::VictimEvicted(Pending& p, const Answer& a) {
   Attempt& t = *p.attempt;
   const api::PodPtr& victim = t.preemption.victims[t.next_victim];
   if (a.ok()) {
+    log_.Preempted(*p.pod, *victim, t.preemption.node.str());
     actions_->RecordRelatedEvent(victim, EventType::kNormal, "Preempted",
                                  process_.preempted_note(*p.pod, t.preemption.node.str()), p.pod);
   } else if (a.kind == Answer::Kind::kNotFound || a.kind == Answer::Kind::kConflict) {
@@ -125,7 +133,7 @@ void Scheduler::VictimEvicted(Pending& p, const Answer& a) {
 }
 
 void Scheduler::EvictionFailed(Pending& p, const api::Pod& victim, const Answer& a) {
-  LOG(ERROR) << "Error preempting pod " << Name(victim) << ": " << a.message;
+  log_.VictimNotEvicted(*p.pod, victim, a.message);
   absl::StrAppend(&p.attempt->rejection.message, " preemption: preparing pod ", Name(victim), ": ", a.message);
   p.attempt->rejection.nomination.reset();
   p.pod = WithNomination(*p.pod, Symbol());
@@ -150,6 +158,7 @@ void Scheduler::TakeNomination(const api::Pod& pod) {
 void Scheduler::FinishRejection(Pending& p) {
   const Rejection r = std::move(p.attempt->rejection);
   p.attempt.reset();
+  log_.AttemptFailed(*p.pod, WhyRejected(r), r.message);
   actions_->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling", r.message);
   const auto& had = p.pod->scheduled;
   api::PodCondition c{"False", std::string(r.reason), r.message, "", ""};
@@ -162,7 +171,7 @@ void Scheduler::FinishRejection(Pending& p) {
   std::optional<Symbol> nomination;
   if (r.nomination && p.written_nomination != *r.nomination) nomination = r.nomination;
   if (!same || nomination) {
-    VLOG(2) << "Updating pod condition for " << Name(*p.pod) << " to (PodScheduled==False)";
+    log_.UpdatingCondition(*p.pod, r.reason);
     actions_->PatchPodStatus(Ask(Asked::kStatusPatch, nullptr, p.pod->meta.uid), p.pod,
                              same ? std::nullopt : std::optional(c), nomination);
   }
@@ -189,8 +198,10 @@ std::string Scheduler::Now() const {
 void Scheduler::StatusPatched(const std::string& uid, const Reply& r) {
   auto it = pending_.find(uid);
   if (!r.answer.ok()) {
-    LOG(WARNING) << "Cannot update the status of the pod with uid " << uid << ": " << r.answer.message;
-    if (it != pending_.end()) it->second->nomination.reset();
+    const bool known = it != pending_.end();
+    log_.StatusNotUpdated(known ? it->second->pod->meta.ns.str() : "", known ? it->second->pod->meta.name : uid,
+                          r.answer.message);
+    if (known) it->second->nomination.reset();
     return;
   }
   if (it == pending_.end() || r.pod == nullptr || r.pod->meta.uid != uid) return;

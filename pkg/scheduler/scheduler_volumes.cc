@@ -84,6 +84,7 @@ void Scheduler::LookAtClaims(Pending& p) {
         p, absl::StrCat(kPreBind, "binding volumes: provisioning failed for PVC \"", claim->meta.name, "\""));
   }
   if (!all_bound) return;
+  log_.VolumesBound(*p.pod);
   StopWaiting(p);
   StartBind(p);
 }
@@ -104,7 +105,7 @@ void Scheduler::ReservationTimedOut(Pending& p) {
 void Scheduler::ReservationFailed(Pending& p, const std::string& error) {
   ++metrics_.errors;
   CountAttempt(*p.pod, AttemptResult::kError, now_ - p.attempt->begun);
-  LOG(ERROR) << "Error scheduling pod; retrying pod=\"" << Name(*p.pod) << "\" err=\"" << error << "\"";
+  log_.VolumesFailed(*p.attempt->assumed, error);
   StopWaiting(p);
   const api::PodPtr assumed = p.attempt->assumed;
   options_.claim_binder->Forget(p.attempt->reserved);

@@ -1,0 +1,44 @@
+#include "cmd/kube-scheduler/event_recorders.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cmd/kube-scheduler/secure_serving.h"
+
+namespace berth::kube_scheduler {
+
+EventRecorders MakeRecorders(const Configuration& config, int burst, client::Executor* executor,
+                             client::HttpClient* client) {
+  const bool later = config.release != "1.10";
+  std::vector<std::string> names;
+  if (later) {
+    for (const auto& p : config.later_profiles) names.push_back(p.scheduler_name);
+    names.emplace_back();
+  } else {
+    names.push_back(config.scheduler_name);
+    for (const Profile& p : config.profiles) names.push_back(p.scheduler_name);
+  }
+  EventRecorders recorders;
+  for (const std::string& name : names) {
+    client::EventRecorderOptions o;
+    o.component = name.empty() ? config.scheduler_name : name;
+    if (later && !name.empty()) o.series_instance = absl::StrCat(name, "-", HostName());
+    if (later) o.reporting_component = o.component;
+    o.structured_log = later;
+    // Enough for one burst of what the API server is asked to take.
+    o.queue_limit = static_cast<size_t>(std::clamp(burst, 1000, 50'000));
+    o.in_flight = std::clamp(burst, 64, 1024);
+    recorders[name] = std::make_unique<client::EventRecorder>(executor, client, std::move(o));
+  }
+  return recorders;
+}
+
+client::EventRecorder* RecorderOfLock(const Configuration& config, const EventRecorders& recorders) {
+  const auto own = recorders.find("");
+  return (own != recorders.end() ? own : recorders.find(config.scheduler_name))->second.get();
+}
+
+}  // namespace berth::kube_scheduler

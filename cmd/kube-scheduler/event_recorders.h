@@ -1,0 +1,24 @@
+// Who writes events to the API server: one recorder for each scheduler name, and one for the lock.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "cmd/kube-scheduler/component_config.h"
+#include "pkg/client/events.h"
+
+namespace berth::kube_scheduler {
+
+// By scheduler name. Release 1.29 has one of its own for the lock, under the empty name.
+using EventRecorders = std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>>;
+
+// Returns the recorders of a configuration. `burst`: how many requests the client may send at once. Executor and client
+// must outlive the recorders.
+EventRecorders MakeRecorders(const Configuration& config, int burst, client::Executor* executor,
+                             client::HttpClient* client);
+
+// Returns the recorder for events about the lock, which go to core/v1 in every release.
+client::EventRecorder* RecorderOfLock(const Configuration& config, const EventRecorders& recorders);
+
+}  // namespace berth::kube_scheduler

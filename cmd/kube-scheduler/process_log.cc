@@ -1,0 +1,41 @@
+#include "cmd/kube-scheduler/process_log.h"
+
+#include <glog/logging.h>
+
+#include "cmd/kube-scheduler/end_process.h"
+#include "pkg/util/log_line.h"
+#include "pkg/util/version.h"
+
+namespace berth::kube_scheduler {
+
+using util::LogLine;
+
+void ProcessLog::Starting() const {
+  if (release_1_29_) {
+    LogLine("Starting Kubernetes Scheduler").Add("version", util::Version()).Info();
+  } else {
+    LOG(INFO) << "Version: " << util::Version();
+  }
+}
+
+void ProcessLog::Failed(std::string_view error) const {
+  release_1_29_ ? LogLine("command failed").Error(error) : PrintError(error);
+}
+
+void ProcessLog::Terminating(std::string_view signal) const {
+  if (release_1_29_) {
+    LogLine("Requested to terminate, exiting").Add("signal", signal).Info();
+  } else {
+    LOG(INFO) << "Received " << signal << ", finishing";
+  }
+}
+
+void ProcessLog::LostLease() const {
+  if (!release_1_29_) LOG(ERROR) << "lost master";
+}
+
+void ProcessLog::EndWithoutLease() const {
+  release_1_29_ ? LogLine("Leaderelection lost").Error("") : PrintError("lost lease");
+}
+
+}  // namespace berth::kube_scheduler

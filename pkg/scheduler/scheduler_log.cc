@@ -1,0 +1,162 @@
+#include "pkg/scheduler/scheduler_log.h"
+
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include <string>
+
+#include "pkg/util/log_line.h"
+
+namespace berth::scheduler {
+namespace {
+
+class Log110 final : public SchedulerLog {
+ public:
+  void Gated(const api::Pod& pod) const override {
+    VLOG(3) << "Pod " << pod.meta.Key() << " waits for its scheduling gates";
+  }
+  void Attempting(const api::Pod& pod) const override { VLOG(3) << "Attempting to schedule pod: " << pod.meta.Key(); }
+  void SkippedDeleting(const api::Pod& pod) const override {
+    VLOG(3) << "Skip schedule deleting pod: " << pod.meta.Key();
+  }
+  void Binding(const api::Pod& assumed) const override {
+    VLOG(3) << "Attempting to bind " << assumed.meta.name << " to " << assumed.node_name.str();
+  }
+  void Bound(const api::Pod&, Nodes) const override {}
+  void BindFailed(const api::Pod& assumed, Failure why, std::string_view error) const override {
+    VLOG(1) << "Failed to bind pod: " << assumed.meta.Key();
+    if (why != Failure::kNotFound) Retrying(assumed, error);
+    LOG(ERROR) << "Internal error binding pod: (" << error << ")";
+  }
+  void AttemptFailed(const api::Pod& pod, Failure why, std::string_view error) const override {
+    if (why == Failure::kNoNodes) {
+      VLOG(4) << "Unable to schedule " << Spaced(pod) << ": no nodes are registered to the cluster; waiting";
+    } else if (why == Failure::kUnfit) {
+      VLOG(4) << "Unable to schedule " << Spaced(pod) << ": no fit: " << error << "; waiting";
+    } else {
+      Retrying(pod, error);
+    }
+  }
+  void UpdatingCondition(const api::Pod& pod, std::string_view) const override {
+    VLOG(2) << "Updating pod condition for " << pod.meta.Key() << " to (PodScheduled==False)";
+  }
+  void StatusNotUpdated(std::string_view ns, std::string_view name, std::string_view error) const override {
+    LOG(WARNING) << "Cannot update the status of pod " << ns << "/" << name << ": " << error;
+  }
+  void Preempted(const api::Pod&, const api::Pod&, std::string_view) const override {}
+  void VictimNotEvicted(const api::Pod&, const api::Pod& victim, std::string_view error) const override {
+    LOG(ERROR) << "Error preempting pod " << victim.meta.Key() << ": " << error;
+  }
+  void VolumesFailed(const api::Pod& assumed, std::string_view error) const override {
+    VLOG(1) << "Failed to bind volumes for pod \"" << assumed.meta.Key() << "\"";
+    Retrying(assumed, error);
+  }
+  void VolumesBound(const api::Pod&) const override {}
+
+ private:
+  static std::string Spaced(const api::Pod& pod) { return absl::StrCat(pod.meta.ns.string(), " ", pod.meta.name); }
+  static void Retrying(const api::Pod& pod, std::string_view error) {
+    LOG(ERROR) << "Error scheduling " << Spaced(pod) << ": " << error << "; retrying";
+  }
+};
+
+class Log129 final : public SchedulerLog {
+ public:
+  void Gated(const api::Pod& pod) const override {
+    if (!VLOG_IS_ON(2)) return;
+    Of("Status after running PreEnqueue plugin", pod).Add("plugin", "SchedulingGates").Info(2);
+  }
+  void Attempting(const api::Pod& pod) const override {
+    if (VLOG_IS_ON(3)) Of("Attempting to schedule pod", pod).Info(3);
+  }
+  void SkippedDeleting(const api::Pod& pod) const override {
+    if (VLOG_IS_ON(3)) Of("Skip schedule deleting pod", pod).Info(3);
+  }
+  void Binding(const api::Pod& assumed) const override {
+    if (!VLOG_IS_ON(3)) return;
+    Of("Attempting to bind pod to node", assumed).Add("node", assumed.node_name.str()).Info(3);
+  }
+  void Bound(const api::Pod& assumed, Nodes nodes) const override {
+    if (!VLOG_IS_ON(2)) return;
+    Of("Successfully bound pod to node", assumed)
+        .Add("node", assumed.node_name.str())
+        .Add("evaluatedNodes", static_cast<int64_t>(nodes.evaluated))
+        .Add("feasibleNodes", static_cast<int64_t>(nodes.feasible))
+        .Info(2);
+  }
+  void BindFailed(const api::Pod& assumed, Failure, std::string_view error) const override {
+    util::LogLine("Plugin Failed")
+        .Add("plugin", "DefaultBinder")
+        .AddObject("pod", assumed.meta.ns.str(), assumed.meta.name)
+        .Add("node", assumed.node_name.str())
+        .Error(error);
+    if (VLOG_IS_ON(1)) Of("Failed to bind pod", assumed).Info(1);
+  }
+  void AttemptFailed(const api::Pod& pod, Failure why, std::string_view error) const override {
+    if (why == Failure::kError) return Of("Error scheduling pod; retrying", pod).Error(error);
+    if (!VLOG_IS_ON(2)) return;
+    switch (why) {
+      case Failure::kNoNodes:
+        return Of("Unable to schedule pod; no nodes are registered to the cluster; waiting", pod).Info(2);
+      case Failure::kUnfit:
+        return Of("Unable to schedule pod; no fit; waiting", pod).Add("err", error).Info(2);
+      default:
+        return Of("Unable to schedule pod, possibly due to node not found; waiting", pod).Add("err", error).Info(2);
+    }
+  }
+  void UpdatingCondition(const api::Pod& pod, std::string_view reason) const override {
+    if (!VLOG_IS_ON(3)) return;
+    Of("Updating pod condition", pod)
+        .Add("conditionType", "PodScheduled")
+        .Add("conditionStatus", "False")
+        .Add("conditionReason", reason)
+        .Info(3);
+  }
+  void StatusNotUpdated(std::string_view ns, std::string_view name, std::string_view error) const override {
+    util::LogLine("Error updating pod").AddObject("pod", ns, name).Error(error);
+  }
+  void Preempted(const api::Pod& preemptor, const api::Pod& victim, std::string_view node) const override {
+    if (!VLOG_IS_ON(2)) return;
+    util::LogLine("Preemptor Pod preempted victim Pod")
+        .AddObject("preemptor", preemptor.meta.ns.str(), preemptor.meta.name)
+        .AddObject("victim", victim.meta.ns.str(), victim.meta.name)
+        .Add("node", node)
+        .Info(2);
+  }
+  // The message is Kubernetes'; it means that the victim could not be preempted.
+  void VictimNotEvicted(const api::Pod& preemptor, const api::Pod& victim, std::string_view error) const override {
+    Of("Preempted pod", victim).AddObject("preemptor", preemptor.meta.ns.str(), preemptor.meta.name).Error(error);
+  }
+  void VolumesFailed(const api::Pod& assumed, std::string_view error) const override {
+    util::LogLine("Plugin failed")
+        .Add("plugin", "VolumeBinding")
+        .AddObject("pod", assumed.meta.ns.str(), assumed.meta.name)
+        .Add("node", assumed.node_name.str())
+        .Error(error);
+  }
+  void VolumesBound(const api::Pod& pod) const override {
+    if (VLOG_IS_ON(2)) Of("All PVCs for pod are bound", pod).Info(2);
+  }
+
+ private:
+  static util::LogLine Of(std::string_view message, const api::Pod& pod,
+                          std::source_location where = std::source_location::current()) {
+    util::LogLine line(message, where);
+    line.AddObject("pod", pod.meta.ns.str(), pod.meta.name);
+    return line;
+  }
+};
+
+}  // namespace
+
+const SchedulerLog& SchedulerLog110() {
+  static const Log110 kLog;
+  return kLog;
+}
+
+const SchedulerLog& SchedulerLog129() {
+  static const Log129 kLog;
+  return kLog;
+}
+
+}  // namespace berth::scheduler

@@ -1,0 +1,84 @@
+#include "pkg/util/log_line.h"
+
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
+#include "pkg/util/go_text.h"
+
+namespace berth::util {
+namespace {
+
+thread_local const LogLine* current = nullptr;
+
+// Several lines of text are not quoted: each begins with a tab, and " >" ends them.
+void AppendText(std::string_view text, std::string* out) {
+  if (text.find('\n') == std::string_view::npos) {
+    out->append(GoQuoted(text));
+    return;
+  }
+  out->append("<\n");
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    out->append("\t").append(text.substr(0, end)).append("\n");
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  out->append(" >");
+}
+
+void AppendField(std::string_view key, const LogLine::Value& value, std::string* out) {
+  out->append(" ").append(key).append("=");
+  if (const auto* number = std::get_if<int64_t>(&value)) {
+    absl::StrAppend(out, *number);
+  } else if (const auto* object = std::get_if<LogLine::ObjectName>(&value)) {
+    AppendText(absl::StrCat(object->ns, object->ns.empty() ? "" : "/", object->name), out);
+  } else {
+    AppendText(std::get<std::string>(value), out);
+  }
+}
+
+}  // namespace
+
+LogLine& LogLine::Add(std::string_view key, std::string_view text) {
+  fields_.push_back({std::string(key), std::string(text)});
+  return *this;
+}
+
+LogLine& LogLine::Add(std::string_view key, int64_t number) {
+  fields_.push_back({std::string(key), number});
+  return *this;
+}
+
+LogLine& LogLine::AddObject(std::string_view key, std::string_view ns, std::string_view name) {
+  fields_.push_back({std::string(key), ObjectName{std::string(ns), std::string(name)}});
+  return *this;
+}
+
+std::string LogLine::Text() const {
+  std::string out = GoQuoted(message_);
+  if (is_error_ && !error_.empty()) AppendField("err", error_, &out);
+  for (const Field& f : fields_) AppendField(f.key, f.value, &out);
+  return out;
+}
+
+void LogLine::Info(int verbosity) {
+  verbosity_ = verbosity;
+  Write(google::INFO);
+}
+
+void LogLine::Error(std::string_view error) {
+  is_error_ = true;
+  error_ = error;
+  Write(google::ERROR);
+}
+
+void LogLine::Write(int severity) const {
+  current = this;
+  google::LogMessage(where_.file_name(), static_cast<int>(where_.line()), severity).stream() << Text();
+  current = nullptr;
+}
+
+const LogLine* LogLine::Current() {
+  return current;
+}
+
+}  // namespace berth::util

@@ -1,0 +1,64 @@
+// Log lines made of a message and named values, as Kubernetes writes them since 1.19:
+//   I1122 10:00:00.000000     1 scheduler_log.cc:80] "Successfully bound pod to node" pod="default/web-1" node="node-a"
+// The text goes through glog, so that the flags about the log apply. A sink that writes another form, such as JSON,
+// finds the parts of the line in LogLine::Current().
+#pragma once
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace berth::util {
+
+class LogLine {
+ public:
+  // An object of the API: "namespace/name" in text, an object with both in JSON. Cluster-wide objects have no
+  // namespace.
+  struct ObjectName {
+    std::string ns, name;
+  };
+  using Value = std::variant<std::string, int64_t, ObjectName>;
+  struct Field {
+    std::string key;
+    Value value;
+  };
+
+  // `where` is what the log names as the origin of the line.
+  explicit LogLine(std::string_view message, std::source_location where = std::source_location::current())
+      : message_(message), where_(where) {}
+
+  LogLine& Add(std::string_view key, std::string_view text);
+  LogLine& Add(std::string_view key, int64_t number);
+  LogLine& AddObject(std::string_view key, std::string_view ns, std::string_view name);
+
+  // Writes the line with severity INFO. The caller has checked VLOG_IS_ON(verbosity), so that --vmodule works by file.
+  void Info(int verbosity = 0);
+  // Writes the line with severity ERROR. `error` comes first among the values in text, and last in JSON; an empty one
+  // is left out.
+  void Error(std::string_view error);
+
+  // Returns the line that this thread is writing right now; null when what is written is plain text. For log sinks.
+  static const LogLine* Current();
+
+  const std::string& message() const { return message_; }
+  const std::vector<Field>& fields() const { return fields_; }
+  bool is_error() const { return is_error_; }
+  const std::string& error() const { return error_; }
+  int verbosity() const { return verbosity_; }
+  // Returns the line without what precedes it in the log.
+  std::string Text() const;
+
+ private:
+  void Write(int severity) const;
+
+  std::string message_;
+  std::source_location where_;
+  std::vector<Field> fields_;
+  bool is_error_ = false;
+  std::string error_;
+  int verbosity_ = 0;
+};
+
+}  // namespace berth::util

@@ -1,0 +1,51 @@
+#include "pkg/util/log_line.h"
+
+#include <glog/logging.h>
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+namespace berth::util {
+namespace {
+
+// Keeps what reaches the log while it lives.
+class Kept : public google::LogSink {
+ public:
+  Kept() { google::AddLogSink(this); }
+  ~Kept() override { google::RemoveLogSink(this); }
+  void send(google::LogSeverity severity, const char*, const char* file, int, const google::LogMessageTime&,
+            const char* message, size_t size) override {
+    lines.push_back(std::string(google::GetLogSeverityName(severity)) + " " + file + " " + std::string(message, size));
+    structured.push_back(LogLine::Current() != nullptr ? LogLine::Current()->message() : "");
+  }
+  std::vector<std::string> lines, structured;
+};
+
+TEST_CASE("a log line names its message and its values") {
+  LogLine line("Successfully bound pod to node");
+  line.AddObject("pod", "wire", "web-1").AddObject("node", "", "node-a").Add("evaluatedNodes", 3);
+  CHECK(line.Text() == R"("Successfully bound pod to node" pod="wire/web-1" node="node-a" evaluatedNodes=3)");
+  line.Error("");
+  CHECK(line.Text().starts_with(R"("Successfully bound pod to node" pod=)"));
+}
+
+TEST_CASE("quotes are escaped, and several lines stand below each other") {
+  LogLine line("say \"it\"");
+  line.Add("a", "tab\tand \"quotes\"").Add("b", "one\ntwo\n").Add("c", "");
+  CHECK(line.Text() == "\"say \\\"it\\\"\" a=\"tab\\tand \\\"quotes\\\"\" b=<\n\tone\n\ttwo\n > c=\"\"");
+}
+
+TEST_CASE("an error comes first, and the sink sees the parts while the line is written") {
+  Kept kept;
+  LogLine("Error scheduling pod; retrying").AddObject("pod", "wire", "race").Error("already assigned");
+  LOG(ERROR) << "plain";
+  REQUIRE(kept.lines.size() == 2);
+  CHECK(kept.lines[0] ==
+        R"(ERROR log_line_test.cc "Error scheduling pod; retrying" err="already assigned" pod="wire/race")");
+  CHECK(kept.structured == std::vector<std::string>{"Error scheduling pod; retrying", ""});
+  CHECK(LogLine::Current() == nullptr);
+}
+
+}  // namespace
+}  // namespace berth::util

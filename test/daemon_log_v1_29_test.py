@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""The log of kube-scheduler under release 1.29: lines with named values, as text and as JSON, with the messages, names and
+verbosities of the real one (its log stands beside the recorded conversations 40 to 49)."""
+from daemon_harness import *
+
+LINE = re.compile(r'([IWE])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.(?:cc|h):\d+\] (".*)')
+
+
+def start(*objects, flags=(), proxied=False):
+    api = Api.start(*([write_objects("cluster.json", list(objects))] if objects else []), flags=["--emulated-version=1.29"])
+    proxy = Proxy(api.port) if proxied else None
+    return api, Scheduler(proxy.url if proxied else api.url, "--emulated-version=1.29", "--secure-port=0", *flags), proxy
+
+
+def new_pod(api, name, cpu="500m", **spec):
+    p = pod(name, cpu=cpu)
+    p["spec"].update(spec)
+    return api.post("/api/v1/namespaces/default/pods", p)
+
+
+def structured(s):
+    """Severity and rest of each line that has a quoted message."""
+    return [m.groups() for m in map(LINE.fullmatch, s.log().splitlines()) if m]
+
+
+def fates_of_pods_are_written_with_names():
+    api, s, _ = start(node("n0"), pod("low", cpu="1", node="n0", uid="uid-low"), flags=["-v=3"])
+    new_pod(api, "fits")
+    new_pod(api, "large", cpu="9")
+    new_pod(api, "gated", schedulingGates=[{"name": "example.com/hold"}])
+    wait_until("placed", lambda: all_placed(api, ["fits"]))
+    api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
+    new_pod(api, "urgent", cpu="3", priorityClassName="high")
+    no_fit = ("0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
+              "1 No preemption victims found for incoming pod.")
+    want = [
+        ("I", '"Attempting to schedule pod" pod="default/fits"'),
+        ("I", '"Attempting to bind pod to node" pod="default/fits" node="n0"'),
+        ("I", '"Successfully bound pod to node" pod="default/fits" node="n0" evaluatedNodes=1 feasibleNodes=1'),
+        ("I", f'"Unable to schedule pod; no fit; waiting" pod="default/large" err="{no_fit}"'),
+        ("I", '"Updating pod condition" pod="default/large" conditionType="PodScheduled" conditionStatus="False" '
+              'conditionReason="Unschedulable"'),
+        ("I", '"Status after running PreEnqueue plugin" pod="default/gated" plugin="SchedulingGates"'),
+        ("I", '"Unable to schedule pod; no fit; waiting" pod="default/urgent" err="0/1 nodes are available: 1 Insufficient cpu."'),
+    ]
+    wait_until(f"these lines: {want} in {s.log()}", lambda: not set(want) - set(structured(s)))
+    preempted = [text for _, text in structured(s) if "preempted victim" in text]
+    assert preempted and all(re.fullmatch(r'"Preemptor Pod preempted victim Pod" preemptor="default/urgent" '
+                                          r'victim="default/(low|fits)" node="n0"', text) for text in preempted), preempted
+    assert s.stop() == 0
+    lines = structured(s)
+    assert lines[0][1].startswith('"Starting Kubernetes Scheduler" version="v'), lines[0]
+    assert ("I", '"Requested to terminate, exiting" signal="SIGTERM"') in lines, lines
+
+
+def failures_are_errors_with_names():
+    api, s, proxy = start(node("n0"), proxied=True)
+    refusal = json.dumps({"kind": "Status", "status": "Failure", "message": 'no "luck"', "reason": "Forbidden", "code": 403})
+    proxy.fault = lambda method, path: (403, {"Content-Type": "application/json"}, refusal) if (
+        path.endswith("/binding") or method == "POST" and path.endswith("/events")) else None
+    new_pod(api, "p")
+    want = {("E", r'"Plugin Failed" err="no \"luck\"" plugin="DefaultBinder" pod="default/p" node="n0"'),
+            ("I", '"Failed to bind pod" pod="default/p"'),
+            ("E", r'"Error scheduling pod; retrying" err="running Bind plugin \"DefaultBinder\": no \"luck\"" pod="default/p"')}
+    wait_until(f"these lines: {want} in {s.log()}", lambda: not want - set(structured(s)))
+    wait_until("the refused event", lambda: any(
+        severity == "E" and text.startswith(r'"Server rejected event (will not retry!)" err="no \"luck\"" event="')
+        for severity, text in structured(s)))
+    path = scratch("wrong.kubeconfig")
+    with open(path, "w") as f:
+        f.write("apiVersion: v1\nkind: Config\ncurrent-context: x\n")
+    r = subprocess.run([f"{BIN}/kube-scheduler", "--emulated-version=1.29", f"--kubeconfig={path}"], capture_output=True, text=True, timeout=60)
+    assert r.returncode == 1 and re.search(r'^E.*\] "command failed" err="', r.stderr, re.M), r.stderr
+
+
+def json_has_its_fields():
+    api, s, _ = start(node("n0"), flags=["--logging-format=json"])
+    new_pod(api, "fits")
+    new_pod(api, "large", cpu="9")
+
+    def lines():
+        return [json.loads(line) for line in s.log().splitlines()]
+
+    def with_message(text):
+        return next((line for line in lines() if line["msg"] == text), None)
+
+    bound = wait_until("a bound pod", lambda: with_message("Successfully bound pod to node"))
+    assert list(bound) == ["ts", "caller", "msg", "v", "pod", "node", "evaluatedNodes", "feasibleNodes"], bound
+    assert bound["v"] == 2 and bound["pod"] == {"name": "fits", "namespace": "default"} and bound["node"] == "n0", bound
+    assert bound["feasibleNodes"] == 1 and abs(bound["ts"] / 1000 - time.time()) < 3600, bound
+    assert re.fullmatch(r"scheduler_log\.cc:\d+", bound["caller"]), bound
+    unfit = wait_until("a pod that does not fit", lambda: with_message("Unable to schedule pod; no fit; waiting"))
+    assert unfit["err"].startswith("0/1 nodes are available: 1 Insufficient cpu."), unfit
+    api.process.kill()
+    api.process.wait()
+    error = wait_until("an error", lambda: next((line for line in lines() if "v" not in line), None))
+    assert list(error)[:3] == ["ts", "caller", "msg"], error
+    s.stop()
+    assert all("severity" not in line for line in lines())
+
+
+def a_lost_lease_is_named():
+    api, s, proxy = start(node("n0"), flags=["--leader-elect=true"], proxied=True)
+    s.wait_for_log("successfully acquired lease kube-system/kube-scheduler")
+    assert "attempting to acquire leader lease kube-system/kube-scheduler..." in s.log()
+    path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+    status, answer = api.call("PATCH", path, {"spec": {"holderIdentity": "thief"}}, "application/merge-patch+json")
+    assert status == 200, answer
+    assert s.process.wait(DEADLINE) == 1
+    assert ("E", '"Leaderelection lost"') in structured(s), s.log()
+
+
+run(fates_of_pods_are_written_with_names, failures_are_errors_with_names, json_has_its_fields, a_lost_lease_is_named)
