@@ -109,6 +109,23 @@ class CheckPolicy(unittest.TestCase):
         for part in ('httpTimeout: "5s"', "PodFitsResources", "should have a positive"):
             self.assertIn(part, run.stderr)
 
+    def test_a_wrong_duration_hides_no_mistake_of_its_extender(self):
+        extender = {"urlPrefix": "ftp://x", "prioritizeVerb": "p", "weight": -2, "managedResources": [{"name": "cpu"}]}
+        for duration, message in (("5s", '"5s": a whole number is needed here'), (-5, "-5 is negative")):
+            policy = {"predicates": [], "priorities": [], "hardPodAffinitySymmetricWeight": 500,
+                      "extenders": [{**extender, "httpTimeout": duration}]}
+            status, r = report(json.dumps(policy))
+            self.assertEqual(status, 1)
+            with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+                f.write(json.dumps(policy))
+                f.flush()
+                run = schedsim("run", "-", "--policy-config-file", f.name, feed='{"kind":"List","items":[{"kind":"Pod","metadata":{"name":"p"}}]}')
+            self.assertEqual(run.returncode, 1)
+            for text in ("\n".join(r["errors"]), run.stderr):
+                for part in ("httpTimeout: " + message, "should have a positive weight", "cpu is an invalid extended resource name",
+                             "should begin with http://", "hardPodAffinitySymmetricWeight: 500"):
+                    self.assertEqual(text.count(part), 1, part + " in\n" + text)
+
 
 class Suggestions(unittest.TestCase):
     def test_flags_commands_and_gates(self):

@@ -51,6 +51,7 @@ class Checker {
   void Check() {
     const Policy& policy = report_->policy;
     if (!document_.Parse(text_).ok()) return;
+    some_unreadable_ = !report_->errors.empty();
     // Each entry alone, so that each of its mistakes can be shown where it stands.
     Policy none;
     none.predicates.emplace();
@@ -74,47 +75,46 @@ class Checker {
       one.extenders.push_back(e);
       return one;
     });
-    // Then what only the whole shows: things given twice, sums.
+    // Then what only the whole shows: things given twice, sums, and the weight that belongs to no entry.
     Policy readable = policy;
-    if (readable.priorities) std::erase_if(*readable.priorities, [](const auto& p) { return Unreadable(p); });
-    for (const std::string& problem : scheduler::ValidatePolicy(readable)) {
-      if (!said_.contains(problem)) Error("extenders", problem);
-    }
-    if (!report_->errors.empty()) return;
-    if (absl::Status s = Build(policy, &report_->effective); !s.ok()) {
-      bool weight = util::Message(s).find("hardPodAffinitySymmetricWeight") != std::string::npos;
-      Error(weight ? "hardPodAffinitySymmetricWeight" : "priorities", util::Message(s));
+    if (readable.predicates) std::erase_if(*readable.predicates, [&](const auto& p) { return Unreadable(p); });
+    if (readable.priorities) std::erase_if(*readable.priorities, [&](const auto& p) { return Unreadable(p); });
+    for (const std::string& problem : Build(readable, &report_->effective)) {
+      if (said_.contains(problem)) continue;
+      const bool weight = problem.find("hardPodAffinitySymmetricWeight") != std::string::npos;
+      const bool extenders = problem.find("xtender") != std::string::npos;
+      Error(weight ? "hardPodAffinitySymmetricWeight" : extenders ? "extenders" : "priorities", problem);
     }
   }
 
  private:
-  absl::Status Build(const Policy& policy, scheduler::EffectiveAlgorithm* effective) {
+  // Returns what is wrong with the Policy, each thing by itself. `effective` is set when nothing is.
+  std::vector<std::string> Build(const Policy& policy, scheduler::EffectiveAlgorithm* effective) {
+    std::vector<std::string> problems;
     scheduler::Cache cache;
     scheduler::FactoryArgs args;
     args.cache = &cache;
     args.gates = algorithm_.Gates();
     args.hard_pod_affinity_symmetric_weight = algorithm_.hard_pod_affinity_symmetric_weight;
     args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
-    return scheduler::CreateFromConfig(policy, args, effective).status();
+    args.problems = &problems;
+    absl::Status s = scheduler::CreateFromConfig(policy, args, effective).status();
+    if (!s.ok() && problems.empty()) problems.push_back(util::Message(s));
+    return problems;
   }
 
-  // An entry that could not be read, about which everything is said.
-  static bool Unreadable(const scheduler::PredicatePolicy& p) { return p.name.empty(); }
-  static bool Unreadable(const scheduler::PriorityPolicy& p) { return p.name.empty(); }
-  static bool Unreadable(const scheduler::ExtenderConfig&) { return false; }
+  // Returns whether the entry could not be read, so that decoding has said already what is wrong with it.
+  bool Unreadable(const scheduler::PredicatePolicy& p) const { return some_unreadable_ && p.name.empty(); }
+  bool Unreadable(const scheduler::PriorityPolicy& p) const { return some_unreadable_ && p.name.empty(); }
+  bool Unreadable(const scheduler::ExtenderConfig&) const { return false; }
 
   template <typename List, typename One>
   void Each(std::string_view member, const List& list, One one) {
     for (size_t i = 0; i < list.size(); ++i) {
       if (Unreadable(list[i])) continue;
-      absl::Status s = Build(one(list[i]), nullptr);
-      if (s.ok()) continue;
-      std::vector<std::string> problems = scheduler::ValidatePolicy(one(list[i]));
+      const std::vector<std::string> problems = Build(one(list[i]), nullptr);
+      if (problems.empty()) continue;
       said_.insert(problems.begin(), problems.end());
-      // Several problems come joined; when all of them are the validation's they can be told one by one.
-      std::string what = util::Message(s);
-      std::string all = problems.size() == 1 ? problems[0] : absl::StrCat("[", absl::StrJoin(problems, ", "), "]");
-      if (what != all) problems = {what};
       api::Json place = document_.root().Find(member);
       size_t at = 0;
       for (auto child : place.Children()) {
@@ -135,6 +135,7 @@ class Checker {
   const Algorithm& algorithm_;
   PolicyReport* report_;
   api::Document document_;
+  bool some_unreadable_ = false;  // decoding found mistakes
   std::set<std::string> said_;
 };
 

@@ -3,6 +3,7 @@
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 #include <glog/logging.h>
 
 #include <algorithm>
@@ -377,13 +378,13 @@ class NetworkTransport final : public ExtenderTransport {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Extender>> NewHttpExtender(const ExtenderConfig& config) {
+  std::vector<std::string> problems;
   if (auto url = http::ParseUrl(config.url_prefix); !url.ok()) {
-    return util::InvalidArgument(absl::StrCat("extender: urlPrefix ", util::Message(url.status())));
+    problems.push_back(absl::StrCat("extender: urlPrefix ", util::Message(url.status())));
   }
   if (config.http_timeout_nanos < 0) {
-    return util::InvalidArgument(absl::StrCat("extender ", http::RedactUrl(config.url_prefix),
-                                              ": httpTimeout: ", config.http_timeout_nanos,
-                                              " is negative; it should be a number of nanoseconds"));
+    problems.push_back(absl::StrCat("extender ", http::RedactUrl(config.url_prefix), ": httpTimeout: ",
+                                    config.http_timeout_nanos, " is negative; it should be a number of nanoseconds"));
   }
   http::WebhookOptions options;
   if (config.http_timeout_nanos > 0) options.timeout = absl::Nanoseconds(config.http_timeout_nanos);
@@ -401,7 +402,8 @@ absl::StatusOr<std::unique_ptr<Extender>> NewHttpExtender(const ExtenderConfig& 
   }
   if (config.enable_https && tls.ca_pem.empty() && tls.ca_file.empty()) tls.insecure_skip_verify = true;
   auto client = http::WebhookClient::Create(std::move(options));
-  if (!client.ok()) return client.status();
+  if (!client.ok()) problems.push_back(util::Message(client.status()));
+  if (!problems.empty()) return util::InvalidArgument(absl::StrJoin(problems, ", "));
   return NewHttpExtender(config, std::make_unique<NetworkTransport>(*std::move(client)));
 }
 

@@ -149,15 +149,17 @@ struct Build {
   bool always_check_all_predicates = false;
 };
 
+// `errors`: what is known to be wrong already; the answer is then an error that also holds what is found here.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set<std::string> predicate_keys,
                                                            const std::set<std::string>& priority_keys,
-                                                           const FactoryArgs& args, EffectiveAlgorithm* effective) {
+                                                           const FactoryArgs& args, EffectiveAlgorithm* effective,
+                                                           std::vector<std::string> errors = {}) {
   VLOG(2) << "Creating scheduler with fit predicates '" << SetText(predicate_keys) << "' and priority functions '"
           << SetText(priority_keys) << "'";
+  const bool weights_are_good = errors.empty();  // else one of them may be what makes the total overflow
   int weight = args.hard_pod_affinity_symmetric_weight;
   if (weight < 1 || weight > 100) {
-    return util::InvalidArgument(
-        absl::StrCat("invalid hardPodAffinitySymmetricWeight: ", weight, ", must be in the range 1-100"));
+    errors.push_back(absl::StrCat("invalid hardPodAffinitySymmetricWeight: ", weight, ", must be in the range 1-100"));
   }
   AlgorithmConfig config;
   config.extenders = std::move(build.extenders);
@@ -170,7 +172,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   config.release = args.release;
   config.args.ignored_extended_resources = std::move(build.ignored_resources);
 
-  std::vector<std::string> errors, added, problems;
+  std::vector<std::string> added, problems;
   config.args.problems = &problems;  // what a factory finds wrong with its arguments, to be reported with its name
   auto report_problems = [&](const char* kind, const std::string& name) {
     for (const std::string& p : problems) errors.push_back(absl::StrCat(kind, " ", name, ": argument: ", p));
@@ -205,8 +207,9 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     config.priorities.push_back({key, it->second.factory(config.args), it->second.weight, it->second.traits});
     report_problems("Priority", key);
   }
-  if (overflown) errors.push_back("Total priority of priority functions has overflown");
+  if (overflown && weights_are_good) errors.push_back("Total priority of priority functions has overflown");
   config.args.problems = nullptr;
+  if (args.problems != nullptr) args.problems->insert(args.problems->end(), errors.begin(), errors.end());
   BERTH_RETURN_IF_ERROR(Joined(errors));
   if (effective != nullptr) {
     *effective = {};
@@ -249,6 +252,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
   std::vector<std::string> errors = ValidatePolicy(policy);
   auto note = [&](const absl::Status& s) {
     if (!s.ok()) errors.push_back(util::Message(s));
+    return s.ok();
   };
 
   Registry::Provider defaults = *build.registry.MutableProvider(algorithmprovider::kDefaultProvider);
@@ -256,8 +260,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
   if (policy.predicates) {
     for (const PredicatePolicy& p : *policy.predicates) {
       VLOG(2) << "Registering predicate: " << p.name;
-      note(RegisterCustom(&build.registry, p));
-      predicate_keys.insert(p.name);
+      if (note(RegisterCustom(&build.registry, p))) predicate_keys.insert(p.name);
     }
   } else {
     VLOG(2) << "Using predicates from algorithm provider '" << algorithmprovider::kDefaultProvider << "'";
@@ -266,8 +269,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
   if (policy.priorities) {
     for (const PriorityPolicy& p : *policy.priorities) {
       VLOG(2) << "Registering priority: " << p.name;
-      note(RegisterCustom(&build.registry, p));
-      priority_keys.insert(p.name);
+      if (note(RegisterCustom(&build.registry, p))) priority_keys.insert(p.name);
     }
   } else {
     VLOG(2) << "Using priorities from algorithm provider '" << algorithmprovider::kDefaultProvider << "'";
@@ -292,8 +294,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
     args.hard_pod_affinity_symmetric_weight = static_cast<int>(std::clamp<int64_t>(
         policy.hard_pod_affinity_symmetric_weight, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
   }
-  BERTH_RETURN_IF_ERROR(Joined(errors));
-  return FromKeys(std::move(build), predicate_keys, priority_keys, args, effective);
+  return FromKeys(std::move(build), predicate_keys, priority_keys, args, effective, std::move(errors));
 }
 
 }  // namespace berth::scheduler

@@ -85,6 +85,8 @@ struct FactoryArgs {
   const Release* release = &algorithmprovider::DefaultRelease();
   // What to copy from instead of the release's algorithms with those of plugin/ (tests).
   const Registry* registry = nullptr;
+  // Where not null, an error's mistakes are also appended here, one by one.
+  std::vector<std::string>* problems = nullptr;
 };
 
 // The key sets that will run, as names: for logs, check-policy and explain.

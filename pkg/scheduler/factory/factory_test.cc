@@ -6,6 +6,7 @@
 #include "pkg/scheduler/algorithm/nodename/nodename.h"
 #include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
+#include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/testing/objects.h"
@@ -290,6 +291,47 @@ TEST_CASE("a Policy that cannot be read is told with all of its mistakes") {
         "Invalid configuration: Priority type not found for Two]");
   policy = ReadPolicy(std::string_view("{\"predicates\":[{\"name\":\"One\"}]}"), SchedulerGates());
   CHECK(policy.ok());
+}
+
+TEST_CASE("a mistake hides none of those beside it in one entry, and causes no other") {
+  auto message = [](const char* text) {
+    return util::Message(ReadPolicy(std::string_view(reference::Quoted(text)), SchedulerGates()).status());
+  };
+  CHECK(message("{'extenders':[{'urlPrefix':'ftp://x','prioritizeVerb':'p','weight':-2,'httpTimeout':'5s',"
+                "'managedResources':[{'name':'cpu'},{'name':7},{'name':8}],"
+                "'tlsConfig':{'CertData':'?','KeyData':'eA=='}}]}") ==
+        "[line 1, column 85: extenders[0].httpTimeout: \"5s\": a whole number is needed here, without quotes, "
+        "line 1, column 133: extenders[0].managedResources[1].name: 7: a string is needed here, "
+        "line 1, column 144: extenders[0].managedResources[2].name: 8: a string is needed here, "
+        "line 1, column 172: extenders[0].tlsConfig.CertData: \"?\": base64 is needed here, "
+        "Priority for extender ftp://x should have a positive weight applied to it, "
+        "cpu is an invalid extended resource name, "
+        "extender: urlPrefix \"ftp://x\" is not a URL: it should begin with http:// or https://]");
+  CHECK(message("{'extenders':[{'urlPrefix':5,'httpTimeout':'5s'}]}") ==
+        "[line 1, column 28: extenders[0].urlPrefix: 5: a string is needed here, "
+        "line 1, column 44: extenders[0].httpTimeout: \"5s\": a whole number is needed here, without quotes]");
+  CHECK(message("{'priorities':[{'name':'One','weight':'3'},{'name':'Two','weight':0,'argument':7}],"
+                "'predicates':[{'name':'Three','argument':[]},{'name':'PodFitsHost'}]}") ==
+        "[line 1, column 39: priorities[0].weight: \"3\": a whole number is needed here, without quotes, "
+        "line 1, column 80: priorities[1].argument: 7: an object is needed here, "
+        "line 1, column 125: predicates[0].argument: []: an object is needed here, "
+        "Priority Two should have a positive weight applied to it or it has overflown, "
+        "Invalid configuration: Predicate type not found for PodFitsHost (did you mean \"PodFitsHostPorts\"?), "
+        "Invalid configuration: Priority type not found for One]");
+  // A Policy that can be read is checked when a scheduler is built from it.
+  World w;
+  FactoryArgs args = w.Args();
+  args.make_extender = [](const ExtenderConfig& c) { return NewHttpExtender(c); };
+  auto policy = ReadPolicy(
+      std::string_view(reference::Quoted("{'extenders':[{'urlPrefix':'ftp://x','prioritizeVerb':'p','httpTimeout':-5}],"
+                                         "'hardPodAffinitySymmetricWeight':500}")),
+      SchedulerGates());
+  REQUIRE(policy.ok());
+  CHECK(Mistake(CreateFromConfig(*policy, std::move(args))) ==
+        "[Priority for extender ftp://x should have a positive weight applied to it, "
+        "extender: urlPrefix \"ftp://x\" is not a URL: it should begin with http:// or https://, "
+        "extender ftp://x: httpTimeout: -5 is negative; it should be a number of nanoseconds, "
+        "invalid hardPodAffinitySymmetricWeight: 500, must be in the range 1-100]");
 }
 
 TEST_CASE("CreateFromConfig: absent lists are DefaultProvider's, all mistakes at once") {

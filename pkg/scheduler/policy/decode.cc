@@ -72,8 +72,10 @@ class Reader {
     }
     return absl::StrCat("line ", line, ", column ", column, ": ");
   }
-  void Fail(Json v, const std::string& path, std::string_view right) {
+  // Returns false, so that a reader can fail and return at once.
+  bool Fail(Json v, const std::string& path, std::string_view right) {
     errors_.push_back(absl::StrCat(Where(v), path, path.empty() ? "" : ": ", v.Brief(), ": ", util::ToAbsl(right)));
+    return false;
   }
   void Warn(Json v, std::string text) {
     if (warnings_ != nullptr) warnings_->push_back(Where(v) + std::move(text));
@@ -82,7 +84,7 @@ class Reader {
   // With `open`, unknown members are somebody else's and no mistake.
   void Members(Json j, const std::string& path, const std::vector<Field>& fields, bool open = false) {
     if (j.IsNull()) return;
-    if (!j.IsObject()) return Fail(j, path, "an object is needed here");
+    if (!j.IsObject()) return (void)Fail(j, path, "an object is needed here");
     std::set<std::string_view> seen;
     for (auto [key, value] : j.Children()) {
       const Field* field = nullptr;
@@ -109,20 +111,24 @@ class Reader {
     }
   }
 
-  void String(Json v, const std::string& path, std::string* out) {
+  // These return whether the value could be read.
+  bool String(Json v, const std::string& path, std::string* out) {
     if (!v.IsString()) return Fail(v, path, "a string is needed here");
     *out = v.Text();
+    return true;
   }
-  void Bool(Json v, const std::string& path, bool* out) {
+  bool Bool(Json v, const std::string& path, bool* out) {
     if (!v.IsBool()) return Fail(v, path, "true or false is needed here");
     *out = v.Bool();
+    return true;
   }
-  void Int(Json v, const std::string& path, int64_t* out) {
+  bool Int(Json v, const std::string& path, int64_t* out) {
     if (!v.IsInt()) return Fail(v, path, "a whole number is needed here, without quotes");
     *out = v.Int();
+    return true;
   }
   void Strings(Json v, const std::string& path, std::vector<std::string>* out) {
-    if (!v.IsArray()) return Fail(v, path, "a list of strings is needed here");
+    if (!v.IsArray()) return (void)Fail(v, path, "a list of strings is needed here");
     out->clear();
     for (auto [key, element] : v.Children()) {
       std::string at = absl::StrCat(path, "[", out->size(), "]");
@@ -131,53 +137,48 @@ class Reader {
   }
   void Base64(Json v, const std::string& path, std::string* out) {
     std::string text;
-    if (!v.IsString()) return Fail(v, path, "a string is needed here");
+    if (!v.IsString()) return (void)Fail(v, path, "a string is needed here");
     text = v.Text();
-    if (!absl::Base64Unescape(text, out)) return Fail(v, path, "base64 is needed here");
+    if (!absl::Base64Unescape(text, out)) Fail(v, path, "base64 is needed here");
   }
   template <typename T>
   void List(Json v, const std::string& path, std::optional<std::vector<T>>* out) {
-    if (!v.IsArray()) return Fail(v, path, "a list is needed here");
+    if (!v.IsArray()) return (void)Fail(v, path, "a list is needed here");
     out->emplace();
     for (auto [key, element] : v.Children()) {
       std::string at = absl::StrCat(path, "[", (*out)->size(), "]");
-      size_t before = errors_.size();
       Entry(element, at, &(*out)->emplace_back());
-      if (errors_.size() != before) Spoil(&(*out)->back());
     }
   }
 
-  // Keeps a mistake from causing others: an entry that could not be read is left without a name, an extender without
-  // what needs a weight.
-  static void Spoil(PredicatePolicy* entry) { *entry = {}; }
-  static void Spoil(PriorityPolicy* entry) { *entry = {}; }
-  static void Spoil(ExtenderManagedResource*) {}
-  static void Spoil(ExtenderConfig* extender) { extender->weight = std::max<int64_t>(extender->weight, 1); }
-
+  // A mistake must neither cause others nor hide those beside it. So a value that could not be read is replaced by one
+  // that later checks accept, and an entry without a readable name stays nameless, for which they do not look at it.
   void Entry(Json j, const std::string& path, PredicatePolicy* out) {
     return Members(
         j, path,
         {{"name", [&](Json v, const std::string& p) { return String(v, p, &out->name); }},
          {"argument", [&](Json v, const std::string& p) {
+            const size_t before = errors_.size();
             auto& a = out->argument.emplace();
             a.json = v.Serialize();
-            return Members(
-                v, p,
-                {{"serviceAffinity",
-                  [&](Json w, const std::string& q) {
-                    auto& s = a.service_affinity.emplace();
-                    return Members(
-                        w, q, {{"labels", [&](Json x, const std::string& r) { return Strings(x, r, &s.labels); }}});
-                  }},
-                 {"labelsPresence",
-                  [&](Json w, const std::string& q) {
-                    auto& s = a.labels_presence.emplace();
-                    return Members(
-                        w, q,
-                        {{"labels", [&](Json x, const std::string& r) { return Strings(x, r, &s.labels); }},
-                         {"presence", [&](Json x, const std::string& r) { return Bool(x, r, &s.presence); }}});
-                  }}},
-                /*open=*/true);
+            Members(v, p,
+                    {{"serviceAffinity",
+                      [&](Json w, const std::string& q) {
+                        auto& s = a.service_affinity.emplace();
+                        return Members(
+                            w, q, {{"labels", [&](Json x, const std::string& r) { return Strings(x, r, &s.labels); }}});
+                      }},
+                     {"labelsPresence",
+                      [&](Json w, const std::string& q) {
+                        auto& s = a.labels_presence.emplace();
+                        return Members(
+                            w, q,
+                            {{"labels", [&](Json x, const std::string& r) { return Strings(x, r, &s.labels); }},
+                             {"presence", [&](Json x, const std::string& r) { return Bool(x, r, &s.presence); }}});
+                      }}},
+                    /*open=*/true);
+            if (errors_.size() == before) return;
+            out->argument.emplace().labels_presence.emplace().labels.push_back(kUnread);
           }}});
   }
 
@@ -185,29 +186,31 @@ class Reader {
     return Members(
         j, path,
         {{"name", [&](Json v, const std::string& p) { return String(v, p, &out->name); }},
-         {"weight", [&](Json v, const std::string& p) { return Int(v, p, &out->weight); }},
+         {"weight", [&](Json v, const std::string& p) { out->weight = Int(v, p, &out->weight) ? out->weight : 1; }},
          {"argument", [&](Json v, const std::string& p) {
+            const size_t before = errors_.size();
             auto& a = out->argument.emplace();
             a.json = v.Serialize();
-            return Members(
-                v, p,
-                {{"requestedToCapacityRatioArguments",
-                  [&](Json w, const std::string& q) { Ratio(w, q, &a.requested_to_capacity_ratio.emplace()); }},
-                 {"serviceAntiAffinity",
-                  [&](Json w, const std::string& q) {
-                    auto& s = a.service_anti_affinity.emplace();
-                    return Members(w, q,
-                                   {{"label", [&](Json x, const std::string& r) { return String(x, r, &s.label); }}});
-                  }},
-                 {"labelPreference",
-                  [&](Json w, const std::string& q) {
-                    auto& s = a.label_preference.emplace();
-                    return Members(
-                        w, q,
-                        {{"label", [&](Json x, const std::string& r) { return String(x, r, &s.label); }},
-                         {"presence", [&](Json x, const std::string& r) { return Bool(x, r, &s.presence); }}});
-                  }}},
-                /*open=*/true);
+            Members(v, p,
+                    {{"requestedToCapacityRatioArguments",
+                      [&](Json w, const std::string& q) { Ratio(w, q, &a.requested_to_capacity_ratio.emplace()); }},
+                     {"serviceAntiAffinity",
+                      [&](Json w, const std::string& q) {
+                        auto& s = a.service_anti_affinity.emplace();
+                        return Members(
+                            w, q, {{"label", [&](Json x, const std::string& r) { return String(x, r, &s.label); }}});
+                      }},
+                     {"labelPreference",
+                      [&](Json w, const std::string& q) {
+                        auto& s = a.label_preference.emplace();
+                        return Members(
+                            w, q,
+                            {{"label", [&](Json x, const std::string& r) { return String(x, r, &s.label); }},
+                             {"presence", [&](Json x, const std::string& r) { return Bool(x, r, &s.presence); }}});
+                      }}},
+                    /*open=*/true);
+            if (errors_.size() == before) return;
+            out->argument.emplace().label_preference.emplace().label = kUnread;
           }}});
   }
 
@@ -221,8 +224,6 @@ class Reader {
     if (shape) out->shape = *std::move(shape);
     if (resources) out->resources = *std::move(resources);
   }
-  static void Spoil(RatioArguments::Point*) {}
-  static void Spoil(RatioArguments::Resource*) {}
   void Entry(Json j, const std::string& path, RatioArguments::Point* out) {
     Members(j, path,
             {{"utilization", [&](Json v, const std::string& p) { Int(v, p, &out->utilization); }},
@@ -236,14 +237,22 @@ class Reader {
   }
 
   void Entry(Json j, const std::string& path, ExtenderManagedResource* out) {
+    if (!j.IsObject()) out->name = UnreadResource();
     return Members(
         j, path,
-        {{"name", [&](Json v, const std::string& p) { return String(v, p, &out->name); }},
+        {{"name",
+          [&](Json v, const std::string& p) {
+            if (!String(v, p, &out->name)) out->name = UnreadResource();
+          }},
          {"ignoredByScheduler", [&](Json v, const std::string& p) { return Bool(v, p, &out->ignored_by_scheduler); }}});
   }
 
+  // Returns a good name of an extended resource that no other has, as duplicates are mistakes.
+  std::string UnreadResource() { return absl::StrCat(kUnread, "/", errors_.size()); }
+
   void Tls(Json j, const std::string& path, ExtenderTls* out) {
-    return Members(
+    const size_t before = errors_.size();
+    Members(
         j, path,
         {{"Insecure", [&](Json v, const std::string& p) { return Bool(v, p, &out->insecure); }, "insecure"},
          {"ServerName", [&](Json v, const std::string& p) { return String(v, p, &out->server_name); }, "serverName"},
@@ -253,6 +262,10 @@ class Reader {
          {"CertData", [&](Json v, const std::string& p) { return Base64(v, p, &out->cert_data); }, "certData"},
          {"KeyData", [&](Json v, const std::string& p) { return Base64(v, p, &out->key_data); }, "keyData"},
          {"CAData", [&](Json v, const std::string& p) { return Base64(v, p, &out->ca_data); }, "caData"}});
+    // A certificate and its key are of no use without each other.
+    if (errors_.size() != before) {
+      for (std::string* s : {&out->cert_file, &out->key_file, &out->cert_data, &out->key_data}) s->clear();
+    }
   }
 
   void Entry(Json j, const std::string& path, ExtenderConfig* out) {
@@ -261,11 +274,14 @@ class Reader {
     };
     return Members(
         j, path,
-        {{"urlPrefix", [&](Json v, const std::string& p) { return String(v, p, &out->url_prefix); }},
+        {{"urlPrefix",
+          [&](Json v, const std::string& p) {
+            if (!String(v, p, &out->url_prefix)) out->url_prefix = absl::StrCat("http://", kUnread);
+          }},
          {"filterVerb", [&](Json v, const std::string& p) { return String(v, p, &out->filter_verb); }},
          {"prioritizeVerb", [&](Json v, const std::string& p) { return String(v, p, &out->prioritize_verb); }},
          {"BindVerb", [&](Json v, const std::string& p) { return String(v, p, &out->bind_verb); }, "bindVerb"},
-         {"weight", [&](Json v, const std::string& p) { return Int(v, p, &out->weight); }},
+         {"weight", [&](Json v, const std::string& p) { out->weight = Int(v, p, &out->weight) ? out->weight : 1; }},
          {"enableHttps", [&](Json v, const std::string& p) { return Bool(v, p, &out->enable_https); }},
          {"tlsConfig", [&](Json v, const std::string& p) { return Tls(v, p, &out->tls.emplace()); }},
          {"httpTimeout", [&](Json v, const std::string& p) { return Int(v, p, &out->http_timeout_nanos); }},
@@ -279,6 +295,8 @@ class Reader {
          {"preemptVerb", ignored},
          {"ignorable", ignored}});
   }
+
+  static constexpr char kUnread[] = "unread.invalid";  // stands where a name or host could not be read
 
   std::string_view text_;
   std::vector<std::string>* warnings_;

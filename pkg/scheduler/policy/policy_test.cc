@@ -138,9 +138,10 @@ TEST_CASE("what could be read of a Policy with mistakes remains, and mistakes ca
              "'extenders':[{'urlPrefix':'u','prioritizeVerb':'p','weight':'x','httpTimeout':'5s'}]}")));
   CHECK(p.errors.size() == 4);
   REQUIRE(p.policy.predicates->size() == 2);
-  CHECK(p.policy.predicates->at(0).name.empty());
+  CHECK(p.policy.predicates->at(0).name == "A");
   CHECK(p.policy.predicates->at(1).name == "B");
-  CHECK(p.policy.priorities->at(0).name.empty());
+  CHECK(p.policy.priorities->at(0).name == "C");
+  CHECK(p.policy.priorities->at(0).weight == 1);
   CHECK(p.policy.extenders.at(0).url_prefix == "u");
   CHECK(p.policy.extenders.at(0).weight == 1);
 }
