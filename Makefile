@@ -119,7 +119,7 @@ deps-test:
 test: deps-test  ## build and run every test; the last line is "N passed, N failed"
 	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(ROOM),,programs)) test-programs >&2
 	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(ROOM)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
-test-programs: $(TEST_PROGRAMS) $(if $(ROOM),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay)
+test-programs: $(TEST_PROGRAMS) $(if $(ROOM),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth)
 	@:
 
 SEEDS ?= 1..100
@@ -139,6 +139,7 @@ soak: all  ## PODS pods (20000) through real processes with churn, leader change
 
 deb: all  ## a Debian package of the programs, in _output/package
 	@hack/install-deps.sh package
+	+@$(BUILD_WITH) $(BIN)/berth
 	@hack/package/deb.sh $(OUT)
 
 image: all  ## an OCI image of kube-scheduler, from scratch, in _output/image
@@ -217,6 +218,11 @@ $(1): $(2) $(3) $(call note,$(notes)/link-$(notdir $(1)),$(2) $(3) $(4) $(LDFLAG
 endef
 plugins_for = $(if $(filter cmd/kube-scheduler cmd/schedsim plugin test,$(1)),$(PLUGIN_OBJECTS))
 $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
+
+# All programs in one file, for the package: cmd/berth/main.cc finds out which of them is meant.
+$(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o
+	@objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
+$(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(ROOMS),$(call library,$(r)))))
 
 # A program's tests see its sources but for main.cc.
 $(foreach r,$(TEST_ROOMS),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_main_test.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck)))

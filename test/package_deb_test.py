@@ -12,6 +12,7 @@ import shutil
 from daemon_harness import *
 
 UNSHARE = [] if os.getuid() == 0 else ["/usr/bin/unshare", "--map-root-user"]
+PROGRAMS = ("kube-scheduler", "schedsim", "hollow-apiserver")
 VERSIONS = ("1.10.0+berth.1", "1.10.0+berth.2")
 packages = {}
 
@@ -26,7 +27,8 @@ def build():
     for version in VERSIONS:
         done = sh("hack/package/deb.sh", os.environ.get("OUT", "_output"), scratch("deb"), env={**os.environ, "VERSION": version})
         last = done.stdout.splitlines()[-1]
-        assert re.fullmatch(r"deb: \S+\.deb, \d+ bytes; the programs in it have \d+ bytes", last), last
+        said = re.fullmatch(r"deb: \S+\.deb, \d+ bytes; the programs in it have (\d+) bytes", last)
+        assert said and int(said[1]) < 15_000_000, last
         packages[version], = glob.glob(scratch("deb") + f"/berth_{version}_*.deb")
     done = sh("lintian", "--fail-on", "error,warning", "--allow-root", packages[VERSIONS[0]], check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -158,9 +160,17 @@ def life_of_a_package():
     shutil.copy(packages[VERSIONS[0]], root + "/tmp/one.deb")
     shutil.copy(packages[VERSIONS[1]], root + "/tmp/two.deb")
     in_root(root, "dpkg", "-i", "/tmp/one.deb")
-    for program in ("kube-scheduler", "schedsim", "hollow-apiserver"):
-        in_root(root, program, "--version")
+    # One file is all three programs: each by its link answers for itself, and the file alone says what it wants.
+    executables = [os.path.join(d, f) for d, _, fs in os.walk(root + "/usr/bin") for f in fs] + glob.glob(root + "/usr/lib/berth/*")
+    own = [f for f in executables if os.path.basename(f) in PROGRAMS + ("berth",) and not os.path.islink(f)]
+    assert own == [root + "/usr/lib/berth/berth"] and os.path.getsize(own[0]) < 15_000_000, own
+    for program in PROGRAMS:
+        version = in_root(root, program, "--version").stdout
+        assert {"kube-scheduler": "emulates the scheduler"}.get(program, program) in version, version
+        assert version == in_root(root, "/usr/lib/berth/berth", program, "--version").stdout
     assert "1.10" in in_root(root, "kube-scheduler", "--version").stdout
+    alone = in_root(root, "/usr/lib/berth/berth", "--version", check=False)
+    assert alone.returncode == 2 and all(program in alone.stderr for program in PROGRAMS), alone
     starts(root, api, "first")
 
     own = 'KUBE_SCHEDULER_ARGS="-v=2"\n'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Debian package of the programs that were built.
+# Makes a Debian package of the programs that were built: one file that is all of them (cmd/berth), with links.
 # usage: hack/package/deb.sh OUT [FOLDER]     (OUT: the folder with bin/; the package comes into FOLDER, OUT/package)
 # VERSION: the package's version; default: hack/version without its v, as Debian writes it ("1.10.0~berth.1")
 set -euo pipefail
@@ -17,12 +17,15 @@ dest=${2:-$out/package}
 mkdir -p "$dest"
 
 tree=$root/berth
-install -d "$tree"/{DEBIAN,usr/bin,usr/share/man/man8,usr/share/bash-completion/completions,lib/systemd/system,etc/default} \
+install -d "$tree"/{DEBIAN,usr/bin,usr/lib/berth,usr/share/man/man8,usr/share/bash-completion/completions,lib/systemd/system,etc/default} \
   "$tree"/usr/share/doc/berth/examples "$tree"/usr/share/lintian/overrides
+for p in berth "${programs[@]}"; do
+  [ -x "$out/bin/$p" ] || { echo "deb.sh: $out/bin/$p is not there; run make deb" >&2; exit 1; }
+done
+strip --remove-section=.comment --remove-section=.note -o "$tree/usr/lib/berth/berth" "$out/bin/berth"
+chmod 755 "$tree/usr/lib/berth/berth"
 for p in "${programs[@]}"; do
-  [ -x "$out/bin/$p" ] || { echo "deb.sh: $out/bin/$p is not there; run make first" >&2; exit 1; }
-  strip --remove-section=.comment --remove-section=.note -o "$tree/usr/bin/$p" "$out/bin/$p"
-  chmod 755 "$tree/usr/bin/$p"
+  ln -s ../lib/berth/berth "$tree/usr/bin/$p"
   hack/man.sh "$out/bin/$p" | gzip -9n >"$tree/usr/share/man/man8/$p.8.gz"
   # Programs that know how to complete their own command line say so.
   if "$out/bin/$p" completion bash >"$root/completion" 2>/dev/null && [ -s "$root/completion" ]; then
@@ -47,7 +50,7 @@ find "$tree" -type d -exec chmod 755 {} + -o -type f ! -perm -u+x -exec chmod 64
 # The libraries that the programs are linked with, as packages with versions.
 mkdir "$root/debian"
 printf 'Source: berth\n\nPackage: berth\nArchitecture: any\n' >"$root/debian/control"
-depends=$(cd "$root" && dpkg-shlibdeps -O --ignore-missing-info "${programs[@]/#/berth/usr/bin/}" 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+depends=$(cd "$root" && dpkg-shlibdeps -O --ignore-missing-info berth/usr/lib/berth/berth 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
 [ -n "$depends" ] || { echo "deb.sh: dpkg-shlibdeps found no library" >&2; exit 1; }
 size=$(du -sk --exclude=DEBIAN "$tree" | cut -f1)
 sed -e "s/@VERSION@/$version/; s/@ARCH@/$arch/; s/@DEPENDS@/$depends/; s/@SIZE@/$size/" $here/control.in >"$tree/DEBIAN/control"
@@ -57,7 +60,7 @@ install -m 755 $here/{postinst,prerm,postrm} "$tree/DEBIAN/"
 
 package=$dest/berth_${version}_$arch.deb
 dpkg-deb --root-owner-group -Zxz --build "$tree" "$package" >/dev/null
-bytes=$(cat "$tree"/usr/bin/* | wc -c)
-limit=$((25 * 1000 * 1000))
-[ "$bytes" -le "$limit" ] || { echo "deb.sh: the stripped programs have $bytes bytes, more than $limit" >&2; exit 1; }
+bytes=$(stat -c %s "$tree/usr/lib/berth/berth")
+limit=$((15 * 1000 * 1000))
+[ "$bytes" -lt "$limit" ] || { echo "deb.sh: the stripped programs have $bytes bytes, not less than $limit" >&2; exit 1; }
 echo "deb: $package, $(stat -c %s "$package") bytes; the programs in it have $bytes bytes"
