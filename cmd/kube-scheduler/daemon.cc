@@ -23,6 +23,7 @@
 #include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/leadership.h"
 #include "cmd/kube-scheduler/metrics.h"
+#include "cmd/kube-scheduler/metrics_v1_29.h"
 #include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/pages.h"
 #include "cmd/kube-scheduler/process_log.h"
@@ -146,6 +147,7 @@ class Daemon {
 
   mutable std::mutex snapshot_mutex_;
   SchedulerSnapshot snapshot_;
+  std::shared_ptr<const std::vector<SchedulerSnapshot::ProfilePlugins>> profile_plugins_;  // null in 1.10
   std::unique_ptr<Pages> pages_;
   LivePage* live_page_ = nullptr;  // of pages_; null without --enable-ui
 };
@@ -370,6 +372,7 @@ absl::Status Daemon::Build() {
     tap_->set_sink(recorder_.get());
     tap_->Attach(scheduler_.get());
   }
+  if (Later()) profile_plugins_ = EvaluatedPlugins(config_.later_profiles);
   watch_ = std::make_unique<ClusterWatch>(
       pods_io_.executor(), pods_client_.get(), &inbox_,
       ClusterWatch::Options{
@@ -398,6 +401,7 @@ void Daemon::CollectMetrics(Families* families) {
     CollectScheduler(snapshot_, families);
   }
   rest_metrics_.Collect(families);
+  if (Later()) rest_metrics_.CollectV1_29(families);
   const auto one = [&](const char* name, MetricType type, const char* help, double v) {
     families->push_back(Family(name, type, help));
     AddSample(&families->back(), {}, v);
@@ -484,6 +488,7 @@ void Daemon::PublishSnapshot() {
   SchedulerSnapshot s = TakeSnapshot(*scheduler_, *queue_, cache_, algorithms_);
   s.requests_limit = requests_limit_;
   s.release_1_29 = Later();
+  s.plugins = profile_plugins_;
   if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
   std::lock_guard lock(snapshot_mutex_);
   snapshot_ = std::move(s);
@@ -549,6 +554,9 @@ int Daemon::Run() {
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
   for (auto& [name, a] : algorithms_) a->LimitKeptAnswers(options_.kept_answers_max_bytes, algorithms_.size());
   built_ = true;
+  pages_->ServePods([this](std::function<void(std::vector<api::PodPtr>)> then) {
+    pods_io_.executor()->Post([this, then = std::move(then)] { then(watch_->Pods()); });
+  });
 
   decider_ = std::thread([this] { Decide(); });
   const bool delayed = elector_ != nullptr && config_.delay_cache_until_active;

@@ -64,6 +64,7 @@ SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const sche
   SchedulerSnapshot s;
   s.metrics = scheduler.metrics();
   s.queue = queue.depth();
+  s.queue_counts = queue.counts();
   s.by_place = scheduler.pods_by_place();
   s.binds_in_flight = scheduler.binds_in_flight();
   s.requests_in_flight = scheduler.requests_in_flight();
@@ -270,6 +271,10 @@ void CollectProcess(std::vector<MetricFamily>* out) {
   getrlimit(RLIMIT_NOFILE, &limit);
   AddOne("process_max_fds", MetricType::Gauge, "Maximum number of open file descriptors.",
          static_cast<double>(limit.rlim_cur), out);
+  rlimit space{};
+  getrlimit(RLIMIT_AS, &space);
+  AddOne("process_virtual_memory_max_bytes", MetricType::Gauge, "Maximum amount of virtual memory available in bytes.",
+         static_cast<double>(space.rlim_cur), out);
   std::ifstream stat("/proc/self/stat");
   std::stringstream text;
   text << stat.rdbuf();

@@ -32,7 +32,14 @@ struct SchedulerSnapshot {
   size_t nodes = 0, pods = 0, assumed = 0;
   size_t kept_answers_bytes = 0, kept_answers_limit = 0;
   uint64_t repairs = 0;
-  bool release_1_29 = false;  // whose names the page has
+  scheduler::QueueCounts queue_counts;
+  // By profile: the plugins that are asked about every pod at an extension point, with 1.29's name of the point.
+  struct ProfilePlugins {
+    std::string profile, extension_point;
+    std::vector<std::string> plugins;
+  };
+  std::shared_ptr<const std::vector<ProfilePlugins>> plugins;  // of release 1.29; else null
+  bool release_1_29 = false;                                   // whose names the page has
 };
 
 using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;  // by name of the scheduler
@@ -46,9 +53,28 @@ class RestMetrics final : public client::RestObserver {
  public:
   void OnAnswer(std::string_view code, std::string_view method, std::string_view host) override;
   void OnLatency(std::string_view method, std::string_view url, double seconds) override;
+  void OnExchange(std::string_view method, std::string_view host, double seconds, size_t request_bytes,
+                  size_t response_bytes) override;
+  void OnThrottle(std::string_view method, std::string_view host, double seconds) override;
   void Collect(std::vector<prometheus::MetricFamily>* out) const;
+  // Adds what release 1.29 counts beyond that, by verb and host.
+  void CollectV1_29(std::vector<prometheus::MetricFamily>* out) const;
 
  private:
+  // Kubernetes 1.29 component-base metrics/prometheus/restclient.
+  static constexpr std::array<double, 12> kSeconds = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
+  static constexpr std::array<double, 11> kBytes = {64,    256,    512,     1024,    4096,    16384,
+                                                    65536, 262144, 1048576, 4194304, 16777216};
+  template <size_t N>
+  struct Observed {
+    std::array<uint64_t, N + 1> counts{};
+    double sum = 0;
+    void Observe(const std::array<double, N>& bounds, double v);
+  };
+  struct Exchanges {
+    Observed<12> seconds, throttled;
+    Observed<11> request_bytes, response_bytes;
+  };
   static constexpr size_t kBuckets = 10;  // 0.001 * 2^k s
   struct Latency {
     std::array<uint64_t, kBuckets + 1> counts{};
@@ -56,6 +82,7 @@ class RestMetrics final : public client::RestObserver {
   };
   mutable std::mutex mutex_;
   std::map<std::array<std::string, 3>, uint64_t, std::less<>> answers_;
+  std::map<std::pair<std::string, std::string>, Exchanges, std::less<>> exchanges_;  // by host and verb
   std::map<std::pair<std::string, std::string>, Latency, std::less<>> latencies_;
 };
 

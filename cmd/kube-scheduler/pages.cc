@@ -8,6 +8,7 @@
 
 #include "cmd/kube-scheduler/component_config.h"
 #include "cmd/kube-scheduler/later_config.h"
+#include "cmd/kube-scheduler/resource_metrics.h"
 #include "pkg/ui/server.h"
 
 namespace berth::kube_scheduler {
@@ -93,9 +94,29 @@ LivePage* Pages::ServeUi(Inbox* inbox) {
 
 void Pages::Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized) {
   if (live_page_ != nullptr && ui::Server::Serves(r.path)) return live_page_->Handle(r, answer, authorized);
+  if (Later() && metrics && r.path == "/metrics/resources") return AnswerResources(answer);
   HttpResponse page = Page(r, healthz, metrics);
   if (Later()) page.headers.emplace_back("Cache-Control", "no-cache, private");
   answer.Send(std::move(page));
+}
+
+void Pages::ServePods(ListPods list) {
+  io_.executor()->Post([this, list = std::move(list)]() mutable { list_pods_ = std::move(list); });
+}
+
+void Pages::AnswerResources(const http::Responder& answer) {
+  const auto send = [answer](std::string text) {
+    HttpResponse page;
+    page.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    page.gzip = true;
+    page.headers.emplace_back("Cache-Control", "no-cache, private");
+    page.body = std::move(text);
+    answer.Send(std::move(page));
+  };
+  if (!list_pods_) return send("");
+  list_pods_([this, send](std::vector<api::PodPtr> pods) {
+    io_.executor()->Post([send, pods = std::move(pods)] { send(ResourceMetricsText(pods)); });
+  });
 }
 
 HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {

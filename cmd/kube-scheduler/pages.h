@@ -15,6 +15,7 @@
 #include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/secure_serving.h"
 #include "cmd/kube-scheduler/threads.h"
+#include "pkg/api/types.h"
 #include "pkg/client/requests.h"
 #include "pkg/client/rest.h"
 #include "pkg/util/clock.h"
@@ -44,6 +45,11 @@ class Pages {
   // outlives it.
   LivePage* ServeUi(Inbox* inbox);
 
+  // Says how to list all pods, for /metrics/resources, which is empty before. `list` may be called on the pages' thread
+  // and calls back on any.
+  using ListPods = std::function<void(std::function<void(std::vector<api::PodPtr>)>)>;
+  void ServePods(ListPods list);
+
   void Start();
   // Closes all connections and joins the thread. May be called twice.
   void Stop();
@@ -56,6 +62,7 @@ class Pages {
   void AddServers();
   void Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
+  void AnswerResources(const http::Responder& answer);
   std::string MetricsText();
   bool Later() const { return config_.release != "1.10"; }
 
@@ -64,6 +71,7 @@ class Pages {
   const Collect collect_;
   IoThread io_;
   std::unique_ptr<LivePage> live_page_;  // null without --enable-ui
+  ListPods list_pods_;                   // empty until ServePods
   PageMetrics page_metrics_;
   std::vector<HealthCheck> checks_;
   std::unique_ptr<client::RestClient> review_client_;

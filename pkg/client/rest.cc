@@ -147,6 +147,9 @@ struct Core : std::enable_shared_from_this<Core> {
   // Runs `go` when the bucket has a token for it, in order.
   void Throttle(const Request& r, std::function<void()> go) {
     absl::Duration now = Now(), wait = bucket.Reserve(now);
+    if (observer != nullptr) {
+      observer->OnThrottle(MethodName(r.method), host, absl::ToDoubleSeconds(std::max(wait, absl::ZeroDuration())));
+    }
     if (wait <= absl::ZeroDuration() && queue.empty()) {
       go();
       return;
@@ -271,6 +274,8 @@ struct Core : std::enable_shared_from_this<Core> {
     if (observer != nullptr) {
       observer->OnLatency(MethodName(q.method), UrlTemplate(base, q.target),
                           absl::ToDoubleSeconds(Now() - call->begin));
+      observer->OnExchange(MethodName(q.method), host, absl::ToDoubleSeconds(Now() - call->begin), q.body.size(),
+                           reply.body.size());
     }
     if (VLOG_IS_ON(6)) Log(q, reply, Now() - call->begin);
     if (reply.status == 0) reply.error = Prefix(q) + reply.error;

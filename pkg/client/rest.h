@@ -28,6 +28,11 @@ class RestObserver {
   virtual void OnAnswer(std::string_view code, std::string_view method, std::string_view host) = 0;
   // Each request once, repeats included, watches not. url: names and query values replaced, see UrlTemplate.
   virtual void OnLatency(std::string_view method, std::string_view url, double seconds) = 0;
+  // The same requests, with the bytes of their bodies.
+  virtual void OnExchange(std::string_view /*method*/, std::string_view /*host*/, double /*seconds*/,
+                          size_t /*request_bytes*/, size_t /*response_bytes*/) {}
+  // Each request that waited for the rate limit, or did not have to.
+  virtual void OnThrottle(std::string_view /*method*/, std::string_view /*host*/, double /*seconds*/) {}
 };
 
 // An HttpClient whose targets get the server's path prefix and whose requests carry the identity. An error text in a

@@ -19,6 +19,7 @@ const Process& Process110() {
           [](const api::Pod& preemptor, std::string_view node) {
             return absl::StrCat("by ", preemptor.meta.Key(), " on node ", std::string(node));
           },
+      .observes_stages = false,
       .log = &SchedulerLog110(),
   };
   return kProcess;
@@ -46,6 +47,7 @@ const Process& Process129() {
           [](const api::Pod& preemptor, std::string_view node) {
             return absl::StrCat("Preempted by pod ", preemptor.meta.uid, " on node ", std::string(node));
           },
+      .observes_stages = true,
       .log = &SchedulerLog129(),
   };
   return kProcess;

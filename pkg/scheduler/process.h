@@ -26,6 +26,7 @@ struct Process {
   std::string (*bind_failed_note)(std::string_view error) = nullptr;
   std::string (*preempted_note)(const api::Pod& preemptor, std::string_view node) = nullptr;
 
+  bool observes_stages = false;       // the durations of the stages of an attempt are observed
   const SchedulerLog* log = nullptr;  // never null in a release
 };
 

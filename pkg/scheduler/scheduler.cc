@@ -71,7 +71,13 @@ Scheduler::Pending& Scheduler::NewPending(const api::PodPtr& pod, Place place) {
 void Scheduler::SetPlace(Pending& p, Place place) {
   --by_place_[static_cast<size_t>(p.place)];
   ++by_place_[static_cast<size_t>(place)];
+  CountGated(p, -1);
   p.place = place;
+  CountGated(p, 1);
+}
+
+void Scheduler::CountGated(const Pending& p, int by) {
+  if (p.place == Place::kGated) metrics_.by_profile[p.pod->tmpl->scheduler_name.string()].gated += by;
 }
 
 void Scheduler::Enqueue(Pending& p) {
@@ -125,6 +131,7 @@ void Scheduler::Erase(Pending& p) {
     options_.claim_binder->Forget(p.attempt->reserved);
   }
   --by_place_[static_cast<size_t>(p.place)];
+  CountGated(p, -1);
   pending_list_.back()->position = p.position;
   pending_list_[p.position] = pending_list_.back();
   pending_list_.pop_back();

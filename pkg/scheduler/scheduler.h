@@ -221,6 +221,7 @@ class Scheduler {
   void TryAgainNow(Pending& p);
   void ClaimBound(const api::PersistentVolumeClaim& claim);
   void SetPlace(Pending& p, Place place);
+  void CountGated(const Pending& p, int by);
   // Puts a pod into the queue, to be tried as soon as its turn comes; one with scheduling gates is set aside.
   void Enqueue(Pending& p);
   // Sets a pod aside when the emulated release cannot do what it asks for, and says so. Returns whether it did.
@@ -228,6 +229,8 @@ class Scheduler {
   UnknownPodFields UnknownFieldsOf(const api::PodTemplate& t) const;
   void CountIgnoredFields(const api::PodTemplate& t);
   void CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took);
+  void ObserveStage(const api::Pod& pod, Stage stage, StageStatus status, absl::Duration took);
+  void ObserveDecision(const api::Pod& pod, const Decision& d, const GenericScheduler::Timing& timing);
   void SetReasons(Pending& p, std::vector<FailureReasonId> reasons);
   void Happened(ClusterEvent::Kind kind, const api::Pod* pod = nullptr, const api::Node* node = nullptr) {
     queue_->ClusterChanged({kind, pod, node}, now_);

@@ -93,6 +93,7 @@ bool Scheduler::ScheduleOne() {
   Decision d = Decide(pod, algorithm);
   now_ = clock_->Steady();
   if (options_.observer != nullptr) options_.observer->Decided(pod, d, algorithm.last_node_index());
+  ObserveDecision(*pod, d, algorithm.timing());
   if (d.outcome != Decision::Outcome::kPlaced) {
     NotPlaced(p, std::move(attempt), d);
     return true;
@@ -125,6 +126,9 @@ void Scheduler::StartBind(Pending& p) {
   ++binds_in_flight_;
   SetPlace(p, Place::kBinding);
   p.attempt->bind_begun = now_;
+  if (p.attempt->volumes_begun) {
+    ObserveStage(*p.pod, Stage::kPreBind, StageStatus::kSuccess, now_ - *p.attempt->volumes_begun);
+  }
   Bind(p);
 }
 
@@ -173,7 +177,27 @@ bool Scheduler::SetAsideUnsupported(Pending& p) {
 }
 
 void Scheduler::CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took) {
-  metrics_.by_profile[pod.tmpl->scheduler_name.string()][static_cast<size_t>(result)].Observe(took);
+  metrics_.by_profile[pod.tmpl->scheduler_name.string()].attempts[static_cast<size_t>(result)].Observe(took);
+}
+
+void Scheduler::ObserveStage(const api::Pod& pod, Stage stage, StageStatus status, absl::Duration took) {
+  if (!process_.observes_stages) return;
+  const auto at = static_cast<size_t>(stage), how = static_cast<size_t>(status);
+  metrics_.by_profile[pod.tmpl->scheduler_name.string()].stages[at][how].Observe(took);
+  if (stage != Stage::kFilter && stage != Stage::kScore) {
+    metrics_.plugins[at][how].Observe(absl::ToDoubleSeconds(took));
+  }
+}
+
+void Scheduler::ObserveDecision(const api::Pod& pod, const Decision& d, const GenericScheduler::Timing& timing) {
+  const bool placed = d.outcome == Decision::Outcome::kPlaced;
+  const bool unfit = d.outcome == Decision::Outcome::kUnfit;
+  ObserveStage(pod, Stage::kFilter,
+               placed  ? StageStatus::kSuccess
+               : unfit ? StageStatus::kUnschedulable
+                       : StageStatus::kError,
+               timing.predicates);
+  if (placed && d.feasible > 1) ObserveStage(pod, Stage::kScore, StageStatus::kSuccess, timing.priorities);
 }
 
 void Scheduler::SkipDeleting(Pending& p) {
@@ -190,6 +214,7 @@ void Scheduler::Bind(Pending& p) {
   const api::PodPtr& assumed = p.attempt->assumed;
   log_.Binding(*assumed);
   Extender* binder = BinderFor(*profiles_.find(assumed->tmpl->scheduler_name)->second, *assumed);
+  p.attempt->by_extender = binder != nullptr;
   actions_->Bind(Ask(Asked::kBind, &p), assumed, binder);
 }
 
@@ -255,6 +280,7 @@ void Scheduler::Bound(Pending& p) {
   const Attempt& t = *p.attempt;
   cache_->FinishBinding(*t.assumed, now_);
   metrics_.binding.Observe(now_ - t.bind_begun);
+  if (!t.by_extender) ObserveStage(*p.pod, Stage::kBind, StageStatus::kSuccess, now_ - t.bind_begun);
   metrics_.e2e.Observe(now_ - t.begun);
   ++metrics_.bound;
   CountAttempt(*p.pod, AttemptResult::kScheduled, now_ - t.begun);
@@ -277,6 +303,9 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
   --binds_in_flight_;
   ++metrics_.bind_failures;
   CountAttempt(*p.pod, AttemptResult::kError, now_ - p.attempt->begun);
+  if (!p.attempt->by_extender) {
+    ObserveStage(*p.pod, Stage::kBind, StageStatus::kError, now_ - p.attempt->bind_begun);
+  }
   const api::PodPtr assumed = p.attempt->assumed;
   metrics_.e2e.Observe(now_ - p.attempt->begun);
   SetPlace(p, Place::kWritingStatus);

@@ -20,11 +20,13 @@ struct Rejection {
 // One try of one pod, from the decision until it is settled.
 struct Scheduler::Attempt {
   absl::Duration begun, bind_begun;
-  api::PodPtr assumed;                    // the copy with the node in it
-  std::optional<absl::Duration> lost_at;  // the bind was sent, and nobody knows what became of it
-  SchedulerLog::Nodes nodes;              // what the decision looked at
-  Answer bind_answer;                     // the one that made us ask
-  int resends = 0;                        // how often the same bind was sent again
+  std::optional<absl::Duration> volumes_begun;  // set when volumes are written before the bind
+  bool by_extender = false;                     // an extender binds it
+  api::PodPtr assumed;                          // the copy with the node in it
+  std::optional<absl::Duration> lost_at;        // the bind was sent, and nobody knows what became of it
+  SchedulerLog::Nodes nodes;                    // what the decision looked at
+  Answer bind_answer;                           // the one that made us ask
+  int resends = 0;                              // how often the same bind was sent again
   std::vector<VolumeBinder::Binding> volumes;
   ClaimBinder::Assumed reserved;  // release 1.29: what is reserved for it, and is written in this order
   size_t next_volume = 0;

@@ -65,6 +65,8 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
   now_ = clock_->Steady();
   ++metrics_.preemption_attempts;
   metrics_.preemption.Observe(now_ - begun);
+  ObserveStage(*p.pod, Stage::kPostFilter,
+               t.preemption.victims.empty() ? StageStatus::kUnschedulable : StageStatus::kSuccess, now_ - begun);
   metrics_.preemption_victims = static_cast<int64_t>(t.preemption.victims.size());
   if (!t.preemption.victims.empty()) metrics_.victims.Observe(metrics_.preemption_victims);
   if (!t.preemption.error.empty()) {

@@ -24,9 +24,11 @@ bool Scheduler::ReserveVolumes(Pending& p) {
   if (binder == nullptr || p.pod->tmpl->volumes.empty()) return true;
   Attempt& t = *p.attempt;
   const Row row = cache_->FindRow(t.assumed->node_name);
+  const absl::Duration begun = now_;
   t.reserved = binder->Assume(*t.assumed, *cache_->row(row).node);
   if (t.reserved.error.empty() && t.reserved.nothing()) return true;
   SetPlace(p, Place::kWritingVolumes);
+  if (t.reserved.error.empty()) t.volumes_begun = begun;
   if (!t.reserved.error.empty()) {
     ReservationFailed(p, absl::StrCat("running Reserve plugin \"VolumeBinding\": ", t.reserved.error));
     return false;
@@ -106,6 +108,9 @@ void Scheduler::ReservationFailed(Pending& p, const std::string& error) {
   ++metrics_.errors;
   CountAttempt(*p.pod, AttemptResult::kError, now_ - p.attempt->begun);
   log_.VolumesFailed(*p.attempt->assumed, error);
+  if (p.attempt->volumes_begun) {
+    ObserveStage(*p.pod, Stage::kPreBind, StageStatus::kError, now_ - *p.attempt->volumes_begun);
+  }
   StopWaiting(p);
   const api::PodPtr assumed = p.attempt->assumed;
   options_.claim_binder->Forget(p.attempt->reserved);

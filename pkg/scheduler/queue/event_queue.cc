@@ -11,6 +11,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -80,6 +81,79 @@ bool Wakes(Kind kind, const std::vector<Symbol>& rejected_by) {
   });
 }
 
+// What brings a pod into a part of the queue: an event of the cluster, or one of these.
+enum Cause : size_t {
+  kPodAdd = static_cast<size_t>(Kind::kUnschedulableTimeout) + 1,
+  kPodUpdate,
+  kAttemptFailed,
+  kBackoffOver,
+  kCauses,
+};
+
+// Kubernetes 1.29 internal/queue/events.go.
+std::string_view NameOf(size_t cause) {
+  switch (cause) {
+    case kPodAdd:
+      return "PodAdd";
+    case kPodUpdate:
+      return "PodUpdate";
+    case kAttemptFailed:
+      return "ScheduleAttemptFailure";
+    case kBackoffOver:
+      return "BackoffComplete";
+    default:
+      break;
+  }
+  switch (static_cast<Kind>(cause)) {
+    case Kind::kAssignedPodAdd:
+      return "AssignedPodAdd";
+    case Kind::kAssignedPodUpdate:
+      return "AssignedPodUpdate";
+    case Kind::kAssignedPodDelete:
+      return "AssignedPodDelete";
+    case Kind::kNodeAdd:
+      return "NodeAdd";
+    case Kind::kNodeBecameSchedulable:
+      return "NodeSpecUnschedulableChange";
+    case Kind::kNodeAllocatable:
+      return "NodeAllocatableChange";
+    case Kind::kNodeLabels:
+      return "NodeLabelChange";
+    case Kind::kNodeTaints:
+      return "NodeTaintChange";
+    case Kind::kNodeConditions:
+      return "NodeConditionChange";
+    case Kind::kPersistentVolumeAdd:
+      return "PvAdd";
+    case Kind::kPersistentVolumeUpdate:
+      return "PvUpdate";
+    case Kind::kPersistentVolumeClaimAdd:
+      return "PvcAdd";
+    case Kind::kPersistentVolumeClaimUpdate:
+      return "PvcUpdate";
+    case Kind::kStorageClassAdd:
+      return "StorageClassAdd";
+    case Kind::kStorageClassUpdate:
+      return "StorageClassUpdate";
+    case Kind::kCsiNodeAdd:
+      return "CSINodeAdd";
+    case Kind::kCsiNodeUpdate:
+      return "CSINodeUpdate";
+    case Kind::kCsiDriverAdd:
+      return "CSIDriverAdd";
+    case Kind::kCsiDriverUpdate:
+      return "CSIDriverUpdate";
+    case Kind::kCsiStorageCapacityAdd:
+      return "CSIStorageCapacityAdd";
+    case Kind::kCsiStorageCapacityUpdate:
+      return "CSIStorageCapacityUpdate";
+    case Kind::kUnschedulableTimeout:
+      return "UnschedulableTimeout";
+    default:
+      return "WildCardEvent";
+  }
+}
+
 class EventQueue final : public SchedulingQueue {
  public:
   explicit EventQueue(const EventQueueOptions& o) : options_(o) {}
@@ -95,6 +169,7 @@ class EventQueue final : public SchedulingQueue {
     }
     e.pod = pod;
     Put(e, Place::kActive);
+    if (added) Count(e.attempts == 0 ? kPodAdd : kPodUpdate, e.place);
     nominated_.Add(pod);
   }
 
@@ -119,6 +194,8 @@ class EventQueue final : public SchedulingQueue {
     // An event since the last pod was taken out may have been the one that this pod needs.
     const bool missed_an_event = moved_in_cycle_ >= cycle_;
     Put(e, missed_an_event || plugins.empty() ? Place::kBackoff : Place::kUnschedulable);
+    Count(kAttemptFailed, e.place);
+    CountRejected(e, 1);
     nominated_.Add(pod);
   }
 
@@ -126,6 +203,7 @@ class EventQueue final : public SchedulingQueue {
     if (active_.empty()) return nullptr;
     Entry* e = active_.begin()->second;
     Take(*e);
+    CountRejected(*e, -1);
     api::PodPtr pod = std::move(e->pod);
     in_flight_[pod->meta.uid] = e->attempts + 1;
     nominated_.Remove(*pod);
@@ -141,10 +219,12 @@ class EventQueue final : public SchedulingQueue {
     if (it == entries_.end()) return Add(pod);
     Entry& e = it->second;
     Take(e);
+    CountRejected(e, -1);
     e.pod = pod;
-    Put(e, e.place != Place::kUnschedulable || !changed ? e.place
-           : BackoffEnd(e) > now                        ? Place::kBackoff
-                                                        : Place::kActive);
+    CountRejected(e, 1);
+    const bool moves = e.place == Place::kUnschedulable && changed;
+    Put(e, !moves ? e.place : BackoffEnd(e) > now ? Place::kBackoff : Place::kActive);
+    if (moves) Count(kPodUpdate, e.place);
     nominated_.Add(pod);
   }
 
@@ -154,6 +234,7 @@ class EventQueue final : public SchedulingQueue {
     auto it = entries_.find(pod.meta.Key());
     if (it == entries_.end()) return;
     Take(it->second);
+    CountRejected(it->second, -1);
     entries_.erase(it);
   }
 
@@ -188,6 +269,7 @@ class EventQueue final : public SchedulingQueue {
         Entry& e = *backoff_.begin()->second;
         Take(e);
         Put(e, Place::kActive);
+        Count(kBackoffOver, e.place);
       }
     }
     if (now < next_long_flush_) return;
@@ -198,7 +280,7 @@ class EventQueue final : public SchedulingQueue {
     }
     if (late.empty()) return;
     moved_in_cycle_ = cycle_;
-    for (Entry* e : late) Wake(*e, now);
+    for (Entry* e : late) Wake(*e, Kind::kUnschedulableTimeout, now);
   }
 
   absl::Duration NextFlush() const override {
@@ -209,6 +291,18 @@ class EventQueue final : public SchedulingQueue {
 
   NominatedPods* nominated() override { return &nominated_; }
   Depth depth() const override { return {active_.size(), backoff_.size(), unschedulable_.size()}; }
+  QueueCounts counts() const override {
+    static constexpr std::array<std::string_view, 3> kQueues = {"active", "backoff", "unschedulable"};
+    QueueCounts counts;
+    for (size_t cause = 0; cause < kCauses; ++cause) {
+      for (size_t place = 0; place < kQueues.size(); ++place) {
+        const uint64_t pods = incoming_[cause][place];
+        if (pods > 0) counts.incoming.push_back({NameOf(cause), kQueues[place], pods});
+      }
+    }
+    for (const auto& [key, pods] : rejected_) counts.rejected.push_back({key.first, key.second, pods});
+    return counts;
+  }
 
  private:
   enum class Place : uint8_t { kActive, kBackoff, kUnschedulable };
@@ -268,9 +362,17 @@ class EventQueue final : public SchedulingQueue {
     }
   }
 
-  void Wake(Entry& e, absl::Duration now) {
+  void Wake(Entry& e, Kind kind, absl::Duration now) {
     Take(e);
     Put(e, BackoffEnd(e) > now ? Place::kBackoff : Place::kActive);
+    Count(static_cast<size_t>(kind), e.place);
+  }
+
+  void Count(size_t cause, Place place) { ++incoming_[cause][static_cast<size_t>(place)]; }
+  void CountRejected(const Entry& e, int64_t by) {
+    for (Symbol plugin : e.rejected_by) {
+      if (!plugin.empty()) rejected_[{plugin, e.pod->tmpl->scheduler_name}] += by;
+    }
   }
 
   template <typename F>
@@ -279,7 +381,7 @@ class EventQueue final : public SchedulingQueue {
     for (const auto& [since, e] : unschedulable_) {
       if (Wakes(kind, e->rejected_by) && may_help(*e)) woken.push_back(e);
     }
-    for (Entry* e : woken) Wake(*e, now);
+    for (Entry* e : woken) Wake(*e, kind, now);
   }
 
   const EventQueueOptions options_;
@@ -289,6 +391,8 @@ class EventQueue final : public SchedulingQueue {
   absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_;
   absl::btree_map<uint64_t, Entry*> unschedulable_;
   absl::flat_hash_map<std::string, int> in_flight_;  // attempts, by uid, of pods that were taken out to be tried
+  std::array<std::array<uint64_t, 3>, kCauses> incoming_{};           // by Cause or Kind, and by Place
+  absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t> rejected_;  // by plugin and profile
   uint64_t seq_ = 0;
   uint64_t cycle_ = 0;           // pods taken out so far
   uint64_t moved_in_cycle_ = 0;  // cycle_ when an event was last seen; 0 before the first pod, as cycle_ is

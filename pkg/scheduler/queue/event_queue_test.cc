@@ -236,4 +236,39 @@ TEST_CASE("event queue: of a node's changes the first in order is reported") {
   CHECK(NodeChange(a, b) == Kind::kNodeBecameSchedulable);
 }
 
+TEST_CASE("event queue: counts what brought pods where, and whom plugins rejected") {
+  Fixture f;
+  auto p = NewPod("p");
+  const auto incoming = [&] {
+    std::string text;
+    for (const auto& i : f.q->counts().incoming) {
+      absl::StrAppend(&text, std::string(i.event), " ", std::string(i.queue), " ", i.pods, "\n");
+    }
+    return text;
+  };
+  const auto rejected = [&](Symbol plugin) {
+    for (const auto& r : f.q->counts().rejected) {
+      if (r.plugin == plugin) return r.pods;
+    }
+    return int64_t{0};
+  };
+  f.q->Add(p);
+  CHECK(incoming() == "PodAdd active 1\n");
+  f.Fail(p, {kFit, Symbol("NodeAffinity")});
+  CHECK(rejected(kFit) == 1);
+  CHECK(rejected(Symbol("NodeAffinity")) == 1);
+  f.Happens(Kind::kNodeAdd);
+  f.Pass(2);
+  CHECK(incoming() ==
+        "NodeAdd backoff 1\nPodAdd active 1\nScheduleAttemptFailure unschedulable 1\nBackoffComplete active 1\n");
+  CHECK(rejected(kFit) == 1);
+  CHECK(f.Pop() == "p");
+  CHECK(rejected(kFit) == 0);
+  f.Reject(p, {kFit});
+  f.q->Update(NewPod("p", 5), true, f.now + absl::Seconds(20));
+  CHECK(incoming().find("PodUpdate active 1\n") != std::string::npos);
+  f.q->Delete(*p);
+  CHECK(rejected(kFit) == 0);
+}
+
 }  // namespace berth::scheduler

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "pkg/api/types.h"
@@ -22,6 +23,22 @@ namespace berth::scheduler {
 enum class Requeue : uint8_t {
   kUnschedulable,  // no node fits: wait until something in the cluster changes
   kRetry,          // something failed that may work next time: wait out the back-off only
+};
+
+// What release 1.29's queue counts about itself.
+struct QueueCounts {
+  // Pods that came into a part of the queue, by what brought them there (1.29's names, such as "PodAdd").
+  struct Incoming {
+    std::string_view event, queue;  // queue: "active", "backoff" or "unschedulable"
+    uint64_t pods = 0;              // not 0
+  };
+  std::vector<Incoming> incoming;
+  // Pods in the queue that a plugin rejected in their last attempt; a pod counts for each such plugin.
+  struct Rejected {
+    util::Symbol plugin, profile;
+    int64_t pods = 0;
+  };
+  std::vector<Rejected> rejected;
 };
 
 class SchedulingQueue {
@@ -76,6 +93,7 @@ class SchedulingQueue {
     size_t active = 0, backoff = 0, unschedulable = 0;
   };
   virtual Depth depth() const = 0;
+  virtual QueueCounts counts() const { return {}; }
 };
 
 struct QueueOptions {
