@@ -285,6 +285,7 @@ absl::Status Daemon::AddProfile(const std::string& name,
 absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_json,
                                  std::vector<recording::ProfileSource>* sources) {
   if (Later()) {
+    profile_plugins_ = EvaluatedPlugins(config_.later_profiles);
     for (const scheduler::ExtenderConfig& e : config_.later_extenders) {
       *node_json |= !e.node_cache_capable && (!e.filter_verb.empty() || !e.prioritize_verb.empty());
     }
@@ -372,7 +373,6 @@ absl::Status Daemon::Build() {
     tap_->set_sink(recorder_.get());
     tap_->Attach(scheduler_.get());
   }
-  if (Later()) profile_plugins_ = EvaluatedPlugins(config_.later_profiles);
   watch_ = std::make_unique<ClusterWatch>(
       pods_io_.executor(), pods_client_.get(), &inbox_,
       ClusterWatch::Options{

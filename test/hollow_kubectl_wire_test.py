@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Sends to hollow-apiserver --emulated-version=1.29 what the real kubectl 1.32 sent to a real server 1.29 in 46 commands
+(testdata/wire-kubectl): each request has the recorded status, reason, message and warning, but for DIFFERENCES."""
+import base64, http.client, json, os, re
+from hollow_harness import DEADLINE_SECONDS, HERE, Server, check, check_true, finish
+
+PODS = "/api/v1/namespaces/wire/pods"
+# What the server says instead of what was recorded, by "METHOD PATH" and Content-Type.
+DIFFERENCES = {
+    # There is no OpenAPI: kubectl leaves validation to the server then, and `kubectl explain` says that it cannot be had.
+    r"GET /openapi/v3": 404,
+    # Server-side apply is refused: there are no managed fields.
+    r"PATCH .* application/apply-patch\+yaml": 415,
+    r"PATCH .*/app\?fieldManager=kubectl&fieldValidation=Strict application/json-patch": None,  # goes with it
+    r"POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews": 404,
+    r"POST /apis/authentication.k8s.io/v1/selfsubjectreviews": 404,
+    # There is no discovery that is cached by a tag.
+    r"GET /apis?\?timeout=32s": 200,
+}
+used = set()
+
+
+def pod(name, **spec):
+    return {"metadata": {"name": name, "labels": {"app": "rs"} if name.startswith("rs-") else {}},
+            "spec": {"containers": [{"name": "c", "image": "busybox:1"}], **spec}}
+
+
+class Player:
+    def __init__(self, server):
+        self.s = server
+        for name in ("node-a", "node-b"):
+            self.user("POST", "/api/v1/nodes", {"metadata": {"name": name}, "status": {
+                "capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}, "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}})
+        self.user("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
+        self.user("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
+
+    def user(self, method, path, body=None):
+        status, answer = self.s.request(method, path, body)
+        check_true("the user's %s %s" % (method, path), status in (200, 201), "%d %s" % (status, answer))
+
+    def bind(self, name, node):
+        self.user("POST", "%s/%s/binding" % (PODS, name), {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}})
+
+    def mark(self, text):
+        """What the scheduler and the user of the recording did before a command."""
+        if text == "kubectl create -f TMP/bad.json":
+            self.user("DELETE", PODS + "/app", {"gracePeriodSeconds": 0})
+        elif text == "kubectl diff -f TMP/pod2.json":
+            self.bind("app", "node-a")
+        elif text == "kubectl drain node-a --timeout=7s --ignore-daemonsets":
+            self.user("POST", PODS, pod("rs-1", nodeName="node-a"))
+            self.user("POST", PODS, pod("bare", nodeName="node-a", terminationGracePeriodSeconds=0))
+            self.ready("rs-1")
+            self.user("POST", "/apis/policy/v1/namespaces/wire/poddisruptionbudgets", {
+                "metadata": {"name": "guard"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "rs"}}}})
+        elif text == "user deletes the PDB":
+            self.user("DELETE", "/apis/policy/v1/namespaces/wire/poddisruptionbudgets/guard")
+        elif text.startswith("kubectl wait --for=condition=PodScheduled"):
+            self.bind("r1", "node-a")
+
+    def ready(self, name):
+        status, answer = self.s.request("PATCH", "%s/%s/status" % (PODS, name), {"status": {
+            "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}, "application/merge-patch+json")
+        check_true("rs-1 is ready", status == 200, answer)
+
+    def live(self, path, text):
+        """The path or body with this server's versions in place of the recorded ones."""
+        if re.search(r'resourceVersion=\d{3}', text):
+            status, listed = self.s.request("GET", path.partition("?")[0])
+            return re.sub(r"resourceVersion=\d+", "resourceVersion=" + listed["metadata"]["resourceVersion"], text)
+        if '"resourceVersion"' in text:
+            status, now = self.s.request("GET", path.partition("?")[0])
+            return re.sub(r'"resourceVersion": "\d+"', '"resourceVersion": "%s"' % now["metadata"]["resourceVersion"], text)
+        return text
+
+    def ask(self, e):
+        body = e.get("body")
+        if "bodyBase64" in e:
+            body = base64.b64decode(e["bodyBase64"])
+        elif body is not None:
+            body = self.live(e["path"], body if isinstance(body, str) else json.dumps(body))
+        path = self.live(e["path"], e["path"]) if "resourceVersion=" in e["path"] else e["path"]
+        c = http.client.HTTPConnection("127.0.0.1", self.s.port, timeout=DEADLINE_SECONDS)
+        c.request(e["method"], path, body, e["headers"])
+        r = c.getresponse()
+        if "watch=true" in path and r.status == 200:
+            c.sock.close()  # that it begins is what is asked
+            return r.status, {}, None
+        text = r.read().decode("utf8", "replace")
+        c.close()
+        return r.status, json.loads(text) if text.startswith("{") else {}, r.getheader("Warning")
+
+    def play(self, e):
+        what = "%s %s %s" % (e["method"], e["path"], e["headers"].get("Content-Type", ""))
+        want = e["status"]
+        for pattern, status in DIFFERENCES.items():
+            if re.match(pattern, what):
+                used.add(pattern)
+                want = status
+                break
+        if want is None:
+            return
+        status, answer, warning = self.ask(e)
+        check(what, (status, answer.get("message", "") if status != want else ""), (want, ""))
+        if want == e["status"] and "reason" in e:
+            check(what + ": reason and message", (answer.get("reason"), answer.get("message")), (e["reason"], e["message"]))
+        check(what + ": warning", warning and warning[-len(e.get("warning", "")):], e.get("warning"))
+
+
+with Server("--emulated-version=1.29") as s, open(os.path.join(HERE, "testdata", "wire-kubectl", "48-kubectl-1.32-api129.jsonl"), encoding="utf8") as f:
+    player = Player(s)
+    for line in f:
+        e = json.loads(line)
+        player.mark(e["mark"]) if "mark" in e else player.play(e)
+    check("differences that are none any more", sorted(set(DIFFERENCES) - used), [])
+finish()
