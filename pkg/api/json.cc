@@ -520,6 +520,18 @@ constexpr auto kStandsForItself = [] {
 
 void AppendJsonString(std::string_view s, std::string* out) {
   constexpr char kHex[] = "0123456789abcdef";
+  // Nearly all texts are short and stand for themselves; these are appended in one step.
+  if (char text[130]; s.size() <= sizeof(text) - 2) {
+    bool plain = true;
+    for (const char c : s) plain &= kStandsForItself[static_cast<unsigned char>(c)];
+    if (plain) {
+      text[0] = '"';
+      std::memcpy(text + 1, s.data(), s.size());
+      text[s.size() + 1] = '"';
+      out->append(text, s.size() + 2);
+      return;
+    }
+  }
   out->push_back('"');
   size_t run = 0;  // where what can be taken as it is begins
   for (size_t i = 0; i < s.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 #include <set>
 
 #include "pkg/api/scheduling_fields.h"
@@ -29,17 +30,20 @@ constexpr std::array<std::string_view, 11> kRequestNames = {
     "bind", "condition", "nominate", "delete", "get", "getNode", "volume", "event", "patch", "markVictim", "claim"};
 
 // The key of an object's next member. Lines begin with what makes them an object, so `out` is never empty.
+// In one append, as there are some thirty of them for each pod. REQUIRES: `key` has at most 60 characters.
 void Key(std::string_view key, std::string* out) {
-  if (out->back() != '{') out->push_back(',');
-  out->push_back('"');
-  out->append(key);
-  out->append("\":", 2);
+  char text[64] = ",\"";
+  std::memcpy(text + 2, key.data(), key.size());
+  std::memcpy(text + 2 + key.size(), "\":", 2);
+  const bool first = out->back() == '{';
+  out->append(text + first, key.size() + 4 - first);
 }
 void Text(std::string_view key, std::string_view value, std::string* out) {
   Key(key, out);
   AppendJsonString(value, out);
 }
 void AppendNumber(int64_t value, std::string* out) {
+  if (value >= 0 && value < 10) return out->push_back(static_cast<char>('0' + value));
   char digits[24];
   out->append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
 }
@@ -324,7 +328,12 @@ void ClusterState::Note(const AnyChange& any) {
         if (before != nullptr && (after == nullptr || after->name != before->name || after->ns != before->ns)) {
           Set<T>(before->Key(), nullptr);
         }
-        if (after != nullptr) {
+        auto* const place = static_cast<std::shared_ptr<const T>*>(std::exchange(place_, nullptr));
+        if (place != nullptr && after != nullptr) {
+          *place = c.after;
+        } else if (place != nullptr) {
+          Of<T>().erase(key_);
+        } else if (after != nullptr) {
           SetKey(*after, &key_);
           Set<T>(key_, c.after);
         }
@@ -416,17 +425,20 @@ std::string InFlight::Answered(const scheduler::Reply& r) {
 
 void LineWriter::BeginSegment() {
   templates_.clear();
+  known_template_ = nullptr;
   last_template_ = 0;
   last_steady_ = 0;
   decided_pod_.reset();
 }
 
 int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out) {
+  if (t.get() == known_template_) return known_template_id_;
   Known& known = templates_[t.get()];
-  if (known.owner != nullptr) return known.id;
+  known_template_ = t.get();
+  if (known.owner != nullptr) return known_template_id_ = known.id;
   const auto fields = api::TemplateFields(t);
   if (fields == nullptr) ++unknown_;
-  known = {t, ++last_template_};
+  known = {t, known_template_id_ = ++last_template_};
   absl::StrAppend(out, "{\"template\":", known.id, ",\"pod\":", fields != nullptr ? *fields : std::string("{}"), "}\n");
   return known.id;
 }
@@ -455,7 +467,7 @@ void LineWriter::AppendPod(const api::Pod& pod, const api::Pod* known, std::stri
   }
   if (pod.start_seconds) Number("started", *pod.start_seconds, out);
   if (pod.preempted_by_scheduler) *out += ",\"preempted\":true";
-  if (!same) Number("of", templates_[pod.tmpl.get()].id, out);
+  if (!same) Number("of", TemplateId(pod.tmpl, nullptr), out);
   out->push_back('}');
 }
 
@@ -502,9 +514,7 @@ void LineWriter::AppendTimes(const Event& e, std::string* out) {
 template <typename T>
 void LineWriter::AppendChange(const scheduler::Change<T>& c, std::string* out) {
   const api::ObjectMeta& meta = (c.after != nullptr ? c.after : c.before)->meta;
-  SetKey(meta, &key_);
-  const std::shared_ptr<const T>* found = state_.FindOrNull<T>(key_);
-  const T* known = found != nullptr ? found->get() : nullptr;
+  const T* known = state_.FindToChange<T>(meta);
   bool as_known = c.before.get() == known;
   if constexpr (std::is_same_v<T, api::Pod>) {
     as_known = as_known || (c.before != nullptr && known != nullptr && SameForScheduling(*c.before, *known));

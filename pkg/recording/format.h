@@ -122,6 +122,15 @@ class ClusterState : public InFlight {
     auto it = Of<T>().find(key);
     return it == Of<T>().end() ? nullptr : &it->second;
   }
+  // Returns the object shown last under the key of `meta`; null when there is none. The next call of Note must be that
+  // of a change of this object, which then needs not look for it again.
+  template <typename T>
+  const T* FindToChange(const api::ObjectMeta& meta) {
+    SetKey(meta, &key_);
+    std::shared_ptr<const T>& place = Of<T>()[key_];
+    place_ = &place;
+    return place.get();
+  }
   template <typename T>
   std::shared_ptr<const T> Find(const std::string& key) {
     const auto* found = FindOrNull<T>(key);
@@ -153,7 +162,8 @@ class ClusterState : public InFlight {
     for (const auto* entry : sorted) f(kind, entry->first, entry->second);
   }
   api::WatchedKinds::Of<std::tuple, Objects> objects_;
-  std::string key_;  // kept for its memory
+  std::string key_;        // kept for its memory
+  void* place_ = nullptr;  // where FindToChange found key_: a shared_ptr of objects_
 };
 
 class LineWriter {
@@ -180,6 +190,7 @@ class LineWriter {
   // Appends the short form of an output that has one, and returns whether it has.
   bool AppendShort(const RequestOutput& r, std::string* out);
   void AppendTimes(const Event& e, std::string* out);
+  // Returns the number of a template, and appends its line where it has none yet; `out` may be null where it has one.
   int64_t TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out);
 
   ClusterState state_;
@@ -188,13 +199,15 @@ class LineWriter {
     int64_t id;
   };
   absl::flat_hash_map<const api::PodTemplate*, Known> templates_;
+  // What was looked up last: siblings come one behind another. In templates_, and so alive, unless null.
+  const api::PodTemplate* known_template_ = nullptr;
+  int64_t known_template_id_ = 0;
   int64_t last_template_ = 0;
   int64_t last_steady_ = 0;
   // The last decision of the segment: the pod, unless no node was found, and the node.
   api::PodPtr decided_pod_;
   util::Symbol decided_node_;
   uint64_t unknown_ = 0;
-  std::string key_;  // kept for its memory
 };
 
 // A line, read.

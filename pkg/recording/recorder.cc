@@ -104,7 +104,8 @@ void Recorder::Take(std::vector<Event>* batch) {
   // Once something is lost, all is until the thread has caught up: what comes behind a gap means nothing without a
   // checkpoint.
   if (lost_ == 0 && buffered_ + batch->size() <= options_.max_buffered) {
-    const size_t before = std::exchange(buffered_, buffered_ + batch->size());
+    const size_t size = batch->size();
+    const size_t before = std::exchange(buffered_, buffered_ + size);
     buffer_.push_back(std::move(*batch));
     batch->clear();
     if (!spare_.empty()) {
@@ -113,6 +114,8 @@ void Recorder::Take(std::vector<Event>* batch) {
       // Here, and not where it was written: what one thread allocates and another frees makes both wait for the
       // allocator.
       batch->clear();
+    } else {
+      batch->reserve(std::min(size, kSpareEvents));
     }
     if (before == 0 || (before < kWorthWriting && buffered_ >= kWorthWriting)) news_.notify_one();
     return;
