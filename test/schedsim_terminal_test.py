@@ -123,6 +123,8 @@ def test_help():
         by_help = subprocess.run([SCHEDSIM, "help", name], capture_output=True, text=True)
         by_flag = subprocess.run([SCHEDSIM, name, "--help"], capture_output=True, text=True)
         check("help %s is %s --help" % (name, name), by_help.returncode == by_flag.returncode == 0 and by_help.stdout == by_flag.stdout, by_help)
+        wide = [line for line in (general + by_help.stdout).splitlines() if len(line) > 80]
+        check("the help of %s fits 80 columns" % name, not wide, wide)
         check("%s has examples" % name, "\nExamples:\n  " in by_help.stdout and "schedsim " + name in by_help.stdout.split("Examples:")[1], by_help.stdout)
         check("%s --version" % name, subprocess.run([SCHEDSIM, name, "--version"], capture_output=True, text=True).stdout == version)
     for program, begin in ("kube-scheduler", "Kubernetes v1."), ("hollow-apiserver", "Berth hollow-apiserver v1."), ("schedsim", "schedsim v1."):

@@ -358,9 +358,8 @@ constexpr char kExamples[] =
     R"(  schedsim compare cluster.json --policy mine.json           against the default
   schedsim compare trace.json.gz --algorithm-provider DefaultProvider --policy a.json --policy b.json -o csv
   schedsim compare trace.json.gz --policy a.json --policy b.json --svg load.svg
-  schedsim compare cluster.json --policy mine.json --changes 5     and which rule sent the first 5 pods elsewhere
-  schedsim compare cluster.json --emulated-version=1.10 --emulated-version=1.29     what changes with an upgrade;
-                                                             1.10 passes over fields that came later
+  schedsim compare cluster.json --policy mine.json --changes 5     which rule sent the first 5 pods elsewhere
+  schedsim compare cluster.json --emulated-version=1.10 --emulated-version=1.29     what changes with an upgrade
 )";
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "cmd/schedsim/options.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
@@ -91,17 +91,37 @@ std::string UsageLine(const Command& c) {
 std::string GeneralHelp() {
   std::string out = "schedsim decides where pods would go, offline, with the scheduler's own code.\n\nCommands:\n";
   for (const Command* c : Commands()) {
-    absl::StrAppendFormat(&out, "  schedsim %-50s %s\n",
-                          absl::StrCat(util::ToAbsl(c->name), " ", util::ToAbsl(c->arguments)),
-                          std::string(c->summary));
+    absl::StrAppend(&out, "  ", UsageLine(*c), "\n      ", util::ToAbsl(c->summary), "\n");
   }
   absl::StrAppend(&out,
-                  "\nFILE: Kubernetes objects as JSON or YAML, Lists, gzip or plain, or Scenario documents; \"-\" is "
-                  "standard input.\n"
-                  "Exit status: 0 when the run was made (pods that do not fit are a result), 1 for bad input, a "
-                  "failed write or decisions\nthat differ between the two ways to decide, 2 for usage, 3 "
-                  "when\n--fail-on-pending was given and a pod stays pending.\n"
+                  "\nFILE: Kubernetes objects as JSON or YAML, Lists, gzip or plain, or Scenario\n"
+                  "documents; \"-\" is standard input.\n"
+                  "\nExit status:\n"
+                  "  0  the run was made; pods that do not fit are a result\n"
+                  "  1  bad input, a failed write, or decisions that differ between the two ways\n"
+                  "     to decide\n"
+                  "  2  a mistake in the command line\n"
+                  "  3  --fail-on-pending was given, and a pod stays pending\n"
                   "\n\"schedsim help COMMAND\" or \"schedsim COMMAND --help\" lists a command's flags.\n");
+  return out;
+}
+
+// Returns a command's examples, "  COMMAND   what it is for" each, with what each is for on the line above it, so that
+// they fit 80 columns.
+std::string Examples(std::string_view lines) {
+  std::string out;
+  for (absl::string_view line : absl::StrSplit(util::ToAbsl(lines), '\n', absl::SkipEmpty())) {
+    const size_t gap = line.find("   ", 2);
+    if (gap != absl::string_view::npos) {
+      absl::StrAppend(&out, "  # ", absl::StripLeadingAsciiWhitespace(line.substr(gap)), "\n");
+    }
+    line = line.substr(0, gap);
+    if (const size_t last = line.rfind(' ', 78); line.size() > 80 && last != absl::string_view::npos) {
+      absl::StrAppend(&out, line.substr(0, last), " \\\n     ");
+      line = line.substr(last);
+    }
+    absl::StrAppend(&out, line, "\n");
+  }
   return out;
 }
 
@@ -109,7 +129,7 @@ std::string CommandHelp(const Command& c) {
   std::ostringstream flags;
   flags << FlagsOf(c);
   std::string out = absl::StrCat(util::ToAbsl(c.summary), "\n\nUsage:\n  ", UsageLine(c), "\n\n", flags.str());
-  if (!c.examples.empty()) absl::StrAppend(&out, "\nExamples:\n", util::ToAbsl(c.examples));
+  if (!c.examples.empty()) absl::StrAppend(&out, "\nExamples:\n", Examples(c.examples));
   out[0] = absl::ascii_toupper(static_cast<unsigned char>(out[0]));
   return out;
 }
