@@ -11,7 +11,7 @@
 # BENCHARGS=...      with `make bench`: arguments for hack/bench.py
 # KERNELS=REGEX      with `make bench`: which of google-benchmark's (all)
 # SEEDS=A..B         with `make simulate`: which seeds (1..100); SIMULATEARGS: more for the program
-# FUZZ_S=SECONDS     with `make fuzz`: how long for each target (20); FUZZ_TARGETS=... only these; FUZZ_SEED=N: the same inputs
+# FUZZ_S=SECONDS     with `make fuzz` and `make fuzz-asan`: how long for each target (20); FUZZ_TARGETS=... only these; FUZZ_SEED=N: the same inputs
 #                    every time, for runs that must not fail by chance
 # PODS=N             with `make soak`: how many pods (20000); SOAKARGS: more for hack/soak.py
 # KEEP=1             with `make run`: leave the API server and the scheduler running
@@ -97,11 +97,11 @@ BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 # Files are not all that changes. $(call note,FILE,TEXT) is FILE, and writes TEXT to it unless it says so already: what
 # depends on it is made again when flags change and when sources come or go. Only goals that build write notes.
 differ = $(subst |$(1)|,,|$(2)|)$(subst |$(2)|,,|$(1)|)
-BUILDS := $(filter-out all help deps deps-test test simulate fuzz soak deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
+BUILDS := $(filter-out all help deps deps-test test simulate fuzz fuzz-asan soak deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
 note = $(if $(BUILDS),$(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2)))))$(1)
 notes := $(OUT)/notes
 
-.PHONY: all help deps deps-test test simulate fuzz soak deb image bench run fmt lint clean install programs test-programs
+.PHONY: all help deps deps-test test simulate fuzz fuzz-asan soak deb image bench run fmt lint clean install programs test-programs
 all: deps  ## build every program into _output/bin (WHAT=cmd/NAME: one)
 	+@$(BUILD_WITH) programs
 programs: $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(OUT)/compile_commands.json
@@ -132,6 +132,11 @@ fuzz:  ## run every fuzz target for FUZZ_S seconds (20) under libFuzzer, with sa
 	@hack/install-deps.sh fuzz
 	+@$(BUILD_WITH) SAN=fuzz _output/fuzz/bin/fuzz >&2
 	@hack/fuzz.py $(if $(FUZZ_SEED),--seed=$(FUZZ_SEED)) _output/fuzz/bin/fuzz $(FUZZ_S) $(FUZZ_TARGETS)
+
+FUZZ_SEED_OR_1 = $(or $(FUZZ_SEED),1)
+fuzz-asan: deps  ## the same without clang: seeded changes of the corpus, under g++'s sanitizers; CI runs this
+	+@$(BUILD_WITH) SAN=asan _output/asan/test/fuzz-replay >&2
+	@hack/fuzz.py --standalone --seed=$(FUZZ_SEED_OR_1) _output/asan/test/fuzz-replay $(FUZZ_S) $(FUZZ_TARGETS)
 
 PODS ?= 20000
 soak: all  ## PODS pods (20000) through real processes with churn, leader changes and server restarts
@@ -236,7 +241,7 @@ $(eval $(call link_rule,$(OUT)/test/simulate,$(SIMULATION),$(call libraries,test
 # One program with all fuzz targets: for libFuzzer, and for make test with a main that runs the corpus.
 FUZZ_SOURCES := $(wildcard test/fuzz/*_fuzz.cc test/fuzz/fuzz.cc) $(filter-out %/main.cc,$(call sources,cmd/kube-scheduler))
 FUZZ_LIBRARIES := $(call libraries,test/fuzz cmd/kube-scheduler)
-$(eval $(call link_rule,$(OUT)/test/fuzz-replay,$(call objects,$(FUZZ_SOURCES) test/fuzz/replay.cc) $(PLUGIN_OBJECTS),$(FUZZ_LIBRARIES)))
+$(eval $(call link_rule,$(OUT)/test/fuzz-replay,$(call objects,$(FUZZ_SOURCES) test/fuzz/replay.cc test/fuzz/mutate.cc) $(PLUGIN_OBJECTS),$(FUZZ_LIBRARIES)))
 $(eval $(call link_rule,$(BIN)/fuzz,$(call objects,$(FUZZ_SOURCES) test/fuzz/libfuzzer.cc) $(PLUGIN_OBJECTS),$(FUZZ_LIBRARIES),-fsanitize=fuzzer))
 
 $(OUT)/compile_commands.json: hack/compile-commands.sh $(notes)/flags $(call note,$(notes)/files,$(sort $(shell find pkg cmd plugin test -name '*.cc' 2>/dev/null)))

@@ -1,21 +1,27 @@
 #!/usr/bin/env python3
 """Runs each fuzz target for a while, some at a time, and says what was found.
 
-usage: hack/fuzz.py [--seed=N] PROGRAM SECONDS [TARGET...]
+usage: hack/fuzz.py [--standalone] [--seed=N] PROGRAM SECONDS [TARGET...]
 
 With --seed=N each target makes its inputs in the same order every time, from the corpus in the tree alone, and an input may take
 a minute: a run that must not fail by chance on a slow machine.
 Begins with the corpus in test/fuzz/corpus/TARGET and what earlier runs found worth keeping in OUT/fuzz-corpus. Inputs that
 crash, hang (10 s) or eat memory (1 GiB) are written to OUT/fuzz-found, to be fixed and kept in the corpus.
+With --standalone PROGRAM is fuzz-replay, which needs no libFuzzer: it changes the inputs of the corpus at random, measures no
+coverage and keeps nothing but what it finds.
 The last line sums up. Exit status: 0 only when nothing was found."""
 import concurrent.futures, os, re, shutil, subprocess, sys
 
-arguments = [a for a in sys.argv[1:] if not a.startswith("--seed=")]
+arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
+standalone = "--standalone" in sys.argv
 seed = next((a.split("=")[1] for a in sys.argv[1:] if a.startswith("--seed=")), None)
 program, seconds, wanted = os.path.abspath(arguments[0]), int(arguments[1]), arguments[2:]
 out = os.path.dirname(os.path.dirname(program))
-listing = subprocess.run([program], capture_output=True, text=True, env={**os.environ, "FUZZ_TARGET": "-"})
-targets = listing.stderr.split(":")[-1].split()
+if standalone:
+    targets = subprocess.run([program, "--list"], capture_output=True, text=True).stdout.split()
+else:
+    listing = subprocess.run([program], capture_output=True, text=True, env={**os.environ, "FUZZ_TARGET": "-"})
+    targets = listing.stderr.split(":")[-1].split()
 if not targets or set(wanted) - set(targets):
     sys.exit("fuzz: there are %s, and no %s" % (", ".join(targets), ", ".join(set(wanted) - set(targets))))
 targets = sorted(wanted or targets)
@@ -41,11 +47,30 @@ def run(target):
     return int(runs[-1]), int(coverage[-1]), report
 
 
+def run_standalone(target):
+    """Returns the executions, no coverage, and what was found."""
+    found, corpus = os.path.join(out, "fuzz-found", target), os.path.join("test/fuzz/corpus", target)
+    os.makedirs(os.path.dirname(found), exist_ok=True)
+    if os.path.exists(found):
+        os.remove(found)
+    command = [program, "--seed=" + (seed or "1"), "--seconds=%d" % seconds, target, *sorted(os.path.join(corpus, n) for n in os.listdir(corpus))]
+    environment = {**os.environ, "FUZZ_FOUND": found, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1:abort_on_error=1:handle_abort=0",
+                   "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1:abort_on_error=1"}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment, timeout=seconds * 3 + 600)
+    except subprocess.TimeoutExpired:
+        return 0, 0, "it did not end"
+    runs = re.search(r": (\d+) inputs", done.stdout)
+    report = "" if done.returncode == 0 else "exit %d, %s\n%s" % (done.returncode, found if os.path.exists(found) else "no input kept", done.stderr[-6000:])
+    return int(runs[1]) if runs else 0, 0, report
+
+
 total = bad = 0
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-    for target, (runs, coverage, report) in zip(targets, pool.map(run, targets)):
+    for target, (runs, coverage, report) in zip(targets, pool.map(run_standalone if standalone else run, targets)):
         total += runs
         bad += bool(report) or not runs
-        print("%-18s %10d executions, coverage %6d%s" % (target, runs, coverage, ", FOUND: " + report if report else ""), flush=True)
+        told = "" if standalone else ", coverage %6d" % coverage
+        print("%-18s %10d executions%s%s" % (target, runs, told, ", FOUND: " + report if report else ""), flush=True)
 print("fuzz: %d targets, %d executions, %d found" % (len(targets), total, bad))
 sys.exit(1 if bad else 0)

@@ -34,11 +34,12 @@ void Yaml(std::string_view input) {
 void Quantity(std::string_view input) {
   auto q = api::Quantity::Parse(input);
   if (!q.ok()) return;
-  // Both round away from zero, so whole units are never fewer than the thousandths say, and less than one more.
+  // Both round up, so whole units are never fewer than the thousandths say, and less than one more. Negative fractions
+  // are rounded as 1.10 does it: away from zero, or toward positive infinity and one further.
   const int64_t whole = q->Value(), milli = q->MilliValue();
   if (q->SaturatesValue() || q->SaturatesMilliValue()) return;
-  Require((milli >= 0 ? whole >= milli / 1000 : whole <= milli / 1000) && (milli != 0 || whole == 0) &&
-              (whole - milli / 1000) * (whole - milli / 1000) <= 1,
+  const int64_t more = whole - milli / 1000;
+  Require(q->Sign() >= 0 ? more >= 0 && more <= 1 && (milli != 0 || whole == 0) : more >= -1 && more <= 2,
           "Value and MilliValue disagree");
 }
 
