@@ -141,6 +141,7 @@ with tempfile.TemporaryDirectory() as home, Server("--emulated-version=1.29") as
     kubectl("wait", "--for=delete", "pod/app", "--timeout=10s")
 
     kubectl("auth", "can-i", "create", "pods", out="yes")
+    kubectl("explain", "pod.spec", rc=1, err="hollow-apiserver has no OpenAPI schema, and so nothing to explain")
     kubectl("apply", "-f", os.path.join(os.path.dirname(HERE), "hack", "deploy", "rbac.yaml"), out=["serviceaccount/", "clusterrole.rbac.authorization.k8s.io/", "created"])
     # These come as protobuf.
     kubectl("create", "secret", "generic", "s", "--from-literal=key=value", out="created")

@@ -26,6 +26,7 @@ UNUSED_LATER = {
     ("", "persistentvolumeclaims", "update"): "a claim whose volume is to be made",
     ("authentication.k8s.io", "tokenreviews", "create"): "--secure-port",
     ("authorization.k8s.io", "subjectaccessreviews", "create"): "--secure-port",
+    ("", "configmaps", "get"): "--secure-port",
 }
 
 

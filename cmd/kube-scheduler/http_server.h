@@ -34,6 +34,8 @@ class HttpServer {
 
   // Before Start. An error: what is no certificate or key, and where it is from.
   absl::Status UseTls(const http::ServerTls& tls);
+  // On the loop's thread, when UseTls was called: see http::SetClientAuthorities.
+  absl::Status SetClientAuthorities(const std::string& pem) { return http::SetClientAuthorities(tls_.get(), pem); }
   // Serves on the loop. An address that cannot be had is tried again every 5 s, for ever, with an error line.
   void Start();
   // What is served, once it is: with the real port. From any thread.

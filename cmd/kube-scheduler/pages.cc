@@ -2,6 +2,7 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <glog/logging.h>
 #include <unistd.h>
 
 #include <utility>
@@ -10,6 +11,7 @@
 #include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/resource_metrics.h"
 #include "pkg/ui/server.h"
+#include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -73,6 +75,22 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
                                      });
                                    });
   if (auto s = server->UseTls(*tls); !s.ok()) return s;
+  if (Later()) {
+    // The flag takes the place of the users' authorities in the ConfigMap.
+    const auto take = [this, secure_server = server.get(), flag = tls->client_ca_pem](ClientAuthorities found) {
+      if (!flag.empty()) {
+        found.users_pem = flag;
+        const auto digests = http::CertificateDigests(flag);
+        found.users = digests.ok() ? Digests(digests->begin(), digests->end()) : Digests();
+      }
+      if (auto s = secure_server->SetClientAuthorities(absl::StrCat(found.users_pem, "\n", found.proxies_pem));
+          !s.ok()) {
+        LOG(ERROR) << "Client certificates are not asked for: " << util::Message(s);
+      }
+      access_->Believe(found);
+    };
+    authorities_ = std::make_unique<ClientAuthoritiesReader>(io_.executor(), reviews_.get(), take);
+  }
   servers_.push_back(std::move(server));
   return absl::OkStatus();
 }
@@ -80,10 +98,12 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
 void Pages::Start() {
   io_.Start();
   for (auto& s : servers_) s->Start();
+  if (authorities_ != nullptr) io_.executor()->Post([this] { authorities_->Start(); });
 }
 
 void Pages::Stop() {
   io_.Stop();
+  authorities_.reset();
   servers_.clear();
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "cmd/kube-scheduler/client_authorities.h"
 #include "cmd/kube-scheduler/health.h"
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/live_page.h"
@@ -76,7 +77,8 @@ class Pages {
   std::vector<HealthCheck> checks_;
   std::unique_ptr<client::RestClient> review_client_;
   std::unique_ptr<client::Requests> reviews_;
-  std::unique_ptr<AccessControl> access_;  // null without a secure port
+  std::unique_ptr<ClientAuthoritiesReader> authorities_;  // of release 1.29 with a secure port
+  std::unique_ptr<AccessControl> access_;                 // null without a secure port
   std::vector<std::unique_ptr<HttpServer>> servers_;
 };
 

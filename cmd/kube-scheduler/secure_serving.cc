@@ -183,17 +183,30 @@ HttpResponse AccessControl::Forbidden(const std::string& why) const {
   return r;
 }
 
+std::optional<client::UserInfo> AccessControl::UserOfCertificate(const HttpRequest& r) const {
+  if (!r.certificate) return std::nullopt;
+  if (authorities_) {
+    if (authorities_->proxy) {
+      if (auto user = UserOfProxy(r, *authorities_->proxy)) return user;
+    }
+    const auto& by = r.certificate->authorities;
+    const bool of_user =
+        std::any_of(by.begin(), by.end(), [&](const std::string& a) { return authorities_->users.contains(a); });
+    if (!of_user) return std::nullopt;
+  }
+  client::UserInfo user;
+  user.name = r.certificate->common_name;
+  user.groups = r.certificate->organizations;
+  user.groups.emplace_back("system:authenticated");
+  return user;
+}
+
 void AccessControl::Check(const HttpRequest& r, Decision done) {
   const bool token_counts = manner_ == Manner::k1_29 && r.BearerToken().has_value();
   if (ForEverybody(r.path) && !token_counts) return done(std::nullopt);
   const std::string verb = r.method == "GET" || r.method == "HEAD" ? "get" : absl::AsciiStrToLower(r.method);
   client::UserInfo user;
-  if (r.certificate) {
-    user.name = r.certificate->common_name;
-    user.groups = r.certificate->organizations;
-    user.groups.emplace_back("system:authenticated");
-    return Identified(user, verb, r.path, std::move(done));
-  }
+  if (auto known = UserOfCertificate(r)) return Identified(*known, verb, r.path, std::move(done));
   if (const auto bearer = r.BearerToken()) {
     const std::string token(*bearer);
     if (const auto kept = users_.find(token); kept != users_.end() && kept->second.until >= clock_->Steady()) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cmd/kube-scheduler/client_authorities.h"
 #include "cmd/kube-scheduler/http_server.h"
 #include "cmd/kube-scheduler/options.h"
 #include "pkg/client/requests.h"
@@ -54,6 +55,8 @@ class AccessControl {
   // `authorize`.
   using Decision = std::function<void(std::optional<HttpResponse> refusal)>;
   void Check(const HttpRequest& r, Decision done);
+  // Certificates count as said there; without this each that was verified names a user.
+  void Believe(const ClientAuthorities& authorities) { authorities_ = authorities; }
   // Answers that are kept, believed or not any more; from any thread.
   size_t kept() const { return kept_; }
 
@@ -83,7 +86,11 @@ class AccessControl {
   const util::Clock* clock_;
   void LogUnable(std::string_view what, std::string_view why) const;
 
+  // The user that the request's certificate stands for; nothing when there is none.
+  std::optional<client::UserInfo> UserOfCertificate(const HttpRequest& r) const;
+
   const Manner manner_;
+  std::optional<ClientAuthorities> authorities_;
   std::map<std::string, Kept<client::UserInfo>> users_;  // by token
   std::map<AccessKey, Kept<bool>> allowed_;
   std::atomic<size_t> kept_{0};

@@ -40,6 +40,7 @@ struct HttpRequest {
   std::string path;   // as sent, without the query
   std::string query;  // as sent, without '?'
   std::string accept, content_type, user_agent, authorization;
+  std::string kubectl_command;  // "kubectl explain": what kubectl says of itself
   std::string_view body;
   // Whether the sender may do something; empty when everybody may do everything.
   std::function<bool(const RequestInfo&)> allowed;

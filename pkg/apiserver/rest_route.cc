@@ -143,6 +143,21 @@ bool WatchParameter(const Query& q) {
   return v != "false" && v != "0" && v != "False" && v != "FALSE" && v != "f" && v != "F";
 }
 
+// Other commands of kubectl do without OpenAPI when it is empty or not found; this one would say that the kind is
+// unknown.
+bool AsksToExplain(const HttpRequest& r) {
+  return r.path.starts_with("/openapi/") && r.kubectl_command == "kubectl explain";
+}
+
+// kubectl shows the text of a 5xx, not that of a Status here.
+HttpResponse NothingToExplain() {
+  HttpResponse r;
+  r.status = 501;
+  r.content_type = "text/plain; charset=utf-8";
+  r.body = "hollow-apiserver has no OpenAPI schema, and so nothing to explain; ask the API server of a real cluster";
+  return r;
+}
+
 }  // namespace
 
 std::vector<MediaType> ParseAccept(std::string_view accept) {
@@ -250,8 +265,10 @@ HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
     case Route::Kind::kUnknownResource:
       return ErrorResponse(request, UnknownResource());
     case Route::Kind::kUnknownPath:
+      if (AsksToExplain(request)) return NothingToExplain();
       return UnknownPath(registry_->catalog().release());
     case Route::Kind::kPage: {
+      if (AsksToExplain(request)) return NothingToExplain();
       while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
       auto page = Discovery(registry_->catalog().release(), path, request.accept);
       if (!page.has_value()) return UnknownPath(registry_->catalog().release());

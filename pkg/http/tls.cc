@@ -1,14 +1,19 @@
 #include "pkg/http/tls.h"
 
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include <array>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include "pkg/util/status.h"
 
@@ -190,6 +195,63 @@ absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewServerTlsContext(c
   return context;
 }
 
+namespace {
+
+using Certificates = std::vector<std::unique_ptr<X509, decltype(&X509_free)>>;
+
+std::string Digest(const X509* certificate) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
+  unsigned int size = 0;
+  if (X509_digest(certificate, EVP_sha256(), bytes.data(), &size) != 1) return "";
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(bytes.data()), size));
+}
+
+absl::StatusOr<Certificates> ParseCertificates(const std::string& pem) {
+  Certificates found;
+  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())),
+                                                      &BIO_free);
+  while (X509* const certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
+    found.emplace_back(certificate, &X509_free);
+  }
+  // The end of the text is an error, too: nothing more begins there.
+  const unsigned long error = ERR_peek_last_error();
+  ERR_clear_error();
+  if (found.empty() || ERR_GET_REASON(error) != PEM_R_NO_START_LINE) {
+    return absl::InvalidArgumentError("no PEM certificate can be read");
+  }
+  return found;
+}
+
+}  // namespace
+
+absl::Status SetClientAuthorities(boost::asio::ssl::context* context, const std::string& pem) {
+  SSL_CTX* const native = context->native_handle();
+  if (pem.empty()) {
+    SSL_CTX_set_verify(native, SSL_VERIFY_NONE, nullptr);
+    return absl::OkStatus();
+  }
+  auto certificates = ParseCertificates(pem);
+  if (!certificates.ok()) return certificates.status();
+  X509_STORE* const store = X509_STORE_new();
+  STACK_OF(X509_NAME)* const names = sk_X509_NAME_new_null();
+  for (const auto& certificate : *certificates) {
+    X509_STORE_add_cert(store, certificate.get());
+    sk_X509_NAME_push(names, X509_NAME_dup(X509_get_subject_name(certificate.get())));
+  }
+  SSL_CTX_set_cert_store(native, store);      // takes it over
+  SSL_CTX_set_client_CA_list(native, names);  // likewise
+  SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> CertificateDigests(const std::string& pem) {
+  auto certificates = ParseCertificates(pem);
+  if (!certificates.ok()) return certificates.status();
+  std::vector<std::string> digests;
+  for (const auto& certificate : *certificates) digests.push_back(Digest(certificate.get()));
+  return digests;
+}
+
 std::optional<Subject> VerifiedSubject(SSL* ssl) {
   if (ssl == nullptr || SSL_get_verify_result(ssl) != X509_V_OK) return std::nullopt;
   X509* const certificate = SSL_get1_peer_certificate(ssl);
@@ -213,6 +275,8 @@ std::optional<Subject> VerifiedSubject(SSL* ssl) {
   }
   X509_free(certificate);
   if (subject.common_name.empty()) return std::nullopt;
+  STACK_OF(X509)* const chain = SSL_get0_verified_chain(ssl);
+  for (int i = 0; i < sk_X509_num(chain); ++i) subject.authorities.push_back(Digest(sk_X509_value(chain, i)));
   return subject;
 }
 

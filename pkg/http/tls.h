@@ -71,10 +71,19 @@ struct ServerTls {
 // TLS 1.2 or newer, without session resumption. Errors say what is no PEM certificate or key, and where it is from.
 absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewServerTlsContext(const ServerTls& tls);
 
+// Asks clients of new connections for certificates of these authorities, in place of those so far; when `pem` is empty
+// no certificate is asked for. To be called on the thread that accepts. An error leaves the context as it was.
+absl::Status SetClientAuthorities(boost::asio::ssl::context* context, const std::string& pem);
+
+// Returns the SHA-256 digest of each certificate of a bundle, in hexadecimal; an error when there is none or one cannot
+// be read.
+absl::StatusOr<std::vector<std::string>> CertificateDigests(const std::string& pem);
+
 // Whom a client's certificate names.
 struct Subject {
   std::string common_name;
   std::vector<std::string> organizations;  // each as it stands in the certificate; a comma in one separates nothing
+  std::vector<std::string> authorities;    // digests of its chain, from its own certificate to the trusted one
 };
 // Returns the subject of the certificate that the client has shown and that was verified; nothing when there is none.
 std::optional<Subject> VerifiedSubject(SSL* ssl);
