@@ -318,109 +318,6 @@ std::string BindLine(int64_t id, std::string_view pod, std::string_view node) {
   return s;
 }
 
-// ---- the cluster so far -------------------------------------------------------------------------
-
-void ClusterState::Note(const AnyChange& any) {
-  std::visit(
-      [this]<typename T>(const scheduler::Change<T>& c) {
-        const api::ObjectMeta* before = c.before != nullptr ? &c.before->meta : nullptr;
-        const api::ObjectMeta* after = c.after != nullptr ? &c.after->meta : nullptr;
-        if (before != nullptr && (after == nullptr || after->name != before->name || after->ns != before->ns)) {
-          Set<T>(before->Key(), nullptr);
-        }
-        auto* const place = static_cast<std::shared_ptr<const T>*>(std::exchange(place_, nullptr));
-        if (place != nullptr && after != nullptr) {
-          *place = c.after;
-        } else if (place != nullptr) {
-          Of<T>().erase(key_);
-        } else if (after != nullptr) {
-          SetKey(*after, &key_);
-          Set<T>(key_, c.after);
-        }
-        if constexpr (std::is_same_v<T, api::Pod>) {
-          if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
-            Drop(before->uid);
-            nominated.erase(before->uid);
-          }
-          if (after == nullptr) return;
-          if (!c.after->node_name.empty() || c.after->Finished()) {
-            Drop(after->uid);
-            nominated.erase(after->uid);
-          }
-          (void)Shown(*c.after);
-        }
-      },
-      any);
-}
-
-void SetKey(const api::ObjectMeta& meta, std::string* out) {
-  out->assign(meta.ns.str());
-  if (!meta.ns.empty()) out->push_back('/');
-  out->append(meta.name);
-}
-
-void InFlight::Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node) {
-  assumed[uid] = {node, false};
-  open_binds[id] = uid;
-}
-
-void InFlight::Nominates(scheduler::RequestId id, const std::string& uid, const std::string& node) {
-  if (node.empty()) {
-    nominated.erase(uid);
-    return;
-  }
-  nominated[uid] = {node, ""};
-  open_nominations[id] = uid;
-}
-
-std::optional<std::string> InFlight::Shown(const api::Pod& pod) {
-  if (nominated.empty()) return std::nullopt;
-  auto it = nominated.find(pod.meta.uid);
-  if (it == nominated.end()) return std::nullopt;
-  const auto& [node, version] = it->second;
-  uint64_t shown = 0, written = 0;
-  const bool newer =
-      absl::SimpleAtoi(pod.meta.resource_version, &shown) && absl::SimpleAtoi(version, &written) && shown >= written;
-  if (!newer && pod.nominated_node_name.str() != node) return node;
-  nominated.erase(it);
-  return std::nullopt;
-}
-
-bool InFlight::IsRejection(std::string_view event_message) {
-  return absl::StartsWith(std::string(event_message), "Binding rejected: ") ||           // 1.10
-         absl::StartsWith(std::string(event_message), "running Bind plugin \"Default");  // 1.29
-}
-
-std::string InFlight::Answered(const scheduler::Reply& r) {
-  const Answer::Kind k = r.answer.kind;
-  if (auto it = open_binds.find(r.id); it != open_binds.end()) {
-    // Whatever else the answer is, the bind may have been carried out, or an earlier one that was lost may be; when the
-    // scheduler gives the pod up, it says so in an event.
-    if (auto a = assumed.find(it->second); a != assumed.end() && k == Answer::Kind::kOk) a->second.bound = true;
-    open_binds.erase(it);
-    return "";
-  }
-  if (auto it = open_nominations.find(r.id); it != open_nominations.end()) {
-    if (k != Answer::Kind::kOk) {
-      nominated.erase(it->second);
-    } else if (auto n = nominated.find(it->second); n != nominated.end() && r.pod != nullptr) {
-      n->second.second = r.pod->meta.resource_version;
-    }
-    open_nominations.erase(it);
-    return "";
-  }
-  if (auto it = open_gets.find(r.id); it != open_gets.end()) {
-    const std::string uid = it->second;
-    open_gets.erase(it);
-    const bool gone = k == Answer::Kind::kNotFound || (r.pod != nullptr && r.pod->meta.uid != uid);
-    // A pod that was bound and has no node now is tried again; before that, the same bind may be sent again.
-    const auto a = assumed.find(uid);
-    const bool unbound = r.pod != nullptr && r.pod->node_name.empty() && a != assumed.end() && a->second.bound;
-    if ((gone || unbound) && assumed.erase(uid) > 0) return uid;
-  }
-  return "";
-}
-
 // ---- lines --------------------------------------------------------------------------------------
 
 void LineWriter::BeginSegment() {
@@ -611,6 +508,7 @@ void LineWriter::Append(const Event& e, std::string* out) {
 }
 
 void LineWriter::Note(const Event& e) {
+  if (e.IsInput()) refused_ = nullptr;
   if (const auto* any = std::get_if<AnyChange>(&e.what)) {
     state_.Note(*any);
   } else if (const auto* r = std::get_if<scheduler::Reply>(&e.what)) {
@@ -618,6 +516,7 @@ void LineWriter::Note(const Event& e) {
   } else if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
     state_.Drop(d->pod->meta.uid);
     state_.round_robin[d->pod->tmpl->scheduler_name] = d->round_robin;
+    if (d->decision.outcome == Decision::Outcome::kUnfit) refused_ = d->pod;
   } else if (const auto* q = std::get_if<RequestOutput>(&e.what)) {
     if (q->kind == RequestOutput::Kind::kBind) {
       state_.Binds(q->id, q->pod->meta.uid, q->node);
@@ -625,8 +524,12 @@ void LineWriter::Note(const Event& e) {
       state_.Reads(q->id, q->text);
     } else if (q->kind == RequestOutput::Kind::kNominate || (q->kind == RequestOutput::Kind::kPatch && q->flag)) {
       state_.Nominates(q->id, q->pod->meta.uid, q->node.string());
+    } else if (q->kind == RequestOutput::Kind::kMarkVictim && refused_ != nullptr) {
+      state_.Prepares(refused_->meta.uid, q->pod->node_name.str());
     } else if (q->kind == RequestOutput::Kind::kEvent && InFlight::IsRejection(q->text)) {
       state_.Drop(q->pod->meta.uid);
+    } else if (q->kind == RequestOutput::Kind::kEvent && InFlight::IsPreparationFailure(q->text)) {
+      state_.nominated.erase(q->pod->meta.uid);
     }
   }
 }

@@ -103,6 +103,10 @@ struct InFlight {
   std::optional<std::string> Shown(const api::Pod& pod);
   // An event says that the bind of the pod came to nothing.
   static bool IsRejection(std::string_view event_message);
+  // Release 1.29 nominates a pod in memory while its victims are prepared, before anything is written.
+  void Prepares(const std::string& uid, std::string_view node) { nominated[uid] = {std::string(node), ""}; }
+  // An event says that a victim could not be prepared, so that this nomination is void.
+  static bool IsPreparationFailure(std::string_view event_message);
   // Returns the uid of the pod that is no longer assumed after this answer; empty when there is none.
   std::string Answered(const scheduler::Reply& r);
   void Drop(const std::string& uid) { assumed.erase(uid); }
@@ -207,6 +211,7 @@ class LineWriter {
   // The last decision of the segment: the pod, unless no node was found, and the node.
   api::PodPtr decided_pod_;
   util::Symbol decided_node_;
+  api::PodPtr refused_;  // the pod for which the input that is being worked on found no node; may be null
   uint64_t unknown_ = 0;
 };
 

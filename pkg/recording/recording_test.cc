@@ -54,6 +54,20 @@ CoreConfiguration Config(bool pod_priority) {
   return c;
 }
 
+// The default profile of release 1.29.
+CoreConfiguration LaterConfig() {
+  CoreConfiguration c = Config(true);
+  c.release = "1.29";
+  c.profiles = {{"default-scheduler", "", "", ""}};
+  return c;
+}
+
+const std::vector<CoreConfiguration> kConfigurations = {Config(false), Config(true), LaterConfig()};
+
+std::string NameOf(const CoreConfiguration& c) {
+  return absl::StrCat("release ", c.release, c.gates.at("PodPriority") ? " with" : " without", " PodPriority");
+}
+
 Header HeaderOf(const CoreConfiguration& c) {
   Header h;
   h.version = "test";
@@ -66,12 +80,13 @@ Header HeaderOf(const CoreConfiguration& c) {
 // asks it, with all that passes between them going to `sink`.
 class World final : public scheduler::Actions {
  public:
-  World(uint32_t seed, bool pod_priority, EventSink* sink) : random_(seed), tap_(sink, this, &clock_, nullptr) {
+  World(uint32_t seed, const CoreConfiguration& config, EventSink* sink)
+      : random_(seed), tap_(sink, this, &clock_, nullptr) {
     Core::Surroundings around;
     around.actions = &tap_;
     around.clock = &tap_;
     around.observer = &tap_;
-    core_ = Core::Make(Config(pod_priority), around).value();
+    core_ = Core::Make(config, around).value();
     tap_.Attach(core_->scheduler.get());
   }
 
@@ -216,11 +231,12 @@ class World final : public scheduler::Actions {
   size_t bound_ = 0;
 };
 
-std::unique_ptr<Recorder> Open(const std::string& dir, bool pod_priority, int64_t max_bytes = int64_t{1} << 30) {
+std::unique_ptr<Recorder> Open(const std::string& dir, const CoreConfiguration& config,
+                               int64_t max_bytes = int64_t{1} << 30) {
   RecorderOptions o;
   o.dir = dir;
   o.max_bytes = max_bytes;
-  auto r = Recorder::Open(std::move(o), HeaderOf(Config(pod_priority)));
+  auto r = Recorder::Open(std::move(o), HeaderOf(config));
   REQUIRE(r.ok());
   return *std::move(r);
 }
@@ -241,14 +257,14 @@ void Pack(const std::string& path, const std::string& text) {
 }
 
 TEST_CASE("a recording is replayed byte for byte, whatever the API server did") {
-  for (const bool pod_priority : {false, true}) {
+  for (const CoreConfiguration& config : kConfigurations) {
     int64_t placed = 0;
     for (uint32_t seed = 1; seed <= 15; ++seed) {
-      INFO("PodPriority " << pod_priority << ", seed " << seed);
+      INFO(NameOf(config) << ", seed " << seed);
       TempDir dir;
       {
-        auto recorder = Open(dir.path, pod_priority);
-        World w(seed, pod_priority, recorder.get());
+        auto recorder = Open(dir.path, config);
+        World w(seed, config, recorder.get());
         w.Run(1500);
         CHECK(w.bound() > 5);
         CHECK(recorder->stats().lost == 0);
@@ -268,8 +284,8 @@ TEST_CASE("a recording is replayed byte for byte, whatever the API server did") 
 TEST_CASE("a change of any output is found, with its place and both sides") {
   TempDir dir;
   {
-    auto recorder = Open(dir.path, false);
-    World w(3, false, recorder.get());
+    auto recorder = Open(dir.path, Config(false));
+    World w(3, Config(false), recorder.get());
     w.Run(500);
   }
   const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
@@ -289,11 +305,11 @@ TEST_CASE("a change of any output is found, with its place and both sides") {
 }
 
 TEST_CASE("old segments are removed, and decisions are checked from the oldest checkpoint that is left") {
-  for (const bool pod_priority : {false, true}) {
+  for (const CoreConfiguration& config : kConfigurations) {
     TempDir dir;
     {
-      auto recorder = Open(dir.path, pod_priority, 300 << 10);
-      World w(7, pod_priority, recorder.get());
+      auto recorder = Open(dir.path, config, 300 << 10);
+      World w(7, config, recorder.get());
       w.Run(60000);
     }
     const auto segments = ListSegments(dir.path).value();
@@ -301,9 +317,11 @@ TEST_CASE("old segments are removed, and decisions are checked from the oldest c
     auto r = Replay(dir.path, {});
     INFO(r.status().message());
     REQUIRE(r.ok());
+    INFO(NameOf(config));
     CHECK(r->checkpoints >= 1);
     if (r->difference) FAIL(r->difference->at << "\n" << r->difference->recorded << "\n" << r->difference->replayed);
     CHECK(r->decisions > 100);
+    CHECK(r->outputs > r->decisions / 2);  // decided as recorded, and not only followed
   }
 }
 
@@ -315,7 +333,7 @@ TEST_CASE("what a full buffer loses is counted and marked, and the recording goe
     o.dir = dir.path;
     o.max_buffered = 3;
     auto recorder = Recorder::Open(o, HeaderOf(Config(true))).value();
-    World w(5, true, recorder.get());
+    World w(5, Config(true), recorder.get());
     w.Run(5000);
     lost = recorder->stats().lost;
   }
@@ -330,8 +348,8 @@ TEST_CASE("what a full buffer loses is counted and marked, and the recording goe
 TEST_CASE("a recording that ends anywhere is read up to there") {
   TempDir dir;
   {
-    auto recorder = Open(dir.path, false);
-    World w(11, false, recorder.get());
+    auto recorder = Open(dir.path, Config(false));
+    World w(11, Config(false), recorder.get());
     w.Run(2000);
   }
   const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
@@ -353,8 +371,8 @@ TEST_CASE("a recording that ends anywhere is read up to there") {
 TEST_CASE("replay stops where it is told to, with the scheduler as it is then") {
   TempDir dir;
   {
-    auto recorder = Open(dir.path, false);
-    World w(3, false, recorder.get());
+    auto recorder = Open(dir.path, Config(false));
+    World w(3, Config(false), recorder.get());
     w.Run(800);
   }
   ReplayOptions o;

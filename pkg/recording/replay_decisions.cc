@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <set>
 
 #include "pkg/recording/replay_session.h"
 #include "pkg/util/status.h"
@@ -64,6 +65,7 @@ class DecisionsSession final : public Session {
   std::optional<Difference> Do(Step* step, ReplayResult* result) override {
     clock_.Set(step->input);
     extenders_.Set(std::move(step->answers));
+    refused_ = "";
     if (auto* any = std::get_if<AnyChange>(&step->input.what)) {
       Apply(*any);
     } else if (auto* r = std::get_if<scheduler::Reply>(&step->input.what)) {
@@ -115,6 +117,7 @@ class DecisionsSession final : public Session {
     const std::string& uid = pod->meta.uid;
     if (core_->cache.GetPod(uid) != nullptr) return;  // assumed
     pending_[pod->meta.Key()] = pod;
+    if (!pod->nominated_node_name.empty()) once_nominated_.insert(uid);
     auto* nominated = core_->queue->nominated();
     if (nominated == nullptr) return;
     nominated->Remove(*pod);
@@ -145,13 +148,21 @@ class DecisionsSession final : public Session {
     }
     return nullptr;
   }
+  // Returns the node of a pod that is on one or assumed to be; empty when there is none.
+  std::string_view NodeOf(const std::string& key) const {
+    std::string_view node;
+    core_->cache.ForEachPod([&](const auto& p, const auto&) {
+      if (p.pod->meta.Key() == key) node = p.pod->node_name.str();
+    });
+    return node;
+  }
   void Assume(const std::string& uid, const std::string& node) {
     const api::PodPtr pod = Find(uid);
     if (pod == nullptr || !core_->cache.AssumePod(On(*pod, node)).ok()) return;
     assumed_[uid] = pod;
     Forget(*pod);
   }
-  void Nominate(const std::string& uid, const std::string& node) {
+  void Nominate(const std::string& uid, std::string_view node) {
     const api::PodPtr pod = Find(uid);
     if (pod != nullptr) Pending(Nominated(*pod, node));
   }
@@ -207,6 +218,14 @@ class DecisionsSession final : public Session {
         in_flight_.Drop(pod->meta.uid);
         Unassume(pod->meta.uid);
       }
+    } else if (what == "markVictim" && !refused_.empty()) {
+      if (const std::string_view node = NodeOf(key); !node.empty()) {
+        in_flight_.Prepares(refused_, node);
+        Nominate(refused_, node);
+      }
+    } else if (what == "event" && InFlight::IsPreparationFailure(text("message")) && it != pending_.end()) {
+      in_flight_.nominated.erase(it->second->meta.uid);
+      Pending(Nominated(*it->second, ""));
     } else if ((what == "nominate" || (what == "patch" && j.FindExact("node").IsString())) && it != pending_.end()) {
       in_flight_.Nominates(id, it->second->meta.uid, text("node"));
       Pending(Nominated(*it->second, text("node")));
@@ -239,6 +258,7 @@ class DecisionsSession final : public Session {
     out.round_robin = profile->algorithm->last_node_index();
     if (nominated != nullptr) nominated->Add(pod);
     result->placed += !node.empty();
+    if (absl::StrContains(line, "\"unfit\":")) refused_ = pod->meta.uid;
     if (node.empty() == false && core_->volume_binder != nullptr && !out.decision.host.empty()) {
       const scheduler::Row row = core_->cache.FindRow(out.decision.host);
       (void)core_->volume_binder->AssumePodVolumes(*On(*pod, node), *core_->cache.row(row).node);
@@ -263,9 +283,11 @@ class DecisionsSession final : public Session {
     }
     return std::nullopt;
   }
+  // Returns whether a pod is pending that was nominated to a node since the checkpoint: its nomination may count again
+  // or still.
   bool AnyNominated() const {
     return std::any_of(pending_.begin(), pending_.end(),
-                       [](const auto& e) { return !e.second->nominated_node_name.empty(); });
+                       [this](const auto& e) { return once_nominated_.contains(e.second->meta.uid); });
   }
 
   static Difference Different(const std::string& pod, const std::string& recorded, const std::string& replayed) {
@@ -282,8 +304,10 @@ class DecisionsSession final : public Session {
   std::unique_ptr<Core> core_;
   std::map<std::string, api::PodPtr> pending_;  // by "namespace/name"
   std::map<std::string, api::PodPtr> assumed_;  // by uid, as they were while pending
+  std::set<std::string> once_nominated_;        // uids
   InFlight in_flight_;
   std::map<scheduler::RequestId, std::string> nodes_asked_;
+  std::string refused_;  // the uid of the pod for which this step found no node; empty when there is none
 };
 
 }  // namespace

@@ -1,0 +1,118 @@
+// What the recorder and the replay know of the cluster, and of what the scheduler has under way, at any line.
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+
+#include <utility>
+
+#include "pkg/recording/format.h"
+
+namespace berth::recording {
+
+using scheduler::Answer;
+
+void ClusterState::Note(const AnyChange& any) {
+  std::visit(
+      [this]<typename T>(const scheduler::Change<T>& c) {
+        const api::ObjectMeta* before = c.before != nullptr ? &c.before->meta : nullptr;
+        const api::ObjectMeta* after = c.after != nullptr ? &c.after->meta : nullptr;
+        if (before != nullptr && (after == nullptr || after->name != before->name || after->ns != before->ns)) {
+          Set<T>(before->Key(), nullptr);
+        }
+        auto* const place = static_cast<std::shared_ptr<const T>*>(std::exchange(place_, nullptr));
+        if (place != nullptr && after != nullptr) {
+          *place = c.after;
+        } else if (place != nullptr) {
+          Of<T>().erase(key_);
+        } else if (after != nullptr) {
+          SetKey(*after, &key_);
+          Set<T>(key_, c.after);
+        }
+        if constexpr (std::is_same_v<T, api::Pod>) {
+          if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
+            Drop(before->uid);
+            nominated.erase(before->uid);
+          }
+          if (after == nullptr) return;
+          if (!c.after->node_name.empty() || c.after->Finished()) {
+            Drop(after->uid);
+            nominated.erase(after->uid);
+          }
+          (void)Shown(*c.after);
+        }
+      },
+      any);
+}
+
+void SetKey(const api::ObjectMeta& meta, std::string* out) {
+  out->assign(meta.ns.str());
+  if (!meta.ns.empty()) out->push_back('/');
+  out->append(meta.name);
+}
+
+void InFlight::Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node) {
+  assumed[uid] = {node, false};
+  open_binds[id] = uid;
+}
+
+void InFlight::Nominates(scheduler::RequestId id, const std::string& uid, const std::string& node) {
+  if (node.empty()) {
+    nominated.erase(uid);
+    return;
+  }
+  nominated[uid] = {node, ""};
+  open_nominations[id] = uid;
+}
+
+std::optional<std::string> InFlight::Shown(const api::Pod& pod) {
+  if (nominated.empty()) return std::nullopt;
+  auto it = nominated.find(pod.meta.uid);
+  if (it == nominated.end()) return std::nullopt;
+  const auto& [node, version] = it->second;
+  uint64_t shown = 0, written = 0;
+  const bool newer =
+      absl::SimpleAtoi(pod.meta.resource_version, &shown) && absl::SimpleAtoi(version, &written) && shown >= written;
+  if (!newer && pod.nominated_node_name.str() != node) return node;
+  nominated.erase(it);
+  return std::nullopt;
+}
+
+bool InFlight::IsRejection(std::string_view event_message) {
+  return absl::StartsWith(std::string(event_message), "Binding rejected: ") ||           // 1.10
+         absl::StartsWith(std::string(event_message), "running Bind plugin \"Default");  // 1.29
+}
+
+bool InFlight::IsPreparationFailure(std::string_view event_message) {
+  return event_message.find(" preemption: preparing pod ") != std::string_view::npos;
+}
+
+std::string InFlight::Answered(const scheduler::Reply& r) {
+  const Answer::Kind k = r.answer.kind;
+  if (auto it = open_binds.find(r.id); it != open_binds.end()) {
+    // Whatever else the answer is, the bind may have been carried out, or an earlier one that was lost may be; when the
+    // scheduler gives the pod up, it says so in an event.
+    if (auto a = assumed.find(it->second); a != assumed.end() && k == Answer::Kind::kOk) a->second.bound = true;
+    open_binds.erase(it);
+    return "";
+  }
+  if (auto it = open_nominations.find(r.id); it != open_nominations.end()) {
+    if (k != Answer::Kind::kOk) {
+      nominated.erase(it->second);
+    } else if (auto n = nominated.find(it->second); n != nominated.end() && r.pod != nullptr) {
+      n->second.second = r.pod->meta.resource_version;
+    }
+    open_nominations.erase(it);
+    return "";
+  }
+  if (auto it = open_gets.find(r.id); it != open_gets.end()) {
+    const std::string uid = it->second;
+    open_gets.erase(it);
+    const bool gone = k == Answer::Kind::kNotFound || (r.pod != nullptr && r.pod->meta.uid != uid);
+    // A pod that was bound and has no node now is tried again; before that, the same bind may be sent again.
+    const auto a = assumed.find(uid);
+    const bool unbound = r.pod != nullptr && r.pod->node_name.empty() && a != assumed.end() && a->second.bound;
+    if ((gone || unbound) && assumed.erase(uid) > 0) return uid;
+  }
+  return "";
+}
+
+}  // namespace berth::recording
