@@ -117,6 +117,13 @@ class Page:
         answer = self.call("Page.navigate", url=url)
         assert "errorText" not in answer, f"{url}: {answer['errorText']}"
 
+    def trust_any_certificate(self):
+        self.call("Security.setIgnoreCertificateErrors", ignore=True)
+
+    def send_headers(self, **headers):
+        """Sends these headers with every request from now on."""
+        self.call("Network.setExtraHTTPHeaders", headers=headers)
+
     def resize(self, width, height):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 

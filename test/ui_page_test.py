@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The page in a real browser: every view with real data, no complaint of the browser or of axe-core, hostile names, the
-keyboard, a cluster of 10,000 nodes while pods are bound, and a scheduler that stops or loses its lease.
+keyboard, a cluster of 10,000 nodes while pods are bound, a scheduler that stops or loses its lease, and the secure port.
 
 SCREENSHOTS=DIR keeps a picture of each view."""
 import gzip
@@ -256,5 +256,51 @@ def stops():
     two.wait("document.querySelector('#main [role=alert]').innerText.includes('does not answer')")
 
 
+def secure():
+    """The page over the secure port: whoever may see /ui sees it live, a refusal of the API server is shown in words, and who
+    may see nothing gets no page."""
+    api = Api.start(write_objects("secure.json", [node(f"n{i}", cpu="4") for i in range(3)]))
+
+    def review(path, body):
+        if path.endswith("/tokenreviews"):
+            return {"status": {"authenticated": True, "user": {"username": body["spec"]["token"]}}}
+        what = body["spec"]["nonResourceAttributes"]
+        return {"status": {"allowed": body["spec"]["user"] == "viewer" and what["path"].startswith("/ui/") and what["verb"] == "get"}}
+
+    proxy = Proxy(api.port, lambda method, path: None)
+    proxy.fault = lambda method, path: (201, {"Content-Type": "application/json"}, json.dumps(review(path, json.loads(proxy.bodies[-1][2])))) \
+        if path.endswith("reviews") else None
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+    scheduler = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", "--enable-ui")
+    scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
+    base = f"https://127.0.0.1:{port}"
+    for token in ("somebody", None):
+        page = browser.open("about:blank")
+        page.trust_any_certificate()
+        if token:
+            page.send_headers(Authorization=f"Bearer {token}")
+        page.go(base + "/ui/")
+        page.wait("document.body && document.body.innerText.includes('orbidden')")
+        assert page.js("document.getElementById('main')") is None, "a page for somebody who may not see it"
+    page = browser.open("about:blank")
+    page.trust_any_certificate()
+    page.send_headers(Authorization="Bearer viewer")
+    page.go(base + "/ui/")
+    page.wait("document.body.dataset.nodes === '3' && document.body.dataset.connected === 'yes'")
+    api.add_pod("seen", cpu="1")
+    page.wait("[...document.querySelectorAll('dt')].some(e => e.innerText === 'Pods with a node' && e.nextSibling.innerText === '1')")
+    for view in VIEWS:
+        show(page, base, view)
+        check(page, base, "secure " + view)
+    show(page, base, "try")
+    page.js("document.getElementById('ask-pod').click()")
+    page.wait("document.querySelector('#result [role=alert]').innerText.length > 0")
+    refused = page.js("document.querySelector('#result [role=alert]').innerText")
+    assert "orbidden" in refused or "403" in refused or "may not" in refused, refused
+    screenshot(page, "secure-refused")
+    assert scheduler.stop() == 0
+
+
 with Browser() as browser:
-    run(views, looks, keyboard, hostile, large, stops)
+    run(views, looks, keyboard, hostile, large, stops, secure)
