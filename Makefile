@@ -188,6 +188,10 @@ $(PCH).gch $(TEST_PCH).gch: $(OUT)/pch/%.h.gch: hack/%.h $(call note,$(notes)/fl
 	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 
 COMPILE = $(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -include $(1) -Winvalid-pch -fpch-preprocess -c $< -o $@
+# Loops over columns of amounts choose between results instead of branching, which g++ makes vector instructions of when
+# nobody asks whether a division that is not needed would trap.
+# Private, so that precompiled headers, which everything shares, are made without it.
+$(OBJ)/pkg/scheduler/algorithm/noderesources/%.o: private CXXFLAGS += -fno-trapping-math
 # Catch2's main is the one file that must not see its precompiled header.
 $(OBJ)/hack/test_main_test.o: hack/test_main_test.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"

@@ -10,16 +10,28 @@ double Fraction(int64_t requested, int64_t capacity) {
   return capacity == 0 ? 1.0 : static_cast<double>(requested) / static_cast<double>(capacity);
 }
 
+struct BalancedScore {
+  double max_score;
+
+  int64_t operator()(const Allocation& a) const {
+    const double cpu = Fraction(a.cpu_requested, a.cpu_capacity);
+    const double memory = Fraction(a.memory_requested, a.memory_capacity);
+    if (cpu >= 1 || memory >= 1) return 0;
+    return static_cast<int64_t>((1 - std::fabs(cpu - memory)) * max_score);
+  }
+  int32_t Exact(double cpu_requested, double cpu_capacity, double memory_requested,
+                double memory_capacity) const BERTH_LOOPS {
+    // Without capacity a fraction is infinite or no number, which is not below 1 either.
+    const double cpu = cpu_requested / cpu_capacity, memory = memory_requested / memory_capacity;
+    const double score = (1 - std::fabs(cpu - memory)) * max_score;
+    return static_cast<int32_t>((cpu < 1) & (memory < 1) ? score : 0);
+  }
+};
+
 }  // namespace
 
 PriorityFunction BalancedResourceAllocation(const PluginFactoryArgs& args) {
-  return MakeAllocationPriority([max = static_cast<double>(args.max_score)](const Allocation& a) -> int64_t {
-    double cpu = Fraction(a.cpu_requested, a.cpu_capacity);
-    double memory = Fraction(a.memory_requested, a.memory_capacity);
-    if (cpu >= 1 || memory >= 1) return 0;
-    double difference = std::fabs(cpu - memory);
-    return static_cast<int64_t>((1 - difference) * max);
-  });
+  return MakeAllocationPriority(BalancedScore{static_cast<double>(args.max_score)});
 }
 
 }  // namespace berth::scheduler::noderesources

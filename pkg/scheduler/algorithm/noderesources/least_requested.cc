@@ -9,12 +9,24 @@ int64_t UnusedScore(int64_t requested, int64_t capacity) {
   return TenTimesShare(WrappingSub(capacity, requested), capacity);
 }
 
+struct LeastRequestedScore {
+  int64_t operator()(const Allocation& a) const {
+    return (UnusedScore(a.cpu_requested, a.cpu_capacity) + UnusedScore(a.memory_requested, a.memory_capacity)) / 2;
+  }
+  int32_t Exact(double cpu_requested, double cpu_capacity, double memory_requested,
+                double memory_capacity) const BERTH_LOOPS {
+    auto unused = [](double requested, double capacity) BERTH_LOOPS {
+      const double share = (capacity - requested) * 10 / capacity;
+      return static_cast<int32_t>((requested > capacity) | (capacity == 0) ? 0 : share);
+    };
+    return (unused(cpu_requested, cpu_capacity) + unused(memory_requested, memory_capacity)) / 2;
+  }
+};
+
 }  // namespace
 
 PriorityFunction LeastRequested(const PluginFactoryArgs&) {
-  return MakeAllocationPriority([](const Allocation& a) {
-    return (UnusedScore(a.cpu_requested, a.cpu_capacity) + UnusedScore(a.memory_requested, a.memory_capacity)) / 2;
-  });
+  return MakeAllocationPriority(LeastRequestedScore());
 }
 
 }  // namespace berth::scheduler::noderesources

@@ -1,5 +1,8 @@
+#include <array>
+
 #include "pkg/api/resource_names.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
+#include "pkg/scheduler/algorithm/noderesources/row_block.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
 namespace berth::scheduler::noderesources {
@@ -65,9 +68,13 @@ class ResourcesCheck final : public FitCheck {
   bool ReadsOnlyAmounts() const override { return scalars_.empty(); }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
     const Columns& c = cache_.columns();
-    for (size_t i = 0; i < rows.size(); ++i) {
-      numbers[i] = beside == nullptr ? NumberOf(c, rows[i], Beside()) : NumberOf(c, rows[i], beside[i]);
+    if (beside != nullptr || !scalars_.empty()) {
+      for (size_t i = 0; i < rows.size(); ++i) {
+        numbers[i] = NumberOf(c, rows[i], beside == nullptr ? Beside() : beside[i]);
+      }
+      return;
     }
+    NumberLacking(Amounts(), rows, numbers, [&](Row row) { return NumberOf(c, row, Beside()); });
   }
 
   void Filter(RowSet* candidates, RowSet*) override {
@@ -78,11 +85,23 @@ class ResourcesCheck final : public FitCheck {
   }
 
   void KeepFitting(std::vector<Row>* rows) override {
-    const Columns& c = cache_.columns();
-    std::erase_if(*rows, [&](Row row) { return !Fits(c, row); });
+    KeepSufficient(Amounts(), rows, [&](Row row) { return Fits(cache_.columns(), row); });
+    for (const auto& [name, amount] : scalars_) {
+      std::erase_if(*rows, [&](Row row) { return LacksScalar(row, name, amount); });
+    }
   }
 
  private:
+  // In the order of NumberOf's bits. Valid until the cache changes.
+  std::span<const Sufficient> Amounts() {
+    const Columns& c = cache_.columns();
+    amounts_[0] = {c.pod_count.data(), c.alloc_pods.data(), 1};
+    amounts_[1] = {c.used_cpu.data(), c.alloc_cpu.data(), want_.milli_cpu};
+    amounts_[2] = {c.used_memory.data(), c.alloc_memory.data(), want_.memory};
+    amounts_[3] = {c.used_gpu.data(), c.alloc_gpu.data(), want_.nvidia_gpu};
+    amounts_[4] = {c.used_ephemeral.data(), c.alloc_ephemeral.data(), want_.ephemeral_storage};
+    return {amounts_.data(), asks_nothing_ ? 1 : amounts_.size()};
+  }
   bool Fits(const Columns& c, Row row) const {
     if (c.pod_count[row] + 1 > c.alloc_pods[row]) return false;
     if (asks_nothing_) return true;
@@ -121,6 +140,7 @@ class ResourcesCheck final : public FitCheck {
   const Cache& cache_;
   const Resource& want_;
   bool asks_nothing_;
+  std::array<Sufficient, 5> amounts_;
   std::vector<std::pair<Symbol, int64_t>> scalars_;  // those that are not left to an extender
 };
 

@@ -1,6 +1,7 @@
 // What the resource priorities have in common: the pod's and the node's non-zero requests against what is allocatable.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/algorithm/noderesources/row_block.h"
 
 namespace berth::scheduler::noderesources {
 
@@ -9,22 +10,54 @@ struct Allocation {
   int64_t memory_requested, memory_capacity;  // bytes
 };
 
-// A priority that is a function of the Allocation alone. ScoreFn: int64_t(const Allocation&).
+// A priority that is a function of the Allocation alone. ScoreFn: int64_t(const Allocation&). One that also has
+// int32_t Exact(double cpu_requested, double cpu_capacity, double memory_requested, double memory_capacity) const
+// BERTH_LOOPS, which must come to the same and have no branches, is called so for amounts that doubles hold exactly.
 template <typename ScoreFn>
 class AllocationScoring final : public Scoring {
  public:
   AllocationScoring(const PodContext& ctx, ScoreFn score) : ctx_(ctx), score_(score) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
+    if constexpr (requires { score_.Exact(0.0, 0.0, 0.0, 0.0); }) {
+      ForBlocks(rows, [&](const RowBlock& block, size_t at) {
+        if (!MapBlock(block, &scores[at])) MapRows(rows.subspan(at, block.rows()), &scores[at]);
+      });
+    } else {
+      MapRows(rows, scores.data());
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  void MapRows(std::span<const Row> rows, int64_t* scores) const {
     const Columns& c = ctx_.cache.columns();
     for (size_t i = 0; i < rows.size(); ++i) {
       Row r = rows[i];
       scores[i] = score_(Allocation{SaturatingAdd(ctx_.info.nonzero_milli_cpu, c.nonzero_cpu[r]), c.alloc_cpu[r],
                                     SaturatingAdd(ctx_.info.nonzero_memory, c.nonzero_memory[r]), c.alloc_memory[r]});
     }
-    return absl::OkStatus();
+  }
+  // Returns false when the amounts are too large.
+  bool MapBlock(const RowBlock& block, int64_t* scores) const {
+    const Columns& c = ctx_.cache.columns();
+    RowBlock::Amounts buffers[4];
+    ExactAmounts cpu(block, c.nonzero_cpu.data(), ctx_.info.nonzero_milli_cpu, c.alloc_cpu.data(), &buffers[0]);
+    ExactAmounts memory(block, c.nonzero_memory.data(), ctx_.info.nonzero_memory, c.alloc_memory.data(), &buffers[2]);
+    int32_t small[RowBlock::kMostValues];
+    bool exact = false;
+    util::RunLoops([&exact, cpu, memory, score = score_, size = block.size(), out = +small]() BERTH_LOOPS {
+      uint64_t bits = cpu.bits() | memory.bits();
+      for (size_t i = 0; i < size; ++i) {
+        bits |= cpu.bits(i) | memory.bits(i);
+        out[i] = score.Exact(cpu.requested(i), cpu.capacity(i), memory.requested(i), memory.capacity(i));
+      }
+      exact = bits < kExactAmount;
+    });
+    if (!exact) return false;
+    block.Pick(small, scores);
+    return true;
   }
 
- private:
   PodContext ctx_;
   ScoreFn score_;
 };

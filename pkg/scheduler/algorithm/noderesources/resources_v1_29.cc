@@ -5,6 +5,7 @@
 #include "pkg/api/resource_names.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
+#include "pkg/scheduler/algorithm/noderesources/row_block.h"
 #include "pkg/scheduler/algorithm/reasons.h"
 
 namespace berth::scheduler::noderesources {
@@ -54,7 +55,17 @@ class FitResources final : public FitCheck {
   }
   void KeepFitting(std::vector<Row>* rows) override {
     const Columns& c = cache_.columns();
-    std::erase_if(*rows, [&](Row row) { return !Fits(c, row); });
+    std::vector<Sufficient> resources = {{c.pod_count.data(), c.alloc_pods.data(), 1}};
+    auto add = [&](int64_t wanted, const std::vector<int64_t>& used, const std::vector<int64_t>& allocatable) {
+      if (wanted > 0) resources.push_back({used.data(), allocatable.data(), wanted});
+    };
+    add(want_.milli_cpu, c.used_cpu, c.alloc_cpu);
+    add(want_.memory, c.used_memory, c.alloc_memory);
+    add(want_.ephemeral_storage, c.used_ephemeral, c.alloc_ephemeral);
+    KeepSufficient(resources, rows, [&](Row row) { return Fits(c, row); });
+    for (const auto& [name, amount] : scalars_) {
+      std::erase_if(*rows, [&](Row row) { return LacksScalar(row, name, amount); });
+    }
   }
 
  private:
@@ -177,11 +188,11 @@ class FitScoring final : public Scoring {
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     if (ColumnsOf(listed_, cache_.columns(), true, &columns_)) {
       if (options_->strategy == FitOptions::Strategy::kLeastAllocated) {
-        MapColumns<FitOptions::Strategy::kLeastAllocated>(rows, scores);
+        MapBlocks<FitOptions::Strategy::kLeastAllocated>(rows, scores);
         return absl::OkStatus();
       }
       if (options_->strategy == FitOptions::Strategy::kMostAllocated) {
-        MapColumns<FitOptions::Strategy::kMostAllocated>(rows, scores);
+        MapBlocks<FitOptions::Strategy::kMostAllocated>(rows, scores);
         return absl::OkStatus();
       }
     }
@@ -208,7 +219,55 @@ class FitScoring final : public Scoring {
   }
 
  private:
-  // The same as the loop above, where columns say everything.
+  template <FitOptions::Strategy strategy>
+  void MapBlocks(std::span<const Row> rows, std::span<int64_t> scores) const {
+    ForBlocks(rows, [&](const RowBlock& block, size_t at) {
+      if (!MapBlock<strategy>(block, &scores[at])) {
+        MapColumns<strategy>(rows.subspan(at, block.rows()), scores.subspan(at, block.rows()));
+      }
+    });
+  }
+  // The same as MapColumns; returns false when amounts or weights are too large for it.
+  template <FitOptions::Strategy strategy>
+  bool MapBlock(const RowBlock& block, int64_t* scores) const {
+    constexpr int64_t kLargeWeight = 1 << 20;
+    double shares[RowBlock::kMostValues], sums[RowBlock::kMostValues], weights[RowBlock::kMostValues];
+    const size_t size = block.size();
+    std::fill_n(sums, size, 0);
+    std::fill_n(weights, size, 0);
+    for (const ListedColumn& c : columns_) {
+      if (c.weight < 0 || c.weight > kLargeWeight) return false;
+      RowBlock::Amounts buffers[2];
+      const ExactAmounts amounts(block, c.used, c.wanted, c.allocatable, buffers);
+      bool exact = false;
+      util::RunLoops([&exact, amounts, weight = static_cast<double>(c.weight), max = static_cast<double>(max_score_),
+                      size, shares = +shares, sums = +sums, weights = +weights]() BERTH_LOOPS {
+        uint64_t bits = amounts.bits();
+        for (size_t i = 0; i < size; ++i) {
+          const double requested = amounts.requested(i), capacity = amounts.capacity(i);
+          bits |= amounts.bits(i);
+          const double most = requested > capacity ? capacity : requested;
+          const double part = strategy == FitOptions::Strategy::kLeastAllocated ? capacity - most : most;
+          const double share = part * max / capacity;
+          shares[i] = capacity == 0 ? 0 : share;
+          weights[i] += capacity == 0 ? 0 : weight;
+        }
+        for (size_t i = 0; i < size; ++i) sums[i] += static_cast<double>(static_cast<int32_t>(shares[i])) * weight;
+        exact = bits < kExactAmount;
+      });
+      if (!exact) return false;
+    }
+    int32_t small[RowBlock::kMostValues];
+    util::RunLoops([size, sums = +sums, weights = +weights, out = +small]() BERTH_LOOPS {
+      for (size_t i = 0; i < size; ++i) {
+        const double mean = sums[i] / weights[i];
+        out[i] = static_cast<int32_t>(weights[i] == 0 ? 0 : mean);
+      }
+    });
+    block.Pick(small, scores);
+    return true;
+  }
+  // The same as the loop in Map, where columns say everything.
   template <FitOptions::Strategy strategy>
   void MapColumns(std::span<const Row> rows, std::span<int64_t> scores) const {
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -262,7 +321,10 @@ class BalancedScoring final : public Scoring {
 
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     if (listed_.size() == 2 && ColumnsOf(listed_, cache_.columns(), false, &columns_)) {
-      MapTwo(columns_[0], columns_[1], rows, scores);
+      ForBlocks(rows, [&](const RowBlock& block, size_t at) {
+        if (MapBlock(columns_[0], columns_[1], block, &scores[at])) return;
+        MapTwo(columns_[0], columns_[1], rows.subspan(at, block.rows()), scores.subspan(at, block.rows()));
+      });
       return absl::OkStatus();
     }
     std::vector<double> fractions(listed_.size());
@@ -290,6 +352,28 @@ class BalancedScoring final : public Scoring {
   }
 
  private:
+  // The same as MapTwo; returns false when amounts are too large for it.
+  bool MapBlock(const ListedColumn& a, const ListedColumn& b, const RowBlock& block, int64_t* scores) const {
+    RowBlock::Amounts buffers[4];
+    const ExactAmounts x(block, a.used, a.wanted, a.allocatable, &buffers[0]);
+    const ExactAmounts y(block, b.used, b.wanted, b.allocatable, &buffers[2]);
+    int32_t small[RowBlock::kMostValues];
+    bool exact = false;
+    util::RunLoops([&exact, x, y, max = max_score_, size = block.size(), out = +small]() BERTH_LOOPS {
+      uint64_t bits = x.bits() | y.bits();
+      for (size_t i = 0; i < size; ++i) {
+        bits |= x.bits(i) | y.bits(i);
+        const double x_share = x.requested(i) / x.capacity(i), y_share = y.requested(i) / y.capacity(i);
+        const double difference = std::fabs(((x_share > 1 ? 1 : x_share) - (y_share > 1 ? 1 : y_share)) / 2);
+        const double deviation = (x.capacity(i) == 0) | (y.capacity(i) == 0) ? 0 : difference;
+        out[i] = static_cast<int32_t>((1 - deviation) * max);
+      }
+      exact = bits < kExactAmount;
+    });
+    if (!exact) return false;
+    block.Pick(small, scores);
+    return true;
+  }
   // The same as the general loop for two resources that have columns.
   void MapTwo(const ListedColumn& a, const ListedColumn& b, std::span<const Row> rows,
               std::span<int64_t> scores) const {

@@ -1,0 +1,216 @@
+// Amounts of many rows at once, in loops that compilers turn into vector instructions.
+//
+// Rules about resources do the same few operations for every row. Where the rows of a block lie close together in the
+// columns, as those of nodes with consecutive names do, all rows of that range are worked out, with the few between
+// them that nobody asked about, and the results are picked afterwards. Other rows are gathered first.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "pkg/scheduler/cache/cache.h"
+#include "pkg/util/wide_vectors.h"
+
+namespace berth::scheduler::noderesources {
+
+// Up to kMostRows rows, and the values of columns for them.
+class RowBlock {
+ public:
+  static constexpr size_t kMostRows = 128, kMostValues = kMostRows + kMostRows / 2;
+  using Amounts = int64_t[kMostValues];
+
+  // REQUIRES: `rows` is not empty, has at most kMostRows elements, and outlives the block.
+  explicit RowBlock(std::span<const Row> rows) : rows_(rows) {
+    Row least = rows[0], most = rows[0];
+    for (Row row : rows) {
+      least = std::min(least, row);
+      most = std::max(most, row);
+    }
+    const size_t range = size_t{most - least} + 1;
+    dense_ = range <= rows.size() + rows.size() / 2;
+    first_ = least;
+    values_ = dense_ ? range : rows.size();
+  }
+  size_t rows() const { return rows_.size(); }
+  // How many values Values() returns.
+  size_t size() const { return values_; }
+  // Returns values of a column; the i-th row's is at Place(i). `buffer` is used when they must be gathered.
+  const int64_t* Values(const int64_t* column, Amounts& buffer) const {
+    if (dense_) return column + first_;
+    for (size_t i = 0; i < rows_.size(); ++i) buffer[i] = column[rows_[i]];
+    return buffer;
+  }
+  // Writes for each row the value at its place.
+  template <typename From, typename To>
+  void Pick(const From* values, To* out) const {
+    if (dense_) {
+      for (size_t i = 0; i < rows_.size(); ++i) out[i] = static_cast<To>(values[rows_[i] - first_]);
+    } else {
+      for (size_t i = 0; i < rows_.size(); ++i) out[i] = static_cast<To>(values[i]);
+    }
+  }
+
+ private:
+  std::span<const Row> rows_;
+  bool dense_;
+  Row first_;
+  size_t values_;
+};
+
+// Calls f(block, place of its first row) for all rows, in blocks.
+template <typename F>
+void ForBlocks(std::span<const Row> rows, F f) {
+  for (size_t i = 0; i < rows.size(); i += RowBlock::kMostRows) {
+    f(RowBlock(rows.subspan(i, std::min(RowBlock::kMostRows, rows.size() - i))), i);
+  }
+}
+
+// Returns the value as a double. REQUIRES: 0 <= value < 2^52. A conversion that vector units without 64-bit integers
+// have, too.
+inline double ExactDouble(int64_t value) {
+  constexpr uint64_t kExponent = 0x4330000000000000;  // of 2^52
+  return std::bit_cast<double>(static_cast<uint64_t>(value) | kExponent) - 0x1p52;
+}
+
+// Amounts below this, and not negative, times a score are exact as doubles.
+constexpr uint64_t kExactAmount = uint64_t{1} << 46;
+
+// What is requested of a resource together with the pod and what there is, for the values of a block, as doubles. They
+// mean something when all bits() are below kExactAmount.
+class ExactAmounts {
+ public:
+  // `buffers`: two, which outlive this.
+  ExactAmounts(const RowBlock& block, const int64_t* used, int64_t wanted, const int64_t* capacity,
+               RowBlock::Amounts* buffers)
+      : used_(block.Values(used, buffers[0])), capacity_(block.Values(capacity, buffers[1])), wanted_(wanted) {}
+  double requested(size_t i) const { return ExactDouble(Sum(i)); }
+  double capacity(size_t i) const { return ExactDouble(capacity_[i]); }
+  uint64_t bits() const { return static_cast<uint64_t>(wanted_); }
+  uint64_t bits(size_t i) const {
+    return static_cast<uint64_t>(used_[i]) | static_cast<uint64_t>(Sum(i)) | static_cast<uint64_t>(capacity_[i]);
+  }
+
+ private:
+  // Wraps only when one of the two is out of range itself.
+  int64_t Sum(size_t i) const {
+    return static_cast<int64_t>(static_cast<uint64_t>(used_[i]) + static_cast<uint64_t>(wanted_));
+  }
+  const int64_t* used_;
+  const int64_t* capacity_;
+  int64_t wanted_;
+};
+
+// One resource that must suffice: `capacity` - `used` - `wanted` is negative where it does not.
+struct Sufficient {
+  const int64_t* used;
+  const int64_t* capacity;
+  int64_t wanted;
+};
+
+// Amounts below this, and not negative, have sums and differences that fit 64 bits.
+constexpr uint64_t kLargeAmount = uint64_t{1} << 61;
+
+// Writes, for each value of a block, the differences of N resources together, which are negative when one of them does
+// not suffice (`together`), or a number with bit i set when resource i does not suffice. Returns all amounts' bits,
+// or'ed: what was written means nothing when they reach kLargeAmount.
+template <size_t N, bool together>
+uint64_t Compare(const RowBlock& block, const Sufficient* resources, RowBlock::Amounts& out) {
+  struct Columns {
+    const int64_t* used[N];
+    const int64_t* capacity[N];
+    uint64_t wanted[N];
+  } columns;
+  RowBlock::Amounts buffers[2 * N];
+  uint64_t bits = 0;
+  for (size_t r = 0; r < N; ++r) {
+    columns.used[r] = block.Values(resources[r].used, buffers[2 * r]);
+    columns.capacity[r] = block.Values(resources[r].capacity, buffers[2 * r + 1]);
+    columns.wanted[r] = static_cast<uint64_t>(resources[r].wanted);
+    bits |= columns.wanted[r];
+  }
+  // Copies, which nothing that is written can change, so that the compiler sees a plain loop.
+  util::RunLoops([&bits, columns, size = block.size(), to = +out]() BERTH_LOOPS {
+    uint64_t all = bits;
+    for (size_t i = 0; i < size; ++i) {
+      uint64_t found = 0;
+      for (size_t r = 0; r < N; ++r) {
+        const auto u = static_cast<uint64_t>(columns.used[r][i]), c = static_cast<uint64_t>(columns.capacity[r][i]);
+        all |= u | c;
+        const uint64_t difference = c - u - columns.wanted[r];
+        found |= together ? difference : difference >> 63 << r;
+      }
+      to[i] = static_cast<int64_t>(found);
+    }
+    bits = all;
+  });
+  return bits;
+}
+template <bool together>
+uint64_t Compare(const RowBlock& block, std::span<const Sufficient> resources, RowBlock::Amounts& out) {
+  switch (resources.size()) {
+    case 1:
+      return Compare<1, together>(block, resources.data(), out);
+    case 2:
+      return Compare<2, together>(block, resources.data(), out);
+    case 3:
+      return Compare<3, together>(block, resources.data(), out);
+    case 4:
+      return Compare<4, together>(block, resources.data(), out);
+    default:
+      return Compare<5, together>(block, resources.data(), out);
+  }
+}
+
+// Erases the rows where one of the resources does not suffice; the others stay in their order. `fits` decides single
+// rows with amounts that are too large, or negative. REQUIRES: there are 1 to 5 resources.
+template <typename Fits>
+void KeepSufficient(std::span<const Sufficient> resources, std::vector<Row>* rows, Fits fits) {
+  size_t kept = 0;
+  ForBlocks(*rows, [&](const RowBlock& block, size_t at) {
+    const size_t size = block.size(), rows_of_block = block.rows();
+    RowBlock::Amounts lacking;  // negative: one of the resources does not suffice
+    const uint64_t bits = Compare<true>(block, resources, lacking);
+    const Row* in = rows->data() + at;
+    Row* out = rows->data() + kept;
+    if (bits >= kLargeAmount) {
+      for (size_t i = 0; i < rows_of_block; ++i) {
+        if (fits(in[i])) *out++ = in[i];
+      }
+    } else {
+      int64_t any = 0, all = -1;
+      for (size_t i = 0; i < size; ++i) {
+        any |= lacking[i];
+        all &= lacking[i];
+      }
+      if (all < 0) return;
+      if (any >= 0) {
+        out = in == out ? out + rows_of_block : std::copy_n(in, rows_of_block, out);
+      } else {
+        RowBlock::Amounts in_order;
+        block.Pick(lacking, in_order);
+        for (size_t i = 0; i < rows_of_block; ++i) {
+          *out = in[i];
+          out += in_order[i] >= 0 ? 1 : 0;
+        }
+      }
+    }
+    kept = static_cast<size_t>(out - rows->data());
+  });
+  rows->resize(kept);
+}
+
+// Writes for each row a number with bit i set when resource i does not suffice. `number_of` decides single rows with
+// amounts that are too large, or negative. REQUIRES: there are 1 to 5 resources.
+template <typename NumberOf>
+void NumberLacking(std::span<const Sufficient> resources, std::span<const Row> rows, std::span<uint32_t> numbers,
+                   NumberOf number_of) {
+  ForBlocks(rows, [&](const RowBlock& block, size_t at) {
+    RowBlock::Amounts found;
+    const uint64_t bits = Compare<false>(block, resources, found);
+    if (bits < kLargeAmount) return block.Pick(found, &numbers[at]);
+    for (size_t i = 0; i < block.rows(); ++i) numbers[at + i] = number_of(rows[at + i]);
+  });
+}
+
+}  // namespace berth::scheduler::noderesources

@@ -1,0 +1,43 @@
+// Loops over columns, compiled twice: for every processor, and for those with wider vectors.
+#pragma once
+
+namespace berth::util {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+inline bool HasWideVectors() {
+  static const bool has = [] {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") != 0;
+  }();
+  return has;
+}
+
+template <typename Loops>
+[[gnu::target("avx2")]] void RunWide(Loops loops) {
+  loops();
+}
+
+// Calls `loops`, which comes to the same with vectors of any width: there are no fused operations. A lambda is written
+// as [&]() BERTH_LOOPS { ... }, so that its body becomes part of both versions.
+template <typename Loops>
+void RunLoops(Loops loops) {
+  if (HasWideVectors()) {
+    RunWide(loops);
+  } else {
+    loops();
+  }
+}
+#define BERTH_LOOPS __attribute__((always_inline))
+
+#else
+
+template <typename Loops>
+void RunLoops(Loops loops) {
+  loops();
+}
+#define BERTH_LOOPS
+
+#endif
+
+}  // namespace berth::util
