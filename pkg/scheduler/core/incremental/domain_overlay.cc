@@ -167,8 +167,8 @@ void DomainOverlay::SetClass(std::shared_ptr<EquivalenceClass> rows) {
 
 // ---- special rows -------------------------------------------------------------------------------
 
-// The number that a use was counted for; the caller releases it.
-int32_t DomainOverlay::SignatureOf(Row row) {
+// What the sparse terms add up to for a row. Valid until the next call.
+std::span<const int64_t> DomainOverlay::SparseSumsOf(Row row) {
   std::vector<int64_t>& values = scratch().signature;
   values.assign(slots_.size(), 0);
   for (const Term& t : sparse_) {
@@ -179,7 +179,7 @@ int32_t DomainOverlay::SignatureOf(Row row) {
     DomainRule::AddTo(&sum, channels_[t.channel], *t.term, t.term->totals->In(domain));
     values[t.slot] = sum.value;
   }
-  return signatures_.Use(values);
+  return values;
 }
 
 // Calls f for the rows that may have a signature other than zero, term by term instead of row by row.
@@ -251,7 +251,14 @@ void DomainOverlay::Update(Row row, int32_t signature) {
 }
 
 void DomainOverlay::Evaluate(Row row) {
-  Update(row, SignatureOf(row));
+  const std::span<const int64_t> sums = SparseSumsOf(row);
+  if (const auto known = specials_.find(row); known != specials_.end()) {
+    const Special& k = known->second;
+    const EquivalenceClass::RowState& state = rows_->state(row);
+    const bool same = k.group == state.group && k.score == state.score;
+    if (same && std::ranges::equal(sums, signatures_.values(k.signature))) return;
+  }
+  Update(row, signatures_.Use(sums));
 }
 
 // A change on one row may have changed the numbers of every domain that the row is in.
@@ -306,7 +313,9 @@ void DomainOverlay::RefreshOwnRows() {
     for (const auto& [row, special] : specials_) rows.push_back(row);
     for (Row row : rows) Evaluate(row);
     for (const Term& t : sparse_) {
-      for (const auto& [row, n] : t.term->totals->numbers()) Evaluate(row);
+      for (const auto& [row, n] : t.term->totals->numbers()) {
+        if (!specials_.contains(row)) Evaluate(row);
+      }
     }
     seen_ = cache_->generation();
     return;
@@ -325,25 +334,41 @@ void DomainOverlay::RefreshOwnRows() {
 void DomainOverlay::BeginParts() {
   Scratch& s = scratch();
   s.parts.clear();
-  s.sums.clear();
-  s.group_sums.resize(channels_.size());
+  s.sums_used = 0;
+  SumUpGroups();
 }
 
-// What the dense terms add up to for a group, and for which channels it lacks a label.
-void DomainOverlay::SumsOfGroup(size_t group) {
-  std::vector<DomainSum>& sums = scratch().group_sums;
-  const uint32_t* domains = rows_->nodes().domains(group);
-  std::fill(sums.begin(), sums.end(), DomainSum{});
+// What the dense terms add up to for each group, and for which channels it lacks a label. Term by term: with a plain
+// array of the term's numbers at hand, a group costs one look at it.
+void DomainOverlay::SumUpGroups() {
+  Scratch& s = scratch();
+  const StaticNodeIndex& index = rows_->nodes();
+  const size_t groups = index.group_count(), width = channels_.size(), keys = keys_.size();
+  s.group_sums.assign(groups * width, DomainSum{});
+  if (groups == 0) return;
   for (const Term& t : dense_) {
-    const uint32_t domain = domains[t.key];
-    if (domain != LabelColumn::kNoDomain) {
-      DomainRule::AddTo(&sums[t.channel], channels_[t.channel], *t.term, t.term->totals->In(domain));
-    } else if (t.term->label != nullptr) {
-      sums[t.channel].complete = false;
+    const auto& numbers = t.term->totals->numbers();
+    const bool needs_label = t.term->label != nullptr;
+    if (numbers.empty() && !needs_label) continue;
+    uint32_t limit = 0;
+    for (const auto& [domain, number] : numbers) limit = std::max(limit, domain + 1);
+    s.by_domain.assign(limit, 0);
+    for (const auto& [domain, number] : numbers) s.by_domain[domain] = number;
+    const uint32_t* domain = index.domains(0) + t.key;
+    DomainSum* sum = s.group_sums.data() + t.channel;
+    for (size_t g = 0; g < groups; ++g, domain += keys, sum += width) {
+      if (*domain < limit) {
+        DomainRule::AddTo(sum, channels_[t.channel], *t.term, s.by_domain[*domain]);
+      } else if (*domain == LabelColumn::kNoDomain && needs_label) {
+        sum->complete = false;
+      }
     }
   }
   for (const Term& t : sparse_) {
-    if (t.key != kNoKey && domains[t.key] == LabelColumn::kNoDomain) sums[t.channel].complete = false;
+    if (t.key == kNoKey) continue;
+    for (size_t g = 0; g < groups; ++g) {
+      if (index.domains(g)[t.key] == LabelColumn::kNoDomain) s.group_sums[g * width + t.channel].complete = false;
+    }
   }
 }
 
@@ -370,12 +395,14 @@ void DomainOverlay::AskLabelRules() {
   }
 }
 
-// Adds a part of the group whose sums stand in group_sums, unless a predicate does not admit it.
+// Adds a part of the group, unless a predicate does not admit it.
 bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* overlay, uint32_t nodes) {
   Scratch& s = scratch();
   if (s.group_admits[static_cast<size_t>(group)] == 0) return false;
-  const size_t first = s.sums.size();
-  s.sums.insert(s.sums.end(), s.group_sums.begin(), s.group_sums.end());
+  const size_t all = channels_.size(), first = s.sums_used;
+  if (s.sums.size() < first + all) s.sums.resize(2 * (first + all));
+  std::copy_n(s.group_sums.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(group) * all), all,
+              s.sums.begin() + static_cast<ptrdiff_t>(first));
   if (signature != 0) {
     const std::span<const int64_t> values = signatures_.values(signature);
     for (size_t i = 0; i < slots_.size(); ++i) {
@@ -391,9 +418,9 @@ bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* ove
     const size_t width = checks_[i]->channels().size();
     if (width == 0) continue;
     if (checks_[i]->Admits({s.sums.data() + first + placed_checks_[i].first_channel, width})) continue;
-    s.sums.resize(first);
     return false;
   }
+  s.sums_used += all;
   s.parts.push_back({group, overlay, nodes});
   return true;
 }
@@ -414,7 +441,6 @@ void DomainOverlay::ListParts() {
   for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
     const EquivalenceClass::Group& g = groups[static_cast<size_t>(i)];
     if (g.size == 0 || scratch().group_admits[static_cast<size_t>(i)] == 0) continue;
-    SumsOfGroup(static_cast<size_t>(i));
     const uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)];
     if (plain > 0) AddPart(i, 0, nullptr, plain);
     while (overlay != overlays_.end() && overlay->first.first < i) ++overlay;
@@ -456,7 +482,7 @@ uint64_t DomainOverlay::ScoreParts() {
   const size_t all = channels_.size();
   for (size_t r = 0; r < scorings_.size(); ++r) {
     const size_t width = scorings_[r].scoring->channels().size(), first = placed_scorings_[r].first_channel;
-    std::span<const DomainSum> sums = s.sums;
+    std::span<const DomainSum> sums(s.sums.data(), s.sums_used);
     if (width != all) {
       s.rule_sums.resize(s.parts.size() * width);
       const DomainSum* from = s.sums.data() + first;
@@ -534,111 +560,6 @@ DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_no
   const uint32_t rank = SelectKth(s.in, s.out, static_cast<uint32_t>(*last_node_index % ties));
   if (feasible > 1) ++*last_node_index;
   return {Answer::Outcome::kPlaced, cache_->row(cache_->by_name_descending()[rank]).name, feasible, ties};
-}
-
-// Leaves the rows that fit as far as nodes and the pods on them go in scratch().rows, with their states, in descending
-// order of names; and for special rows their signatures.
-void DomainOverlay::ListRows() {
-  Scratch& s = scratch();
-  s.signature_of.clear();
-  if (rows_->built()) {
-    Refresh();
-    s.rows.clear();
-    s.states.clear();
-    for (Row row : cache_->by_name_descending()) {
-      if (rows_->state(row).group < 0) continue;
-      s.rows.push_back(row);
-      s.states.push_back(rows_->state(row));
-    }
-    for (const auto& [row, special] : specials_) s.signature_of.emplace(row, special.signature);
-    return;
-  }
-  rows_->List(&s.rows, &s.states);
-  signatures_.Reset(slots_.size());
-  AddUpSparse([&](Row row, std::span<const int64_t> values) {
-    if (const int32_t signature = signatures_.Use(values); signature != 0) s.signature_of.emplace(row, signature);
-  });
-  epoch_ = ~uint64_t{0};
-}
-
-// Asks the rules about labels for the groups of the listed rows.
-void DomainOverlay::PrepareGroupsOfRows() {
-  Scratch& s = scratch();
-  BeginParts();
-  BeginGroups();
-  if (!label_checks_.empty() || !label_scorings_.empty()) {
-    std::vector<bool> seen(rows_->nodes().group_count());
-    for (size_t i = 0; i < s.rows.size(); ++i) {
-      const auto group = static_cast<size_t>(s.states[i].group);
-      if (!seen[group]) s.group_rows.push_back(s.rows[i]);
-      seen[group] = true;
-    }
-    AskLabelRules();
-  }
-}
-
-DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* last_node_index) {
-  Scratch& s = scratch();
-  ListRows();
-  if (!rows_->usable()) return {};
-  // The part of each row; parts that a predicate does not admit are -1.
-  PrepareGroupsOfRows();
-  constexpr int32_t kNotSeen = -2;
-  s.plain_part.assign(rows_->nodes().group_count(), kNotSeen);
-  s.special_part.clear();
-  s.part_of.resize(s.rows.size());
-  auto part_for = [&](int32_t group, int32_t signature) {
-    int32_t& part = signature == 0 ? s.plain_part[static_cast<size_t>(group)]
-                                   : s.special_part.try_emplace({group, signature}, kNotSeen).first->second;
-    if (part == kNotSeen) {
-      SumsOfGroup(static_cast<size_t>(group));
-      part = AddPart(group, signature, nullptr, 0) ? static_cast<int32_t>(s.parts.size()) - 1 : -1;
-    }
-    return part;
-  };
-  size_t fit = 0;
-  for (size_t i = 0; i < s.rows.size(); ++i) {
-    int32_t signature = 0;
-    if (!s.signature_of.empty()) {
-      if (auto it = s.signature_of.find(s.rows[i]); it != s.signature_of.end()) signature = it->second;
-    }
-    const int32_t part = part_for(s.states[i].group, signature);
-    if (part < 0) continue;
-    s.rows[fit] = s.rows[i];
-    s.states[fit] = s.states[i];
-    s.part_of[fit++] = part;
-  }
-  if (extra.filter != nullptr) {
-    s.candidates.Clear();
-    s.candidates.Resize(cache_->row_count());
-    for (size_t i = 0; i < fit; ++i) s.candidates.Insert(s.rows[i]);
-    if (!(*extra.filter)(&s.candidates)) return {};
-    size_t kept = 0;
-    for (size_t i = 0; i < fit; ++i) {
-      if (!s.candidates.Has(s.rows[i])) continue;
-      s.rows[kept] = s.rows[i];
-      s.states[kept] = s.states[i];
-      s.part_of[kept++] = s.part_of[i];
-    }
-    fit = kept;
-  }
-  for (size_t i = 0; i < fit; ++i) ++s.parts[static_cast<size_t>(s.part_of[i])].nodes;
-  if (on_filtered_ != nullptr) (*on_filtered_)();
-  const uint64_t feasible = ScoreParts();
-  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0, 0};
-  if (feasible == 1) return {Answer::Outcome::kPlaced, cache_->row(s.rows[0]).name, 1, 1};
-  s.totals.resize(fit);
-  for (size_t i = 0; i < fit; ++i) {
-    s.totals[i] = s.parts[static_cast<size_t>(s.part_of[i])].total + s.states[i].score;
-  }
-  if (extra.score != nullptr && !(*extra.score)({s.rows.data(), fit}, s.totals)) return {};
-  const int64_t best = *std::max_element(s.totals.begin(), s.totals.end());
-  const uint64_t ties = static_cast<uint64_t>(std::count(s.totals.begin(), s.totals.end(), best));
-  uint64_t skip = *last_node_index % ties;
-  size_t chosen = 0;
-  while (s.totals[chosen] != best || skip-- > 0) ++chosen;
-  ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(s.rows[chosen]).name, feasible, ties};
 }
 
 size_t DomainOverlay::bytes() const {

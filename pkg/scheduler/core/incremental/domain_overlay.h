@@ -116,7 +116,7 @@ class DomainOverlay {
   void EvaluateDomains(Row row);
   void Update(Row row, int32_t signature);
   void Drop(Row row);
-  int32_t SignatureOf(Row row);
+  std::span<const int64_t> SparseSumsOf(Row row);
   void AddUpSparse(absl::FunctionRef<void(Row, std::span<const int64_t>)> f);
 
   void BeginGroups();
@@ -125,10 +125,16 @@ class DomainOverlay {
   void BeginParts();
   void ListParts();
   uint64_t ScoreParts();
-  void SumsOfGroup(size_t group);
+  void SumUpGroups();
   Answer Choose(uint64_t feasible, uint64_t* last_node_index);
   void ListRows();
   void PrepareGroupsOfRows();
+  int32_t PartFor(int32_t group, int32_t signature);
+  void FindPartsOfRows();
+  bool FilterRows(const Extra::Filter& filter);
+  void CountRowsOfParts();
+  void FindTies();
+  bool FindTiesWith(const Extra::Score& score);
 
   Cache* cache_;
   const RuleSet& rules_;
@@ -172,8 +178,10 @@ class DomainOverlay {
   // Memory that decisions use again.
   struct Scratch {
     std::vector<Part> parts;
-    std::vector<DomainSum> sums;        // by part and channel
-    std::vector<DomainSum> group_sums;  // of one group
+    std::vector<DomainSum> sums;  // by part and channel; the first sums_used mean something
+    size_t sums_used = 0;
+    std::vector<DomainSum> group_sums;  // by group and channel
+    std::vector<int64_t> by_domain;     // numbers of one term
     std::vector<int64_t> label_raw;
     std::vector<Row> group_rows;        // a row of each group that has one
     std::vector<uint8_t> group_admits;  // by group: whether label_checks_ let the pod in
@@ -186,7 +194,8 @@ class DomainOverlay {
     std::vector<const RankSet*> in, out;
     std::vector<int32_t> part_of, plain_part;
     std::vector<uint32_t> ties;
-    absl::flat_hash_map<Row, int32_t> signature_of;
+    std::vector<int32_t> signature_of;  // by row; 0 for all but with_signature
+    std::vector<Row> with_signature;
     absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part;
     absl::flat_hash_map<Row, std::vector<int64_t>> added;
     RowSet candidates;

@@ -90,8 +90,8 @@ void EquivalenceClass::ListIntoScratch() {
 void EquivalenceClass::List(std::vector<Row>* rows, std::vector<RowState>* states) {
   nodes_->Refresh();
   ListIntoScratch();
-  *rows = scratch_.rows;
-  *states = scratch_.states;
+  std::swap(*rows, scratch_.rows);
+  std::swap(*states, scratch_.states);
 }
 
 void EquivalenceClass::Rebuild() {

@@ -1,0 +1,210 @@
+// Decisions that look at every row once: for the first pod of a class, and where rules are called anew.
+#include <algorithm>
+#include <limits>
+
+#include "pkg/scheduler/core/incremental/domain_overlay.h"
+
+namespace berth::scheduler {
+namespace {
+
+constexpr int32_t kNotSeen = -2, kNotAdmitted = -1;
+
+}  // namespace
+
+// Leaves the rows that fit as far as nodes and the pods on them go in scratch().rows, with their states, in descending
+// order of names; and the signatures of special rows in scratch().signature_of, which is 0 for all others.
+void DomainOverlay::ListRows() {
+  Scratch& s = scratch();
+  for (Row row : s.with_signature) s.signature_of[row] = 0;
+  s.with_signature.clear();
+  if (s.signature_of.size() < cache_->row_count()) s.signature_of.resize(cache_->row_count(), 0);
+  auto add = [&](Row row, int32_t signature) {
+    s.with_signature.push_back(row);
+    s.signature_of[row] = signature;
+  };
+  if (rows_->built()) {
+    Refresh();
+    const std::vector<Row>& all = cache_->by_name_descending();
+    s.rows.resize(all.size());
+    s.states.resize(all.size());
+    size_t fit = 0;
+    for (Row row : all) {
+      const EquivalenceClass::RowState& state = rows_->state(row);
+      s.rows[fit] = row;
+      s.states[fit] = state;
+      fit += state.group >= 0 ? 1 : 0;
+    }
+    s.rows.resize(fit);
+    s.states.resize(fit);
+    for (const auto& [row, special] : specials_) add(row, special.signature);
+    return;
+  }
+  rows_->List(&s.rows, &s.states);
+  signatures_.Reset(slots_.size());
+  AddUpSparse([&](Row row, std::span<const int64_t> values) {
+    if (const int32_t signature = signatures_.Use(values); signature != 0) add(row, signature);
+  });
+  epoch_ = ~uint64_t{0};
+}
+
+// Asks the rules about labels for the groups of the listed rows.
+void DomainOverlay::PrepareGroupsOfRows() {
+  Scratch& s = scratch();
+  BeginParts();
+  BeginGroups();
+  s.plain_part.assign(rows_->nodes().group_count(), kNotSeen);
+  s.special_part.clear();
+  if (label_checks_.empty() && label_scorings_.empty()) return;
+  std::vector<uint8_t> seen(s.plain_part.size(), 0);
+  for (size_t i = 0; i < s.rows.size(); ++i) {
+    uint8_t& group_seen = seen[static_cast<size_t>(s.states[i].group)];
+    if (group_seen == 0) s.group_rows.push_back(s.rows[i]);
+    group_seen = 1;
+  }
+  AskLabelRules();
+}
+
+// Returns the part of a group's rows with one signature, or kNotAdmitted.
+int32_t DomainOverlay::PartFor(int32_t group, int32_t signature) {
+  Scratch& s = scratch();
+  int32_t& part = signature == 0 ? s.plain_part[static_cast<size_t>(group)]
+                                 : s.special_part.try_emplace({group, signature}, kNotSeen).first->second;
+  if (part == kNotSeen) {
+    part = AddPart(group, signature, nullptr, 0) ? static_cast<int32_t>(s.parts.size()) - 1 : kNotAdmitted;
+  }
+  return part;
+}
+
+// Finds the parts of the listed rows and erases the rows that no part admits. Leaves scratch().part_of empty when all
+// of them are of one part.
+void DomainOverlay::FindPartsOfRows() {
+  Scratch& s = scratch();
+  PrepareGroupsOfRows();
+  s.part_of.clear();
+  if (s.plain_part.size() == 1 && s.with_signature.empty()) {
+    if (s.rows.empty() || PartFor(0, 0) != kNotAdmitted) return;
+    s.rows.clear();
+    s.states.clear();
+    return;
+  }
+  const size_t size = s.rows.size();
+  s.part_of.resize(size);
+  Row* rows = s.rows.data();
+  EquivalenceClass::RowState* states = s.states.data();
+  int32_t* part_of = s.part_of.data();
+  const int32_t* plain_part = s.plain_part.data();
+  const int32_t* signature_of = s.with_signature.empty() ? nullptr : s.signature_of.data();
+  size_t kept = 0;
+  for (size_t i = 0; i < size; ++i) {
+    const Row row = rows[i];
+    const EquivalenceClass::RowState state = states[i];
+    const int32_t signature = signature_of == nullptr ? 0 : signature_of[row];
+    int32_t part = signature == 0 ? plain_part[state.group] : kNotSeen;
+    if (part == kNotSeen) part = PartFor(state.group, signature);
+    rows[kept] = row;
+    states[kept] = state;
+    part_of[kept] = part;
+    kept += part >= 0 ? 1 : 0;
+  }
+  s.rows.resize(kept);
+  s.states.resize(kept);
+  s.part_of.resize(kept);
+}
+
+bool DomainOverlay::FilterRows(const Extra::Filter& filter) {
+  Scratch& s = scratch();
+  s.candidates.Clear();
+  s.candidates.Resize(cache_->row_count());
+  std::vector<uint64_t>& words = s.candidates.words();
+  for (Row row : s.rows) words[row / 64] |= uint64_t{1} << (row % 64);
+  if (!filter(&s.candidates)) return false;
+  const bool parts = !s.part_of.empty();
+  size_t kept = 0;
+  for (size_t i = 0; i < s.rows.size(); ++i) {
+    const Row row = s.rows[i];
+    s.rows[kept] = row;
+    s.states[kept] = s.states[i];
+    if (parts) s.part_of[kept] = s.part_of[i];
+    kept += words[row / 64] >> (row % 64) & 1;
+  }
+  s.rows.resize(kept);
+  s.states.resize(kept);
+  if (parts) s.part_of.resize(kept);
+  return true;
+}
+
+// Counts the listed rows of each part. Neighbours are often of one part, and adding to one number again and again would
+// make each step wait for the one before.
+void DomainOverlay::CountRowsOfParts() {
+  Scratch& s = scratch();
+  if (s.part_of.empty() && !s.parts.empty()) s.parts[0].nodes = static_cast<uint32_t>(s.rows.size());
+  size_t begin = 0;
+  for (size_t i = 1; i <= s.part_of.size(); ++i) {
+    if (i < s.part_of.size() && s.part_of[i] == s.part_of[begin]) continue;
+    s.parts[static_cast<size_t>(s.part_of[begin])].nodes += static_cast<uint32_t>(i - begin);
+    begin = i;
+  }
+}
+
+// Leaves the places of the listed rows with the best total in scratch().ties.
+void DomainOverlay::FindTies() {
+  Scratch& s = scratch();
+  const size_t size = s.rows.size();
+  if (s.parts.size() == 1) {
+    const EquivalenceClass::RowState* states = s.states.data();
+    int32_t best = std::numeric_limits<int32_t>::min();
+    for (size_t i = 0; i < size; ++i) best = std::max(best, states[i].score);
+    for (size_t i = 0; i < size; ++i) {
+      if (states[i].score == best) s.ties.push_back(static_cast<uint32_t>(i));
+    }
+    return;
+  }
+  int64_t best = std::numeric_limits<int64_t>::min();
+  for (size_t i = 0; i < size; ++i) {
+    const int64_t total = s.parts[static_cast<size_t>(s.part_of[i])].total + s.states[i].score;
+    if (total < best) continue;
+    if (total > best) s.ties.clear();
+    best = total;
+    s.ties.push_back(static_cast<uint32_t>(i));
+  }
+}
+
+// The same with what `score` adds. Returns false when it fails.
+bool DomainOverlay::FindTiesWith(const Extra::Score& score) {
+  Scratch& s = scratch();
+  s.totals.resize(s.rows.size());
+  for (size_t i = 0; i < s.rows.size(); ++i) {
+    const size_t part = s.part_of.empty() ? 0 : static_cast<size_t>(s.part_of[i]);
+    s.totals[i] = s.parts[part].total + s.states[i].score;
+  }
+  if (!score(s.rows, s.totals)) return false;
+  const int64_t best = *std::max_element(s.totals.begin(), s.totals.end());
+  for (size_t i = 0; i < s.totals.size(); ++i) {
+    if (s.totals[i] == best) s.ties.push_back(static_cast<uint32_t>(i));
+  }
+  return true;
+}
+
+DomainOverlay::Answer DomainOverlay::PlaceAmong(const Extra& extra, uint64_t* last_node_index) {
+  Scratch& s = scratch();
+  ListRows();
+  if (!rows_->usable()) return {};
+  FindPartsOfRows();
+  if (extra.filter != nullptr && !FilterRows(*extra.filter)) return {};
+  CountRowsOfParts();
+  if (on_filtered_ != nullptr) (*on_filtered_)();
+  const uint64_t feasible = ScoreParts();
+  if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0, 0};
+  if (feasible == 1) return {Answer::Outcome::kPlaced, cache_->row(s.rows[0]).name, 1, 1};
+  s.ties.clear();
+  if (extra.score == nullptr) {
+    FindTies();
+  } else if (!FindTiesWith(*extra.score)) {
+    return {};
+  }
+  const Row chosen = s.rows[s.ties[*last_node_index % s.ties.size()]];
+  ++*last_node_index;
+  return {Answer::Outcome::kPlaced, cache_->row(chosen).name, feasible, s.ties.size()};
+}
+
+}  // namespace berth::scheduler
