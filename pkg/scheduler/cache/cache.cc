@@ -151,25 +151,42 @@ void Cache::CountAvoided(const api::Node& node, int sign) {
   }
 }
 
+namespace {
+
+auto FirstFrom(std::vector<Cache::ImageNodes::Size>& sizes, Row row) {
+  return std::lower_bound(sizes.begin(), sizes.end(), row,
+                          [](const Cache::ImageNodes::Size& s, Row r) { return s.row < r; });
+}
+
+}  // namespace
+
 void Cache::IndexImages(Row r) const {
-  if (rows_[r].node == nullptr) return;
   for (const api::NodeImage& image : rows_[r].node->images) {
     for (Symbol name : image.names) {
       ImageNodes& nodes = images_[name];
-      if (nodes.size_on.empty()) nodes.first_size = image.size_bytes;
-      nodes.size_on[r] = image.size_bytes;
+      std::vector<ImageNodes::Size>& sizes = nodes.sizes;
+      if (sizes.empty()) nodes.first_size = image.size_bytes;
+      // Rows come in ascending order when all nodes are indexed.
+      auto at = sizes.end();
+      if (!sizes.empty() && sizes.back().row >= r) at = FirstFrom(sizes, r);
+      if (at != sizes.end() && at->row == r) {
+        at->bytes = image.size_bytes;
+      } else {
+        sizes.insert(at, {r, image.size_bytes});
+      }
     }
   }
 }
 
 void Cache::ForgetImages(Row r, const api::Node& node) {
-  if (!images_indexed_) return;
   for (const api::NodeImage& image : node.images) {
     for (Symbol name : image.names) {
       auto it = images_.find(name);
       if (it == images_.end()) continue;
-      it->second.size_on.erase(r);
-      if (it->second.size_on.empty()) images_.erase(it);
+      std::vector<ImageNodes::Size>& sizes = it->second.sizes;
+      const auto at = FirstFrom(sizes, r);
+      if (at != sizes.end() && at->row == r) sizes.erase(at);
+      if (sizes.empty()) images_.erase(it);
     }
   }
 }
@@ -199,10 +216,11 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (!same_for_filters) DismissFromCounts(r);
   if (row.node != nullptr) {
     CountAvoided(*row.node, -1);
-    ForgetImages(r, *row.node);
   }
+  const bool same_images = was_listed && node != nullptr && row.node->images == node->images;
+  if (images_indexed_ && was_listed && !same_images) ForgetImages(r, *row.node);
   row.node = std::move(node);
-  if (images_indexed_) IndexImages(r);
+  if (images_indexed_ && row.node != nullptr && !same_images) IndexImages(r);
   if (row.node != nullptr) CountAvoided(*row.node, +1);
   row.allocatable = Resource{};
   if (row.node != nullptr) {

@@ -125,8 +125,12 @@ class Cache {
 
   // The nodes that have an image by this name. The index is made when somebody asks first, then kept up to date.
   struct ImageNodes {
-    absl::flat_hash_map<Row, int64_t> size_on;  // bytes; of several entries for a name on one node the last counts
-    int64_t first_size = 0;                     // on the node that was found first
+    struct Size {
+      Row row;
+      int64_t bytes;  // of several entries for a name on one node the last counts
+    };
+    std::vector<Size> sizes;  // in ascending order of rows
+    int64_t first_size = 0;   // bytes, on the node that was found first
   };
   // Returns null when no listed node has the image.
   const ImageNodes* Image(Symbol name) const;

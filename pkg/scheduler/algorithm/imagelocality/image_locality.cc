@@ -1,3 +1,4 @@
+#include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
 #include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
 
 namespace berth::scheduler::imagelocality {
@@ -14,14 +15,9 @@ class ImageLocalityScoring final : public Scoring {
     for (const api::Container& c : ctx_.pod.tmpl->containers) {
       if (const auto* nodes = ctx_.cache.Image(c.image)) images.push_back(nodes);
     }
-    for (size_t i = 0; i < rows.size(); ++i) {
-      int64_t total = 0;
-      for (const Cache::ImageNodes* nodes : images) {
-        if (auto it = nodes->size_on.find(rows[i]); it != nodes->size_on.end())
-          total = SaturatingAdd(total, it->second);
-      }
-      scores[i] = Score(total);
-    }
+    const std::vector<int64_t> totals =
+        ImageTotals(ctx_.cache, rows, images, [](const Cache::ImageNodes&, int64_t bytes) { return bytes; });
+    for (size_t i = 0; i < rows.size(); ++i) scores[i] = Score(totals[i]);
     return absl::OkStatus();
   }
 

@@ -1,6 +1,7 @@
 // The plugin ImageLocality of release 1.29.
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
 #include "pkg/scheduler/algorithm/imagelocality/imagelocality.h"
 
 namespace berth::scheduler::imagelocality {
@@ -23,25 +24,19 @@ class ImageScoring final : public Scoring {
   }
   // An image counts for more the more nodes have it, so that pods do not all go where it came first.
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
-    struct Image {
-      const Cache::ImageNodes* nodes;
-      int64_t bytes;
-    };
-    std::vector<Image> images;
-    const double all = static_cast<double>(cache_.node_count());
+    std::vector<const Cache::ImageNodes*> images;
     for (Symbol name : names_) {
-      const Cache::ImageNodes* nodes = cache_.Image(name);
-      if (nodes == nullptr) continue;
-      const double spread = static_cast<double>(nodes->size_on.size()) / all;
-      images.push_back({nodes, static_cast<int64_t>(static_cast<double>(nodes->first_size) * spread)});
+      if (const auto* nodes = cache_.Image(name)) images.push_back(nodes);
     }
+    const double all = static_cast<double>(cache_.node_count());
+    const std::vector<int64_t> totals =
+        ImageTotals(cache_, rows, images, [all](const Cache::ImageNodes& nodes, int64_t) {
+          const double spread = static_cast<double>(nodes.sizes.size()) / all;
+          return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
+        });
     const int64_t least = 23 * kMiB, most = 1000 * kMiB * static_cast<int64_t>(names_.size());
     for (size_t i = 0; i < rows.size(); ++i) {
-      int64_t sum = 0;
-      for (const Image& image : images) {
-        if (image.nodes->size_on.contains(rows[i])) sum += image.bytes;
-      }
-      sum = sum < least ? least : std::min(sum, most);
+      const int64_t sum = totals[i] < least ? least : std::min(totals[i], most);
       scores[i] = most == least ? 0 : max_score_ * (sum - least) / (most - least);
     }
     return absl::OkStatus();

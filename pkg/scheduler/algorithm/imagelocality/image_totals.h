@@ -1,0 +1,40 @@
+// How many bytes of a pod's images nodes have: what the image rules of all releases share.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pkg/scheduler/cache/cache.h"
+
+namespace berth::scheduler::imagelocality {
+
+// Returns for each row the sum of bytes_of(image, bytes on the node) over the images that its node has. Sums are cut to
+// what an int64 holds. BytesOf: int64_t(const Cache::ImageNodes&, int64_t).
+template <typename BytesOf>
+std::vector<int64_t> ImageTotals(const Cache& cache, std::span<const Row> rows,
+                                 std::span<const Cache::ImageNodes* const> images, BytesOf bytes_of) {
+  std::vector<int64_t> totals(rows.size(), 0);
+  if (images.empty()) return totals;
+  // Few rows look for themselves among the nodes of an image; for many rows it is cheaper to go through these nodes.
+  constexpr size_t kFew = 64;
+  if (rows.size() <= kFew) {
+    for (size_t i = 0; i < rows.size(); ++i) {
+      for (const Cache::ImageNodes* nodes : images) {
+        const auto at = std::lower_bound(nodes->sizes.begin(), nodes->sizes.end(), rows[i],
+                                         [](const Cache::ImageNodes::Size& s, Row row) { return s.row < row; });
+        if (at == nodes->sizes.end() || at->row != rows[i]) continue;
+        totals[i] = SaturatingAdd(totals[i], bytes_of(*nodes, at->bytes));
+      }
+    }
+    return totals;
+  }
+  std::vector<int64_t> by_row(cache.row_count(), 0);
+  for (const Cache::ImageNodes* nodes : images) {
+    for (const auto& [row, bytes] : nodes->sizes) by_row[row] = SaturatingAdd(by_row[row], bytes_of(*nodes, bytes));
+  }
+  for (size_t i = 0; i < rows.size(); ++i) totals[i] = by_row[rows[i]];
+  return totals;
+}
+
+}  // namespace berth::scheduler::imagelocality
