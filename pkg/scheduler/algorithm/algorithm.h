@@ -103,6 +103,8 @@ class FitCheck {
   virtual void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers);
   // Returns whether the predicate reads nothing of the pods on a node but the amounts of Beside.
   virtual bool ReadsOnlyAmounts() const { return false; }
+  // Returns whether a pod without affinity terms that comes to a node changes nothing of what the predicate says.
+  virtual bool IgnoresPodsWithoutTerms() const { return false; }
   // Appends the columns of the labels that it reads, and returns true, when it reads nothing else of a node and
   // MayError() is false.
   virtual bool NodeLabels(std::vector<const LabelColumn*>* /*columns*/) { return false; }

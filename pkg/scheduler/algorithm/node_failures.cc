@@ -21,7 +21,8 @@ void NodeFailures::Index() const {
 }
 
 void NodeFailures::AddNew(Symbol node, const std::vector<FailureReason>& reasons) {
-  AddNew(node, ListOf(reasons));
+  AddNew(
+      1, [node](size_t) { return node; }, ListOf(reasons));
 }
 
 void NodeFailures::Add(Symbol node, const std::vector<FailureReason>& reasons) {

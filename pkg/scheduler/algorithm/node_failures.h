@@ -19,9 +19,13 @@ class NodeFailures {
   void AddNew(Symbol node, const std::vector<FailureReason>& reasons);  // the node is not there yet
   // The same in two steps, for many nodes with the same reasons: ListOf returns the number of a list.
   uint32_t ListOf(const std::vector<FailureReason>& reasons);
-  void AddNew(Symbol node, uint32_t list) {
-    nodes_.emplace_back(node, list);
-    ++nodes_of_list_[list];
+  // node(i) is the i-th of `count` nodes.
+  template <typename Node>
+  void AddNew(size_t count, Node node, uint32_t list) {
+    const size_t before = nodes_.size();
+    nodes_.resize(before + count);
+    for (size_t i = 0; i < count; ++i) nodes_[before + i] = {node(i), list};
+    nodes_of_list_[list] += static_cast<int64_t>(count);
   }
   void Reserve(size_t nodes) { nodes_.reserve(nodes); }
   size_t size() const { return nodes_.size(); }

@@ -43,6 +43,7 @@ bool GenericScheduler::AmountsDecide(const Checks& checks, size_t i) const {
   const FitCheck& check = *checks.list[i];
   if (check.FitsAlways()) return true;
   if (check.MayError()) return false;
+  if (check.IgnoresPodsWithoutTerms()) return true;
   const ConfiguredPredicate& rule = *checks.rules[i];
   if (rule.parts.empty() && rule.traits.cluster == ClusterPart::kNode) return true;
   return check.ReasonBits() > 0 && check.ReadsOnlyAmounts();
@@ -103,6 +104,16 @@ Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& che
   return CheckRow(checks, row, check_all, why);
 }
 
+namespace {
+
+void ListRows(const RowSet& set, std::vector<Row>* rows) {
+  rows->resize(set.Size());
+  size_t i = 0;
+  set.ForEach([&](Row row) { (*rows)[i++] = row; });
+}
+
+}  // namespace
+
 // Column by column: each check filters all rows that are left.
 void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const {
   RowSet before, errors;
@@ -114,15 +125,21 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
     if (check.FitsAlways()) continue;
     // What tells reasons apart tells whether there are any.
     if (check.ReasonBits() > 1 && !check.MayError()) {
-      rows.clear();
-      candidates->ForEach([&](Row r) { rows.push_back(r); });
+      ListRows(*candidates, &rows);
       numbers.assign(rows.size(), 0);
       check.NumberReasons(rows, nullptr, numbers);
+      size_t failed = out->failed.size(), left = 0;
+      out->failed.resize(failed + rows.size());
       for (size_t k = 0; k < rows.size(); ++k) {
-        if (numbers[k] == 0) continue;
-        candidates->Erase(rows[k]);
-        out->failed.push_back({rows[k], place, numbers[k]});
+        out->failed[failed] = {rows[k], place, numbers[k]};
+        rows[left] = rows[k];
+        failed += numbers[k] != 0 ? 1 : 0;
+        left += numbers[k] == 0 ? 1 : 0;
       }
+      out->failed.resize(failed);
+      if (left == rows.size()) continue;
+      candidates->Clear();
+      for (size_t k = 0; k < left; ++k) candidates->Insert(rows[k]);
       continue;
     }
     before = *candidates;
@@ -239,23 +256,27 @@ std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Che
   const std::vector<Symbol>& names = cache_->columns().name;
   std::vector<FailureReason> reasons;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> lists;  // by check and number
-  const Filtered::Failed* last = nullptr;
-  uint32_t list = 0;
-  for (const Filtered::Failed& f : filtered.failed) {
-    if (last == nullptr || f.number == 0 || f.number != last->number || f.check != last->check) {
-      auto [known, fresh] = lists.try_emplace({f.check, f.number});
-      if (fresh || f.number == 0) {
-        reasons.clear();
-        std::optional<Cache::Simulation> simulation;
-        if (f.beside) AddNominated(pod, f.row, &simulation.emplace(cache_, f.row));
-        checks.list[f.check]->Explain(f.row, &reasons);
-        known->second = failures->ListOf(reasons);
-      }
-      list = known->second;
+  for (auto f = filtered.failed.begin(), end = filtered.failed.end(); f != end;) {
+    const uint32_t check = f->check, number = f->number;
+    auto [known, fresh] = lists.try_emplace({check, number});
+    if (fresh || number == 0) {
+      reasons.clear();
+      std::optional<Cache::Simulation> simulation;
+      if (f->beside) AddNominated(pod, f->row, &simulation.emplace(cache_, f->row));
+      checks.list[check]->Explain(f->row, &reasons);
+      known->second = failures->ListOf(reasons);
     }
-    last = &f;
-    failures->AddNew(names[f.row], list);
-    if (trace != nullptr) trace->rejected_by.emplace_back(names[f.row], checks.rules[f.check]->name);
+    // Number 0 stands for no reasons in particular, so that each such row is explained by itself.
+    auto next = f + 1;
+    while (next != end && number != 0 && next->number == number && next->check == check) ++next;
+    auto name = [&](size_t i) { return names[f[static_cast<ptrdiff_t>(i)].row]; };
+    failures->AddNew(static_cast<size_t>(next - f), name, known->second);
+    f = next;
+  }
+  if (trace != nullptr) {
+    for (const Filtered::Failed& f : filtered.failed) {
+      trace->rejected_by.emplace_back(names[f.row], checks.rules[f.check]->name);
+    }
   }
   for (const auto& [row, why] : filtered.explained) {
     failures->AddNew(names[row], why.reasons);

@@ -138,6 +138,8 @@ class AffinityCheck final : public DomainCheck {
     return std::all_of(sums.begin(), sums.end(), [](const auto& sum) { return sum->numbers().empty(); });
   }
 
+  bool IgnoresPodsWithoutTerms() const override { return usable_ && !rejection_ && anti_ == 0; }
+
   bool usable() const override { return usable_; }
   bool Refresh() override {
     const bool own = own_.Changed();

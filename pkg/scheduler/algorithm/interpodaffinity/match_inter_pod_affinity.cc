@@ -36,6 +36,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     return std::all_of(affinity_.begin(), affinity_.end(), good) && std::all_of(anti_.begin(), anti_.end(), good);
   }
   bool Admits(std::span<const DomainSum> sums) const override { return Why(sums) == Answer::kFits; }
+  bool IgnoresPodsWithoutTerms() const override { return affinity_.empty() && anti_.empty(); }
 
   Verdict Check(Row row) override {
     switch (AnswerFor(row)) {
