@@ -11,26 +11,12 @@
 
 namespace berth::kube_scheduler {
 
-namespace {
-
-// Adds what the file says about extenders that has no effect: it must not be ignored in silence.
-void WarnOfExtenders(const std::vector<scheduler::ExtenderConfig>& extenders, std::vector<std::string>* warnings) {
-  for (size_t i = 0; i < extenders.size(); ++i) {
-    if (extenders[i].preempt_verb.empty()) continue;
-    warnings->push_back(absl::StrCat("extenders[", i, "].preemptVerb: ", util::GoQuoted(extenders[i].preempt_verb),
-                                     ": has no effect; the extender is not asked about preemption"));
-  }
-}
-
-}  // namespace
-
 absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
                                                      std::vector<std::string>* warnings) {
   auto loaded = scheduler::configuration::LoadOrError(document, scheduler::PluginsToConfigure(), gates);
   if (!loaded.ok()) return loaded.status();
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
-  if (warnings != nullptr) WarnOfExtenders(from.extenders, warnings);
   Configuration c;
   c.release = "1.29";
   c.later_profiles = std::move(loaded->profiles);

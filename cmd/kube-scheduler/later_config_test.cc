@@ -27,16 +27,6 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
         std::vector<std::string>{"percentageOfNodesToScore has no effect: every node is filtered and scored"});
 }
 
-TEST_CASE("What has no effect on extenders is said") {
-  std::vector<std::string> warnings;
-  const char* extenders =
-      "extenders: [{urlPrefix: 'http://a', filterVerb: f}, {urlPrefix: 'http://b', filterVerb: f, preemptVerb: p, "
-      "ignorable: true}]";
-  REQUIRE(ParseConfiguration(kHead + std::string(extenders), "file", &warnings).ok());
-  CHECK(warnings == std::vector<std::string>{
-                        "extenders[1].preemptVerb: \"p\": has no effect; the extender is not asked about preemption"});
-}
-
 TEST_CASE("Such a configuration is read strictly, and all its mistakes are told with the file") {
   auto c = ParseConfiguration(kHead + std::string("parallelism: 0\nschedulerName: x"), "file", nullptr);
   CHECK(util::Message(c.status()) ==

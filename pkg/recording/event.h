@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pkg/api/kinds.h"
+#include "pkg/scheduler/extender/extender.h"
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/scheduler/scheduler_actions.h"
 
@@ -28,13 +29,15 @@ struct StopInput {};
 
 // The answer of an extender, given while a pod was decided.
 struct ExtenderAnswer {
-  enum class Call : uint8_t { kFilter, kPrioritize };
+  enum class Call : uint8_t { kFilter, kPrioritize, kPreempt };
   Call call = Call::kFilter;
   std::string extender;
-  std::string error;                                        // not empty: the call failed
-  std::vector<std::string> nodes;                           // kFilter: survivors
-  std::vector<std::pair<std::string, std::string>> failed;  // kFilter: node, reason
-  std::vector<std::pair<std::string, int64_t>> scores;      // kPrioritize, by node name
+  std::string error;                                              // not empty: the call failed
+  std::vector<std::string> nodes;                                 // kFilter: survivors
+  std::vector<std::pair<std::string, std::string>> failed;        // kFilter: node, reason
+  std::vector<std::pair<std::string, int64_t>> scores;            // kPrioritize, by node name
+  std::vector<std::pair<std::string, std::string>> unresolvable;  // kFilter: node, reason
+  std::vector<scheduler::Extender::AgreedEviction> evictions;     // kPreempt
 };
 
 // ---- outputs ------------------------------------------------------------------------------------

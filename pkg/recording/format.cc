@@ -1,7 +1,5 @@
 #include "pkg/recording/format.h"
 
-#include <absl/strings/match.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 
@@ -184,20 +182,28 @@ void AppendRequest(const RequestOutput& r, std::string* out) {
 void AppendExtenderAnswer(const ExtenderAnswer& a, std::string* out) {
   *out += "{\"in\":\"extender\"";
   Text("extender", a.extender, out);
-  Text("call", a.call == ExtenderAnswer::Call::kFilter ? "filter" : "prioritize", out);
+  Text("call", CallName(a.call), out);
   if (!a.error.empty()) {
     Text("error", a.error, out);
   } else if (a.call == ExtenderAnswer::Call::kFilter) {
     Array("nodes", a.nodes, out, [&](const std::string& n) { AppendJsonString(n, out); });
-    if (!a.failed.empty()) {
-      Array("failed", a.failed, out, [&](const auto& f) {
-        out->push_back('[');
-        AppendJsonString(f.first, out);
-        out->push_back(',');
-        AppendJsonString(f.second, out);
-        out->push_back(']');
-      });
-    }
+    const auto reason = [&](const auto& f) {
+      out->push_back('[');
+      AppendJsonString(f.first, out);
+      out->push_back(',');
+      AppendJsonString(f.second, out);
+      out->push_back(']');
+    };
+    if (!a.failed.empty()) Array("failed", a.failed, out, reason);
+    if (!a.unresolvable.empty()) Array("unresolvable", a.unresolvable, out, reason);
+  } else if (a.call == ExtenderAnswer::Call::kPreempt) {
+    Array("evictions", a.evictions, out, [&](const scheduler::Extender::AgreedEviction& e) {
+      *out += "{\"node\":";
+      AppendJsonString(e.node.str(), out);
+      absl::StrAppend(out, ",\"violations\":", e.violations);
+      Array("uids", e.uids, out, [&](const std::string& uid) { AppendJsonString(uid, out); });
+      out->push_back('}');
+    });
   } else {
     Array("scores", a.scores, out, [&](const auto& s) {
       out->push_back('[');
@@ -212,6 +218,11 @@ void AppendExtenderAnswer(const ExtenderAnswer& a, std::string* out) {
 
 std::string_view KindName(size_t index) {
   return kKindNames[index];
+}
+
+std::string_view CallName(ExtenderAnswer::Call call) {
+  static constexpr std::array<std::string_view, 3> kNames = {"filter", "prioritize", "preempt"};
+  return kNames[static_cast<size_t>(call)];
 }
 
 std::string_view AnswerName(Answer::Kind k) {

@@ -252,5 +252,6 @@ class LineReader {
 bool SameForScheduling(const api::Pod& a, const api::Pod& b);
 
 std::string_view AnswerName(scheduler::Answer::Kind k);
+std::string_view CallName(ExtenderAnswer::Call call);
 
 }  // namespace berth::recording

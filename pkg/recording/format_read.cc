@@ -77,7 +77,11 @@ absl::Status ReadTimes(Json j, int64_t* last_steady, Event* out) {
 }
 
 void ReadExtenderAnswer(Json j, ExtenderAnswer* a) {
-  a->call = TextOf(j, "call") == "filter" ? ExtenderAnswer::Call::kFilter : ExtenderAnswer::Call::kPrioritize;
+  using Call = ExtenderAnswer::Call;
+  const auto call = TextOf(j, "call");
+  a->call = call == CallName(Call::kFilter)    ? Call::kFilter
+            : call == CallName(Call::kPreempt) ? Call::kPreempt
+                                               : Call::kPrioritize;
   a->extender = TextOf(j, "extender");
   a->error = TextOf(j, "error");
   for (auto m : j.FindExact("nodes").Children()) a->nodes.emplace_back(m.value.Text());
@@ -89,9 +93,17 @@ void ReadExtenderAnswer(Json j, ExtenderAnswer* a) {
     }
     return both;
   };
-  for (auto m : j.FindExact("failed").Children()) {
-    const auto both = pair(m.value);
-    a->failed.emplace_back(both[0].Text(), both[1].Text());
+  for (auto* list : {&a->failed, &a->unresolvable}) {
+    for (auto m : j.FindExact(list == &a->failed ? "failed" : "unresolvable").Children()) {
+      const auto both = pair(m.value);
+      list->emplace_back(both[0].Text(), both[1].Text());
+    }
+  }
+  for (auto m : j.FindExact("evictions").Children()) {
+    scheduler::Extender::AgreedEviction& e = a->evictions.emplace_back();
+    e.node = util::Symbol(TextOf(m.value, "node"));
+    e.violations = m.value.FindExact("violations").Int();
+    for (auto uid : m.value.FindExact("uids").Children()) e.uids.emplace_back(uid.value.Text());
   }
   for (auto m : j.FindExact("scores").Children()) {
     const auto both = pair(m.value);

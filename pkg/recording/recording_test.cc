@@ -391,6 +391,41 @@ TEST_CASE("replay stops where it is told to, with the scheduler as it is then") 
   CHECK(Replay(dir.path, o).status().message() == "no decision about pod ns/nobody is recorded");
 }
 
+TEST_CASE("answers of extenders are read as they were written") {
+  ExtenderAnswer filter, preempt;
+  filter.call = ExtenderAnswer::Call::kFilter;
+  filter.extender = preempt.extender = "http://one";
+  filter.nodes = {"a"};
+  filter.failed = {{"b", "busy"}};
+  filter.unresolvable = {{"c", "no licence"}};
+  preempt.call = ExtenderAnswer::Call::kPreempt;
+  preempt.evictions = {{util::Symbol("a"), {"u-1", "u-2"}, 3}};
+  LineWriter writer;
+  std::string text;
+  for (const ExtenderAnswer& answer : {filter, preempt}) {
+    Event event;
+    event.what = answer;
+    text.clear();
+    writer.Append(event, &text);
+    INFO(text);
+    auto line = LineReader().Read(std::string_view(text).substr(0, text.find('\n')));
+    REQUIRE(line.ok());
+    REQUIRE(line->kind == Line::Kind::kExtender);
+    const auto& read = std::get<ExtenderAnswer>(line->event.what);
+    CHECK(read.call == answer.call);
+    CHECK(read.extender == answer.extender);
+    CHECK(read.nodes == answer.nodes);
+    CHECK(read.failed == answer.failed);
+    CHECK(read.unresolvable == answer.unresolvable);
+    REQUIRE(read.evictions.size() == answer.evictions.size());
+    for (size_t i = 0; i < read.evictions.size(); ++i) {
+      CHECK(read.evictions[i].node == answer.evictions[i].node);
+      CHECK(read.evictions[i].uids == answer.evictions[i].uids);
+      CHECK(read.evictions[i].violations == answer.evictions[i].violations);
+    }
+  }
+}
+
 TEST_CASE("what is no recording is an error that says where and what") {
   TempDir dir;
   CHECK(std::string(Replay(dir.path, {}).status().message()).find("there is no recording in this folder") !=

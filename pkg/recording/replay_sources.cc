@@ -40,6 +40,7 @@ class ReplayExtenders::OneExtender final : public scheduler::Extender {
     FilterResult r;
     for (const std::string& n : a->nodes) r.nodes.emplace_back(n);
     for (const auto& [n, reason] : a->failed) r.failed.emplace_back(util::Symbol(n), reason);
+    for (const auto& [n, reason] : a->unresolvable) r.unresolvable.emplace_back(util::Symbol(n), reason);
     return r;
   }
   absl::StatusOr<absl::flat_hash_map<util::Symbol, int64_t>> Prioritize(const api::Pod&,
@@ -50,6 +51,14 @@ class ReplayExtenders::OneExtender final : public scheduler::Extender {
     absl::flat_hash_map<util::Symbol, int64_t> scores;
     for (const auto& [n, score] : a->scores) scores[util::Symbol(n)] = score;
     return scores;
+  }
+  bool SupportsPreemption() const override { return real_->SupportsPreemption(); }
+  absl::StatusOr<std::vector<AgreedEviction>> ProcessPreemption(const api::Pod&,
+                                                                const std::vector<Eviction>&) override {
+    const ExtenderAnswer* a = Next(ExtenderAnswer::Call::kPreempt);
+    if (a == nullptr) return util::Unavailable("no answer of extender " + name() + " is recorded");
+    if (!a->error.empty()) return util::Unavailable(a->error);
+    return a->evictions;
   }
 
  private:

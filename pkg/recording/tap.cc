@@ -39,10 +39,11 @@ class Tap::TappedExtender final : public scheduler::Extender {
 
   absl::StatusOr<FilterResult> Filter(const api::Pod& pod, const std::vector<api::NodePtr>& nodes) override {
     auto result = inner_->Filter(pod, nodes);
-    ExtenderAnswer a{ExtenderAnswer::Call::kFilter, name(), {}, {}, {}, {}};
+    ExtenderAnswer a = AnswerTo(ExtenderAnswer::Call::kFilter);
     if (result.ok()) {
       for (util::Symbol n : result->nodes) a.nodes.push_back(n.string());
       for (const auto& [n, reason] : result->failed) a.failed.emplace_back(n.string(), reason);
+      for (const auto& [n, reason] : result->unresolvable) a.unresolvable.emplace_back(n.string(), reason);
     } else {
       a.error = util::Message(result.status());
     }
@@ -52,7 +53,7 @@ class Tap::TappedExtender final : public scheduler::Extender {
   absl::StatusOr<absl::flat_hash_map<util::Symbol, int64_t>> Prioritize(
       const api::Pod& pod, const std::vector<api::NodePtr>& nodes) override {
     auto result = inner_->Prioritize(pod, nodes);
-    ExtenderAnswer a{ExtenderAnswer::Call::kPrioritize, name(), {}, {}, {}, {}};
+    ExtenderAnswer a = AnswerTo(ExtenderAnswer::Call::kPrioritize);
     if (result.ok()) {
       for (const auto& [n, score] : *result) a.scores.emplace_back(n.string(), score);
       std::sort(a.scores.begin(), a.scores.end());
@@ -62,8 +63,27 @@ class Tap::TappedExtender final : public scheduler::Extender {
     Note(std::move(a));
     return result;
   }
+  bool SupportsPreemption() const override { return inner_->SupportsPreemption(); }
+  absl::StatusOr<std::vector<AgreedEviction>> ProcessPreemption(const api::Pod& pod,
+                                                                const std::vector<Eviction>& evictions) override {
+    auto result = inner_->ProcessPreemption(pod, evictions);
+    ExtenderAnswer a = AnswerTo(ExtenderAnswer::Call::kPreempt);
+    if (result.ok()) {
+      a.evictions = *result;
+    } else {
+      a.error = util::Message(result.status());
+    }
+    Note(std::move(a));
+    return result;
+  }
 
  private:
+  ExtenderAnswer AnswerTo(ExtenderAnswer::Call call) const {
+    ExtenderAnswer a;
+    a.call = call;
+    a.extender = name();
+    return a;
+  }
   void Note(ExtenderAnswer a) { tap_->batch_.emplace_back().what = std::move(a); }
   Tap* tap_;
   std::unique_ptr<scheduler::Extender> inner_;

@@ -35,9 +35,10 @@ struct GenericScheduler::Filtered {
 
 // What the extenders said about one pod in one attempt. A question that was answered is not asked again.
 struct GenericScheduler::ExtenderRound {
-  std::vector<Extender::FilterResult> answers;         // of the extenders asked, in their order
-  std::vector<std::pair<Symbol, std::string>> failed;  // nodes that they refused, with the reasons
-  std::string error;                                   // one of them failed
+  std::vector<Extender::FilterResult> answers;               // of the extenders asked, in their order
+  std::vector<std::pair<Symbol, std::string>> failed;        // nodes that they refused, with the reasons
+  std::vector<std::pair<Symbol, std::string>> unresolvable;  // the same, where evictions would not help
+  std::string error;                                         // one of them failed
 };
 
 // 1.10's criteria: fewest violations, lowest first victim, lowest sum of priorities, fewest victims; then by name.

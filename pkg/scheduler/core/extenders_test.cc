@@ -26,6 +26,8 @@ struct Behaviour {
   std::function<absl::StatusOr<Extender::FilterResult>(const Strings&)> filter;  // null: all pass
   absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> scores = std::vector<std::pair<std::string, int64_t>>();
   std::vector<Strings> asked;  // the nodes of each Filter call
+  // Null: it has no say in preemption.
+  std::function<absl::StatusOr<std::vector<Extender::AgreedEviction>>(const std::vector<Extender::Eviction>&)> preempt;
 };
 using Behaviours = std::map<std::string, Behaviour>;
 
@@ -52,6 +54,11 @@ class FakeExtender final : public Extender {
     return out;
   }
   bool IsIgnorable() const override { return config_.ignorable; }
+  bool SupportsPreemption() const override { return behaviour_->preempt != nullptr; }
+  absl::StatusOr<std::vector<AgreedEviction>> ProcessPreemption(const api::Pod&,
+                                                                const std::vector<Eviction>& evictions) override {
+    return behaviour_->preempt(evictions);
+  }
   bool IsBinder() const override { return false; }
   absl::Status Bind(const api::Pod&, const std::string&) override { return util::Internal("not asked for"); }
 
@@ -258,6 +265,102 @@ TEST_CASE("a profile of release 1.29: scores of extenders count ten times, and i
   // One that must answer fails the attempt.
   b["http://must"].filter = [](const Strings&) { return util::Unavailable("gone"); };
   CHECK(Outcome((*made)->Schedule(PodOf("q"))) == "gone");
+}
+
+TEST_CASE("a profile of release 1.29: extenders choose among evictions and change them") {
+  Cache cache(algorithmprovider::V1_29().describe_template);
+  for (const char* n : {"a", "b"}) {
+    cache.AddNode(NodeOf(n, "", "", "'cpu':'1','memory':'1Gi','pods':'9'"));
+    for (const char* p : {"x-", "y-"}) {
+      auto pod = PodOf(Cat(p, n), Cat(Asks("'cpu':'500m'"), ",'priority':", *n == 'a' ? "1" : "2"));
+      REQUIRE(cache.AddPod(reference::Bound(pod, n)).ok());
+    }
+  }
+  Behaviours b;
+  ClaimBinder binder(&cache);
+  NominatedPods nominated;
+  FactoryArgs args;
+  args.cache = &cache;
+  args.claim_binder = &binder;
+  args.nominated = &nominated;
+  args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
+    return std::make_unique<FakeExtender>(c, &b[c.url_prefix]);
+  };
+  ExtenderConfig one, may_fail;
+  one.url_prefix = "http://one";
+  may_fail.url_prefix = "http://may-fail";
+  may_fail.ignorable = true;
+  auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure()), {one, may_fail}, args);
+  REQUIRE(made.ok());
+  auto pod = PodOf("p", Cat(Asks("'cpu':'500m'"), ",'priority':9"));
+  const Decision d = (*made)->Schedule(pod);
+  REQUIRE(d.outcome == Decision::Outcome::kUnfit);
+  auto preempt = [&] {
+    const Preemption p = (*made)->Preempt(pod, *d.failures);
+    std::string out = p.error.empty() ? p.node.string() : p.error;
+    for (const api::PodPtr& v : p.victims) out += " " + v->meta.name;
+    return out;
+  };
+  CHECK(preempt() == "a y-a");
+
+  using Agreed = std::vector<Extender::AgreedEviction>;
+  std::vector<std::string> offered;
+  b["http://one"].preempt = [&](const std::vector<Extender::Eviction>& evictions) {
+    for (const auto& e : evictions) offered.push_back(Cat(e.node.string(), " ", e.victims.at(0)->meta.name));
+    return Agreed{{Symbol("b"), {"uid-x-b", "uid-x-b"}, 0}};
+  };
+  CHECK(preempt() == "b x-b");
+  CHECK(offered == std::vector<std::string>{"a y-a", "b y-b"});
+
+  b["http://one"].preempt = [](const auto&) { return Agreed{}; };
+  CHECK(preempt() == "preemption: no candidate node for preemption");
+  b["http://one"].preempt = [](const auto&) { return Agreed{{Symbol("a"), {}, 0}}; };
+  CHECK(preempt() == "preemption: expected at least one victim pod on node \"a\"");
+  b["http://one"].preempt = [](const auto&) { return Agreed{{Symbol("a"), {"uid-x-b"}, 0}}; };
+  CHECK(preempt() ==
+        "preemption: extender: http://one claims to preempt pod (UID: uid-x-b) on node: a, but the pod is not found on "
+        "that node");
+  b["http://one"].preempt = [](const auto&) { return util::Unavailable("away"); };
+  CHECK(preempt() == "preemption: away");
+
+  // One that may fail is passed over; a node without victims is no candidate then.
+  b["http://one"].preempt = nullptr;
+  b["http://may-fail"].preempt = [](const auto&) { return util::Unavailable("away"); };
+  CHECK(preempt() == "a y-a");
+  b["http://may-fail"].preempt = [](const auto&) {
+    return Agreed{{Symbol("a"), {}, 0}, {Symbol("b"), {"uid-y-b"}, 0}};
+  };
+  CHECK(preempt() == "b y-b");
+}
+
+TEST_CASE("a profile of release 1.29: a node that an extender refuses for good is no candidate for preemption") {
+  Cache cache(algorithmprovider::V1_29().describe_template);
+  cache.AddNode(NodeOf("a"));
+  REQUIRE(cache.AddPod(reference::Bound(PodOf("x", "'priority':1"), "a")).ok());
+  Behaviours b;
+  ClaimBinder binder(&cache);
+  NominatedPods nominated;
+  FactoryArgs args;
+  args.cache = &cache;
+  args.claim_binder = &binder;
+  args.nominated = &nominated;
+  args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
+    return std::make_unique<FakeExtender>(c, &b[c.url_prefix]);
+  };
+  ExtenderConfig one;
+  one.url_prefix = "http://one";
+  auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure()), {one}, args);
+  REQUIRE(made.ok());
+  auto pod = PodOf("p", "'priority':9");
+  b["http://one"].filter = [](const Strings&) {
+    Extender::FilterResult none;
+    none.unresolvable = {{Symbol("a"), "licence missing"}};
+    return none;
+  };
+  const Decision d = (*made)->Schedule(pod);
+  CHECK(d.error == "0/1 nodes are available: 1 licence missing.");
+  CHECK((*made)->Preempt(pod, *d.failures).error ==
+        "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.");
 }
 
 }  // namespace berth::scheduler

@@ -292,6 +292,7 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   std::shared_ptr<NodeFailures> failures;
   if (trace != nullptr || filtered.feasible.empty()) {
     failures = Explain(*pod, checks, filtered, trace);
+    for (const auto& [node, text] : round->unresolvable) failures->Add(node, {{Symbol(text), true}});
     for (const auto& [node, text] : round->failed) failures->Add(node, {{Symbol(text), false}});
   }
   const absl::Duration scoring = Now();
@@ -335,6 +336,7 @@ bool GenericScheduler::IsExtended(const api::Pod& pod) const {
 // Leaves the rows that every extender lets pass. Returns false when one of them failed.
 bool GenericScheduler::AskExtenders(const api::Pod& pod, std::vector<Row>* feasible, ExtenderRound* round) const {
   round->failed.clear();
+  round->unresolvable.clear();
   size_t asked = 0;
   for (const auto& extender : config_.extenders) {
     if (feasible->empty()) break;
@@ -361,6 +363,7 @@ bool GenericScheduler::AskExtenders(const api::Pod& pod, std::vector<Row>* feasi
     }
     std::erase_if(*feasible, [&](Row r) { return !kept.Has(r); });
     round->failed.insert(round->failed.end(), answer.failed.begin(), answer.failed.end());
+    round->unresolvable.insert(round->unresolvable.end(), answer.unresolvable.begin(), answer.unresolvable.end());
   }
   return true;
 }

@@ -178,6 +178,9 @@ class GenericScheduler {
   Preemption PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const;
   struct Candidate;
   bool DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const;
+  std::string AskExtendersToPreempt(const api::Pod& pod, std::vector<Candidate>* candidates) const;
+  std::string TakeAgreed(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
+                         std::vector<Candidate>* candidates) const;
 
   Cache* cache_;
   AlgorithmConfig config_;

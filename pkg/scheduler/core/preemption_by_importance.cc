@@ -1,4 +1,7 @@
 // Preemption as release 1.29 does it (plugin DefaultPreemption), with every node looked at.
+#include <absl/strings/str_cat.h>
+#include <glog/logging.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -7,11 +10,13 @@
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
 
 constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduling";
+constexpr std::string_view kNoCandidate = "no candidate node for preemption";
 constexpr std::string_view kNoVictims = "No preemption victims found for incoming pod";
 
 // Pods without a start time count as started after all others, all at one instant.
@@ -125,6 +130,67 @@ bool GenericScheduler::DryRun(const api::Pod& pod, Checks& checks, Row row, Cand
   return true;
 }
 
+// Puts what an extender agreed to in the place of the candidates. Returns a mistake in its answer, or an empty text.
+std::string GenericScheduler::TakeAgreed(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
+                                         std::vector<Candidate>* candidates) const {
+  candidates->clear();
+  for (const Extender::AgreedEviction& e : agreed) {
+    Candidate candidate;
+    candidate.row = cache_->FindRow(e.node);
+    candidate.violations = e.violations;
+    if (candidate.row == kNoRow || !cache_->listed().Has(candidate.row)) {
+      return "nodeinfo not found for node name " + api::GoQuoted(e.node.str());
+    }
+    const std::vector<PlacedPod>& pods = cache_->row(candidate.row).pods;
+    for (const std::string& uid : e.uids) {
+      auto has_uid = [&](const PlacedPod& p) { return p.pod->meta.uid == uid; };
+      const auto found = std::find_if(pods.begin(), pods.end(), has_uid);
+      if (found == pods.end()) {
+        return absl::StrCat("extender: ", extender.name(), " claims to preempt pod (UID: ", uid,
+                            ") on node: ", e.node.string(), ", but the pod is not found on that node");
+      }
+      // A pod that is named twice is evicted once.
+      if (std::none_of(candidate.victims.begin(), candidate.victims.end(), has_uid)) {
+        candidate.victims.push_back(*found);
+      }
+    }
+    if (!candidate.victims.empty()) {
+      candidates->push_back(std::move(candidate));
+    } else if (!extender.IsIgnorable()) {
+      return "expected at least one victim pod on node " + api::GoQuoted(e.node.str());
+    }
+  }
+  return {};
+}
+
+// Lets each extender that has a say in preemption choose among the candidates and change their victims. Returns an
+// error, or an empty text.
+std::string GenericScheduler::AskExtendersToPreempt(const api::Pod& pod, std::vector<Candidate>* candidates) const {
+  for (const auto& extender : config_.extenders) {
+    if (candidates->empty()) break;
+    if (!extender->SupportsPreemption() || !extender->IsInterested(pod)) continue;
+    std::vector<Extender::Eviction> evictions;
+    for (const Candidate& c : *candidates) {
+      Extender::Eviction& e = evictions.emplace_back();
+      e.node = cache_->row(c.row).name;
+      e.violations = c.violations;
+      for (const PlacedPod& v : c.victims) e.victims.push_back(v.pod);
+    }
+    const auto agreed = extender->ProcessPreemption(pod, evictions);
+    std::vector<Candidate> taken;
+    const std::string mistake = agreed.ok() ? TakeAgreed(*extender, *agreed, &taken) : util::Message(agreed.status());
+    if (mistake.empty()) {
+      *candidates = std::move(taken);
+    } else if (extender->IsIgnorable()) {
+      LOG(WARNING) << "Preempting for pod " << pod.meta.Key() << " without extender " << extender->name()
+                   << ", which is ignorable and failed: " << mistake;
+    } else {
+      return mistake;
+    }
+  }
+  return {};
+}
+
 Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const {
   Preemption out;
   if (const std::string reason = WhyNotEligible(*cache_, *pod, failures); !reason.empty()) {
@@ -158,6 +224,12 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
   if (candidates.empty()) {
     out.error =
         "preemption: " + (error.empty() ? config_.release->fit_error_text(statuses, statuses.size(), nullptr) : error);
+    return out;
+  }
+  out.error = AskExtendersToPreempt(*pod, &candidates);
+  if (out.error.empty() && candidates.empty()) out.error = kNoCandidate;
+  if (!out.error.empty()) {
+    out.error = "preemption: " + out.error;
     return out;
   }
   const auto best = std::min_element(candidates.begin(), candidates.end(),

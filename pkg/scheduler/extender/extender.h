@@ -27,6 +27,8 @@ class Extender {
   struct FilterResult {
     std::vector<util::Symbol> nodes;  // survivors, among those given; others the extender named are dropped (B-29)
     std::vector<std::pair<util::Symbol, std::string>> failed;  // node, reason
+    // Nodes where evictions would not help either, and why (release 1.29).
+    std::vector<std::pair<util::Symbol, std::string>> unresolvable;
   };
   // An error fails the attempt with this text, unless the extender is ignorable.
   virtual absl::StatusOr<FilterResult> Filter(const api::Pod& pod, const std::vector<api::NodePtr>& nodes) = 0;
@@ -34,6 +36,24 @@ class Extender {
   // Scores by node name, already times the extender's weight; an error is ignored by the caller.
   virtual absl::StatusOr<absl::flat_hash_map<util::Symbol, int64_t>> Prioritize(
       const api::Pod& pod, const std::vector<api::NodePtr>& nodes) = 0;
+
+  // Whether it has a say in preemption (release 1.29).
+  virtual bool SupportsPreemption() const { return false; }
+  // Pods that would be evicted from a node, the most important first, and how many budgets forbid it.
+  struct Eviction {
+    util::Symbol node;
+    std::vector<api::PodPtr> victims;
+    int64_t violations = 0;
+  };
+  // Evictions that the extender agrees to, with victims that may be others of the same node, by uid.
+  struct AgreedEviction {
+    util::Symbol node;
+    std::vector<std::string> uids;
+    int64_t violations = 0;
+  };
+  virtual absl::StatusOr<std::vector<AgreedEviction>> ProcessPreemption(const api::Pod&, const std::vector<Eviction>&) {
+    return absl::UnimplementedError("the extender has no say in preemption");
+  }
 
   virtual bool IsBinder() const = 0;
   virtual absl::Status Bind(const api::Pod& pod, const std::string& node) = 0;

@@ -16,6 +16,7 @@
 #include "pkg/api/json.h"
 #include "pkg/http/url.h"
 #include "pkg/http/webhook.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -154,8 +155,10 @@ class HttpExtender final : public Extender {
     SentNames names_sent(**sent);
     std::vector<bool> survived(nodes.size(), false);
     out.nodes.reserve(nodes.size());
+    std::string unknown;
     auto survives = [&](std::string_view node) {
       const size_t place = names_sent.Find(node);
+      if (place == SentNames::kNone && config_.as_v1_29 && unknown.empty()) unknown = node;
       if (place != SentNames::kNone && !survived[place]) {
         survived[place] = true;
         out.nodes.push_back((*sent)->names[place]);
@@ -173,6 +176,10 @@ class HttpExtender final : public Extender {
         if (!m.value.IsString()) return Misread(config_.filter_verb, "NodeNames", "a list of names", names);
         survives(m.value.Text());
       }
+      if (!unknown.empty()) {
+        return util::Internal(absl::StrCat("extender ", util::GoQuoted(shown_), " claims a filtered node ",
+                                           util::GoQuoted(unknown), " which is not found in the input node list"));
+      }
     } else {
       Json items = whole.Find("items");
       if (!items.IsNull() && !items.IsArray())
@@ -183,16 +190,12 @@ class HttpExtender final : public Extender {
         survives(node.Text());
       }
     }
-    Json failed = answer.Find("FailedNodes");
-    if (!failed.IsNull() && !failed.IsObject()) {
-      return Misread(config_.filter_verb, "FailedNodes", "an object of reasons by node name", failed);
-    }
-    for (const Json::Member& m : failed.Children()) {
-      if (!m.value.IsString() && !m.value.IsNull()) {
-        return Misread(config_.filter_verb, "FailedNodes", "an object of reasons by node name", failed);
-      }
-      out.failed.emplace_back(Symbol(m.key), std::string(m.value.Text()));
-    }
+    if (config_.as_v1_29) BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedAndUnresolvableNodes", &out.unresolvable));
+    BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedNodes", &out.failed));
+    std::erase_if(out.failed, [&](const auto& f) {
+      return std::any_of(out.unresolvable.begin(), out.unresolvable.end(),
+                         [&](const auto& u) { return u.first == f.first; });
+    });
     return out;
   }
 
@@ -230,6 +233,42 @@ class HttpExtender final : public Extender {
     return out;
   }
 
+  bool SupportsPreemption() const override { return !config_.preempt_verb.empty(); }
+
+  absl::StatusOr<std::vector<AgreedEviction>> ProcessPreemption(const api::Pod& pod,
+                                                                const std::vector<Eviction>& evictions) override {
+    auto body = PreemptionArguments(pod, evictions);
+    if (!body.ok()) return body.status();
+    api::Document document;
+    BERTH_RETURN_IF_ERROR(Ask(config_.preempt_verb, *body, true, &document));
+    const Json nodes = document.root().Find("NodeNameToMetaVictims");
+    auto misread = [&] {
+      return Misread(config_.preempt_verb, "NodeNameToMetaVictims",
+                     "{node: {\"Pods\": [{\"UID\": text}], \"NumPDBViolations\": integer}}", nodes);
+    };
+    if (!document.root().IsNull() && !document.root().IsObject()) {
+      return Misread(config_.preempt_verb, "", "an object", document.root());
+    }
+    if (!nodes.IsNull() && !nodes.IsObject()) return misread();
+    std::vector<AgreedEviction> out;
+    for (const Json::Member& m : nodes.Children()) {
+      AgreedEviction& agreed = out.emplace_back();
+      agreed.node = Symbol(m.key);
+      const Json pods = m.value.Find("Pods"), violations = m.value.Find("NumPDBViolations");
+      if ((!m.value.IsObject() && !m.value.IsNull()) || (!pods.IsNull() && !pods.IsArray()) ||
+          (!violations.IsNull() && !violations.IsInt())) {
+        return misread();
+      }
+      agreed.violations = violations.IsInt() ? violations.Int() : 0;
+      for (const Json::Member& p : pods.Children()) {
+        const Json uid = p.value.Find("UID");
+        if (!uid.IsString()) return misread();
+        agreed.uids.emplace_back(uid.Text());
+      }
+    }
+    return out;
+  }
+
   bool IsBinder() const override { return !config_.bind_verb.empty(); }
 
   absl::Status Bind(const api::Pod& pod, const std::string& node) override {
@@ -255,13 +294,26 @@ class HttpExtender final : public Extender {
     auto got = transport_->Post(absl::StrCat(base_, "/", verb), body, repeatable);
     if (!got.ok()) return got.status();
     if (got->status != 200) {
-      return util::Unavailable(absl::StrCat("Failed ", verb, " with extender at URL ", shown_, ", code ", got->status));
+      return util::Unavailable(absl::StrCat(config_.as_v1_29 ? "failed " : "Failed ", verb, " with extender at URL ",
+                                            shown_, ", code ", got->status));
     }
     if (absl::Status parsed = ParseFirst(got->body, answer); !parsed.ok()) {
       return util::InvalidArgument(
           absl::StrCat("extender at URL ", shown_, ": the answer to ", verb, " is not JSON: ", util::Message(parsed)));
     }
     return absl::OkStatus();
+  }
+
+  absl::Status ReadFailed(Json answer, const std::string& member,
+                          std::vector<std::pair<Symbol, std::string>>* out) const {
+    const Json failed = answer.Find(member);
+    bool readable = failed.IsNull() || failed.IsObject();
+    for (const Json::Member& m : failed.Children()) {
+      readable = readable && (m.value.IsString() || m.value.IsNull());
+      if (readable) out->emplace_back(Symbol(m.key), std::string(m.value.Text()));
+    }
+    if (readable) return absl::OkStatus();
+    return Misread(config_.filter_verb, member, "an object of reasons by node name", failed);
   }
 
   absl::Status ReadError(const std::string& verb, Json answer, std::string* out) const {
@@ -276,19 +328,65 @@ class HttpExtender final : public Extender {
                                               member.empty() ? "" : ": ", "expected ", wanted, ", got ", got.Brief()));
   }
 
+  absl::StatusOr<std::string> PodJson(const api::Pod& pod) const {
+    if (pod.raw != nullptr) return Untyped(*pod.raw);
+    return util::FailedPrecondition(
+        absl::StrCat("extender at URL ", shown_, ": the JSON of pod ", pod.meta.Key(), " was not kept"));
+  }
+
   // The body of filter and prioritize.
   absl::StatusOr<std::string> Arguments(const api::Pod& pod, const SentNodes& sent) {
-    if (pod.raw == nullptr) {
-      return util::FailedPrecondition(
-          absl::StrCat("extender at URL ", config_.url_prefix, ": the JSON of pod ", pod.meta.Key(), " was not kept"));
-    }
-    auto pod_json = Untyped(*pod.raw);
+    auto pod_json = PodJson(pod);
     if (!pod_json.ok()) return pod_json.status();
     if (config_.node_cache_capable) {
       return absl::StrCat("{\"Pod\":", *pod_json, ",\"Nodes\":null,\"NodeNames\":[", sent.json, "]}");
     }
     return absl::StrCat("{\"Pod\":", *pod_json, ",\"Nodes\":{\"metadata\":{},\"items\":[", sent.json,
                         "]},\"NodeNames\":null}");
+  }
+
+  // The body of preempt. Of victims only what is kept of bound pods is sent.
+  absl::StatusOr<std::string> PreemptionArguments(const api::Pod& pod, const std::vector<Eviction>& evictions) const {
+    auto body = PodJson(pod);
+    if (!body.ok()) return body.status();
+    std::string nodes;
+    for (const Eviction& e : evictions) {
+      nodes += nodes.empty() ? "{" : ",";
+      api::AppendJsonString(e.node.str(), &nodes);
+      nodes += ":{\"Pods\":[";
+      for (size_t i = 0; i < e.victims.size(); ++i) {
+        nodes += i > 0 ? "," : "";
+        config_.node_cache_capable ? AppendUid(*e.victims[i], &nodes) : AppendVictim(*e.victims[i], &nodes);
+      }
+      absl::StrAppend(&nodes, "],\"NumPDBViolations\":", e.violations, "}");
+    }
+    nodes += nodes.empty() ? "{}" : "}";
+    const bool meta = config_.node_cache_capable;
+    return absl::StrCat("{\"Pod\":", *body, ",\"NodeNameToVictims\":", meta ? "null" : nodes,
+                        ",\"NodeNameToMetaVictims\":", meta ? nodes : "null", "}");
+  }
+  static void AppendUid(const api::Pod& pod, std::string* out) {
+    *out += "{\"UID\":";
+    api::AppendJsonString(pod.meta.uid, out);
+    *out += '}';
+  }
+  static void AppendVictim(const api::Pod& pod, std::string* out) {
+    auto text = [out](const char* before, std::string_view value) {
+      *out += before;
+      api::AppendJsonString(value, out);
+    };
+    text("{\"metadata\":{\"name\":", pod.meta.name);
+    text(",\"namespace\":", pod.meta.ns.str());
+    text(",\"uid\":", pod.meta.uid);
+    *out += ",\"labels\":{";
+    bool first = true;
+    for (const auto& [key, value] : pod.tmpl->labels) {
+      text(first ? "" : ",", key.str());
+      text(":", value.str());
+      first = false;
+    }
+    text("}},\"spec\":{\"nodeName\":", pod.node_name.str());
+    absl::StrAppend(out, ",\"priority\":", pod.Priority(), "}}");
   }
 
   // Returns the nodes as they are sent. Most lists are those of the question before, or nearly so.

@@ -182,6 +182,70 @@ TEST_CASE("members of an answer are read in any letter case") {
   }
 }
 
+TEST_CASE("release 1.29: an unknown name is an error, and nodes may be refused for good") {
+  Scripted s;
+  s.config.as_v1_29 = true;
+  s.Answer(R"({"NodeNames":["n1","n7"]})");
+  CHECK(util::Message(s.Filter().status()) ==
+        "extender \"http://x.example/api//\" claims a filtered node \"n7\" which is not found in the input node list");
+  s.Answer(
+      R"({"NodeNames":["n1"],"FailedNodes":{"n2":"busy","n3":"busy"},"FailedAndUnresolvableNodes":{"n3":"never"}})");
+  auto result = s.Filter();
+  REQUIRE(result.ok());
+  CHECK(Names(result->nodes) == Strings{"n1"});
+  REQUIRE(result->failed.size() == 1);
+  CHECK(result->failed[0] == std::pair(Symbol("n2"), std::string("busy")));
+  REQUIRE(result->unresolvable.size() == 1);
+  CHECK(result->unresolvable[0] == std::pair(Symbol("n3"), std::string("never")));
+  s.Answer("", 503);
+  CHECK(util::Message(s.Filter().status()) == "failed filter with extender at URL http://x.example/api//, code 503");
+}
+
+TEST_CASE("release 1.29: what an extender is asked about preemption, and what it agrees to") {
+  Scripted s;
+  CHECK_FALSE(s.Make()->SupportsPreemption());
+  s.config.preempt_verb = "preempt";
+  s.config.as_v1_29 = true;
+  const auto extender = s.Make();
+  REQUIRE(extender->SupportsPreemption());
+  const std::vector<Extender::Eviction> evictions = {{Symbol("n1"), {MakePod()}, 2}, {Symbol("n2"), {MakePod()}, 0}};
+  s.Answer(R"({"NodeNameToMetaVictims":{"n2":{"Pods":[{"UID":"u-1"},{"UID":"u-9"}],"NumPDBViolations":1}}})");
+  auto agreed = extender->ProcessPreemption(*MakePod(), evictions);
+  REQUIRE(agreed.ok());
+  CHECK(s.script.url == "http://x.example/api/preempt");
+  CHECK(s.script.body == absl::StrCat(R"({"Pod":)", kPodOnWire, R"(,"NodeNameToVictims":null,"NodeNameToMetaVictims":)",
+                                      R"({"n1":{"Pods":[{"UID":"u-1"}],"NumPDBViolations":2},)",
+                                      R"("n2":{"Pods":[{"UID":"u-1"}],"NumPDBViolations":0}}})"));
+  REQUIRE(agreed->size() == 1);
+  CHECK((*agreed)[0].node == Symbol("n2"));
+  CHECK((*agreed)[0].uids == Strings{"u-1", "u-9"});
+  CHECK((*agreed)[0].violations == 1);
+
+  for (const char* nothing : {"{}", "null", R"({"NodeNameToMetaVictims":null})"}) {
+    s.Answer(nothing);
+    agreed = extender->ProcessPreemption(*MakePod(), evictions);
+    REQUIRE(agreed.ok());
+    CHECK(agreed->empty());
+  }
+  for (const char* odd : {R"({"NodeNameToMetaVictims":[]})", R"({"NodeNameToMetaVictims":{"n1":{"Pods":[{}]}}})", "[1]",
+                          R"({"NodeNameToMetaVictims":{"n1":{"NumPDBViolations":"many"}}})"}) {
+    s.Answer(odd);
+    agreed = extender->ProcessPreemption(*MakePod(), evictions);
+    REQUIRE_FALSE(agreed.ok());
+    CHECK(util::Message(agreed.status()).find("the answer to preempt") != std::string::npos);
+  }
+
+  // One that does not know the nodes gets what is kept of the victims.
+  s.config.node_cache_capable = false;
+  s.Answer("{}");
+  REQUIRE(s.Make()->ProcessPreemption(*MakePod(), {evictions[0]}).ok());
+  CHECK(s.script.body ==
+        absl::StrCat(R"({"Pod":)", kPodOnWire,
+                     R"(,"NodeNameToVictims":{"n1":{"Pods":[{"metadata":{"name":"p","namespace":"ns","uid":"u-1",)",
+                     R"("labels":{}},"spec":{"nodeName":"","priority":0}}],"NumPDBViolations":2}},)",
+                     R"("NodeNameToMetaVictims":null})"));
+}
+
 TEST_CASE("which nodes pass") {
   Scripted s;
   struct Row {

@@ -80,6 +80,8 @@ struct ExtenderConfig {
   bool node_cache_capable = false;
   std::vector<ExtenderManagedResource> managed_resources;
   bool ignorable = false;  // its errors do not fail the pod; release 1.29 only
+  // Answers are read and errors are worded as in release 1.29: a name that was not sent is an error.
+  bool as_v1_29 = false;
 };
 
 struct Policy {
