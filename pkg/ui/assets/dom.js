@@ -33,11 +33,15 @@ export const podLink = key => h('a', {href: podAddress(key)}, key);
 export const nodeLink = name => name ? h('a', {href: `#/nodes/${encodeURIComponent(name)}`}, name) : 'none';
 
 async function answerOf(response) {
+  const text = await response.text();
   let body;
   try {
-    body = await response.json();
+    body = JSON.parse(text);
   } catch {
-    throw new Error(`The answer is no JSON (status ${response.status}).`);
+    // What the secure port refuses it refuses in plain text, in the words of the API server.
+    if (response.status === 401) throw new Error(`The scheduler does not know who you are (status 401). ${text}`);
+    if (response.status === 403) throw new Error(`You may not do this (status 403). ${text}`);
+    throw new Error(`The answer is not JSON (status ${response.status}).`);
   }
   if (!response.ok) throw new Error(body.error || `Status ${response.status}.`);
   return body;

@@ -32,7 +32,7 @@ function parsed(text) {
   try {
     return JSON.parse(text);
   } catch (e) {
-    throw new Error(`This is no JSON: ${e.message}`);
+    throw new Error(`This is not JSON: ${e.message}`);
   }
 }
 
