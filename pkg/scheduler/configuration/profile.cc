@@ -4,7 +4,6 @@
 #include <absl/strings/str_join.h>
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "pkg/scheduler/configuration/validation.h"
@@ -197,7 +196,7 @@ class Resolver {
   void SetWeights(std::vector<ResolvedProfile::Plugin>* scores) {
     constexpr int64_t kMaxNodeScore = 100;
     const std::array<const std::vector<Plugin>*, 2> lists = {&profile_.plugins.score.enabled, &multi_point_};
-    int64_t left = std::numeric_limits<int64_t>::max();
+    int64_t total = 0;
     for (ResolvedProfile::Plugin& s : *scores) {
       for (const std::vector<Plugin>* list : lists) {
         auto it = std::find_if(list->begin(), list->end(), [&](const Plugin& p) { return p.name == s.name; });
@@ -206,8 +205,10 @@ class Resolver {
         break;
       }
       if (s.weight == 0) s.weight = 1;
-      if (s.weight * kMaxNodeScore > left) return Fail("plugins.score", "total score of Score plugins could overflow");
-      left -= s.weight * kMaxNodeScore;
+      // Weights are 32 bits wide, and may be negative.
+      if (__builtin_add_overflow(total, s.weight * kMaxNodeScore, &total)) {
+        return Fail("plugins.score", "total score of Score plugins could overflow");
+      }
     }
   }
 
