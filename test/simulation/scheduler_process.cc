@@ -73,11 +73,13 @@ class SchedulerProcess::CheckedActions final : public scheduler::Actions {
   void UpdateVolume(RequestId id, const scheduler::VolumeBinder::Binding& b) override { inner_.UpdateVolume(id, b); }
   void RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                    std::string message) override {
+    if (reason == "Scheduled") said_scheduled_.insert(pod->meta.uid);
     inner_.RecordEvent(pod, type, reason, std::move(message));
   }
 
-  // What the pod informer shows of a pod we bound is no longer ours to remember.
-  void Answered(const scheduler::Reply& r) {
+  // Before the scheduler hears of it. Returns the pod when it was bound by this. What the pod informer shows of a pod
+  // we bound is no longer ours to remember.
+  api::PodPtr Answered(const scheduler::Reply& r) {
     for (auto it = open_.begin(); it != open_.end(); ++it) {
       if (it->second.first != r.id) continue;
       if (r.answer.ok()) bound_[it->first] = it->second.second;
@@ -86,9 +88,16 @@ class SchedulerProcess::CheckedActions final : public scheduler::Actions {
       if (lost || r.answer.kind == scheduler::Answer::Kind::kServerError) {
         lost_[it->first] = {it->second.second->node_name, lost ? process_->world_->loop.now() : -kLatest};
       }
+      const api::PodPtr pod = it->second.second;
       open_.erase(it);
-      return;
+      return r.answer.ok() ? pod : nullptr;
     }
+    return nullptr;
+  }
+  // After the scheduler has heard that its bind was carried out: users learn of it by the event.
+  void CheckTold(const api::Pod& pod) {
+    if (!said_scheduled_.contains(pod.meta.uid))
+      Fail(absl::StrCat("bound ", pod.meta.name, " and has not said so in an event"));
   }
 
  private:
@@ -204,6 +213,7 @@ class SchedulerProcess::CheckedActions final : public scheduler::Actions {
   std::map<std::string, api::PodPtr> bound_;                       // binds that succeeded
   // Binds whose answer was lost, and when: the server may carry them out for another kLatest.
   std::map<std::string, std::pair<util::Symbol, absl::Duration>> lost_;
+  std::set<std::string> said_scheduled_;  // uids
   std::set<std::string> nominated_;
 };
 
@@ -292,13 +302,27 @@ void SchedulerProcess::ScheduleTurn(absl::Duration delay) {
   });
 }
 
+template <typename T>
+bool SchedulerProcess::IsInBackoff(const T& object, bool unlike) const {
+  bool found = false;
+  if constexpr (std::is_same_v<T, api::Pod>) {
+    if (!object.node_name.empty() || object.meta.deleting()) return false;
+    scheduler_->VisitPending(0, scheduler_->pending_pods(), [&](const scheduler::Scheduler::PendingView& p) {
+      found |= p.pod->meta.uid == object.meta.uid && p.place == scheduler::Scheduler::Place::kBackoff &&
+               (p.pod->tmpl != object.tmpl) == unlike;
+    });
+  }
+  return found;
+}
+
 void SchedulerProcess::Handle(kube_scheduler::InboxItem& item) {
   std::visit(
       [this](auto& v) {
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, scheduler::Reply>) {
-          actions_->Answered(v);
+          const api::PodPtr bound = actions_->Answered(v);
           tap_->Apply(v);
+          if (bound != nullptr) actions_->CheckTold(*bound);
         } else if constexpr (std::is_same_v<V, std::function<void()>>) {
           v();
         } else {
@@ -307,7 +331,11 @@ void SchedulerProcess::Handle(kube_scheduler::InboxItem& item) {
             if (e.kind == client::InformerEvent<T>::Kind::kDeleted) {
               tap_->Apply(scheduler::Change<T>{e.old_object, nullptr});
             } else {
+              const bool asleep = std::is_same_v<T, api::Pod> && IsInBackoff(*e.object, /*unlike=*/true);
               tap_->Apply(scheduler::Change<T>{e.old_object, e.object});
+              if (asleep && IsInBackoff(*e.object, /*unlike=*/false)) {
+                world_->Fail(absl::StrCat(name_, ": ", e.object->meta.name, " changed and waits out its back-off"));
+              }
             }
           }
           if (v.initial_list_done) --unsynced_;

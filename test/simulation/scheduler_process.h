@@ -44,6 +44,10 @@ class SchedulerProcess {
   void Turn();
   void ScheduleTurn(absl::Duration delay);
   void Handle(kube_scheduler::InboxItem& item);
+  // Whether a pod without a node waits out its back-off as one that is unlike `object` in more than its status, or like
+  // it; false for other kinds.
+  template <typename T>
+  bool IsInBackoff(const T& object, bool unlike) const;
   void Act(client::LeaderElection::Action a);
   absl::Duration Now() const { return executor_.clock().Steady(); }
   bool MayWrite() const;

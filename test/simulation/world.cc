@@ -289,6 +289,9 @@ void World::OnSent(const std::string& process, const client::Request& r) {
   if (r.method == client::Method::kGet) return;
   Record(absl::StrCat(process, " sends ", std::string(client::MethodName(r.method)), " ", r.target));
   if (!absl::EndsWith(r.target, "/binding")) return;
+  // A pod that was replaced under its name must not get the node of the old one.
+  if (!absl::StrContains(r.body, "\"uid\":\""))
+    Fail(absl::StrCat(process, " sends ", r.target, " without the pod's uid"));
   const std::string holder = LockHolder();
   if (!holder.empty() && holder != process) {
     Fail(absl::StrCat(process, " sends ", r.target, " while ", holder, " holds the lease"));

@@ -76,11 +76,27 @@ void Evict(World* w, Random* r) {
   w->Edit("pods", key, [](Tree* t) { SetText(t, {"status", "phase"}, "Failed"); });
 }
 
-// Somebody changes labels and annotations of pods, as controllers do all day.
+// Somebody changes labels and annotations of pods, as controllers do all day. Schedulers look at labels alone.
 void Touch(World* w, Random* r) {
   const std::string mark = absl::StrCat(r->Below(1000));
+  const char* const where = r->Chance(0.5) ? "labels" : "annotations";
   for (int64_t i = r->Between(1, 6); i > 0; --i) {
-    w->Edit("pods", w->RandomKey("pods", r), [&](Tree* t) { SetText(t, {"metadata", "annotations", "mark"}, mark); });
+    w->Edit("pods", w->RandomKey("pods", r), [&](Tree* t) { SetText(t, {"metadata", where, "mark"}, mark); });
+  }
+}
+
+// The same with every pod again and again, while a scheduler's watches show nothing: what it reads is newer than what
+// it was shown.
+void TouchUnseen(World* w, Random* r) {
+  const int64_t length = r->Between(2'000, 30'000);
+  w->CountFault();
+  for (size_t i = 0; i < w->schedulers(); ++i) w->StallWatches(i, absl::Milliseconds(length));
+  for (int64_t at = 0; at < length; at += r->Between(500, 3'000)) {
+    w->loop.In(absl::Milliseconds(at), [w, at] {
+      for (const std::string& key : w->Keys("pods")) {
+        w->Edit("pods", key, [&](Tree* t) { SetText(t, {"metadata", "labels", "mark"}, absl::StrCat(at)); });
+      }
+    });
   }
 }
 
@@ -88,7 +104,7 @@ void Touch(World* w, Random* r) {
     RegisterActor({"create-pods", 10, CreatePods}) && RegisterActor({"jobs", 4, Jobs}) &&
     RegisterActor({"delete-pods", 5, DeletePods}) && RegisterActor({"replace-pod", 2, Replace}) &&
     RegisterActor({"foreign-pod", 2, Foreign}) && RegisterActor({"evict-pod", 2, Evict}) &&
-    RegisterActor({"touch-pods", 2, Touch});
+    RegisterActor({"touch-pods", 2, Touch}) && RegisterActor({"touch-pods-unseen", 1, TouchUnseen});
 
 }  // namespace
 }  // namespace berth::simulation
