@@ -132,6 +132,24 @@ def test_configuration():
         check("another kind of file", code != 0 and "kubescheduler.config.k8s.io/v1" in err, err)
 
 
+def test_provider():
+    objects = NODES + [pod("p", topologySpreadConstraints=[spread()], labels=WEB), pod("on-1", on="n1", labels=WEB)]
+    plain = schedsim("run", LATER, "-", "-o", "placements", feed=objects)
+    for words in (["--algorithm-provider", "DefaultProvider"], ["--algorithm-provider=DefaultProvider", "--validate=off"]):
+        named = schedsim("run", LATER, *words, "-", "-o", "placements", feed=objects)
+        check("DefaultProvider is the default profile", named[:2] == plain[:2] and "n2" in named[1], named)
+    code, out, err = schedsim("run", LATER, "--algorithm-provider", "ClusterAutoscalerProvider", "-", feed=objects)
+    check("no other provider", code == 2 and 'release 1.29 has no algorithm provider "ClusterAutoscalerProvider" but only '
+          "DefaultProvider: give it a configuration" in err, (code, err))
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+        json.dump({"apiVersion": "schedsim/v1", "kind": "Scenario", "algorithmProvider": "DefaultProvider",
+                   "emulatedVersion": "1.29", "pods": [objects[2]],
+                   "cluster": {"apiVersion": "v1", "kind": "List", "items": NODES + objects[3:]}}, f)
+        f.flush()
+        code, out, err = schedsim("run", f.name, "-o", "placements")
+        check("a Scenario names it", code == 0 and out == plain[1], (code, out, err))
+
+
 def test_upgrade():
     objects = NODES + [pod("a", on="n1", labels=WEB), pod("b", on="n2", labels=WEB),
                        pod("p", labels=WEB, topologySpreadConstraints=[spread(minDomains=3)])]

@@ -67,8 +67,11 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
     }
     BERTH_RETURN_IF_ERROR(UseConfiguration(file, a));
   }
-  if (a->release == "1.29" && (a->provider || vm.contains("policy-config-file"))) {
-    return util::InvalidArgument("release 1.29 has neither providers nor Policies: leave out the flag for it");
+  if (a->release == "1.29") {
+    if (vm.contains("policy-config-file")) {
+      return util::InvalidArgument("release 1.29 has no Policies: give it a configuration (--config)");
+    }
+    return a->CheckFor1_29();
   }
   if (!vm.contains("policy-config-file")) return absl::OkStatus();
   if (a->provider) return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");

@@ -16,6 +16,7 @@
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
+#include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::lab {
@@ -468,6 +469,14 @@ std::string MoveDown(std::string_view message, size_t lines) {
 }
 
 }  // namespace
+
+absl::Status Algorithm::CheckFor1_29() const {
+  constexpr std::string_view kOnlyProvider = "DefaultProvider";
+  if (policy) return util::InvalidArgument("release 1.29 has no Policies: give it a configuration");
+  if (!provider || *provider == kOnlyProvider) return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat("release 1.29 has no algorithm provider ", util::GoQuoted(*provider),
+                                            " but only DefaultProvider: give it a configuration"));
+}
 
 scheduler::SchedulerGates Algorithm::Gates() const {
   auto on = [&](std::string_view name) {

@@ -35,9 +35,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   sim->release_ = algorithm.release;
   sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields && !later;
   if (later) {
-    if (algorithm.chosen()) {
-      return util::InvalidArgument("release 1.29 has neither providers nor Policies: give it a configuration");
-    }
+    BERTH_RETURN_IF_ERROR(algorithm.CheckFor1_29());
     auto made = SimulationV1_29::Make(scenario, algorithm, &sim->cache_);
     if (!made.ok()) return made.status();
     sim->later_ = std::move(*made);
