@@ -285,6 +285,15 @@ std::string World::LockHolder() const {
   return TextAt(ParseJson(record), {"holderIdentity"});
 }
 
+// The uid that a binding names; "" when it names none.
+static std::string UidIn(const std::string& body) {
+  constexpr std::string_view kKey = "\"uid\":\"";
+  const size_t at = body.find(kKey);
+  if (at == std::string::npos) return "";
+  const size_t begin = at + kKey.size();
+  return body.substr(begin, body.find('"', begin) - begin);
+}
+
 void World::OnSent(const std::string& process, const client::Request& r) {
   if (r.method == client::Method::kGet) return;
   Record(absl::StrCat(process, " sends ", std::string(client::MethodName(r.method)), " ", r.target));
@@ -292,6 +301,10 @@ void World::OnSent(const std::string& process, const client::Request& r) {
   // A pod that was replaced under its name must not get the node of the old one.
   if (!absl::StrContains(r.body, "\"uid\":\""))
     Fail(absl::StrCat(process, " sends ", r.target, " without the pod's uid"));
+  // Whatever became of the answer: what a process has bound it asks for no other node.
+  if (const auto bound = carried_out_.find({process, UidIn(r.body)}); bound != carried_out_.end()) {
+    if (bound->second != r.body) Fail(absl::StrCat(process, " sends ", r.target, " again, for another node"));
+  }
   const std::string holder = LockHolder();
   if (!holder.empty() && holder != process) {
     Fail(absl::StrCat(process, " sends ", r.target, " while ", holder, " holds the lease"));
@@ -301,7 +314,9 @@ void World::OnSent(const std::string& process, const client::Request& r) {
 void World::OnExecuted(const std::string& process, const client::Request& r, int status) {
   if (r.method == client::Method::kGet) return;
   Record(absl::StrCat(process, " ", std::string(client::MethodName(r.method)), " ", r.target, " answered ", status));
-  if (status == 201 && absl::EndsWith(r.target, "/binding")) ++binds_;
+  if (status != 201 || !absl::EndsWith(r.target, "/binding")) return;
+  ++binds_;
+  carried_out_[{process, UidIn(r.body)}] = r.body;
 }
 
 // ---- checks ---------------------------------------------------------------------------------------

@@ -126,6 +126,8 @@ class World {
   std::map<std::string, absl::Duration> cut_off_, stalled_;
   absl::Duration lag_, lag_until_, excused_until_, last_change_;
   uint64_t fault_turn_ = 0;
+  // The bindings that were carried out, by the process that asked for them and the pod's uid.
+  std::map<std::pair<std::string, std::string>, std::string> carried_out_;
   std::map<std::string, PodView> created_;  // pods by uid, as they were created
   Random random_;                           // of the background: kubelets, controllers, lags
   uint64_t faults_ = 0, binds_ = 0, decisions_ = 0, hash_ = 14695981039346656037ull, pods_made_ = 0;
