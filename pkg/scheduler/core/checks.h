@@ -23,10 +23,12 @@ struct GenericScheduler::Checks {
 struct GenericScheduler::Filtered {
   std::vector<Row> feasible;
   struct Failed {
+    Failed() {}  // Sets nothing: lists are made long enough first and filled afterwards.
+    Failed(Row r, uint32_t c, uint32_t n, bool b) : row(r), check(c), number(n), beside(b) {}
     Row row;
-    uint32_t check;       // the first that failed
-    uint32_t number;      // of its reasons (FitCheck::NumberReasons); 0: they have none
-    bool beside = false;  // whether it failed beside nominated pods
+    uint32_t check;   // the first that failed
+    uint32_t number;  // of its reasons (FitCheck::NumberReasons); 0: they have none
+    bool beside;      // whether it failed beside nominated pods
   };
   std::vector<Failed> failed;
   std::vector<std::pair<Row, Why>> explained;  // failed rows that were judged one by one

@@ -131,7 +131,7 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
       size_t failed = out->failed.size(), left = 0;
       out->failed.resize(failed + rows.size());
       for (size_t k = 0; k < rows.size(); ++k) {
-        out->failed[failed] = {rows[k], place, numbers[k]};
+        out->failed[failed] = {rows[k], place, numbers[k], false};
         rows[left] = rows[k];
         failed += numbers[k] != 0 ? 1 : 0;
         left += numbers[k] == 0 ? 1 : 0;
@@ -145,14 +145,15 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
     before = *candidates;
     check.Filter(candidates, &errors);
     const uint32_t number = check.ReasonBits() == 1 ? 1 : 0;
+    const bool any_errors = !errors.empty();
     for (size_t w = 0; w < before.words().size(); ++w) {
       for (uint64_t gone = before.words()[w] & ~candidates->words()[w]; gone != 0; gone &= gone - 1) {
         Row r = static_cast<Row>(w * 64 + static_cast<size_t>(std::countr_zero(gone)));
-        if (errors.Has(r)) {
+        if (any_errors && errors.Has(r)) {
           ++out->errors[ErrorText(checks, i, r)];
           errors.Erase(r);
         } else {
-          out->failed.push_back({r, place, number});
+          out->failed.emplace_back(r, place, number, false);
         }
       }
     }

@@ -17,7 +17,7 @@ namespace berth::scheduler::noderesources {
 // Up to kMostRows rows, and the values of columns for them.
 class RowBlock {
  public:
-  static constexpr size_t kMostRows = 128, kMostValues = kMostRows + kMostRows / 2;
+  static constexpr size_t kMostRows = 128, kMostValues = 2 * kMostRows;
   using Amounts = int64_t[kMostValues];
 
   // REQUIRES: `rows` is not empty, has at most kMostRows elements, and outlives the block.
@@ -28,7 +28,7 @@ class RowBlock {
       most = std::max(most, row);
     }
     const size_t range = size_t{most - least} + 1;
-    dense_ = range <= rows.size() + rows.size() / 2;
+    dense_ = range <= 2 * rows.size();
     first_ = least;
     values_ = dense_ ? range : rows.size();
   }

@@ -18,6 +18,25 @@ bool IsDense(const LabelColumn& column, size_t nodes) {
   return column.distinct() <= kMostValuesOfGroups && 3 * column.distinct() <= 2 * nodes;
 }
 
+// Copies few sums without a call: rules have one to three channels in all.
+void CopySums(const DomainSum* from, size_t count, DomainSum* to) {
+  switch (count) {
+    case 3:
+      to[2] = from[2];
+      [[fallthrough]];
+    case 2:
+      to[1] = from[1];
+      [[fallthrough]];
+    case 1:
+      to[0] = from[0];
+      [[fallthrough]];
+    case 0:
+      return;
+    default:
+      std::copy_n(from, count, to);
+  }
+}
+
 }  // namespace
 
 DomainOverlay::Scratch& DomainOverlay::scratch() {
@@ -401,8 +420,7 @@ bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* ove
   if (s.group_admits[static_cast<size_t>(group)] == 0) return false;
   const size_t all = channels_.size(), first = s.sums_used;
   if (s.sums.size() < first + all) s.sums.resize(2 * (first + all));
-  std::copy_n(s.group_sums.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(group) * all), all,
-              s.sums.begin() + static_cast<ptrdiff_t>(first));
+  CopySums(s.group_sums.data() + static_cast<size_t>(group) * all, all, s.sums.data() + first);
   if (signature != 0) {
     const std::span<const int64_t> values = signatures_.values(signature);
     for (size_t i = 0; i < slots_.size(); ++i) {
@@ -476,8 +494,8 @@ uint64_t DomainOverlay::ScoreParts() {
   };
   for (size_t i = 0; i < normalised.size(); ++i) add(normalised[i], i, raw);
   for (size_t i = 0; i < labels; ++i) add(label_scorings_[i].how, i, label_raw);
-  s.nodes.clear();
-  for (const Part& p : s.parts) s.nodes.push_back(p.nodes);
+  s.nodes.resize(s.parts.size());
+  for (size_t p = 0; p < s.parts.size(); ++p) s.nodes[p] = s.parts[p].nodes;
   s.scores.resize(s.parts.size());
   const size_t all = channels_.size();
   for (size_t r = 0; r < scorings_.size(); ++r) {
@@ -487,7 +505,7 @@ uint64_t DomainOverlay::ScoreParts() {
       s.rule_sums.resize(s.parts.size() * width);
       const DomainSum* from = s.sums.data() + first;
       DomainSum* to = s.rule_sums.data();
-      for (size_t p = 0; p < s.parts.size(); ++p, from += all, to += width) std::copy_n(from, width, to);
+      for (size_t p = 0; p < s.parts.size(); ++p, from += all, to += width) CopySums(from, width, to);
       sums = s.rule_sums;
     }
     s.domains.resize(s.parts.size() * scoring_keys_[r].size());
