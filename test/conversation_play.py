@@ -20,15 +20,15 @@ class Play:
         `by_chance` in "METHOD PATH BODY" of requests that are made or not depending on timing: they are not compared.
         bodies=False: of bodies only patches are compared, and what events are about, as the recording has no more of them."""
         self.number, self.left_out, self.by_chance, self.bodies = number, left_out, by_chance, bodies
-        self.head, self.recorded = load(number)
-        self.recorded = self.certain(self.recorded)
+        self.head, everything = load(number)
+        self.recorded = self.certain(everything)
         self.want = expected(number, self.recorded, differences)
         self.marks = [e["mark"] for e in self.recorded if "mark" in e]
         self.phase = ""
         self.before = None  # called with method and path of a request before the server gets it
         self.injected = {}
         phase = ""
-        for e in self.recorded:
+        for e in everything:
             phase = e.get("mark", phase)
             if "injected" in e:
                 self.injected.setdefault((phase, self._key(e)), []).append({"status": e["status"], **e["injected"]})
