@@ -137,6 +137,7 @@ def test_explain_page():
     want["spec"]["containers"][0]["resources"]["requests"]["example.com/gpu"] = "1"
     text = " ".join(page(cluster + [want]))
     check("what no node has, and what there is instead", "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes." in text, text)
+    check("no other node is recommended for it", "do without example.com/gpu on" in text and "choose a node with example.com/gpu" not in text, text)
     full = [node("n%d" % i, cpu="4") for i in range(5)] + [pod("b%d" % i, "%dm" % (3100 + 200 * i), on="n%d" % i) for i in range(5)]
     text = " ".join(" ".join(page(full + [pod("p")])).split())
     check("one line a kind with the nearest node, the median and how many", "free 100m cpu on n0; median 500m; 5 nodes for n0 these would have to move: ns/b0" in text, text)

@@ -1,5 +1,7 @@
 #include "pkg/explain/explanation.h"
 
+#include <absl/strings/str_cat.h>
+
 #include <algorithm>
 
 #include "pkg/explain/lacking.h"
@@ -20,6 +22,14 @@ void FindMoves(const Subject& subject, Explanation* e) {
   }
 }
 
+// Another node is no way out where no node has the resource.
+void DoWithout(const std::vector<std::string>& resources, std::vector<Remedy>* remedies) {
+  for (Remedy& r : *remedies) {
+    if (std::find(resources.begin(), resources.end(), r.resource) == resources.end()) continue;
+    r.kind = r.text = absl::StrCat("do without ", r.resource);
+  }
+}
+
 }  // namespace
 
 size_t Explanation::NodeView::FirstFailing() const {
@@ -32,10 +42,12 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   e.pod = pod;
   e.predicates = subject.effective.predicates;
   std::vector<std::pair<std::string, std::vector<Remedy>>> remedies;
+  const std::vector<std::string> missing = ResourcesNoNodeHas(subject.cache, *pod->tmpl);
   for (auto& [node, judgements] : subject.scheduler.JudgeAll(pod)) {
     Explanation::NodeView& view = e.by_node.emplace_back();
     view.name = node.string();
     view.remedies = RemediesFor(subject.cache, pod, node, e.predicates, judgements);
+    DoWithout(missing, &view.remedies);
     view.judgements = std::move(judgements);
     remedies.emplace_back(view.name, view.remedies);
   }

@@ -98,16 +98,24 @@ std::string MissingLabel(const std::string& key, const std::string& value,
 
 }  // namespace
 
-std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod) {
+std::vector<std::string> ResourcesNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod) {
   std::vector<std::string> out;
   scheduler::TemplateInfo info;
   scheduler::DescribeTemplate(pod, &info);
-  if (!info.request.scalars.empty()) {
+  if (info.request.scalars.empty()) return out;
+  const Counts there = ExtendedResources(cache);
+  for (const auto& [name, amount] : info.request.scalars) {
+    if (amount > 0 && !there.contains(name.string())) out.push_back(name.string());
+  }
+  return out;
+}
+
+std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod) {
+  std::vector<std::string> out;
+  if (const std::vector<std::string> missing = ResourcesNoNodeHas(cache, pod); !missing.empty()) {
     const Counts there = ExtendedResources(cache);
-    for (const auto& [name, amount] : info.request.scalars) {
-      if (amount <= 0 || there.contains(name.string())) continue;
-      out.push_back(absl::StrCat("No node has ", name.string(), Instead(name.string(), there), "."));
-    }
+    for (const std::string& name : missing)
+      out.push_back(absl::StrCat("No node has ", name, Instead(name, there), "."));
   }
   if (!pod.node_selector.empty()) {
     const auto labels = LabelsOf(cache);

@@ -7,6 +7,9 @@
 
 namespace berth::explain {
 
+// Returns the extended resources that the pod requests and no listed node has.
+std::vector<std::string> ResourcesNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod);
+
 // Returns a sentence for each extended resource and each label of the nodeSelector that no listed node has, with what
 // is there instead: "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes."
 std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod);
