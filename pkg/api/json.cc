@@ -526,7 +526,7 @@ void AppendJsonString(std::string_view s, std::string* out) {
     for (const char c : s) plain &= kStandsForItself[static_cast<unsigned char>(c)];
     if (plain) {
       text[0] = '"';
-      std::memcpy(text + 1, s.data(), s.size());
+      std::copy(s.begin(), s.end(), text + 1);
       text[s.size() + 1] = '"';
       out->append(text, s.size() + 2);
       return;

@@ -44,16 +44,12 @@ class AllocationScoring final : public Scoring {
     ExactAmounts cpu(block, c.nonzero_cpu.data(), ctx_.info.nonzero_milli_cpu, c.alloc_cpu.data(), &buffers[0]);
     ExactAmounts memory(block, c.nonzero_memory.data(), ctx_.info.nonzero_memory, c.alloc_memory.data(), &buffers[2]);
     int32_t small[RowBlock::kMostValues];
-    bool exact = false;
-    util::RunLoops([&exact, cpu, memory, score = score_, size = block.size(), out = +small]() BERTH_LOOPS {
-      uint64_t bits = cpu.bits() | memory.bits();
+    if (!cpu.exact() || !memory.exact()) return false;
+    util::RunLoops([cpu, memory, score = score_, size = block.size(), out = +small]() BERTH_LOOPS {
       for (size_t i = 0; i < size; ++i) {
-        bits |= cpu.bits(i) | memory.bits(i);
         out[i] = score.Exact(cpu.requested(i), cpu.capacity(i), memory.requested(i), memory.capacity(i));
       }
-      exact = bits < kExactAmount;
     });
-    if (!exact) return false;
     block.Pick(small, scores);
     return true;
   }

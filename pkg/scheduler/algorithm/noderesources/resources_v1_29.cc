@@ -239,13 +239,11 @@ class FitScoring final : public Scoring {
       if (c.weight < 0 || c.weight > kLargeWeight) return false;
       RowBlock::Amounts buffers[2];
       const ExactAmounts amounts(block, c.used, c.wanted, c.allocatable, buffers);
-      bool exact = false;
-      util::RunLoops([&exact, amounts, weight = static_cast<double>(c.weight), max = static_cast<double>(max_score_),
-                      size, shares = +shares, sums = +sums, weights = +weights]() BERTH_LOOPS {
-        uint64_t bits = amounts.bits();
+      if (!amounts.exact()) return false;
+      util::RunLoops([amounts, weight = static_cast<double>(c.weight), max = static_cast<double>(max_score_), size,
+                      shares = +shares, sums = +sums, weights = +weights]() BERTH_LOOPS {
         for (size_t i = 0; i < size; ++i) {
           const double requested = amounts.requested(i), capacity = amounts.capacity(i);
-          bits |= amounts.bits(i);
           const double most = requested > capacity ? capacity : requested;
           const double part = strategy == FitOptions::Strategy::kLeastAllocated ? capacity - most : most;
           const double share = part * max / capacity;
@@ -253,9 +251,7 @@ class FitScoring final : public Scoring {
           weights[i] += capacity == 0 ? 0 : weight;
         }
         for (size_t i = 0; i < size; ++i) sums[i] += static_cast<double>(static_cast<int32_t>(shares[i])) * weight;
-        exact = bits < kExactAmount;
       });
-      if (!exact) return false;
     }
     int32_t small[RowBlock::kMostValues];
     util::RunLoops([size, sums = +sums, weights = +weights, out = +small]() BERTH_LOOPS {
@@ -358,19 +354,15 @@ class BalancedScoring final : public Scoring {
     const ExactAmounts x(block, a.used, a.wanted, a.allocatable, &buffers[0]);
     const ExactAmounts y(block, b.used, b.wanted, b.allocatable, &buffers[2]);
     int32_t small[RowBlock::kMostValues];
-    bool exact = false;
-    util::RunLoops([&exact, x, y, max = max_score_, size = block.size(), out = +small]() BERTH_LOOPS {
-      uint64_t bits = x.bits() | y.bits();
+    if (!x.exact() || !y.exact()) return false;
+    util::RunLoops([x, y, max = max_score_, size = block.size(), out = +small]() BERTH_LOOPS {
       for (size_t i = 0; i < size; ++i) {
-        bits |= x.bits(i) | y.bits(i);
         const double x_share = x.requested(i) / x.capacity(i), y_share = y.requested(i) / y.capacity(i);
         const double difference = std::fabs(((x_share > 1 ? 1 : x_share) - (y_share > 1 ? 1 : y_share)) / 2);
         const double deviation = (x.capacity(i) == 0) | (y.capacity(i) == 0) ? 0 : difference;
         out[i] = static_cast<int32_t>((1 - deviation) * max);
       }
-      exact = bits < kExactAmount;
     });
-    if (!exact) return false;
     block.Pick(small, scores);
     return true;
   }

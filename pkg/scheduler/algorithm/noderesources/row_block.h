@@ -76,20 +76,32 @@ inline double ExactDouble(int64_t value) {
 // Amounts below this, and not negative, times a score are exact as doubles.
 constexpr uint64_t kExactAmount = uint64_t{1} << 46;
 
-// What is requested of a resource together with the pod and what there is, for the values of a block, as doubles. They
-// mean something when all bits() are below kExactAmount.
+// What is requested of a resource together with the pod and what there is, for the values of a block, as doubles.
 class ExactAmounts {
  public:
   // `buffers`: two, which outlive this.
   ExactAmounts(const RowBlock& block, const int64_t* used, int64_t wanted, const int64_t* capacity,
                RowBlock::Amounts* buffers)
-      : used_(block.Values(used, buffers[0])), capacity_(block.Values(capacity, buffers[1])), wanted_(wanted) {}
+      : used_(block.Values(used, buffers[0])),
+        capacity_(block.Values(capacity, buffers[1])),
+        wanted_(wanted),
+        size_(block.size()) {}
+  // Returns whether all amounts are below kExactAmount and none is negative.
+  bool exact() const {
+    uint64_t bits = 0;
+    util::RunLoops([&bits, a = *this]() BERTH_LOOPS {
+      auto all = static_cast<uint64_t>(a.wanted_);
+      for (size_t i = 0; i < a.size_; ++i) {
+        all |=
+            static_cast<uint64_t>(a.used_[i]) | static_cast<uint64_t>(a.Sum(i)) | static_cast<uint64_t>(a.capacity_[i]);
+      }
+      bits = all;
+    });
+    return bits < kExactAmount;
+  }
+  // REQUIRES: exact().
   double requested(size_t i) const { return ExactDouble(Sum(i)); }
   double capacity(size_t i) const { return ExactDouble(capacity_[i]); }
-  uint64_t bits() const { return static_cast<uint64_t>(wanted_); }
-  uint64_t bits(size_t i) const {
-    return static_cast<uint64_t>(used_[i]) | static_cast<uint64_t>(Sum(i)) | static_cast<uint64_t>(capacity_[i]);
-  }
 
  private:
   // Wraps only when one of the two is out of range itself.
@@ -99,6 +111,7 @@ class ExactAmounts {
   const int64_t* used_;
   const int64_t* capacity_;
   int64_t wanted_;
+  size_t size_;
 };
 
 // One resource that must suffice: `capacity` - `used` - `wanted` is negative where it does not.
