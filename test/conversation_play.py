@@ -95,10 +95,11 @@ class Play:
             l for (phase, _), lines in self.ours().lanes.items() for l in lines if phase == self.phase and re.search(text, l.text)]) >= times)
 
     def shown(self, answer):
-        """Waits until a watch has brought the scheduler the object that a call answered with."""
+        """Waits until a watch has brought the scheduler the object that a call answered with, and it has read it."""
         version = answer["metadata"]["resourceVersion"]
         wait_until(f"{self.number} | {self.phase}: {answer['kind']} {answer['metadata']['name']} is shown", lambda: [
             e for e in self.proxy.snapshot() if any(v == version for _, v in e.get("watched", ()))])
+        wait_until(f"{self.number} | {self.phase}: all is read", lambda: unread(int(self.proxy.url.rpartition(":")[2])) == 0)
 
     def heard(self):
         """Waits until all that is expected in this phase was asked."""
@@ -127,6 +128,13 @@ class Play:
             assert self.scheduler.stop() == status, self.scheduler.log()[-2000:]
         differ = self.problems()
         assert not differ, "\n" + "\n".join(differ)
+
+
+def unread(port):
+    """How many bytes the clients of a port of this machine have been sent and have not read yet."""
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        sockets = [line.split() for line in list(f)[1:]]
+    return sum(int(s[4].rpartition(":")[2], 16) for s in sockets if int(s[2].rpartition(":")[2], 16) == port)
 
 
 def without_body(e):
