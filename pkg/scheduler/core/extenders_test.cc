@@ -88,6 +88,31 @@ std::unique_ptr<GenericScheduler> Build(World& w, Behaviours& behaviours, std::s
   return std::move(*made);
 }
 
+// A cluster of release 1.29 and schedulers of its default profile over it.
+struct LaterWorld {
+  Cache cache{algorithmprovider::V1_29().describe_template};
+  ClaimBinder binder{&cache};
+  NominatedPods nominated;
+  Behaviours behaviours;
+  Strings built;  // extenders, in the order in which they were made
+
+  void Place(const api::PodPtr& pod, std::string_view node) { REQUIRE(cache.AddPod(reference::Bound(pod, node)).ok()); }
+  std::unique_ptr<GenericScheduler> Build(const std::vector<ExtenderConfig>& extenders) {
+    FactoryArgs args;
+    args.cache = &cache;
+    args.claim_binder = &binder;
+    args.nominated = &nominated;
+    args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
+      built.push_back(c.url_prefix);
+      return std::make_unique<FakeExtender>(c, &behaviours[c.url_prefix]);
+    };
+    auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure()), extenders, args);
+    INFO(made.status().message());
+    REQUIRE(made.ok());
+    return std::move(*made);
+  }
+};
+
 const char kTwoFilters[] =
     "{'predicates':[{'name':'GeneralPredicates'}],'priorities':[],'extenders':["
     "{'urlPrefix':'http://one','filterVerb':'f'},{'urlPrefix':'http://two','filterVerb':'f'}]}";
@@ -231,72 +256,47 @@ TEST_CASE("a node that an extender refused may still be preempted on") {
 }
 
 TEST_CASE("a profile of release 1.29: scores of extenders count ten times, and ignorable ones come last and may fail") {
-  Cache cache(algorithmprovider::V1_29().describe_template);
-  for (const char* n : {"a", "b"}) cache.AddNode(NodeOf(n));
-  Behaviours b;
+  LaterWorld w;
+  for (const char* n : {"a", "b"}) w.cache.AddNode(NodeOf(n));
+  Behaviours& b = w.behaviours;
   b["http://may-fail"].filter = [](const Strings&) { return util::Unavailable("no answer"); };
   b["http://must"].scores = std::vector<std::pair<std::string, int64_t>>{{"a", 1}, {"b", 3}};
-  ClaimBinder binder(&cache);
-  NominatedPods nominated;
-  FactoryArgs args;
-  args.cache = &cache;
-  args.claim_binder = &binder;
-  args.nominated = &nominated;
-  std::vector<std::string> built;
-  args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
-    built.push_back(c.url_prefix);
-    return std::make_unique<FakeExtender>(c, &b[c.url_prefix]);
-  };
   ExtenderConfig may_fail, must;
   may_fail.url_prefix = "http://may-fail";
   may_fail.ignorable = true;
   must.url_prefix = "http://must";
   must.weight = 2;
-  auto resolved = configuration::DefaultProfile(PluginsToConfigure());
-  auto made = CreateFromProfile(resolved, {may_fail, must}, args);
-  INFO(made.status().message());
-  REQUIRE(made.ok());
-  CHECK(built == std::vector<std::string>{"http://must", "http://may-fail"});
+  auto scheduler = w.Build({may_fail, must});
+  CHECK(w.built == Strings{"http://must", "http://may-fail"});
   DecisionTrace trace;
-  CHECK(Outcome((*made)->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "b");
+  CHECK(Outcome(scheduler->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "b");
   REQUIRE(trace.totals.size() == 2);
   CHECK(std::abs(trace.totals[0] - trace.totals[1]) == 2 * (3 - 1) * 10);
 
   // One that must answer fails the attempt.
   b["http://must"].filter = [](const Strings&) { return util::Unavailable("gone"); };
-  CHECK(Outcome((*made)->Schedule(PodOf("q"))) == "gone");
+  CHECK(Outcome(scheduler->Schedule(PodOf("q"))) == "gone");
 }
 
 TEST_CASE("a profile of release 1.29: extenders choose among evictions and change them") {
-  Cache cache(algorithmprovider::V1_29().describe_template);
+  LaterWorld w;
   for (const char* n : {"a", "b"}) {
-    cache.AddNode(NodeOf(n, "", "", "'cpu':'1','memory':'1Gi','pods':'9'"));
+    w.cache.AddNode(NodeOf(n, "", "", "'cpu':'1','memory':'1Gi','pods':'9'"));
     for (const char* p : {"x-", "y-"}) {
-      auto pod = PodOf(Cat(p, n), Cat(Asks("'cpu':'500m'"), ",'priority':", *n == 'a' ? "1" : "2"));
-      REQUIRE(cache.AddPod(reference::Bound(pod, n)).ok());
+      w.Place(PodOf(Cat(p, n), Cat(Asks("'cpu':'500m'"), ",'priority':", *n == 'a' ? "1" : "2")), n);
     }
   }
-  Behaviours b;
-  ClaimBinder binder(&cache);
-  NominatedPods nominated;
-  FactoryArgs args;
-  args.cache = &cache;
-  args.claim_binder = &binder;
-  args.nominated = &nominated;
-  args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
-    return std::make_unique<FakeExtender>(c, &b[c.url_prefix]);
-  };
+  Behaviours& b = w.behaviours;
   ExtenderConfig one, may_fail;
   one.url_prefix = "http://one";
   may_fail.url_prefix = "http://may-fail";
   may_fail.ignorable = true;
-  auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure()), {one, may_fail}, args);
-  REQUIRE(made.ok());
+  auto scheduler = w.Build({one, may_fail});
   auto pod = PodOf("p", Cat(Asks("'cpu':'500m'"), ",'priority':9"));
-  const Decision d = (*made)->Schedule(pod);
+  const Decision d = scheduler->Schedule(pod);
   REQUIRE(d.outcome == Decision::Outcome::kUnfit);
   auto preempt = [&] {
-    const Preemption p = (*made)->Preempt(pod, *d.failures);
+    const Preemption p = scheduler->Preempt(pod, *d.failures);
     std::string out = p.error.empty() ? p.node.string() : p.error;
     for (const api::PodPtr& v : p.victims) out += " " + v->meta.name;
     return out;
@@ -334,32 +334,22 @@ TEST_CASE("a profile of release 1.29: extenders choose among evictions and chang
 }
 
 TEST_CASE("a profile of release 1.29: a node that an extender refuses for good is no candidate for preemption") {
-  Cache cache(algorithmprovider::V1_29().describe_template);
-  cache.AddNode(NodeOf("a"));
-  REQUIRE(cache.AddPod(reference::Bound(PodOf("x", "'priority':1"), "a")).ok());
-  Behaviours b;
-  ClaimBinder binder(&cache);
-  NominatedPods nominated;
-  FactoryArgs args;
-  args.cache = &cache;
-  args.claim_binder = &binder;
-  args.nominated = &nominated;
-  args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
-    return std::make_unique<FakeExtender>(c, &b[c.url_prefix]);
-  };
+  LaterWorld w;
+  w.cache.AddNode(NodeOf("a"));
+  w.Place(PodOf("x", "'priority':1"), "a");
+  Behaviours& b = w.behaviours;
   ExtenderConfig one;
   one.url_prefix = "http://one";
-  auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure()), {one}, args);
-  REQUIRE(made.ok());
+  auto scheduler = w.Build({one});
   auto pod = PodOf("p", "'priority':9");
   b["http://one"].filter = [](const Strings&) {
     Extender::FilterResult none;
     none.unresolvable = {{Symbol("a"), "licence missing"}};
     return none;
   };
-  const Decision d = (*made)->Schedule(pod);
+  const Decision d = scheduler->Schedule(pod);
   CHECK(d.error == "0/1 nodes are available: 1 licence missing.");
-  CHECK((*made)->Preempt(pod, *d.failures).error ==
+  CHECK(scheduler->Preempt(pod, *d.failures).error ==
         "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.");
 }
 
