@@ -9,27 +9,30 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <type_traits>
 
 #include "pkg/scheduler/pod_fields.h"
 
 namespace berth::scheduler {
 
-// Upper bounds kFirst * 2^k, k = 0..N-1; then +Inf.
-template <int64_t kFirst, size_t N>
-class HistogramOf {
+// Observations counted by bucket. Bounds: Value, the type of what is observed; kBuckets; and Bound(i), the upper bound
+// of bucket i. What is above all bounds goes into a last one, +Inf.
+template <typename Bounds>
+class BucketCounts {
  public:
-  static constexpr size_t kBuckets = N;
-  static constexpr int64_t Bound(size_t i) { return kFirst << i; }
-  void Observe(int64_t value) {
+  using Value = typename Bounds::Value;
+  static constexpr size_t kBuckets = Bounds::kBuckets;
+  static constexpr Value Bound(size_t i) { return Bounds::Bound(i); }
+  void Observe(Value value) {
     size_t i = 0;
     while (i < kBuckets && value > Bound(i)) ++i;
     ++counts_[i];
     sum_ += value;
   }
-  void Observe(absl::Duration d) { Observe(d / absl::Microseconds(1)); }
+  void Observe(absl::Duration d) requires std::is_integral_v<Value> { Observe(d / absl::Microseconds(1)); }
   // Observations in bucket i alone, not cumulated; i == kBuckets is +Inf.
   uint64_t count_in(size_t i) const { return counts_[i]; }
-  int64_t sum() const { return sum_; }
+  Value sum() const { return sum_; }
   uint64_t count() const {
     uint64_t n = 0;
     for (uint64_t c : counts_) n += c;
@@ -38,8 +41,18 @@ class HistogramOf {
 
  private:
   std::array<uint64_t, kBuckets + 1> counts_{};
-  int64_t sum_ = 0;
+  Value sum_ = 0;
 };
+
+// Upper bounds kFirst * 2^k, k = 0..N-1.
+template <int64_t kFirst, size_t N>
+struct DoublingBounds {
+  using Value = int64_t;
+  static constexpr size_t kBuckets = N;
+  static constexpr int64_t Bound(size_t i) { return kFirst << i; }
+};
+template <int64_t kFirst, size_t N>
+using HistogramOf = BucketCounts<DoublingBounds<kFirst, N>>;
 
 using LatencyHistogram = HistogramOf<1000, 15>;  // microseconds; to 16 s
 using WaitHistogram = HistogramOf<10'000, 20>;   // microseconds; to 87 minutes
@@ -64,33 +77,22 @@ inline constexpr size_t kStageStatuses = 3;
 
 using StageHistogram = HistogramOf<100, 12>;  // microseconds; to 0.2 s
 
-// Upper bounds 10 us * 1.5^k, k = 0..19, in seconds; then +Inf.
-class PluginHistogram {
- public:
+// Upper bounds 10 us * 1.5^k, k = 0..19, in seconds.
+struct PluginBounds {
+  using Value = double;
   static constexpr size_t kBuckets = 20;
-  static constexpr double Bound(size_t i) {
+  static constexpr double Bound(size_t i) { return kBounds[i]; }
+  static constexpr std::array<double, kBuckets> kBounds = [] {
+    std::array<double, kBuckets> bounds{};
     double bound = 0.00001;
-    while (i-- > 0) bound *= 1.5;
-    return bound;
-  }
-  void Observe(double seconds) {
-    size_t i = 0;
-    while (i < kBuckets && seconds > Bound(i)) ++i;
-    ++counts_[i];
-    sum_ += seconds;
-  }
-  uint64_t count_in(size_t i) const { return counts_[i]; }
-  double sum() const { return sum_; }
-  uint64_t count() const {
-    uint64_t n = 0;
-    for (uint64_t c : counts_) n += c;
-    return n;
-  }
-
- private:
-  std::array<uint64_t, kBuckets + 1> counts_{};
-  double sum_ = 0;
+    for (double& b : bounds) {
+      b = bound;
+      bound *= 1.5;
+    }
+    return bounds;
+  }();
 };
+using PluginHistogram = BucketCounts<PluginBounds>;
 
 // What release 1.29 counts for each profile.
 struct ProfileMetrics {
