@@ -7,10 +7,10 @@ usage: hack/soak.py PODS [--period=60] [--nodes=200] [--rate=1000]
 Follows the server's own history, pod by pod: no pod is bound twice, no node gets more than it has. At the end nothing is
 unbound, and the memory (slope over the last half, bytes a pod), open files and threads of the processes are printed.
 The last line sums up. Exit status: 0 only when all of it held."""
-import argparse, collections, os, random, sys, threading, time
+import argparse, collections, http.client, json, os, re, random, sys, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test"))
-from daemon_harness import *  # noqa: E402
+from harness import Api, Scheduler, cpu, stop_all  # noqa: E402
 
 SLOPE_BYTES = 2.0  # a pod: 1 MB in 500,000 pods
 STEADY = 20_000    # below so many pods a slope says nothing

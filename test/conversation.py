@@ -19,7 +19,7 @@ import socket
 import threading
 import time
 
-from daemon_harness import Proxy
+from harness import Proxy
 
 RECORDINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "wire-scheduler")
 WHOLE = "whole conversation"  # the phase of lanes that go through all phases

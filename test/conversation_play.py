@@ -1,13 +1,12 @@
 """Replays a recorded conversation with our scheduler: starts the API server, the recorder in front of it and the scheduler,
 and compares the requests of each phase with the recorded ones.
 """
+import json
 import os
 import re
-import threading
 
-import daemon_harness
 from conversation import WHOLE, Reading, Recorder, expected, load, problems
-from daemon_harness import Api, Scheduler, json, scratch, wait_until
+from harness import Api, Scheduler, scratch, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -161,25 +160,3 @@ def differences_are_told(differences):
     for d in differences:
         assert d.used, f"no longer a difference: {d.readme!r} at {d.where!r}"
         assert d.readme in readme, f"neither README.md nor pkg/scheduler/BUGS.md tells: {d.readme!r}"
-
-
-def all_at_once(*tests):
-    """Each has its own API server and mostly waits. Gives the number of those that failed."""
-    failed = []
-
-    def one(test):
-        try:
-            test()
-            print(f"ok      {test.__name__}", flush=True)
-        except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this test
-            import traceback
-            failed.append(test)
-            print(f"FAILED  {test.__name__}\n{traceback.format_exc()}", flush=True)
-
-    threads = [threading.Thread(target=one, args=(t,)) for t in tests]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    daemon_harness.stop_all()
-    return len(failed)

@@ -1,23 +1,20 @@
 #!/usr/bin/env python3
 """Every flag of kube-scheduler with a wrong value: one line that names flag and value, exit status 1, nothing else. Also
 what only a process finds wrong in configuration files, kubeconfigs and certificates."""
-from daemon_harness import *
+import re
+import subprocess
+
+import harness
+from harness import BIN, scratch, write_file
 
 PROGRAM = f"{BIN}/kube-scheduler"
 HEAD = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
 
 
-def file(name, text):
-    path = scratch(name)
-    with open(path, "w") as f:
-        f.write(text)
-    return path
-
-
 # A wrong value of each flag, the text that names it, and what else the flag needs to be looked at. Flags that take any
 # text are below.
 NOT_THERE = scratch("not/there")
-GARBAGE = file("garbage", "no PEM, no JSON: [")
+GARBAGE = write_file("garbage", "no PEM, no JSON: [")
 HTTPS = ["--secure-port=1"]
 WRONG = {
     "address": ("10.0.0.1:80", '--address: invalid value "10.0.0.1:80"'),
@@ -101,7 +98,7 @@ def flags_in_help():
     return found
 
 
-def every_flag():
+def test_every_flag():
     # Two are not in the help, as they are deprecated.
     flags = {**flags_in_help(), "hard-pod-affinity-symmetric-weight": "int32", "failure-domains": "string"}
     assert set(flags) == set(WRONG) | set(ANY_TEXT), set(flags) ^ (set(WRONG) | set(ANY_TEXT))
@@ -120,7 +117,7 @@ def every_flag():
                     "--master=http://127.0.0.1:1", named=NOT_THERE)  # it comes as far as any other
 
 
-def configuration_files():
+def test_configuration_files():
     master = "--master=http://127.0.0.1:1"
     for name, text, named in (
             ("c1", "kind: x", "Object 'apiVersion' is missing in 'kind: x'"),
@@ -133,11 +130,11 @@ def configuration_files():
             ("c7", HEAD + "profiles: [{schedulerName: a}, {schedulerName: a}]", 'profiles[1].schedulerName: invalid value "a"'),
             ("c8", HEAD + "healthzBindAddress: somewhere", 'healthzBindAddress: invalid value "somewhere"'),
             ("c9", HEAD + "a: [", f"{scratch('c9')}: line ")):
-        refused(master, f"--config={file(name, text)}", named=named)
+        refused(master, f"--config={write_file(name, text)}", named=named)
     refused(master, "--config=/", named="read /: is a directory")
 
 
-def kubeconfigs():
+def test_kubeconfigs():
     def config(cluster, user):
         return ("apiVersion: v1\nkind: Config\ncurrent-context: ctx\n"
                 f"clusters: [{{name: c, cluster: {cluster}}}]\nusers: [{{name: u, user: {user}}}]\n"
@@ -156,7 +153,7 @@ def kubeconfigs():
             ("k9", "current-context: nope", "context was not found for specified context: nope"),
             ("k10", config("{}", "{}"), "no configuration has been provided"),
             ("k11", "clusters: [", f'Error loading config file "{scratch("k11")}": ')):
-        refused(f"--kubeconfig={file(name, text)}", named=named)
+        refused(f"--kubeconfig={write_file(name, text)}", named=named)
 
 
-run(every_flag, configuration_files, kubeconfigs)
+harness.main(globals())

@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
 """kube-scheduler's command line: what it prints, and with which status it ends. Also HTTPS with access control."""
+import http.client
+import json
+import os
+import re
 import socket
 import ssl
+import subprocess
 
-from daemon_harness import *
+import harness
+from harness import BIN, Api, Proxy, Scheduler, free_port, node, scratch, wait_until, write_file, write_objects
 
 PROGRAM = f"{BIN}/kube-scheduler"
 
@@ -19,14 +25,7 @@ def ends(status, *flags, err=None, out=None):
     return r
 
 
-def file(name, text):
-    path = scratch(name)
-    with open(path, "w") as f:
-        f.write(text)
-    return path
-
-
-def help_and_version():
+def test_help_and_version():
     ends(0, "--version", out="Kubernetes v1.10.0")
     ends(0, "--version", out=", emulates the scheduler of Kubernetes 1.10")
     ends(0, "--version=raw", out='version.Info{Major:"1", Minor:"10", GitVersion:"v1.10.0')
@@ -37,7 +36,7 @@ def help_and_version():
     ends(1, "--version", "--bogus", err="unknown flag: --bogus")
 
 
-def usage_errors():
+def test_usage_errors():
     r = ends(1, "--bogus", err="Error: unknown flag: --bogus\nUsage:\n  kube-scheduler [flags]\n")
     assert r.stderr.endswith("\nunknown flag: --bogus\n"), r.stderr[-300:]
     ends(1, "extra", err="error: no arguments are supported\n")
@@ -47,24 +46,24 @@ def usage_errors():
                                                 "Will be removed in future version.\n")
 
 
-def configuration_errors():
+def test_configuration_errors():
     ends(1, "--config=/nonexistent", err="error: open /nonexistent: no such file or directory\n")
-    ends(1, f"--config={file('c1', 'kind: x')}", err="error: Object 'apiVersion' is missing in 'kind: x'\n")
+    ends(1, f"--config={write_file('c1', 'kind: x')}", err="error: Object 'apiVersion' is missing in 'kind: x'\n")
     head = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
-    ends(1, f"--config={file('c2', head + 'clientConnection: {qps: fast}')}",
+    ends(1, f"--config={write_file('c2', head + 'clientConnection: {qps: fast}')}",
          err=f'error: {scratch("c2")}: clientConnection.qps: invalid value "fast": must be a number\n')
     ends(1, "--kubeconfig=/nonexistent", err="/nonexistent: no such file or directory\n")
     ends(1, "--tls-cert-file=/x", "--secure-port=1",
          err="error: --tls-cert-file and --tls-private-key-file must be given together\n")
 
 
-def algorithm_errors():
+def test_algorithm_errors():
     ends(1, "--algorithm-provider=Nope", "--leader-elect=false",
          err='error: couldn\'t create scheduler using provider "Nope": plugin "Nope" has not been registered\n')
     ends(1, "--policy-config-file=/nonexistent", err="error: missing policy config file /nonexistent\n")
     ends(1, "--policy-config-file=/", err="error: couldn't read policy config: read /: is a directory\n")
-    ends(1, f"--policy-config-file={file('p1', 'predicates: []')}", err="error: invalid policy: ")
-    r = ends(1, "--policy-config-file=" + file("p2", json.dumps({
+    ends(1, f"--policy-config-file={write_file('p1', 'predicates: []')}", err="error: invalid policy: ")
+    r = ends(1, "--policy-config-file=" + write_file("p2", json.dumps({
         "predicates": [{"name": "NoSuch"}, {"name": "NorThis"}], "priorities": [{"name": "Neither", "weight": 1}]})),
         err="error: couldn't create scheduler from policy: ")
     for name in ("NoSuch", "NorThis", "Neither"):
@@ -73,7 +72,7 @@ def algorithm_errors():
          err="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100")
 
 
-def policy_from_a_config_map():
+def test_policy_from_a_config_map():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     maps = "/api/v1/namespaces/kube-system/configmaps"
     ends(1, f"--master={api.url}", "--policy-configmap=p",
@@ -92,7 +91,7 @@ def policy_from_a_config_map():
     assert s.stop() == 0
 
 
-def configuration_is_written_and_read_back():
+def test_configuration_is_written_and_read_back():
     path = scratch("written.yaml")
     ends(0, "--port=10251", f"--write-config-to={path}", "--scheduler-name=other", "--kube-api-qps=7", err=f"Wrote configuration to: {path}")
     again = scratch("again.yaml")
@@ -103,7 +102,7 @@ def configuration_is_written_and_read_back():
     assert 'schedulerName: "other"' in text and "qps: 7" in text, text
 
 
-def log_lines():
+def test_log_lines():
     r = ends(1, "-v=1", "--algorithm-provider=Nope", "--leader-elect=false")
     line = next(l for l in r.stderr.splitlines() if "--algorithm-provider" in l)
     assert re.fullmatch(r'I\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \S+:\d+\] FLAG: --algorithm-provider="Nope"', line), line
@@ -112,12 +111,7 @@ def log_lines():
     assert any(l["msg"].startswith("Version: v1.10.0") and l["severity"] == "INFO" for l in lines), r.stderr
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        return reserved.getsockname()[1]
-
-
-def https_with_access_control():
+def test_https_with_access_control():
     api = Api.start()
 
     def review(method, path):
@@ -162,7 +156,7 @@ def https_with_access_control():
     assert s.stop() == 0
 
 
-def https_with_certificates_of_ones_own():
+def test_https_with_certificates_of_ones_own():
     """The certificate that is given is shown; whose certificate an authority signed is known by its name."""
     api = Api.start()
     asked = []
@@ -197,6 +191,4 @@ def https_with_certificates_of_ones_own():
     assert s.stop() == 0
 
 
-run(help_and_version, usage_errors, configuration_errors, algorithm_errors, policy_from_a_config_map,
-    configuration_is_written_and_read_back, log_lines, https_with_access_control,
-    https_with_certificates_of_ones_own)
+harness.main(globals())

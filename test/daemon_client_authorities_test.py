@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Whose client certificates count on the secure port under release 1.29: the ConfigMap extension-apiserver-authentication says
 who signs those of users, and who those of front proxies, which name the user in headers."""
+import http.client
+import json
+import os
 import ssl
 
-from daemon_harness import *
+import harness
+from harness import TLS, Api, Proxy, Scheduler, free_port, wait_until
 
-TLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "hollow-tls")
 MAP = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 
 
@@ -22,8 +25,7 @@ class Page:
         status, answer = self.api.call("PATCH", MAP, {"data": data}, "application/merge-patch+json")
         assert status == 200, answer
         self.proxy = Proxy(self.api.port, review or self.allow)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.scheduler = Scheduler(self.proxy.url, "--emulated-version=1.29", f"--secure-port={self.port}", "--bind-address=127.0.0.1",
                                    f"--tls-cert-file={TLS}/server.crt", f"--tls-private-key-file={TLS}/server.key", *flags)
         self.scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{self.port}")
@@ -56,7 +58,7 @@ PROXY = {"requestheader-client-ca-file": read("stranger.crt"), "requestheader-al
          "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]'}
 
 
-def users_and_front_proxies():
+def test_users_and_front_proxies():
     page = Page({"client-ca-file": read("ca.crt"), **PROXY})
     # The new authorities count from the next connection on.
     wait_until("alice is known by her certificate", lambda: page.get("client")[1] == ("alice", ["dev", "system:authenticated"], None) or None)
@@ -69,14 +71,14 @@ def users_and_front_proxies():
     assert page.scheduler.stop() == 0
 
 
-def a_proxy_of_another_name_is_none():
+def test_a_proxy_of_another_name_is_none():
     page = Page({"client-ca-file": read("ca.crt"), **PROXY, "requestheader-allowed-names": '["front"]'})
     wait_until("alice is known", lambda: page.get("client")[1] and page.get("client", path="/configz")[0] == 200)
     assert page.get("stranger", path="/other", X_Remote_User="bob")[1][0] == "system:anonymous"
     assert page.scheduler.stop() == 0
 
 
-def the_flag_goes_before_the_map():
+def test_the_flag_goes_before_the_map():
     page = Page({"client-ca-file": read("stranger.crt")}, f"--client-ca-file={TLS}/ca.crt")
     assert page.get("client")[1][0] == "alice"
     try:
@@ -87,7 +89,7 @@ def the_flag_goes_before_the_map():
     assert page.scheduler.stop() == 0
 
 
-def a_map_that_cannot_be_used_is_named():
+def test_a_map_that_cannot_be_used_is_named():
     page = Page({"client-ca-file": read("ca.crt"), **PROXY, "requestheader-group-headers": "X-Group"})
     page.scheduler.wait_for_log("data.requestheader-group-headers: must be a JSON array of strings, not X-Group")
     assert page.get()[1][0] == "system:anonymous"
@@ -97,4 +99,4 @@ def a_map_that_cannot_be_used_is_named():
     assert page.get(path="/healthz")[0] == 200
 
 
-run(users_and_front_proxies, a_proxy_of_another_name_is_none, the_flag_goes_before_the_map, a_map_that_cannot_be_used_is_named)
+harness.main(globals())

@@ -1,42 +1,29 @@
 #!/usr/bin/env python3
 """How kube-scheduler reaches its API server: through proxies, and with certificates that are replaced while it runs."""
 import base64
+import re
 import shutil
+import socket
+import threading
 
-from daemon_harness import *
-from daemon_harness import _processes
+import harness
+from harness import TLS, Api, Scheduler, relay, scratch, secure_flags, wait_until, write_file
 
-TLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "hollow-tls")
 NAME = "apiserver.invalid"  # resolves nowhere but in the proxy
 
 
-class SecureApi(Api):
-    """hollow-apiserver with TLS besides: the holder of testdata/hollow-tls/client.crt may do everything there."""
-
-    @classmethod
-    def start(cls):
-        policy, log = scratch("policy.jsonl"), scratch("secure.log")
-        with open(policy, "w") as f:
-            f.write('{"spec":{"group":"dev","namespace":"*","resource":"*","apiGroup":"*","nonResourcePath":"*"}}\n')
-        p = subprocess.Popen([f"{BIN}/hollow-apiserver", "--insecure-port=0", "--bind-address=127.0.0.1", "--secure-port=0",
-                              f"--tls-cert-file={TLS}/server.crt", f"--tls-private-key-file={TLS}/server.key",
-                              f"--client-ca-file={TLS}/ca.crt", f"--authorization-policy-file={policy}"],
-                             stdout=subprocess.PIPE, stderr=open(log, "w"), text=True)
-        _processes.append(p)
-        api = cls(int(p.stdout.readline().rsplit(":", 1)[1]))
-        found = wait_until("a secure port", lambda: re.search(r"Serving securely on 127\.0\.0\.1:(\d+)", open(log).read()))
-        api.secure_port = int(found.group(1))
-        return api
+def secure_api():
+    """Starts a hollow-apiserver with TLS besides, where the holder of testdata/hollow-tls/client.crt may do everything."""
+    policy = write_file("policy.jsonl", '{"spec":{"group":"dev","namespace":"*","resource":"*","apiGroup":"*","nonResourcePath":"*"}}\n')
+    return Api.start(flags=secure_flags(f"--client-ca-file={TLS}/ca.crt", f"--authorization-policy-file={policy}"))
 
 
 def kubeconfig(server, certificate=f"{TLS}/client", **cluster):
-    path = scratch("kubeconfig")
-    with open(path, "w") as f:
-        json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "c",
-                   "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
-                   "clusters": [{"name": "c", "cluster": {"server": server, **cluster}}],
-                   "users": [{"name": "u", "user": {"client-certificate": f"{certificate}.crt", "client-key": f"{certificate}.key"}}]}, f)
-    return path
+    return write_file("kubeconfig", {
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+        "clusters": [{"name": "c", "cluster": {"server": server, **cluster}}],
+        "users": [{"name": "u", "user": {"client-certificate": f"{certificate}.crt", "client-key": f"{certificate}.key"}}]})
 
 
 class ForwardProxy:
@@ -84,10 +71,10 @@ def places_a_pod(api, name):
     wait_until(f"{name} placed", lambda: api.placements()[name])
 
 
-def through_a_tunnel():
-    api = SecureApi.start()
+def test_through_a_tunnel():
+    api = secure_api()
     api.add_node("n0")
-    proxy = ForwardProxy(api.secure_port, "me:p@ss")
+    proxy = ForwardProxy(api.secure_port(), "me:p@ss")
     config = kubeconfig(f"https://{NAME}:6443", **{"insecure-skip-tls-verify": True})
     s = Scheduler(None, f"--kubeconfig={config}", env={"HTTPS_PROXY": f"http://127.0.0.1:{proxy.port}"})
     s.wait_for_log("proxyconnect tcp: the proxy answers 407 Proxy Authentication Required")
@@ -99,7 +86,7 @@ def through_a_tunnel():
     assert s.stop() == 0
 
 
-def through_a_plain_proxy():
+def test_through_a_plain_proxy():
     api = Api.start()
     api.add_node("n0")
     proxy = ForwardProxy(api.port, "me:secret")
@@ -109,7 +96,7 @@ def through_a_plain_proxy():
     assert s.stop() == 0
 
 
-def past_a_proxy():
+def test_past_a_proxy():
     api = Api.start()
     api.add_node("n0")
     proxy = ForwardProxy(api.port)
@@ -122,15 +109,15 @@ def past_a_proxy():
     assert not proxy.seen and s.stop() == 0
 
 
-def a_proxy_that_cannot_be_used():
+def test_a_proxy_that_cannot_be_used():
     s = Scheduler(f"http://{NAME}:8080", env={"HTTP_PROXY": "socks5://me:secret@127.0.0.1:1080"})
     assert s.process.wait(timeout=30) == 1
     assert "error: HTTP_PROXY=socks5://...@127.0.0.1:1080: proxies of this kind are not supported" in s.log(), s.log()
     assert "secret" not in s.log()
 
 
-def certificates_are_replaced():
-    api = SecureApi.start()
+def test_certificates_are_replaced():
+    api = secure_api()
     api.add_node("n0")
     mine = scratch("mine")
 
@@ -139,7 +126,7 @@ def certificates_are_replaced():
             shutil.copy(f"{TLS}/{name}{end}", mine + end)
 
     take("stranger")
-    s = Scheduler(None, f"--kubeconfig={kubeconfig(f'https://127.0.0.1:{api.secure_port}', mine, **{'certificate-authority': TLS + '/ca.crt'})}")
+    s = Scheduler(None, f"--kubeconfig={kubeconfig(f'https://127.0.0.1:{api.secure_port()}', mine, **{'certificate-authority': TLS + '/ca.crt'})}")
     s.wait_for_log("Failed to list *v1.Node")
     assert s.page("/healthz")[2] == "ok"
     take("client")
@@ -148,4 +135,4 @@ def certificates_are_replaced():
     assert s.stop() == 0
 
 
-run(through_a_tunnel, through_a_plain_proxy, past_a_proxy, a_proxy_that_cannot_be_used, certificates_are_replaced)
+harness.main(globals())

@@ -4,16 +4,19 @@ answers are injected, and the requests must be the same in kind, content and ord
 
 conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings are from.
 """
+import json
 import os
+import re
 import sys
+import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(os.path.join(HERE, "wire"))
-
+import harness
 from conversation import *
-from conversation_play import Play, all_at_once, differences_are_told, in_order
-from daemon_harness import Api, Scheduler, json, re, time, wait_until
-from rec import node, pod  # those that the recordings were made with
+from conversation_play import Play, differences_are_told, in_order
+from harness import Api, Scheduler, wait_until
+
+sys.path.append(os.path.join(harness.ROOT, "test", "wire"))
+from rec import node, pod  # noqa: E402 - those that the recordings were made with
 
 PODS, NODES = "/api/v1/namespaces/wire/pods", "/api/v1/nodes"
 LOCKS = "/api/v1/namespaces/kube-system/endpoints"
@@ -96,7 +99,7 @@ DIFFERENCES = [
 ]
 
 
-def lifecycle_20():
+def test_lifecycle_20():
     p = Play("20", DIFFERENCES)
     p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
     p.user("kube-scheduler starts")
@@ -133,7 +136,7 @@ def lifecycle_20():
     in_order(p, r"Successfully assigned web-3", r"PUT .*/big/status", r"POST .*/big/binding", r"Successfully assigned big")
 
 
-def preemption_21():
+def test_preemption_21():
     p = Play("21", DIFFERENCES)
     for name, value in (("high", 1000), ("low", 1)):
         p.api.add_priority_class(name, value)
@@ -161,7 +164,7 @@ def preemption_21():
              r"POST .*/high-1/binding", r"Successfully assigned high-1", r"DELETE .*/low-1 ")
 
 
-def leader_election_22():
+def test_leader_election_22():
     p = Play("22", DIFFERENCES)
     record = {"holderIdentity": "someone-else", "leaseDurationSeconds": 4, "acquireTime": now(), "renewTime": now(), "leaderTransitions": 0}
     p.call("POST", LOCKS, lock(record))
@@ -195,7 +198,7 @@ def leader_election_22():
     p.over()
 
 
-def policy_configmap_23():
+def test_policy_configmap_23():
     p = Play("23", DIFFERENCES)
     p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
     p.user("policy ConfigMap does not exist")
@@ -225,7 +228,7 @@ def policy_configmap_23():
     p.over()
 
 
-def reconnect_25():
+def test_reconnect_25():
     p = Play("25", DIFFERENCES)
     p.call("POST", NODES, node("node-a", cpu="2", mem="4Gi"))
     p.start()
@@ -250,7 +253,7 @@ def reconnect_25():
     p.over()
 
 
-def faults_26():
+def test_faults_26():
     p = Play("26", DIFFERENCES)
     p.call("POST", NODES, node("node-a", cpu="4", mem="4Gi"))
     p.user("start; injected:")
@@ -272,7 +275,7 @@ def faults_26():
     assert {x["metadata"]["name"] for x in p.api.get(PODS)["items"] if not x["spec"].get("nodeName")} == {"fst"}
 
 
-def scheduler_19_28():
+def test_scheduler_19_28():
     p = Play("28", DIFFERENCES)
     p.call("POST", NODES, node("node-a", {"kubernetes.io/hostname": "node-a"}, cpu="2", mem="4Gi"))
     p.call("POST", PODS, pod("other-sched", node="node-a", cpu="500m", schedulerName="other"))
@@ -291,7 +294,7 @@ def scheduler_19_28():
     p.over()
 
 
-def own_http_27():
+def test_own_http_27():
     head, answers = load("27")
     api = Api.start()
     api.post(NODES, node("node-a"))
@@ -319,7 +322,7 @@ def shape(metrics):
     return [line if line.startswith("#") or re.match(r"\w+_count ", line) else line.rpartition(" ")[0] for line in metrics.splitlines()]
 
 
-def lock_of_a_go_scheduler():
+def test_lock_of_a_go_scheduler():
     """Contends with the lock that the real one wrote, byte for byte, and renewed again and again."""
     head, recorded = load("22")
     theirs = [e["request"]["body"]["metadata"]["annotations"][ANNOTATION] for e in recorded
@@ -375,6 +378,4 @@ def readme_has_the_differences():
     differences_are_told(DIFFERENCES)
 
 
-failures = all_at_once(lifecycle_20, preemption_21, leader_election_22, policy_configmap_23, reconnect_25, faults_26, own_http_27,
-                       scheduler_19_28, lock_of_a_go_scheduler)
-sys.exit(1 if failures + all_at_once(readme_has_the_differences) else 0)
+harness.main(globals(), at_once=True, afterwards=readme_has_the_differences)

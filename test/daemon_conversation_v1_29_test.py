@@ -5,15 +5,17 @@ injected, and the requests must be the same in kind, content and order, except f
 conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings come from.
 """
 import http.client
+import json
 import os
+import re
 import signal
-import socket
 import ssl
-import sys
+import time
 
+import harness
 from conversation import *
-from conversation_play import Play, all_at_once, differences_are_told, in_order
-from daemon_harness import Api, Scheduler, json, re, scratch, time, wait_until
+from conversation_play import Play, differences_are_told
+from harness import Api, Scheduler, free_port, scratch, wait_until, write_file
 
 PODS, NODES = "/api/v1/namespaces/wire/pods", "/api/v1/nodes"
 CLASSES, LEASE = "/apis/scheduling.k8s.io/v1/priorityclasses", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
@@ -98,28 +100,22 @@ def begin(number, by_chance=BY_CHANCE, bodies=True):
 
 
 def node(p, name, cpu="2", tainted=False):
-    amounts = {"cpu": cpu, "memory": "4Gi", "pods": "110"}
-    p.call("POST", NODES, {
-        "apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},
-        "spec": {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]} if tainted else {},
-        "status": {"capacity": amounts, "allocatable": amounts, "conditions": [
-            {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "ok", "lastHeartbeatTime": "2026-01-01T00:00:00Z",
-             "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})
+    spec = {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]} if tainted else {}
+    p.call("POST", NODES, harness.node(name, cpu, "4Gi", labels={"kubernetes.io/os": "linux"}, **spec))
 
 
 def pod(p, name, cpu, labels=None, mounts=None, finalizers=None, **spec):
-    container = {"name": "c", "image": "busybox:1", "resources": {"requests": {"cpu": cpu}}}
+    made = harness.pod(name, cpu, namespace="wire", labels=labels, meta={"finalizers": finalizers} if finalizers else None, **spec)
     if mounts:
-        container["volumeMounts"] = mounts
-    meta = {"name": name, "namespace": "wire", **({"labels": labels} if labels else {}), **({"finalizers": finalizers} if finalizers else {})}
-    return p.call("POST", PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container], **spec}})
+        made["spec"]["containers"][0]["volumeMounts"] = mounts
+    return p.call("POST", PODS, made)
 
 
 def kill(p, name):
     p.call("DELETE", f"{PODS}/{name}?gracePeriodSeconds=0")
 
 
-def start_40():
+def test_start_40():
     p = begin("40")
     node(p, "node-a")
     p.call("POST", "/api/v1/namespaces/wire/services", {"metadata": {"name": "web"}, "spec": {"selector": {"app": "web"}, "ports": [{"port": 80}]}})
@@ -133,7 +129,7 @@ def start_40():
     p.over()
 
 
-def lifecycle_41():
+def test_lifecycle_41():
     p = begin("41")
     node(p, "node-a")
     p.user("no leader election")
@@ -204,7 +200,7 @@ def lifecycle_41():
     p.over()
 
 
-def preemption_42():
+def test_preemption_42():
     p = begin("42", by_chance=f"{BY_CHANCE}|not eligible due to a terminating pod on the nominated node")
     for name, value in (("low", 10), ("mid", 50), ("high", 1000)):
         p.call("POST", CLASSES, {"metadata": {"name": name}, "value": value})
@@ -245,7 +241,7 @@ def preemption_42():
     p.over()
 
 
-def volumes_43():
+def test_volumes_43():
     p = begin("43")
     for name in ("node-a", "node-b"):
         node(p, name)
@@ -353,7 +349,7 @@ def claim_volume(name):
     return {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": name}}], "mounts": [{"name": "v", "mountPath": "/v"}]}
 
 
-def leader_election_44():
+def test_leader_election_44():
     """Each scheduler has a recorder of its own, so that their requests are told apart as in the recording."""
     p = begin("44")
     node(p, "node-a")
@@ -412,7 +408,7 @@ def leader_election_44():
     assert not differ, "\n" + "\n".join(differ)
 
 
-def faults_46():
+def test_faults_46():
     # An event whose answer was lost is sent again up to 10 s later: in this phase or in the next.
     p = begin("46", by_chance=f'{BY_CHANCE}|POST .*/events .*"ev3"')
 
@@ -452,7 +448,7 @@ def faults_46():
     assert not any(p.injected.values()), p.injected
 
 
-def reconnect_49():
+def test_reconnect_49():
     # How far the server is with pods is asked when a watch was quiet for 0.2 s; one that is refused may come sooner.
     p = begin("49", by_chance=rf"{BY_CHANCE}|^GET /api/v1/pods\?\S*&limit=1 ")
     node(p, "node-a", cpu="4")
@@ -521,23 +517,20 @@ def families(text):
     return found
 
 
-def own_http_45():
+def test_own_http_45():
     head, answers = load("45")
     api = Api.start(flags=["--emulated-version=1.29"])
     api.post("/api/v1/namespaces", {"metadata": {"name": "wire"}})
     proxy = Recorder(api.port, review)
-    path, certificates = scratch("conversation-45.json"), scratch("conversation-45")
-    with open(path, "w", encoding="utf8") as f:
-        json.dump(head["configuration"], f)
+    path, certificates = write_file("conversation-45.json", head["configuration"]), scratch("conversation-45")
     os.mkdir(certificates)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     s = Scheduler(proxy.url, f"--config={path}", f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={certificates}",
                   name="conversation-45", bare=True)
     s.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
     api.add_node("node-a")
-    api.add_pod("m1", ns="wire")
-    api.add_pod("m2", ns="wire", cpu="50")
+    api.add_pod("m1", namespace="wire")
+    api.add_pod("m2", namespace="wire", cpu="50")
     wait_until("m1 is bound and m2 is not", lambda: s.metrics().get(
         'scheduler_pod_scheduling_attempts_count') == 1 and s.metrics().get('scheduler_pending_pods{queue="unschedulable"}') == 1)
     trust = ssl.create_default_context(cafile=os.path.join(certificates, "kube-scheduler.crt"))
@@ -567,7 +560,7 @@ def own_http_45():
     assert s.stop() == 0
 
 
-def protobuf_start_47():
+def test_protobuf_start_47():
     p = begin("47", bodies=False)
     node(p, "node-a")
     p.user("default content type (protobuf)")
@@ -584,7 +577,4 @@ def readme_has_the_differences():
     differences_are_told(DIFFERENCES)
 
 
-tests = [start_40, lifecycle_41, preemption_42, volumes_43, leader_election_44, own_http_45, faults_46, protobuf_start_47, reconnect_49]
-named = [t for t in tests if t.__name__ in sys.argv[1:]]
-failures = all_at_once(*(named or tests))
-sys.exit(1 if failures or not named and all_at_once(readme_has_the_differences) else 0)
+harness.main(globals(), at_once=True, afterwards=readme_has_the_differences)

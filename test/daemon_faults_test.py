@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """kube-scheduler when things go wrong around it: never a pod bound twice, never a node overcommitted, nothing that fits
 left pending, no restart needed."""
+import os
 import resource
 import signal
+import socket
 import threading
+import time
 
-from daemon_harness import *
+import harness
+from harness import Api, Proxy, Scheduler, all_placed, check_bound_once, node, pod, status_body, wait_until, write_objects
 
 
 def binds(proxy):
     return [path.split("/")[6] for method, path in proxy.seen if method == "POST" and path.endswith("/binding")]
 
 
-def api_server_is_down_at_start():
+def test_api_server_is_down_at_start():
     reserved = socket.create_server(("127.0.0.1", 0))
     port = reserved.getsockname()[1]
     reserved.close()
@@ -26,13 +30,13 @@ def api_server_is_down_at_start():
     assert s.stop() == 0
 
 
-def ends_while_the_api_server_is_down():
+def test_ends_while_the_api_server_is_down():
     s = Scheduler("http://127.0.0.1:1")
     s.wait_for_log("Failed to list *v1.Node")
     assert s.stop() == 0
 
 
-def watch_is_cut_in_the_middle_of_an_object():
+def test_watch_is_cut_in_the_middle_of_an_object():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     cuts = []
 
@@ -57,7 +61,7 @@ def watch_is_cut_in_the_middle_of_an_object():
     check_bound_once(names, proxy)
 
 
-def slow_server():
+def test_slow_server():
     """Each answer, of lists and watches too, comes seconds late; one comes when nobody waits for it any more."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(3)]))
     proxy = Proxy(api.port, lambda method, path: ("slow", 33 if path.endswith("/p3/binding") else 1.5))
@@ -79,7 +83,7 @@ def slow_server():
     assert s.stop() == 0
 
 
-def answers_that_dribble():
+def test_answers_that_dribble():
     """Lists, watches and the answers to binds arrive byte by byte."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(2)]))
     proxy = Proxy(api.port, lambda method, path: ("dribble", 0.0002))
@@ -95,7 +99,7 @@ def answers_that_dribble():
     assert s.stop() == 0
 
 
-def answers_that_are_errors_or_garbage():
+def test_answers_that_are_errors_or_garbage():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(3)]))
     left = {
         ("GET", "/api/v1/nodes?limit"): [(500, {}, status_body(500, "InternalError", "injected"))],
@@ -179,7 +183,7 @@ def settles(api, proxy, s, storm, names):
     s.wait_for_log("cache comparer: no differences")
 
 
-def storm_of_errors():
+def test_storm_of_errors():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]))
     storm = Storm()
     proxy = Proxy(api.port, storm)
@@ -195,7 +199,7 @@ def storm_of_errors():
     settles(api, proxy, s, storm, names)
 
 
-def storm_while_the_api_server_restarts():
+def test_storm_while_the_api_server_restarts():
     objects = [node(f"n{i}") for i in range(5)]
     api = Api.start(write_objects("cluster.json", objects))
     storm, closed = Storm(), threading.Event()
@@ -244,15 +248,15 @@ def api_server_restarts(keep_state):
     s.wait_for_log("cache comparer: no differences")
 
 
-def api_server_restarts_with_its_state():
+def test_api_server_restarts_with_its_state():
     api_server_restarts(True)
 
 
-def api_server_restarts_and_has_forgotten():
+def test_api_server_restarts_and_has_forgotten():
     api_server_restarts(False)
 
 
-def killed_between_assume_and_bind():
+def test_killed_between_assume_and_bind():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="2"), node("n1", cpu="2")]))
     held = threading.Event()
 
@@ -277,7 +281,7 @@ def killed_between_assume_and_bind():
     assert second.stop() == 0
 
 
-def pods_that_never_fit_do_not_hold_up_others():
+def test_pods_that_never_fit_do_not_hold_up_others():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     s = Scheduler(api.url, "--kube-api-qps=50", "--kube-api-burst=50", "--feature-gates=PodPriority=true")
     api.add_priority_class("high", 1000)
@@ -292,7 +296,7 @@ def pods_that_never_fit_do_not_hold_up_others():
     assert m['scheduler_pending_pods_by_reason{reason="Insufficient cpu"}'] == 30, m
 
 
-def no_file_descriptor_is_left():
+def test_no_file_descriptor_is_left():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     proxy = Proxy(api.port)
     s = Scheduler(proxy.url)
@@ -317,8 +321,4 @@ def no_file_descriptor_is_left():
     assert s.stop() == 0
 
 
-run(api_server_is_down_at_start, ends_while_the_api_server_is_down, watch_is_cut_in_the_middle_of_an_object,
-    slow_server, answers_that_dribble, answers_that_are_errors_or_garbage, storm_of_errors,
-    storm_while_the_api_server_restarts, api_server_restarts_with_its_state, api_server_restarts_and_has_forgotten,
-    killed_between_assume_and_bind, pods_that_never_fit_do_not_hold_up_others,
-    no_file_descriptor_is_left)
+harness.main(globals())

@@ -1,26 +1,14 @@
 #!/usr/bin/env python3
 """An operator's day with kubectl, hollow-apiserver and kube-scheduler together: create, scale, cordon, taint, delete, and
 what `kubectl describe` says of pods that wait."""
-import shutil
+import re
 
-from daemon_harness import *
+import harness
+from harness import Api, Kubectl, Scheduler, node, pod, wait_until, write_objects
 
-assert shutil.which("kubectl"), "kubectl is not installed; hack/install-deps.sh brings it"
 
-
-class Kubectl:
-    def __init__(self, api):
-        self.api = api
-        self.env = {**os.environ, "HOME": scratch("."), "KUBECONFIG": scratch("no-kubeconfig")}
-
-    def __call__(self, *args, stdin=None):
-        r = subprocess.run(["kubectl", "--server=" + self.api.url, *args], input=stdin, env=self.env, text=True,
-                           capture_output=True, timeout=60)
-        assert r.returncode == 0, (args, r.returncode, r.stdout, r.stderr)
-        return r.stdout
-
-    def create(self, *objects):
-        return self("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+class Operator(Kubectl):
+    """What an operator sees of pods."""
 
     def node_of(self, name):
         return self("get", "pod", name, "-o", "jsonpath={.spec.nodeName}")
@@ -40,17 +28,13 @@ class Kubectl:
             f"False Unschedulable {message}"
 
 
-def ready_node(name, cpu="2"):
-    return node(name, cpu=cpu)
-
-
 def starts(*nodes):
     api = Api.start(write_objects("cluster.json", nodes))
-    return Kubectl(api), Scheduler(api.url)
+    return Operator(api), Scheduler(api.url)
 
 
-def cordon_and_taint():
-    kubectl, s = starts(ready_node("n1"), ready_node("n2"))
+def test_cordon_and_taint():
+    kubectl, s = starts(node("n1", cpu="2"), node("n2", cpu="2"))
     kubectl.create(pod("first"))
     kubectl.is_placed("first", ["n1", "n2"])
     text = kubectl("describe", "pod", "first")
@@ -69,8 +53,7 @@ def cordon_and_taint():
     kubectl.create(pod("third"))
     kubectl.waits_for("third", "0/2 nodes are available: 1 node(s) had taints that the pod didn't tolerate, "
                                "1 node(s) were unschedulable.")
-    tolerant = pod("tolerant")
-    tolerant["spec"]["tolerations"] = [{"key": "dedicated", "operator": "Equal", "value": "db", "effect": "NoSchedule"}]
+    tolerant = pod("tolerant", tolerations=[{"key": "dedicated", "operator": "Equal", "value": "db", "effect": "NoSchedule"}])
     kubectl.create(tolerant)
     kubectl.is_placed("tolerant", ["n2"])
     kubectl("taint", "node", "n2", "dedicated:NoSchedule-")
@@ -78,16 +61,15 @@ def cordon_and_taint():
     assert s.stop() == 0
 
 
-def delete_and_label():
-    kubectl, s = starts(ready_node("n1"))
+def test_delete_and_label():
+    kubectl, s = starts(node("n1", cpu="2"))
     kubectl.create(pod("a", cpu="1500m"), pod("b", cpu="1"))
     kubectl.is_placed("a", ["n1"])
     kubectl.waits_for("b", "0/1 nodes are available: 1 Insufficient cpu.")
     kubectl("delete", "pod", "a", "--grace-period=0", "--force")
     kubectl.is_placed("b", ["n1"])
 
-    picky = pod("picky")
-    picky["spec"]["nodeSelector"] = {"disk": "ssd"}
+    picky = pod("picky", nodeSelector={"disk": "ssd"})
     kubectl.create(picky)
     kubectl.waits_for("picky", "0/1 nodes are available: 1 node(s) didn't match node selector.")
     kubectl("label", "node", "n1", "disk=ssd")
@@ -97,7 +79,7 @@ def delete_and_label():
     kubectl("delete", "node", "n1")
     kubectl.create(pod("late"))
     kubectl.waits_for("late", "no nodes available to schedule pods")
-    kubectl.create(ready_node("n3"))
+    kubectl.create(node("n3", cpu="2"))
     kubectl.is_placed("late", ["n3"])
     # Deleted while it waits: forgotten.
     kubectl.create(pod("huge", cpu="100"))
@@ -108,9 +90,9 @@ def delete_and_label():
     assert s.stop() == 0
 
 
-def a_replica_set_scaled_by_hand():
+def test_a_replica_set_scaled_by_hand():
     """There is no controller manager: the test makes the pods that it would make."""
-    kubectl, s = starts(*(ready_node(f"n{i}", cpu="4") for i in range(4)))
+    kubectl, s = starts(*(node(f"n{i}") for i in range(4)))
     template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("x", cpu="500m")["spec"]}
     kubectl.create({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"},
                     "spec": {"replicas": 4, "selector": {"matchLabels": {"app": "web"}}, "template": template}},
@@ -146,13 +128,13 @@ def a_replica_set_scaled_by_hand():
     assert s.stop() == 0
 
 
-def many_reasons():
+def test_many_reasons():
     """Every node fails for a reason of its own; they are counted and sorted as texts."""
-    hot = ready_node("hot")
+    hot = node("hot", cpu="2")
     hot["status"]["conditions"].append({"type": "MemoryPressure", "status": "True"})
-    off = ready_node("off")
+    off = node("off", cpu="2")
     off["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
-    kubectl, s = starts(ready_node("small", cpu="1"), hot, off)
+    kubectl, s = starts(node("small", cpu="1"), hot, off)
     kubectl.create(pod("p", cpu="2"))
     kubectl.is_placed("p", ["hot"])  # it has requests: memory pressure is no reason
     none = pod("q")
@@ -164,4 +146,4 @@ def many_reasons():
     assert s.stop() == 0
 
 
-run(cordon_and_taint, delete_and_label, a_replica_set_scaled_by_hand, many_reasons)
+harness.main(globals())

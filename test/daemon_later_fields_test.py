@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """kube-scheduler of release 1.10 in a cluster whose pods have fields of later releases: no eviction, no overcommitted
 node, no loop of failing binds because of a field that the release does not know."""
-from daemon_harness import *
+import json
+
+import harness
+from harness import Api, Proxy, Scheduler, node, pod, wait_until, write_objects
 
 
 def pending(name, **spec):
     """A pod as a later API server stores it."""
-    p = pod(name, cpu=spec.pop("cpu", "500m"), uid="uid-" + name)
-    p["metadata"]["resourceVersion"] = "1"
-    p["spec"].update(spec)
+    p = pod(name, uid="uid-" + name, meta={"resourceVersion": "1"}, **spec)
     p["status"] = {"phase": "Pending"}
     return p
 
@@ -30,7 +31,7 @@ def condition(proxy, name):
     return [c for p in written[-1:] for c in p["status"]["conditions"] if c["type"] == "PodScheduled"]
 
 
-def nothing_is_evicted():
+def test_nothing_is_evicted():
     low = pending("low", cpu="4")
     low["spec"].update(nodeName="n0", priority=0)
     api = Api.start(write_objects("cluster.json", [
@@ -46,7 +47,7 @@ def nothing_is_evicted():
     assert api.placements() == {"low": "n0", "gated": None, "polite": None}
 
 
-def what_is_demanded_is_waited_for():
+def test_what_is_demanded_is_waited_for():
     selector = {"matchLabels": {"app": "x"}}
     api = Api.start(write_objects("cluster.json", [
         node("n0", cpu="8"), node("n1", cpu="8"),
@@ -80,18 +81,17 @@ def what_is_demanded_is_waited_for():
     wait_until("all placed", lambda: all(api.placements()[n] for n in ("spread", "away", "scratch")))
 
 
-def overhead_and_sidecars_take_room():
+def test_overhead_and_sidecars_take_room():
     sidecar = [{"name": "s", "image": "i", "restartPolicy": "Always", "resources": {"requests": {"cpu": "3"}}}]
     pods = [pending(f"p{i}", cpu="1", **({"overhead": {"cpu": "3"}} if i % 2 else {"initContainers": sidecar}))
             for i in range(6)]
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="8"), *pods]))
     proxy = keeping_proxy(api)
-    s = Scheduler(proxy.url)
+    Scheduler(proxy.url)
     wait_until("two pods placed and the others refused",
                lambda: sum(bool(c and c[0]["status"] == "False") for c in (condition(proxy, p["metadata"]["name"])
                                                                            for p in pods)) == 4)
     assert sum(bool(n) for n in api.placements().values()) == 2, api.placements()
 
 
-if __name__ == "__main__":
-    run(nothing_is_evicted, what_is_demanded_is_waited_for, overhead_and_sidecars_take_room)
+harness.main(globals())

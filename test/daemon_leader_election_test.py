@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Two schedulers and one lock: one decides at a time, the other takes over, and nothing is bound by both."""
+import json
 import signal
 import threading
 
-from daemon_harness import *
+import harness
+from harness import DEADLINE, Api, Proxy, Scheduler, check_bound_once, node, scratch, wait_until, write_objects
 
 LEASE = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"]
 LOCK = "/api/v1/namespaces/kube-system/endpoints/kube-scheduler"
@@ -35,7 +37,7 @@ def wakes_up_and_ends(paused):
     assert paused.process.returncode == 1 and "error: lost lease" in paused.log(), paused.log()[-2000:]
 
 
-def one_leads_and_hands_over_when_it_ends():
+def test_one_leads_and_hands_over_when_it_ends():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     first = start(api, "first")
     wait_until("a leader", lambda: is_leader(first))
@@ -58,7 +60,7 @@ def one_leads_and_hands_over_when_it_ends():
     assert reasons.count("became leader") == 2, reasons
 
 
-def a_killed_leader_is_replaced():
+def test_a_killed_leader_is_replaced():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     first = start(api, "first")
     wait_until("a leader", lambda: is_leader(first))
@@ -71,7 +73,7 @@ def a_killed_leader_is_replaced():
     assert second.process.poll() is None
 
 
-def a_leader_paused_past_its_lease_binds_nothing_and_ends():
+def test_a_leader_paused_past_its_lease_binds_nothing_and_ends():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="4") for i in range(4)]))
     first = start(api, "first")
     wait_until("a leader", lambda: is_leader(first))
@@ -88,7 +90,7 @@ def a_leader_paused_past_its_lease_binds_nothing_and_ends():
     assert m["scheduler_pods_bound_total"] == 16 and m["scheduler_bind_failures_total"] == 0, m
 
 
-def a_bind_of_a_paused_leader_arrives_when_another_leads():
+def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
     """The network holds on to a bind of the first, and delivers it when the second has long placed that pod."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="2") for i in range(3)]))
     delivered = threading.Event()
@@ -119,7 +121,7 @@ def a_bind_of_a_paused_leader_arrives_when_another_leads():
     api.check_not_overcommitted()
 
 
-def binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
+def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
     """Binds wait for the first's rate limit when it is stopped. By the time it goes on, other pods have their places,
     and pods of their names wait again."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="6") for i in range(5)]))
@@ -154,7 +156,7 @@ def binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
     api.check_not_overcommitted()
 
 
-def a_stolen_lock_ends_the_process():
+def test_a_stolen_lock_ends_the_process():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     first = start(api, "first")
     wait_until("a leader", lambda: is_leader(first))
@@ -168,7 +170,7 @@ def a_stolen_lock_ends_the_process():
     assert "lost master" in first.log() and "error: lost lease" in first.log(), first.log()[-2000:]
 
 
-def an_unreachable_api_server_ends_the_leader():
+def test_an_unreachable_api_server_ends_the_leader():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     proxy = Proxy(api.port)
     s = Scheduler(proxy.url, *LEASE, leader_elect=True)
@@ -178,7 +180,7 @@ def an_unreachable_api_server_ends_the_leader():
     assert s.process.returncode == 1 and "error: lost lease" in s.log(), s.log()[-2000:]
 
 
-def bad_timings_and_locks_are_errors():
+def test_bad_timings_and_locks_are_errors():
     for flags, text in ((["--leader-elect-renew-deadline=4s"], "leaseDuration must be greater than renewDeadline"),
                         (["--leader-elect-retry-period=1900ms"],
                          "renewDeadline must be greater than retryPeriod*JitterFactor"),
@@ -188,7 +190,7 @@ def bad_timings_and_locks_are_errors():
         assert f"error: {text}" in s.log() or f"error: couldn't create leader elector: {text}" in s.log(), (text, s.log()[-500:])
 
 
-def a_standby_that_delays_its_cache_asks_for_nothing():
+def test_a_standby_that_delays_its_cache_asks_for_nothing():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     first = start(api, "first")
     wait_until("a leader", lambda: is_leader(first))
@@ -209,7 +211,7 @@ def a_standby_that_delays_its_cache_asks_for_nothing():
     assert second.stop() == 0
 
 
-def other_kinds_of_locks():
+def test_other_kinds_of_locks():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     for kind, path in (("configmaps", "/api/v1/namespaces/kube-system/configmaps/other"),
                        ("leases", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/other")):
@@ -222,8 +224,4 @@ def other_kinds_of_locks():
         assert s.stop() == 0
 
 
-run(one_leads_and_hands_over_when_it_ends, a_killed_leader_is_replaced,
-    a_leader_paused_past_its_lease_binds_nothing_and_ends, a_bind_of_a_paused_leader_arrives_when_another_leads,
-    binds_that_a_paused_leader_had_yet_to_send_are_not_sent, a_stolen_lock_ends_the_process,
-    an_unreachable_api_server_ends_the_leader, bad_timings_and_locks_are_errors,
-    a_standby_that_delays_its_cache_asks_for_nothing, other_kinds_of_locks)
+harness.main(globals())

@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
 """20,000 pods created at once on 2,000 nodes: all are placed, once, on nodes with room; nothing piles up for ever. Says how
 long it took and what it cost."""
+import json
+import os
+import re
+import socket
 import threading
+import time
 
-from daemon_harness import *
+import harness
+from harness import DEADLINE, Api, Scheduler, node, pod, wait_until, write_objects
 
 NODES, PODS, CONNECTIONS = 2000, 20000, 8
 
@@ -49,7 +55,7 @@ def cost(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), peak / 1024
 
 
-def twenty_thousand_pods_at_once():
+def test_twenty_thousand_pods_at_once():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(NODES)]))
     s = Scheduler(api.url, "--kube-api-qps=1e6", "--kube-api-burst=1000000", "-v=0")
     s.wait_for_log("Caches are synced")
@@ -82,13 +88,9 @@ def twenty_thousand_pods_at_once():
         "scheduler_inbox_events", "scheduler_requests_in_flight", "scheduler_binds_in_flight") or
         k.startswith("scheduler_pods_by_state")))
     for name, process, (cpu_before, _) in (("hollow-apiserver", api.process, before[0]), ("kube-scheduler", s.process, before[1])):
-        seconds, peak = cost(process)
-        print(f"{name}: {seconds - cpu_before:.2f} s of CPU, at most {peak:.0f} MiB")
+        _, peak = cost(process)
         assert peak < 1024, f"{name} took {peak:.0f} MiB"
-    recorded, dropped = (m[f'scheduler_events_total{{result="{r}"}}'] for r in ("recorded", "dropped"))
-    print(f"{PODS} pods created in {created:.2f} s, bound {bound:.2f} s after the first was asked for; "
-          f"{recorded:.0f} events, {dropped:.0f} of them dropped")
     assert s.stop() == 0
 
 
-run(twenty_thousand_pods_at_once)
+harness.main(globals())

@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
 """The log of kube-scheduler under release 1.29: lines with named values, as text and as JSON, with the messages, names and
 verbosities of the real one (its log stands beside the recorded conversations 40 to 49)."""
-from daemon_harness import *
+import json
+import re
+import subprocess
+import time
+
+import harness
+from harness import BIN, DEADLINE, Api, Proxy, Scheduler, all_placed, node, pod, scratch, wait_until, write_objects
 
 LINE = re.compile(r'([IWE])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.(?:cc|h):\d+\] (".*)')
 
@@ -12,25 +18,19 @@ def start(*objects, flags=(), proxied=False):
     return api, Scheduler(proxy.url if proxied else api.url, "--emulated-version=1.29", "--secure-port=0", *flags), proxy
 
 
-def new_pod(api, name, cpu="500m", **spec):
-    p = pod(name, cpu=cpu)
-    p["spec"].update(spec)
-    return api.post("/api/v1/namespaces/default/pods", p)
-
-
 def structured(s):
     """Severity and rest of each line that has a quoted message."""
     return [m.groups() for m in map(LINE.fullmatch, s.log().splitlines()) if m]
 
 
-def fates_of_pods_are_written_with_names():
-    api, s, _ = start(node("n0"), pod("low", cpu="1", node="n0", uid="uid-low"), flags=["-v=3"])
-    new_pod(api, "fits")
-    new_pod(api, "large", cpu="9")
-    new_pod(api, "gated", schedulingGates=[{"name": "example.com/hold"}])
+def test_fates_of_pods_are_written_with_names():
+    api, s, _ = start(node("n0"), pod("low", cpu="1", on="n0", uid="uid-low"), flags=["-v=3"])
+    api.add_pod("fits")
+    api.add_pod("large", cpu="9")
+    api.add_pod("gated", schedulingGates=[{"name": "example.com/hold"}])
     wait_until("placed", lambda: all_placed(api, ["fits"]))
     api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
-    new_pod(api, "urgent", cpu="3", priorityClassName="high")
+    api.add_pod("urgent", cpu="3", priorityClassName="high")
     no_fit = ("0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
               "1 No preemption victims found for incoming pod.")
     want = [
@@ -53,12 +53,12 @@ def fates_of_pods_are_written_with_names():
     assert ("I", '"Requested to terminate, exiting" signal="SIGTERM"') in lines, lines
 
 
-def failures_are_errors_with_names():
+def test_failures_are_errors_with_names():
     api, s, proxy = start(node("n0"), proxied=True)
     refusal = json.dumps({"kind": "Status", "status": "Failure", "message": 'no "luck"', "reason": "Forbidden", "code": 403})
     proxy.fault = lambda method, path: (403, {"Content-Type": "application/json"}, refusal) if (
         path.endswith("/binding") or method == "POST" and path.endswith("/events")) else None
-    new_pod(api, "p")
+    api.add_pod("p")
     want = {("E", r'"Plugin Failed" err="no \"luck\"" plugin="DefaultBinder" pod="default/p" node="n0"'),
             ("I", '"Failed to bind pod" pod="default/p"'),
             ("E", r'"Error scheduling pod; retrying" err="running Bind plugin \"DefaultBinder\": no \"luck\"" pod="default/p"')}
@@ -73,10 +73,10 @@ def failures_are_errors_with_names():
     assert r.returncode == 1 and re.search(r'^E.*\] "command failed" err="', r.stderr, re.M), r.stderr
 
 
-def json_has_its_fields():
+def test_json_has_its_fields():
     api, s, _ = start(node("n0"), flags=["--logging-format=json"])
-    new_pod(api, "fits")
-    new_pod(api, "large", cpu="9")
+    api.add_pod("fits")
+    api.add_pod("large", cpu="9")
 
     def lines():
         return [json.loads(line) for line in s.log().splitlines()]
@@ -99,7 +99,7 @@ def json_has_its_fields():
     assert all("severity" not in line for line in lines())
 
 
-def a_lost_lease_is_named():
+def test_a_lost_lease_is_named():
     api, s, proxy = start(node("n0"), flags=["--leader-elect=true"], proxied=True)
     s.wait_for_log("successfully acquired lease kube-system/kube-scheduler")
     assert "attempting to acquire leader lease kube-system/kube-scheduler..." in s.log()
@@ -110,4 +110,4 @@ def a_lost_lease_is_named():
     assert ("E", '"Leaderelection lost"') in structured(s), s.log()
 
 
-run(fates_of_pods_are_written_with_names, failures_are_errors_with_names, json_has_its_fields, a_lost_lease_is_named)
+harness.main(globals())

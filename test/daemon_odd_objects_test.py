@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """kube-scheduler with objects and answers from the API server that cannot be right: each is logged, counted and
 skipped, and every other pod is placed."""
-from daemon_harness import *
+import json
+
+import harness
+from harness import Api, Proxy, Scheduler, check_bound_once, node, pod, stop_all, wait_until, write_objects
 
 
 def with_odd_pods(api):
@@ -20,7 +23,7 @@ def with_odd_pods(api):
     return fault
 
 
-def pods_without_an_identity_of_their_own():
+def test_pods_without_an_identity_of_their_own():
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     api.add_pod("a")
     proxy = Proxy(api.port, with_odd_pods(api))
@@ -38,7 +41,7 @@ def pods_without_an_identity_of_their_own():
     assert s.stop() == 0
 
 
-def answers_about_other_objects():
+def test_answers_about_other_objects():
     """What a status write is answered with: {}, another uid, another spec.schedulerName, no pod at all."""
     for n, change in enumerate((lambda p: p.clear(), lambda p: p["metadata"].update(uid="another"),
                                 lambda p: p["spec"].update(schedulerName="another"), lambda p: p.update(kind="Node"))):
@@ -64,7 +67,7 @@ def answers_about_other_objects():
         stop_all()
 
 
-def texts_of_errors_are_no_labels():
+def test_texts_of_errors_are_no_labels():
     """Names that tenants choose do not appear on the metrics page."""
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     for i in range(20):
@@ -76,5 +79,4 @@ def texts_of_errors_are_no_labels():
     assert "secret-claim" not in s.page("/metrics")[2]
 
 
-if __name__ == "__main__":
-    run(pods_without_an_identity_of_their_own, answers_about_other_objects, texts_of_errors_are_no_labels)
+harness.main(globals())

@@ -2,11 +2,13 @@
 """kube-scheduler against hollow-apiserver: places pods, says why others wait, serves its pages, ends cleanly."""
 import json
 import signal
+import socket
 
-from daemon_harness import *
+import harness
+from harness import Api, Proxy, Scheduler, node, pod, scratch, wait_until, write_objects
 
 
-def schedules_a_cluster_from_files():
+def test_schedules_a_cluster_from_files():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(5)]))
     for i in range(20):
         api.add_pod(f"p{i}")
@@ -46,8 +48,8 @@ def schedules_a_cluster_from_files():
     assert s.stop() == 0
 
 
-def counts_pods_of_other_schedulers():
-    api = Api.start(write_objects("cluster.json", [node("n0", cpu="2"), pod("taken", cpu="1500m", node="n0",
+def test_counts_pods_of_other_schedulers():
+    api = Api.start(write_objects("cluster.json", [node("n0", cpu="2"), pod("taken", cpu="1500m", on="n0",
                                                                             scheduler="another", uid="u-taken")]))
     api.add_pod("fits", cpu="500m")
     api.add_pod("too-much", cpu="500m")
@@ -59,7 +61,7 @@ def counts_pods_of_other_schedulers():
     wait_until("the other pod placed", lambda: api.placements()["too-much"] == "n0")
 
 
-def serves_its_pages():
+def test_serves_its_pages():
     api = Api.start()
     s = Scheduler(api.url, "--scheduler-name=mine")
     assert s.page("/healthz")[::2] == (200, "ok")
@@ -91,7 +93,7 @@ def serves_its_pages():
     assert s.stop(signal.SIGINT) == 0
 
 
-def too_many_connections_to_its_pages_are_closed():
+def test_too_many_connections_to_its_pages_are_closed():
     api = Api.start()
     s = Scheduler(api.url)
     port = s.port()
@@ -117,7 +119,7 @@ def too_many_connections_to_its_pages_are_closed():
     assert s.stop() == 0
 
 
-def several_profiles_share_the_cluster():
+def test_several_profiles_share_the_cluster():
     api = Api.start(write_objects("cluster.json", [node("a"), node("b")]))
     path = scratch("config.yaml")
     with open(path, "w") as f:
@@ -125,7 +127,7 @@ def several_profiles_share_the_cluster():
                 "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
                 "profiles:\n- schedulerName: packer\n  algorithmSource:\n    provider: ClusterAutoscalerProvider\n")
     s = Scheduler(api.url, f"--config={path}", "--feature-gates=TaintNodesByCondition=true")
-    api.add_pod("first", cpu="2", memory="4Gi", node="a")
+    api.add_pod("first", cpu="2", memory="4Gi", on="a")
     api.add_pod("spread", cpu="1", memory="2Gi")
     wait_until("spread placed", lambda: api.placements()["spread"])
     api.add_pod("pack", cpu="1", memory="2Gi", scheduler="packer")
@@ -137,7 +139,7 @@ def several_profiles_share_the_cluster():
     assert s.log().count("TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory") == 1, s.log()
 
 
-def rates_of_zero_and_below():
+def test_rates_of_zero_and_below():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     defaults = Scheduler(api.url, "--kube-api-qps=0", "--kube-api-burst=0", name="defaults")
     assert defaults.metrics()["scheduler_requests_limit"] == 10 + 5 * 5
@@ -159,7 +161,7 @@ def rates_of_zero_and_below():
     assert unlimited.stop() == 0
 
 
-def preempts():
+def test_preempts():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="2")]))
     s = Scheduler(api.url, "--feature-gates=PodPriority=true")
     api.add_priority_class("low", 1)
@@ -178,5 +180,4 @@ def preempts():
     assert s.metrics()["scheduler_total_preemption_attempts"] >= 1
 
 
-run(schedules_a_cluster_from_files, counts_pods_of_other_schedulers, serves_its_pages,
-    too_many_connections_to_its_pages_are_closed, several_profiles_share_the_cluster, rates_of_zero_and_below, preempts)
+harness.main(globals())

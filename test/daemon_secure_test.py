@@ -7,12 +7,8 @@ import socket
 import ssl
 import time
 
-from daemon_harness import Api, Proxy, Scheduler, node, run, scratch, wait_until, write_objects
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return s.getsockname()[1]
+import harness
+from harness import Api, Proxy, Scheduler, free_port, node, scratch, wait_until, write_objects
 
 
 def secure(proxy, *flags):
@@ -40,7 +36,7 @@ def secure(proxy, *flags):
     return s, start, page
 
 
-def reviews_that_hang_hold_up_nothing():
+def test_reviews_that_hang_hold_up_nothing():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     proxy = Proxy(api.port, lambda method, path: ("slow", 60) if path.endswith("reviews") else None)
     s, start, page = secure(proxy)
@@ -60,7 +56,7 @@ def reviews_that_hang_hold_up_nothing():
         c.close()
 
 
-def reviews_have_a_rate_of_their_own():
+def test_reviews_have_a_rate_of_their_own():
     """Binds that wait for the client's rate limit do not make reviews wait."""
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
 
@@ -81,7 +77,7 @@ def reviews_have_a_rate_of_their_own():
     s.process.kill()
 
 
-def sigterm_is_quick_when_the_api_server_is_gone():
+def test_sigterm_is_quick_when_the_api_server_is_gone():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     hang = {"now": False}
     proxy = Proxy(api.port, lambda method, path: ("slow", 60) if hang["now"] and method != "GET" else None)
@@ -95,7 +91,7 @@ def sigterm_is_quick_when_the_api_server_is_gone():
     assert took < 4, f"SIGTERM took {took:.1f} s"
 
 
-def idle_connections_keep_nobody_out():
+def test_idle_connections_keep_nobody_out():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     s = Scheduler(api.url)
     port = s.port()
@@ -111,7 +107,7 @@ def idle_connections_keep_nobody_out():
     assert s.stop() == 0
 
 
-def requests_that_are_no_proper_http():
+def test_requests_that_are_no_proper_http():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
     s = Scheduler(api.url)
     for text, want in [("POST /healthz HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\nGET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", b"501"),
@@ -127,5 +123,4 @@ def requests_that_are_no_proper_http():
     assert s.stop() == 0
 
 
-run(reviews_that_hang_hold_up_nothing, reviews_have_a_rate_of_their_own, sigterm_is_quick_when_the_api_server_is_gone,
-    idle_connections_keep_nobody_out, requests_that_are_no_proper_http)
+harness.main(globals())

@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """kube-scheduler of release 1.29 on hollow-apiserver of the same release: what it decides, and what it writes around that."""
-from daemon_harness import *
+import json
+
+import harness
+from harness import Api, Proxy, Scheduler, all_placed, node, pod, scratch, wait_until, write_objects
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -10,13 +13,6 @@ def start(*objects, flags=(), proxied=False):
     proxy = Proxy(api.port) if proxied else None
     s = Scheduler(proxy.url if proxied else api.url, "--emulated-version=1.29", "--secure-port=0", *flags)
     return api, s, proxy
-
-
-def new_pod(api, name, labels=None, cpu="500m", **spec):
-    p = pod(name, cpu=cpu)
-    p["metadata"]["labels"] = labels or {}
-    p["spec"].update(spec)
-    return api.post("/api/v1/namespaces/default/pods", p)
 
 
 def scheduled(api, name):
@@ -30,13 +26,13 @@ def series_events(api, reason):
     return [e for e in items if e["reason"] == reason]
 
 
-def constraints_of_topology_spread_are_kept():
-    api, s, _ = start(*[node(f"n{i}", **{ZONE: f"zone-{i % 3}"}) for i in range(6)])
+def test_constraints_of_topology_spread_are_kept():
+    api, s, _ = start(*[node(f"n{i}", labels={ZONE: f"zone-{i % 3}"}) for i in range(6)])
     spread = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
                "labelSelector": {"matchLabels": {"app": "x"}}}]
     names = [f"p{i}" for i in range(6)]
     for name in names:
-        new_pod(api, name, labels={"app": "x"}, topologySpreadConstraints=spread)
+        api.add_pod(name, labels={"app": "x"}, topologySpreadConstraints=spread)
     wait_until("six pods placed", lambda: all_placed(api, names))
     zones = sorted(int(node_name[1:]) % 3 for node_name in api.placements().values())
     assert zones == [0, 0, 1, 1, 2, 2], zones
@@ -53,10 +49,10 @@ def constraints_of_topology_spread_are_kept():
     assert s.stop() == 0
 
 
-def a_gated_pod_waits_for_its_gates():
+def test_a_gated_pod_waits_for_its_gates():
     api, s, proxy = start(node("n0"), proxied=True)
-    new_pod(api, "gated", schedulingGates=[{"name": "example.com/hold"}])
-    new_pod(api, "free")
+    api.add_pod("gated", schedulingGates=[{"name": "example.com/hold"}])
+    api.add_pod("free")
     wait_until("the free pod placed", lambda: all_placed(api, ["free"]))
     wait_until("the gated pod known", lambda: s.metrics()['scheduler_pods_by_state{state="gated"}'] == 1)
     assert scheduled(api, "gated")["reason"] == "SchedulingGated"
@@ -67,9 +63,9 @@ def a_gated_pod_waits_for_its_gates():
     assert not [path for method, path in proxy.seen if method == "PATCH" and "gated" in path]
 
 
-def a_pod_that_does_not_fit_is_told_why():
+def test_a_pod_that_does_not_fit_is_told_why():
     api, s, proxy = start(node("n0", cpu="1"), proxied=True)
-    new_pod(api, "large", cpu="2")
+    api.add_pod("large", cpu="2")
     condition = wait_until("its condition", lambda: scheduled(api, "large"))
     assert condition["status"] == "False" and condition["reason"] == "Unschedulable", condition
     assert condition["message"] == ("0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
@@ -81,19 +77,19 @@ def a_pod_that_does_not_fit_is_told_why():
     wait_until("placed on the new node", lambda: api.placements()["large"] == "n1")
 
 
-def preempts():
-    low = pod("low", cpu="4", node="n0", uid="uid-low")
+def test_preempts():
+    low = pod("low", cpu="4", on="n0", uid="uid-low")
     api, s, proxy = start(node("n0"), low, proxied=True)
     api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {
         "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000})
     api.post("/apis/scheduling.k8s.io/v1/priorityclasses", {
         "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "polite"}, "value": 1000,
         "preemptionPolicy": "Never"})
-    new_pod(api, "polite", cpu="4", priorityClassName="polite")
+    api.add_pod("polite", cpu="4", priorityClassName="polite")
     condition = wait_until("the polite pod refused", lambda: scheduled(api, "polite"))
     assert condition["message"].endswith(" preemption: not eligible due to preemptionPolicy=Never."), condition
     assert "low" in api.pods()
-    new_pod(api, "high", cpu="4", priorityClassName="high")
+    api.add_pod("high", cpu="4", priorityClassName="high")
     wait_until("the victim gone or going", lambda: "deletionTimestamp" in api.pods().get("low", {"metadata": {"deletionTimestamp": 1}})["metadata"])
     marked = [json.loads(body) for method, path, body in proxy.bodies if method == "PATCH" and path.endswith("/low/status")]
     target = marked[0]["status"]["conditions"][0]
@@ -108,25 +104,25 @@ def preempts():
     wait_until("the pod placed", lambda: all_placed(api, ["high"]))
 
 
-def profiles_of_a_configuration_file():
+def test_profiles_of_a_configuration_file():
     path = scratch("configuration.yaml")
     with open(path, "w") as f:
         f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
                 "leaderElection: {leaderElect: false}\nprofiles:\n- schedulerName: spreading\n- schedulerName: packing\n"
                 "  pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: {type: MostAllocated}}\n")
-    api = Api.start(write_objects("cluster.json", [node("a"), node("b"), pod("first", cpu="1", node="a")]),
+    api = Api.start(write_objects("cluster.json", [node("a"), node("b"), pod("first", cpu="1", on="a")]),
                     flags=["--emulated-version=1.29"])
     s = Scheduler(api.url, f"--config={path}", "--secure-port=0", bare=True)
-    new_pod(api, "one", schedulerName="packing")
-    new_pod(api, "two", schedulerName="spreading", cpu="100m")
-    new_pod(api, "other", schedulerName="somebody-else")
+    api.add_pod("one", schedulerName="packing")
+    api.add_pod("two", schedulerName="spreading", cpu="100m")
+    api.add_pod("other", schedulerName="somebody-else")
     wait_until("both placed", lambda: all_placed(api, ["one", "two"]))
     assert api.placements() == {"first": "a", "one": "a", "two": "b", "other": None}
     assert s.stop() == 0
 
 
-def claims_wait_for_their_first_consumer():
-    api, s, proxy = start(node("n0"), node("n1", **{ZONE: "b"}), proxied=True)
+def test_claims_wait_for_their_first_consumer():
+    api, s, proxy = start(node("n0"), node("n1", labels={ZONE: "b"}), proxied=True)
     late = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "volumeBindingMode": "WaitForFirstConsumer"}
     api.post("/apis/storage.k8s.io/v1/storageclasses", dict(late, metadata={"name": "local"}, provisioner="kubernetes.io/no-provisioner"))
     api.post("/apis/storage.k8s.io/v1/storageclasses", dict(late, metadata={"name": "made"}, provisioner="example.com/disk"))
@@ -142,7 +138,7 @@ def claims_wait_for_their_first_consumer():
         api.post(claims, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
                           "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
                                    "resources": {"requests": {"storage": "1Gi"}}}})
-        new_pod(api, f"uses-{name}", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
+        api.add_pod(f"uses-{name}", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
 
     def bind(name, volume):  # as the volume controller does
         claim = api.get(f"{claims}/{name}")
@@ -163,7 +159,7 @@ def claims_wait_for_their_first_consumer():
     assert not [body for method, path, body in proxy.bodies if path.endswith("/status")], "no condition was needed"
 
 
-def claims_that_are_not_bound_in_time():
+def test_claims_that_are_not_bound_in_time():
     path = scratch("timeout.yaml")
     with open(path, "w") as f:
         f.write("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\n"
@@ -174,16 +170,16 @@ def claims_that_are_not_bound_in_time():
                                                         "volumeBindingMode": "WaitForFirstConsumer"})
     api.post("/api/v1/namespaces/default/persistentvolumeclaims", {"metadata": {"name": "slow"}, "spec": {
         "accessModes": ["ReadWriteOnce"], "storageClassName": "made", "resources": {"requests": {"storage": "1Gi"}}}})
-    new_pod(api, "waits", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "slow"}}])
+    api.add_pod("waits", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "slow"}}])
     wait_until("the pod says why it is not bound", lambda: (scheduled(api, "waits") or {}).get("message") ==
                'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded')
     assert scheduled(api, "waits")["reason"] == "SchedulerError"
     assert s.stop() == 0
 
 
-def the_lock_is_a_lease():
+def test_the_lock_is_a_lease():
     api, s, proxy = start(node("n0"), flags=["--leader-elect=true"], proxied=True)
-    new_pod(api, "p0")
+    api.add_pod("p0")
     wait_until("placed", lambda: all_placed(api, ["p0"]))
     lease = api.get("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler")
     assert lease["spec"]["holderIdentity"] and lease["spec"]["leaseDurationSeconds"] == 15, lease
@@ -194,5 +190,4 @@ def the_lock_is_a_lease():
     assert lease["spec"]["holderIdentity"] == "" and lease["spec"]["leaseDurationSeconds"] == 1, lease
 
 
-run(constraints_of_topology_spread_are_kept, a_gated_pod_waits_for_its_gates, a_pod_that_does_not_fit_is_told_why, preempts,
-    profiles_of_a_configuration_file, claims_wait_for_their_first_consumer, claims_that_are_not_bound_in_time, the_lock_is_a_lease)
+harness.main(globals())

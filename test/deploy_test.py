@@ -1,30 +1,27 @@
 #!/usr/bin/env python3
 """All of hack/deploy, with the kubectl that operators have, against hollow-apiserver: what it serves is created, and nothing
 changes when it is applied again. Kinds that it does not serve are parsed by kubectl and must be known ones."""
-from daemon_harness import *
+import re
+
+import harness
+from harness import Api, Kubectl
 
 # Custom resources, which exist only where their operator runs.
 NOT_SERVED = {"ServiceMonitor"}
-
-
-def kubectl(api, *words, stdin=None, check=True):
-    done = subprocess.run(["kubectl", f"--server={api.url}", f"--cache-dir={scratch('cache')}", *words], input=stdin, capture_output=True, text=True,
-                          env={"PATH": os.environ["PATH"], "HOME": scratch("home")})
-    assert not check or done.returncode == 0, f"kubectl {words}: {done.stdout}{done.stderr}\n{stdin or ''}"
-    return done
 
 
 def documents(text):
     return [d for d in re.split(r"^---$", text, flags=re.M) if re.search(r"^kind:", d, re.M)]
 
 
-def everything_applies():
+def test_everything_applies():
     api = Api.start()
-    served = {line.split()[-1] for line in kubectl(api, "api-resources", "--no-headers").stdout.splitlines()}
+    kubectl = Kubectl(api)
+    served = {line.split()[-1] for line in kubectl("api-resources", "--no-headers").splitlines()}
     assert {"Deployment", "Service", "ServiceAccount", "PodDisruptionBudget"} <= served, served
     docs = []
     for folder in ("hack/deploy", "hack/deploy/monitoring"):
-        docs += documents(subprocess.run(["kubectl", "kustomize", folder], capture_output=True, text=True, check=True).stdout)
+        docs += documents(kubectl("kustomize", folder))
     with open("hack/deploy/static-pod.yaml") as f:
         docs += documents(f.read())
     kinds = {re.search(r"^kind: *(\w+)", d, re.M).group(1) for d in docs}
@@ -35,9 +32,9 @@ def everything_applies():
         kind = re.search(r"^kind: *(\w+)", d, re.M).group(1)
         if kind not in served:
             continue
-        first = kubectl(api, "apply", "--validate=false", "-f", "-", stdin=d).stdout
+        first = kubectl("apply", "--validate=false", "-f", "-", stdin=d)
         assert " created" in first, first
-        again = kubectl(api, "apply", "--validate=false", "-f", "-", stdin=d).stdout
+        again = kubectl("apply", "--validate=false", "-f", "-", stdin=d)
         assert " unchanged" in again or " configured" in again, again
     deployment = api.get("/apis/apps/v1/namespaces/kube-system/deployments/berth-scheduler")
     assert deployment["spec"]["replicas"] == 2
@@ -48,4 +45,4 @@ def everything_applies():
     assert service["spec"]["selector"].items() <= labels.items(), "the service is for other pods"
 
 
-run(everything_applies)
+harness.main(globals())

@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 """The rules are right and each alert fires when it should; a real Prometheus that scrapes the daemon has an answer for every
 panel of the dashboard and evaluates every rule."""
+import http.client
+import json
+import os
+import subprocess
 import urllib.parse
 
-from daemon_harness import *
+import harness
+from harness import Api, Scheduler, free_port, scratch, wait_until
 
 MONITORING = "hack/deploy/monitoring"
 
@@ -13,7 +18,7 @@ def ok(*command):
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
 
 
-def rules():
+def test_rules():
     ok("promtool", "check", "rules", f"{MONITORING}/rules.yaml")
     ok("promtool", "test", "rules", f"{MONITORING}/rules_test.yaml")
 
@@ -31,12 +36,7 @@ def ask(port, path):
         c.close()
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return s.getsockname()[1]
-
-
-def dashboard():
+def test_dashboard():
     api = Api.start()
     api.add_node("n1")
     scheduler = Scheduler(api.url, leader_elect=True)
@@ -75,4 +75,4 @@ def dashboard():
     assert scheduler.stop() == 0
 
 
-run(rules, dashboard)
+harness.main(globals())

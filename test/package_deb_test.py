@@ -5,11 +5,15 @@ purged. Without root the same happens in a user namespace.
 BARE_ROOT=DIR is the root to use (made by debootstrap --variant=minbase, with what the package depends on; .ci/run does that).
 Without it a root is put together from the essential packages of this very machine, which needs no network."""
 import glob
+import json
+import os
 import re
 import shlex
 import shutil
+import subprocess
 
-from daemon_harness import *
+import harness
+from harness import Api, scratch, wait_until
 
 UNSHARE = [] if os.getuid() == 0 else ["/usr/bin/unshare", "--map-root-user"]
 PROGRAMS = ("kube-scheduler", "schedsim", "hollow-apiserver")
@@ -23,7 +27,7 @@ def sh(*command, check=True, **kwargs):
     return done
 
 
-def build():
+def test_build():
     for version in VERSIONS:
         done = sh("hack/package/deb.sh", os.environ.get("OUT", "_output"), scratch("deb"), env={**os.environ, "VERSION": version})
         last = done.stdout.splitlines()[-1]
@@ -146,9 +150,9 @@ def starts(root, api, name):
     assert status == 0, f"it ended with {status}: " + open(scratch(name + ".log")).read()
 
 
-def life_of_a_package():
+def test_life_of_a_package():
     if not packages:
-        build()
+        test_build()
     root = os.environ.get("BARE_ROOT")
     if not root:
         root = scratch("root")
@@ -189,4 +193,4 @@ def life_of_a_package():
     assert not left, f"purged, and still there: {sorted(left)}"
 
 
-run(build, life_of_a_package)
+harness.main(globals())

@@ -3,9 +3,14 @@
 works with nothing but its own root file system."""
 import gzip
 import hashlib
+import json
+import os
+import re
+import subprocess
 import tarfile
 
-from daemon_harness import *
+import harness
+from harness import Api, scratch, wait_until
 
 OUT = os.environ.get("OUT", "_output")
 
@@ -24,7 +29,7 @@ def blob(layout, descriptor):
     return data
 
 
-def image():
+def test_image():
     archive = make_image(scratch("image"))
     with open(archive, "rb") as a, open(make_image(scratch("again")), "rb") as b:
         assert a.read() == b.read(), "the same input makes other bytes"
@@ -72,4 +77,4 @@ def runs(root):
         assert p.wait(60) == 0, open(scratch("inside.log")).read()
 
 
-run(image)
+harness.main(globals())

@@ -6,14 +6,10 @@ import os
 import signal
 import subprocess
 
-from daemon_harness import *
+import harness
+from harness import BIN, ROOT, Api, Scheduler, node, pod, schedsim, scratch, wait_until, write_objects
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-
-
-def schedsim(*args):
-    p = subprocess.run([f"{BIN}/schedsim", *args], capture_output=True, text=True, timeout=120)
-    return p.returncode, p.stdout, p.stderr
+HERE = os.path.join(ROOT, "test")
 
 
 def replayed(path, *flags):
@@ -66,7 +62,7 @@ def record(folder, *flags, pods=40, end=signal.SIGTERM):
 FOLDER = scratch("recording")
 
 
-def replays_what_a_daemon_did():
+def test_replays_what_a_daemon_did():
     folder = FOLDER
     where = record(folder)
     status, r = replayed(folder)
@@ -85,7 +81,7 @@ def replays_what_a_daemon_did():
     assert status == 1 and "no decision about pod default/nobody is recorded" in err, err
 
 
-def finds_the_first_difference():
+def test_finds_the_first_difference():
     folder = FOLDER
     text = unpacked(folder).splitlines(keepends=True)
     at = [i for i, line in enumerate(text) if '"out":"decision"' in line and '"node"' in line][5]
@@ -99,7 +95,7 @@ def finds_the_first_difference():
     assert json.loads(r["difference"]["recorded"]) == changed and json.loads(r["difference"]["replayed"]) == json.loads(text[at]), r
 
 
-def compares_another_policy():
+def test_compares_another_policy():
     folder = FOLDER
     policy = scratch("packing.json")
     with open(policy, "w") as f:
@@ -115,7 +111,7 @@ def compares_another_policy():
     assert status == 0 and r["recorded"]["placed"] == r["other"]["placed"], r
 
 
-def evictions_and_a_kill():
+def test_evictions_and_a_kill():
     folder = scratch("killed")
     record(folder, "--feature-gates=PodPriority=true", end=signal.SIGKILL)
     status, r = replayed(folder)
@@ -129,7 +125,7 @@ def lines_of_killed(folder):
     return [json.loads(line) for line in out.decode().splitlines() if line.endswith("}")]
 
 
-def anonymises():
+def test_anonymises():
     folder = FOLDER
     status, out, err = schedsim("anonymise", folder)
     assert status == 0, err
@@ -148,8 +144,8 @@ def placements(path):
     return [line.split() for line in out.splitlines()]
 
 
-def anonymises_objects():
-    objects = [node(f"host-{i}", cpu=str(2 + i % 3), rack=f"rack-{i % 3}", number=str(i)) for i in range(20)]
+def test_anonymises_objects():
+    objects = [node(f"host-{i}", cpu=str(2 + i % 3), labels={"rack": f"rack-{i % 3}", "number": str(i)}) for i in range(20)]
     objects += [pod(f"job-{i}", cpu=f"{100 + i * 7}m") for i in range(60)]
     for i, o in enumerate(objects[20:]):
         o["metadata"]["uid"] = f"secret-uid-{i}"
@@ -175,7 +171,7 @@ def anonymises_objects():
     assert [m for _, m in mapped] == sorted(m for _, m in mapped)
 
 
-def shipped_recordings():
+def test_shipped_recordings():
     for path in sorted(glob.glob(f"{HERE}/testdata/recordings/*")):
         status, out, err = schedsim("replay", path, "--check")
         assert status == 0, f"{path}: {out}{err}"
@@ -198,16 +194,13 @@ profiles:
 
 def record_1_29(folder, *flags, packing=False):
     """A scheduler of release 1.29: spread constraints, a gate, an eviction and a pod that fits nowhere."""
-    api = Api.start(write_objects("cluster-1.29.json", [node(f"n{i}", cpu="2", **{ZONE: f"zone-{i % 3}"}) for i in range(6)] + [
+    api = Api.start(write_objects("cluster-1.29.json", [node(f"n{i}", cpu="2", labels={ZONE: f"zone-{i % 3}"}) for i in range(6)] + [
         {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}]),
         flags=["--emulated-version=1.29"])
     s = Scheduler(api.url, f"--record-dir={folder}", "--secure-port=0", *flags, name=os.path.basename(folder))
 
     def add(name, cpu="500m", priority_class=None, **spec):
-        p = pod(name, cpu=cpu, priority_class=priority_class)
-        p["metadata"]["labels"] = {"app": "x"}
-        p["spec"].update(spec)
-        api.post("/api/v1/namespaces/default/pods", p)
+        api.add_pod(name, cpu=cpu, priority_class=priority_class, labels={"app": "x"}, **spec)
 
     spread = [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule",
                "labelSelector": {"matchLabels": {"app": "x"}}}]
@@ -233,7 +226,7 @@ def record_1_29(folder, *flags, packing=False):
     api.process.kill()
 
 
-def release_1_29():
+def test_release_1_29():
     folder = scratch("later")
     record_1_29(folder, "--emulated-version=1.29")
     status, r = replayed(folder)
@@ -258,7 +251,7 @@ def release_1_29():
     assert replayed(other)[1]["same"]
 
 
-def release_1_29_configured():
+def test_release_1_29_configured():
     config = scratch("configuration.yaml")
     with open(config, "w") as f:
         f.write(CONFIGURATION)
@@ -283,11 +276,10 @@ def random_objects(random):
     words = [w + tail for w in ("alpha", "alpha-1", "beta", "zz", "b") for tail in ("", "0", "-x", ".y", "10", "9")]
     random.shuffle(words)
     zones, apps = random.sample(words, 3), random.sample(words, 4)
-    nodes = [node("host-" + w, cpu=str(random.randint(1, 4)), **{"corp.example/zone": random.choice(zones),
-                                                                "team": random.choice(apps)}) for w in words[:12]]
+    nodes = [node("host-" + w, cpu=str(random.randint(1, 4)), labels={"corp.example/zone": random.choice(zones), "team": random.choice(apps)}) for w in words[:12]]
     pods = []
     for i, w in enumerate(words):
-        p = pod("job-" + w, ns="tenant-" + random.choice("abc"), cpu=f"{random.randint(1, 20) * 100}m", uid=f"private-{random.random()}")
+        p = pod("job-" + w, namespace="tenant-" + random.choice("abc"), cpu=f"{random.randint(1, 20) * 100}m", uid=f"private-{random.random()}")
         p["metadata"]["labels"] = {"team": random.choice(apps)}
         kind = random.randint(0, 3)
         if kind == 0:
@@ -300,7 +292,7 @@ def random_objects(random):
     return nodes, pods
 
 
-def anonymises_whatever_the_names_are():
+def test_anonymises_whatever_the_names_are():
     """Property: for any names, their byte order is kept, placements are equal under the map, and none is found again."""
     import random as r
     for seed in range(12):
@@ -326,7 +318,7 @@ def anonymises_whatever_the_names_are():
         assert sum(n != "-" for _, n in real) > 5, (seed, real)
 
 
-def bad_flags():
+def test_bad_flags():
     for flags, text in ((["--record-max-bytes=10"], "must be a quantity of bytes of 1Mi at least"),
                         (["--record-dir=/proc/none/there"], "--record-dir: cannot create folder /proc/none/there")):
         p = subprocess.run([f"{BIN}/kube-scheduler", "--master=http://127.0.0.1:1", "--leader-elect=false", "--port=-1", *flags],
@@ -334,6 +326,4 @@ def bad_flags():
         assert p.returncode == 1 and text in p.stderr, (flags, p.returncode, p.stderr[-500:])
 
 
-run(replays_what_a_daemon_did, finds_the_first_difference, compares_another_policy, anonymises, anonymises_objects,
-    release_1_29, release_1_29_configured, anonymises_whatever_the_names_are,
-    evictions_and_a_kill, bad_flags, shipped_recordings)
+harness.main(globals())

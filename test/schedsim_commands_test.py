@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """schedsim explain, capacity and check-policy: what they claim is what schedsim run then does."""
-import copy, functools, json, os, subprocess, sys, tempfile
+import copy, json, os, subprocess, sys, tempfile
 
 import harness
 from harness import ROOT, check, items, node, schedsim
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
-pod = functools.partial(harness.pod, memory="64Mi")
+
+
+def pod(name, cpu="1", **more):
+    return harness.pod(name, cpu, memory="64Mi", namespace="ns", **more)
 
 
 def explain(objects, name, *flags):

@@ -8,7 +8,7 @@ from harness import check, items, schedsim
 
 
 def pod(name="p1", requests=None, **spec):
-    return harness.pod(name, namespace="default", requests=requests or {"cpu": "1"}, **spec)
+    return harness.pod(name, uid=name, requests=requests or {"cpu": "1"}, **spec)
 
 
 def node(name="n1", **status):

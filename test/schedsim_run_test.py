@@ -1,14 +1,18 @@
 #!/usr/bin/env python3
 """schedsim run: its formats tell the same decisions, nothing in the input is passed over in silence, and what is written
 is written as it falls."""
-import csv, functools, gzip, io, json, os, subprocess, tempfile
+import csv, functools, io, json, os, subprocess, tempfile
 
 import harness
-from harness import ROOT, check, items, pod, schedsim
+from harness import ROOT, check, items, schedsim
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 DEMO = os.path.join(ROOT, "test/testdata/demo")
 node = functools.partial(harness.node, zone="a")
+
+
+def pod(name="p1", cpu="1", **more):
+    return harness.pod(name, cpu, namespace="ns", **more)
 
 
 CLUSTER = items(node("n1"), node("n2", zone="b"), *[pod("p%d" % i) for i in range(10)])

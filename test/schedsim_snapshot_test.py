@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 
-from daemon_harness import BIN, Api, Proxy, Scheduler, node, run, scratch, status_body, wait_until, write_objects
+import harness
+from harness import BIN, Api, Proxy, Scheduler, node, scratch, status_body, wait_until, write_objects
 
 
 def snapshot(*flags, ok=True, output="json", **environment):
@@ -25,7 +26,7 @@ def placements(text):
     return dict(line.split() for line in p.stdout.splitlines())
 
 
-def the_same_decision_as_the_daemon():
+def test_the_same_decision_as_the_daemon():
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu=str(2 + i % 3)) for i in range(7)]))
     s = Scheduler(api.url)
     for i in range(12):
@@ -50,7 +51,7 @@ def the_same_decision_as_the_daemon():
     assert s.stop() == 0
 
 
-def more_than_a_page_and_several_kubeconfigs():
+def test_more_than_a_page_and_several_kubeconfigs():
     api = Api.start(write_objects("cluster.json", [node(f"n{i:04}", cpu="4") for i in range(1203)]))
     gone = {"left": 1}
 
@@ -76,7 +77,7 @@ def more_than_a_page_and_several_kubeconfigs():
     assert "context was not found for specified context: no" in snapshot("--context=no", ok=False, KUBECONFIG=one).stderr
 
 
-def a_kind_that_is_forbidden_is_an_error():
+def test_a_kind_that_is_forbidden_is_an_error():
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="4")]))
     proxy = Proxy(api.port, lambda method, path: (403, {"Content-Type": "application/json"}, status_body(
         403, "Forbidden", 'pods is forbidden: User "me" cannot list pods')) if "/pods" in path else None)
@@ -85,4 +86,4 @@ def a_kind_that_is_forbidden_is_an_error():
     assert "no configuration has been provided" in snapshot(ok=False).stderr
 
 
-run(the_same_decision_as_the_daemon, more_than_a_page_and_several_kubeconfigs, a_kind_that_is_forbidden_is_an_error)
+harness.main(globals())

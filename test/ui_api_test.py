@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 """kube-scheduler --enable-ui over HTTP: what each answer says, who gets one, and what is refused."""
+import http.client
+import json
 import ssl
 
-from daemon_harness import *
+import harness
+from harness import DEADLINE, Api, Proxy, Scheduler, free_port, node, pod, wait_until, write_objects
 
 
 def ask(port, path, method="GET", body=None, **headers):
@@ -48,8 +51,8 @@ class Stream:
 
 def scenario():
     api = Api.start()
-    api.add_node("n1", cpu="2", zone="a")
-    api.add_node("n2", cpu="4", zone="b")
+    api.add_node("n1", cpu="2", labels={"zone": "a"})
+    api.add_node("n2", cpu="4", labels={"zone": "b"})
     scheduler = Scheduler(api.url, "--enable-ui")
     for i in range(3):
         api.add_pod(f"small-{i}", cpu="500m")
@@ -58,7 +61,7 @@ def scenario():
     return api, scheduler, scheduler.port()
 
 
-def answers():
+def test_answers():
     api, scheduler, port = scenario()
     wait_until("the large pod to be refused", lambda: answer(port, "summary")["attempts"]["unschedulable"] > 0)
     summary = answer(port, "summary")
@@ -103,7 +106,7 @@ def answers():
     assert scheduler.stop() == 0
 
 
-def simulate():
+def test_simulate():
     api, scheduler, port = scenario()
     before = api.placements()
     status, _, body = ask(port, "/ui/api/simulate", "POST", {"pod": pod("new", cpu="1")})
@@ -120,7 +123,7 @@ def simulate():
     assert scheduler.stop() == 0
 
 
-def follow():
+def test_follow():
     api, scheduler, port = scenario()
     stream, by_zone = Stream(port), Stream(port, "zone")
     name, all_nodes = stream.next()
@@ -132,7 +135,7 @@ def follow():
         name, d = stream.next()
         assert name == "changes", (name, d)
         use.update({row: used for row, _, used in d["used"]})
-    api.add_node("n3", zone="c")
+    api.add_node("n3", labels={"zone": "c"})
     came = []
     while not came:
         came = stream.next()[1]["nodes"]
@@ -152,7 +155,7 @@ def follow():
     assert scheduler.stop() == 0
 
 
-def many_viewers():
+def test_many_viewers():
     """As many as may look do, one more is told so, and when one leaves the next gets in."""
     api, scheduler, port = scenario()
     streams = [Stream(port) for _ in range(32)]
@@ -177,7 +180,7 @@ def enters(port):
         return None
 
 
-def refusals():
+def test_refusals():
     api, scheduler, port = scenario()
     status, headers, _ = ask(port, "/ui/")
     assert status == 200 and headers["Content-Security-Policy"].startswith("default-src 'self'"), headers
@@ -204,7 +207,7 @@ def refusals():
     assert scheduler.stop() == 0
 
 
-def secure_port():
+def test_secure_port():
     """Whoever the API server lets see /ui does, from anywhere and under any name; others do not."""
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
 
@@ -222,8 +225,7 @@ def secure_port():
     proxy = Proxy(api.port, lambda method, path: None)
     proxy.fault = lambda method, path: (201, {"Content-Type": "application/json"}, json.dumps(review(method, path, proxy.bodies[-1][2]))) \
         if path.endswith("reviews") else None
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
+    port = free_port()
     scheduler = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", "--enable-ui")
     scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
 
@@ -243,14 +245,14 @@ def secure_port():
     assert scheduler.stop() == 0
 
 
-def off_by_default():
+def test_off_by_default():
     api = Api.start()
     scheduler = Scheduler(api.url)
     assert ask(scheduler.port(), "/ui/")[0] == 404 and ask(scheduler.port(), "/ui/api/summary")[0] == 404
     assert scheduler.stop() == 0
 
 
-def hostile_names():
+def test_hostile_names():
     """Whatever stands in a label comes back as a JSON string and as nothing else."""
     api = Api.start()
     for i, text in enumerate(("<script>alert(1)</script>", '"}</script>', "a\u2028b\nc", "%00%2F../x")):
@@ -267,4 +269,4 @@ def hostile_names():
     assert scheduler.stop() == 0
 
 
-run(answers, simulate, follow, many_viewers, refusals, secure_port, off_by_default, hostile_names)
+harness.main(globals())

@@ -4,14 +4,18 @@ keyboard, a cluster of 10,000 nodes while pods are bound, a scheduler that stops
 
 SCREENSHOTS=DIR keeps a picture of each view."""
 import gzip
+import json
+import os
+import re
+import subprocess
 
-from browser import Browser
-from daemon_harness import *
+import harness
+from harness import BIN, Api, Proxy, Scheduler, free_port, node, pod, scratch, start, wait_until, write_objects
+from harness.browser import Browser
 
 SCRIPT = "<script>window.pwned=1</script>"
 IMAGE = "<img src=x onerror='window.pwned=1'>\"'><b>"
 VIEWS = ("nodes", "pending", "preemptions", "try", "config")
-browser = None
 
 
 def axe_source():
@@ -29,8 +33,8 @@ def show(page, base, view):
     page.wait(f"document.body.dataset.view === {json.dumps(view.split('/')[0].split('?')[0])}")
 
 
-def check(page, base, what):
-    """No complaint, no request to another host, and nothing that axe-core finds."""
+def check_page(page, base, what):
+    """Checks that there is no complaint of the browser, no request to another host, and nothing that axe-core finds."""
     assert page.problems() == [], (what, page.problems())
     # data: is axe-core's own.
     other = [u for u in page.requested() if not u.startswith((base, "data:"))]
@@ -51,7 +55,8 @@ class Served:
     """schedsim serve on these objects."""
 
     def __init__(self, name, objects, *flags):
-        self.process = subprocess.Popen([f"{BIN}/schedsim", "serve", write_objects(name, objects), *flags], stdout=subprocess.PIPE, text=True)
+        with open(scratch(name + ".log"), "w") as log:
+            self.process = start(f"{BIN}/schedsim", "serve", write_objects(name, objects), *flags, stdout=subprocess.PIPE, stderr=log, text=True)
         line = self.process.stdout.readline()
         assert line.startswith("Serving on http://127.0.0.1:"), line
         self.base = line.split()[2].removesuffix("/ui/")
@@ -68,7 +73,7 @@ def cluster(nodes=60):
     """Nodes in three zones, some of them in trouble, with pods of several sizes, and pods that fit nowhere for some reasons."""
     objects = []
     for i in range(nodes):
-        n = node(f"node-{i:03}", cpu="8", **{"topology.kubernetes.io/zone": f"zone-{'abc'[i % 3]}", "pool": "blue" if i % 5 else "green"})
+        n = node(f"node-{i:03}", cpu="8", labels={"topology.kubernetes.io/zone": f"zone-{'abc'[i % 3]}", "pool": "blue" if i % 5 else "green"})
         if i % 17 == 3:
             n["spec"] = {"unschedulable": True}
         if i % 13 == 5:
@@ -77,7 +82,7 @@ def cluster(nodes=60):
             n["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
         objects.append(n)
     for i in range(nodes * 4):
-        objects.append(pod(f"web-{i:04}", cpu=f"{(i * 37) % 11 + 1}00m", node=f"node-{i * 7 % nodes:03}", uid=f"w{i}"))
+        objects.append(pod(f"web-{i:04}", cpu=f"{(i * 37) % 11 + 1}00m", on=f"node-{i * 7 % nodes:03}", uid=f"w{i}"))
     for i in range(8):
         objects.append(pod(f"new-{i}", uid=f"n{i}"))
     for i in range(5):
@@ -87,13 +92,13 @@ def cluster(nodes=60):
     return objects + [selective]
 
 
-def views():
+def test_views():
     with Served("views.json", cluster()) as served:
         page = open_page(served.base)
         assert page.js("document.body.dataset.nodes") == "60"
         for view in VIEWS + ("pod/default/new-0", "pod/default/huge-0", "pod/default/selective", "search?q=node-00", "pending?reason=Insufficient%20cpu"):
             show(page, served.base, view)
-            check(page, served.base, view)
+            check_page(page, served.base, view)
             screenshot(page, "view-" + re.sub(r"\W+", "-", view))
         text = lambda: page.js("document.getElementById('main').innerText")
         show(page, served.base, "pending")
@@ -108,7 +113,7 @@ def views():
         page.js("document.getElementById('drain').value = 'node-000'")
         page.js("document.getElementById('ask-drain').click()")
         page.wait("document.getElementById('result').innerText.includes('would be evicted')")
-        check(page, served.base, "try, answered")
+        check_page(page, served.base, "try, answered")
         screenshot(page, "view-try-answered")
         page.js("document.getElementById('spec').value = '{'")
         page.js("document.getElementById('ask-pod').click()")
@@ -117,25 +122,25 @@ def views():
         assert "there is no pod default/nobody" in text(), text()
 
 
-def looks():
+def test_looks():
     """Dark, narrow, and with little motion; the table says the same as the map."""
     with Served("looks.json", cluster()) as served:
         page = open_page(served.base)
         page.js("document.getElementById('as-table').click()")
         page.wait("document.querySelectorAll('tbody tr').length === 60")
         page.prefer(prefers_color_scheme="dark", prefers_reduced_motion="reduce")
-        check(page, served.base, "dark")
+        check_page(page, served.base, "dark")
         screenshot(page, "look-dark")
         page.prefer(prefers_color_scheme="light")
         page.resize(360, 740)
         for view in ("nodes", "pending", "pod/default/huge-0", "try"):
             show(page, served.base, view)
-            check(page, served.base, f"narrow {view}")
+            check_page(page, served.base, f"narrow {view}")
             assert page.js("document.documentElement.scrollWidth <= innerWidth"), f"{view} is wider than the window"
             screenshot(page, "look-narrow-" + view.split("/")[0])
 
 
-def keyboard():
+def test_keyboard():
     with Served("keyboard.json", cluster()) as served:
         page = open_page(served.base)
         page.js("document.querySelector('.map canvas').focus()")
@@ -162,13 +167,13 @@ def keyboard():
         page.wait("document.querySelector('#main a[href=\"#/pod/default/huge-3\"]')")
 
 
-def hostile():
+def test_hostile():
     """A script in every field that the page can show."""
-    evil = node(SCRIPT + "-node", **{"topology.kubernetes.io/zone": SCRIPT, SCRIPT: IMAGE})
+    evil = node(SCRIPT + "-node", labels={"topology.kubernetes.io/zone": SCRIPT, SCRIPT: IMAGE})
     evil["spec"] = {"taints": [{"key": SCRIPT, "value": IMAGE, "effect": "NoSchedule"}]}
     evil["status"]["allocatable"][SCRIPT + "/gpu"] = "4"
     owner = {"kind": SCRIPT, "name": IMAGE, "uid": SCRIPT, "controller": True, "apiVersion": "v1"}
-    pods = [pod(IMAGE, ns=SCRIPT, uid="1", node=evil["metadata"]["name"]), pod(SCRIPT, ns=IMAGE, uid="2", cpu="64"), pod("plain", uid="3")]
+    pods = [pod(IMAGE, namespace=SCRIPT, uid="1", on=evil["metadata"]["name"]), pod(SCRIPT, namespace=IMAGE, uid="2", cpu="64"), pod("plain", uid="3")]
     for p in pods:
         p["metadata"]["ownerReferences"] = [owner]
         p["metadata"]["labels"] = {SCRIPT: IMAGE}
@@ -184,7 +189,7 @@ def hostile():
             if view == "nodes":
                 page.js("document.getElementById('as-table').click()")
                 page.wait("document.querySelectorAll('tbody tr').length === 2")
-            check(page, served.base, view)
+            check_page(page, served.base, view)
         show(page, served.base, f"pod/{key(pods[1])}")
         assert SCRIPT in page.js("document.querySelector('h1').innerText")  # shown as it is, and not as markup
         screenshot(page, "hostile")
@@ -198,9 +203,9 @@ def urllib_quote(text):
     return urllib.parse.quote(text, safe="")
 
 
-def large():
+def test_large():
     """10,000 nodes and 50,000 pods that fit nowhere, while others are bound."""
-    objects = [node(f"node-{i:05}", cpu="8", **{"topology.kubernetes.io/zone": f"zone-{i % 8}"}) for i in range(10000)]
+    objects = [node(f"node-{i:05}", cpu="8", labels={"topology.kubernetes.io/zone": f"zone-{i % 8}"}) for i in range(10000)]
     objects += [pod(f"waits-{i:05}", cpu="64", uid=f"p{i}") for i in range(50000)]
     api = Api.start(write_objects("large.json", objects))
     scheduler = Scheduler(api.url, "--enable-ui", "--kube-api-qps=5000", "--kube-api-burst=5000", "-v=0")
@@ -220,11 +225,11 @@ def large():
     screenshot(page, "large-pending")
     show(page, base, "pod/default/waits-00007")
     assert "10,000" in page.js("document.getElementById('main').innerText")
-    check(page, base, "large")
+    check_page(page, base, "large")
     assert scheduler.stop() == 0
 
 
-def stops():
+def test_stops():
     """The page says so when the scheduler stops, and when another one leads or takes the lease."""
     api = Api.start()
     api.add_node("n1")
@@ -256,7 +261,7 @@ def stops():
     two.wait("document.querySelector('#main [role=alert]').innerText.includes('does not answer')")
 
 
-def secure():
+def test_secure():
     """The page over the secure port: whoever may see /ui sees it live, a refusal of the API server is shown in words, and who
     may see nothing gets no page."""
     api = Api.start(write_objects("secure.json", [node(f"n{i}", cpu="4") for i in range(3)]))
@@ -270,8 +275,7 @@ def secure():
     proxy = Proxy(api.port, lambda method, path: None)
     proxy.fault = lambda method, path: (201, {"Content-Type": "application/json"}, json.dumps(review(path, json.loads(proxy.bodies[-1][2])))) \
         if path.endswith("reviews") else None
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        port = s.getsockname()[1]
+    port = free_port()
     scheduler = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", "--enable-ui")
     scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
     base = f"https://127.0.0.1:{port}"
@@ -292,7 +296,7 @@ def secure():
     page.wait("[...document.querySelectorAll('dt')].some(e => e.innerText === 'Pods with a node' && e.nextSibling.innerText === '1')")
     for view in VIEWS:
         show(page, base, view)
-        check(page, base, "secure " + view)
+        check_page(page, base, "secure " + view)
     show(page, base, "try")
     page.js("document.getElementById('ask-pod').click()")
     page.wait("document.querySelector('#result [role=alert]').innerText.includes('You may not do this (status 403). Forbidden')")
@@ -301,4 +305,4 @@ def secure():
 
 
 with Browser() as browser:
-    run(views, looks, keyboard, hostile, large, stops, secure)
+    harness.main(globals())

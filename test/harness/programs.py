@@ -1,0 +1,236 @@
+"""The programs under test: schedsim, hollow-apiserver and kube-scheduler. And kubectl, which talks to the second."""
+import http.client
+import itertools
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+
+from harness.objects import cpu, items, node, pod, write_objects
+from harness.running import BIN, DEADLINE, TLS, check, scratch, start, wait_until
+
+
+_started = itertools.count(1)
+
+
+def schedsim(*words, feed=None, env=None):
+    """Runs schedsim; returns its exit status, standard output and standard error. `feed` is its standard input: bytes, a
+    text, or an object to be written as JSON."""
+    if isinstance(feed, (dict, list)):
+        feed = json.dumps(feed)
+    if isinstance(feed, str):
+        feed = feed.encode()
+    done = subprocess.run([os.path.join(BIN, "schedsim"), *words], input=feed, stdin=subprocess.DEVNULL if feed is None else None,
+                          capture_output=True, env=dict(os.environ, **(env or {})))
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+class Api:
+    """hollow-apiserver, or whatever listens at this port of 127.0.0.1."""
+
+    def __init__(self, port):
+        self.port = port
+        self.process = None
+
+    @classmethod
+    def start(cls, *files, port=0, flags=()):
+        """Starts hollow-apiserver with the objects of these files. It ends with the test, or with the block:
+        with Api.start() as api: ..."""
+        log = scratch("hollow-%d.log" % next(_started))
+        with open(log, "w") as f:
+            p = start(f"{BIN}/hollow-apiserver", f"--insecure-port={port}", *flags, *[f"--load={f}" for f in files],
+                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=f, text=True)
+        ready, _, _ = select.select([p.stdout], [], [], DEADLINE)
+        line = p.stdout.readline() if ready else ""
+        api = cls(int(line.rsplit(":", 1)[1]) if line.startswith("Serving insecurely on ") else 0)
+        api.process, api.log_path = p, log
+        assert api.port, f"hollow-apiserver did not start: {line!r} {api.log()}"
+        return api
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def log(self):
+        with open(self.log_path, errors="replace") as f:
+            return f.read()
+
+    def stop(self):
+        """Ends it by SIGTERM; returns its exit status, the rest of its standard output, and its log."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        out, _ = self.process.communicate(timeout=DEADLINE)
+        return self.process.returncode, out, self.log()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def secure_port(self):
+        """Returns the port with TLS, which a server with secure_flags() has."""
+        found = wait_until("a secure port", lambda: re.search(r"Serving securely on 127\.0\.0\.1:(\d+)", self.log()))
+        return int(found.group(1))
+
+    def call(self, method, path, body=None, content_type="application/json", headers=None):
+        """Sends a request whose body is a text, bytes, or an object to be written as JSON; returns the status, and the body: JSON
+        parsed, what is no JSON as text."""
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE)
+        data = body if body is None or isinstance(body, (bytes, str)) else json.dumps(body)
+        c.request(method, path, data, {**({"Content-Type": content_type} if data is not None else {}), **(headers or {})})
+        r = c.getresponse()
+        text = r.read()
+        c.close()
+        try:
+            return r.status, json.loads(text)
+        except ValueError:
+            return r.status, text.decode("utf8", "replace")
+
+    def get(self, path):
+        status, body = self.call("GET", path)
+        assert status == 200, f"GET {path}: {status} {body}"
+        return body
+
+    def post(self, path, body):
+        status, answer = self.call("POST", path, body)
+        assert status in (200, 201), f"POST {path}: {status} {answer}"
+        return answer
+
+    def pods(self, namespace="default"):
+        return {p["metadata"]["name"]: p for p in self.get(f"/api/v1/namespaces/{namespace}/pods")["items"]}
+
+    def placements(self, namespace="default"):
+        return {name: p["spec"].get("nodeName") for name, p in self.pods(namespace).items()}
+
+    def events(self, namespace="default", reason=None):
+        items = self.get(f"/api/v1/namespaces/{namespace}/events")["items"]
+        return [e for e in items if reason in (None, e["reason"])]
+
+    def add_pod(self, *args, **kw):
+        p = pod(*args, **kw)
+        return self.post(f"/api/v1/namespaces/{p['metadata']['namespace']}/pods", p)
+
+    def add_node(self, *args, **kw):
+        return self.post("/api/v1/nodes", node(*args, **kw))
+
+    def add_priority_class(self, name, value):
+        return self.post("/apis/scheduling.k8s.io/v1alpha1/priorityclasses", {
+            "apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "PriorityClass", "metadata": {"name": name},
+            "value": value})
+
+    def restart(self):
+        """Kills it, and starts another at the same port with the nodes and pods that there were."""
+        kept = write_objects("kept.json", [dict(o, apiVersion="v1", kind=kind) for kind, path in (("Node", "nodes"), ("Pod", "pods"))
+                                           for o in self.get(f"/api/v1/{path}")["items"]])
+        self.process.kill()
+        self.process.wait()
+        self.__dict__.update(Api.start(kept, port=self.port).__dict__)
+
+    def check_not_overcommitted(self):
+        allocatable = {n["metadata"]["name"]: cpu(n["status"]["allocatable"]["cpu"]) for n in self.get("/api/v1/nodes")["items"]}
+        used = dict.fromkeys(allocatable, 0)
+        for p in self.get("/api/v1/pods")["items"]:
+            if p["spec"].get("nodeName"):
+                used[p["spec"]["nodeName"]] += sum(
+                    cpu(c.get("resources", {}).get("requests", {}).get("cpu", "0")) for c in p["spec"]["containers"])
+        bad = {n: (used[n], allocatable[n]) for n in allocatable if used[n] > allocatable[n]}
+        assert not bad, f"overcommitted nodes (used, allocatable): {bad}"
+
+
+def all_placed(api, names):
+    where = api.placements()
+    return all(where.get(n) for n in names)
+
+
+def check_bound_once(names, *proxies):
+    """Of all bindings that the server carried out, one was for each pod."""
+    done = [path.split("/")[6] for p in proxies for method, path, status in p.answers
+            if method == "POST" and path.endswith("/binding") and status == 201]
+    assert sorted(done) == sorted(names), (sorted(done), sorted(names))
+
+
+def secure_flags(*more):
+    """Returns the flags for a hollow-apiserver that serves TLS as well, with the certificates of the tests."""
+    return ["--bind-address=127.0.0.1", "--secure-port=0", f"--tls-cert-file={TLS}/server.crt", f"--tls-private-key-file={TLS}/server.key", *more]
+
+
+class Kubectl:
+    """kubectl, talking to a server as somebody who has no configuration file."""
+
+    def __init__(self, api):
+        assert shutil.which("kubectl"), "kubectl is not installed; hack/install-deps.sh brings it"
+        self.api = api
+        self.env = {**os.environ, "HOME": scratch("."), "KUBECONFIG": scratch("no-kubeconfig")}
+
+    def __call__(self, *args, stdin=None, status=0, out=(), err=()):
+        """Runs kubectl and returns its standard output. Checks the exit status, and the texts that standard output and standard
+        error must contain: one, or a list."""
+        done = subprocess.run(["kubectl", "--server=" + self.api.url, *args], input=stdin, env=self.env, text=True, capture_output=True,
+                              timeout=DEADLINE)
+        name = "kubectl " + " ".join(args)
+        check(name, done.returncode == status, "exit %d: %s%s" % (done.returncode, done.stdout, done.stderr))
+        for wanted, text in ((out, done.stdout), (err, done.stderr)):
+            for want in [wanted] if isinstance(wanted, str) else wanted:
+                check(name, want in text, "%r is not in %r" % (want, text))
+        return done.stdout
+
+    def create(self, *objects):
+        return self("create", "-f", "-", stdin=json.dumps(items(*objects)))
+
+
+class Scheduler:
+    """kube-scheduler, fast; with bare=True it has no other flags than those given. `env` is added to the environment."""
+
+    def __init__(self, master, *flags, name="scheduler", leader_elect=False, bare=False, env=None):
+        self.log_path = scratch(f"{name}.log")
+        command = [f"{BIN}/kube-scheduler", "--address=127.0.0.1", "--port=0", "-v=2"]
+        if master:
+            command.append(f"--master={master}")
+        if not bare:
+            command += [f"--leader-elect={'true' if leader_elect else 'false'}", "--kube-api-qps=1000",
+                        "--kube-api-burst=1000"]
+        with open(self.log_path, "w") as log:
+            self.process = start(*command, *flags, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log,
+                                 env={**os.environ, **(env or {})})
+
+    def log(self):
+        with open(self.log_path, errors="replace") as f:
+            return f.read()
+
+    def wait_for_log(self, text, deadline=DEADLINE):
+        wait_until(f"{text!r} in the log:\n{self.log()[-3000:]}", lambda: text in self.log() or self._died(text), deadline)
+
+    def _died(self, text):
+        assert self.process.poll() is None or text in self.log(), f"exited {self.process.returncode}:\n{self.log()}"
+        return False
+
+    def port(self):
+        def find():
+            m = re.search(r"starting healthz server on 127\.0\.0\.1:(\d+)", self.log())
+            return m and int(m.group(1))
+        return wait_until("a healthz server", find)
+
+    def page(self, path, method="GET"):
+        c = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=10)
+        c.request(method, path)
+        r = c.getresponse()
+        body = r.read().decode()
+        c.close()
+        return r.status, dict(r.getheaders()), body
+
+    def metrics(self, whole=True):
+        """By name and labels; with those of the watches, which come when the algorithm is known, unless whole=False."""
+        def read():
+            _, _, text = self.page("/metrics")
+            found = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
+                     if not line.startswith("#")}
+            return found if not whole or any(k.startswith("scheduler_watch_open") for k in found) else None
+        return wait_until("metrics of the watches", read)
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        return self.process.wait(timeout=30)

@@ -1,0 +1,148 @@
+"""Checks, the main function of a test script, waiting, scratch files, and processes that end with the test."""
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Scripts run in the project's root, wherever they were started.
+OUT = os.environ["OUT"] = os.path.abspath(os.environ.get("OUT") or os.path.join(ROOT, "_output"))
+os.chdir(ROOT)
+BIN = os.path.join(OUT, "bin")
+TLS = os.path.join(ROOT, "test", "testdata", "hollow-tls")  # certificates of an authority, a server, a client and a stranger
+DEADLINE = 60  # seconds: for anything that should happen soon
+# For programs built with SAN=tsan.
+os.environ["TSAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("TSAN_OPTIONS"), "report_thread_leaks=0", "suppressions=" +
+                                                    os.path.join(ROOT, "test", "testdata", "daemon.tsan.supp")]))
+_failed = []
+_processes = []
+_scratch = tempfile.TemporaryDirectory(prefix="berth-test-")
+
+
+def check(what, ok, seen=""):
+    """Reports `what` as failed unless `ok`; `seen` says what there was instead."""
+    if not ok:
+        _failed.append(what)
+        print("FAILED: %s: %s" % (what, str(seen)[:2000]), flush=True)
+
+
+def check_equal(what, got, want):
+    """Reports `what` as failed unless both are equal."""
+    check(what, got == want, "got %.900r, want %.900r" % (got, want))
+
+
+def scratch(name):
+    """Returns the path of a file of that name in a folder that is removed when the script ends."""
+    return os.path.join(_scratch.name, name)
+
+
+def write_file(name, content):
+    """Writes a text, bytes, or an object as JSON into a scratch file, and returns its path."""
+    path = scratch(name)
+    if not isinstance(content, (bytes, str)):
+        content = json.dumps(content)
+    with open(path, "wb") as f:
+        f.write(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def start(*command, **how):
+    """Starts a process that is killed when the test function ends."""
+    p = subprocess.Popen(command, **how)
+    _processes.append(p)
+    return p
+
+
+def run(*command, timeout=120, **how):
+    """Runs a program to its end; returns exit status, standard output and standard error, all of them as text."""
+    r = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **how)
+    return r.returncode, r.stdout, r.stderr
+
+
+def stop_all():
+    """Kills what start() has started."""
+    while _processes:
+        p = _processes.pop()
+        if p.poll() is None:
+            p.kill()
+        p.wait()
+
+
+def free_port():
+    """Returns a port that nobody listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+def wait_until(what, condition, deadline=DEADLINE):
+    """Polls until condition() returns something true, and returns that; raises AssertionError after the deadline."""
+    end = time.monotonic() + deadline
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {deadline} s: {what}")
+        time.sleep(0.02)
+
+
+def _logs(since=0.0):
+    """Yields name and text of each log in the scratch folder that a program has written to since then (seconds of time.time())."""
+    for name in sorted(os.listdir(_scratch.name)):
+        if name.endswith(".log") and os.stat(scratch(name)).st_mtime >= since:
+            with open(scratch(name), errors="replace") as f:
+                yield name, f.read()
+
+
+def _check_sanitizers():
+    """Raises AssertionError when a program of SAN=asan or SAN=tsan has written what it found among its log lines."""
+    for name, text in _logs():
+        found = re.search(r"^(==\d+==ERROR: |=+\nWARNING: ThreadSanitizer|SUMMARY: )", text, re.M)
+        assert not found, f"{name}:\n{text[found.start():found.start() + 5000]}"
+
+
+def _run_test(name, test):
+    before = len(_failed)
+    try:
+        test()
+    except Exception:  # noqa: BLE001 - whatever it is, it is a failure of this test
+        _failed.append(name)
+        print("FAILED: %s\n%s" % (name, traceback.format_exc()), flush=True)
+    return len(_failed) == before
+
+
+def main(functions, at_once=False, afterwards=None):
+    """Runs the test functions among these (a script's globals()), or those that the command line names, and ends the process.
+
+    at_once=True runs all at the same time, for tests that mostly wait. `afterwards` is a check of what all tests have done
+    together; it does not run when the command line names some.
+    """
+    tests = {name: f for name, f in functions.items() if name.startswith("test_") and callable(f)}
+    chosen = sys.argv[1:] or list(tests)
+    unknown = [name for name in chosen if name not in tests]
+    if unknown or not tests:
+        sys.exit("%s: there is no test %s; there are: %s" % (sys.argv[0], ", ".join(unknown), " ".join(tests)))
+    if at_once:
+        threads = [threading.Thread(target=_run_test, args=(name, tests[name])) for name in chosen]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    else:
+        for name in chosen:
+            began = time.time()
+            passed = _run_test(name, tests[name]) and _run_test(name, _check_sanitizers)
+            stop_all()
+            if not passed:
+                print("".join("---- the end of %s ----\n%s\n" % (log, text[-3000:]) for log, text in _logs(began)), flush=True)
+    stop_all()
+    _run_test("sanitizers", _check_sanitizers)
+    if afterwards and not sys.argv[1:]:
+        _run_test(afterwards.__name__, afterwards)
+    sys.exit(1 if _failed else 0)
