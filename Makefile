@@ -179,13 +179,14 @@ install: all  ## install the programs, and manual pages made of their --help, in
 
 # ---- rules ---------------------------------------------------------------------------------------
 # The heavy headers are compiled once; -include finds the .gch beside the name. Tests add Catch2. Everything that is
-# compiled depends on them, and so on the flags.
+# compiled depends on them, and so on the flags. Those of clang name the folder in which they were made, and so do not
+# come from a cache that clones share.
 PCH := $(OUT)/pch/pch.h
 TEST_PCH := $(OUT)/pch/pch_test.h
 $(PCH).gch $(TEST_PCH).gch: $(OUT)/pch/%.h.gch: hack/%.h $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS))
 	@mkdir -p $(@D); grep -v '^#pragma once' $< > $(@:.gch=)
 	@echo "  PCH   $<"
-	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
+	@$(if $(CLANG),,$(CCACHE)) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 
 COMPILE = $(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -include $(1) -Winvalid-pch -fpch-preprocess -c $< -o $@
 # Loops over columns of amounts choose between results instead of branching, which g++ makes vector instructions of when

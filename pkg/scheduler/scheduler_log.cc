@@ -140,7 +140,7 @@ class Log129 final : public SchedulerLog {
 
  private:
   static util::LogLine Of(std::string_view message, const api::Pod& pod,
-                          std::source_location where = std::source_location::current()) {
+                          util::LogOrigin where = util::LogOrigin::Current()) {
     util::LogLine line(message, where);
     line.AddObject("pod", pod.meta.ns.str(), pod.meta.name);
     return line;

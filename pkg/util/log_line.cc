@@ -73,7 +73,7 @@ void LogLine::Error(std::string_view error) {
 
 void LogLine::Write(int severity) const {
   current = this;
-  google::LogMessage(where_.file_name(), static_cast<int>(where_.line()), severity).stream() << Text();
+  google::LogMessage(where_.file, where_.line, severity).stream() << Text();
   current = nullptr;
 }
 

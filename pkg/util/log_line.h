@@ -4,13 +4,22 @@
 // finds the parts of the line in LogLine::Current().
 #pragma once
 #include <cstdint>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 namespace berth::util {
+
+// A place in the sources. Not std::source_location, which clang 14 does not have.
+struct LogOrigin {
+  const char* file;
+  int line;
+  // As a default argument of a function, Current() is where that function is called.
+  static constexpr LogOrigin Current(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
 
 class LogLine {
  public:
@@ -26,7 +35,7 @@ class LogLine {
   };
 
   // `where` is what the log names as the origin of the line.
-  explicit LogLine(std::string_view message, std::source_location where = std::source_location::current())
+  explicit LogLine(std::string_view message, LogOrigin where = LogOrigin::Current())
       : message_(message), where_(where) {}
 
   LogLine& Add(std::string_view key, std::string_view text);
@@ -54,7 +63,7 @@ class LogLine {
   void Write(int severity) const;
 
   std::string message_;
-  std::source_location where_;
+  LogOrigin where_;
   std::vector<Field> fields_;
   bool is_error_ = false;
   std::string error_;

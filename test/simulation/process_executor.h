@@ -4,6 +4,7 @@
 #include <absl/container/flat_hash_set.h>
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -35,7 +36,7 @@ class ProcessExecutor final : public client::Executor {
  public:
   // `after`: called behind everything that ran.
   ProcessExecutor(EventLoop* loop, double rate, absl::Duration wall_offset, std::function<void()> after)
-      : state_(std::make_shared<State>(State{loop, {}, std::move(after), {}, {}})), clock_(loop, rate, wall_offset) {}
+      : state_(std::make_shared<State>(loop, std::move(after))), clock_(loop, rate, wall_offset) {}
   ~ProcessExecutor() override { Kill(); }
 
   void Post(std::function<void()> f) override { Schedule(state_->loop->now(), 0, std::move(f)); }
@@ -52,33 +53,49 @@ class ProcessExecutor final : public client::Executor {
   const util::Clock& clock() const override { return clock_; }
   ProcessClock& process_clock() { return clock_; }
 
-  // Nothing runs until then; what was due runs then.
+  // Nothing runs until then; what was due runs then, in the order in which it was due.
   void PauseUntil(absl::Duration when) { state_->paused_until = std::max(state_->paused_until, when); }
   void Kill() { state_->dead = true; }
   size_t timers() const { return state_->timers.size(); }
 
  private:
+  struct Work {
+    TimerId id;  // 0: no timer
+    std::function<void()> f;
+  };
   struct State {
+    State(EventLoop* l, std::function<void()> a) : loop(l), after(std::move(a)) {}
     EventLoop* loop;
-    absl::flat_hash_set<TimerId> timers;
     std::function<void()> after;
+    absl::flat_hash_set<TimerId> timers;
     absl::Duration paused_until;
+    std::deque<Work> held;  // what was due while the process was stopped; not empty only until Wake has run it
     bool dead = false;
   };
 
   void Schedule(absl::Duration when, TimerId id, std::function<void()> f) {
-    state_->loop->At(when, [s = state_, id, f = std::move(f)]() mutable { Run(s, id, std::move(f)); });
+    state_->loop->At(when, [s = state_, id, f = std::move(f)]() mutable { Due(s, {id, std::move(f)}); });
   }
-  static void Run(const std::shared_ptr<State>& s, TimerId id, std::function<void()> f) {
+  static void Due(const std::shared_ptr<State>& s, Work w) {
     if (s->dead) return;
-    if (id != 0 && !s->timers.contains(id)) return;
-    if (s->loop->now() < s->paused_until) {
-      s->loop->At(s->paused_until, [s, id, f = std::move(f)]() mutable { Run(s, id, std::move(f)); });
-      return;
-    }
-    s->timers.erase(id);
-    f();
-    f = nullptr;
+    if (s->loop->now() >= s->paused_until && s->held.empty()) return Run(s, std::move(w));
+    s->held.push_back(std::move(w));
+    if (s->held.size() == 1) WakeAtEndOfPause(s);
+  }
+  static void WakeAtEndOfPause(const std::shared_ptr<State>& s) {
+    s->loop->At(s->paused_until, [s] {
+      if (s->loop->now() < s->paused_until) return WakeAtEndOfPause(s);  // stopped again meanwhile
+      while (!s->held.empty() && !s->dead) {
+        Work w = std::move(s->held.front());
+        s->held.pop_front();
+        Run(s, std::move(w));
+      }
+    });
+  }
+  static void Run(const std::shared_ptr<State>& s, Work w) {
+    if (w.id != 0 && s->timers.erase(w.id) == 0) return;  // cancelled
+    w.f();
+    w.f = nullptr;
     if (!s->dead) s->after();
   }
 

@@ -328,6 +328,7 @@ void SchedulerProcess::Handle(kube_scheduler::InboxItem& item) {
         } else {
           for (const auto& e : v.events) {
             using T = std::remove_const_t<typename std::decay_t<decltype(e.object)>::element_type>;
+            if (std::string bad = informer_check_.Shows(e); !bad.empty()) world_->Fail(absl::StrCat(name_, ": ", bad));
             if (e.kind == client::InformerEvent<T>::Kind::kDeleted) {
               tap_->Apply(scheduler::Change<T>{e.old_object, nullptr});
             } else {

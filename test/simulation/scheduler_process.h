@@ -14,6 +14,7 @@
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/scheduler.h"
+#include "test/simulation/informer_check.h"
 #include "test/simulation/network.h"
 
 namespace berth::simulation {
@@ -69,6 +70,7 @@ class SchedulerProcess {
   std::unique_ptr<scheduler::SchedulingQueue> queue_;
   std::vector<std::unique_ptr<scheduler::GenericScheduler>> algorithms_;
   std::unique_ptr<CheckedActions> actions_;
+  InformerCheck informer_check_;
   std::unique_ptr<recording::EventSink> sink_;
   std::unique_ptr<recording::Tap> tap_;  // between the scheduler and the rest
   std::unique_ptr<scheduler::Scheduler> scheduler_;

@@ -143,14 +143,15 @@ void World::KubeletSees(const Commit& c) {
   if (!now.node.empty() && before.node.empty()) {
     CheckOvercommit(now.node);
     loop.In(absl::Milliseconds(random_.Between(300, 3000)), [this, still_there, key = c.key] {
-      if (!still_there()) return;
+      // A pod that was evicted meanwhile stays so: no kubelet leaves Failed or Succeeded.
+      if (!still_there() || ReadPod(key, etcd.Get("pods", key)->json).Finished()) return;
       Edit("pods", key, [](Tree* t) { SetText(t, {"status", "phase"}, "Running"); });
     });
     int64_t seconds = 0;
     (void)absl::SimpleAtoi(TextAt(ParseJson(c.after->json), {"metadata", "annotations", "runs-seconds"}), &seconds);
     if (seconds > 0) {
       loop.In(absl::Seconds(seconds), [this, still_there, key = c.key] {
-        if (!still_there()) return;
+        if (!still_there() || ReadPod(key, etcd.Get("pods", key)->json).Finished()) return;
         Edit("pods", key, [](Tree* t) { SetText(t, {"status", "phase"}, "Succeeded"); });
       });
     }
