@@ -276,6 +276,29 @@ TEST_CASE("a list older than what was seen is not believed but read from the sto
   CHECK_THAT(f.api.target(), Catch::Contains("watch=true"));
 }
 
+TEST_CASE("what a list showed before it failed is not taken back by an older list") {
+  // Objects of a list are shown as they arrive. A server that is behind may answer the second attempt.
+  Fixture f;
+  f.Begin();
+  f.api.Data(kTooOld);
+  f.executor.Advance(absl::Seconds(2));
+  const std::string whole = List("20", {Node("n1", "15"), Node("n2", "16")});
+  f.api.Head(200);
+  f.api.Data(whole.substr(0, whole.size() - 30));
+  f.api.End("unexpected EOF");
+  CHECK(f.informer->Find({}, "n1")->meta.resource_version == "15");
+  const size_t calls = f.api.calls.size();
+  f.executor.Advance(absl::Seconds(3));
+  REQUIRE(f.api.calls.size() == calls + 1);
+  CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
+  f.api.Serve(200, List("12", {Node("n1", "5"), Node("n2", "6")}));
+  CHECK(f.informer->Find({}, "n1")->meta.resource_version == "15");
+  CHECK(f.informer->stats().stale_lists == 1);
+  CHECK(f.api.target() == "/api/v1/nodes");
+  f.api.Serve(200, whole);
+  CHECK_THAT(f.api.target(), Catch::StartsWith("/api/v1/nodes?resourceVersion=20&"));
+}
+
 TEST_CASE("a watch that is torn soon is a reason to list again, after a second") {
   Fixture f;
   f.api.Serve(200, List("10", {Node("n1", "5")}));

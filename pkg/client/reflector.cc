@@ -175,12 +175,18 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
         first_item_ = false;
         // The list's own resourceVersion usually comes before its items.
         api::Document head;
-        if (head.Parse(absl::StrCat(util::ToAbsl(framer_->rest()), "]}")).ok() && IsStale(VersionOf(head.root()))) {
+        std::optional<uint64_t> version;
+        if (head.Parse(absl::StrCat(util::ToAbsl(framer_->rest()), "]}")).ok())
+          version = Number(VersionOf(head.root()));
+        if (version && IsStale(*version)) {
           stale_ = true;
           return false;
         }
+        version_first_ = version.has_value();
+        newest_ = std::max(newest_, version.value_or(0));
       }
       absl::Status decoded = doc_.Parse(text);
+      if (decoded.ok() && !version_first_) newest_ = std::max(newest_, Number(VersionOf(doc_.root())).value_or(0));
       if (decoded.ok()) decoded = sink_->Listed(doc_.root());
       if (!decoded.ok()) Undecodable("an object of the list", decoded);
       return !stopped_;
@@ -235,7 +241,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       ListFailed("the answer is not a list: it has no metadata.resourceVersion");
       return;
     }
-    if (IsStale(version)) {
+    if (const auto n = Number(version); n && IsStale(*n)) {
       ListAgainConsistently();
       return;
     }
@@ -253,10 +259,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (!stopped_) Watch();
   }
 
-  bool IsStale(std::string_view version) const {
-    auto n = Number(version);
-    return !consistent_ && n && *n < newest_;
-  }
+  bool IsStale(uint64_t version) const { return !consistent_ && version < newest_; }
 
   void ListAgainConsistently() {
     stats_.stale_lists.fetch_add(1, std::memory_order_relaxed);
@@ -490,6 +493,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   bool consistent_ = false;  // read from the store, not from a cache
   bool whole_ = false;       // without pages
   bool first_item_ = true, stale_ = false;
+  bool version_first_ = false;  // the list under way said its version before its items
 
   // Watch.
   ValueFramer values_;
@@ -501,6 +505,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   int64_t watch_events_ = 0;
   absl::Duration watch_began_;
   std::string version_;
+  // What the sink was shown is as of this version, at the newest. Lists count as they arrive, because the objects of
+  // one that fails later have been shown. Read from the store, a list that is complete may bring it back.
   uint64_t newest_ = 0;
 };
 

@@ -5,8 +5,9 @@
 //     +-----------------+
 // A failed list is tried again after 1 s, then later and later, at most 10 s apart, with jitter (1.10: always 1 s); but
 // a server that answers 429 or 5xx with Retry-After says itself when.
-// A list that is older than what was already seen (another server behind on its cache) is not believed: it is read
-// again without resourceVersion, straight from the store. What that says is the truth, even if it is older.
+// A list that is older than what was already seen, in a watch or in a list that failed halfway, is not believed: it
+// comes from a server whose cache is behind. It is read again without resourceVersion, straight from the store. What
+// that says is the truth, even if it is older.
 // One bad object never stops the others: it is logged, counted and skipped; what was known of it before stays.
 // A path that answers 404 is changed for the next of the resource's paths, at once; when all fail, after the back-off.
 // A server that is gone without a word is noticed within a minute, by the sockets' keep-alive. One that hangs while its

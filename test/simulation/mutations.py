@@ -31,7 +31,7 @@ MUTATIONS = [
     ("a deletion that a watch shows is not taken in", "pkg/client/informer.h",
      "    if (change == Change::kDeleted) {", "    if (false) {"),
     ("what a list no longer has stays", "pkg/client/informer.h", "if (s.listed != list_)", "if (false)"),
-    ("a stale list is believed", "pkg/client/reflector.cc", "return !consistent_ && n && *n < newest_;", "return false && n;"),
+    ("a stale list is believed", "pkg/client/reflector.cc", "return !consistent_ && version < newest_;", "return false && version < newest_;"),
     ("a pod that changed while it was read again is lost", "pkg/scheduler/scheduler_failure.cc",
      "  if (changed) {\n    Enqueue(p);", "  if (changed) {\n    ;"),
     ("a pod that changed in its back-off is lost", "pkg/scheduler/scheduler.cc",
