@@ -1,12 +1,8 @@
 #!/usr/bin/env python3
 """kubectl's workflows on hollow-apiserver --emulated-version=1.29, with the outcomes that were recorded with a real 1.29 server:
 apply, diff, server-side dry runs, strict validation, drain within budgets, cordon, taint, scale, describe, wait, RBAC."""
-import os, shutil, subprocess, sys, tempfile
-from hollow_harness import HERE, Server, check, check_true, finish
-
-if shutil.which("kubectl") is None:
-    print("kubectl is not installed; hack/install-deps.sh brings it")
-    sys.exit(1)
+import harness
+from harness import Api, Kubectl, check_equal
 
 NODES = """
 apiVersion: v1
@@ -62,93 +58,82 @@ spec:
     spec: {containers: [{name: c, image: i}]}
 """
 
-with tempfile.TemporaryDirectory() as home, Server("--emulated-version=1.29") as s:
-    env = {**os.environ, "HOME": home, "KUBECONFIG": os.path.join(home, "none")}
+def test_workflows():
+    with Api.start(flags=["--emulated-version=1.29"]) as s:
+        kubectl = Kubectl(s)
+        field = lambda what, path: kubectl("get", *what.split(), "-o", "jsonpath={%s}" % path)
+        kubectl("version", out="Server Version: v1.29.0")
+        kubectl("apply", "-f", "-", stdin=NODES, out=["node/node-a created", "node/node-b created"])
+        kubectl("create", "-f", "-", stdin=BAD, status=1, err='strict decoding error: unknown field "spec.nodeSelctor"')
+        kubectl("create", "--validate=warn", "--dry-run=server", "-f", "-", stdin=BAD, out="pod/bad created (server dry run)", err='Warning: unknown field "spec.nodeSelctor"')
+        kubectl("get", "pod", "bad", status=1, err='pods "bad" not found')
+        kubectl("apply", "-f", "-", stdin=POD % 1, out="pod/app created")
+        kubectl("apply", "-f", "-", stdin=POD % 1, out="pod/app unchanged")
+        kubectl("diff", "-f", "-", stdin=POD % 2, status=1, out=["-  - image: busybox:1", "+  - image: busybox:2"])
+        kubectl("apply", "--dry-run=server", "-f", "-", stdin=POD % 2, out="pod/app configured (server dry run)")
+        check_equal("a dry run writes nothing", field("pod app", ".spec.containers[0].image"), "busybox:1")
+        kubectl("apply", "-f", "-", stdin=POD % 2, out="pod/app configured")
+        check_equal("and an apply does", field("pod app", ".spec.containers[0].image"), "busybox:2")
+        kubectl("diff", "-f", "-", stdin=POD % 2, status=0)
+        kubectl("delete", "pod", "app", "--dry-run=server", out='pod "app" deleted (server dry run)')
+        kubectl("run", "new", "--image=i", "--dry-run=server", out="pod/new created (server dry run)")
+        check_equal("pods", kubectl("get", "pods", "-o", "name"), "pod/app\n")
 
-    def kubectl(*args, stdin=None, rc=0, out=None, err=None):
-        """Runs kubectl; rc, and texts that stdout and stderr must contain."""
-        run = subprocess.run(["kubectl", "--server=" + s.url, *args], input=stdin, env=env, text=True, timeout=60,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        name = "kubectl " + " ".join(args)
-        check(name + ": exit", (run.returncode, run.stderr if run.returncode != rc else ""), (rc, ""))
-        for want in [out] if isinstance(out, str) else out or []:
-            check_true(name, want in run.stdout, "%r is not in %r" % (want, run.stdout))
-        if err:
-            check_true(name, err in run.stderr, "%r is not in %r" % (err, run.stderr))
-        return run.stdout
+        kubectl("apply", "-f", "-", stdin=SPREAD, out="pod/spread created")
+        kubectl("describe", "pod", "spread", out="zone:DoNotSchedule when max skew 1")
+        check_equal("the gate", field("pod spread", ".spec.schedulingGates[0].name") + field("pod spread", ".status.conditions[0].reason"), "example.com/holdSchedulingGated")
+        kubectl("describe", "priorityclass", "system-node-critical", out=["2000001000", "PreemptLowerPriority"])
+        kubectl("create", "priorityclass", "high", "--value=1000", "--preemption-policy=Never", out="created")
+        kubectl("describe", "priorityclass", "high", out="Never")
+        kubectl("describe", "node", "node-a", out="Allocatable:")
+        kubectl("get", "lease,csinodes,csidrivers,volumeattachments,csistoragecapacities", "-A", err="No resources found")
 
-    field = lambda what, path: kubectl("get", *what.split(), "-o", "jsonpath={%s}" % path)
-    kubectl("version", out="Server Version: v1.29.0")
-    kubectl("apply", "-f", "-", stdin=NODES, out=["node/node-a created", "node/node-b created"])
-    kubectl("create", "-f", "-", stdin=BAD, rc=1, err='strict decoding error: unknown field "spec.nodeSelctor"')
-    kubectl("create", "--validate=warn", "--dry-run=server", "-f", "-", stdin=BAD, out="pod/bad created (server dry run)", err='Warning: unknown field "spec.nodeSelctor"')
-    kubectl("get", "pod", "bad", rc=1, err='pods "bad" not found')
-    kubectl("apply", "-f", "-", stdin=POD % 1, out="pod/app created")
-    kubectl("apply", "-f", "-", stdin=POD % 1, out="pod/app unchanged")
-    kubectl("diff", "-f", "-", stdin=POD % 2, rc=1, out=["-  - image: busybox:1", "+  - image: busybox:2"])
-    kubectl("apply", "--dry-run=server", "-f", "-", stdin=POD % 2, out="pod/app configured (server dry run)")
-    check("a dry run writes nothing", field("pod app", ".spec.containers[0].image"), "busybox:1")
-    kubectl("apply", "-f", "-", stdin=POD % 2, out="pod/app configured")
-    check("and an apply does", field("pod app", ".spec.containers[0].image"), "busybox:2")
-    kubectl("diff", "-f", "-", stdin=POD % 2, rc=0)
-    kubectl("delete", "pod", "app", "--dry-run=server", out='pod "app" deleted (server dry run)')
-    kubectl("run", "new", "--image=i", "--dry-run=server", out="pod/new created (server dry run)")
-    check("pods", kubectl("get", "pods", "-o", "name"), "pod/app\n")
+        kubectl("taint", "nodes", "node-b", "k=v:NoSchedule", out="node/node-b tainted")
+        kubectl("cordon", "node-b", out="node/node-b cordoned")
+        check_equal("cordoned", field("node node-b", ".spec.unschedulable"), "true")
+        kubectl("uncordon", "node-b", out="node/node-b uncordoned")
+        kubectl("apply", "-f", "-", stdin=DEPLOYMENT, out="deployment.apps/web created")
+        kubectl("scale", "deployment", "web", "--replicas=5", out="scaled")
+        kubectl("scale", "deployment", "web", "--replicas=9", "--current-replicas=3", status=1, err="Expected replicas to be 3, was 5")
+        check_equal("scaled", field("deployment web", ".spec.replicas") + " " + field("deployment web", ".metadata.generation"), "5 2")
 
-    kubectl("apply", "-f", "-", stdin=SPREAD, out="pod/spread created")
-    kubectl("describe", "pod", "spread", out="zone:DoNotSchedule when max skew 1")
-    check("the gate", field("pod spread", ".spec.schedulingGates[0].name") + field("pod spread", ".status.conditions[0].reason"), "example.com/holdSchedulingGated")
-    kubectl("describe", "priorityclass", "system-node-critical", out=["2000001000", "PreemptLowerPriority"])
-    kubectl("create", "priorityclass", "high", "--value=1000", "--preemption-policy=Never", out="created")
-    kubectl("describe", "priorityclass", "high", out="Never")
-    kubectl("describe", "node", "node-a", out="Allocatable:")
-    kubectl("get", "lease,csinodes,csidrivers,volumeattachments,csistoragecapacities", "-A", err="No resources found")
+        # Drain: one pod goes, the one behind the budget stays, then the budget goes.
+        for name, labels in (("rs-1", {"app": "rs"}), ("bare", {})):
+            s.add_pod(name, cpu=None, on="node-a", labels=labels)
+        drain = lambda *args, **kwargs: kubectl("drain", "node-a", "--ignore-daemonsets", "--grace-period=0", *args, **kwargs)
+        drain("--timeout=1s", status=1, err="declare no controller (use --force to override): default/bare, default/rs-1")
+        drain("--force", "--dry-run=server", "--timeout=20s", out=["evicting pod default/bare (server dry run)", "node/node-a drained (server dry run)"])
+        check_equal("a dry run evicts nobody", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "pod/bare\npod/rs-1\n")
+        kubectl("apply", "-f", "-", stdin=BUDGET, out="poddisruptionbudget.policy/guard created")
+        drain("--force", "--timeout=7s", status=1, err="Cannot evict pod as it would violate the pod's disruption budget.")
+        check_equal("one is left", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "pod/rs-1\n")
+        kubectl("delete", "pdb", "guard", out="deleted")
+        drain("--force", "--timeout=20s", out=["evicting pod default/rs-1", "node/node-a drained"])
+        check_equal("drained", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "")
+        kubectl("uncordon", "node-a", out="uncordoned")
 
-    kubectl("taint", "nodes", "node-b", "k=v:NoSchedule", out="node/node-b tainted")
-    kubectl("cordon", "node-b", out="node/node-b cordoned")
-    check("cordoned", field("node node-b", ".spec.unschedulable"), "true")
-    kubectl("uncordon", "node-b", out="node/node-b uncordoned")
-    kubectl("apply", "-f", "-", stdin=DEPLOYMENT, out="deployment.apps/web created")
-    kubectl("scale", "deployment", "web", "--replicas=5", out="scaled")
-    kubectl("scale", "deployment", "web", "--replicas=9", "--current-replicas=3", rc=1, err="Expected replicas to be 3, was 5")
-    check("scaled", field("deployment web", ".spec.replicas") + " " + field("deployment web", ".metadata.generation"), "5 2")
+        binding = '{"kind":"Binding","apiVersion":"v1","metadata":{"name":"app"},"target":{"kind":"Node","name":"node-a"}}'
+        kubectl("create", "--raw", "/api/v1/namespaces/default/pods/app/binding", "-f", "-", stdin=binding, out='"Success"')
+        kubectl("wait", "--for=condition=PodScheduled", "pod/app", "--timeout=10s", out="condition met")
+        event = {"metadata": {"name": "app.1", "namespace": "default"}, "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "default-scheduler", "type": "Normal",
+                 "reportingInstance": "x", "action": "Binding", "reason": "Scheduled", "note": "assigned to node-a", "regarding": {"kind": "Pod", "namespace": "default", "name": "app"}}
+        check_equal("event", s.call("POST", "/apis/events.k8s.io/v1/namespaces/default/events", event)[0], 201)
+        kubectl("get", "events", out="assigned to node-a")
+        kubectl("events", out="assigned to node-a")
+        kubectl("delete", "pod", "app", "--grace-period=0", "--force", out="deleted")
+        kubectl("wait", "--for=delete", "pod/app", "--timeout=10s")
 
-    # Drain: one pod goes, the one behind the budget stays, then the budget goes.
-    for name, labels in (("rs-1", {"app": "rs"}), ("bare", {})):
-        pod = {"metadata": {"name": name, "labels": labels}, "spec": {"nodeName": "node-a", "containers": [{"name": "c", "image": "i"}]}}
-        check("pod " + name, s.request("POST", "/api/v1/namespaces/default/pods", pod)[0], 201)
-    drain = lambda *args, **kwargs: kubectl("drain", "node-a", "--ignore-daemonsets", "--grace-period=0", *args, **kwargs)
-    drain("--timeout=1s", rc=1, err="declare no controller (use --force to override): default/bare, default/rs-1")
-    drain("--force", "--dry-run=server", "--timeout=20s", out=["evicting pod default/bare (server dry run)", "node/node-a drained (server dry run)"])
-    check("a dry run evicts nobody", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "pod/bare\npod/rs-1\n")
-    kubectl("apply", "-f", "-", stdin=BUDGET, out="poddisruptionbudget.policy/guard created")
-    drain("--force", "--timeout=7s", rc=1, err="Cannot evict pod as it would violate the pod's disruption budget.")
-    check("one is left", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "pod/rs-1\n")
-    kubectl("delete", "pdb", "guard", out="deleted")
-    drain("--force", "--timeout=20s", out=["evicting pod default/rs-1", "node/node-a drained"])
-    check("drained", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "")
-    kubectl("uncordon", "node-a", out="uncordoned")
+        kubectl("auth", "can-i", "create", "pods", out="yes")
+        kubectl("explain", "pod.spec", status=1, err="hollow-apiserver has no OpenAPI schema, and so nothing to explain")
+        kubectl("apply", "-f", "hack/deploy/rbac.yaml", out=["serviceaccount/", "clusterrole.rbac.authorization.k8s.io/", "created"])
+        # These come as protobuf.
+        kubectl("create", "secret", "generic", "s", "--from-literal=key=value", out="created")
+        check_equal("secret", field("secret s", ".data.key"), "dmFsdWU=")
+        for kind in (("serviceaccount", "sa"), ("role", "r", "--verb=get", "--resource=pods"), ("rolebinding", "rb", "--role=r", "--user=u"),
+                     ("clusterrole", "cr", "--verb=list", "--resource=nodes"), ("job", "j", "--image=busybox"), ("namespace", "team")):
+            kubectl("create", *kind, out="created")
+        check_equal("rules", field("role r", ".rules[0].verbs[0]") + field("rolebinding rb", ".roleRef.name"), "getr")
+        kubectl("apply", "--server-side", "-f", "-", stdin=POD % 1, status=1, err="415")
 
-    binding = '{"kind":"Binding","apiVersion":"v1","metadata":{"name":"app"},"target":{"kind":"Node","name":"node-a"}}'
-    kubectl("create", "--raw", "/api/v1/namespaces/default/pods/app/binding", "-f", "-", stdin=binding, out='"Success"')
-    kubectl("wait", "--for=condition=PodScheduled", "pod/app", "--timeout=10s", out="condition met")
-    event = {"metadata": {"name": "app.1", "namespace": "default"}, "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "default-scheduler", "type": "Normal",
-             "reportingInstance": "x", "action": "Binding", "reason": "Scheduled", "note": "assigned to node-a", "regarding": {"kind": "Pod", "namespace": "default", "name": "app"}}
-    check("event", s.request("POST", "/apis/events.k8s.io/v1/namespaces/default/events", event)[0], 201)
-    kubectl("get", "events", out="assigned to node-a")
-    kubectl("events", out="assigned to node-a")
-    kubectl("delete", "pod", "app", "--grace-period=0", "--force", out="deleted")
-    kubectl("wait", "--for=delete", "pod/app", "--timeout=10s")
 
-    kubectl("auth", "can-i", "create", "pods", out="yes")
-    kubectl("explain", "pod.spec", rc=1, err="hollow-apiserver has no OpenAPI schema, and so nothing to explain")
-    kubectl("apply", "-f", os.path.join(os.path.dirname(HERE), "hack", "deploy", "rbac.yaml"), out=["serviceaccount/", "clusterrole.rbac.authorization.k8s.io/", "created"])
-    # These come as protobuf.
-    kubectl("create", "secret", "generic", "s", "--from-literal=key=value", out="created")
-    check("secret", field("secret s", ".data.key"), "dmFsdWU=")
-    for kind in (("serviceaccount", "sa"), ("role", "r", "--verb=get", "--resource=pods"), ("rolebinding", "rb", "--role=r", "--user=u"),
-                 ("clusterrole", "cr", "--verb=list", "--resource=nodes"), ("job", "j", "--image=busybox"), ("namespace", "team")):
-        kubectl("create", *kind, out="created")
-    check("rules", field("role r", ".rules[0].verbs[0]") + field("rolebinding rb", ".roleRef.name"), "getr")
-    kubectl("apply", "--server-side", "-f", "-", stdin=POD % 1, rc=1, err="415")
-finish()
+harness.main(globals())

@@ -1,11 +1,7 @@
 #!/usr/bin/env python3
 """People's daily kubectl commands against hollow-apiserver."""
-import os, shutil, subprocess, sys, tempfile
-from hollow_harness import Server, check, check_true, finish
-
-if shutil.which("kubectl") is None:
-    print("kubectl is not installed; hack/install-deps.sh brings it")
-    sys.exit(1)
+import harness
+from harness import Api, Kubectl, check_equal
 
 NODE = """
 apiVersion: v1
@@ -34,88 +30,78 @@ spec:
     spec: {containers: [{name: c, image: "nginx:%d"}]}
 """
 
-with tempfile.TemporaryDirectory() as home, Server() as s:
-    env = {**os.environ, "HOME": home, "KUBECONFIG": os.path.join(home, "none")}
+def test_daily_commands():
+    with Api.start() as s:
+        kubectl = Kubectl(s)
+        def cells(text):
+            """A table's rows without the header, as words."""
+            return [line.split() for line in text.splitlines()[1:]]
 
-    def kubectl(*args, stdin=None, rc=0, out=None, err=None):
-        """Runs kubectl; rc, and texts that stdout and stderr must contain."""
-        run = subprocess.run(["kubectl", "--server=" + s.url, *args], input=stdin, env=env, text=True, timeout=60,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        name = "kubectl " + " ".join(args)
-        check_true(name, run.returncode == rc, "exit %d: %s%s" % (run.returncode, run.stdout, run.stderr))
-        for want in [out] if isinstance(out, str) else out or []:
-            check_true(name, want in run.stdout, "%r is not in %r" % (want, run.stdout))
-        if err:
-            check_true(name, err in run.stderr, "%r is not in %r" % (err, run.stderr))
-        return run.stdout
+        kubectl("version", out="v1.10.0")
+        kubectl("create", "-f", "-", stdin=NODE, out="node/n1 created")
+        kubectl("create", "-f", "-", stdin=POD, out="pod/p1 created")
+        kubectl("create", "-f", "-", stdin=POD, status=1, err='pods "p1" already exists')
+        check_equal("get nodes", cells(kubectl("get", "nodes"))[0][:3], ["n1", "Ready", "<none>"])
+        check_equal("get pods -o wide", [c for i, c in enumerate(cells(kubectl("get", "pods", "-o", "wide"))[0]) if i != 4],
+              ["p1", "0/1", "Pending", "0", "<none>", "<none>"])
+        check_equal("get pods -A", cells(kubectl("get", "pods", "-A"))[0][:2], ["default", "p1"])
+        kubectl("get", "pod", "p1", "-o", "yaml", out=["schedulerName: default-scheduler", "cpu: 100m"])
+        kubectl("get", "pods", "--field-selector=spec.nodeName=", "-l", "app=x", out="p1")
+        kubectl("get", "pods", "-l", "app=y", err="No resources found")
 
-    def cells(text):
-        """A table's rows without the header, as words."""
-        return [line.split() for line in text.splitlines()[1:]]
+        kubectl("label", "node", "n1", "tier=gold", out="labeled")
+        kubectl("taint", "node", "n1", "k=v:NoSchedule", out="tainted")
+        check_equal("taint", kubectl("get", "node", "n1", "-o", "jsonpath={.spec.taints[0].key}{.metadata.labels.tier}"), "kgold")
+        kubectl("cordon", "n1", out="cordoned")
+        kubectl("get", "nodes", out="Ready,SchedulingDisabled")
+        kubectl("uncordon", "n1", out="uncordoned")
+        kubectl("taint", "node", "n1", "k:NoSchedule-", out="untainted")
+        check_equal("uncordon", kubectl("get", "node", "n1", "-o", "jsonpath={.spec}"), '{"externalID":"n1"}')
+        kubectl("annotate", "pod", "p1", "a=b", out="annotated")
+        kubectl("patch", "pod", "p1", "-p", '{"metadata":{"labels":{"more":"1"}}}', out="patched")
 
-    kubectl("version", out="v1.10.0")
-    kubectl("create", "-f", "-", stdin=NODE, out="node/n1 created")
-    kubectl("create", "-f", "-", stdin=POD, out="pod/p1 created")
-    kubectl("create", "-f", "-", stdin=POD, rc=1, err='pods "p1" already exists')
-    check("get nodes", cells(kubectl("get", "nodes"))[0][:3], ["n1", "Ready", "<none>"])
-    check("get pods -o wide", [c for i, c in enumerate(cells(kubectl("get", "pods", "-o", "wide"))[0]) if i != 4],
-          ["p1", "0/1", "Pending", "0", "<none>", "<none>"])
-    check("get pods -A", cells(kubectl("get", "pods", "-A"))[0][:2], ["default", "p1"])
-    kubectl("get", "pod", "p1", "-o", "yaml", out=["schedulerName: default-scheduler", "cpu: 100m"])
-    kubectl("get", "pods", "--field-selector=spec.nodeName=", "-l", "app=x", out="p1")
-    kubectl("get", "pods", "-l", "app=y", err="No resources found")
+        kubectl("apply", "-f", "-", stdin=SET % 1, out="replicaset.apps/web created")
+        kubectl("scale", "rs", "web", "--replicas=5", out="scaled")
+        check_equal("get rs", cells(kubectl("get", "rs"))[0][:3], ["web", "5", "0"])
+        kubectl("apply", "-f", "-", stdin=SET % 2, out="replicaset.apps/web configured")
+        check_equal("get rs -o wide", cells(kubectl("get", "rs", "-o", "wide"))[0][5:], ["c", "nginx:2", "app=web"])
+        kubectl("delete", "rs", "web", out="deleted")
+        kubectl("get", "rs", err="No resources found")
 
-    kubectl("label", "node", "n1", "tier=gold", out="labeled")
-    kubectl("taint", "node", "n1", "k=v:NoSchedule", out="tainted")
-    check("taint", kubectl("get", "node", "n1", "-o", "jsonpath={.spec.taints[0].key}{.metadata.labels.tier}"), "kgold")
-    kubectl("cordon", "n1", out="cordoned")
-    kubectl("get", "nodes", out="Ready,SchedulingDisabled")
-    kubectl("uncordon", "n1", out="uncordoned")
-    kubectl("taint", "node", "n1", "k:NoSchedule-", out="untainted")
-    check("uncordon", kubectl("get", "node", "n1", "-o", "jsonpath={.spec}"), '{"externalID":"n1"}')
-    kubectl("annotate", "pod", "p1", "a=b", out="annotated")
-    kubectl("patch", "pod", "p1", "-p", '{"metadata":{"labels":{"more":"1"}}}', out="patched")
+        binding = '{"kind":"Binding","apiVersion":"v1","metadata":{"name":"p1"},"target":{"kind":"Node","name":"n1"}}'
+        kubectl("create", "--raw", "/api/v1/namespaces/default/pods/p1/binding", "-f", "-", stdin=binding, out='"Success"')
+        uid = kubectl("get", "pod", "p1", "-o", "jsonpath={.metadata.uid}")
+        event = {"metadata": {"name": "p1.1"}, "reason": "Scheduled", "message": "Successfully assigned p1 to n1", "type": "Normal", "count": 1,
+                 "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p1", "uid": uid}, "source": {"component": "default-scheduler"},
+                 "firstTimestamp": "2026-01-01T00:00:00Z", "lastTimestamp": "2026-01-01T00:00:00Z"}
+        check_equal("event", s.call("POST", "/api/v1/namespaces/default/events", event)[0], 201)
+        kubectl("describe", "pod", "p1", out=["Node:         n1/", "Successfully assigned p1 to n1", "PodScheduled   True"])
+        kubectl("describe", "node", "n1", out=["default                     p1", "100m (2%)"])
+        kubectl("get", "events", out="Successfully assigned p1 to n1")
+        kubectl("wait", "--for=condition=PodScheduled", "pod/p1", "--timeout=10s", out="condition met")
 
-    kubectl("apply", "-f", "-", stdin=SET % 1, out="replicaset.apps/web created")
-    kubectl("scale", "rs", "web", "--replicas=5", out="scaled")
-    check("get rs", cells(kubectl("get", "rs"))[0][:3], ["web", "5", "0"])
-    kubectl("apply", "-f", "-", stdin=SET % 2, out="replicaset.apps/web configured")
-    check("get rs -o wide", cells(kubectl("get", "rs", "-o", "wide"))[0][5:], ["c", "nginx:2", "app=web"])
-    kubectl("delete", "rs", "web", out="deleted")
-    kubectl("get", "rs", err="No resources found")
+        kubectl("run", "runner", "--image=busybox", out="pod/runner created")
+        kubectl("delete", "pod", "runner", out="deleted")
+        kubectl("delete", "pod", "p1", "--wait=false", out="deleted")
+        kubectl("get", "pods", out="Terminating")
+        kubectl("delete", "pod", "p1", "--grace-period=0", "--force", out="deleted")
+        kubectl("get", "pods", err="No resources found")
+        kubectl("delete", "node", "n1", out="deleted")
+        # These come as protobuf.
+        kubectl("create", "namespace", "team", out="created")
+        kubectl("create", "configmap", "cm", "--from-literal=key=value", "-n", "team", out="created")
+        check_equal("configmap", kubectl("get", "cm", "cm", "-n", "team", "-o", "jsonpath={.data.key}"), "value")
+        kubectl("create", "deployment", "web", "--image=nginx:3", "--replicas=3", "--port=80", out="created")
+        check_equal("deployment", kubectl("get", "deploy", "web", "-o", "jsonpath={.spec.replicas} {.spec.selector.matchLabels.app} "
+                                    "{.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].ports[0].containerPort}"), "3 web nginx:3 80")
+        kubectl("create", "service", "clusterip", "front", "--tcp=80:8080", out="created")
+        check_equal("service", kubectl("get", "svc", "front", "-o", "jsonpath={.spec.ports[0].targetPort} {.spec.selector.app}"), "8080 front")
+        kubectl("create", "priorityclass", "high", "--value=1000", "--description=d", out="created")
+        check_equal("priority class", kubectl("get", "priorityclass", "high", "-o", "jsonpath={.value} {.description}"), "1000 d")
+        kubectl("create", "poddisruptionbudget", "pdb", "--selector=app=web", "--min-available=50%", out="created")
+        check_equal("budget", kubectl("get", "pdb", "pdb", "-o", "jsonpath={.spec.minAvailable} {.spec.selector.matchLabels.app}"), "50% web")
+        kubectl("api-resources", out=["poddisruptionbudgets", "storageclasses", "leases"])
+        kubectl("get", "--raw", "/healthz", out="ok")
 
-    binding = '{"kind":"Binding","apiVersion":"v1","metadata":{"name":"p1"},"target":{"kind":"Node","name":"n1"}}'
-    kubectl("create", "--raw", "/api/v1/namespaces/default/pods/p1/binding", "-f", "-", stdin=binding, out='"Success"')
-    uid = kubectl("get", "pod", "p1", "-o", "jsonpath={.metadata.uid}")
-    event = {"metadata": {"name": "p1.1"}, "reason": "Scheduled", "message": "Successfully assigned p1 to n1", "type": "Normal", "count": 1,
-             "involvedObject": {"kind": "Pod", "namespace": "default", "name": "p1", "uid": uid}, "source": {"component": "default-scheduler"},
-             "firstTimestamp": "2026-01-01T00:00:00Z", "lastTimestamp": "2026-01-01T00:00:00Z"}
-    check("event", s.request("POST", "/api/v1/namespaces/default/events", event)[0], 201)
-    kubectl("describe", "pod", "p1", out=["Node:         n1/", "Successfully assigned p1 to n1", "PodScheduled   True"])
-    kubectl("describe", "node", "n1", out=["default                     p1", "100m (2%)"])
-    kubectl("get", "events", out="Successfully assigned p1 to n1")
-    kubectl("wait", "--for=condition=PodScheduled", "pod/p1", "--timeout=10s", out="condition met")
 
-    kubectl("run", "runner", "--image=busybox", out="pod/runner created")
-    kubectl("delete", "pod", "runner", out="deleted")
-    kubectl("delete", "pod", "p1", "--wait=false", out="deleted")
-    kubectl("get", "pods", out="Terminating")
-    kubectl("delete", "pod", "p1", "--grace-period=0", "--force", out="deleted")
-    kubectl("get", "pods", err="No resources found")
-    kubectl("delete", "node", "n1", out="deleted")
-    # These come as protobuf.
-    kubectl("create", "namespace", "team", out="created")
-    kubectl("create", "configmap", "cm", "--from-literal=key=value", "-n", "team", out="created")
-    check("configmap", kubectl("get", "cm", "cm", "-n", "team", "-o", "jsonpath={.data.key}"), "value")
-    kubectl("create", "deployment", "web", "--image=nginx:3", "--replicas=3", "--port=80", out="created")
-    check("deployment", kubectl("get", "deploy", "web", "-o", "jsonpath={.spec.replicas} {.spec.selector.matchLabels.app} "
-                                "{.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].ports[0].containerPort}"), "3 web nginx:3 80")
-    kubectl("create", "service", "clusterip", "front", "--tcp=80:8080", out="created")
-    check("service", kubectl("get", "svc", "front", "-o", "jsonpath={.spec.ports[0].targetPort} {.spec.selector.app}"), "8080 front")
-    kubectl("create", "priorityclass", "high", "--value=1000", "--description=d", out="created")
-    check("priority class", kubectl("get", "priorityclass", "high", "-o", "jsonpath={.value} {.description}"), "1000 d")
-    kubectl("create", "poddisruptionbudget", "pdb", "--selector=app=web", "--min-available=50%", out="created")
-    check("budget", kubectl("get", "pdb", "pdb", "-o", "jsonpath={.spec.minAvailable} {.spec.selector.matchLabels.app}"), "50% web")
-    kubectl("api-resources", out=["poddisruptionbudgets", "storageclasses", "leases"])
-    kubectl("get", "--raw", "/healthz", out="ok")
-finish()
+harness.main(globals())

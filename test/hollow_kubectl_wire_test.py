@@ -1,8 +1,14 @@
 #!/usr/bin/env python3
 """Sends to hollow-apiserver --emulated-version=1.29 what the real kubectl 1.32 sent to a real server 1.29 in 46 commands
 (testdata/wire-kubectl): each request has the recorded status, reason, message and warning, but for DIFFERENCES."""
-import base64, http.client, json, os, re
-from hollow_harness import DEADLINE_SECONDS, HERE, Server, check, check_true, finish
+import base64
+import http.client
+import json
+import os
+import re
+
+import harness
+from harness import DEADLINE, ROOT, Api, check, check_equal, node
 
 PODS = "/api/v1/namespaces/wire/pods"
 # What the server says instead of what was recorded, by "METHOD PATH" and Content-Type.
@@ -21,22 +27,20 @@ used = set()
 
 
 def pod(name, **spec):
-    return {"metadata": {"name": name, "labels": {"app": "rs"} if name.startswith("rs-") else {}},
-            "spec": {"containers": [{"name": "c", "image": "busybox:1"}], **spec}}
+    return harness.pod(name, cpu=None, namespace="wire", labels={"app": "rs"} if name.startswith("rs-") else None, **spec)
 
 
 class Player:
     def __init__(self, server):
         self.s = server
         for name in ("node-a", "node-b"):
-            self.user("POST", "/api/v1/nodes", {"metadata": {"name": name}, "status": {
-                "capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}, "allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}})
+            self.user("POST", "/api/v1/nodes", node(name))
         self.user("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
         self.user("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", {"metadata": {"name": "high"}, "value": 1000})
 
     def user(self, method, path, body=None):
-        status, answer = self.s.request(method, path, body)
-        check_true("the user's %s %s" % (method, path), status in (200, 201), "%d %s" % (status, answer))
+        status, answer = self.s.call(method, path, body)
+        check("the user's %s %s" % (method, path), status in (200, 201), "%d %s" % (status, answer))
 
     def bind(self, name, node):
         self.user("POST", "%s/%s/binding" % (PODS, name), {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}})
@@ -59,17 +63,17 @@ class Player:
             self.bind("r1", "node-a")
 
     def ready(self, name):
-        status, answer = self.s.request("PATCH", "%s/%s/status" % (PODS, name), {"status": {
+        status, answer = self.s.call("PATCH", "%s/%s/status" % (PODS, name), {"status": {
             "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}, "application/merge-patch+json")
-        check_true("rs-1 is ready", status == 200, answer)
+        check("rs-1 is ready", status == 200, answer)
 
     def live(self, path, text):
         """The path or body with this server's versions in place of the recorded ones."""
         if re.search(r'resourceVersion=\d{3}', text):
-            status, listed = self.s.request("GET", path.partition("?")[0])
+            status, listed = self.s.call("GET", path.partition("?")[0])
             return re.sub(r"resourceVersion=\d+", "resourceVersion=" + listed["metadata"]["resourceVersion"], text)
         if '"resourceVersion"' in text:
-            status, now = self.s.request("GET", path.partition("?")[0])
+            status, now = self.s.call("GET", path.partition("?")[0])
             return re.sub(r'"resourceVersion": "\d+"', '"resourceVersion": "%s"' % now["metadata"]["resourceVersion"], text)
         return text
 
@@ -80,7 +84,7 @@ class Player:
         elif body is not None:
             body = self.live(e["path"], body if isinstance(body, str) else json.dumps(body))
         path = self.live(e["path"], e["path"]) if "resourceVersion=" in e["path"] else e["path"]
-        c = http.client.HTTPConnection("127.0.0.1", self.s.port, timeout=DEADLINE_SECONDS)
+        c = http.client.HTTPConnection("127.0.0.1", self.s.port, timeout=DEADLINE)
         c.request(e["method"], path, body, e["headers"])
         r = c.getresponse()
         if "watch=true" in path and r.status == 200:
@@ -101,16 +105,19 @@ class Player:
         if want is None:
             return
         status, answer, warning = self.ask(e)
-        check(what, (status, answer.get("message", "") if status != want else ""), (want, ""))
+        check_equal(what, (status, answer.get("message", "") if status != want else ""), (want, ""))
         if want == e["status"] and "reason" in e:
-            check(what + ": reason and message", (answer.get("reason"), answer.get("message")), (e["reason"], e["message"]))
-        check(what + ": warning", warning and warning[-len(e.get("warning", "")):], e.get("warning"))
+            check_equal(what + ": reason and message", (answer.get("reason"), answer.get("message")), (e["reason"], e["message"]))
+        check_equal(what + ": warning", warning and warning[-len(e.get("warning", "")):], e.get("warning"))
 
 
-with Server("--emulated-version=1.29") as s, open(os.path.join(HERE, "testdata", "wire-kubectl", "48-kubectl-1.32-api129.jsonl"), encoding="utf8") as f:
-    player = Player(s)
-    for line in f:
-        e = json.loads(line)
-        player.mark(e["mark"]) if "mark" in e else player.play(e)
-    check("differences that are none any more", sorted(set(DIFFERENCES) - used), [])
-finish()
+def test_commands():
+    with Api.start(flags=["--emulated-version=1.29"]) as s, open(os.path.join(ROOT, "test", "testdata", "wire-kubectl", "48-kubectl-1.32-api129.jsonl"), encoding="utf8") as f:
+        player = Player(s)
+        for line in f:
+            e = json.loads(line)
+            player.mark(e["mark"]) if "mark" in e else player.play(e)
+        check_equal("differences that are none any more", sorted(set(DIFFERENCES) - used), [])
+
+
+harness.main(globals())

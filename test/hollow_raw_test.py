@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """Sends the recorded bytes of wire/11-raw.json to hollow-apiserver: status line, headers and body must be the recorded
 ones, however they are cut into chunks. What differs on purpose is named below (and in pkg/apiserver/README.md)."""
-import json, os, re, socket
-from hollow_harness import DEADLINE_SECONDS, HERE, Server, check, check_true, finish
+import json
+import os
+import re
+import socket
+
+import harness
+from harness import DEADLINE, ROOT, Api, check_equal
 
 # label -> why; only the status line is compared.
 OTHERWISE = {
@@ -22,7 +27,7 @@ def mask(text):
 
 
 def read_answer(f, head_only=False):
-    """-> status line, headers, body (chunks put together), whether the answer had an end."""
+    """Returns status line, headers, body (chunks put together), and whether the answer had an end."""
     status = f.readline().decode().rstrip("\r\n")
     headers = {}
     while (line := f.readline()) not in (b"\r\n", b""):
@@ -63,42 +68,46 @@ class Text:
         return piece
 
 
-recorded = json.load(open(os.path.join(HERE, "wire", "11-raw.json")))["raw"]
-compared = 0
-with Server() as s:
-    s.request("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
-    status, raw1 = s.request("POST", "/api/v1/namespaces/wire/pods", {
-        "metadata": {"name": "raw1", "labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}})
-    check("raw1", status, 201)
-    for one in recorded:
-        label = one["label"]
-        parts = one.get("requestParts") or [one["request"]]
-        text = "".join(p if isinstance(p, str) else p.get("data", "") for p in parts)
-        # The version of raw1; and the byte that is no UTF-8, which the recording could not hold.
-        text = text.replace("resourceVersion=3389", "resourceVersion=" + raw1["metadata"]["resourceVersion"])
-        sent = text.encode().replace("\ufffd".encode(), b"\xff")
-        wanted = Text("".join(r["data"] for r in one["responseReads"]))
-        with socket.create_connection(("127.0.0.1", s.port), timeout=DEADLINE_SECONDS) as c:
-            c.sendall(sent)
-            f = c.makefile("rb")
-            head = text.startswith("HEAD")
-            for _ in range(2 if label.startswith("two pipelined") else 1):
-                if label.startswith("watch: headers"):
-                    status, headers = f.readline().decode().rstrip("\r\n"), dict(
-                        line.decode().rstrip("\r\n").split(": ", 1) for line in iter(f.readline, b"\r\n"))
-                    got, want = (status, headers, "", True), read_answer(wanted, head_only=True)
-                else:
-                    got, want = read_answer(f, head), read_answer(wanted, head)
-                compared += 1
-                reason = next((why for start, why in OTHERWISE.items() if label.startswith(start)), None)
-                if reason:
-                    continue
-                check(label + ": status", got[0], want[0])
-                for h in set(want[1]) - {"Date", "Content-Length", "Transfer-Encoding"}:
-                    check(label + ": " + h, got[1].get(h), want[1][h])
-                check(label + ": body", mask(got[2]), mask(want[2]))
-            if one["serverClosedConnection"] and not reason:
-                check(label + ": closed", f.read(), b"")
-    check("answers compared", compared, len(recorded) + 1)
-    check("exit on SIGTERM", s.stop()[0], 0)
-finish()
+def test_recorded_bytes():
+    with open(os.path.join(ROOT, "test", "wire", "11-raw.json")) as f:
+        recorded = json.load(f)["raw"]
+    compared = 0
+    with Api.start() as s:
+        s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
+        status, raw1 = s.call("POST", "/api/v1/namespaces/wire/pods", {
+            "metadata": {"name": "raw1", "labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}})
+        check_equal("raw1", status, 201)
+        for one in recorded:
+            label = one["label"]
+            parts = one.get("requestParts") or [one["request"]]
+            text = "".join(p if isinstance(p, str) else p.get("data", "") for p in parts)
+            # The version of raw1; and the byte that is no UTF-8, which the recording could not hold.
+            text = text.replace("resourceVersion=3389", "resourceVersion=" + raw1["metadata"]["resourceVersion"])
+            sent = text.encode().replace("\ufffd".encode(), b"\xff")
+            wanted = Text("".join(r["data"] for r in one["responseReads"]))
+            with socket.create_connection(("127.0.0.1", s.port), timeout=DEADLINE) as c:
+                c.sendall(sent)
+                f = c.makefile("rb")
+                head = text.startswith("HEAD")
+                for _ in range(2 if label.startswith("two pipelined") else 1):
+                    if label.startswith("watch: headers"):
+                        status, headers = f.readline().decode().rstrip("\r\n"), dict(
+                            line.decode().rstrip("\r\n").split(": ", 1) for line in iter(f.readline, b"\r\n"))
+                        got, want = (status, headers, "", True), read_answer(wanted, head_only=True)
+                    else:
+                        got, want = read_answer(f, head), read_answer(wanted, head)
+                    compared += 1
+                    reason = next((why for start, why in OTHERWISE.items() if label.startswith(start)), None)
+                    if reason:
+                        continue
+                    check_equal(label + ": status", got[0], want[0])
+                    for h in set(want[1]) - {"Date", "Content-Length", "Transfer-Encoding"}:
+                        check_equal(label + ": " + h, got[1].get(h), want[1][h])
+                    check_equal(label + ": body", mask(got[2]), mask(want[2]))
+                if one["serverClosedConnection"] and not reason:
+                    check_equal(label + ": closed", f.read(), b"")
+        check_equal("answers compared", compared, len(recorded) + 1)
+        check_equal("exit on SIGTERM", s.stop()[0], 0)
+
+
+harness.main(globals())

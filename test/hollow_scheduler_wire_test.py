@@ -2,9 +2,15 @@
 """Sends to hollow-apiserver what the real kube-schedulers 1.9, 1.10 and 1.29 sent to the real servers of their time
 (testdata/wire-server): every list and watch that they begin with is served, every write has the recorded status and
 leaves the recorded conditions. What they sent in protobuf is refused with the name of the flag that helps."""
-import base64, glob, http.client, json, os, re
+import base64
+import glob
+import http.client
+import json
+import os
 from urllib.parse import parse_qsl, urlencode, urlsplit
-from hollow_harness import DEADLINE_SECONDS, HERE, Server, check, check_true, finish
+
+import harness
+from harness import DEADLINE, ROOT, Api, check, check_equal
 
 HINT = "clientConnection.contentType: application/json"
 PODS = "/api/v1/namespaces/wire/pods"
@@ -12,7 +18,7 @@ POD = {"spec": {"containers": [{"name": "c", "image": "busybox"}]}}
 
 
 def ask(s, method, path, body=None, headers=None):
-    c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=DEADLINE_SECONDS)
+    c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=DEADLINE)
     c.request(method, path, body, headers or {})
     r = c.getresponse()
     if "watch=true" in path and r.status == 200:
@@ -29,13 +35,13 @@ class Conversation:
         self.bound = set()
 
     def user(self, method, path, body=None, want=(200, 201)):
-        status, answer = self.s.request(method, path, body)
-        check_true("%s: the user's %s %s" % (self.name, method, path), status in want, "%d %s" % (status, answer))
+        status, answer = self.s.call(method, path, body)
+        check("%s: the user's %s %s" % (self.name, method, path), status in want, "%d %s" % (status, answer))
         return answer
 
     def pod(self, name, **spec):
         """The pod, created when it is not there."""
-        status, pod = self.s.request("GET", PODS + "/" + name)
+        status, pod = self.s.call("GET", PODS + "/" + name)
         if status == 404:
             pod = self.user("POST", PODS, {"metadata": {"name": name}, "spec": {**POD["spec"], **spec}})
         return pod
@@ -59,7 +65,7 @@ class Conversation:
             if isinstance(body, dict) and e["method"] == "PUT":
                 body["metadata"]["resourceVersion"] = pod["metadata"]["resourceVersion"]
         elif e["method"] == "PUT":
-            status, live = self.s.request("GET", path)
+            status, live = self.s.call("GET", path)
             if status == 404:
                 first = json.loads(json.dumps(body))
                 for key in ("uid", "resourceVersion", "managedFields"):
@@ -69,13 +75,13 @@ class Conversation:
             for key in ("uid", "resourceVersion"):
                 body["metadata"][key] = live["metadata"][key]
         elif e["method"] == "PATCH":
-            status, _ = self.s.request("GET", path)
+            status, _ = self.s.call("GET", path)
             if status == 404 and e["status"] == 200 and "/events/" in path:
                 core = "/api/v1/namespaces/wire/events"
                 self.user("POST", core, {"metadata": {"name": parts[-1], "namespace": "wire"}, "reason": "FailedScheduling", "count": 1,
                                          "involvedObject": {"kind": "Pod", "namespace": "wire", "name": parts[-1].split(".")[0]}})
         elif e["method"] == "POST" and e["status"] == 409:
-            self.s.request("POST", path, body)
+            self.s.call("POST", path, body)
         elif e["method"] == "POST" and parts[-1] in ("endpoints", "leases"):
             self.user("DELETE", path + "/" + body["metadata"]["name"], want=(200, 404))  # the lock was taken away
         return body
@@ -90,58 +96,61 @@ class Conversation:
             status, body = ask(self.s, "GET", path, headers=headers)
             protobuf = headers.get("Accept", "").startswith("application/vnd.kubernetes.protobuf")
             if protobuf and "watch=true" in path:
-                check(what, status, 406)
-                check_true(what, HINT in body["message"], body)
+                check_equal(what, status, 406)
+                check(what, HINT in body["message"], body)
             elif "/leases/" in path or "/endpoints/" in path or "/pods/" in path:
-                check_true(what, status in (200, 404), status)  # what is there depends on what came before
+                check(what, status in (200, 404), status)  # what is there depends on what came before
             else:
-                check(what, status, e["status"])
+                check_equal(what, status, e["status"])
                 if body is not None and e.get("kind"):
-                    check(what + ": kind", body["kind"], e["kind"])
+                    check_equal(what + ": kind", body["kind"], e["kind"])
             return
         if url.path.endswith("reviews"):  # the scheduler asks who may see its own pages; nobody here can tell
-            check(what, ask(self.s, e["method"], path, base64.b64decode(e.get("bodyBase64", "")), headers)[0], 404)
+            check_equal(what, ask(self.s, e["method"], path, base64.b64decode(e.get("bodyBase64", "")), headers)[0], 404)
             return
         if "bodyBase64" in e:
             status, body = ask(self.s, e["method"], path, base64.b64decode(e["bodyBase64"]), headers)
-            check(what + ": protobuf", status, 415)
-            check_true(what, HINT in body["message"], body)
+            check_equal(what + ": protobuf", status, 415)
+            check(what, HINT in body["message"], body)
             return
         body = self.prepare(e, url.path, e.get("body"))
         status, answer = ask(self.s, e["method"], path, json.dumps(body) if isinstance(body, (dict, list)) else body, headers)
-        check(what, status, e["status"])
+        check_equal(what, status, e["status"])
         if status >= 300:
             if e.get("message") and status == 404:
-                check(what + ": message", answer["message"], e["message"])
+                check_equal(what + ": message", answer["message"], e["message"])
             return
         if "conditions" in e:
             got = [[c.get(k, "") for k in ("type", "status", "reason", "message")] for c in answer["status"].get("conditions", [])]
             sent = [c["type"] for c in (body.get("status") or {}).get("conditions", [])]
-            check(what + ": conditions", [c for c in got if c[0] in sent], [c for c in e["conditions"] if c[0] in sent])
-            check(what + ": nominated", answer["status"].get("nominatedNodeName"), e.get("nominated"))
+            check_equal(what + ": conditions", [c for c in got if c[0] in sent], [c for c in e["conditions"] if c[0] in sent])
+            check_equal(what + ": nominated", answer["status"].get("nominatedNodeName"), e.get("nominated"))
         if e["method"] == "POST" and url.path.endswith("/events"):
             for key in ("note", "message", "reason", "action", "regarding", "involvedObject", "reportingController", "eventTime", "related"):
                 if body.get(key):
-                    check(what + ": " + key, answer.get(key), body[key])
-            status, core = self.s.request("GET", url.path.replace("/apis/events.k8s.io/v1", "/api/v1") + "/" + body["metadata"]["name"])
-            check(what + ": as v1", (status, core.get("message")), (200, body.get("note", body.get("message"))))
+                    check_equal(what + ": " + key, answer.get(key), body[key])
+            status, core = self.s.call("GET", url.path.replace("/apis/events.k8s.io/v1", "/api/v1") + "/" + body["metadata"]["name"])
+            check_equal(what + ": as v1", (status, core.get("message")), (200, body.get("note", body.get("message"))))
 
 
-replayed = 0
-files = sorted(glob.glob(os.path.join(HERE, "testdata", "wire-server", "*.jsonl")))
-for file in files:
-    name = os.path.basename(file)[:-len(".jsonl")]
-    release = "1.29" if name.startswith("4") else "1.10"
-    with Server("--emulated-version=" + release) as s, open(file) as lines:
-        check("namespace", s.request("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0], 201)
-        for node in ("node-a", "node-b"):
-            check("node", s.request("POST", "/api/v1/nodes", {"metadata": {"name": node}})[0], 201)
-        conversation = Conversation(s, name)
-        for i, line in enumerate(lines):
-            conversation.exchange(i, json.loads(line))
-            replayed += 1
-        code, _, err = s.stop()
-        check(name + ": exit on SIGTERM", code, 0)
-check("requests sent", replayed, 600)
-check("conversations", len(files), 17)
-finish()
+def test_conversations():
+    replayed = 0
+    files = sorted(glob.glob(os.path.join(ROOT, "test", "testdata", "wire-server", "*.jsonl")))
+    for file in files:
+        name = os.path.basename(file)[:-len(".jsonl")]
+        release = "1.29" if name.startswith("4") else "1.10"
+        with Api.start(flags=["--emulated-version=" + release]) as s, open(file) as lines:
+            check_equal("namespace", s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0], 201)
+            for node in ("node-a", "node-b"):
+                check_equal("node", s.call("POST", "/api/v1/nodes", {"metadata": {"name": node}})[0], 201)
+            conversation = Conversation(s, name)
+            for i, line in enumerate(lines):
+                conversation.exchange(i, json.loads(line))
+                replayed += 1
+            code, _, err = s.stop()
+            check_equal(name + ": exit on SIGTERM", code, 0)
+    check_equal("requests sent", replayed, 600)
+    check_equal("conversations", len(files), 17)
+
+
+harness.main(globals())

@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 """How watches begin too late, end and are refused, as wire/06-watch-end-and-errors.json has recorded it behind its
 twelfth exchange: what comes there needs a server that has forgotten its past, so this one is given a short memory."""
-import http.client, json, os, re
-from hollow_harness import DEADLINE_SECONDS, HERE, Server, check, check_true, finish
+import http.client
+import json
+import os
+import re
 
-recorded = json.load(open(os.path.join(HERE, "wire", "06-watch-end-and-errors.json")))["exchanges"]
+import harness
+from harness import DEADLINE, ROOT, Api, check, check_equal
+
+with open(os.path.join(ROOT, "test", "wire", "06-watch-end-and-errors.json")) as file:
+    recorded = json.load(file)["exchanges"]
 # Answers here are JSON; see pkg/apiserver/README.md.
 OTHERWISE = {29: (406, "application/json"), 30: (406, "application/json")}
 
 
 class Stream:
     def __init__(self, server, path, headers=()):
-        self.c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE_SECONDS)
+        self.c = http.client.HTTPConnection("127.0.0.1", server.port, timeout=DEADLINE)
         self.c.request("GET", path, headers=dict(headers))
         self.r = self.c.getresponse()
 
@@ -25,63 +31,66 @@ class Stream:
 
 def too_old(what, server, path):
     s = Stream(server, path)
-    check(what + ": status", s.r.status, 200)
+    check_equal(what + ": status", s.r.status, 200)
     event = json.loads(s.line())
     want = recorded[13]["response"]["watchEvents"][0]["event"]
     message = event["object"].pop("message")
-    check(what + ": event", event, {**want, "object": {k: v for k, v in want["object"].items() if k != "message"}})
-    check_true(what + ": message", re.fullmatch(r"too old resource version: \d+ \(\d+\)", message), message)
-    check(what + ": the end", s.line(), "")
+    check_equal(what + ": event", event, {**want, "object": {k: v for k, v in want["object"].items() if k != "message"}})
+    check(what + ": message", re.fullmatch(r"too old resource version: \d+ \(\d+\)", message), message)
+    check_equal(what + ": the end", s.line(), "")
     s.close()
 
 
-pods = "/api/v1/namespaces/wire/pods"
-with Server("--watch-cache-sizes=pods#20,nodes#20", "--default-watch-cache-size=5") as server:
-    ask = server.request
-    check("namespace", ask("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0], 201)
-    status, first = ask("POST", pods, {"metadata": {"name": "te1"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
-    check("pod", status, 201)
-    ask("POST", "/api/v1/nodes", {"metadata": {"name": "n"}})
-    versions = [first["metadata"]["resourceVersion"]]
-    for i in range(30):
-        for path in (pods + "/te1", "/api/v1/nodes/n"):
-            status, o = ask("PATCH", path, {"metadata": {"labels": {"n": str(i)}}}, "application/merge-patch+json")
-            check("patch", status, 200)
-            if path.startswith(pods):
-                versions.append(o["metadata"]["resourceVersion"])
-    for i in range(8):
-        ask("POST", "/api/v1/namespaces/wire/events", {"metadata": {"name": "e%d" % i}, "involvedObject": {"namespace": "wire"}})
+def test_watches_that_begin_too_late():
+    pods = "/api/v1/namespaces/wire/pods"
+    with Api.start(flags=["--watch-cache-sizes=pods#20,nodes#20", "--default-watch-cache-size=5"]) as server:
+        ask = server.call
+        check_equal("namespace", ask("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})[0], 201)
+        status, first = ask("POST", pods, {"metadata": {"name": "te1"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})
+        check_equal("pod", status, 201)
+        ask("POST", "/api/v1/nodes", {"metadata": {"name": "n"}})
+        versions = [first["metadata"]["resourceVersion"]]
+        for i in range(30):
+            for path in (pods + "/te1", "/api/v1/nodes/n"):
+                status, o = ask("PATCH", path, {"metadata": {"labels": {"n": str(i)}}}, "application/merge-patch+json")
+                check_equal("patch", status, 200)
+                if path.startswith(pods):
+                    versions.append(o["metadata"]["resourceVersion"])
+        for i in range(8):
+            ask("POST", "/api/v1/namespaces/wire/events", {"metadata": {"name": "e%d" % i}, "involvedObject": {"namespace": "wire"}})
 
-    too_old("[13]", server, pods + "?watch=true&resourceVersion=1")
-    too_old("[14]", server, pods + "?watch=true&resourceVersion=" + versions[0])
-    too_old("[15]", server, pods + "?watch=true&timeoutSeconds=2&resourceVersion=" + versions[0])
-    too_old("[22]", server, "/api/v1/nodes?watch=true&resourceVersion=1")
-    s = Stream(server, "/api/v1/namespaces/wire/events?watch=true&resourceVersion=1")
-    check("[16] events: the stream ends without a word", (s.r.status, s.line()), (200, ""))
-    s.close()
-    s = Stream(server, pods + "?watch=true&resourceVersion=" + versions[-6])
-    check("[23] what was missed", [json.loads(s.line())["object"]["metadata"]["resourceVersion"] for _ in range(5)], versions[-5:])
-    s.close()
-    status, body = ask("GET", pods + "?resourceVersion=1")
-    check("[24] a list is never too old", (status, [o["metadata"]["name"] for o in body["items"]]), (200, ["te1"]))
-
-    for i in range(26, 36):
-        e = recorded[i]
-        wanted = OTHERWISE.get(i, (e["response"]["status"], e["response"]["headers"]["Content-Type"]))
-        path = re.sub(r"resourceVersion=\d+", "resourceVersion=" + versions[-2], e["request"]["path"])
-        s = Stream(server, path, e["request"]["headers"].items())
-        check("[%d] %s" % (i, e["request"]["headers"]), (s.r.status, s.r.headers["Content-Type"]), wanted)
-        check("[%d] encoding" % i, s.r.headers["Content-Encoding"], None)
-        if wanted[0] == 200:
-            line = s.line()
-            check("[%d] event" % i, json.loads(line)["type"], "MODIFIED")  # in one line, even with pretty=true
-        elif i not in OTHERWISE:
-            want, got = e["response"]["body"], s.r.read().decode()
-            if isinstance(want, str):  # YAML, which quotes and breaks long lines in its own way
-                want, got = (re.sub(r"['\"\s]+", " ", x) for x in (want, got))
-            else:
-                got = json.loads(got)
-            check("[%d] body" % i, got, want)
+        too_old("[13]", server, pods + "?watch=true&resourceVersion=1")
+        too_old("[14]", server, pods + "?watch=true&resourceVersion=" + versions[0])
+        too_old("[15]", server, pods + "?watch=true&timeoutSeconds=2&resourceVersion=" + versions[0])
+        too_old("[22]", server, "/api/v1/nodes?watch=true&resourceVersion=1")
+        s = Stream(server, "/api/v1/namespaces/wire/events?watch=true&resourceVersion=1")
+        check_equal("[16] events: the stream ends without a word", (s.r.status, s.line()), (200, ""))
         s.close()
-    check("exit on SIGTERM", server.stop()[0], 0)
-finish()
+        s = Stream(server, pods + "?watch=true&resourceVersion=" + versions[-6])
+        check_equal("[23] what was missed", [json.loads(s.line())["object"]["metadata"]["resourceVersion"] for _ in range(5)], versions[-5:])
+        s.close()
+        status, body = ask("GET", pods + "?resourceVersion=1")
+        check_equal("[24] a list is never too old", (status, [o["metadata"]["name"] for o in body["items"]]), (200, ["te1"]))
+
+        for i in range(26, 36):
+            e = recorded[i]
+            wanted = OTHERWISE.get(i, (e["response"]["status"], e["response"]["headers"]["Content-Type"]))
+            path = re.sub(r"resourceVersion=\d+", "resourceVersion=" + versions[-2], e["request"]["path"])
+            s = Stream(server, path, e["request"]["headers"].items())
+            check_equal("[%d] %s" % (i, e["request"]["headers"]), (s.r.status, s.r.headers["Content-Type"]), wanted)
+            check_equal("[%d] encoding" % i, s.r.headers["Content-Encoding"], None)
+            if wanted[0] == 200:
+                line = s.line()
+                check_equal("[%d] event" % i, json.loads(line)["type"], "MODIFIED")  # in one line, even with pretty=true
+            elif i not in OTHERWISE:
+                want, got = e["response"]["body"], s.r.read().decode()
+                if isinstance(want, str):  # YAML, which quotes and breaks long lines in its own way
+                    want, got = (re.sub(r"['\"\s]+", " ", x) for x in (want, got))
+                else:
+                    got = json.loads(got)
+                check_equal("[%d] body" % i, got, want)
+            s.close()
+        check_equal("exit on SIGTERM", server.stop()[0], 0)
+
+
+harness.main(globals())

@@ -4,46 +4,50 @@
 wire/ has the recordings and the tool. Four exchanges cannot agree, each for a reason that pkg/apiserver/README.md gives;
 they must be exactly these.
 """
-import json, os, re, subprocess, sys
-from hollow_harness import HERE, Server, check, finish
+import json
+import os
+import re
+import subprocess
+import sys
+
+import harness
+from harness import ROOT, Api, check, check_equal
 
 # file -> exchanges that differ: two protobuf answers, an age in a table, a YAML text with times
 DIFFERENT = {"07-errors.json": {101, 106, 107, 111}}
 
 
-
 def replay(files, exchanges, *flags):
-    with Server() as s:
-        status, _ = s.request("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
-        check("namespace wire", status, 201)
-        run = subprocess.run([sys.executable, os.path.join(HERE, "wire", "replay.py"), *flags, "--server",
-                              "127.0.0.1:%d" % s.port, *[os.path.join(HERE, "wire", f) for f in files]],
+    with Api.start() as s:
+        status, _ = s.call("POST", "/api/v1/namespaces", {"metadata": {"name": "wire"}})
+        check_equal("namespace wire", status, 201)
+        run = subprocess.run([sys.executable, os.path.join(ROOT, "test", "wire", "replay.py"), *flags, "--server",
+                              "127.0.0.1:%d" % s.port, *[os.path.join(ROOT, "test", "wire", f) for f in files]],
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
-        print(run.stdout)
         replayed, differ, seen = 0, set(), []
         for line in run.stdout.splitlines():
             if m := re.match(r"\s+\[(\d+)\] .*: DIFF$", line):
                 differ.add(int(m.group(1)))
             elif m := re.match(r"(\S+\.json): (\d+) exchanges, (\d+) different", line):
-                check(m.group(1), differ, DIFFERENT.get(m.group(1), set()))
+                check(m.group(1), differ == DIFFERENT.get(m.group(1), set()), "%s differ\n%s" % (differ, run.stdout[-1500:]))
                 replayed += int(m.group(2))
                 seen.append(m.group(1))
                 differ = set()
-        check("files replayed", seen, files)
-        check("exchanges replayed", replayed, exchanges)
-        check("exit on SIGTERM", s.stop()[0], 0)
+        check_equal("files replayed", seen, files)
+        check_equal("exchanges replayed", replayed, exchanges)
+        check_equal("exit on SIGTERM", s.stop()[0], 0)
 
 
-def discovery():
+def test_discovery():
     """What is listed is listed as recorded in 10-discovery.json; what is not served here is not listed."""
-    with open(os.path.join(HERE, "wire", "10-discovery.json")) as f:
+    with open(os.path.join(ROOT, "test", "wire", "10-discovery.json")) as f:
         exchanges = json.load(f)["exchanges"]
     compared = 0
-    with Server() as s:
+    with Api.start() as s:
         for e in exchanges[6:14]:
             path, recorded = e["request"]["path"], e["response"]["body"]
-            status, got = s.request("GET", path)
-            check(path, (status, {k: v for k, v in got.items() if k != "resources"}),
+            status, got = s.call("GET", path)
+            check_equal(path, (status, {k: v for k, v in got.items() if k != "resources"}),
                   (200, {k: v for k, v in recorded.items() if k != "resources"}))
             known = {r["name"]: r for r in recorded.get("resources", [])}
             for r in got.get("resources", []):
@@ -52,18 +56,23 @@ def discovery():
                 want = dict(known[r["name"]])
                 if path.startswith("/apis/extensions"):
                     want.pop("shortNames", None)  # those of apps count
-                check(path + " " + r["name"], r, want)
+                check_equal(path + " " + r["name"], r, want)
                 compared += 1
-        check("resources compared", compared, 45)
+        check_equal("resources compared", compared, 45)
         for e in exchanges[25:28] + exchanges[33:34]:  # paths that are not there
-            check(e["request"]["path"], s.request("GET", e["request"]["path"])[0], e["response"]["status"])
+            check_equal(e["request"]["path"], s.call("GET", e["request"]["path"])[0], e["response"]["status"])
         for e in exchanges[34:36]:
-            check(e["request"]["method"], s.request(e["request"]["method"], e["request"]["path"])[0], e["response"]["status"])
+            check_equal(e["request"]["method"], s.call(e["request"]["method"], e["request"]["path"])[0], e["response"]["status"])
 
 
-replay(["01-nodes-crud.json", "02-pods-crud.json", "03-binding.json", "04-selectors-paging.json", "05-watch.json", "07-errors.json",
-        "08-other-resources.json", "09-defaulting.json"], 630, "--clean")
-# 06 goes on where 05 ends; what it has behind the compaction of etcd is in hollow_watch_end_test.py.
-replay(["05-watch.json", "06-watch-end-and-errors.json"], 31 + 12)
-discovery()
-finish()
+def test_recordings():
+    replay(["01-nodes-crud.json", "02-pods-crud.json", "03-binding.json", "04-selectors-paging.json", "05-watch.json", "07-errors.json",
+            "08-other-resources.json", "09-defaulting.json"], 630, "--clean")
+
+
+def test_end_of_watches():
+    # 06 goes on where 05 ends; what it has behind the compaction of etcd is in hollow_watch_end_test.py.
+    replay(["05-watch.json", "06-watch-end-and-errors.json"], 31 + 12)
+
+
+harness.main(globals())

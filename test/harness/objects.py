@@ -33,8 +33,8 @@ def pod(name="p1", cpu="500m", memory=None, namespace="default", on=None, labels
         container["resources"] = {"requests": requests}
     if port:
         container["ports"] = [{"hostPort": port, "containerPort": port}]
+    spec = {"containers": [container], **spec}
     spec.update((key, value) for key, value in (("nodeName", on), ("schedulerName", scheduler), ("priorityClassName", priority_class)) if value)
-    spec.setdefault("containers", [container])
     return {"apiVersion": "v1", "kind": "Pod", "metadata": dict(metadata, **(meta or {})), "spec": spec}
 
 
