@@ -4,7 +4,7 @@ node, no loop of failing binds because of a field that the release does not know
 import json
 
 import harness
-from harness import Api, Proxy, Scheduler, node, pod, wait_until, write_objects
+from harness import Api, Proxy, Scheduler, all_placed, node, pod, status_body, wait_until, write_objects
 
 
 def pending(name, **spec):
@@ -92,6 +92,65 @@ def test_overhead_and_sidecars_take_room():
                lambda: sum(bool(c and c[0]["status"] == "False") for c in (condition(proxy, p["metadata"]["name"])
                                                                            for p in pods)) == 4)
     assert sum(bool(n) for n in api.placements().values()) == 2, api.placements()
+
+
+def claim_of(driver, name):
+    """A volume of a CSI driver, and the claim that is bound to it."""
+    return [{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
+             "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "csi": {"driver": driver, "volumeHandle": name},
+                      "claimRef": {"kind": "PersistentVolumeClaim", "namespace": "default", "name": name, "uid": "uid-" + name}}},
+            {"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+             "metadata": {"name": name, "namespace": "default", "uid": "uid-" + name, "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+             "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "volumeName": name},
+             "status": {"phase": "Bound"}}]
+
+
+def test_limits_of_csi_volumes_are_waited_for():
+    """On an API server of 1.29, whose CSINodes say how many volumes a node can attach."""
+    csi_node = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "n0"},
+                "spec": {"drivers": [{"name": "disk.example.com", "nodeID": "n0", "topologyKeys": None, "allocatable": {"count": 1}}]}}
+    api = Api.start(write_objects("cluster.json", [
+        node("n0"), csi_node, *claim_of("disk.example.com", "a"), *claim_of("disk.example.com", "b"), *claim_of("free.example.com", "c")]),
+        flags=["--emulated-version=1.29"])
+
+    def uses(claim):
+        return pod("uses-" + claim, cpu="100m", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": claim}}])
+
+    proxy = Proxy(api.port)
+    s = Scheduler(proxy.url)
+    s.wait_for_log("Caches are synced")
+    for claim in "abc":
+        api.post("/api/v1/namespaces/default/pods", uses(claim))
+    wait_until("the pod whose driver has no limit placed", lambda: all_placed(api, ["uses-c"]))
+    for name in ("uses-a", "uses-b"):
+        c, = wait_until("the condition of " + name, lambda: condition(proxy, name))
+        assert c["status"] == "False" and c["reason"] == "Unschedulable", c
+        assert "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.29" in c["message"], c
+    wait_until("both set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 2)
+    # A change that leaves the limit writes nothing again; without a limit they are placed.
+    path = "/apis/storage.k8s.io/v1/csinodes/n0"
+    status, answer = api.call("PATCH", path, {"metadata": {"labels": {"a": "b"}}}, "application/merge-patch+json")
+    assert status == 200, answer
+    writes = [path for method, path, _ in proxy.bodies if path.endswith("/status")]
+    assert len(writes) == 2, writes
+    status, answer = api.call("DELETE", path)
+    assert status == 200, answer
+    wait_until("both placed", lambda: all_placed(api, ["uses-a", "uses-b"]))
+    assert s.stop() == 0
+    s = Scheduler(api.url, "--ignore-unknown-fields")
+    api.post("/apis/storage.k8s.io/v1/csinodes", csi_node)
+    api.post("/api/v1/namespaces/default/pods", {**uses("a"), "metadata": {"name": "again"}})
+    wait_until("placed without regard to the limit", lambda: all_placed(api, ["again"]))
+
+
+def test_a_server_without_csinodes_is_none_to_wait_for():
+    for answer in (None, (403, {"Content-Type": "application/json"}, status_body(403, "Forbidden", "csinodes is forbidden"))):
+        api = Api.start(write_objects("cluster.json", [node("n0"), pod("p")]))
+        proxy = Proxy(api.port, lambda method, path: answer if "/csinodes" in path else None)
+        s = Scheduler(proxy.url)
+        wait_until("placed", lambda: all_placed(api, ["p"]))
+        assert s.log().count("the cluster is taken to have no csinodes.storage.k8s.io") == 1, s.log()
+        assert s.stop() == 0
 
 
 harness.main(globals())

@@ -12,6 +12,7 @@ UNUSED = {
     ("", "nodes", "get"): "a bind that says the node is gone",
     ("authentication.k8s.io", "tokenreviews", "create"): "--secure-port",
     ("authorization.k8s.io", "subjectaccessreviews", "create"): "--secure-port",
+    ("storage.k8s.io", "csinodes", "watch"): "there are CSINodes on servers from 1.14 on",
     ("extensions", "replicasets", "list"): "asked first, on servers before 1.16",
     ("extensions", "replicasets", "watch"): "asked first, on servers before 1.16",
     ("apps", "replicasets", "list"): "asked when extensions is gone, on servers from 1.16 on",

@@ -34,6 +34,7 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
   out.decode = [decoding = DecodingOf<T>(o)](api::Json j) { return api::Decode<T>(j, decoding); };
   out.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutNews(std::move(b)); };
   out.reflector.random = o.random;
+  out.reflector.optional = std::is_same_v<T, api::CsiNode> && !o.later_kinds;
   if constexpr (std::is_same_v<T, api::Pod>) out.unchanged = PlacedAsBefore;
   if constexpr (std::is_same_v<T, api::Node>) {
     // Whoever passes whole nodes on wants every change.
@@ -42,9 +43,12 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
   return out;
 }
 
+// CSINodes came after release 1.10. It follows them all the same, where there are any, as they say how many volumes a
+// node can attach.
 template <typename T>
 bool Followed(const ClusterWatch::Options& o) {
   if constexpr (std::is_same_v<T, api::StorageClass>) return o.storage_classes;
+  if constexpr (std::is_same_v<T, api::CsiNode>) return true;
   return o.later_kinds || api::KindOf<T>::kDescription.in_release_1_10;
 }
 

@@ -32,7 +32,7 @@ const char kTooOld[] =
 // A nodes informer on a fake server, and what its consumer was told: "+n1" added, "~n1" updated, "-n1" deleted, "!" the
 // initial list is done, "|" the end of a batch.
 struct Fixture {
-  explicit Fixture(Resource resource = ResourceOf<api::Node>(), bool drop_heartbeats = false) {
+  explicit Fixture(Resource resource = ResourceOf<api::Node>(), bool drop_heartbeats = false, bool optional = false) {
     InformerOptions<api::Node> o;
     o.decode = [](api::Json j) { return api::DecodeNode(j); };
     o.on_batch = [this](InformerBatch<api::Node> b) {
@@ -48,6 +48,7 @@ struct Fixture {
       o.unchanged = [](const api::Node& a, const api::Node& b) { return a.SchedulesLike(b); };
     }
     o.reflector.random = [] { return 0.5; };
+    o.reflector.optional = optional;
     informer = std::make_unique<Informer<api::Node>>(&executor, &api, std::move(resource), std::move(o));
     informer->Start();
   }
@@ -527,6 +528,46 @@ TEST_CASE("a group the server does not have is changed for the next, and back") 
     CHECK(f.api.calls.size() == 2);
     f.executor.Advance(absl::Seconds(2));
     CHECK(f.api.target() == "/apis/extensions/v1beta1/replicasets?limit=500&resourceVersion=0");
+  }
+}
+
+TEST_CASE(
+    "an optional resource that is not served, or may not be listed, is empty and is asked for every five minutes") {
+  Fixture f(ResourceOf<api::ReplicaSet>(), false, /*optional=*/true);
+  const bool forbidden = GENERATE(false, true);
+  const auto refuse = [&] {
+    if (forbidden) return f.api.Serve(403, "{}");
+    f.api.Serve(404, "404 page not found\n");
+    f.executor.Run();
+    f.api.Serve(404, "404 page not found\n");
+  };
+  refuse();
+  CHECK(f.Told() == "!");
+  CHECK(f.informer->HasSynced());
+  const size_t asked = f.api.calls.size();
+  f.executor.Advance(absl::Minutes(5) - absl::Seconds(1));
+  CHECK(f.api.calls.size() == asked);
+  f.executor.Advance(absl::Seconds(1));
+  CHECK(f.api.calls.size() == asked + 1);
+  SECTION("it comes") {
+    f.api.Serve(200, List("10", {Node("n1", "5")}));
+    CHECK(f.Told() == "+n1|");
+    SECTION("and goes again") {
+      f.api.Head(404, "{}");
+      f.api.End();
+      f.executor.Advance(absl::Seconds(2));
+      refuse();
+      CHECK(f.Told() == "-n1|");
+    }
+  }
+  SECTION("it is still not there") {
+    refuse();
+    CHECK(f.Told() == "");
+  }
+  SECTION("other failures are tried again soon") {
+    f.api.Serve(500, "{}");
+    f.executor.Advance(absl::Seconds(2));
+    CHECK(f.api.calls.size() == asked + 2);
   }
 }
 

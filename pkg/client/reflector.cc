@@ -23,6 +23,7 @@ constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // beyond timeoutSeco
 // versions that it had reached before it lost its data.
 constexpr absl::Duration kProbeAfter = absl::Milliseconds(200);
 constexpr absl::Duration kListSilence = absl::Seconds(60);
+constexpr absl::Duration kAbsentRetry = absl::Minutes(5);
 
 std::optional<uint64_t> Number(std::string_view s) {
   uint64_t n = 0;
@@ -214,6 +215,10 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
         NextPath();
         return;
       }
+      if (error_.code == 403 && options_.optional) {
+        ListAbsent();
+        return;
+      }
       if (VersionRefused()) {
         LOG(WARNING) << options_.name << ": the server cannot list " << resource_.type
                      << " from its cache: " << error_.message << "; reading the list from the store";
@@ -255,6 +260,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     newest_ = Number(version_).value_or(0);
     tried_paths_ = 0;
     torn_ = false;
+    absent_ = false;
     sink_->EndList();
     if (!stopped_) Watch();
   }
@@ -295,14 +301,32 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     const std::string from = Path();
     path_ = (path_ + 1) % resource_.paths.size();
     if (++tried_paths_ < resource_.paths.size()) {
-      LOG(WARNING) << options_.name << ": " << error_.message << "; the server does not have " << from << ", trying "
-                   << Path();
+      if (!options_.optional) {
+        LOG(WARNING) << options_.name << ": " << error_.message << "; the server does not have " << from << ", trying "
+                     << Path();
+      }
       CloseStream();
       List();
       return;
     }
     tried_paths_ = 0;
-    ListFailed(error_.message);
+    if (options_.optional) {
+      ListAbsent();
+    } else {
+      ListFailed(error_.message);
+    }
+  }
+
+  // The server has none of an optional resource, as far as we may see.
+  void ListAbsent() {
+    if (!std::exchange(absent_, true)) {
+      LOG(INFO) << options_.name << ": " << error_.message << "; the cluster is taken to have no " << resource_.name
+                << " until a list succeeds";
+    }
+    CloseStream();
+    sink_->BeginList();
+    sink_->EndList();
+    if (!stopped_) After(kAbsentRetry, &Impl::List);
   }
 
   // ---- watch ----
@@ -494,6 +518,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   bool whole_ = false;       // without pages
   bool first_item_ = true, stale_ = false;
   bool version_first_ = false;  // the list under way said its version before its items
+  bool absent_ = false;         // the last list showed that the server does not have the resource
 
   // Watch.
   ValueFramer values_;

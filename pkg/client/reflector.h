@@ -74,6 +74,9 @@ struct ReflectorOptions {
   // Uniform in [0, 1), for watch lengths and jitter; empty: a random generator of its own.
   std::function<double()> random;
   std::string name = "pkg/client/informer";
+  // True for a resource that a cluster may do without: when the server does not have it (404), or does not let us list
+  // it (403), an empty list is delivered, and the server is asked again every five minutes.
+  bool optional = false;
 };
 
 class Reflector {

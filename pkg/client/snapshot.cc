@@ -4,6 +4,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "pkg/api/json.h"
@@ -24,7 +25,9 @@ constexpr int kMostAttempts = 3;  // at one kind, when a page's continuation has
 std::vector<Resource> ResourcesOf(const std::string& release) {
   std::vector<Resource> all;
   api::WatchedKinds::ForEach([&]<typename T>() {
-    if (release != "1.10" || api::KindOf<T>::kDescription.in_release_1_10) {
+    // Release 1.10 leaves pods alone whose volumes a CSINode limits.
+    constexpr bool kRead = api::KindOf<T>::kDescription.in_release_1_10 || std::is_same_v<T, api::CsiNode>;
+    if (release != "1.10" || kRead) {
       all.push_back(ResourceOf<T>(VersionChoice::kStable));
     }
   });

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/algorithmprovider/v1_29.h"
 #include "pkg/scheduler/extender/http_extender.h"
@@ -79,8 +80,12 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
 std::string Simulation::WhyNotTried(const api::Pod& pod) const {
   if (std::string gated = scheduler::GatedText(*pod.tmpl); !gated.empty()) return gated;
   const auto understood = scheduler::PodFieldsUnderstoodBy(scheduler_->config());
-  const auto unknown = scheduler::FindUnknownPodFields(*pod.tmpl, understood);
-  return unknown.blocking.none() ? std::string() : scheduler::BlockedText(unknown.blocking);
+  scheduler::PodFieldSet blocking = scheduler::FindUnknownPodFields(*pod.tmpl, understood).blocking;
+  constexpr auto kLimits = static_cast<size_t>(scheduler::PodField::kCsiLimits);
+  if (!ignore_unknown_fields_ && !understood[kLimits]) {
+    blocking[kLimits] = scheduler::volumes::HasLimitedCsiVolumes(cache_, pod);
+  }
+  return blocking.none() ? std::string() : scheduler::BlockedText(blocking);
 }
 
 scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::DecisionMode mode,

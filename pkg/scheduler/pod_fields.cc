@@ -23,6 +23,7 @@ constexpr std::array<FieldInfo, kPodFields> kFields = {{
     {"namespaceSelector of a required term of spec.affinity.podAffinity or podAntiAffinity", true},
     {"namespaceSelector of a preferred term of spec.affinity.podAffinity or podAntiAffinity", false},
     {"spec.volumes[].ephemeral", true},
+    {"spec.drivers[].allocatable.count of CSINodes, which limits its volumes", true},
 }};
 
 size_t Index(PodField f) {
@@ -77,6 +78,7 @@ PodFieldSet PodFieldsUnderstoodBy(const AlgorithmConfig& rules) {
   PodFieldSet understood = PodFieldsUnderstoodBy(rules.release->name);
   for (const ConfiguredPredicate& p : rules.predicates) {
     if (p.name == "EvenPodsSpread") understood.set(Index(PodField::kRequiredSpread));
+    if (p.name == "MaxCSIVolumeCountPred") understood.set(Index(PodField::kCsiLimits));
   }
   for (const ConfiguredPriority& p : rules.priorities) {
     if (p.name == "EvenPodsSpreadPriority") understood.set(Index(PodField::kPreferredSpread));

@@ -4,7 +4,7 @@
 // Some later fields are honoured whatever the release, as ignoring them does harm: schedulingGates, preemptionPolicy,
 // overhead, sidecars (init containers with restartPolicy Always) and matchFields. The others are listed here. A pod
 // with one that demands something of its node or its volumes waits; one that only prefers is placed without regard to
-// the preference.
+// the preference. The limits of CSI volumes are such a demand, though it is CSINodes that make it.
 #pragma once
 #include <bitset>
 #include <cstddef>
@@ -23,8 +23,9 @@ enum class PodField : uint8_t {
   kRequiredNamespaceSelector,   // of required pod affinity and anti-affinity
   kPreferredNamespaceSelector,  // of preferred pod affinity and anti-affinity
   kEphemeralVolume,             // volumes[].ephemeral
+  kCsiLimits,                   // spec.drivers[].allocatable.count of CSINodes, for a pod whose claims they limit
 };
-inline constexpr size_t kPodFields = 5;
+inline constexpr size_t kPodFields = 6;
 
 // Indexed by PodField.
 using PodFieldSet = std::bitset<kPodFields>;
@@ -34,7 +35,7 @@ std::string_view PodFieldPath(PodField field);
 // Returns the listed fields that a release understands: all of them from 1.29 on, none in 1.10.
 PodFieldSet PodFieldsUnderstoodBy(std::string_view release);
 // Returns what the release of the rules understands and what they do themselves: a Policy may name the rules
-// EvenPodsSpread and EvenPodsSpreadPriority, which came after 1.10.
+// EvenPodsSpread, EvenPodsSpreadPriority and MaxCSIVolumeCountPred, which came after 1.10.
 PodFieldSet PodFieldsUnderstoodBy(const AlgorithmConfig& rules);
 
 // Returns why a pod is not tried while it has scheduling gates; an empty text when it has none.
@@ -44,7 +45,8 @@ struct UnknownPodFields {
   PodFieldSet ignored;   // the pod is placed without regard to them
   PodFieldSet blocking;  // the pod must wait because of them
 };
-// Returns the fields that a pod uses and that are not understood.
+// Returns the fields that a pod uses and that are not understood; kCsiLimits, which takes a look at the cluster, is
+// never among them (volumes::HasLimitedCsiVolumes says whether it is).
 UnknownPodFields FindUnknownPodFields(const api::PodTemplate& pod, const PodFieldSet& understood);
 // Returns why a pod waits: it names the fields, the release that understands them, and the flags that help.
 // REQUIRES: blocking.any().

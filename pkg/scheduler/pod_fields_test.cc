@@ -142,6 +142,66 @@ TEST_CASE("later fields: a pod that demands what the release does not understand
   CHECK(c.Run() == "bind p n2");
 }
 
+template <typename T>
+void Apply(Case& c, const std::shared_ptr<T>& before, const std::shared_ptr<T>& after) {
+  c.s().Apply(Change<T>{before, after});
+}
+
+TEST_CASE("later fields: a pod whose CSI volumes a CSINode limits waits until no limit is left") {
+  SchedulerOptions options;
+  options.ignore_unknown_fields = GENERATE(false, true);
+  Case c(GENERATE(false, true), options);
+  c.Add(NewNode("n1", 4));
+  auto volume = std::make_shared<api::PersistentVolume>();
+  volume->meta.name = "v";
+  volume->source = api::PersistentVolume::Source::kCsi;
+  volume->csi_driver = Symbol("disk.example.com");
+  volume->source_id = "handle";
+  auto claim = std::make_shared<api::PersistentVolumeClaim>();
+  claim->meta.ns = Symbol("default");
+  claim->meta.name = "claim";
+  claim->volume_name = "v";
+  claim->bind_completed = true;
+  Apply<api::PersistentVolume>(c, nullptr, volume);
+  Apply<api::PersistentVolumeClaim>(c, nullptr, claim);
+  const auto csi_node = [](std::string driver, std::optional<int32_t> limit) {
+    auto made = std::make_shared<api::CsiNode>();
+    made->meta.name = "n1";
+    made->drivers = {{Symbol(driver), limit}};
+    return made;
+  };
+  const auto limited = csi_node("disk.example.com", 1);
+  Apply<api::CsiNode>(c, nullptr, limited);
+  auto pod = With(NewPod("p"), [](api::PodTemplate& t) {
+    t.ns = Symbol("default");
+    t.volumes.emplace_back().kind = api::Volume::Kind::kClaim;
+    t.volumes.back().id = "claim";
+  });
+  c.Add(pod);
+  const std::string asked = c.Run();
+  if (options.ignore_unknown_fields) {
+    CHECK(asked == "bind p n1");
+    return;
+  }
+  CHECK(asked.find("condition p False Unschedulable [") != std::string::npos);
+  CHECK(asked.find("spec.drivers[].allocatable.count of CSINodes") != std::string::npos);
+  SECTION("it is set aside, and other changes of the cluster leave it there") {
+    c.Reply(Kind::kOk);
+    c.Add(NewNode("n2", 4));
+    Apply<api::CsiNode>(c, limited, csi_node("disk.example.com", 2));
+    c.Pass(400);
+    CHECK(c.Run() == "");
+    CHECK(In(c, Place::kUnsupported) == 1);
+    Apply<api::CsiNode>(c, limited, GENERATE(true, false) ? csi_node("disk.example.com", {}) : csi_node("other", 1));
+    CHECK(c.Run().starts_with("bind p "));
+  }
+  SECTION("the limit goes while the condition is being written") {
+    Apply<api::CsiNode>(c, limited, nullptr);
+    c.Reply(Kind::kOk);
+    CHECK(In(c, Place::kUnsupported) == 0);
+  }
+}
+
 TEST_CASE("later fields: what is only preferred is counted and ignored; a release that understands it is not asked") {
   auto pod = With(NewPod("p"), [](api::PodTemplate& t) {
     t.spread_constraints.emplace_back().action = api::TopologySpreadConstraint::Action::kScheduleAnyway;

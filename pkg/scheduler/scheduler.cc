@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/scheduler_internal.h"
 
 namespace berth::scheduler {
@@ -74,6 +75,12 @@ void Scheduler::SetPlace(Pending& p, Place place) {
   CountGated(p, -1);
   p.place = place;
   CountGated(p, 1);
+  if (p.claims.empty()) return;
+  if (place == Place::kUnsupported) {
+    unsupported_with_claims_.insert(&p);
+  } else {
+    unsupported_with_claims_.erase(&p);
+  }
 }
 
 void Scheduler::CountGated(const Pending& p, int by) {
@@ -98,6 +105,25 @@ UnknownPodFields Scheduler::UnknownFieldsOf(const api::PodTemplate& t) const {
   return FindUnknownPodFields(t, options_.understood_fields | PodFieldsUnderstoodBy(profile->second->config()));
 }
 
+PodFieldSet Scheduler::BlockingFieldsOf(const Pending& p) const {
+  const api::PodTemplate& t = *p.pod->tmpl;
+  PodFieldSet blocking = UnknownFieldsOf(t).blocking;
+  constexpr auto kLimits = static_cast<size_t>(PodField::kCsiLimits);
+  if (p.claims.empty() || options_.ignore_unknown_fields || options_.understood_fields[kLimits]) return blocking;
+  if (!volumes::HasLimitedCsiVolumes(*cache_, *p.pod)) return blocking;
+  const auto profile = profiles_.find(t.scheduler_name);
+  blocking[kLimits] = profile == profiles_.end() || !PodFieldsUnderstoodBy(profile->second->config())[kLimits];
+  return blocking;
+}
+
+void Scheduler::TryUnsupportedClaims() {
+  if (unsupported_with_claims_.empty()) return;
+  const std::vector<Pending*> pods(unsupported_with_claims_.begin(), unsupported_with_claims_.end());
+  for (Pending* p : pods) {
+    if (BlockingFieldsOf(*p).none()) Enqueue(*p);
+  }
+}
+
 void Scheduler::CountIgnoredFields(const api::PodTemplate& t) {
   const PodFieldSet ignored = UnknownFieldsOf(t).ignored;
   for (size_t i = 0; i < kPodFields; ++i) {
@@ -117,6 +143,7 @@ void Scheduler::Erase(Pending& p) {
   CancelRequest(p);
   StopWaiting(p);
   SetReasons(p, {});
+  unsupported_with_claims_.erase(&p);
   for (const std::string& claim : p.claims) {
     auto it = by_claim_.find(claim);
     it->second.erase(&p);
@@ -423,6 +450,10 @@ void Scheduler::ApplyStored(const Change<T>& c) {
       options_.claim_binder->ClaimChanged(meta.ns, meta.name);
       ReservedClaimChanged(meta.Key());
     }
+  }
+  if constexpr (std::is_same_v<T, api::PersistentVolume> || std::is_same_v<T, api::PersistentVolumeClaim> ||
+                std::is_same_v<T, api::StorageClass> || std::is_same_v<T, api::CsiNode>) {
+    TryUnsupportedClaims();
   }
   if (const std::optional<Kind> event = EventOf(c)) Happened(*event);
   if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) {

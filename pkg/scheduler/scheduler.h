@@ -227,6 +227,10 @@ class Scheduler {
   // Sets a pod aside when the emulated release cannot do what it asks for, and says so. Returns whether it did.
   bool SetAsideUnsupported(Pending& p);
   UnknownPodFields UnknownFieldsOf(const api::PodTemplate& t) const;
+  // Returns what keeps a pod from being tried in the emulated release, limits of its CSI volumes included.
+  PodFieldSet BlockingFieldsOf(const Pending& p) const;
+  // Tries those pods again that were set aside for what a change of claims, volumes, classes or CSINodes has removed.
+  void TryUnsupportedClaims();
   void CountIgnoredFields(const api::PodTemplate& t);
   void CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took);
   void ObserveStage(const api::Pod& pod, Stage stage, StageStatus status, absl::Duration took);
@@ -315,7 +319,8 @@ class Scheduler {
   std::array<size_t, kPlaces> by_place_{};
   // Pending pods by "namespace/name" of each claim that they use.
   absl::flat_hash_map<std::string, absl::flat_hash_set<Pending*>> by_claim_;
-  std::vector<int64_t> by_reason_;  // by FailureReasonId
+  absl::flat_hash_set<Pending*> unsupported_with_claims_;  // set aside, and their claims may be why
+  std::vector<int64_t> by_reason_;                         // by FailureReasonId
   // Pods whose uid another pod has, by uid and by "namespace/name". They are admitted when that pod is gone.
   absl::flat_hash_map<std::string, absl::btree_map<std::string, api::PodPtr>> duplicates_;
   absl::flat_hash_map<RequestId, Request> requests_;

@@ -166,7 +166,7 @@ void Scheduler::NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const De
 }
 
 bool Scheduler::SetAsideUnsupported(Pending& p) {
-  const PodFieldSet blocking = UnknownFieldsOf(*p.pod->tmpl).blocking;
+  const PodFieldSet blocking = BlockingFieldsOf(p);
   if (blocking.none()) return false;
   ++metrics_.unschedulable;
   SetReasons(p, {FailureReasonOf("unknown field")});

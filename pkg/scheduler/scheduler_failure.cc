@@ -73,7 +73,7 @@ void Scheduler::BackIntoQueue(Pending& p) {
     p.unwritten.reset();
     return Enqueue(p);
   }
-  if (unsupported) return SetPlace(p, Place::kUnsupported);
+  if (unsupported && BlockingFieldsOf(p).any()) return SetPlace(p, Place::kUnsupported);
   if (!options_.pod_priority && now_ < p.not_before) {
     SetPlace(p, Place::kBackoff);
     Wait(p, p.not_before);

@@ -186,7 +186,7 @@ void Scheduler::FinishRejection(Pending& p) {
     p.changed = false;
     return Enqueue(p);
   }
-  if (std::exchange(p.unsupported, false)) return SetPlace(p, Place::kUnsupported);
+  if (std::exchange(p.unsupported, false) && BlockingFieldsOf(p).any()) return SetPlace(p, Place::kUnsupported);
   SetPlace(p, Place::kQueued);
   queue_->AddRejected(p.pod, p.why, r.plugins, p.cycle, now_);
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "pkg/scheduler/volumebinder/csi_translation.h"
 #include "pkg/util/status.h"
@@ -87,6 +88,25 @@ bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose
     out->emplace(volume->driver + "/" + volume->handle, LimitKey(volume->driver));
   }
   return true;
+}
+
+bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod) {
+  const auto& csi_nodes = cache.listers().csi_nodes;
+  if (csi_nodes.empty()) return false;
+  // What is wrong with a claim is for the rules to say.
+  std::string error;
+  CsiVolumes volumes;
+  AddCsiVolumes(cache, pod, /*migrated=*/true, Whose::kIncoming, &volumes, &error);
+  if (volumes.empty()) return false;
+  std::set<std::string> wanted;
+  for (const auto& [unique, limit] : volumes) wanted.insert(limit);
+  bool limited = false;
+  csi_nodes.ForEach([&](const auto& csi_node) {
+    for (const auto& driver : csi_node->drivers) {
+      limited = limited || (driver.limit && wanted.contains(LimitKey(driver.name.str())));
+    }
+  });
+  return limited;
 }
 
 std::string LimitKey(std::string_view driver) {

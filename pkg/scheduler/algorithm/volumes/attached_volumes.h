@@ -32,6 +32,9 @@ std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cac
 // Returns false with an error that ends the scheduling cycle.
 bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose whose, CsiVolumes* out,
                    std::string* error);
+// Returns true if a CSINode limits how many volumes its node can attach of a driver that a claim of the pod uses or
+// will use.
+bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod);
 // Returns "attachable-volumes-csi-DRIVER"; a long driver name is cut and told apart by its hash.
 std::string LimitKey(std::string_view driver);
 // Returns the limits of a node by their names.
