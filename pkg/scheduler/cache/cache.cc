@@ -275,7 +275,10 @@ void Cache::SortNames() const {
   listed_.ForEach([&](Row r) { by_name_.push_back(r); });
   std::vector<std::string_view> names(rows_.size());
   for (Row r : by_name_) names[r] = rows_[r].name.str();
-  std::sort(by_name_.begin(), by_name_.end(), [&](Row a, Row b) { return names[a] > names[b]; });
+  auto before = [&](Row a, Row b) { return names[a] > names[b]; };
+  // Lists from an API server are in ascending order already.
+  std::reverse(by_name_.begin(), by_name_.end());
+  if (!std::is_sorted(by_name_.begin(), by_name_.end(), before)) std::sort(by_name_.begin(), by_name_.end(), before);
   rank_.assign(rows_.size(), ~uint32_t{0});
   for (uint32_t i = 0; i < by_name_.size(); ++i) rank_[by_name_[i]] = i;
   names_changed_ = false;
@@ -288,8 +291,7 @@ Symbol Cache::ZoneKey() {
 
 Symbol Cache::LabelOf(Row r, Symbol key) const {
   if (key != ZoneKey()) return rows_[r].node->labels.Get(key).value_or(kNoValue);
-  const Symbol zone = ZoneOf(rows_[r].node->labels);
-  return zone.empty() ? kNoValue : zone;
+  return columns_.zone[r].empty() ? kNoValue : columns_.zone[r];
 }
 
 const Cache::LabelColumn& Cache::Label(Symbol key) const {

@@ -201,17 +201,28 @@ std::span<const int64_t> DomainOverlay::SparseSumsOf(Row row) {
   return values;
 }
 
-// Calls f for the rows that may have a signature other than zero, term by term instead of row by row.
+// Calls f for the rows that may have a signature other than zero, each once, term by term instead of row by row.
 void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int64_t>)> f) {
-  auto& added = scratch().added;
-  added.clear();
+  if (sparse_.empty()) return;
+  Scratch& s = scratch();
+  const size_t width = slots_.size();
+  const bool single = sparse_.size() == 1;
+  s.added.clear();
+  s.added_values.clear();
   for (const Term& t : sparse_) {
     auto add = [&](Row row, int64_t number) {
       if (t.term->label != nullptr && t.term->label->Domain(row) == LabelColumn::kNoDomain) return;
-      std::vector<int64_t>& values = added.try_emplace(row, slots_.size()).first->second;
-      DomainSum sum{values[t.slot]};
+      DomainSum sum;
+      if (single) {
+        DomainRule::AddTo(&sum, channels_[t.channel], *t.term, number);
+        return f(row, {&sum.value, 1});
+      }
+      const auto [it, fresh] = s.added.try_emplace(row, static_cast<uint32_t>(s.added_values.size()));
+      if (fresh) s.added_values.resize(s.added_values.size() + width, 0);
+      int64_t& value = s.added_values[it->second + t.slot];
+      sum.value = value;
       DomainRule::AddTo(&sum, channels_[t.channel], *t.term, number);
-      values[t.slot] = sum.value;
+      value = sum.value;
     };
     const LabelColumn* column = t.term->totals->column();
     for (const auto& [domain, number] : t.term->totals->numbers()) {
@@ -222,13 +233,11 @@ void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int6
       }
     }
   }
-  for (const auto& [row, values] : added) f(row, values);
+  for (const auto& [row, place] : s.added) f(row, {s.added_values.data() + place, width});
 }
 
-void DomainOverlay::Drop(Row row) {
-  auto it = specials_.find(row);
-  if (it == specials_.end()) return;
-  const Special& s = it->second;
+// Takes a special row out of everything but specials_.
+void DomainOverlay::Withdraw(Row row, const Special& s) {
   const uint32_t rank = cache_->NameRank(row);
   auto shadow = shadows_.Find({s.group, s.score});
   shadow->second.Erase(rank);
@@ -238,46 +247,43 @@ void DomainOverlay::Drop(Row row) {
   overlay->second.buckets.Erase(s.score, rank);
   if (--overlay->second.size == 0) overlays_.Drop(overlay);
   signatures_.Release(s.signature);
-  specials_.erase(it);
 }
 
-// Takes over one use of the signature.
-void DomainOverlay::Update(Row row, int32_t signature) {
+// Makes the row special, another kind of special or plain, as the class and these sums of the sparse terms want it.
+void DomainOverlay::Update(Row row, std::span<const int64_t> sums) {
   const EquivalenceClass::RowState& state = rows_->state(row);
-  if (auto known = specials_.find(row); known != specials_.end()) {
+  const bool plain = state.group < 0 || std::all_of(sums.begin(), sums.end(), [](int64_t n) { return n == 0; });
+  auto known = specials_.find(row);
+  if (known == specials_.end()) {
+    if (plain) return;
+    known = specials_.try_emplace(row).first;
+  } else {
     const Special& k = known->second;
-    if (k.group == state.group && k.score == state.score && k.signature == signature) {
-      signatures_.Release(signature);
+    if (k.group == state.group && k.score == state.score && std::ranges::equal(sums, signatures_.values(k.signature))) {
       return;
     }
-    Drop(row);
+    Withdraw(row, k);
+    if (plain) {
+      specials_.erase(known);
+      return;
+    }
   }
-  if (state.group < 0 || signature == 0) {
-    signatures_.Release(signature);
-    return;
-  }
+  const Special special{state.group, state.score, signatures_.Use(sums)};
+  known->second = special;
   const uint32_t rank = cache_->NameRank(row);
   const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
-  shadows_.Get({state.group, state.score}, [&] { return RankSet(limit); }).Insert(rank);
-  if (specials_in_group_.size() <= static_cast<size_t>(state.group)) {
+  shadows_.Get({special.group, special.score}, [&] { return RankSet(limit); }).Insert(rank);
+  if (specials_in_group_.size() <= static_cast<size_t>(special.group)) {
     specials_in_group_.resize(rows_->groups().size(), 0);
   }
-  ++specials_in_group_[static_cast<size_t>(state.group)];
-  Overlay& overlay = overlays_.Get({state.group, signature}, [&] { return Overlay{ScoreBuckets(limit)}; });
-  overlay.buckets.Insert(state.score, rank);
+  ++specials_in_group_[static_cast<size_t>(special.group)];
+  Overlay& overlay = overlays_.Get({special.group, special.signature}, [&] { return Overlay{ScoreBuckets(limit)}; });
+  overlay.buckets.Insert(special.score, rank);
   ++overlay.size;
-  specials_.emplace(row, Special{state.group, state.score, signature});
 }
 
 void DomainOverlay::Evaluate(Row row) {
-  const std::span<const int64_t> sums = SparseSumsOf(row);
-  if (const auto known = specials_.find(row); known != specials_.end()) {
-    const Special& k = known->second;
-    const EquivalenceClass::RowState& state = rows_->state(row);
-    const bool same = k.group == state.group && k.score == state.score;
-    if (same && std::ranges::equal(sums, signatures_.values(k.signature))) return;
-  }
-  Update(row, signatures_.Use(sums));
+  Update(row, SparseSumsOf(row));
 }
 
 // A change on one row may have changed the numbers of every domain that the row is in.
@@ -300,7 +306,7 @@ void DomainOverlay::Rebuild() {
   overlays_.Clear();
   signatures_.Reset(slots_.size());
   specials_in_group_.assign(rows_->groups().size(), 0);
-  AddUpSparse([&](Row row, std::span<const int64_t> values) { Update(row, signatures_.Use(values)); });
+  AddUpSparse([&](Row row, std::span<const int64_t> sums) { Update(row, sums); });
 }
 
 void DomainOverlay::Refresh() {
@@ -329,13 +335,12 @@ void DomainOverlay::RefreshOwnRows() {
   if (changes > specials_.size() + counted) {
     std::vector<Row>& rows = scratch().rows;
     rows.clear();
-    for (const auto& [row, special] : specials_) rows.push_back(row);
-    for (Row row : rows) Evaluate(row);
-    for (const Term& t : sparse_) {
-      for (const auto& [row, n] : t.term->totals->numbers()) {
-        if (!specials_.contains(row)) Evaluate(row);
-      }
+    for (const auto& [row, special] : specials_) {
+      auto counts = [row = row](const Term& t) { return t.term->totals->In(row) != 0; };
+      if (std::none_of(sparse_.begin(), sparse_.end(), counts)) rows.push_back(row);
     }
+    for (Row row : rows) Evaluate(row);
+    AddUpSparse([&](Row row, std::span<const int64_t> sums) { Update(row, sums); });
     seen_ = cache_->generation();
     return;
   }

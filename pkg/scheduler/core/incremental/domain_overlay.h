@@ -114,8 +114,8 @@ class DomainOverlay {
   void RefreshOwnRows();
   void Evaluate(Row row);
   void EvaluateDomains(Row row);
-  void Update(Row row, int32_t signature);
-  void Drop(Row row);
+  void Update(Row row, std::span<const int64_t> sums);
+  void Withdraw(Row row, const Special& special);
   std::span<const int64_t> SparseSumsOf(Row row);
   void AddUpSparse(absl::FunctionRef<void(Row, std::span<const int64_t>)> f);
 
@@ -162,7 +162,6 @@ class DomainOverlay {
   std::vector<Term> dense_, sparse_;
   std::vector<size_t> slots_;                       // channels that sparse terms add to, by place in the signature
   std::vector<const LabelColumn*> sparse_columns_;  // of sparse terms whose domains are not single rows
-  std::vector<const LabelColumn*> labels_;          // all that were looked at, with how many values they had
   uint64_t names_version_ = ~uint64_t{0};
   bool found_ = false;
 
@@ -197,7 +196,8 @@ class DomainOverlay {
     std::vector<int32_t> signature_of;  // by row; 0 for all but with_signature
     std::vector<Row> with_signature;
     absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part;
-    absl::flat_hash_map<Row, std::vector<int64_t>> added;
+    absl::flat_hash_map<Row, uint32_t> added;  // where the row's sums begin in added_values
+    std::vector<int64_t> added_values;
     RowSet candidates;
   };
   static Scratch& scratch();

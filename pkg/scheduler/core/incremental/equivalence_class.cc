@@ -4,18 +4,9 @@
 
 namespace berth::scheduler {
 
-EquivalenceClass::EquivalenceClass(Cache* cache, const RuleSet& rules, api::PodPtr pod,
-                                   std::shared_ptr<StaticNodeIndex> nodes, Scratch* scratch)
-    : cache_(cache), nodes_(std::move(nodes)), pod_(std::move(pod)), scratch_(*scratch) {
-  const PodContext ctx{*pod_, *cache->Info(pod_->tmpl), *cache};
-  checks_ = Prepare(rules.node_pods_predicates, ctx);
-  scores_ = Prepare(rules.node_pods_priorities, ctx);
-  // An error in mapping is the pod's own and comes for every row.
-  const std::vector<Row>& all = cache->by_name_descending();
-  if (all.empty()) return;
-  int64_t score;
-  for (WeightedScoring& w : scores_) usable_ = usable_ && w.scoring->Map({all.data(), 1}, {&score, 1}).ok();
-}
+EquivalenceClass::EquivalenceClass(Cache* cache, std::shared_ptr<StaticNodeIndex> nodes,
+                                   std::shared_ptr<RowAnswers> answers, Scratch* scratch)
+    : cache_(cache), nodes_(std::move(nodes)), answers_(std::move(answers)), scratch_(*scratch) {}
 
 void EquivalenceClass::Insert(Row row, const RowState& state) {
   states_[row] = state;
@@ -41,50 +32,45 @@ void EquivalenceClass::TakeGroups() {
   }
 }
 
-// Leaves in scratch_.states what is known of rows that fit.
-void EquivalenceClass::Score() {
+// Leaves in scratch_.states what is known of the rows in scratch_, which fit.
+void EquivalenceClass::ScoreScratch() {
   const std::vector<Row>& rows = scratch_.rows;
-  std::vector<RowState>& states = scratch_.states;
-  states.resize(rows.size());
-  scratch_.scores.resize(rows.size());
+  scratch_.states.resize(rows.size());
   for (size_t k = 0; k < rows.size(); ++k) {
     const StaticNodeIndex::Part& part = nodes_->part(rows[k]);
-    states[k] = {part.group, part.score};
-  }
-  for (WeightedScoring& w : scores_) {
-    usable_ = w.scoring->Map(rows, scratch_.scores).ok() && usable_;
-    for (size_t k = 0; k < rows.size(); ++k) states[k].score += static_cast<int32_t>(scratch_.scores[k] * w.weight);
+    scratch_.states[k] = {part.group, part.score + scratch_.scores[k]};
   }
 }
 
-// Evaluates the rows in scratch_, among which some may stand twice.
+// Evaluates the rows in scratch_.changed, among which some may stand twice.
 void EquivalenceClass::Evaluate() {
-  std::vector<Row>& rows = scratch_.rows;
-  std::erase_if(rows, [&](Row row) {
-    bool fits = nodes_->part(row).group >= 0;
-    for (size_t i = 0; fits && i < checks_.size(); ++i) {
-      const Verdict verdict = checks_[i]->Check(row);
-      fits = verdict == Verdict::kFits;
-      usable_ = usable_ && verdict != Verdict::kError;
-    }
-    if (!fits) Remove(row);
-    return !fits;
+  std::vector<Row>& changed = scratch_.changed;
+  std::erase_if(changed, [&](Row row) {
+    const bool out = nodes_->part(row).group < 0;
+    if (out) Remove(row);
+    return out;
   });
-  Score();
-  for (size_t k = 0; k < rows.size(); ++k) {
-    const RowState now = states_[rows[k]], next = scratch_.states[k];
+  scratch_.rows = changed;
+  answers_->KeepFitting(&scratch_.rows, &scratch_.scores);
+  ScoreScratch();
+  const std::vector<Row>& rows = scratch_.rows;
+  size_t k = 0;
+  for (Row row : changed) {
+    if (k == rows.size() || rows[k] != row) {
+      Remove(row);
+      continue;
+    }
+    const RowState now = states_[row], next = scratch_.states[k++];
     if (now.group == next.group && now.score == next.score) continue;
-    Remove(rows[k]);
-    Insert(rows[k], next);
+    Remove(row);
+    Insert(row, next);
   }
 }
 
-// Whole columns at once.
 void EquivalenceClass::ListIntoScratch() {
-  std::vector<Row>& rows = scratch_.rows;
-  rows = nodes_->rows();
-  for (auto& check : checks_) usable_ = KeepFitting(check.get(), &rows) && usable_;
-  Score();
+  scratch_.rows = nodes_->rows();
+  answers_->ListFitting(&scratch_.rows, &scratch_.scores);
+  ScoreScratch();
 }
 
 void EquivalenceClass::List(std::vector<Row>* rows, std::vector<RowState>* states) {
@@ -164,8 +150,8 @@ void EquivalenceClass::Refresh() {
       states_.size() < cache_->row_count()) {
     return Rebuild();
   }
-  scratch_.rows.clear();
-  if (!cache_->ChangesSince(seen_, [&](Row row, bool) { scratch_.rows.push_back(row); })) return Rebuild();
+  scratch_.changed.clear();
+  if (!cache_->ChangesSince(seen_, [&](Row row, bool) { scratch_.changed.push_back(row); })) return Rebuild();
   seen_ = cache_->generation();
   TakeGroups();
   Evaluate();

@@ -13,15 +13,8 @@ constexpr size_t kBytesOfNode = 6 << 10, kBytesOfPod = 1 << 10;
 constexpr uint64_t kDecisionsBetweenCounts = 64;
 constexpr size_t kTemplatesWithoutVolumesKept = 1024;
 
-// Finds the live entry of a template, or null; entries whose class is gone are erased on the way.
-template <typename Entries, typename Alike>
-auto Find(Entries* entries, const DomainOverlay& overlay, Alike alike) {
-  std::erase_if(*entries, [](const auto& e) { return e.shared.expired(); });
-  for (auto& e : *entries) {
-    if (e.keys == overlay.keys() && e.left_out == overlay.left_out() && alike(e.like)) return e.shared.lock();
-  }
-  return decltype(entries->front().shared.lock())();
-}
+// The least number of entries before those whose class is gone are looked for.
+constexpr size_t kLeastSweep = 1024;
 
 }  // namespace
 
@@ -29,28 +22,51 @@ IncrementalScheduler::IncrementalScheduler(Cache* cache, const AlgorithmConfig* 
     : cache_(cache), config_(config), rules_(*config) {}
 IncrementalScheduler::~IncrementalScheduler() = default;
 
-std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr& pod, const DomainOverlay& overlay) {
-  const TemplateInfo& info = *cache_->Info(pod->tmpl);
-  const uint32_t parts = rules_.NodeParts(overlay.left_out());
-  auto& same_hash = indexes_[HashOfParts(parts, info, *cache_)];
-  auto known =
-      Find(&same_hash, overlay, [&](const auto& like) { return AlikeIn(parts, *cache_->Info(like), info, *cache_); });
-  if (known != nullptr) return known;
-  auto made = std::make_shared<StaticNodeIndex>(cache_, rules_, pod, overlay.keys(), overlay.left_out());
-  same_hash.push_back({pod->tmpl, overlay.keys(), overlay.left_out(), made});
+template <typename Shared>
+template <typename Make>
+std::shared_ptr<Shared> IncrementalScheduler::SharedByTemplate<Shared>::Get(uint32_t parts, const api::PodPtr& pod,
+                                                                            Cache& cache,
+                                                                            const std::vector<GroupKey>& keys,
+                                                                            const LeftOut& left_out, Make make) {
+  const TemplateInfo& info = *cache.Info(pod->tmpl);
+  std::vector<Entry>& same_hash = by_hash_[HashOfParts(parts, info, cache)];
+  for (const Entry& e : same_hash) {
+    if (e.keys != keys || e.left_out != left_out || !AlikeIn(parts, *cache.Info(e.like), info, cache)) continue;
+    if (auto known = e.shared.lock(); known != nullptr) return known;
+  }
+  std::shared_ptr<Shared> made = make();
+  same_hash.push_back({pod->tmpl, keys, left_out, made});
+  if (++entries_ >= next_sweep_) Sweep();
   return made;
 }
 
+template <typename Shared>
+void IncrementalScheduler::SharedByTemplate<Shared>::Sweep() {
+  entries_ = 0;
+  absl::erase_if(by_hash_, [&](auto& item) {
+    std::erase_if(item.second, [](const Entry& e) { return e.shared.expired(); });
+    entries_ += item.second.size();
+    return item.second.empty();
+  });
+  next_sweep_ = std::max(kLeastSweep, 2 * entries_);
+}
+
+std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr& pod, const DomainOverlay& overlay) {
+  return indexes_.Get(rules_.NodeParts(overlay.left_out()), pod, *cache_, overlay.keys(), overlay.left_out(), [&] {
+    return std::make_shared<StaticNodeIndex>(cache_, rules_, pod, overlay.keys(), overlay.left_out());
+  });
+}
+
+std::shared_ptr<RowAnswers> IncrementalScheduler::AnswersOf(const api::PodPtr& pod) {
+  return answers_.Get(rules_.node_pods_parts, pod, *cache_, {}, {},
+                      [&] { return std::make_shared<RowAnswers>(cache_, rules_, pod); });
+}
+
 std::shared_ptr<EquivalenceClass> IncrementalScheduler::ClassOf(const api::PodPtr& pod, const DomainOverlay& overlay) {
-  const TemplateInfo& info = *cache_->Info(pod->tmpl);
   const uint32_t parts = rules_.NodeParts(overlay.left_out()) | rules_.node_pods_parts;
-  auto& same_hash = classes_[HashOfParts(parts, info, *cache_)];
-  auto known =
-      Find(&same_hash, overlay, [&](const auto& like) { return AlikeIn(parts, *cache_->Info(like), info, *cache_); });
-  if (known != nullptr) return known;
-  auto made = std::make_shared<EquivalenceClass>(cache_, rules_, pod, IndexOf(pod, overlay), &scratch_);
-  same_hash.push_back({pod->tmpl, overlay.keys(), overlay.left_out(), made});
-  return made;
+  return classes_.Get(parts, pod, *cache_, overlay.keys(), overlay.left_out(), [&] {
+    return std::make_shared<EquivalenceClass>(cache_, IndexOf(pod, overlay), AnswersOf(pod), &scratch_);
+  });
 }
 
 IncrementalScheduler::Kept* IncrementalScheduler::OverlayOf(const api::PodPtr& pod) {
@@ -65,12 +81,13 @@ IncrementalScheduler::Kept* IncrementalScheduler::OverlayOf(const api::PodPtr& p
   return &it->second;
 }
 
-// A class and its index are counted in equal shares for the overlays that use them.
+// A class, its index and its answers are counted in equal shares for the overlays that use them.
 void IncrementalScheduler::CountBytes(Kept* kept) {
   const EquivalenceClass* rows = kept->overlay->rows();
   size_t bytes = kept->overlay->bytes() + 512;
   if (rows != nullptr) {
-    bytes += (rows->bytes() + rows->nodes().bytes()) / std::max(1u, rows->sharers);
+    const size_t answers = rows->answers()->bytes() / static_cast<size_t>(rows->answers().use_count());
+    bytes += (rows->bytes() + rows->nodes().bytes() + answers) / std::max(1u, rows->sharers);
   }
   bytes_ += bytes - kept->bytes;
   kept->bytes = bytes;
@@ -94,8 +111,9 @@ void IncrementalScheduler::EvictOldest() {
 void IncrementalScheduler::Clear() {
   overlays_.clear();
   uses_.clear();
-  classes_.clear();
-  indexes_.clear();
+  classes_.Clear();
+  indexes_.Clear();
+  answers_.Clear();
   bytes_ = 0;
 }
 
@@ -149,7 +167,8 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
   EquivalenceClass* rows = kept->overlay->rows();
   const bool plain = checks.empty() && scorings.empty() && around.filter == nullptr && around.score == nullptr;
-  const bool used_before = rows->built() || ++rows->uses > 1;
+  // Building a class for a single pod is in vain, but costs little where its index and its answers are shared.
+  const bool used_before = rows->built() || ++rows->uses > 1 || (rows->answers()->listed() && rows->nodes().built());
   if (plain && used_before) return kept->overlay->Place(last_node_index);
   if (used_before) rows->Refresh();
   auto filter = [&](RowSet* candidates) {

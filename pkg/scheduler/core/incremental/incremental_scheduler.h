@@ -2,7 +2,8 @@
 //
 // What is kept, from the bottom up:
 //   StaticNodeIndex    for pods alike in what rules about node objects read: which nodes fit, static scores, groups
-//   EquivalenceClass   for pods alike in what rules about nodes and the pods on them read: rows that fit, by score
+//   RowAnswers         for pods alike in what rules about the pods on each node read: fits and score, by row
+//   EquivalenceClass   for pods alike in both: rows that fit, by group and score
 //   DomainOverlay      for pods of one template: what depends on pods in topology domains
 // Each is brought up to date from the cache's log of changes when it is used, so that a decision costs as much as has
 // changed since the class was used last, plus the number of groups. rule_set.h says which rule goes where, by its
@@ -65,6 +66,7 @@ class IncrementalScheduler {
   Kept* OverlayOf(const api::PodPtr& pod);
   std::shared_ptr<EquivalenceClass> ClassOf(const api::PodPtr& pod, const DomainOverlay& overlay);
   std::shared_ptr<StaticNodeIndex> IndexOf(const api::PodPtr& pod, const DomainOverlay& overlay);
+  std::shared_ptr<RowAnswers> AnswersOf(const api::PodPtr& pod);
   const api::PodPtr& WithoutVolumes(const api::PodPtr& pod);
   std::optional<std::vector<std::unique_ptr<FitCheck>>> CheckVolumes(const api::PodPtr& pod) const;
   Answer Decide(const api::PodPtr& pod, Kept* kept, const Around& around, uint64_t* last_node_index);
@@ -78,19 +80,31 @@ class IncrementalScheduler {
   RuleSet rules_;
   absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;
   std::list<const api::PodTemplate*> uses_;  // of overlays_, most recent first
-  template <typename Class>
-  struct Entry {
-    std::shared_ptr<const api::PodTemplate> like;  // stands for all whose pods share the class
-    std::vector<GroupKey> keys;
-    LeftOut left_out;
-    std::weak_ptr<Class> shared;
+  // What pods of several templates share, as long as somebody uses it.
+  template <typename Shared>
+  class SharedByTemplate {
+   public:
+    // Returns what there is for pods that are alike in these parts, or what `make` returns.
+    template <typename Make>
+    std::shared_ptr<Shared> Get(uint32_t parts, const api::PodPtr& pod, Cache& cache, const std::vector<GroupKey>& keys,
+                                const LeftOut& left_out, Make make);
+    void Clear() { *this = {}; }
+
+   private:
+    struct Entry {
+      std::shared_ptr<const api::PodTemplate> like;  // stands for all whose pods share it
+      std::vector<GroupKey> keys;
+      LeftOut left_out;
+      std::weak_ptr<Shared> shared;
+    };
+    void Sweep();  // erases the entries that nobody uses
+
+    absl::flat_hash_map<size_t, std::vector<Entry>> by_hash_;
+    size_t entries_ = 0, next_sweep_ = 1;
   };
-  template <typename Class>
-  using ByHash = absl::flat_hash_map<size_t, std::vector<Entry<Class>>>;
-  // By hash of the parts of a template that matter to them.
-  ByHash<EquivalenceClass> classes_;
-  ByHash<StaticNodeIndex> indexes_;
-  size_t next_sweep_ = 1024;  // of classes_ and indexes_, when they have grown to so many hashes
+  SharedByTemplate<EquivalenceClass> classes_;
+  SharedByTemplate<StaticNodeIndex> indexes_;
+  SharedByTemplate<RowAnswers> answers_;
   struct WithoutVolumesEntry {
     std::shared_ptr<const api::PodTemplate> with;
     api::PodPtr without;

@@ -66,6 +66,40 @@ TEST_CASE("pods whose tolerations differ in nothing but effect or operator are t
   CHECK(host("'operator':'Equal','effect':'NoSchedule'") == "a");
 }
 
+TEST_CASE("pods that ask for the same share what is known of amounts, whatever they tolerate") {
+  World world;
+  auto node = [&](int i, const char* cpu) {
+    return NodeOf(Cat("n", std::to_string(i)), Zone(i % 3),
+                  Cat("'taints':[{'key':'t", std::to_string(i % 4), "','effect':'NoSchedule'}]"),
+                  Cat("'cpu':'", cpu, "','memory':'8Gi','pods':'12'"));
+  };
+  for (int i = 0; i < 24; ++i) world.Nodes({node(i, "4")});
+  Pair pair(&world);
+  std::vector<api::PodPtr> placed;
+  for (int i = 0; i < 300; ++i) {
+    // Tolerates all taints but one, so that each of four kinds has nodes of its own and amounts in common.
+    std::string tolerations;
+    for (int t = 0; t < 4; ++t) {
+      if (t != i % 4)
+        tolerations += Cat(tolerations.empty() ? "" : ",", "{'key':'t", std::to_string(t), "','operator':'Exists'}");
+    }
+    auto pod = PodOf(Cat("p", std::to_string(i)),
+                     Cat(Asks(i / 4 % 2 == 0 ? "'cpu':'300m'" : "'cpu':'700m'"), ",'tolerations':[", tolerations, "]"));
+    const std::string host = pair.Place(pod);
+    if (host.starts_with("n")) {
+      world.Place(pod, host);
+      placed.push_back(pod);
+    }
+    // Nodes go, come back with other amounts, and pods end, all between two pods of one kind.
+    if (i % 7 == 3) world.cache.RemoveNode(Cat("n", std::to_string(i % 24)));
+    if (i % 7 == 5) world.Nodes({node((i - 2) % 24, i % 2 == 0 ? "1" : "6")});
+    if (i % 5 == 4 && !placed.empty()) {
+      REQUIRE(world.cache.RemovePod(*placed[placed.size() / 2]).ok());
+      placed.erase(placed.begin() + static_cast<ptrdiff_t>(placed.size() / 2));
+    }
+  }
+}
+
 TEST_CASE("scores that lie far apart are kept like others") {
   World world;
   for (int i = 0; i < 40; ++i) {

@@ -4,6 +4,12 @@
 #include <bit>
 
 namespace berth::scheduler {
+namespace {
+
+// Of a sorted set, so that its first members do not make it grow one by one.
+constexpr size_t kFirstCapacity = 8;
+
+}  // namespace
 
 void RankSet::MakeDense(std::span<const uint32_t> ranks) {
   bits_.assign((limit_ + kBlock - 1) / kBlock * (kBlock / 64), 0);
@@ -27,6 +33,7 @@ void RankSet::Fill(std::span<const uint32_t> ranks) {
 void RankSet::Insert(uint32_t rank) {
   ++size_;
   if (bits_.empty()) {
+    if (sorted_.capacity() == 0) sorted_.reserve(kFirstCapacity);
     bool last = sorted_.empty() || sorted_.back() < rank;
     sorted_.insert(last ? sorted_.end() : std::lower_bound(sorted_.begin(), sorted_.end(), rank), rank);
     if (sorted_.size() > most_sorted_) MakeDense(sorted_);

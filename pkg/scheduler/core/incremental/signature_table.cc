@@ -7,8 +7,6 @@
 namespace berth::scheduler {
 namespace {
 
-constexpr size_t kMostHashesKept = 1024;
-
 size_t HashOf(std::span<const int64_t> values) {
   size_t hash = values.size();
   for (int64_t v : values) hash = absl::HashOf(hash, v);
@@ -21,14 +19,15 @@ void SignatureTable::Reset(size_t width) {
   width_ = width;
   values_.assign(width, 0);
   uses_.assign(1, 1);
+  next_.assign(1, 0);
   free_.clear();
-  by_hash_.clear();
+  first_.clear();
 }
 
 int32_t SignatureTable::Use(std::span<const int64_t> v) {
   if (std::all_of(v.begin(), v.end(), [](int64_t n) { return n == 0; })) return 0;
-  std::vector<int32_t>& same = by_hash_[HashOf(v)];
-  for (int32_t number : same) {
+  int32_t& first = first_[HashOf(v)];
+  for (int32_t number = first; number != 0; number = next_[static_cast<size_t>(number)]) {
     if (std::equal(v.begin(), v.end(), values(number).begin())) {
       ++uses_[static_cast<size_t>(number)];
       return number;
@@ -37,6 +36,7 @@ int32_t SignatureTable::Use(std::span<const int64_t> v) {
   int32_t number = static_cast<int32_t>(uses_.size());
   if (free_.empty()) {
     uses_.push_back(0);
+    next_.push_back(0);
     values_.resize(values_.size() + width_);
   } else {
     number = free_.back();
@@ -44,16 +44,18 @@ int32_t SignatureTable::Use(std::span<const int64_t> v) {
   }
   std::copy(v.begin(), v.end(), values_.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(number) * width_));
   uses_[static_cast<size_t>(number)] = 1;
-  same.push_back(number);
+  next_[static_cast<size_t>(number)] = first;
+  first = number;
   return number;
 }
 
 void SignatureTable::Release(int32_t number) {
   if (number == 0 || --uses_[static_cast<size_t>(number)] > 0) return;
-  auto same = by_hash_.find(HashOf(values(number)));
-  std::erase(same->second, number);
-  // Signatures come and go; the memory of a few is kept for the next ones.
-  if (same->second.empty() && by_hash_.size() > kMostHashesKept) by_hash_.erase(same);
+  auto first = first_.find(HashOf(values(number)));
+  int32_t* link = &first->second;
+  while (*link != number) link = &next_[static_cast<size_t>(*link)];
+  *link = next_[static_cast<size_t>(number)];
+  if (first->second == 0) first_.erase(first);
   free_.push_back(number);
 }
 

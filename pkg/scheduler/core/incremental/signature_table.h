@@ -19,14 +19,15 @@ class SignatureTable {
   std::span<const int64_t> values(int32_t number) const {
     return {values_.data() + static_cast<size_t>(number) * width_, width_};
   }
-  size_t bytes() const { return values_.capacity() * 8 + uses_.capacity() * 4 + by_hash_.size() * 24; }
+  size_t bytes() const { return values_.capacity() * 8 + uses_.capacity() * 8 + first_.capacity() * 17; }
 
  private:
   size_t width_ = 0;
   std::vector<int64_t> values_;  // by number
   std::vector<uint32_t> uses_;
   std::vector<int32_t> free_;
-  absl::flat_hash_map<size_t, std::vector<int32_t>> by_hash_;
+  std::vector<int32_t> next_;                   // by number: another row of the same hash, or 0
+  absl::flat_hash_map<size_t, int32_t> first_;  // by hash
 };
 
 }  // namespace berth::scheduler

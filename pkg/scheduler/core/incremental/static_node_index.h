@@ -43,6 +43,7 @@ class StaticNodeIndex {
 
   // Brings up to date what changed since the last call. Cheap when no node object did.
   void Refresh();
+  bool built() const { return built_; }
   uint64_t epoch() const { return epoch_; }
   size_t group_count() const { return group_count_; }
   // Of a group: domains by key, raw scores by normalised priority. Valid until the next Refresh.
