@@ -84,6 +84,11 @@ while IFS= read -r f; do
   [ -x "$f" ] || problem "$f: begins with #! but is not executable"
 done < <(find hack test .ci -type f ! -path '*/testdata/*.gz' ! -name '*.pyc' -exec grep -lI '^#!' {} + | sort)
 
+# ---- tests in Python have one form (test/harness) ----
+while IFS= read -r f; do
+  tail -n 1 "$f" | grep -q '^ *harness\.main(globals()' || problem "$f: ends with something else than harness.main(globals())"
+done < <(find test -name '*_test.py' | sort)
+
 # ---- format ----
 base=${BASE:-$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1 2>/dev/null || true)}
 if command -v clang-format >/dev/null 2>&1 && [ -n "$base" ]; then

@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """hack/run-tests.py against programs and scripts that pass, fail, crash, hang and lie."""
-import os, subprocess, sys, tempfile, time
+import os
+import subprocess
+import tempfile
+import time
 
-RUNNER = os.path.abspath("hack/run-tests.py")
+import harness
+from harness import ROOT, check
+
+RUNNER = os.path.join(ROOT, "hack", "run-tests.py")
 
 
 def report(*cases):
-    """A program that writes a report as Catch2 does; each case is (name, passed)."""
+    """Returns a program that writes a report as Catch2 does; each case is (name, passed)."""
     body = "".join('<TestCase name="%s" filename="f.cc" line="7">%s<OverallResult success="%s"/></TestCase>'
                    % (name, "" if ok else '<Section name="s"><Expression success="false" type="CHECK" filename="f.cc" '
                       'line="9"><Original>a == b</Original><Expanded>1 == 2</Expanded></Expression></Section>',
@@ -14,7 +20,7 @@ def report(*cases):
     return '#!/bin/bash\n[ "$1 $2 $3" = "-r xml -o" ] || exit 9\ncat > "$4" <<"X"\n<?xml version="1.0"?><Catch name="t"><Group name="t">%s</Group></Catch>\nX\n' % body
 
 
-def check(what, files, wanted_last, wanted_code, wanted_text=(), args=(), seconds="20", unwanted_text=()):
+def expect(what, files, wanted_last, wanted_code, wanted_text=(), args=(), seconds="20", unwanted_text=()):
     with tempfile.TemporaryDirectory() as d:
         programs = []
         for name, text in files.items():
@@ -37,51 +43,62 @@ def check(what, files, wanted_last, wanted_code, wanted_text=(), args=(), second
             problems.append("exit %d, should be %d" % (done.returncode, wanted_code))
         problems += ["should contain %r" % t for t in wanted_text if t not in output]
         problems += ["should not contain %r" % t for t in unwanted_text if t in output]
-        if problems:
-            sys.exit("%s: %s\n%s" % (what, "; ".join(problems), output))
+        check(what, not problems, "%s\n%s" % ("; ".join(problems), output))
 
 
 PASS = report(("one", True), ("two", True))
-check("all pass", {"a": PASS, "b": report(("x/y", True), ("x/z", True), ("x", True))}, "5 passed, 0 failed", 0)
-check("one fails", {"a": report(("one", True), ("two", False)) + "exit 1"}, "1 passed, 1 failed", 1,
-      ["a: FAILED: two", "f.cc:9: CHECK(a == b 1 == 2)"])
-check("a failure told by the report alone", {"a": report(("one", False))}, "0 passed, 1 failed", 1)
-check("exit status without a failed case", {"a": PASS + "exit 3"}, "2 passed, 1 failed", 1, ["exit 3 with 2 test cases"])
-check("a crash before any report", {"a": "#!/bin/bash\nkill -SEGV $$\n", "b": PASS}, "2 passed, 1 failed", 1,
-      ["a: killed by SIGSEGV and no report"])
-check("a crash in the middle of the report", {"a": '#!/bin/bash\necho "<Catch><Group><TestCase name=" > "$4"; kill -ABRT $$\n'},
-      "0 passed, 1 failed", 1, ["killed by SIGABRT and no report"])
-check("a crash behind the report", {"a": PASS + "kill -SEGV $$"}, "2 passed, 1 failed", 1)
-check("no test case at all", {"a": report()}, "0 passed, 1 failed", 1)
-check("a stale report is not believed",
-      {"a": "#!/bin/bash\nexit 0\n", "a.xml": '<Catch><TestCase name="x"><OverallResult success="true"/></TestCase></Catch>'},
-      "0 passed, 2 failed", 1)
-check("a program that cannot be run", {"a": "#!/no/such/interpreter\n"}, "0 passed, 1 failed", 1)
-check("nothing to run is no success", {}, "0 passed, 0 failed", 1)
-check("arguments reach the programs", {"a": PASS + '[ "$5" = "[fast]" ]\n'}, "2 passed, 0 failed", 0, args=["[fast]"])
-
 OK, BAD = "#!/bin/bash\necho fine\n", "#!/bin/bash\necho the reason\nexit 1\n"
-check("scripts count one each", {"a": PASS, "test/x_test.sh": OK, "test/deep/y_test.py": OK, "test/helper.sh": BAD},
-      "4 passed, 0 failed", 0, ["test/x_test.sh: 1 passed"])
-check("a failed script shows its output", {"test/x_test.sh": BAD}, "0 passed, 1 failed", 1, ["the reason", "FAILED, exit 1"])
-check("scripts can be left out", {"a": PASS, "test/x_test.sh": BAD}, "2 passed, 0 failed", 0, args=["--scripts="])
-check("some scripts can be named", {"a": PASS, "test/x_test.sh": OK, "test/y_test.sh": BAD, "test/z_test.sh": OK},
-      "4 passed, 0 failed", 0, args=["--scripts=test/x_test.sh test/z_test.sh"])
-check("a script that is named must be there", {}, "0 passed, 1 failed", 1, ["test/none_test.sh"], args=["--scripts=test/none_test.sh"])
-check("what prints after the end is not heard",
-      {"test/x_test.sh": "#!/bin/bash\n(sleep 1; echo late) &\nexit 0\n", "a": PASS}, "3 passed, 0 failed", 0)
-check("what a program writes is shown when it fails", {"a": report(("one", False)) + "echo its own words >&2; exit 1"},
-      "0 passed, 1 failed", 1, ["its own words"])
-check("what a program writes is not shown when it passes", {"a": PASS + "echo its own words; echo and these >&2\n",
-      "test/x_test.sh": OK}, "3 passed, 0 failed", 0, unwanted_text=["words", "and these", "fine"])
-# Two programs that wait for one another: each can only end while the other runs.
-MEET = report(("one", True)) + "touch here-%s; for i in $(seq 200); do [ -e here-%s ] && exit 0; sleep 0.1; done; exit 1\n"
-check("several run at a time", {"a": MEET % ("a", "b"), "b": MEET % ("b", "a")}, "2 passed, 0 failed", 0)
-check("two of one name in different folders", {"a": PASS, "test/p/x_test.sh": OK, "test/q/x_test.sh": BAD}, "3 passed, 1 failed", 1)
-begin = time.monotonic()
-check("what hangs is killed with its children",
-      {"a": "#!/bin/bash\nsleep 1000 & wait\n", "test/x_test.sh": "#!/bin/bash\necho before\nsleep 1000\n"},
-      "0 passed, 2 failed", 1, ["still running after 0.3 s", "before"], seconds="0.3")
-if time.monotonic() - begin > 15:
-    sys.exit("hanging programs were not killed in time")
-print("run-tests.py: all as it should be")
+
+
+def test_programs():
+    expect("all pass", {"a": PASS, "b": report(("x/y", True), ("x/z", True), ("x", True))}, "5 passed, 0 failed", 0)
+    expect("one fails", {"a": report(("one", True), ("two", False)) + "exit 1"}, "1 passed, 1 failed", 1,
+          ["a: FAILED: two", "f.cc:9: CHECK(a == b 1 == 2)"])
+    expect("a failure that only the report has", {"a": report(("one", False))}, "0 passed, 1 failed", 1)
+    expect("exit status without a failed case", {"a": PASS + "exit 3"}, "2 passed, 1 failed", 1, ["exit 3 with 2 test cases"])
+    expect("a crash before any report", {"a": "#!/bin/bash\nkill -SEGV $$\n", "b": PASS}, "2 passed, 1 failed", 1,
+          ["a: killed by SIGSEGV and no report"])
+    expect("a crash in the middle of the report", {"a": '#!/bin/bash\necho "<Catch><Group><TestCase name=" > "$4"; kill -ABRT $$\n'},
+          "0 passed, 1 failed", 1, ["killed by SIGABRT and no report"])
+    expect("a crash behind the report", {"a": PASS + "kill -SEGV $$"}, "2 passed, 1 failed", 1)
+    expect("no test case at all", {"a": report()}, "0 passed, 1 failed", 1)
+    expect("a stale report is not believed",
+          {"a": "#!/bin/bash\nexit 0\n", "a.xml": '<Catch><TestCase name="x"><OverallResult success="true"/></TestCase></Catch>'},
+          "0 passed, 2 failed", 1)
+    expect("a program that cannot be run", {"a": "#!/no/such/interpreter\n"}, "0 passed, 1 failed", 1)
+    expect("nothing to run is no success", {}, "0 passed, 0 failed", 1)
+    expect("arguments reach the programs", {"a": PASS + '[ "$5" = "[fast]" ]\n'}, "2 passed, 0 failed", 0, args=["[fast]"])
+
+
+def test_scripts():
+    expect("scripts count one each", {"a": PASS, "test/x_test.sh": OK, "test/deep/y_test.py": OK, "test/helper.sh": BAD},
+          "4 passed, 0 failed", 0, ["test/x_test.sh: 1 passed"])
+    expect("a failed script shows its output", {"test/x_test.sh": BAD}, "0 passed, 1 failed", 1, ["the reason", "FAILED, exit 1"])
+    expect("scripts can be left out", {"a": PASS, "test/x_test.sh": BAD}, "2 passed, 0 failed", 0, args=["--scripts="])
+    expect("some scripts can be named", {"a": PASS, "test/x_test.sh": OK, "test/y_test.sh": BAD, "test/z_test.sh": OK},
+          "4 passed, 0 failed", 0, args=["--scripts=test/x_test.sh test/z_test.sh"])
+    expect("a script that is named must be there", {}, "0 passed, 1 failed", 1, ["test/none_test.sh"], args=["--scripts=test/none_test.sh"])
+    expect("what prints after the end is not heard",
+          {"test/x_test.sh": "#!/bin/bash\n(sleep 1; echo late) &\nexit 0\n", "a": PASS}, "3 passed, 0 failed", 0)
+    expect("what a program writes is shown when it fails", {"a": report(("one", False)) + "echo its own words >&2; exit 1"},
+          "0 passed, 1 failed", 1, ["its own words"])
+    expect("what a program writes is not shown when it passes", {"a": PASS + "echo its own words; echo and these >&2\n",
+          "test/x_test.sh": OK}, "3 passed, 0 failed", 0, unwanted_text=["words", "and these", "fine"])
+
+
+def test_at_the_same_time():
+    # Two programs that wait for one another: each can only end while the other runs.
+    MEET = report(("one", True)) + "touch here-%s; for i in $(seq 200); do [ -e here-%s ] && exit 0; sleep 0.1; done; exit 1\n"
+    expect("several run at a time", {"a": MEET % ("a", "b"), "b": MEET % ("b", "a")}, "2 passed, 0 failed", 0)
+    expect("two of one name in different folders", {"a": PASS, "test/p/x_test.sh": OK, "test/q/x_test.sh": BAD}, "3 passed, 1 failed", 1)
+
+
+def test_what_hangs():
+    begin = time.monotonic()
+    expect("what hangs is killed with its children",
+          {"a": "#!/bin/bash\nsleep 1000 & wait\n", "test/x_test.sh": "#!/bin/bash\necho before\nsleep 1000\n"},
+          "0 passed, 2 failed", 1, ["still running after 0.3 s", "before"], seconds="0.3")
+    check("hanging programs are killed in time", time.monotonic() - begin <= 15)
+
+
+harness.main(globals())

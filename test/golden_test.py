@@ -4,13 +4,16 @@
 golden/ (1.10) and golden-1.29/ have scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ has longer
 runs with the placements of each pod, in order. Traces: a production cluster (openb), and synthetic clusters of 1,000
 nodes: w3 required anti-affinity by host, w4 preferred affinity by zone, w5 mixed services and taints.
-
-usage: golden_test.py [-v] [FILE...]     -v: also the first difference of each scenario
 """
-import glob, gzip, json, os, subprocess, sys
+import glob
+import gzip
+import json
+import os
 
-DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata")
-SCHEDSIM = os.path.join(os.environ.get("OUT") or "_output", "bin", "schedsim")
+import harness
+from harness import ROOT, check, schedsim
+
+DATA = os.path.join(ROOT, "test", "testdata")
 
 
 def preemption(p):
@@ -52,19 +55,14 @@ def difference(want, got):
     return None
 
 
-def run(feed, *args):
-    done = subprocess.run([SCHEDSIM, "run", "-", *args], input=feed, capture_output=True)
-    if done.returncode != 0:
-        print("schedsim run %s: exit %d: %s" % (" ".join(args), done.returncode, done.stderr.decode()[-500:]))
-    return done.stdout.decode()
-
-
-def check_scenarios(path, verbose):
+def check_scenarios(path):
     with gzip.open(path, "rt") as f:
         lines = [json.loads(line) for line in f if line.strip()]
     feed = "".join(json.dumps(dict(line["scenario"], name=line["name"])) + "\n" for line in lines)
-    results = [json.loads(line) for line in run(feed.encode(), "-o", "json").splitlines() if line.strip()]
-    bad = 0
+    status, out, err = schedsim("run", "-", "-o", "json", feed=feed)
+    check("%s runs" % path, status == 0, err[-500:])
+    results = [json.loads(line) for line in out.splitlines() if line.strip()]
+    different = []
     for i, line in enumerate(lines):
         want = line["want"]["decisions"]
         got = results[i].get("decisions", []) if i < len(results) else []
@@ -72,37 +70,40 @@ def check_scenarios(path, verbose):
         for w, g in zip(want, got):
             found = found or difference(w, g)
         if found:
-            bad += 1
-            if verbose or bad <= 3:
-                print("%s: %s: want %s, got %s" % (line["name"], found[0], json.dumps(found[1])[:400], json.dumps(found[2])[:400]))
-    print("%s: %d of %d scenarios agree" % (os.path.relpath(path, DATA), len(lines) - bad, len(lines)))
-    return bad == 0 and len(lines) > 0
+            different.append("%s: %s: want %s, got %s" % (line["name"], found[0], json.dumps(found[1])[:400], json.dumps(found[2])[:400]))
+    check("%s has scenarios" % path, lines)
+    check(os.path.relpath(path, DATA), not different, "%d of %d scenarios differ:\n%s" % (len(different), len(lines), "\n".join(different[:3])))
 
 
 def check_trace(path):
     with gzip.open(path.replace(".json.gz", ".placements.gz"), "rt") as f:
         want = f.read().splitlines()
     with open(path, "rb") as f:
-        got = run(f.read(), "-o", "placements").splitlines()
-    same = sum(w == g for w, g in zip(want, got))
-    print("%s: %d of %d placements agree" % (os.path.relpath(path, DATA), same, len(want)))
-    if want != got:
-        for i, w in enumerate(want):
-            if i >= len(got) or got[i] != w:
-                print("  pod %d: want %s, got %s" % (i, w, got[i] if i < len(got) else "nothing"))
-                break
-    return want == got and len(want) > 0
+        _, out, err = schedsim("run", "-", "-o", "placements", feed=f.read())
+    got = out.splitlines()
+    different = ["pod %d: want %s, got %s" % (i, w, got[i] if i < len(got) else err[-500:]) for i, w in enumerate(want)
+                 if i >= len(got) or got[i] != w]
+    check("%s has placements" % path, want)
+    check(os.path.relpath(path, DATA), want == got, "%d of %d placements differ:\n%s" % (len(different), len(want), "\n".join(different[:3])))
 
 
-def main(argv):
-    verbose = "-v" in argv
-    files = [a for a in argv if a != "-v"] or sorted(
-        glob.glob(os.path.join(DATA, "golden*", "*.jsonl.gz")) + glob.glob(os.path.join(DATA, "traces", "*.json.gz")))
-    if not os.path.exists(SCHEDSIM):
-        print("%s is missing: build it with `make WHAT=cmd/schedsim`" % SCHEDSIM)
-        return 1
-    agree = [check_trace(f) if f.endswith(".json.gz") else check_scenarios(f, verbose) for f in files]
-    return 0 if agree and all(agree) else 1
+def check_all(pattern, how):
+    files = sorted(glob.glob(os.path.join(DATA, pattern)))
+    check("there are files " + pattern, files)
+    for path in files:
+        how(path)
 
 
-sys.exit(main(sys.argv[1:]))
+def test_scenarios_of_1_10():
+    check_all("golden/*.jsonl.gz", check_scenarios)
+
+
+def test_scenarios_of_1_29():
+    check_all("golden-1.29/*.jsonl.gz", check_scenarios)
+
+
+def test_traces():
+    check_all("traces/*.json.gz", check_trace)
+
+
+harness.main(globals())

@@ -1,38 +1,17 @@
 #!/usr/bin/env python3
 """No program and no command loses output in silence: a write that fails is a message and exit status 1."""
-import os, subprocess, sys, tempfile
+import os
+import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin")
-failed = []
+import harness
+from harness import BIN, ROOT, check, node, pod, write_file, write_objects
 
-NODE = """apiVersion: v1
-kind: Node
-metadata: {name: n1}
-status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}, conditions: [{type: Ready, status: "True"}]}
-"""
-POD = """apiVersion: v1
-kind: Pod
-metadata: {name: p1, namespace: default}
-spec: {containers: [{name: c, image: i, resources: {requests: {cpu: "1"}}}]}
-"""
-POLICY = '{"kind":"Policy","apiVersion":"v1","predicates":[{"name":"PodFitsResources"}],"priorities":[{"name":"LeastRequestedPriority","weight":1}]}'
+POLICY = {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "PodFitsResources"}],
+          "priorities": [{"name": "LeastRequestedPriority", "weight": 1}]}
 
 
-def check(what, ok, seen=""):
-    if not ok:
-        failed.append(what)
-        print("FAILED: %s: %s" % (what, seen))
-
-
-def command_lines(folder):
-    def file(name, text):
-        path = os.path.join(folder, name)
-        with open(path, "w") as f:
-            f.write(text)
-        return path
-
-    cluster, pod, policy = file("cluster.yaml", NODE + "---\n" + POD), file("pod.yaml", POD), file("policy.json", POLICY)
+def command_lines():
+    cluster, template, policy = write_objects("cluster.json", [node(), pod()]), write_file("pod.json", pod()), write_file("policy.json", POLICY)
     for program in "kube-scheduler", "schedsim", "hollow-apiserver":
         yield [program, "--help"]
         yield [program, "--version"]
@@ -40,7 +19,7 @@ def command_lines(folder):
         yield ["schedsim", "run", cluster, "-o", o]
     for o in "table", "json", "yaml":
         yield ["schedsim", "explain", cluster, "--pod", "default/p1", "-o", o]
-        yield ["schedsim", "capacity", cluster, "--pod-spec", pod, "-o", o]
+        yield ["schedsim", "capacity", cluster, "--pod-spec", template, "-o", o]
         yield ["schedsim", "check-policy", policy, "-o", o]
     yield ["schedsim", "explain", cluster, "--pod", "default/p1", "-o", "wide"]
     yield ["schedsim", "capacity", cluster, "--add-node", "n1"]
@@ -56,8 +35,8 @@ def command_lines(folder):
     yield ["schedsim", "help", "run"]
 
 
-with tempfile.TemporaryDirectory() as folder:
-    for words in command_lines(folder):
+def test_every_command():
+    for words in command_lines():
         line = [os.path.join(BIN, words[0])] + words[1:]
         name = " ".join(w if "/" not in w or w[0] != "/" else os.path.basename(w) for w in words)
         good = subprocess.run(line, capture_output=True, text=True)
@@ -71,10 +50,12 @@ with tempfile.TemporaryDirectory() as folder:
         os.close(writer)
         check("%s into a closed pipe" % name, run.returncode == 1 and "Broken pipe" in run.stderr, run)
 
+
+def test_server():
     # A server whose one line of output is lost cannot be found by whoever started it.
     with open("/dev/full", "w") as full:
         run = subprocess.run([os.path.join(BIN, "hollow-apiserver"), "--insecure-port=0"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     check("hollow-apiserver >/dev/full", run.returncode == 1 and "No space left on device" in run.stderr, run)
 
-print("%d failed" % len(failed))
-sys.exit(1 if failed else 0)
+
+harness.main(globals())

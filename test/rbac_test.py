@@ -2,11 +2,11 @@
 """hack/deploy/rbac.yaml and rbac-1.29.yaml against what kube-scheduler really asks for: every request it makes in a run with all there is
 (failures, preemption, volumes, events that repeat, a Policy ConfigMap, each kind of lock) must be allowed, and every right
 that is granted must be used, but for those named here with a reason."""
-import json, os, re, socket, subprocess, sys, tempfile, threading, time, urllib.request
+import re
 
-from daemon_harness import relay
+import harness
+from harness import Api, Proxy, Scheduler, check, wait_until
 
-BIN = os.path.join(os.path.abspath(os.environ.get("OUT") or "_output"), "bin")
 # (api group, resource, verb): granted for what this run does not do.
 UNUSED = {
     ("", "nodes", "get"): "a bind that says the node is gone",
@@ -18,8 +18,6 @@ UNUSED = {
     ("apps", "replicasets", "list"): "asked when extensions is gone, on servers from 1.16 on",
     ("apps", "replicasets", "watch"): "asked when extensions is gone, on servers from 1.16 on",
 }
-
-
 # Of release 1.29, in place of some of those.
 UNUSED_LATER = {
     ("", "nodes", "get"): "a bind that says the node is gone",
@@ -40,8 +38,7 @@ def rules(file):
         if line.startswith("- {apiGroups:"):
             fields = {k: [v.strip(' "') for v in vs.split(",")] for k, vs in re.findall(r"(\w+): \[([^]]*)\]", line)}
             out.append((kind, fields["apiGroups"], fields["resources"], fields["verbs"], fields.get("resourceNames", [])))
-    if len(out) < 10:
-        sys.exit("only %d rules found in %s" % (len(out), file))
+    assert len(out) >= 10, (file, out)
     return out
 
 
@@ -58,180 +55,112 @@ def classify(method, target):
     return group, resource + ("/" + sub if sub else ""), verb, ns, name
 
 
-class Relay:
-    """Passes bytes between a client and the API server, and notes the request lines."""
-
-    def __init__(self, port):
-        self.port, self.seen, self.lock = port, set(), threading.Lock()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            client, _ = self.listener.accept()
-            try:
-                server = socket.create_connection(("127.0.0.1", self.port))
-            except OSError:
-                client.close()
-                continue
-            threading.Thread(target=relay, args=(client, server, self.note()), daemon=True).start()
-            threading.Thread(target=relay, args=(server, client), daemon=True).start()
-
-    def note(self):
-        rest = b""
-
-        def saw(data):
-            # JSON bodies hold no bare line ends, so this finds heads only, pipelined or not.
-            nonlocal rest
-            rest = (rest + data)[-(1 << 17):]
-            for method, target in re.findall(rb"(GET|POST|PUT|PATCH|DELETE) (/\S*) HTTP/1\.1\r\n", rest):
-                with self.lock:
-                    self.seen.add((method.decode(), target.decode()))
-        return saw
-
-
-def call(port, method, path, body=None):
-    request = urllib.request.Request("http://127.0.0.1:%d%s" % (port, path), method=method,
-                                     data=json.dumps(body).encode() if body else None, headers={"Content-Type": "application/json"})
-    return json.load(urllib.request.urlopen(request, timeout=10))
-
-
-def pod(name, cpu="100m", priority=None, claim=None):
-    spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}
-    if priority:
-        spec["priorityClassName"] = priority
-    if claim:
-        spec["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": claim}}]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
-
-
-def wait_for(what, condition, programs):
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        for p in programs:
-            if p.poll() is not None:
-                sys.exit("a program ended with %d before %s" % (p.returncode, what))
-        if condition():
-            return
-        time.sleep(0.05)
-    sys.exit("after 60 s still waiting for %s" % what)
-
-
-def run(lock, log, later=False):
-    programs = []
-    try:
-        server = subprocess.Popen([BIN + "/hollow-apiserver", "--insecure-port=0"] + later * ["--emulated-version=1.29"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        programs.append(server)
-        port = int(server.stdout.readline().decode().rsplit(":", 1)[1])
-        for n in ("n1", "n2"):
-            call(port, "POST", "/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": n}, "status": {
-                "allocatable": {"cpu": "1", "memory": "1Gi", "pods": "10"}, "conditions": [{"type": "Ready", "status": "True"}]}})
-        scheduling = "scheduling.k8s.io/" + ("v1" if later else "v1alpha1")
-        call(port, "POST", "/apis/%s/priorityclasses" % scheduling, {
-            "apiVersion": scheduling, "kind": "PriorityClass", "metadata": {"name": "important"}, "value": 1000})
-        call(port, "POST", "/apis/storage.k8s.io/v1/storageclasses", {
-            "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
-            "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"})
-        call(port, "POST", "/api/v1/persistentvolumes", {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"},
+def conversation(lock, later):
+    """Returns method and target of all requests of a run with this kind of lock."""
+    api = Api.start(flags=["--emulated-version=1.29"] if later else [])
+    for n in ("n1", "n2"):
+        api.add_node(n, cpu="1", memory="1Gi", pods="10")
+    scheduling = "scheduling.k8s.io/" + ("v1" if later else "v1alpha1")
+    api.post("/apis/%s/priorityclasses" % scheduling, {
+        "apiVersion": scheduling, "kind": "PriorityClass", "metadata": {"name": "important"}, "value": 1000})
+    api.post("/apis/storage.k8s.io/v1/storageclasses", {
+        "apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "late"},
+        "provisioner": "kubernetes.io/no-provisioner", "volumeBindingMode": "WaitForFirstConsumer"})
+    api.post("/api/v1/persistentvolumes", {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"},
              "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "late", "local": {"path": "/x"}}})
-        volume = call(port, "GET", "/api/v1/persistentvolumes/pv")
-        volume["status"] = {"phase": "Available"}
-        call(port, "PUT", "/api/v1/persistentvolumes/pv/status", volume)
-        call(port, "POST", "/api/v1/namespaces/default/persistentvolumeclaims", {
-            "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "claim", "namespace": "default"},
-            "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}})
-        call(port, "POST", "/api/v1/namespaces/kube-system/configmaps", {
-            "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler-policy", "namespace": "kube-system"},
-            "data": {"policy.cfg": '{"kind":"Policy","apiVersion":"v1"}'}})
-        relay = Relay(port)
-        scheduler = subprocess.Popen(
-            [BIN + "/kube-scheduler", "--master=http://127.0.0.1:%d" % relay.listener.getsockname()[1], "--address=127.0.0.1",
-             "--port=0"] + (["--emulated-version=1.29", "--secure-port=0"] if later else [
-             "--feature-gates=PodPriority=true", "--policy-configmap=scheduler-policy",
-             "--policy-configmap-namespace=kube-system"]) + ["--leader-elect-resource-lock=" + lock, "--lock-object-name=berth-scheduler",
-             "--leader-elect-retry-period=200ms", "--leader-elect-renew-deadline=2s", "--leader-elect-lease-duration=3s", "--logtostderr"],
-            stdout=subprocess.DEVNULL, stderr=log)
-        programs.append(scheduler)
+    volume = api.get("/api/v1/persistentvolumes/pv")
+    volume["status"] = {"phase": "Available"}
+    assert api.call("PUT", "/api/v1/persistentvolumes/pv/status", volume)[0] == 200
+    api.post("/api/v1/namespaces/default/persistentvolumeclaims", {
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "claim", "namespace": "default"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "late", "resources": {"requests": {"storage": "1Gi"}}}})
+    api.post("/api/v1/namespaces/kube-system/configmaps", {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler-policy", "namespace": "kube-system"},
+        "data": {"policy.cfg": '{"kind":"Policy","apiVersion":"v1"}'}})
+    between = Proxy(api.port)
+    release = ["--emulated-version=1.29", "--secure-port=0"] if later else [
+        "--feature-gates=PodPriority=true", "--policy-configmap=scheduler-policy", "--policy-configmap-namespace=kube-system"]
+    s = Scheduler(between.url, *release, "--leader-elect-resource-lock=" + lock, "--lock-object-name=berth-scheduler",
+                  "--leader-elect-retry-period=200ms", "--leader-elect-renew-deadline=2s", "--leader-elect-lease-duration=3s",
+                  name="scheduler-" + lock, bare=True)
 
-        def placed(name):
-            return call(port, "GET", "/api/v1/namespaces/default/pods/" + name)["spec"].get("nodeName")
+    def wait(what, condition):
+        def holds():
+            assert s.process.poll() is None, "kube-scheduler ended with %d before %s" % (s.process.returncode, what)
+            return condition()
+        wait_until(what, holds)
 
-        def asked(method, pattern):
-            return lambda: any(m == method and re.search(pattern, t) for m, t in list(relay.seen))
+    def asked(method, pattern):
+        return lambda: any(m == method and re.search(pattern, t) for m, t in list(between.seen))
 
-        pods = "/api/v1/namespaces/default/pods"
-        for i in range(2):
-            call(port, "POST", pods, pod("low-%d" % i, "900m"))
-            wait_for("low-%d to be placed" % i, lambda: placed("low-%d" % i), programs)
-        call(port, "POST", pods, pod("volume", "50m", claim="claim"))
-        wait_for("the volume to be reserved", asked("PUT", "/persistentvolumes/pv"), programs)
-        call(port, "POST", pods, pod("huge", "64"))
-        wait_for("a condition", asked("PATCH" if later else "PUT", "/pods/huge/status"), programs)
-        # Something changes each time, so that it is tried and fails again: the event is patched.
-        n = 0
+    def is_placed(name):
+        wait(name + " is placed", lambda: api.placements()[name])
 
-        def again():
-            nonlocal n
-            n += 1
-            if later:
-                # What wakes it there: a pod that is gone.
-                call(port, "POST", pods, dict(pod("gone-%d" % n, "1m")))
-                wait_for("a pod to be placed", lambda: placed("gone-%d" % n), programs)
-                call(port, "DELETE", pods + "/gone-%d" % n, {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
-                return asked("PATCH", "/events/")()
-            node = call(port, "GET", "/api/v1/nodes/n1")
-            node["metadata"].setdefault("labels", {})["n"] = str(n)
-            call(port, "PUT", "/api/v1/nodes/n1", node)
-            return asked("PATCH", "/events/")()
+    def remove(name):
+        api.call("DELETE", "/api/v1/namespaces/default/pods/" + name, {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
 
-        wait_for("a repeated event", again, programs)
-        call(port, "POST", pods, pod("high", "800m", priority="important"))
-        wait_for("a preemption", asked("DELETE", "/pods/low-"), programs)
-        # There is no kubelet to end the victim.
-        for p in call(port, "GET", pods)["items"]:
-            if p["metadata"].get("deletionTimestamp"):
-                call(port, "DELETE", pods + "/" + p["metadata"]["name"], {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
-        wait_for("the preemptor to be placed", lambda: placed("high"), programs)
-        wait_for("a renewed lock", asked("PUT", "/%s/berth-scheduler" % lock), programs)
-        scheduler.terminate()
-        if scheduler.wait(30) != 0:
-            sys.exit("kube-scheduler ended with %d" % scheduler.returncode)
-        return relay.seen
-    finally:
-        for p in programs:
-            p.kill()
-            p.wait()
+    for i in range(2):
+        api.add_pod("low-%d" % i, cpu="900m")
+        is_placed("low-%d" % i)
+    api.add_pod("volume", cpu="50m", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "claim"}}])
+    wait("the volume is reserved", asked("PUT", "/persistentvolumes/pv"))
+    api.add_pod("huge", cpu="64")
+    wait("a condition is written", asked("PATCH" if later else "PUT", "/pods/huge/status"))
+    # Something changes each time, so that it is tried and fails again: the event is patched.
+    n = 0
+
+    def again():
+        nonlocal n
+        n += 1
+        if later:
+            # What wakes it there: a pod that is gone.
+            api.add_pod("gone-%d" % n, cpu="1m")
+            is_placed("gone-%d" % n)
+            remove("gone-%d" % n)
+        else:
+            n1 = api.get("/api/v1/nodes/n1")
+            n1["metadata"]["labels"]["n"] = str(n)
+            api.call("PUT", "/api/v1/nodes/n1", n1)
+        return asked("PATCH", "/events/")()
+
+    wait("an event is repeated", again)
+    api.add_pod("high", cpu="800m", priority_class="important")
+    wait("a preemption", asked("DELETE", "/pods/low-"))
+    # There is no kubelet to end the victim.
+    for name, p in api.pods().items():
+        if p["metadata"].get("deletionTimestamp"):
+            remove(name)
+    is_placed("high")
+    wait("the lock is renewed", asked("PUT", "/%s/berth-scheduler" % lock))
+    assert s.stop() == 0
+    return between.seen
 
 
-def check(file, locks, unused, later):
-    granted, used, problems = rules(file), set(), []
+def check_rights(file, locks, unused, later):
+    granted, used = rules(file), set()
     for lock in locks:
-        with tempfile.TemporaryFile() as log:
-            try:
-                seen = run(lock, log, later)
-            except SystemExit:
-                log.seek(0)
-                print(log.read().decode(errors="replace")[-5000:])
-                raise
-        for method, target in sorted(seen):
+        for method, target in sorted(set(conversation(lock, later))):
             what = classify(method, target)
+            check("%s: %s %s is of a resource" % (file, method, target), what)
             if what is None:
-                problems.append("not a resource: %s %s" % (method, target))
                 continue
             group, resource, verb, ns, name = what
             hits = [(kind, g, r, v) for kind, groups, resources, verbs, names in granted for g in groups for r in resources for v in verbs
                     if (g, r, v) == (group, resource, verb) and (not names or name in names) and (kind == "ClusterRole" or ns == "kube-system")]
-            if not hits:
-                problems.append("not allowed: %s %s (%s %s in group %r)" % (method, target, verb, resource, group))
+            check("%s: %s %s is allowed" % (file, method, target), hits, "%s %s in group %r" % (verb, resource, group))
             used.update(h[1:] for h in hits)
     for kind, groups, resources, verbs, names in granted:
-        for right in ((g, r, v) for g in groups for r in resources for v in verbs):
-            if right not in used and right not in unused:
-                problems.append("granted but never used: %s %s in group %r" % (right[2], right[1], right[0]))
-    if problems:
-        sys.exit(file + ": " + "\n".join(sorted(set(problems))))
-    print("%s has what is used: %d rights" % (file, len(used)))
+        for group, resource, verb in ((g, r, v) for g in groups for r in resources for v in verbs):
+            right = (group, resource, verb)
+            check("%s: %s %s in group %r is used" % (file, verb, resource, group), right in used or right in unused)
 
 
-check("rbac.yaml", ("endpoints", "configmaps", "leases"), UNUSED, False)
-check("rbac-1.29.yaml", ("leases",), UNUSED_LATER, True)
+def test_release_1_10():
+    check_rights("rbac.yaml", ("endpoints", "configmaps", "leases"), UNUSED, False)
+
+
+def test_release_1_29():
+    check_rights("rbac-1.29.yaml", ("leases",), UNUSED_LATER, True)
+
+
+harness.main(globals())

@@ -1,20 +1,26 @@
 #!/usr/bin/env python3
 """The README is true: every `sh` block runs, in order, in a copy of the tree; links lead somewhere; the tables of
 algorithms and of bugs are complete; the plugin of plugin/README.md compiles, is listed and runs."""
-import os, re, shutil, signal, socket, subprocess, sys, tempfile
+import functools
+import os
+import re
+import shutil
+import signal
+import subprocess
 
-OUT = os.path.abspath(os.environ.get("OUT") or "_output")
-problems = []
+import harness
+from harness import check, free_port, items, node, pod, scratch, write_file
+from harness.running import OUT
 
 
-def problem(text):
-    problems.append(text)
-    print("FAILED: " + text, flush=True)
+def text(path):
+    with open(path) as f:
+        return f.read()
 
 
 def blocks(path, language):
-    """(line number, words behind the language, the line before, text) of each fenced block."""
-    lines = open(path).read().split("\n")
+    """Yields line number, words behind the language, the line before, and text of each fenced block."""
+    lines = text(path).split("\n")
     i = 0
     while i < len(lines):
         match = re.match(r"```(\w+)\s*(.*)$", lines[i])
@@ -29,109 +35,101 @@ def blocks(path, language):
         i = end + 1
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return str(s.getsockname()[1])
+def test_links_and_paths():
+    for doc in ("README.md", "pkg/README.md", "plugin/README.md", "policies/README.md", "pkg/scheduler/BUGS.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", text(doc)):
+            check("%s: the link to %s leads somewhere" % (doc, target),
+                  "://" in target or os.path.exists(os.path.join(os.path.dirname(doc), target)))
+    for path in re.findall(r"`((?:hack|policies|plugin|pkg|cmd|test|\.ci)/[^` ]*)`", text("README.md")):
+        check("README.md: %s is there" % path, os.path.exists(path))
 
 
-# ---- words ----
+def test_tables_of_algorithms():
+    readme = text("README.md")
+    names = re.findall(r'(?:predicate|priority|AddPriority|AddCompositePredicate)\(\s*"(\w+)"', text("pkg/scheduler/algorithmprovider/v1_10.cc"))
+    check("v1_10.cc has the algorithms", len(names) >= 25, names)
+    for name in names:
+        check("README.md: %s is in a table" % name, re.search(r"^\| .*`%s`.*\|" % name, readme, re.M))
+    # Every file that the tables name is in one of the families, and every rule of 1.10 is in a table.
+    families = "pkg/scheduler/algorithm"
+    in_tree = {f for folder, _, files in os.walk(families) for f in files if f.endswith(".cc") and not f.endswith("_test.cc")}
+    for f in sorted(set(re.findall(r"`(\w+\.cc)` \|", readme)) - in_tree):
+        check("README.md: %s of a table is below %s" % (f, families), False)
 
-readme = open("README.md").read()
-for doc in ("README.md", "pkg/README.md", "plugin/README.md", "policies/README.md", "pkg/scheduler/BUGS.md"):
-    for target in re.findall(r"\]\(([^)#]+)\)", open(doc).read()):
-        if "://" not in target and not os.path.exists(os.path.join(os.path.dirname(doc), target)):
-            problem("%s: the link to %s leads nowhere" % (doc, target))
-for path in re.findall(r"`((?:hack|policies|plugin|pkg|cmd|test|\.ci)/[^` ]*)`", readme):
-    if not os.path.exists(path):
-        problem("README.md: %s is not there" % path)
 
-defaults = open("pkg/scheduler/algorithmprovider/v1_10.cc").read()
-names = re.findall(r'(?:predicate|priority|AddPriority|AddCompositePredicate)\(\s*"(\w+)"', defaults)
-if len(names) < 25:
-    problem("only %d algorithms found in v1_10.cc" % len(names))
-for name in names:
-    if not re.search(r"^\| .*`%s`.*\|" % name, readme, re.M):
-        problem("README.md: %s is not in a table" % name)
-# Every file that the tables name is in one of the families, and every rule of 1.10 is in a table.
-families = "pkg/scheduler/algorithm"
-in_tree = {f for folder, _, files in os.walk(families) for f in files if f.endswith(".cc") and not f.endswith("_test.cc")}
-for f in sorted(set(re.findall(r"`(\w+\.cc)` \|", readme)) - in_tree):
-    problem("README.md: %s is in a table but not below %s" % (f, families))
+def test_table_of_bugs():
+    decided = {n: "fixed" for n in (1, 2, 4, 5, 6, 13, 14, 15, 18, 19, 21, 24, 27, 29, 30, 34, 36)}
+    decided.update({n: "kept" for n in (3, 8, 9, 11, 12, 20, 23, 25, 26, 28, 32, 33, 35)})
+    decided.update({n: "does not arise" for n in (7, 16, 22, 31)})
+    decided.update({n: "fixed where" for n in (10, 17)})
+    bugs = text("pkg/scheduler/BUGS.md")
+    for n in range(1, 37):
+        row = re.search(r"^\| B-%02d \| .+ \| (.+) \|$" % n, bugs, re.M)
+        check("pkg/scheduler/BUGS.md: B-%02d is %s" % (n, decided[n]), row and re.match(decided[n], row.group(1)), row and row.group(1))
 
-decided = {n: "fixed" for n in (1, 2, 4, 5, 6, 13, 14, 15, 18, 19, 21, 24, 27, 29, 30, 34, 36)}
-decided.update({n: "kept" for n in (3, 8, 9, 11, 12, 20, 23, 25, 26, 28, 32, 33, 35)})
-decided.update({n: "does not arise" for n in (7, 16, 22, 31)})
-decided.update({n: "fixed where" for n in (10, 17)})
-bugs = open("pkg/scheduler/BUGS.md").read()
-for n in range(1, 37):
-    row = re.search(r"^\| B-%02d \| .+ \| (.+) \|$" % n, bugs, re.M)
-    if not row or not re.match(decided[n], row.group(1)):
-        problem("pkg/scheduler/BUGS.md: B-%02d should be %s: %s" % (n, decided[n], row.group(1) if row else "missing"))
 
-for line, words, before, text in blocks("README.md", "sh"):
-    if words == "norun" and not re.match(r"<!-- norun: (needs .*(root|systemd|docker|a real cluster)|make test itself)", before):
-        problem("README.md:%d: norun without a reason (root, systemd, docker, a real cluster, make test itself) in the line before" % line)
-    if words not in ("", "norun"):
-        problem("README.md:%d: sh %s: only norun may follow" % (line, words))
+def test_what_does_not_run_has_a_reason():
+    for line, words, before, _ in blocks("README.md", "sh"):
+        check("README.md:%d: only norun may follow sh" % line, words in ("", "norun"), words)
+        check("README.md:%d: norun has a reason (root, systemd, docker, a real cluster, make test itself) in the line before" % line,
+              words != "norun" or re.match(r"<!-- norun: (needs .*(root|systemd|docker|a real cluster)|make test itself)", before), before)
 
-# ---- deeds ----
 
-with tempfile.TemporaryDirectory(prefix="readme-test-") as scratch:
+@functools.cache
+def copy_of_tree():
+    """Returns a folder with the files that git knows, and with what was built from them."""
+    tree = scratch("tree")
     files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], check=True, stdout=subprocess.PIPE).stdout
     for f in files.decode().split("\0"):
         if f and os.path.isfile(f):
-            os.makedirs(os.path.join(scratch, os.path.dirname(f)), exist_ok=True)
-            shutil.copy2(f, os.path.join(scratch, f))
-    os.mkdir(os.path.join(scratch, "_output"))
+            os.makedirs(os.path.join(tree, os.path.dirname(f)), exist_ok=True)
+            shutil.copy2(f, os.path.join(tree, f))
+    os.mkdir(os.path.join(tree, "_output"))
     parts = [os.path.join(OUT, part) for part in ("bin", "lib", "notes", "obj", "pch")]
-    subprocess.run(["cp", "-a", *parts, os.path.join(scratch, "_output")], check=True)
+    subprocess.run(["cp", "-a", *parts, os.path.join(tree, "_output")], check=True)
+    return tree
+
+
+def run_in_copy(what, script):
+    """Runs a script in one bash, so that what a block leaves in the background is there for the next; returns its output."""
     env = {k: v for k, v in os.environ.items() if k not in ("OUT", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KEEP")}
+    bash = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=copy_of_tree(), env=env, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    try:
+        output = bash.communicate(timeout=600)[0].decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        os.killpg(bash.pid, signal.SIGKILL)
+        output = bash.communicate()[0].decode(errors="replace")
+        check("%s: done within 10 minutes" % what, False)
+    check("%s runs" % what, bash.returncode == 0, "exit %d\n%s" % (bash.returncode, output[-5000:]))
+    return output
 
-    def run(what, script):
-        """One bash, so that what a block leaves in the background is there for the next."""
-        done = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=scratch, env=env, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            output = done.communicate(timeout=600)[0].decode(errors="replace")
-        except subprocess.TimeoutExpired:
-            os.killpg(done.pid, signal.SIGKILL)
-            output = done.communicate()[0].decode(errors="replace")
-            problem("%s: not done after 10 minutes" % what)
-        if done.returncode != 0:
-            problem("%s: exit %d\n%s" % (what, done.returncode, output))
-        return output
 
+def test_blocks_of_the_readme():
     script = ""
     for doc in ("README.md", "policies/README.md"):
-        for line, words, before, text in blocks(doc, "sh"):
+        for line, words, _, block in blocks(doc, "sh"):
             if words != "norun":
-                script += "echo '==== %s:%d'\n%s" % (doc, line, text)
+                script += "echo '==== %s:%d'\n%s" % (doc, line, block)
     for port in ("18080", "18251"):
-        script = script.replace(port, free_port())
-    output = run("README.md", script)
+        script = script.replace(port, str(free_port()))
+    output = run_in_copy("README.md", script)
     for wanted in ("Pods placed, by kind of node and zone", "0/300 nodes are available", "default/hello", "GeneralPredicates",
                    "CPU for one decision", "make test"):
-        if wanted not in output:
-            problem("README.md: running its blocks should show %r; it showed\n%s" % (wanted, output))
+        check("README.md: running its blocks shows %r" % wanted, wanted in output, output[-5000:])
 
-    source = next(t for _, _, _, t in blocks("plugin/README.md", "cpp"))
-    with open(os.path.join(scratch, "plugin/no_batch_on_interactive.cc"), "w") as f:
+
+def test_the_plugin_of_plugin_readme():
+    source = next(block for _, _, _, block in blocks("plugin/README.md", "cpp"))
+    with open(os.path.join(copy_of_tree(), "plugin", "no_batch_on_interactive.cc"), "w") as f:
         f.write(source)
-    with open(os.path.join(scratch, "policy.json"), "w") as f:
-        f.write('{"kind":"Policy","apiVersion":"v1","predicates":[{"name":"NoBatchOnInteractive"}],"priorities":[]}')
-    with open(os.path.join(scratch, "cluster.yaml"), "w") as f:
-        for name, label in (("calm", "other"), ("busy", "interactive")):
-            f.write('---\n{apiVersion: v1, kind: Node, metadata: {name: %s, labels: {%s: ""}}, status: {allocatable: {cpu: "4", '
-                    'memory: 8Gi, pods: "10"}}}\n' % (name, label))
-        for i in range(3):
-            f.write("---\n{apiVersion: v1, kind: Pod, metadata: {name: p%d, namespace: default, labels: {tier: batch}}, "
-                    "spec: {containers: [{name: c}]}}\n" % i)
-    run("plugin/README.md", "make && _output/bin/kube-scheduler --help > help; grep -q NoBatchOnInteractive help && "
-        "_output/bin/schedsim check-policy policy.json | grep NoBatchOnInteractive && "
-        "_output/bin/schedsim run cluster.yaml --policy-config-file=policy.json -o placements >placed && "
-        "[ $(grep -c ' calm$' placed) -eq 3 ] || { cat placed; false; }")
+    policy = write_file("policy.json", {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "NoBatchOnInteractive"}], "priorities": []})
+    cluster = write_file("cluster.json", items(node("calm", labels={"other": ""}), node("busy", labels={"interactive": ""}),
+                                               *[pod("p%d" % i, labels={"tier": "batch"}) for i in range(3)]))
+    run_in_copy("plugin/README.md", "make && _output/bin/kube-scheduler --help > help; grep -q NoBatchOnInteractive help && "
+                f"_output/bin/schedsim check-policy {policy} | grep NoBatchOnInteractive && "
+                f"_output/bin/schedsim run {cluster} --policy-config-file={policy} -o placements >placed && "
+                "[ $(grep -c ' calm$' placed) -eq 3 ] || { cat placed; false; }")
 
-if problems:
-    sys.exit("%d problems" % len(problems))
-print("the README is true")
+
+harness.main(globals())

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """schedsim explain, capacity and check-policy: what they claim is what schedsim run then does."""
-import copy, json, os, subprocess, sys, tempfile
+import copy
+import json
+import os
+import subprocess
+import tempfile
 
 import harness
-from harness import ROOT, check, items, node, schedsim
+from harness import ExtenderServer, check, items, node, schedsim
 
 SCHEDSIM = os.path.join(harness.BIN, "schedsim")
 
@@ -287,28 +291,22 @@ def test_check_policy():
 
 def test_extenders():
     """A Policy given by a flag may have extenders: they are asked; one in a Scenario may not."""
-    server = subprocess.Popen([sys.executable, os.path.join(ROOT, "test", "testdata", "extender_server.py")],
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     cluster = items(node("n1"), node("n2"), node("n3"), *[pod("p%d" % i, "100m") for i in range(4)])
-    try:
-        port = int(server.stdout.readline())
-        for path, want in (("even", None), ("refuse", ["-"] * 4)):
-            policy = {"extenders": [{"urlPrefix": "http://127.0.0.1:%d/%s" % (port, path), "filterVerb": "filter", "nodeCacheCapable": path == "refuse"}]}
-            with tempfile.NamedTemporaryFile("w") as f:
-                json.dump(policy, f)
-                f.flush()
-                code, out, err = schedsim("run", "-", "-o", "json", "--policy-config-file", f.name, feed=cluster)
-            decisions = json.loads(out)["decisions"]
-            if want is None:
-                check("the extender halves the nodes", code == 0 and all(len(d.get("totals", {"x": 0})) < 3 and d["host"] for d in decisions), out)
-            else:
-                check("the extender's error is the pod's", all(d["host"] == "" and "code 500" in d["error"] for d in decisions), out)
-        scenario = {"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "s", "policy": policy, "cluster": items(node("n1")), "pods": [pod("p")]}
-        code, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
-        check("a Scenario calls nobody", code == 1 and "a Scenario cannot call extenders" in out, out)
-    finally:
-        server.stdin.close()
-        server.wait(10)
+    server = ExtenderServer()
+    for path, want in (("even", None), ("refuse", ["-"] * 4)):
+        policy = {"extenders": [{"urlPrefix": server.url + "/" + path, "filterVerb": "filter", "nodeCacheCapable": path == "refuse"}]}
+        with tempfile.NamedTemporaryFile("w") as f:
+            json.dump(policy, f)
+            f.flush()
+            code, out, err = schedsim("run", "-", "-o", "json", "--policy-config-file", f.name, feed=cluster)
+        decisions = json.loads(out)["decisions"]
+        if want is None:
+            check("the extender halves the nodes", code == 0 and all(len(d.get("totals", {"x": 0})) < 3 and d["host"] for d in decisions), out)
+        else:
+            check("the extender's error is the pod's", all(d["host"] == "" and "code 500" in d["error"] for d in decisions), out)
+    scenario = {"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "s", "policy": policy, "cluster": items(node("n1")), "pods": [pod("p")]}
+    code, out, err = schedsim("run", "-", "-o", "json", feed=scenario)
+    check("a Scenario calls nobody", code == 1 and "a Scenario cannot call extenders" in out, out)
 
 
 harness.main(globals())

@@ -1,45 +1,26 @@
 #!/usr/bin/env python3
 """schedsim compare, tune, what-if and capacity --add-node: their figures are what schedsim run gives."""
-import copy, csv, io, json, os, subprocess, sys, tempfile
+import copy
+import csv
+import functools
+import io
+import json
+import os
+import subprocess
+import tempfile
 import xml.etree.ElementTree as xml
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+import harness
+from harness import ROOT, check, items, schedsim
+
 OPENB = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
-failed = []
 
 
-def check(what, ok, seen=""):
-    if not ok:
-        failed.append(what)
-        print("FAILED: %s: %s" % (what, str(seen)[:2000]))
+node = functools.partial(harness.node, zone="a")
 
 
-def schedsim(*words, feed=None, env=None):
-    feed = json.dumps(feed) if isinstance(feed, (dict, list)) else feed
-    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True, env=dict(os.environ, **(env or {})))
-    return run.returncode, run.stdout, run.stderr
-
-
-def node(name, zone="a", cpu="4", labels=None, **spec):
-    return {"apiVersion": "v1", "kind": "Node",
-            "metadata": {"name": name, "labels": dict({"kubernetes.io/hostname": name, "failure-domain.beta.kubernetes.io/zone": zone}, **(labels or {}))},
-            "spec": spec, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"},
-                                     "conditions": [{"type": "Ready", "status": "True"}]}}
-
-
-def pod(name, cpu="1", on=None, owner=None, labels=None):
-    meta = {"name": name, "namespace": "ns", "uid": name, "labels": labels or {}}
-    if owner:
-        meta["ownerReferences"] = [{"apiVersion": "apps/v1", "kind": owner, "name": "o", "uid": "o", "controller": True}]
-    spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}]}
-    if on:
-        spec["nodeName"] = on
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
-
-
-def items(*objects):
-    return {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+def pod(name, cpu="1", **more):
+    return harness.pod(name, cpu, memory="64Mi", namespace="ns", **more)
 
 
 def policy(folder, name, **weights):
@@ -272,8 +253,4 @@ def test_tune():
         check("%s %s is refused" % (flag, value), schedsim("tune", OPENB, flag, value)[0] == 2)
 
 
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        test()
-print("%d failed" % len(failed))
-sys.exit(1 if failed else 0)
+harness.main(globals())

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Bad input to schedsim: each mistake gives one clear message and the right exit status, nothing crashes or vanishes.
 Good input in every notation decides the same."""
-import gzip, json, os, tempfile
+import gzip
+import json
+import os
+import tempfile
 
 import harness
 from harness import check, items, schedsim

@@ -1,55 +1,45 @@
 #!/usr/bin/env python3
 """Each Policy in policies/ is good, has its section in the README, and does what that says on small clusters."""
-import csv, glob, io, json, os, subprocess, sys, tempfile
+import csv
+import glob
+import io
+import json
+import os
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+import harness
+from harness import ROOT, check, items, node, schedsim
+
 POLICIES = os.path.join(ROOT, "policies")
-failed = []
+NODES = [node("n%d" % i, memory="16Gi", zone="z%d" % (i % 3), allocatable={"example.com/gpu": "0"}) for i in range(6)]
 
 
-def check(what, ok, seen=""):
-    if not ok:
-        failed.append(what)
-        print("FAILED: %s %s" % (what, seen))
-
-
-def schedsim(*words, feed=None):
-    return subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True)
-
-
-def node(name, labels=None, cpu="4", **spec):
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels or {}}, "spec": spec,
-            "status": {"allocatable": {"cpu": cpu, "memory": "16Gi", "pods": "110", "example.com/gpu": "0"},
-                       "conditions": [{"type": "Ready", "status": "True"}]}}
-
-
-def pod(name, cpu="500m", labels=None, **spec):
-    spec.setdefault("containers", [{"name": "c", "resources": {"requests": {"cpu": cpu, "memory": "1Gi"}}}])
-    return {"apiVersion": "v1", "kind": "Pod",
-            "metadata": {"name": name, "namespace": "default", "uid": name, "labels": labels or {}}, "spec": spec}
+def pod(name, cpu="500m", **more):
+    return harness.pod(name, cpu, memory="1Gi", **more)
 
 
 def hosts(policy, nodes, pods, others=()):
     """Where each pod goes, in order."""
-    items = {"apiVersion": "v1", "kind": "List", "items": list(nodes) + list(others) + list(pods)}
     flags = ["--algorithm-provider=" + policy] if not policy.endswith(".json") else \
         ["--policy-config-file=" + os.path.join(POLICIES, policy)]
-    run = schedsim("run", "-", "-o", "placements", *flags, feed=json.dumps(items))
-    check("%s runs" % policy, run.returncode == 0, run.stderr)
-    return [line.split()[1] for line in run.stdout.splitlines()]
+    status, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=items(*nodes, *others, *pods))
+    check("%s runs" % policy, status == 0, err)
+    return [line.split()[1] for line in out.splitlines()]
 
 
 def report(policy):
-    run = schedsim("check-policy", os.path.join(POLICIES, policy), "-o", "json")
-    check("%s is good" % policy, run.returncode == 0, run.stdout + run.stderr)
-    return json.loads(run.stdout)
+    status, out, err = schedsim("check-policy", os.path.join(POLICIES, policy), "-o", "json")
+    check("%s is good" % policy, status == 0, out + err)
+    return json.loads(out)
 
 
-def main():
-    files = sorted(os.path.basename(f) for f in glob.glob(os.path.join(POLICIES, "*.json")))
+def texts():
+    """Returns the names of the Policy files, and their README."""
     with open(os.path.join(POLICIES, "README.md")) as f:
-        readme = f.read()
+        return sorted(os.path.basename(f) for f in glob.glob(os.path.join(POLICIES, "*.json"))), f.read()
+
+
+def test_files():
+    files, readme = texts()
     check("there are policies", len(files) >= 5, files)
     reports = {}
     for f in files:
@@ -60,7 +50,8 @@ def main():
         check("%s adds no mandatory predicate" % f, not reports[f]["mandatoryAdded"])
         check("%s has the default predicates" % f, reports[f]["predicates"] == reports["default-provider.json"]["predicates"])
 
-    nodes = [node("n%d" % i, {"failure-domain.beta.kubernetes.io/zone": "z%d" % (i % 3)}) for i in range(6)]
+
+def test_default_provider():
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web", "namespace": "default"},
                "spec": {"selector": {"app": "web"}}}
     web = [pod("web-%d" % i, labels={"app": "web"}) for i in range(9)]
@@ -68,21 +59,26 @@ def main():
 
     # The spelled out one decides as the provider does.
     check("default-provider.json equals DefaultProvider",
-          hosts("default-provider.json", nodes, mixed, [service]) == hosts("DefaultProvider", nodes, mixed, [service]))
+          hosts("default-provider.json", NODES, mixed, [service]) == hosts("DefaultProvider", NODES, mixed, [service]))
 
+
+def test_gpu_nodes():
     # Pods that need no GPU stay away from the GPU node until nothing else is left.
-    gpus = [node("gpu-1", {"gpu-model": "v100"}, cpu="16"), node("plain-1"), node("plain-2")]
+    gpus = [node("gpu-1", cpu="16", labels={"gpu-model": "v100"}), node("plain-1"), node("plain-2")]
     where = hosts("gpu-allocation.json", gpus, [pod("p%d" % i) for i in range(18)])
     check("GPU nodes are filled last", where[:16].count("gpu-1") == 0 and where[16:] == ["gpu-1", "gpu-1"], where)
     for f in ("most-pods.json", "least-fragmentation.json"):
         where = hosts(f, gpus, [pod("p%d" % i) for i in range(4)])
         check("%s keeps GPU nodes free" % f, "gpu-1" not in where, where)
 
+
+def test_figures():
     # The figures in the README are what compare says of the trace, and each policy is better than the default somewhere.
     trace = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
-    run = schedsim("compare", trace, *[w for f in files for w in ("--policy", os.path.join(POLICIES, f))],
-                   "--algorithm-provider", "ClusterAutoscalerProvider", "-o", "csv")
-    rows = {r["policy"]: r for r in csv.DictReader(io.StringIO(run.stdout))}
+    files, readme = texts()
+    _, out, _ = schedsim("compare", trace, *[w for f in files for w in ("--policy", os.path.join(POLICIES, f))],
+                          "--algorithm-provider", "ClusterAutoscalerProvider", "-o", "csv")
+    rows = {r["policy"]: r for r in csv.DictReader(io.StringIO(out))}
     table = {line.split("|")[1].split("=")[-1].strip(" `").replace(".json", ""): [c.strip(" *").replace(",", "") for c in line.split("|")[2:-1]]
              for line in readme.splitlines() if line.startswith("|") and "`" in line}
     check("a line for each policy", set(table) == set(rows), (set(table), set(rows)))
@@ -104,11 +100,12 @@ def main():
         said = [r["placed"], r["pending"]] + ["%.1f %%" % (100 * float(r[k])) for k in list(better)[1:4]] + [r["nodes_in_use"]]
         check("the README's figures of %s" % name, [c.replace(",", "") for c in cells[1:]] == said, (cells, said))
 
-    extended = json.loads(schedsim("check", os.path.join(ROOT, "plugin/examples/with-extender.json"), "-o", "json").stdout)["extenders"]
+
+def test_extender():
+    extended = json.loads(schedsim("check", os.path.join(ROOT, "plugin/examples/with-extender.json"), "-o", "json")[1])["extenders"]
     check("with-extender.json has one extender", len(extended) == 1 and len(extended[0]["verbs"]) == 2, extended)
     # It is asked only about pods with its resource: others go their way though nothing listens there.
-    check("pods without the resource are not the extender's", hosts("../plugin/examples/with-extender.json", nodes, [pod("p")]) != ["-"])
-    return 1 if failed else 0
+    check("pods without the resource are not the extender's", hosts("../plugin/examples/with-extender.json", NODES, [pod("p")]) != ["-"])
 
 
-sys.exit(main())
+harness.main(globals())

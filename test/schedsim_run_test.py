@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
 """schedsim run: its formats tell the same decisions, nothing in the input is passed over in silence, and what is written
 is written as it falls."""
-import csv, functools, io, json, os, subprocess, tempfile
+import csv
+import functools
+import io
+import json
+import os
+import subprocess
+import tempfile
 
 import harness
 from harness import ROOT, check, items, schedsim

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """What people see: width and colour of a terminal, progress, who waits for whom, help with examples."""
-import fcntl, os, pty, re, select, struct, subprocess, sys, termios
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BIN = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin")
+import harness
+from harness import BIN, ROOT, check
+
 SCHEDSIM = os.path.join(BIN, "schedsim")
 DEMO = os.path.join(ROOT, "test/testdata/demo")
 OPENB = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
-failed = []
-
-
-def check(what, ok, seen=""):
-    if not ok:
-        failed.append(what)
-        print("FAILED: %s: %s" % (what, str(seen)[-1500:]))
 
 
 def environment(**more):
@@ -132,8 +133,4 @@ def test_help():
         check("%s --version" % program, run.returncode == 0 and run.stdout.startswith(begin), run)
 
 
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        test()
-print("%d failed" % len(failed))
-sys.exit(1 if failed else 0)
+harness.main(globals())

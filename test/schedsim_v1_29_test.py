@@ -1,38 +1,26 @@
 #!/usr/bin/env python3
 """schedsim as release 1.29: what explain and capacity say about rules that 1.10 does not have, profiles of a
 KubeSchedulerConfiguration, and what an upgrade changes."""
-import json, os, subprocess, sys, tempfile
+import json
+import os
+import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SCHEDSIM = os.path.join(os.environ.get("OUT") or os.path.join(ROOT, "_output"), "bin", "schedsim")
+import harness
+from harness import check, items
+
 LATER = "--emulated-version=1.29"
-failed = []
-
-
-def check(what, ok, seen=""):
-    if not ok:
-        failed.append(what)
-        print("FAILED: %s: %s" % (what, str(seen)[:2000]))
 
 
 def schedsim(*words, feed=None):
-    feed = json.dumps({"apiVersion": "v1", "kind": "List", "items": feed}) if feed is not None else None
-    run = subprocess.run([SCHEDSIM, *words], input=feed, capture_output=True, text=True)
-    return run.returncode, run.stdout, run.stderr
+    return harness.schedsim(*words, feed=items(*feed) if feed is not None else None)
 
 
-def node(name, zone, cpu="4", **spec):
-    return {"apiVersion": "v1", "kind": "Node",
-            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone}},
-            "spec": spec, "status": {"allocatable": {"cpu": cpu, "memory": "8Gi", "pods": "110"}}}
+def node(name, zone, cpu="4"):
+    return harness.node(name, cpu, labels={"topology.kubernetes.io/zone": zone})
 
 
-def pod(name, cpu="1", on=None, labels=None, **spec):
-    if on:
-        spec["nodeName"] = on
-    return {"apiVersion": "v1", "kind": "Pod",
-            "metadata": {"name": name, "namespace": "ns", "uid": name, "labels": labels or {}},
-            "spec": dict(spec, containers=[{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}])}
+def pod(name, cpu="1", **more):
+    return harness.pod(name, cpu, namespace="ns", **more)
 
 
 def spread(**more):
@@ -165,8 +153,4 @@ def test_upgrade():
     check("no difference", "Every pod goes to the same node with 1.10 and 1.29." in out, out + err)
 
 
-for name, test in list(globals().items()):
-    if name.startswith("test_"):
-        test()
-print("%d failed" % len(failed))
-sys.exit(1 if failed else 0)
+harness.main(globals())

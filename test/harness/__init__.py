@@ -15,7 +15,7 @@ A function checks with check() and check_equal(), which go on after a failure, o
 script prints failures only, and its exit status is 0 when there were none.
 """
 from harness.objects import cpu, items, node, pod, write_objects
-from harness.programs import Api, Kubectl, Scheduler, all_placed, check_bound_once, schedsim, secure_flags
+from harness.programs import Api, ExtenderServer, Kubectl, Scheduler, all_placed, check_bound_once, schedsim, secure_flags
 from harness.proxy import Proxy, relay, status_body
 from harness.running import (BIN, DEADLINE, ROOT, TLS, check, check_equal, free_port, main, run, scratch, start, stop_all, wait_until,
                              write_file)

@@ -8,9 +8,10 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 
 from harness.objects import cpu, items, node, pod, write_objects
-from harness.running import BIN, DEADLINE, TLS, check, scratch, start, wait_until
+from harness.running import BIN, DEADLINE, ROOT, TLS, check, scratch, start, wait_until
 
 
 _started = itertools.count(1)
@@ -139,6 +140,15 @@ class Api:
                     cpu(c.get("resources", {}).get("requests", {}).get("cpu", "0")) for c in p["spec"]["containers"])
         bad = {n: (used[n], allocatable[n]) for n in allocatable if used[n] > allocatable[n]}
         assert not bad, f"overcommitted nodes (used, allocatable): {bad}"
+
+
+class ExtenderServer:
+    """test/testdata/extender_server.py, which says what the paths below its address do."""
+
+    def __init__(self):
+        self.process = start(sys.executable, os.path.join(ROOT, "test", "testdata", "extender_server.py"), stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, text=True)
+        self.url = "http://127.0.0.1:%d" % int(self.process.stdout.readline())
 
 
 def all_placed(api, names):
