@@ -1,21 +1,22 @@
 # Berth: build, test, run. `make help` lists the targets.
 #
-# WHAT=cmd/NAME ...  build only these programs
-# SAN=asan|tsan      build with sanitizers, in _output/SAN
-# BUILD=debug        build without optimisation, in _output/debug
-# HARDEN=1           build with stack protectors and checked C library calls (SECURITY.md)
-# OUT=DIR            build into DIR instead of _output
-# ROOM=pkg/api ...   with `make test`: only the unit tests of these packages, no scripts
-# SCRIPTS=test/X ... with `make test`: only these scripts, beside the unit tests of ROOM
-# TESTARGS=...       with `make test`: arguments for the unit test programs
-# BENCHARGS=...      with `make bench`: arguments for hack/bench.py
-# KERNELS=REGEX      with `make bench`: which of google-benchmark's (all)
-# SEEDS=A..B         with `make simulate`: which seeds (1..100); SIMULATEARGS: more for the program
-# FUZZ_S=SECONDS     with `make fuzz` and `make fuzz-asan`: how long for each target (20); FUZZ_TARGETS=... only these; FUZZ_SEED=N: the same inputs
-#                    every time, for runs that must not fail by chance
-# PODS=N             with `make soak`: how many pods (20000); SOAKARGS: more for hack/soak.py
-# KEEP=1             with `make run`: leave the API server and the scheduler running
-# PREFIX, DESTDIR    with `make install`: where to (/usr/local)
+# WHAT=cmd/NAME ...   build only these programs
+# SAN=asan|tsan       build with sanitizers, in _output/SAN
+# BUILD=debug         build without optimisation, in _output/debug
+# HARDEN=1            build with stack protectors and checked C library calls (SECURITY.md)
+# OUT=DIR             build into DIR instead of _output
+# PACKAGE=pkg/api ... with `make test`: only the unit tests of these packages, no scripts
+# SCRIPTS=test/X ...  with `make test`: only these scripts, beside the unit tests of PACKAGE
+# TESTARGS=...        with `make test`: arguments for the unit test programs
+# BENCHARGS=...       with `make bench`: arguments for hack/bench.py
+# KERNELS=REGEX       with `make bench`: which of google-benchmark's (all)
+# SEEDS=A..B          with `make simulate`: which seeds (1..100); SIMULATEARGS: more for the program
+# FUZZ_S=SECONDS      with `make fuzz` and `make fuzz-asan`: how long for each target (20)
+# FUZZ_TARGETS=...    with `make fuzz` and `make fuzz-asan`: only these targets
+# FUZZ_SEED=N         with `make fuzz` and `make fuzz-asan`: the same inputs every time, for runs that must not fail by chance
+# PODS=N              with `make soak`: how many pods (20000); SOAKARGS: more for hack/soak.py
+# KEEP=1              with `make run`: leave the API server and the scheduler running
+# PREFIX=, DESTDIR=   with `make install`: where to (/usr/local)
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -76,7 +77,7 @@ LDLIBS := -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl 
 # ---- what there is -------------------------------------------------------------------------------
 PROGRAMS := kube-scheduler schedsim hollow-apiserver
 # One library for each package, lowest last, as includes run (pkg/README.md).
-ROOMS := pkg/apiserver pkg/client pkg/ui pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util
+PACKAGES := pkg/apiserver pkg/client pkg/ui pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util
 sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' 2>/dev/null))
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
 objects = $(patsubst %.cc,$(OBJ)/%.o,$(1))
@@ -84,14 +85,16 @@ library = $(OUT)/lib/lib$(subst /,-,$(1)).a
 # The libraries that a folder needs: its own, those of the packages that it includes from and that these include from,
 # and the layers below.
 includes = $(shell grep -rhoE --include='*.cc' --include='*.h' '^.include "pkg/[a-z]+' $(1) 2>/dev/null | cut -d'"' -f2 | sort -u)
-$(foreach r,$(ROOMS),$(eval includes_of_$(r) := $(call includes,$(r))))
+$(foreach r,$(PACKAGES),$(eval includes_of_$(r) := $(call includes,$(r))))
 libraries = $(call with_included,$(1) pkg/http pkg/api pkg/util $(call includes,$(1)))
-with_included = $(foreach r,$(filter $(1) $(foreach i,$(1),$(includes_of_$(i))),$(ROOMS)),$(call library,$(r)))
+with_included = $(foreach r,$(filter $(1) $(foreach i,$(1),$(includes_of_$(i))),$(PACKAGES)),$(call library,$(r)))
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
-TEST_ROOMS := $(foreach r,pkg/util pkg/api pkg/http pkg/scheduler pkg/explain pkg/lab pkg/recording pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
+TEST_PACKAGES := $(foreach r,pkg/util pkg/api pkg/http pkg/scheduler pkg/explain pkg/lab pkg/recording pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
-$(foreach r,$(ROOM),$(if $(wildcard $(r)/.),,$(error ROOM=$(r): there is no such package)))
-TEST_PROGRAMS := $(foreach r,$(if $(ROOM)$(SCRIPTS),$(filter $(ROOM),$(TEST_ROOMS)),$(TEST_ROOMS)),$(call test_program,$(r)))
+# The name that this variable had before.
+PACKAGE ?= $(ROOM)
+$(foreach r,$(PACKAGE),$(if $(wildcard $(r)/.),,$(error PACKAGE=$(r): there is no such package)))
+TEST_PROGRAMS := $(foreach r,$(if $(PACKAGE)$(SCRIPTS),$(filter $(PACKAGE),$(TEST_PACKAGES)),$(TEST_PACKAGES)),$(call test_program,$(r)))
 BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 
 # Files are not all that changes. $(call note,FILE,TEXT) is FILE, and writes TEXT to it unless it says so already: what
@@ -109,7 +112,7 @@ programs: $(addprefix $(BIN)/,$(if $(WHAT),$(notdir $(WHAT)),$(PROGRAMS))) $(OUT
 
 help:  ## this list
 	@grep -hE '^[a-z][a-z_-]*:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
-	@echo; sed -n 's/^# \([A-Z]*[=,].*\)/  \1/p' Makefile
+	@echo; sed -n 's/^# \([A-Z_]*=.*\)/  \1/p' Makefile
 
 deps:  ## install the Debian packages that are missing (root or sudo)
 	@hack/install-deps.sh
@@ -117,9 +120,9 @@ deps-test:
 	@hack/install-deps.sh test
 
 test: deps-test  ## build and run every test; the last line is "N passed, N failed"
-	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(ROOM),,programs)) test-programs >&2
-	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(ROOM)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
-test-programs: $(TEST_PROGRAMS) $(if $(ROOM),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth)
+	+@$(BUILD_WITH) $(if $(SCRIPTS),programs,$(if $(PACKAGE),,programs)) test-programs >&2
+	@MAKEFLAGS= OUT=$(OUT) hack/run-tests.py $(if $(PACKAGE)$(SCRIPTS),--scripts='$(SCRIPTS)') $(TEST_PROGRAMS) -- $(TESTARGS)
+test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/test/fuzz-replay $(BIN)/berth)
 	@:
 
 SEEDS ?= 1..100
@@ -213,12 +216,12 @@ $(OBJ)/pkg/util/version.o: hack/version $(call note,$(notes)/commit,$(COMMIT))
 $(OBJ)/pkg/util/version.o: CPPFLAGS += -DBERTH_VERSION='"$(shell cat hack/version)"' -DBERTH_COMMIT='"$(COMMIT)"'
 
 # A thin archive names its objects where it can.
-define room_rule
+define library_rule
 $(call library,$(1)): $(call objects,$(call sources,$(1))) $(call note,$(notes)/$(1),$(call objects,$(call sources,$(1))))
 	@mkdir -p $$(@D); echo "  AR    $$@"; rm -f $$@
 	@ar rcsT $$@ $$(filter %.o,$$^) 2>/dev/null || ar rcs $$@ $$(filter %.o,$$^)
 endef
-$(foreach r,$(ROOMS),$(eval $(call room_rule,$(r))))
+$(foreach r,$(PACKAGES),$(eval $(call library_rule,$(r))))
 
 # $(1) the file, $(2) its objects, $(3) its libraries, $(4) more for the linker.
 define link_rule
@@ -232,12 +235,12 @@ $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdi
 # All programs in one file, for the package: cmd/berth/main.cc finds out which of them is meant.
 $(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o
 	@objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
-$(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(ROOMS),$(call library,$(r)))))
+$(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r)))))
 
 # A program's tests see its sources but for main.cc.
-$(foreach r,$(TEST_ROOMS),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_main_test.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck)))
+$(foreach r,$(TEST_PACKAGES),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_main_test.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck)))
 
-$(eval $(call link_rule,$(BIN)/bench,$(call objects,$(BENCH_SOURCES)) $(PLUGIN_OBJECTS),$(foreach r,$(ROOMS),$(call library,$(r))),-lbenchmark_main -lbenchmark))
+$(eval $(call link_rule,$(BIN)/bench,$(call objects,$(BENCH_SOURCES)) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r))),-lbenchmark_main -lbenchmark))
 
 # The simulated world runs the daemon's own informers and actions (test/simulation/README.md).
 SIMULATION := $(call objects,$(call sources,test/simulation) cmd/kube-scheduler/api_actions.cc cmd/kube-scheduler/cluster_watch.cc)

@@ -31,7 +31,7 @@ expect() {
     { echo "FAILED: $what: exit $code, last line $(tail -n 1 "$dir/out")"; cat "$dir/out" "$dir/err"; exit 1; }
 }
 expect "all is well" "24 passed, 0 failed" 0 A=1
-grep -q 'SAN=tsan ROOM=pkg/util pkg/client WHAT=cmd/kube-scheduler cmd/hollow-apiserver SCRIPTS=test/daemon_schedule_test.py ' "$dir/calls" ||
+grep -q 'SAN=tsan PACKAGE=pkg/util pkg/client WHAT=cmd/kube-scheduler cmd/hollow-apiserver SCRIPTS=test/daemon_schedule_test.py ' "$dir/calls" ||
   { echo "FAILED: what goes under the thread sanitizer"; cat "$dir/calls"; exit 1; }
 expect "a test fails" "23 passed, 1 failed" 1 TESTS="9 passed, 1 failed"
 expect "a sanitizer's run ends without a total" "19 passed, 1 failed" 1 ASAN=crashed

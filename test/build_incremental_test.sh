@@ -17,7 +17,7 @@ printf '#include "pkg/util/two.h"\nint Api() { return Two(); }\n' >pkg/api/api.c
 echo 'int Http() { return 1; }' >pkg/http/http.cc
 printf '#include "pkg/util/two.h"\nint main() { return Two(); }\n' >cmd/schedsim/main.cc
 echo 'int main() {}' | tee cmd/kube-scheduler/main.cc >cmd/hollow-apiserver/main.cc
-unset MAKEFLAGS MAKELEVEL OUT SAN WHAT ROOM BUILD
+unset MAKEFLAGS MAKELEVEL OUT SAN WHAT PACKAGE BUILD
 
 build() { make BUILD=debug "$@" >log 2>&1 || { cat log; echo "FAILED: make $*"; exit 1; }; }
 # expect WHAT LINES...: the last build did exactly this.
