@@ -11,6 +11,9 @@ namespace {
 // A label with more values, or with nearly as many as there are nodes, makes special rows instead of groups.
 constexpr size_t kMostValuesOfGroups = 1024;
 
+// Each part of a decision costs, so labels that only some pods need must not make many.
+constexpr size_t kMostCommonGroups = 8;
+
 // Asking rules about labels once for each group pays when a group has so many nodes on average.
 constexpr size_t kNodesOfLabelGroup = 16;
 
@@ -44,9 +47,18 @@ DomainOverlay::Scratch& DomainOverlay::scratch() {
   return scratch;
 }
 
-DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, const api::PodPtr& pod)
+void CommonKeys::Add(const GroupKey& key) {
+  if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) return;
+  auto values = [](const GroupKey& k) { return k.presence_only ? 2 : k.column->distinct() + 1; };
+  size_t groups = values(key);
+  for (const GroupKey& k : keys_) groups = std::min(groups * values(k), kMostCommonGroups + 1);
+  if (groups <= kMostCommonGroups) keys_.push_back(key);
+}
+
+DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* common, const api::PodPtr& pod)
     : cache_(cache),
       rules_(rules),
+      common_(*common),
       pod_(pod),
       ctx_{*pod_, *cache->Info(pod->tmpl), *cache},
       max_score_(rules.max_score) {
@@ -121,6 +133,9 @@ void DomainOverlay::FindKeys() {
   sparse_.clear();
   slots_.clear();
   sparse_columns_.clear();
+  for (const GroupKey& k : common_.keys()) {
+    if (k.presence_only || IsDense(*k.column, cache_->node_count())) KeyOf(k.column, k.presence_only);
+  }
   auto place = [&](DomainRule* rule, std::vector<Placed>* list) {
     list->push_back({rule, channels_.size()});
     channels_.insert(channels_.end(), rule->channels().begin(), rule->channels().end());
@@ -137,6 +152,7 @@ void DomainOverlay::FindKeys() {
       for (const DomainTerm& t : p.rule->terms()) Sort(t, p.first_channel + t.channel);
     }
   }
+  for (const GroupKey& k : keys_) common_.Add(k);
   signatures_.Reset(slots_.size());
   FindLabelRules();
 }

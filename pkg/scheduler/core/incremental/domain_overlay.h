@@ -32,6 +32,19 @@
 
 namespace berth::scheduler {
 
+// Labels of few values that groups tell apart for every pod once one pod needs it, zones above all: pods that need them
+// and pods that do not then share classes. One for all overlays of a scheduler.
+class CommonKeys {
+ public:
+  // Adds a key unless all of them together would make too many groups.
+  void Add(const GroupKey& key);
+  const std::vector<GroupKey>& keys() const { return keys_; }
+  void Clear() { keys_.clear(); }
+
+ private:
+  std::vector<GroupKey> keys_;
+};
+
 class DomainOverlay {
  public:
   struct Answer {
@@ -54,7 +67,8 @@ class DomainOverlay {
     const Score* score = nullptr;
   };
 
-  DomainOverlay(Cache* cache, const RuleSet& rules, const api::PodPtr& pod);
+  // `rules` and `common` outlive the overlay.
+  DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* common, const api::PodPtr& pod);
 
   // Brings the terms up to date. Returns false when answers cannot be kept for this pod.
   bool Prepare();
@@ -138,6 +152,7 @@ class DomainOverlay {
 
   Cache* cache_;
   const RuleSet& rules_;
+  CommonKeys& common_;
   api::PodPtr pod_;
   PodContext ctx_;
   int64_t max_score_;

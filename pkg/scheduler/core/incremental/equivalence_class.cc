@@ -97,8 +97,8 @@ void EquivalenceClass::Rebuild() {
 }
 
 // Sorts the rows in scratch_, which are in the order of ranks, into the buckets of their groups. Where scores lie close
-// together this is a counting sort, which keeps the ranks of each bucket in ascending order as ScoreBuckets::Fill
-// wants.
+// together this is a counting sort, which keeps the ranks of each bucket in ascending order as
+// ScoreBuckets::Append wants.
 void EquivalenceClass::FillBuckets() {
   const std::vector<Row>& rows = scratch_.rows;
   const std::vector<RowState>& states = scratch_.states;
@@ -129,7 +129,7 @@ void EquivalenceClass::FillBuckets() {
   end.assign(width * groups_.size() + 1, 0);
   for (size_t k = 0; k < rows.size(); ++k) {
     place[k] = static_cast<uint32_t>(states[k].group) * static_cast<uint32_t>(width) +
-               static_cast<uint32_t>(states[k].score - low);
+               static_cast<uint32_t>(high - states[k].score);
     ++end[place[k] + 1];
   }
   for (size_t p = 1; p < end.size(); ++p) end[p] += end[p - 1];
@@ -138,7 +138,7 @@ void EquivalenceClass::FillBuckets() {
   for (uint64_t p = 0, begin = 0; p + 1 < end.size(); begin = end[p++]) {
     if (begin == end[p]) continue;
     Group& g = groups_[p / width];
-    g.buckets.Fill(low + static_cast<int64_t>(p % width), {sorted.data() + begin, end[p] - begin});
+    g.buckets.Append(high - static_cast<int64_t>(p % width), {sorted.data() + begin, end[p] - begin});
     g.size += static_cast<uint32_t>(end[p] - begin);
   }
 }

@@ -73,7 +73,7 @@ IncrementalScheduler::Kept* IncrementalScheduler::OverlayOf(const api::PodPtr& p
   auto [it, fresh] = overlays_.try_emplace(pod->tmpl.get());
   if (fresh) {
     uses_.push_front(pod->tmpl.get());
-    it->second.overlay = std::make_unique<DomainOverlay>(cache_, rules_, pod);
+    it->second.overlay = std::make_unique<DomainOverlay>(cache_, rules_, &common_keys_, pod);
   } else {
     uses_.splice(uses_.begin(), uses_, it->second.use);
   }
@@ -114,6 +114,7 @@ void IncrementalScheduler::Clear() {
   classes_.Clear();
   indexes_.Clear();
   answers_.Clear();
+  common_keys_.Clear();
   bytes_ = 0;
 }
 

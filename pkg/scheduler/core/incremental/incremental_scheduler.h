@@ -78,6 +78,7 @@ class IncrementalScheduler {
   Cache* cache_;
   const AlgorithmConfig* config_;
   RuleSet rules_;
+  CommonKeys common_keys_;
   absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;
   std::list<const api::PodTemplate*> uses_;  // of overlays_, most recent first
   // What pods of several templates share, as long as somebody uses it.

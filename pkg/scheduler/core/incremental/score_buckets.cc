@@ -16,6 +16,13 @@ size_t ScoreBuckets::Find(int64_t score) {
   return i;
 }
 
+void ScoreBuckets::Append(int64_t score, std::span<const uint32_t> ranks) {
+  if (sets_.size() == scores_.size()) sets_.emplace_back(limit_);
+  sets_[scores_.size()].Fill(ranks);
+  scores_.push_back(score);
+  top_ = scores_[0];
+}
+
 void ScoreBuckets::Erase(int64_t score, uint32_t rank) {
   size_t i = Find(score);
   sets_[i].Erase(rank);

@@ -13,8 +13,8 @@ class ScoreBuckets {
   explicit ScoreBuckets(uint32_t limit) : limit_(limit) {}
 
   void Insert(int64_t score, uint32_t rank) { sets_[Find(score)].Insert(rank); }
-  // A bucket that is not there yet, of ranks in ascending order.
-  void Fill(int64_t score, std::span<const uint32_t> ranks) { sets_[Find(score)].Fill(ranks); }
+  // Adds a bucket of ranks in ascending order. REQUIRES: the score is below all others.
+  void Append(int64_t score, std::span<const uint32_t> ranks);
   void Erase(int64_t score, uint32_t rank);
 
   size_t size() const { return scores_.size(); }  // buckets; none is empty
