@@ -296,7 +296,7 @@ class Rewriter {
         open_ = true;
         break;
       case Line::Kind::kExtender:
-        step_.answers.push_back(std::get<ExtenderAnswer>(std::move(line->event.what)));
+        step_.answers.push_back(std::move(*std::get<std::unique_ptr<ExtenderAnswer>>(line->event.what)));
         break;
       case Line::Kind::kOutput:
         if (session_ == nullptr) break;

@@ -23,6 +23,21 @@ using AnyChange = api::WatchedKinds::Of<std::variant, scheduler::Change>;
 // The kind of AnyChange's alternative of this index, as the API names it.
 std::string_view KindName(size_t index);
 
+// The answer to a request. Nearly all of them say no more than that it was done.
+class ReplyInput {
+ public:
+  ReplyInput() = default;
+  explicit ReplyInput(const scheduler::Reply& r) : id_(r.id) {
+    if (!r.answer.ok() || r.pod != nullptr) whole_ = std::make_unique<scheduler::Reply>(r);
+  }
+  scheduler::RequestId id() const { return id_; }
+  scheduler::Reply reply() const { return whole_ != nullptr ? *whole_ : scheduler::Reply{id_, {}, nullptr}; }
+
+ private:
+  scheduler::RequestId id_ = 0;
+  std::unique_ptr<scheduler::Reply> whole_;  // null: success and no object
+};
+
 struct TickInput {};
 struct ScheduleInput {};  // ScheduleOne was called, and there was a pod to try
 struct StopInput {};
@@ -43,9 +58,22 @@ struct ExtenderAnswer {
 // ---- outputs ------------------------------------------------------------------------------------
 
 struct DecisionOutput {
+  DecisionOutput() = default;
+  DecisionOutput(api::PodPtr of, const scheduler::Decision& d, uint64_t counter)
+      : pod(std::move(of)),
+        outcome(d.outcome),
+        host(d.host),
+        feasible(d.feasible),
+        ties(d.ties),
+        round_robin(counter),
+        error(d.error.empty() ? nullptr : std::make_unique<std::string>(d.error)) {}
+
   api::PodPtr pod;
-  scheduler::Decision decision;
+  scheduler::Decision::Outcome outcome = scheduler::Decision::Outcome::kError;
+  util::Symbol host;
+  size_t feasible = 0, ties = 0;
   uint64_t round_robin = 0;
+  std::unique_ptr<std::string> error;  // null: none
 };
 struct PreemptionOutput {
   api::PodPtr pod;
@@ -78,16 +106,20 @@ struct RequestOutput {
   scheduler::RequestId id = 0;  // 0 for kEvent
   api::PodPtr pod;              // null for kGet, kGetNode, kVolume and kClaim
   util::Symbol node;            // kBind, kNominate, kGetNode, kPatch; kEvent: of an assigned pod
-  std::string name;             // kVolume: the volume. kEvent: the reason. kGet, kClaim: "namespace/name"
-  std::string text;             // kEvent: the message. kVolume: the claim's key. kClaim: the node. kGet: the uid
+  struct Words {
+    std::string name;  // kVolume: the volume. kEvent: the reason. kGet, kClaim: "namespace/name"
+    std::string text;  // kEvent: the message. kVolume: the claim's key. kClaim: the node. kGet: the uid
+  };
+  std::unique_ptr<Words> words;  // of kVolume, kGet and kClaim, and of kEvent with Message::kText; else null
   std::unique_ptr<api::PodCondition> condition;  // kCondition, kMarkVictim; kPatch: may be null
 };
 
 // ---- everything ---------------------------------------------------------------------------------
 
+// There are seven for each pod, which one thread writes and another reads, so what is rare is kept behind pointers.
 struct Event {
-  std::variant<AnyChange, scheduler::Reply, TickInput, ScheduleInput, StopInput, ExtenderAnswer, DecisionOutput,
-               PreemptionOutput, RequestOutput>
+  std::variant<AnyChange, ReplyInput, TickInput, ScheduleInput, StopInput, std::unique_ptr<ExtenderAnswer>,
+               DecisionOutput, std::unique_ptr<PreemptionOutput>, RequestOutput>
       what;
   // Of inputs: the readings of the clocks while the input was worked on. Microseconds of steady time; seconds of Unix
   // time.

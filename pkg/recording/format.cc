@@ -97,18 +97,18 @@ std::string_view PhaseName(api::PodPhase p) {
   return kNames[static_cast<size_t>(p)];
 }
 
-void AppendDecision(const DecisionOutput& o, std::string* out) {
-  const Decision& d = o.decision;
+void AppendDecision(const DecisionOutput& d, std::string* out) {
   *out += "{\"out\":\"decision\"";
-  KeyOf("pod", o.pod->meta, out);
+  KeyOf("pod", d.pod->meta, out);
   if (d.outcome == Decision::Outcome::kPlaced) {
     Text("node", d.host.str(), out);
     Number("fit", static_cast<int64_t>(d.feasible), out);
     Number("ties", static_cast<int64_t>(d.ties), out);
   } else {
-    Text(d.outcome == Decision::Outcome::kUnfit ? "unfit" : "error", d.error, out);
+    Text(d.outcome == Decision::Outcome::kUnfit ? "unfit" : "error", d.error != nullptr ? *d.error : std::string_view(),
+         out);
   }
-  Number("counter", static_cast<int64_t>(o.round_robin), out);
+  Number("counter", static_cast<int64_t>(d.round_robin), out);
   out->push_back('}');
 }
 
@@ -124,7 +124,7 @@ void AppendPreemption(const PreemptionOutput& o, std::string* out) {
 }
 
 std::string MessageOf(const RequestOutput& r) {
-  if (r.message == RequestOutput::Message::kText) return r.text;
+  if (r.message == RequestOutput::Message::kText) return r.words->text;
   return AssignedMessage(r.message == RequestOutput::Message::kAssigned ? r.pod->meta.name : r.pod->meta.Key(),
                          r.node.str());
 }
@@ -136,7 +136,7 @@ void AppendRequest(const RequestOutput& r, std::string* out) {
   out->push_back('"');
   if (r.id != 0) Number("id", static_cast<int64_t>(r.id), out);
   if (r.pod != nullptr) KeyOf("pod", r.pod->meta, out);
-  if (r.kind == K::kGet) Text("pod", r.name, out);
+  if (r.kind == K::kGet) Text("pod", r.words->name, out);
   switch (r.kind) {
     case K::kBind:
       Text("node", r.node.str(), out);
@@ -159,16 +159,16 @@ void AppendRequest(const RequestOutput& r, std::string* out) {
       Text("node", r.node.str(), out);
       break;
     case K::kClaim:
-      Text("claim", r.name, out);
-      Text("node", r.text, out);
+      Text("claim", r.words->name, out);
+      Text("node", r.words->text, out);
       break;
     case K::kVolume:
-      Text("volume", r.name, out);
-      Text("claim", r.text, out);
+      Text("volume", r.words->name, out);
+      Text("claim", r.words->text, out);
       if (r.flag) *out += ",\"annotate\":true";
       break;
     case K::kEvent:
-      Text("reason", r.name, out);
+      Text("reason", r.words != nullptr ? std::string_view(r.words->name) : "Scheduled", out);
       Text("message", MessageOf(r), out);
       if (r.flag) *out += ",\"warning\":true";
       break;
@@ -290,8 +290,8 @@ namespace {
 void AppendOutput(const Event& e, std::string* out) {
   if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
     AppendDecision(*d, out);
-  } else if (const auto* p = std::get_if<PreemptionOutput>(&e.what)) {
-    AppendPreemption(*p, out);
+  } else if (const auto* p = std::get_if<std::unique_ptr<PreemptionOutput>>(&e.what)) {
+    AppendPreemption(**p, out);
   } else if (const auto* r = std::get_if<RequestOutput>(&e.what)) {
     AppendRequest(*r, out);
   }
@@ -369,7 +369,8 @@ void LineWriter::AppendPod(const api::Pod& pod, const api::Pod* known, std::stri
   TextUnlessEmpty("node", pod.node_name.str(), out);
   TextUnlessEmpty("nominated", pod.nominated_node_name.str(), out);
   if (pod.phase != api::PodPhase::kPending) Text("phase", PhaseName(pod.phase), out);
-  if (pod.scheduled) {
+  // Nobody reads it of a pod that has its node.
+  if (pod.scheduled && pod.node_name.empty()) {
     Key("scheduled", out);
     Condition(*pod.scheduled, out);
   }
@@ -459,7 +460,9 @@ void LineWriter::AppendInput(const Event& e, std::string* out) {
     out->push_back('"');
     AppendTimes(e, out);
     std::visit([&](const auto& c) { AppendChange(c, out); }, *any);
-  } else if (const auto* r = std::get_if<scheduler::Reply>(&e.what)) {
+  } else if (const auto* input = std::get_if<ReplyInput>(&e.what)) {
+    const scheduler::Reply reply = input->reply();
+    const scheduler::Reply* const r = &reply;
     if (r->pod != nullptr) TemplateId(r->pod->tmpl, out);
     *out += "{\"in\":\"reply\"";
     AppendTimes(e, out);
@@ -505,14 +508,14 @@ void LineWriter::Append(const Event& e, std::string* out) {
   const auto* request = std::get_if<RequestOutput>(&e.what);
   if (e.IsInput()) {
     AppendInput(e, out);
-  } else if (const auto* a = std::get_if<ExtenderAnswer>(&e.what)) {
-    AppendExtenderAnswer(*a, out);
+  } else if (const auto* a = std::get_if<std::unique_ptr<ExtenderAnswer>>(&e.what)) {
+    AppendExtenderAnswer(**a, out);
   } else if (request == nullptr || !AppendShort(*request, out)) {
     AppendOutput(e, out);
   }
   if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
-    decided_pod_ = d->decision.outcome == Decision::Outcome::kPlaced ? d->pod : nullptr;
-    decided_node_ = d->decision.host;
+    decided_pod_ = d->outcome == Decision::Outcome::kPlaced ? d->pod : nullptr;
+    decided_node_ = d->host;
   }
   out->push_back('\n');
   Note(e);
@@ -522,24 +525,25 @@ void LineWriter::Note(const Event& e) {
   if (e.IsInput()) refused_ = nullptr;
   if (const auto* any = std::get_if<AnyChange>(&e.what)) {
     state_.Note(*any);
-  } else if (const auto* r = std::get_if<scheduler::Reply>(&e.what)) {
-    (void)state_.Answered(*r);
+  } else if (const auto* r = std::get_if<ReplyInput>(&e.what)) {
+    (void)state_.Answered(r->reply());
   } else if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
     state_.Drop(d->pod->meta.uid);
     state_.round_robin[d->pod->tmpl->scheduler_name] = d->round_robin;
-    if (d->decision.outcome == Decision::Outcome::kUnfit) refused_ = d->pod;
+    if (d->outcome == Decision::Outcome::kUnfit) refused_ = d->pod;
   } else if (const auto* q = std::get_if<RequestOutput>(&e.what)) {
     if (q->kind == RequestOutput::Kind::kBind) {
       state_.Binds(q->id, q->pod->meta.uid, q->node);
     } else if (q->kind == RequestOutput::Kind::kGet) {
-      state_.Reads(q->id, q->text);
+      state_.Reads(q->id, q->words->text);
     } else if (q->kind == RequestOutput::Kind::kNominate || (q->kind == RequestOutput::Kind::kPatch && q->flag)) {
       state_.Nominates(q->id, q->pod->meta.uid, q->node.string());
     } else if (q->kind == RequestOutput::Kind::kMarkVictim && refused_ != nullptr) {
       state_.Prepares(refused_->meta.uid, q->pod->node_name.str());
-    } else if (q->kind == RequestOutput::Kind::kEvent && InFlight::IsRejection(q->text)) {
+    } else if (q->kind == RequestOutput::Kind::kEvent && q->words != nullptr && InFlight::IsRejection(q->words->text)) {
       state_.Drop(q->pod->meta.uid);
-    } else if (q->kind == RequestOutput::Kind::kEvent && InFlight::IsPreparationFailure(q->text)) {
+    } else if (q->kind == RequestOutput::Kind::kEvent && q->words != nullptr &&
+               InFlight::IsPreparationFailure(q->words->text)) {
       state_.nominated.erase(q->pod->meta.uid);
     }
   }

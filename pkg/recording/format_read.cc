@@ -271,11 +271,17 @@ absl::Status LineReader::ReadInput(Json j, std::string_view what, Line* out) {
   out->kind = Line::Kind::kInput;
   if (what == "extender") {
     out->kind = Line::Kind::kExtender;
-    ReadExtenderAnswer(j, &out->event.what.emplace<ExtenderAnswer>());
+    auto& answer = out->event.what.emplace<std::unique_ptr<ExtenderAnswer>>(std::make_unique<ExtenderAnswer>());
+    ReadExtenderAnswer(j, answer.get());
     return absl::OkStatus();
   }
   BERTH_RETURN_IF_ERROR(ReadTimes(j, &last_steady_, &out->event));
-  if (what == "reply") return ReadReply(j, &out->event.what.emplace<scheduler::Reply>());
+  if (what == "reply") {
+    scheduler::Reply reply;
+    BERTH_RETURN_IF_ERROR(ReadReply(j, &reply));
+    out->event.what = ReplyInput(reply);
+    return absl::OkStatus();
+  }
   if (what == "tick") {
     out->event.what = TickInput{};
   } else if (what == "schedule") {

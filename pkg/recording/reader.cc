@@ -174,7 +174,7 @@ absl::StatusOr<bool> RecordingReader::Next(Step* step) {
       if (k == Line::Kind::kObject) {
         if (!skip_checkpoint) step->objects.push_back(std::move(line->event));
       } else if (k == Line::Kind::kExtender) {
-        step->answers.push_back(std::get<ExtenderAnswer>(std::move(line->event.what)));
+        step->answers.push_back(std::move(*std::get<std::unique_ptr<ExtenderAnswer>>(line->event.what)));
       } else if (k == Line::Kind::kOutput) {
         step->outputs.push_back(std::move(line->text));
       } else {

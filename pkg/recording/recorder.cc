@@ -130,14 +130,15 @@ void Recorder::Take(std::vector<Event>* batch) {
       key = std::visit(
           [&](const auto& c) { return absl::StrCat(kind, " ", (c.after != nullptr ? c.after : c.before)->meta.Key()); },
           *any);
-    } else if (const auto* r = std::get_if<scheduler::Reply>(&e.what)) {
-      key = absl::StrCat("reply ", r->id);
+    } else if (const auto* r = std::get_if<ReplyInput>(&e.what)) {
+      key = absl::StrCat("reply ", r->id());
     } else if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
       key = absl::StrCat("decision ", d->pod->meta.Key());
     } else if (const auto* q = std::get_if<RequestOutput>(&e.what)) {
       const bool bind = q->kind == RequestOutput::Kind::kBind;
       const bool nominate = q->kind == RequestOutput::Kind::kNominate || q->kind == RequestOutput::Kind::kPatch;
-      const bool rejected = q->kind == RequestOutput::Kind::kEvent && InFlight::IsRejection(q->text);
+      const bool rejected =
+          q->kind == RequestOutput::Kind::kEvent && q->words != nullptr && InFlight::IsRejection(q->words->text);
       if (!bind && !rejected && !nominate) continue;
       key = absl::StrCat(bind || rejected ? "bind " : "nominate ", q->pod->meta.Key());
     } else {

@@ -404,14 +404,14 @@ TEST_CASE("answers of extenders are read as they were written") {
   std::string text;
   for (const ExtenderAnswer& answer : {filter, preempt}) {
     Event event;
-    event.what = answer;
+    event.what = std::make_unique<ExtenderAnswer>(answer);
     text.clear();
     writer.Append(event, &text);
     INFO(text);
     auto line = LineReader().Read(std::string_view(text).substr(0, text.find('\n')));
     REQUIRE(line.ok());
     REQUIRE(line->kind == Line::Kind::kExtender);
-    const auto& read = std::get<ExtenderAnswer>(line->event.what);
+    const auto& read = *std::get<std::unique_ptr<ExtenderAnswer>>(line->event.what);
     CHECK(read.call == answer.call);
     CHECK(read.extender == answer.extender);
     CHECK(read.nodes == answer.nodes);

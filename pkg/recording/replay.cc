@@ -18,7 +18,8 @@ class OutputLines final : public EventSink {
  public:
   void Take(std::vector<Event>* batch) override {
     for (const Event& e : *batch) {
-      if (!e.IsInput() && !std::holds_alternative<ExtenderAnswer>(e.what)) lines.push_back(OutputLine(e));
+      if (!e.IsInput() && !std::holds_alternative<std::unique_ptr<ExtenderAnswer>>(e.what))
+        lines.push_back(OutputLine(e));
     }
   }
   std::vector<std::string> lines;
@@ -52,8 +53,8 @@ class WholeSession final : public Session {
     outputs_.lines.clear();
     if (auto* any = std::get_if<AnyChange>(&step->input.what)) {
       std::visit([&](const auto& c) { tap_.Apply(c); }, *any);
-    } else if (auto* r = std::get_if<scheduler::Reply>(&step->input.what)) {
-      tap_.Apply(*r);
+    } else if (auto* r = std::get_if<ReplyInput>(&step->input.what)) {
+      tap_.Apply(r->reply());
     } else if (std::holds_alternative<TickInput>(step->input.what)) {
       tap_.Tick();
     } else if (std::holds_alternative<ScheduleInput>(step->input.what)) {

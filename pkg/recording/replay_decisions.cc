@@ -68,8 +68,8 @@ class DecisionsSession final : public Session {
     refused_ = "";
     if (auto* any = std::get_if<AnyChange>(&step->input.what)) {
       Apply(*any);
-    } else if (auto* r = std::get_if<scheduler::Reply>(&step->input.what)) {
-      Answered(*r);
+    } else if (auto* r = std::get_if<ReplyInput>(&step->input.what)) {
+      Answered(r->reply());
     }
     for (const std::string& line : step->outputs) {
       if (auto d = Follow(line, result)) return d;
@@ -254,17 +254,17 @@ class DecisionsSession final : public Session {
     if (profile == nullptr) return Different(key, line, "");
     auto* nominated = core_->queue->nominated();
     if (nominated != nullptr) nominated->Remove(*pod);
-    DecisionOutput out{pod, profile->algorithm->Schedule(pod), 0};
-    out.round_robin = profile->algorithm->last_node_index();
+    const scheduler::Decision decision = profile->algorithm->Schedule(pod);
+    DecisionOutput out(pod, decision, profile->algorithm->last_node_index());
     if (nominated != nullptr) nominated->Add(pod);
     result->placed += !node.empty();
     if (absl::StrContains(line, "\"unfit\":")) refused_ = pod->meta.uid;
-    if (node.empty() == false && core_->volume_binder != nullptr && !out.decision.host.empty()) {
-      const scheduler::Row row = core_->cache.FindRow(out.decision.host);
+    if (node.empty() == false && core_->volume_binder != nullptr && !out.host.empty()) {
+      const scheduler::Row row = core_->cache.FindRow(out.host);
       (void)core_->volume_binder->AssumePodVolumes(*On(*pod, node), *core_->cache.row(row).node);
     }
-    if (!node.empty() && core_->claim_binder != nullptr && !out.decision.host.empty()) {
-      const scheduler::Row row = core_->cache.FindRow(out.decision.host);
+    if (!node.empty() && core_->claim_binder != nullptr && !out.host.empty()) {
+      const scheduler::Row row = core_->cache.FindRow(out.host);
       (void)core_->claim_binder->Assume(*On(*pod, node), *core_->cache.row(row).node);
     }
     Event e;

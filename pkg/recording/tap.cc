@@ -25,6 +25,10 @@ RequestOutput::Message AssignedMessage(const api::Pod& pod, std::string_view mes
   return by_key ? Message::kAssignedByKey : Message::kAssigned;
 }
 
+std::unique_ptr<RequestOutput::Words> Words(std::string name, std::string text) {
+  return std::make_unique<RequestOutput::Words>(RequestOutput::Words{std::move(name), std::move(text)});
+}
+
 }  // namespace
 
 class Tap::TappedExtender final : public scheduler::Extender {
@@ -84,7 +88,7 @@ class Tap::TappedExtender final : public scheduler::Extender {
     a.extender = name();
     return a;
   }
-  void Note(ExtenderAnswer a) { tap_->batch_.emplace_back().what = std::move(a); }
+  void Note(ExtenderAnswer a) { tap_->batch_.emplace_back().what = std::make_unique<ExtenderAnswer>(std::move(a)); }
   Tap* tap_;
   std::unique_ptr<scheduler::Extender> inner_;
 };
@@ -94,7 +98,7 @@ std::unique_ptr<scheduler::Extender> Tap::Wrap(std::unique_ptr<scheduler::Extend
 }
 
 void Tap::Apply(const scheduler::Reply& r) {
-  Begin(r);
+  Begin(ReplyInput(r));
   scheduler_->Apply(r);
   End();
 }
@@ -174,8 +178,7 @@ void Tap::DeletePod(RequestId id, const api::PodPtr& pod) {
 
 void Tap::GetPod(RequestId id, const api::Pod& pod) {
   RequestOutput& r = Request(RequestOutput::Kind::kGet, id, nullptr);
-  r.name = pod.meta.Key();
-  r.text = pod.meta.uid;
+  r.words = Words(pod.meta.Key(), pod.meta.uid);
   if (actions_ != nullptr) actions_->GetPod(id, pod);
 }
 
@@ -186,27 +189,24 @@ void Tap::GetNode(RequestId id, util::Symbol name) {
 
 void Tap::UpdateVolume(RequestId id, const scheduler::VolumeBinder::Binding& binding) {
   RequestOutput& r = Request(RequestOutput::Kind::kVolume, id, nullptr);
-  r.name = binding.volume->meta.name;
-  r.text = binding.claim->meta.Key();
+  r.words = Words(binding.volume->meta.name, binding.claim->meta.Key());
   r.flag = binding.set_bound_by_controller;
   if (actions_ != nullptr) actions_->UpdateVolume(id, binding);
 }
 
 void Tap::UpdateClaim(RequestId id, const std::shared_ptr<const api::PersistentVolumeClaim>& claim) {
   RequestOutput& r = Request(RequestOutput::Kind::kClaim, id, nullptr);
-  r.name = claim->meta.Key();
-  r.text = claim->selected_node.value_or("");
+  r.words = Words(claim->meta.Key(), claim->selected_node.value_or(""));
   if (actions_ != nullptr) actions_->UpdateClaim(id, claim);
 }
 
 void Tap::NoteEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                     const std::string& message) {
   RequestOutput& r = Request(RequestOutput::Kind::kEvent, 0, pod);
-  r.name = std::string(reason);
   r.flag = type == scheduler::EventType::kWarning;
   r.message = r.flag || reason != "Scheduled" ? RequestOutput::Message::kText : AssignedMessage(*pod, message);
   if (r.message == RequestOutput::Message::kText) {
-    r.text = message;
+    r.words = Words(std::string(reason), message);
   } else {
     r.node = pod->node_name;
   }
@@ -224,19 +224,12 @@ void Tap::RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, 
 }
 
 void Tap::Decided(const api::PodPtr& pod, const scheduler::Decision& decision, uint64_t round_robin) {
-  DecisionOutput& d = batch_.emplace_back().what.emplace<DecisionOutput>();
-  d.pod = pod;
-  d.decision.outcome = decision.outcome;
-  d.decision.host = decision.host;
-  d.decision.error = decision.error;
-  d.decision.feasible = decision.feasible;
-  d.decision.ties = decision.ties;
-  d.round_robin = round_robin;
+  batch_.emplace_back().what.emplace<DecisionOutput>(pod, decision, round_robin);
   if (next_ != nullptr) next_->Decided(pod, decision, round_robin);
 }
 
 void Tap::PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) {
-  batch_.emplace_back().what = PreemptionOutput{pod, preemption};
+  batch_.emplace_back().what = std::make_unique<PreemptionOutput>(PreemptionOutput{pod, preemption});
   if (next_ != nullptr) next_->PreemptionChosen(pod, preemption);
 }
 
