@@ -70,7 +70,7 @@ with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
     for target, (runs, coverage, report) in zip(targets, pool.map(run_standalone if standalone else run, targets)):
         total += runs
         bad += bool(report) or not runs
-        told = "" if standalone else ", coverage %6d" % coverage
-        print("%-18s %10d executions%s%s" % (target, runs, told, ", FOUND: " + report if report else ""), flush=True)
+        coverage_text = "" if standalone else ", coverage %6d" % coverage
+        print("%-18s %10d executions%s%s" % (target, runs, coverage_text, ", FOUND: " + report if report else ""), flush=True)
 print("fuzz: %d targets, %d executions, %d found" % (len(targets), total, bad))
 sys.exit(1 if bad else 0)

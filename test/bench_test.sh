@@ -24,7 +24,7 @@ sed 's/"cpuMicros": \([0-9.]*\)/"cpuMicros": 1\1/' "$dir/a.json" >"$dir/b.json"
 hack/bench-compare.sh "$dir/a.json" "$dir/a.json" >"$dir/same"
 grep -qE '^w1 .* \+0\.0%' "$dir/same" || fail "equal results differ"
 hack/bench-compare.sh "$dir/a.json" "$dir/b.json" >"$dir/slower"
-grep -qE '^w1 .* \+[0-9]{2,}\.[0-9]%' "$dir/slower" || fail "a slower result is not told"
+grep -qE '^w1 .* \+[0-9]{2,}\.[0-9]%' "$dir/slower" || fail "a slower result is not reported"
 
 code=0; hack/bench-compare.sh "$dir/a.json" >/dev/null 2>"$dir/err" || code=$?
 [ "$code" = 2 ] && grep -q '^usage: ' "$dir/err" || fail "one argument: exit $code, $(cat "$dir/err")"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hack/install-deps.sh on machines that it is told about by stand-ins for dpkg-query, apt-get, id and sudo.
+# hack/install-deps.sh on machines that are played by stand-ins for dpkg-query, apt-get, id and sudo.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -44,5 +44,5 @@ run
 stub apt-get 'echo "E: no network"; exit 100'
 run
 [ $code -eq 1 ] || fail "apt-get fails: exit $code"
-grep -q 'E: no network' "$dir/out" && grep -q 'could not install: g++' "$dir/out" || fail "apt-get fails: it is not told"
+grep -q 'E: no network' "$dir/out" && grep -q 'could not install: g++' "$dir/out" || fail "apt-get fails: it is not reported"
 echo "install-deps.sh installs what is missing"

@@ -1,7 +1,7 @@
 """Conversations between a scheduler and an API server: recorded, kept, and compared.
 
 A conversation is a list of entries in the order in which they began: marks, which say what the user does, and
-exchanges: {"tMs", "request": {"method", "path", "headers", "body"}, "status"}, with the versions that the server told in
+exchanges: {"tMs", "request": {"method", "path", "headers", "body"}, "status"}, with the versions that the server showed in
 "listed" and "watched": [[tMs, version], ...]. testdata/wire-scheduler has those of the real scheduler; Recorder makes
 ours.
 

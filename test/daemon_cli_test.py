@@ -67,7 +67,7 @@ def test_algorithm_errors():
         "predicates": [{"name": "NoSuch"}, {"name": "NorThis"}], "priorities": [{"name": "Neither", "weight": 1}]})),
         err="error: couldn't create scheduler from policy: ")
     for name in ("NoSuch", "NorThis", "Neither"):
-        assert name in r.stderr, f"all mistakes are told at once: {r.stderr[-500:]}"
+        assert name in r.stderr, f"all mistakes are reported at once: {r.stderr[-500:]}"
     ends(1, "--hard-pod-affinity-symmetric-weight=0",
          err="invalid hardPodAffinitySymmetricWeight: 0, must be in the range 1-100")
 

@@ -53,7 +53,7 @@ def recorded_lane(number, phase, lane):
 
 released = rewritten(r'\\"<host>_<uuid>\\",\\"leaseDurationSeconds\\":15,(.*)<later>', r'\"\",\"leaseDurationSeconds\":1,\1<the same>')
 
-# How each is told in README.md, where it shows, and what it changes.
+# How README.md describes each, where it shows, and what it changes.
 OWN_WRITE = "is no reason to try it again"
 BIND = "asks the API server before it binds again"
 DIFFERENCES = [

@@ -93,7 +93,7 @@ def test_answers_that_dribble():
     for n in names:
         api.add_pod(n)
     wait_until("all pods placed", lambda: all_placed(api, names))
-    wait_until("the watch has told of all", lambda: s.metrics()['scheduler_scheduler_cache_size{type="assumed_pods"}'] == 0)
+    wait_until("the watch has shown all", lambda: s.metrics()['scheduler_scheduler_cache_size{type="assumed_pods"}'] == 0)
     check_bound_once(names, proxy)
     api.check_not_overcommitted()
     assert s.stop() == 0

@@ -18,10 +18,10 @@ class Operator(Kubectl):
 
     def waits_for(self, name, message):
         """Pending, with the message in its condition and in the last of its events, as describe shows them."""
-        def told():
+        def shown():
             text = self("describe", "pod", name)
             return message in text and re.search(r"Warning\s+FailedScheduling\s.*" + re.escape(message), text)
-        wait_until(f"{message!r} of {name}:\n{self('describe', 'pod', name)}", told)
+        wait_until(f"{message!r} of {name}:\n{self('describe', 'pod', name)}", shown)
         assert self("get", "pod", name, "-o", "jsonpath={.status.phase}{.spec.nodeName}") == "Pending"
         condition = "{.status.conditions[?(@.type=='PodScheduled')]"
         assert self("get", "pod", name, "-o", f"jsonpath={condition}.status}} {condition}.reason}} {condition}.message}}") == \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""20,000 pods created at once on 2,000 nodes: all are placed, once, on nodes with room; nothing piles up for ever. Says how
+"""20,000 pods created at once on 2,000 nodes: all are placed, once, on nodes that can take them; nothing piles up for ever. Says how
 long it took and what it cost."""
 import json
 import os

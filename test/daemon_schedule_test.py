@@ -113,7 +113,7 @@ def test_too_many_connections_to_its_pages_are_closed():
     assert s.page("/healthz")[::2] == (200, "ok")
     for c in many:
         c.close()
-    wait_until("room again", lambda: s.metrics()['scheduler_http_connections{server="healthz"}'] == 1)
+    wait_until("a connection is free again", lambda: s.metrics()['scheduler_http_connections{server="healthz"}'] == 1)
     assert s.metrics()['scheduler_http_displaced_total{server="healthz"}'] >= 12
     assert s.metrics()['scheduler_http_refused_total{server="healthz"}'] == 0
     assert s.stop() == 0
@@ -144,7 +144,7 @@ def test_rates_of_zero_and_below():
     defaults = Scheduler(api.url, "--kube-api-qps=0", "--kube-api-burst=0", name="defaults")
     assert defaults.metrics()["scheduler_requests_limit"] == 10 + 5 * 5
     assert defaults.stop() == 0
-    # Known from the first answer on, also while the API server has not told the policy yet.
+    # Known from the first answer on, also while the API server has not answered with the policy yet.
     deaf = Proxy(api.port, lambda method, path: "refuse")
     waiting = Scheduler(deaf.url, "--policy-configmap=p", "--kube-api-qps=2", "--kube-api-burst=7", name="waiting")
     m = waiting.metrics(whole=False)

@@ -115,7 +115,7 @@ def test_files():
         check_equal("bound", s.call("GET", PODS + "/pending")[1]["spec"]["nodeName"], "n1")
         code, _, err = s.stop()
         check_equal("exit on SIGTERM", code, 0)
-        check("skipped kinds are told", "skipped 1 of kind Cow" in err, err)
+        check("skipped kinds are logged", "skipped 1 of kind Cow" in err, err)
 
 
 def test_files_that_are_refused():
@@ -199,7 +199,7 @@ def test_requests():
         check_equal("the server lives", s.call("GET", "/healthz"), (200, "ok"))
         code, _, err = s.stop()
         check_equal("exit on SIGTERM", code, 0)
-        check("the cut is told", "A watcher reads too slowly and is cut" in err, err[-500:])
+        check("the cut is logged", "A watcher reads too slowly and is cut" in err, err[-500:])
 
 
 harness.main(globals())

@@ -80,8 +80,8 @@ def test_who_may_what():
         check_equal("may I: a certificate that may only read", (can("list", "pods", cert="client"), can("create", "pods", cert="client")), (True, False))
         check_equal("may I: of another namespace", can("list", "pods", ns="other", cert="client"), False)
         check_equal("may I: a token with all rights", can("delete", "nodes", token="wiretoken"), True)
-        check_equal("may I: nobody is not told", can("list", "pods"), 403)
-        check_equal("the insecure port asks nobody", s.call("GET", "/api/v1/nodes")[0], 200)
+        check_equal("may I: nobody gets no answer", can("list", "pods"), 403)
+        check_equal("the insecure port allows everybody", s.call("GET", "/api/v1/nodes")[0], 200)
         check_equal("exit on SIGTERM", s.stop()[0], 0)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# hack/local-up.sh brings up a cluster that places a pod, stops when told to, and says when a program ends by itself.
+# hack/local-up.sh brings up a cluster that places a pod, stops on SIGTERM, and says when a program ends by itself.
 set -euo pipefail
 dir=$(mktemp -d)
 pid=
@@ -30,7 +30,7 @@ until_true "the pod is placed" placed
 kill -TERM "$pid"
 code=0; wait "$pid" || code=$?
 pid=
-[ $code -eq 0 ] || fail "told to stop, it exits with $code"
+[ $code -eq 0 ] || fail "on SIGTERM it exits with $code"
 ! curl -s "$url/healthz" >/dev/null || fail "the API server is still there"
 
 up test/testdata/demo/nodes.yaml test/testdata/demo/pod.yaml

@@ -28,7 +28,7 @@ def unpacked(folder):
 
 
 def record(folder, *flags, pods=40, end=signal.SIGTERM):
-    """A scheduler that places pods, waits for some, evicts when told so; returns where its pods are."""
+    """A scheduler that places pods, waits for some, and evicts with PodPriority; returns where its pods are."""
     api = Api.start(write_objects("cluster.json", [node(f"node-{i:02d}", cpu="2") for i in range(8)]))
     api.add_priority_class("high", 1000)
     s = Scheduler(api.url, f"--record-dir={folder}", *flags, name=os.path.basename(folder))
@@ -46,7 +46,7 @@ def record(folder, *flags, pods=40, end=signal.SIGTERM):
         wait_until("the urgent pod placed", evict)
     else:
         api.call("DELETE", "/api/v1/namespaces/default/pods/web-00?gracePeriodSeconds=0")
-        wait_until("room used again", lambda: sum(1 for n in api.placements().values() if n) == 32)
+        wait_until("the node is used again", lambda: sum(1 for n in api.placements().values() if n) == 32)
     where = api.placements()
     wait_until("all that was done flushed", lambda: any(
         f.tell() for f in [open(p, "rb") for p in glob.glob(f"{folder}/*")] if f.seek(0, 2)) and

@@ -167,7 +167,7 @@ def test_explain_shows_all():
     totals = [s["total"] for s in e["scores"]]
     check("best first", totals == sorted(totals, reverse=True) and len(totals) == 3, totals)
     e = explain(cluster + [pod("old", "3", on="n3")], "old")
-    check("a bound pod is judged as if it were new", e["nowOn"] == "n3" and e["host"] in ("n2", "n3", "n4") and e["nodesFeasible"] == 3, e["host"])
+    check("a bound pod is evaluated as if it were new", e["nowOn"] == "n3" and e["host"] in ("n2", "n3", "n4") and e["nodesFeasible"] == 3, e["host"])
 
     code, out, err = schedsim("explain", "-", "--pod", "ns/q", "-o", "wide", feed=items(*cluster, pod("first"), pod("q")))
     check("-o wide names host, tie and reasons", code == 0 and "goes to n2" in out and "of 2 nodes with the highest total" in out and
@@ -176,14 +176,14 @@ def test_explain_shows_all():
     code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "wide", feed=items(*many))
     check("nodes alike share a line", "200 nodes (m000, m001 and 198 more)" in out and len(out.splitlines()) < 20, out[:500])
     code, out, err = schedsim("explain", "-", "--pod", "ns/nobody", feed=items(*cluster, pod("p")))
-    check("an unknown pod is told", code == 1 and 'no pod "ns/nobody"' in err and "ns/p" in err, err)
+    check("an unknown pod is named", code == 1 and 'no pod "ns/nobody"' in err and "ns/p" in err, err)
     code, out, err = schedsim("explain", "-", "--pod", "ns/p", "-o", "yaml", feed=items(*cluster, pod("p")))
     check("YAML", code == 0 and 'pod: ns/p\n' in out, out[:200])
 
     high = pod("high", "3")
     high["spec"]["priority"] = 100
     e = explain([node("only"), pod("low", "2", on="only"), high], "high", "--feature-gates=PodPriority=true")
-    check("preemption is told", e["preemption"] == {"node": "only", "victims": ["ns/low"]}, e.get("preemption"))
+    check("preemption is shown", e["preemption"] == {"node": "only", "victims": ["ns/low"]}, e.get("preemption"))
 
     scenarios = "\n".join(json.dumps({"apiVersion": "schedsim/v1", "kind": "Scenario", "name": "s%d" % i, "algorithmProvider": "DefaultProvider",
                                       "cluster": items(node("n%d" % i)), "pods": [pod("p")]}) for i in range(2))

@@ -107,7 +107,7 @@ def test_scenarios():
     broken = json.dumps(scenario("first")) + "\n" + json.dumps(scenario("broken"))[:-3] + "\n" + json.dumps(scenario("last")) + "\n"
     code, out, err = schedsim("run", "-", "-o", "json", feed=broken)
     names = [json.loads(line).get("decisions") is not None for line in out.splitlines()]
-    check("its line is told", "standard input: line 3, column 1: " in err, err)
+    check("its line is named", "standard input: line 3, column 1: " in err, err)
     check("a broken line fails alone", code == 1 and names == [True, False, True], (code, out[:300], err))
 
     def bad(what, part, **fields):

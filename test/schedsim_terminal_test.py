@@ -97,7 +97,7 @@ def test_list():
 
 
 def test_standard_input():
-    """Whoever forgot the file is told what is waited for."""
+    """Whoever forgot the file reads what is waited for."""
     with open(os.path.join(DEMO, "pod.yaml")) as f:
         text = f.read()
     code, out = on_terminal("run", "-", streams=("stdin", "stderr", "stdout"), feed=text + "\n", columns=80)

@@ -156,7 +156,7 @@ def test_follow():
 
 
 def test_many_viewers():
-    """As many as may look do, one more is told so, and when one leaves the next gets in."""
+    """As many as may look do, one more is refused, and when one leaves the next gets in."""
     api, scheduler, port = scenario()
     streams = [Stream(port) for _ in range(32)]
     for s in streams:
@@ -167,7 +167,7 @@ def test_many_viewers():
     assert answer(port, "nodes")["nodes"]  # who does not follow is answered
     for s in streams:
         s.close()
-    late = wait_until("room for another", lambda: enters(port))
+    late = wait_until("another one is let in", lambda: enters(port))
     assert late.next()[0] == "nodes"
     late.close()
     assert scheduler.stop() == 0

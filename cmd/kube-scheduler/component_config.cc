@@ -31,7 +31,7 @@ bool SameName(std::string_view a, std::string_view b) {
          });
 }
 
-// Reads the members of one object; what nobody asked for is unknown.
+// Reads the members of one object; members that nobody has read are unknown fields.
 class Reader {
  public:
   Reader(api::Json object, std::string path, std::vector<std::string>* warnings)
@@ -250,7 +250,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   if (scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
     auto later = FromLaterConfiguration(root, {}, warnings);
     if (later.ok()) later->later_configuration = std::string(text);
-    // What is not for this program at all is told in upstream's words alone.
+    // What is not for this program at all is reported in upstream's words alone.
     if (later.ok() || later.status().message().find("no kind ") == 0) return later;
     return here(later.status());
   }

@@ -280,7 +280,7 @@ TEST_CASE("configuration: what 1.10 finds only later") {
             },
             Spelling::kFile)
             .empty());
-  // All mistakes are told at once.
+  // All mistakes are reported at once.
   CHECK(problems(
             [](Configuration& c) {
               c.parallelism = 0;

@@ -191,7 +191,7 @@ absl::Status Daemon::Connect() {
   pages_ = *std::move(pages);
   if (options_.enable_ui) live_page_ = pages_->ServeUi(&inbox_);
   requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });
-  // No more than the API server may be asked for within a few seconds, so that no request times out in the limiter.
+  // No more than the requests of a few seconds, so that none of them times out in the rate limiter.
   const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
   requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
   snapshot_.requests_limit = requests_limit_;

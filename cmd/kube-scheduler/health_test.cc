@@ -31,7 +31,7 @@ TEST_CASE("health: what is well is said in one word, or check by check") {
   CHECK_FALSE(HealthPage(Asking("/livez"), checks));
 }
 
-TEST_CASE("health: the reason of a failure is told on the page of its check alone") {
+TEST_CASE("health: the reason of a failure is shown on the page of its check alone") {
   const std::vector<HealthCheck> checks = {PingCheck(),
                                            {"leaderElection", [] { return absl::InternalError("the lease is old"); }}};
   const auto all = HealthPage(Asking("/healthz"), checks).value();

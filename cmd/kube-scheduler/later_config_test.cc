@@ -27,7 +27,7 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
         std::vector<std::string>{"percentageOfNodesToScore has no effect: every node is filtered and scored"});
 }
 
-TEST_CASE("Such a configuration is read strictly, and all its mistakes are told with the file") {
+TEST_CASE("Such a configuration is read strictly, and all its mistakes are reported with the file") {
   auto c = ParseConfiguration(kHead + std::string("parallelism: 0\nschedulerName: x"), "file", nullptr);
   CHECK(util::Message(c.status()) ==
         "file: [strict decoding error: unknown field \"schedulerName\", parallelism: Invalid value: 0: should be an "

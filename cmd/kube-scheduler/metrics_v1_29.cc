@@ -101,7 +101,7 @@ void AddStages(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* 
   if (!plugins.metric.empty()) out->push_back(std::move(plugins));
 }
 
-// Each attempt asks every plugin of the profile, whether the answer was kept or is found now.
+// Each attempt counts every plugin of the profile, whether its answer was kept or is computed now.
 void AddEvaluations(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   if (s.plugins == nullptr) return;
   MetricFamily evaluations = Family("scheduler_plugin_evaluation_total", MetricType::Counter,

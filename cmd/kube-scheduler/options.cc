@@ -108,7 +108,7 @@ constexpr int32_t kLaterSecurePort = 10259;
 // A recording of less holds no checkpoint of a cluster of some size.
 constexpr int64_t kLeastRecording = 1 << 20;
 
-// With less, hardly any answer would be there when it is asked for again.
+// With less, hardly any answer would still be kept when it is needed again.
 constexpr int64_t kLeastKeptAnswers = 1 << 20;
 
 }  // namespace
@@ -237,9 +237,10 @@ Options::Options() {
       [this] { return absl::StrCat(kept_answers_max_bytes); });
 
   flags_.Section("Recording");
-  flags_.String(&record_dir, "record-dir",
-                "Folder in which to record all that the scheduler is told and does, for schedsim replay. It is created "
-                "if needed.");
+  flags_.String(
+      &record_dir, "record-dir",
+      "Folder in which to record all that the scheduler receives and does, for schedsim replay. It is created "
+      "if needed.");
   flags_.Custom(
       "record-max-bytes", "quantity",
       "Size of all recordings in --record-dir together, such as 500Mi; the oldest parts are removed.", "1Gi",
@@ -478,7 +479,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   return c;
 }
 
-// What flags say wins over a release's defaults. A release without a plain port has one only when a flag asks for it.
+// Flags win over a release's defaults. A release without a plain port opens one only when a flag says so.
 void Options::FollowLaterRelease(Configuration* c) const {
   if (config_file_.empty() && flags_.Changed("leader-elect-resource-lock")) {
     c->leader_election.resource_lock = flag_config_.leader_election.resource_lock;

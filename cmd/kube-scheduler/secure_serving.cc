@@ -156,7 +156,7 @@ absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& o
   return tls;
 }
 
-// Bounds what is kept: whoever shows ever new tokens makes the others be asked about again, and nothing more.
+// Bounds what is kept: somebody who shows ever new tokens makes the others be reviewed again, and nothing more.
 void AccessControl::Forget() {
   if (users_.size() > kMaxKept) users_.clear();
   if (allowed_.size() > kMaxKept) allowed_.clear();

@@ -49,7 +49,7 @@ absl::StatusOr<SpecFlag> ParseSpecFlag(const std::string& text) {
       absl::StrCat("--pod-spec: \"", text, "\" should be FILE or FILE=RATIO, RATIO a whole number above 0"));
 }
 
-// With a ratio anywhere, all pods together are one mix; else each is asked about by itself.
+// With a ratio anywhere, all pods together are one mix; otherwise each is answered for by itself.
 struct Specs {
   std::vector<std::vector<PodShare>> groups;
 };

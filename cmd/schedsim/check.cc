@@ -175,7 +175,7 @@ void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gate
     for (std::string_view part :
          {"PodFitsResources", "HostName", "PodFitsHostPorts", "PodFitsPorts", "MatchNodeSelector"}) {
       if (runs(part)) {
-        notes->push_back(absl::StrCat(util::ToAbsl(part), ": adds nothing, GeneralPredicates asks the same"));
+        notes->push_back(absl::StrCat(util::ToAbsl(part), ": adds nothing, GeneralPredicates checks the same"));
       }
     }
   }
@@ -269,7 +269,7 @@ std::vector<std::string> VerbsOf(const scheduler::ExtenderConfig& e) {
 }
 
 std::string ReportTable(const PolicyReport& r) {
-  std::string out = absl::StrCat(r.file, ": a good Policy\n\nPredicates, in the order they are asked:\n");
+  std::string out = absl::StrCat(r.file, ": a good Policy\n\nPredicates, in the order of evaluation:\n");
   std::vector<std::vector<std::string>> rows;
   for (const std::string& name : r.effective.predicates) {
     bool added =
@@ -277,7 +277,7 @@ std::string ReportTable(const PolicyReport& r) {
     rows.push_back({absl::StrCat("  ", name), added ? "mandatory, added" : ""});
   }
   absl::StrAppend(&out, Table(rows),
-                  r.policy.always_check_all_predicates ? "  all of them are asked (alwaysCheckAllPredicates)\n"
+                  r.policy.always_check_all_predicates ? "  all of them are evaluated (alwaysCheckAllPredicates)\n"
                                                        : "  the first that rejects a node ends the asking\n",
                   "\nPriorities and weights:\n");
   rows.clear();
@@ -286,7 +286,7 @@ std::string ReportTable(const PolicyReport& r) {
   }
   if (rows.empty()) rows.push_back({"  none"});
   absl::StrAppend(&out, Table(rows), "  hardPodAffinitySymmetricWeight ", r.hard_weight, "\n");
-  if (!r.policy.extenders.empty()) out += "\nExtenders, in the order they are asked:\n";
+  if (!r.policy.extenders.empty()) out += "\nExtenders, in the order they are called:\n";
   for (const auto& e : r.policy.extenders) {
     absl::StrAppend(&out, "  ", http::RedactUrl(e.url_prefix), ": ", absl::StrJoin(VerbsOf(e), ", "), "\n");
   }

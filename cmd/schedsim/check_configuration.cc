@@ -98,7 +98,7 @@ std::string ConfigurationTable(const ConfigurationReport& r) {
       absl::StrAppend(&out, name, Wrapped(plugins, kWidth - kIndent, kIndent), "\n");
     }
   }
-  if (!c.extenders.empty()) out += "\nExtenders, in the order they are asked:\n";
+  if (!c.extenders.empty()) out += "\nExtenders, in the order they are called:\n";
   for (const auto& e : c.extenders) absl::StrAppend(&out, "  ", http::RedactUrl(e.url_prefix), "\n");
   if (!r.warnings.empty()) out += "\nWorth knowing:\n";
   for (const std::string& w : r.warnings) absl::StrAppend(&out, "  ", w, "\n");

@@ -25,14 +25,14 @@ using lab::Trial;
 using lab::Variant;
 
 constexpr size_t kSamples = 200;  // of a curve in the picture
-constexpr size_t kMostPods = 20;  // told one by one, unless --changes says otherwise
+constexpr size_t kMostPods = 20;  // listed one by one, unless --changes says otherwise
 
 struct Comparison {
   const lab::Scenario* scenario = nullptr;
   const lab::Workload* workload = nullptr;
   std::vector<Variant> variants;
   std::vector<Trial> trials;
-  bool by_pod = false;                                       // each pod's difference from the first variant is told
+  bool by_pod = false;                                       // each pod's difference from the first variant is listed
   std::vector<std::vector<lab::PodDifference>> differences;  // by variant; of the first none
 
   // Pods that go elsewhere than with the first variant, or are placed by only one of the two.
@@ -236,7 +236,7 @@ void WriteDifferences(const Comparison& c, size_t variant, size_t most, explain:
   }
 }
 
-// Fills in what differs by pod: where two releases are compared, and where --changes asks for it.
+// Fills in the differences by pod when two releases are compared, or when --changes is given.
 absl::Status FindDifferences(const Invocation& options, Comparison* c) {
   c->differences.resize(c->variants.size());
   const bool asked = options.Has("changes") && options.Get<int64_t>("changes") > 0;

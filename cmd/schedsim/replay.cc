@@ -134,7 +134,7 @@ std::string ComparisonTable(const Comparison& c) {
     }
   }
   if (c.lost > 0) absl::StrAppend(&out, explain::Counted(c.lost, "event"), " are missing from the recording.\n");
-  out += "Pods come and are deleted when they were in the recording, wherever they run;\nextenders are not asked.\n";
+  out += "Pods come and are deleted when they were in the recording, wherever they run;\nextenders are not called.\n";
   return out;
 }
 

@@ -76,7 +76,7 @@ void Scores(const scheduler::DecisionTrace& t, const std::vector<size_t>& nodes,
   out->push_back('}');
 }
 
-// Places in trace.feasible of the nodes whose scores are told: by name, or the best first.
+// Returns the places in trace.feasible of the nodes whose scores are shown: by name, or the best first.
 std::vector<size_t> ScoredNodes(const scheduler::DecisionTrace& t, const Detail& detail) {
   std::vector<size_t> order(t.totals.size());
   std::iota(order.begin(), order.end(), size_t{0});

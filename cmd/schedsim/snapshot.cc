@@ -68,7 +68,7 @@ int TakeSnapshot(const Invocation& invocation, std::ostream& out) {
   }
   std::cerr << "schedsim: " << explain::Counted(static_cast<int64_t>(snapshot->objects), "object") << " from "
             << config->url << "\n";
-  // A terminal is shown the text itself, unless it was asked for otherwise.
+  // A terminal gets the text itself, unless a flag says otherwise.
   const bool plain = invocation.output == "json" || (!invocation.Has("output") && isatty(STDOUT_FILENO) == 1);
   out << (plain ? snapshot->list : api::Gzip(snapshot->list));
   return kExitOk;

@@ -147,7 +147,7 @@ void AddFlags(boost::program_options::options_description_easy_init& add) {
   add("budget", po::value<int64_t>()->value_name("N")->default_value(200), "how many policies to try");
   add("seed", po::value<uint64_t>()->value_name("S")->default_value(1), "equal seeds give equal results");
   add("hold-back", po::value<double>()->value_name("SHARE")->default_value(0.25, "0.25"),
-      "share of the pods that the search does not see, to judge the policies by");
+      "share of the pods that the search does not see, for evaluating the policies");
   add("out", po::value<std::string>()->value_name("DIR"), "write the policies there, a file each");
 }
 

@@ -236,7 +236,7 @@ absl::Status Load(const std::string& data, const std::string& file, std::string*
   return absl::OkStatus();
 }
 
-// What a plugin with provideClusterInfo is told.
+// Returns what a plugin with provideClusterInfo receives.
 std::string ClusterInfo(const KubeCluster& cluster, const std::string& server, const std::string& ca_pem) {
   std::string out = absl::StrCat("{\"server\":", JsonString(server));
   if (!cluster.tls_server_name.empty()) {

@@ -141,10 +141,11 @@ TEST_CASE("an exec plugin is read in full") {
                                 "\"client.authentication.k8s.io/v1\",\"status\":{\"token\":\"%s-%s\"}}' "
                                 "\"$1\" \"$REGION\"\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  const auto c = f.Load(Config("{server: 'https://a', certificate-authority-data: Q0E=, tls-server-name: 'n'}",
-                               "{as: jane, as-uid: '7', as-user-extra: {example.com/x: ['y']}, exec: {command: ./plugin, "
-                               "args: ['a $b'], env: [{name: REGION, value: eu}], provideClusterInfo: true, "
-                               "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1}}"));
+  const auto c =
+      f.Load(Config("{server: 'https://a', certificate-authority-data: Q0E=, tls-server-name: 'n'}",
+                    "{as: jane, as-uid: '7', as-user-extra: {example.com/x: ['y']}, exec: {command: ./plugin, "
+                    "args: ['a $b'], env: [{name: REGION, value: eu}], provideClusterInfo: true, "
+                    "interactiveMode: Never, apiVersion: client.authentication.k8s.io/v1}}"));
   CAPTURE(c.status().ToString());
   REQUIRE(c.ok());
   REQUIRE(c->plugin != nullptr);
@@ -398,7 +399,7 @@ TEST_CASE("a token in a YAML block has no line end, and what is not known is ign
   CHECK(c->bearer_token == "t");
 }
 
-TEST_CASE("every mistake is told, in upstream's words") {
+TEST_CASE("every mistake is reported, in upstream's words") {
   Fixture f;
   std::string data = "Q0VSVA==";
   CHECK(f.Error("current-context: a") == "context was not found for specified context: a");

@@ -460,7 +460,7 @@ TEST_CASE("the watchdog bites when the I/O thread hangs") {
   });
 }
 
-TEST_CASE("leadership is told as an event on the lock object") {
+TEST_CASE("leadership is recorded as an event on the lock object") {
   ManualExecutor executor;
   FakeApi api, events_api;
   EventRecorder events(&executor, &events_api);

@@ -58,7 +58,7 @@ std::string PredicateTable(const Explanation& e) {
       failing.push_back(i);
     }
   }
-  std::string out = "\nPredicates, all of them asked on every node:\n";
+  std::string out = "\nPredicates, all of them evaluated on every node:\n";
   if (!failing.empty()) {
     std::vector<std::vector<std::string>> rows(1, {"NODE"});
     for (size_t i : failing) rows[0].push_back(e.predicates[i]);

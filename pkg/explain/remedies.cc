@@ -184,7 +184,7 @@ std::string Sentence(const FailureReason& reason, const api::PodTemplate& pod) {
     return absl::StrCat("provide volumes there for the claims ", Claims(pod));
   }
   if (reason == reasons::kServiceAffinityViolated) return "go where the other pods of the service are";
-  if (reason == reasons::kNodeLabelPresenceViolated) return "change the labels that the Policy asks about";
+  if (reason == reasons::kNodeLabelPresenceViolated) return "change the labels that the Policy requires or forbids";
   if (reason == reasons::kExistingPodsAntiAffinityRulesNotMatch) {
     return "move away the pods whose anti-affinity keeps this one out";
   }

@@ -91,7 +91,7 @@ TEST_CASE("what cannot be done is last, whatever it costs") {
   CHECK(Describe(ways[1]) == "ask for less on a, the nearest of 2 nodes");
 }
 
-TEST_CASE("what no node has is told with what is there") {
+TEST_CASE("what no node has is reported with what there is") {
   scheduler::Cache cache;
   AddNode(&cache, "n1", R"({"disk":"hdd"})", R"({"nvidia.com/gpu":"8","example.com/fpga":"1"})");
   AddNode(&cache, "n2", R"({"disk":"nvme"})", R"({"nvidia.com/gpu":"8"})");

@@ -114,7 +114,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     if (!e->stream) return;
     e->timeout = e->idle_timeout;
     SetDeadline(e.get(), Now() + e->idle_timeout);
-    if (!e->reply.ok()) return;  // told at the end, with its body
+    if (!e->reply.ok()) return;  // reported at the end, with its body
     e->head_told = true;
     if (e->stream->on_head) e->stream->on_head(e->reply);
   }

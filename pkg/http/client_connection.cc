@@ -328,7 +328,7 @@ void Connection::Parse() {
     if (closed_) return;  // a stream was cancelled from inside its handler
     begin_ += used;
     if (!had_head && parser_->head_done() && e->reply.status >= 200) {
-      // Whoever is told of the head may cancel.
+      // The callback of the head may cancel.
       if (!e->head_told && !e->over) owner_->OnHead(e);
       if (closed_) return;
     }

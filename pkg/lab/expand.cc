@@ -16,7 +16,7 @@ namespace {
 
 using api::Json;
 
-// A workload that asks for more is a mistake in the file, and would fill the memory.
+// A workload with more pods is a mistake in the file, and would fill the memory.
 constexpr int64_t kMostReplicas = 1'000'000;
 
 std::string KeyOf(std::string_view kind, std::string_view ns, std::string_view name) {
@@ -31,7 +31,7 @@ int64_t Number(Json j, int64_t when_absent) {
   return j.IsInt() ? j.Int() : when_absent;
 }
 
-// How many pods a workload asks for; a DaemonSet's number depends on the nodes.
+// Returns how many pods a workload wants; a DaemonSet's number depends on the nodes.
 int64_t ReplicasOf(std::string_view kind, Json j) {
   Json spec = j.Find("spec");
   if (kind != "Job") return Number(spec.Find("replicas"), 1);

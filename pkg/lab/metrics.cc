@@ -228,7 +228,7 @@ size_t Workload::Compaction(const scheduler::Cache& cache) const {
   std::vector<int64_t> free = allocatable_;
   std::vector<bool> in_use(nodes_.size(), false);
   for (size_t c : order) {
-    size_t n = 0;  // a node that has no room for one pod of a class has none for the next
+    size_t n = 0;  // a node that cannot take one pod of a class cannot take the next
     for (int64_t left = count[c]; left > 0 && n < nodes_.size();) {
       if (!Fits(classes_[c], n, &free[n * width])) {
         ++n;

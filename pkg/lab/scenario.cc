@@ -39,7 +39,7 @@ bool LooksLikeScenario(std::string_view text) {
   return text.find("\"Scenario\"") != std::string_view::npos;
 }
 
-// Which line of which file. Lines of a text are asked for mostly in ascending order.
+// Returns which line of which file it is. Lines of a text are mostly looked up in ascending order.
 class LineCounter {
  public:
   // `lines`: how many stand before the text in its file.

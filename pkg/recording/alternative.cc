@@ -28,7 +28,7 @@ class SetClock final : public util::Clock {
   int64_t steady = 0, wall = 0;
 };
 
-// Extenders are not asked: what they would say about another scheduler's candidates is not recorded.
+// Extenders are not called: what they would answer about another scheduler's candidates is not recorded.
 class SilentExtender final : public scheduler::Extender {
  public:
   const std::string& name() const override { return name_; }
@@ -53,7 +53,7 @@ struct PodRecord {
   bool ours = false;
 };
 
-// The world of the other scheduler: an API server that does at once what it is asked for.
+// The world of the other scheduler: an API server that carries out each request at once.
 class OtherWorld final : public scheduler::Actions, public scheduler::DecisionObserver {
  public:
   absl::Status Build(const CoreConfiguration& config) {

@@ -6,18 +6,16 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
-#include <deque>
 #include <fstream>
-#include <map>
-#include <random>
 
-#include "pkg/api/decode.h"
 #include "pkg/api/scheduling_fields.h"
 #include "pkg/recording/core.h"
 #include "pkg/recording/packed_file.h"
 #include "pkg/recording/recorder.h"
 #include "pkg/recording/replay.h"
 #include "pkg/recording/tap.h"
+#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/simulated_server.h"
 
 namespace berth::recording {
 namespace {
@@ -25,6 +23,9 @@ namespace {
 using scheduler::Answer;
 using scheduler::Change;
 using scheduler::Reply;
+using scheduler::testing::Asks;
+using scheduler::testing::NodeOf;
+using scheduler::testing::PodOf;
 
 // A folder that is removed at the end.
 struct TempDir {
@@ -35,17 +36,6 @@ struct TempDir {
   ~TempDir() { (void)!std::system(absl::StrCat("rm -rf ", path).c_str()); }
   std::string path;
 };
-
-template <typename T>
-T Decoded(absl::StatusOr<T> (*decode)(api::Json, const api::DecodeOptions&), const std::string& json) {
-  api::KeepSchedulingFields();
-  api::Document d;
-  REQUIRE(d.Parse(json).ok());
-  auto object = decode(d.root(), {});
-  INFO(object.status().message());
-  REQUIRE(object.ok());
-  return *object;
-}
 
 CoreConfiguration Config(bool pod_priority) {
   CoreConfiguration c;
@@ -76,12 +66,14 @@ Header HeaderOf(const CoreConfiguration& c) {
   return h;
 }
 
-// An API server that answers each request at once, late, wrongly or never, driven by a seed; and the scheduler that
-// asks it, with all that passes between them going to `sink`.
-class World final : public scheduler::Actions {
+// A simulated API server, and the scheduler of a configuration that talks to it, with all that passes between them
+// going to `sink`.
+class Simulation {
  public:
-  World(uint32_t seed, const CoreConfiguration& config, EventSink* sink)
-      : random_(seed), tap_(sink, this, &clock_, nullptr) {
+  Simulation(uint32_t seed, const CoreConfiguration& config, EventSink* sink)
+      : server_(seed, &clock_), tap_(sink, &server_, &clock_, nullptr) {
+    api::KeepSchedulingFields();
+    server_.Connect([this](const Change<api::Pod>& c) { tap_.Apply(c); }, [this](const Reply& r) { tap_.Apply(r); });
     Core::Surroundings around;
     around.actions = &tap_;
     around.clock = &tap_;
@@ -91,144 +83,53 @@ class World final : public scheduler::Actions {
   }
 
   void Run(int steps) {
-    for (int i = 0; i < 5; ++i) AddNode(i);
+    for (int i = 0; i < 5; ++i) {
+      tap_.Apply(Change<api::Node>{nullptr, NodeOf(absl::StrCat("n", i), "", "", "'cpu':'4','memory':'8Gi','pods':'10'",
+                                                   "'conditions':[{'type':'Ready','status':'True'}]")});
+    }
     for (int i = 0; i < steps; ++i) Step();
     tap_.Flush();
   }
-  size_t bound() const { return bound_; }
+  size_t bound() const { return server_.bound_in_all(); }
 
  private:
-  void Ask(scheduler::RequestId id, std::function<Reply()> f) { open_.emplace_back(id, std::move(f)); }
-  void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender*) override {
-    Ask(id, [this, pod, id] {
-      auto it = pods_.find(pod->meta.name);
-      if (it == pods_.end() || it->second->meta.uid != pod->meta.uid) return Failed(id, Answer::Kind::kNotFound);
-      if (!it->second->node_name.empty()) return Failed(id, Answer::Kind::kConflict);
-      ++bound_;
-      auto p = std::make_shared<api::Pod>(*it->second);
-      p->node_name = pod->node_name;
-      Store(p);
-      return Reply{id, {}, nullptr};
-    });
-  }
-  void Write(scheduler::RequestId id, const api::PodPtr& pod, std::function<void(api::Pod&)> change) {
-    Ask(id, [this, pod, change, id] {
-      auto it = pods_.find(pod->meta.name);
-      if (it == pods_.end()) return Failed(id, Answer::Kind::kNotFound);
-      auto p = std::make_shared<api::Pod>(*it->second);
-      change(*p);
-      Store(p);
-      return Reply{id, {}, p};
-    });
-  }
-  void UpdatePodCondition(scheduler::RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override {
-    Write(id, pod, [c](api::Pod& p) { p.scheduled = c; });
-  }
-  void SetNominatedNode(scheduler::RequestId id, const api::PodPtr& pod, util::Symbol node) override {
-    Write(id, pod, [node](api::Pod& p) { p.nominated_node_name = node; });
-  }
-  void DeletePod(scheduler::RequestId id, const api::PodPtr& pod) override {
-    Ask(id, [this, pod, id] {
-      Remove(pod->meta.name);
-      return Reply{id, {}, nullptr};
-    });
-  }
-  void GetPod(scheduler::RequestId id, const api::Pod& pod) override {
-    Ask(id, [this, name = pod.meta.name, id] {
-      auto it = pods_.find(name);
-      return it == pods_.end() ? Failed(id, Answer::Kind::kNotFound) : Reply{id, {}, it->second};
-    });
-  }
-  void GetNode(scheduler::RequestId id, util::Symbol) override {
-    Ask(id, [id] { return Reply{id, {}, nullptr}; });
-  }
-  void UpdateVolume(scheduler::RequestId, const scheduler::VolumeBinder::Binding&) override {}
-  void RecordEvent(const api::PodPtr&, scheduler::EventType, std::string_view, std::string) override {}
-
-  static Reply Failed(scheduler::RequestId id, Answer::Kind k) { return {id, {k, "it failed", "pods"}, nullptr}; }
-  void Store(std::shared_ptr<api::Pod> p) {
-    p->meta.resource_version = absl::StrCat(++version_);
-    pods_[p->meta.name] = p;
-    news_.emplace_back(p->meta.name, p);
-  }
-  void Remove(std::string name) {
-    if (pods_.erase(name) > 0) news_.emplace_back(name, nullptr);
-  }
-  void AddNode(int i) {
-    tap_.Apply(Change<api::Node>{
-        nullptr, Decoded(api::DecodeNode, absl::StrCat(R"({"metadata":{"name":"n)", i, R"("},"status":{"allocatable":)",
-                                                       R"({"cpu":"4","memory":"8Gi","pods":"10"},"conditions":)",
-                                                       R"([{"type":"Ready","status":"True"}]}})"))});
-  }
   void AddPod() {
-    const std::string name = absl::StrCat("p", Dice(60));
-    if (pods_.contains(name)) return;
-    const std::string json =
-        absl::StrCat(R"({"metadata":{"name":")", name, R"(","namespace":"ns","uid":"u)", ++uids_,
-                     R"(","labels":{"app":"a)", Dice(3), R"("}},"spec":{"priority":)", Dice(3),
-                     R"(,"containers":[{"resources":{"requests":{"cpu":")", 1 + Dice(3), R"("}}}]}})");
-    Store(std::make_shared<api::Pod>(*Decoded(api::DecodePod, json)));
-  }
-  void ShowNext() {
-    if (news_.empty()) return;
-    auto [name, pod] = news_.front();
-    news_.pop_front();
-    const api::PodPtr before = std::exchange(shown_[name], pod);
-    if (before != nullptr || pod != nullptr) tap_.Apply(Change<api::Pod>{before, pod});
-  }
-  void Serve() {
-    if (open_.empty()) return;
-    auto it = open_.begin() + static_cast<ptrdiff_t>(Dice(static_cast<uint32_t>(open_.size())));
-    auto [id, f] = std::move(*it);
-    open_.erase(it);
-    Reply r = Dice(8) == 0 ? Failed(id, Dice(2) == 0 ? Answer::Kind::kLost : Answer::Kind::kRefused) : f();
-    tap_.Apply(r);
+    const std::string name = absl::StrCat("p", server_.Dice(60));
+    if (server_.pods().contains(name)) return;
+    const std::string spec =
+        absl::StrCat("'priority':", server_.Dice(3), ",", Asks(absl::StrCat("'cpu':'", 1 + server_.Dice(3), "'")));
+    auto p = std::make_shared<api::Pod>(*PodOf(name, spec, absl::StrCat("'app':'a", server_.Dice(3), "'")));
+    p->meta.uid = absl::StrCat("u", ++uids_);
+    server_.Store(p);
   }
   void Step() {
-    clock_.Advance(absl::Microseconds(Dice(5000)));
-    switch (Dice(16)) {
-      case 0:
-      case 1:
-      case 2:
-        AddPod();
-        break;
-      case 3:
-        if (!pods_.empty()) Remove(std::next(pods_.begin(), Dice(static_cast<uint32_t>(pods_.size())))->first);
-        break;
-      case 4:
-        clock_.Advance(absl::Milliseconds(Dice(3000)));
-        tap_.Tick();
-        break;
-      case 5:
-        tap_.Flush();
-        break;
-      case 6:
-      case 7:
-      case 8:
-      case 9:
-        Serve();
-        break;
-      case 10:
-      case 11:
-      case 12:
-        ShowNext();
-        break;
-      default:
-        tap_.ScheduleOne();
+    clock_.Advance(absl::Microseconds(server_.Dice(5000)));
+    const uint32_t what = server_.Dice(16);
+    if (what < 3) {
+      AddPod();
+    } else if (what == 3) {
+      server_.DeleteAny();
+      server_.EndOne();
+    } else if (what == 4) {
+      clock_.Advance(absl::Milliseconds(server_.Dice(3000)));
+      tap_.Tick();
+    } else if (what == 5) {
+      tap_.Flush();
+      server_.ServeLate();
+    } else if (what < 10) {
+      server_.ServeOne(true);
+    } else if (what < 13) {
+      server_.ShowNext();
+    } else {
+      tap_.ScheduleOne();
     }
   }
-  uint32_t Dice(uint32_t sides) { return static_cast<uint32_t>(random_() % sides); }
 
-  std::mt19937 random_;
   util::ManualClock clock_;
+  scheduler::testing::SimulatedServer server_;
   Tap tap_;
   std::unique_ptr<Core> core_;
-  std::map<std::string, std::shared_ptr<api::Pod>> pods_;
-  std::map<std::string, api::PodPtr> shown_;
-  std::deque<std::pair<std::string, api::PodPtr>> news_;
-  std::vector<std::pair<scheduler::RequestId, std::function<Reply()>>> open_;
-  uint64_t version_ = 1, uids_ = 0;
-  size_t bound_ = 0;
+  uint64_t uids_ = 0;
 };
 
 std::unique_ptr<Recorder> Open(const std::string& dir, const CoreConfiguration& config,
@@ -264,7 +165,7 @@ TEST_CASE("a recording is replayed byte for byte, whatever the API server did") 
       TempDir dir;
       {
         auto recorder = Open(dir.path, config);
-        World w(seed, config, recorder.get());
+        Simulation w(seed, config, recorder.get());
         w.Run(1500);
         CHECK(w.bound() > 5);
         CHECK(recorder->stats().lost == 0);
@@ -285,7 +186,7 @@ TEST_CASE("a change of any output is found, with its place and both sides") {
   TempDir dir;
   {
     auto recorder = Open(dir.path, Config(false));
-    World w(3, Config(false), recorder.get());
+    Simulation w(3, Config(false), recorder.get());
     w.Run(500);
   }
   const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
@@ -299,7 +200,7 @@ TEST_CASE("a change of any output is found, with its place and both sides") {
   REQUIRE(r->difference);
   CHECK(r->difference->recorded.substr(0, 9) == r->difference->replayed.substr(0, 9));
   CHECK(r->difference->recorded != r->difference->replayed);
-  CHECK(r->difference->pod.substr(0, 4) == "ns/p");
+  CHECK(r->difference->pod.substr(0, 9) == "default/p");
   CHECK(r->difference->input > 0);
   CHECK(r->difference->at.find("segment-00000001.jsonl.zst:") == 0);
 }
@@ -309,7 +210,7 @@ TEST_CASE("old segments are removed, and decisions are checked from the oldest c
     TempDir dir;
     {
       auto recorder = Open(dir.path, config, 300 << 10);
-      World w(7, config, recorder.get());
+      Simulation w(7, config, recorder.get());
       w.Run(60000);
     }
     const auto segments = ListSegments(dir.path).value();
@@ -333,7 +234,7 @@ TEST_CASE("what a full buffer loses is counted and marked, and the recording goe
     o.dir = dir.path;
     o.max_buffered = 3;
     auto recorder = Recorder::Open(o, HeaderOf(Config(true))).value();
-    World w(5, Config(true), recorder.get());
+    Simulation w(5, Config(true), recorder.get());
     w.Run(5000);
     lost = recorder->stats().lost;
   }
@@ -349,7 +250,7 @@ TEST_CASE("a recording that ends anywhere is read up to there") {
   TempDir dir;
   {
     auto recorder = Open(dir.path, Config(false));
-    World w(11, Config(false), recorder.get());
+    Simulation w(11, Config(false), recorder.get());
     w.Run(2000);
   }
   const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
@@ -368,11 +269,11 @@ TEST_CASE("a recording that ends anywhere is read up to there") {
   CHECK(decisions > 0);
 }
 
-TEST_CASE("replay stops where it is told to, with the scheduler as it is then") {
+TEST_CASE("replay stops at a given input, with the scheduler as it is then") {
   TempDir dir;
   {
     auto recorder = Open(dir.path, Config(false));
-    World w(3, Config(false), recorder.get());
+    Simulation w(3, Config(false), recorder.get());
     w.Run(800);
   }
   ReplayOptions o;

@@ -1,5 +1,5 @@
 // Replaying from a checkpoint. The queue is not known, so the recording says which pod is tried when; what the cache
-// holds follows from the changes, from the binds that the scheduler asked for, and from how those were answered.
+// holds follows from the changes, from the binds that the scheduler requested, and from how those were answered.
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 

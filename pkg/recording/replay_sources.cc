@@ -22,7 +22,7 @@ absl::Time ReplayClock::Wall() const {
   return absl::FromUnixSeconds(last_wall_);
 }
 
-// Asks the real extender what it would ask about, and never calls it.
+// Uses the real extender to know which pods it is interested in, and never calls it.
 class ReplayExtenders::OneExtender final : public scheduler::Extender {
  public:
   OneExtender(ReplayExtenders* all, std::unique_ptr<scheduler::Extender> real) : all_(all), real_(std::move(real)) {}

@@ -4,18 +4,18 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/api/json.h"
-#include "pkg/scheduler/testing/objects.h"
 #include "pkg/scheduler/testing/scheduler_case.h"
+#include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Judgement;
-using reference::NodeOf;
-using reference::PodOf;
 using testing::Case;
+using testing::Evaluated;
 using testing::NewNode;
 using testing::NewPod;
+using testing::NodeOf;
+using testing::PodOf;
 using Kind = Answer::Kind;
 using Place = Scheduler::Place;
 
@@ -50,51 +50,51 @@ TEST_CASE("later fields: a gated pod is never tried, and is tried at once when i
 TEST_CASE("later fields: a pod whose preemptionPolicy is Never evicts nobody") {
   Case c(true);
   c.Add(NewNode("n1", 4));
-  auto low = testing::On(NewPod("low", {.cpu = 4}), "n1");
+  auto low = testing::Bound(NewPod("low", {.cpu = 4}), "n1");
   c.Add(low);
   c.Add(With(NewPod("p", {.cpu = 4, .priority = 100}), [](api::PodTemplate& t) { t.never_preempts = true; }));
   CHECK(c.Run().find("condition p False Unschedulable") != std::string::npos);
   c.Reply(Kind::kOk);
-  CHECK(c.Asked() == "get p");  // to be queued again
+  CHECK(c.Requests() == "get p");  // to be queued again
   c.Reply(Kind::kOk, "", NewPod("p", {.cpu = 4, .priority = 100}));
   CHECK(c.Run().find("delete") == std::string::npos);
 }
 
-TEST_CASE("later fields: overhead and sidecars take room on the node, and are asked for") {
+TEST_CASE("later fields: overhead and sidecars count on the node and are requested") {
   const auto spec =
       GENERATE("'overhead':{'cpu':'1'},'containers':[{'name':'c','resources':{'requests':{'cpu':'4'}}}]",
                "'initContainers':[{'name':'s','restartPolicy':'Always','resources':{'requests':{'cpu':'1'}}}],"
                "'containers':[{'name':'c','resources':{'requests':{'cpu':'4'}}}]");
-  reference::World w;
+  testing::World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'9','memory':'1000','pods':'10'")});
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", spec), "a") == "fits");
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", spec), "a") == "fits");
   w.Place(PodOf("q", spec), "a");
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", spec), "a") == "Insufficient cpu");
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", reference::Asks("'cpu':'4'")), "a") == "fits");
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", reference::Asks("'cpu':'4001m'")), "a") == "Insufficient cpu");
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", spec), "a") == "Insufficient cpu");
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", testing::Asks("'cpu':'4'")), "a") == "fits");
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", testing::Asks("'cpu':'4001m'")), "a") == "Insufficient cpu");
 }
 
-TEST_CASE("later fields: an init container needs room beside the sidecars before it, and not those behind it") {
-  reference::World w;
+TEST_CASE("later fields: an init container runs beside the sidecars before it, and not those behind it") {
+  testing::World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'5','memory':'1000','pods':'10'")});
   const std::string sidecar = "{'name':'s','restartPolicy':'Always','resources':{'requests':{'cpu':'2'}}}",
                     init = "{'name':'i','resources':{'requests':{'cpu':'4'}}}",
                     rest = "],'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}]";
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", "'initContainers':[" + sidecar + "," + init + rest), "a") ==
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", "'initContainers':[" + sidecar + "," + init + rest), "a") ==
         "Insufficient cpu");
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", "'initContainers':[" + init + "," + sidecar + rest), "a") ==
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", "'initContainers':[" + init + "," + sidecar + rest), "a") ==
         "fits");
 }
 
 TEST_CASE("later fields: matchFields select a node by its name, alone and together with expressions") {
-  reference::World w;
+  testing::World w;
   w.Nodes({NodeOf("a", "'disk':'ssd'"), NodeOf("b", "'disk':'ssd'")});
   const auto terms = [&](const std::string& t, const char* node) {
     const auto pod = PodOf("p",
                            "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
                            "{'nodeSelectorTerms':[" +
                                t + "]}}}");
-    return Judgement(w, "MatchNodeSelector", pod, node) == "fits";
+    return Evaluated(w, "MatchNodeSelector", pod, node) == "fits";
   };
   const std::string only_b = "'matchFields':[{'key':'metadata.name','operator':'In','values':['b']}]",
                     not_b = "'matchFields':[{'key':'metadata.name','operator':'NotIn','values':['b']}]",

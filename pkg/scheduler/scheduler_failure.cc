@@ -116,7 +116,7 @@ void Scheduler::Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh)
 
 // ---- preemption ---------------------------------------------------------------------------------
 // Read the preemptor again, choose node and victims, nominate, delete the victims one after another, clear what became
-// void. The nomination counts from the moment of the choice, so that no other pod is given the room meanwhile.
+// void. The nomination counts from the moment of the choice, so that no other pod is placed there meanwhile.
 
 void Scheduler::StartPreemption(Pending& p) {
   SetPlace(p, Place::kPreempting);

@@ -6,11 +6,11 @@
 namespace berth::scheduler {
 namespace {
 
+using testing::Bound;
 using testing::Case;
 using testing::Deleting;
 using testing::NewNode;
 using testing::NewPod;
-using testing::On;
 using Kind = Answer::Kind;
 
 std::shared_ptr<api::Pod> WithUid(const std::string& name, const std::string& uid,
@@ -39,12 +39,12 @@ TEST_CASE("scheduler input: of two pods with one uid the second one waits until 
   CHECK(Invalid(c, InvalidInput::kDuplicateUid) == 1);
   SECTION("the first one is bound, and deleted") {
     c.Reply(Kind::kOk);
-    c.Update(a, On(a, "n1"));
+    c.Update(a, Bound(a, "n1"));
     CHECK(c.Run() == "event a Normal Scheduled: Successfully assigned a to n1");
-    c.Gone(On(a, "n1"));
+    c.Gone(Bound(a, "n1"));
     CHECK(c.Run() == "bind b n1");
     c.Reply(Kind::kOk);
-    c.Update(changed, On(changed, "n1"));
+    c.Update(changed, Bound(changed, "n1"));
     CHECK(c.w.cache.GetPod("u")->meta.name == "b");
   }
   SECTION("the first one is deleted while it is being bound") {
@@ -57,16 +57,16 @@ TEST_CASE("scheduler input: of two pods with one uid the second one waits until 
     c.Gone(changed);
     CHECK(c.s().binds_in_flight() == 1);
     c.Reply(Kind::kOk);
-    c.Update(a, On(a, "n1"));
-    c.Gone(On(a, "n1"));
+    c.Update(a, Bound(a, "n1"));
+    c.Gone(Bound(a, "n1"));
     CHECK(c.Run() == "event a Normal Scheduled: Successfully assigned a to n1");
   }
-  SECTION("the second one is assigned by somebody else: the first one keeps its room") {
-    c.Update(changed, On(changed, "n1"));
+  SECTION("the second one is assigned by somebody else: the first one keeps its resources") {
+    c.Update(changed, Bound(changed, "n1"));
     CHECK(c.w.cache.GetPod("u")->meta.name == "a");
-    auto finished = On(changed, "n1");
+    auto finished = Bound(changed, "n1");
     finished->phase = api::PodPhase::kSucceeded;
-    c.Update(On(changed, "n1"), finished);
+    c.Update(Bound(changed, "n1"), finished);
     CHECK(c.w.cache.GetPod("u")->meta.name == "a");
   }
 }
@@ -79,8 +79,8 @@ TEST_CASE("scheduler input: a pod without a uid or a name is skipped") {
   c.Add(nameless);
   c.Add(p);
   c.Add(WithUid("q", ""));
-  c.Update(p, On(p, "n1"));
-  c.Gone(On(p, "n1"));
+  c.Update(p, Bound(p, "n1"));
+  c.Gone(Bound(p, "n1"));
   CHECK(c.Run() == "");
   CHECK(Invalid(c, InvalidInput::kPodWithoutIdentity) == 4);
   c.Add(NewPod("good"));
@@ -104,7 +104,7 @@ TEST_CASE("scheduler input: an answer to the write of a condition that shows ano
                                                      {other_scheduler, InvalidInput::kAnswerOtherScheduler}}));
   c.Reply(Kind::kOk, "", answer);
   CHECK(Invalid(c, problem) == 1);
-  CHECK(c.Asked() == (pod_priority ? "get p" : ""));
+  CHECK(c.Requests() == (pod_priority ? "get p" : ""));
   if (pod_priority) c.Reply(Kind::kOk, "", p);
   auto smaller = NewPod("p");
   c.Update(p, smaller);
@@ -119,7 +119,7 @@ TEST_CASE("scheduler input: an answer to the read of a pod that shows another ob
   c.Run();
   c.Reply(Kind::kOk);
   c.Pass(1);
-  CHECK(c.Asked() == "get p");
+  CHECK(c.Requests() == "get p");
   const api::PodPtr answer = GENERATE(api::PodPtr(), api::PodPtr(WithUid("p", "")), api::PodPtr(NewPod("q")),
                                       api::PodPtr(NewPod("p", {.cpu = 9, .scheduler = "another"})));
   c.Reply(Kind::kOk, "", answer);
@@ -144,9 +144,9 @@ TEST_CASE("scheduler input: a pod that the watch shows with another scheduler's 
   CHECK(c.Run() == "bind p n1");
   // Shown as foreign while its bind is under way, and then never again: it is not tried as ours.
   c.Reply(Kind::kOk);
-  c.Asked();
+  c.Requests();
   c.Pass(31);
-  CHECK(c.Asked() == "get p");
+  CHECK(c.Requests() == "get p");
   c.Reply(Kind::kOk, "", foreign);
   CHECK(c.Run() == "");
   CHECK(c.s().pending_pods() == 0);

@@ -87,7 +87,7 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
     return FinishRejection(p);
   }
   t.rejection.nomination = t.preemption.node;
-  // From now on nobody else is given the room.
+  // From now on nobody else is placed there.
   p.pod = WithNomination(*p.pod, t.preemption.node);
   queue_->nominated()->Add(p.pod);
   SetPlace(p, Place::kPreempting);

@@ -6,11 +6,11 @@
 namespace berth::scheduler {
 namespace {
 
+using testing::Bound;
 using testing::Case;
 using testing::Deleting;
 using testing::NewNode;
 using testing::NewPod;
-using testing::On;
 using Kind = Answer::Kind;
 using Place = Scheduler::Place;
 
@@ -41,7 +41,7 @@ TEST_CASE("1.29: a pod that does not fit gets event and condition at once, and i
   c.Pass(30);
   CHECK(c.Run() == "");
   SECTION("a pod that leaves wakes it; the same failure is written as an event only") {
-    auto other = On(NewPod("other"), "n1");
+    auto other = Bound(NewPod("other"), "n1");
     c.Add(other);
     CHECK(c.Run() == "");
     c.Gone(other);
@@ -51,7 +51,7 @@ TEST_CASE("1.29: a pod that does not fit gets event and condition at once, and i
     c.Add(NewNode("n2", 16));
     CHECK(c.Run() == "bind p n2");
     c.Reply(Kind::kOk);
-    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned default/p to n2");
+    CHECK(c.Requests() == "event p Normal Scheduled: Successfully assigned default/p to n2");
   }
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("1.29: without nodes a pod backs off") {
 TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition and nomination together") {
   Modern129 c;
   c.Add(NewNode("n1", 4));
-  auto low = On(NewPod("low", {.cpu = 4}), "n1");
+  auto low = Bound(NewPod("low", {.cpu = 4}), "n1");
   c.Add(low);
   auto high = NewPod("high", {.cpu = 4, .priority = 100});
   c.Add(high);
@@ -75,12 +75,12 @@ TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition
         "mark low True PreemptionByScheduler [default-scheduler: preempting to accommodate a higher priority pod]");
   // Nobody else gets the room meanwhile.
   c.Reply(Kind::kOk);
-  CHECK(c.Asked() == "delete low");
+  CHECK(c.Requests() == "delete low");
   SECTION("done") {
     c.Reply(Kind::kOk);
-    CHECK(c.Asked() == absl::StrCat("event low Normal Preempted: Preempted by pod uid-high on node n1 (high)\n"
-                                    "event high Warning FailedScheduling: ",
-                                    kUnfit, "\npatch high False Unschedulable [", kUnfit, "] nominated [n1]"));
+    CHECK(c.Requests() == absl::StrCat("event low Normal Preempted: Preempted by pod uid-high on node n1 (high)\n"
+                                       "event high Warning FailedScheduling: ",
+                                       kUnfit, "\npatch high False Unschedulable [", kUnfit, "] nominated [n1]"));
     c.Update(low, Deleting(low));
     // While the victim ends nothing more is evicted.
     c.Pass(400);
@@ -95,11 +95,11 @@ TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition
   }
   SECTION("the victim is gone already, or another pod has its name") {
     c.Reply(GENERATE(Kind::kNotFound, Kind::kConflict));
-    CHECK(c.Asked().find("nominated [n1]") != std::string::npos);
+    CHECK(c.Requests().find("nominated [n1]") != std::string::npos);
   }
   SECTION("refused: the nomination is taken back, and the message says why") {
     c.Reply(Kind::kRefused, "forbidden");
-    const std::string asked = c.Asked();
+    const std::string asked = c.Requests();
     CHECK(asked.find("nominated") == std::string::npos);
     CHECK(asked.find("preemption: preparing pod default/low: forbidden") != std::string::npos);
     CHECK(c.w.queue->nominated()->For(Symbol("n1")).empty());
@@ -109,7 +109,7 @@ TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition
 TEST_CASE("1.29: preemptionPolicy Never is said in the message") {
   Modern129 c;
   c.Add(NewNode("n1", 4));
-  c.Add(On(NewPod("low", {.cpu = 4}), "n1"));
+  c.Add(Bound(NewPod("low", {.cpu = 4}), "n1"));
   auto p = NewPod("p", {.cpu = 4, .priority = 100});
   api::PodTemplate t = *p->tmpl;
   t.never_preempts = true;
@@ -128,18 +128,18 @@ TEST_CASE("1.29: a bind that met a conflict is looked into before anything is wr
   CHECK(c.Run() == "bind p n1");
   const std::string conflict = "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned";
   c.Reply(Kind::kConflict, conflict);
-  CHECK(c.Asked() == "get p");
+  CHECK(c.Requests() == "get p");
   const std::string event =
       absl::StrCat("event p Warning FailedScheduling: running Bind plugin \"DefaultBinder\": ", conflict);
   SECTION("somebody else bound it: its condition stays as it is") {
-    c.Reply(Kind::kOk, "", On(p, "n2"));
-    CHECK(c.Asked() == event);
+    c.Reply(Kind::kOk, "", Bound(p, "n2"));
+    CHECK(c.Requests() == event);
     CHECK(c.s().pending_pods() == 0);
   }
   SECTION("it is not bound") {
     c.Reply(Kind::kOk, "", p);
-    CHECK(c.Asked() == absl::StrCat(event, "\npatch p False SchedulerError [running Bind plugin \"DefaultBinder\": ",
-                                    conflict, "]"));
+    CHECK(c.Requests() == absl::StrCat(event, "\npatch p False SchedulerError [running Bind plugin \"DefaultBinder\": ",
+                                       conflict, "]"));
     CHECK(c.w.queue->depth().backoff == 1);
     c.Pass(2);
     CHECK(c.Run() == "bind p n1");
@@ -149,7 +149,7 @@ TEST_CASE("1.29: a bind that met a conflict is looked into before anything is wr
 TEST_CASE("1.29: a pod that changed while room was made for it is tried again at once") {
   Modern129 c;
   c.Add(NewNode("n1", 4));
-  c.Add(On(NewPod("low", {.cpu = 4}), "n1"));
+  c.Add(Bound(NewPod("low", {.cpu = 4}), "n1"));
   auto high = NewPod("high", {.cpu = 4, .priority = 100});
   c.Add(high);
   c.Run();

@@ -1,4 +1,4 @@
-// The order and the texts of what the scheduler asks for, case by case.
+// The order and the texts of the scheduler's requests, case by case.
 #include "pkg/scheduler/scheduler.h"
 
 #include <catch2/catch.hpp>
@@ -8,16 +8,16 @@
 namespace berth::scheduler {
 namespace {
 
+using testing::Bound;
 using testing::Case;
 using testing::Deleting;
 using testing::NewNode;
 using testing::NewPod;
-using testing::On;
 
 using Kind = Answer::Kind;
 using Place = Scheduler::Place;
 
-TEST_CASE("scheduler: a pod is bound, told of, and confirmed by the watch") {
+TEST_CASE("scheduler: a pod is bound, has an event, and is confirmed by the watch") {
   Case c;
   c.Add(NewNode("n1", 4));
   auto p = NewPod("p");
@@ -27,15 +27,15 @@ TEST_CASE("scheduler: a pod is bound, told of, and confirmed by the watch") {
   c.w.clock.Advance(absl::Milliseconds(3));
   SECTION("answered before it is shown") {
     c.Reply(Kind::kOk);
-    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+    CHECK(c.Requests() == "event p Normal Scheduled: Successfully assigned p to n1");
     CHECK(c.s().pods_by_place()[static_cast<size_t>(Place::kBound)] == 1);
-    c.Update(p, On(p, "n1"));
+    c.Update(p, Bound(p, "n1"));
   }
   SECTION("shown before it is answered") {
-    c.Update(p, On(p, "n1"));
-    CHECK(c.Asked() == "");
+    c.Update(p, Bound(p, "n1"));
+    CHECK(c.Requests() == "");
     c.Reply(Kind::kOk);
-    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+    CHECK(c.Requests() == "event p Normal Scheduled: Successfully assigned p to n1");
   }
   CHECK(c.s().pending_pods() == 0);
   CHECK(c.w.cache.assumed_count() == 0);
@@ -64,7 +64,7 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
   c.Pass(0.9);
   CHECK(c.Run() == "");
   c.Pass(0.1);
-  CHECK(c.Asked() == "get p");
+  CHECK(c.Requests() == "get p");
   c.Reply(Kind::kOk, "", written);
   // The condition says it already: no write.
   CHECK(c.Run() == "event p Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.");
@@ -78,7 +78,7 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
       CHECK(c.s().pending_pods() == 0);
     }
     SECTION("placed by somebody else meanwhile") {
-      c.Reply(Kind::kOk, "", On(written, "n1"));
+      c.Reply(Kind::kOk, "", Bound(written, "n1"));
       CHECK(c.s().pending_pods() == 0);
     }
     SECTION("not answered: 200 ms, 400 ms, ...") {
@@ -117,7 +117,7 @@ TEST_CASE("scheduler: a condition that met a conflict is written with the object
   c.Reply(Kind::kConflict, "the object has been modified");
   if (pod_priority) c.Reply(Kind::kOk, "", p);  // the preemptor, read again
   c.Pass(1);
-  CHECK(c.Asked() == (pod_priority ? "get p\nget p" : "get p"));
+  CHECK(c.Requests() == (pod_priority ? "get p\nget p" : "get p"));
   c.Reply(Kind::kOk, "", p);
   // Without PodPriority it is tried again at once, which writes it; else it would wait without.
   const std::string asked = c.Run();
@@ -133,14 +133,14 @@ TEST_CASE("scheduler: without nodes") {
         "condition p False Unschedulable [no nodes available to schedule pods] 2017-07-14T02:40:00Z");
 }
 
-TEST_CASE("scheduler: a refused bind gives the room back and says so") {
+TEST_CASE("scheduler: a refused bind frees the node's resources and says so") {
   Case c;
   c.Add(NewNode("n1", 4));
   auto p = NewPod("p", {.cpu = 4});
   c.Add(p);
   CHECK(c.Run() == "bind p n1");
   c.Reply(Kind::kConflict, "pod p is already assigned to node \"n2\"");
-  CHECK(c.Asked() ==
+  CHECK(c.Requests() ==
         "event p Warning FailedScheduling: Binding rejected: pod p is already assigned to node \"n2\"\n"
         "condition p False BindingRejected [] 2017-07-14T02:40:00Z");
   CHECK(c.w.cache.assumed_count() == 0);
@@ -161,40 +161,40 @@ TEST_CASE("scheduler: a bind without an answer is found out about") {
   c.Run();
   SECTION("answered with an error of the server: as if refused, once it is known that it was not done") {
     c.Reply(Kind::kServerError, "injected");
-    CHECK(c.Asked() == "get p");
+    CHECK(c.Requests() == "get p");
     CHECK(c.w.cache.assumed_count() == 1);
     c.Reply(Kind::kOk, "", p);
-    CHECK(c.Asked() ==
+    CHECK(c.Requests() ==
           "event p Warning FailedScheduling: Binding rejected: injected\n"
           "condition p False BindingRejected [] 2017-07-14T02:40:00Z");
     CHECK(c.w.cache.assumed_count() == 0);
   }
   SECTION("it was done") {
     c.Reply(Kind::kLost, "EOF");
-    CHECK(c.Asked() == "get p");
-    c.Reply(Kind::kOk, "", On(p, "n1"));
-    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+    CHECK(c.Requests() == "get p");
+    c.Reply(Kind::kOk, "", Bound(p, "n1"));
+    CHECK(c.Requests() == "event p Normal Scheduled: Successfully assigned p to n1");
   }
   SECTION("the watch knows first") {
     c.Reply(Kind::kLost, "EOF");
-    CHECK(c.Asked() == "get p");
-    c.Update(p, On(p, "n1"));
-    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+    CHECK(c.Requests() == "get p");
+    c.Update(p, Bound(p, "n1"));
+    CHECK(c.Requests() == "event p Normal Scheduled: Successfully assigned p to n1");
     CHECK(c.s().pending_pods() == 0);
   }
-  SECTION("it was not done, and may be done yet: the same again, with the room kept") {
+  SECTION("it was not done, and may be done yet: the same again, with the resources kept") {
     c.Reply(Kind::kLost, "EOF");
     c.Reply(Kind::kOk, "", p);
-    CHECK(c.Asked() == "get p\nbind p n1");
+    CHECK(c.Requests() == "get p\nbind p n1");
     c.Reply(Kind::kConflict, "already assigned");
-    CHECK(c.Asked() == "get p");
-    c.Reply(Kind::kOk, "", On(p, "n1"));
-    CHECK(c.Asked() == "event p Normal Scheduled: Successfully assigned p to n1");
+    CHECK(c.Requests() == "get p");
+    c.Reply(Kind::kOk, "", Bound(p, "n1"));
+    CHECK(c.Requests() == "event p Normal Scheduled: Successfully assigned p to n1");
   }
   SECTION("the pod is gone") {
     c.Reply(Kind::kLost, "EOF");
     c.Reply(Kind::kNotFound);
-    CHECK(c.Asked() == "get p");
+    CHECK(c.Requests() == "get p");
     CHECK(c.s().pending_pods() == 0);
     CHECK(c.w.cache.pod_count() == 0);
   }
@@ -209,12 +209,12 @@ TEST_CASE("scheduler: deleted while binding") {
   c.Run();
   const RequestId bind = c.r.last;
   c.Gone(p);
-  CHECK(c.w.cache.pod_count() == 0);  // its room is free at once
+  CHECK(c.w.cache.pod_count() == 0);  // its resources are free at once
   auto other = NewPod("other", {.cpu = 4});
   c.Add(other);
   CHECK(c.Run() == "bind other n1");
   c.s().Apply(Reply{bind, {Kind::kNotFound, "pods \"p\" not found", "pods"}, nullptr});
-  CHECK(c.Asked() == "");
+  CHECK(c.Requests() == "");
   CHECK(c.s().pending_pods() == 1);
 }
 
@@ -241,7 +241,7 @@ TEST_CASE("scheduler: pods of other schedulers count, and are not queued") {
   auto foreign = NewPod("foreign", {.cpu = 3, .scheduler = "another"});
   c.Add(foreign);
   CHECK(c.Run() == "");
-  c.Update(foreign, On(foreign, "n1"));
+  c.Update(foreign, Bound(foreign, "n1"));
   c.Add(NewPod("p", {.cpu = 2}));
   CHECK(c.Run().find("Insufficient cpu") != std::string::npos);
 }
@@ -250,10 +250,10 @@ TEST_CASE("scheduler: a pod that has finished is gone, wherever it was") {
   Case c;
   c.Add(NewNode("n1", 4));
   auto p = NewPod("p", {.cpu = 4});
-  c.Add(On(p, "n1"));
-  auto finished = On(p, "n1");
+  c.Add(Bound(p, "n1"));
+  auto finished = Bound(p, "n1");
   finished->phase = api::PodPhase::kSucceeded;
-  c.Update(On(p, "n1"), finished);
+  c.Update(Bound(p, "n1"), finished);
   CHECK(c.w.cache.pod_count() == 0);
   c.Add(NewPod("next", {.cpu = 4}));
   CHECK(c.Run() == "bind next n1");
@@ -267,11 +267,11 @@ TEST_CASE("scheduler: news that a bound pod has no node is checked before it is 
   Case c;
   c.Add(NewNode("n1", 4));
   auto p = NewPod("p", {.cpu = 4});
-  c.Add(On(p, "n1"));
-  c.Update(On(p, "n1"), p);
+  c.Add(Bound(p, "n1"));
+  c.Update(Bound(p, "n1"), p);
   CHECK(c.Run() == "get p");
   SECTION("old news") {
-    c.Reply(Kind::kOk, "", On(p, "n1"));
+    c.Reply(Kind::kOk, "", Bound(p, "n1"));
     CHECK(c.Run() == "");
     CHECK(c.s().pending_pods() == 0);
     CHECK(c.w.cache.pod_count() == 1);
@@ -294,13 +294,13 @@ TEST_CASE("scheduler: a bound pod that the watch never shows is asked for after 
   c.Add(p);
   c.Run();
   c.Reply(Kind::kOk);
-  c.Asked();
+  c.Requests();
   c.Pass(29);
   CHECK(c.Run() == "");
   c.Pass(3);
-  CHECK(c.Asked() == "get p");
-  CHECK(c.w.cache.pod_count() == 1);  // the room is kept meanwhile
-  c.Reply(Kind::kOk, "", On(p, "n1"));
+  CHECK(c.Requests() == "get p");
+  CHECK(c.w.cache.pod_count() == 1);  // its resources are kept meanwhile
+  c.Reply(Kind::kOk, "", Bound(p, "n1"));
   CHECK(c.s().pending_pods() == 0);
   CHECK(c.s().metrics().expired == 1);
   CHECK_FALSE(c.w.cache.IsAssumed(p->meta.uid));
@@ -342,7 +342,7 @@ TEST_CASE("scheduler: nothing is decided while too much is unanswered, while it 
 TEST_CASE("scheduler: preemption nominates, deletes, tells, clears, in this order") {
   Case c(true);
   c.Add(NewNode("n1", 4));
-  auto low = On(NewPod("low", {.cpu = 4, .priority = 1}), "n1");
+  auto low = Bound(NewPod("low", {.cpu = 4, .priority = 1}), "n1");
   c.Add(low);
   auto high = NewPod("high", {.cpu = 4, .priority = 10});
   c.Add(high);
@@ -350,28 +350,28 @@ TEST_CASE("scheduler: preemption nominates, deletes, tells, clears, in this orde
   CHECK(c.Run() == absl::StrCat("event high Warning FailedScheduling: ", why, "\ncondition high False Unschedulable [",
                                 why, "] 2017-07-14T02:40:00Z"));
   c.Reply(Kind::kOk, "", high);
-  CHECK(c.Asked() == "get high");
+  CHECK(c.Requests() == "get high");
   c.Reply(Kind::kOk, "", high);
-  CHECK(c.Asked() == "nominate high [n1]");
+  CHECK(c.Requests() == "nominate high [n1]");
   CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).size() == 1);
   CHECK(c.s().metrics().preemption_victims == 1);
 
   SECTION("the nomination cannot be written: nobody is deleted") {
     c.Reply(Kind::kConflict, "modified");
-    CHECK(c.Asked() == "");
+    CHECK(c.Requests() == "");
     CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).empty());
   }
   SECTION("it can") {
     c.Reply(Kind::kOk, "", high);
-    CHECK(c.Asked() == "delete low");
+    CHECK(c.Requests() == "delete low");
     SECTION("the victim is gone already") {
       c.Reply(Kind::kNotFound);
-      CHECK(c.Asked() == "");
+      CHECK(c.Requests() == "");
     }
     SECTION("the victim goes") {
       c.Reply(Kind::kOk);
-      CHECK(c.Asked() == "event low Normal Preempted: by default/high on node n1");
-      // A pod of lower priority must leave the room alone.
+      CHECK(c.Requests() == "event low Normal Preempted: by default/high on node n1");
+      // A pod of lower priority must not take what the victim frees.
       c.Update(low, Deleting(low));
       c.Pass(2);
       CHECK(c.Run() == "");
@@ -385,14 +385,14 @@ TEST_CASE("scheduler: preemption nominates, deletes, tells, clears, in this orde
 TEST_CASE("scheduler: a nomination that leads nowhere is taken back") {
   Case c(true);
   c.Add(NewNode("n1", 4));
-  c.Add(On(NewPod("equal", {.cpu = 4, .priority = 10}), "n1"));
+  c.Add(Bound(NewPod("equal", {.cpu = 4, .priority = 10}), "n1"));
   auto high = NewPod("high", {.cpu = 4, .priority = 10});
   high->nominated_node_name = Symbol("n1");
   c.Add(high);
   c.Run();
   c.Reply(Kind::kOk, "", high);
   c.Reply(Kind::kOk, "", high);
-  CHECK(c.Asked() == "get high\nnominate high []");
+  CHECK(c.Requests() == "get high\nnominate high []");
   CHECK(c.w.queue->WaitingPodsForNode(Symbol("n1")).empty());
 }
 
@@ -441,7 +441,7 @@ TEST_CASE("scheduler: volumes are reserved one after another before the pod is b
   CHECK(c.Run() == "volume pv for data");
   SECTION("written") {
     c.Reply(Kind::kOk);
-    CHECK(c.Asked() ==
+    CHECK(c.Requests() ==
           "event p Normal FailedScheduling: Volume binding started, waiting for completion\n"
           "condition p False VolumeBindingWaiting [] 2017-07-14T02:40:00Z");
     // The binding of its claim ends the wait, wherever the pod waits by then.
@@ -459,7 +459,7 @@ TEST_CASE("scheduler: volumes are reserved one after another before the pod is b
   }
   SECTION("not written") {
     c.Reply(Kind::kConflict, "pv is another one now");
-    CHECK(c.Asked() ==
+    CHECK(c.Requests() ==
           "event p Warning FailedScheduling: pv is another one now\n"
           "condition p False VolumeBindingFailed [] 2017-07-14T02:40:00Z");
   }

@@ -1,5 +1,6 @@
-// Release 1.29's way to bind a pod whose claims have no volumes yet: the pod keeps its room on the node while volumes
-// are reserved, or asked for, through the API; it is bound when all of its claims are (plugin VolumeBinding, PreBind).
+// Release 1.29's way to bind a pod whose claims have no volumes yet: the pod keeps its resources on the node while
+// volumes are reserved, or asked for, through the API; it is bound when all of its claims are (plugin VolumeBinding,
+// PreBind).
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 

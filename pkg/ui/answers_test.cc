@@ -9,7 +9,7 @@
 
 #include "pkg/api/json.h"
 #include "pkg/scheduler/failure_reasons.h"
-#include "pkg/scheduler/testing/scheduler_world.h"
+#include "pkg/scheduler/testing/new_objects.h"
 #include "pkg/ui/assets.h"
 #include "pkg/ui/help.h"
 

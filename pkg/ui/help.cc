@@ -27,9 +27,9 @@ constexpr Entry kHelp[] = {
      "The scheduler's configuration keeps all pods away from these nodes. Correct addedAffinity there, or label a "
      "node."},
     {"node(s) didn't match the requested hostname",
-     "The pod asks for one node by name. Remove spec.nodeName, or correct it."},
+     "The pod requires one node by name. Remove spec.nodeName, or correct it."},
     {"node(s) didn't match the requested node name",
-     "The pod asks for one node by name. Remove spec.nodeName, or correct it."},
+     "The pod requires one node by name. Remove spec.nodeName, or correct it."},
     {"node(s) were unschedulable", "The nodes are cordoned: kubectl uncordon NODE lets pods onto a node again."},
     {"node(s) were not ready", "The nodes do not report that they are ready. See kubectl describe node."},
     {"node(s) had unknown conditions", "The nodes no longer report their state. See whether their kubelet runs."},
@@ -55,7 +55,7 @@ constexpr Entry kHelp[] = {
     {"node(s) didn't match service affinity",
      "The pods of a service must share a label of their nodes, and these nodes have another value of it."},
     {"node(s) didn't have the requested labels",
-     "The Policy asks for a node label that these nodes lack, or forbids "
+     "The Policy requires a node label that these nodes lack, or forbids "
      "one that they have. Label the nodes, or correct the Policy."},
     {"node(s) didn't find available persistent volumes",
      "No volume fits a claim of the pod on these nodes. Create a volume, or see the claim's storage class."},
@@ -78,7 +78,7 @@ constexpr Entry kHelp[] = {
      "the sidecar an ordinary container."},
     {"extended resource", "No node has enough of a special resource such as a GPU. Free some, or add such nodes."},
     {"no nodes available", "The cluster has no nodes. Add one."},
-    {"error", "The scheduler could not judge the pod. Its page shows the error."},
+    {"error", "The scheduler could not evaluate the pod. Its page shows the error."},
     {"unknown field", "The pod uses a field that this scheduler does not know and must not ignore."},
     {"other", "A plugin or an extender refused the pod. Its page shows the text."},
 };
@@ -90,7 +90,7 @@ constexpr Entry kPlaces[] = {
     {"writing-status", "its condition is being written"},
     {"preempting", "pods of lower priority are evicted to make room for it"},
     {"writing-volumes", "its volumes are being reserved"},
-    {"binding", "has a node, which the API server is being told"},
+    {"binding", "has a node; its binding is being sent to the API server"},
     {"bind-unknown", "has a node; whether the API server heard of it is being found out"},
     {"bound", "has a node"},
     {"verifying", "the API server is asked where it is"},
@@ -100,7 +100,7 @@ constexpr Entry kPlaces[] = {
 };
 
 constexpr Entry kRules[] = {
-    {"GeneralPredicates", "has the node enough cpu, memory and ports, and is it the one that the pod asks for?"},
+    {"GeneralPredicates", "does the node have enough cpu, memory and ports, and is it the one that the pod requires?"},
     {"PodFitsResources", "has the node as much cpu and memory left as the pod requests?"},
     {"NodeResourcesFit", "has the node as much cpu and memory left as the pod requests?"},
     {"HostName", "is it the node that the pod names?"},
@@ -108,8 +108,8 @@ constexpr Entry kRules[] = {
     {"PodFitsHostPorts", "are the host ports free that the pod wants?"},
     {"PodFitsPorts", "are the host ports free that the pod wants?"},
     {"NodePorts", "are the host ports free that the pod wants?"},
-    {"MatchNodeSelector", "has the node the labels that the pod asks for?"},
-    {"NodeAffinity", "has the node the labels that the pod asks for or prefers?"},
+    {"MatchNodeSelector", "does the node have the labels that the pod requires?"},
+    {"NodeAffinity", "does the node have the labels that the pod requires or prefers?"},
     {"NodeAffinityPriority", "how many of the labels that the pod prefers has the node?"},
     {"PodToleratesNodeTaints", "does the pod tolerate the node's taints?"},
     {"PodToleratesNodeNoExecuteTaints", "does the pod tolerate the node's NoExecute taints?"},
@@ -121,7 +121,7 @@ constexpr Entry kRules[] = {
     {"CheckNodeMemoryPressure", "has the node memory left?"},
     {"CheckNodeDiskPressure", "has the node disk space left?"},
     {"CheckNodePIDPressure", "has the node process numbers left?"},
-    {"CheckNodeLabelPresence", "has the node the labels that the Policy asks for?"},
+    {"CheckNodeLabelPresence", "does the node have the labels that the Policy requires?"},
     {"CheckServiceAffinity", "do the pods of the service share the labels of their nodes?"},
     {"MatchInterPodAffinity", "are the pods there that it wants beside it, and none that it does not want?"},
     {"InterPodAffinity", "are the pods there that it wants beside it, and none that it does not want?"},

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "pkg/scheduler/testing/scheduler_world.h"
+#include "pkg/scheduler/testing/new_objects.h"
 #include "pkg/ui/answers.h"
 #include "pkg/ui/live_source.h"
 

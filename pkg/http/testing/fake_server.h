@@ -79,7 +79,7 @@ class FakeServer {
   int port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
-  // Closes the door and every connection; Listen opens it again.
+  // Closes the listener and every connection; Listen opens it again.
   void Stop() {
     {
       std::lock_guard<std::mutex> lock(mutex_);

@@ -3,16 +3,16 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Asks;
-using reference::Judgement;
-using reference::NodeOf;
-using reference::PodOf;
-using reference::World;
+using testing::Asks;
+using testing::Evaluated;
+using testing::NodeOf;
+using testing::PodOf;
+using testing::World;
 
 constexpr char kFits[] = "fits";
 
@@ -22,33 +22,35 @@ TEST_CASE("PodFitsResources: exactly what is left fits, one unit more does not")
   World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'2','memory':'1000','pods':'3','ephemeral-storage':'10','example.com/x':'2'")});
   w.Place(PodOf("there", Asks("'cpu':'500m','memory':'400','ephemeral-storage':'4','example.com/x':'1'")), "a");
-  auto judge = [&](const char* requests) { return Judgement(w, "PodFitsResources", PodOf("p", Asks(requests)), "a"); };
-  CHECK(judge("'cpu':'1500m'") == kFits);
-  CHECK(judge("'cpu':'1501m'") == "Insufficient cpu");
-  CHECK(judge("'memory':'600'") == kFits);
-  CHECK(judge("'memory':'601'") == "Insufficient memory");
-  CHECK(judge("'ephemeral-storage':'6'") == kFits);
-  CHECK(judge("'ephemeral-storage':'7'") == "Insufficient ephemeral-storage");
-  CHECK(judge("'example.com/x':'1'") == kFits);
-  CHECK(judge("'example.com/x':'2'") == "Insufficient example.com/x");
-  CHECK(judge("'example.com/y':'1'") == "Insufficient example.com/y");
-  CHECK(judge("'alpha.kubernetes.io/nvidia-gpu':'1'") == "Insufficient alpha.kubernetes.io/nvidia-gpu");
-  CHECK(judge("'cpu':'9','memory':'9Gi'") == "Insufficient cpu; Insufficient memory");
-  CHECK(judge("'storage':'1Ei','kubernetes.io/x':'5'") == kFits);  // not counted
-  CHECK(judge("'cpu':'0.5m','memory':'0.5'") == kFits);            // rounded up to 1m and 1
+  auto evaluate = [&](const char* requests) {
+    return Evaluated(w, "PodFitsResources", PodOf("p", Asks(requests)), "a");
+  };
+  CHECK(evaluate("'cpu':'1500m'") == kFits);
+  CHECK(evaluate("'cpu':'1501m'") == "Insufficient cpu");
+  CHECK(evaluate("'memory':'600'") == kFits);
+  CHECK(evaluate("'memory':'601'") == "Insufficient memory");
+  CHECK(evaluate("'ephemeral-storage':'6'") == kFits);
+  CHECK(evaluate("'ephemeral-storage':'7'") == "Insufficient ephemeral-storage");
+  CHECK(evaluate("'example.com/x':'1'") == kFits);
+  CHECK(evaluate("'example.com/x':'2'") == "Insufficient example.com/x");
+  CHECK(evaluate("'example.com/y':'1'") == "Insufficient example.com/y");
+  CHECK(evaluate("'alpha.kubernetes.io/nvidia-gpu':'1'") == "Insufficient alpha.kubernetes.io/nvidia-gpu");
+  CHECK(evaluate("'cpu':'9','memory':'9Gi'") == "Insufficient cpu; Insufficient memory");
+  CHECK(evaluate("'storage':'1Ei','kubernetes.io/x':'5'") == kFits);  // not counted
+  CHECK(evaluate("'cpu':'0.5m','memory':'0.5'") == kFits);            // rounded up to 1m and 1
 }
 
 TEST_CASE("PodFitsResources: the number of pods, and pods that ask for nothing") {
   World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'1','memory':'1Gi','pods':'2'"), NodeOf("none", "", "", "")});
   w.Place(PodOf("one", Asks("'cpu':'1','memory':'2Gi'")), "a");  // more memory than there is
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", Asks("")), "a") == kFits);
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", Asks("'cpu':'0'")), "a") == kFits);
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("")), "a") == kFits);
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("'cpu':'0'")), "a") == kFits);
   // Once anything is asked for, everything is compared; a scalar asked for with 0 is asked for.
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", Asks("'example.com/x':'0'")), "a") == "Insufficient memory");
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("'example.com/x':'0'")), "a") == "Insufficient memory");
   w.Place(PodOf("two", Asks("")), "a");
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", Asks("")), "a") == "Insufficient pods");
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", Asks("")), "none") == "Insufficient pods");
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("")), "a") == "Insufficient pods");
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("")), "none") == "Insufficient pods");
 }
 
 TEST_CASE("PodFitsResources: init containers raise the pod's own request") {
@@ -58,9 +60,9 @@ TEST_CASE("PodFitsResources: init containers raise the pod's own request") {
       "'containers':[{'name':'a','resources':{'requests':{'cpu':'2','memory':'1G'}}},"
       "{'name':'b','resources':{'requests':{'cpu':'1','memory':'1G'}}}],"
       "'initContainers':[{'name':'i','resources':{'requests':{'cpu':'2','memory':'3G'}}}]";
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", spec), "a") == kFits);
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", spec), "a") == kFits);
   w.Place(PodOf("q", Asks("'memory':'1'")), "a");
-  CHECK(Judgement(w, "PodFitsResources", PodOf("p", spec), "a") == "Insufficient memory");
+  CHECK(Evaluated(w, "PodFitsResources", PodOf("p", spec), "a") == "Insufficient memory");
 }
 
 TEST_CASE("GeneralPredicates: all reasons, in order") {
@@ -69,7 +71,7 @@ TEST_CASE("GeneralPredicates: all reasons, in order") {
   w.Place(PodOf("holder", Asks("", "'ports':[{'hostPort':80,'containerPort':1}]")), "a");
   auto pod = PodOf("p", Asks("'cpu':'1'", "'ports':[{'hostPort':80,'containerPort':1}]") +
                             ",'nodeName':'b','nodeSelector':{'x':'y'}");
-  CHECK(Judgement(w, "GeneralPredicates", pod, "a") ==
+  CHECK(Evaluated(w, "GeneralPredicates", pod, "a") ==
         "Insufficient cpu; node(s) didn't match the requested hostname; "
         "node(s) didn't have free ports for the requested pod ports; node(s) didn't match node selector");
 }
@@ -99,7 +101,7 @@ TEST_CASE("PodFitsHostPorts: conflicts go by address, protocol and port") {
     w.Place(PodOf("holder", Asks("", std::string("'ports':[{") + c.used + "}]")), "a");
     auto pod = PodOf("p", Asks("", std::string("'ports':[{") + c.wanted + "}]"));
     for (const char* key : {"PodFitsHostPorts", "PodFitsPorts"}) {
-      CHECK((Judgement(w, key, pod, "a") == kFits) == c.fits);
+      CHECK((Evaluated(w, key, pod, "a") == kFits) == c.fits);
     }
   }
 }
@@ -111,14 +113,14 @@ TEST_CASE("host ports of two pods are one: either one's leaving frees it") {
   w.Place(holder, "a");
   w.Place(PodOf("y", Asks("", "'ports':[{'hostPort':80}]")), "a");
   REQUIRE(w.cache.RemovePod(*holder).ok());
-  CHECK(Judgement(w, "PodFitsHostPorts", PodOf("p", Asks("", "'ports':[{'hostPort':80}]")), "a") == kFits);
+  CHECK(Evaluated(w, "PodFitsHostPorts", PodOf("p", Asks("", "'ports':[{'hostPort':80}]")), "a") == kFits);
 }
 
 TEST_CASE("MatchNodeSelector: nodeSelector and all operators of required node affinity") {
   World w;
   w.Nodes({NodeOf("a", "'disk':'ssd','n':'5'")});
   auto selector = [&](const std::string& s) {
-    return Judgement(w, "MatchNodeSelector", PodOf("p", "'nodeSelector':{" + s + "}"), "a");
+    return Evaluated(w, "MatchNodeSelector", PodOf("p", "'nodeSelector':{" + s + "}"), "a");
   };
   const std::string no = "node(s) didn't match node selector";
   CHECK(selector("") == kFits);
@@ -126,7 +128,7 @@ TEST_CASE("MatchNodeSelector: nodeSelector and all operators of required node af
   CHECK(selector("'disk':'hdd'") == no);
   CHECK(selector("'disk':'ssd','n':'6'") == no);
   auto terms = [&](const std::string& t) {
-    return Judgement(w, "MatchNodeSelector",
+    return Evaluated(w, "MatchNodeSelector",
                      PodOf("p",
                            "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
                            "{'nodeSelectorTerms':[" +
@@ -174,28 +176,28 @@ TEST_CASE("taints: which tolerations tolerate what") {
     World w;
     w.Nodes({NodeOf("a", "", std::string("'taints':[{") + c.taint + "}]")});
     std::string list = *c.toleration == 0 ? "" : std::string("{") + c.toleration + "}";
-    std::string got = Judgement(w, "PodToleratesNodeTaints", PodOf("p", "'tolerations':[" + list + "]"), "a");
+    std::string got = Evaluated(w, "PodToleratesNodeTaints", PodOf("p", "'tolerations':[" + list + "]"), "a");
     CHECK(got == (c.fits ? kFits : "node(s) had taints that the pod didn't tolerate"));
   }
 }
 
 TEST_CASE("CheckNodeCondition: every entry counts, what is unknown is bad, no entry is good") {
-  auto judge = [](const char* conditions, const char* spec = "") {
+  auto evaluate = [](const char* conditions, const char* spec = "") {
     World w;
     w.Nodes({NodeOf("a", "", spec, "'pods':'1'", std::string("'conditions':[") + conditions + "]")});
-    return Judgement(w, "CheckNodeCondition", PodOf("p"), "a");
+    return Evaluated(w, "CheckNodeCondition", PodOf("p"), "a");
   };
-  CHECK(judge("") == kFits);
-  CHECK(judge("{'type':'Ready','status':'True'}") == kFits);
-  CHECK(judge("{'type':'Ready','status':'False'}") == "node(s) were not ready");
-  CHECK(judge("{'type':'Ready','status':'Unknown'}") == "node(s) were not ready");
-  CHECK(judge("{'type':'OutOfDisk','status':'False'},{'type':'NetworkUnavailable','status':'False'}") == kFits);
-  CHECK(judge("{'type':'OutOfDisk','status':'Unknown'}") == "node(s) were out of disk space");
-  CHECK(judge("{'type':'NetworkUnavailable','status':'True'}") == "node(s) had unavailable network");
-  CHECK(judge("{'type':'MemoryPressure','status':'True'}") == kFits);
-  CHECK(judge("{'type':'NetworkUnavailable','status':'True'},{'type':'Ready','status':'False'},"
-              "{'type':'Ready','status':'False'}",
-              "'unschedulable':true") ==
+  CHECK(evaluate("") == kFits);
+  CHECK(evaluate("{'type':'Ready','status':'True'}") == kFits);
+  CHECK(evaluate("{'type':'Ready','status':'False'}") == "node(s) were not ready");
+  CHECK(evaluate("{'type':'Ready','status':'Unknown'}") == "node(s) were not ready");
+  CHECK(evaluate("{'type':'OutOfDisk','status':'False'},{'type':'NetworkUnavailable','status':'False'}") == kFits);
+  CHECK(evaluate("{'type':'OutOfDisk','status':'Unknown'}") == "node(s) were out of disk space");
+  CHECK(evaluate("{'type':'NetworkUnavailable','status':'True'}") == "node(s) had unavailable network");
+  CHECK(evaluate("{'type':'MemoryPressure','status':'True'}") == kFits);
+  CHECK(evaluate("{'type':'NetworkUnavailable','status':'True'},{'type':'Ready','status':'False'},"
+                 "{'type':'Ready','status':'False'}",
+                 "'unschedulable':true") ==
         "node(s) had unavailable network; node(s) were not ready; "
         "node(s) were not ready; node(s) were unschedulable");
 }
@@ -209,15 +211,17 @@ TEST_CASE("pressure: memory turns best-effort pods away, disk all") {
            "b", "", "", "'pods':'9'",
            "'conditions':[{'type':'MemoryPressure','status':'Unknown'},{'type':'DiskPressure','status':'Unknown'}]")});
   const std::string memory = "node(s) had memory pressure";
-  auto judge = [&](const std::string& spec) { return Judgement(w, "CheckNodeMemoryPressure", PodOf("p", spec), "a"); };
-  CHECK(judge(Asks("")) == memory);
-  CHECK(judge(Asks("'cpu':'0','example.com/x':'1'")) == memory);
-  CHECK(judge(Asks("'cpu':'1m'")) == kFits);
-  CHECK(judge("'containers':[{'name':'c','resources':{'limits':{'memory':'1'}}}]") == kFits);
-  CHECK(judge("'initContainers':[{'name':'c','resources':{'requests':{'memory':'1'}}}]") == memory);
-  CHECK(Judgement(w, "CheckNodeMemoryPressure", PodOf("p"), "b") == kFits);
-  CHECK(Judgement(w, "CheckNodeDiskPressure", PodOf("p", Asks("'cpu':'1'")), "a") == "node(s) had disk pressure");
-  CHECK(Judgement(w, "CheckNodeDiskPressure", PodOf("p"), "b") == kFits);
+  auto evaluate = [&](const std::string& spec) {
+    return Evaluated(w, "CheckNodeMemoryPressure", PodOf("p", spec), "a");
+  };
+  CHECK(evaluate(Asks("")) == memory);
+  CHECK(evaluate(Asks("'cpu':'0','example.com/x':'1'")) == memory);
+  CHECK(evaluate(Asks("'cpu':'1m'")) == kFits);
+  CHECK(evaluate("'containers':[{'name':'c','resources':{'limits':{'memory':'1'}}}]") == kFits);
+  CHECK(evaluate("'initContainers':[{'name':'c','resources':{'requests':{'memory':'1'}}}]") == memory);
+  CHECK(Evaluated(w, "CheckNodeMemoryPressure", PodOf("p"), "b") == kFits);
+  CHECK(Evaluated(w, "CheckNodeDiskPressure", PodOf("p", Asks("'cpu':'1'")), "a") == "node(s) had disk pressure");
+  CHECK(Evaluated(w, "CheckNodeDiskPressure", PodOf("p"), "b") == kFits);
 }
 
 TEST_CASE("NoDiskConflict: who may share what") {
@@ -250,7 +254,7 @@ TEST_CASE("NoDiskConflict: who may share what") {
     w.Nodes({NodeOf("a")});
     w.Place(PodOf("holder", std::string("'volumes':[{'name':'v',") + c.there + "}]"), "a");
     std::string got =
-        Judgement(w, "NoDiskConflict", PodOf("p", std::string("'volumes':[{'name':'v',") + c.ours + "}]"), "a");
+        Evaluated(w, "NoDiskConflict", PodOf("p", std::string("'volumes':[{'name':'v',") + c.ours + "}]"), "a");
     CHECK(got == (c.fits ? kFits : "node(s) had no available disk"));
   }
 }
@@ -261,10 +265,9 @@ std::string EbsVolumes(int from, int count) {
   std::string list;
   for (int i = from; i < from + count; ++i) {
     std::string id = std::to_string(i);
-    list +=
-        reference::Cat(i == from ? "" : ",", "{'name':'v", id, "','awsElasticBlockStore':{'volumeID':'d", id, "'}}");
+    list += testing::Cat(i == from ? "" : ",", "{'name':'v", id, "','awsElasticBlockStore':{'volumeID':'d", id, "'}}");
   }
-  return reference::Cat("'volumes':[", list, "]");
+  return testing::Cat("'volumes':[", list, "]");
 }
 
 struct MaxVolumesVariable {
@@ -279,19 +282,19 @@ TEST_CASE("MaxEBSVolumeCount: 39 distinct volumes, whoever uses them") {
   w.Nodes({NodeOf("a")});
   w.Place(PodOf("x", EbsVolumes(0, 20)), "a");
   w.Place(PodOf("y", EbsVolumes(10, 20)), "a");  // 30 in all
-  CHECK(Judgement(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(25, 14)), "a") == kFits);
-  CHECK(Judgement(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(25, 15)), "a") == "node(s) exceed max volume count");
-  CHECK(Judgement(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(0, 5)), "a") == kFits);  // there already
-  CHECK(Judgement(w, "MaxGCEPDVolumeCount", PodOf("p", EbsVolumes(25, 15)), "a") == kFits);
-  CHECK(Judgement(w, "MaxEBSVolumeCount", PodOf("p"), "a") == kFits);
+  CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(25, 14)), "a") == kFits);
+  CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(25, 15)), "a") == "node(s) exceed max volume count");
+  CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(0, 5)), "a") == kFits);  // there already
+  CHECK(Evaluated(w, "MaxGCEPDVolumeCount", PodOf("p", EbsVolumes(25, 15)), "a") == kFits);
+  CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p"), "a") == kFits);
 }
 
 TEST_CASE("KUBE_MAX_PD_VOLS replaces all three limits when it is a number above 0") {
   World w;
   w.Nodes({NodeOf("a")});
-  auto ebs = [&](int n) { return Judgement(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(0, n)), "a") == kFits; };
+  auto ebs = [&](int n) { return Evaluated(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(0, n)), "a") == kFits; };
   auto gce = [&] {
-    return Judgement(w, "MaxGCEPDVolumeCount",
+    return Evaluated(w, "MaxGCEPDVolumeCount",
                      PodOf("p",
                            "'volumes':[{'name':'a','gcePersistentDisk':{'pdName':'a'}},"
                            "{'name':'b','gcePersistentDisk':{'pdName':'b'}},"
@@ -327,15 +330,16 @@ TEST_CASE("volume counts look through claims") {
   };
   MaxVolumesVariable one("1");
   w.Place(PodOf("x", EbsVolumes(0, 1)), "a");
-  auto judge = [&](const std::string& volume) {
-    return Judgement(w, "MaxEBSVolumeCount", PodOf("p", "'volumes':[" + volume + "]"), "a");
+  auto evaluate = [&](const std::string& volume) {
+    return Evaluated(w, "MaxEBSVolumeCount", PodOf("p", "'volumes':[" + volume + "]"), "a");
   };
-  CHECK(judge(claim("bound")) == kFits);  // d0 again
-  CHECK(judge(claim("azure")) == kFits);  // another kind
-  CHECK(judge(claim("unbound")) == "node(s) exceed max volume count");
-  CHECK(judge(claim("lost")) == "node(s) exceed max volume count");
-  CHECK(judge(claim("unknown")) == "node(s) exceed max volume count");
-  CHECK(judge("{'name':'v','persistentVolumeClaim':{'claimName':''}}") == "error: PersistentVolumeClaim had no name");
+  CHECK(evaluate(claim("bound")) == kFits);  // d0 again
+  CHECK(evaluate(claim("azure")) == kFits);  // another kind
+  CHECK(evaluate(claim("unbound")) == "node(s) exceed max volume count");
+  CHECK(evaluate(claim("lost")) == "node(s) exceed max volume count");
+  CHECK(evaluate(claim("unknown")) == "node(s) exceed max volume count");
+  CHECK(evaluate("{'name':'v','persistentVolumeClaim':{'claimName':''}}") ==
+        "error: PersistentVolumeClaim had no name");
 }
 
 TEST_CASE("NoVolumeZoneConflict") {
@@ -359,23 +363,23 @@ TEST_CASE("NoVolumeZoneConflict") {
   w.Class("late", "'volumeBindingMode':'WaitForFirstConsumer'");
   w.Class("now", "'volumeBindingMode':'Immediate'");
   w.Class("modeless", "");
-  auto judge = [&](const std::string& claim, const char* node) {
+  auto evaluate = [&](const std::string& claim, const char* node) {
     auto pod = PodOf("p", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'" + claim + "'}}]");
-    return Judgement(w, "NoVolumeZoneConflict", pod, node);
+    return Evaluated(w, "NoVolumeZoneConflict", pod, node);
   };
   const std::string no = "node(s) had no available volume zone";
-  CHECK(judge("in-z1", "a") == kFits);
-  CHECK(judge("in-z1-z2", "a") == kFits);
-  CHECK(judge("in-z2", "a") == no);
-  CHECK(judge("in-z1", "b") == no);  // b has no zone
-  CHECK(judge("in-z2", "plain") == kFits);
-  CHECK(judge("odd", "a") == kFits);  // an empty zone: the label is ignored
-  CHECK(judge("late", "a") == kFits);
-  CHECK(judge("now", "a") == "error: PersistentVolumeClaim is not bound: \"now\"");
-  CHECK(judge("modeless", "a") == "error: VolumeBindingMode not set for StorageClass \"modeless\"");
-  CHECK(judge("lost", "a") == "error: persistentvolume \"nowhere\" not found");
-  CHECK(judge("unknown", "a") == "error: persistentvolumeclaim \"unknown\" not found");
-  CHECK(judge("unknown", "plain") == kFits);
+  CHECK(evaluate("in-z1", "a") == kFits);
+  CHECK(evaluate("in-z1-z2", "a") == kFits);
+  CHECK(evaluate("in-z2", "a") == no);
+  CHECK(evaluate("in-z1", "b") == no);  // b has no zone
+  CHECK(evaluate("in-z2", "plain") == kFits);
+  CHECK(evaluate("odd", "a") == kFits);  // an empty zone: the label is ignored
+  CHECK(evaluate("late", "a") == kFits);
+  CHECK(evaluate("now", "a") == "error: PersistentVolumeClaim is not bound: \"now\"");
+  CHECK(evaluate("modeless", "a") == "error: VolumeBindingMode not set for StorageClass \"modeless\"");
+  CHECK(evaluate("lost", "a") == "error: persistentvolume \"nowhere\" not found");
+  CHECK(evaluate("unknown", "a") == "error: persistentvolumeclaim \"unknown\" not found");
+  CHECK(evaluate("unknown", "plain") == kFits);
 }
 
 TEST_CASE("MatchInterPodAffinity: the pod's own required terms") {
@@ -394,24 +398,26 @@ TEST_CASE("MatchInterPodAffinity: the pod's own required terms") {
   const std::string no = "node(s) didn't match pod affinity/anti-affinity; node(s) didn't match pod affinity rules";
   const std::string no_anti =
       "node(s) didn't match pod affinity/anti-affinity; node(s) didn't match pod anti-affinity rules";
-  auto judge = [&](const api::PodPtr& p, const char* node) { return Judgement(w, "MatchInterPodAffinity", p, node); };
-  CHECK(judge(pod("podAffinity", web), "a2") == kFits);
-  CHECK(judge(pod("podAffinity", web), "b1") == no);
-  CHECK(judge(pod("podAffinity", web), "none") == no);
-  CHECK(judge(pod("podAntiAffinity", web), "a2") == no_anti);
-  CHECK(judge(pod("podAntiAffinity", web), "b1") == kFits);
-  CHECK(judge(pod("podAntiAffinity", web), "none") == kFits);
+  auto evaluate = [&](const api::PodPtr& p, const char* node) {
+    return Evaluated(w, "MatchInterPodAffinity", p, node);
+  };
+  CHECK(evaluate(pod("podAffinity", web), "a2") == kFits);
+  CHECK(evaluate(pod("podAffinity", web), "b1") == no);
+  CHECK(evaluate(pod("podAffinity", web), "none") == no);
+  CHECK(evaluate(pod("podAntiAffinity", web), "a2") == no_anti);
+  CHECK(evaluate(pod("podAntiAffinity", web), "b1") == kFits);
+  CHECK(evaluate(pod("podAntiAffinity", web), "none") == kFits);
   // The first pod of a group may go anywhere, while there is none.
-  CHECK(judge(pod("podAffinity", db, "'app':'db'"), "b1") == kFits);
-  CHECK(judge(pod("podAffinity", db), "b1") == no);
-  CHECK(judge(pod("podAffinity", web, "'app':'web'"), "b1") == no);
+  CHECK(evaluate(pod("podAffinity", db, "'app':'db'"), "b1") == kFits);
+  CHECK(evaluate(pod("podAffinity", db), "b1") == no);
+  CHECK(evaluate(pod("podAffinity", web, "'app':'web'"), "b1") == no);
   // Other namespaces only when named; no selector matches nothing, an empty one everything.
-  CHECK(judge(pod("podAntiAffinity", "'namespaces':['other']," + web), "a2") == kFits);
-  CHECK(judge(pod("podAntiAffinity", "'topologyKey':'zone'"), "a2") == kFits);
-  CHECK(judge(pod("podAntiAffinity", "'labelSelector':{},'topologyKey':'zone'"), "a2") == no_anti);
+  CHECK(evaluate(pod("podAntiAffinity", "'namespaces':['other']," + web), "a2") == kFits);
+  CHECK(evaluate(pod("podAntiAffinity", "'topologyKey':'zone'"), "a2") == kFits);
+  CHECK(evaluate(pod("podAntiAffinity", "'labelSelector':{},'topologyKey':'zone'"), "a2") == no_anti);
   // The pod's own mistakes are errors for affinity, and failures for anti-affinity.
-  CHECK(judge(pod("podAntiAffinity", "'labelSelector':{},'topologyKey':''"), "b1") == no_anti);
-  CHECK(judge(pod("podAffinity", "'labelSelector':{},'topologyKey':''"), "b1")
+  CHECK(evaluate(pod("podAntiAffinity", "'labelSelector':{},'topologyKey':''"), "b1") == no_anti);
+  CHECK(evaluate(pod("podAffinity", "'labelSelector':{},'topologyKey':''"), "b1")
             .rfind("error: Cannot schedule pod default/p onto node b1", 0) == 0);
 }
 
@@ -425,9 +431,9 @@ TEST_CASE("MatchInterPodAffinity: placed pods keep others away, and terminating 
   const std::string no =
       "node(s) didn't match pod affinity/anti-affinity; "
       "node(s) didn't satisfy existing pods anti-affinity rules";
-  CHECK(Judgement(w, "MatchInterPodAffinity", PodOf("p", "", "'app':'web'"), "a2") == no);
-  CHECK(Judgement(w, "MatchInterPodAffinity", PodOf("p", "", "'app':'web'"), "b1") == kFits);
-  CHECK(Judgement(w, "MatchInterPodAffinity", PodOf("p", "", "'app':'db'"), "a2") == kFits);
+  CHECK(Evaluated(w, "MatchInterPodAffinity", PodOf("p", "", "'app':'web'"), "a2") == no);
+  CHECK(Evaluated(w, "MatchInterPodAffinity", PodOf("p", "", "'app':'web'"), "b1") == kFits);
+  CHECK(Evaluated(w, "MatchInterPodAffinity", PodOf("p", "", "'app':'db'"), "a2") == kFits);
 }
 
 TEST_CASE("Policy arguments: labelsPresence and serviceAffinity") {

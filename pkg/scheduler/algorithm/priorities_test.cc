@@ -5,17 +5,17 @@
 #include "pkg/scheduler/algorithm/noderesources/resource_allocation.h"
 #include "pkg/scheduler/algorithm/normalize.h"
 #include "pkg/scheduler/reference/random_cluster.h"
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Asks;
-using reference::Cat;
-using reference::NodeOf;
-using reference::PodOf;
-using reference::Scored;
-using reference::World;
+using testing::Asks;
+using testing::Cat;
+using testing::NodeOf;
+using testing::PodOf;
+using testing::Scored;
+using testing::World;
 using Scores = std::vector<int64_t>;
 
 std::string Sized(int64_t cpu, int64_t memory) {
@@ -158,11 +158,11 @@ TEST_CASE("SelectorSpreadPriority: whom it counts") {
   CHECK(Scored(w, "SelectorSpreadPriority", PodOf("p", "", "'app':'web'")) == Scores{0, 10, 10});
   CHECK(Scored(w, "SelectorSpreadPriority", PodOf("p", "", "'app':'db'")) == Scores{10, 10, 10});  // nobody's
   // ReplicaSets count too; an unusable one is passed over alone.
-  w.cache.listers().replica_sets.Set(reference::Decoded(
+  w.cache.listers().replica_sets.Set(testing::Decoded(
       api::DecodeReplicaSet,
-      Cat("{", reference::Meta("bad"), ",'spec':{'selector':{'matchExpressions':[{'key':'a','operator':'Near'}]}}}")));
-  w.cache.listers().replica_sets.Set(reference::Decoded(
-      api::DecodeReplicaSet, Cat("{", reference::Meta("db"), ",'spec':{'selector':{'matchLabels':{'app':'db'}}}}")));
+      Cat("{", testing::Meta("bad"), ",'spec':{'selector':{'matchExpressions':[{'key':'a','operator':'Near'}]}}}")));
+  w.cache.listers().replica_sets.Set(testing::Decoded(
+      api::DecodeReplicaSet, Cat("{", testing::Meta("db"), ",'spec':{'selector':{'matchLabels':{'app':'db'}}}}")));
   CHECK(Scored(w, "SelectorSpreadPriority", PodOf("p", "", "'app':'db'")) == Scores{10, 10, 0});
 }
 

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
 
 namespace {
 thread_local uint64_t allocations = 0;
@@ -37,12 +37,12 @@ const int hooked = __sanitizer_install_malloc_and_free_hooks([](const volatile v
 namespace berth::scheduler {
 namespace {
 
-using reference::Asks;
-using reference::Bound;
-using reference::Cat;
-using reference::NodeOf;
-using reference::PodOf;
-using reference::World;
+using testing::Asks;
+using testing::Bound;
+using testing::Cat;
+using testing::NodeOf;
+using testing::PodOf;
+using testing::World;
 
 constexpr int kNodes = 120;
 constexpr size_t kRunning = 300;  // pods at a time

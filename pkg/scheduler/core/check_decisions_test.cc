@@ -3,15 +3,15 @@
 
 #include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::NodeOf;
-using reference::Outcome;
-using reference::PodOf;
-using reference::World;
+using testing::NodeOf;
+using testing::Outcome;
+using testing::PodOf;
+using testing::World;
 
 // Keeps pods labelled app=a away from node n1, and is registered with these traits.
 std::unique_ptr<GenericScheduler> SchedulerWith(World& w, Traits traits) {
@@ -32,7 +32,7 @@ std::unique_ptr<GenericScheduler> SchedulerWith(World& w, Traits traits) {
 }
 
 api::PodPtr App(const char* name, const char* app) {
-  return PodOf(name, "", reference::Cat("'app':'", app, "'"));
+  return PodOf(name, "", testing::Cat("'app':'", app, "'"));
 }
 
 }  // namespace

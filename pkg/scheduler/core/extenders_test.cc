@@ -5,19 +5,20 @@
 #include "pkg/scheduler/algorithmprovider/v1_29.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
 #include "pkg/scheduler/volumebinder/claim_binder.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Asks;
-using reference::Cat;
-using reference::NodeOf;
-using reference::Outcome;
-using reference::PodOf;
-using reference::Quoted;
-using reference::World;
+using testing::Asks;
+using testing::Cat;
+using testing::NodeOf;
+using testing::Outcome;
+using testing::PodOf;
+using testing::Quoted;
+using testing::World;
 using Strings = std::vector<std::string>;
 
 // By urlPrefix.
@@ -96,7 +97,7 @@ struct LaterWorld {
   Behaviours behaviours;
   Strings built;  // extenders, in the order in which they were made
 
-  void Place(const api::PodPtr& pod, std::string_view node) { REQUIRE(cache.AddPod(reference::Bound(pod, node)).ok()); }
+  void Place(const api::PodPtr& pod, std::string_view node) { REQUIRE(cache.AddPod(testing::Bound(pod, node)).ok()); }
   std::unique_ptr<GenericScheduler> Build(const std::vector<ExtenderConfig>& extenders) {
     FactoryArgs args;
     args.cache = &cache;

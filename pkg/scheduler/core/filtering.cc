@@ -176,7 +176,7 @@ void GenericScheduler::FilterRow(const api::Pod& pod, Checks& checks, Row row, R
   }
 }
 
-// The rows with nominated pods, judged by amounts where amounts decide and one by one where they do not.
+// Evaluates the rows with nominated pods: by amounts where amounts decide, and one by one where they do not.
 void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const {
   std::vector<NominatedRows::Found> rows = kept_->beside;
   std::vector<Row> one_by_one, left;

@@ -176,7 +176,7 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
   kept_->nominated.Refresh();
   kept_->nominated.For(*pod, &kept_->beside);
   const bool extended = IsExtended(*pod), nominated = !kept_->beside.empty();
-  auto narrow = [&](RowSet* rows) {
+  auto filter = [&](RowSet* rows) {
     if (nominated && !DropUnfit(pod, rows)) return false;
     if (!extended) return true;
     std::vector<Row> feasible;
@@ -193,11 +193,11 @@ std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPt
     return true;
   };
   auto note = [&] { filtered = Now(); };
-  const IncrementalScheduler::Filter narrow_ref = narrow;
+  const IncrementalScheduler::Filter filter_ref = filter;
   const IncrementalScheduler::Score score_ref = score;
   absl::FunctionRef<void()> note_ref = note;
   IncrementalScheduler::Around around;
-  if (nominated || extended) around.filter = &narrow_ref;
+  if (nominated || extended) around.filter = &filter_ref;
   if (extended) around.score = &score_ref;
   if (clock_ != nullptr) around.on_filtered = &note_ref;
   const IncrementalScheduler::Answer answer = incremental_->Place(pod, around, &last_node_index_);

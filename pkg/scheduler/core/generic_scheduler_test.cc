@@ -4,17 +4,18 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithmprovider/v1_10.h"
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Asks;
-using reference::Cat;
-using reference::NodeOf;
-using reference::Outcome;
-using reference::PodOf;
-using reference::World;
+using testing::Asks;
+using testing::Cat;
+using testing::NodeOf;
+using testing::Outcome;
+using testing::PodOf;
+using testing::World;
 using Strings = std::vector<std::string>;
 
 // An extender in this process. What it was asked is in `seen`.
@@ -61,8 +62,7 @@ std::unique_ptr<GenericScheduler> WithExtenders(World& w, std::vector<FakeExtend
                                                 bool pod_priority = false) {
   std::string list;
   for (size_t i = 0; i < extenders.size(); ++i) list += Cat(i == 0 ? "" : ",", "{'urlPrefix':'http://fake'}");
-  auto decoded =
-      DecodePolicy(std::string_view(reference::Quoted(Cat("{'extenders':[", list, "]", policy, "}")))).value();
+  auto decoded = DecodePolicy(std::string_view(testing::Quoted(Cat("{'extenders':[", list, "]", policy, "}")))).value();
   FactoryArgs args = w.Args(pod_priority);
   size_t next = 0;
   args.make_extender = [&](const ExtenderConfig&) -> absl::StatusOr<std::unique_ptr<Extender>> {
@@ -197,13 +197,14 @@ TEST_CASE("errors while filtering: equal ones are counted, and hide all else") {
   w.Claim("c", "");
   auto pod = PodOf("p", "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'c'}}]");
   Decision d = w.Provider()->Schedule(pod);
-  CHECK(d.error == "pod has unbound PersistentVolumeClaims (repeated 2 times)");  // c fails before it is asked
+  CHECK(d.error ==
+        "pod has unbound PersistentVolumeClaims (repeated 2 times)");  // c fails before the extender is called
   CHECK(d.outcome == Decision::Outcome::kError);
   w.cache.RemoveNode("b");
   CHECK(Outcome(w.Provider()->Schedule(pod)) == "pod has unbound PersistentVolumeClaims");
 }
 
-TEST_CASE("extenders: asked in order, each what the last one left; failures are told") {
+TEST_CASE("extenders: called in order, each with what the last one left; failures are reported") {
   World w;
   w.Nodes({NodeOf("a"), NodeOf("b"), NodeOf("c"), NodeOf("d", "", "'unschedulable':true")});
   Strings seen;

@@ -23,7 +23,8 @@ bool StillMakingRoom(const Cache& cache, const api::Pod& pod) {
                      [&](const PlacedPod& p) { return p.pod->meta.deleting() && p.pod->Priority() < pod.Priority(); });
 }
 
-// Would evicting the pod break a budget? Each pod is judged by the allowance as it stands (kept from 1.10).
+// Returns whether evicting the pod breaks a budget. Each pod is compared with the allowance as it stands (kept
+// from 1.10).
 bool ViolatesBudget(const Listers& listers, TemplateInfo* info) {
   if (info->budgets_version == listers.budgets.version()) return info->violates_budget;
   info->budgets_version = listers.budgets.version();
@@ -142,7 +143,7 @@ bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
   for (const auto& extender : config_.extenders) {
     auto result = extender->Filter(pod, nodes);
     if (!result.ok()) {
-      LOG(WARNING) << "Extender " << extender->name() << " could not judge a preemption for pod " << pod.meta.Key()
+      LOG(WARNING) << "Extender " << extender->name() << " could not evaluate a preemption for pod " << pod.meta.Key()
                    << ": " << result.status().message();
       return false;
     }

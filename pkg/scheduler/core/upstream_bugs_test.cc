@@ -1,22 +1,22 @@
-// The bugs of Kubernetes 1.10 by number: what is mended and what is kept. (B-29, B-30: http_extender_test.cc; B-36: the
+// The bugs of Kubernetes 1.10 by number: what is fixed and what is kept. (B-29, B-30: http_extender_test.cc; B-36: the
 // daemon's pod watch; B-07, B-22: of 1.9 only; B-16, B-31: there is no equivalence cache.)
 #include <limits>
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Asks;
-using reference::Cat;
-using reference::Judgement;
-using reference::NodeOf;
-using reference::Outcome;
-using reference::PodOf;
-using reference::Scored;
-using reference::World;
+using testing::Asks;
+using testing::Cat;
+using testing::Evaluated;
+using testing::NodeOf;
+using testing::Outcome;
+using testing::PodOf;
+using testing::Scored;
+using testing::World;
 using Scores = std::vector<int64_t>;
 
 const char kAffinityText[] = "node(s) didn't match pod affinity/anti-affinity; ";
@@ -46,7 +46,7 @@ using Strings = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("B-01 mended: simulating a preemption or a nomination leaves host ports as they are") {
+TEST_CASE("B-01 fixed: simulating a preemption or a nomination leaves host ports as they are") {
   World w;
   w.Nodes({NodeOf("a")});
   const std::string port = Asks("", "'ports':[{'hostPort':80}]");
@@ -63,7 +63,7 @@ TEST_CASE("B-01 mended: simulating a preemption or a nomination leaves host port
   CHECK(n.cache.row(0).ports.empty());
 }
 
-TEST_CASE("B-02 mended: a pressure condition that disappears is over") {
+TEST_CASE("B-02 fixed: a pressure condition that disappears is over") {
   World w;
   w.Nodes({NodeOf("a", "", "", "'pods':'9'", "'conditions':[{'type':'DiskPressure','status':'True'}]")});
   CHECK(Outcome(w.Provider()->Schedule(PodOf("p"))) == "0/1 nodes are available: 1 node(s) had disk pressure.");
@@ -80,7 +80,7 @@ TEST_CASE("B-03 kept: init containers of placed pods use nothing") {
   CHECK(Outcome(w.Provider()->Schedule(PodOf("p", Asks("'cpu':'2'")))) == "a");
 }
 
-TEST_CASE("B-04 mended: budgets of one name in two namespaces both count") {
+TEST_CASE("B-04 fixed: budgets of one name in two namespaces both count") {
   World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'1','pods':'9'"), NodeOf("b", "", "", "'cpu':'1','pods':'9'")});
   w.Place(PodOf("guarded", Cat(Asks("'cpu':'1'"), ",'priority':1"), "'app':'web'"), "a");
@@ -91,7 +91,7 @@ TEST_CASE("B-04 mended: budgets of one name in two namespaces both count") {
   CHECK(Preempted(*s, PodOf("p", Cat(Asks("'cpu':'1'"), ",'priority':9"))).node.str() == "b");
 }
 
-TEST_CASE("B-05 mended: a node that is removed and comes back is a new one") {
+TEST_CASE("B-05 fixed: a node that is removed and comes back is a new one") {
   World w;
   auto s = w.Provider();
   auto pod = PodOf("p", Asks("'cpu':'3'"));
@@ -103,7 +103,7 @@ TEST_CASE("B-05 mended: a node that is removed and comes back is a new one") {
   CHECK(Outcome(s->Schedule(pod)) == "a");
 }
 
-TEST_CASE("B-06 mended: a quantity beyond 64 bits is the largest, not nothing") {
+TEST_CASE("B-06 fixed: a quantity beyond 64 bits is the largest, not nothing") {
   World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'4','memory':'8Ei','pods':'9'")});
   auto s = w.Provider();
@@ -124,19 +124,19 @@ TEST_CASE("B-08 kept: iSCSI targets are told apart by their name alone") {
                            "','lun':", std::to_string(lun), "}}]"));
   };
   w.Place(disk("x", "1.1.1.1", 0), "a");
-  CHECK(Judgement(w, "NoDiskConflict", disk("p", "2.2.2.2", 5), "a") == "node(s) had no available disk");
+  CHECK(Evaluated(w, "NoDiskConflict", disk("p", "2.2.2.2", 5), "a") == "node(s) had no available disk");
 }
 
-TEST_CASE("B-09 kept: by hostname, the first pod of a group is judged node by node") {
+TEST_CASE("B-09 kept: by hostname, the first pod of a group is evaluated node by node") {
   World w;
   w.Nodes({NodeOf("a", "'kubernetes.io/hostname':'a'"), NodeOf("b", "'kubernetes.io/hostname':'b'")});
   w.Place(PodOf("x", "", "'app':'web'"), "a");
   auto pod = PodOf("p", Required("podAffinity", Term("web", "kubernetes.io/hostname")), "'app':'web'");
-  CHECK(Judgement(w, "MatchInterPodAffinity", pod, "a") == "fits");
-  CHECK(Judgement(w, "MatchInterPodAffinity", pod, "b") == "fits");
+  CHECK(Evaluated(w, "MatchInterPodAffinity", pod, "a") == "fits");
+  CHECK(Evaluated(w, "MatchInterPodAffinity", pod, "b") == "fits");
 }
 
-TEST_CASE("B-10 mended: nominated pods are where they are nominated") {
+TEST_CASE("B-10 fixed: nominated pods are where they are nominated") {
   World w;
   w.Nodes({NodeOf("a", "'kubernetes.io/hostname':'a'"), NodeOf("b", "'kubernetes.io/hostname':'b'")});
   w.nominated.Add(PodOf("nominee", "'priority':10", "'app':'web'", "", "'nominatedNodeName':'a'"));
@@ -157,9 +157,9 @@ TEST_CASE("B-11 kept: a bad expression in one node affinity term hides later ter
   };
   const std::string good = "{'matchExpressions':[{'key':'x','operator':'Exists'}]}";
   const std::string bad = "{'matchExpressions':[{'key':'x','operator':'In'}]}";
-  CHECK(Judgement(w, "MatchNodeSelector", pod(Cat(bad, ",", good).c_str()), "a") ==
+  CHECK(Evaluated(w, "MatchNodeSelector", pod(Cat(bad, ",", good).c_str()), "a") ==
         "node(s) didn't match node selector");
-  CHECK(Judgement(w, "MatchNodeSelector", pod(Cat(good, ",", bad).c_str()), "a") == "fits");
+  CHECK(Evaluated(w, "MatchNodeSelector", pod(Cat(good, ",", bad).c_str()), "a") == "fits");
 }
 
 TEST_CASE("B-12 kept: an unbound claim counts for EBS, GCE and Azure alike") {
@@ -172,21 +172,21 @@ TEST_CASE("B-12 kept: an unbound claim counts for EBS, GCE and Azure alike") {
     list += Cat(i == 0 ? "" : ",", "{'name':'", n, "','persistentVolumeClaim':{'claimName':'", n, "'}}");
   }
   auto pod = PodOf("p", Cat("'volumes':[", list, "]"));
-  CHECK(Judgement(w, "MaxGCEPDVolumeCount", pod, "a") == "node(s) exceed max volume count");
-  CHECK(Judgement(w, "MaxAzureDiskVolumeCount", pod, "a") == "node(s) exceed max volume count");
-  CHECK(Judgement(w, "MaxEBSVolumeCount", pod, "a") == "fits");
+  CHECK(Evaluated(w, "MaxGCEPDVolumeCount", pod, "a") == "node(s) exceed max volume count");
+  CHECK(Evaluated(w, "MaxAzureDiskVolumeCount", pod, "a") == "node(s) exceed max volume count");
+  CHECK(Evaluated(w, "MaxEBSVolumeCount", pod, "a") == "fits");
 }
 
-TEST_CASE("B-13 mended: the storage class is named in the error") {
+TEST_CASE("B-13 fixed: the storage class is named in the error") {
   World w;
   w.Nodes({NodeOf("a", "'failure-domain.beta.kubernetes.io/zone':'z'")});
   w.Claim("c", "'storageClassName':'slow'");
   w.Class("slow", "");
-  CHECK(Judgement(w, "NoVolumeZoneConflict", Using("c"), "a") ==
+  CHECK(Evaluated(w, "NoVolumeZoneConflict", Using("c"), "a") ==
         "error: VolumeBindingMode not set for StorageClass \"slow\"");
 }
 
-TEST_CASE("B-14 mended: service affinity follows the first pod by name, whatever the order of arrival") {
+TEST_CASE("B-14 fixed: service affinity follows the first pod by name, whatever the order of arrival") {
   for (bool swapped : {false, true}) {
     World w;
     w.Nodes({NodeOf("a", "'rack':'1'"), NodeOf("b", "'rack':'2'")});
@@ -199,7 +199,7 @@ TEST_CASE("B-14 mended: service affinity follows the first pod by name, whatever
   }
 }
 
-TEST_CASE("B-15 mended: predicates under names outside the fixed order run, after it, by name") {
+TEST_CASE("B-15 fixed: predicates under names outside the fixed order run, after it, by name") {
   World w;
   w.Nodes({NodeOf("a"), NodeOf("b", "'ok':'1'")});
   auto s = w.FromPolicy(
@@ -237,7 +237,7 @@ TEST_CASE("B-17: another pod's mistakes are its own, the pod's own fail the atte
             .rfind("[Cannot schedule pod default/own onto node a", 0) == 0);
 }
 
-TEST_CASE("B-18: each anti-affinity term is judged by its own topology key") {
+TEST_CASE("B-18: each anti-affinity term is evaluated by its own topology key") {
   World w;
   w.Nodes({NodeOf("a1", "'zone':'a','kubernetes.io/hostname':'a1'"),
            NodeOf("a2", "'zone':'a','kubernetes.io/hostname':'a2'"),
@@ -245,17 +245,17 @@ TEST_CASE("B-18: each anti-affinity term is judged by its own topology key") {
   w.Place(PodOf("x", Required("podAntiAffinity", Cat(Term("web", "zone"), ",", Term("db", "kubernetes.io/hostname")))),
           "a1");
   const std::string no = Cat(kAffinityText, "node(s) didn't satisfy existing pods anti-affinity rules");
-  auto judge = [&](const char* app, const char* node) {
-    return Judgement(w, "MatchInterPodAffinity", PodOf("p", "", Cat("'app':'", app, "'")), node);
+  auto evaluate = [&](const char* app, const char* node) {
+    return Evaluated(w, "MatchInterPodAffinity", PodOf("p", "", Cat("'app':'", app, "'")), node);
   };
-  CHECK(judge("web", "a1") == no);
-  CHECK(judge("web", "a2") == no);
-  CHECK(judge("web", "b1") == "fits");
-  CHECK(judge("db", "a1") == no);
-  CHECK(judge("db", "a2") == "fits");
+  CHECK(evaluate("web", "a1") == no);
+  CHECK(evaluate("web", "a2") == no);
+  CHECK(evaluate("web", "b1") == "fits");
+  CHECK(evaluate("db", "a1") == no);
+  CHECK(evaluate("db", "a2") == "fits");
 }
 
-TEST_CASE("B-19 mended: pods of a node that is gone, or with a bad selector, hide nothing of the others") {
+TEST_CASE("B-19 fixed: pods of a node that is gone, or with a bad selector, hide nothing of the others") {
   World w;
   w.Nodes({NodeOf("a", "'zone':'a'"), NodeOf("b", "'zone':'b'"), NodeOf("gone", "'zone':'b'")});
   w.Place(PodOf("x", Required("podAntiAffinity", Term("web", "zone"))), "a");
@@ -267,27 +267,27 @@ TEST_CASE("B-19 mended: pods of a node that is gone, or with a bad selector, hid
   w.Place(PodOf("y", Required("podAntiAffinity", Term("web", "zone"))), "gone");
   w.cache.RemoveNode("gone");
   auto pod = PodOf("p", "", "'app':'web'");
-  CHECK(Judgement(w, "MatchInterPodAffinity", pod, "a") ==
+  CHECK(Evaluated(w, "MatchInterPodAffinity", pod, "a") ==
         Cat(kAffinityText, "node(s) didn't satisfy existing pods anti-affinity rules"));
-  CHECK(Judgement(w, "MatchInterPodAffinity", pod, "b") == "fits");
+  CHECK(Evaluated(w, "MatchInterPodAffinity", pod, "b") == "fits");
   // Nor does a matching pod on a lost node count for the pod's own terms.
   w.Place(PodOf("z", "", "'app':'db'"), "gone");
-  CHECK(Judgement(w, "MatchInterPodAffinity", PodOf("q", Required("podAntiAffinity", Term("db", "zone"))), "b") ==
+  CHECK(Evaluated(w, "MatchInterPodAffinity", PodOf("q", Required("podAntiAffinity", Term("db", "zone"))), "b") ==
         "fits");
-  CHECK(Judgement(w, "MatchInterPodAffinity", PodOf("q", Required("podAffinity", Term("db", "zone")), "'app':'db'"),
+  CHECK(Evaluated(w, "MatchInterPodAffinity", PodOf("q", Required("podAffinity", Term("db", "zone")), "'app':'db'"),
                   "b") == "fits");
 }
 
 TEST_CASE("B-20 kept: ServiceSpreadingPriority spreads by controllers too") {
   World w;
   w.Nodes({NodeOf("a"), NodeOf("b")});
-  w.cache.listers().replication_controllers.Set(reference::Decoded(
-      api::DecodeReplicationController, Cat("{", reference::Meta("rc"), ",'spec':{'selector':{'app':'web'}}}")));
+  w.cache.listers().replication_controllers.Set(testing::Decoded(
+      api::DecodeReplicationController, Cat("{", testing::Meta("rc"), ",'spec':{'selector':{'app':'web'}}}")));
   w.Place(PodOf("x", "", "'app':'web'"), "a");
   CHECK(Scored(w, "ServiceSpreadingPriority", PodOf("p", "", "'app':'web'")) == Scores{0, 10});
 }
 
-TEST_CASE("B-21 mended: an avoidance without a controller avoids nobody") {
+TEST_CASE("B-21 fixed: an avoidance without a controller avoids nobody") {
   World w;
   w.Nodes({NodeOf("a", "", "", "'pods':'9'", "",
                   "'annotations':{'scheduler.alpha.kubernetes.io/"
@@ -310,7 +310,7 @@ TEST_CASE("B-23 kept: 4.999999999999999 is 4") {
   CHECK(Scored(w, "BalancedResourceAllocation", PodOf("p", Asks("'cpu':'8m','memory':'1'")))[0] == 2);
 }
 
-TEST_CASE("B-24 mended: when one priority cannot score, others do not crash, and the attempt fails with its text") {
+TEST_CASE("B-24 fixed: when one priority cannot score, others do not crash, and the attempt fails with its text") {
   World w;
   w.Nodes({NodeOf("a"), NodeOf("b")});
   w.Service("web", "'app':'web'");
@@ -340,7 +340,7 @@ TEST_CASE("B-25 kept: the first victim counts, not the most important one") {
   CHECK(Names(p.victims) == Strings{"a-guarded", "a-important"});
 }
 
-TEST_CASE("B-27 mended: among equal nodes preemption takes the first by name") {
+TEST_CASE("B-27 fixed: among equal nodes preemption takes the first by name") {
   World w;
   for (const char* n : {"node-2", "node-10", "node-3"}) {
     w.Nodes({NodeOf(n, "", "", "'cpu':'1','pods':'9'")});
@@ -370,16 +370,16 @@ TEST_CASE("B-32, B-33 and B-34: volumes' terms are ANDed, classes are listed by 
   };
   w.Volume("v", Cat("'nodeAffinity':{'required':{'nodeSelectorTerms':[", at("a"), ",", at("b"), "]}}"));
   w.Claim("c", "'volumeName':'v'");
-  CHECK(Judgement(w, "CheckVolumeBinding", Using("c"), "a") == "node(s) had volume node affinity conflict");
+  CHECK(Evaluated(w, "CheckVolumeBinding", Using("c"), "a") == "node(s) had volume node affinity conflict");
   // B-33: a claim whose class is in the annotation only finds no volumes of that class.
   w.Volume("free", "'storageClassName':'late','capacity':{'storage':'1Gi'}");
   w.Claim("noted", "", "'annotations':{'volume.beta.kubernetes.io/storage-class':'late'}");
   w.Claim("spelled", "'storageClassName':'late'");
-  CHECK(Judgement(w, "CheckVolumeBinding", Using("noted"), "a") ==
+  CHECK(Evaluated(w, "CheckVolumeBinding", Using("noted"), "a") ==
         "node(s) didn't find available persistent volumes to bind");
-  CHECK(Judgement(w, "CheckVolumeBinding", Using("spelled"), "a") == "fits");
+  CHECK(Evaluated(w, "CheckVolumeBinding", Using("spelled"), "a") == "fits");
   // B-34: what is assumed is worked out for the chosen node alone.
-  CHECK(Judgement(w, "CheckVolumeBinding", Using("spelled"), "b") == "fits");
+  CHECK(Evaluated(w, "CheckVolumeBinding", Using("spelled"), "b") == "fits");
   w.cache.listers().volumes.Remove(util::Symbol(), "free");
   const api::Node& node = *w.cache.row(w.cache.FindRow(util::Symbol("a"))).node;
   CHECK(w.binder.AssumePodVolumes(*Using("spelled"), node).to_write.empty());
@@ -388,9 +388,9 @@ TEST_CASE("B-32, B-33 and B-34: volumes' terms are ANDed, classes are listed by 
 TEST_CASE("B-35 kept: an equality selector that is no valid one matches everything") {
   World w;
   w.Nodes({NodeOf("a")});
-  CHECK(Judgement(w, "MatchNodeSelector", PodOf("p", "'nodeSelector':{'a b':'c'}"), "a") == "fits");
-  CHECK(Judgement(w, "MatchNodeSelector", PodOf("p", "'nodeSelector':{'x':'not valid'}"), "a") == "fits");
-  CHECK(Judgement(w, "MatchNodeSelector", PodOf("p", "'nodeSelector':{'x':'y'}"), "a") ==
+  CHECK(Evaluated(w, "MatchNodeSelector", PodOf("p", "'nodeSelector':{'a b':'c'}"), "a") == "fits");
+  CHECK(Evaluated(w, "MatchNodeSelector", PodOf("p", "'nodeSelector':{'x':'not valid'}"), "a") == "fits");
+  CHECK(Evaluated(w, "MatchNodeSelector", PodOf("p", "'nodeSelector':{'x':'y'}"), "a") ==
         "node(s) didn't match node selector");
 }
 

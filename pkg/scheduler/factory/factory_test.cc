@@ -9,16 +9,17 @@
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/scheduler/registry/registry.h"
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Cat;
-using reference::NodeOf;
-using reference::Outcome;
-using reference::PodOf;
-using reference::World;
+using testing::Cat;
+using testing::NodeOf;
+using testing::Outcome;
+using testing::PodOf;
+using testing::World;
 
 std::string Mistake(const absl::StatusOr<std::unique_ptr<GenericScheduler>>& made) {
   return made.ok() ? "none" : util::Message(made.status());
@@ -26,7 +27,7 @@ std::string Mistake(const absl::StatusOr<std::unique_ptr<GenericScheduler>>& mad
 std::string PolicyMistake(World& w, std::string_view text, SchedulerGates gates = {}) {
   FactoryArgs args = w.Args();
   args.gates = gates;
-  return Mistake(CreateFromConfig(DecodePolicy(std::string_view(reference::Quoted(text))).value(), args));
+  return Mistake(CreateFromConfig(DecodePolicy(std::string_view(testing::Quoted(text))).value(), args));
 }
 EffectiveAlgorithm Effective(World& w, const char* provider, SchedulerGates gates = {}) {
   EffectiveAlgorithm out;
@@ -166,7 +167,7 @@ TEST_CASE("gate ResourceLimitsPriorityFunction") {
   CHECK(Effective(w, "DefaultProvider", gates).priorities.size() == 7);
 }
 
-TEST_CASE("gate VolumeScheduling off: volume binding judges nothing") {
+TEST_CASE("gate VolumeScheduling off: volume binding checks nothing") {
   World w;
   w.Nodes({NodeOf("a")});
   w.Claim("c", "");
@@ -214,7 +215,7 @@ TEST_CASE("an argument reaches the factory of a registered rule as it stands in 
   FactoryArgs args = w.Args();
   args.registry = &registry;
   auto build = [&](const char* policy) {
-    return Mistake(CreateFromConfig(DecodePolicy(std::string_view(reference::Quoted(policy))).value(), args));
+    return Mistake(CreateFromConfig(DecodePolicy(std::string_view(testing::Quoted(policy))).value(), args));
   };
   CHECK(build("{'predicates':[{'name':'Mine','argument':{'limit':3}}]}") ==
         "Exactly 1 predicate argument is required, numArgs: 0, Predicate: Mine");
@@ -239,9 +240,8 @@ TEST_CASE("predicates that later Policies name") {
     FactoryArgs args = w.Args();
     args.gates = gates;
     std::string policy = Cat("{'predicates':[", predicates, "]}");
-    return Outcome(CreateFromConfig(DecodePolicy(std::string_view(reference::Quoted(policy))).value(), args)
-                       .value()
-                       ->Schedule(pod));
+    return Outcome(
+        CreateFromConfig(DecodePolicy(std::string_view(testing::Quoted(policy))).value(), args).value()->Schedule(pod));
   };
   CHECK(outcome("{'name':'CheckNodeUnschedulable'}", PodOf("p")) == "b");
   CHECK(outcome("{'name':'CheckNodePIDPressure'}", PodOf("p")) == "a");
@@ -279,10 +279,10 @@ TEST_CASE("names near a registered one get a suggestion") {
         "\"PodFitsResources\"?)");
 }
 
-TEST_CASE("a Policy that cannot be read is told with all of its mistakes") {
+TEST_CASE("a Policy that cannot be read is reported with all of its mistakes") {
   auto policy = ReadPolicy(
-      std::string_view(reference::Quoted("{'predicates':[{'name':'One'}],'priorities':[{'name':'Two','weight':0}],"
-                                         "'extenders':[{'urlPrefix':'http://x','httpTimeout':'5s'}]}")),
+      std::string_view(testing::Quoted("{'predicates':[{'name':'One'}],'priorities':[{'name':'Two','weight':0}],"
+                                       "'extenders':[{'urlPrefix':'http://x','httpTimeout':'5s'}]}")),
       SchedulerGates());
   CHECK(util::Message(policy.status()) ==
         "[line 1, column 124: extenders[0].httpTimeout: \"5s\": a whole number is needed here, without quotes, "
@@ -295,7 +295,7 @@ TEST_CASE("a Policy that cannot be read is told with all of its mistakes") {
 
 TEST_CASE("a mistake hides none of those beside it in one entry, and causes no other") {
   auto message = [](const char* text) {
-    return util::Message(ReadPolicy(std::string_view(reference::Quoted(text)), SchedulerGates()).status());
+    return util::Message(ReadPolicy(std::string_view(testing::Quoted(text)), SchedulerGates()).status());
   };
   CHECK(message("{'extenders':[{'urlPrefix':'ftp://x','prioritizeVerb':'p','weight':-2,'httpTimeout':'5s',"
                 "'managedResources':[{'name':'cpu'},{'name':7},{'name':8}],"
@@ -323,8 +323,8 @@ TEST_CASE("a mistake hides none of those beside it in one entry, and causes no o
   FactoryArgs args = w.Args();
   args.make_extender = [](const ExtenderConfig& c) { return NewHttpExtender(c); };
   auto policy = ReadPolicy(
-      std::string_view(reference::Quoted("{'extenders':[{'urlPrefix':'ftp://x','prioritizeVerb':'p','httpTimeout':-5}],"
-                                         "'hardPodAffinitySymmetricWeight':500}")),
+      std::string_view(testing::Quoted("{'extenders':[{'urlPrefix':'ftp://x','prioritizeVerb':'p','httpTimeout':-5}],"
+                                       "'hardPodAffinitySymmetricWeight':500}")),
       SchedulerGates());
   REQUIRE(policy.ok());
   CHECK(Mistake(CreateFromConfig(*policy, std::move(args))) ==
@@ -366,7 +366,7 @@ TEST_CASE("CreateFromConfig: absent lists are DefaultProvider's, all mistakes at
 TEST_CASE("a Policy's weights replace the registered ones, and of duplicates the last counts") {
   World w;
   EffectiveAlgorithm e;
-  auto policy = [](const char* text) { return DecodePolicy(std::string_view(reference::Quoted(text))).value(); };
+  auto policy = [](const char* text) { return DecodePolicy(std::string_view(testing::Quoted(text))).value(); };
   REQUIRE(CreateFromConfig(policy("{'priorities':[{'name':'NodePreferAvoidPodsPriority','weight':2},"
                                   "{'name':'EqualPriority','weight':3},{'name':'EqualPriority','weight':4}]}"),
                            w.Args(), &e)
@@ -468,9 +468,8 @@ TEST_CASE("a per-node predicate under a new name runs") {
 TEST_CASE("per-node predicates: reasons, errors, and whether preemption can help") {
   World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'1','pods':'9'")});
-  w.Place(
-      PodOf("there", reference::Cat(reference::Asks("'cpu':'300m','memory':'5','example.com/x':'2'"), ",'priority':1")),
-      "a");
+  w.Place(PodOf("there", testing::Cat(testing::Asks("'cpu':'300m','memory':'5','example.com/x':'2'"), ",'priority':1")),
+          "a");
   PredicateResult answer;
   Resource requested, nonzero;
   Registry r = WithPredicate("Mine", FromPerNode("Mine", [&](const api::Pod&, const NodeInfo& info) {

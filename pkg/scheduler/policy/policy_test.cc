@@ -1,14 +1,15 @@
-// Reading and judging Policies.
+// Reading and validating Policies.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/policy/validation.h"
 #include "pkg/scheduler/testing/objects.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Quoted;
+using testing::Quoted;
 using Strings = std::vector<std::string>;
 
 Policy Read(std::string_view text, Strings* warnings = nullptr) {
@@ -148,7 +149,7 @@ TEST_CASE("what could be read of a Policy with mistakes remains, and mistakes ca
 
 TEST_CASE("requestedToCapacityRatioArguments, and arguments as they stand in the file") {
   auto one = [](const char* argument) {
-    return reference::Cat("{'priorities':[{'name':'A','weight':1,'argument':", argument, "}]}");
+    return testing::Cat("{'priorities':[{'name':'A','weight':1,'argument':", argument, "}]}");
   };
   Policy p =
       Read(one("{'requestedToCapacityRatioArguments':{'shape':[{'utilization':0,'score':1},{'utilization':100,"
@@ -194,7 +195,7 @@ TEST_CASE("validation: weights, extenders and managed resources, all at once") {
   CHECK(Problems("{'extenders':[{'bindVerb':'b'},{'bindVerb':'b'},{'bindVerb':''}]}") ==
         "Only one extender can implement bind, found 2");
   auto resources = [](const char* list) {
-    return Problems(reference::Cat("{'extenders':[{'managedResources':[", list, "]}]}"));
+    return Problems(testing::Cat("{'extenders':[{'managedResources':[", list, "]}]}"));
   };
   CHECK(resources("{'name':'example.com/x'}") == "");
   CHECK(resources("{'name':'cpu'}") == "cpu is an invalid extended resource name");

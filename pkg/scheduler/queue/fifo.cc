@@ -35,14 +35,20 @@ class Fifo final : public SchedulingQueue {
       if (it == pods_.end()) continue;
       api::PodPtr pod = std::move(it->second);
       pods_.erase(it);
+      ForgetOrderOfNone();
       return pod;
     }
     return nullptr;
   }
   uint64_t cycle() const override { return 0; }
   void Update(const api::PodPtr& pod, bool, absl::Duration) override { Add(pod); }
-  // The key stays in the order: a pod of the same name that is added before it is reached takes its place.
-  void Delete(const api::Pod& pod) override { pods_.erase(pod.meta.Key()); }
+  // The key stays in the order: a pod of the same name that is added before it is reached takes its place. When no pod
+  // is left the keys go as well, because a scheduler that has nothing to do waits in Pop, which drops them. A Pop that
+  // returns null therefore never changes what the next ones return, and recordings leave it out.
+  void Delete(const api::Pod& pod) override {
+    pods_.erase(pod.meta.Key());
+    ForgetOrderOfNone();
+  }
   bool Has(const api::Pod& pod) const override { return pods_.contains(pod.meta.Key()); }
   void MoveAllToActiveQueue(absl::Duration) override {}
   void AssignedPodAdded(const api::Pod&, absl::Duration) override {}
@@ -53,6 +59,11 @@ class Fifo final : public SchedulingQueue {
   Depth depth() const override { return {pods_.size(), 0, 0}; }
 
  private:
+  // When no pod is left, keys of deleted pods go as well: a scheduler that has nothing to do waits in Pop, which drops
+  // them. A Pop that returns null therefore never changes what the next ones return, and recordings leave it out.
+  void ForgetOrderOfNone() {
+    if (pods_.empty()) order_.clear();
+  }
   // A standby adds and deletes for days without ever popping: what can no longer come out is dropped.
   void CompactIfStale() {
     if (order_.size() < 2 * pods_.size() + 1024) return;

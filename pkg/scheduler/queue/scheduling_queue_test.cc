@@ -83,6 +83,20 @@ TEST_CASE("FIFO: a pod deleted and added again takes its old position, once") {
   CHECK(PopAll(*q) == "a b");
 }
 
+TEST_CASE("FIFO: once no pod is left, a deleted pod's position is forgotten, popped from or not") {
+  for (const bool pop : {false, true}) {
+    auto q = NewFifo();
+    q->Add(MakePod("a"));
+    q->Add(MakePod("b"));
+    q->Delete(*MakePod("a"));
+    CHECK(q->Pop()->meta.name == "b");
+    if (pop) CHECK(q->Pop() == nullptr);
+    q->Add(MakePod("c"));
+    q->Add(MakePod("a"));
+    CHECK(PopAll(*q) == "c a");
+  }
+}
+
 TEST_CASE("FIFO: a standby that never pops does not grow") {
   auto q = NewFifo();
   for (int i = 0; i < 100'000; ++i) {

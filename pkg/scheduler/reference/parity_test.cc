@@ -44,16 +44,16 @@ struct Contender {
   std::unique_ptr<Scheduler> reference;
 };
 
-void CompareJudgements(Contender& c, const Lockstep& world, const api::PodPtr& pod) {
+void CompareEvaluations(Contender& c, const Lockstep& world, const api::PodPtr& pod) {
   std::vector<PredicateKey> keys = InOrder(c.reference->settings().predicates);
-  auto judged = c.traced->JudgeAll(pod);
-  REQUIRE(judged.size() == world.model.listed());
-  for (const auto& [node, judgements] : judged) {
-    REQUIRE(judgements.size() == keys.size());
+  auto all = c.traced->JudgeAll(pod);
+  REQUIRE(all.size() == world.model.listed());
+  for (const auto& [node, evaluations] : all) {
+    REQUIRE(evaluations.size() == keys.size());
     const NodeState& here = world.model.nodes.at(node.string());
     for (size_t i = 0; i < keys.size(); ++i) {
-      Answer want = Judge(keys[i], Question{world.model, c.reference->settings(), *pod, here});
-      const auto& got = judgements[i];
+      Answer want = Evaluate(keys[i], Question{world.model, c.reference->settings(), *pod, here});
+      const auto& got = evaluations[i];
       INFO(keys[i].name << " on " << node.string());
       CHECK((got.verdict == Verdict::kFits) == (want.error.empty() && want.fit));
       CHECK(got.error == want.error);
@@ -207,7 +207,7 @@ TEST_CASE("random clusters: every decision is the reference's") {
       if (world.random.Chance(1)) world.Storm();
       auto pod = world.Pending();
       world.Unnominate(*pod);
-      if (world.random.Chance(10)) CompareJudgements(contenders.back(), world, pod);
+      if (world.random.Chance(10)) CompareEvaluations(contenders.back(), world, pod);
       size_t leader = static_cast<size_t>(world.random.Below(static_cast<int>(contenders.size())));
       std::string host = TryPod(contenders, world, pod, leader, &tally);
       if (!host.empty()) {
@@ -329,7 +329,7 @@ TEST_CASE("many pods of one kind, one after another, with two nodes to a rack") 
   }
 }
 
-TEST_CASE("random clusters: a pod with every predicate judged on every node") {
+TEST_CASE("random clusters: a pod with every predicate evaluated on every node") {
   for (uint64_t seed : Seeds(100)) {
     INFO("BERTH_RANDOM_SEED=" << seed);
     Lockstep world(seed + 1000000);
@@ -339,7 +339,7 @@ TEST_CASE("random clusters: a pod with every predicate judged on every node") {
       auto pod = world.Pending();
       for (Contender& c : contenders) {
         INFO("step " << step << " pod " << pod->meta.Key() << " by " << c.name);
-        CompareJudgements(c, world, pod);
+        CompareEvaluations(c, world, pod);
       }
     }
   }

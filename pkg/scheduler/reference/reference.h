@@ -58,7 +58,7 @@ struct Question {
   const api::Pod& pod;
   const NodeState& here;
 };
-Answer Judge(const PredicateKey& key, const Question& q);
+Answer Evaluate(const PredicateKey& key, const Question& q);
 // Is the reason one of those that removing pods cannot change?
 bool Unresolvable(const std::string& reason);
 

@@ -81,15 +81,15 @@ Answer PodFitsResources(const Question& q) {
   bool asks = false;
   for (const auto& [name, amount] : wanted.by_name) asks |= IsScalar(name) || (IsNative(name) && amount != 0);
   if (asks) {
-    auto judge = [&](const std::string& name) {
+    auto evaluate = [&](const std::string& name) {
       if (allocatable.Get(name) < Clamp(__int128_t{wanted.Get(name)} + used.Get(name))) {
         reasons.push_back("Insufficient " + name);
       }
     };
-    for (const char* name : {"cpu", "memory", "alpha.kubernetes.io/nvidia-gpu", "ephemeral-storage"}) judge(name);
+    for (const char* name : {"cpu", "memory", "alpha.kubernetes.io/nvidia-gpu", "ephemeral-storage"}) evaluate(name);
     for (const auto& [name, amount] : wanted.by_name) {
       if (!IsScalar(name) || (IsExtended(name) && q.settings.ignored_resources.contains(name))) continue;
-      judge(name);
+      evaluate(name);
     }
   }
   return reasons.empty() ? Fit() : Fail(reasons);
@@ -613,7 +613,7 @@ bool Unresolvable(const std::string& reason) {
   return kList.contains(reason);
 }
 
-Answer Judge(const PredicateKey& key, const Question& q) {
+Answer Evaluate(const PredicateKey& key, const Question& q) {
   using Kind = api::Volume::Kind;
   using Source = api::PersistentVolume::Source;
   const Settings& s = q.settings;

@@ -103,7 +103,7 @@ Answer Scheduler::Fits(const Cluster& cluster, const api::Pod& pod, const NodeSt
     if (pass == 1 && (!added || !all.reasons.empty())) break;
     Question q{cluster, settings_, pod, pass == 0 ? crowded : here};
     for (const PredicateKey& key : InOrder(settings_.predicates)) {
-      Answer a = Judge(key, q);
+      Answer a = Evaluate(key, q);
       if (!a.error.empty()) return {false, {}, a.error};
       if (a.fit) continue;
       all.reasons.insert(all.reasons.end(), a.reasons.begin(), a.reasons.end());

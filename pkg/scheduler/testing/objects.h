@@ -1,22 +1,15 @@
-// Objects written as JSON with single quotes, and schedulers over them. For tests only.
+// Objects written as JSON with single quotes. For tests only.
 #pragma once
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "pkg/api/decode.h"
-#include "pkg/scheduler/cache/cache.h"
-#include "pkg/scheduler/cache/nominated_pods.h"
-#include "pkg/scheduler/factory/factory.h"
-#include "pkg/scheduler/policy/decode.h"
-#include "pkg/scheduler/volumebinder/volume_binder.h"
-#include "pkg/util/status.h"
 
-namespace berth::scheduler::reference {
+namespace berth::scheduler::testing {
 
 // Texts one after another; kept out of line, where the compiler does not warn of overlaps that are none.
 template <typename... Texts>
@@ -66,7 +59,7 @@ inline api::PodPtr PodOf(std::string_view name, std::string_view spec = {}, std:
 inline std::string Asks(std::string_view requests, std::string_view more = {}) {
   return Cat("'containers':[{'name':'c','image':'i','resources':{'requests':{", requests, "}}", More(more), "}]");
 }
-// A ready node with room: 4 cpus, 8Gi, 10 pods, unless `allocatable` says otherwise.
+// A ready node with 4 CPUs, 8Gi and 10 pods, unless `allocatable` says otherwise.
 inline api::NodePtr NodeOf(std::string_view name, std::string_view labels = {}, std::string_view spec = {},
                            std::string_view allocatable = "'cpu':'4','memory':'8Gi','pods':'10'",
                            std::string_view more_status = {}, std::string_view more_meta = {}) {
@@ -74,101 +67,5 @@ inline api::NodePtr NodeOf(std::string_view name, std::string_view labels = {}, 
                  Cat("{'metadata':{'name':'", name, "','uid':'uid-", name, "','labels':{", labels, "}", More(more_meta),
                      "},'spec':{", spec, "},'status':{'allocatable':{", allocatable, "}", More(more_status), "}}"));
 }
-inline api::PodPtr Bound(const api::PodPtr& pod, std::string_view node) {
-  auto copy = std::make_shared<api::Pod>(*pod);
-  copy->node_name = util::Symbol(node);
-  return copy;
-}
 
-// A cluster to fill and schedulers over it.
-struct World {
-  Cache cache;
-  NominatedPods nominated;
-  VolumeBinder binder{&cache, AlgorithmGates{}};
-
-  void Nodes(std::initializer_list<api::NodePtr> nodes) {
-    for (const api::NodePtr& n : nodes) cache.AddNode(n);
-  }
-  void Place(const api::PodPtr& pod, std::string_view node) { REQUIRE(cache.AddPod(Bound(pod, node)).ok()); }
-  void Service(std::string_view name, std::string_view selector) {
-    cache.listers().services.Set(
-        Decoded(api::DecodeService, Cat("{", Meta(name), ",'spec':{'selector':{", selector, "}}}")));
-  }
-  void Claim(std::string_view name, std::string_view spec, std::string_view more_meta = {}) {
-    cache.listers().claims.Set(
-        Decoded(api::DecodePersistentVolumeClaim, Cat("{", Meta(name, more_meta), ",'spec':{", spec, "}}")));
-  }
-  void Volume(std::string_view name, std::string_view spec, std::string_view more_meta = {}) {
-    cache.listers().volumes.Set(Decoded(
-        api::DecodePersistentVolume,
-        Cat("{'metadata':{'name':'", name, "','uid':'uid-", name, "'", More(more_meta), "},'spec':{", spec, "}}")));
-  }
-  void Class(std::string_view name, std::string_view members) {
-    cache.listers().storage_classes.Set(
-        Decoded(api::DecodeStorageClass, Cat("{'metadata':{'name':'", name, "'}", More(members), "}")));
-  }
-  void Budget(std::string_view name, std::string_view selector, int allowed, std::string_view ns = "default") {
-    cache.listers().budgets.Set(
-        Decoded(api::DecodePodDisruptionBudget,
-                Cat("{'metadata':{'name':'", name, "','namespace':'", ns, "'},'spec':{'selector':{'matchLabels':{",
-                    selector, "}}},'status':{'disruptionsAllowed':", std::to_string(allowed), "}}")));
-  }
-
-  FactoryArgs Args(bool pod_priority = false) {
-    FactoryArgs a;
-    a.cache = &cache;
-    a.volume_binder = &binder;
-    a.gates.algorithm.pod_priority = pod_priority;
-    a.nominated = pod_priority ? &nominated : nullptr;
-    return a;
-  }
-  std::unique_ptr<GenericScheduler> Provider(bool pod_priority = false) {
-    return CreateFromProvider("DefaultProvider", Args(pod_priority)).value();
-  }
-  // By a Policy with single quotes.
-  std::unique_ptr<GenericScheduler> FromPolicy(std::string_view policy, bool pod_priority = false) {
-    auto decoded = DecodePolicy(std::string_view(Quoted(policy)));
-    INFO(decoded.status().message());
-    REQUIRE(decoded.ok());
-    auto made = CreateFromConfig(*decoded, Args(pod_priority));
-    INFO(made.status().message());
-    REQUIRE(made.ok());
-    return std::move(*made);
-  }
-};
-
-// Where a pod goes, or why it does not: "node-1", or the error.
-inline std::string Outcome(const scheduler::Decision& d) {
-  return d.host.empty() ? d.error : d.host.string();
-}
-
-// What one predicate, named as in a Policy, says of one node: "fits", its reasons joined by "; ", or "error: ...".
-inline std::string Judgement(World& world, const std::string& predicate, const api::PodPtr& pod,
-                             std::string_view node) {
-  FactoryArgs args = world.Args();
-  auto scheduler = CreateFromKeys({predicate}, {}, args).value();
-  size_t at = 0;
-  while (scheduler->config().predicates[at].name != predicate) ++at;
-  for (const auto& [name, judgements] : scheduler->JudgeAll(pod)) {
-    if (name.str() != node) continue;
-    const auto& j = judgements[at];
-    if (j.verdict == Verdict::kError) return Cat("error: ", j.error);
-    if (j.verdict == Verdict::kFits) return "fits";
-    std::string out;
-    for (const FailureReason& r : j.reasons) out += (out.empty() ? "" : "; ") + r.text.string();
-    return out;
-  }
-  return "no such node";
-}
-
-// Scores of one priority by node, in order of node names; all nodes must fit.
-inline std::vector<int64_t> Scored(World& world, const std::string& priority, const api::PodPtr& pod) {
-  auto scheduler = world.FromPolicy(Cat("{'predicates':[],'priorities':[{'name':'", priority, "','weight':1}]}"));
-  DecisionTrace trace;
-  scheduler::Decision d = scheduler->Schedule(pod, DecisionMode::kReference, &trace);
-  INFO(d.error);
-  REQUIRE(trace.priorities.size() == 1);
-  return trace.priorities[0].scores;
-}
-
-}  // namespace berth::scheduler::reference
+}  // namespace berth::scheduler::testing

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "pkg/scheduler/testing/scheduler_world.h"
+#include "pkg/scheduler/testing/running_scheduler.h"
 
 namespace berth::scheduler::testing {
 
-// Writes down what it is asked for.
+// Notes what the scheduler requests.
 class Recorder final : public Actions {
  public:
   void Bind(RequestId id, const api::PodPtr& pod, Extender*) override {
@@ -62,7 +62,7 @@ class Recorder final : public Actions {
     last = id;
     log.push_back(std::move(what));
   }
-  // What was asked for since the last call.
+  // Returns what was requested since the last call.
   std::string Take() {
     std::string out = absl::StrJoin(log, "\n");
     log.clear();
@@ -73,6 +73,7 @@ class Recorder final : public Actions {
   RequestId last = 0;
 };
 
+// A running scheduler whose requests are noted, and answered by the test.
 struct Case {
   explicit Case(bool pod_priority = false, SchedulerOptions options = {}, const Registry* registry = nullptr)
       : w(&r, pod_priority, std::move(options), registry) {}
@@ -81,7 +82,7 @@ struct Case {
   void Add(const api::NodePtr& n) { s().Apply(Change<api::Node>{nullptr, n}); }
   void Update(const api::PodPtr& a, const api::PodPtr& b) { s().Apply(Change<api::Pod>{a, b}); }
   void Gone(const api::PodPtr& p) { s().Apply(Change<api::Pod>{p, nullptr}); }
-  // The answer to the last request.
+  // Answers the last request.
   void Reply(Answer::Kind kind, std::string message = {}, api::PodPtr pod = nullptr) {
     s().Apply(scheduler::Reply{r.last, {kind, std::move(message), ""}, std::move(pod)});
   }
@@ -89,30 +90,19 @@ struct Case {
     w.clock.Advance(absl::Seconds(seconds));
     s().Tick();
   }
+  // Decides until nothing is left to decide; returns the requests.
   std::string Run() {
     while (s().ScheduleOne()) {
     }
     CHECK(s().CheckInvariants() == "");
     return r.Take();
   }
-  std::string Asked() {
+  std::string Requests() {
     CHECK(s().CheckInvariants() == "");
     return r.Take();
   }
   Recorder r;
-  World w;
+  RunningScheduler w;
 };
-
-inline std::shared_ptr<api::Pod> On(const api::PodPtr& p, const std::string& node) {
-  auto copy = std::make_shared<api::Pod>(*p);
-  copy->node_name = Symbol(node);
-  return copy;
-}
-
-inline std::shared_ptr<api::Pod> Deleting(const api::PodPtr& p) {
-  auto copy = std::make_shared<api::Pod>(*p);
-  copy->meta.deletion_seconds = 1;
-  return copy;
-}
 
 }  // namespace berth::scheduler::testing

@@ -24,11 +24,11 @@ api::Quantity CapacityOf(const PersistentVolume& v) {
 std::string_view ModeOf(const std::optional<std::string>& mode) {
   return mode ? std::string_view(*mode) : "Filesystem";
 }
-// What is asked of every volume, whoever it is reserved for.
+// Checks what every volume must satisfy, whoever it is reserved for.
 bool CanHold(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   return !(CapacityOf(v) < c.request) && !v.meta.deleting() && ModeOf(v.volume_mode) == ModeOf(c.volume_mode);
 }
-// What is asked of a free volume beside that.
+// Checks what a free volume must satisfy as well.
 bool Suits(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   if (c.selector && !(c.selector->ok() && c.selector->selector.Matches(v.labels))) return false;
   return std::all_of(c.access_modes.begin(), c.access_modes.end(), [&](Symbol mode) {

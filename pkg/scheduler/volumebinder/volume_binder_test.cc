@@ -1,16 +1,17 @@
 // Delayed volume binding, rule by rule.
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Cat;
-using reference::Judgement;
-using reference::NodeOf;
-using reference::PodOf;
-using reference::World;
+using testing::Cat;
+using testing::Evaluated;
+using testing::NodeOf;
+using testing::PodOf;
+using testing::World;
 
 api::PodPtr Using(std::initializer_list<const char*> claims) {
   std::string list;
@@ -38,8 +39,8 @@ struct Binding : World {
     Class("late", "'volumeBindingMode':'WaitForFirstConsumer'");
     Class("now", "'volumeBindingMode':'Immediate'");
   }
-  std::string Judge(const api::PodPtr& pod, const char* node = "a") {
-    return Judgement(*this, "CheckVolumeBinding", pod, node);
+  std::string Evaluate(const api::PodPtr& pod, const char* node = "a") {
+    return Evaluated(*this, "CheckVolumeBinding", pod, node);
   }
   // The volumes chosen for the pod on node a.
   std::string Chosen(const api::PodPtr& pod) {
@@ -67,16 +68,16 @@ TEST_CASE("volume binding: claims that are bound, delayed, immediate, missing") 
   w.Claim("unknown-class", "'storageClassName':'other'");
   w.Claim("modeless", "'storageClassName':'modeless'");
   w.Class("modeless", "");
-  CHECK(w.Judge(PodOf("p")) == "fits");
-  CHECK(w.Judge(Using({"bound"}), "a") == "fits");
-  CHECK(w.Judge(Using({"bound"}), "b") == kWrongNode);
-  CHECK(w.Judge(Using({"lost"})) == "error: could not find v1.PersistentVolume \"nowhere\"");
+  CHECK(w.Evaluate(PodOf("p")) == "fits");
+  CHECK(w.Evaluate(Using({"bound"}), "a") == "fits");
+  CHECK(w.Evaluate(Using({"bound"}), "b") == kWrongNode);
+  CHECK(w.Evaluate(Using({"lost"})) == "error: could not find v1.PersistentVolume \"nowhere\"");
   for (const char* c : {"immediate", "classless", "unknown-class"}) {
-    CHECK(w.Judge(Using({c})) == "error: pod has unbound PersistentVolumeClaims");
+    CHECK(w.Evaluate(Using({c})) == "error: pod has unbound PersistentVolumeClaims");
   }
-  CHECK(w.Judge(Using({"missing"})) ==
+  CHECK(w.Evaluate(Using({"missing"})) ==
         "error: error getting PVC \"missing\": persistentvolumeclaim \"missing\" not found");
-  CHECK(w.Judge(Using({"modeless"})) == "error: VolumeBindingMode not set for StorageClass \"modeless\"");
+  CHECK(w.Evaluate(Using({"modeless"})) == "error: VolumeBindingMode not set for StorageClass \"modeless\"");
 }
 
 TEST_CASE("volume binding: both kinds of conflict are reported") {
@@ -84,7 +85,7 @@ TEST_CASE("volume binding: both kinds of conflict are reported") {
   w.Volume("here", Size("1Gi", OnlyOn("at", "a").c_str()));
   w.Claim("bound", "'volumeName':'here'");
   w.Claim("late", Wants("5Gi"));
-  CHECK(w.Judge(Using({"bound", "late"}), "b") == Cat(kWrongNode, "; ", kNoVolume));
+  CHECK(w.Evaluate(Using({"bound", "late"}), "b") == Cat(kWrongNode, "; ", kNoVolume));
 }
 
 TEST_CASE("volume binding: the smallest volume that will do, none twice, small claims first") {
@@ -133,12 +134,12 @@ TEST_CASE("volume binding: what keeps a volume from being taken") {
     Binding w;
     w.Volume("v", c.volume, c.meta);
     w.Claim("c", Wants("1Gi", c.claim.c_str()));
-    CHECK(w.Judge(Using({"c"})) == kNoVolume);
+    CHECK(w.Evaluate(Using({"c"})) == kNoVolume);
   }
   Binding w;
   w.Volume("v", Size("1Gi"), "'labels':{'x':'y'}");
   w.Claim("c", Wants("1Gi", ",'selector':{'matchLabels':{'x':'y'}}"));
-  CHECK(w.Judge(Using({"c"})) == "fits");
+  CHECK(w.Evaluate(Using({"c"})) == "fits");
 }
 
 TEST_CASE("volume binding: a volume that was promised to the claim is the only choice") {
@@ -160,10 +161,10 @@ TEST_CASE("volume binding: affinity by annotation, and one that is not JSON") {
       "DuringExecution\\':{\\'nodeSelectorTerms\\':[{\\'matchExpressions\\':[{\\'key\\':\\'at\\',"
       "\\'operator\\':\\'In\\',\\'values\\':[\\'b\\']}]}]}}'}";
   w.Volume("v", Size("1Gi"), note);
-  CHECK(w.Judge(Using({"c"}), "a") == kNoVolume);
-  CHECK(w.Judge(Using({"c"}), "b") == "fits");
+  CHECK(w.Evaluate(Using({"c"}), "a") == kNoVolume);
+  CHECK(w.Evaluate(Using({"c"}), "b") == "fits");
   w.Volume("v", Size("1Gi"), "'annotations':{'volume.alpha.kubernetes.io/node-affinity':'{'}");
-  CHECK(w.Judge(Using({"c"}), "b") == kNoVolume);
+  CHECK(w.Evaluate(Using({"c"}), "b") == kNoVolume);
 }
 
 TEST_CASE("assuming volumes: reserved until the API shows them, or taken back") {
@@ -179,19 +180,19 @@ TEST_CASE("assuming volumes: reserved until the API shows them, or taken back") 
   CHECK(assumed.to_write[0].volume->meta.name == "v");
   CHECK(assumed.to_write[0].claim->meta.name == "c");
   CHECK(assumed.to_write[0].set_bound_by_controller);
-  CHECK(w.Judge(Using({"d"})) == kNoVolume);  // v is c's now
-  CHECK(w.Judge(Using({"c"})) == "fits");
+  CHECK(w.Evaluate(Using({"d"})) == kNoVolume);  // v is c's now
+  CHECK(w.Evaluate(Using({"c"})) == "fits");
   // Asked again there is nothing left to write: the controller is to finish it.
   CHECK(w.binder.AssumePodVolumes(*Using({"c"}), node).to_write.empty());
   w.binder.Forget(assumed.to_write);
-  CHECK(w.Judge(Using({"d"})) == "fits");
+  CHECK(w.Evaluate(Using({"d"})) == "fits");
 
   auto again = w.binder.AssumePodVolumes(*Using({"d"}), node);
   REQUIRE(again.to_write.size() == 1);
   w.Volume("v", Size("1Gi", ",'claimRef':{'namespace':'default','name':'c','uid':'uid-c'}"));
   w.binder.VolumeChanged("v");
-  CHECK(w.Judge(Using({"d"})) == kNoVolume);
-  CHECK(w.Judge(Using({"c"})) == "fits");
+  CHECK(w.Evaluate(Using({"d"})) == kNoVolume);
+  CHECK(w.Evaluate(Using({"c"})) == "fits");
 }
 
 TEST_CASE("assuming volumes: nothing to do when every claim is fully bound") {

@@ -56,7 +56,7 @@ void Replace(World* w, Random* r) {
   w->loop.In(absl::Milliseconds(r->Between(0, 50)), [w, p] { w->CreatePod(p); });
 }
 
-// Another scheduler places a pod where there is room at this moment.
+// Another scheduler places a pod on a node that can take it at this moment.
 void Foreign(World* w, Random* r) {
   PodSpec p = RandomPod(w, r);
   p.scheduler = "somebody-else";

@@ -8,15 +8,16 @@
 
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/scheduler/testing/new_objects.h"
 #include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler::noderesources {
 namespace {
 
-using reference::Asks;
-using reference::Cat;
-using reference::NodeOf;
-using reference::PodOf;
+using testing::Asks;
+using testing::Cat;
+using testing::NodeOf;
+using testing::PodOf;
 
 // Amounts as nodes report them, and some that nobody should report: none, negative ones, and some near 2^63.
 std::string Amount(std::mt19937_64& random, std::initializer_list<const char*> usual) {
@@ -36,7 +37,7 @@ void Fill(Cache& cache, std::mt19937_64& random) {
     if (i % 2 != 0) continue;
     auto pod = PodOf("on-" + name, Asks(Cat("'cpu':'", Amount(random, {"1", "250m"}), "','memory':'",
                                             Amount(random, {"300Mi", "1Gi"}), "'")));
-    REQUIRE(cache.AddPod(reference::Bound(pod, name)).ok());
+    REQUIRE(cache.AddPod(testing::Bound(pod, name)).ok());
   }
   for (int i = 0; i < 700; i += 1 + static_cast<int>(random() % 40)) cache.RemoveNode(Cat("n", std::to_string(i)));
 }

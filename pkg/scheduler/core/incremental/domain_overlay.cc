@@ -412,7 +412,7 @@ void DomainOverlay::SumUpGroups() {
   }
 }
 
-// Forgets the groups that were asked about last.
+// Forgets the groups that were evaluated last.
 void DomainOverlay::BeginGroups() {
   Scratch& s = scratch();
   s.group_rows.clear();
@@ -420,7 +420,7 @@ void DomainOverlay::BeginGroups() {
   s.group_raw.assign(s.group_admits.size() * label_scorings_.size(), 0);
 }
 
-// Asks the rules about labels for the groups of group_rows.
+// Evaluates the rules about labels for the groups of group_rows.
 void DomainOverlay::AskLabelRules() {
   Scratch& s = scratch();
   for (auto& check : label_checks_) check->KeepFitting(&s.group_rows);

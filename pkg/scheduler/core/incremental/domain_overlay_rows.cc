@@ -47,7 +47,7 @@ void DomainOverlay::ListRows() {
   epoch_ = ~uint64_t{0};
 }
 
-// Asks the rules about labels for the groups of the listed rows.
+// Evaluates the rules about labels for the groups of the listed rows.
 void DomainOverlay::PrepareGroupsOfRows() {
   Scratch& s = scratch();
   BeginParts();

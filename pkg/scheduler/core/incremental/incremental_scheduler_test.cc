@@ -1,20 +1,20 @@
 // What is kept between decisions, where random clusters (reference/parity_test.cc) seldom go.
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/testing/objects.h"
+#include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {
 namespace {
 
-using reference::Asks;
-using reference::Bound;
-using reference::Cat;
-using reference::NodeOf;
-using reference::Outcome;
-using reference::PodOf;
-using reference::World;
+using testing::Asks;
+using testing::Bound;
+using testing::Cat;
+using testing::NodeOf;
+using testing::Outcome;
+using testing::PodOf;
+using testing::World;
 
-// Two schedulers over one cluster: one keeps answers, one judges every node anew.
+// Two schedulers over one cluster: one keeps answers, one evaluates every node anew.
 struct Pair {
   explicit Pair(World* world) : fast(world->Provider()), plain(world->Provider()) {}
   std::unique_ptr<GenericScheduler> fast, plain;
@@ -124,7 +124,7 @@ TEST_CASE("scores that lie far apart are kept like others") {
   }
 }
 
-TEST_CASE("an error about volumes is told of a node that would fail a later predicate") {
+TEST_CASE("an error about volumes is reported of a node that would fail a later predicate") {
   World world;
   world.Nodes({NodeOf("a"), NodeOf("b", Zone(1), "", "'cpu':'4','memory':'8Gi','pods':'10'",
                                    "'conditions':[{'type':'DiskPressure','status':'True'}]")});

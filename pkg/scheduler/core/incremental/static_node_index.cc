@@ -102,14 +102,14 @@ void StaticNodeIndex::Rebuild() {
   parts_.assign(cache_->row_count(), Part{});
   const std::vector<Row>& by_name = cache_->by_name_descending();
   std::vector<Row>& fit = scratch().fit;
-  const bool narrowed = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return c->Candidates(&fit); });
-  if (!narrowed) fit = by_name;
+  const bool filtered = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return c->Candidates(&fit); });
+  if (!filtered) fit = by_name;
   Evaluate();
   groups_at_first_ = group_count_;
   rows_.clear();
   ranks_.clear();
   ranks_.reserve(fit.size());
-  if (narrowed) {
+  if (filtered) {
     RowSet& ranks = scratch().ranks;
     ranks.Resize(static_cast<uint32_t>(by_name.size()));
     ranks.Clear();
