@@ -21,7 +21,7 @@ client::LeaderElectionOptions LockOptionsOf(const Configuration& config, std::st
 }
 
 HealthCheck LeaderCheck(const client::LeaderElector& elector, absl::Duration lease) {
-  constexpr absl::Duration kTolerated = absl::Seconds(20);
+  static constexpr absl::Duration kTolerated = absl::Seconds(20);
   return {"leaderElection", [&elector, lease] {
             if (!elector.IsLeader() || elector.LeaseAge() <= lease + kTolerated) return absl::OkStatus();
             return absl::DeadlineExceededError("failed election to renew leadership on lease");

@@ -16,6 +16,26 @@ namespace berth::recording {
 
 using scheduler::GenericScheduler;
 
+// Returns the queue that the daemon would have.
+std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config) {
+  if (config.Later()) {
+    scheduler::EventQueueOptions q;
+    q.initial_backoff = config.initial_backoff;
+    q.max_backoff = config.max_backoff;
+    q.unschedulable_limit = config.unschedulable_limit;
+    q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
+      Profile* profile = ProfileOf(pod);
+      return profile == nullptr || profile->algorithm->PassesNodePredicates(pod, util::Symbol(node.meta.name));
+    };
+    return scheduler::NewEventQueue(q);
+  }
+  scheduler::QueueOptions q;
+  q.initial_backoff = config.initial_backoff;
+  q.max_backoff = config.max_backoff;
+  q.unschedulable_limit = config.unschedulable_limit;
+  return config.Gate("PodPriority") ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
+}
+
 absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config, const Surroundings& around) {
   namespace releases = scheduler::algorithmprovider;
   const scheduler::Release* release = config.Later() ? &releases::V1_29() : releases::FindRelease(config.release);
@@ -34,11 +54,7 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   args.gates.taint_nodes_by_condition = config.Gate("TaintNodesByCondition");
   args.gates.resource_limits_priority_function = config.Gate("ResourceLimitsPriorityFunction");
 
-  scheduler::QueueOptions q;
-  q.initial_backoff = config.initial_backoff;
-  q.max_backoff = config.max_backoff;
-  q.unschedulable_limit = config.unschedulable_limit;
-  core->queue = gates.pod_priority ? scheduler::NewPriorityQueue(q) : scheduler::NewFifo();
+  core->queue = core->NewQueue(config);
   if (config.Later()) {
     core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache);
   } else if (gates.volume_scheduling) {

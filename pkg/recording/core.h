@@ -50,6 +50,7 @@ class Core {
   Profile* ProfileOf(const api::Pod& pod);
 
  private:
+  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config);
   absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args);
   explicit Core(const scheduler::Release& release) : cache(release.describe_template) {}
 };

@@ -202,6 +202,34 @@ TEST_CASE("later fields: a pod whose CSI volumes a CSINode limits waits until no
   }
 }
 
+TEST_CASE("later fields: a condition that could not be written is written again, as no attempt would do it") {
+  const Answer::Kind why = GENERATE(Kind::kConflict, Kind::kServerError, Kind::kLost);
+  Case c(GENERATE(false, true));
+  const auto plain = NewPod("p");
+  const auto pod =
+      With(plain, [](api::PodTemplate& t) { t.volumes.emplace_back().kind = api::Volume::Kind::kEphemeral; });
+  c.Add(NewNode("n1", 4));
+  c.Add(pod);
+  CHECK(c.Run().find("condition p False Unschedulable [") != std::string::npos);
+  c.Reply(why);
+  CHECK(In(c, Place::kUnsupported) == 1);
+  c.Pass(29);
+  CHECK(c.Run() == "");
+  SECTION("after half a minute") {
+    c.Pass(2);
+    CHECK(c.Run().find("condition p False Unschedulable [") != std::string::npos);
+    c.Reply(Kind::kOk);
+    c.Pass(400);
+    CHECK(c.Run() == "");
+    CHECK(In(c, Place::kUnsupported) == 1);
+  }
+  SECTION("but not once the pod was changed") {
+    c.Update(pod, plain);
+    CHECK(c.Run() == "bind p n1");
+    c.Pass(60);
+  }
+}
+
 TEST_CASE("later fields: what is only preferred is counted and ignored; a release that understands it is not asked") {
   auto pod = With(NewPod("p"), [](api::PodTemplate& t) {
     t.spread_constraints.emplace_back().action = api::TopologySpreadConstraint::Action::kScheduleAnyway;

@@ -88,6 +88,7 @@ void Scheduler::CountGated(const Pending& p, int by) {
 }
 
 void Scheduler::Enqueue(Pending& p) {
+  StopWaiting(p);
   if (!p.pod->tmpl->scheduling_gates.empty()) {
     SetPlace(p, Place::kGated);
     log_.Gated(*p.pod);
@@ -491,7 +492,7 @@ void Scheduler::Apply(const Reply& reply) {
         p.unwritten.reset();
       } else if (r.answer.kind != Answer::Kind::kConflict) {
         // What was not written is written with the next attempt; only a conflict can be settled right away.
-        p.unwritten.reset();
+        if (!p.unsupported) p.unwritten.reset();
         LOG(WARNING) << "Cannot update the PodScheduled condition of pod " << Name(*p.pod) << ": " << r.answer.message;
       }
       return StatusDone(p);
@@ -571,6 +572,9 @@ void Scheduler::TimeUp(Pending& p) {
       break;
     case Place::kWritingVolumes:
       ReservationTimedOut(p);
+      break;
+    case Place::kUnsupported:
+      Enqueue(p);
       break;
     default:
       LOG(DFATAL) << "a timer ran out for pod " << Name(*p.pod) << ", which is " << PlaceName(p.place);

@@ -9,6 +9,9 @@
 
 namespace berth::scheduler {
 
+// Before the condition of a pod that is set aside is written again.
+constexpr absl::Duration kRetryUnsupported = absl::Seconds(30);
+
 api::PodPtr WithNomination(const api::Pod& pod, Symbol node) {
   auto copy = std::make_shared<api::Pod>(pod);
   copy->nominated_node_name = node;
@@ -68,12 +71,19 @@ void Scheduler::StatusDone(Pending& p) {
 void Scheduler::BackIntoQueue(Pending& p) {
   p.attempt.reset();
   const bool unsupported = std::exchange(p.unsupported, false);
+  const bool unwritten = p.unwritten.has_value();
   if (p.changed) {
     p.changed = false;
     p.unwritten.reset();
     return Enqueue(p);
   }
-  if (unsupported && BlockingFieldsOf(p).any()) return SetPlace(p, Place::kUnsupported);
+  if (unsupported && BlockingFieldsOf(p).any()) {
+    // No further attempt writes the condition that says why the pod waits, so another one is made for that alone.
+    p.unwritten.reset();
+    SetPlace(p, Place::kUnsupported);
+    if (unwritten) Wait(p, now_ + kRetryUnsupported);
+    return;
+  }
   if (!options_.pod_priority && now_ < p.not_before) {
     SetPlace(p, Place::kBackoff);
     Wait(p, p.not_before);

@@ -63,6 +63,7 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
   const absl::Duration begun = clock_->Steady();
   t.preemption = profiles_.find(p.pod->tmpl->scheduler_name)->second->Preempt(p.pod, failures);
   now_ = clock_->Steady();
+  if (options_.observer != nullptr) options_.observer->PreemptionChosen(p.pod, t.preemption);
   ++metrics_.preemption_attempts;
   metrics_.preemption.Observe(now_ - begun);
   ObserveStage(*p.pod, Stage::kPostFilter,

@@ -114,6 +114,13 @@ void ApiServer::CutWatches() {
   }
 }
 
+void ApiServer::SendBookmarks() {
+  for (const auto& w : watches_) {
+    if (w->over || !w->bookmarks || w->next > seen_ + 1) continue;
+    w->send(absl::StrCat("{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{\"resourceVersion\":\"", seen_, "\"}}}\n"));
+  }
+}
+
 void ApiServer::Compact(size_t commits) {
   while (window_.size() > commits) {
     oldest_ = window_.front().version;
@@ -158,6 +165,11 @@ void ApiServer::Send(Watch* w, const Commit& c) const {
 }
 
 Response ApiServer::List(const Target& t) {
+  // A version other than 0 is the oldest that will do. The real server waits for its cache, but for three seconds only.
+  if (auto it = t.query.find("resourceVersion"); it != t.query.end() && Version(it->second) > seen_) {
+    return StatusResponse(504, "Timeout",
+                          absl::StrCat("Too large resource version: ", it->second, ", current: ", seen_));
+  }
   const bool cached = t.query.contains("resourceVersion");
   const Etcd::Table& table = cached ? cache_[t.resource] : etcd_->List(t.resource);
   std::string out = absl::StrCat("{\"kind\":\"List\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"",
@@ -183,6 +195,7 @@ std::shared_ptr<ApiServer::Watch> ApiServer::Open(const Target& t, Response* ref
   auto w = std::make_shared<Watch>();
   w->resource = t.resource;
   w->unfinished_pods_only = t.query.contains("fieldSelector");
+  w->bookmarks = t.query.contains("allowWatchBookmarks");
   w->next = from + 1;
   watches_.push_back(w);
   return w;
@@ -218,7 +231,9 @@ Response ApiServer::Handle(Method method, const Target& t, std::string_view body
       if (o == nullptr) return NotFound(t);
       return DeletePod(t, body);
     case Method::kPatch:
-      break;
+      if (o == nullptr) return NotFound(t);
+      if (t.resource != "pods" || t.subresource != "status") break;
+      return PatchStatus(t, body);
   }
   return StatusResponse(405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
 }
@@ -262,6 +277,44 @@ Response ApiServer::PutStatus(const Target& t, std::string_view body) {
     Set(&now, {"status"}, Node(*status, now.GetAllocator()));
   }
   return {200, etcd_->Put("pods", t.Key(), WriteJson(now))->json};
+}
+
+// A strategic merge patch of a status: conditions are told apart by their types, null removes.
+Response ApiServer::PatchStatus(const Target& t, std::string_view body) {
+  ObjectPtr o = etcd_->Get("pods", t.Key());
+  Tree pod = ParseJson(o->json);
+  const Tree patch = ParseJson(body);
+  const std::string uid = TextAt(patch, {"metadata", "uid"});
+  if (!uid.empty() && uid != o->uid) return Conflict(t, "the UID in the precondition does not match");
+  const Node* status = At(patch, {"status"});
+  if (status == nullptr || !status->IsObject()) return {200, o->json};
+  auto& memory = pod.GetAllocator();
+  const auto merge = [&memory](Node* into, const Node& from) {
+    for (const auto& m : from.GetObject()) {
+      into->RemoveMember(m.name);
+      if (!m.value.IsNull()) into->AddMember(Node(m.name, memory), Node(m.value, memory), memory);
+    }
+  };
+  Node conditions(rapidjson::kArrayType);
+  if (const Node* now = At(pod, {"status", "conditions"}); now != nullptr) conditions.CopyFrom(*now, memory);
+  if (const Node* changes = At(*status, {"conditions"}); changes != nullptr) {
+    for (const Node& change : changes->GetArray()) {
+      Node* same = nullptr;
+      for (Node& c : conditions.GetArray()) {
+        if (TextAt(c, {"type"}) == TextAt(change, {"type"})) same = &c;
+      }
+      if (same == nullptr) {
+        conditions.PushBack(Node(rapidjson::kObjectType), memory);
+        same = &conditions[conditions.Size() - 1];
+      }
+      merge(same, change);
+    }
+  }
+  merge(&pod["status"], *status);
+  pod["status"].RemoveMember("$setElementOrder/conditions");
+  Set(&pod, {"status", "conditions"}, std::move(conditions));
+  const std::string json = WriteJson(pod);
+  return {200, json == o->json ? json : etcd_->Put("pods", t.Key(), json)->json};
 }
 
 Response ApiServer::PutWhole(const Target& t, std::string_view body) {

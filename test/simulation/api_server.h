@@ -36,7 +36,7 @@ class ApiServer {
   // A watch that is being served. `send` gets one event, `end` comes last; neither comes after `over` is set.
   struct Watch {
     std::string resource;
-    bool unfinished_pods_only = false;
+    bool unfinished_pods_only = false, bookmarks = false;
     uint64_t next = 0;  // the first version not sent yet
     std::function<void(std::string event)> send;
     std::function<void()> end;
@@ -56,6 +56,8 @@ class ApiServer {
 
   // The watch cache takes what etcd has, up to `version`, and tells the watches.
   void CatchUp(uint64_t version);
+  // Tells the watches that want to know how far it is, as the real one does now and then.
+  void SendBookmarks();
   // The watch cache forgets all but the last `commits` changes.
   void Compact(size_t commits);
   // It goes down: watches end. When it is up again its cache is new.
@@ -77,6 +79,7 @@ class ApiServer {
   Response PutStatus(const Target& t, std::string_view body);
   Response PutWhole(const Target& t, std::string_view body);
   Response DeletePod(const Target& t, std::string_view body);
+  Response PatchStatus(const Target& t, std::string_view body);
 
   Etcd* etcd_;
   bool up_ = true;

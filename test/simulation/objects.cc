@@ -3,6 +3,8 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 namespace berth::simulation {
 namespace {
 
@@ -30,6 +32,14 @@ std::string Spec(const PodSpec& p) {
                     "\"topologyKey\":\"kubernetes.io/hostname\",\"labelSelector\":{\"matchLabels\":{\"app\":\"",
                     p.app, "\"}}}]}}");
   }
+  if (p.gated) s += ",\"schedulingGates\":[{\"name\":\"example.com/quota\"}]";
+  if (p.never_preempts) s += ",\"preemptionPolicy\":\"Never\"";
+  if (p.max_skew > 0) {
+    absl::StrAppend(&s, ",\"topologySpreadConstraints\":[{\"maxSkew\":", p.max_skew,
+                    ",\"topologyKey\":\"zone\",\"whenUnsatisfiable\":\"DoNotSchedule\",\"labelSelector\":{"
+                    "\"matchLabels\":{\"app\":\"",
+                    p.app, "\"}}}]");
+  }
   return s + "}";
 }
 
@@ -44,7 +54,11 @@ std::string PodJson(const PodSpec& p) {
     absl::StrAppend(&s, ",\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"",
                     p.owner, "\",\"uid\":\"rs-", p.owner, "\",\"controller\":true}]");
   }
-  return absl::StrCat(s, "},\"spec\":", Spec(p), ",\"status\":{\"phase\":\"Pending\"}}");
+  // The API server writes the condition of a pod that is created with gates.
+  const char* const conditions =
+      p.gated ? ",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\",\"reason\":\"SchedulingGated\"}]"
+              : "";
+  return absl::StrCat(s, "},\"spec\":", Spec(p), ",\"status\":{\"phase\":\"Pending\"", conditions, "}}");
 }
 
 std::string NodeJson(const NodeSpec& n) {
@@ -82,6 +96,11 @@ PodView ReadPod(const std::string& key, const std::string& json) {
   p.zone = TextAt(t, {"spec", "nodeSelector", "zone"});
   p.tolerates = At(t, {"spec", "tolerations"}) != nullptr;
   p.alone = At(t, {"spec", "affinity"}) != nullptr;
+  const Node* gates = At(t, {"spec", "schedulingGates"});
+  p.gated = gates != nullptr && gates->Size() > 0;
+  p.never_preempts = TextAt(t, {"spec", "preemptionPolicy"}) == "Never";
+  if (const Node* c = At(t, {"spec", "topologySpreadConstraints"}); c != nullptr)
+    p.max_skew = (*c)[0]["maxSkew"].GetInt();
   p.phase = TextAt(t, {"status", "phase"});
   p.nominated = TextAt(t, {"status", "nominatedNodeName"});
   if (const Node* n = At(t, {"spec", "priority"}); n != nullptr) p.priority = n->GetInt();
@@ -108,7 +127,9 @@ NodeView ReadNode(const std::string& name, const std::string& json) {
   n.ready = TextAt((*At(t, {"status", "conditions"}))[0], {"status"}) == "True";
   const Node* cordoned = At(t, {"spec", "unschedulable"});
   n.cordoned = cordoned != nullptr && cordoned->IsTrue();
-  n.tainted = At(t, {"spec", "taints"}) != nullptr;
+  if (const Node* taints = At(t, {"spec", "taints"}); taints != nullptr) {
+    for (const Node& taint : taints->GetArray()) n.tainted |= TextAt(taint, {"key"}) == kDedicated;
+  }
   return n;
 }
 
@@ -128,6 +149,7 @@ std::map<std::string, NodeUse> Use(const std::vector<PodView>& pods) {
 }
 
 std::string WhyNot(const PodView& p, const NodeView& n, const NodeUse& used) {
+  if (p.gated) return "gated";
   if (!n.ready) return "not ready";
   if (n.cordoned) return "cordoned";
   if (n.tainted && !p.tolerates) return "tainted";
@@ -139,6 +161,40 @@ std::string WhyNot(const PodView& p, const NodeView& n, const NodeUse& used) {
   if (p.alone && used.apps.contains(p.app)) return "not alone";
   if (used.lonely_apps.contains(p.app)) return "another wants to be alone";
   return "";
+}
+
+bool TooUneven(const PodView& p, const NodeView& n, const std::vector<NodeView>& nodes,
+               const std::vector<PodView>& others) {
+  if (p.max_skew == 0) return false;
+  std::map<std::string, std::string> zones;  // by node
+  std::map<std::string, int> counts;         // by zone
+  for (const NodeView& x : nodes) {
+    if (!p.zone.empty() && x.zone != p.zone) continue;
+    zones[x.name] = x.zone;
+    counts[x.zone] = 0;
+  }
+  for (const PodView& o : others) {
+    const auto zone = zones.find(o.node);
+    if (zone != zones.end() && o.app == p.app && !o.deleting && !o.Finished()) ++counts[zone->second];
+  }
+  int least = INT32_MAX;
+  for (const auto& [zone, count] : counts) least = std::min(least, count);
+  return counts[n.zone] + 1 - least > p.max_skew;
+}
+
+void SetTaint(Tree* node, const char* key, bool on) {
+  Tree taints;
+  taints.SetArray();
+  if (const Node* now = At(*node, {"spec", "taints"}); now != nullptr) {
+    for (const Node& t : now->GetArray()) {
+      if (TextAt(t, {"key"}) != key) taints.PushBack(Node(t, taints.GetAllocator()), taints.GetAllocator());
+    }
+  }
+  if (on) {
+    const Tree taint = ParseJson(absl::StrCat("{\"key\":\"", key, "\",\"value\":\"x\",\"effect\":\"NoSchedule\"}"));
+    taints.PushBack(Node(taint, taints.GetAllocator()), taints.GetAllocator());
+  }
+  Set(node, {"spec", "taints"}, Node(taints, node->GetAllocator()));
 }
 
 }  // namespace berth::simulation

@@ -23,6 +23,10 @@ struct PodSpec {
   bool alone = false;        // required anti-affinity to its app by host name
   int32_t host_port = 0;     // 0: none
   int64_t runs_seconds = 0;  // 0: until deleted; else it succeeds after that
+  // Fields that came after release 1.10.
+  bool gated = false;           // it has a scheduling gate
+  int32_t max_skew = 0;         // how unevenly pods of its app may be spread over the zones; 0: no matter
+  bool never_preempts = false;  // preemptionPolicy
 };
 std::string PodJson(const PodSpec& p);
 
@@ -39,8 +43,8 @@ std::string BudgetJson(const std::string& name, const std::string& app, int min_
 struct PodView {
   std::string key, app, node, scheduler, zone, nominated, phase, condition;
   int64_t milli_cpu = 0, memory_mib = 0;
-  int32_t priority = 0, host_port = 0;
-  bool tolerates = false, alone = false, deleting = false;
+  int32_t priority = 0, host_port = 0, max_skew = 0;
+  bool tolerates = false, alone = false, deleting = false, gated = false, never_preempts = false;
   bool Finished() const { return phase == "Succeeded" || phase == "Failed"; }
 };
 PodView ReadPod(const std::string& key, const std::string& json);
@@ -59,7 +63,16 @@ struct NodeUse {
 };
 // By node. Finished pods use nothing.
 std::map<std::string, NodeUse> Use(const std::vector<PodView>& pods);
-// Returns why not, or "" when it fits.
+// Returns why not, or "" when it fits, as far as the node alone can say.
 std::string WhyNot(const PodView& p, const NodeView& n, const NodeUse& used);
+// Returns whether the pod's max_skew forbids the node, given all nodes and all other pods with their nodes. Pods that
+// are being deleted do not count, and of the zones only those with a node that the pod's selector allows.
+bool TooUneven(const PodView& p, const NodeView& n, const std::vector<NodeView>& nodes,
+               const std::vector<PodView>& others);
+
+// Adds a taint to a node's tree, or removes it.
+void SetTaint(Tree* node, const char* key, bool on);
+inline constexpr const char* kDedicated = "dedicated";
+inline constexpr const char* kNotReady = "node.kubernetes.io/not-ready";
 
 }  // namespace berth::simulation

@@ -43,6 +43,10 @@ Plan MakePlan(uint64_t seed) {
   Plan p;
   p.seed = seed;
   p.pod_priority = r.Chance(0.5);
+  if (r.Chance(0.5)) {
+    p.release = "1.29";
+    p.pod_priority = true;
+  }
   p.schedulers = static_cast<int>(r.Between(1, 3));
   p.servers = static_cast<int>(r.Between(1, 3));
   p.length_millis = r.Between(60, 900) * 1000;
@@ -68,8 +72,8 @@ Plan MakePlan(uint64_t seed) {
 
 std::string WritePlan(const Plan& p) {
   std::string out =
-      absl::StrCat("world seed=", p.seed, " priority=", p.pod_priority ? 1 : 0, " schedulers=", p.schedulers,
-                   " servers=", p.servers, " length=", p.length_millis, "\n");
+      absl::StrCat("world seed=", p.seed, " release=", p.release, " priority=", p.pod_priority ? 1 : 0,
+                   " schedulers=", p.schedulers, " servers=", p.servers, " length=", p.length_millis, "\n");
   for (const Step& s : p.steps) absl::StrAppend(&out, s.at_millis, " ", s.actor, " ", s.seed, "\n");
   return out;
 }
@@ -84,6 +88,12 @@ absl::StatusOr<Plan> ReadPlan(std::string_view text) {
     if (words[0] == "world") {
       for (size_t i = 1; i < words.size(); ++i) {
         const std::pair<std::string, std::string> kv = absl::StrSplit(words[i], absl::MaxSplits('=', 1));
+        if (kv.first == "release") {
+          if (kv.second != "1.10" && kv.second != "1.29")
+            return util::InvalidArgument(absl::StrCat("line ", line, ": ", words[i], ": must be 1.10 or 1.29"));
+          p.release = kv.second;
+          continue;
+        }
         uint64_t v = 0;
         if (!absl::SimpleAtoi(kv.second, &v))
           return util::InvalidArgument(absl::StrCat("line ", line, ": ", words[i], " is no number"));
@@ -109,7 +119,8 @@ absl::StatusOr<Plan> ReadPlan(std::string_view text) {
 Outcome RunPlan(const Plan& plan, bool verbose, const std::string& record_dir) {
   WorldOptions options;
   options.seed = plan.seed;
-  options.pod_priority = plan.pod_priority;
+  options.release = plan.release;
+  options.pod_priority = plan.pod_priority || plan.release == "1.29";
   options.schedulers = static_cast<size_t>(std::max(1, plan.schedulers));
   options.servers = static_cast<size_t>(std::max(1, plan.servers));
   options.record_dir = record_dir;

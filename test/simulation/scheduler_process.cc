@@ -7,7 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "pkg/recording/core.h"
 #include "pkg/recording/recorder.h"
+#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/scheduler/factory/from_profile.h"
+#include "pkg/scheduler/pod_fields.h"
 #include "test/simulation/world.h"
 
 namespace berth::simulation {
@@ -19,21 +23,32 @@ namespace {
 
 constexpr int kDecisionsInARow = 64;
 
-client::LeaderElectionOptions ElectionOptions(const std::string& identity) {
+client::LeaderElectionOptions ElectionOptions(const std::string& identity, bool later) {
   client::LeaderElectionOptions o;
   o.identity = identity;
+  if (later) {
+    o.lock_type = "leases";
+    o.server_timeout = "5s";
+  }
   return o;
 }
 
-client::EventRecorderOptions RecorderOptions(std::function<double()> random) {
+client::EventRecorderOptions RecorderOptions(std::function<double()> random, bool later) {
   client::EventRecorderOptions o;
   o.random = std::move(random);
+  if (later) {
+    o.series_instance = "default-scheduler-host";
+    o.reporting_component = o.component;
+  }
   return o;
 }
 
-// The schedulers that each process runs, and their providers.
+// The schedulers that each process runs: their providers in release 1.10, and what configures them in 1.29.
 constexpr std::pair<const char*, const char*> kProfiles[] = {{"default-scheduler", "DefaultProvider"},
                                                              {"packing", "ClusterAutoscalerProvider"}};
+constexpr char kConfiguration[] = R"({"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration",
+"profiles":[{"schedulerName":"default-scheduler"},{"schedulerName":"packing","pluginConfig":[{"name":"NodeResourcesFit",
+"args":{"scoringStrategy":{"type":"MostAllocated","resources":[{"name":"cpu","weight":1}]}}}]}]})";
 
 class NoSink final : public recording::EventSink {
  public:
@@ -41,181 +56,6 @@ class NoSink final : public recording::EventSink {
 };
 
 }  // namespace
-
-// Passes everything on, and holds each decision against what this very process has been shown.
-class SchedulerProcess::CheckedActions final : public scheduler::Actions {
- public:
-  CheckedActions(SchedulerProcess* process, std::map<std::string, client::EventRecorder*, std::less<>> recorders)
-      : process_(process), inner_(&process->executor_, &process->requests_, std::move(recorders), &process->inbox_) {}
-
-  void Flush() { inner_.Flush(); }
-
-  void Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override {
-    CheckBind(*pod);
-    process_->world_->Record(
-        absl::StrCat(process_->name_, " binds ", pod->meta.name, " ", pod->meta.uid, " to ", pod->node_name.string()));
-    open_[pod->meta.uid] = {id, pod};
-    inner_.Bind(id, pod, binder);
-  }
-  void UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override {
-    inner_.UpdatePodCondition(id, pod, c);
-  }
-  void SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Symbol node) override {
-    if (!node.empty()) nominated_.insert(node.string());
-    inner_.SetNominatedNode(id, pod, node);
-  }
-  void DeletePod(RequestId id, const api::PodPtr& pod) override {
-    CheckVictim(*pod);
-    inner_.DeletePod(id, pod);
-  }
-  void GetPod(RequestId id, const api::Pod& pod) override { inner_.GetPod(id, pod); }
-  void GetNode(RequestId id, util::Symbol name) override { inner_.GetNode(id, name); }
-  void UpdateVolume(RequestId id, const scheduler::VolumeBinder::Binding& b) override { inner_.UpdateVolume(id, b); }
-  void RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
-                   std::string message) override {
-    if (reason == "Scheduled") said_scheduled_.insert(pod->meta.uid);
-    inner_.RecordEvent(pod, type, reason, std::move(message));
-  }
-
-  // Before the scheduler hears of it. Returns the pod when it was bound by this. What the pod informer shows of a pod
-  // we bound is no longer ours to remember.
-  api::PodPtr Answered(const scheduler::Reply& r) {
-    for (auto it = open_.begin(); it != open_.end(); ++it) {
-      if (it->second.first != r.id) continue;
-      if (r.answer.ok()) bound_[it->first] = it->second.second;
-      // After a 5xx the server has nothing left to do; after a lost answer it may.
-      const bool lost = r.answer.kind == scheduler::Answer::Kind::kLost;
-      if (lost || r.answer.kind == scheduler::Answer::Kind::kServerError) {
-        lost_[it->first] = {it->second.second->node_name, lost ? process_->world_->loop.now() : -kLatest};
-      }
-      const api::PodPtr pod = it->second.second;
-      open_.erase(it);
-      return r.answer.ok() ? pod : nullptr;
-    }
-    return nullptr;
-  }
-  // After the scheduler has heard that its bind was carried out: users learn of it by the event.
-  void CheckTold(const api::Pod& pod) {
-    if (!said_scheduled_.contains(pod.meta.uid))
-      Fail(absl::StrCat("bound ", pod.meta.name, " and has not said so in an event"));
-  }
-
- private:
-  void Fail(std::string what) { process_->world_->Fail(absl::StrCat(process_->name_, ": ", std::move(what))); }
-
-  // No second node while a bind is unanswered, and no node over what it has, as far as this process can know.
-  void CheckBind(const api::Pod& pod) {
-    process_->world_->CountDecision();
-    if (auto it = open_.find(pod.meta.uid); it != open_.end()) {
-      Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " while its bind to ",
-                        it->second.second->node_name.string(), " is open"));
-    }
-    if (auto it = lost_.find(pod.meta.uid); it != lost_.end() && it->second.first != pod.node_name &&
-                                            process_->world_->loop.now() - it->second.second < kLatest) {
-      Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " while a bind to ",
-                        it->second.first.string(), " that was lost may still be carried out"));
-    }
-    if (auto it = bound_.find(pod.meta.uid); it != bound_.end() && it->second->node_name != pod.node_name) {
-      Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " and was bound to ",
-                        it->second->node_name.string(), " before"));
-    }
-    // The same bind again, as the answer was lost, is no new decision: the node may be another by now.
-    if (auto it = lost_.find(pod.meta.uid); it != lost_.end() && it->second.first == pod.node_name) return;
-    std::vector<PodView> pods;
-    std::set<std::string> shown;
-    for (const api::PodPtr& p : process_->watch_.Pods()) {
-      shown.insert(p->meta.uid);
-      if (p->meta.uid == pod.meta.uid && !p->node_name.empty() && p->node_name != pod.node_name) {
-        Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " though it is shown on ",
-                          p->node_name.string()));
-      }
-      if (p->node_name == pod.node_name && p->meta.uid != pod.meta.uid) pods.push_back(process_->world_->View(*p));
-    }
-    // Binds that the server confirmed, or has not answered, and the watch does not show yet.
-    for (const auto& [uid, p] : bound_) AddUnseen(uid, p, pod, &pods);
-    for (const auto& [uid, entry] : open_) AddUnseen(uid, entry.second, pod, &pods);
-    for (auto it = bound_.begin(); it != bound_.end();)
-      it = shown.contains(it->first) ? std::next(it) : bound_.erase(it);
-    CheckNode(pod, pods);
-  }
-
-  void AddUnseen(const std::string& uid, const api::PodPtr& p, const api::Pod& next, std::vector<PodView>* pods) {
-    if (p->node_name != next.node_name || uid == next.meta.uid) return;
-    for (const PodView& v : *pods) {
-      if (v.key == p->meta.name) return;
-    }
-    // It counts only while the informer still shows it as pending: one that is gone uses nothing.
-    for (const api::PodPtr& shown : process_->watch_.Pods()) {
-      if (shown->meta.uid == uid && shown->node_name.empty()) {
-        pods->push_back(process_->world_->View(*p));
-      }
-    }
-  }
-
-  void CheckNode(const api::Pod& pod, const std::vector<PodView>& pods) {
-    for (const api::NodePtr& n : process_->watch_.Nodes()) {
-      if (n->meta.name != pod.node_name.str()) continue;
-      if (n->unschedulable)
-        Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", n->meta.name, ", which is cordoned"));
-      int64_t cpu = 0, memory = 0, count = 0;
-      for (const auto& [name, q] : n->allocatable) {
-        if (name == util::Symbol("cpu")) cpu = q.MilliValue();
-        if (name == util::Symbol("memory")) memory = q.Value() >> 20;
-        if (name == util::Symbol("pods")) count = q.Value();
-      }
-      const auto use = Use(pods);
-      auto it = use.find(n->meta.name);
-      const NodeUse used = it == use.end() ? NodeUse{} : it->second;
-      const PodView v = process_->world_->View(pod);
-      if (used.milli_cpu + v.milli_cpu > cpu || used.memory_mib + v.memory_mib > memory || used.pods + 1 > count) {
-        Fail(absl::StrCat("pod ", pod.meta.name, " of ", v.milli_cpu, "m and ", v.memory_mib, " MiB is bound to ",
-                          n->meta.name, ", where ", used.milli_cpu, "m of ", cpu, "m, ", used.memory_mib, " of ",
-                          memory, " MiB and ", used.pods, " of ", count, " pods are in use"));
-      }
-      if (v.host_port != 0 && used.ports.contains(v.host_port)) {
-        Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", n->meta.name, ", where port ", v.host_port,
-                          " is taken"));
-      }
-      if ((v.alone && used.apps.contains(v.app)) || used.lonely_apps.contains(v.app)) {
-        Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", n->meta.name, " against an anti-affinity"));
-      }
-      if (!v.zone.empty()) {
-        for (const auto& [key, value] : n->labels) {
-          if (key == util::Symbol("zone") && value.str() != v.zone) {
-            Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", n->meta.name, " in another zone"));
-          }
-        }
-      }
-      return;
-    }
-    Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), ", a node that is not there"));
-  }
-
-  // A victim must make room for a pod that is more important, on the node that was chosen for that pod.
-  void CheckVictim(const api::Pod& victim) {
-    process_->world_->Record(absl::StrCat(process_->name_, " evicts ", victim.meta.name));
-    if (!nominated_.contains(victim.node_name.string())) {
-      Fail(absl::StrCat("pod ", victim.meta.name, " is evicted from ", victim.node_name.string(),
-                        ", which no pod is nominated to"));
-    }
-    int32_t highest = INT32_MIN;
-    for (const api::PodPtr& p : process_->watch_.Pods()) {
-      if (p->node_name.empty()) highest = std::max(highest, process_->world_->View(*p).priority);
-    }
-    if (process_->world_->View(victim).priority >= highest) {
-      Fail(absl::StrCat("pod ", victim.meta.name, " is evicted, and no pending pod is more important"));
-    }
-  }
-
-  SchedulerProcess* process_;
-  kube_scheduler::ApiActions inner_;
-  std::map<std::string, std::pair<RequestId, api::PodPtr>> open_;  // binds without an answer, by uid
-  std::map<std::string, api::PodPtr> bound_;                       // binds that succeeded
-  // Binds whose answer was lost, and when: the server may carry them out for another kLatest.
-  std::map<std::string, std::pair<util::Symbol, absl::Duration>> lost_;
-  std::set<std::string> said_scheduled_;  // uids
-  std::set<std::string> nominated_;
-};
 
 SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name)
     : world_(world),
@@ -231,38 +71,73 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
       events_http_(world, &executor_, name_, number),
       requests_(&pods_http_, [this] { return MayWrite(); }),
       lease_requests_(&lease_http_),
-      recorder_(&executor_, &events_http_, RecorderOptions([this] { return random_.Unit(); })),
+      recorder_(&executor_, &events_http_, RecorderOptions([this] { return random_.Unit(); }, world->Later())),
       inbox_(100'000),
       watch_(&executor_, &pods_http_, &inbox_,
-             kube_scheduler::ClusterWatch::Options{
-                 .storage_classes = false, .node_json = false, .random = [this] { return random_.Unit(); }}),
-      queue_(world->options.pod_priority ? scheduler::NewPriorityQueue() : scheduler::NewFifo()),
-      election_options_(ElectionOptions(name_)),
+             kube_scheduler::ClusterWatch::Options{.storage_classes = world->Later(),
+                                                   .later_kinds = world->Later(),
+                                                   .node_json = false,
+                                                   .random = [this] { return random_.Unit(); }}),
+      actions_(&executor_, &requests_, std::map<std::string, client::EventRecorder*, std::less<>>{{"", &recorder_}},
+               &inbox_),
+      checked_(world, name_, &actions_),
+      sink_(Sink()),
+      // Also when nothing is recorded, because the tap rounds the clocks: a recorded run is the same run.
+      tap_(std::make_unique<recording::Tap>(sink_.get(), &checked_, &executor_.clock(), &checked_)),
+      cache_(Release().describe_template),
+      election_options_(ElectionOptions(name_, world->Later())),
       election_(election_options_, [this] { return random_.Unit(); }) {
-  actions_ = std::make_unique<CheckedActions>(
-      this, std::map<std::string, client::EventRecorder*, std::less<>>{{"", &recorder_}});
+  BuildScheduler();
+  unsynced_ = watch_.resources();
+  watch_.Start();
+  Act(election_.Tick(Now(), executor_.clock().Wall()));
+}
+
+const scheduler::Release& SchedulerProcess::Release() const {
+  return world_->Later() ? scheduler::algorithmprovider::V1_29() : scheduler::algorithmprovider::DefaultRelease();
+}
+
+void SchedulerProcess::BuildScheduler() {
+  const bool later = world_->Later(), priority = world_->options.pod_priority;
+  scheduler::EventQueueOptions q;
+  q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
+    const auto algorithm = algorithms_.find(pod.tmpl->scheduler_name.string());
+    return algorithm == algorithms_.end() || algorithm->second->PassesNodePredicates(pod, util::Symbol(node.meta.name));
+  };
+  queue_ = later ? scheduler::NewEventQueue(q) : priority ? scheduler::NewPriorityQueue() : scheduler::NewFifo();
+  if (later) claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
   scheduler::SchedulerOptions o;
-  o.pod_priority = world->options.pod_priority;
+  o.pod_priority = priority;
+  o.max_backoff = absl::Seconds(later ? 10 : 60);
+  o.process = &scheduler::ProcessOf(world_->options.release);
+  o.understood_fields = scheduler::PodFieldsUnderstoodBy(world_->options.release);
+  o.claim_binder = claim_binder_.get();
   o.may_bind = [this] { return MayWrite(); };
-  // Also when nothing is recorded, because the tap rounds the clocks: a recorded run is the same run.
-  sink_ = Sink();
-  tap_ = std::make_unique<recording::Tap>(sink_.get(), actions_.get(), &executor_.clock(), nullptr);
+  o.check_decisions = 1;
   o.observer = tap_.get();
   scheduler_ =
       std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), nullptr, tap_.get(), tap_.get(), std::move(o));
   tap_->Attach(scheduler_.get());
-  for (const auto& [profile, provider] : kProfiles) {
-    scheduler::FactoryArgs args;
-    args.cache = &cache_;
-    args.nominated = queue_->nominated();
-    args.gates.algorithm.pod_priority = world->options.pod_priority;
-    args.gates.algorithm.volume_scheduling = false;
-    algorithms_.push_back(scheduler::CreateFromProvider(provider, std::move(args)).value());
-    scheduler_->AddProfile(profile, algorithms_.back().get());
+
+  scheduler::FactoryArgs args;
+  args.cache = &cache_;
+  args.nominated = queue_->nominated();
+  args.claim_binder = claim_binder_.get();
+  args.release = &Release();
+  args.gates.algorithm.pod_priority = priority;
+  args.gates.algorithm.volume_scheduling = later;
+  if (later) {
+    const auto loaded = recording::LoadConfiguration(kConfiguration);
+    CHECK(loaded.ok()) << loaded.status().message();
+    for (const auto& profile : loaded->profiles) {
+      algorithms_[profile.scheduler_name] = scheduler::CreateFromProfile(profile, {}, args).value();
+    }
+  } else {
+    for (const auto& [profile, provider] : kProfiles) {
+      algorithms_[profile] = scheduler::CreateFromProvider(provider, args).value();
+    }
   }
-  unsynced_ = watch_.resources();
-  watch_.Start();
-  Act(election_.Tick(Now(), executor_.clock().Wall()));
+  for (const auto& [profile, algorithm] : algorithms_) scheduler_->AddProfile(profile, algorithm.get());
 }
 
 SchedulerProcess::~SchedulerProcess() {
@@ -280,8 +155,16 @@ std::unique_ptr<recording::EventSink> SchedulerProcess::Sink() const {
   h.version = "simulation";
   h.run = name_;
   recording::CoreConfiguration& c = h.configuration;
-  c.gates = {{"PodPriority", world_->options.pod_priority}, {"VolumeScheduling", false}};
-  for (const auto& [profile, provider] : kProfiles) c.profiles.push_back({profile, provider, "", ""});
+  const bool later = world_->Later();
+  c.release = world_->options.release;
+  c.gates = {{"PodPriority", world_->options.pod_priority}, {"VolumeScheduling", later}};
+  for (const auto& [profile, provider] : kProfiles) {
+    c.profiles.push_back({profile, later ? "" : provider, "", later ? kConfiguration : ""});
+  }
+  if (later) {
+    c.max_backoff = absl::Seconds(10);
+    c.unschedulable_limit = absl::Minutes(5);
+  }
   auto recorder = recording::Recorder::Open(std::move(o), std::move(h));
   CHECK(recorder.ok()) << recorder.status().message();
   return *std::move(recorder);
@@ -320,9 +203,9 @@ void SchedulerProcess::Handle(kube_scheduler::InboxItem& item) {
       [this](auto& v) {
         using V = std::decay_t<decltype(v)>;
         if constexpr (std::is_same_v<V, scheduler::Reply>) {
-          const api::PodPtr bound = actions_->Answered(v);
+          const api::PodPtr bound = checked_.Answered(v);
           tap_->Apply(v);
-          if (bound != nullptr) actions_->CheckTold(*bound);
+          if (bound != nullptr) checked_.CheckTold(*bound);
         } else if constexpr (std::is_same_v<V, std::function<void()>>) {
           v();
         } else {
@@ -330,10 +213,14 @@ void SchedulerProcess::Handle(kube_scheduler::InboxItem& item) {
             using T = std::remove_const_t<typename std::decay_t<decltype(e.object)>::element_type>;
             if (std::string bad = informer_check_.Shows(e); !bad.empty()) world_->Fail(absl::StrCat(name_, ": ", bad));
             if (e.kind == client::InformerEvent<T>::Kind::kDeleted) {
-              tap_->Apply(scheduler::Change<T>{e.old_object, nullptr});
+              const scheduler::Change<T> c{e.old_object, nullptr};
+              checked_.Shows(c);
+              tap_->Apply(c);
             } else {
               const bool asleep = std::is_same_v<T, api::Pod> && IsInBackoff(*e.object, /*unlike=*/true);
-              tap_->Apply(scheduler::Change<T>{e.old_object, e.object});
+              const scheduler::Change<T> c{e.old_object, e.object};
+              checked_.Shows(c);
+              tap_->Apply(c);
               if (asleep && IsInBackoff(*e.object, /*unlike=*/false)) {
                 world_->Fail(absl::StrCat(name_, ": ", e.object->meta.name, " changed and waits out its back-off"));
               }
@@ -356,7 +243,7 @@ void SchedulerProcess::Turn() {
   if (leading() && unsynced_ == 0 && !stopping_) {
     while (n < kDecisionsInARow && tap_->ScheduleOne()) ++n;
   }
-  actions_->Flush();
+  actions_.Flush();
   tap_->Flush();
   if (++turns_ % 16 == 0) {
     if (std::string bad = scheduler_->CheckInvariants(); !bad.empty()) world_->Fail(absl::StrCat(name_, ": ", bad));
@@ -395,13 +282,16 @@ void SchedulerProcess::Act(LeaderElection::Action a) {
       r.method = a.step == Step::kGet      ? client::Method::kGet
                  : a.step == Step::kCreate ? client::Method::kPost
                                            : client::Method::kPut;
-      r.target = "/api/v1/namespaces/kube-system/endpoints";
+      r.target = world_->Later() ? "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+                                 : "/api/v1/namespaces/kube-system/endpoints";
       if (a.step != Step::kCreate) r.target += "/kube-scheduler";
+      if (world_->Later()) r.target += "?timeout=5s";
       r.body = std::move(a.body);
       r.timeout = a.timeout;
-      lease_requests_.Raw(std::move(r), "endpoints", "kube-scheduler", [this](client::ApiResult<std::string> answer) {
-        if (!ended_) Act(election_.Answer(answer, Now(), executor_.clock().Wall()));
-      });
+      lease_requests_.Raw(std::move(r), election_options_.lock_type, "kube-scheduler",
+                          [this](client::ApiResult<std::string> answer) {
+                            if (!ended_) Act(election_.Answer(answer, Now(), executor_.clock().Wall()));
+                          });
       break;
     }
     case Step::kWait:

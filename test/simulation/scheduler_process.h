@@ -14,6 +14,7 @@
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/scheduler.h"
+#include "test/simulation/checked_actions.h"
 #include "test/simulation/informer_check.h"
 #include "test/simulation/network.h"
 
@@ -41,7 +42,8 @@ class SchedulerProcess {
   bool synced() const { return unsynced_ == 0; }
 
  private:
-  class CheckedActions;
+  const scheduler::Release& Release() const;
+  void BuildScheduler();
   void Turn();
   void ScheduleTurn(absl::Duration delay);
   void Handle(kube_scheduler::InboxItem& item);
@@ -66,13 +68,15 @@ class SchedulerProcess {
   client::EventRecorder recorder_;
   kube_scheduler::Inbox inbox_;
   kube_scheduler::ClusterWatch watch_;
-  scheduler::Cache cache_;
-  std::unique_ptr<scheduler::SchedulingQueue> queue_;
-  std::vector<std::unique_ptr<scheduler::GenericScheduler>> algorithms_;
-  std::unique_ptr<CheckedActions> actions_;
+  kube_scheduler::ApiActions actions_;
+  CheckedActions checked_;
   InformerCheck informer_check_;
   std::unique_ptr<recording::EventSink> sink_;
   std::unique_ptr<recording::Tap> tap_;  // between the scheduler and the rest
+  scheduler::Cache cache_;
+  std::unique_ptr<scheduler::SchedulingQueue> queue_;
+  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;                            // of release 1.29
+  std::map<std::string, std::unique_ptr<scheduler::GenericScheduler>> algorithms_;  // by profile
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   const client::LeaderElectionOptions election_options_;
   client::LeaderElection election_;

@@ -12,7 +12,7 @@
 namespace berth::simulation {
 namespace {
 
-constexpr absl::Duration kRest = absl::Seconds(300), kQuiet = absl::Seconds(100), kLongestUnrest = absl::Hours(2);
+constexpr absl::Duration kRest = absl::Seconds(300), kLongestUnrest = absl::Hours(2);
 
 bool Ours(const PodView& p) {
   return p.scheduler == "default-scheduler" || p.scheduler == "packing";
@@ -26,6 +26,7 @@ World::World(WorldOptions o) : options(o), network_random(o.seed ^ 0x6e6574), ra
   processes_.resize(options.schedulers);
   for (size_t i = 0; i < options.schedulers; ++i) loop.In(absl::Milliseconds(10), [this, i] { StartScheduler(i); });
   loop.In(absl::Seconds(1), [this] { ControllerTurn(); });
+  loop.In(absl::Seconds(60), [this] { Bookmarks(); });
 }
 
 World::~World() {
@@ -104,6 +105,8 @@ PodView World::View(const api::Pod& pod) const {
   PodView v = it == created_.end() ? PodView{} : it->second;
   v.key = pod.meta.name;
   v.node = pod.node_name.string();
+  v.deleting = pod.meta.deleting();
+  v.gated = false;
   return v;
 }
 
@@ -119,7 +122,8 @@ void World::OnCommit(const Commit& c) {
   if (c.resource == "nodes") last_change_ = loop.now();
   if (c.resource == "pods") {
     if (c.before == nullptr || c.after == nullptr ||
-        ReadPod(c.key, c.before->json).node != ReadPod(c.key, c.after->json).node) {
+        ReadPod(c.key, c.before->json).node != ReadPod(c.key, c.after->json).node ||
+        ReadPod(c.key, c.before->json).gated != ReadPod(c.key, c.after->json).gated) {
       last_change_ = loop.now();
     }
     if (c.before == nullptr) created_[c.after->uid] = ReadPod(c.key, c.after->json);
@@ -193,6 +197,11 @@ void World::ControllerTurn() {
     if (!p.node.empty() && etcd.Get("nodes", p.node) == nullptr) etcd.Delete("pods", key);
   }
   loop.In(absl::Seconds(1), [this] { ControllerTurn(); });
+}
+
+void World::Bookmarks() {
+  for (auto& s : servers) s->SendBookmarks();
+  loop.In(absl::Seconds(60), [this] { Bookmarks(); });
 }
 
 // ---- schedulers and servers -----------------------------------------------------------------------
@@ -279,10 +288,11 @@ void World::SetFaults(const Faults& f, absl::Duration how_long) {
 }
 
 std::string World::LockHolder() const {
-  ObjectPtr o = etcd.Get("endpoints", "kube-system/kube-scheduler");
+  ObjectPtr o = etcd.Get(Later() ? "leases" : "endpoints", "kube-system/kube-scheduler");
   if (o == nullptr) return "";
-  const std::string record =
-      TextAt(ParseJson(o->json), {"metadata", "annotations", "control-plane.alpha.kubernetes.io/leader"});
+  const Tree lock = ParseJson(o->json);
+  if (Later()) return TextAt(lock, {"spec", "holderIdentity"});
+  const std::string record = TextAt(lock, {"metadata", "annotations", "control-plane.alpha.kubernetes.io/leader"});
   return TextAt(ParseJson(record), {"holderIdentity"});
 }
 
@@ -304,7 +314,7 @@ void World::OnSent(const std::string& process, const client::Request& r) {
     Fail(absl::StrCat(process, " sends ", r.target, " without the pod's uid"));
   // Whatever became of the answer: what a process has bound it asks for no other node.
   if (const auto bound = carried_out_.find({process, UidIn(r.body)}); bound != carried_out_.end()) {
-    if (bound->second != r.body) Fail(absl::StrCat(process, " sends ", r.target, " again, for another node"));
+    if (bound->second.body != r.body) Fail(absl::StrCat(process, " sends ", r.target, " again, for another node"));
   }
   const std::string holder = LockHolder();
   if (!holder.empty() && holder != process) {
@@ -317,7 +327,12 @@ void World::OnExecuted(const std::string& process, const client::Request& r, int
   Record(absl::StrCat(process, " ", std::string(client::MethodName(r.method)), " ", r.target, " answered ", status));
   if (status != 201 || !absl::EndsWith(r.target, "/binding")) return;
   ++binds_;
-  carried_out_[{process, UidIn(r.body)}] = r.body;
+  carried_out_[{process, UidIn(r.body)}] = {r.body, TextAt(ParseJson(r.body), {"target", "name"})};
+}
+
+std::string World::CarriedOut(const std::string& process, const std::string& uid) const {
+  const auto it = carried_out_.find({process, uid});
+  return it == carried_out_.end() ? "" : it->second.node;
 }
 
 // ---- checks ---------------------------------------------------------------------------------------
@@ -348,10 +363,12 @@ void World::Settle() {
   for (auto& s : servers) {
     if (!s->up()) s->Start();
   }
-  // Rest is when nothing has changed for longer than the longest back-off of a pod.
+  // Rest is when nothing has changed for longer than the longest back-off of a pod. In release 1.29 a pod whose status
+  // could not be written, because of a fault, waits for up to five and a half minutes before that is tried again.
+  const absl::Duration quiet = Later() ? absl::Seconds(400) : absl::Seconds(100);
   const absl::Duration limit = loop.now() + kLongestUnrest;
   RunUntil(loop.now() + kRest);
-  while (problem_.empty() && loop.now() - last_change_ < kQuiet && loop.now() < limit) RunUntil(last_change_ + kQuiet);
+  while (problem_.empty() && loop.now() - last_change_ < quiet && loop.now() < limit) RunUntil(last_change_ + quiet);
   if (loop.now() >= limit) {
     Fail(absl::StrCat("no rest within ", absl::FormatDuration(kLongestUnrest), " after the last fault"));
   }
@@ -365,8 +382,12 @@ void World::CheckAtRest() {
   for (PodView& p : counted) {
     if (p.node.empty()) p.node = p.nominated;
   }
+  std::vector<NodeView> nodes;
+  for (const auto& [name, o] : etcd.List("nodes")) nodes.push_back(ReadNode(name, o->json));
   for (const PodView& p : pods) {
     if (!p.node.empty() || p.deleting || p.Finished() || !Ours(p)) continue;
+    // Release 1.10 does not know of constraints on the spread, and lets such pods wait.
+    const bool waits = p.max_skew > 0 && !Later();
     std::vector<PodView> others;
     for (const PodView& c : counted) {
       if (c.key != p.key) others.push_back(c);
@@ -374,7 +395,9 @@ void World::CheckAtRest() {
     const auto use = Use(others);
     for (const auto& [name, o] : etcd.List("nodes")) {
       auto u = use.find(name);
-      if (WhyNot(p, ReadNode(name, o->json), u == use.end() ? NodeUse{} : u->second).empty()) {
+      const NodeView node = ReadNode(name, o->json);
+      if (!waits && WhyNot(p, node, u == use.end() ? NodeUse{} : u->second).empty() &&
+          !TooUneven(p, node, nodes, others)) {
         Fail(absl::StrCat("pod ", p.key, " is pending ", absl::FormatDuration(loop.now() - last_change_),
                           " after the last change, and fits on ", name, ": ", etcd.Get("pods", p.key)->json));
       }

@@ -26,6 +26,7 @@ class SchedulerProcess;
 
 struct WorldOptions {
   uint64_t seed = 1;
+  std::string release = "1.10";  // that the schedulers emulate
   bool pod_priority = false;
   size_t schedulers = 2, servers = 2;
   std::string record_dir;  // where the schedulers are recorded, each in a folder of its name; empty: nowhere
@@ -48,6 +49,7 @@ class World {
 
   // ---- for actors ----
   const WorldOptions options;
+  bool Later() const { return options.release == "1.29"; }
   EventLoop loop;
   Random network_random;
   Faults faults;
@@ -93,6 +95,8 @@ class World {
   bool IsCutOff(const std::string& process) const;
   absl::Duration StalledUntil(const std::string& process) const;
   void OnSent(const std::string& process, const client::Request& request);
+  // The node to which a process's own bind of a pod was carried out, whatever it heard of that; "" if none was.
+  std::string CarriedOut(const std::string& process, const std::string& uid) const;
   void OnExecuted(const std::string& process, const client::Request& request, int status);
   void OnEnded(size_t scheduler, absl::Duration restart_in);
   void CountFault() { ++faults_; }
@@ -115,6 +119,7 @@ class World {
   void OnCommit(const Commit& c);
   void KubeletSees(const Commit& c);
   void ControllerTurn();
+  void Bookmarks();
   void StartScheduler(size_t i);
   void CheckOvercommit(const std::string& node);
   void CheckAtRest();
@@ -127,7 +132,10 @@ class World {
   absl::Duration lag_, lag_until_, excused_until_, last_change_;
   uint64_t fault_turn_ = 0;
   // The bindings that were carried out, by the process that asked for them and the pod's uid.
-  std::map<std::pair<std::string, std::string>, std::string> carried_out_;
+  struct Binding {
+    std::string body, node;
+  };
+  std::map<std::pair<std::string, std::string>, Binding> carried_out_;
   std::map<std::string, PodView> created_;  // pods by uid, as they were created
   Random random_;                           // of the background: kubelets, controllers, lags
   uint64_t faults_ = 0, binds_ = 0, decisions_ = 0, hash_ = 14695981039346656037ull, pods_made_ = 0;

@@ -21,10 +21,13 @@ void NodeGoes(World* w, Random* r) {
   w->DeleteNode(w->RandomKey("nodes", r));
 }
 
+// The kubelet says so, and the node controller sees to it.
 void SetReady(World* w, const std::string& node, bool ready) {
   w->Edit("nodes", node, [&](Tree* t) {
     Node& c = (*t)["status"]["conditions"][0];
     c["status"].SetString(ready ? "True" : "Unknown", t->GetAllocator());
+    // Schedulers of release 1.29 look at the taint alone, those of 1.10 at the condition.
+    if (w->Later()) SetTaint(t, kNotReady, !ready);
   });
 }
 
@@ -55,15 +58,11 @@ void Drain(World* w, Random* r) {
 }
 
 void Taint(World* w, Random* r) {
-  w->Edit("nodes", w->RandomKey("nodes", r), [](Tree* t) {
-    Node& spec = (*t)["spec"];
-    if (spec.HasMember("taints")) {
-      spec.RemoveMember("taints");
-    } else {
-      Tree taints = ParseJson(R"([{"key":"dedicated","value":"x","effect":"NoSchedule"}])");
-      Set(t, {"spec", "taints"}, Node(taints, t->GetAllocator()));
-    }
-  });
+  const std::string node = w->RandomKey("nodes", r);
+  ObjectPtr o = w->etcd.Get("nodes", node);
+  if (o == nullptr) return;
+  const bool tainted = ReadNode(node, o->json).tainted;
+  w->Edit("nodes", node, [&](Tree* t) { SetTaint(t, kDedicated, !tainted); });
 }
 
 void Resize(World* w, Random* r) {

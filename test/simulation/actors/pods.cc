@@ -23,11 +23,42 @@ PodSpec RandomPod(World* w, Random* r) {
   if (r->Chance(0.1)) p.host_port = 8000 + static_cast<int32_t>(r->Below(3));
   if (r->Chance(0.2)) p.scheduler = "packing";
   if (r->Chance(0.05)) p.scheduler = "somebody-else";
+  if (r->Chance(0.1)) p.never_preempts = true;
+  if (r->Chance(w->Later() ? 0.2 : 0.03)) p.max_skew = static_cast<int32_t>(r->Between(1, 2));
   return p;
 }
 
 void CreatePods(World* w, Random* r) {
   for (int64_t i = r->Between(1, 12); i > 0; --i) w->CreatePod(RandomPod(w, r));
+}
+
+// Pods that somebody lets go later.
+void GatedPods(World* w, Random* r) {
+  for (int64_t i = r->Between(1, 6); i > 0; --i) {
+    PodSpec p = RandomPod(w, r);
+    p.gated = true;
+    w->CreatePod(p);
+    w->loop.In(absl::Milliseconds(r->Between(10, 60'000)), [w, key = "default/" + p.name] {
+      w->Edit("pods", key, [](Tree* t) {
+        (*t)["spec"].RemoveMember("schedulingGates");
+        SetText(t, {"metadata", "labels", "gated"}, "no-longer");
+      });
+    });
+  }
+}
+
+// Many pods of one app, which want to be spread over the zones.
+void SpreadPods(World* w, Random* r) {
+  PodSpec p;
+  const std::string name = absl::StrCat("spread", r->Below(100'000));
+  p.app = absl::StrCat("spread", r->Below(3));
+  p.milli_cpu = 100 * r->Between(1, 10);
+  if (w->Later()) p.max_skew = static_cast<int32_t>(r->Between(1, 3));
+  if (w->options.pod_priority) p.priority = static_cast<int32_t>(100 * r->Below(4));
+  for (int64_t i = r->Between(2, 12); i > 0; --i) {
+    p.name = absl::StrCat(name, "-", i);
+    w->CreatePod(p);
+  }
 }
 
 // Pods that end by themselves.
@@ -104,7 +135,8 @@ void TouchUnseen(World* w, Random* r) {
     RegisterActor({"create-pods", 10, CreatePods}) && RegisterActor({"jobs", 4, Jobs}) &&
     RegisterActor({"delete-pods", 5, DeletePods}) && RegisterActor({"replace-pod", 2, Replace}) &&
     RegisterActor({"foreign-pod", 2, Foreign}) && RegisterActor({"evict-pod", 2, Evict}) &&
-    RegisterActor({"touch-pods", 2, Touch}) && RegisterActor({"touch-pods-unseen", 1, TouchUnseen});
+    RegisterActor({"touch-pods", 2, Touch}) && RegisterActor({"touch-pods-unseen", 1, TouchUnseen}) &&
+    RegisterActor({"gated-pods", 3, GatedPods}) && RegisterActor({"spread-pods", 3, SpreadPods});
 
 }  // namespace
 }  // namespace berth::simulation

@@ -1,0 +1,286 @@
+#include "test/simulation/checked_actions.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "test/simulation/network.h"
+#include "test/simulation/world.h"
+
+namespace berth::simulation {
+
+using scheduler::RequestId;
+
+namespace {
+
+NodeView ViewOf(const api::Node& n) {
+  NodeView v;
+  v.name = n.meta.name;
+  v.cordoned = n.unschedulable;
+  for (const auto& [name, q] : n.allocatable) {
+    if (name == util::Symbol("cpu")) v.milli_cpu = q.MilliValue();
+    if (name == util::Symbol("memory")) v.memory_mib = q.Value() >> 20;
+    if (name == util::Symbol("pods")) v.pods = q.Value();
+  }
+  for (const auto& [key, value] : n.labels) {
+    if (key == util::Symbol("zone")) v.zone = value.str();
+  }
+  return v;
+}
+
+}  // namespace
+
+void CheckedActions::Fail(std::string what) const {
+  world_->Fail(absl::StrCat(process_, ": ", std::move(what)));
+}
+
+void CheckedActions::Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) {
+  CheckBind(*pod);
+  world_->Record(
+      absl::StrCat(process_, " binds ", pod->meta.name, " ", pod->meta.uid, " to ", pod->node_name.string()));
+  open_[pod->meta.uid] = {id, pod};
+  sent_[pod->meta.uid] = pod;
+  inner_->Bind(id, pod, binder);
+}
+
+void CheckedActions::UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& c) {
+  inner_->UpdatePodCondition(id, pod, c);
+}
+
+void CheckedActions::SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Symbol node) {
+  inner_->SetNominatedNode(id, pod, node);
+}
+
+void CheckedActions::PatchPodStatus(RequestId id, const api::PodPtr& pod,
+                                    const std::optional<api::PodCondition>& scheduled,
+                                    std::optional<util::Symbol> nominated_node) {
+  inner_->PatchPodStatus(id, pod, scheduled, nominated_node);
+}
+
+void CheckedActions::MarkVictim(RequestId id, const api::PodPtr& victim, const api::PodCondition& c) {
+  inner_->MarkVictim(id, victim, c);
+}
+
+void CheckedActions::DeletePod(RequestId id, const api::PodPtr& pod) {
+  CheckVictim(*pod);
+  inner_->DeletePod(id, pod);
+}
+
+void CheckedActions::GetPod(RequestId id, const api::Pod& pod) {
+  inner_->GetPod(id, pod);
+}
+
+void CheckedActions::GetNode(RequestId id, util::Symbol name) {
+  inner_->GetNode(id, name);
+}
+
+void CheckedActions::UpdateVolume(RequestId id, const scheduler::VolumeBinder::Binding& b) {
+  inner_->UpdateVolume(id, b);
+}
+
+void CheckedActions::UpdateClaim(RequestId id, const std::shared_ptr<const api::PersistentVolumeClaim>& claim) {
+  inner_->UpdateClaim(id, claim);
+}
+
+void CheckedActions::RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                                        std::string message, const api::PodPtr& related) {
+  inner_->RecordRelatedEvent(pod, type, reason, std::move(message), related);
+}
+
+void CheckedActions::RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                                 std::string message) {
+  if (reason == "Scheduled") said_scheduled_.insert(pod->meta.uid);
+  inner_->RecordEvent(pod, type, reason, std::move(message));
+}
+
+api::PodPtr CheckedActions::Answered(const scheduler::Reply& r) {
+  for (auto it = open_.begin(); it != open_.end(); ++it) {
+    if (it->second.first != r.id) continue;
+    if (r.answer.ok()) bound_[it->first] = it->second.second;
+    // After a 5xx the server has nothing left to do; after a lost answer it may.
+    const bool lost = r.answer.kind == scheduler::Answer::Kind::kLost;
+    if (lost || r.answer.kind == scheduler::Answer::Kind::kServerError) {
+      lost_[it->first] = {it->second.second->node_name, lost ? world_->loop.now() : -kLatest};
+    }
+    const api::PodPtr pod = it->second.second;
+    open_.erase(it);
+    return r.answer.ok() ? pod : nullptr;
+  }
+  return nullptr;
+}
+
+void CheckedActions::CheckTold(const api::Pod& pod) {
+  if (!said_scheduled_.contains(pod.meta.uid))
+    Fail(absl::StrCat("bound ", pod.meta.name, " and has not said so in an event"));
+}
+
+// No second node while a bind is unanswered, and no node over what it has, as far as this process can know.
+void CheckedActions::CheckBind(const api::Pod& pod) {
+  world_->CountDecision();
+  if (auto it = open_.find(pod.meta.uid); it != open_.end()) {
+    Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " while its bind to ",
+                      it->second.second->node_name.string(), " is open"));
+  }
+  if (auto it = lost_.find(pod.meta.uid);
+      it != lost_.end() && it->second.first != pod.node_name && world_->loop.now() - it->second.second < kLatest) {
+    Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " while a bind to ",
+                      it->second.first.string(), " that was lost may still be carried out"));
+  }
+  if (auto it = bound_.find(pod.meta.uid); it != bound_.end() && it->second->node_name != pod.node_name) {
+    Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " and was bound to ",
+                      it->second->node_name.string(), " before"));
+  }
+  // The same bind again, as the answer was lost, is no new decision: the node may be another by now.
+  if (auto it = lost_.find(pod.meta.uid); it != lost_.end() && it->second.first == pod.node_name) return;
+  for (const auto& [key, p] : pods_) {
+    if (p->meta.uid == pod.meta.uid && !p->node_name.empty() && p->node_name != pod.node_name) {
+      Fail(absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), " though it is shown on ",
+                        p->node_name.string()));
+    }
+  }
+  CheckNode(pod, Placed(pod.meta.uid));
+}
+
+std::vector<PodView> CheckedActions::Placed(const std::string& without_uid) {
+  std::vector<PodView> pods;
+  std::set<std::string> pending;
+  for (const auto& [key, p] : pods_) {
+    if (p->node_name.empty()) pending.insert(p->meta.uid);
+    if (!p->node_name.empty() && p->meta.uid != without_uid) pods.push_back(world_->View(*p));
+  }
+  // Our own binds that the watch does not show yet. They count only while it shows the pod as pending: one that is gone
+  // uses nothing. A bind whose answer was an error, or lost, counts when the server has carried it out.
+  std::map<std::string, api::PodPtr> unseen = bound_;
+  for (const auto& [uid, entry] : open_) unseen[uid] = entry.second;
+  for (const auto& [uid, p] : sent_) {
+    if (world_->CarriedOut(process_, uid) == p->node_name.str()) unseen[uid] = p;
+  }
+  for (const auto& [uid, p] : unseen) {
+    if (uid != without_uid && pending.contains(uid)) pods.push_back(world_->View(*p));
+  }
+  const auto forget = [&](std::map<std::string, api::PodPtr>* m) {
+    for (auto it = m->begin(); it != m->end();) it = pending.contains(it->first) ? std::next(it) : m->erase(it);
+  };
+  forget(&sent_);
+  return pods;
+}
+
+std::vector<NodeView> CheckedActions::Nodes() const {
+  std::vector<NodeView> out;
+  for (const auto& [key, n] : nodes_) out.push_back(ViewOf(*n));
+  return out;
+}
+
+void CheckedActions::CheckNode(const api::Pod& pod, const std::vector<PodView>& pods) const {
+  const std::vector<NodeView> nodes = Nodes();
+  const auto at =
+      std::find_if(nodes.begin(), nodes.end(), [&](const NodeView& n) { return n.name == pod.node_name.str(); });
+  if (at == nodes.end()) {
+    return Fail(
+        absl::StrCat("pod ", pod.meta.name, " is bound to ", pod.node_name.string(), ", a node that is not there"));
+  }
+  const NodeView& n = *at;
+  const PodView v = world_->View(pod);
+  const auto use = Use(pods);
+  const auto used_here = use.find(n.name);
+  const NodeUse used = used_here == use.end() ? NodeUse{} : used_here->second;
+  const std::string what = absl::StrCat("pod ", pod.meta.name, " is bound to ", n.name);
+  if (n.cordoned) Fail(absl::StrCat(what, ", which is cordoned"));
+  if (used.milli_cpu + v.milli_cpu > n.milli_cpu || used.memory_mib + v.memory_mib > n.memory_mib ||
+      used.pods + 1 > n.pods) {
+    Fail(absl::StrCat(what, " and needs ", v.milli_cpu, "m and ", v.memory_mib, " MiB, where ", used.milli_cpu, "m of ",
+                      n.milli_cpu, "m, ", used.memory_mib, " of ", n.memory_mib, " MiB and ", used.pods, " of ", n.pods,
+                      " pods are in use"));
+  }
+  if (v.host_port != 0 && used.ports.contains(v.host_port)) {
+    Fail(absl::StrCat(what, ", where port ", v.host_port, " is taken"));
+  }
+  if ((v.alone && used.apps.contains(v.app)) || used.lonely_apps.contains(v.app)) {
+    Fail(absl::StrCat(what, " against an anti-affinity"));
+  }
+  if (!v.zone.empty() && n.zone != v.zone) Fail(absl::StrCat(what, " in another zone"));
+  if (!pod.tmpl->scheduling_gates.empty()) Fail(absl::StrCat(what, " though it has scheduling gates"));
+  if (v.max_skew > 0 && !world_->Later()) Fail(absl::StrCat(what, " by a release that cannot know how to spread it"));
+  if (TooUneven(v, n, nodes, pods)) Fail(absl::StrCat(what, ", which makes its app too uneven over the zones"));
+}
+
+// A victim must make room for a pod that is more important, on the node that was chosen for that pod.
+void CheckedActions::CheckVictim(const api::Pod& victim) const {
+  world_->Record(absl::StrCat(process_, " evicts ", victim.meta.name));
+  if (!victims_.contains(victim.meta.uid)) {
+    Fail(absl::StrCat("pod ", victim.meta.name, " is evicted from ", victim.node_name.string(),
+                      ", and was not chosen to be"));
+  }
+  int32_t highest = INT32_MIN;
+  for (const auto& [key, p] : pods_) {
+    const PodView v = world_->View(*p);
+    if (p->node_name.empty() && !v.never_preempts) highest = std::max(highest, v.priority);
+  }
+  if (world_->View(victim).priority >= highest) {
+    Fail(absl::StrCat("pod ", victim.meta.name, " is evicted, and no pending pod is more important"));
+  }
+}
+
+void CheckedActions::Decided(const api::PodPtr& pod, const scheduler::Decision& decision, uint64_t) {
+  if (!decision.difference.empty()) {
+    Fail(absl::StrCat("two ways to decide about ", pod->meta.name, " differ: ", decision.difference));
+  }
+}
+
+// No eviction that does not help, and none that is not needed.
+void CheckedActions::PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) {
+  if (preemption.node.empty()) return;
+  if (preemption.victims.empty()) {
+    nominees_.insert({pod->meta.uid, preemption.node.string()});
+    return;
+  }
+  const PodView p = world_->View(*pod);
+  const std::string node = preemption.node.string();
+  const std::string what = absl::StrCat("for ", pod->meta.name, " pods are to be evicted from ", node);
+  if (p.never_preempts) Fail(absl::StrCat(what, ", and it must never preempt"));
+  const std::vector<NodeView> nodes = Nodes();
+  const auto at = std::find_if(nodes.begin(), nodes.end(), [&](const NodeView& n) { return n.name == node; });
+  if (at == nodes.end()) return Fail(absl::StrCat(what, ", a node that is not there"));
+  std::set<std::string> victims;
+  for (const api::PodPtr& v : preemption.victims) {
+    victims.insert(v->meta.name);
+    victims_.insert(v->meta.uid);
+    if (v->node_name != preemption.node) Fail(absl::StrCat(what, ", and ", v->meta.name, " is not there"));
+    if (world_->View(*v).priority >= p.priority)
+      Fail(absl::StrCat(what, ", and ", v->meta.name, " is no less important"));
+  }
+  const auto fits = [&](const std::vector<PodView>& others) {
+    const auto use = Use(others);
+    const auto used = use.find(node);
+    return WhyNot(p, *at, used == use.end() ? NodeUse{} : used->second).empty() && !TooUneven(p, *at, nodes, others);
+  };
+  std::vector<PodView> kept, gone;
+  for (PodView& v : Placed(pod->meta.uid))
+    (v.node == node && victims.contains(v.key) ? gone : kept).push_back(std::move(v));
+  // Release 1.29 takes a victim of the same app off the count of its zone even when that pod, being deleted already,
+  // was not counted there.
+  const bool miscounted = p.max_skew > 0 && std::any_of(gone.begin(), gone.end(),
+                                                        [&](const PodView& v) { return v.deleting && v.app == p.app; });
+  if (!miscounted && !fits(kept)) Fail(absl::StrCat(what, ", where it does not fit even then"));
+  // The room beside it may be needed by pods that are nominated to the node, and by those whose bind may yet be carried
+  // out.
+  std::vector<PodView> full = kept;
+  for (const auto& [key, q] : pods_) {
+    const auto sent = sent_.find(q->meta.uid);
+    const bool unsure = sent != sent_.end() && sent->second->node_name == preemption.node;
+    if (!q->node_name.empty() || q->meta.uid == pod->meta.uid) continue;
+    if (std::any_of(kept.begin(), kept.end(), [&](const PodView& k) { return k.key == q->meta.name; })) continue;
+    if (!unsure && q->nominated_node_name != preemption.node && !nominees_.contains({q->meta.uid, node})) continue;
+    full.push_back(world_->View(*q));
+    full.back().node = node;
+  }
+  nominees_.insert({pod->meta.uid, node});
+  for (const PodView& v : gone) {
+    full.push_back(v);
+    if (fits(full)) Fail(absl::StrCat(what, ", and ", v.key, " need not go"));
+    full.pop_back();
+  }
+}
+
+}  // namespace berth::simulation

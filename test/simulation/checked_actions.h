@@ -1,0 +1,93 @@
+// What a simulated scheduler asks for, on its way to the API: everything is passed on, and each decision is held
+// against what this very process has been shown and has done.
+#pragma once
+#include <absl/time/time.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cmd/kube-scheduler/api_actions.h"
+#include "pkg/scheduler/scheduler.h"
+#include "test/simulation/objects.h"
+
+namespace berth::simulation {
+
+class World;
+
+class CheckedActions final : public scheduler::Actions, public scheduler::DecisionObserver {
+ public:
+  // All outlive it.
+  CheckedActions(World* world, std::string process, kube_scheduler::ApiActions* inner)
+      : world_(world), process_(std::move(process)), inner_(inner) {}
+
+  // What the scheduler is about to be shown.
+  template <typename T>
+  void Shows(const scheduler::Change<T>& c) {
+    if constexpr (std::is_same_v<T, api::Pod>) Note(c, &pods_);
+    if constexpr (std::is_same_v<T, api::Node>) Note(c, &nodes_);
+  }
+
+  void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override;
+  void UpdatePodCondition(scheduler::RequestId id, const api::PodPtr& pod, const api::PodCondition& c) override;
+  void SetNominatedNode(scheduler::RequestId id, const api::PodPtr& pod, util::Symbol node) override;
+  void PatchPodStatus(scheduler::RequestId id, const api::PodPtr& pod,
+                      const std::optional<api::PodCondition>& scheduled,
+                      std::optional<util::Symbol> nominated_node) override;
+  void MarkVictim(scheduler::RequestId id, const api::PodPtr& victim, const api::PodCondition& c) override;
+  void DeletePod(scheduler::RequestId id, const api::PodPtr& pod) override;
+  void GetPod(scheduler::RequestId id, const api::Pod& pod) override;
+  void GetNode(scheduler::RequestId id, util::Symbol name) override;
+  void UpdateVolume(scheduler::RequestId id, const scheduler::VolumeBinder::Binding& b) override;
+  void UpdateClaim(scheduler::RequestId id, const std::shared_ptr<const api::PersistentVolumeClaim>& claim) override;
+  void RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                          std::string message, const api::PodPtr& related) override;
+  void RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
+                   std::string message) override;
+
+  void Decided(const api::PodPtr&, const scheduler::Decision& decision, uint64_t) override;
+  void PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) override;
+
+  // Before the scheduler hears of it. Returns the pod when it was bound by this. What the pod informer shows of a pod
+  // we bound is no longer ours to remember.
+  api::PodPtr Answered(const scheduler::Reply& r);
+  // After the scheduler has heard that its bind was carried out: users learn of it by the event.
+  void CheckTold(const api::Pod& pod);
+
+ private:
+  template <typename T>
+  static void Note(const scheduler::Change<T>& c, std::map<std::string, std::shared_ptr<const T>>* known) {
+    if (c.before != nullptr) known->erase(c.before->meta.Key());
+    if (c.after != nullptr) (*known)[c.after->meta.Key()] = c.after;
+  }
+  void Fail(std::string what) const;
+  void CheckBind(const api::Pod& pod);
+  void CheckNode(const api::Pod& pod, const std::vector<PodView>& pods) const;
+  void CheckVictim(const api::Pod& victim) const;
+  // The pods that are somewhere, as far as this process can know, but for one.
+  std::vector<PodView> Placed(const std::string& without_uid);
+  std::vector<NodeView> Nodes() const;
+
+  World* world_;
+  const std::string process_;
+  kube_scheduler::ApiActions* inner_;
+  // What the scheduler has been shown, by key. The informers may know more already.
+  std::map<std::string, api::PodPtr> pods_;
+  std::map<std::string, api::NodePtr> nodes_;
+  std::map<std::string, std::pair<scheduler::RequestId, api::PodPtr>> open_;  // binds without an answer, by uid
+  std::map<std::string, api::PodPtr> bound_;                                  // binds that succeeded
+  std::map<std::string, api::PodPtr> sent_;  // the last bind of each pod that is not shown with a node yet
+  // Binds whose answer was lost, and when: the server may carry them out for another kLatest.
+  std::map<std::string, std::pair<util::Symbol, absl::Duration>> lost_;
+  std::set<std::string> said_scheduled_;                    // uids
+  std::set<std::string> victims_;                           // uids: chosen to be evicted
+  std::set<std::pair<std::string, std::string>> nominees_;  // uids, and nodes for which this process chose victims
+};
+
+}  // namespace berth::simulation
