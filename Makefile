@@ -71,7 +71,8 @@ CPPFLAGS := -I.
 LINKER := $(firstword $(foreach l,mold lld,$(if $(shell command -v ld.$(l) 2>/dev/null),-fuse-ld=$(l))))
 # What is linked is fixed before it runs, and data cannot be run; SECURITY.md says what the rest protects.
 LDFLAGS := $(SANFLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)
-LDLIBS := -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
+# The allocator: threads free what others allocated without waiting for each other. Sanitizers bring their own.
+LDLIBS := $(if $(SAN),,-l:libtcmalloc_minimal.so.4) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
   -Wl,--as-needed -lzstd $(wildcard /usr/lib/*/libabsl_*.so)
 
 # ---- what there is -------------------------------------------------------------------------------
@@ -225,7 +226,7 @@ $(foreach r,$(PACKAGES),$(eval $(call library_rule,$(r))))
 
 # $(1) the file, $(2) its objects, $(3) its libraries, $(4) more for the linker.
 define link_rule
-$(1): $(2) $(3) $(call note,$(notes)/link-$(notdir $(1)),$(2) $(3) $(4) $(LDFLAGS))
+$(1): $(2) $(3) $(call note,$(notes)/link-$(notdir $(1)),$(2) $(3) $(4) $(LDFLAGS) $(LDLIBS))
 	@mkdir -p $$(@D); echo "  LINK  $$@"
 	@$(CXX) $(LDFLAGS) -o $$@ $(2) $(3) $(4) $(LDLIBS)
 endef
