@@ -27,7 +27,7 @@ class ApiActions final : public scheduler::Actions {
              std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox);
   ~ApiActions() override;
 
-  // Sends what was asked for since the last call.
+  // Sends what was requested since the last call.
   void Flush();
 
   void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override;

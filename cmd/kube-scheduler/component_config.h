@@ -1,4 +1,4 @@
-// KubeSchedulerConfiguration: everything the daemon can be told, whether by flags or by a file
+// KubeSchedulerConfiguration: everything that flags or a file can configure
 // (componentconfig/v1alpha1 of Kubernetes 1.10, with a few fields that later releases added).
 #pragma once
 #include <absl/status/statusor.h>
@@ -89,7 +89,7 @@ absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::ve
 absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,
                                                  std::vector<std::string>* warnings);
 
-// Who is told about a value knows it by the name that was used: "--kube-api-qps" or "clientConnection.qps".
+// Messages call a value by the name that was used for it: "--kube-api-qps" or "clientConnection.qps".
 enum class Spelling { kFlags, kFile };
 // What 1.10 finds only when it uses a value, or never. Empty when all is well, else one problem a line: setting, value
 // and what would be right.

@@ -40,7 +40,7 @@ class Inbox {
     items_.emplace_back(std::move(batch));
     Wake();
   }
-  // Replies and commands: as many as were asked for, so they never wait.
+  // Adds a reply or a command. There are no more of them than requests, so this never waits.
   void Put(InboxItem item) {
     std::lock_guard lock(mutex_);
     items_.push_back(std::move(item));

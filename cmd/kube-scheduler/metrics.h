@@ -33,7 +33,7 @@ struct SchedulerSnapshot {
   size_t kept_answers_bytes = 0, kept_answers_limit = 0;
   uint64_t repairs = 0;
   scheduler::QueueCounts queue_counts;
-  // By profile: the plugins that are asked about every pod at an extension point, with 1.29's name of the point.
+  // By profile: the plugins that are called for every pod at an extension point, with 1.29's name of the point.
   struct ProfilePlugins {
     std::string profile, extension_point;
     std::vector<std::string> plugins;
@@ -48,7 +48,7 @@ using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericSche
 SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const scheduler::SchedulingQueue& queue,
                                const scheduler::Cache& cache, const Algorithms& algorithms);
 
-// Requests to the API server, told by the I/O threads.
+// Counts requests to the API server, which the I/O threads report.
 class RestMetrics final : public client::RestObserver {
  public:
   void OnAnswer(std::string_view code, std::string_view method, std::string_view host) override;

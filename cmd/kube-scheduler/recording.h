@@ -1,4 +1,4 @@
-// Recording what the scheduler is told and does (--record-dir).
+// Records what the scheduler receives and does (--record-dir).
 #pragma once
 #include <absl/status/statusor.h>
 

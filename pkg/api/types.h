@@ -303,7 +303,7 @@ struct PersistentVolumeClaim {
   std::optional<DecidedSelector> selector;  // spec.selector
   std::string phase;                        // status.phase, as written
   std::string controller_uid;               // of the owner reference with controller=true, if there is one
-  std::shared_ptr<const std::string> raw;   // the server's own JSON, of unbound claims when asked for
+  std::shared_ptr<const std::string> raw;   // the server's own JSON, of unbound claims, where the decoder keeps it
   // Annotation volume.kubernetes.io/selected-node: where the volume is being provisioned.
   std::optional<std::string> selected_node;
   std::string Class() const {

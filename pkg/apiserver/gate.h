@@ -1,4 +1,4 @@
-// Who may come in: asked for every request of a listener that has a gate. The insecure listener has none.
+// Decides who may come in, for every request of a listener that has a gate. The insecure listener has none.
 #pragma once
 #include <optional>
 

@@ -20,7 +20,7 @@ class ObjectSelector {
   // Reads the query parameters fieldSelector and labelSelector. The error is the 400 that the server answers.
   static std::variant<ObjectSelector, ApiError> Parse(const ResourceInfo& r, std::string_view ns,
                                                       std::string_view field_selector, std::string_view label_selector);
-  // Narrows to one object.
+  // Selects one object only.
   void RequireName(std::string_view name);
 
   bool Matches(const Object& o) const;

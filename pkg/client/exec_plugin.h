@@ -27,7 +27,7 @@ struct ExecPluginConfig {
   std::vector<std::pair<std::string, std::string>> env;
   std::string api_version;   // client.authentication.k8s.io/v1 or /v1beta1
   std::string install_hint;  // shown when the program is not there
-  // JSON of ExecCredential.spec.cluster, for plugins with provideClusterInfo; empty: not told.
+  // JSON of ExecCredential.spec.cluster, for plugins with provideClusterInfo; empty: not passed.
   std::string cluster_json;
   absl::Duration timeout = absl::Seconds(60);  // of one run
 };

@@ -1,4 +1,4 @@
-// An HttpClient for tests: keeps what was asked and answers when told to. With ManualExecutor nothing here takes time.
+// An HttpClient for tests: keeps the requests and answers when the test says so. ManualExecutor takes no time.
 #pragma once
 #include <memory>
 #include <string>

@@ -71,7 +71,7 @@ struct AccessAnswer {
 
 class Requests {
  public:
-  // The client must outlive this object and its callbacks. `may_write`: asked on the I/O thread right before a change
+  // The client must outlive this object and its callbacks. `may_write`: called on the I/O thread right before a change
   // of an object (not a review) is sent; false: it fails without having been sent. Empty: always.
   explicit Requests(HttpClient* client, std::function<bool()> may_write = {})
       : client_(client), may_write_(std::move(may_write)) {}

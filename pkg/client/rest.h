@@ -19,7 +19,7 @@
 
 namespace berth::client {
 
-// Told of every exchange, on the I/O thread. The daemon turns it into rest_client_requests_total and
+// Sees every exchange, on the I/O thread. The daemon turns it into rest_client_requests_total and
 // rest_client_request_latency_seconds.
 class RestObserver {
  public:

@@ -28,7 +28,7 @@ struct Explanation {
   };
   std::vector<NodeView> by_node;     // by name
   std::vector<Way> ways;             // what would make the pod fit, when it does not; the cheapest first
-  std::vector<std::string> lacking;  // sentences about what the pod asks for and no node has
+  std::vector<std::string> lacking;  // sentences about what the pod needs and no node has
   bool preemption_tried = false;     // gate PodPriority is on and the pod does not fit
   scheduler::Preemption preemption;
 };
@@ -41,7 +41,7 @@ struct Subject {
   bool pod_priority = false;  // the feature gate
 };
 
-// Asks every predicate about the pod on every node, then lets the scheduler decide. The pod is not assumed, but the
+// Evaluates every predicate for the pod on every node, then lets the scheduler decide. The pod is not assumed, but the
 // decision moves the scheduler's round-robin counter on. The pod's own nomination must have been removed.
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod);
 

@@ -16,7 +16,7 @@ using scheduler::Decision;
 using scheduler::Verdict;
 using Judgement = scheduler::GenericScheduler::Judgement;
 
-// A table shows as many nodes one by one; beyond that, nodes that are judged alike share a line.
+// A table shows as many nodes one by one; beyond that, nodes with the same outcome share a line.
 constexpr size_t kMostNodes = 40;
 constexpr size_t kMostScores = 20;
 constexpr size_t kMostWays = 10;
@@ -41,7 +41,7 @@ std::string Headline(const Explanation& e) {
                         " of ", Counted(static_cast<int64_t>(e.nodes), "node"), " fit\n");
   }
   if (e.decision.outcome == Decision::Outcome::kError) {
-    return absl::StrCat(out, ": cannot be judged: ", e.decision.error, "\n");
+    return absl::StrCat(out, ": cannot be evaluated: ", e.decision.error, "\n");
   }
   return absl::StrCat(out, ": fits nowhere: ", e.decision.error, "\n");
 }

@@ -1,4 +1,4 @@
-// What a pod asks for that no node of the cluster has at all, which is more often a misspelling than a shortage.
+// What a pod needs that no node of the cluster has at all, which is more often a misspelling than a shortage.
 #pragma once
 #include <string>
 #include <vector>

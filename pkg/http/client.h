@@ -45,7 +45,7 @@ struct Request {
   // Doing it twice does no harm. Like a GET it is sent again when it met a connection that the server had closed.
   bool repeatable = false;
   bool throttled = true;  // false: passes the rate limiter by (watches, leases)
-  // Do() only. Asked on the I/O thread right before the bytes are handed to the socket; false: the request fails, and
+  // Do() only. Called on the I/O thread right before the bytes are handed to the socket; false: the request fails, and
   // the server never sees it. So what waited for its turn while the process was stopped is not sent when its time is
   // over.
   std::function<bool()> may_send;

@@ -64,15 +64,15 @@ std::string TlsError(SSL* ssl, const boost::system::error_code& ec);
 
 struct ServerTls {
   std::string cert_pem, key_pem;
-  std::string client_ca_pem;  // client certificates are asked for, and verified when shown; empty: not asked for
+  std::string client_ca_pem;  // client certificates are requested, and verified when shown; empty: not requested
   std::string cert_from, key_from, client_ca_from;  // begin the errors: "--tls-cert-file: /etc/tls.crt"
 };
 
 // TLS 1.2 or newer, without session resumption. Errors say what is no PEM certificate or key, and where it is from.
 absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewServerTlsContext(const ServerTls& tls);
 
-// Asks clients of new connections for certificates of these authorities, in place of those so far; when `pem` is empty
-// no certificate is asked for. To be called on the thread that accepts. An error leaves the context as it was.
+// Requests certificates of these authorities from clients of new connections, in place of those so far; when `pem` is
+// empty no certificate is requested. To be called on the thread that accepts. An error leaves the context as it was.
 absl::Status SetClientAuthorities(boost::asio::ssl::context* context, const std::string& pem);
 
 // Returns the SHA-256 digest of each certificate of a bundle, in hexadecimal; an error when there is none or one cannot

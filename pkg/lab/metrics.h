@@ -24,7 +24,7 @@ class Workload {
   size_t zone_of(size_t node) const { return zone_of_[node]; }      // an index of zones()
   int64_t allocatable(size_t node, size_t r) const { return allocatable_[node * resources_.size() + r]; }
   double total(size_t r) const { return total_[r]; }
-  // What the i-th pending pod asks for.
+  // Returns what the i-th pending pod requests.
   const std::vector<int64_t>& request(size_t pending) const { return classes_[class_of_[pending]].request; }
   // The resource of which the pending pods ask for the largest share of what the nodes offer; never "pods".
   size_t scarcest() const { return scarcest_; }
@@ -78,7 +78,7 @@ struct Metrics {
   double imbalance = 0;  // standard deviation over the nodes of the used share, mean of cpu and memory
   double zone_skew = 0;  // largest minus smallest used share of cpu over the zones
   int64_t nodes_in_use = 0;
-  int64_t compaction = 0;   // 0 when it was not asked for
+  int64_t compaction = 0;   // 0 when it was not computed
   int64_t preemptions = 0;  // pods for which a preemption was found
 };
 

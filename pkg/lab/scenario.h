@@ -33,7 +33,7 @@ struct Algorithm {
   bool ignore_unknown_fields = false;  // pods are taken as release 1.10 saw them
 
   bool chosen() const { return provider.has_value() || policy.has_value(); }
-  // Release 1.29 is told what to do by configurations; its one provider is what it does without any.
+  // Release 1.29 is set up by configurations; its only provider is what it does without any.
   absl::Status CheckFor1_29() const;
   // A Policy or a configuration given by a flag may have extenders, and they are called. One inside a Scenario may not:
   // it comes too late for objects to be kept whole.

@@ -27,7 +27,7 @@ struct LaterFields {
 
 class SimulationV1_29 {
  public:
-  // `cache` counts as 1.29 does, is told of every placement by the caller, and outlives the simulation. Errors: a
+  // `cache` counts as 1.29 does, gets every placement from the caller, and outlives the simulation. Errors: a
   // profile that cannot be built.
   static absl::StatusOr<std::unique_ptr<SimulationV1_29>> Make(const Scenario& scenario, const Algorithm& algorithm,
                                                                scheduler::Cache* cache);

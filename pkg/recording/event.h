@@ -18,7 +18,7 @@ namespace berth::recording {
 
 // ---- inputs -------------------------------------------------------------------------------------
 
-// Of each kind of object that the scheduler is told about.
+// A change of any kind of object that the scheduler watches.
 using AnyChange = api::WatchedKinds::Of<std::variant, scheduler::Change>;
 // The kind of AnyChange's alternative of this index, as the API names it.
 std::string_view KindName(size_t index);

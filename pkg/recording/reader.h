@@ -42,9 +42,9 @@ class RawLines {
   const absl::Status& status() const { return status_; }
   // File and number of the last line.
   const std::string& at() const { return at_; }
-  // A file ended early since this was asked last.
+  // Returns whether a file ended early since the last call.
   bool TookEarlyEnd() { return std::exchange(ended_early_, false); }
-  // The last file that was read to its end ended early.
+  // Returns whether the last file that was read to its end ended early.
   bool truncated() const { return truncated_; }
 
  private:

@@ -1,5 +1,5 @@
-// Stands between a scheduler and the world and notes all that goes through: what is told to the scheduler, what it
-// reads from clocks and extenders, what it decides and asks for. It changes nothing but the precision of the clocks.
+// Stands between a scheduler and the world and notes all that passes: the inputs of the scheduler, what it reads from
+// clocks and extenders, what it decides and requests. It changes nothing but the precision of the clocks.
 //
 // Threading: that of the scheduler, but for Wall and Steady as clocks of others.
 #pragma once
@@ -18,8 +18,8 @@ namespace berth::recording {
 
 class Tap final : public scheduler::Actions, public scheduler::DecisionObserver, public util::Clock {
  public:
-  // `sink` may be null until set_sink is called. `actions` may be null: nothing is asked of anybody. `next` may be
-  // null; it is told of decisions too. All outlive it.
+  // `sink` may be null until set_sink is called. `actions` may be null: requests go nowhere. `next` may be
+  // null; it sees the decisions, too. All outlive it.
   Tap(EventSink* sink, scheduler::Actions* actions, const util::Clock* clock, scheduler::DecisionObserver* next)
       : sink_(sink), actions_(actions), clock_(clock), next_(next) {}
 

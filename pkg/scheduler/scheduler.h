@@ -1,12 +1,12 @@
-// The heart of the daemon: takes pending pods one at a time, decides, binds, and deals with whatever goes wrong
+// The scheduling loop: takes pending pods one at a time, decides, binds, and handles every failure on the way
 // (Kubernetes 1.10 pkg/scheduler/scheduler.go).
 //
-// A state machine without locks, threads, sockets or wall clock. In go: what changed in the cluster (Apply of a
-// Change), how requests ended (Apply of a Reply), and time (Tick). Out come requests and events through Actions. Given
-// the same inputs it does the same things, so that a simulation can replay a run (scheduler_simulation_test.cc).
+// A state machine without locks, threads, sockets or wall clock. Its inputs are changes of the cluster (Apply of
+// a Change), the ends of requests (Apply of a Reply), and time (Tick). Its outputs are requests and events (Actions).
+// Given the same inputs it does the same things, so that a simulation can replay a run (scheduler_simulation_test.cc).
 //
 // Several schedulers (profiles), told apart by spec.schedulerName, share one cache and one queue. Pods of schedulers
-// that are not ours count in the cache once they are placed and are never queued (mends B-36).
+// that are not ours count in the cache once they are placed and are never queued (upstream bug B-36, fixed).
 //
 // Every pending pod of ours is in exactly one place (see Place), from the moment the API shows it until it is bound and
 // the API has shown that too, or it is gone.
@@ -65,7 +65,7 @@ struct SchedulerOptions {
   size_t max_requests_in_flight = 4096;
   // The share of decisions, 0..1, that are made both ways (DecisionMode::kBoth) to see whether they differ.
   double check_decisions = 0;
-  // Asked right before each bind: false (the lease may be lost) means not now. Null: always.
+  // Called right before each bind: false (the lease may be lost) means not now. Null: always.
   std::function<bool()> may_bind;
   // Outlives the scheduler; null: nobody observes decisions.
   DecisionObserver* observer = nullptr;
@@ -108,7 +108,7 @@ class Scheduler {
     kBackoff,         // without PodPriority: waiting before it is looked at again
     kRefetching,      // being read again after a failure
     kWritingStatus,   // its condition is being written
-    kPreempting,      // room is being made for it
+    kPreempting,      // victims are being evicted for it
     kWritingVolumes,  // its volumes are being reserved
     kBinding,         // assumed on a node; the bind is not answered
     kBindUnknown,     // the bind's answer was lost; finding out what became of it
@@ -116,7 +116,7 @@ class Scheduler {
     kVerifying,       // the watch and our memory disagree about its node; asking
     kDeleting,        // being deleted before it had a node
     kGated,           // has scheduling gates: not tried before they are gone
-    kUnsupported,     // asks for what the emulated release does not understand: not tried before it is changed
+    kUnsupported,     // has fields that the emulated release does not understand: not tried before it is changed
   };
   static constexpr size_t kPlaces = 13;
   static std::string_view PlaceName(Place p);
@@ -224,7 +224,7 @@ class Scheduler {
   void CountGated(const Pending& p, int by);
   // Puts a pod into the queue, to be tried as soon as its turn comes; one with scheduling gates is set aside.
   void Enqueue(Pending& p);
-  // Sets a pod aside when the emulated release cannot do what it asks for, and says so. Returns whether it did.
+  // Sets a pod aside when the emulated release cannot do what its fields say, and reports it. Returns whether it did.
   bool SetAsideUnsupported(Pending& p);
   UnknownPodFields UnknownFieldsOf(const api::PodTemplate& t) const;
   // Returns what keeps a pod from being tried in the emulated release, limits of its CSI volumes included.
@@ -244,7 +244,7 @@ class Scheduler {
   void Wait(Pending& p, absl::Duration until);
   void StopWaiting(Pending& p);
   void TimeUp(Pending& p);
-  // The wait before the same question is asked again: 200 ms, doubling, at most a minute.
+  // Returns the wait before the same request is sent again: 200 ms, doubling, at most a minute.
   absl::Duration NextRetry(Pending& p);
 
   // scheduler_attempt.cc: decide, assume, bind.

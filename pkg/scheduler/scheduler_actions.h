@@ -1,6 +1,6 @@
-// What the scheduler wants done in the outside world, and how it hears how that went.
+// The requests that the scheduler makes of the outside world, and their replies.
 //
-// The core (scheduler.h) never waits: it asks for something through Actions and goes on; the answer comes back through
+// The core (scheduler.h) never waits: it makes a request through Actions and goes on; the reply comes back through
 // Scheduler::Apply(Reply). The daemon turns these into HTTP requests, tests into a simulated API server.
 #pragma once
 #include <cstdint>
@@ -73,8 +73,8 @@ class Actions {
   virtual void GetNode(RequestId id, util::Symbol name) = 0;
   // PUT the persistent volume with its claimRef.
   virtual void UpdateVolume(RequestId id, const VolumeBinder::Binding& binding) = 0;
-  // PUT the claim with its selected node, so that a volume is made there. Asked for only by a scheduler with a
-  // ClaimBinder (1.29).
+  // PUT the claim with its selected node, so that a volume is made there. Only a scheduler with a
+  // ClaimBinder (1.29) requests it.
   virtual void UpdateClaim(RequestId /*id*/, const std::shared_ptr<const api::PersistentVolumeClaim>& /*claim*/) {}
   // An event on `pod` that another pod caused.
   virtual void RecordRelatedEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message,
@@ -85,8 +85,8 @@ class Actions {
   virtual void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) = 0;
 };
 
-// Is told of each decision as it is made, on the scheduler's thread, before what follows from it is asked for. For
-// recordings and for people who look; it must not call the scheduler.
+// Sees each decision as it is made, on the scheduler's thread, before the requests that follow from it. For recordings
+// and for the page; it must not call the scheduler.
 class DecisionObserver {
  public:
   virtual ~DecisionObserver() = default;

@@ -1,4 +1,4 @@
-// What the scheduler tried and how it ended, for as long as there is room: the oldest entries are dropped.
+// What the scheduler tried and how it ended, up to a fixed number of entries: the oldest are dropped.
 //
 // Threading: the scheduler's thread writes, any thread reads. Readers hold the lock for a few microseconds at a time,
 // so that they never keep the scheduler waiting.

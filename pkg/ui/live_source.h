@@ -72,7 +72,7 @@ class LiveSource final : public Source {
   // REQUIRES: neither thread runs functions of this object any more.
   ~LiveSource() override;
 
-  // To be told of decisions and, at least once a second, of the counters; on the scheduler's thread.
+  // Must see each decision and, at least once a second, the counters; on the scheduler's thread.
   History* observer() { return &history_; }
   // From here on there are answers. Called once, from any thread; what `live` points to outlives the object.
   void Begin(LiveScheduler live);

@@ -92,7 +92,7 @@ TEST_CASE("MaxReplicasPerNode lets only so many pods of an app on a node") {
   }
 }
 
-TEST_CASE("MaxReplicasPerNode refuses to judge a pod whose limit is no number") {
+TEST_CASE("MaxReplicasPerNode refuses a pod whose limit is no number") {
   for (const char* form : kForms) {
     INFO("form " << form);
     Fixture f(form);

@@ -113,7 +113,7 @@ class FitCheck {
   virtual bool Candidates(std::vector<Row>* /*rows*/) { return false; }
   // Returns the text of kError.
   virtual std::string Error(Row) { return {}; }
-  // Returns true when the pod asks for nothing that this predicate looks at, so that it fits every row whatever happens
+  // Returns true when the pod has nothing that this predicate looks at, so that it fits every row whatever happens
   // there.
   virtual bool FitsAlways() const { return false; }
   // Returns whether some row may get kError.

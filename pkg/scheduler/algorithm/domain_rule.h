@@ -2,7 +2,7 @@
 //
 // Such a rule says which numbers of pods it reads for a node (its terms), and the engine adds them up for groups of
 // nodes that share their domains instead of for each node. The rule itself is written once: the reference scheduler
-// asks it about one node at a time, the incremental scheduler about one group at a time.
+// evaluates it for one node at a time, the incremental scheduler for one group at a time.
 //
 //   term      a number for each topology domain, kept by the cache, times a weight
 //   channel   where terms are added up; a rule has one or more

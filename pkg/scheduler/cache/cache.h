@@ -123,7 +123,7 @@ class Cache {
   static Symbol ZoneKey();
   const LabelColumn& Label(Symbol key) const;
 
-  // The nodes that have an image by this name. The index is made when somebody asks first, then kept up to date.
+  // The nodes that have an image by this name. The index is made at the first call, then kept up to date.
   struct ImageNodes {
     struct Size {
       Row row;

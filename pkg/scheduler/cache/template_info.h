@@ -55,7 +55,7 @@ struct TemplateInfo {
   std::vector<PodCount*> counted_by;  // the live counts that match this template
 
   // Whether evicting a pod of this template would break a disruption budget, as of this version of the budgets:
-  // preemption asks for every pod on every node, and templates are few.
+  // preemption needs it for every pod on every node, and templates are few.
   uint64_t budgets_version = ~uint64_t{0};
   bool violates_budget = false;
 };

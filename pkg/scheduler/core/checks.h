@@ -31,11 +31,11 @@ struct GenericScheduler::Filtered {
     bool beside;      // whether it failed beside nominated pods
   };
   std::vector<Failed> failed;
-  std::vector<std::pair<Row, Why>> explained;  // failed rows that were judged one by one
+  std::vector<std::pair<Row, Why>> explained;  // failed rows that were evaluated one by one
   std::map<std::string, int64_t> errors;       // text, rows
 };
 
-// What the extenders said about one pod in one attempt. A question that was answered is not asked again.
+// What the extenders said about one pod in one attempt. No extender is called again for what it has answered.
 struct GenericScheduler::ExtenderRound {
   std::vector<Extender::FilterResult> answers;               // of the extenders asked, in their order
   std::vector<std::pair<Symbol, std::string>> failed;        // nodes that they refused, with the reasons

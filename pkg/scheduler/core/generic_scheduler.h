@@ -29,8 +29,8 @@ namespace berth::scheduler {
 struct Decision {
   enum class Outcome : uint8_t {
     kPlaced,
-    kUnfit,  // 1.10's FitError: every node was judged and none fits; preemption may help
-    kError,  // the pod could not be judged: `error` is the text
+    kUnfit,  // 1.10's FitError: every node was evaluated and none fits; preemption may help
+    kError,  // the pod could not be evaluated: `error` is the text
   };
   Outcome outcome = Outcome::kError;
   Symbol host;        // kPlaced
@@ -102,7 +102,7 @@ class GenericScheduler {
   // change of such a node is no reason for another attempt. True for nodes that are not known.
   bool PassesNodePredicates(const api::Pod& pod, Symbol node) const;
 
-  // For explain: every predicate judged on every listed node, no short circuit, in the order of evaluation.
+  // For explain: what every predicate says of every listed node, none skipped, in the order of evaluation.
   struct Judgement {
     Verdict verdict;
     std::vector<FailureReason> reasons;

@@ -1,8 +1,8 @@
 // The rows of nodes that pending pods are nominated to, with what those pods would use there.
 //
-// 1.10 judges a node with nominated pods twice: with those that are at least as important as the pod, and without them.
-// Where nothing but amounts can make a difference, both answers follow from adding the amounts. Threading: that of the
-// Cache.
+// 1.10 evaluates a node with nominated pods twice: with those that are at least as important as the pod, and without
+// them. Where nothing but amounts can make a difference, both answers follow from adding the amounts. Threading: that
+// of the Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 

@@ -1,8 +1,8 @@
 // Extenders over HTTP, as Kubernetes 1.10 calls them: JSON posted to urlPrefix/verb.
 //
 // Requests have 1.10's capitalised member names and explicit nulls; answers are read in any letter case. An answer is
-// taken only with status 200; nothing is retried. Mended: node names that were not asked about are dropped (B-29), an
-// extender's error text is passed on as it is (B-30). Of whole nodes in an answer only the names count.
+// taken only with status 200; nothing is retried. Fixed upstream bugs: node names that were not in the request are
+// dropped (B-29), an error text is passed on as it is (B-30). Of whole nodes in an answer only the names count.
 //
 // Thread-safe, so that binds may be sent from any thread; each call blocks until its answer or the timeout.
 #pragma once

@@ -1,4 +1,4 @@
-// Judging a Policy beyond its syntax (Kubernetes 1.10 api/validation).
+// Validates a Policy beyond its syntax (Kubernetes 1.10 api/validation).
 #pragma once
 #include <string>
 #include <vector>

@@ -49,7 +49,7 @@ class Lockstep {
   std::vector<std::shared_ptr<const api::PodTemplate>> templates_;
   std::set<std::string> assumed_;
   int next_pod_ = 0;
-  int log_level_;  // pods that turn up on other nodes are mended with an error message each: not wanted here
+  int log_level_;  // pods that turn up on other nodes are corrected with an error message each: not wanted here
 };
 
 // Everything that can be asked of a cache, by name and in words: for comparing two caches, or one before and after.

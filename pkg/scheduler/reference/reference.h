@@ -1,7 +1,8 @@
 // The reference scheduler: Kubernetes 1.10's rules written down as obviously as possible. Every question walks over all
 // nodes and pods. The production code is held against it on random clusters. For tests only.
 //
-// Mended bugs are mended here too: B-01, B-02, B-06, B-10, B-15, B-17 (where another object is at fault), B-18, B-19.
+// Upstream bugs that are fixed are fixed here, too: B-01, B-02, B-06, B-10, B-15, B-17 (where another object is at
+// fault), B-18, B-19.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -2,7 +2,7 @@
 //
 // Rules about resources do the same few operations for every row. Where the rows of a block lie close together in the
 // columns, as those of nodes with consecutive names do, all rows of that range are worked out, with the few between
-// them that nobody asked about, and the results are picked afterwards. Other rows are gathered first.
+// them that nobody needs, and the results are picked afterwards. Other rows are gathered first.
 #pragma once
 #include <algorithm>
 #include <bit>

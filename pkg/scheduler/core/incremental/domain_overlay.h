@@ -10,8 +10,8 @@
 //     special: node-5, node-9      {zone: 7} + (1)        one overlay
 //     special: node-2              {zone: 7} + (2)        another
 //
-// So rules are asked, and scores are normalised, once for each part (the plain rows of a group, or an overlay) and not
-// once for each node. Then the best part wins, and the k-th of its ties is found by counting.
+// So rules are evaluated, and scores are normalised, once for each part (the plain rows of a group, or an overlay) and
+// not once for each node. Then the best part wins, and the k-th of its ties is found by counting.
 //
 // Invariant after Refresh: specials_ has exactly the rows that fit and whose signature is not all zero; overlays_ has
 // each of them in the buckets of its group, signature and score; shadows_ has it under its group and score, to be left
@@ -74,7 +74,7 @@ class DomainOverlay {
   bool Prepare();
   // Labels that groups must tell apart for this pod.
   const std::vector<GroupKey>& keys() const { return keys_; }
-  // Rules about nodes that are asked here, once for each group.
+  // Returns the rules about nodes that are evaluated here, once for each group.
   const LeftOut& left_out() const { return left_out_; }
   void SetClass(std::shared_ptr<EquivalenceClass> rows);
   EquivalenceClass* rows() const { return rows_.get(); }

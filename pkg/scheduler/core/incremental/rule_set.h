@@ -27,8 +27,8 @@ class PlaceSet {
   uint64_t bits_ = 0;
 };
 
-// Rules about nodes that are asked once for each group of nodes: for the pod at hand they read nothing of a node but
-// labels that groups tell apart.
+// Rules about nodes that are evaluated once for each group of nodes: for the pod at hand they read nothing of a node
+// but labels that groups tell apart.
 struct LeftOut {
   PlaceSet predicates;  // in RuleSet::node_predicates
   PlaceSet normalised;  // in RuleSet::normalised_priorities
