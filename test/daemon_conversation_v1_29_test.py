@@ -535,7 +535,7 @@ def test_own_http_45():
         'scheduler_pod_scheduling_attempts_count') == 1 and s.metrics().get('scheduler_pending_pods{queue="unschedulable"}') == 1)
     trust = ssl.create_default_context(cafile=os.path.join(certificates, "kube-scheduler.crt"))
     for a in answers:
-        c = http.client.HTTPSConnection("localhost", port, timeout=30, context=trust)
+        c = http.client.HTTPSConnection("127.0.0.1", port, timeout=30, context=trust)
         token = TOKENS.get(a["credentials"], a["credentials"])
         c.request(a["method"], a["path"], headers={"Authorization": f"Bearer {token}"} if token else {})
         r = c.getresponse()
