@@ -124,6 +124,20 @@ def test_workflows():
         kubectl("wait", "--for=delete", "pod/app", "--timeout=10s")
 
         kubectl("auth", "can-i", "create", "pods", out="yes")
+        # What is not done is refused in words that say so.
+        kubectl("run", "unbound", "--image=i", out="pod/unbound created")
+        kubectl("logs", "unbound", status=1, err="pod unbound does not have a host assigned")
+        pod = {"metadata": {"name": "bound"}, "spec": {"nodeName": "node-a", "containers": [{"name": "c", "image": "i"}]}}
+        check_equal("bound", s.call("POST", "/api/v1/namespaces/default/pods", pod)[0], 201)
+        for command in (("logs", "bound"), ("exec", "bound", "--", "ls"), ("attach", "bound")):
+            kubectl(*command, status=1, err="hollow-apiserver runs no kubelets, so that pod bound has no containers")
+        kubectl("logs", "nobody", status=1, err='pods "nobody" not found')
+        kubectl("get", "pods", "--as=jane", status=1, err='users "jane" is forbidden: impersonation is not served here')
+        kubectl("get", "componentstatuses", status=1, err='the server doesn\'t have a resource type "componentstatuses"')
+        for name in ("unbound", "bound"):
+            kubectl("delete", "pod", name, "--grace-period=0", "--force", out="deleted")
+        for path in ("/healthz", "/livez", "/readyz"):
+            kubectl("get", "--raw", path, out="ok")
         kubectl("explain", "pod.spec", status=1, err="hollow-apiserver has no OpenAPI schema, and so nothing to explain")
         kubectl("apply", "-f", "hack/deploy/rbac.yaml", out=["serviceaccount/", "clusterrole.rbac.authorization.k8s.io/", "created"])
         # These come as protobuf.

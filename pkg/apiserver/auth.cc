@@ -172,7 +172,8 @@ std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const s
   }
   RequestInfo what = Api::Describe(Catalog::Of(options_.release), request);
   // Health and version are nobody's secret.
-  if (!what.is_resource && what.verb == "get" && (what.path.starts_with("/healthz") || what.path == "/version"))
+  if (!what.is_resource && what.verb == "get" &&
+      (what.path.starts_with("/healthz") || what.path == "/livez" || what.path == "/readyz" || what.path == "/version"))
     return std::nullopt;
   // Everybody who is known may ask what he may do.
   if (known && what.resource == "selfsubjectaccessreviews") return std::nullopt;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "pkg/apiserver/api_types.h"
+#include "pkg/util/status.h"
 #include "pkg/util/version.h"
 
 namespace berth::apiserver {
@@ -151,7 +152,9 @@ PageMap MakePages(const Catalog& catalog) {
     }
   }
   json("/version", VersionPage(catalog.release()));
-  for (std::string_view health : {"/healthz", "/healthz/ping"}) {
+  std::vector<std::string_view> healths = {"/healthz", "/healthz/ping"};
+  if (catalog.release() != Release::k1_10) healths.insert(healths.end(), {"/livez", "/readyz"});
+  for (std::string_view health : healths) {
     HttpResponse& page = all[std::string(health)];
     page.content_type = "text/plain; charset=utf-8";
     page.body = "ok";
@@ -189,7 +192,9 @@ std::optional<HttpResponse> Discovery(Release release, std::string_view path, st
   if (path == "/openapi/v2" && accept.find("json") != std::string_view::npos &&
       accept.find("protobuf") == std::string_view::npos) {
     HttpResponse page;
-    page.body = R"({"swagger":"2.0","info":{"title":"Kubernetes","version":"v1.10.0"},"paths":{}})";
+    const std::string_view version = release == Release::k1_10 ? "v1.10.0" : "v1.29.0";
+    page.body = absl::StrCat(R"({"swagger":"2.0","info":{"title":"Kubernetes","version":")", util::ToAbsl(version),
+                             R"("},"paths":{}})");
     return page;
   }
   return it->second;

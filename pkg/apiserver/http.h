@@ -41,6 +41,7 @@ struct HttpRequest {
   std::string query;  // as sent, without '?'
   std::string accept, content_type, user_agent, authorization;
   std::string kubectl_command;  // "kubectl explain": what kubectl says of itself
+  std::string impersonate;      // Impersonate-User: whom the sender wants to be
   std::string_view body;
   // Whether the sender may do something; empty when everybody may do everything.
   std::function<bool(const RequestInfo&)> allowed;

@@ -111,6 +111,7 @@ void HttpServer::Handle(const http::ServerRequest& r, const Gate* gate, http::Re
   request.query = r.query;
   request.accept = r.Header("Accept");
   request.kubectl_command = r.Header("Kubectl-Command");
+  request.impersonate = r.Header("Impersonate-User");
   request.content_type = r.Header("Content-Type");
   request.user_agent = r.Header("User-Agent");
   request.authorization = r.Header("Authorization");

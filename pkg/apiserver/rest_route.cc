@@ -149,6 +149,27 @@ bool AsksToExplain(const HttpRequest& r) {
   return r.path.starts_with("/openapi/") && r.kubectl_command == "kubectl explain";
 }
 
+// Returns what kubectl logs, exec, attach and port-forward are told: a real server would pass these requests on to the
+// kubelet of the pod's node.
+ApiError NoKubelet(const ObjectPtr& pod, const Route& route) {
+  if (pod == nullptr) return NotFound(route.info->In(route.version_index), route.name);
+  const Value whole = ToValue(*route.info, route.version_index, *pod);
+  const Value* node = whole.At({"spec", "nodeName"});
+  if (node == nullptr) return BadRequest(absl::StrCat("pod ", route.name, " does not have a host assigned"));
+  ApiError e;
+  e.code = 501;
+  e.reason = "NotImplemented";
+  e.message = absl::StrCat("hollow-apiserver runs no kubelets, so that pod ", route.name,
+                           " has no containers: ", route.subresource, " cannot be served");
+  return e;
+}
+
+bool ForKubelet(const Route& route) {
+  return route.info != nullptr && route.info->kind == "Pod" && !route.name.empty() && !route.ns.empty() &&
+         (route.subresource == "log" || route.subresource == "exec" || route.subresource == "attach" ||
+          route.subresource == "portforward");
+}
+
 // kubectl shows the text of a 5xx, not that of a Status here.
 HttpResponse NothingToExplain() {
   HttpResponse r;
@@ -250,6 +271,12 @@ HttpResponse Api::Error(const Call& call, const ApiError& error) const {
 }
 
 HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
+  // To go on as the sender would answer for the wrong user.
+  if (!request.impersonate.empty()) {
+    return ErrorResponse(request,
+                         ForbiddenError({"", "users"}, request.impersonate,
+                                        "impersonation is not served here, so ask without it (kubectl: without --as)"));
+  }
   std::string_view path = request.path;
   if (path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews") return ReviewAccess(request);
   Route route = Find(registry_->catalog(), path);
@@ -263,6 +290,9 @@ HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
       return out;
     }
     case Route::Kind::kUnknownResource:
+      if (ForKubelet(route)) {
+        return ErrorResponse(request, NoKubelet(registry_->store().Get(*route.info, route.ns, route.name), route));
+      }
       return ErrorResponse(request, UnknownResource());
     case Route::Kind::kUnknownPath:
       if (AsksToExplain(request)) return NothingToExplain();
@@ -272,7 +302,7 @@ HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
       while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
       auto page = Discovery(registry_->catalog().release(), path, request.accept);
       if (!page.has_value()) return UnknownPath(registry_->catalog().release());
-      bool health = path.starts_with("/healthz");
+      const bool health = path.starts_with("/healthz") || path.starts_with("/livez") || path.starts_with("/readyz");
       if (request.method != "GET" && !health) return ErrorResponse(request, MethodNotAllowed());
       if (page->content_type == "application/json" && !page->body.starts_with("{\n") &&
           WantsPretty(request, Query(request.query))) {
