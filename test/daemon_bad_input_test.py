@@ -48,6 +48,7 @@ WRONG = {
     "log-flush-frequency": ("-1s", "--log-flush-frequency: invalid value -1s"),
     "logging-format": ("xml", None),
     "logtostderr": ("maybe", None),
+    "context": ("there", '--context: invalid value "there": contexts are in a kubeconfig, and none is given'),
     "master": ("ftp://h", '--master: unsupported protocol scheme "ftp" in "ftp://h"'),
     "pod-max-in-unschedulable-pods-duration": ("-1s", "--pod-max-in-unschedulable-pods-duration: invalid value -1s"),
     "policy-config-file": (NOT_THERE, f"missing policy config file {NOT_THERE}"),

@@ -19,6 +19,7 @@
 #include "cmd/kube-scheduler/cluster_watch.h"
 #include "cmd/kube-scheduler/end_process.h"
 #include "cmd/kube-scheduler/event_recorders.h"
+#include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/leadership.h"
@@ -159,9 +160,14 @@ absl::Status Daemon::Connect() {
   if (cc.kubeconfig.empty() && options_.master.empty()) {
     LOG(WARNING) << "Neither --kubeconfig nor --master was specified. Using default API client. This might not work.";
   }
+  if (!options_.context.empty() && cc.kubeconfig.empty()) {
+    return util::InvalidArgument(absl::StrCat("--context: invalid value ", Quoted(options_.context),
+                                              ": contexts are in a kubeconfig, and none is given"));
+  }
   client::ConfigSources sources;
   sources.kubeconfig = cc.kubeconfig;
   sources.master = options_.master;
+  sources.context = options_.context;
   absl::StatusOr<client::RestConfig> rest = client::LoadConfig(sources);
   if (!rest.ok()) return rest.status();
   rest->qps = cc.qps == 0 ? client::kDefaultQps : cc.qps;  // below 0 there is no limit

@@ -131,6 +131,7 @@ Options::Options() {
   flags_.String(&master, "master", "The address of the Kubernetes API server (overrides any value in kubeconfig)");
   flags_.String(&cc.kubeconfig, "kubeconfig",
                 "Path to kubeconfig file with authorization and master location information.");
+  flags_.String(&context, "context", "The context of the kubeconfig that is used in place of its current one");
   flags_.String(&cc.content_type, "kube-api-content-type",
                 "Content type of requests sent to apiserver. JSON is always spoken; the value is only shown.");
   flags_.Float32(&cc.qps, "kube-api-qps", "QPS to use while talking with kubernetes apiserver");

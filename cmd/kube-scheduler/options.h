@@ -45,7 +45,7 @@ class Options {
 
   bool help = false;
   std::string version = "false";  // "true", "false", "raw"
-  std::string master;
+  std::string master, context;
   std::string write_config_to;
   bool ignore_unknown_fields = false;
   LoggingOptions logging;

@@ -151,12 +151,27 @@ TEST_CASE("flags: what --config puts out of force is said") {
   http::TempDir dir;
   const std::string file =
       dir.Write("config", "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n");
-  const std::set<std::string> in_force = {
-      "config",      "write-config-to",  "emulated-version",     "ignore-unknown-fields",
-      "record-dir",  "record-max-bytes", "check-decisions",      "kept-answers-max-bytes",
-      "master",      "feature-gates",    "bind-address",         "enable-ui",
-      "secure-port", "cert-dir",         "tls-cert-file",        "help",
-      "version",     "client-ca-file",   "tls-private-key-file", "pod-max-in-unschedulable-pods-duration"};
+  const std::set<std::string> in_force = {"config",
+                                          "write-config-to",
+                                          "emulated-version",
+                                          "ignore-unknown-fields",
+                                          "record-dir",
+                                          "record-max-bytes",
+                                          "check-decisions",
+                                          "kept-answers-max-bytes",
+                                          "context",
+                                          "master",
+                                          "feature-gates",
+                                          "bind-address",
+                                          "enable-ui",
+                                          "secure-port",
+                                          "cert-dir",
+                                          "tls-cert-file",
+                                          "help",
+                                          "version",
+                                          "client-ca-file",
+                                          "tls-private-key-file",
+                                          "pod-max-in-unschedulable-pods-duration"};
   Options o;
   std::vector<std::string> args = {"--config=" + file}, lost;
   for (const Flag* f : o.flags().Sorted()) {

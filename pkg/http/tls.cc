@@ -157,6 +157,17 @@ std::string TlsError(SSL* ssl, const boost::system::error_code& ec) {
         verified == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY || verified == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT) {
       text = absl::StrCat("certificate signed by unknown authority (", text, ")");
     }
+    X509_VERIFY_PARAM* const wanted = SSL_get0_param(ssl);
+    if (verified == X509_V_ERR_HOSTNAME_MISMATCH) {
+      if (const char* name = X509_VERIFY_PARAM_get0_host(wanted, 0)) {
+        absl::StrAppend(&text, ": the server's certificate is not for ", name);
+      }
+    } else if (verified == X509_V_ERR_IP_ADDRESS_MISMATCH) {
+      if (char* address = X509_VERIFY_PARAM_get1_ip_asc(wanted)) {
+        absl::StrAppend(&text, ": the server's certificate is not for ", address);
+        OPENSSL_free(address);
+      }
+    }
     return absl::StrCat("x509: ", text);
   }
   if (ec.category() == boost::asio::error::get_ssl_category()) return absl::StrCat("tls: ", ec.message());
