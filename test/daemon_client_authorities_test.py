@@ -28,7 +28,7 @@ class Page:
         self.port = free_port()
         self.scheduler = Scheduler(self.proxy.url, "--emulated-version=1.29", f"--secure-port={self.port}", "--bind-address=127.0.0.1",
                                    f"--tls-cert-file={TLS}/server.crt", f"--tls-private-key-file={TLS}/server.key", *flags)
-        self.scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{self.port}")
+        self.scheduler.wait_for_log(f"Serving securely on 127.0.0.1:{self.port}")
         wait_until("the ConfigMap read", lambda: ("GET", MAP) in self.proxy.seen)
 
     @staticmethod

@@ -527,7 +527,7 @@ def test_own_http_45():
     port = free_port()
     s = Scheduler(proxy.url, f"--config={path}", f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={certificates}",
                   name="conversation-45", bare=True)
-    s.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
+    s.wait_for_log(f"Serving securely on 127.0.0.1:{port}")
     api.add_node("node-a")
     api.add_pod("m1", namespace="wire")
     api.add_pod("m2", namespace="wire", cpu="50")

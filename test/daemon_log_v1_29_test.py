@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import harness
-from harness import BIN, DEADLINE, Api, Proxy, Scheduler, all_placed, node, pod, scratch, wait_until, write_objects
+from harness import BIN, DEADLINE, TLS, Api, Proxy, Scheduler, all_placed, node, pod, scratch, wait_until, write_objects
 
 LINE = re.compile(r'([IWE])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.(?:cc|h):\d+\] (".*)')
 
@@ -73,6 +73,55 @@ def test_failures_are_errors_with_names():
     assert r.returncode == 1 and re.search(r'^E.*\] "command failed" err="', r.stderr, re.M), r.stderr
 
 
+def test_what_became_of_a_pod_meanwhile():
+    """A pod that somebody else binds, and one that is deleted, while it is being bound; and an answer that is lost."""
+    api, s, proxy = start(node("n0"), node("n1"), proxied=True)
+
+    def meanwhile(method, path):
+        if method == "POST" and path.endswith("/pods/race/binding"):
+            target = {"metadata": {"name": "race"}, "target": {"kind": "Node", "name": "n1"}}
+            api.call("POST", "/api/v1/namespaces/default/pods/race/binding", target)
+        if method == "POST" and path.endswith("/pods/doomed/binding"):
+            api.call("DELETE", "/api/v1/namespaces/default/pods/doomed?gracePeriodSeconds=0")
+        if method == "POST" and path.endswith("/pods/lost/binding"):
+            return "lose-answer"
+        return None
+
+    proxy.fault = meanwhile
+    for name in ("race", "doomed", "lost"):
+        api.add_pod(name, nodeSelector={"kubernetes.io/hostname": "n0"})
+    asking = '"The outcome of binding a pod is unknown. Asking the API server where the pod is" err='
+    wait_until("the lines in " + s.log(), lambda: all(any(wanted in text for _, text in structured(s)) for wanted in (
+        '"Pod has been assigned to node. Abort adding it back to queue." pod="default/race" node="n1"',
+        '"Pod doesn\'t exist in informer cache" pod="default/doomed" err="pod \\"doomed\\" not found"',
+        '"Successfully bound pod to node" pod="default/lost" node="n0"')))
+    assert any(severity == "W" and text.startswith(asking) and text.endswith(' pod="default/lost" node="n0"')
+               for severity, text in structured(s)), s.log()
+
+
+def test_the_life_of_the_process():
+    """From the first line to the last, each is a sentence behind klog's header; those about objects have named values."""
+    port = harness.free_port()
+    api = Api.start(write_objects("cluster.json", [node("n0", labels={"topology.kubernetes.io/zone": "a"})]), flags=["--emulated-version=1.29"])
+    s = Scheduler(api.url, "--emulated-version=1.29", f"--secure-port={port}", "--bind-address=127.0.0.1", "--v=2",
+                  f"--tls-cert-file={TLS}/server.crt", f"--tls-private-key-file={TLS}/server.key")
+    s.wait_for_log("Caches are synced")
+    s.wait_for_log(f"] Serving securely on 127.0.0.1:{port}")
+    s.wait_for_log("] Serving healthz insecurely on 127.0.0.1:")
+    for kind in ("Pod", "Node", "CSINode", "VolumeAttachment", "PodDisruptionBudget"):
+        s.wait_for_log(f"] Caches populated for *v1.{kind} from pkg/client/informer\n")
+    s.wait_for_log('"Added node in listed group to NodeTree" node="n0" zone=":\\x00:a"')
+    assert api.call("DELETE", "/api/v1/nodes/n0")[0] == 200
+    s.wait_for_log('"Removed node in listed group from NodeTree" node="n0" zone=":\\x00:a"')
+    assert s.stop() == 0
+    log = s.log()
+    order = ['"Requested to terminate, exiting"', '"Scheduling queue is closed"', f"Stopped listening on 127.0.0.1:{port}"]
+    assert [log.count(text) for text in order] == [1, 1, 1] and sorted(order, key=log.index) == order, log
+    assert "deprecated" not in log and "starting" not in log, log
+    plain = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ \w+\.(?:cc|h):\d+\] \S")
+    assert all(plain.match(line) for line in log.splitlines()), log
+
+
 def test_json_has_its_fields():
     api, s, _ = start(node("n0"), flags=["--logging-format=json"])
     api.add_pod("fits")
@@ -108,6 +157,7 @@ def test_a_lost_lease_is_named():
     assert status == 200, answer
     assert s.process.wait(DEADLINE) == 1
     assert ("E", '"Leaderelection lost"') in structured(s), s.log()
+    assert "lost master" not in s.log(), s.log()
 
 
 harness.main(globals())

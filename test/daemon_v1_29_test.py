@@ -157,6 +157,8 @@ def test_claims_wait_for_their_first_consumer():
     bind("fresh", "made-up")
     wait_until("the pod bound on the selected node", lambda: api.placements()["uses-fresh"] == chosen)
     assert not [body for method, path, body in proxy.bodies if path.endswith("/status")], "no condition was needed"
+    s.wait_for_log('"Updated PersistentVolume with claim. Waiting for binding to complete" pod="default/uses-kept" PV="pv" PVC="default/kept"')
+    s.wait_for_log('"All PVCs for pod are bound" pod="default/uses-kept"')
 
 
 def test_claims_that_are_not_bound_in_time():

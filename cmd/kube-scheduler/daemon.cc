@@ -669,7 +669,7 @@ int Daemon::EndCleanly() {
     elector_->Release();
     released_.WaitFor(kReleaseGrace);
   }
-  LOG(INFO) << "Finished";
+  log_.Ended();
   return 0;
 }
 

@@ -21,14 +21,19 @@ http::ServerOptions PageLimits() {
   return o;
 }
 
-HttpServer::HttpServer(http::EventLoop* loop, std::string name, std::string address, http::ServerHandler handler)
+HttpServer::HttpServer(http::EventLoop* loop, std::string name, std::string serving, std::string address,
+                       http::ServerHandler handler)
     : loop_(loop),
       name_(std::move(name)),
+      serving_text_(std::move(serving)),
       address_(std::move(address)),
       handler_(std::move(handler)),
       server_(loop->io(), name_ + " server", PageLimits()) {}
 
-HttpServer::~HttpServer() = default;
+HttpServer::~HttpServer() {
+  const std::string serving = address();
+  if (!serving.empty() && serving_text_.starts_with("Serving")) LOG(INFO) << "Stopped listening on " << serving;
+}
 
 absl::Status HttpServer::UseTls(const http::ServerTls& tls) {
   auto context = http::NewServerTlsContext(tls);
@@ -65,7 +70,7 @@ void HttpServer::Bind(const std::string& ip) {
     std::lock_guard lock(mutex_);
     serving_ = serving;
   }
-  LOG(INFO) << "starting " << name_ << " server on " << serving;
+  LOG(INFO) << serving_text_ << " " << serving;
 }
 
 void HttpServer::Failed(const std::string& why) {

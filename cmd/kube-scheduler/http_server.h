@@ -25,9 +25,11 @@ http::ServerOptions PageLimits();
 // One address with its pages. Created and destroyed while the loop is not running, or from any thread before Start.
 class HttpServer {
  public:
-  // `name` is for log lines: "healthz". The handler is called on the loop's thread and must not block; it may answer
-  // later. `address` is host:port; port 0 takes any free one.
-  HttpServer(http::EventLoop* loop, std::string name, std::string address, http::ServerHandler handler);
+  // `name` is for log lines and metrics: "healthz". `serving` is what the log says before the address:
+  // "starting healthz server on". The handler is called on the loop's thread and must not block; it may answer later.
+  // `address` is host:port; port 0 takes any free one.
+  HttpServer(http::EventLoop* loop, std::string name, std::string serving, std::string address,
+             http::ServerHandler handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -49,7 +51,7 @@ class HttpServer {
   void Failed(const std::string& why);
 
   http::EventLoop* loop_;
-  const std::string name_, address_;
+  const std::string name_, serving_text_, address_;
   http::ServerHandler handler_;
   std::unique_ptr<boost::asio::ssl::context> tls_;
   http::Server server_;

@@ -118,6 +118,7 @@ absl::Status SetUpLogging(const LoggingOptions& o, const char* program, bool rel
                                                    FormatGoDuration(o.flush_frequency), ": must be greater than 0"));
   }
   FLAGS_log_year_in_prefix = false;
+  if (!release_1_29) util::LogLine::WriteSentences();
   FLAGS_logtostderr = o.log_to_stderr;
   FLAGS_alsologtostderr = o.also_log_to_stderr;
   FLAGS_log_dir = o.log_dir;

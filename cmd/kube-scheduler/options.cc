@@ -419,8 +419,11 @@ absl::Status Options::Parse(const std::vector<std::string>& args) {
 absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnings) const {
   Configuration c = flag_config_;
   if (config_file_.empty()) {
-    warnings->emplace_back(
-        "WARNING: all flags other than --config are deprecated. Please begin using a config file ASAP.");
+    // In release 1.29 flags are no longer deprecated as such.
+    if (emulated_version_ != "1.29") {
+      warnings->emplace_back(
+          "WARNING: all flags other than --config are deprecated. Please begin using a config file ASAP.");
+    }
     if (!address_.empty() && !IsHost(address_)) {
       return absl::InvalidArgumentError(absl::StrCat("--address: invalid value ", Quoted(address_),
                                                      ": must be an IP address or a host's name, without a port"));

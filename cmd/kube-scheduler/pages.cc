@@ -11,6 +11,7 @@
 #include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/resource_metrics.h"
 #include "pkg/ui/server.h"
+#include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
@@ -34,13 +35,20 @@ absl::StatusOr<std::unique_ptr<Pages>> Pages::New(const Configuration& config, c
   return pages;
 }
 
+// Release 1.29's words for the secure port, and 1.10's for a plain one.
+std::string Pages::ServingText(std::string_view name) const {
+  if (!Later()) return absl::StrCat("starting ", util::ToAbsl(name), " server on");
+  return name == "secure" ? "Serving securely on" : absl::StrCat("Serving ", util::ToAbsl(name), " insecurely on");
+}
+
 void Pages::AddServers() {
   const std::string &h = config_.healthz_bind_address, &m = config_.metrics_bind_address;
   const auto add = [this](const char* name, const std::string& address, bool healthz, bool metrics) {
-    servers_.push_back(std::make_unique<HttpServer>(
-        &io_, name, address, [this, healthz, metrics](const HttpRequest& r, const http::Responder& answer) {
-          Answer(r, answer, healthz, metrics, /*authorized=*/false);
-        }));
+    servers_.push_back(
+        std::make_unique<HttpServer>(&io_, name, ServingText(name), address,
+                                     [this, healthz, metrics](const HttpRequest& r, const http::Responder& answer) {
+                                       Answer(r, answer, healthz, metrics, /*authorized=*/false);
+                                     }));
   };
   if (!h.empty()) add("healthz", h, true, h == m);
   if (!m.empty() && h != m) add("metrics", m, false, true);
@@ -65,15 +73,15 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
         reviews_->ReviewAccess(q, std::move(done));
       },
       clock_, Later() ? AccessControl::Manner::k1_29 : AccessControl::Manner::k1_10);
-  auto server =
-      std::make_unique<HttpServer>(&io_, "secure", JoinHostPort(secure.bind_address, absl::StrCat(secure.port)),
-                                   [this](const HttpRequest& r, const http::Responder& answer) {
-                                     // The request stays valid until it is answered.
-                                     access_->Check(r, [this, &r, answer](std::optional<HttpResponse> refusal) {
-                                       if (refusal) return answer.Send(*std::move(refusal));
-                                       Answer(r, answer, true, true, /*authorized=*/true);
-                                     });
-                                   });
+  auto server = std::make_unique<HttpServer>(
+      &io_, "secure", ServingText("secure"), JoinHostPort(secure.bind_address, absl::StrCat(secure.port)),
+      [this](const HttpRequest& r, const http::Responder& answer) {
+        // The request stays valid until it is answered.
+        access_->Check(r, [this, &r, answer](std::optional<HttpResponse> refusal) {
+          if (refusal) return answer.Send(*std::move(refusal));
+          Answer(r, answer, true, true, /*authorized=*/true);
+        });
+      });
   if (auto s = server->UseTls(*tls); !s.ok()) return s;
   if (Later()) {
     // The flag takes the place of the users' authorities in the ConfigMap.
@@ -85,7 +93,8 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
       }
       if (auto s = secure_server->SetClientAuthorities(absl::StrCat(found.users_pem, "\n", found.proxies_pem));
           !s.ok()) {
-        LOG(ERROR) << "Client certificates are not asked for: " << util::Message(s);
+        util::LogLine("Unable to use the certificate authorities of clients. No client certificate is asked for")
+            .Error(util::Message(s));
       }
       access_->Believe(found);
     };

@@ -61,6 +61,8 @@ class Pages {
   absl::Status AddSecureServer(const SecureServingOptions& secure, client::RestConfig rest,
                                client::RestObserver* observer);
   void AddServers();
+  // Returns what the log says before a server's address.
+  std::string ServingText(std::string_view name) const;
   void Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
   void AnswerResources(const http::Responder& answer);

@@ -30,6 +30,14 @@ void ProcessLog::Terminating(std::string_view signal) const {
   }
 }
 
+void ProcessLog::Ended() const {
+  if (release_1_29_) {
+    LogLine("Scheduling queue is closed").Info();
+  } else {
+    LOG(INFO) << "Finished";
+  }
+}
+
 void ProcessLog::LostLease() const {
   if (!release_1_29_) LOG(ERROR) << "lost master";
 }

@@ -12,6 +12,8 @@ class ProcessLog {
   void Starting() const;
   void Failed(std::string_view error) const;
   void Terminating(std::string_view signal) const;
+  // After a clean end.
+  void Ended() const;
   // The lock is held by somebody else now, or could not be renewed.
   void LostLease() const;
   // The last word of a process that lost its lease.

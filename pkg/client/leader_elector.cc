@@ -124,7 +124,6 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
         break;
       case Event::kLostLease:
         Record("stopped leading");
-        LOG(ERROR) << "lost master";
         if (callbacks_.on_stopped_leading) callbacks_.on_stopped_leading();
         break;
       case Event::kReleased:

@@ -262,6 +262,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     torn_ = false;
     absent_ = false;
     sink_->EndList();
+    if (resource_.bookmarks) VLOG(2) << "Caches populated for " << resource_.type << " from " << options_.name;
     if (!stopped_) Watch();
   }
 
@@ -292,7 +293,11 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   void ListFailed(const std::string& why) {
     stats_.list_failures.fetch_add(1, std::memory_order_relaxed);
     Later(&Impl::List);
-    LOG(ERROR) << options_.name << ": Failed to list " << resource_.type << ": " << why << "; trying again in "
+    // In the words of client-go, which changed.
+    const std::string failed =
+        resource_.bookmarks ? absl::StrCat("Failed to watch ", resource_.type, ": failed to list ", resource_.type)
+                            : absl::StrCat("Failed to list ", resource_.type);
+    LOG(ERROR) << options_.name << ": " << failed << ": " << why << "; trying again in "
                << absl::FormatDuration(absl::Trunc(wait_, absl::Milliseconds(100)));
   }
 

@@ -9,6 +9,7 @@
 
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
 #include "pkg/scheduler/scheduler_internal.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
@@ -277,10 +278,10 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
   const api::PodPtr known = cache_->GetPod(pod->meta.uid);
   const bool assumed = known != nullptr && cache_->IsAssumed(pod->meta.uid);
   if (known == nullptr || assumed) {
-    if (auto s = cache_->AddPod(pod); !s.ok()) LOG(ERROR) << "scheduler cache AddPod failed: " << s.message();
+    if (auto s = cache_->AddPod(pod); !s.ok()) log_.CacheFailed("AddPod", *pod, util::Message(s));
     Happened(ClusterEvent::Kind::kAssignedPodAdd, pod.get());
   } else {
-    if (auto s = cache_->UpdatePod(pod); !s.ok()) LOG(ERROR) << "scheduler cache UpdatePod failed: " << s.message();
+    if (auto s = cache_->UpdatePod(pod); !s.ok()) log_.CacheFailed("UpdatePod", *pod, util::Message(s));
     if (SpecOrMetadataChanged(*known, *pod)) Happened(ClusterEvent::Kind::kAssignedPodUpdate, pod.get());
     // Anti-affinity and spreading look at labels: other ones may make room for anybody.
     if (known->tmpl != pod->tmpl) Happened(ClusterEvent::Kind::kAssignedPodLabels);
@@ -311,7 +312,9 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
   if (p == nullptr) {
     if (cache_->GetPod(pod->meta.uid) != nullptr) {
       // A bound pod never loses its node: either this news is old or the API server lost its memory.
-      VLOG(1) << "Pod " << Name(*pod) << " was seen bound and is shown without a node; asking the API server";
+      if (VLOG_IS_ON(1)) {
+        LineAbout("A pod that was bound is shown without a node. Asking the API server which is true", *pod).Info(1);
+      }
       Verify(NewPending(pod, Place::kVerifying));
       return;
     }
@@ -367,7 +370,7 @@ void Scheduler::PodGone(const api::Pod& pod) {
   }
   const api::PodPtr known = cache_->GetPod(pod.meta.uid);
   if (known != nullptr) {
-    if (auto s = cache_->RemovePod(*known); !s.ok()) LOG(ERROR) << "scheduler cache RemovePod failed: " << s.message();
+    if (auto s = cache_->RemovePod(*known); !s.ok()) log_.CacheFailed("RemovePod", *known, util::Message(s));
     Happened(ClusterEvent::Kind::kAssignedPodDelete, &pod);
   }
   Pending* p = Find(pod);
@@ -385,10 +388,12 @@ void Scheduler::Apply(const Change<api::Node>& c) {
   now_ = clock_->Steady();
   if (c.after == nullptr) {
     cache_->RemoveNode(c.before->meta.name);
+    log_.NodeChanged(c.before.get(), nullptr);
     return Happened(ClusterEvent::Kind::kNodeDelete);
   }
   if (c.before != nullptr && c.before->SchedulesLike(*c.after)) return;  // a heartbeat
   cache_->AddNode(c.after);
+  log_.NodeChanged(c.before.get(), c.after.get());
   Happened(c.before == nullptr ? ClusterEvent::Kind::kNodeAdd : NodeChange(*c.before, *c.after), nullptr,
            c.after.get());
 }
@@ -541,7 +546,6 @@ void Scheduler::Tick() {
   next_expiry_ = now_ + absl::Seconds(1);
   backoff_.Collect(now_);
   for (const api::PodPtr& pod : cache_->Expire(now_)) {
-    LOG(WARNING) << "Pod " << Name(*pod) << " expired";
     ++metrics_.expired;
     // It may well be bound, with the watch far behind: it keeps its place until the API server says what is true.
     (void)cache_->AssumePod(pod);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/scheduler_internal.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
@@ -55,8 +56,8 @@ Decision Scheduler::Decide(const api::PodPtr& pod, GenericScheduler& algorithm) 
   ++metrics_.checked_decisions;
   if (!d.difference.empty()) {
     ++metrics_.decision_differences;
-    LOG(ERROR) << "Two ways to decide differ for pod " << Name(*pod) << ": " << d.difference
-               << ". The reference scheduler's decision is carried out";
+    LineAbout("Two ways to decide about a pod differ. The decision of the reference scheduler is carried out", *pod)
+        .Error(d.difference);
   }
   return d;
 }
@@ -221,15 +222,16 @@ void Scheduler::Bind(Pending& p) {
 void Scheduler::BindAnswered(Pending& p, const Answer& a) {
   if (a.ok()) return Bound(p);
   if (p.gone) {
-    VLOG(2) << "Pod " << Name(*p.pod) << " was deleted while it was being bound: " << a.message;
+    if (VLOG_IS_ON(2)) LineAbout("A pod was deleted while it was being bound", *p.pod).Add("err", a.message).Info(2);
     return BindFailed(p, a);
   }
   const bool may_be_done = a.kind == Answer::Kind::kServerError || a.kind == Answer::Kind::kLost ||
                            (a.kind == Answer::Kind::kConflict && process_.reads_pod_after_conflict);
   if (may_be_done || p.attempt->lost_at) {
     ++metrics_.binds_unknown;
-    LOG(WARNING) << "The outcome of binding pod " << Name(*p.pod) << " to " << p.attempt->assumed->node_name.str()
-                 << " is unknown (" << a.message << "); asking the API server";
+    LineAbout("The outcome of binding a pod is unknown. Asking the API server where the pod is", *p.pod)
+        .Add("node", p.attempt->assumed->node_name.str())
+        .Warning(a.message);
     p.attempt->bind_answer = a;
     if (a.kind == Answer::Kind::kLost) p.attempt->lost_at = now_;
     SetPlace(p, Place::kBindUnknown);
@@ -312,11 +314,13 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
   cache_->FinishBinding(*assumed, now_);
   const bool not_found = a.kind == Answer::Kind::kNotFound;
   if (cache_->IsAssumed(assumed->meta.uid)) {
-    if (auto s = cache_->ForgetPod(*assumed); !s.ok())
-      LOG(ERROR) << "scheduler cache ForgetPod failed: " << s.message();
+    if (auto s = cache_->ForgetPod(*assumed); !s.ok()) log_.CacheFailed("ForgetPod", *assumed, util::Message(s));
     Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // others may have found the node full
   }
-  if (p.gone) return Erase(p);
+  if (p.gone) {
+    log_.GoneMeanwhile(*p.pod);
+    return Erase(p);
+  }
   log_.BindFailed(*assumed, not_found ? SchedulerLog::Failure::kNotFound : SchedulerLog::Failure::kError, a.message);
   if (not_found && a.details_kind == "node") {
     const Symbol node = assumed->node_name;
@@ -324,6 +328,8 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
   }
   p.attempt.reset();
   if (p.confirmed) {
+    const api::PodPtr shown = cache_->GetPod(p.pod->meta.uid);
+    log_.BoundAlready(*p.pod, shown != nullptr ? shown->node_name.str() : "");
     actions_->RecordEvent(assumed, EventType::kWarning, "FailedScheduling", process_.bind_failed_note(a.message));
     return Erase(p);
   }
@@ -390,7 +396,7 @@ void Scheduler::Verified(Pending& p, const Answer& a, const api::PodPtr& fresh) 
   const bool gone = a.kind == Answer::Kind::kNotFound || (a.ok() && fresh->meta.uid != p.pod->meta.uid) ||
                     (a.ok() && fresh->Finished());
   if (!a.ok() && !gone) {
-    LOG(WARNING) << "Cannot find out where pod " << Name(*p.pod) << " is: " << a.message << "; retrying";
+    LineAbout("Cannot find out where a pod is. Asking again", *p.pod).Warning(a.message);
     Wait(p, now_ + std::min(NextRetry(p), kMaxBindRetry));
     return;
   }
@@ -399,7 +405,7 @@ void Scheduler::Verified(Pending& p, const Answer& a, const api::PodPtr& fresh) 
     return;
   }
   if (const api::PodPtr known = cache_->GetPod(p.pod->meta.uid); known != nullptr) {
-    if (auto s = cache_->RemovePod(*known); !s.ok()) LOG(ERROR) << "scheduler cache RemovePod failed: " << s.message();
+    if (auto s = cache_->RemovePod(*known); !s.ok()) log_.CacheFailed("RemovePod", *known, util::Message(s));
     Happened(ClusterEvent::Kind::kAssignedPodDelete, known.get());
   }
   if (gone || !Ours(*fresh)) return Erase(p);

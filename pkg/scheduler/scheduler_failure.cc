@@ -210,7 +210,7 @@ void Scheduler::VictimDeleted(Pending& p, const Answer& a) {
     actions_->RecordRelatedEvent(victim, EventType::kNormal, "Preempted",
                                  process_.preempted_note(*p.pod, t.preemption.node.str()), p.pod);
   } else if (a.kind == Answer::Kind::kNotFound) {
-    VLOG(2) << "Victim " << Name(*victim) << " is gone already";
+    if (VLOG_IS_ON(2)) LineAbout("A victim of preemption is gone already", *victim).Info(2);
   } else {
     log_.VictimNotEvicted(*p.pod, *victim, a.message);
     return EndPreemption(p);

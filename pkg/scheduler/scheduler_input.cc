@@ -21,8 +21,10 @@ bool Scheduler::IsOwnerOfUid(const api::Pod& pod) const {
 bool Scheduler::Admit(const api::PodPtr& pod) {
   if (pod->meta.uid.empty() || pod->meta.name.empty()) {
     CountInvalid(InvalidInput::kPodWithoutIdentity);
-    LOG(ERROR) << "Pod \"" << Name(*pod) << "\" has no " << (pod->meta.uid.empty() ? "metadata.uid" : "metadata.name")
-               << "; the API server gives every pod one. The pod is ignored";
+    LineAbout("A pod has no metadata.uid or no metadata.name, which the API server gives to every pod. It is ignored",
+              *pod)
+        .Add("uid", pod->meta.uid)
+        .Error({});
     return false;
   }
   if (IsOwnerOfUid(*pod)) return true;
@@ -30,8 +32,9 @@ bool Scheduler::Admit(const api::PodPtr& pod) {
   auto [it, first_time] = duplicates_[pod->meta.uid].insert_or_assign(Name(*pod), pod);
   if (first_time) {
     CountInvalid(InvalidInput::kDuplicateUid);
-    LOG(ERROR) << "Pod " << Name(*pod) << " has the metadata.uid " << pod->meta.uid
-               << " of another pod; it is ignored while that one is there";
+    LineAbout("A pod has the metadata.uid of another pod. It is ignored while that one is there", *pod)
+        .Add("uid", pod->meta.uid)
+        .Error({});
   }
   return false;
 }
@@ -71,8 +74,9 @@ Reply Scheduler::Checked(const Request& request, Reply reply) {
                            "\", which was \"", known.tmpl->scheduler_name.string(), "\" and cannot change");
   }
   if (problem.empty()) return reply;
-  LOG(ERROR) << "A request about pod " << Name(known) << " (uid " << known.meta.uid
-             << ") got an answer that cannot be right: " << problem << "; it is ignored";
+  LineAbout("The answer to a request about a pod cannot be right. It is ignored", known)
+      .Add("uid", known.meta.uid)
+      .Error(problem);
   reply.pod = nullptr;
   if (read) reply.answer = {Answer::Kind::kServerError, std::move(problem), ""};
   return reply;

@@ -5,8 +5,17 @@
 #include <vector>
 
 #include "pkg/scheduler/scheduler.h"
+#include "pkg/util/log_line.h"
 
 namespace berth::scheduler {
+
+// Returns a log line about a pod, for what the releases have no words of their own.
+inline util::LogLine LineAbout(std::string_view message, const api::Pod& pod,
+                               util::LogOrigin where = util::LogOrigin::Current()) {
+  util::LogLine line(message, where);
+  line.AddObject("pod", pod.meta.ns.str(), pod.meta.name);
+  return line;
+}
 
 // Why an attempt failed, and what is to be written about it (release 1.29).
 struct Rejection {

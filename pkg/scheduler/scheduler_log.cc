@@ -5,10 +5,27 @@
 
 #include <string>
 
+#include "pkg/util/go_text.h"
 #include "pkg/util/log_line.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
+
+// Kubernetes 1.29 component-helpers GetZoneKey.
+std::string ZoneKey(const api::Node& node) {
+  static const util::Symbol kZone("topology.kubernetes.io/zone"), kRegion("topology.kubernetes.io/region"),
+      kOldZone("failure-domain.beta.kubernetes.io/zone"), kOldRegion("failure-domain.beta.kubernetes.io/region");
+  const auto either = [&](util::Symbol key, util::Symbol old_key) {
+    auto value = node.labels.Get(key);
+    if (!value) value = node.labels.Get(old_key);
+    return value ? value->string() : std::string();
+  };
+  const std::string zone = either(kZone, kOldZone), region = either(kRegion, kOldRegion);
+  if (zone.empty() && region.empty()) return {};
+  constexpr std::string_view kBetween(":\0:", 3);
+  return region + std::string(kBetween) + zone;
+}
 
 class Log110 final : public SchedulerLog {
  public:
@@ -47,6 +64,14 @@ class Log110 final : public SchedulerLog {
   void VictimNotEvicted(const api::Pod&, const api::Pod& victim, std::string_view error) const override {
     LOG(ERROR) << "Error preempting pod " << victim.meta.Key() << ": " << error;
   }
+  void CacheFailed(std::string_view operation, const api::Pod&, std::string_view error) const override {
+    LOG(ERROR) << "scheduler cache " << operation << " failed: " << error;
+  }
+  void NodeChanged(const api::Node*, const api::Node*) const override {}
+  void BoundAlready(const api::Pod&, std::string_view) const override {}
+  void GoneMeanwhile(const api::Pod&) const override {}
+  void VolumeClaimed(const api::Pod&, const api::PersistentVolume&, const api::PersistentVolumeClaim&) const override {}
+  void NotPreempting(const api::Pod&, std::string_view) const override {}
   void VolumesFailed(const api::Pod& assumed, std::string_view error) const override {
     VLOG(1) << "Failed to bind volumes for pod \"" << assumed.meta.Key() << "\"";
     Retrying(assumed, error);
@@ -127,6 +152,36 @@ class Log129 final : public SchedulerLog {
   void VictimNotEvicted(const api::Pod& preemptor, const api::Pod& victim, std::string_view error) const override {
     Of("Preempted pod", victim).AddObject("preemptor", preemptor.meta.ns.str(), preemptor.meta.name).Error(error);
   }
+  void CacheFailed(std::string_view operation, const api::Pod& pod, std::string_view error) const override {
+    const std::string_view scheduler = operation == "ForgetPod" ? "scheduler" : "Scheduler";
+    Of(absl::StrCat(util::ToAbsl(scheduler), " cache ", util::ToAbsl(operation), " failed"), pod).Error(error);
+  }
+  void NodeChanged(const api::Node* before, const api::Node* after) const override {
+    if (!VLOG_IS_ON(2)) return;
+    const std::string from = before != nullptr ? ZoneKey(*before) : "", to = after != nullptr ? ZoneKey(*after) : "";
+    if (before != nullptr && after != nullptr && from == to) return;
+    if (before != nullptr) InTree("Removed node in listed group from NodeTree", *before, from);
+    if (after != nullptr) InTree("Added node in listed group to NodeTree", *after, to);
+  }
+  void BoundAlready(const api::Pod& pod, std::string_view node) const override {
+    Of("Pod has been assigned to node. Abort adding it back to queue.", pod).Add("node", node).Info();
+  }
+  void GoneMeanwhile(const api::Pod& pod) const override {
+    Of("Pod doesn't exist in informer cache", pod)
+        .Add("err", absl::StrCat("pod ", util::GoQuoted(pod.meta.name), " not found"))
+        .Info();
+  }
+  void VolumeClaimed(const api::Pod& pod, const api::PersistentVolume& volume,
+                     const api::PersistentVolumeClaim& claim) const override {
+    if (!VLOG_IS_ON(2)) return;
+    Of("Updated PersistentVolume with claim. Waiting for binding to complete", pod)
+        .AddObject("PV", "", volume.meta.name)
+        .AddObject("PVC", claim.meta.ns.str(), claim.meta.name)
+        .Info(2);
+  }
+  void NotPreempting(const api::Pod& pod, std::string_view why) const override {
+    if (VLOG_IS_ON(5)) Of("Status after running PostFilter plugins for pod", pod).Add("status", why).Info(5);
+  }
   void VolumesFailed(const api::Pod& assumed, std::string_view error) const override {
     util::LogLine("Plugin failed")
         .Add("plugin", "VolumeBinding")
@@ -139,6 +194,9 @@ class Log129 final : public SchedulerLog {
   }
 
  private:
+  static void InTree(std::string_view message, const api::Node& node, std::string_view zone) {
+    util::LogLine(message).AddObject("node", "", node.meta.name).Add("zone", zone).Info(2);
+  }
   static util::LogLine Of(std::string_view message, const api::Pod& pod,
                           util::LogOrigin where = util::LogOrigin::Current()) {
     util::LogLine line(message, where);

@@ -1,5 +1,5 @@
 // What a release's scheduler writes to the log about pods, in its words and at its verbosity: sentences in 1.10, a
-// message with named values in 1.29. Lines that no release has are written where they arise and are the same in all.
+// message with named values in 1.29. Lines that no release has are util::LogLines, written where they arise.
 #pragma once
 #include <string_view>
 
@@ -34,6 +34,17 @@ class SchedulerLog {
   virtual void StatusNotUpdated(std::string_view ns, std::string_view name, std::string_view error) const = 0;
   virtual void Preempted(const api::Pod& preemptor, const api::Pod& victim, std::string_view node) const = 0;
   virtual void VictimNotEvicted(const api::Pod& preemptor, const api::Pod& victim, std::string_view error) const = 0;
+  // `operation` is one of the cache's: "AddPod".
+  virtual void CacheFailed(std::string_view operation, const api::Pod& pod, std::string_view error) const = 0;
+  // `before` is null for a new node, `after` for one that is gone.
+  virtual void NodeChanged(const api::Node* before, const api::Node* after) const = 0;
+  // The bind failed, but the pod has a node.
+  virtual void BoundAlready(const api::Pod& pod, std::string_view node) const = 0;
+  // The attempt failed, and the pod is not there any more.
+  virtual void GoneMeanwhile(const api::Pod& pod) const = 0;
+  virtual void VolumeClaimed(const api::Pod& pod, const api::PersistentVolume& volume,
+                             const api::PersistentVolumeClaim& claim) const = 0;
+  virtual void NotPreempting(const api::Pod& pod, std::string_view why) const = 0;
   virtual void VolumesFailed(const api::Pod& assumed, std::string_view error) const = 0;
   virtual void VolumesBound(const api::Pod& pod) const = 0;
 };

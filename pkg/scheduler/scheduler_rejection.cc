@@ -71,7 +71,7 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
   metrics_.preemption_victims = static_cast<int64_t>(t.preemption.victims.size());
   if (!t.preemption.victims.empty()) metrics_.victims.Observe(metrics_.preemption_victims);
   if (!t.preemption.error.empty()) {
-    VLOG(2) << "No room can be made for pod " << Name(*p.pod) << ": " << t.preemption.error;
+    log_.NotPreempting(*p.pod, t.preemption.error);
     absl::StrAppend(&t.rejection.message, " ", absl::StartsWith(t.preemption.error, kPreemption) ? "" : kPreemption,
                     t.preemption.error);
     // Where no node can be freed the nomination is void; a pod that may not preempt now keeps it.
@@ -127,7 +127,7 @@ void Scheduler::VictimEvicted(Pending& p, const Answer& a) {
                                  process_.preempted_note(*p.pod, t.preemption.node.str()), p.pod);
   } else if (a.kind == Answer::Kind::kNotFound || a.kind == Answer::Kind::kConflict) {
     // Gone, or another pod of its name by now: the deletion names the uid.
-    VLOG(2) << "Victim " << Name(*victim) << " is gone already";
+    if (VLOG_IS_ON(2)) LineAbout("A victim of preemption is gone already", *victim).Info(2);
   } else {
     return EvictionFailed(p, *victim, a);
   }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "pkg/scheduler/scheduler_internal.h"
+#include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
@@ -47,7 +48,7 @@ void Scheduler::WriteNextReservation(Pending& p) {
   } else if (next < bindings + t.reserved.provisions.size()) {
     actions_->UpdateClaim(Ask(Asked::kReservation, &p), t.reserved.provisions[next - bindings]);
   } else {
-    VLOG(3) << "Waiting until the claims of pod " << Name(*p.pod) << " are bound";
+    if (VLOG_IS_ON(3)) LineAbout("Waiting until the claims of a pod are bound", *p.pod).Info(3);
     const auto limit = options_.volume_bind_timeouts.find(p.pod->tmpl->scheduler_name);
     Wait(p, now_ + (limit == options_.volume_bind_timeouts.end() ? kBindTimeout : limit->second));
     LookAtClaims(p);
@@ -56,6 +57,11 @@ void Scheduler::WriteNextReservation(Pending& p) {
 
 void Scheduler::ReservationWritten(Pending& p, const Answer& a) {
   if (!a.ok()) return ReservationFailed(p, absl::StrCat(kPreBind, a.message));
+  const Attempt& t = *p.attempt;
+  if (t.next_volume < t.reserved.bindings.size()) {
+    const ClaimBinder::Assumed::Binding& b = t.reserved.bindings[t.next_volume];
+    log_.VolumeClaimed(*p.pod, *b.before, *b.claim);
+  }
   ++p.attempt->next_volume;
   WriteNextReservation(p);
 }
@@ -117,8 +123,7 @@ void Scheduler::ReservationFailed(Pending& p, const std::string& error) {
   options_.claim_binder->Forget(p.attempt->reserved);
   p.attempt->reserved = {};
   if (cache_->IsAssumed(assumed->meta.uid)) {
-    if (auto s = cache_->ForgetPod(*assumed); !s.ok())
-      LOG(ERROR) << "scheduler cache ForgetPod failed: " << s.message();
+    if (auto s = cache_->ForgetPod(*assumed); !s.ok()) log_.CacheFailed("ForgetPod", *assumed, util::Message(s));
     Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // others may have found the node full
   }
   p.why = Requeue::kRetry;

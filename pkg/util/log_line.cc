@@ -9,6 +9,7 @@ namespace berth::util {
 namespace {
 
 thread_local const LogLine* current = nullptr;
+bool sentences = false;  // set once, before there are threads
 
 // Several lines of text are not quoted: each begins with a tab, and " >" ends them.
 void AppendText(std::string_view text, std::string* out) {
@@ -60,6 +61,29 @@ std::string LogLine::Text() const {
   return out;
 }
 
+std::string LogLine::Sentence() const {
+  std::string out = message_;
+  std::string_view before = " (";
+  for (const Field& f : fields_) {
+    out.append(before).append(f.key).append(" ");
+    if (const auto* number = std::get_if<int64_t>(&f.value)) {
+      absl::StrAppend(&out, *number);
+    } else if (const auto* object = std::get_if<ObjectName>(&f.value)) {
+      absl::StrAppend(&out, object->ns, object->ns.empty() ? "" : "/", object->name);
+    } else {
+      out.append(std::get<std::string>(f.value));
+    }
+    before = ", ";
+  }
+  if (!fields_.empty()) out.append(")");
+  if (!error_.empty()) absl::StrAppend(&out, ": ", error_);
+  return out;
+}
+
+void LogLine::WriteSentences() {
+  sentences = true;
+}
+
 void LogLine::Info(int verbosity) {
   verbosity_ = verbosity;
   Write(google::INFO);
@@ -71,9 +95,15 @@ void LogLine::Error(std::string_view error) {
   Write(google::ERROR);
 }
 
+void LogLine::Warning(std::string_view error) {
+  is_error_ = true;
+  error_ = error;
+  Write(google::WARNING);
+}
+
 void LogLine::Write(int severity) const {
   current = this;
-  google::LogMessage(where_.file, where_.line, severity).stream() << Text();
+  google::LogMessage(where_.file, where_.line, severity).stream() << (sentences ? Sentence() : Text());
   current = nullptr;
 }
 

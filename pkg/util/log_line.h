@@ -1,7 +1,8 @@
 // Log lines made of a message and named values, as Kubernetes writes them since 1.19:
 //   I1122 10:00:00.000000     1 scheduler_log.cc:80] "Successfully bound pod to node" pod="default/web-1" node="node-a"
 // The text goes through glog, so that the flags about the log apply. A sink that writes another form, such as JSON,
-// finds the parts of the line in LogLine::Current().
+// finds the parts of the line in LogLine::Current(). After WriteSentences() the same line is
+//   I1122 10:00:00.000000     1 scheduler_log.cc:80] Successfully bound pod to node (pod default/web-1, node node-a)
 #pragma once
 #include <cstdint>
 #include <string>
@@ -47,6 +48,8 @@ class LogLine {
   // Writes the line with severity ERROR. `error` comes first among the values in text, and last in JSON; an empty one
   // is left out.
   void Error(std::string_view error);
+  // Writes the line with severity WARNING, and the error in the same places.
+  void Warning(std::string_view error = {});
 
   // Returns the line that this thread is writing right now; null when what is written is plain text. For log sinks.
   static const LogLine* Current();
@@ -56,8 +59,13 @@ class LogLine {
   bool is_error() const { return is_error_; }
   const std::string& error() const { return error_; }
   int verbosity() const { return verbosity_; }
-  // Returns the line without what precedes it in the log.
+  // Returns the line without what precedes it in the log, with named values.
   std::string Text() const;
+  // Returns the same as a sentence.
+  std::string Sentence() const;
+
+  // Makes all lines sentences, as release 1.10 writes them. To be called before other threads write.
+  static void WriteSentences();
 
  private:
   void Write(int severity) const;

@@ -36,6 +36,20 @@ TEST_CASE("quotes are escaped, and several lines stand below each other") {
   CHECK(line.Text() == "\"say \\\"it\\\"\" a=\"tab\\tand \\\"quotes\\\"\" b=<\n\tone\n\ttwo\n > c=\"\"");
 }
 
+TEST_CASE("the same line as a sentence has its values in parentheses and its error at the end") {
+  LogLine line("The outcome of binding a pod is unknown");
+  CHECK(line.Sentence() == "The outcome of binding a pod is unknown");
+  line.AddObject("pod", "wire", "web-1").AddObject("node", "", "node-a").Add("attempts", 3);
+  CHECK(line.Sentence() == "The outcome of binding a pod is unknown (pod wire/web-1, node node-a, attempts 3)");
+  Kept kept;
+  line.Error("say \"it\"");
+  CHECK(line.Sentence() ==
+        R"(The outcome of binding a pod is unknown (pod wire/web-1, node node-a, attempts 3): say "it")");
+  CHECK(kept.lines ==
+        std::vector<std::string>{R"(ERROR log_line_test.cc "The outcome of binding a pod is unknown" err="say \"it\"" )"
+                                 R"(pod="wire/web-1" node="node-a" attempts=3)"});
+}
+
 TEST_CASE("an error comes first, and the sink sees the parts while the line is written") {
   Kept kept;
   LogLine("Error scheduling pod; retrying").AddObject("pod", "wire", "race").Error("already assigned");

@@ -220,7 +220,7 @@ class Scheduler:
 
     def port(self):
         def find():
-            m = re.search(r"starting healthz server on 127\.0\.0\.1:(\d+)", self.log())
+            m = re.search(r"(?:starting healthz server|Serving healthz insecurely) on 127\.0\.0\.1:(\d+)", self.log())
             return m and int(m.group(1))
         return wait_until("a healthz server", find)
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -225,8 +226,9 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   row.allocatable = Resource{};
   if (row.node != nullptr) {
     if (!row.allocatable.Add(row.node->allocatable, IsScalarResourceNameV1_29)) {
-      LOG(WARNING) << "Node \"" << row.name.str()
-                   << "\": an allocatable amount is beyond what 64 bits hold; using the largest";
+      util::LogLine("An allocatable amount of a node does not fit into 64 bits. The largest that does is used")
+          .AddObject("node", "", row.name.str())
+          .Warning();
     }
   }
   columns_.alloc_cpu[r] = row.allocatable.milli_cpu;
@@ -390,8 +392,9 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
   info->tmpl = tmpl;
   describe_(*tmpl, info);
   if (info->saturated) {
-    LOG(WARNING) << "A pod of namespace \"" << tmpl->ns.str()
-                 << "\" names an amount beyond what 64 bits hold; using the largest";
+    util::LogLine("A pod names an amount that does not fit into 64 bits. The largest that does is used")
+        .Add("namespace", tmpl->ns.str())
+        .Warning();
   }
   auto declare = [&](TermUse::Kind kind, const api::PodAffinityTerm& t, int32_t weight) {
     const uint32_t term = terms_.Use(t, kind == TermUse::Kind::kAntiRequired);
@@ -456,7 +459,12 @@ void Cache::FinishBinding(const api::Pod& pod, absl::Duration now) {
   if (it == pod_states_.end() || !it->second.assumed) return;
   it->second.binding_finished = true;
   it->second.deadline = now + kAssumedPodTtl;
-  VLOG(5) << "Finished binding for pod " << pod.meta.uid << ". Can be expired.";
+  if (VLOG_IS_ON(5)) {
+    util::LogLine("Finished binding for pod, can be expired")
+        .Add("podKey", pod.meta.uid)
+        .AddObject("pod", pod.meta.ns.str(), pod.meta.name)
+        .Info(5);
+  }
 }
 
 absl::Status Cache::ForgetPod(const api::Pod& pod) {
@@ -486,8 +494,12 @@ absl::Status Cache::AddPod(api::PodPtr pod) {
     return util::FailedPrecondition(absl::StrCat("pod ", pod->meta.uid, " was already in added state"));
   }
   if (state.pod->node_name != pod->node_name) {
-    LOG(WARNING) << "Pod " << pod->meta.uid << " was assumed to be on " << state.pod->node_name.str()
-                 << " but got added to " << pod->node_name.str();
+    util::LogLine("Pod was added to a different node than it was assumed")
+        .Add("podKey", pod->meta.uid)
+        .AddObject("pod", pod->meta.ns.str(), pod->meta.name)
+        .Add("assumedNode", state.pod->node_name.str())
+        .Add("currentNode", pod->node_name.str())
+        .Warning();
   }
   state.assumed = state.binding_finished = false;
   --assumed_;
@@ -502,8 +514,12 @@ absl::Status Cache::UpdatePod(api::PodPtr pod) {
   Row from = FindRow(state.pod->node_name);
   if (state.pod->node_name != pod->node_name) {
     ++repairs_;
-    LOG(ERROR) << "Pod " << pod->meta.uid << " is on node " << pod->node_name.str() << ", not on "
-               << state.pod->node_name.str() << " as known before. The cache was corrected.";
+    util::LogLine("Pod updated on a different node than previously added to. The cache was corrected")
+        .Add("podKey", pod->meta.uid)
+        .AddObject("pod", pod->meta.ns.str(), pod->meta.name)
+        .Add("knownNode", state.pod->node_name.str())
+        .Add("currentNode", pod->node_name.str())
+        .Error({});
   } else if (state.pod->tmpl == pod->tmpl && state.pod->meta.deleting() == pod->meta.deleting()) {
     // Nothing that is counted changed: only the object is newer.
     for (PlacedPod& p : rows_[from].pods) {
@@ -556,7 +572,10 @@ std::vector<api::PodPtr> Cache::Expire(absl::Duration now) {
   std::sort(expired.begin(), expired.end(),
             [](const api::PodPtr& a, const api::PodPtr& b) { return a->meta.uid < b->meta.uid; });
   for (const api::PodPtr& pod : expired) {
-    LOG(WARNING) << "Pod " << pod->meta.Key() << " expired";
+    util::LogLine("Pod expired")
+        .Add("podKey", pod->meta.uid)
+        .AddObject("pod", pod->meta.ns.str(), pod->meta.name)
+        .Warning();
     RemovePod(*pod).IgnoreError();
   }
   return expired;

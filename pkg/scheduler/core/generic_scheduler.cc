@@ -8,6 +8,7 @@
 
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/incremental/incremental_scheduler.h"
+#include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -344,8 +345,10 @@ bool GenericScheduler::AskExtenders(const api::Pod& pod, std::vector<Row>* feasi
     if (asked == round->answers.size()) {
       auto result = extender->Filter(pod, NodesOf(*cache_, *feasible));
       if (!result.ok() && extender->IsIgnorable()) {
-        LOG(WARNING) << "Placing pod " << pod.meta.Key() << " without extender " << extender->name()
-                     << ", which is ignorable and failed: " << result.status().message();
+        util::LogLine("Skipping extender as it returned error and has ignorable flag set")
+            .Add("extender", extender->name())
+            .AddObject("pod", pod.meta.ns.str(), pod.meta.name)
+            .Warning(util::Message(result.status()));
         result = Extender::FilterResult();
         for (Row r : *feasible) result->nodes.push_back(cache_->columns().name[r]);
       }
@@ -387,7 +390,13 @@ void GenericScheduler::AddExtenderScores(const api::Pod& pod, std::span<const Ro
     if (!extender->IsInterested(pod)) continue;
     auto result = extender->Prioritize(pod, nodes);
     if (!result.ok()) {
-      VLOG(2) << "Extender " << extender->name() << " could not prioritize: " << result.status().message();
+      if (VLOG_IS_ON(2)) {
+        util::LogLine("An extender could not prioritize")
+            .Add("extender", extender->name())
+            .AddObject("pod", pod.meta.ns.str(), pod.meta.name)
+            .Add("err", util::Message(result.status()))
+            .Info(2);
+      }
       continue;
     }
     if (result->empty()) continue;

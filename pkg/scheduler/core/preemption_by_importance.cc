@@ -10,6 +10,7 @@
 #include "pkg/api/decode.h"
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -182,8 +183,10 @@ std::string GenericScheduler::AskExtendersToPreempt(const api::Pod& pod, std::ve
     if (mistake.empty()) {
       *candidates = std::move(taken);
     } else if (extender->IsIgnorable()) {
-      LOG(WARNING) << "Preempting for pod " << pod.meta.Key() << " without extender " << extender->name()
-                   << ", which is ignorable and failed: " << mistake;
+      util::LogLine("Skipping extender as it returned error and has ignorable flag set")
+          .Add("extender", extender->name())
+          .AddObject("pod", pod.meta.ns.str(), pod.meta.name)
+          .Warning(mistake);
     } else {
       return mistake;
     }
