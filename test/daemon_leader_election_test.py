@@ -5,7 +5,7 @@ import signal
 import threading
 
 import harness
-from harness import DEADLINE, Api, Proxy, Scheduler, check_bound_once, node, scratch, wait_until, write_objects
+from harness import DEADLINE, Api, Proxy, Scheduler, check_bound_once, node, scratch, status_body, wait_until, write_objects
 
 LEASE = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"]
 LOCK = "/api/v1/namespaces/kube-system/endpoints/kube-scheduler"
@@ -188,6 +188,19 @@ def test_bad_timings_and_locks_are_errors():
         s = Scheduler("http://127.0.0.1:1", *LEASE, *flags, leader_elect=True)
         assert s.process.wait(timeout=30) == 1
         assert f"error: {text}" in s.log() or f"error: couldn't create leader elector: {text}" in s.log(), (text, s.log()[-500:])
+
+
+def test_a_forbidden_lock_names_the_kind_that_is_allowed():
+    """As on clusters from 1.20 on, whose built-in role for schedulers permits leases only."""
+    api = Api.start(write_objects("cluster.json", [node("n0")]))
+    forbidden = status_body(403, "Forbidden", 'endpoints "kube-scheduler" is forbidden')
+    proxy = Proxy(api.port, lambda method, path: (403, {"Content-Type": "application/json"}, forbidden) if "/endpoints" in path else None)
+    s = Scheduler(proxy.url, *LEASE, leader_elect=True)
+    s.wait_for_log('error retrieving resource lock kube-system/kube-scheduler: endpoints "kube-scheduler" is forbidden (the lock is of kind '
+                   "endpoints; since Kubernetes 1.20 the role system:kube-scheduler permits leases only: --leader-elect-resource-lock=leases)")
+    assert s.stop() == 0
+    s = Scheduler(proxy.url, *LEASE, "--leader-elect-resource-lock=leases", leader_elect=True)
+    wait_until("a leader", lambda: is_leader(s))
 
 
 def test_a_standby_that_delays_its_cache_asks_for_nothing():

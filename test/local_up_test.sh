@@ -33,6 +33,18 @@ pid=
 [ $code -eq 0 ] || fail "on SIGTERM it exits with $code"
 ! curl -s "$url/healthz" >/dev/null || fail "the API server is still there"
 
+# Release 1.29, which has its own fields and its own order of writes.
+SCHEDULER_ARGS=--secure-port=0 up --emulated-version=1.29
+kubectl --server="$url" run gated --image=busybox --overrides='{"spec":{"schedulingGates":[{"name":"example.com/hold"}]}}' >"$dir/created"
+kubectl --server="$url" create -f test/testdata/demo/pod.yaml >"$dir/created"
+until_true "the pod is placed" placed
+reason=$(kubectl --server="$url" get pod gated -o jsonpath='{.status.conditions[0].reason}')
+[ "$reason" = SchedulingGated ] || fail "the gated pod has the reason $reason"
+kill -TERM "$pid"
+code=0; wait "$pid" || code=$?
+pid=
+[ $code -eq 0 ] || fail "on SIGTERM it exits with $code"
+
 up test/testdata/demo/nodes.yaml test/testdata/demo/pod.yaml
 scheduler=$(sed -n 's/.*Processes: [0-9]* \([0-9]*\)\..*/\1/p' "$dir/out")
 kill -KILL "$scheduler"

@@ -56,6 +56,7 @@ void CollectWatches(const ClusterWatch& watch, absl::Duration now, Families* fam
   auto undecodable = Family("scheduler_watch_undecodable_total", MetricType::Counter,
                             "Number of objects that could not be read and were skipped.");
   for (const auto& s : watch.stats()) {
+    if (s.reflector->absent) continue;
     const std::vector<std::pair<std::string, std::string>> label = {{"resource", s.resource}};
     AddSample(&watching, label, s.reflector->watching ? 1 : 0);
     const int64_t last = s.reflector->last_activity_nanos;

@@ -260,7 +260,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     newest_ = Number(version_).value_or(0);
     tried_paths_ = 0;
     torn_ = false;
-    absent_ = false;
+    stats_.absent = false;
     sink_->EndList();
     if (resource_.bookmarks) VLOG(2) << "Caches populated for " << resource_.type << " from " << options_.name;
     if (!stopped_) Watch();
@@ -324,7 +324,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
 
   // The server has none of an optional resource, as far as we may see.
   void ListAbsent() {
-    if (!std::exchange(absent_, true)) {
+    if (!stats_.absent.exchange(true)) {
       LOG(INFO) << options_.name << ": " << error_.message << "; the cluster is taken to have no " << resource_.name
                 << " until a list succeeds";
     }
@@ -523,7 +523,6 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   bool whole_ = false;       // without pages
   bool first_item_ = true, stale_ = false;
   bool version_first_ = false;  // the list under way said its version before its items
-  bool absent_ = false;         // the last list showed that the server does not have the resource
 
   // Watch.
   ValueFramer values_;

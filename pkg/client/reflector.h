@@ -64,6 +64,7 @@ struct ReflectorStats {
   std::atomic<uint64_t> lists{0}, list_failures{0}, watches{0}, watch_failures{0}, short_watches{0};
   std::atomic<uint64_t> events{0}, undecodable{0}, stale_lists{0};
   std::atomic<bool> watching{false};
+  std::atomic<bool> absent{false};  // optional, and not served or not permitted as of the last list: there is no watch
   std::atomic<int64_t> last_activity_nanos{0};  // steady clock: when the server last sent anything
 };
 
