@@ -4,7 +4,9 @@
 //
 // It makes random small clusters and pairs of pods that are alike in all parts that the rule declares, and requires the
 // same answers for both on every node; and it changes everything in the cluster that the rule does not declare, and
-// requires that the answers stay.
+// requires that the answers stay. A rule that looks at labels of its own needs pods and nodes that have them:
+//
+//   CHECK(TraitsProblem(FrozenRegistry(), "NoBatchOnInteractive", {{"tier", "batch"}, {"interactive", ""}}) == "");
 #pragma once
 #include <absl/strings/str_cat.h>
 
@@ -20,9 +22,13 @@
 
 namespace berth::scheduler::testing {
 
+// Labels, each of which some of the pods and some of the nodes have.
+using SomeLabels = std::map<std::string, std::string>;
+
 class TraitsCheck {
  public:
-  TraitsCheck(const Registry& registry, std::string name, uint32_t seed) : name_(std::move(name)), random_(seed) {
+  TraitsCheck(const Registry& registry, std::string name, SomeLabels labels, uint32_t seed)
+      : name_(std::move(name)), some_labels_(std::move(labels)), random_(seed) {
     args_.cache = &cache_;
     args_.volume_binder = &binder_;
     args_.gates.pod_priority = true;
@@ -72,6 +78,7 @@ class TraitsCheck {
     if (Chance(80)) absl::StrAppend(&labels, R"(,"failure-domain.beta.kubernetes.io/zone":"z)", Pick(3), "\"");
     if (Chance(60)) absl::StrAppend(&labels, R"(,"price-per-hour":")", Pick(9), "\"");
     if (Chance(70)) absl::StrAppend(&labels, R"(,"rack":"r)", Pick(3), "\"");
+    AppendSome(&labels);
     std::string taints;
     if (Chance(40)) taints = absl::StrCat(R"({"key":"k)", Pick(2), R"(","effect":")", Effect(), "\"}");
     return Decoded([](const auto& v) { return api::DecodeNode(v); },
@@ -81,6 +88,11 @@ class TraitsCheck {
                                 R"("],"sizeBytes":)", 100000000 * (1 + Pick(9)), R"(}],"conditions":[{"type":"Ready",)",
                                 R"("status":"True"},{"type":"MemoryPressure","status":")",
                                 Chance(30) ? "True" : "False", R"("}]}})"));
+  }
+  void AppendSome(std::string* labels) {
+    for (const auto& [key, value] : some_labels_) {
+      if (Chance(50)) absl::StrAppend(labels, ",\"", key, "\":\"", value, "\"");
+    }
   }
   const char* Effect() {
     static constexpr const char* kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
@@ -96,8 +108,10 @@ class TraitsCheck {
   std::string Value(const std::string& part) {
     if (part == "namespace") return Chance(70) ? "default" : "other";
     if (part == "labels") {
-      return absl::StrCat(R"("app":"a)", Pick(3), "\"",
-                          Chance(50) ? absl::StrCat(R"(,"max-per-node":")", 1 + Pick(3), "\"") : "");
+      std::string labels = absl::StrCat(R"("app":"a)", Pick(3), "\"");
+      if (Chance(50)) absl::StrAppend(&labels, R"(,"max-per-node":")", 1 + Pick(3), "\"");
+      AppendSome(&labels);
+      return labels;
     }
     if (part == "requests") return absl::StrCat(R"("cpu":")", Pick(4), R"(","memory":")", Pick(3), "Gi\"");
     if (part == "limits") return absl::StrCat(R"("cpu":")", 4 + Pick(4), "\"");
@@ -183,6 +197,7 @@ class TraitsCheck {
   }
 
   std::string name_, problem_, changed_;
+  SomeLabels some_labels_;
   std::mt19937 random_;
   Cache cache_;
   VolumeBinder binder_{&cache_, AlgorithmGates{}};
@@ -195,11 +210,12 @@ class TraitsCheck {
 
 // Returns what is wrong with the traits of a registered rule, or an empty text. A rule without traits has none that
 // could be wrong. `pairs`, when not null, gets the number of pairs of pods that were compared.
-inline std::string TraitsProblem(const Registry& registry, const std::string& name, int* pairs = nullptr) {
+inline std::string TraitsProblem(const Registry& registry, const std::string& name, const SomeLabels& labels = {},
+                                 int* pairs = nullptr) {
   int compared = 0;
   std::string problem;
   for (uint32_t seed = 1; seed <= 10 && problem.empty(); ++seed) {
-    problem = TraitsCheck(registry, name, seed).Run(&compared);
+    problem = TraitsCheck(registry, name, labels, seed).Run(&compared);
   }
   if (pairs != nullptr) *pairs = compared;
   return problem;

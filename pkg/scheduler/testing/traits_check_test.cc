@@ -20,7 +20,7 @@ TEST_CASE("every registered rule of every release reads no more than its traits 
   for (const Registry& registry : {FrozenRegistry(), later}) {
     for (const auto& [name, rule] : registry.predicates()) {
       int pairs = 0;
-      CHECK(TraitsProblem(registry, name, &pairs) == "");
+      CHECK(TraitsProblem(registry, name, {}, &pairs) == "");
       if (rule.traits.incremental()) CHECK(pairs > 20);
     }
     for (const auto& [name, rule] : registry.priorities()) CHECK(TraitsProblem(registry, name) == "");
@@ -58,6 +58,19 @@ TEST_CASE("a rule that reads more than it declares is found") {
         "for node n0");
   CHECK(TraitsProblem(r, "Pods-declared") == "");
   CHECK(TraitsProblem(r, "nobody") == "nobody is not registered");
+  // The wrong version of the example of plugin/README.md, which looks at labels that only some clusters have.
+  const auto batch = FromPerNode("Batch", [](const api::Pod& pod, const NodeInfo& node) {
+    PredicateResult result;
+    result.fit =
+        pod.tmpl->labels.Get(Symbol("tier")) != Symbol("batch") || !node.node()->labels.Has(Symbol("interactive"));
+    return result;
+  });
+  add("Batch", batch, PredicateTraits(kPodNothing, ClusterPart::kNode));
+  CHECK(
+      TraitsProblem(r, "Batch", {{"tier", "batch"}, {"interactive", ""}}) ==
+      "Batch reads a part of the pod that its traits do not declare: pods that differ in labels get different answers");
+  add("Batch-declared", batch, PredicateTraits(kPodLabels, ClusterPart::kNode));
+  CHECK(TraitsProblem(r, "Batch-declared", {{"tier", "batch"}, {"interactive", ""}}) == "");
 }
 
 }  // namespace berth::scheduler
