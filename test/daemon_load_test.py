@@ -1,12 +1,10 @@
 #!/usr/bin/env python3
-"""20,000 pods created at once on 2,000 nodes: all are placed, once, on nodes that can take them; nothing piles up for ever. Says how
-long it took and what it cost."""
+"""20,000 pods created at once on 2,000 nodes: all are placed, once, on nodes that can take them; nothing piles up for ever, and
+no program takes more than a gigabyte."""
 import json
-import os
 import re
 import socket
 import threading
-import time
 
 import harness
 from harness import DEADLINE, Api, Scheduler, node, pod, wait_until, write_objects
@@ -46,13 +44,10 @@ def create_at_once(api, bodies):
     assert not failed, f"{len(failed)} pods were not created: {failed[:5]}"
 
 
-def cost(process):
-    """CPU seconds so far, and the largest resident size in MiB."""
-    with open(f"/proc/{process.pid}/stat") as f:
-        fields = f.read().rsplit(") ", 1)[1].split()
+def peak_of(process):
+    """Returns the largest resident size of a process in MiB."""
     with open(f"/proc/{process.pid}/status") as f:
-        peak = int(re.search(r"VmHWM:\s+(\d+) kB", f.read()).group(1))
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), peak / 1024
+        return int(re.search(r"VmHWM:\s+(\d+) kB", f.read()).group(1)) / 1024
 
 
 def test_twenty_thousand_pods_at_once():
@@ -61,10 +56,7 @@ def test_twenty_thousand_pods_at_once():
     s.wait_for_log("Caches are synced")
     bodies = [json.dumps(pod(f"p{i}", cpu="100m", uid=None, memory="100Mi")).encode() for i in range(PODS)]
     limit = s.metrics()["scheduler_inbox_limit"]
-    before = [cost(api.process), cost(s.process)]
-    began = time.monotonic()
     create_at_once(api, bodies)
-    created = time.monotonic() - began
     deepest = 0
 
     def all_bound():
@@ -74,7 +66,6 @@ def test_twenty_thousand_pods_at_once():
         return m["scheduler_pods_bound_total"] >= PODS
 
     wait_until("all pods bound", all_bound, 120)
-    bound = time.monotonic() - began
     placements = api.placements()
     assert len(placements) == PODS and all(placements.values())
     api.check_not_overcommitted()
@@ -87,8 +78,8 @@ def test_twenty_thousand_pods_at_once():
     wait_until("nothing waits any more", lambda: not any(v for k, v in s.metrics().items() if k in (
         "scheduler_inbox_events", "scheduler_requests_in_flight", "scheduler_binds_in_flight") or
         k.startswith("scheduler_pods_by_state")))
-    for name, process, (cpu_before, _) in (("hollow-apiserver", api.process, before[0]), ("kube-scheduler", s.process, before[1])):
-        _, peak = cost(process)
+    for name, process in (("hollow-apiserver", api.process), ("kube-scheduler", s.process)):
+        peak = peak_of(process)
         assert peak < 1024, f"{name} took {peak:.0f} MiB"
     assert s.stop() == 0
 
