@@ -6,8 +6,14 @@
 #include <string>
 
 #include "pkg/api/decode.h"
+#include "pkg/scheduler/algorithmprovider/releases.h"
+#include "pkg/scheduler/algorithmprovider/v1_29.h"
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/factory.h"
+#include "pkg/scheduler/factory/from_profile.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 #include "test/fuzz/fuzz.h"
 
@@ -40,7 +46,22 @@ std::string NodeJson(int i, Choices* c) {
       c->Below(10) == 9 ? "False" : "True", "\"}]}}");
 }
 
-std::string PodJson(int i, Choices* c) {
+// Fields that came after release 1.10.
+std::string LaterFields(Choices* c) {
+  std::string out;
+  if (c->Below(2) == 0) {
+    static const char* const kKeys[] = {"kubernetes.io/hostname", "zone", "rack"};
+    out =
+        absl::StrCat(",\"topologySpreadConstraints\":[{\"maxSkew\":", 1 + c->Below(3), ",\"topologyKey\":\"",
+                     kKeys[c->Below(3)], "\",\"whenUnsatisfiable\":\"", c->Flip() ? "DoNotSchedule" : "ScheduleAnyway",
+                     "\",\"nodeTaintsPolicy\":\"", c->Flip() ? "Honor" : "Ignore",
+                     "\",\"minDomains\":1,\"labelSelector\":{\"matchLabels\":{\"app\":\"a", c->Below(3), "\"}}}]");
+  }
+  if (c->Below(4) == 0) absl::StrAppend(&out, ",\"overhead\":{\"cpu\":\"", 50 * c->Below(10), "m\"}");
+  return out;
+}
+
+std::string PodJson(int i, bool later, Choices* c) {
   std::string spec = absl::StrCat("\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"",
                                   100 * c->Below(20), "m\",\"memory\":\"", c->Below(2000), "Mi\"}}");
   if (c->Below(6) == 0) absl::StrAppend(&spec, ",\"ports\":[{\"hostPort\":", 80 + c->Below(2), "}]");
@@ -63,26 +84,45 @@ std::string PodJson(int i, Choices* c) {
     }
     absl::StrAppend(&spec, ",\"affinity\":{", affinity, "}");
   }
+  if (later) spec += LaterFields(c);
   return absl::StrCat("{\"metadata\":{\"name\":\"p", i, "\",\"namespace\":\"d\",\"uid\":\"u", i,
                       "\",\"labels\":", Labels(c), "},\"spec\":{", spec, "}}");
 }
 
-// One scheduler with its cache.
+// One scheduler with its cache. Without a provider it is release 1.29's default profile.
 struct Side {
-  explicit Side(const char* provider) : binder(&cache, scheduler::AlgorithmGates{}) {
+  explicit Side(const char* provider)
+      : cache(ReleaseOf(provider).describe_template),
+        binder(&cache, scheduler::AlgorithmGates{}),
+        claim_binder(&cache) {
     scheduler::FactoryArgs args;
     args.cache = &cache;
-    args.volume_binder = &binder;
-    algorithm = scheduler::CreateFromProvider(provider, std::move(args)).value();
+    args.release = &ReleaseOf(provider);
+    if (provider != nullptr) {
+      args.volume_binder = &binder;
+      algorithm = scheduler::CreateFromProvider(provider, std::move(args)).value();
+      return;
+    }
+    args.claim_binder = &claim_binder;
+    scheduler::AlgorithmGates& gates = args.gates.algorithm;
+    gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
+    static const auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure());
+    algorithm = scheduler::CreateFromProfile(profile, {}, std::move(args)).value();
+  }
+  static const scheduler::Release& ReleaseOf(const char* provider) {
+    namespace releases = scheduler::algorithmprovider;
+    return provider == nullptr ? releases::V1_29() : releases::DefaultRelease();
   }
   scheduler::Cache cache;
   scheduler::VolumeBinder binder;
+  scheduler::ClaimBinder claim_binder;
   std::unique_ptr<scheduler::GenericScheduler> algorithm;
 };
 
 void Schedule(std::string_view input) {
   Choices c(input);
-  const char* provider = c.Flip() ? "DefaultProvider" : "ClusterAutoscalerProvider";
+  static const char* const kProviders[] = {"ClusterAutoscalerProvider", "DefaultProvider", nullptr};
+  const char* const provider = kProviders[c.Below(3)];
   Side fast(provider), plain(provider);
   for (int i = 0, n = 1 + c.Below(kNodes); i < n; ++i) {
     api::Document d;
@@ -94,7 +134,7 @@ void Schedule(std::string_view input) {
   }
   for (int i = 0; i < kPods && !c.done(); ++i) {
     api::Document d;
-    Require(d.Parse(PodJson(i, &c)).ok(), "a pod that is no JSON");
+    Require(d.Parse(PodJson(i, provider == nullptr, &c)).ok(), "a pod that is no JSON");
     auto pod = api::DecodePod(d.root());
     Require(pod.ok(), "a pod that cannot be decoded");
     const scheduler::Decision a = fast.algorithm->Schedule(*pod);

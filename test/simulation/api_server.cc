@@ -102,7 +102,7 @@ void ApiServer::Reload() {
 }
 
 void ApiServer::Stop() {
-  up_ = false;
+  up_ = frozen_ = false;
   CutWatches();
 }
 
@@ -129,7 +129,7 @@ void ApiServer::Compact(size_t commits) {
 }
 
 void ApiServer::CatchUp(uint64_t version) {
-  if (!up_) return;
+  if (!up_ || frozen_) return;
   const auto& history = etcd_->history();
   if (history.empty() || version <= seen_) return;
   const uint64_t first = history.front().version;  // versions are consecutive

@@ -58,6 +58,12 @@ class ApiServer {
   void CatchUp(uint64_t version);
   // Tells the watches that want to know how far it is, as the real one does now and then.
   void SendBookmarks();
+  // From now on the watch cache takes nothing, as one does whose connection to etcd is gone; or it does again.
+  void Freeze() { frozen_ = true; }
+  void Thaw() {
+    frozen_ = false;
+    CatchUp(etcd_->version());
+  }
   // The watch cache forgets all but the last `commits` changes.
   void Compact(size_t commits);
   // It goes down: watches end. When it is up again its cache is new.
@@ -82,7 +88,7 @@ class ApiServer {
   Response PatchStatus(const Target& t, std::string_view body);
 
   Etcd* etcd_;
-  bool up_ = true;
+  bool up_ = true, frozen_ = false;
   uint64_t seen_ = 0, oldest_ = 0;  // versions in the cache; a watch may begin at oldest_ or later
   std::map<std::string, Etcd::Table> cache_;
   std::deque<Commit> window_;

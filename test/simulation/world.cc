@@ -121,11 +121,11 @@ void World::OnCommit(const Commit& c) {
   }
   if (c.resource == "nodes") last_change_ = loop.now();
   if (c.resource == "pods") {
-    if (c.before == nullptr || c.after == nullptr ||
-        ReadPod(c.key, c.before->json).node != ReadPod(c.key, c.after->json).node ||
-        ReadPod(c.key, c.before->json).gated != ReadPod(c.key, c.after->json).gated) {
-      last_change_ = loop.now();
-    }
+    const auto frees_or_takes = [&] {
+      const PodView before = ReadPod(c.key, c.before->json), after = ReadPod(c.key, c.after->json);
+      return before.node != after.node || before.gated != after.gated || before.Finished() != after.Finished();
+    };
+    if (c.before == nullptr || c.after == nullptr || frees_or_takes()) last_change_ = loop.now();
     if (c.before == nullptr) created_[c.after->uid] = ReadPod(c.key, c.after->json);
     if (c.after == nullptr) loop.In(absl::Seconds(120), [this, uid = c.before->uid] { created_.erase(uid); });
     KubeletSees(c);
@@ -362,6 +362,7 @@ void World::Settle() {
   lag_until_ = absl::ZeroDuration();
   for (auto& s : servers) {
     if (!s->up()) s->Start();
+    s->Thaw();
   }
   // Rest is when nothing has changed for longer than the longest back-off of a pod. In release 1.29 a pod whose status
   // could not be written, because of a fault, waits for up to five and a half minutes before that is tried again.

@@ -1,4 +1,6 @@
 // A network that loses, delays, repeats and cuts.
+#include <absl/strings/str_cat.h>
+
 #include "test/simulation/plan.h"
 #include "test/simulation/world.h"
 
@@ -21,6 +23,30 @@ void OneFault(World* w, Random* r) {
   double* const kinds[] = {&f.refuse, &f.lose_request, &f.lose_answer, &f.late, &f.error_before, &f.error_after};
   *kinds[r->Below(std::size(kinds))] = 0.3 + 0.7 * r->Unit();
   w->SetFaults(f, absl::Seconds(r->Between(2, 20)));
+}
+
+// Many large pods are bound while nobody hears what became of that, by an answer or by a watch: room that may be taken
+// must stay taken.
+void UnheardBinds(World* w, Random* r) {
+  Faults f;
+  (r->Chance(0.5) ? f.error_after : f.lose_answer) = 0.3 + 0.5 * r->Unit();
+  const absl::Duration length = absl::Milliseconds(r->Between(1'000, 6'000));
+  w->SetFaults(f, length);
+  w->loop.In(absl::Milliseconds(20), [w, length] {
+    for (size_t i = 0; i < w->schedulers(); ++i) w->StallWatches(i, length);
+  });
+  PodSpec p;
+  p.app = "unheard";
+  p.memory_mib = 64;
+  const std::string name = absl::StrCat("unheard", r->Below(100'000));
+  const int64_t pods = r->Between(10, 40);
+  // Those that come before the watches stall are seen.
+  for (int64_t i = 0; i < pods; ++i) {
+    p.name = absl::StrCat(name, "-", i);
+    p.milli_cpu = 500 * r->Between(1, 6);
+    p.runs_seconds = r->Between(10, 60);
+    w->CreatePod(p);
+  }
 }
 
 void SlowNetwork(World* w, Random* r) {
@@ -46,8 +72,9 @@ void CutOff(World* w, Random* r) {
 
 [[maybe_unused]] const bool kRegistered =
     RegisterActor({"bad-network", 3, BadNetwork}) && RegisterActor({"one-fault", 3, OneFault}) &&
-    RegisterActor({"slow-network", 1, SlowNetwork}) && RegisterActor({"cut-watches", 2, CutWatches}) &&
-    RegisterActor({"stall-watches", 2, StallWatches}) && RegisterActor({"cut-off", 1, CutOff});
+    RegisterActor({"unheard-binds", 2, UnheardBinds}) && RegisterActor({"slow-network", 1, SlowNetwork}) &&
+    RegisterActor({"cut-watches", 2, CutWatches}) && RegisterActor({"stall-watches", 2, StallWatches}) &&
+    RegisterActor({"cut-off", 1, CutOff});
 
 }  // namespace
 }  // namespace berth::simulation

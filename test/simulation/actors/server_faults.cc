@@ -22,14 +22,39 @@ void Lag(World* w, Random* r) {
   w->Lag(absl::Milliseconds(r->Between(50, 5000)), absl::Seconds(r->Between(5, 60)));
 }
 
+// The cache of one server stands still while the others go on; then those stop, and everybody is shown the past by it,
+// and thrown out again and again.
+void StandStill(World* w, Random* r) {
+  if (w->servers.size() < 2) return;
+  const size_t behind = r->Below(w->servers.size());
+  const absl::Duration switched = absl::Milliseconds(r->Between(1'000, 10'000));
+  const absl::Duration over = switched + absl::Milliseconds(r->Between(2'000, 10'000));
+  w->CountFault();
+  w->Excuse();
+  w->servers[behind]->Freeze();
+  w->loop.In(switched, [w, behind, length = over - switched] {
+    for (size_t i = 0; i < w->servers.size(); ++i) {
+      if (i != behind) w->StopServer(i, length);
+    }
+  });
+  for (absl::Duration at = switched; at < over; at += absl::Milliseconds(r->Between(300, 1'500))) {
+    w->loop.In(at, [w, behind] {
+      w->CountFault();
+      w->servers[behind]->CutWatches();
+    });
+  }
+  w->loop.In(over, [w, behind] { w->servers[behind]->Thaw(); });
+}
+
 void Compact(World* w, Random* r) {
   w->CountFault();
   for (auto& s : w->servers) s->Compact(r->Below(20));
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterActor({"server-stops", 2, StopServer}) &&
-                                          RegisterActor({"all-servers-stop", 1, StopAll}) &&
-                                          RegisterActor({"lag", 2, Lag}) && RegisterActor({"compact", 2, Compact});
+[[maybe_unused]] const bool kRegistered =
+    RegisterActor({"server-stops", 2, StopServer}) && RegisterActor({"all-servers-stop", 1, StopAll}) &&
+    RegisterActor({"lag", 2, Lag}) && RegisterActor({"server-stands-still", 2, StandStill}) &&
+    RegisterActor({"compact", 2, Compact});
 
 }  // namespace
 }  // namespace berth::simulation
