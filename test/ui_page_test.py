@@ -215,7 +215,9 @@ def test_large():
     before = page.js("performance.getEntriesByName('map-update').length")
     for i in range(300):
         api.add_pod(f"bound-{i:03}", cpu="1")
-    wait_until("the pods to be bound", lambda: scheduler.metrics()['scheduler_schedule_attempts_total{result="scheduled"}'] >= 300)
+    # 50,000 pods that fit nowhere are tried on 10,000 nodes meanwhile, which takes busy processors a while.
+    wait_until("the pods to be bound", lambda: scheduler.metrics()['scheduler_schedule_attempts_total{result="scheduled"}'] >= 300,
+               deadline=300)
     page.wait(f"performance.getEntriesByName('map-update').length > {before}")
     page.wait("[...document.querySelectorAll('dt')].some(e => e.innerText === 'Pods with a node' && e.nextSibling.innerText === '300')")
     screenshot(page, "large-nodes")
