@@ -40,7 +40,7 @@ def test_fates_of_pods_are_written_with_names():
         ("I", f'"Unable to schedule pod; no fit; waiting" pod="default/large" err="{no_fit}"'),
         ("I", '"Updating pod condition" pod="default/large" conditionType="PodScheduled" conditionStatus="False" '
               'conditionReason="Unschedulable"'),
-        ("I", '"Status after running PreEnqueue plugin" pod="default/gated" plugin="SchedulingGates"'),
+        ("I", '"Status after running PreEnqueue plugin" pod="default/gated" plugin="SchedulingGates" status={}'),
         ("I", '"Unable to schedule pod; no fit; waiting" pod="default/urgent" err="0/1 nodes are available: 1 Insufficient cpu."'),
     ]
     wait_until(f"these lines: {want} in {s.log()}", lambda: not set(want) - set(structured(s)))

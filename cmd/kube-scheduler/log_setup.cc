@@ -63,6 +63,8 @@ void AppendJsonValue(const util::LogLine::Value& value, std::string* out) {
       api::AppendJsonString(object->ns, out);
     }
     out->append("}");
+  } else if (std::holds_alternative<util::LogLine::EmptyObject>(value)) {
+    out->append("{}");
   } else {
     api::AppendJsonString(std::get<std::string>(value), out);
   }

@@ -203,7 +203,7 @@ void WriteJson(const std::vector<PodShare>& pods, const Filled& f, const Groups&
     out->Member("error", f.next.decision.error).Key("failures").Object();
     for (const auto& n : f.next.by_node) {
       std::vector<std::string> texts;
-      for (const auto& j : n.judgements) {
+      for (const auto& j : n.results) {
         for (const auto& r : j.reasons) texts.push_back(r.text.string());
         if (!j.error.empty()) texts.push_back(j.error);
       }

@@ -18,7 +18,7 @@ void FindMoves(const Subject& subject, Explanation* e) {
     Way& way = e->ways[i];
     auto node = std::lower_bound(e->by_node.begin(), e->by_node.end(), way.nodes[0],
                                  [](const Explanation::NodeView& n, const std::string& name) { return n.name < name; });
-    way.moves = PodsToMove(subject.cache, *e->pod, scheduler::Symbol(node->name), node->remedies, node->judgements);
+    way.moves = PodsToMove(subject.cache, *e->pod, scheduler::Symbol(node->name), node->remedies, node->results);
   }
 }
 
@@ -34,7 +34,7 @@ void DoWithout(const std::vector<std::string>& resources, std::vector<Remedy>* r
 
 size_t Explanation::NodeView::FirstFailing() const {
   auto fails = [](const auto& j) { return j.verdict != scheduler::Verdict::kFits; };
-  return static_cast<size_t>(std::find_if(judgements.begin(), judgements.end(), fails) - judgements.begin());
+  return static_cast<size_t>(std::find_if(results.begin(), results.end(), fails) - results.begin());
 }
 
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
@@ -43,12 +43,12 @@ Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   e.predicates = subject.effective.predicates;
   std::vector<std::pair<std::string, std::vector<Remedy>>> remedies;
   const std::vector<std::string> missing = ResourcesNoNodeHas(subject.cache, *pod->tmpl);
-  for (auto& [node, judgements] : subject.scheduler.JudgeAll(pod)) {
+  for (auto& [node, results] : subject.scheduler.EvaluatePredicates(pod)) {
     Explanation::NodeView& view = e.by_node.emplace_back();
     view.name = node.string();
-    view.remedies = RemediesFor(subject.cache, pod, node, e.predicates, judgements);
+    view.remedies = RemediesFor(subject.cache, pod, node, e.predicates, results);
     DoWithout(missing, &view.remedies);
-    view.judgements = std::move(judgements);
+    view.results = std::move(results);
     remedies.emplace_back(view.name, view.remedies);
   }
   e.decision = subject.scheduler.Schedule(pod, scheduler::DecisionMode::kBoth, &e.trace);

@@ -20,10 +20,10 @@ struct Explanation {
   std::vector<std::string> predicates;  // in the order of evaluation
   struct NodeView {
     std::string name;
-    std::vector<scheduler::GenericScheduler::Judgement> judgements;  // by predicate: all of them, no short circuit
-    std::vector<Remedy> remedies;                                    // empty when the node fits
+    std::vector<scheduler::GenericScheduler::PredicateResult> results;  // by predicate: all of them, no short circuit
+    std::vector<Remedy> remedies;                                       // empty when the node fits
     // The index of the predicate that stopped the pod, which is all that the scheduler itself finds out;
-    // judgements.size() when the node fits.
+    // results.size() when the node fits.
     size_t FirstFailing() const;
   };
   std::vector<NodeView> by_node;     // by name

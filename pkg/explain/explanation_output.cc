@@ -14,14 +14,14 @@ namespace {
 
 using scheduler::Decision;
 using scheduler::Verdict;
-using Judgement = scheduler::GenericScheduler::Judgement;
+using PredicateResult = scheduler::GenericScheduler::PredicateResult;
 
 // A table shows as many nodes one by one; beyond that, nodes with the same outcome share a line.
 constexpr size_t kMostNodes = 40;
 constexpr size_t kMostScores = 20;
 constexpr size_t kMostWays = 10;
 
-std::string Shown(const Judgement& j) {
+std::string Shown(const PredicateResult& j) {
   if (j.verdict == Verdict::kFits) return "ok";
   if (j.verdict == Verdict::kError) return absl::StrCat("error: ", j.error);
   std::vector<std::string> texts;
@@ -51,7 +51,7 @@ std::string PredicateTable(const Explanation& e) {
   std::vector<std::string> passing;
   for (size_t i = 0; i < e.predicates.size(); ++i) {
     bool all = std::all_of(e.by_node.begin(), e.by_node.end(),
-                           [&](const auto& n) { return n.judgements[i].verdict == Verdict::kFits; });
+                           [&](const auto& n) { return n.results[i].verdict == Verdict::kFits; });
     if (all) {
       passing.push_back(e.predicates[i]);
     } else {
@@ -64,7 +64,7 @@ std::string PredicateTable(const Explanation& e) {
     for (size_t i : failing) rows[0].push_back(e.predicates[i]);
     auto cells = [&](const Explanation::NodeView& n) {
       std::vector<std::string> c;
-      for (size_t i : failing) c.push_back(Shown(n.judgements[i]));
+      for (size_t i : failing) c.push_back(Shown(n.results[i]));
       return c;
     };
     if (e.by_node.size() <= kMostNodes) {
@@ -156,7 +156,7 @@ void WriteJudgements(const Explanation& e, JsonOut* out) {
     }
     out->Key("predicates").Object();
     for (size_t i = 0; i < e.predicates.size(); ++i) {
-      const Judgement& j = n.judgements[i];
+      const PredicateResult& j = n.results[i];
       out->Key(e.predicates[i]).Object().Member("fits", j.verdict == Verdict::kFits);
       if (j.verdict == Verdict::kError) out->Member("error", j.error);
       if (j.verdict == Verdict::kFails) {

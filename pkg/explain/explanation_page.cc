@@ -17,7 +17,7 @@ namespace {
 using scheduler::Decision;
 using scheduler::DecisionTrace;
 using scheduler::Verdict;
-using Judgement = scheduler::GenericScheduler::Judgement;
+using PredicateResult = scheduler::GenericScheduler::PredicateResult;
 
 constexpr size_t kMostGroups = 12;  // rows of a table
 constexpr size_t kMostWays = 5;
@@ -28,7 +28,7 @@ int64_t Int(size_t n) {
   return static_cast<int64_t>(n);
 }
 
-std::string ReasonsOf(const Judgement& j) {
+std::string ReasonsOf(const PredicateResult& j) {
   if (j.verdict == Verdict::kError) return absl::StrCat("error: ", j.error);
   std::vector<std::string> texts;
   for (const auto& r : j.reasons) texts.push_back(r.text.string());
@@ -74,15 +74,15 @@ std::vector<Stopped> GroupsOf(const Explanation& e) {
   std::map<std::pair<size_t, std::string>, Stopped> groups;
   for (const auto& node : e.by_node) {
     const size_t first = node.FirstFailing();
-    if (first == node.judgements.size()) continue;
-    const std::string because = ReasonsOf(node.judgements[first]);
+    if (first == node.results.size()) continue;
+    const std::string because = ReasonsOf(node.results[first]);
     Stopped& group = groups[{first, because}];
     group.by = e.predicates[first];
     group.because = because;
     group.nodes.push_back(node.name);
     std::set<std::string> also;
-    for (size_t i = first + 1; i < node.judgements.size(); ++i) {
-      if (node.judgements[i].verdict != Verdict::kFits) also.insert(ReasonsOf(node.judgements[i]));
+    for (size_t i = first + 1; i < node.results.size(); ++i) {
+      if (node.results[i].verdict != Verdict::kFits) also.insert(ReasonsOf(node.results[i]));
     }
     for (const std::string& reason : also) ++group.also[reason];
   }
@@ -117,7 +117,7 @@ void WritePassed(const Explanation& e, Page* page) {
   std::vector<std::string> passed;
   for (size_t i = 0; i < e.predicates.size(); ++i) {
     bool all = std::all_of(e.by_node.begin(), e.by_node.end(),
-                           [&](const auto& n) { return n.judgements[i].verdict == Verdict::kFits; });
+                           [&](const auto& n) { return n.results[i].verdict == Verdict::kFits; });
     if (all) passed.push_back(e.predicates[i]);
   }
   if (passed.empty() || e.by_node.empty()) return;

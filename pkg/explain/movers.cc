@@ -46,8 +46,8 @@ class Movers {
     });
   }
 
-  void ForReasons(const std::vector<scheduler::GenericScheduler::Judgement>& judgements) {
-    for (const auto& judgement : judgements) {
+  void ForReasons(const std::vector<scheduler::GenericScheduler::PredicateResult>& results) {
+    for (const auto& judgement : results) {
       for (const FailureReason& reason : judgement.reasons) {
         if (reason == reasons::kPodNotFitsHostPorts) TakeHoldersOfPorts();
         if (reason == reasons::kExistingPodsAntiAffinityRulesNotMatch) TakeAntiAffine(true);
@@ -165,11 +165,11 @@ class Movers {
 
 std::vector<std::string> PodsToMove(const scheduler::Cache& cache, const api::Pod& pod, Symbol node,
                                     const std::vector<Remedy>& remedies,
-                                    const std::vector<scheduler::GenericScheduler::Judgement>& judgements) {
+                                    const std::vector<scheduler::GenericScheduler::PredicateResult>& results) {
   const Row row = cache.FindRow(node);
   if (row == scheduler::kNoRow) return {};
   Movers movers(cache, pod, row);
-  movers.ForReasons(judgements);
+  movers.ForReasons(results);
   if (!movers.ForShortages(remedies)) return {};
   return movers.Names();
 }

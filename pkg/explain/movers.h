@@ -13,6 +13,6 @@ namespace berth::explain {
 // come back, are chosen last. Empty when no choice of pods is enough.
 std::vector<std::string> PodsToMove(const scheduler::Cache& cache, const api::Pod& pod, scheduler::Symbol node,
                                     const std::vector<Remedy>& remedies,
-                                    const std::vector<scheduler::GenericScheduler::Judgement>& judgements);
+                                    const std::vector<scheduler::GenericScheduler::PredicateResult>& results);
 
 }  // namespace berth::explain

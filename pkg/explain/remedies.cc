@@ -251,19 +251,19 @@ std::string AmountOf(std::string_view resource, int64_t n) {
 
 std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr& pod, Symbol node,
                                 const std::vector<std::string>& names,
-                                const std::vector<scheduler::GenericScheduler::Judgement>& judgements) {
+                                const std::vector<scheduler::GenericScheduler::PredicateResult>& results) {
   std::vector<Remedy> all, once;
   Row row = cache.FindRow(node);
   scheduler::TemplateInfo info;
   info.tmpl = pod->tmpl;
   cache.Describe(*pod->tmpl, &info);
-  for (size_t i = 0; i < judgements.size(); ++i) {
-    if (judgements[i].verdict == scheduler::Verdict::kError) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].verdict == scheduler::Verdict::kError) {
       all.push_back(
-          Plain(absl::StrCat("correct what ", names[i], " cannot use: ", judgements[i].error), Cost::kElsewhere));
+          Plain(absl::StrCat("correct what ", names[i], " cannot use: ", results[i].error), Cost::kElsewhere));
     }
-    for (const FailureReason& reason : judgements[i].reasons) {
-      ForReason(cache, pod, info, row, names[i], reason, judgements[i].detail, &all);
+    for (const FailureReason& reason : results[i].reasons) {
+      ForReason(cache, pod, info, row, names[i], reason, results[i].detail, &all);
     }
   }
   for (Remedy& r : all) {

@@ -30,10 +30,10 @@ struct Remedy {
 };
 
 // Returns one remedy for each thing that stands in the way, none twice. `names` are the predicates' names, in the order
-// of `judgements`.
+// of `results`.
 std::vector<Remedy> RemediesFor(const scheduler::Cache& cache, const api::PodPtr& pod, scheduler::Symbol node,
                                 const std::vector<std::string>& names,
-                                const std::vector<scheduler::GenericScheduler::Judgement>& judgements);
+                                const std::vector<scheduler::GenericScheduler::PredicateResult>& results);
 
 // Returns an amount in the unit in which scheduling counts the resource: "1500m" or "2" cpu, "1.5Gi" of memory, "20".
 std::string AmountOf(std::string_view resource, int64_t n);

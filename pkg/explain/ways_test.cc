@@ -12,7 +12,7 @@
 namespace berth::explain {
 namespace {
 
-using Judgement = scheduler::GenericScheduler::Judgement;
+using PredicateResult = scheduler::GenericScheduler::PredicateResult;
 using scheduler::Symbol;
 
 api::PodPtr Pod(const std::string& spec) {
@@ -36,7 +36,7 @@ void AddNode(scheduler::Cache* cache, const std::string& name, const std::string
 }
 
 std::vector<Remedy> For(const scheduler::Cache& cache, const api::PodPtr& pod, const scheduler::FailureReason& reason) {
-  Judgement j{scheduler::Verdict::kFails, {reason}, ""};
+  PredicateResult j{scheduler::Verdict::kFails, {reason}, ""};
   return RemediesFor(cache, pod, Symbol("n1"), {"DiskSpace"}, {j});
 }
 

@@ -89,7 +89,7 @@ class Log129 final : public SchedulerLog {
  public:
   void Gated(const api::Pod& pod) const override {
     if (!VLOG_IS_ON(2)) return;
-    Of("Status after running PreEnqueue plugin", pod).Add("plugin", "SchedulingGates").Info(2);
+    Of("Status after running PreEnqueue plugin", pod).Add("plugin", "SchedulingGates").AddEmptyObject("status").Info(2);
   }
   void Attempting(const api::Pod& pod) const override {
     if (VLOG_IS_ON(3)) Of("Attempting to schedule pod", pod).Info(3);

@@ -20,12 +20,12 @@ constexpr size_t kTopNodes = 10, kExamples = 5, kMostGroups = 100, kMostWays = 1
 // The first rule that refuses a node, and its reasons.
 std::pair<std::string, std::string> FirstFailure(const explain::Explanation& e,
                                                  const explain::Explanation::NodeView& view) {
-  for (size_t i = 0; i < view.judgements.size(); ++i) {
-    const auto& judgement = view.judgements[i];
-    if (judgement.reasons.empty() && judgement.error.empty()) continue;
+  for (size_t i = 0; i < view.results.size(); ++i) {
+    const auto& result = view.results[i];
+    if (result.reasons.empty() && result.error.empty()) continue;
     std::vector<std::string> texts;
-    for (const auto& r : judgement.reasons) texts.push_back(r.text.string());
-    if (!judgement.error.empty()) texts.push_back(judgement.error);
+    for (const auto& r : result.reasons) texts.push_back(r.text.string());
+    if (!result.error.empty()) texts.push_back(result.error);
     return {i < e.predicates.size() ? e.predicates[i] : "", absl::StrJoin(texts, ", ")};
   }
   return {};

@@ -32,6 +32,8 @@ void AppendField(std::string_view key, const LogLine::Value& value, std::string*
     absl::StrAppend(out, *number);
   } else if (const auto* object = std::get_if<LogLine::ObjectName>(&value)) {
     AppendText(absl::StrCat(object->ns, object->ns.empty() ? "" : "/", object->name), out);
+  } else if (std::holds_alternative<LogLine::EmptyObject>(value)) {
+    out->append("{}");
   } else {
     AppendText(std::get<std::string>(value), out);
   }
@@ -49,6 +51,11 @@ LogLine& LogLine::Add(std::string_view key, int64_t number) {
   return *this;
 }
 
+LogLine& LogLine::AddEmptyObject(std::string_view key) {
+  fields_.push_back({std::string(key), EmptyObject{}});
+  return *this;
+}
+
 LogLine& LogLine::AddObject(std::string_view key, std::string_view ns, std::string_view name) {
   fields_.push_back({std::string(key), ObjectName{std::string(ns), std::string(name)}});
   return *this;
@@ -62,6 +69,7 @@ std::string LogLine::Text() const {
 }
 
 std::string LogLine::Sentence() const {
+  if (!sentence_.empty()) return sentence_;
   std::string out = message_;
   std::string_view before = " (";
   for (const Field& f : fields_) {
@@ -70,6 +78,8 @@ std::string LogLine::Sentence() const {
       absl::StrAppend(&out, *number);
     } else if (const auto* object = std::get_if<ObjectName>(&f.value)) {
       absl::StrAppend(&out, object->ns, object->ns.empty() ? "" : "/", object->name);
+    } else if (std::holds_alternative<EmptyObject>(f.value)) {
+      out.append("{}");
     } else {
       out.append(std::get<std::string>(f.value));
     }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -29,7 +30,9 @@ class LogLine {
   struct ObjectName {
     std::string ns, name;
   };
-  using Value = std::variant<std::string, int64_t, ObjectName>;
+  // What Kubernetes prints of an object without public fields: {}.
+  struct EmptyObject {};
+  using Value = std::variant<std::string, int64_t, ObjectName, EmptyObject>;
   struct Field {
     std::string key;
     Value value;
@@ -41,7 +44,14 @@ class LogLine {
 
   LogLine& Add(std::string_view key, std::string_view text);
   LogLine& Add(std::string_view key, int64_t number);
+  LogLine& AddEmptyObject(std::string_view key);
   LogLine& AddObject(std::string_view key, std::string_view ns, std::string_view name);
+
+  // Replaces the whole line after WriteSentences(), for what release 1.10 says in other words.
+  LogLine& InSentences(std::string sentence) {
+    sentence_ = std::move(sentence);
+    return *this;
+  }
 
   // Writes the line with severity INFO. The caller has checked VLOG_IS_ON(verbosity), so that --vmodule works by file.
   void Info(int verbosity = 0);
@@ -70,7 +80,7 @@ class LogLine {
  private:
   void Write(int severity) const;
 
-  std::string message_;
+  std::string message_, sentence_;
   LogOrigin where_;
   std::vector<Field> fields_;
   bool is_error_ = false;

@@ -50,6 +50,13 @@ TEST_CASE("the same line as a sentence has its values in parentheses and its err
                                  R"(pod="wire/web-1" node="node-a" attempts=3)"});
 }
 
+TEST_CASE("what release 1.10 says in other words replaces the sentence and nothing else") {
+  LogLine line("Pod expired");
+  line.InSentences("Pod wire/web-1 expired").AddObject("pod", "wire", "web-1");
+  CHECK(line.Sentence() == "Pod wire/web-1 expired");
+  CHECK(line.Text() == R"("Pod expired" pod="wire/web-1")");
+}
+
 TEST_CASE("an error comes first, and the sink sees the parts while the line is written") {
   Kept kept;
   LogLine("Error scheduling pod; retrying").AddObject("pod", "wire", "race").Error("already assigned");

@@ -461,6 +461,7 @@ void Cache::FinishBinding(const api::Pod& pod, absl::Duration now) {
   it->second.deadline = now + kAssumedPodTtl;
   if (VLOG_IS_ON(5)) {
     util::LogLine("Finished binding for pod, can be expired")
+        .InSentences(absl::StrCat("Finished binding for pod ", pod.meta.uid, ". Can be expired."))
         .Add("podKey", pod.meta.uid)
         .AddObject("pod", pod.meta.ns.str(), pod.meta.name)
         .Info(5);
@@ -495,6 +496,8 @@ absl::Status Cache::AddPod(api::PodPtr pod) {
   }
   if (state.pod->node_name != pod->node_name) {
     util::LogLine("Pod was added to a different node than it was assumed")
+        .InSentences(absl::StrCat("Pod ", pod->meta.uid, " was assumed to be on ", state.pod->node_name.string(),
+                                  " but got added to ", pod->node_name.string()))
         .Add("podKey", pod->meta.uid)
         .AddObject("pod", pod->meta.ns.str(), pod->meta.name)
         .Add("assumedNode", state.pod->node_name.str())
@@ -515,6 +518,9 @@ absl::Status Cache::UpdatePod(api::PodPtr pod) {
   if (state.pod->node_name != pod->node_name) {
     ++repairs_;
     util::LogLine("Pod updated on a different node than previously added to. The cache was corrected")
+        .InSentences(absl::StrCat(
+            "Pod ", pod->meta.uid, " updated on a different node than previously added to: it is on ",
+            pod->node_name.string(), ", not on ", state.pod->node_name.string(), ". The cache was corrected."))
         .Add("podKey", pod->meta.uid)
         .AddObject("pod", pod->meta.ns.str(), pod->meta.name)
         .Add("knownNode", state.pod->node_name.str())
@@ -573,6 +579,7 @@ std::vector<api::PodPtr> Cache::Expire(absl::Duration now) {
             [](const api::PodPtr& a, const api::PodPtr& b) { return a->meta.uid < b->meta.uid; });
   for (const api::PodPtr& pod : expired) {
     util::LogLine("Pod expired")
+        .InSentences(absl::StrCat("Pod ", pod->meta.Key(), " expired"))
         .Add("podKey", pod->meta.uid)
         .AddObject("pod", pod->meta.ns.str(), pod->meta.name)
         .Warning();

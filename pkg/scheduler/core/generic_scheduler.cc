@@ -473,20 +473,20 @@ absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, cons
 
 // ---- explaining ---------------------------------------------------------------------------------
 
-std::vector<std::pair<Symbol, std::vector<GenericScheduler::Judgement>>> GenericScheduler::JudgeAll(
+std::vector<std::pair<Symbol, std::vector<GenericScheduler::PredicateResult>>> GenericScheduler::EvaluatePredicates(
     const api::PodPtr& pod) {
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = Prepare(ctx);
-  std::vector<std::pair<Symbol, std::vector<Judgement>>> out;
+  std::vector<std::pair<Symbol, std::vector<PredicateResult>>> out;
   const std::vector<Row>& rows = cache_->by_name_descending();
   for (auto it = rows.rbegin(); it != rows.rend(); ++it) {
-    std::vector<Judgement> judgements;
+    std::vector<PredicateResult> results;
     for (auto& check : checks.list) {
-      Judgement j;
+      PredicateResult j;
       if (const PodRejection* rejection = check->RejectsPod(); rejection != nullptr) {
         j.verdict = Verdict::kFails;
         j.reasons.push_back(rejection->reason);
-        judgements.push_back(std::move(j));
+        results.push_back(std::move(j));
         continue;
       }
       j.error = check->PodError();
@@ -496,9 +496,9 @@ std::vector<std::pair<Symbol, std::vector<GenericScheduler::Judgement>>> Generic
         j.detail = check->Detail(*it);
       }
       if (j.verdict == Verdict::kError && j.error.empty()) j.error = check->Error(*it);
-      judgements.push_back(std::move(j));
+      results.push_back(std::move(j));
     }
-    out.emplace_back(cache_->row(*it).name, std::move(judgements));
+    out.emplace_back(cache_->row(*it).name, std::move(results));
   }
   return out;
 }

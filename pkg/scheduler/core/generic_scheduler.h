@@ -103,13 +103,13 @@ class GenericScheduler {
   bool PassesNodePredicates(const api::Pod& pod, Symbol node) const;
 
   // For explain: what every predicate says of every listed node, none skipped, in the order of evaluation.
-  struct Judgement {
+  struct PredicateResult {
     Verdict verdict;
     std::vector<FailureReason> reasons;
     std::string error;
     std::string detail;  // FitCheck::Detail
   };
-  std::vector<std::pair<Symbol, std::vector<Judgement>>> JudgeAll(const api::PodPtr& pod);
+  std::vector<std::pair<Symbol, std::vector<PredicateResult>>> EvaluatePredicates(const api::PodPtr& pod);
 
   // How many bytes the answers that are kept between decisions take, approximately, and how many they may take.
   size_t kept_answers_bytes() const;

@@ -46,7 +46,7 @@ struct Contender {
 
 void CompareEvaluations(Contender& c, const Lockstep& world, const api::PodPtr& pod) {
   std::vector<PredicateKey> keys = InOrder(c.reference->settings().predicates);
-  auto all = c.traced->JudgeAll(pod);
+  auto all = c.traced->EvaluatePredicates(pod);
   REQUIRE(all.size() == world.model.listed());
   for (const auto& [node, evaluations] : all) {
     REQUIRE(evaluations.size() == keys.size());

@@ -90,9 +90,9 @@ inline std::string Evaluated(World& world, const std::string& predicate, const a
   auto scheduler = CreateFromKeys({predicate}, {}, args).value();
   size_t at = 0;
   while (scheduler->config().predicates[at].name != predicate) ++at;
-  for (const auto& [name, judgements] : scheduler->JudgeAll(pod)) {
+  for (const auto& [name, results] : scheduler->EvaluatePredicates(pod)) {
     if (name.str() != node) continue;
-    const auto& j = judgements[at];
+    const auto& j = results[at];
     if (j.verdict == Verdict::kError) return Cat("error: ", j.error);
     if (j.verdict == Verdict::kFits) return "fits";
     std::string out;
