@@ -35,6 +35,7 @@ class Api:
     def __init__(self, port):
         self.port = port
         self.process = None
+        self.flags = ()
 
     @classmethod
     def start(cls, *files, port=0, flags=()):
@@ -47,7 +48,7 @@ class Api:
         ready, _, _ = select.select([p.stdout], [], [], DEADLINE)
         line = p.stdout.readline() if ready else ""
         api = cls(int(line.rsplit(":", 1)[1]) if line.startswith("Serving insecurely on ") else 0)
-        api.process, api.log_path = p, log
+        api.process, api.log_path, api.flags = p, log, flags
         assert api.port, f"hollow-apiserver did not start: {line!r} {api.log()}"
         return api
 
@@ -124,12 +125,12 @@ class Api:
             "value": value})
 
     def restart(self):
-        """Kills it, and starts another at the same port with the nodes and pods that there were."""
+        """Kills it, and starts another at the same port, with the same flags and the nodes and pods that there were."""
         kept = write_objects("kept.json", [dict(o, apiVersion="v1", kind=kind) for kind, path in (("Node", "nodes"), ("Pod", "pods"))
                                            for o in self.get(f"/api/v1/{path}")["items"]])
         self.process.kill()
         self.process.wait()
-        self.__dict__.update(Api.start(kept, port=self.port).__dict__)
+        self.__dict__.update(Api.start(kept, port=self.port, flags=self.flags).__dict__)
 
     def check_not_overcommitted(self):
         allocatable = {n["metadata"]["name"]: cpu(n["status"]["allocatable"]["cpu"]) for n in self.get("/api/v1/nodes")["items"]}
