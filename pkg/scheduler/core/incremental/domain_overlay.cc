@@ -11,9 +11,6 @@ namespace {
 // A label with more values, or with nearly as many as there are nodes, makes special rows instead of groups.
 constexpr size_t kMostValuesOfGroups = 1024;
 
-// Each part of a decision costs, so labels that only some pods need must not make many.
-constexpr size_t kMostCommonGroups = 8;
-
 // Asking rules about labels once for each group pays when a group has so many nodes on average.
 constexpr size_t kNodesOfLabelGroup = 16;
 
@@ -45,14 +42,6 @@ void CopySums(const DomainSum* from, size_t count, DomainSum* to) {
 DomainOverlay::Scratch& DomainOverlay::scratch() {
   thread_local Scratch scratch;
   return scratch;
-}
-
-void CommonKeys::Add(const GroupKey& key) {
-  if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) return;
-  auto values = [](const GroupKey& k) { return k.presence_only ? 2 : k.column->distinct() + 1; };
-  size_t groups = values(key);
-  for (const GroupKey& k : keys_) groups = std::min(groups * values(k), kMostCommonGroups + 1);
-  if (groups <= kMostCommonGroups) keys_.push_back(key);
 }
 
 DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* common, const api::PodPtr& pod)
@@ -133,7 +122,7 @@ void DomainOverlay::FindKeys() {
   sparse_.clear();
   slots_.clear();
   sparse_columns_.clear();
-  for (const GroupKey& k : common_.keys()) {
+  for (const GroupKey& k : common_.Few()) {
     if (k.presence_only || IsDense(*k.column, cache_->node_count())) KeyOf(k.column, k.presence_only);
   }
   auto place = [&](DomainRule* rule, std::vector<Placed>* list) {

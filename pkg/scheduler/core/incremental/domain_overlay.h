@@ -26,24 +26,12 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/scheduler/core/incremental/common_keys.h"
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
 #include "pkg/scheduler/core/incremental/recycling_map.h"
 #include "pkg/scheduler/core/incremental/signature_table.h"
 
 namespace berth::scheduler {
-
-// Labels of few values that groups tell apart for every pod once one pod needs it, zones above all: pods that need them
-// and pods that do not then share classes. One for all overlays of a scheduler.
-class CommonKeys {
- public:
-  // Adds a key unless all of them together would make too many groups.
-  void Add(const GroupKey& key);
-  const std::vector<GroupKey>& keys() const { return keys_; }
-  void Clear() { keys_.clear(); }
-
- private:
-  std::vector<GroupKey> keys_;
-};
 
 class DomainOverlay {
  public:
