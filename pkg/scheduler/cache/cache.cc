@@ -1,3 +1,10 @@
+// Nodes and pods of a Cache and the sums over the pods of each row. The live counts are in cache_counts.cc.
+//
+// All bookkeeping goes through two functions. SetNode replaces the node object of a row: it takes the row out of
+// everything that depends on the old object, for example the row's pods out of the counts of its old zone, and enters
+// it anew. CountPod adds or subtracts one pod. Whatever else is kept about a row has to be updated in these two, and
+// both must subtract exactly what they have added; cache_property_test.cc holds the result against a cache that is
+// built from scratch.
 #include "pkg/scheduler/cache/cache.h"
 
 #include <absl/strings/str_cat.h>
@@ -12,8 +19,8 @@
 namespace berth::scheduler {
 namespace {
 
-constexpr absl::Duration kAssumedPodTtl = absl::Seconds(30);
-constexpr size_t kMinChangesKept = 1 << 10;
+constexpr absl::Duration kAssumedPodTtl = absl::Seconds(30);  // as in 1.10
+constexpr size_t kMinChangesKept = 1 << 10;                   // a power of two
 
 const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
     kNetworkUnavailable("NetworkUnavailable"), kMemoryPressure("MemoryPressure"), kDiskPressure("DiskPressure"),
@@ -24,6 +31,7 @@ absl::Status NoUid() {
   return util::InvalidArgument("Cannot get cache key for pod with empty UID");
 }
 
+// Returns region and zone joined as 1.10 joins them (GetZoneKey), or the empty symbol when the node has neither label.
 Symbol ZoneOf(const api::Labels& labels) {
   Symbol region = labels.Get(kRegionLabel).value_or(Symbol());
   Symbol zone = labels.Get(kZoneLabel).value_or(Symbol());
@@ -101,10 +109,14 @@ void Cache::FreeRowIfEmpty(Row r) {
   free_rows_.push_back(r);
 }
 
+// Gives the row a new generation and enters the change in the logs, from which readers bring up to date what they keep
+// between decisions. Every change of a row ends here, unless it only replaces a pod by a newer object that counts the
+// same.
 void Cache::Touch(Row r, bool node_changed) {
   rows_[r].generation = ++generation_;
   if (changes_.size() < kMinChangesKept || changes_.size() < rows_.size()) {
-    // Grow so that a round over all rows is remembered. Sizes are powers of two; numbers keep their places.
+    // The ring must hold one change of every row, so that a reader that was up to date before a round over all rows
+    // does not have to start from scratch. When the ring grows, each change moves to its place in the larger ring.
     std::vector<uint32_t> larger(std::max(kMinChangesKept, std::bit_ceil(2 * rows_.size())), 0);
     uint64_t kept = std::min<uint64_t>(generation_ - 1, changes_.size());
     for (uint64_t g = generation_ - kept; g < generation_; ++g) {
@@ -122,6 +134,8 @@ void Cache::Touch(Row r, bool node_changed) {
   node_changes_.emplace_back(generation_, r);
 }
 
+// Computes the flags from the node's conditions and taints. If a condition type occurs several times, the last one
+// counts for the pressures, and each one counts for kRowConditionBad, as in 1.10.
 void Cache::SetFlags(Row r) {
   uint8_t flags = 0;
   if (const api::Node* node = rows_[r].node.get()) {
@@ -154,6 +168,7 @@ void Cache::CountAvoided(const api::Node& node, int sign) {
 
 namespace {
 
+// Returns the first entry whose row is not below `row`.
 auto FirstFrom(std::vector<Cache::ImageNodes::Size>& sizes, Row row) {
   return std::lower_bound(sizes.begin(), sizes.end(), row,
                           [](const Cache::ImageNodes::Size& s, Row r) { return s.row < r; });
@@ -167,7 +182,7 @@ void Cache::IndexImages(Row r) const {
       ImageNodes& nodes = images_[name];
       std::vector<ImageNodes::Size>& sizes = nodes.sizes;
       if (sizes.empty()) nodes.first_size = image.size_bytes;
-      // Rows come in ascending order when all nodes are indexed.
+      // When all nodes are indexed at once, rows come in ascending order and belong at the end.
       auto at = sizes.end();
       if (!sizes.empty() && sizes.back().row >= r) at = FirstFrom(sizes, r);
       if (at != sizes.end() && at->row == r) {
@@ -205,6 +220,9 @@ bool Cache::IsAvoided(const api::OwnerReference& controller) const {
   return !avoided_.empty() && avoided_.contains({controller.kind, controller.uid});
 }
 
+// Replaces the node object of a row; null removes it. What did not change is left alone, because most updates are
+// heartbeats that change conditions only: the counts by domain when the labels are the same, the counts with a node
+// filter when the taints are the same as well, the index of images when the images are.
 void Cache::SetNode(Row r, api::NodePtr node) {
   NodeRow& row = rows_[r];
   bool was_listed = row.node != nullptr;
@@ -212,7 +230,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   if (!same_labels) {
     for (const PlacedPod& p : row.pods) CountInDomains(r, p, -1, Why::kPlaced);
   }
-  // What node filters look at (counts.h).
+  // Node filters read labels, taints and the name (NodeFilter), and the name of a row never changes.
   const bool same_for_filters = same_labels && row.node->taints == node->taints;
   if (!same_for_filters) DismissFromCounts(r);
   if (row.node != nullptr) {
@@ -278,7 +296,7 @@ void Cache::SortNames() const {
   std::vector<std::string_view> names(rows_.size());
   for (Row r : by_name_) names[r] = rows_[r].name.str();
   auto before = [&](Row a, Row b) { return names[a] > names[b]; };
-  // Lists from an API server are in ascending order already.
+  // A list from an API server is in ascending order, so that the reversed rows are often sorted already.
   std::reverse(by_name_.begin(), by_name_.end());
   if (!std::is_sorted(by_name_.begin(), by_name_.end(), before)) std::sort(by_name_.begin(), by_name_.end(), before);
   rank_.assign(rows_.size(), ~uint32_t{0});
@@ -308,6 +326,8 @@ const Cache::LabelColumn& Cache::Label(Symbol key) const {
 
 // ---- sums and counts ----------------------------------------------------------------------------
 
+// Adds or subtracts a pod in the row's amounts. Once a sum was cut to fit an int64, subtracting does not restore it, so
+// the row is marked `saturated` and counted anew when a pod leaves.
 void Cache::CountResources(Row r, const TemplateInfo& info, int sign) {
   NodeRow& row = rows_[r];
   bool cut = info.saturated;
@@ -353,6 +373,7 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
   CountInDomains(r, p, sign, why);
 }
 
+// Computes the amounts of the row from its pods.
 void Cache::Recount(Row r) {
   NodeRow& row = rows_[r];
   columns_.used_cpu[r] = columns_.used_memory[r] = columns_.used_gpu[r] = columns_.used_ephemeral[r] = 0;
@@ -401,7 +422,7 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
     if (!t.topology_key.empty()) terms_.terms_[term].column = &Label(t.topology_key);
     info->terms.push_back({kind, weight, term});
   };
-  // A column of every topology key is there before the term counts anything.
+  // CountInDomains needs the column of each topology key, so the columns are created before any pod is counted.
   if (const auto& a = tmpl->affinity.pod) {
     for (const auto& t : a->required) declare(TermUse::Kind::kAffinityRequired, t, 0);
     for (const auto& t : a->preferred) declare(TermUse::Kind::kPreferred, t.term, t.weight);
@@ -424,6 +445,8 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
   return info;
 }
 
+// Drops the templates that no placed pod and nobody outside of the cache uses. The next sweep comes when the number of
+// templates has doubled, so that a sweep costs little for each template that is added.
 void Cache::DropUnusedTemplates() {
   absl::erase_if(templates_, [&](const auto& entry) {
     const TemplateInfo& info = *entry.second;
@@ -527,7 +550,7 @@ absl::Status Cache::UpdatePod(api::PodPtr pod) {
         .Add("currentNode", pod->node_name.str())
         .Error({});
   } else if (state.pod->tmpl == pod->tmpl && state.pod->meta.deleting() == pod->meta.deleting()) {
-    // Nothing that is counted changed: only the object is newer.
+    // Template, node and deletion are all that is counted, so it is enough to replace the object.
     for (PlacedPod& p : rows_[from].pods) {
       if (p.pod->meta.uid == pod->meta.uid) p.pod = pod;
     }
@@ -574,7 +597,7 @@ std::vector<api::PodPtr> Cache::Expire(absl::Duration now) {
   for (const auto& [uid, state] : pod_states_) {
     if (state.assumed && state.binding_finished && now > state.deadline) expired.push_back(state.pod);
   }
-  // The order of a hash table differs from run to run, and what follows must not.
+  // The order of a hash table differs from run to run; a replayed recording must expire pods in the same order.
   std::sort(expired.begin(), expired.end(),
             [](const api::PodPtr& a, const api::PodPtr& b) { return a->meta.uid < b->meta.uid; });
   for (const api::PodPtr& pod : expired) {
@@ -589,6 +612,8 @@ std::vector<api::PodPtr> Cache::Expire(absl::Duration now) {
 }
 
 // ---- simulation ---------------------------------------------------------------------------------
+// The list of pods and the ports are restored from copies, because the order of the list matters and ports have no
+// reference counts. All other changes are undone one by one, in reverse order.
 
 Cache::Simulation::Simulation(Cache* cache, Row row)
     : cache_(cache), row_(row), saved_pods_(cache->rows_[row].pods), saved_ports_(cache->rows_[row].ports) {}

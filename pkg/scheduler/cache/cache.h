@@ -1,9 +1,12 @@
-// The scheduler's picture of the cluster: one table of nodes by row, the pods on them (assumed ones too), and the
-// services, controllers, volumes and budgets that rules look up. Kubernetes 1.10: pkg/scheduler/schedulercache +
-// listers.
+// The scheduler's view of the cluster: a table of nodes, the pods on them (assumed pods too), and the services,
+// controllers, volumes and budgets that rules look up. Kubernetes 1.10: pkg/scheduler/schedulercache and the listers.
 //
-// Threading: none. One thread owns a Cache and everything that reads it (pkg/README.md, "One thread owns the cluster").
-// Errors carry 1.10's texts; an error leaves the cache unchanged.
+// A "row" is the dense index of a node in the table, from 0 to row_count() - 1. A node keeps its row until its object
+// and all of its pods are gone; the row may then be given to another node. A row can have pods and no node object, for
+// example when a pod arrives before its node. A row with a node object is called "listed".
+//
+// Thread-safety: none. One thread owns a Cache and everything that reads it (pkg/README.md, "One thread owns the
+// cluster"). Errors carry 1.10's texts; an error leaves the cache unchanged.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -34,13 +37,14 @@ struct PlacedPod {
   TemplateInfo* info;
 };
 
-// Host ports in use on one node. A set without counts, as in 1.10: of two pods with the same port, either one's leaving
-// frees it.
+// The host ports in use on one node. As in 1.10 this is a set without reference counts: if two pods use the same port,
+// the port becomes free as soon as either of them leaves.
 class HostPorts {
  public:
   void Add(const HostPort& p);
   void Remove(const HostPort& p);
-  // 0.0.0.0 conflicts with every address.
+  // Returns whether a port in use has the same number and protocol and an address that overlaps. The address 0.0.0.0
+  // overlaps with every address.
   bool Conflicts(const HostPort& p) const;
   bool empty() const { return ports_.empty(); }
 
@@ -48,32 +52,34 @@ class HostPorts {
   std::vector<HostPort> ports_;
 };
 
-// What does not fit a column: one record a row.
+// What the cache knows of one row beside its amounts in Columns.
 struct NodeRow {
   Symbol name;
-  api::NodePtr node;            // null while only its pods are known
-  std::vector<PlacedPod> pods;  // removal moves the last into the hole, as in 1.10 (it orders preemption's victims)
+  api::NodePtr node;  // null while only its pods are known
+  // Removing a pod moves the last one into its place, as in 1.10. The order matters: preemption chooses victims by it.
+  std::vector<PlacedPod> pods;
   HostPorts ports;
-  Resource allocatable;  // as columns, plus scalars
-  Resource requested;    // scalars only; the rest is in columns
+  Resource allocatable;  // the amounts in Columns and the scalar resources
+  Resource requested;    // scalar resources only; the other amounts are in Columns
   bool in_use = false;
-  bool saturated = false;   // a sum was cut: recount when a pod leaves
-  uint64_t generation = 0;  // a new number from one counter at each change (fixes B-05)
+  bool saturated = false;   // a sum was cut to fit an int64, so the row is counted anew when a pod leaves
+  uint64_t generation = 0;  // value of Cache::generation() at the last change; never used twice (bug B-05, fixed)
 };
 
-// What rules read on every decision, by row; 0 in free rows. Units: milliCPU, bytes, pods.
+// The values that rules read in every decision, each vector indexed by row. Units: milliCPU, bytes, pods. Amounts and
+// flags are 0 in rows that no node uses.
 struct Columns {
   std::vector<int64_t> alloc_cpu, alloc_memory, alloc_gpu, alloc_ephemeral, alloc_pods;
   std::vector<int64_t> used_cpu, used_memory, used_gpu, used_ephemeral, pod_count;
   std::vector<int64_t> nonzero_cpu, nonzero_memory;
-  std::vector<int32_t> volumes;  // that the pods list, of the kinds that rules look at
+  std::vector<int32_t> volumes;  // number of volumes in the pods' specifications, of the kinds that rules look at
   std::vector<uint8_t> flags;    // RowFlag bits
-  std::vector<Symbol> name;      // of the node
-  std::vector<Symbol> zone;      // region ":\0:" zone, empty when neither label is there
+  std::vector<Symbol> name;      // the node's name
+  std::vector<Symbol> zone;      // region ":\0:" zone; empty when the node has neither label
 };
 enum RowFlag : uint8_t {
-  kRowListed = 1,          // the node object is there
-  kRowMemoryPressure = 2,  // its last MemoryPressure condition is True
+  kRowListed = 1,          // the row has a node object
+  kRowMemoryPressure = 2,  // the last MemoryPressure condition is True
   kRowDiskPressure = 4,
   kRowConditionBad = 8,  // CheckNodeCondition fails
   kRowHardTaints = 16,   // has a NoSchedule or NoExecute taint
@@ -82,64 +88,70 @@ enum RowFlag : uint8_t {
 
 class Cache {
  public:
-  // `describe` counts what pods request, as the release does that the cache is for.
+  // `describe` computes what a pod of a template requests by the rules of one release (Release::describe_template).
   explicit Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*) = DescribeTemplate);
   ~Cache();
   Cache(const Cache&) = delete;
 
   // ---- nodes ----
+  // Adds the node, or replaces the object that is known by its name.
   void AddNode(api::NodePtr node);
   void UpdateNode(api::NodePtr node) { AddNode(std::move(node)); }
-  // Its pods stay, without a node, until they are removed. Unknown names are no error.
+  // Removes the node object. Its pods stay in the row until they are removed. Does nothing for an unknown name.
   void RemoveNode(std::string_view name);
 
-  Row FindRow(Symbol node_name) const;  // kNoRow when unknown
+  // Returns the row of the node, or kNoRow when neither the node nor a pod on it is known.
+  Row FindRow(Symbol node_name) const;
   const NodeRow& row(Row r) const { return rows_[r]; }
-  Row row_count() const { return static_cast<Row>(rows_.size()); }  // rows in use and free ones
-  size_t node_count() const { return node_count_; }                 // nodes that are listed
-  // Returns whether some node's preferAvoidPods annotation names the controller.
+  // Returns the number of rows, including those that no node uses.
+  Row row_count() const { return static_cast<Row>(rows_.size()); }
+  size_t node_count() const { return node_count_; }  // listed rows
+  // Returns whether the preferAvoidPods annotation of any node names the controller.
   bool IsAvoided(const api::OwnerReference& controller) const;
-  // Changes when IsAvoided may answer otherwise.
+  // Changes whenever the results of IsAvoided may change.
   uint64_t avoided_version() const { return avoided_version_; }
   const Columns& columns() const { return columns_; }
   const RowSet& listed() const { return listed_; }
-  // Listed rows in descending order of node name, the order in which 1.10 resolves ties; and a row's place in it.
+  // Returns the listed rows in descending order of node name, the order in which 1.10 breaks ties.
   const std::vector<Row>& by_name_descending() const {
     if (names_changed_) SortNames();
     return by_name_;
   }
+  // Returns the position of a row in by_name_descending(). REQUIRES: the row is listed.
   uint32_t NameRank(Row r) const {
     if (names_changed_) SortNames();
     return rank_[r];
   }
-  // Changes when by_name_descending() does.
+  // Changes whenever by_name_descending() changes.
   uint64_t names_version() const { return names_version_; }
 
-  // The column of a node label. Created on first use, then kept up to date.
   using LabelColumn = scheduler::LabelColumn;
   static const Symbol kNoValue;  // LabelColumn::no_value()
-  // The key of a column that is no label: region and zone together, as 1.10 joins them; absent where a node has
-  // neither.
+  // Returns the key under which Label() keeps region and zone joined as in 1.10. It is not the key of a real label. A
+  // node with neither label has no value.
   static Symbol ZoneKey();
+  // Returns the column of a node label. It is created at the first call and kept up to date from then on.
   const LabelColumn& Label(Symbol key) const;
 
-  // The nodes that have an image by this name. The index is made at the first call, then kept up to date.
+  // The nodes that have an image of one name.
   struct ImageNodes {
     struct Size {
       Row row;
-      int64_t bytes;  // of several entries for a name on one node the last counts
+      int64_t bytes;  // if one node lists the name several times, the size of the last entry
     };
     std::vector<Size> sizes;  // in ascending order of rows
-    int64_t first_size = 0;   // bytes, on the node that was found first
+    int64_t first_size = 0;   // bytes, on the node that was indexed first
   };
-  // Returns null when no listed node has the image.
+  // Returns the nodes that have the image, or null when no listed node has it. All images are indexed at the first
+  // call, and the index is kept up to date from then on.
   const ImageNodes* Image(Symbol name) const;
 
   // ---- what changed ----
-  // A number that grows with each change of a row.
+  // Grows by one with each change of a row.
   uint64_t generation() const { return generation_; }
-  // Calls f(row, node_changed) for each change after the given generation, oldest first; rows may repeat. node_changed:
-  // the node object itself, not only the pods on it. False, and no call, when that is too long ago to be remembered.
+  // Calls f(row, node_changed) for each change after the given generation, oldest first. A row may come more than once.
+  // `node_changed` says whether the node object changed and not only the pods on it. Returns false, without any call,
+  // when the log does not reach that far back; the caller must then look at all rows.
   template <typename F>
   bool ChangesSince(uint64_t generation, F f) const {
     if (generation_ - generation >= changes_.size()) return generation == generation_;
@@ -150,7 +162,8 @@ class Cache {
     return true;
   }
 
-  // The same for changes of node objects alone, of which many more are remembered.
+  // Calls f(row) for each change of a node object after the given generation, like ChangesSince. These changes have a
+  // log of their own, which reaches further back.
   template <typename F>
   bool NodeChangesSince(uint64_t generation, F f) const {
     if (generation < node_changes_forgotten_) return false;
@@ -161,23 +174,32 @@ class Cache {
   }
 
   // ---- pods ----
-  // Pods are known by uid; without one: "Cannot get cache key for pod with empty UID".
-  absl::Status AssumePod(api::PodPtr pod);                      // with node_name set
-  void FinishBinding(const api::Pod& pod, absl::Duration now);  // may expire 30 s from now
+  // Pods are identified by uid. A pod without one gets "Cannot get cache key for pod with empty UID".
+
+  // Places a pod on pod->node_name before the API server has confirmed the binding. Fails when the pod is known.
+  // REQUIRES: pod->node_name is set.
+  absl::Status AssumePod(api::PodPtr pod);
+  // Lets an assumed pod expire 30 s after `now`, a reading of a monotonic clock, unless AddPod confirms it before.
+  void FinishBinding(const api::Pod& pod, absl::Duration now);
+  // Removes an assumed pod again. Fails when the pod is not assumed, or is assumed on another node.
   absl::Status ForgetPod(const api::Pod& pod);
-  absl::Status AddPod(api::PodPtr pod);  // bound, from the API: confirms an assumed one
-  // A bound pod changed. If it is on another node than the cache knew, the cache is corrected and that is counted.
+  // Adds a bound pod that the API server has reported. Confirms the pod when it is assumed.
+  absl::Status AddPod(api::PodPtr pod);
+  // Replaces a bound pod, or adds it when it is unknown. If it is on another node than the cache knew, the cache is
+  // corrected and repairs() grows.
   absl::Status UpdatePod(api::PodPtr pod);
-  absl::Status RemovePod(const api::Pod& pod);  // also an assumed one: the API says that it is gone
+  // Removes a pod, assumed or not, that the API server has reported as gone.
+  absl::Status RemovePod(const api::Pod& pod);
   bool IsAssumed(std::string_view uid) const;
   api::PodPtr GetPod(std::string_view uid) const;  // null when unknown
-  // Drops assumed pods whose binding finished more than 30 s ago and was never confirmed; returns them.
+  // Removes and returns the assumed pods whose binding finished more than 30 s ago and was never confirmed.
   std::vector<api::PodPtr> Expire(absl::Duration now);
   size_t pod_count() const { return pod_states_.size(); }
   size_t assumed_count() const { return assumed_; }
-  uint64_t repairs() const { return repairs_; }  // pods found on another node than known
+  // Returns how often UpdatePod found a pod on another node than the cache knew.
+  uint64_t repairs() const { return repairs_; }
 
-  // Every pod with a node, in no particular order.
+  // Calls f(placed pod, its NodeRow) for every bound or assumed pod, in no particular order.
   template <typename F>
   void ForEachPod(F f) const {
     for (const NodeRow& r : rows_) {
@@ -186,14 +208,19 @@ class Cache {
   }
 
   // ---- templates and counts ----
+  // Returns what the cache knows of a template, computed at the first call. The pointer is valid as long as a pod of
+  // the template is placed or somebody else holds the template.
   TemplateInfo* Info(const std::shared_ptr<const api::PodTemplate>& tmpl);
-  // Fills in what a pod of the template counts for, as the cache's release does, without keeping it.
+  // Computes what a pod of the template requests, by the rules of the cache's release, and keeps nothing.
   void Describe(const api::PodTemplate& tmpl, TemplateInfo* info) const { describe_(tmpl, info); }
   const absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>>& templates() const {
     return templates_;
   }
+  // Returns the live count of the pods that match the query. Equal queries share one count, which is kept up to date as
+  // long as somebody holds it.
   std::shared_ptr<const PodCount> Count(const PodQuery& query);
-  // REQUIRES: all terms have one topology key, which is not empty.
+  // Returns the live sum over declared affinity terms, shared in the same way. REQUIRES: the terms have the same
+  // topology key, which is not empty.
   std::shared_ptr<const TermTotals> SumOf(const TermSum& sum);
   const DeclaredTerms& declared_terms() const { return terms_; }
 
@@ -201,23 +228,27 @@ class Cache {
   Listers& listers() { return listers_; }
   const Listers& listers() const { return listers_; }
 
-  // ---- simulation: preemption and nominated pods try things out on the table itself and take them back ----
-  // Undoes everything done through it when destroyed. At most one at a time.
+  // ---- simulation ----
+  // Adds pods to one row and removes pods from it, for preemption and for nominated pods, so that rules see the row as
+  // it would be. The changes are made to the table itself and undone by the destructor; generations stay as they are.
+  // REQUIRES: the cache is not changed otherwise meanwhile, and a simulation that begins within another one ends within
+  // it.
   class Simulation {
    public:
     Simulation(Cache* cache, Row row);
     ~Simulation();
     Simulation(const Simulation&) = delete;
     void Remove(const PlacedPod& pod);
-    void Restore(const PlacedPod& pod);         // re-adds at the end, as 1.10's reprieve does
-    void AddNominated(const api::PodPtr& pod);  // seen by rules about this node only
+    void Restore(const PlacedPod& pod);  // adds the pod at the end of the row's list, as 1.10's reprieve does
+    // Adds a nominated pod. Only counts with PodQuery::sees_nominated include it.
+    void AddNominated(const api::PodPtr& pod);
 
    private:
     Cache* cache_;
     Row row_;
     std::vector<PlacedPod> saved_pods_;
     HostPorts saved_ports_;
-    std::vector<std::pair<PlacedPod, int>> done_;  // and +1, -1, or +2 for a nomination
+    std::vector<std::pair<PlacedPod, int>> done_;  // each pod with +1 (restored), -1 (removed) or +2 (nominated)
   };
 
  private:
@@ -230,17 +261,21 @@ class Cache {
   void FreeRowIfEmpty(Row r);
   void SortNames() const;
   void Touch(Row r, bool node_changed = false);
-  void Place(Row r, const PlacedPod& p);     // list and counts
-  bool Unplace(Row r, const api::Pod& pod);  // by uid
-  // Whether a pod is counted because it is there, because an eviction is simulated, or because a nomination is.
+  // Adds the pod to the row's list and to all sums and counts.
+  void Place(Row r, const PlacedPod& p);
+  // Undoes Place for the pod with this uid. Returns false when the row does not have it.
+  bool Unplace(Row r, const api::Pod& pod);
+  // Why a pod is added to or taken from the counts: it comes or goes, preemption simulates its eviction, or a
+  // nomination is simulated.
   enum class Why : uint8_t { kPlaced, kSimulated, kNominated };
-  void CountPod(Row r, const PlacedPod& p, int sign, Why why = Why::kPlaced);  // in every sum and count
+  // Adds (`sign` +1) or subtracts (-1) a pod in every sum and count.
+  void CountPod(Row r, const PlacedPod& p, int sign, Why why = Why::kPlaced);
   void CountResources(Row r, const TemplateInfo& info, int sign);
-  void CountInDomains(Row r, const PlacedPod& p, int sign, Why why);  // what goes by the node's labels
+  void CountInDomains(Row r, const PlacedPod& p, int sign, Why why);  // the counts that depend on the node's labels
   static bool Counts(const PodCount& c, const PlacedPod& p, Why why);
   Symbol LabelOf(Row r, Symbol key) const;
-  void AdmitToCounts(Row r);      // after the node changed
-  void DismissFromCounts(Row r);  // before it does
+  void AdmitToCounts(Row r);      // called after a node object changes
+  void DismissFromCounts(Row r);  // called before a node object changes
   void Recount(Row r);
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);
@@ -258,7 +293,8 @@ class Cache {
   Columns columns_;
   RowSet listed_;
   size_t node_count_ = 0;
-  absl::flat_hash_map<std::pair<Symbol, std::string>, int32_t> avoided_;  // nodes by kind and uid of a controller
+  // By kind and uid of a controller, how many preferAvoidPods entries of nodes name it; never 0.
+  absl::flat_hash_map<std::pair<Symbol, std::string>, int32_t> avoided_;
   uint64_t avoided_version_ = 0;
   absl::flat_hash_map<Symbol, Row> row_by_name_;
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
@@ -269,21 +305,24 @@ class Cache {
   mutable bool names_changed_ = true;
   uint64_t names_version_ = 0;
   uint64_t generation_ = 0;
-  std::vector<uint32_t> changes_;                       // a ring by generation: row * 2 + node_changed
-  std::vector<std::pair<uint64_t, Row>> node_changes_;  // generation and row, ascending
-  uint64_t node_changes_forgotten_ = 0;                 // changes up to this generation are not remembered
+  // The log of changes. Invariant: the change with generation g is at changes_[g % changes_.size()] as row * 2 +
+  // node_changed, for the last changes_.size() generations; the size is a power of two.
+  std::vector<uint32_t> changes_;
+  std::vector<std::pair<uint64_t, Row>> node_changes_;  // generation and row, ascending by generation
+  uint64_t node_changes_forgotten_ = 0;                 // node_changes_ lacks changes up to this generation
   absl::flat_hash_map<std::string, PodState> pod_states_;
   size_t assumed_ = 0;
   uint64_t repairs_ = 0;
   absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>> templates_;
-  // Templates by each of their labels, for queries that ask for one.
+  // The templates that have a label, by its key and value, so that a new count looks at few templates.
   absl::flat_hash_map<std::pair<Symbol, Symbol>, std::vector<TemplateInfo*>> templates_by_label_;
-  // Live counts by number, null in free places. Those that nobody else holds are kept a while for the next pod.
+  // Live counts by number, null where the number is free. Some counts that nobody else holds are kept for later
+  // queries. Invariant: TemplateInfo::counted_by of each template lists exactly the counts here whose query matches it.
   std::vector<std::shared_ptr<PodCount>> counts_;
   std::vector<uint32_t> free_counts_;
   absl::flat_hash_map<size_t, std::vector<uint32_t>> counts_by_hash_;
   LabelPairIndex counts_index_;
-  std::vector<PodCount*> filtered_counts_;  // those with a node filter
+  std::vector<PodCount*> filtered_counts_;  // the counts with a node filter
   absl::flat_hash_map<TermSum, std::shared_ptr<TermTotals>> sums_;
   size_t next_template_sweep_ = 1024;
   DeclaredTerms terms_;

@@ -1,4 +1,11 @@
-// The live counts of a Cache: what goes by the labels of nodes, and the counts that rules ask for.
+// The live counts and sums of a Cache.
+//
+// When a pod comes or goes, TemplateInfo::counted_by leads to the counts that it changes; so the cost does not depend
+// on how many counts there are. When a node object changes, SetNode subtracts the row's pods (CountInDomains,
+// DismissFromCounts), changes the labels, and adds them again (CountInDomains, AdmitToCounts).
+//
+// Counts and sums live as long as somebody holds them, and some for longer: the pods of a controller come one after
+// another and ask for the same.
 #include <absl/hash/hash.h>
 
 #include <algorithm>
@@ -8,7 +15,8 @@
 namespace berth::scheduler {
 namespace {
 
-// Counts and sums that nobody holds any more and that are kept for the next pod that asks for them.
+// How many counts, and how many sums, are kept although nobody holds them. When there are more, all of these are
+// dropped.
 constexpr size_t kUnusedCountsKept = 64;
 
 size_t HashOf(const PodQuery& q) {
@@ -21,6 +29,7 @@ size_t HashOf(const PodQuery& q) {
 
 }  // namespace
 
+// Returns whether a pod whose template matches the query of `c` counts in it.
 bool Cache::Counts(const PodCount& c, const PlacedPod& p, Why why) {
   const PodQuery& q = c.query_;
   if (why == Why::kNominated && !q.sees_nominated) return false;
@@ -28,6 +37,8 @@ bool Cache::Counts(const PodCount& c, const PlacedPod& p, Why why) {
   return !q.never_base && !(q.skip_terminating && p.pod->meta.deleting());
 }
 
+// Adds or subtracts the pod in everything that depends on the labels of its node: the domains of counts without a node
+// filter, and the declared affinity terms with the sums over them. A row without a node object is in no domain.
 void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, Why why) {
   if (rows_[r].node == nullptr) return;
   for (PodCount* c : p.info->counted_by) {
@@ -69,7 +80,8 @@ void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, Why why) {
   }
 }
 
-// Counts with a node filter are the only ones that depend on more of a node than its labels.
+// Takes the row's pods and its domain out of the counts with a node filter. They are treated apart because they depend
+// on more of a node than its labels.
 void Cache::DismissFromCounts(Row r) {
   if (rows_[r].node == nullptr) return;
   for (PodCount* c : filtered_counts_) {
@@ -131,7 +143,7 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
       if (const uint32_t domain = column->Domain(r); domain != LabelColumn::kNoDomain) count->AddInDomain(domain, n);
     }
   };
-  // Templates that have one of the labels that a selector requires, or all of them.
+  // If a selector requires one of certain labels, only templates with such a label can match; otherwise all may.
   for (const api::Selector& s : query.any_of) {
     const api::Requirement* pair = nullptr;
     for (const api::Requirement& r : s.requirements()) {
@@ -208,8 +220,8 @@ void Cache::DropUnusedSums() {
   });
 }
 
-// A sum over a term that is given up is of no use any more: whoever holds it looks for another one, because the version
-// of the declared terms has changed.
+// Gives up one use of a term by a template. With the last use, the index of the term becomes free, so sums that include
+// it are dropped. Whoever holds such a sum asks for another one, because DeclaredTerms::version() changes.
 void Cache::ReleaseTerm(uint32_t t) {
   DeclaredTerms::Term& term = terms_.terms_[t];
   if (term.uses == 1) {

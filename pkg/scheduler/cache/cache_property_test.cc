@@ -1,5 +1,5 @@
-// However a cache came to be what it is, it says the same as one made anew from the same objects; and what is added and
-// then removed leaves nothing behind.
+// Properties of the cache: after any sequence of changes it has the same contents as a cache that is built from the
+// same objects, and objects that are added and then removed leave nothing behind.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -42,7 +42,7 @@ TEST_CASE("a cache with a history equals one made anew") {
   for (uint64_t seed : Seeds(60)) {
     INFO("BERTH_RANDOM_SEED=" << seed);
     Lockstep world(seed);
-    Describe(world.cache, true);  // every count and column is there from the start, and kept up to date
+    Describe(world.cache, true);  // creates every count and column at the start, so that all are kept up to date
     for (int step = 0; step < 12; ++step) {
       INFO("step " << step);
       for (int n = world.random.Between(1, 15); n > 0; --n) world.Change();
@@ -94,7 +94,7 @@ TEST_CASE("adding and then removing leaves everything as before") {
           REQUIRE(world.cache.ForgetPod(*pod).ok());
           CHECK(!world.cache.IsAssumed(pod->meta.uid));
           break;
-        case 2: {  // a node that nobody knows, with pods, gone before its pods or after them
+        case 2: {  // a new node with pods, which is removed before or after its pods
           auto node = std::make_shared<api::Node>(*reference::RandomNode(&world.random, world.character, 0));
           node->meta.name = "visitor";
           pod->node_name = util::Symbol("visitor");
@@ -107,7 +107,7 @@ TEST_CASE("adding and then removing leaves everything as before") {
           CHECK(world.cache.FindRow(util::Symbol("visitor")) == kNoRow);
           break;
         }
-        default: {  // a node changes and changes back, with its pods on it
+        default: {  // a node with pods changes and changes back
           auto it = world.model.nodes.find(NodeName(world.random.Below(world.character.nodes)));
           if (it == world.model.nodes.end() || it->second.node == nullptr) break;
           int number = world.random.Below(world.character.nodes);
@@ -154,7 +154,7 @@ TEST_CASE("a simulation takes back everything, also one inside another") {
           bool there = std::any_of(now.begin(), now.end(), [&](const PlacedPod& q) { return q.pod == p.pod; });
           if (!there && world.random.Chance(60)) outer.Restore(p);
         }
-        // Half way it is what the lists say: pods that left are nowhere counted.
+        // Within the simulation, too, the count is that of the row's list: pods that were removed do not count.
         CHECK(world.cache.columns().pod_count[row] == static_cast<int64_t>(world.cache.row(row).pods.size()));
       }
       CheckSame(before, Describe(world.cache, true));

@@ -35,6 +35,7 @@ void PodCount::AddOnRow(Row row, int32_t n) {
   if (it->second == 0) by_row_.erase(it);
 }
 
+// Moves the domain to another place of the histogram when it is one of an admitted node.
 void PodCount::AddInDomain(uint32_t domain, int64_t n) {
   if (n == 0) return;
   if (query_.nodes != nullptr && eligible_.contains(domain)) {
@@ -69,12 +70,15 @@ bool DeclaredTerms::Term::MatchesWith(const api::PodTemplate& t, const api::Labe
   return term.namespace_selector && term.namespace_selector->ok() && term.namespace_selector->selector.Matches(labels);
 }
 
+// Sets the flag for this kind of use. Rules that asked before and found no such use must ask again, so the version
+// changes.
 void DeclaredTerms::Declare(Term* term, bool anti_required) {
   bool& flag = anti_required ? term->declares_anti : term->declares_scoring;
   if (!flag) ++version_;
   flag = true;
 }
 
+// Adds a use of the term and returns its index. The hash covers only some fields, so equality is decided by comparing.
 uint32_t DeclaredTerms::Use(const api::PodAffinityTerm& t, bool anti_required) {
   size_t hash = absl::HashOf(t.topology_key, t.namespaces, t.selector.selector.requirements().size());
   for (const api::Requirement& r : t.selector.selector.requirements()) hash = absl::HashOf(hash, r.key, r.values);

@@ -1,5 +1,7 @@
-// Numbers of pods that rules ask for, kept up to date as pods come and go instead of counted again for each decision.
-// Owned by the Cache and used on its thread only.
+// Live counts: numbers of pods that rules ask for, which the Cache keeps up to date as pods come and go, so that they
+// are not counted again for each decision. Owned by the Cache.
+//
+// Thread-safety: that of the Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -19,12 +21,15 @@
 
 namespace berth::scheduler {
 
-// A number for each topology domain.
+// A number for each topology domain. A topology domain is the set of nodes with one value of a label, such as a zone;
+// without a label, each row is a domain of its own.
+//
+// Invariant: numbers() has no entry with the value 0, so its size is the number of domains that matter.
 class DomainTotals {
  public:
   using Numbers = absl::flat_hash_map<uint32_t, int64_t>;
 
-  // Returns the label whose values are the domains, or null when each row is a domain of its own.
+  // Returns the column of the label whose values are the domains, or null when each row is a domain of its own.
   const LabelColumn* column() const { return column_; }
   // Returns the domain of the row: LabelColumn::Domain, or the row itself without a column.
   uint32_t DomainOf(Row row) const { return column_ == nullptr ? row : column_->Domain(row); }
@@ -33,7 +38,7 @@ class DomainTotals {
     auto it = numbers_.find(domain);
     return it == numbers_.end() ? 0 : it->second;
   }
-  // The domains whose number is not 0.
+  // Returns the numbers by domain, without those that are 0.
   const Numbers& numbers() const { return numbers_; }
 
  protected:
@@ -49,37 +54,42 @@ class DomainTotals {
   Numbers numbers_;
 };
 
-// Nodes whose pods count, by their labels, taints and name alone. Two filters with one key admit the same nodes.
+// Selects the nodes whose pods count. `admits` depends on the node's labels, taints and name alone, and filters with
+// the same key admit the same nodes.
 struct NodeFilter {
   std::string key;
   std::function<bool(const api::Node&)> admits;
 };
 
-// Which pods to count: those in one of the namespaces that match any of the selectors.
+// Says which pods a live count counts: those in one of the namespaces whose labels match at least one selector of
+// `any_of` and every selector of `all_of`.
 struct PodQuery {
   std::vector<Symbol> namespaces;  // sorted
-  bool all_namespaces = false;
+  bool all_namespaces = false;     // if true, `namespaces` is ignored
   std::vector<api::Selector> any_of;
-  std::vector<api::Selector> all_of;  // each must match as well; empty: no further condition
-  bool skip_terminating = false;      // leave out pods with a deletionTimestamp
-  // The node label whose values are the domains; empty: each row is a domain of its own.
+  std::vector<api::Selector> all_of;
+  bool skip_terminating = false;  // do not count pods with a deletionTimestamp
+  // The node label whose values are the domains. If it is empty, each row is a domain of its own. REQUIRES: it is not
+  // empty when `nodes` is set.
   Symbol topology_key;
-  // Pods added to a row while a nomination is simulated count only for queries that look at the node itself.
+  // Whether nominated pods that a Simulation adds are counted.
   bool sees_nominated = false;
-  // Only pods on nodes that this admits count, and only the domains of such nodes enter minimum() and domains(); null:
-  // all nodes, and no minimum is kept.
+  // If set, pods count only on nodes that the filter admits, and minimum() and domains() are about the domains of those
+  // nodes. If null, pods count on all nodes and no minimum is kept.
   std::shared_ptr<const NodeFilter> nodes;
-  // While evictions and nominations are simulated, pods that are terminating or match an empty selector count as well
-  // (bug M-08 of 1.29, kept); otherwise a query with `never_base` counts nothing.
+  // Count every matching pod that a Simulation removes or adds, even one that is terminating, as 1.29 does (bug M-08,
+  // kept).
   bool simulation_counts_all = false;
+  // Count no pod apart from those of `simulation_counts_all` (1.29: a constraint with an empty selector).
   bool never_base = false;
 
-  // `t` is in one of the namespaces and matches the selectors.
+  // Returns whether pods of the template are in one of the namespaces and match the selectors.
   bool Matches(const api::PodTemplate& t) const;
   friend bool operator==(const PodQuery& a, const PodQuery& b);
 };
 
-// A live count. Obtained from Cache::Count and dropped by letting go of the pointer.
+// The live count of the pods that match a query, by row and by topology domain. Obtained from Cache::Count and given
+// back by dropping the pointer.
 class PodCount final : public DomainTotals {
  public:
   const PodQuery& query() const { return query_; }
@@ -87,15 +97,17 @@ class PodCount final : public DomainTotals {
     auto it = rows().find(row);
     return it == rows().end() ? 0 : static_cast<int32_t>(it->second);
   }
-  // Rows with at least one such pod.
+  // Returns the number of pods by row, for the rows with at least one.
   const Numbers& rows() const { return column() == nullptr ? numbers() : by_row_; }
-  // Pods on nodes that carry the topology label with this value.
+  // Returns the number of pods on nodes that have this value of the topology label. REQUIRES: column() is not null.
   int64_t InValue(Symbol value) const { return In(column()->DomainOf(value)); }
-  int64_t total() const { return total_; }          // on nodes that exist
-  int64_t total_all() const { return total_all_; }  // also on nodes that are gone
+  // Returns the number of pods on listed rows; with a node filter, on admitted nodes.
+  int64_t total() const { return total_; }
+  // Returns the number of pods on all rows, including those whose node object is gone.
+  int64_t total_all() const { return total_all_; }
 
-  // With a node filter: the smallest number over the domains of admitted nodes, INT32_MAX when there is none, and how
-  // many such domains there are.
+  // With a node filter, returns the smallest number over the domains of admitted nodes, or INT32_MAX when there are no
+  // such domains; and the number of those domains.
   int64_t minimum() const { return histogram_.empty() ? INT32_MAX : histogram_.begin()->first; }
   size_t domains() const { return eligible_.size(); }
   // Calls f(domain) for the domains of admitted nodes, in no particular order.
@@ -113,15 +125,19 @@ class PodCount final : public DomainTotals {
   void DismissNode(Row row, uint32_t domain);
 
   PodQuery query_;
-  Numbers by_row_;  // when the domains are not the rows themselves
+  Numbers by_row_;  // unused when each row is a domain of its own
   int64_t total_ = 0, total_all_ = 0;
+  // With a node filter. Invariant: the domains with an admitted node are the keys of eligible_, and histogram_ says for
+  // each number how many of these domains have it; neither map has an entry with the value 0. So the minimum is the
+  // first key of histogram_ and is known without looking at all domains.
   RowSet admitted_;                                  // rows whose nodes the filter admits
-  absl::flat_hash_map<uint32_t, int32_t> eligible_;  // admitted nodes by domain
-  std::map<int64_t, int64_t> histogram_;             // eligible domains by their number
+  absl::flat_hash_map<uint32_t, int32_t> eligible_;  // number of admitted nodes by domain
+  std::map<int64_t, int64_t> histogram_;             // number of eligible domains by number of pods
 };
 
-// The inter-pod affinity terms that placed pods declare, each distinct term once, with how many pods declare it in each
-// topology domain.
+// The inter-pod affinity terms of all templates known to the cache. Each distinct term is kept once, with the number of
+// placed pods that declare it in each topology domain. A term is identified by its index, which is given to another
+// term after the last template that declares it is dropped.
 class DeclaredTerms {
  public:
   struct InDomain {
@@ -134,30 +150,32 @@ class DeclaredTerms {
   struct Term {
     api::PodAffinityTerm term;
     const LabelColumn* column = nullptr;              // of the topology key; null when the key is empty
-    absl::flat_hash_map<uint32_t, InDomain> domains;  // by domain of the column
-    int64_t anti_required = 0, scoring = 0;           // declaring pods in all: required anti-affinity, the rest
-    // Whether templates known to the cache declare it as required anti-affinity, and as anything that is scored.
+    absl::flat_hash_map<uint32_t, InDomain> domains;  // by domain of the column, without those that are Zero()
+    // How many pods on listed rows declare the term: as required anti-affinity, and in any other way.
+    int64_t anti_required = 0, scoring = 0;
+    // Whether a template has declared the term as required anti-affinity, and in any other way, since it was added.
     bool declares_anti = false, declares_scoring = false;
-    // Returns whether a pod of this template matches the term (namespace and selector); false for a selector that
+    // Returns whether a pod of the template matches the term's namespaces and selector. No pod matches a selector that
     // cannot be used.
     bool Matches(const api::PodTemplate& t) const;
-    // The same with the term's namespaceSelector (1.29): `labels` are those of the pod's namespace.
+    // The same with the term's namespaceSelector (1.29). `labels` are the labels of the pod's namespace.
     bool MatchesWith(const api::PodTemplate& t, const api::Labels& labels) const;
 
    private:
     friend class DeclaredTerms;
     friend class Cache;
     size_t hash = 0;
-    int64_t uses = 0;  // by templates known to the cache; 0: a free place
-    std::vector<class TermTotals*> added_by;
+    int64_t uses = 0;                         // how often templates known to the cache declare it; 0: the index is free
+    std::vector<class TermTotals*> added_by;  // the sums that include this term
   };
   const std::vector<Term>& terms() const { return terms_; }
-  // Changes when a term is added or given up, not when its counts do.
+  // Changes when a term is added, is given up, or gets one of its `declares` flags; not when its counts change.
   uint64_t version() const { return version_; }
-  // Sum of declaring pods over all terms, to skip the whole matter when there is none.
+  // Returns the sum of Term::anti_required, or of Term::scoring, over all terms. If it is 0, a rule need not look at
+  // the terms at all.
   int64_t anti_required() const { return anti_required_; }
   int64_t scoring() const { return scoring_; }
-  // The terms whose selector may match these labels, in ascending order: all that do, and few that do not.
+  // Appends the indexes of all terms whose selector matches the labels, and of a few others, and sorts `*out`.
   void Candidates(const api::Labels& labels, std::vector<uint32_t>* out) const;
 
  private:
@@ -173,18 +191,20 @@ class DeclaredTerms {
   int64_t anti_required_ = 0, scoring_ = 0;
 };
 
-// The sum over some declared terms of one topology key: of pods that declare them as required anti-affinity, or of the
-// weights with which they are declared otherwise. Obtained from Cache::SumOf.
+// Says what TermTotals adds up over some declared terms of one topology key: the number of pods that declare them as
+// required anti-affinity, or the weights with which pods declare them otherwise.
 struct TermSum {
-  std::vector<uint32_t> terms;  // sorted; of one topology key
-  bool anti = false;            // required anti-affinity; otherwise weights
-  int64_t required_weight = 0;  // of a pod that declares a term as required affinity, when weights are summed
+  std::vector<uint32_t> terms;  // indexes in DeclaredTerms::terms(), sorted
+  bool anti = false;            // true: count required anti-affinity; false: add up weights
+  int64_t required_weight = 0;  // if not `anti`: the weight of each pod that declares a term as required affinity
   friend bool operator==(const TermSum&, const TermSum&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const TermSum& s) {
     return H::combine(std::move(h), s.terms, s.anti, s.required_weight);
   }
 };
+// A TermSum by topology domain, kept up to date. Obtained from Cache::SumOf. It is no longer kept up to date once one
+// of its terms is given up, which DeclaredTerms::version() tells.
 class TermTotals final : public DomainTotals {
  public:
   const TermSum& sum() const { return sum_; }

@@ -1,5 +1,5 @@
-// What a pod counts for in release 1.29 (component-helpers resource.PodRequests; spec: init containers, sidecars and
-// overhead count on nodes, and sums are exact and rounded once).
+// What a pod counts for in release 1.29 (component-helpers, resource.PodRequests). Unlike in 1.10, init containers,
+// sidecars and overhead count on the node as well, and amounts are added up exactly and rounded once at the end.
 #include <algorithm>
 #include <map>
 
@@ -13,6 +13,7 @@ constexpr int64_t kDefaultMemory = int64_t{200} * 1024 * 1024;  // bytes
 
 using Amounts = std::map<Symbol, api::Quantity>;
 
+// Adds each amount to the one of the same name.
 void Add(const Amounts& more, Amounts* sum) {
   for (const auto& [name, q] : more) (*sum)[name] += q;
 }
@@ -34,7 +35,8 @@ Amounts RequestsOf(const api::Container& c, bool with_defaults) {
   return out;
 }
 
-// Containers and sidecars together, raised to what the init containers need at their start, plus overhead.
+// Returns the sum over containers and sidecars, raised to what any init container needs while it runs, plus overhead.
+// An init container needs its own request and those of the sidecars started before it.
 Amounts PodRequests(const api::PodTemplate& t, bool with_defaults) {
   Amounts sum, sidecars, start;
   for (const api::Container& c : t.containers) Add(RequestsOf(c, with_defaults), &sum);
@@ -82,8 +84,8 @@ NonZero NonZeroOf(const Amounts& a) {
   return {cpu == a.end() ? 100 : cpu->second.MilliValue(), memory == a.end() ? kDefaultMemory : memory->second.Value()};
 }
 
-// What a placed pod adds to the sums that scoring reads: sidecars only take part in the maximum over init containers
-// (bug M-01, kept).
+// Returns what a placed pod adds to the sums that priorities read. Sidecars are not part of the sum over containers;
+// they take part only in the maximum over init containers (bug M-01, kept).
 NonZero NonZeroOfPlaced(const api::PodTemplate& t) {
   NonZero sum, most;
   for (const api::Container& c : t.containers) {

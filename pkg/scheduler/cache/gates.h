@@ -1,4 +1,4 @@
-// Feature gates that rules and the volume binder consult, with the defaults of Kubernetes 1.10.
+// The feature gates that rules and the volume binder read, with the defaults of Kubernetes 1.10.
 #pragma once
 
 namespace berth::scheduler {

@@ -15,6 +15,9 @@ const std::vector<Row>& LabelColumn::RowsWith(Symbol value) const {
   return domain == kNoDomain ? kNone : rows_[domain];
 }
 
+// Moves the row to the domain of the value. A domain that loses its last row becomes free and may be given to the new
+// value at once; DomainTotals are not affected, because the cache subtracts the row's pods before this and adds them
+// afterwards.
 void LabelColumn::Set(Row r, Symbol value) {
   const uint32_t before = domains_[r];
   if (before == kNoDomain ? value == no_value() : values_[before] == value) return;

@@ -1,4 +1,4 @@
-// The values of one node label by row, and the topology domains that they make.
+// The values of one node label by row, and the topology domains that follow from them.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -12,8 +12,11 @@ namespace berth::scheduler {
 
 using util::Symbol;
 
-// Each distinct value is a topology domain with a small number. Numbers of values that no node has any more are used
-// again. Owned by the Cache and kept up to date by it.
+// Each distinct value of the label is a topology domain, identified by a number below domain_limit(). A number whose
+// value no node has any more is given to another value later. Owned by the Cache, which keeps it up to date.
+//
+// Invariant: Rows(d) has exactly the rows r with Domain(r) == d, and DomainOf(Value(d)) == d for every domain with
+// rows.
 class LabelColumn {
  public:
   static constexpr uint32_t kNoDomain = ~uint32_t{0};
@@ -22,7 +25,7 @@ class LabelColumn {
   uint32_t Domain(Row r) const { return domains_[r]; }
   // Returns the value of the row, or no_value() when the node lacks the label.
   Symbol operator[](Row r) const { return domains_[r] == kNoDomain ? no_value() : values_[domains_[r]]; }
-  // Returns kNoDomain when no node has the value.
+  // Returns the domain of the value, or kNoDomain when no node has it.
   uint32_t DomainOf(Symbol value) const {
     auto it = by_value_.find(value);
     return it == by_value_.end() ? kNoDomain : it->second;
@@ -32,11 +35,11 @@ class LabelColumn {
   const std::vector<Row>& Rows(uint32_t domain) const { return rows_[domain]; }  // in no particular order
   const std::vector<Row>& RowsWith(Symbol value) const;
   size_t distinct() const { return by_value_.size(); }
-  // Changes when a domain is given to a value.
+  // Changes when a value gets a domain, that is when it was the value of no node before.
   uint64_t version() const { return version_; }
   uint32_t domain_limit() const { return static_cast<uint32_t>(values_.size()); }
 
-  // A symbol that is no label value.
+  // Returns a symbol that cannot be the value of a label.
   static Symbol no_value();
 
  private:

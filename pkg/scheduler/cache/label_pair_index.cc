@@ -4,7 +4,8 @@
 
 namespace berth::scheduler {
 
-// The requirement with the fewest values: it leads to the fewest false candidates.
+// Returns the requirement under whose pairs the selector is filed, or null when none fits. Of several, the one with the
+// fewest values is used: it leads to the fewest candidates that do not match.
 const api::Requirement* LabelPairIndex::Equality(const api::Selector& selector) {
   const api::Requirement* best = nullptr;
   for (const api::Requirement& r : selector.requirements()) {

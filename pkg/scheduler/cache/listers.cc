@@ -14,6 +14,7 @@ std::optional<api::Selector> PodSelectorOf(const api::ReplicationController& o) 
 
 namespace {
 
+// Returns the selector unless it is invalid or empty; an empty one selects no pod here.
 std::optional<api::Selector> Usable(const api::DecidedSelector& s) {
   if (!s.ok() || s.selector.Empty()) return std::nullopt;
   return s.selector;
@@ -35,6 +36,7 @@ std::vector<std::shared_ptr<const api::Service>> Listers::ServicesOf(const api::
   return services.Matching(pod.ns, pod.labels);
 }
 
+// 1.10 looks up controllers only for pods with labels, but services also for pods without any.
 std::vector<api::Selector> Listers::SelectorsOf(const api::PodTemplate& pod) const {
   std::vector<api::Selector> out;
   for (const auto& service : ServicesOf(pod)) out.push_back(api::Selector::FromMapValidated(*service->selector));
@@ -47,6 +49,7 @@ std::vector<api::Selector> Listers::SelectorsOf(const api::PodTemplate& pod) con
   return out;
 }
 
+// None of the versions ever decreases, so their sum changes whenever one of them does.
 uint64_t Listers::SelectorsVersion(Symbol ns) const {
   return services.SelectorsVersion(ns) + replication_controllers.SelectorsVersion(ns) +
          replica_sets.SelectorsVersion(ns) + stateful_sets.SelectorsVersion(ns);

@@ -1,5 +1,7 @@
-// The objects beside nodes and pods that rules look up: services, controllers, volumes, claims, classes, budgets.
-// Plain stores; threading as the Cache that owns them.
+// Stores of the objects other than nodes and pods that rules look up: services, controllers, volumes, claims, storage
+// classes, disruption budgets and others.
+//
+// Thread-safety: that of the Cache, which owns them.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -22,14 +24,14 @@ namespace berth::scheduler {
 
 using util::Symbol;
 
-// The selector by which an object picks pods; nothing where it picks none. One overload for each kind that has one.
+// Return the selector by which an object selects pods, or nothing when it selects none.
 std::optional<api::Selector> PodSelectorOf(const api::Service& o);
 std::optional<api::Selector> PodSelectorOf(const api::ReplicationController& o);
 std::optional<api::Selector> PodSelectorOf(const api::ReplicaSet& o);
 std::optional<api::Selector> PodSelectorOf(const api::StatefulSet& o);
 std::optional<api::Selector> PodSelectorOf(const api::PodDisruptionBudget& o);
 
-// Objects of one kind by namespace and name; iteration is in byte order of namespace, then name.
+// The objects of one kind by namespace and name. Within a namespace they are in byte order of their names.
 template <typename T>
 class ObjectStore {
  public:
@@ -51,7 +53,7 @@ class ObjectStore {
     auto o = it->second.find(name);
     return o == it->second.end() ? nullptr : o->second;
   }
-  // Objects of a namespace by name; an empty map when there are none.
+  // Returns the objects of a namespace by name; an empty map when there are none.
   const std::map<std::string, Ptr>& In(Symbol ns) const {
     static const std::map<std::string, Ptr> kNone;
     auto it = by_ns_.find(ns);
@@ -64,10 +66,10 @@ class ObjectStore {
     }
   }
   bool empty() const { return by_ns_.empty(); }
-  // Changes whenever an object does.
+  // Changes whenever an object is added, replaced or removed.
   uint64_t version() const { return version_; }
-  // Calls f(namespace, name) for each object that came, changed or went after the given version, oldest first; names
-  // may repeat. Returns false, without a call, when that is too long ago to be remembered.
+  // Calls f(namespace, name) for each object that was added, replaced or removed after the given version, oldest first.
+  // An object may come more than once. Returns false, without any call, when the log does not reach that far back.
   template <typename F>
   bool ChangesSince(uint64_t version, F f) const {
     if (version_ - version > changes_.size()) return false;
@@ -86,11 +88,11 @@ class ObjectStore {
   }
   absl::flat_hash_map<Symbol, std::map<std::string, Ptr>> by_ns_;
   uint64_t version_ = 0;
-  std::deque<std::pair<Symbol, std::string>> changes_;  // the last ones
+  std::deque<std::pair<Symbol, std::string>> changes_;  // the last changes, one for each version, the newest at the end
 };
 
-// Objects of a kind that picks pods by a selector, found by the labels of a pod. The selector of an object that cannot
-// be used picks no pod.
+// The objects of a kind that selects pods by their labels. Finds the objects that select a pod without looking at all
+// of them. A selector that cannot be used selects no pod.
 template <typename T>
 class SelectorStore {
  public:
@@ -137,12 +139,13 @@ class SelectorStore {
   }
   bool empty() const { return objects_.empty(); }
   uint64_t version() const { return objects_.version(); }
-  // Changes when an object of the namespace comes, goes or changes its selector; not when its status changes.
+  // Changes when an object of the namespace is added or removed or its selector changes, and not otherwise. A value may
+  // depend on this version instead of version() so that status updates do not make it stale.
   uint64_t SelectorsVersion(Symbol ns) const {
     auto in = by_ns_.find(ns);
     return in == by_ns_.end() ? 0 : in->second.version;
   }
-  // Returns the objects whose selector matches the labels, by name.
+  // Returns the objects whose selector matches the labels, in byte order of their names.
   std::vector<Ptr> Matching(Symbol ns, const api::Labels& labels) const {
     std::vector<Ptr> out;
     auto in = by_ns_.find(ns);
@@ -162,10 +165,12 @@ class SelectorStore {
     Ptr object;
     std::optional<api::Selector> selector;
   };
+  // The objects of a namespace by number, for the index. Invariant: the index has the number of each object that has a
+  // selector.
   struct Namespace {
     absl::flat_hash_map<std::string, uint32_t> numbers;  // by name
     std::vector<Entry> entries;                          // by number
-    std::vector<uint32_t> free;
+    std::vector<uint32_t> free;                          // numbers that no object has
     LabelPairIndex index;
     uint64_t version = 0;
   };
@@ -181,10 +186,10 @@ struct Listers {
   ObjectStore<api::PersistentVolume> volumes;
   ObjectStore<api::PersistentVolumeClaim> claims;
   ObjectStore<api::StorageClass> storage_classes;
-  ObjectStore<api::Namespace> namespaces;           // by name, in the empty namespace
+  ObjectStore<api::Namespace> namespaces;           // stored under the empty namespace
   SelectorStore<api::PodDisruptionBudget> budgets;  // by namespace and name (bug B-04, fixed)
-  // Storage as release 1.29 sees it.
-  ObjectStore<api::CsiNode> csi_nodes;  // by the node's name, in the empty namespace
+  // Read by release 1.29 only.
+  ObjectStore<api::CsiNode> csi_nodes;  // stored under the empty namespace, by the node's name
   ObjectStore<api::CsiDriver> csi_drivers;
   ObjectStore<api::CsiStorageCapacity> csi_capacities;
   ObjectStore<api::VolumeAttachment> attachments;
@@ -198,12 +203,12 @@ struct Listers {
 #undef BERTH_STORE
   }
 
-  // Selectors of the services, RCs, ReplicaSets and StatefulSets that a pod belongs to by its labels, in this order
-  // (1.10 getSelectors). An unusable ReplicaSet or StatefulSet is skipped alone.
+  // Returns the selectors of the services, replication controllers, ReplicaSets and StatefulSets that select the pod,
+  // in this order of kinds (1.10 getSelectors). An object whose selector cannot be used is skipped; the others count.
   std::vector<api::Selector> SelectorsOf(const api::PodTemplate& pod) const;
-  // Services whose selector matches the pod's labels, by name.
+  // Returns the services that select the pod, in byte order of their names.
   std::vector<std::shared_ptr<const api::Service>> ServicesOf(const api::PodTemplate& pod) const;
-  // Changes when SelectorsOf or ServicesOf may return something else for pods of the namespace.
+  // Changes whenever the results of SelectorsOf or ServicesOf may change for pods of the namespace.
   uint64_t SelectorsVersion(Symbol ns) const;
 };
 

@@ -13,6 +13,8 @@ namespace {
 const Symbol kCpu("cpu"), kMemory("memory"), kPods("pods"), kEphemeral("ephemeral-storage"),
     kNvidiaGpu("alpha.kubernetes.io/nvidia-gpu");
 
+// Returns the member for the resource, or null when there is none. `pods` is not among them, because RaiseTo ignores
+// it.
 int64_t* Native(Resource* r, Symbol name) {
   if (name == kCpu) return &r->milli_cpu;
   if (name == kMemory) return &r->memory;
@@ -80,6 +82,7 @@ void Resource::RaiseTo(const Resource& other) {
   }
 }
 
+// The answers are kept by symbol, because this is asked for every resource of every object.
 bool IsScalarResourceName(Symbol name) {
   thread_local absl::flat_hash_map<uint32_t, bool> known;
   auto [it, fresh] = known.try_emplace(name.id(), false);

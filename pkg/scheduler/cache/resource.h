@@ -12,7 +12,8 @@ namespace berth::scheduler {
 
 using util::Symbol;
 
-// a + b and a - b, cut to what an int64 holds. `saturated` is set (never cleared) when a cut was made.
+// Return a + b and a - b, cut to the range of int64_t. If the result was cut and `saturated` is not null, `*saturated`
+// becomes true; it is never set to false.
 inline int64_t SaturatingAdd(int64_t a, int64_t b, bool* saturated = nullptr) {
   int64_t r;
   if (!__builtin_add_overflow(a, b, &r)) [[likely]]
@@ -34,30 +35,33 @@ struct Resource {
   int64_t nvidia_gpu = 0;         // alpha.kubernetes.io/nvidia-gpu
   int64_t ephemeral_storage = 0;  // bytes
   int64_t allowed_pods = 0;
-  // Extended resources and hugepages-*, sorted by symbol. An entry may be 0: being named counts.
+  // The scalar resources (IsScalarResourceName), sorted by symbol. An entry may be 0: whether a resource is named
+  // matters, too.
   std::vector<std::pair<Symbol, int64_t>> scalars;
 
-  int64_t Scalar(Symbol name) const {  // 0 when absent
+  // Returns the amount of a scalar resource, or 0 when it is absent.
+  int64_t Scalar(Symbol name) const {
     for (const auto& [n, v] : scalars) {
       if (n == name) return v;
     }
     return 0;
   }
   bool HasScalar(Symbol name) const;
-  int64_t* MutableScalar(Symbol name);  // created as 0 when absent
+  // Returns the entry of a scalar resource, which is created as 0 when it is absent.
+  int64_t* MutableScalar(Symbol name);
 
-  // Adds a list; names that scheduling does not count are ignored. True unless something was cut to fit. `is_scalar`
-  // says which names count beside the native ones.
+  // Adds the amounts of the list. Resources that are neither members of this struct nor scalar by `is_scalar` are
+  // ignored. Returns false when an amount was cut to the range of int64_t.
   bool Add(const api::ResourceList& list, bool (*is_scalar)(Symbol));
-  bool Add(const api::ResourceList& list);  // as 1.10 counts
-  // Raises each amount to that of the list where it is larger (init containers); `pods` is ignored.
+  bool Add(const api::ResourceList& list);  // with the scalar resources of 1.10
+  // Raises each amount to that of the list where the latter is larger (init containers). `pods` is ignored.
   void RaiseTo(const api::ResourceList& list);
   void RaiseTo(const Resource& other);
 };
 
-// Returns whether the name is an extended resource or has the prefix "hugepages-" (1.10). Answers are kept by symbol.
+// Returns whether 1.10 counts the resource as scalar: extended resources and names with the prefix "hugepages-".
 bool IsScalarResourceName(Symbol name);
-// The same in 1.29: also names that contain "kubernetes.io/" and those with the prefix "attachable-volumes-".
+// The same for 1.29: in addition, names that contain "kubernetes.io/" or have the prefix "attachable-volumes-".
 bool IsScalarResourceNameV1_29(Symbol name);
 
 }  // namespace berth::scheduler

@@ -1,4 +1,4 @@
-// A set of rows as a bitmap.
+// A set of rows (cache.h) as a bitmap.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -8,6 +8,7 @@ namespace berth::scheduler {
 
 class RowSet {
  public:
+  // Makes the bitmap as long as rows 0 .. rows - 1 need. New rows are absent.
   void Resize(uint32_t rows) { words_.resize((rows + 63) / 64, 0); }
   bool Has(uint32_t row) const { return row / 64 < words_.size() && (words_[row / 64] >> (row % 64) & 1) != 0; }
   void Insert(uint32_t row) {
@@ -32,13 +33,14 @@ class RowSet {
     for (uint64_t w : words_) n += static_cast<uint32_t>(std::popcount(w));
     return n;
   }
-  // In ascending order. The row given may be erased meanwhile.
+  // Calls f(row) for each row of the set in ascending order. `f` may erase the row that it is called with.
   template <typename F>
   void ForEach(F f) const {
     for (size_t i = 0; i < words_.size(); ++i) {
       for (uint64_t w = words_[i]; w != 0; w &= w - 1) f(static_cast<uint32_t>(i * 64 + std::countr_zero(w)));
     }
   }
+  // Returns the bitmap: row r is bit r % 64 of word r / 64.
   std::vector<uint64_t>& words() { return words_; }
   const std::vector<uint64_t>& words() const { return words_; }
 

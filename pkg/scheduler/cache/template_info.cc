@@ -1,3 +1,4 @@
+// What a pod counts for in release 1.10, including the sidecars and the overhead of later API versions.
 #include "pkg/scheduler/cache/template_info.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@ const Symbol kCpu("cpu"), kMemory("memory"), kTcp("TCP"), kAnyAddress("0.0.0.0")
 constexpr int64_t kDefaultMilliCpu = 100;
 constexpr int64_t kDefaultMemory = 200 * 1024 * 1024;
 
+// Returns the amount of the resource, the last one when it is named several times, or null.
 const api::Quantity* Find(const api::ResourceList& list, Symbol name) {
   const api::Quantity* found = nullptr;
   for (const auto& [n, q] : list) {
@@ -17,15 +19,16 @@ const api::Quantity* Find(const api::ResourceList& list, Symbol name) {
   return found;
 }
 
-// Burstable or Guaranteed: some container asks for or limits cpu or memory above zero.
+// Returns whether the list has an amount of cpu or memory above 0. A pod is best-effort when no list of its containers
+// has one.
 bool AsksForCpuOrMemory(const api::ResourceList& list) {
   return std::any_of(list.begin(), list.end(),
                      [](const auto& r) { return (r.first == kCpu || r.first == kMemory) && r.second.Sign() > 0; });
 }
 
-// Counts what came after release 1.10 and uses up a node's resources all the same: sidecars (init containers that run
-// as long as the pod does) and the overhead of the pod's runtime class. Kubernetes 1.29: an init container needs its
-// own request beside the sidecars that were started before it.
+// Counts what was added to the API after 1.10 and uses a node's resources all the same: sidecars, which are init
+// containers that run as long as the pod does, and the overhead of the pod's runtime class. As in Kubernetes 1.29, an
+// init container needs its own request in addition to those of the sidecars that were started before it.
 void CountSidecarsAndOverhead(const api::PodTemplate& t, TemplateInfo* info) {
   Resource sidecars;
   bool fits = true;
