@@ -1,4 +1,4 @@
-// A decision takes no memory from the heap once the scheduler has seen the cluster and its kinds of pods.
+// A decision allocates no memory once the scheduler has seen the cluster and its pod templates.
 #include <cstdlib>
 #include <deque>
 #include <new>
@@ -12,7 +12,7 @@ thread_local uint64_t allocations = 0;
 }  // namespace
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// Sanitizers have allocation functions of their own, and count for us.
+// The sanitizers replace the allocation functions, so the calls are counted by a hook of theirs.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void*, size_t),
                                                          void (*)(const volatile void*));
 namespace {
@@ -20,7 +20,8 @@ const int hooked = __sanitizer_install_malloc_and_free_hooks([](const volatile v
                                                              [](const volatile void*) {});
 }  // namespace
 #else
-// Out of line, where the compiler does not wonder about new and free. The array forms end here too.
+// Not inlined, because the compiler would warn about memory from `new` that is given to `free`. The array forms call
+// these functions.
 [[gnu::noinline]] void* operator new(size_t size) {
   ++allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -45,9 +46,9 @@ using testing::PodOf;
 using testing::World;
 
 constexpr int kNodes = 120;
-constexpr size_t kRunning = 300;  // pods at a time
+constexpr size_t kRunning = 300;  // number of pods that run at the same time
 
-// Allocations during so many decisions, in a cluster where as many pods end as begin.
+// Counts the allocations during decisions in a cluster where pods start and end at the same rate.
 struct Traffic {
   World world;
   std::unique_ptr<GenericScheduler> scheduler;
@@ -108,7 +109,7 @@ TEST_CASE("a decision for a known kind of pod allocates nothing") {
                 "'topologyKey':'kubernetes.io/hostname','labelSelector':{'matchLabels':{'app':'apart'}}}]}}"),
             "'app':'apart'"),
   };
-  CHECK(traffic.Decide(6000) > 0);  // the first of each kind does
+  CHECK(traffic.Decide(6000) > 0);  // the first decision for each kind of pod allocates
   CHECK(traffic.Decide(3000) == 0);
 }
 

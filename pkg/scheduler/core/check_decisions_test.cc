@@ -1,4 +1,4 @@
-// Deciding both ways: a rule whose traits claim too little is found.
+// DecisionMode::kBoth finds rules whose traits declare less than the rule reads.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/per_node.h"
@@ -13,7 +13,8 @@ using testing::Outcome;
 using testing::PodOf;
 using testing::World;
 
-// Keeps pods labelled app=a away from node n1, and is registered with these traits.
+// Returns a scheduler with a predicate that rejects pods with the label app=a on node n1 and is registered with the
+// given traits.
 std::unique_ptr<GenericScheduler> SchedulerWith(World& w, Traits traits) {
   Registry registry = FrozenRegistry();
   auto reads_label = FromPerNode("ReadsLabel", [](const api::Pod& pod, const NodeInfo& node) {
@@ -41,7 +42,7 @@ TEST_CASE("a rule with too small traits is found by deciding both ways, and the 
   World w;
   w.Nodes({NodeOf("n1")});
   auto scheduler = SchedulerWith(w, PredicateTraits(kPodNothing, ClusterPart::kNode));
-  // The answers for app=b are kept, and the traits say that they hold for app=a as well.
+  // The answers for app=b are kept, and by its traits the rule has the same ones for app=a.
   REQUIRE(Outcome(scheduler->Schedule(App("b1", "b"))) == "n1");
   REQUIRE(Outcome(scheduler->Schedule(App("b2", "b"))) == "n1");
   REQUIRE(Outcome(scheduler->Schedule(App("a1", "a"))) == "n1");

@@ -1,4 +1,4 @@
-// Shared by the parts of GenericScheduler; not for anybody else.
+// Types that the source files of GenericScheduler share. Not to be included elsewhere.
 #pragma once
 #include <map>
 #include <memory>
@@ -12,39 +12,43 @@
 
 namespace berth::scheduler {
 
-// The configured predicates, prepared for one pod, in the order of evaluation.
+// The configured predicates prepared for one pod, in the order of evaluation.
 struct GenericScheduler::Checks {
   std::vector<std::unique_ptr<FitCheck>> list;
-  std::vector<const ConfiguredPredicate*> rules;  // by place in `list`
-  RowSet only;                                    // rows that rules name as the only ones that can fit, if any do
-  bool names_nodes = false;                       // `only` counts
+  std::vector<const ConfiguredPredicate*> rules;  // rules[i] is the predicate of list[i]
+  RowSet only;                                    // if `names_nodes`, the only rows that can fit (FitCheck::OnlyNodes)
+  bool names_nodes = false;
 };
 
+// The result of evaluating the predicates. Each row that was evaluated is in exactly one of the lists, or counted in
+// `errors`.
 struct GenericScheduler::Filtered {
   std::vector<Row> feasible;
   struct Failed {
-    Failed() {}  // Sets nothing: lists are made long enough first and filled afterwards.
+    Failed() {}  // Initialises nothing, because lists are first resized and then filled.
     Failed(Row r, uint32_t c, uint32_t n, bool b) : row(r), check(c), number(n), beside(b) {}
     Row row;
-    uint32_t check;   // the first that failed
-    uint32_t number;  // of its reasons (FitCheck::NumberReasons); 0: they have none
-    bool beside;      // whether it failed beside nominated pods
+    uint32_t check;   // index in Checks::list of the first check that failed
+    uint32_t number;  // of its reasons (FitCheck::NumberReasons), or 0 when the check does not number them
+    bool beside;      // whether nominated pods were added to the row when the check failed
   };
   std::vector<Failed> failed;
-  std::vector<std::pair<Row, Why>> explained;  // failed rows that were evaluated one by one
-  std::map<std::string, int64_t> errors;       // text, rows
+  std::vector<std::pair<Row, Why>> explained;  // rows that failed and were evaluated one by one
+  std::map<std::string, int64_t> errors;       // number of rows by the text of the error
 };
 
-// What the extenders said about one pod in one attempt. No extender is called again for what it has answered.
+// The answers of the extenders for one pod in one attempt. When the attempt is decided twice, first by the incremental
+// and then by the reference scheduler, the second decision uses these answers and calls no extender again.
 struct GenericScheduler::ExtenderRound {
-  std::vector<Extender::FilterResult> answers;               // of the extenders asked, in their order
-  std::vector<std::pair<Symbol, std::string>> failed;        // nodes that they refused, with the reasons
+  std::vector<Extender::FilterResult> answers;               // in the order of the extenders that were asked
+  std::vector<std::pair<Symbol, std::string>> failed;        // nodes that an extender rejected, with the reasons
   std::vector<std::pair<Symbol, std::string>> unresolvable;  // the same, where evictions would not help
-  std::string error;                                         // one of them failed
+  std::string error;                                         // not empty when a call failed
 };
 
-// 1.10's criteria: fewest violations, lowest first victim, lowest sum of priorities, fewest victims; then by name.
-// "First" is by position, not by importance (B-25, kept).
+// What 1.10 compares between nodes, the most significant criterion first: the fewest violations of budgets, the lowest
+// priority of the first victim, the lowest sum of priorities, the fewest victims. The first victim is the first in the
+// list, which is not always the most important one (bug B-25, kept). Ties go to the first node by name.
 struct GenericScheduler::VictimCost {
   int64_t violations;
   int32_t first_priority;
@@ -53,13 +57,15 @@ struct GenericScheduler::VictimCost {
   auto operator<=>(const VictimCost&) const = default;
 };
 
+// What a GenericScheduler keeps between decisions, apart from the IncrementalScheduler.
 struct GenericScheduler::Kept {
   Kept(Cache* cache, const NominatedPods* pods) : nominated(cache, pods) {}
   NominatedRows nominated;
-  std::vector<NominatedRows::Found> beside;  // the rows with nominated pods that matter to the pod at hand
+  std::vector<NominatedRows::Found> beside;  // result of nominated.For() for the current pod
 
-  // What evictions cost for pods of one template, row by row. Valid for a row while its generation is the same, as long
-  // as nothing but the row matters (RowsDecideVictims).
+  // The cost of evictions for pods of one template, by row. Used only where the cost depends on nothing but the row
+  // (RowsDecideVictims), and for rows without nominated pods. Invariant: if rows[r].generation is the generation of row
+  // r and `budgets_version` is the version of the budgets, rows[r].cost is what CostOfVictims would return.
   struct Costs {
     std::shared_ptr<const api::PodTemplate> tmpl;
     uint64_t budgets_version = 0;
@@ -69,12 +75,14 @@ struct GenericScheduler::Kept {
     };
     std::vector<OfRow> rows;
   };
+  // Returns the costs for the pod's template and moves them to the front of `costs`.
   Costs& CostsFor(const api::Pod& pod, const Cache& cache);
-  std::vector<Costs> costs;  // of the templates that preempted last, the last one first
+  std::vector<Costs> costs;  // of the templates that preempted most recently, the latest first
 };
 
 struct GenericScheduler::Victims {
-  std::vector<const PlacedPod*> pods;  // those whose eviction violates a budget first; each part by descending priority
+  // First the pods whose eviction violates a budget, then the others, both by descending priority.
+  std::vector<const PlacedPod*> pods;
   int64_t budget_violations = 0;
 };
 

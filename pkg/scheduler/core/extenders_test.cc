@@ -1,4 +1,4 @@
-// What extenders do to decisions: a scheduler built from a Policy, with extenders that answer as the test says.
+// How extenders change decisions. The schedulers are built from a Policy; the extenders answer as the test sets them.
 #include <catch2/catch.hpp>
 #include <functional>
 
@@ -21,13 +21,13 @@ using testing::Quoted;
 using testing::World;
 using Strings = std::vector<std::string>;
 
-// By urlPrefix.
+// How the extender with one urlPrefix behaves.
 struct Behaviour {
   bool interested = true;
-  std::function<absl::StatusOr<Extender::FilterResult>(const Strings&)> filter;  // null: all pass
+  std::function<absl::StatusOr<Extender::FilterResult>(const Strings&)> filter;  // null: all nodes pass
   absl::StatusOr<std::vector<std::pair<std::string, int64_t>>> scores = std::vector<std::pair<std::string, int64_t>>();
   std::vector<Strings> asked;  // the nodes of each Filter call
-  // Null: it has no say in preemption.
+  // If null, the extender does not support preemption.
   std::function<absl::StatusOr<std::vector<Extender::AgreedEviction>>(const std::vector<Extender::Eviction>&)> preempt;
 };
 using Behaviours = std::map<std::string, Behaviour>;
@@ -95,7 +95,7 @@ struct LaterWorld {
   ClaimBinder binder{&cache};
   NominatedPods nominated;
   Behaviours behaviours;
-  Strings built;  // extenders, in the order in which they were made
+  Strings built;  // the urlPrefix of each extender, in the order in which they were created
 
   void Place(const api::PodPtr& pod, std::string_view node) { REQUIRE(cache.AddPod(testing::Bound(pod, node)).ok()); }
   std::unique_ptr<GenericScheduler> Build(const std::vector<ExtenderConfig>& extenders) {
@@ -143,7 +143,7 @@ TEST_CASE("when no node is left the rest is not asked, and reasons are counted b
   Behaviours b;
   b["http://one"].filter = [](const Strings&) {
     Extender::FilterResult none;
-    none.failed = {{Symbol("a"), "100% taken"}, {Symbol("b"), "100% taken"}};  // c goes without a word
+    none.failed = {{Symbol("a"), "100% taken"}, {Symbol("b"), "100% taken"}};  // c is left out without a reason
     return none;
   };
   Decision d = Build(w, b, kTwoFilters)->Schedule(PodOf("p"));
@@ -252,7 +252,7 @@ TEST_CASE("a node that an extender refused may still be preempted on") {
   b["http://one"].filter = nullptr;
   Preemption p = s->Preempt(pod, *d.failures);
   CHECK(p.node.str() == "a");
-  // Nothing has to go: the pod fits as soon as the extender says so.
+  // No victims are needed: the pod fits as soon as the extender lets it pass.
   CHECK(p.victims.empty());
 }
 
@@ -274,7 +274,7 @@ TEST_CASE("a profile of release 1.29: scores of extenders count ten times, and i
   REQUIRE(trace.totals.size() == 2);
   CHECK(std::abs(trace.totals[0] - trace.totals[1]) == 2 * (3 - 1) * 10);
 
-  // One that must answer fails the attempt.
+  // An error of an extender that is not ignorable fails the attempt.
   b["http://must"].filter = [](const Strings&) { return util::Unavailable("gone"); };
   CHECK(Outcome(scheduler->Schedule(PodOf("q"))) == "gone");
 }
@@ -324,7 +324,7 @@ TEST_CASE("a profile of release 1.29: extenders choose among evictions and chang
   b["http://one"].preempt = [](const auto&) { return util::Unavailable("away"); };
   CHECK(preempt() == "preemption: away");
 
-  // One that may fail is passed over; a node without victims is no candidate then.
+  // An error of an ignorable extender is ignored. A node without victims in its answer is not a candidate.
   b["http://one"].preempt = nullptr;
   b["http://may-fail"].preempt = [](const auto&) { return util::Unavailable("away"); };
   CHECK(preempt() == "a y-a");

@@ -1,4 +1,13 @@
-// Which nodes a pod fits, and why it does not fit the others.
+// Filtering by the reference scheduler: finds the nodes that a pod fits, and the reasons why it does not fit the
+// others.
+//
+// Rows without nominated pods are filtered check by check: each check looks at all rows that are left, which lets it
+// work on whole columns. The first check that fails decides about a row. Reasons are not built here: a row is entered
+// with the check and a number that stands for its reasons, and Explain builds each list once for all rows with the same
+// number. On large clusters most rows fail for one of few reasons.
+//
+// Rows with nominated pods have to fit with and without these pods (CheckRowWithNominated). That takes a simulation for
+// each row, which is avoided where adding the pods' amounts gives the same result (AmountsDecide).
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -9,6 +18,7 @@
 
 namespace berth::scheduler {
 
+// Returns whether pods are nominated to the node that count for this one: those with at least its priority.
 bool GenericScheduler::HasNominated(const api::Pod& pod, Symbol node) const {
   const auto& pods = nominated_->For(node);
   return std::any_of(pods.begin(), pods.end(), [&](const api::PodPtr& p) {
@@ -16,6 +26,7 @@ bool GenericScheduler::HasNominated(const api::Pod& pod, Symbol node) const {
   });
 }
 
+// Evaluates the checks for one row, up to the first that fails or, with `check_all`, up to the end. `why` may be null.
 Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why* why) const {
   Verdict verdict = Verdict::kFits;
   for (size_t i = 0; i < checks.list.size(); ++i) {
@@ -37,8 +48,8 @@ Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why*
   return verdict;
 }
 
-// Whether adding the amounts of nominated pods to a row tells what check i says of the row beside them, for nominated
-// pods without affinity.
+// Returns whether check i gives the same result for a row with nominated pods on it as for the row with their amounts
+// added, provided that these pods have no affinity terms.
 bool GenericScheduler::AmountsDecide(const Checks& checks, size_t i) const {
   const FitCheck& check = *checks.list[i];
   if (check.FitsAlways()) return true;
@@ -49,7 +60,7 @@ bool GenericScheduler::AmountsDecide(const Checks& checks, size_t i) const {
   return check.ReasonBits() > 0 && check.ReadsOnlyAmounts();
 }
 
-// Erases those of the rows with nominated pods where the pod does not fit beside them. Returns false when one has an
+// Erases the rows that the pod does not fit when their nominated pods are added. Returns false when a check has an
 // error to report. REQUIRES: the pod fits the rows without the nominated pods.
 bool GenericScheduler::DropUnfit(const api::PodPtr& pod, RowSet* rows) const {
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
@@ -93,7 +104,9 @@ void GenericScheduler::AddNominated(const api::Pod& pod, Row row, Cache::Simulat
   }
 }
 
-// Once with the pods nominated to the node that are as important as this one, once without: it must fit both ways.
+// Evaluates the row twice, with the nominated pods whose priority is at least that of the pod, and without them. The
+// pod must fit both times: it has to leave room for a nominated pod, and it must not depend on one, which may never
+// arrive.
 Verdict GenericScheduler::CheckRowWithNominated(const api::Pod& pod, Checks& checks, Row row, bool check_all,
                                                 Why* why) const {
   if (nominated_ != nullptr && !nominated_->empty() && HasNominated(pod, cache_->row(row).name)) {
@@ -114,7 +127,7 @@ void ListRows(const RowSet& set, std::vector<Row>* rows) {
 
 }  // namespace
 
-// Column by column: each check filters all rows that are left.
+// Lets each check filter all rows that are left, and enters those that fail.
 void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtered* out) const {
   RowSet before, errors;
   std::vector<Row> rows;
@@ -123,7 +136,7 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
     FitCheck& check = *checks.list[i];
     const auto place = static_cast<uint32_t>(i);
     if (check.FitsAlways()) continue;
-    // What tells reasons apart tells whether there are any.
+    // Numbering the reasons also filters the rows: number 0 means that the row fits.
     if (check.ReasonBits() > 1 && !check.MayError()) {
       ListRows(*candidates, &rows);
       numbers.assign(rows.size(), 0);
@@ -160,6 +173,7 @@ void GenericScheduler::FilterColumns(Checks& checks, RowSet* candidates, Filtere
   }
 }
 
+// Evaluates one row and enters the result.
 void GenericScheduler::FilterRow(const api::Pod& pod, Checks& checks, Row row, RowSet* candidates,
                                  Filtered* out) const {
   Why why;
@@ -176,7 +190,8 @@ void GenericScheduler::FilterRow(const api::Pod& pod, Checks& checks, Row row, R
   }
 }
 
-// Evaluates the rows with nominated pods: by amounts where amounts decide, and one by one where they do not.
+// Evaluates the rows with nominated pods. Rows for which adding amounts is enough are filtered together, check by
+// check; the others are evaluated one by one.
 void GenericScheduler::FilterNominated(const api::Pod& pod, Checks& checks, RowSet* candidates, Filtered* out) const {
   std::vector<NominatedRows::Found> rows = kept_->beside;
   std::vector<Row> one_by_one, left;
@@ -223,7 +238,8 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
   candidates.Resize(cache_->row_count());
   if (checks.names_nodes) {
     candidates.IntersectWith(checks.only);
-    // The nominated node was looked at before the others; that it cannot do is known even where rules name others.
+    // The nominated node was tried before all others (TryNominatedNode). If it failed, its reasons are reported even
+    // though the rules name only other nodes.
     const Row row =
         config_.release->tries_nominated_node_first ? cache_->FindRow(pod->nominated_node_name) : Row{kNoRow};
     Why why;
@@ -249,7 +265,7 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
   return out;
 }
 
-// Reasons are built once for all rows whose reasons have the same number.
+// Builds the failures of all rows: once for all rows with the same check and number of reasons.
 std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
                                                         DecisionTrace* trace) const {
   auto failures = std::make_shared<NodeFailures>();
@@ -267,7 +283,7 @@ std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Che
       checks.list[check]->Explain(f->row, &reasons);
       known->second = failures->ListOf(reasons);
     }
-    // Number 0 stands for no reasons in particular, so that each such row is explained by itself.
+    // Rows with number 0 may have different reasons, so each of them is explained by itself.
     auto next = f + 1;
     while (next != end && number != 0 && next->number == number && next->check == check) ++next;
     auto name = [&](size_t i) { return names[f[static_cast<ptrdiff_t>(i)].row]; };

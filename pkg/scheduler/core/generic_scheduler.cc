@@ -1,3 +1,7 @@
+// How one decision is made. Schedule first does what needs no filtering of nodes: the checks of the pod's claims (1.10)
+// and the nominated node (1.29). Then the incremental scheduler decides. Where it cannot, or where it finds that no
+// node fits and the reasons are needed, the reference scheduler decides: filter (filtering.cc), extenders, scoring,
+// selection. Both use one round-robin counter, so a sequence of decisions does not depend on which of them decides.
 #include "pkg/scheduler/core/generic_scheduler.h"
 
 #include <absl/strings/str_cat.h>
@@ -16,7 +20,8 @@ namespace {
 
 constexpr std::string_view kNoNodes = "no nodes available to schedule pods";
 
-// What 1.10 checks before anything else: the pod's claims are there and not being deleted.
+// Returns what is wrong with the pod's claims, or an empty text. 1.10 requires before anything else that they exist and
+// are not being deleted (podPassesBasicChecks).
 std::string ClaimProblem(const api::Pod& pod, const Listers& listers) {
   for (const api::Volume& v : pod.tmpl->volumes) {
     if (v.kind != api::Volume::Kind::kClaim) continue;
@@ -27,7 +32,7 @@ std::string ClaimProblem(const api::Pod& pod, const Listers& listers) {
   return {};
 }
 
-// Equal messages are counted; several are joined, sorted.
+// Joins error messages as 1.10 does: sorted, and with the number of repetitions.
 std::string JoinCounted(const std::map<std::string, int64_t>& messages) {
   std::vector<std::string> parts;
   for (const auto& [text, n] : messages) {
@@ -65,6 +70,8 @@ void GenericScheduler::LimitKeptAnswers(size_t bytes, size_t schedulers) {
   incremental_->Limit(bytes, schedulers);
 }
 
+// Prepares all predicates for the pod. The nominated rows are refreshed first, so that the rules know the affinity
+// terms of all nominated pods that may be simulated later.
 GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
   kept_->nominated.Refresh();
   Checks checks;
@@ -75,7 +82,8 @@ GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const 
   return checks;
 }
 
-// Without those that have nothing to say about the pod, which stays so whatever is simulated afterwards.
+// Prepares the predicates that can reject the pod. A predicate that skips the pod does so whatever is simulated later,
+// so it is left out.
 GenericScheduler::Checks GenericScheduler::PrepareActive(const PodContext& ctx) const {
   Checks checks = Prepare(ctx);
   size_t kept = 0;
@@ -110,7 +118,8 @@ std::string GenericScheduler::ErrorOf(const std::map<std::string, int64_t>& erro
   return config_.release->reports_first_error_only ? errors.begin()->first : JoinCounted(errors);
 }
 
-// Returns true, with the decision, when a rule rejects the pod before any node is looked at.
+// Returns true and fills in the decision when a rule rejects the pod, or reports an error, before any node is looked
+// at.
 bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const {
   auto decided_by = [&](size_t i) {
     const std::string& name = checks.rules[i]->name;
@@ -146,7 +155,8 @@ bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* tra
   return false;
 }
 
-// Nothing when the pod is not nominated to a node, or does not fit there.
+// Places the pod on its nominated node when it fits there. Returns nothing when it does not fit, when the pod has no
+// nominated node, or when the release does not try that node first.
 std::optional<Decision> GenericScheduler::TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const {
   if (!config_.release->tries_nominated_node_first || pod->nominated_node_name.empty()) return std::nullopt;
   const Row row = cache_->FindRow(pod->nominated_node_name);
@@ -168,8 +178,10 @@ std::optional<Decision> GenericScheduler::TryNominatedNode(const api::PodPtr& po
   return d;
 }
 
-// Returns nothing when only the reference scheduler can decide, or say why the pod fits nowhere; in the latter case
-// *found_unfit is set.
+// Lets the incremental scheduler decide. Returns nothing when the reference scheduler must decide: because the
+// incremental one cannot, or because the pod fits nowhere and the reasons are needed. In the latter case *found_unfit
+// is set. Nominated pods and extenders are not part of what is kept between decisions; they are applied by callbacks to
+// the rows that fit.
 std::optional<Decision> GenericScheduler::ScheduleIncrementally(const api::PodPtr& pod, ExtenderRound* round,
                                                                 bool* found_unfit) {
   const absl::Duration start = Now();
@@ -234,7 +246,7 @@ std::string DifferenceOf(const Decision* incremental, const Decision& reference)
   Decision unfit;
   unfit.outcome = Decision::Outcome::kUnfit;
   const Decision& d = incremental != nullptr ? *incremental : unfit;
-  // A release may leave the ties of a single feasible node open.
+  // With a single feasible node there is nothing to choose, and the number of ties means nothing.
   const bool same =
       d.outcome == reference.outcome &&
       (d.outcome != Decision::Outcome::kPlaced ||
@@ -267,8 +279,8 @@ Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, DecisionTrac
   bool found_unfit = false;
   ExtenderRound round;
   const std::optional<Decision> incremental = ScheduleIncrementally(pod, &round, &found_unfit);
-  if (!round.error.empty()) return *incremental;  // an extender failed; it is not asked again in this attempt
-  last_node_index_ = turn;                        // so that both choose the same of several best nodes
+  if (!round.error.empty()) return *incremental;  // an extender failed, and is not called again in this attempt
+  last_node_index_ = turn;                        // both must choose the same one of several best nodes
   Decision d = ScheduleByReference(pod, &round, trace);
   if (incremental || found_unfit) d.difference = DifferenceOf(incremental ? &*incremental : nullptr, d);
   return d;
@@ -334,7 +346,9 @@ bool GenericScheduler::IsExtended(const api::Pod& pod) const {
                      [&](const auto& e) { return e->IsInterested(pod); });
 }
 
-// Leaves the rows that every extender lets pass. Returns false when one of them failed.
+// Erases the rows that an extender rejects. Extenders are called one after another with the nodes that are left;
+// answers in `round` from an earlier decision of the attempt are used instead of a call. Returns false and sets
+// round->error when an extender failed that is not ignorable.
 bool GenericScheduler::AskExtenders(const api::Pod& pod, std::vector<Row>* feasible, ExtenderRound* round) const {
   round->failed.clear();
   round->unresolvable.clear();
@@ -371,7 +385,8 @@ bool GenericScheduler::AskExtenders(const api::Pod& pod, std::vector<Row>* feasi
   return true;
 }
 
-// Asks about the rows in ascending order, whatever their order here.
+// Adds the extenders' scores to the totals. The request lists the nodes in ascending order of rows, whatever the order
+// of `rows`, so that it is the same whichever scheduler decides. An extender that fails adds nothing, as in 1.10.
 void GenericScheduler::AddExtenderScores(const api::Pod& pod, std::span<const Row> rows,
                                          std::span<int64_t> totals) const {
   std::vector<size_t> place(cache_->row_count());
@@ -408,6 +423,7 @@ void GenericScheduler::AddExtenderScores(const api::Pod& pod, std::span<const Ro
 
 // ---- scoring ------------------------------------------------------------------------------------
 
+// Returns the weighted sum of all scores for each row. Without priorities and extenders every node gets 1, as in 1.10.
 absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                                   const std::vector<Row>& rows, DecisionTrace* trace) {
   if (config_.priorities.empty() && config_.extenders.empty()) return std::vector<int64_t>(rows.size(), 1);
@@ -420,7 +436,7 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
     absl::Status status = scoring->Map(rows, scores);
     if (status.ok()) status = scoring->Reduce(rows, scores);
     if (!status.ok()) {
-      // 1.10 stops mapping a node at its first error, and says it for each node.
+      // 1.10 maps the nodes one by one, stops at the first error of a node, and reports the error of each node.
       if (scoring->OnePass()) {
         errors.push_back(util::Message(status));
       } else if (!a_row_failed) {

@@ -1,9 +1,11 @@
-// The scheduling algorithm for one pod (Kubernetes 1.10 core.genericScheduler): filter, score, select; preempt.
+// The scheduling algorithm for one pod (Kubernetes 1.10 core.genericScheduler): filter the nodes, score those that fit,
+// select one of the best; and, when none fits, preempt.
 //
-// Two ways to decide, which always agree: the reference scheduler calls every rule for every node and can say
-// everything about it; the incremental scheduler keeps answers between decisions (incremental/incremental_scheduler.h).
+// There are two ways to decide, which always agree. The reference scheduler calls every rule for every node and can
+// explain its decision in full. The incremental scheduler keeps answers between decisions and is much faster
+// (incremental/incremental_scheduler.h).
 //
-// Threading: that of its Cache.
+// Thread-safety: none; used on the thread of its Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
@@ -29,98 +31,106 @@ namespace berth::scheduler {
 struct Decision {
   enum class Outcome : uint8_t {
     kPlaced,
-    kUnfit,  // 1.10's FitError: every node was evaluated and none fits; preemption may help
-    kError,  // the pod could not be evaluated: `error` is the text
+    kUnfit,  // no node fits (1.10: FitError); preemption may help
+    kError,  // the pod could not be evaluated; `error` says why
   };
   Outcome outcome = Outcome::kError;
-  Symbol host;        // kPlaced
-  std::string error;  // unless kPlaced
-  size_t nodes = 0;   // listed
+  Symbol host;        // only for kPlaced
+  std::string error;  // the text for events and conditions; empty for kPlaced
+  size_t nodes = 0;   // number of listed nodes
   size_t feasible = 0;
-  size_t ties = 0;                               // kPlaced: nodes that share the best score
-  std::shared_ptr<const NodeFailures> failures;  // kUnfit; also when `trace` asked for it
-  // kBoth: how the incremental scheduler's decision differs from this one, as a sentence; empty when it does not.
+  size_t ties = 0;                               // kPlaced: number of nodes that share the best score
+  std::shared_ptr<const NodeFailures> failures;  // set for kUnfit; for kPlaced only if a trace was asked for
+  // DecisionMode::kBoth: a text that says how the incremental scheduler's decision differs from this one; empty when it
+  // does not.
   std::string difference;
 };
 
-// What explains a decision in full.
+// Explains a decision in full.
 struct DecisionTrace {
   std::shared_ptr<const NodeFailures> failures;
-  std::vector<std::pair<Symbol, std::string>> rejected_by;  // nodes that failed, and the first predicate that did it
+  std::vector<std::pair<Symbol, std::string>>
+      rejected_by;  // each node that failed, with the first predicate that failed
   struct Priority {
     std::string name;
     int64_t weight;
-    std::vector<int64_t> scores;  // by `feasible`, 0..10
+    std::vector<int64_t> scores;  // scores[i] is that of feasible[i], from 0 to the release's maximum
   };
-  std::vector<Symbol> feasible;      // nodes that fit, by name
-  std::vector<Priority> priorities;  // empty when fewer than two nodes fit: 1.10 does not score then
-  std::vector<int64_t> totals;       // by `feasible`; empty likewise
-  size_t ties = 0;                   // nodes that share the best total
-  uint64_t round_robin = 0;          // the counter that chose among them
+  std::vector<Symbol> feasible;      // the nodes that fit, by name
+  std::vector<Priority> priorities;  // empty when fewer than two nodes fit, because they are not scored then
+  std::vector<int64_t> totals;  // totals[i] is that of feasible[i]; empty when `priorities` is empty for this reason
+  size_t ties = 0;              // number of nodes that share the best total
+  uint64_t round_robin = 0;     // the value of the round-robin counter that chose among them
 };
 
 struct Preemption {
-  Symbol node;  // empty: none found
-  std::vector<api::PodPtr> victims;
-  std::vector<api::PodPtr> nominated_to_clear;  // whose status.nominatedNodeName should be emptied
-  std::string error;                            // the attempt failed
+  Symbol node;                                  // empty when preemption helps on no node
+  std::vector<api::PodPtr> victims;             // the pods to evict from `node`
+  std::vector<api::PodPtr> nominated_to_clear;  // pods whose status.nominatedNodeName should be cleared
+  std::string error;                            // why the attempt failed or found nothing, where the release says so
 };
 
 class IncrementalScheduler;
 
-// How to decide.
+// Selects how Schedule decides.
 enum class DecisionMode : uint8_t {
-  kIncremental,  // from answers kept between decisions, where the rules allow it
-  kReference,    // by calling every rule for every node
-  // Both, to find rules whose traits are wrong and mistakes of the incremental scheduler. The reference scheduler's
-  // decision is the one that counts; Decision::difference says how the other one differs.
+  kIncremental,  // use answers kept between decisions, and the reference scheduler where these cannot decide
+  kReference,    // call every rule for every node
+  // Decide both ways, to find rules with wrong traits and bugs of the incremental scheduler. The reference scheduler's
+  // decision counts; Decision::difference says how the other one differs.
   kBoth,
 };
 
-// Returns how the incremental scheduler's decision differs from the reference scheduler's, as a sentence, or an empty
-// text. `incremental` is null when the incremental scheduler found that the pod fits nowhere.
+// Returns a text that says how the incremental scheduler's decision differs from the reference scheduler's, or an empty
+// one when it does not. `incremental` is null when the incremental scheduler found that the pod fits nowhere.
 std::string DifferenceOf(const Decision* incremental, const Decision& reference);
 
 class GenericScheduler {
  public:
-  // `nominated` may be null (gate PodPriority off); without a `clock` nothing is timed. All must outlive the scheduler.
+  // `nominated` may be null (gate PodPriority off). If `clock` is null, timing() stays 0. All three pointers must
+  // outlive the scheduler.
   GenericScheduler(Cache* cache, AlgorithmConfig config, const NominatedPods* nominated,
                    const util::Clock* clock = nullptr);
   ~GenericScheduler();
 
-  // REQUIRES: `trace`, which is filled when it is not null, is not given with kIncremental.
+  // Decides where the pod goes. Does not place it: the caller assumes it in the cache. If `trace` is not null, it is
+  // filled in. REQUIRES: `trace` is null with kIncremental.
   Decision Schedule(const api::PodPtr& pod, DecisionMode mode = DecisionMode::kIncremental,
                     DecisionTrace* trace = nullptr);
-  // The counter of round robin among the best nodes: taking it back repeats a decision.
+  // Sets the round-robin counter that chooses among the best nodes. With the earlier value, and an unchanged cache, a
+  // decision is repeated.
   void set_last_node_index(uint64_t index) { last_node_index_ = index; }
 
-  // After kUnfit, with its failures: whom to evict from where so that the pod would fit. Gate PodPriority is the
-  // caller's to check. Reads the cache only (it simulates on it and restores it).
+  // Returns which pods to evict from which node so that the pod would fit there. Called after Schedule returned kUnfit,
+  // with its failures, and only if gate PodPriority is on. Simulates evictions on the cache and restores it.
   Preemption Preempt(const api::PodPtr& pod, const NodeFailures& failures);
 
-  // Returns false when a predicate that looks at one node alone rejects the pod there, as far as it can tell now: a
-  // change of such a node is no reason for another attempt. True for nodes that are not known.
+  // Returns false if a predicate about the node object or the pods on the node rejects the pod there now, so that a
+  // change of this node is no reason for another attempt. Returns true for unknown nodes.
   bool PassesNodePredicates(const api::Pod& pod, Symbol node) const;
 
-  // For explain: what every predicate says of every listed node, none skipped, in the order of evaluation.
+  // The result of one predicate on one node, for explain.
   struct PredicateResult {
     Verdict verdict;
     std::vector<FailureReason> reasons;
     std::string error;
     std::string detail;  // FitCheck::Detail
   };
+  // Evaluates every predicate, without skipping any, on every listed node. Returns the results by node in ascending
+  // order of names, each list in the order of config().predicates.
   std::vector<std::pair<Symbol, std::vector<PredicateResult>>> EvaluatePredicates(const api::PodPtr& pod);
 
-  // How many bytes the answers that are kept between decisions take, approximately, and how many they may take.
+  // Return approximately how many bytes the answers kept between decisions take, and how many they may take.
   size_t kept_answers_bytes() const;
   size_t kept_answers_limit() const;
-  // Lets the answers of `schedulers` schedulers together take so many bytes; 0: a quarter of what the cluster takes, at
-  // least 64 MiB, which is the default. REQUIRES: `schedulers` is not 0.
+  // Limits the answers of `schedulers` schedulers together to `bytes` bytes. 0, the default, stands for a quarter of
+  // the memory that the cluster is estimated to take, and at least 64 MiB. REQUIRES: `schedulers` is not 0.
   void LimitKeptAnswers(size_t bytes, size_t schedulers = 1);
 
   const AlgorithmConfig& config() const { return config_; }
   uint64_t last_node_index() const { return last_node_index_; }
-  // How long the parts of the last decision took (with kBoth: of the reference scheduler's); zero without a clock.
+  // The time that filtering and scoring took in the last decision (with kBoth, in the reference scheduler's). Zero
+  // without a clock.
   struct Timing {
     absl::Duration predicates, priorities;
   };
@@ -155,11 +165,11 @@ class GenericScheduler {
   absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                   const std::vector<Row>& rows, DecisionTrace* trace);
   bool HasNominated(const api::Pod& pod, Symbol node) const;
-  // Why a row does not fit, from CheckRow.
+  // Why a row does not fit.
   struct Why {
     std::vector<FailureReason> reasons;
-    size_t check = 0;   // the first that failed
-    std::string error;  // of kError
+    size_t check = 0;   // index in Checks::list of the first check that failed
+    std::string error;  // the text for Verdict::kError
   };
   bool AmountsDecide(const Checks& checks, size_t i) const;
   bool DropUnfit(const api::PodPtr& pod, RowSet* rows) const;
@@ -187,7 +197,7 @@ class GenericScheduler {
   const NominatedPods* nominated_;
   const util::Clock* clock_;
   std::unique_ptr<IncrementalScheduler> incremental_;
-  std::unique_ptr<Kept> kept_;  // between decisions, beside the answers of the incremental scheduler
+  std::unique_ptr<Kept> kept_;  // never null
   uint64_t last_node_index_ = 0;
   Timing timing_;
 };

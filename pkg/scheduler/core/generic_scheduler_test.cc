@@ -1,4 +1,4 @@
-// The flow of one attempt: filtering, texts, scoring, ties, extenders, nominated pods, preemption.
+// The steps of one attempt: filtering, texts, scoring, ties, extenders, nominated pods and preemption.
 #include <absl/status/status.h>
 
 #include <catch2/catch.hpp>
@@ -18,12 +18,12 @@ using testing::PodOf;
 using testing::World;
 using Strings = std::vector<std::string>;
 
-// An extender in this process. What it was asked is in `seen`.
+// An extender in this process. Its calls are logged in `seen`.
 struct FakeExtender final : Extender {
   std::string name_ = "http://fake";
   bool interested = true;
-  std::set<std::string> refuses;  // named as failed
-  std::set<std::string> hides;    // left out without a word
+  std::set<std::string> refuses;  // nodes that are answered as failed
+  std::set<std::string> hides;    // nodes that are left out of the answer
   std::string error;
   std::string prioritize_error;
   std::map<std::string, int64_t> scores;
@@ -82,7 +82,7 @@ TEST_CASE("ties are resolved round robin, in descending order of names: c, b, a"
   for (int i = 0; i < 7; ++i) hosts += Outcome(s->Schedule(pod));
   CHECK(hosts == "cbacbac");
   CHECK(s->last_node_index() == 7);
-  // Names are compared bytewise.
+  // Names are compared byte by byte.
   World numbers;
   for (const char* n : {"node-9", "node-10", "node-2"}) numbers.Nodes({NodeOf(n)});
   auto t = numbers.Provider();
@@ -127,7 +127,7 @@ TEST_CASE("weights multiply, and totals are sums") {
   CHECK(Outcome(s->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "b");
   CHECK(trace.totals == std::vector<int64_t>{32, 42});
   CHECK(trace.ties == 1);
-  // Without priorities every node totals 1.
+  // Without priorities the total of every node is 1.
   auto plain = w.FromPolicy("{'priorities':[]}");
   plain->Schedule(PodOf("p"), DecisionMode::kReference, &trace);
   CHECK(trace.totals == std::vector<int64_t>{1, 1});
@@ -185,7 +185,7 @@ TEST_CASE("what is checked before anything else") {
   w.Nodes({NodeOf("a")});
   CHECK(Outcome(s->Schedule(uses("c"))) == "persistentvolumeclaim \"c\" is being deleted");
   CHECK(s->Schedule(uses("c")).outcome == Decision::Outcome::kError);
-  // Pods on nodes that are not there are no nodes.
+  // A row with pods and no node object is not a node.
   w.cache.RemoveNode("a");
   w.Place(PodOf("x"), "a");
   CHECK(Outcome(s->Schedule(PodOf("p"))) == "no nodes available to schedule pods");
@@ -216,7 +216,7 @@ TEST_CASE("extenders: called in order, each with what the last one left; failure
   auto s = WithExtenders(w, {first, bored, second});
   DecisionTrace trace;
   CHECK(Outcome(s->Schedule(PodOf("p"), DecisionMode::kReference, &trace)) == "c");
-  CHECK(seen == Strings{"filter a b c", "filter b c"});  // one node left: nobody is asked to prioritize
+  CHECK(seen == Strings{"filter a b c", "filter b c"});  // one node is left, so no extender is asked to prioritize
   CHECK(trace.failures->size() == 2);
   second.refuses = {"c"};
   auto none = WithExtenders(w, {first, second});
@@ -238,9 +238,9 @@ TEST_CASE("extenders: scores are added, errors fail filtering but not prioritizi
   CHECK(Outcome(WithExtenders(w, {likes_a})->Schedule(PodOf("p"))) == "b");
   likes_a.error = "100%d broken";
   Decision d = WithExtenders(w, {likes_a})->Schedule(PodOf("p"));
-  CHECK(d.error == "100%d broken");  // B-30: as it is
+  CHECK(d.error == "100%d broken");  // B-30 fixed: the text is not a format string
   CHECK(d.outcome == Decision::Outcome::kError);
-  // With extenders and no priorities nodes start from 0, not from 1.
+  // With extenders and without priorities, totals start from 0 and not from 1.
   FakeExtender zero;
   DecisionTrace trace;
   WithExtenders(w, {zero}, ",'priorities':[]")->Schedule(PodOf("p"), DecisionMode::kReference, &trace);
@@ -332,7 +332,7 @@ TEST_CASE("preemption: lesser pods only, the fewest and least important, dearest
   CHECK(names(preempt("1", 10)) == "q");
   CHECK(names(preempt("2", 10)) == "sq");
   CHECK(names(preempt("3", 10)) == "rsq");
-  CHECK(preempt("4", 10).node.empty());  // t is its equal
+  CHECK(preempt("4", 10).node.empty());  // t has the same priority
   CHECK(names(preempt("4", 11)) == "trsq");
   CHECK(names(preempt("1", 2)) == "q");
   CHECK(preempt("1", 1).node.empty());
@@ -356,7 +356,8 @@ TEST_CASE("preemption: no room is made for more than any node has, also where su
 TEST_CASE("preemption: which node, criterion by criterion") {
   struct Case {
     const char* name;
-    // priorities of the pods of 1 cpu on two nodes of 2 cpus; guarded ones are negated
+    // The priorities of the pods on two nodes with 2 CPUs; each pod requests 1 CPU. A negative number stands for a pod
+    // with this priority, without the sign, that is protected by a budget.
     std::vector<int> a, b;
     const char* want;
   };
@@ -383,7 +384,7 @@ TEST_CASE("preemption: which node, criterion by criterion") {
     auto s = w.Provider(true);
     CHECK(s->Preempt(pod, *s->Schedule(pod).failures).node.str() == c.want);
   }
-  // Fewest victims, where the sums are equal: priorities of -2^31 add nothing.
+  // The fewest victims win where the sums are equal. A priority of -2^31 adds 0 to the sum.
   World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'2','pods':'9'"), NodeOf("b", "", "", "'cpu':'2','pods':'9'")});
   w.Place(PodOf("1", Cat(Asks("'cpu':'1'"), ",'priority':-2147483648")), "a");
@@ -406,7 +407,7 @@ TEST_CASE("preemption: budgets keep pods as long as something else will do") {
   CHECK(victim() == "plain");
   w.Budget("guard", "'app':'web'", 1);
   CHECK(victim() == "guarded");
-  w.Budget("guard", "", 0);  // selects nobody
+  w.Budget("guard", "", 0);  // selects no pods
   CHECK(victim() == "guarded");
 }
 
@@ -418,7 +419,7 @@ TEST_CASE("preemption: nodes where it cannot help, and earlier nominations") {
   auto s = w.Provider(true);
   Preemption p = s->Preempt(pod, *s->Schedule(pod).failures);
   CHECK(p.node.empty());
-  REQUIRE(p.nominated_to_clear.size() == 1);  // its own
+  REQUIRE(p.nominated_to_clear.size() == 1);  // the nomination of the pod itself
   CHECK(p.nominated_to_clear[0]->meta.name == "p");
 
   w.Nodes({NodeOf("a", "", "", "'cpu':'1','pods':'9'")});
@@ -429,7 +430,7 @@ TEST_CASE("preemption: nodes where it cannot help, and earlier nominations") {
   REQUIRE(p.nominated_to_clear.size() == 1);
   CHECK(p.nominated_to_clear[0]->meta.name == "lesser");
 
-  // While a victim of an earlier round is still going, the pod waits.
+  // The pod waits while a victim of an earlier preemption is terminating.
   w.Place(PodOf("going", Cat(Asks("'cpu':'0'"), ",'priority':1"), "", "'deletionTimestamp':'2018-01-01T00:00:00Z'"),
           "a");
   auto again = PodOf("p", Cat(Asks("'cpu':'1'"), ",'priority':9"), "", "", "'nominatedNodeName':'a'");

@@ -14,6 +14,7 @@ void NominatedRows::Update(Symbol node) {
   for (const api::PodPtr& p : pods) entry.nominees.push_back({p, cache_->Info(p->tmpl)});
 }
 
+// Rows are looked up anew when nodes have come or gone, because a row may then be that of another node.
 void NominatedRows::Refresh() {
   if (pods_ == nullptr) return;
   if (known_ && names_version_ == cache_->names_version()) {

@@ -1,8 +1,10 @@
-// The rows of nodes that pending pods are nominated to, with what those pods would use there.
+// The rows of nodes that pending pods are nominated to, with the amounts that those pods would use there.
 //
-// 1.10 evaluates a node with nominated pods twice: with those that are at least as important as the pod, and without
-// them. Where nothing but amounts can make a difference, both answers follow from adding the amounts. Threading: that
-// of the Cache.
+// 1.10 evaluates a node with nominated pods twice: once with the nominated pods whose priority is at least that of the
+// pod, and once without them; the pod must fit both times. If nothing but amounts can make a difference, it is enough
+// to evaluate the node once with these amounts added, without a simulation. This class computes them.
+//
+// Thread-safety: that of the Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -16,19 +18,20 @@ namespace berth::scheduler {
 
 class NominatedRows {
  public:
-  // `pods` may be null: there are none. Both outlive this.
+  // `pods` is null when there are no nominated pods. Both pointers must outlive this object.
   NominatedRows(Cache* cache, const NominatedPods* pods) : cache_(cache), pods_(pods) {}
 
-  // Brings the rows up to date. The cache knows the templates of all nominated pods afterwards, so that simulating one
-  // of them adds no new affinity terms.
+  // Brings the rows up to date. Afterwards the cache knows the templates of all nominated pods, so that simulating one
+  // of them adds no new affinity terms while rules are prepared.
   void Refresh();
 
   struct Found {
     Row row;
-    bool only_amounts;  // the pods matter to a pod without affinity by `beside` alone
-    Beside beside;      // what the nominated pods use together
+    bool only_amounts;  // the nominated pods have no affinity terms, and no amount of them or the row was cut
+    Beside beside;      // the sum of what they use
   };
-  // Writes the listed rows with nominated pods that are at least as important as the pod and are not the pod itself.
+  // Writes the listed rows with nominated pods whose priority is at least that of the pod, other than the pod itself.
+  // REQUIRES: Refresh was called since the nominations changed last.
   void For(const api::Pod& pod, std::vector<Found>* out) const;
 
  private:
@@ -40,6 +43,7 @@ class NominatedRows {
 
   Cache* cache_;
   const NominatedPods* pods_;
+  // nodes_ is up to date if known_ is set and both versions are the current ones.
   bool known_ = false;
   uint64_t seen_ = 0, names_version_ = 0;
   struct Entry {

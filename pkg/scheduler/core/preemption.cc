@@ -1,4 +1,14 @@
-// Preemption (Kubernetes 1.10 core.genericScheduler.Preempt): evicting less important pods so that one fits.
+// Preemption as release 1.10 does it (core.genericScheduler.Preempt): finds a node where the pod fits once pods of
+// lower priority are evicted.
+//
+// For each candidate node, all pods of lower priority are thought away; if the pod then fits, they are given back one
+// by one as long as it still fits, first those whose eviction violates a disruption budget, then by descending
+// priority. The pods that cannot be given back are the victims. The node with the lowest VictimCost wins.
+//
+// Three things make this fast on large clusters. Where only amounts matter, victims are found by adding and subtracting
+// instead of simulating (SelectVictimsByAmounts). Where only the row matters, costs are kept by template and row until
+// the row changes (Kept::Costs). And only costs are kept for all nodes: the victims are found again for the node that
+// wins.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -13,7 +23,8 @@
 namespace berth::scheduler {
 namespace {
 
-// Waiting for victims of an earlier preemption to go.
+// Returns whether a pod of lower priority on the pod's nominated node is still terminating. Then the pod waits for it
+// and does not preempt again.
 bool StillMakingRoom(const Cache& cache, const api::Pod& pod) {
   if (pod.nominated_node_name.empty()) return false;
   Row r = cache.FindRow(pod.nominated_node_name);
@@ -23,8 +34,8 @@ bool StillMakingRoom(const Cache& cache, const api::Pod& pod) {
                      [&](const PlacedPod& p) { return p.pod->meta.deleting() && p.pod->Priority() < pod.Priority(); });
 }
 
-// Returns whether evicting the pod breaks a budget. Each pod is compared with the allowance as it stands (kept
-// from 1.10).
+// Returns whether evicting a pod of the template violates a budget. As in 1.10, each pod is compared with the number of
+// disruptions that the budget allows now, not with what earlier victims leave of it.
 bool ViolatesBudget(const Listers& listers, TemplateInfo* info) {
   if (info->budgets_version == listers.budgets.version()) return info->violates_budget;
   info->budgets_version = listers.budgets.version();
@@ -36,13 +47,13 @@ bool ViolatesBudget(const Listers& listers, TemplateInfo* info) {
   return info->violates_budget;
 }
 
-// The less important pods of a row, in the order in which they may stay after all: those whose eviction would violate a
-// budget first (`violating` of them), each part by descending priority.
+// The pods of lower priority on a row in the order in which they are given back: first the `violating` pods whose
+// eviction violates a budget, then the others, both by descending priority.
 struct Potential {
   std::vector<const PlacedPod*> pods;
   size_t violating = 0;
 
-  // Forgets what it held, but not its memory.
+  // Replaces the contents. Keeps the memory, because this is called for every candidate node.
   void Collect(const NodeRow& row, const api::Pod& pod, const Listers& listers) {
     pods.clear();
     violating = 0;
@@ -62,7 +73,7 @@ struct Potential {
   }
 };
 
-// What pods thought away give back.
+// The amounts that removed pods give back, in milliCPU, bytes and pods.
 struct Freed {
   int64_t milli_cpu = 0, memory = 0, nvidia_gpu = 0, ephemeral_storage = 0, pods = 0;
 
@@ -81,7 +92,9 @@ struct Freed {
 
 }  // namespace
 
-// The same by adding and subtracting amounts, where nothing but amounts can make a difference; else nothing.
+// SelectVictims by adding and subtracting amounts. Returns nothing when something else than amounts matters. Each check
+// says how much must be given back for it to pass (FitCheck::NeedsFreed), so no check is called again while pods are
+// given back.
 std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod, Checks& checks, Row row,
                                                              Victims* out) const {
   const NodeRow& r = cache_->row(row);
@@ -109,10 +122,13 @@ std::optional<bool> GenericScheduler::SelectVictimsByAmounts(const api::Pod& pod
   return true;
 }
 
+// Finds the pods to evict from the row. Returns false when the pod does not fit even without all pods of lower
+// priority.
 bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row row, Victims* out) const {
   if (std::optional<bool> found = SelectVictimsByAmounts(pod, checks, row, out)) return *found;
   *out = {};
-  // The simulation moves the row's pods about; what is returned must point to where they stand when it is over.
+  // The simulation changes the order of the row's pods and restores it at the end. So victims are remembered by their
+  // place in the list, and pointers are taken after the simulation.
   std::vector<PlacedPod> before = cache_->row(row).pods;
   std::vector<size_t> victims;
   {
@@ -138,6 +154,8 @@ bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row ro
   return true;
 }
 
+// Returns whether every extender lets the pod go to the node. Extenders of 1.10 cannot see evictions that are
+// simulated.
 bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
   std::vector<api::NodePtr> nodes = {cache_->row(row).node};
   for (const auto& extender : config_.extenders) {
@@ -156,7 +174,8 @@ bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
   return true;
 }
 
-// Rows of nodes whose reasons evictions could remove, by name.
+// Returns the rows of the nodes that evictions may help on, in ascending order of names: those without an unresolvable
+// reason.
 std::vector<Row> GenericScheduler::PreemptionCandidates(const NodeFailures& failures) const {
   RowSet hopeless;
   hopeless.Resize(cache_->row_count());
@@ -173,34 +192,34 @@ std::vector<Row> GenericScheduler::PreemptionCandidates(const NodeFailures& fail
   return candidates;
 }
 
-// Whether the cost of evictions from a row follows from the row alone, so that it stays until the row changes.
+// Returns whether the cost of evictions from a row follows from the row alone, so that it is valid until the row
+// changes.
 bool GenericScheduler::RowsDecideVictims(Checks& checks) const {
   const std::vector<Row>& rows = cache_->by_name_descending();
   for (size_t i = 0; i < checks.list.size(); ++i) {
     if (AmountsDecide(checks, i)) continue;
     const ConfiguredPredicate& rule = *checks.rules[i];
-    // Numbers of pods in domains that make no difference now make none on any row.
+    // If a rule about topology domains knows its need, evictions make no difference to it, and that holds on every row.
     const bool domains = rule.parts.empty() && rule.traits.cluster == ClusterPart::kDomains;
     if (!domains || !checks.list[i]->NeedsFreed(rows[0]).known) return false;
   }
   return true;
 }
 
-// What it costs to make the pod fit the row; nothing when it cannot be made to fit.
+// Returns the cost of the victims on the row, or nothing when no evictions make the pod fit.
 std::optional<GenericScheduler::VictimCost> GenericScheduler::CostOfVictims(const api::Pod& pod, Checks& checks,
                                                                             Row row) const {
   thread_local Victims v;
   v.pods.clear();
   v.budget_violations = 0;
   if (!SelectVictims(pod, checks, row, &v)) return std::nullopt;
-  // A node that needs no victim at all wins at once.
+  // A node that needs no victims is better than any other.
   VictimCost cost{v.pods.empty() ? -1 : v.budget_violations, std::numeric_limits<int32_t>::min(), 0, v.pods.size()};
   if (!v.pods.empty()) cost.first_priority = v.pods[0]->pod->Priority();
   for (const PlacedPod* p : v.pods) cost.priority_sum += int64_t{p->pod->Priority()} + (int64_t{1} << 31);
   return cost;
 }
 
-// Returns the costs that are kept for the pod's template, which come first afterwards.
 GenericScheduler::Kept::Costs& GenericScheduler::Kept::CostsFor(const api::Pod& pod, const Cache& cache) {
   constexpr size_t kMostTemplates = 4;
   auto it = std::find_if(costs.begin(), costs.end(), [&](const Costs& c) { return c.tmpl == pod.tmpl; });

@@ -1,4 +1,9 @@
-// Preemption as release 1.29 does it (plugin DefaultPreemption), with every node looked at.
+// Preemption as release 1.29 does it (plugin DefaultPreemption), except that every node is looked at and not only a
+// sample of the candidates.
+//
+// Like in 1.10 all pods of lower priority are removed in a simulation and given back as long as the pod fits. Unlike in
+// 1.10, pods of equal priority are ordered by their start, each victim uses up its disruption budgets, and extenders
+// may change the victims.
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
@@ -20,17 +25,19 @@ constexpr std::string_view kNotHelpful = "Preemption is not helpful for scheduli
 constexpr std::string_view kNoCandidate = "no candidate node for preemption";
 constexpr std::string_view kNoVictims = "No preemption victims found for incoming pod";
 
-// Pods without a start time count as started after all others, all at one instant.
+// Returns when the pod started, in seconds of Unix time. Pods without a start time count as started after all others,
+// and at the same time.
 int64_t StartOf(const api::Pod& pod) {
   return pod.start_seconds.value_or(std::numeric_limits<int64_t>::max());
 }
+// Of two pods, the one with the higher priority is more important; with equal priorities, the one that started earlier.
 bool MoreImportant(const PlacedPod& a, const PlacedPod& b) {
   if (a.info->priority != b.info->priority) return a.info->priority > b.info->priority;
   return StartOf(*a.pod) < StartOf(*b.pod);
 }
 
-// Moves pods whose eviction a budget forbids to the front, both parts in order of importance as they came. Every
-// matching budget is used up by one, also after another has forbidden the eviction. Returns how many are forbidden.
+// Moves the pods whose eviction violates a budget to the front and returns their number; the order within both parts
+// stays. A pod uses up one disruption of every budget that matches it, even when another budget is violated.
 size_t PartByBudgets(const Listers& listers, std::vector<PlacedPod>* victims) {
   if (listers.budgets.empty()) return 0;
   std::map<const api::PodDisruptionBudget*, int64_t> left;
@@ -58,7 +65,7 @@ size_t PartByBudgets(const Listers& listers, std::vector<PlacedPod>* victims) {
   return n;
 }
 
-// Why the pod may not preempt now; empty when it may.
+// Returns why the pod must not preempt now, or an empty text when it may.
 std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFailures& failures) {
   if (pod.tmpl->never_preempts) return "not eligible due to preemptionPolicy=Never.";
   if (pod.nominated_node_name.empty()) return {};
@@ -76,12 +83,13 @@ std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFa
 
 }  // namespace
 
+// A node where evictions make the pod fit.
 struct GenericScheduler::Candidate {
   Row row = kNoRow;
-  std::vector<PlacedPod> victims;  // most important first
+  std::vector<PlacedPod> victims;  // not empty; the most important first, unless an extender chose them
   int64_t violations = 0;
 
-  // What 1.29 compares, in this order; the smallest is best.
+  // Returns what 1.29 compares between candidates, in this order; the smallest is best.
   std::tuple<int64_t, int64_t, int64_t, size_t, int64_t> Rank() const {
     int64_t sum = 0, earliest = std::numeric_limits<int64_t>::max();
     int32_t highest = std::numeric_limits<int32_t>::min();
@@ -96,8 +104,8 @@ struct GenericScheduler::Candidate {
   }
 };
 
-// Evicts all less important pods of the row in a simulation and takes back as many as fit, the most important first.
-// Returns false, with the reasons or an error, when no eviction helps.
+// Removes all pods of lower priority from the row in a simulation and gives back as many as fit, the most important
+// first. Returns true and fills in the candidate, or returns false with the reasons or an error.
 bool GenericScheduler::DryRun(const api::Pod& pod, Checks& checks, Row row, Candidate* candidate, Why* why) const {
   std::vector<PlacedPod> potential;
   for (const PlacedPod& p : cache_->row(row).pods) {
@@ -131,7 +139,7 @@ bool GenericScheduler::DryRun(const api::Pod& pod, Checks& checks, Row row, Cand
   return true;
 }
 
-// Puts what an extender agreed to in the place of the candidates. Returns a mistake in its answer, or an empty text.
+// Replaces the candidates by those in an extender's answer. Returns what is wrong with the answer, or an empty text.
 std::string GenericScheduler::TakeAgreed(const Extender& extender, const std::vector<Extender::AgreedEviction>& agreed,
                                          std::vector<Candidate>* candidates) const {
   candidates->clear();
@@ -150,7 +158,7 @@ std::string GenericScheduler::TakeAgreed(const Extender& extender, const std::ve
         return absl::StrCat("extender: ", extender.name(), " claims to preempt pod (UID: ", uid,
                             ") on node: ", e.node.string(), ", but the pod is not found on that node");
       }
-      // A pod that is named twice is evicted once.
+      // The answer may name a pod twice; it is evicted once.
       if (std::none_of(candidate.victims.begin(), candidate.victims.end(), has_uid)) {
         candidate.victims.push_back(*found);
       }
@@ -164,8 +172,8 @@ std::string GenericScheduler::TakeAgreed(const Extender& extender, const std::ve
   return {};
 }
 
-// Lets each extender that has a say in preemption choose among the candidates and change their victims. Returns an
-// error, or an empty text.
+// Lets each extender that supports preemption drop candidates and change their victims. Returns an error, or an empty
+// text. The answer of an ignorable extender is not used when it is wrong.
 std::string GenericScheduler::AskExtendersToPreempt(const api::Pod& pod, std::vector<Candidate>* candidates) const {
   for (const auto& extender : config_.extenders) {
     if (candidates->empty()) break;

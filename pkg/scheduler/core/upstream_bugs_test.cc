@@ -1,5 +1,6 @@
-// The bugs of Kubernetes 1.10 by number: what is fixed and what is kept. (B-29, B-30: http_extender_test.cc; B-36: the
-// daemon's pod watch; B-07, B-22: of 1.9 only; B-16, B-31: there is no equivalence cache.)
+// One test for each bug of Kubernetes 1.10, by number: that it is fixed, or that it is kept. Not here are B-29 and B-30
+// (http_extender_test.cc), B-36 (the daemon's pod watch), B-07 and B-22 (in 1.9 only), and B-16 and B-31 (there is no
+// equivalence cache).
 #include <limits>
 
 #include <catch2/catch.hpp>
@@ -35,7 +36,7 @@ std::vector<std::string> Names(const std::vector<api::PodPtr>& pods) {
   for (const auto& p : pods) out.push_back(p->meta.name);
   return out;
 }
-// What would happen for a pod that must not fit anywhere.
+// Returns the preemption for a pod that must not fit anywhere.
 Preemption Preempted(GenericScheduler& s, const api::PodPtr& pod) {
   Decision d = s.Schedule(pod);
   INFO(d.error << d.host.string());
@@ -55,7 +56,7 @@ TEST_CASE("B-01 fixed: simulating a preemption or a nomination leaves host ports
   auto s = w.Provider(true);
   CHECK(Names(Preempted(*s, high).victims) == Strings{"low"});
   CHECK(!w.cache.row(0).ports.empty());
-  CHECK(Preempted(*s, high).node.str() == "a");  // and again
+  CHECK(Preempted(*s, high).node.str() == "a");  // a second preemption finds the same
   World n;
   n.Nodes({NodeOf("a")});
   n.nominated.Add(PodOf("nominee", Cat(port, ",'priority':10"), "", "", "'nominatedNodeName':'a'"));
@@ -110,7 +111,7 @@ TEST_CASE("B-06 fixed: a quantity beyond 64 bits is the largest, not nothing") {
   CHECK(Outcome(s->Schedule(PodOf("p", Asks("'cpu':'10P'")))) == "0/1 nodes are available: 1 Insufficient cpu.");
   w.Place(PodOf("x", Asks("'memory':'10E'")), "a");
   CHECK(w.cache.columns().used_memory[0] == std::numeric_limits<int64_t>::max());
-  // When it leaves, what is left is exact again.
+  // When the pod leaves, the sum of the others is exact again.
   w.Place(PodOf("y", Asks("'memory':'7'")), "a");
   REQUIRE(w.cache.RemovePod(*PodOf("x")).ok());
   CHECK(w.cache.columns().used_memory[0] == 7);
@@ -142,7 +143,7 @@ TEST_CASE("B-10 fixed: nominated pods are where they are nominated") {
   w.nominated.Add(PodOf("nominee", "'priority':10", "'app':'web'", "", "'nominatedNodeName':'a'"));
   auto s = w.Provider(true);
   CHECK(Outcome(s->Schedule(PodOf("p", Required("podAntiAffinity", Term("web", "kubernetes.io/hostname"))))) == "b");
-  // An affinity that only the nominee would satisfy is not satisfied yet, and no error.
+  // An affinity that only the nominated pod would satisfy is not satisfied yet; that is not an error.
   Decision d = s->Schedule(PodOf("q", Required("podAffinity", Term("web", "kubernetes.io/hostname"))));
   CHECK(d.outcome == Decision::Outcome::kUnfit);
 }
@@ -270,7 +271,7 @@ TEST_CASE("B-19 fixed: pods of a node that is gone, or with a bad selector, hide
   CHECK(Evaluated(w, "MatchInterPodAffinity", pod, "a") ==
         Cat(kAffinityText, "node(s) didn't satisfy existing pods anti-affinity rules"));
   CHECK(Evaluated(w, "MatchInterPodAffinity", pod, "b") == "fits");
-  // Nor does a matching pod on a lost node count for the pod's own terms.
+  // A matching pod on a node that is gone does not count for the pod's own terms either.
   w.Place(PodOf("z", "", "'app':'db'"), "gone");
   CHECK(Evaluated(w, "MatchInterPodAffinity", PodOf("q", Required("podAntiAffinity", Term("db", "zone"))), "b") ==
         "fits");
@@ -301,8 +302,8 @@ TEST_CASE("B-21 fixed: an avoidance without a controller avoids nobody") {
 TEST_CASE("B-23 kept: 4.999999999999999 is 4") {
   World w;
   w.Service("web", "'app':'web'");
-  // Counts 5 and 6; zone sums 2, 1 and 3 cannot be had with them, so the row of the table is checked on its zone side:
-  // c=5 M=6 in a zone with 1 of 3 is one third of 1.67 and two thirds of 6.67.
+  // Upstream's formula with 5 pods on the node, at most 6 on a node, and 1 of at most 3 in the zone: one third of 1.67
+  // plus two thirds of 6.67. No cluster has these numbers, so the formula is computed here.
   volatile double w2 = 2.0 / 3.0, m = 6, c = 5, z = 1, mz = 3;
   double f = 10.0 * ((m - c) / m), g = 10.0 * ((mz - z) / mz);
   CHECK(static_cast<int64_t>((f * (1.0 - w2)) + (w2 * g)) == 4);
@@ -358,7 +359,7 @@ TEST_CASE("B-28 kept: nodes that are too small are candidates, without success")
   auto s = w.Provider(true);
   Preemption p = Preempted(*s, PodOf("p", Cat(Asks("'cpu':'2'"), ",'priority':2")));
   CHECK(p.node.empty());
-  CHECK(p.nominated_to_clear.empty());  // there was a candidate
+  CHECK(p.nominated_to_clear.empty());  // because there was a candidate
 }
 
 TEST_CASE("B-32, B-33 and B-34: volumes' terms are ANDed, classes are listed by spec, and nothing stale is assumed") {
@@ -371,14 +372,14 @@ TEST_CASE("B-32, B-33 and B-34: volumes' terms are ANDed, classes are listed by 
   w.Volume("v", Cat("'nodeAffinity':{'required':{'nodeSelectorTerms':[", at("a"), ",", at("b"), "]}}"));
   w.Claim("c", "'volumeName':'v'");
   CHECK(Evaluated(w, "CheckVolumeBinding", Using("c"), "a") == "node(s) had volume node affinity conflict");
-  // B-33: a claim whose class is in the annotation only finds no volumes of that class.
+  // B-33: a claim that names its class only in the annotation finds no volumes of that class.
   w.Volume("free", "'storageClassName':'late','capacity':{'storage':'1Gi'}");
   w.Claim("noted", "", "'annotations':{'volume.beta.kubernetes.io/storage-class':'late'}");
   w.Claim("spelled", "'storageClassName':'late'");
   CHECK(Evaluated(w, "CheckVolumeBinding", Using("noted"), "a") ==
         "node(s) didn't find available persistent volumes to bind");
   CHECK(Evaluated(w, "CheckVolumeBinding", Using("spelled"), "a") == "fits");
-  // B-34: what is assumed is worked out for the chosen node alone.
+  // B-34: AssumePodVolumes finds the volumes anew for the chosen node and uses no result of another node.
   CHECK(Evaluated(w, "CheckVolumeBinding", Using("spelled"), "b") == "fits");
   w.cache.listers().volumes.Remove(util::Symbol(), "free");
   const api::Node& node = *w.cache.row(w.cache.FindRow(util::Symbol("a"))).node;
