@@ -5,10 +5,10 @@
 namespace berth::scheduler {
 namespace {
 
-// Each part of a decision costs, so labels that only some pods need must not make many.
+// The cost of a decision grows with the number of groups, so labels that only some pods need must not make many.
 constexpr size_t kMostCommonGroups = 8;
 
-// Pods may name any number of labels as topology keys.
+// Pods may name any number of labels as topology keys, so the number of keys is bounded.
 constexpr size_t kMostKeys = 16;
 
 }  // namespace

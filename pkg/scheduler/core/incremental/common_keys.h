@@ -1,5 +1,6 @@
-// Labels of few values that groups tell apart for every pod once one pod needs it, zones above all: pods that need them
-// and pods that do not then share classes. One for all overlays of a scheduler.
+// The labels with few values by which nodes are grouped for every pod, once one pod needs it; usually the zone. A pod
+// that does not need a label could do with fewer groups, but then it would not share an equivalence class with pods
+// that do. A scheduler has one CommonKeys for all of its overlays.
 #pragma once
 #include <vector>
 
@@ -9,10 +10,10 @@ namespace berth::scheduler {
 
 class CommonKeys {
  public:
-  // Does nothing when there are many keys already.
+  // Adds the key, unless it is known or there are too many keys already.
   void Add(const GroupKey& key);
-  // Returns those that together make few groups, in the order in which they were added. Labels get more values as nodes
-  // come, so that what is returned may become less.
+  // Returns keys that together make few groups, in the order in which they were added. The result may become shorter
+  // when nodes bring new values of the labels.
   std::vector<GroupKey> Few() const;
   void Clear() { keys_.clear(); }
 

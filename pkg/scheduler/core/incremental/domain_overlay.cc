@@ -1,3 +1,12 @@
+// Place, the decision by parts, in four steps:
+//   1. Prepare sorts the terms of the domain rules into dense and sparse ones and finds the labels (keys) by which
+//      nodes have to be grouped. It does this again only when the terms or the nodes have changed.
+//   2. Refresh brings the class up to date and then the special rows, from the cache's log of changes.
+//   3. ListParts adds up the sums of each part and drops the parts that a predicate does not admit; ScoreParts scores
+//      the others.
+//   4. Choose finds the sets of rows with the best total and takes one of them by counting, without listing them.
+// The number of nodes is in none of these steps, only the number of changes, parts and special rows. Decisions that
+// look at every row (PlaceAmong) are in domain_overlay_rows.cc.
 #include "pkg/scheduler/core/incremental/domain_overlay.h"
 
 #include <algorithm>
@@ -8,17 +17,17 @@
 namespace berth::scheduler {
 namespace {
 
-// A label with more values, or with nearly as many as there are nodes, makes special rows instead of groups.
+// A label with more values than this makes sparse terms, and so does one with more than two values for three nodes.
 constexpr size_t kMostValuesOfGroups = 1024;
 
-// Asking rules about labels once for each group pays when a group has so many nodes on average.
+// Rules about labels are evaluated once for each group if a group has at least this many nodes on average.
 constexpr size_t kNodesOfLabelGroup = 16;
 
 bool IsDense(const LabelColumn& column, size_t nodes) {
   return column.distinct() <= kMostValuesOfGroups && 3 * column.distinct() <= 2 * nodes;
 }
 
-// Copies few sums without a call: rules have one to three channels in all.
+// Copies sums. Rules usually have one to three channels in all, and these are copied without a call of memmove.
 void CopySums(const DomainSum* from, size_t count, DomainSum* to) {
   switch (count) {
     case 3:
@@ -71,6 +80,7 @@ DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* com
   }
 }
 
+// Which terms are dense depends on the number of nodes, so the keys are found anew when nodes come or go.
 bool DomainOverlay::Prepare() {
   if (!usable_) return false;
   bool changed = !found_;
@@ -84,6 +94,8 @@ bool DomainOverlay::Prepare() {
 
 // ---- terms and keys -----------------------------------------------------------------------------
 
+// Returns the index of the key in keys_, and adds the key when there is none. A key for the values of a label also says
+// whether a node has the label.
 size_t DomainOverlay::KeyOf(const LabelColumn* column, bool presence_only) {
   for (size_t k = 0; k < keys_.size(); ++k) {
     if (keys_[k].column == column && (presence_only || !keys_[k].presence_only)) return k;
@@ -92,6 +104,7 @@ size_t DomainOverlay::KeyOf(const LabelColumn* column, bool presence_only) {
   return keys_.size() - 1;
 }
 
+// Enters the term as a dense or a sparse one.
 void DomainOverlay::Sort(const DomainTerm& term, size_t channel) {
   const LabelColumn* column = term.totals->column();
   if (column != nullptr && IsDense(*column, cache_->node_count())) {
@@ -107,7 +120,9 @@ void DomainOverlay::Sort(const DomainTerm& term, size_t channel) {
   }
 }
 
-// Dense terms come first, so that a label that makes groups anyway also says which nodes have it.
+// Finds the channels, terms and keys of all rules. The keys that other pods need come first, then those of the rules'
+// scores, then those of the terms, so that overlays of different templates have the same keys where possible and share
+// equivalence classes.
 void DomainOverlay::FindKeys() {
   found_ = true;
   names_version_ = cache_->names_version();
@@ -131,7 +146,8 @@ void DomainOverlay::FindKeys() {
   };
   for (auto& c : checks_) place(c.get(), &placed_checks_);
   for (auto& s : scorings_) place(s.scoring.get(), &placed_scorings_);
-  // Scores that tell domains apart need groups for them, however many there are.
+  // A score may group nodes by the values of a label (DomainScoring::keys). Then nodes are grouped by it, however many
+  // values there are.
   for (auto& s : scorings_) {
     std::vector<size_t>& keys = scoring_keys_.emplace_back();
     for (const LabelColumn* column : s.scoring->keys()) keys.push_back(KeyOf(column, false));
@@ -146,8 +162,9 @@ void DomainOverlay::FindKeys() {
   FindLabelRules();
 }
 
-// Pods that name the same labels in different node selectors share what is kept about nodes, if groups by these labels
-// are few.
+// Finds the rules about nodes that read nothing but labels, and takes them out of the StaticNodeIndex if grouping nodes
+// by these labels makes few groups. Then pods whose node selectors name the same labels with different values share one
+// index; the rules themselves are evaluated here, once for each group (AskLabelRules).
 void DomainOverlay::FindLabelRules() {
   left_out_ = {};
   label_checks_.clear();
@@ -167,7 +184,7 @@ void DomainOverlay::FindLabelRules() {
     if (!scoring->NodeLabels(&columns)) continue;
     found.normalised.Add(i);
     const bool reversed = p.traits.normalisation == Normalisation::kMaximumReversed;
-    // Without a label it scores all nodes alike, and what is 0 for all nodes adds the same to all of them.
+    // A scoring that reads no label gives 0 to every node (Scoring::NodeLabels), which changes no order.
     if (columns.size() > before) label_scorings_.push_back({std::move(scoring), {p.weight, reversed}});
   }
   std::sort(columns.begin(), columns.end());
@@ -191,7 +208,7 @@ void DomainOverlay::SetClass(std::shared_ptr<EquivalenceClass> rows) {
 
 // ---- special rows -------------------------------------------------------------------------------
 
-// What the sparse terms add up to for a row. Valid until the next call.
+// Returns the signature of a row. The result is valid until the next call.
 std::span<const int64_t> DomainOverlay::SparseSumsOf(Row row) {
   std::vector<int64_t>& values = scratch().signature;
   values.assign(slots_.size(), 0);
@@ -206,7 +223,8 @@ std::span<const int64_t> DomainOverlay::SparseSumsOf(Row row) {
   return values;
 }
 
-// Calls f for the rows that may have a signature other than zero, each once, term by term instead of row by row.
+// Calls f(row, signature) once for each row that may have a signature other than 0. Goes through the numbers of the
+// terms, of which there are few, and not through all rows.
 void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int64_t>)> f) {
   if (sparse_.empty()) return;
   Scratch& s = scratch();
@@ -241,7 +259,7 @@ void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int6
   for (const auto& [row, place] : s.added) f(row, {s.added_values.data() + place, width});
 }
 
-// Takes a special row out of everything but specials_.
+// Removes a special row from shadows_, overlays_ and signatures_, but not from specials_.
 void DomainOverlay::Withdraw(Row row, const Special& s) {
   const uint32_t rank = cache_->NameRank(row);
   auto shadow = shadows_.Find({s.group, s.score});
@@ -254,7 +272,8 @@ void DomainOverlay::Withdraw(Row row, const Special& s) {
   signatures_.Release(s.signature);
 }
 
-// Makes the row special, another kind of special or plain, as the class and these sums of the sparse terms want it.
+// Brings one row up to date: with the state that the class has for it and these sums of the sparse terms, the row is
+// plain, or special with a group, score and signature.
 void DomainOverlay::Update(Row row, std::span<const int64_t> sums) {
   const EquivalenceClass::RowState& state = rows_->state(row);
   const bool plain = state.group < 0 || std::all_of(sums.begin(), sums.end(), [](int64_t n) { return n == 0; });
@@ -291,7 +310,8 @@ void DomainOverlay::Evaluate(Row row) {
   Update(row, SparseSumsOf(row));
 }
 
-// A change on one row may have changed the numbers of every domain that the row is in.
+// Brings up to date all rows that share a domain of a sparse term with a row that has changed, because the number of
+// the domain may have changed.
 void DomainOverlay::EvaluateDomains(Row row) {
   Evaluate(row);
   for (const LabelColumn* column : sparse_columns_) {
@@ -303,6 +323,7 @@ void DomainOverlay::EvaluateDomains(Row row) {
   }
 }
 
+// Finds the special rows from scratch.
 void DomainOverlay::Rebuild() {
   epoch_ = rows_->epoch();
   seen_ = cache_->generation();
@@ -314,6 +335,8 @@ void DomainOverlay::Rebuild() {
   AddUpSparse([&](Row row, std::span<const int64_t> sums) { Update(row, sums); });
 }
 
+// A change of a node object may have moved the node to another domain, whose old rows are not known any more, so it
+// makes a rebuild necessary when there are domains of several rows.
 void DomainOverlay::Refresh() {
   rows_->Refresh();
   if (epoch_ != rows_->epoch()) return Rebuild();
@@ -327,7 +350,9 @@ void DomainOverlay::Refresh() {
   seen_ = cache_->generation();
 }
 
-// Where every sparse term is about the pods on the row itself, rows that had none and have none do not matter.
+// Refresh for the common case that the domains of all sparse terms are single rows. A row whose numbers were 0 and
+// still are 0 needs no work. If more rows have changed than have numbers other than 0, it is cheaper to go through the
+// latter.
 void DomainOverlay::RefreshOwnRows() {
   const uint64_t changes = cache_->generation() - seen_;
   if (changes == 0) return;
@@ -367,8 +392,9 @@ void DomainOverlay::BeginParts() {
   SumUpGroups();
 }
 
-// What the dense terms add up to for each group, and for which channels it lacks a label. Term by term: with a plain
-// array of the term's numbers at hand, a group costs one look at it.
+// Adds up the dense terms for each group, and finds for which channels a group lacks a label. Goes term by term: the
+// numbers of a term are first copied into an array by domain, so that a group costs one read of this array instead of a
+// lookup in a hash table.
 void DomainOverlay::SumUpGroups() {
   Scratch& s = scratch();
   const StaticNodeIndex& index = rows_->nodes();
@@ -401,7 +427,7 @@ void DomainOverlay::SumUpGroups() {
   }
 }
 
-// Forgets the groups that were evaluated last.
+// Resets the results of AskLabelRules. Without label checks every group admits the pod.
 void DomainOverlay::BeginGroups() {
   Scratch& s = scratch();
   s.group_rows.clear();
@@ -409,7 +435,8 @@ void DomainOverlay::BeginGroups() {
   s.group_raw.assign(s.group_admits.size() * label_scorings_.size(), 0);
 }
 
-// Evaluates the rules about labels for the groups of group_rows.
+// Evaluates the rules about labels for one row of each group in group_rows; the other rows of a group have the same
+// labels.
 void DomainOverlay::AskLabelRules() {
   Scratch& s = scratch();
   for (auto& check : label_checks_) check->KeepFitting(&s.group_rows);
@@ -424,7 +451,7 @@ void DomainOverlay::AskLabelRules() {
   }
 }
 
-// Adds a part of the group, unless a predicate does not admit it.
+// Adds a part with its sums. Returns false, and adds nothing, when a predicate does not admit it.
 bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* overlay, uint32_t nodes) {
   Scratch& s = scratch();
   if (s.group_admits[static_cast<size_t>(group)] == 0) return false;
@@ -453,6 +480,8 @@ bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* ove
   return true;
 }
 
+// Lists the parts of the built class. Groups and overlays_ are both in ascending order of groups, so one pass over each
+// is enough.
 void DomainOverlay::ListParts() {
   BeginParts();
   const std::vector<EquivalenceClass::Group>& groups = rows_->groups();
@@ -478,7 +507,8 @@ void DomainOverlay::ListParts() {
   }
 }
 
-// Scores the parts and returns how many rows fit.
+// Sets Part::total by all priorities that the rows of a part share, and returns how many rows fit. Raw scores are
+// normalised over the parts that have rows, which is the same as over all rows that fit.
 uint64_t DomainOverlay::ScoreParts() {
   Scratch& s = scratch();
   const StaticNodeIndex& index = rows_->nodes();
@@ -491,14 +521,14 @@ uint64_t DomainOverlay::ScoreParts() {
     p.total = 0;
     feasible += p.nodes;
   }
-  // A single feasible node is not scored.
+  // As in 1.10 and 1.29, a single feasible node is not scored.
   if (feasible <= 1) return feasible;
   auto add = [&](const Normalised& how, size_t i, auto raws) {
     int64_t most = 0;
     for (const Part& p : s.parts) {
       if (p.nodes > 0) most = std::max(most, raws(p)[i]);
     }
-    // Where the largest raw score is 0, all nodes get the same: it decides nothing.
+    // If the largest raw score is 0, all nodes get the same score, which changes no order.
     if (most == 0) return;
     for (Part& p : s.parts) p.total += how.weight * NormalizedScore(raws(p)[i], most, how.reversed, max_score_);
   };
@@ -541,7 +571,9 @@ DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
   return Choose(feasible, last_node_index);
 }
 
-// Finds the best total and the sets of rows that reach it, and takes the next of them in the round.
+// Finds the best total and the sets of rows that reach it (`in` without `out`), and takes the row that round robin
+// chooses. In each part only the best bucket with a plain row can win: the score of a bucket whose rows are all special
+// is skipped.
 DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_node_index) {
   Scratch& s = scratch();
   int64_t best = std::numeric_limits<int64_t>::min();

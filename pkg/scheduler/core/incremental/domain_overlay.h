@@ -1,21 +1,26 @@
-// What depends on pods in topology domains, for the pods of one template, on top of their equivalence class.
+// The top layer of the incremental scheduler: applies the rules about topology domains to the pods of one template. The
+// layer below is the template's equivalence class, whose nodes are in groups (static_node_index.h).
 //
-// The domain rules of the pod (algorithm/domain_rule.h) add up numbers of pods. A term whose label has few values is
-// dense: its number is looked up once for each group of nodes. A term whose domains are single nodes, or very small, is
-// sparse: it makes those rows special whose number is not 0, and they are few, because pods are. What the sparse terms
-// add up to for a row is its signature; special rows of one group with one signature are kept like a group of their
-// own.
+// A domain rule (algorithm/domain_rule.h) adds up numbers of pods, one for each of its terms. Terms are of two kinds:
+//   - The label of a dense term has few values, for example zones. All nodes of a group are in the same domain, so its
+//     number is looked up once for each group.
+//   - The domains of a sparse term are single nodes, or very small. A row whose number is not 0 is "special". There are
+//     few such rows, because a number is 0 unless pods in the domain count. The sums of the sparse terms for a row are
+//     its "signature". The special rows of one group with the same signature form an "overlay".
 //
-//   group 0 (zone a, 2000 nodes)   dense sums {zone: 7}   all rows but the special ones: signature (0)
-//     special: node-5, node-9      {zone: 7} + (1)        one overlay
-//     special: node-2              {zone: 7} + (2)        another
+//   group 0 (zone a, 2000 nodes)   dense sums {zone: 7}   plain rows: signature (0)
+//     node-5, node-9               {zone: 7} + (1)        overlay with signature (1)
+//     node-2                       {zone: 7} + (2)        overlay with signature (2)
 //
-// So rules are evaluated, and scores are normalised, once for each part (the plain rows of a group, or an overlay) and
-// not once for each node. Then the best part wins, and the k-th of its ties is found by counting.
+// A "part" is an overlay, or the plain rows of a group. The domain rules cannot tell the rows of a part apart, so they
+// are evaluated, and scores are normalised, once for each part and not once for each node. Then the best scores of the
+// parts are compared, and the row that round robin chooses among the ties is found by counting.
 //
-// Invariant after Refresh: specials_ has exactly the rows that fit and whose signature is not all zero; overlays_ has
-// each of them in the buckets of its group, signature and score; shadows_ has it under its group and score, to be left
-// out when the plain rows of the group are counted. Used on the cache's thread.
+// Invariant after Refresh: specials_ has exactly the rows that fit and whose signature is not all 0. Each of them is in
+// overlays_ under its group, signature and score, and in shadows_ under its group and score. The groups of the class
+// include special rows; shadows_ says which ones to leave out when the plain rows of a group are counted.
+//
+// Thread-safety: that of the Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/functional/function_ref.h>
@@ -39,15 +44,16 @@ class DomainOverlay {
     enum class Outcome : uint8_t {
       kPlaced,
       kUnfit,      // no row fits
-      kUndecided,  // only the reference scheduler can decide, or say what is wrong
+      kUndecided,  // the reference scheduler must decide, for example because a rule has an error to report
     };
     Outcome outcome = Outcome::kUndecided;
     Symbol host;
     size_t feasible = 0;
-    size_t ties = 0;  // rows that share the best total
+    size_t ties = 0;  // number of rows that share the best total
   };
-  // Rules that are called anew for this pod: `filter` erases rows where the pod may not go, `score` adds to the totals
-  // of the rows given. Either returns false when the reference scheduler must decide. Null: there are none.
+  // Rules that have to be called for every row of every pod. `filter` erases rows where the pod may not go; `score`
+  // adds to the totals of the given rows. Either returns false when the reference scheduler must decide. A null pointer
+  // stands for no rules.
   struct Extra {
     using Filter = absl::FunctionRef<bool(RowSet*)>;
     using Score = absl::FunctionRef<bool(std::span<const Row>, std::span<int64_t>)>;
@@ -55,14 +61,14 @@ class DomainOverlay {
     const Score* score = nullptr;
   };
 
-  // `rules` and `common` outlive the overlay.
+  // `cache`, `rules` and `common` must outlive the overlay.
   DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* common, const api::PodPtr& pod);
 
-  // Brings the terms up to date. Returns false when answers cannot be kept for this pod.
+  // Brings the terms and keys up to date. Returns false when the incremental scheduler cannot decide for this template.
   bool Prepare();
-  // Labels that groups must tell apart for this pod.
+  // Returns the labels by which nodes must be grouped for this template.
   const std::vector<GroupKey>& keys() const { return keys_; }
-  // Returns the rules about nodes that are evaluated here, once for each group.
+  // Returns the rules about nodes that the overlay evaluates itself, once for each group.
   const LeftOut& left_out() const { return left_out_; }
   void SetClass(std::shared_ptr<EquivalenceClass> rows);
   EquivalenceClass* rows() const { return rows_.get(); }
@@ -73,38 +79,40 @@ class DomainOverlay {
   Answer PlaceAmong(const Extra& extra, uint64_t* last_node_index);
 
   size_t bytes() const;
-  // When scoring began in the last Place or PlaceAmong, by the clock given.
+  // Sets a function that Place and PlaceAmong call between filtering and scoring. May be null.
   void set_on_filtered(absl::FunctionRef<void()>* f) { on_filtered_ = f; }
 
  private:
-  // Special rows of one group with one signature.
+  // The special rows of one group with one signature.
   struct Overlay {
     ScoreBuckets buckets;
-    uint32_t size = 0;
+    uint32_t size = 0;  // number of rows in `buckets`
   };
   struct Special {
-    int32_t group;  // in the class
-    int32_t score;  // in the class
-    int32_t signature;
+    int32_t group;      // EquivalenceClass::RowState::group
+    int32_t score;      // EquivalenceClass::RowState::score
+    int32_t signature;  // number in signatures_
   };
-  // A rule with the place of its channels among all channels.
+  // A rule and the position of its channels in channels_.
   struct Placed {
     DomainRule* rule;
     size_t first_channel;
   };
   struct Term {
     const DomainTerm* term;
-    size_t channel;  // among all channels
-    size_t key;      // in keys_: of a dense term its domain's, of a sparse one its label's; kNoKey when it has none
-    size_t slot;     // of a sparse term: in the signature
+    size_t channel;  // index in channels_
+    // Index in keys_: for a dense term, the label that makes its domains; for a sparse term, the label that nodes must
+    // have, or kNoKey if they need none.
+    size_t key;
+    size_t slot;  // for a sparse term, index in the signature
   };
   static constexpr size_t kNoKey = ~size_t{0};
-  // Rows that the rules cannot tell apart but for their own score.
+  // Rows that differ in nothing but RowState::score.
   struct Part {
     int32_t group;
-    const Overlay* overlay;  // null: the rows of the group that are not special
-    uint32_t nodes;          // that fit
-    int64_t total = 0;       // of their scores, but for their own
+    const Overlay* overlay;  // null for the plain rows of the group
+    uint32_t nodes;          // number of rows
+    int64_t total = 0;       // weighted sum of the scores that all rows of the part share
   };
 
   void FindKeys();
@@ -148,7 +156,7 @@ class DomainOverlay {
   std::vector<std::unique_ptr<DomainCheck>> checks_;
   std::vector<WeightedDomainScoring> scorings_;
 
-  // Rules about nodes that read nothing but labels of few values, by FindLabelRules.
+  // The rules about nodes that read nothing but labels with few values. Set by FindLabelRules.
   struct LabelScoring {
     std::unique_ptr<Scoring> scoring;
     Normalised how;
@@ -157,49 +165,52 @@ class DomainOverlay {
   std::vector<std::unique_ptr<FitCheck>> label_checks_;
   std::vector<LabelScoring> label_scorings_;
 
-  // By FindKeys.
+  // Set by FindKeys.
   std::vector<Placed> placed_checks_, placed_scorings_;
-  std::vector<DomainChannel> channels_;
+  std::vector<DomainChannel> channels_;  // the channels of all rules, one rule after another
   std::vector<GroupKey> keys_;
-  std::vector<std::vector<size_t>> scoring_keys_;  // in keys_, by scoring
+  std::vector<std::vector<size_t>> scoring_keys_;  // for each scoring, indexes in keys_
   std::vector<Term> dense_, sparse_;
-  std::vector<size_t> slots_;                       // channels that sparse terms add to, by place in the signature
-  std::vector<const LabelColumn*> sparse_columns_;  // of sparse terms whose domains are not single rows
+  std::vector<size_t> slots_;                       // for each value of a signature, the channel that it adds to
+  std::vector<const LabelColumn*> sparse_columns_;  // labels of the sparse terms whose domains are not single rows
   uint64_t names_version_ = ~uint64_t{0};
   bool found_ = false;
 
   std::shared_ptr<EquivalenceClass> rows_;
+  // The generation of the cache and the epoch of rows_ that the special rows are up to date with. An epoch of ~0 says
+  // that they must be found from scratch.
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
   SignatureTable signatures_;
   absl::flat_hash_map<Row, Special> specials_;
-  RecyclingMap<std::pair<int32_t, int32_t>, RankSet> shadows_;   // special rows by group and score
+  RecyclingMap<std::pair<int32_t, int32_t>, RankSet> shadows_;   // ranks of special rows by group and score
   RecyclingMap<std::pair<int32_t, int32_t>, Overlay> overlays_;  // by group and signature
-  std::vector<uint32_t> specials_in_group_;
+  std::vector<uint32_t> specials_in_group_;                      // number of special rows by group
   absl::FunctionRef<void()>* on_filtered_ = nullptr;
 
-  // Memory that decisions use again.
+  // Buffers of one decision. All overlays of a thread share them, so that decisions allocate nothing.
   struct Scratch {
     std::vector<Part> parts;
-    std::vector<DomainSum> sums;  // by part and channel; the first sums_used mean something
+    std::vector<DomainSum> sums;  // by part and channel; the first `sums_used` are valid
     size_t sums_used = 0;
     std::vector<DomainSum> group_sums;  // by group and channel
-    std::vector<int64_t> by_domain;     // numbers of one term
-    std::vector<int64_t> label_raw;
-    std::vector<Row> group_rows;        // a row of each group that has one
-    std::vector<uint8_t> group_admits;  // by group: whether label_checks_ let the pod in
-    std::vector<int64_t> group_raw;     // by group and label scoring
-    std::vector<DomainSum> rule_sums;
+    std::vector<int64_t> by_domain;     // the numbers of one term
+    std::vector<int64_t> label_raw;     // the raw scores of one label scoring, by position in group_rows
+    std::vector<Row> group_rows;        // one row of each group that has rows
+    std::vector<uint8_t> group_admits;  // by group: 1 if label_checks_ admit the pod
+    std::vector<int64_t> group_raw;     // raw scores by group and label scoring
+    std::vector<DomainSum> rule_sums;   // by part and channel of one rule
     std::vector<uint32_t> domains, nodes;
     std::vector<int64_t> scores, totals, signature;
-    std::vector<Row> rows;
-    std::vector<EquivalenceClass::RowState> states;
-    std::vector<const RankSet*> in, out;
+    std::vector<Row> rows;                           // PlaceAmong: the rows that fit, in descending order of names
+    std::vector<EquivalenceClass::RowState> states;  // by position in `rows`
+    std::vector<const RankSet*> in, out;             // arguments of SelectKth
+    // Indexes in `parts`: by position in `rows`, and of the plain rows by group.
     std::vector<int32_t> part_of, plain_part;
-    std::vector<uint32_t> ties;
-    std::vector<int32_t> signature_of;  // by row; 0 for all but with_signature
+    std::vector<uint32_t> ties;         // positions in `rows`
+    std::vector<int32_t> signature_of;  // by row; 0 for all rows that are not in with_signature
     std::vector<Row> with_signature;
-    absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part;
-    absl::flat_hash_map<Row, uint32_t> added;  // where the row's sums begin in added_values
+    absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part;  // index in `parts` by group and signature
+    absl::flat_hash_map<Row, uint32_t> added;  // where the sums of a row begin in added_values
     std::vector<int64_t> added_values;
     RowSet candidates;
   };

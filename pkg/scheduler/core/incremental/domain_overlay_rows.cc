@@ -1,4 +1,9 @@
-// Decisions that look at every row once: for the first pod of a class, and where rules are called anew.
+// PlaceAmong, the decision that lists the rows that fit. It is used for the first pod of a class, for which building
+// the class would cost more, and where rules must be called for every row. The parts are the same as in Place; the
+// difference is that the rows of each part are listed instead of kept in buckets.
+//
+// Loops over all rows write every result and advance the end of the output only for rows that are kept, so that they
+// have no branches that the processor cannot predict.
 #include <algorithm>
 #include <limits>
 
@@ -7,12 +12,16 @@
 namespace berth::scheduler {
 namespace {
 
+// Values of Scratch::plain_part and special_part instead of an index in `parts`: the part was not looked at yet, or a
+// predicate does not admit it.
 constexpr int32_t kNotSeen = -2, kNotAdmitted = -1;
 
 }  // namespace
 
-// Leaves the rows that fit as far as nodes and the pods on them go in scratch().rows, with their states, in descending
-// order of names; and the signatures of special rows in scratch().signature_of, which is 0 for all others.
+// Lists the rows that fit by the rules about nodes and the pods on them in scratch().rows, with their states, in
+// descending order of names. Writes the signatures of special rows to scratch().signature_of, which is 0 for all
+// others. A class that is built says which rows these are; for one that is not, all rows are looked at and the
+// signatures are found anew.
 void DomainOverlay::ListRows() {
   Scratch& s = scratch();
   for (Row row : s.with_signature) s.signature_of[row] = 0;
@@ -47,7 +56,7 @@ void DomainOverlay::ListRows() {
   epoch_ = ~uint64_t{0};
 }
 
-// Evaluates the rules about labels for the groups of the listed rows.
+// Evaluates the rules about labels for one row of each group that has a listed row.
 void DomainOverlay::PrepareGroupsOfRows() {
   Scratch& s = scratch();
   BeginParts();
@@ -64,7 +73,8 @@ void DomainOverlay::PrepareGroupsOfRows() {
   AskLabelRules();
 }
 
-// Returns the part of a group's rows with one signature, or kNotAdmitted.
+// Returns the index of the part for the rows of a group with this signature, or kNotAdmitted. The part is added when it
+// is asked for first.
 int32_t DomainOverlay::PartFor(int32_t group, int32_t signature) {
   Scratch& s = scratch();
   int32_t& part = signature == 0 ? s.plain_part[static_cast<size_t>(group)]
@@ -75,8 +85,8 @@ int32_t DomainOverlay::PartFor(int32_t group, int32_t signature) {
   return part;
 }
 
-// Finds the parts of the listed rows and erases the rows that no part admits. Leaves scratch().part_of empty when all
-// of them are of one part.
+// Writes the part of each listed row to scratch().part_of and erases rows whose part is not admitted. If all rows are
+// in one part, scratch().part_of stays empty.
 void DomainOverlay::FindPartsOfRows() {
   Scratch& s = scratch();
   PrepareGroupsOfRows();
@@ -111,6 +121,7 @@ void DomainOverlay::FindPartsOfRows() {
   s.part_of.resize(kept);
 }
 
+// Erases the listed rows that `filter` erases. Returns false when the reference scheduler must decide.
 bool DomainOverlay::FilterRows(const Extra::Filter& filter) {
   Scratch& s = scratch();
   s.candidates.Clear();
@@ -133,8 +144,8 @@ bool DomainOverlay::FilterRows(const Extra::Filter& filter) {
   return true;
 }
 
-// Counts the listed rows of each part. Neighbours are often of one part, and adding to one number again and again would
-// make each step wait for the one before.
+// Sets Part::nodes. Rows that follow one another are often in the same part, so runs of such rows are counted: adding 1
+// to the same number again and again would make each addition wait for the one before.
 void DomainOverlay::CountRowsOfParts() {
   Scratch& s = scratch();
   if (s.part_of.empty() && !s.parts.empty()) s.parts[0].nodes = static_cast<uint32_t>(s.rows.size());
@@ -146,7 +157,8 @@ void DomainOverlay::CountRowsOfParts() {
   }
 }
 
-// Leaves the places of the listed rows with the best total in scratch().ties.
+// Writes the positions of the listed rows with the best total to scratch().ties. Positions are in descending order of
+// names, the order in which round robin counts.
 void DomainOverlay::FindTies() {
   Scratch& s = scratch();
   const size_t size = s.rows.size();
@@ -169,7 +181,7 @@ void DomainOverlay::FindTies() {
   }
 }
 
-// The same with what `score` adds. Returns false when it fails.
+// FindTies for totals to which `score` adds. Returns false when `score` fails.
 bool DomainOverlay::FindTiesWith(const Extra::Score& score) {
   Scratch& s = scratch();
   s.totals.resize(s.rows.size());

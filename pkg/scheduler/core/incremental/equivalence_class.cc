@@ -1,3 +1,6 @@
+// A class is built by listing all rows once and sorting them into buckets (Rebuild). After that, only the rows that the
+// cache's log of changes names are evaluated again (Refresh, Evaluate). It is built anew when ranks or group numbers
+// change their meaning, that is when nodes come or go or when the index begins a new epoch.
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
 
 #include <algorithm>
@@ -24,7 +27,7 @@ void EquivalenceClass::Remove(Row row) {
   s.group = -1;
 }
 
-// Takes over the groups that the index has added.
+// Adds an empty group for each group that the index has added.
 void EquivalenceClass::TakeGroups() {
   const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
   for (size_t i = groups_.size(); i < nodes_->group_count(); ++i) {
@@ -32,7 +35,7 @@ void EquivalenceClass::TakeGroups() {
   }
 }
 
-// Leaves in scratch_.states what is known of the rows in scratch_, which fit.
+// Writes the states of the rows in scratch_.rows, which all fit, to scratch_.states.
 void EquivalenceClass::ScoreScratch() {
   const std::vector<Row>& rows = scratch_.rows;
   scratch_.states.resize(rows.size());
@@ -42,7 +45,7 @@ void EquivalenceClass::ScoreScratch() {
   }
 }
 
-// Evaluates the rows in scratch_.changed, among which some may stand twice.
+// Evaluates the rows in scratch_.changed anew and moves them between buckets. A row may be listed more than once.
 void EquivalenceClass::Evaluate() {
   std::vector<Row>& changed = scratch_.changed;
   std::erase_if(changed, [&](Row row) {
@@ -96,9 +99,9 @@ void EquivalenceClass::Rebuild() {
   if (!rows.empty()) FillBuckets();
 }
 
-// Sorts the rows in scratch_, which are in the order of ranks, into the buckets of their groups. Where scores lie close
-// together this is a counting sort, which keeps the ranks of each bucket in ascending order as
-// ScoreBuckets::Append wants.
+// Sorts the rows in scratch_.rows, which are in the order of ranks, into the buckets of their groups. If scores lie
+// close together, this is a counting sort by group and descending score. It keeps the ranks of each bucket in ascending
+// order and produces the buckets of a group in descending order of scores, as ScoreBuckets::Append requires.
 void EquivalenceClass::FillBuckets() {
   const std::vector<Row>& rows = scratch_.rows;
   const std::vector<RowState>& states = scratch_.states;
@@ -134,7 +137,7 @@ void EquivalenceClass::FillBuckets() {
   }
   for (size_t p = 1; p < end.size(); ++p) end[p] += end[p - 1];
   for (size_t k = 0; k < rows.size(); ++k) sorted[end[place[k]]++] = (*ranks)[k];
-  // Now end[p] is where p ends, and where p + 1 begins.
+  // Now bucket p ends, and bucket p + 1 begins, at end[p].
   for (uint64_t p = 0, begin = 0; p + 1 < end.size(); begin = end[p++]) {
     if (begin == end[p]) continue;
     Group& g = groups_[p / width];

@@ -1,17 +1,21 @@
-// Pods that every rule about nodes and the pods on them treats alike: an equivalence class.
+// A pod equivalence class: the pods that every rule about nodes and about the pods on them treats alike.
 //
 // Pods that share a StaticNodeIndex (node affinity, tolerations, ...) and RowAnswers (requests, ports, ...) share one
-// class. It knows for every listed row whether the pod fits as far as the node and the pods on it go, and its score by
-// priorities that need no other row. Within each group of the index the rows that fit are kept by score, and rows of
-// one score by their place in the order of names: the best of a group and the number of its ties are found without
-// looking at rows.
+// class. It keeps for every listed row whether the pods fit by these rules, and the sum of the scores that depend on no
+// other row. In each group of the index, the rows that fit are sorted into buckets by score; within a bucket they are
+// identified by rank, their position in the order of names. So the best score of a group and the number of its ties are
+// known without looking at rows.
 //
 //   group 0   score 23: {node-9, node-4}   score 22: {node-7}
 //   group 1   score 25: {node-8}
 //
-// A class may be used without being built: the first pod of a kind may be the only one, and looking once at every row
-// (List) is cheaper than sorting them. Invariant of a built class: after Refresh, state() tells the truth
-// about every row, and a row is in the bucket of its group and score exactly when it fits. Used on the cache's thread.
+// A class need not be built to be used: the first pod of a class may stay the only one, and listing the rows once
+// (List) is cheaper than sorting them into buckets.
+//
+// Invariant of a built class after Refresh: state() is correct for every row, and a row is in the bucket of its group
+// and score exactly when it fits.
+//
+// Thread-safety: that of the Cache.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -26,43 +30,44 @@ namespace berth::scheduler {
 class EquivalenceClass {
  public:
   struct RowState {
-    int32_t group = -1;  // -1: does not fit
-    int32_t score = 0;   // weighted sum of the priorities that need no other row
+    int32_t group = -1;  // group in the StaticNodeIndex; -1: the pods do not fit
+    int32_t score = 0;   // weighted sum of the priorities that depend on no other row
   };
-  // Memory that all classes use, one after another.
+  // Buffers that all classes of a scheduler share.
   struct Scratch {
-    std::vector<Row> rows;         // that fit
-    std::vector<int32_t> scores;   // by place in rows, of rules about the pods on each node
-    std::vector<RowState> states;  // by place in rows
+    std::vector<Row> rows;         // rows that fit
+    std::vector<int32_t> scores;   // by position in `rows`: the scores from RowAnswers
+    std::vector<RowState> states;  // by position in `rows`
     std::vector<Row> changed;
-    std::vector<uint32_t> ranks, places, ends, sorted;
+    std::vector<uint32_t> ranks, places, ends, sorted;  // for FillBuckets
   };
 
-  // `scratch` outlives the class.
+  // `cache` and `scratch` must outlive the class.
   EquivalenceClass(Cache* cache, std::shared_ptr<StaticNodeIndex> nodes, std::shared_ptr<RowAnswers> answers,
                    Scratch* scratch);
 
   struct Group {
-    ScoreBuckets buckets;  // rows that fit
-    uint32_t size = 0;     // of them
+    ScoreBuckets buckets;  // the rows that fit
+    uint32_t size = 0;     // number of rows in `buckets`
   };
 
-  // Writes the rows that fit, in descending order of names, and their states. Neither needs the class to be built nor
-  // builds it.
+  // Writes the rows that fit, in descending order of names, and their states. The class need not be built, and is not
+  // built by this.
   void List(std::vector<Row>* rows, std::vector<RowState>* states);
   bool built() const { return built_; }
-  // Builds the class, or brings up to date what changed since the last call.
+  // Builds the class, or brings it up to date with the changes since the last call.
   void Refresh();
-  // Changes when everything was evaluated anew; group numbers and ranks of before mean nothing then.
+  // Changes when the class is built anew. Group numbers and ranks from before are invalid then.
   uint64_t epoch() const { return epoch_; }
   const std::vector<Group>& groups() const { return groups_; }
   const RowState& state(Row row) const { return states_[row]; }
   StaticNodeIndex& nodes() const { return *nodes_; }
   const std::shared_ptr<RowAnswers>& answers() const { return answers_; }
+  // Returns false when the reference scheduler must decide, because a rule has an error to report.
   bool usable() const { return answers_->usable() && nodes_->usable(); }
-  size_t bytes() const;
-  uint64_t uses = 0;     // decisions that were made before it was built
-  uint32_t sharers = 0;  // overlays that use it
+  size_t bytes() const;  // approximately, without the index and the answers
+  uint64_t uses = 0;     // number of decisions before the class was built
+  uint32_t sharers = 0;  // number of overlays that use the class
 
  private:
   void Rebuild();
@@ -80,8 +85,10 @@ class EquivalenceClass {
   Scratch& scratch_;
   bool built_ = false;
 
-  std::vector<RowState> states_;
+  std::vector<RowState> states_;  // by row
   std::vector<Group> groups_;
+  // The generation and names_version() of the cache and the epoch of the index that the class is up to date with; and
+  // the epoch of the class.
   uint64_t seen_ = 0, names_version_ = ~uint64_t{0}, nodes_epoch_ = 0, epoch_ = 0;
 };
 

@@ -1,3 +1,5 @@
+// Finds or makes the overlay, class, index and answers of a pod, decides how to use them, and bounds the memory that
+// they take. The decision itself is made in domain_overlay.cc.
 #include "pkg/scheduler/core/incremental/incremental_scheduler.h"
 
 #include <algorithm>
@@ -8,12 +10,12 @@ namespace berth::scheduler {
 namespace {
 
 constexpr size_t kLeastMaxBytes = size_t{64} << 20;
-// What the cache and the objects in it take for each node and each pod, as measured with objects of ordinary size.
+// Estimates, measured with objects of ordinary size, of the memory that the cache takes for each node and each pod.
 constexpr size_t kBytesOfNode = 6 << 10, kBytesOfPod = 1 << 10;
 constexpr uint64_t kDecisionsBetweenCounts = 64;
 constexpr size_t kTemplatesWithoutVolumesKept = 1024;
 
-// The least number of entries before those whose class is gone are looked for.
+// The smallest number of entries at which SharedByTemplate looks for entries to erase.
 constexpr size_t kLeastSweep = 1024;
 
 }  // namespace
@@ -69,6 +71,7 @@ std::shared_ptr<EquivalenceClass> IncrementalScheduler::ClassOf(const api::PodPt
   });
 }
 
+// Returns the overlay of the pod's template, made if there is none, and marks it as the one used last.
 IncrementalScheduler::Kept* IncrementalScheduler::OverlayOf(const api::PodPtr& pod) {
   auto [it, fresh] = overlays_.try_emplace(pod->tmpl.get());
   if (fresh) {
@@ -81,7 +84,8 @@ IncrementalScheduler::Kept* IncrementalScheduler::OverlayOf(const api::PodPtr& p
   return &it->second;
 }
 
-// A class, its index and its answers are counted in equal shares for the overlays that use them.
+// Counts the bytes of the overlay anew and evicts others when the limit is exceeded. A class, its index and its answers
+// are counted in equal shares for the overlays that use them.
 void IncrementalScheduler::CountBytes(Kept* kept) {
   const EquivalenceClass* rows = kept->overlay->rows();
   size_t bytes = kept->overlay->bytes() + 512;
@@ -118,7 +122,8 @@ void IncrementalScheduler::Clear() {
   bytes_ = 0;
 }
 
-// The same pod without its volumes, of one template for all that are alike but for them.
+// Returns the pod without its volumes. Pods that differ in nothing but their volumes get the same template by this, so
+// that they share everything that is kept: many pods of a StatefulSet differ only in the names of their claims.
 const api::PodPtr& IncrementalScheduler::WithoutVolumes(const api::PodPtr& pod) {
   if (pod->tmpl->volumes.empty()) return pod;
   if (without_volumes_.size() >= kTemplatesWithoutVolumesKept) without_volumes_.clear();
@@ -133,7 +138,8 @@ const api::PodPtr& IncrementalScheduler::WithoutVolumes(const api::PodPtr& pod) 
   return kept.without;
 }
 
-// Prepares what can fail of the rules about the pod's volumes; nothing when one may have an error to report.
+// Prepares the rules about the pod's volumes that do not fit every row. Returns nothing when one of them may have an
+// error to report, or rejects the pod as a whole, which is left to the reference scheduler.
 std::optional<std::vector<std::unique_ptr<FitCheck>>> IncrementalScheduler::CheckVolumes(const api::PodPtr& pod) const {
   std::vector<std::unique_ptr<FitCheck>> checks;
   if (pod->tmpl->volumes.empty()) return checks;
@@ -147,6 +153,7 @@ std::optional<std::vector<std::unique_ptr<FitCheck>>> IncrementalScheduler::Chec
   return checks;
 }
 
+// Adds the scores of priorities without usable traits to the totals. Returns false when one of them fails.
 bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& others, std::span<const Row> rows,
                                        std::span<int64_t> totals) {
   std::vector<int64_t> scores(rows.size());
@@ -158,6 +165,7 @@ bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& other
   return true;
 }
 
+// Decides by parts if nothing has to be called for single rows, and by listing the rows that fit otherwise.
 IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept, const Around& around,
                                                           uint64_t* last_node_index) {
   auto volumes = CheckVolumes(pod);
@@ -168,7 +176,7 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
   EquivalenceClass* rows = kept->overlay->rows();
   const bool plain = checks.empty() && scorings.empty() && around.filter == nullptr && around.score == nullptr;
-  // Building a class for a single pod is in vain, but costs little where its index and its answers are shared.
+  // Building a class for a single pod does not pay, unless other classes have built its index and its answers already.
   const bool used_before = rows->built() || ++rows->uses > 1 || (rows->answers()->listed() && rows->nodes().built());
   if (plain && used_before) return kept->overlay->Place(last_node_index);
   if (used_before) rows->Refresh();
@@ -190,8 +198,10 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
 
 IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_pod, const Around& around,
                                                          uint64_t* last_node_index) {
-  // A node that the pod names itself is no part of its template.
+  // spec.nodeName is not part of a template, so a pod that has it cannot be decided from answers for its template.
   if (!rules_.scores_fit || !the_pod->node_name.empty()) return {};
+  // Which controllers make pods differ depends on the nodes' preferAvoidPods annotations (template_parts.h). When these
+  // change, the equivalence of pods does.
   if (avoided_version_ != cache_->avoided_version()) {
     avoided_version_ = cache_->avoided_version();
     Clear();
@@ -210,7 +220,8 @@ IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_
   kept->overlay->set_on_filtered(around.on_filtered);
   Answer answer = Decide(the_pod, kept, around, last_node_index);
   kept->overlay->set_on_filtered(nullptr);
-  // Adding up bytes takes as long as there are groups.
+  // Counting bytes takes time in proportion to the number of groups, so it is done after decisions 0, 1, 2, 4, 8, ...
+  // and every kDecisionsBetweenCounts.
   if ((kept->decisions & (kept->decisions - 1)) == 0 || kept->decisions % kDecisionsBetweenCounts == 0)
     CountBytes(kept);
   ++kept->decisions;

@@ -1,19 +1,23 @@
-// Decisions from answers that are kept between them, identical to those of the reference scheduler.
+// The incremental scheduler: makes the same decisions as the reference scheduler, from answers that it keeps between
+// decisions.
 //
-// What is kept, from the bottom up:
-//   StaticNodeIndex    for pods alike in what rules about node objects read: which nodes fit, static scores, groups
-//   RowAnswers         for pods alike in what rules about the pods on each node read: fits and score, by row
-//   EquivalenceClass   for pods alike in both: rows that fit, by group and score
-//   DomainOverlay      for pods of one template: what depends on pods in topology domains
-// Each is brought up to date from the cache's log of changes when it is used, so that a decision costs as much as has
-// changed since the class was used last, plus the number of groups. rule_set.h says which rule goes where, by its
-// traits.
+// What is kept, from the bottom up, and which pods share it:
+//   StaticNodeIndex    which nodes fit, their static scores and groups: pods alike in what rules about nodes read
+//   RowAnswers         whether each row fits, and its score: pods alike in what rules about the pods on a node read
+//   EquivalenceClass   the rows that fit, by group and score: pods alike in both
+//   DomainOverlay      what depends on the pods in topology domains: pods of one template
+// Each is brought up to date from the cache's log of changes when it is used. So the cost of a decision grows with the
+// number of changes since the class was last used and with the number of groups, but not with the number of nodes. A
+// rule's traits say to which of these it belongs (rule_set.h).
 //
-// A pod with volumes is decided as one of its template without them, among the rows that the rules about volumes leave;
-// so is a pod beside nominated pods, and one with rules that have no traits: only those are called for every row.
+// Some pods need more: pods with volumes, pods for which nominated pods or extenders count, and all pods under rules
+// without traits. They are decided from the same answers (those for the template without its volumes), but the rows
+// that fit are listed and the remaining rules are called for each of them.
 //
-// What is kept is bounded in bytes; the overlay that was not used for the longest time goes first, with its class and
-// index where nobody else uses them. Used on the cache's thread.
+// What is kept is bounded in bytes. The overlay that was not used for the longest time is dropped first, with its
+// class, index and answers unless others use them.
+//
+// Thread-safety: that of the Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/functional/function_ref.h>
@@ -35,21 +39,22 @@ class IncrementalScheduler {
   IncrementalScheduler(Cache* cache, const AlgorithmConfig* config);
   ~IncrementalScheduler();
 
-  // What others than the configured rules have to say about a pod, such as nominated pods and extenders. Null: nothing.
+  // Callbacks for what is not a configured rule, such as nominated pods and extenders. Null pointers are not called.
   using Filter = DomainOverlay::Extra::Filter;
   using Score = DomainOverlay::Extra::Score;
   struct Around {
-    const Filter* filter = nullptr;                    // called with the rows that fit as far as the rules go
-    const Score* score = nullptr;                      // called when more than one row fits
-    absl::FunctionRef<void()>* on_filtered = nullptr;  // called when the rows that fit are known
+    const Filter* filter = nullptr;                    // called with the rows that fit by the rules
+    const Score* score = nullptr;                      // called if more than one row fits
+    absl::FunctionRef<void()>* on_filtered = nullptr;  // called between filtering and scoring
   };
-  // Advances *last_node_index as selectHost of 1.10 does.
+  // Decides where the pod goes. Advances *last_node_index when it has chosen among several nodes, as selectHost of 1.10
+  // does.
   Answer Place(const api::PodPtr& pod, const Around& around, uint64_t* last_node_index);
 
-  // What is kept, approximately, and how much may be, in bytes.
+  // Return approximately how many bytes the kept answers take, and how many they may take.
   size_t bytes() const { return bytes_; }
   size_t limit() const;
-  // `bytes` for `schedulers` schedulers together; 0: a quarter of what the cluster takes, at least 64 MiB.
+  // See GenericScheduler::LimitKeptAnswers.
   void Limit(size_t bytes, size_t schedulers) {
     max_bytes_ = bytes;
     schedulers_ = schedulers;
@@ -59,9 +64,9 @@ class IncrementalScheduler {
  private:
   struct Kept {
     std::unique_ptr<DomainOverlay> overlay;
-    size_t bytes = 0;  // as they were counted last, with the class and the index
+    size_t bytes = 0;  // when they were counted last, with the overlay's share of class, index and answers
     uint64_t decisions = 0;
-    std::list<const api::PodTemplate*>::iterator use;
+    std::list<const api::PodTemplate*>::iterator use;  // its position in uses_
   };
   Kept* OverlayOf(const api::PodPtr& pod);
   std::shared_ptr<EquivalenceClass> ClassOf(const api::PodPtr& pod, const DomainOverlay& overlay);
@@ -79,13 +84,15 @@ class IncrementalScheduler {
   const AlgorithmConfig* config_;
   RuleSet rules_;
   CommonKeys common_keys_;
-  absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;
-  std::list<const api::PodTemplate*> uses_;  // of overlays_, most recent first
-  // What pods of several templates share, as long as somebody uses it.
+  absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;  // each overlay holds a pod and thereby its template
+  std::list<const api::PodTemplate*> uses_;                      // the keys of overlays_, the last used first
+  // Finds the object that pods of several templates share: those alike in some parts, with the same keys and the same
+  // rules left out. Holds the objects weakly, so they live as long as others use them.
   template <typename Shared>
   class SharedByTemplate {
    public:
-    // Returns what there is for pods that are alike in these parts, or what `make` returns.
+    // Returns the object for pods that are like `pod` in these PodPart bits, or the result of `make` when there is
+    // none.
     template <typename Make>
     std::shared_ptr<Shared> Get(uint32_t parts, const api::PodPtr& pod, Cache& cache, const std::vector<GroupKey>& keys,
                                 const LeftOut& left_out, Make make);
@@ -93,12 +100,12 @@ class IncrementalScheduler {
 
    private:
     struct Entry {
-      std::shared_ptr<const api::PodTemplate> like;  // stands for all whose pods share it
+      std::shared_ptr<const api::PodTemplate> like;  // one of the templates whose pods share the object
       std::vector<GroupKey> keys;
       LeftOut left_out;
       std::weak_ptr<Shared> shared;
     };
-    void Sweep();  // erases the entries that nobody uses
+    void Sweep();  // erases the entries whose object is gone
 
     absl::flat_hash_map<size_t, std::vector<Entry>> by_hash_;
     size_t entries_ = 0, next_sweep_ = 1;
@@ -110,7 +117,7 @@ class IncrementalScheduler {
     std::shared_ptr<const api::PodTemplate> with;
     api::PodPtr without;
   };
-  absl::flat_hash_map<const api::PodTemplate*, WithoutVolumesEntry> without_volumes_;  // by template with them
+  absl::flat_hash_map<const api::PodTemplate*, WithoutVolumesEntry> without_volumes_;  // by the template with volumes
   EquivalenceClass::Scratch scratch_;
   size_t bytes_ = 0, max_bytes_ = 0, schedulers_ = 1;
   uint64_t avoided_version_ = 0;

@@ -1,4 +1,4 @@
-// What is kept between decisions, where random clusters (reference/parity_test.cc) seldom go.
+// The incremental scheduler in situations that the random clusters of reference/parity_test.cc seldom produce.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/testing/world.h"
@@ -14,11 +14,11 @@ using testing::Outcome;
 using testing::PodOf;
 using testing::World;
 
-// Two schedulers over one cluster: one keeps answers, one evaluates every node anew.
+// Two schedulers over one cluster. One decides incrementally, the other by the reference scheduler.
 struct Pair {
   explicit Pair(World* world) : fast(world->Provider()), plain(world->Provider()) {}
   std::unique_ptr<GenericScheduler> fast, plain;
-  // Where both put the pod; fails when they differ.
+  // Returns the node on which both place the pod. Fails the test when they differ.
   std::string Place(const api::PodPtr& pod) {
     DecisionTrace trace;
     std::string host = Outcome(fast->Schedule(pod));
@@ -39,13 +39,13 @@ TEST_CASE("nodes that move from zone to zone, again and again, are scored by whe
   for (int i = 0; i < 6; ++i) world.Nodes({NodeOf(Cat("n", std::to_string(i)), Zone(i % 2))});
   Pair pair(&world);
   for (int i = 0; i < 400; ++i) {
-    // Two to a zone, as a rule, and the zones are never the same.
+    // Mostly two nodes move to the same zone, and every zone is new.
     std::string name = Cat("n", std::to_string(i % 6));
     world.Nodes({NodeOf(name, Zone(1000 + i / 2))});
     auto pod = PodOf(Cat("p", std::to_string(i)), Asks("'cpu':'1m'"), "'app':'web'");
     std::string host = pair.Place(pod);
     if (i % 3 == 0) world.Place(pod, host);
-    // One of a kind that shares what nodes look like, but decides seldom.
+    // A pod of another class with the same StaticNodeIndex, which is decided seldom.
     if (i % 50 == 0) pair.Place(PodOf("other", Asks("'cpu':'2m'"), "'app':'web'"));
   }
 }
@@ -77,7 +77,7 @@ TEST_CASE("pods that ask for the same share what is known of amounts, whatever t
   Pair pair(&world);
   std::vector<api::PodPtr> placed;
   for (int i = 0; i < 300; ++i) {
-    // Tolerates all taints but one, so that each of four kinds has nodes of its own and amounts in common.
+    // The pod tolerates all taints but one. So there are four classes that fit different nodes and share RowAnswers.
     std::string tolerations;
     for (int t = 0; t < 4; ++t) {
       if (t != i % 4)
@@ -90,7 +90,7 @@ TEST_CASE("pods that ask for the same share what is known of amounts, whatever t
       world.Place(pod, host);
       placed.push_back(pod);
     }
-    // Nodes go, come back with other amounts, and pods end, all between two pods of one kind.
+    // Between two pods of one class, nodes go, nodes come back with other amounts, and pods end.
     if (i % 7 == 3) world.cache.RemoveNode(Cat("n", std::to_string(i % 24)));
     if (i % 7 == 5) world.Nodes({node((i - 2) % 24, i % 2 == 0 ? "1" : "6")});
     if (i % 5 == 4 && !placed.empty()) {

@@ -6,7 +6,7 @@
 namespace berth::scheduler {
 namespace {
 
-// Of a sorted set, so that its first members do not make it grow one by one.
+// The first capacity of sorted_, so that the first members do not make it grow one by one.
 constexpr size_t kFirstCapacity = 8;
 
 }  // namespace
@@ -99,7 +99,7 @@ void RankSet::TakeFrom(std::vector<uint64_t>* words) const {
 
 namespace {
 
-// For many sets, each of which has few members: all of them as one bitmap.
+// SelectKth for many sets, which then have few members each: makes one bitmap of all of them.
 uint32_t SelectFromBitmap(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
   thread_local std::vector<uint64_t> words;
   words.assign(in.front()->limit() / RankSet::kBlock * (RankSet::kBlock / 64) + RankSet::kBlock / 64, 0);
@@ -119,14 +119,15 @@ uint32_t SelectFromBitmap(std::span<const RankSet* const> in, std::span<const Ra
 
 }  // namespace
 
+// A binary search for the rank with k members below it. The search divides at the ends of blocks, and then of words, as
+// long as it can, because members are counted fastest there.
 uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
   constexpr size_t kManySets = 32;
   if (in.size() == 1 && out.empty() && !in[0]->sorted().empty()) return in[0]->sorted()[k];
   if (in.size() > kManySets) return SelectFromBitmap(in, out, k);
-  uint32_t low = 0, high = in.front()->limit();  // the answer is in [low, high), the k-th there
+  uint32_t low = 0, high = in.front()->limit();  // the answer is the k-th member in [low, high)
   while (high - low > 1) {
     uint32_t middle = low + (high - low) / 2;
-    // Where blocks, or words, end, as long as there are several.
     for (uint32_t unit : {RankSet::kBlock, 64u}) {
       if (uint32_t edge = middle / unit * unit; edge > low) {
         middle = edge;

@@ -1,4 +1,4 @@
-// Sets of ranks, small and large, against std::set; and the k-th of several.
+// Compares small and large RankSets with std::set, and SelectKth with a sorted list.
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -17,7 +17,7 @@ TEST_CASE("RankSet is a set, however large it grows") {
     std::set<uint32_t> want;
     for (int n = 0; n < 2000; ++n) {
       uint32_t rank = static_cast<uint32_t>(random.Below(limit));
-      // Grows first, shrinks later.
+      // The set grows first and shrinks later.
       if (!want.contains(rank) && random.Chance(n < 1200 ? 90 : 20)) {
         set.Insert(rank);
         want.insert(rank);
@@ -46,7 +46,7 @@ TEST_CASE("SelectKth finds the k-th of what some sets have and others have not")
       int what = random.Below(4);
       if (what == 0) b.Insert(rank);
       if (what == 1 || what == 2) a.Insert(rank);
-      if (what == 2) hidden.Insert(rank);  // in a, but not wanted
+      if (what == 2) hidden.Insert(rank);  // in `a`, but not among the members wanted
       if (what == 0 || what == 1) want.push_back(rank);
     }
     const RankSet* in[] = {&a, &b};

@@ -1,4 +1,5 @@
-// A sorted map whose dropped entries are used again, so that a map that neither grows nor shrinks allocates nothing.
+// A sorted map that uses the memory of dropped entries again. A map that loses and gets entries at the same rate
+// allocates nothing.
 #pragma once
 #include <map>
 #include <utility>
@@ -13,7 +14,8 @@ class RecyclingMap {
  public:
   using iterator = typename Map::iterator;
 
-  // The entry of the key; a new one is a dropped entry, in the state it was dropped in, or else made().
+  // Returns the value of the key. If there is none, the value of a dropped entry is used as it is, or made() when there
+  // is no dropped entry.
   template <typename Make>
   V& Get(const K& key, Make made) {
     auto it = map_.lower_bound(key);
@@ -25,7 +27,7 @@ class RecyclingMap {
     return map_.insert(it, std::move(node))->second;
   }
   iterator Find(const K& key) { return map_.find(key); }
-  // For entries that are as good as new.
+  // Drops an entry and keeps it for Get. REQUIRES: its value is in the state of one that made() returns.
   void Drop(iterator it) { spare_.push_back(map_.extract(it)); }
   void Clear() {
     map_.clear();

@@ -6,10 +6,10 @@
 namespace berth::scheduler {
 namespace {
 
-// No sum of scores is as low: RuleSet::scores_fit.
+// Lower than any sum of scores (RuleSet::scores_fit).
 constexpr int32_t kDoesNotFit = std::numeric_limits<int32_t>::min();
 
-// A column pays for listings of at least one in so many of all nodes.
+// A listing of at least one in this many nodes counts as a large part of the rows.
 constexpr size_t kNodesForOneListed = 4;
 
 }  // namespace
@@ -23,14 +23,14 @@ RowAnswers::RowAnswers(Cache* cache, const RuleSet& rules, api::PodPtr pod) : ca
   const PodContext ctx{*pod_, *cache->Info(pod_->tmpl), *cache};
   checks_ = Prepare(rules.node_pods_predicates, ctx);
   scores_ = Prepare(rules.node_pods_priorities, ctx);
-  // An error in mapping is the pod's own and comes for every row.
+  // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.
   const std::vector<Row>& all = cache->by_name_descending();
   if (all.empty()) return;
   int64_t score;
   for (WeightedScoring& w : scores_) usable_ = usable_ && w.scoring->Map({all.data(), 1}, {&score, 1}).ok();
 }
 
-// Whole columns at once. Returns false when a rule had an error.
+// Calls each rule for all rows that are left. Returns false when a rule had an error.
 bool RowAnswers::CallRules(std::vector<Row>* rows, std::vector<int32_t>* scores) {
   bool good = true;
   for (auto& check : checks_) good = scheduler::KeepFitting(check.get(), rows) && good;
@@ -44,7 +44,7 @@ bool RowAnswers::CallRules(std::vector<Row>* rows, std::vector<int32_t>* scores)
   return good;
 }
 
-// Writes the column's answers for these rows.
+// Computes the answers for these rows and writes them to the column. Changes `*rows`.
 void RowAnswers::Evaluate(std::vector<Row>* rows) {
   for (Row row : *rows) column_[row] = kDoesNotFit;
   std::erase_if(*rows, [&](Row row) { return (cache_->columns().flags[row] & kRowListed) == 0; });
@@ -53,6 +53,7 @@ void RowAnswers::Evaluate(std::vector<Row>* rows) {
   for (size_t k = 0; k < scores.size(); ++k) column_[(*rows)[k]] = scores[k];
 }
 
+// Brings the column up to date, or creates it.
 void RowAnswers::Refresh() {
   std::vector<Row>& rows = scratch().rows;
   rows.clear();
@@ -67,6 +68,7 @@ void RowAnswers::Refresh() {
   if (!rows.empty()) Evaluate(&rows);
 }
 
+// Has no branch on the answers: whether a row fits is hard to predict.
 void RowAnswers::TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* scores) {
   scores->resize(rows->size());
   Row* const to = rows->data();

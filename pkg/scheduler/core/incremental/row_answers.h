@@ -1,12 +1,16 @@
-// What rules about the pods on each node say of a pod, row by row.
+// The answers of the rules about the pods on each node, for one kind of pod: for each row, whether it fits, and the
+// weighted sum of its scores.
 //
-// For all pods that are alike in what these rules read (RuleSet::node_pods_parts: requests, ports, ...), whatever their
-// tolerations, node affinity and topology domains. Equivalence classes that differ only in the latter share one
-// RowAnswers, so that amounts are compared and scored once for all of them.
+// The answers are the same for all pods that are alike in what these rules read (RuleSet::node_pods_parts: requests,
+// ports, ...). Such pods may still have different tolerations, node affinity and topology domains. Equivalence classes
+// that differ only in those share one RowAnswers, so that amounts are compared and scored once for all of them.
 //
-// The answers are kept in a column when a second listing of most of the nodes asks for them: the first one may stay the
-// only one, and writing a column for it would be in vain. Invariant of a kept column: after Refresh, it tells the truth
-// about every listed row. Used on the cache's thread.
+// The answers are kept in a column, one value for each row, from the second time that a large part of the rows is asked
+// for. The first time may stay the only one, and then writing the column would not pay.
+//
+// Invariant of a kept column after Refresh: it is correct for every listed row.
+//
+// Thread-safety: that of the Cache.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -19,20 +23,20 @@ class RowAnswers {
  public:
   RowAnswers(Cache* cache, const RuleSet& rules, api::PodPtr pod);
 
-  // Erases the rows that do not fit and writes the weighted sums of the scores of the others. REQUIRES: the rows are
-  // listed; among them some may stand twice.
+  // Erases the rows that do not fit and writes the weighted sum of the scores of each row that is left. A row may occur
+  // more than once. REQUIRES: all rows are listed.
   void KeepFitting(std::vector<Row>* rows, std::vector<int32_t>* scores);
-  // The same for a listing of many rows, after which the answers of all rows may be kept.
+  // The same, but may begin to keep the answers. Called with all rows that fit by the rules about node objects.
   void ListFitting(std::vector<Row>* rows, std::vector<int32_t>* scores);
 
-  // Returns whether there was a listing before.
+  // Returns whether ListFitting was called with a large part of the rows before.
   bool listed() const { return listings_ > 0; }
-  // Returns false when a rule fails for this pod, which only the reference scheduler words.
+  // Returns false when a rule has an error to report for these pods. Then the reference scheduler must decide.
   bool usable() const { return usable_; }
   size_t bytes() const { return sizeof(*this) + column_.capacity() * sizeof(int32_t); }
 
  private:
-  // Memory that all of them use, one after another.
+  // Buffers that all objects of a thread share.
   struct Scratch {
     std::vector<Row> rows;
     std::vector<int32_t> scores;
@@ -45,14 +49,14 @@ class RowAnswers {
   void TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* scores);
 
   Cache* cache_;
-  api::PodPtr pod_;  // stands for all of its kind; the rules refer to it
+  api::PodPtr pod_;  // one of the pods that the answers are for; the prepared rules refer to it
   std::vector<std::unique_ptr<FitCheck>> checks_;
   std::vector<WeightedScoring> scores_;
   bool usable_ = true, kept_ = false;
-  uint32_t listings_ = 0;  // up to the one that made the column
+  uint32_t listings_ = 0;  // not counted further once the column is kept
 
   std::vector<int32_t> column_;  // by row: the sum of the scores, or kDoesNotFit
-  uint64_t seen_ = 0;
+  uint64_t seen_ = 0;            // the cache's generation that the column is up to date with
 };
 
 }  // namespace berth::scheduler

@@ -1,4 +1,5 @@
-// The configured rules of a scheduler, sorted once by what their traits say they read.
+// The configured rules of a scheduler, sorted once by their traits into the lists that the layers of the incremental
+// scheduler evaluate.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -10,13 +11,13 @@
 
 namespace berth::scheduler {
 
-// A priority whose raw scores are scaled by the largest one of all feasible nodes.
+// How a priority is normalised whose raw scores are scaled by the largest one of all feasible nodes.
 struct Normalised {
   int64_t weight;
   bool reversed;
 };
 
-// Places in a list of rules. Places beyond the first 64 are never in it.
+// A set of positions in a list of rules. Positions from 64 on are never in the set; adding them does nothing.
 class PlaceSet {
  public:
   void Add(size_t place) { bits_ |= place < 64 ? uint64_t{1} << place : 0; }
@@ -27,11 +28,11 @@ class PlaceSet {
   uint64_t bits_ = 0;
 };
 
-// Rules about nodes that are evaluated once for each group of nodes: for the pod at hand they read nothing of a node
-// but labels that groups tell apart.
+// The rules about nodes that a StaticNodeIndex leaves out because the DomainOverlay evaluates them once for each group:
+// for the pod in question, they read nothing of a node but labels by which nodes are grouped.
 struct LeftOut {
-  PlaceSet predicates;  // in RuleSet::node_predicates
-  PlaceSet normalised;  // in RuleSet::normalised_priorities
+  PlaceSet predicates;  // positions in RuleSet::node_predicates
+  PlaceSet normalised;  // positions in RuleSet::normalised_priorities
   friend bool operator==(const LeftOut&, const LeftOut&) = default;
 };
 
@@ -40,23 +41,23 @@ struct RuleSet {
 
   using Predicates = std::vector<const ConfiguredPredicate*>;
   using Priorities = std::vector<const ConfiguredPriority*>;
-  // By what their answers depend on. A composite predicate stands here by its parts.
+  // The predicates by what their answers depend on (ClusterPart). A composite predicate is represented by its parts.
   Predicates node_predicates, node_pods_predicates, domain_predicates, volume_predicates;
-  // Without usable traits: called anew for every candidate node of every pod.
+  // Predicates without usable traits, which are called for every candidate node of every pod.
   Predicates other_predicates;
-  Priorities node_priorities;        // already 0..max_score
-  Priorities normalised_priorities;  // by node, scaled by the largest raw score
+  Priorities node_priorities;        // about node objects; the scores need no normalisation
+  Priorities normalised_priorities;  // about node objects; raw scores are scaled by the largest one
   Priorities node_pods_priorities;
   Priorities domain_priorities;
-  Priorities other_priorities;
+  Priorities other_priorities;  // called for every feasible node of every pod
 
-  // PodPart bits that rules about nodes read, but for those that are left out.
+  // Returns the PodPart bits that the rules about node objects read, without those of the rules that are left out.
   uint32_t NodeParts(const LeftOut& left_out) const;
   uint32_t node_pods_parts = 0;  // PodPart bits that rules about the pods on each node read
   int64_t max_score = 0;
-  // Some rule's answer for a node depends on other node objects.
+  // Whether a rule's answer for a node depends on other node objects (ClusterPart::kNodes).
   bool any_node_matters = false;
-  // Weighted scores of one node fit an int32, so that the answers of nodes can be kept in that size.
+  // Whether the largest sum of weighted scores that one node can get fits an int32, the type in which they are kept.
   bool scores_fit = true;
 
  private:
@@ -74,9 +75,9 @@ struct WeightedDomainScoring {
   int64_t weight;
 };
 
-// Prepares predicates and leaves out those that fit always.
+// Prepares the predicates for a pod and leaves out those that fit every row.
 std::vector<std::unique_ptr<FitCheck>> Prepare(const RuleSet::Predicates& list, const PodContext& ctx);
-// Erases the rows that do not fit; returns false when one of them got an error.
+// Erases the rows that do not fit. Returns false when the check had an error for one of them.
 bool KeepFitting(FitCheck* check, std::vector<Row>* rows);
 std::vector<WeightedScoring> Prepare(const RuleSet::Priorities& list, const PodContext& ctx);
 

@@ -1,4 +1,4 @@
-// Ranks by score, best first. Buckets that become empty keep their memory for the next ones.
+// Ranks in buckets by score, the best score first. The memory of buckets that become empty is used again.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -8,29 +8,34 @@
 
 namespace berth::scheduler {
 
+// Invariant: scores_ is in strictly descending order; sets_[i] has the ranks with scores_[i], at least one, and the
+// sets behind those are empty.
 class ScoreBuckets {
  public:
+  // Ranks are below `limit`.
   explicit ScoreBuckets(uint32_t limit) : limit_(limit) {}
 
   void Insert(int64_t score, uint32_t rank) { sets_[Find(score)].Insert(rank); }
-  // Adds a bucket of ranks in ascending order. REQUIRES: the score is below all others.
+  // Adds a bucket of ranks in ascending order. REQUIRES: the score is below all others; `ranks` is not empty.
   void Append(int64_t score, std::span<const uint32_t> ranks);
+  // REQUIRES: the rank is in the bucket of the score.
   void Erase(int64_t score, uint32_t rank);
 
-  size_t size() const { return scores_.size(); }  // buckets; none is empty
+  size_t size() const { return scores_.size(); }  // number of buckets
   int64_t score(size_t i) const { return scores_[i]; }
-  // Returns the score of the first bucket. REQUIRES: there is one.
+  // Returns the score of the first bucket. REQUIRES: there is a bucket.
   int64_t top() const { return top_; }
   const RankSet& ranks(size_t i) const { return sets_[i]; }
   size_t bytes() const;
 
  private:
-  size_t Find(int64_t score);  // made, for the moment empty, when it is not there
+  // Returns the index of the bucket with the score. Makes an empty one, which the caller must fill, when there is none.
+  size_t Find(int64_t score);
 
   uint32_t limit_;
-  int64_t top_ = 0;  // scores_[0], here so that it is read without following a pointer
+  int64_t top_ = 0;  // scores_[0], copied here so that reading it follows no pointer
   std::vector<int64_t> scores_;
-  std::vector<RankSet> sets_;  // by place in scores_; behind them, spare empty ones
+  std::vector<RankSet> sets_;
 };
 
 }  // namespace berth::scheduler

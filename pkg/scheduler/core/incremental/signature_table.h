@@ -1,4 +1,5 @@
-// Short rows of numbers, each distinct one kept once under a small number.
+// Interns signatures (domain_overlay.h): short lists of values of which each distinct one is stored once and identified
+// by a small number.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -8,13 +9,15 @@
 
 namespace berth::scheduler {
 
-// Number 0 is the row of zeros. Rows that nobody uses any more give their numbers back.
+// Number 0 is the signature whose values are all 0. It is always there, and its uses are not counted. The number of any
+// other signature becomes free when it has been released as often as it was used.
 class SignatureTable {
  public:
-  // All signatures have `width` values; forgets those of before.
+  // Forgets all signatures; new ones have `width` values.
   void Reset(size_t width);
-  // Returns the number of the row and counts one more use. REQUIRES: values.size() is the width.
+  // Returns the number of the signature and counts a use. REQUIRES: values.size() is the width.
   int32_t Use(std::span<const int64_t> values);
+  // Gives back a use.
   void Release(int32_t number);
   std::span<const int64_t> values(int32_t number) const {
     return {values_.data() + static_cast<size_t>(number) * width_, width_};
@@ -23,11 +26,12 @@ class SignatureTable {
 
  private:
   size_t width_ = 0;
-  std::vector<int64_t> values_;  // by number
-  std::vector<uint32_t> uses_;
-  std::vector<int32_t> free_;
-  std::vector<int32_t> next_;                   // by number: another row of the same hash, or 0
-  absl::flat_hash_map<size_t, int32_t> first_;  // by hash
+  std::vector<int64_t> values_;  // by number, width_ values each
+  std::vector<uint32_t> uses_;   // by number
+  std::vector<int32_t> free_;    // numbers that can be given out
+  // The signatures with one hash are a list: first_[hash], next_[first_[hash]], ..., up to 0.
+  std::vector<int32_t> next_;
+  absl::flat_hash_map<size_t, int32_t> first_;
 };
 
 }  // namespace berth::scheduler

@@ -1,3 +1,6 @@
+// The index is built by evaluating the rules for all nodes. Later, only nodes whose object has changed are evaluated
+// again; pods that come or go change nothing here. If a rule reads other node objects as well (ClusterPart::kNodes),
+// every change of a node object makes it necessary to build the index anew.
 #include "pkg/scheduler/core/incremental/static_node_index.h"
 
 #include <algorithm>
@@ -29,7 +32,7 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr
     raw_scores_.push_back({p.function(ctx), p.weight});
     normalised_.push_back({p.weight, p.traits.normalisation == Normalisation::kMaximumReversed});
   }
-  // An error in mapping is the pod's own and comes for every row.
+  // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.
   const std::vector<Row>& all = cache->by_name_descending();
   if (all.empty()) return;
   int64_t score;
@@ -38,13 +41,14 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr
   }
 }
 
-// Of the row whose raw scores stand in key_, behind the places for the domains.
+// Returns the group of the row, which is added when it is new. REQUIRES: the row's raw scores are in key_, behind the
+// places for its domains.
 int32_t StaticNodeIndex::GroupOf(Row row) {
   for (size_t k = 0; k < keys_.size(); ++k) {
     const uint32_t domain = keys_[k].column->Domain(row);
     key_[k] = keys_[k].presence_only && domain != LabelColumn::kNoDomain ? 0 : domain;
   }
-  // Most rows are of few groups, so that a look at the one found last for a similar key saves hashing.
+  // Most rows belong to few groups. A small table of the groups found most recently saves most lookups by the full key.
   uint64_t mixed = 0;
   for (int64_t v : key_) mixed = (mixed ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
   int32_t& recent = recent_[mixed >> 56];
@@ -59,7 +63,7 @@ int32_t StaticNodeIndex::GroupOf(Row row) {
   return recent;
 }
 
-// Whether key_ is the group's.
+// Returns whether key_ is the key of the group.
 bool StaticNodeIndex::IsGroup(size_t group) const {
   const uint32_t* domains = this->domains(group);
   for (size_t k = 0; k < keys_.size(); ++k) {
@@ -68,7 +72,8 @@ bool StaticNodeIndex::IsGroup(size_t group) const {
   return std::equal(key_.begin() + static_cast<ptrdiff_t>(keys_.size()), key_.end(), raw(group));
 }
 
-// Evaluates the rows in scratch().fit, each of which stands there once and fits nowhere yet, and leaves those that fit.
+// Evaluates the rows in scratch().fit and erases those that do not fit. REQUIRES: no row occurs twice, and the rows'
+// parts are reset.
 void StaticNodeIndex::Evaluate() {
   std::vector<Row>& fit = scratch().fit;
   std::erase_if(fit, [&](Row row) { return (cache_->columns().flags[row] & kRowListed) == 0; });
@@ -91,6 +96,7 @@ void StaticNodeIndex::Evaluate() {
   }
 }
 
+// Builds the index. If a rule can name candidates cheaply (FitCheck::Candidates), only those are evaluated.
 void StaticNodeIndex::Rebuild() {
   ++epoch_;
   built_ = true;
@@ -138,9 +144,9 @@ void StaticNodeIndex::Refresh() {
   seen_ = cache_->generation();
   if (known && changed.empty()) return;
   listed_ = false;
-  // Groups of nodes that are gone are forgotten when they have become many. Domains that no node has any more may have
-  // been given to other values, so that old groups must not be found again: every change of a node's labels has passed
-  // through here, and the group of a row is looked up by the domains as they are now.
+  // The index is built anew when many groups may be without nodes. A domain number may meanwhile stand for another
+  // value of the label. Groups with this domain are still correct: all nodes whose labels have changed are evaluated
+  // again here, so no row remains in a group that was found by the old value.
   if (any_node_matters_ || !known || changed.size() > parts_.size() || group_count_ > 2 * groups_at_first_ + 64)
     return Rebuild();
   std::sort(changed.begin(), changed.end());
@@ -150,6 +156,7 @@ void StaticNodeIndex::Refresh() {
   Evaluate();
 }
 
+// Lists the rows that fit, if that has not been done since the last change.
 void StaticNodeIndex::List() {
   if (listed_) return;
   listed_ = true;

@@ -1,17 +1,20 @@
-// Nodes as pods of one kind see them, whatever runs there.
+// The answers of the rules about node objects, for one kind of pod. They do not depend on the pods on the nodes.
 //
-// For all pods that are alike in what rules about node objects read (RuleSet::node_parts), the index knows which nodes
-// fit as far as the node object goes, what they score by rules that read nothing else, and their group. Nodes are in
-// one group when nothing that is worked out once for many nodes can tell them apart: they share the topology domains
-// that matter to the pod and the raw scores of the priorities that are normalised over all nodes.
+// The answers are the same for all pods that are alike in what these rules read (RuleSet::NodeParts). For each row the
+// index keeps whether the node fits, the weighted sum of the scores that need no normalisation, and its group. Nodes
+// are in the same group if they are in the same topology domains of the index's keys and have the same raw scores by
+// the priorities that are normalised over all feasible nodes. What depends on nothing else is computed once for each
+// group.
 //
 //   row   fits  domains (zone)  raw scores   -> group  score
 //   0     yes   a               0                0      10000
 //   1     yes   b               0                1      10000
 //   2     no    -               -               -1      -
 //
-// Invariant: after Refresh, parts() tells the truth about every row as it is in the cache. Groups are only added until
-// epoch() changes; then all numbers of groups mean something else. Used on the cache's thread.
+// Invariant after Refresh: part() is correct for every row of the cache. Groups are only added; when there are too many
+// that no node belongs to, the index is built anew, epoch() changes, and all group numbers from before are invalid.
+//
+// Thread-safety: that of the Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -23,47 +26,50 @@
 
 namespace berth::scheduler {
 
-// A label whose domains groups tell apart.
+// A label by which nodes are grouped.
 struct GroupKey {
   const LabelColumn* column;
-  bool presence_only;  // only whether the node has the label: the domain is 0, or LabelColumn::kNoDomain
+  // Whether only the presence of the label counts: a node's domain is then 0, or LabelColumn::kNoDomain without it.
+  bool presence_only;
   friend bool operator==(const GroupKey&, const GroupKey&) = default;
 };
 
 class StaticNodeIndex {
  public:
-  // Knows nothing of the rules that are left out.
+  // The rules in `left_out` are not evaluated.
   StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr pod, std::vector<GroupKey> keys,
                   const LeftOut& left_out);
 
   struct Part {
-    int32_t group = -1;  // -1: the node does not fit, whatever is on it
-    int32_t score = 0;   // weighted sum
+    int32_t group = -1;  // -1: the node does not fit
+    int32_t score = 0;   // weighted sum of the scores that need no normalisation
   };
 
-  // Brings up to date what changed since the last call. Cheap when no node object did.
+  // Brings the index up to date with the changes since the last call. Cheap if no node object has changed.
   void Refresh();
   bool built() const { return built_; }
+  // Changes when the index is built anew.
   uint64_t epoch() const { return epoch_; }
   size_t group_count() const { return group_count_; }
-  // Of a group: domains by key, raw scores by normalised priority. Valid until the next Refresh.
+  // Return the domains of a group, one for each of keys(), and its raw scores, one for each of normalised(). Valid
+  // until the next Refresh.
   const uint32_t* domains(size_t group) const { return domains_.data() + group * keys_.size(); }
   const int64_t* raw(size_t group) const { return raw_.data() + group * normalised_.size(); }
   const Part& part(Row row) const { return parts_[row]; }
-  // Nodes that fit, in the order of Cache::by_name_descending, and their places in it.
+  // Return the rows that fit in the order of Cache::by_name_descending(), and their ranks in it.
   const std::vector<Row>& rows();
   const std::vector<uint32_t>& ranks();
 
   const std::vector<Normalised>& normalised() const { return normalised_; }
   const std::vector<GroupKey>& keys() const { return keys_; }
   const LeftOut& left_out() const { return left_out_; }
-  // False when a rule fails for this pod, which only the reference scheduler words.
+  // Returns false when a rule has an error to report for these pods. Then the reference scheduler must decide.
   bool usable() const { return usable_; }
   size_t bytes() const;
 
  private:
   void Rebuild();
-  // Memory that all indexes use, one after another.
+  // Buffers that all indexes of a thread share.
   struct Scratch {
     std::vector<Row> fit;
     std::vector<int64_t> raws, scores;
@@ -76,7 +82,7 @@ class StaticNodeIndex {
   void List();
 
   Cache* cache_;
-  api::PodPtr pod_;  // stands for all of its kind; the rules refer to it
+  api::PodPtr pod_;  // one of the pods that the answers are for; the prepared rules refer to it
   std::vector<std::unique_ptr<FitCheck>> checks_;
   std::vector<WeightedScoring> scores_, raw_scores_;
   std::vector<Normalised> normalised_;
@@ -84,20 +90,21 @@ class StaticNodeIndex {
   LeftOut left_out_;
   bool usable_ = true, any_node_matters_;
 
-  std::vector<Part> parts_;
+  std::vector<Part> parts_;  // by row
   size_t group_count_ = 0;
-  std::vector<uint32_t> domains_;                                   // of all groups, one after another
-  std::vector<int64_t> raw_;                                        // likewise
-  absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;  // by domains and raw scores
-  std::vector<int64_t> key_;                                        // of a row, while it is looked up
-  std::vector<int32_t> recent_;  // groups found last, by a few bits of the key's hash; -1: none
+  std::vector<uint32_t> domains_;  // the domains of group 0, then those of group 1, ...
+  std::vector<int64_t> raw_;       // the raw scores of the groups, likewise
+  // The groups by their domains followed by their raw scores.
+  absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
+  std::vector<int64_t> key_;     // the domains and raw scores of the row whose group is looked up
+  std::vector<int32_t> recent_;  // the groups found most recently, by 8 bits of a hash of their key; -1: none
   uint64_t seen_ = 0, epoch_ = 0, names_version_ = ~uint64_t{0};
   bool built_ = false;
-  size_t groups_at_first_ = 0;  // of this epoch
+  size_t groups_at_first_ = 0;  // number of groups when the index was built
 
   std::vector<Row> rows_;
   std::vector<uint32_t> ranks_;
-  bool listed_ = false;  // rows_ and ranks_ are of the nodes as they are
+  bool listed_ = false;  // whether rows_ and ranks_ are up to date
 };
 
 }  // namespace berth::scheduler
