@@ -26,7 +26,7 @@ std::string_view Verb(Method m) {
   return "get";
 }
 
-// What client-go says of an answer that is no Status object.
+// Sets reason and message as client-go 1.10 does for a response whose body is not a Status object.
 void Generic(const Request& request, const Reply& reply, ApiError* e) {
   switch (reply.status) {
     case 409:

@@ -1,4 +1,5 @@
-// Why an API request failed, so that callers can tell 404 from 409 from "nobody knows".
+// Describes why an API request failed, so that callers can tell "not found" (404) from a conflict (409) and from a
+// request whose outcome is unknown.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,10 +11,11 @@ namespace berth::client {
 struct ApiError {
   int code = 0;         // HTTP status; 0 with `transport` or a local failure
   std::string reason;   // "NotFound", "Conflict", "AlreadyExists", "Forbidden", ... as in Status.reason
-  std::string message;  // for logs, events and conditions; the server's own words where it has any. Empty: no error
+  std::string message;  // for logs, events and conditions; the server's own text if it sent one; empty: no error
   std::string details_kind, details_name;
-  bool transport = false;   // no answer at all
-  bool maybe_done = false;  // no answer, and the server may have done it all the same: ask before trying again
+  bool transport = false;  // no HTTP response was received
+  // No response was received, but the server may have carried out the request. Read the object before trying again.
+  bool maybe_done = false;
 
   bool ok() const { return message.empty(); }
   bool NotFound() const { return code == 404; }
@@ -21,12 +23,12 @@ struct ApiError {
   bool AlreadyExists() const { return reason == "AlreadyExists"; }
 };
 
-// The error in a reply; ok() for 2xx. A body that is a Status speaks for itself; for anything else the text is
-// client-go's for that code: "the server could not find the requested resource (get nodes)". `resource` is what the
-// request was about, with its group: "pods", "replicasets.extensions".
+// Returns the error in `reply`, which is ok() for status 2xx. If the body is a Status object, its reason and message
+// are used. Otherwise the text is the one that client-go has for the status code: "the server could not find the
+// requested resource (get nodes)". `resource` is the resource with its group: "pods", "replicasets.extensions".
 ApiError ErrorFrom(const Request& request, const Reply& reply, std::string_view resource, std::string_view name = {});
 
-// A value or the reason why there is none.
+// Holds either a value or the error because of which there is none.
 template <typename T>
 struct ApiResult {
   ApiError error;

@@ -1,3 +1,9 @@
+// Turns the sources of a configuration into a RestConfig, in the order that client-go 1.10 uses: the kubeconfig with
+// --master laid over it, and, if that leaves no cluster at all, the service account of the pod that we run in.
+//
+// All problems of a kubeconfig are collected and reported together, in client-go's words, so that a user need not
+// repair them one at a time. Certificates and keys are read here once to find mistakes early; the names of their files
+// stay in the result, because the TLS code reads them again when they change.
 #include "pkg/client/config.h"
 
 #include <absl/strings/escaping.h>
@@ -30,7 +36,7 @@ std::string SystemText(int error) {
   return s;
 }
 
-// "open FILE: no such file or directory".
+// Returns the content of a file. Errors read like Go's: "open FILE: no such file or directory".
 absl::StatusOr<std::string> ReadFile(const std::string& path) {
   struct stat st;
   if (stat(path.c_str(), &st) != 0) {
@@ -226,7 +232,7 @@ absl::Status AsError(const std::vector<std::string>& problems) {
 
 // ---- from cluster and user to a connection ----
 
-// The data if there is any, else the file's content.
+// Sets `out` to `data`, or to the content of `file` if `data` is empty.
 absl::Status Load(const std::string& data, const std::string& file, std::string* out) {
   *out = data;
   if (!data.empty() || file.empty()) return absl::OkStatus();
@@ -236,7 +242,7 @@ absl::Status Load(const std::string& data, const std::string& file, std::string*
   return absl::OkStatus();
 }
 
-// Returns what a plugin with provideClusterInfo receives.
+// Returns the JSON object about the cluster that a plugin with provideClusterInfo receives.
 std::string ClusterInfo(const KubeCluster& cluster, const std::string& server, const std::string& ca_pem) {
   std::string out = absl::StrCat("{\"server\":", JsonString(server));
   if (!cluster.tls_server_name.empty()) {
@@ -250,7 +256,8 @@ std::string ClusterInfo(const KubeCluster& cluster, const std::string& server, c
   return out + "}";
 }
 
-// `server_from`: who said where the server is: "--master", or the field of the kubeconfig.
+// Makes a connection's configuration from a cluster and a user. `server_from` names where the address comes from, for
+// error messages: "--master", or the field of the kubeconfig.
 absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& user, const KubeContext& names,
                                    const std::string& server_from) {
   bool tls_wanted = cluster.insecure || !cluster.ca_file.empty() || !cluster.ca_data.empty() ||
@@ -293,7 +300,7 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
                                 names.cluster, "\")"));
   }
   tls.server_name = cluster.tls_server_name;
-  // A token or a certificate of the user comes before the plugin's, as in client-go.
+  // As in client-go, the user's own token or certificate takes precedence over the plugin.
   if (user.has_exec && user.token.empty() && user.token_file.empty() && user.username.empty() && tls.cert_pem.empty()) {
     ExecPluginConfig plugin;
     plugin.command = user.exec_command;
@@ -323,7 +330,7 @@ absl::StatusOr<RestConfig> Connect(const KubeCluster& cluster, const KubeUser& u
   return c;
 }
 
-// Empty when this is no pod with a service account.
+// Returns the configuration of the service account of the pod that we run in, or nothing when we do not run in a pod.
 absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
                                                     const std::function<std::string(const char*)>& getenv) {
   std::string host = getenv("KUBERNETES_SERVICE_HOST"), port = getenv("KUBERNETES_SERVICE_PORT");
@@ -350,7 +357,7 @@ absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
 }
 
 absl::StatusOr<RestConfig> WithProxy(RestConfig c, const std::function<std::string(const char*)>& getenv) {
-  if (c.proxy) return c;  // the kubeconfig's own
+  if (c.proxy) return c;  // the kubeconfig's proxy-url takes precedence
   auto proxy = http::FindProxy(c.tls.has_value(), c.host, getenv);
   if (!proxy.ok()) return proxy.status();
   c.proxy = *std::move(proxy);
@@ -382,7 +389,7 @@ std::vector<std::string> DefaultFiles(const std::function<std::string(const char
 
 }  // namespace
 
-// NOLINT(readability-function-size): the sources in the order of their precedence.
+// NOLINT(readability-function-size): reads the sources in the order of their precedence.
 absl::StatusOr<RestConfig> LoadConfig(const ConfigSources& sources) {
   std::function<std::string(const char*)> env = sources.getenv;
   if (!env) {

@@ -24,7 +24,8 @@ std::string_view TypeName(EventType t) {
   return t == EventType::kNormal ? "Normal" : "Warning";
 }
 
-// Parts that hold any text, told apart by their lengths.
+// Returns a key made of parts that may hold any text. Each part is preceded by its length, so different parts never
+// make the same key.
 std::string Key(std::initializer_list<std::string_view> parts) {
   std::string out;
   for (std::string_view p : parts) absl::StrAppend(&out, p.size(), ":", util::ToAbsl(p));
@@ -36,7 +37,7 @@ std::string ObjectKey(const Event& e) {
   return Key({e.component, o.kind, o.ns, o.name, o.uid, o.api_version});
 }
 
-// Gives a token or refuses; nobody waits.
+// A token bucket for one source and object. Unlike TokenBucket it refuses at once when it is empty.
 class SpamBucket {
  public:
   bool Take(absl::Duration now) {
@@ -130,7 +131,7 @@ std::optional<EventCorrelator::Outcome> EventCorrelator::Correlate(Event event, 
   similar.messages.insert(event.message);
   similar.last = wall;
   if (similar.messages.size() >= kSimilar) {
-    // Enough are known; any of them may be forgotten.
+    // Ten different messages are enough to know that a group is aggregated, so the set need not grow any further.
     similar.messages.erase(similar.messages.begin());
     event.message = absl::StrCat("(combined from similar events): ", event.message);
     event.name = EventName(event.object.name, wall);

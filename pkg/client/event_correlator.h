@@ -1,11 +1,15 @@
-// Which event to send: itself, a count on an earlier one, a summary of similar ones, or none (client-go 1.10
-// EventCorrelator).
+// Decides which event to send for an occurrence: the event itself, an increased count on an earlier event, a summary of
+// similar events, or none (EventCorrelator of client-go 1.10).
 //
-//  1. aggregate: the tenth and later different message of one source, object, type and reason, each within 600 s of
-//     the one before, become one event "(combined from similar events): <the latest message>".
-//  2. dedup: an event like an earlier one, message included, only raises that one's count.
-//  3. spam filter: each source and object may send 25 at once and then one every 300 s. What it takes was counted.
-// Each memory holds 4096 entries, the least recently used go. No thread, no clock: the caller gives the time.
+// 1. Aggregate: from the tenth different message of one source, object, type and reason on, each within 600 s of the
+// one
+//     before, the event becomes "(combined from similar events): <the latest message>".
+// 2. Deduplicate: an event that equals an earlier one, message included, only increases the count of that one. 3. Spam
+// filter: each source and object may send 25 events at once and then one every 300 s. An event that the filter
+//     drops has been counted in the steps before.
+// Each step remembers 4096 entries and forgets the least recently used ones.
+//
+// Thread-safety: not thread-safe. The class reads no clock; the caller passes the time.
 #pragma once
 #include <absl/time/time.h>
 
@@ -20,21 +24,22 @@ namespace berth::client {
 
 struct Event {
   ObjectReference object;
-  std::string ns, name;  // of the event itself
+  std::string ns, name;  // of the Event object
   std::string reason, message, component;
   EventType type = EventType::kNormal;
   absl::Time first, last;
   int count = 1;
-  std::string reporting_component;  // of core/v1: who reports, for what 1.29 adds to the source
-  // Of events.k8s.io/v1 alone.
+  // written in core/v1 only: the reporting component, which 1.29 writes beside the source
+  std::string reporting_component;
+  // Written in events.k8s.io/v1 only.
   std::string action;
   std::optional<ObjectReference> related;
 };
 
-// The whole object, for POST; and count, lastTimestamp and message, for PATCH.
+// EventJson returns the whole object, for POST; EventPatch returns count, lastTimestamp and message, for PATCH.
 std::string EventJson(const Event& e);
 std::string EventPatch(const Event& e);
-// "<object>.<hex nanoseconds>".
+// Returns the name of an event: "<object>.<nanoseconds since 1970 in hexadecimal>".
 std::string EventName(std::string_view object, absl::Time now);
 
 class EventCorrelator {
@@ -43,9 +48,10 @@ class EventCorrelator {
   ~EventCorrelator();
   struct Outcome {
     Event event;
-    bool patch = false;  // raises the count of an event already there
+    bool patch = false;  // the event exists already, and this increases its count
   };
-  // Nothing: the spam filter took it. `wall` stamps, `steady` refills.
+  // Returns what to send, or nothing if the spam filter drops the event. `wall` is the time written into events;
+  // `steady` is the time by which the spam filter refills.
   std::optional<Outcome> Correlate(Event event, absl::Time wall, absl::Duration steady);
 
  private:

@@ -11,14 +11,14 @@ namespace berth::client {
 namespace {
 
 constexpr absl::Duration kRefresh = absl::Minutes(30), kSilence = absl::Minutes(6);
-// What is remembered is bounded: above this the series that has been silent for the longest time is forgotten.
+// The memory is bounded: beyond this number the series that has been silent for the longest time is forgotten.
 constexpr size_t kMost = 4096;
 
 std::string Member(std::string_view name, std::string_view value) {
   return absl::StrCat("\"", std::string(name), "\":", JsonString(value));
 }
 
-// With six digits of a second, as metav1.MicroTime is written.
+// Returns a time with microseconds, the form of metav1.MicroTime.
 std::string MicroTime(absl::Time t) {
   return absl::FormatTime("\"%Y-%m-%dT%H:%M:%E6SZ\"", t, absl::UTCTimeZone());
 }

@@ -1,10 +1,12 @@
-// Events of events.k8s.io/v1: which occurrence is sent, and how (client-go tools/events of Kubernetes 1.29).
+// Decides which occurrences are sent as events of events.k8s.io/v1, and how (client-go tools/events of Kubernetes
+// 1.29).
 //
-// Occurrences that are alike are one event with a series: the first is created, the second adds a series with a count
-// of 2, later ones only count here. A series that goes on is written every 30 minutes; one that has been silent for 6
-// minutes is written a last time and forgotten. Unlike 1.29, the note is part of what makes two occurrences alike, so
-// that no failure text is lost in the series of another.
-// No thread, no clock: the caller gives the time.
+// Equal occurrences make one event with a series. The first occurrence creates the event, the second adds a series with
+// a count of 2, and later ones are only counted here. A series that goes on is written every 30 minutes; one that has
+// been silent for 6 minutes is written a last time and forgotten. Unlike in 1.29, the note must be equal too, so that
+// the text of a failure is not lost in the series of another failure.
+//
+// Thread-safety: not thread-safe. The class reads no clock; the caller passes the time.
 #pragma once
 #include <absl/time/time.h>
 
@@ -17,8 +19,8 @@
 
 namespace berth::client {
 
-// `base.component` is the reporting controller, `base.count` that of the series, and `base.last` the time of its last
-// occurrence.
+// In `base`, `component` is the reporting controller, `count` the number of occurrences in the series, and `last` the
+// time of the last one.
 struct SeriesEvent {
   Event base;
   std::string reporting_instance;
@@ -26,18 +28,18 @@ struct SeriesEvent {
 
 // Returns the whole object, for POST.
 std::string SeriesEventJson(const SeriesEvent& e);
-// Returns the series alone, for PATCH. REQUIRES: e.base.count > 1.
+// Returns only the series, for PATCH. REQUIRES: e.base.count > 1.
 std::string SeriesPatch(const SeriesEvent& e);
 
 class EventSeries {
  public:
   struct Outcome {
     SeriesEvent event;
-    bool patch = false;  // the series of an event that is there already
+    bool patch = false;  // the event exists already, and this is its series
   };
-  // Returns what to send for an occurrence; nothing when it is only counted.
+  // Returns what to send for an occurrence, or nothing if the occurrence is only counted.
   std::optional<Outcome> Occurred(SeriesEvent event, absl::Duration now);
-  // Returns the series to write now, and forgets those that are over. To be called every minute or so.
+  // Returns the series that are to be written now, and forgets those that have ended. Call it about once a minute.
   std::vector<Outcome> Due(absl::Duration now);
   size_t size() const { return series_.size(); }
 
@@ -45,9 +47,9 @@ class EventSeries {
   struct Series {
     SeriesEvent event;
     absl::Duration last, written;
-    int32_t written_count = 1;  // what the API server was last sent
+    int32_t written_count = 1;  // the count that was last sent to the API server
   };
-  std::map<std::string, Series> series_;  // by everything that makes occurrences alike
+  std::map<std::string, Series> series_;  // by type, action, reason, component, objects and message
 };
 
 }  // namespace berth::client

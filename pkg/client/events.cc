@@ -1,3 +1,13 @@
+// An event passes three places: `incoming_`, which any thread fills under the mutex; `ready_` on the I/O thread; and,
+// once it has been sent, `busy_`.
+//
+// Invariants, on the I/O thread: an object is in `busy_` exactly while one of its events is in flight, and later events
+// of that object wait in its list there, so that a PATCH never overtakes the POST that it refers to. At most
+// `options_.in_flight` events are in flight. `stats_.queued` counts every event that was accepted and is not yet done
+// with; Drain() waits for it to reach 0.
+//
+// Events are correlated when they are about to be sent, not when they are recorded: so the correlator needs no lock,
+// and a repetition is counted against an event whose own request is over.
 #include "pkg/client/events.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -82,7 +92,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
 
  private:
   struct Sending {
-    std::string object;  // key of busy_
+    std::string object;  // its key in busy_
     Event event;
     bool patch = false;
     int tries = 0;
@@ -144,7 +154,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     Send(s);
   }
 
-  // While there are series, those that are due are written once a minute.
+  // While there are series, writes those that are due once a minute.
   void LookAfterSeries() {
     if (series_.size() == 0 || looking_after_series_) return;
     looking_after_series_ = true;
@@ -154,7 +164,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
       self->looking_after_series_ = false;
       for (EventSeries::Outcome& due : self->series_.Due(self->executor_->clock().Steady())) {
         std::string object = ObjectKey(due.event.base.object);
-        // One that is busy has just been written, or will be.
+        // If the object is busy, one of its events has just been written or will be; this series is written in a later
+        // minute.
         if (self->busy_.contains(object)) continue;
         self->stats_.queued.fetch_add(1, std::memory_order_relaxed);
         self->BeginSending(std::move(object), std::move(due.event.base), due.patch);
@@ -191,7 +202,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
       return;
     }
     if (reply.status == 404 && s->patch) {
-      // It was deleted, or has expired: it begins anew, with its count.
+      // The event was deleted or has expired, so it is created again with its count.
       s->patch = false;
       Send(s);
       return;
@@ -226,7 +237,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   }
 
   void LogRejected(const Sending& s, const ApiError& error) const {
-    // An event that is there already was written by a request whose answer was lost.
+    // If the event exists already, it was written by an earlier request whose response was lost.
     const bool harmless = error.AlreadyExists();
     if (harmless && !VLOG_IS_ON(5)) return;
     if (options_.structured_log) {
@@ -238,8 +249,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
         << "Server rejected event " << Show(s.event) << ": '" << error.message << "' (will not retry!)";
   }
 
-  // A connection that breaks fails every event on it at the same moment: the first one is logged at once, and how many
-  // more there were a second later.
+  // When a connection breaks, every event on it fails at the same moment. The first failure is logged at once, and the
+  // number of further ones a second later.
   void LogUnwritten(const std::string& why) {
     if (unwritten_++ > 0) return;
     if (options_.structured_log) {
@@ -260,7 +271,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   void Finish(const SendingPtr& s) {
     --in_flight_;
     Dealt();
-    // The next of the same object, past those that the spam filter takes.
+    // Sends the next event of the same object. The spam filter may drop some, so the loop ends at the first that is
+    // sent.
     auto busy = busy_.find(s->object);
     std::deque<Event> rest = std::move(busy->second);
     busy_.erase(busy);
@@ -276,7 +288,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     Pump();
   }
 
-  // One event less to care for.
+  // Notes that one event is done with: sent, dropped or only counted.
   void Dealt() {
     if (stats_.queued.fetch_sub(1, std::memory_order_relaxed) != 1) return;
     for (auto& f : std::exchange(drained_, {})) f();
@@ -292,13 +304,14 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   EventRecorderOptions options_;
   EventStats stats_;
   std::mutex mutex_;
-  std::vector<Event> incoming_;  // under mutex_
-  // I/O thread.
+  std::vector<Event> incoming_;  // guarded by mutex_
+  // The members below are used on the I/O thread only.
   bool stopped_ = false;
   std::deque<Event> ready_;
-  absl::flat_hash_map<std::string, std::deque<Event>> busy_;  // objects with one in flight, and what waits behind it
+  // objects with an event in flight -> events that wait for it
+  absl::flat_hash_map<std::string, std::deque<Event>> busy_;
   int in_flight_ = 0;
-  int unwritten_ = 0;  // events that got no answer within the second that is being logged
+  int unwritten_ = 0;  // events without a response in the second that is being logged
   EventCorrelator correlator_;
   EventSeries series_;
   bool looking_after_series_ = false;

@@ -1,14 +1,15 @@
-// The event recorder: writes what happened to an object as Events to the API server, as client-go 1.10 does.
+// The event recorder: writes what happened to an object to the API server as Events, as client-go 1.10 does.
 //
-// Record() never blocks and never fails: events wait in a bounded queue (1000; then new ones are dropped and counted).
-// On the way out they are correlated (event_correlator.h): many similar ones become one, repeated ones a count, and an
-// object that floods is cut off.
-// Upstream sends one event after another. So does this recorder for any one object; events of different objects may be
-// on their way together, at most `in_flight` of them. With in_flight = 1 it is upstream's order exactly.
+// Record() never blocks and never fails. Events wait in a queue of at most 1000; while it is full, new events are
+// dropped and counted. Before an event is sent, the correlator (event_correlator.h) combines it with similar ones,
+// turns repeated ones into a count, and drops events of an object that has too many.
 //
-// An answer that is an error is not repeated ("Server rejected event ... (will not retry!)"). Without an answer an
-// event is tried 12 times, 10 s apart, the first wait random between 0 and 10 s; meanwhile its slot in flight is taken,
-// so a dead server holds up all.
+// client-go sends one event at a time. This recorder keeps that order for each object, but sends up to `in_flight`
+// events of different objects at the same time. With in_flight = 1 the order is client-go's.
+//
+// An event that the server rejects is not sent again ("Server rejected event ... (will not retry!)"). An event that
+// gets no response is tried 12 times, 10 s apart, with a random first wait between 0 and 10 s. It keeps its slot in
+// flight meanwhile, so a server that does not respond holds up all events.
 #pragma once
 #include <absl/time/time.h>
 
@@ -24,8 +25,8 @@
 
 namespace berth::client {
 
-// What an event is about. Kind and apiVersion are named by the caller (1.10 guesses them from selfLink, which newer
-// servers do not send).
+// The object that an event is about. The caller sets kind and apiVersion; 1.10 derives them from selfLink, which newer
+// servers no longer send.
 struct ObjectReference {
   std::string kind = "Pod", api_version = "v1";
   std::string ns, name, uid, resource_version;
@@ -33,46 +34,48 @@ struct ObjectReference {
 
 enum class EventType : uint8_t { kNormal, kWarning };
 
-// Readable from any thread.
+// Thread-safety: may be read from any thread.
 struct EventStats {
   std::atomic<uint64_t> recorded{0};  // calls of Record
   std::atomic<uint64_t> dropped{0};   // the queue was full
-  std::atomic<uint64_t> spam{0};      // cut off by the spam filter
+  std::atomic<uint64_t> spam{0};      // dropped by the spam filter
   std::atomic<uint64_t> sent{0};      // accepted by the server
-  std::atomic<uint64_t> rejected{0};  // refused by the server, or given up
-  std::atomic<uint64_t> queued{0};    // waiting or on their way
+  std::atomic<uint64_t> rejected{0};  // rejected by the server, or given up after the last try
+  std::atomic<uint64_t> queued{0};    // waiting or in flight
 };
 
 struct EventRecorderOptions {
   std::string component = "default-scheduler";
-  // Of events in core/v1: empty in 1.10, the component in 1.29.
+  // Written in events of core/v1: empty in 1.10, the component in 1.29.
   std::string reporting_component;
-  // Release 1.29 writes log lines about events with named values.
+  // Whether log lines about events use named values, as in release 1.29.
   bool structured_log = false;
   size_t queue_limit = 1000;
   int in_flight = 64;
-  // Not empty: events are written in events.k8s.io/v1 with series (event_series.h), and this is their
-  // reportingInstance, "<scheduler name>-<host>" (Kubernetes 1.29). Empty: in core/v1 with counts.
+  // If not empty, events are written in events.k8s.io/v1 with series (event_series.h), and this is their
+  // reportingInstance, "<scheduler name>-<host>" (Kubernetes 1.29). If empty, they are written in core/v1 with counts.
   std::string series_instance;
   int tries = 12;
   absl::Duration retry = absl::Seconds(10);
-  std::function<double()> random;  // uniform in [0, 1); empty: its own
+  std::function<double()> random;  // uniform in [0, 1); empty: the recorder's own generator
 };
 
 class EventRecorder {
  public:
-  // `client`: one of its own, with its own connections and limit. Both must outlive the recorder.
+  // `client` should not be used for anything else, so that events have their own connections and rate limit. Both must
+  // outlive the recorder.
   EventRecorder(Executor* executor, HttpClient* client, EventRecorderOptions options = {});
   ~EventRecorder();
   EventRecorder(const EventRecorder&) = delete;
   EventRecorder& operator=(const EventRecorder&) = delete;
 
-  // From any thread. `action` and `related` are written in events.k8s.io/v1 only.
+  // Records an event. `action` and `related` are written in events.k8s.io/v1 only. Thread-safety: may be called from
+  // any thread.
   void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
               std::string_view action = {}, std::optional<ObjectReference> related = {});
   const EventStats& stats() const;
-  // Calls `done` on the I/O thread once all that was recorded has been dealt with, or when `limit` has passed: for a
-  // clean end.
+  // Calls `done` on the I/O thread once all recorded events have been sent or dropped, or when `limit` has passed. Used
+  // for a clean shutdown.
   void Drain(absl::Duration limit, std::function<void()> done);
 
  private:

@@ -1,3 +1,7 @@
+// The program runs on a thread of its own, because reading its output and waiting for its end block. The thread shares
+// the state with ExecPlugin through a shared_ptr and is detached, so a program that hangs delays neither the
+// destruction of ExecPlugin nor the end of the process. The program gets its own process group, which is killed as a
+// whole on timeout.
 #include "pkg/client/exec_plugin.h"
 
 #include <absl/strings/ascii.h>
@@ -27,9 +31,10 @@ namespace berth::client {
 namespace {
 
 constexpr size_t kMostOutput = 1 << 20, kMostErrorText = 4 << 10;
-// A credential that lives no longer than this is renewed; shorter-lived ones when a fifth of their time is left.
+// A credential is renewed when it expires within this time, or, if it is short-lived, when a fifth of its lifetime is
+// left.
 constexpr absl::Duration kAhead = absl::Minutes(2);
-// A plugin that has just failed is not run again for every request.
+// After a failure the plugin is not run again for this long, so that a burst of requests does not run it for each one.
 constexpr absl::Duration kFailureAge = absl::Seconds(1);
 
 struct Pipe {
@@ -59,7 +64,8 @@ std::string ExecInfo(const ExecPluginConfig& c) {
                       "\"interactive\":false}}");
 }
 
-// Reads both pipes to their end. Returns false when the deadline passed first.
+// Reads both pipes to their ends. Returns false if the deadline passed first. Output beyond the limits is read and
+// dropped, so that the program is not blocked by a full pipe.
 bool ReadAll(Pipe& out, Pipe& err, std::string* output, std::string* errors, absl::Time deadline) {
   pollfd fds[] = {{out.read, POLLIN, 0}, {err.read, POLLIN, 0}};
   std::string* const texts[] = {output, errors};
@@ -131,7 +137,7 @@ absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text, const 
   return c;
 }
 
-// NOLINT(readability-function-size): one child process from start to end, whose descriptors all belong together.
+// NOLINT(readability-function-size): follows one child process from start to end; all its descriptors belong together.
 absl::StatusOr<ExecCredential> RunExecPlugin(const ExecPluginConfig& c) {
   const std::string name = absl::StrCat("exec: executable ", c.command);
   Pipe out, err;
@@ -158,7 +164,8 @@ absl::StatusOr<ExecCredential> RunExecPlugin(const ExecPluginConfig& c) {
   posix_spawn_file_actions_adddup2(&files, err.write, STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A group of its own, so that it can be ended with all that it started; and no signal of ours blocked or ignored.
+  // The program gets its own process group, so that it can be killed together with its children. Signals that we block
+  // or ignore are reset for it.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -182,13 +189,13 @@ absl::StatusOr<ExecCredential> RunExecPlugin(const ExecPluginConfig& c) {
   const absl::Time deadline = absl::Now() + c.timeout;
   bool whole = ReadAll(out, err, &output, &errors, deadline);
   int status = 0;
-  // It may close its output and go on running.
+  // The program may close its output and keep running.
   while (whole && waitpid(pid, &status, WNOHANG) == 0) {
     whole = absl::Now() < deadline;
     if (whole) absl::SleepFor(absl::Milliseconds(1));
   }
   if (!whole) {
-    kill(-pid, SIGKILL);  // and all that it started
+    kill(-pid, SIGKILL);  // the whole process group
     waitpid(pid, &status, 0);
   }
   if (!whole) {
@@ -228,13 +235,16 @@ struct ExecPlugin::State {
   absl::Status failure;
   absl::Duration failed_at = -absl::InfiniteDuration();
 
+  // Returns whether the credential can be used now.
   bool Good() const { return number > 0 && !refused && clock->Wall() < credential.expires; }
+  // Returns whether the credential should be renewed now, although it can still be used.
   bool Soon() const {
     if (credential.expires == absl::InfiniteFuture()) return false;
     const absl::Duration ahead = std::min(kAhead, (credential.expires - made) / 5);
     return clock->Wall() >= credential.expires - ahead;
   }
 
+  // Takes over the result of a run, on the thread of that run, and hands it to all callbacks that wait for it.
   void Finished(absl::StatusOr<ExecCredential> result) {
     std::lock_guard lock(mutex);
     running = false;
@@ -273,7 +283,7 @@ void ExecPlugin::Start() {
   if (state_->running) return;
   state_->running = true;
   try {
-    // Not waited for at the end of the process: the program may hang.
+    // The thread is detached, because the end of the process must not wait for a program that hangs.
     std::thread([state = state_] { state->Finished(state->run()); }).detach();
   } catch (const std::system_error& e) {
     state_->running = false;

@@ -1,9 +1,9 @@
-// Credential plugins of a kubeconfig (users[].user.exec, client.authentication.k8s.io/v1 and v1beta1): a program that
-// prints a token or a client certificate.
+// Runs the credential plugins of a kubeconfig (users[].user.exec, client.authentication.k8s.io/v1 and v1beta1). A
+// plugin is a program that prints a token or a client certificate.
 //
-// The program is run without a shell, with the configured environment added to ours, its standard input empty and
-// KUBERNETES_EXEC_INFO set. What it prints is kept until it expires, refreshed ahead of that, and thrown away when the
-// server answers 401. A program that fails or hangs is an error with what it wrote to standard error.
+// The program is run without a shell, with the configured environment variables added to ours, empty standard input and
+// KUBERNETES_EXEC_INFO set. Its credential is kept until it expires, renewed shortly before, and discarded when the
+// server answers 401. If the program fails or hangs, the error contains what it wrote to standard error.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -21,13 +21,13 @@
 namespace berth::client {
 
 struct ExecPluginConfig {
-  // A name that is looked for in $PATH, or a path (already relative to the kubeconfig's folder).
+  // The name of a program in $PATH, or a path, which has already been resolved against the kubeconfig's folder.
   std::string command;
   std::vector<std::string> args;
   std::vector<std::pair<std::string, std::string>> env;
   std::string api_version;   // client.authentication.k8s.io/v1 or /v1beta1
-  std::string install_hint;  // shown when the program is not there
-  // JSON of ExecCredential.spec.cluster, for plugins with provideClusterInfo; empty: not passed.
+  std::string install_hint;  // shown when the program does not exist
+  // The JSON of ExecCredential.spec.cluster, for plugins with provideClusterInfo. If empty, it is not passed.
   std::string cluster_json;
   absl::Duration timeout = absl::Seconds(60);  // of one run
 };
@@ -37,37 +37,40 @@ struct ExecCredential {
   absl::Time expires = absl::InfiniteFuture();
 };
 
-// Parses what a plugin printed. Errors are client-go's: "exec plugin didn't return a token or cert/key pair".
+// Parses the output of a plugin. Errors are client-go's: "exec plugin didn't return a token or cert/key pair".
 absl::StatusOr<ExecCredential> ParseExecCredential(std::string_view text, const std::string& api_version);
 
-// Runs the program and waits for it. Errors: "exec: executable aws not found", "exec: executable aws failed with exit
-// code 1: <standard error>", "exec: executable aws gave no answer within 1m0s".
+// Runs the program and blocks until it has ended or timed out. Errors: "exec: executable aws not found", "exec:
+// executable aws failed with exit code 1: <standard error>", "exec: executable aws gave no answer within 1m0s".
 absl::StatusOr<ExecCredential> RunExecPlugin(const ExecPluginConfig& config);
 
-// The credentials of one plugin, shared by all clients that use it. Thread-safe. At most one run at a time.
+// Holds the credential of one plugin, for all clients that use the plugin. Runs the program at most once at a time.
+// Thread-safety: all methods may be called from any thread.
 class ExecPlugin : public std::enable_shared_from_this<ExecPlugin> {
  public:
   using Run = std::function<absl::StatusOr<ExecCredential>()>;
   using Ready = std::function<void(const absl::Status& error)>;
 
   explicit ExecPlugin(ExecPluginConfig config);
-  // For tests: `run` in place of the program, on a thread of its own.
+  // For tests: calls `run` on a thread of its own instead of running a program.
   ExecPlugin(Run run, const util::Clock* clock);
 
-  // Calls `ready` when there is a credential that has not expired, or when none can be had: at once, on this thread,
-  // when it is there already, else later through the executor. A credential that will expire soon is renewed meanwhile.
-  // `owner` is for Forget. An error begins with "getting credentials: ".
+  // Calls `ready` when there is a credential that has not expired, or when none can be obtained. If there is one
+  // already, the call happens inside Get; otherwise it is posted to `executor` later. A credential that is about to
+  // expire is used while a new one is being obtained. `owner` identifies the caller for Forget. The text of an error
+  // begins with "getting credentials: ".
   void Get(const void* owner, Executor* executor, Ready ready);
-  // Callbacks of this owner that have not been handed to its executor will not be.
+  // Drops the callbacks of `owner` that have not been posted to its executor yet.
   void Forget(const void* owner);
-  // The credential, and its number, which changes whenever it does; 0 before the first.
+  // Returns the current credential. `*number` is set to its number, which changes with each new credential and is 0
+  // before the first.
   ExecCredential credential(uint64_t* number) const;
-  // The server has refused the credential of that number: the next Get gets another.
+  // Tells that the server has refused the credential with that number, so that the next Get obtains a new one.
   void Refused(uint64_t number);
 
  private:
   struct State;
-  void Start();  // under the mutex
+  void Start();  // REQUIRES: state_->mutex is held.
   std::shared_ptr<State> state_;
 };
 

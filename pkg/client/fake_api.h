@@ -1,4 +1,4 @@
-// An HttpClient for tests: keeps the requests and answers when the test says so. ManualExecutor takes no time.
+// An HttpClient for tests. It keeps the requests, and the test decides when and how each is answered. No time passes.
 #pragma once
 #include <memory>
 #include <string>
@@ -41,7 +41,7 @@ class FakeApi final : public HttpClient {
     return std::make_unique<FakeStream>(c);
   }
 
-  // ---- the test's side; of the last call unless another is given ----
+  // ---- For the test. The methods refer to the last call unless another is given. ----
   Call& last() { return *calls.back(); }
   const std::string& target() const { return calls.back()->request.target; }
   void Answer(int status, const std::string& body = "{}", std::shared_ptr<Call> c = nullptr) {
@@ -77,7 +77,7 @@ class FakeApi final : public HttpClient {
     c->over = true;
     if (c->handlers->on_end) c->handlers->on_end(error);
   }
-  // A streamed answer all at once.
+  // Delivers a whole streamed response: head, body and end.
   void Serve(int status, const std::string& body) {
     auto c = calls.back();
     Head(status, status >= 300 ? body : "", c);

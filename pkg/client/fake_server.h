@@ -1,4 +1,4 @@
-// The test helpers of pkg/http, for the tests of this package.
+// Names the test helpers of pkg/http that the tests of this package use.
 #pragma once
 #include "pkg/client/http.h"
 #include "pkg/http/testing/fake_server.h"

@@ -1,8 +1,9 @@
-// Cuts a stream of JSON into single values as bytes arrive, wherever the pieces are broken, without parsing them.
+// Splits a stream of JSON into single values while bytes arrive, without parsing them. A piece may end anywhere, even
+// inside a string.
 //
-// Both framers give views into the piece itself where a value lies within one, else into a buffer of their own; valid
-// during the call only. Nesting and size are limited: what is cut is at most kMaxValueBytes long.
-// Feeding again after an error gives the same error.
+// Both framers pass a view into the piece if the value lies within one piece, and otherwise a view into their own
+// buffer. Views are valid during the call only. A value may be at most kMaxValueBytes long. After an error, each
+// further call of Feed returns the same error.
 #pragma once
 #include <absl/status/status.h>
 
@@ -15,11 +16,11 @@ namespace berth::client {
 
 inline constexpr size_t kMaxValueBytes = 64u << 20;
 
-// Follows strings and brackets, byte by byte.
+// Follows strings and brackets byte by byte, in order to find the end of a value.
 class JsonScanner {
  public:
-  // How many bytes of `s` belong to the value under way: less than all when the value ends there, and then done() is
-  // true. The first byte of a value must be '{'.
+  // Returns how many bytes of `s` belong to the current value. If that is less than all, the value ends there and
+  // done() is true. REQUIRES: the first byte of each value is '{' or '['.
   size_t Scan(std::string_view s);
   bool done() const { return depth_ == 0 && !in_string_; }
   void Reset() { *this = {}; }
@@ -29,12 +30,12 @@ class JsonScanner {
   bool in_string_ = false, escaped_ = false;
 };
 
-// Objects one after another, white space between: a watch.
+// Splits a watch stream: JSON objects one after another, with optional white space between them.
 class ValueFramer {
  public:
-  // Calls `f` for each object that is complete; it may return false to stop (the rest of the piece is dropped).
+  // Calls `f` for each complete object. If `f` returns false, the rest of the piece is dropped.
   absl::Status Feed(std::string_view piece, const std::function<bool(std::string_view)>& f);
-  // In the middle of an object.
+  // Returns whether the stream is inside an object.
   bool partial() const { return open_; }
 
  private:
@@ -44,14 +45,16 @@ class ValueFramer {
   absl::Status error_;
 };
 
-// One object with a member "items": each of its elements on its own, and what is left of the object.
+// Splits a list: one object whose member "items" is an array of objects. Passes on each element, and keeps the rest.
 class ListFramer {
  public:
-  // `item` may return false to stop.
+  // Calls `item` for each complete element. If `item` returns false, the call ends and the rest of the piece is
+  // dropped.
   absl::Status Feed(std::string_view piece, const std::function<bool(std::string_view)>& item);
-  // The whole list has been read.
+  // Returns whether the whole list has been read.
   bool done() const { return state_ == State::kAfter; }
-  // The object without its items: {"kind":"PodList",...,"items":[]}. As far as it was read; whole when done.
+  // Returns what has been read of the object without its items: {"kind":"PodList",...,"items":[]}. It is complete when
+  // done() is true.
   std::string_view rest() const { return rest_; }
 
  private:

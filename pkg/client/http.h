@@ -1,4 +1,4 @@
-// The names of pkg/http that the interfaces of this package use.
+// Makes the names of pkg/http that the interfaces of this package use available here.
 #pragma once
 #include "pkg/http/client.h"
 

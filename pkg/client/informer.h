@@ -1,14 +1,18 @@
-// A typed informer: follows one resource, keeps its objects, and tells one consumer what changed.
+// A typed informer: keeps a local copy (the store) of all objects of one resource and reports every change to one
+// consumer.
 //
 //   Informer<api::Pod> pods(executor, client, ResourceOf<api::Pod>(), {
 //       .decode = [](api::Json j) { return api::DecodePod(j, {.keep_raw = true}); },
 //       .on_batch = [&](InformerBatch<api::Pod> b) { queue.Push(std::move(b)); }});
 //   pods.Start();
 //
-// The consumer hears of every object in order, in batches. The store is always as new as the last batch. A list that
-// replaces the store arrives as the difference: Added, Updated (also when nothing changed, as upstream does, unless
-// `unchanged` drops it), and Deleted for what is gone. An object deleted and created again under its name while nobody
-// looked is one Updated whose uids differ.
+// The consumer receives the changes of every object in order, in batches. The store already contains the changes of a
+// batch when that batch is delivered. When a list replaces the store, the consumer receives the difference: Added,
+// Updated (also for objects that have not changed, as in client-go, unless `unchanged` drops them), and Deleted for
+// objects that are gone. If an object was deleted and created again under its name between two lists, that is one
+// Updated event whose old and new objects have different uids.
+//
+// Thread-safety: everything happens on the I/O thread unless a method says otherwise.
 #pragma once
 #include <absl/container/flat_hash_set.h>
 #include <absl/status/statusor.h>
@@ -31,25 +35,26 @@ template <typename T>
 struct InformerEvent {
   enum class Kind : uint8_t { kAdded, kUpdated, kDeleted };
   Kind kind = Kind::kAdded;
-  std::shared_ptr<const T> old_object;  // kUpdated: as it was; kDeleted: as it was last known here
-  std::shared_ptr<const T> object;      // kAdded, kUpdated: as it is; kDeleted: as the server last showed it
+  std::shared_ptr<const T> old_object;  // kUpdated: the object before; kDeleted: the last state in the store
+  // kAdded, kUpdated: the object now; kDeleted: the state that the server reported last
+  std::shared_ptr<const T> object;
 };
 
 template <typename T>
 struct InformerBatch {
   std::vector<InformerEvent<T>> events;
-  // True once, for the batch that ends the first complete list. Nothing is lost by waiting for it: it comes even if
-  // the list is empty.
+  // True exactly once: for the batch that completes the first list. That batch is delivered even if the list is empty.
   bool initial_list_done = false;
 };
 
 template <typename T>
 struct InformerOptions {
   std::function<absl::StatusOr<std::shared_ptr<const T>>(api::Json)> decode;
-  std::function<void(InformerBatch<T>)> on_batch;  // on the I/O thread; must not block
-  // An update that nobody needs to hear of (a heartbeat); the store takes it all the same. Empty: none.
+  std::function<void(InformerBatch<T>)> on_batch;  // called on the I/O thread; must not block
+  // Returns whether an update, for instance a heartbeat, need not be reported. The store is updated all the same. If
+  // empty, every update is reported.
   std::function<bool(const T& old_object, const T& object)> unchanged;
-  size_t batch_size = 1024;  // a list is delivered in batches of so many events
+  size_t batch_size = 1024;  // the largest number of events in a batch of a list
   ReflectorOptions reflector;
 };
 
@@ -58,20 +63,20 @@ class Informer final : private ReflectorSink {
  public:
   using Ptr = std::shared_ptr<const T>;
 
-  // `executor` and `client` must outlive it. Destroy it on the I/O thread, or when that has ended.
+  // `executor` and `client` must outlive the informer. Destroy it on the I/O thread, or after that thread has ended.
   Informer(Executor* executor, HttpClient* client, Resource resource, InformerOptions<T> options)
       : options_(std::move(options)), reflector_(executor, client, std::move(resource), this, options_.reflector) {}
 
   void Start() { reflector_.Start(); }
 
-  // The first complete list was delivered to the consumer. From any thread.
+  // Returns whether the first complete list has been delivered. May be called from any thread.
   bool HasSynced() const { return synced_.load(std::memory_order_acquire); }
-  // From any thread.
+  // May be called from any thread.
   const ReflectorStats& stats() const { return reflector_.stats(); }
-  // Updates that `unchanged` kept from the consumer. From any thread.
+  // Returns how many updates `unchanged` has dropped. May be called from any thread.
   uint64_t dropped_updates() const { return dropped_.load(std::memory_order_relaxed); }
 
-  // The store; on the I/O thread. Null when unknown. `ns` is empty for cluster-wide kinds.
+  // Returns an object of the store, or null. `ns` is empty for cluster-wide kinds. REQUIRES: called on the I/O thread.
   Ptr Find(util::Symbol ns, std::string_view name) const {
     auto it = store_.find(Name{ns, name});
     return it == store_.end() ? nullptr : it->object;
@@ -88,10 +93,11 @@ class Informer final : private ReflectorSink {
     util::Symbol ns;
     std::string_view name;
   };
-  // The key is inside the object, so the object may be replaced by another of the same name.
+  // The key of a slot is the namespace and name inside the object, so the object may only be replaced by one with the
+  // same key. That is why it is mutable inside a set.
   struct Slot {
     mutable Ptr object;
-    mutable uint32_t listed = 0;  // the list that last had it
+    mutable uint32_t listed = 0;  // the number of the last list that contained it
   };
   struct Hash {
     using is_transparent = void;
@@ -122,7 +128,7 @@ class Informer final : private ReflectorSink {
   absl::Status Listed(api::Json json) override {
     absl::StatusOr<Ptr> object = Decode(json);
     if (!object.ok()) {
-      // What is known of it stays: it is there, only not readable.
+      // The object exists but cannot be decoded, so its last known state is kept.
       auto meta = api::DecodeMeta(json);
       if (meta.ok()) {
         if (auto it = store_.find(Name{meta->ns, meta->name}); it != store_.end()) it->listed = list_;
@@ -147,7 +153,7 @@ class Informer final : private ReflectorSink {
   absl::Status Changed(Change change, api::Json json) override {
     absl::StatusOr<Ptr> object = Decode(json);
     if (!object.ok()) {
-      // A deletion needs no more than the name.
+      // A deletion needs only the namespace and the name.
       auto meta = change == Change::kDeleted ? api::DecodeMeta(json) : absl::StatusOr<api::ObjectMeta>(object.status());
       if (meta.ok()) {
         if (Ptr known = Find(meta->ns, meta->name)) Remove(known);
@@ -201,7 +207,7 @@ class Informer final : private ReflectorSink {
   uint32_t list_ = 0;
   std::atomic<bool> synced_{false};
   std::atomic<uint64_t> dropped_{0};
-  Reflector reflector_;  // last: it calls into the members above
+  Reflector reflector_;  // must come last, because it calls into the members above
 };
 
 }  // namespace berth::client

@@ -1,3 +1,5 @@
+// Each change parses the text, finds the byte offsets of the place, and replaces those bytes. Parsing anew for every
+// change keeps offsets valid; an object has few changes, so the cost does not matter.
 #include "pkg/client/json_edit.h"
 
 #include <absl/strings/str_cat.h>
@@ -10,7 +12,7 @@ namespace {
 
 using Path = std::vector<std::string_view>;
 
-// The member at `path`, as far as it goes: `depth` steps were found, `at` is the last of them.
+// The result of following a path: `depth` of its steps exist, and `at` is the value that the last of them leads to.
 struct Found {
   api::Json at;
   size_t depth = 0;
@@ -20,7 +22,7 @@ Found Follow(api::Json root, const Path& path) {
   Found f{root, 0};
   while (f.depth < path.size() && f.at.IsObject()) {
     bool there = false;
-    // Of several members of one name the last counts.
+    // If a name occurs several times, the last one counts, as in Go.
     api::Json next;
     for (auto m : f.at.Children()) {
       if (m.key == path[f.depth]) {
@@ -35,7 +37,7 @@ Found Follow(api::Json root, const Path& path) {
   return f;
 }
 
-// {"b":{"c":value}} for path a, b, c from step 1.
+// Returns `value` wrapped in the objects of the path's remaining steps: {"b":{"c":value}} for path a, b, c from step 1.
 std::string Wrap(const Path& path, size_t from, std::string_view value) {
   std::string out;
   for (size_t i = from; i < path.size(); ++i) absl::StrAppend(&out, "{", JsonString(path[i]), ":");

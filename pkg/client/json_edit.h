@@ -1,4 +1,4 @@
-// Changes one place of a JSON text and leaves every other byte as it is.
+// Changes single places of a JSON text and leaves every other byte as it is.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -10,19 +10,20 @@ namespace berth::client {
 
 class JsonEdit {
  public:
-  // An error when the text is not one JSON object.
+  // Returns an error unless the text is exactly one JSON object.
   static absl::StatusOr<JsonEdit> New(std::string_view object);
 
-  // Sets the member at the end of `path` to `value` (JSON), making the objects on the way. What is not an object on the
-  // way is replaced by one.
+  // Sets the member at `path` to `value`, which is JSON. Missing objects on the path are created, and a value on the
+  // path that is not an object is replaced by one.
   void Set(const std::vector<std::string_view>& path, std::string_view value);
-  // Sets it unless it is there already.
+  // Like Set, but does nothing if the member exists.
   void SetDefault(const std::vector<std::string_view>& path, std::string_view value);
   void Remove(const std::vector<std::string_view>& path);
-  // In the array at `path`, replaces the first object whose member `key` is the text `id` by `value`, or adds it.
+  // In the array at `path`, replaces the first object whose member `key` is the string `id` by `value`. If there is
+  // none, appends `value`.
   void SetInArray(const std::vector<std::string_view>& path, std::string_view key, std::string_view id,
                   std::string_view value);
-  // Puts a member at the front of the top object unless it is there.
+  // Inserts a member at the front of the top-level object unless that member exists.
   void SetFirst(std::string_view key, std::string_view value);
   bool Has(const std::vector<std::string_view>& path) const;
 
@@ -34,7 +35,7 @@ class JsonEdit {
   std::string text_;
 };
 
-// "text" with quotes, as Go writes it.
+// Returns `s` as a JSON string with quotes, escaped as Go's encoding/json does.
 std::string JsonString(std::string_view s);
 
 }  // namespace berth::client

@@ -15,7 +15,7 @@
 namespace berth::client {
 namespace {
 
-// Reads members of one object; the first mistake stays, with its path.
+// Reads the members of one object. Of all mistakes in the file, the first is kept in `error`, with its path.
 class Reader {
  public:
   Reader(api::Json j, std::string path, absl::Status* error) : json_(j), path_(std::move(path)), error_(error) {
@@ -30,7 +30,7 @@ class Reader {
     }
     return std::string(v.Text());
   }
-  // What goes into a header. The line end behind a YAML block is not meant.
+  // Returns a string that becomes an HTTP header or a name. Line ends at its end, which a YAML block adds, are removed.
   std::string Line(std::string_view key) {
     std::string text = String(key);
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -66,7 +66,7 @@ class Reader {
     }
     return out;
   }
-  // Strings of any number of lines, such as a program's arguments.
+  // Returns strings that may have several lines, such as a program's arguments.
   std::vector<std::string> Texts(std::string_view key) {
     std::vector<std::string> out;
     api::Json v = json_.Find(key);
@@ -81,7 +81,7 @@ class Reader {
     Reader map = Object(key);
     for (auto m : json_.Find(key).Children()) map.String(m.key);
   }
-  // What else is there is ignored, but not in silence.
+  // Logs a warning for each member that is not in `known`; such members are ignored.
   void Only(std::initializer_list<std::string_view> known) const {
     for (auto m : json_.Children()) {
       const auto same = [&](std::string_view k) {
@@ -94,7 +94,7 @@ class Reader {
   Reader Object(std::string_view key) { return {json_.Find(key), At(key), error_}; }
   api::Json Get(std::string_view key) const { return json_.Find(key); }
 
-  // Calls f with each element of a list of {name, ...}.
+  // Calls f with the name and a reader of each element of a list of {name, ...}.
   template <typename F>
   void Named(std::string_view key, const F& f) {
     api::Json list = json_.Find(key);
@@ -125,7 +125,7 @@ std::string Resolve(const std::string& directory, std::string file) {
   return file.empty() || file[0] == '/' || directory.empty() ? file : absl::StrCat(directory, "/", file);
 }
 
-// The last of one name counts, as in 1.10; but it is said.
+// Adds an entry. If a name occurs twice, the last entry is used, as in 1.10, and a warning is logged.
 template <typename Map, typename T>
 void Put(Map& map, const char* what, const std::string& name, T value) {
   if (!map.insert_or_assign(name, std::move(value)).second) {
@@ -142,7 +142,7 @@ void MergeKubeconfig(Kubeconfig more, Kubeconfig* config) {
   if (config->current_context.empty()) config->current_context = std::move(more.current_context);
 }
 
-// NOLINT(readability-function-size): the sections of the file, one after another.
+// NOLINT(readability-function-size): reads the sections of the file one after another.
 absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::string& directory) {
   Kubeconfig config;
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return config;
@@ -166,7 +166,7 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
     Reader r = item.Object("cluster");
     r.Only({"server", "insecure-skip-tls-verify", "certificate-authority", "certificate-authority-data",
             "tls-server-name", "proxy-url", "disable-compression", "extensions"});
-    r.Bool("disable-compression");  // nothing is compressed
+    r.Bool("disable-compression");  // checked only, because this client never compresses
     KubeCluster c;
     c.server = r.String("server");
     c.insecure = r.Bool("insecure-skip-tls-verify");
@@ -216,7 +216,7 @@ absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::str
     Reader exec = r.Object("exec");
     exec.Only({"command", "args", "env", "apiVersion", "installHint", "provideClusterInfo", "interactiveMode"});
     u.exec_command = exec.String("command");
-    // A path is relative to the kubeconfig's folder; a bare name is looked for in $PATH.
+    // A path is relative to the kubeconfig's folder; a name without a slash is looked up in $PATH.
     if (u.exec_command.find('/') != std::string::npos) u.exec_command = Resolve(directory, u.exec_command);
     u.exec_api_version = exec.String("apiVersion");
     u.exec_install_hint = exec.String("installHint");

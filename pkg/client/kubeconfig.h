@@ -1,4 +1,4 @@
-// The kubeconfig file taken apart (inside this package only; config.h makes a RestConfig of it).
+// Parses kubeconfig files. For use within this package; config.h turns the result into a RestConfig.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -11,7 +11,7 @@
 namespace berth::client {
 
 struct KubeCluster {
-  std::string server, ca_file, ca_data;  // data: decoded from base64
+  std::string server, ca_file, ca_data;  // ca_data has been decoded from base64
   std::string tls_server_name, proxy_url;
   bool insecure = false;
   friend bool operator==(const KubeCluster&, const KubeCluster&) = default;
@@ -22,7 +22,7 @@ struct KubeUser {
   std::string impersonate, impersonate_uid;
   std::vector<std::string> impersonate_groups;
   std::vector<std::pair<std::string, std::vector<std::string>>> impersonate_extra;
-  std::string auth_provider;  // its name
+  std::string auth_provider;  // the provider's name
   bool has_auth_provider = false, has_exec = false;
   std::string exec_command, exec_api_version, exec_install_hint, exec_interactive_mode;
   std::vector<std::string> exec_args;
@@ -41,11 +41,12 @@ struct Kubeconfig {
   std::string current_context;
 };
 
-// Adds what `more` has and `config` has not: of clusters, users and contexts of one name, and of the current context,
-// those that came first count, as for kubectl with several files in $KUBECONFIG.
+// Adds the entries of `more` to `config`. If both have a cluster, user or context of the same name, or a current
+// context, the one in `config` is kept, as kubectl does with several files in $KUBECONFIG.
 void MergeKubeconfig(Kubeconfig more, Kubeconfig* config);
 
-// File names come out relative to `directory`. An empty text is an empty config.
+// Parses the text of a kubeconfig. Relative file names are resolved against `directory`. An empty text is an empty
+// configuration.
 absl::StatusOr<Kubeconfig> ParseKubeconfig(std::string_view text, const std::string& directory);
 
 }  // namespace berth::client

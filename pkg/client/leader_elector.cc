@@ -1,4 +1,8 @@
-// Drives LeaderElection: requests, timers, callbacks, watchdog.
+// Drives LeaderElection: sends its requests, sets its timer, calls the callbacks, and runs the watchdog.
+//
+// The state machine is used on the I/O thread only. What other threads may ask is copied into atomics (`leading_`,
+// `renewed_nanos_`) and, under the mutex, `holder_`, after every step. The watchdog reads those copies alone, so it
+// works even when the I/O thread stands still.
 #include <absl/random/random.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
@@ -101,7 +105,7 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
     Tell(a.event);
   }
 
-  // Lets other threads and the watchdog see where we stand.
+  // Copies the state for other threads, and starts the watchdog when we become leader for the first time.
   void Publish() {
     bool leading = election_.leader();
     renewed_nanos_.store(absl::ToInt64Nanoseconds(election_.renewed_at()), std::memory_order_release);
@@ -148,7 +152,8 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
     events_->Record(std::move(o), EventType::kNormal, "LeaderElection", absl::StrCat(options_.identity, " ", what));
   }
 
-  // The last moment: most of the time between our deadline and the others' is gone.
+  // The watchdog's thread. It calls on_watchdog when three quarters of the time between our own deadline and the expiry
+  // of the lease have passed, which is the last moment at which ending the process is certain to be in time.
   void Watch() {
     absl::Duration limit = options_.renew_deadline + (options_.lease - options_.renew_deadline) * 3 / 4;
     std::unique_lock<std::mutex> lock(mutex_);
@@ -162,8 +167,8 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
         changed_.wait_for(lock, absl::ToChronoNanoseconds(left));
         continue;
       }
-      // Nothing is logged here: whoever blocks the log, a full pipe at stderr for instance, may be the very reason why
-      // the I/O thread stands still.
+      // Nothing is logged here: what blocks the log, for instance a full pipe at stderr, may be the very reason why the
+      // I/O thread stands still.
       const std::string text = absl::StrCat("the lease was not renewed for ", absl::FormatDuration(LeaseAge()),
                                             " and the I/O thread has not noticed");
       lock.unlock();
@@ -193,8 +198,8 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
   std::atomic<int64_t> renewed_nanos_{0};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::string holder_;          // under mutex_
-  bool watchdog_over_ = false;  // under mutex_
+  std::string holder_;          // guarded by mutex_
+  bool watchdog_over_ = false;  // guarded by mutex_
   std::thread watchdog_;
 };
 

@@ -1,3 +1,5 @@
+// Reads and writes the record of leader election in a lock object: the spec of a Lease, or the annotation
+// control-plane.alpha.kubernetes.io/leader of Endpoints and ConfigMaps.
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 

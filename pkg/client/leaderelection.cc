@@ -1,3 +1,6 @@
+// The state machine of leader election. `asked_` is the request that is in progress, if any; every other call of Tick()
+// begins a new attempt with a GET. Expiry is judged by the steady clock since we last saw the record change, never by
+// the times in the record, because clocks of different machines differ.
 #include "pkg/client/leaderelection.h"
 
 #include <absl/random/random.h>
@@ -88,7 +91,7 @@ LeaderElection::Action LeaderElection::Ask(Asked what, std::string body, absl::D
   a.body = std::move(body);
   a.timeout = options_.renew_deadline / 2;
   if (leader()) {
-    // A last attempt begins at the deadline; it must be over well before others may take the lock.
+    // The last attempt may begin as late as the deadline; it must be over well before others may take the lock.
     absl::Duration least = std::min((options_.lease - options_.renew_deadline) / 2, a.timeout);
     a.timeout = std::clamp(Deadline() - steady, least, a.timeout);
   }
@@ -143,7 +146,7 @@ LeaderElection::Action LeaderElection::Answer(const ApiResult<std::string>& answ
   return Failed(steady);
 }
 
-// Kubernetes 1.20 and later grant kube-scheduler no rights on Endpoints and ConfigMaps any more.
+// Since Kubernetes 1.20 kube-scheduler has no rights on Endpoints and ConfigMaps.
 std::string LeaderElection::Hint(const ApiError& error) const {
   if (error.code != 403 || options_.lock_type == "leases") return "";
   return absl::StrCat(" (the lock is of kind ", options_.lock_type,
@@ -186,15 +189,16 @@ LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answe
   return Write(steady, wall, false);
 }
 
-// A leader that ended cleanly handed the lock over to whoever stood by. A process that starts right after that, usually
-// the same one again, must not take it back before those had their turn. Candidates with a Lease take a released lock
-// at their next look; those of client-go 1.10, with Endpoints or a ConfigMap, wait a whole lease first.
+// A leader that ended cleanly has released the lock for the candidates that were waiting. A process that starts right
+// after that, usually the restarted leader, must not take it back before they have had a chance. Candidates with a
+// Lease take a released lock the next time they read it; those of client-go 1.10, with Endpoints or a ConfigMap, first
+// wait for a whole lease.
 void LeaderElection::YieldReleased(const LeaderRecord& record, absl::Duration steady, absl::Time wall) {
   const absl::Duration their_wait =
       options_.lock_type == "leases" ? absl::Seconds(record.lease_seconds) : options_.lease;
   const absl::Duration turn = their_wait + (1 + kJitter) * options_.retry;
   const absl::Duration since = wall - *record.renewed;
-  // A release that lies in the future is one by another clock, and says nothing.
+  // A release time in the future comes from a clock that differs from ours, so it is of no use.
   if (since < absl::ZeroDuration() || since >= turn) return;
   yield_until_ = steady + turn - since;
   LOG(INFO) << "lease " << Name() << " was released " << absl::FormatDuration(absl::Trunc(since, absl::Milliseconds(1)))
@@ -250,7 +254,7 @@ LeaderElection::Action LeaderElection::Succeeded(const std::string& json, absl::
 LeaderElection::Action LeaderElection::Failed(absl::Duration steady) {
   Action a;
   if (!leader()) {
-    if (release_) return a;  // at once
+    if (release_) return a;  // retry without waiting
     VLOG(4) << "failed to acquire lease " << Name();
     a.wait = options_.retry * (1 + kJitter * random_());
     return a;
@@ -278,7 +282,7 @@ LeaderElection::Action LeaderElection::Release(absl::Duration steady, absl::Time
     over.event = Event::kReleased;
     return over;
   }
-  // What is under way may still make us leader: its answer comes first.
+  // The request in progress may still make us leader, so its response is awaited first.
   if (asked_ != Asked::kNothing) {
     Action a;
     a.wait = absl::InfiniteDuration();

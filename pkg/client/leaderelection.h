@@ -1,16 +1,21 @@
-// Leader election among schedulers, as client-go 1.10 does it, with its known bugs fixed.
+// Leader election among schedulers, as in client-go 1.10, with its known bugs fixed.
 //
-// A candidate reads the lock object every 2.0-4.4 s; it takes the lock when nobody holds it, or when the record has not
-// changed for a whole lease of the candidate's own steady clock. The leader renews every 2 s. It has lost when 10 s
-// went by without a renewal, which leaves 5 s until others may take over.
+// A candidate reads the lock object every 2.0 to 4.4 s. It takes the lock if nobody holds it, or if the record in it
+// has not changed for a whole lease by the candidate's own steady clock. The leader renews every 2 s. It considers the
+// lease lost when it has not renewed for 10 s, which leaves 5 s before another candidate may take over.
 //
-// Beyond upstream: a leader that reads another holder in the lock has lost at once (upstream goes on for the rest of
-// the 10 s); every request has a timeout, so a hung server cannot stretch the deadline; LeaseAge() lets the owner check
-// right before each bind; a watchdog on a thread of its own ends the process if the I/O thread no longer runs and the
-// lease goes by; a clean end releases the lock (other 1.10 candidates still wait their lease; ours and 1.14+ take it at
-// once, unless they have only just started: a process that is restarted leaves the lock to those that stood by).
+// Differences from client-go 1.10:
+// - A leader that reads another holder in the lock has lost at once. Upstream continues for the rest of the 10 s.
+// - Every request has a timeout, so a server that hangs cannot extend the deadline.
+// - LeaseAge() lets the owner check the lease right before each bind.
+// - A watchdog on its own thread ends the process if the I/O thread stands still while the lease expires.
+// - A clean shutdown releases the lock. Candidates of client-go 1.10 still wait for a whole lease; ours and those of
+// 1.14
+//   and later take the lock at once. A process that has only just started leaves a lock that was just released to the
+//   candidates that have been waiting.
 //
-// LeaderElection is the state machine: time and answers in, requests out. LeaderElector drives it.
+// LeaderElection is the state machine: it receives the time and responses, and returns requests. LeaderElector drives
+// it.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -34,20 +39,21 @@ struct LeaderElectionOptions {
   std::string ns = "kube-system", name = "kube-scheduler";
   std::string identity;  // "<host>_<uuid>", see NewIdentity
   absl::Duration lease = absl::Seconds(15), renew_deadline = absl::Seconds(10), retry = absl::Seconds(2);
-  // What requests ask the server to give up after, as Go writes a duration; empty: nothing. 1.29 asks for half of the
-  // renew deadline.
+  // The ?timeout= that requests ask the server for, as a Go duration; empty: none. 1.29 asks for half of the renew
+  // deadline.
   std::string server_timeout;
 };
 
-// OK, or upstream's text: "couldn't create resource lock: Invalid lock-type foo".
+// Returns OK, or an error with upstream's text: "couldn't create resource lock: Invalid lock-type foo".
 absl::Status CheckLockType(const std::string& lock_type);
-// OK, or upstream's text: "couldn't create leader elector: leaseDuration must be greater than renewDeadline".
+// Returns OK, or an error with upstream's text: "couldn't create leader elector: leaseDuration must be greater than
+// renewDeadline".
 absl::Status CheckTimings(const LeaderElectionOptions& options);
 
-// The host's name, '_', and a random UUID. Error: "unable to get hostname: ...".
+// Returns the host's name, '_' and a random UUID. Error: "unable to get hostname: ...".
 absl::StatusOr<std::string> NewIdentity();
 
-// Who holds the lock; what the annotation or the Lease says.
+// The record in the lock object's annotation, or in the spec of a Lease: who holds the lock, and since when.
 struct LeaderRecord {
   std::string holder;
   int64_t lease_seconds = 0;
@@ -56,17 +62,18 @@ struct LeaderRecord {
   friend bool operator==(const LeaderRecord&, const LeaderRecord&) = default;
 };
 
-// The lock object in JSON: reading the record, and the object with another record put in.
+// What ReadLock takes from the JSON of a lock object.
 struct LockObject {
   std::string uid, resource_version;
   LeaderRecord record;
 };
 absl::StatusOr<LockObject> ReadLock(std::string_view lock_type, std::string_view json);
-// A new object when `json` is empty, else that object with the record changed and all else kept.
+// Returns the lock object in `json` with `record` written into it and everything else kept, or a new object if `json`
+// is empty.
 absl::StatusOr<std::string> WriteLock(const LeaderElectionOptions& options, std::string_view json,
                                       const LeaderRecord& record);
 
-// The state machine. No threads, no clock, no sockets.
+// The state machine. It has no threads, clock or sockets.
 class LeaderElection {
  public:
   enum class Event { kNone, kBecameLeader, kLostLease, kReleased };
@@ -74,24 +81,24 @@ class LeaderElection {
   struct Action {
     Step step = Step::kWait;
     std::string body;            // kCreate, kUpdate
-    absl::Duration timeout;      // kGet, kCreate, kUpdate: the request is to be given up after this
-    absl::Duration wait;         // kWait: call Tick() then
-    Event event = Event::kNone;  // something to tell, whatever the step
+    absl::Duration timeout;      // kGet, kCreate, kUpdate: the timeout of the request
+    absl::Duration wait;         // kWait: call Tick() after this time
+    Event event = Event::kNone;  // what happened, whatever the step is
   };
 
   // `random`: uniform in [0, 1).
   LeaderElection(LeaderElectionOptions options, std::function<double()> random);
 
-  // Each returns what to do next. `steady` and `wall` are now.
+  // Each returns what to do next. `steady` and `wall` are the current time.
   Action Tick(absl::Duration steady, absl::Time wall);
   Action Answer(const ApiResult<std::string>& answer, absl::Duration steady, absl::Time wall);
-  // Gives the lock up if it is held; ends with kOver.
+  // Gives the lock up if it is held. The last step is kOver.
   Action Release(absl::Duration steady, absl::Time wall);
 
   bool leader() const;
-  // Who holds the lock as far as is known; "" before the first answer.
+  // Returns the last known holder of the lock; "" before the first response.
   const std::string& holder() const;
-  // When the request that renewed the lease last was sent: from then on the lease counts.
+  // Returns when the request that last renewed the lease was sent. The lease counts from that time.
   absl::Duration renewed_at() const;
   const LockObject& lock() const;
 
@@ -106,52 +113,54 @@ class LeaderElection {
   Action Lost(std::string_view why);
   Action WriteRelease(absl::Duration steady, absl::Time wall);
   void YieldReleased(const LeaderRecord& record, absl::Duration steady, absl::Time wall);
-  // Returns what to do about an error, to be added to its message; often empty.
+  // Returns advice to append to an error's message; often empty.
   std::string Hint(const ApiError& error) const;
   std::string Name() const;
-  absl::Duration Deadline() const;  // when leading: when the lease counts as lost
+  absl::Duration Deadline() const;  // when leading: the time from which the lease counts as lost
 
   const LeaderElectionOptions options_;
   std::function<double()> random_;
   Phase phase_ = Phase::kAcquiring;
   Asked asked_ = Asked::kNothing;
   bool started_ = false, release_ = false;
-  std::string json_;                      // the lock object as it was last seen; empty: there is none
-  LockObject lock_;                       // the same, read
-  LeaderRecord writing_;                  // what the write under way says
-  std::optional<LeaderRecord> observed_;  // the record as it was last seen to change,
-  absl::Duration observed_at_;            // and when
-  absl::Duration asked_at_;               // when the request under way was sent
-  absl::Duration attempt_at_;             // when this attempt began
+  std::string json_;                      // the lock object as last read; empty: it does not exist
+  LockObject lock_;                       // the same, parsed
+  LeaderRecord writing_;                  // the record in the write that is in progress
+  std::optional<LeaderRecord> observed_;  // the record when it last changed,
+  absl::Duration observed_at_;            // and the time of that
+  absl::Duration asked_at_;               // when the current request was sent
+  absl::Duration attempt_at_;             // when the current attempt began
   absl::Duration renewed_at_;
-  absl::Duration yield_until_;  // a released lock is left to others until then
+  absl::Duration yield_until_;  // until then a released lock is left to others
 };
 
 struct LeaderElectorCallbacks {
   std::function<void()> on_started_leading;  // on the I/O thread
-  std::function<void()> on_stopped_leading;  // on the I/O thread: the lease is lost for good, the process should end
-  std::function<void()> on_released;         // after Release(): done, whether it worked or not
-  // The lease has gone by and on_stopped_leading did not get to run; the text says so. On the watchdog's thread. Must
-  // end the process without waiting for anything: neither locks nor the log, which another thread may hold up.
+  std::function<void()> on_stopped_leading;  // on the I/O thread: the lease is lost for good; the process should end
+  std::function<void()> on_released;         // after Release(), whether it succeeded or not
+  // Called on the watchdog's thread when the lease has expired and on_stopped_leading has not run; `why` says so. It
+  // must end the process without waiting for anything, neither a lock nor the log, because another thread may block
+  // those.
   std::function<void(std::string_view why)> on_watchdog;
 };
 
 class LeaderElector {
  public:
-  // `client`: one of its own. `events` may be null. All must outlive the elector.
+  // `client` should not be used for anything else. `events` may be null. All must outlive the elector.
   LeaderElector(Executor* executor, HttpClient* client, EventRecorder* events, LeaderElectionOptions options,
                 LeaderElectorCallbacks callbacks);
   ~LeaderElector();
   LeaderElector(const LeaderElector&) = delete;
   LeaderElector& operator=(const LeaderElector&) = delete;
 
-  void Start();    // on the I/O thread
-  void Release();  // from any thread
+  void Start();    // REQUIRES: called on the I/O thread
+  void Release();  // may be called from any thread
 
-  // From any thread:
+  // The following may be called from any thread.
   bool IsLeader() const;
-  // Time since the lease was last renewed, counted from when that request was sent; infinite when not leading. A bind
-  // is safe while this is less than the lease with room for the bind itself: compare with renew_deadline.
+  // Returns the time since the lease was last renewed, counted from when that request was sent, or infinity when not
+  // leading. A bind is safe while this is less than the lease minus the time that the bind itself may take: compare it
+  // with renew_deadline.
   absl::Duration LeaseAge() const;
   std::string Holder() const;
 

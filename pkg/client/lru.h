@@ -1,4 +1,4 @@
-// A map that forgets what was used longest ago when it is full.
+// A map with a limited number of entries that drops the least recently used one when it is full. Not thread-safe.
 #pragma once
 #include <cstddef>
 #include <list>
@@ -13,7 +13,8 @@ template <typename V>
 class Lru {
  public:
   explicit Lru(size_t limit) : limit_(limit) {}
-  // The value of a key, made by default if new; now the most recently used. Valid until the next call.
+  // Returns the value of `key`, which is default-constructed if it is new, and marks it as the most recently used. The
+  // reference is valid until the next call.
   V& Use(const std::string& key) {
     auto found = index_.find(key);
     if (found != index_.end()) {
@@ -34,7 +35,7 @@ class Lru {
   using Order = std::list<std::pair<std::string, V>>;
   size_t limit_;
   Order order_;
-  std::unordered_map<std::string_view, typename Order::iterator> index_;  // views into order_
+  std::unordered_map<std::string_view, typename Order::iterator> index_;  // keys are views into order_
 };
 
 }  // namespace berth::client

@@ -1,4 +1,4 @@
-// An executor for tests: time moves by hand, everything runs inside Run() and Advance(), on the caller's thread.
+// An executor for tests. The test moves the time, and everything runs inside Run() and Advance() on the test's thread.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -14,7 +14,7 @@ class ManualExecutor final : public Executor {
   void Post(std::function<void()> f) override { posted_.push_back(std::move(f)); }
   TimerId After(absl::Duration delay, std::function<void()> f) override {
     ++last_id_;
-    // The clock knows whole nanoseconds only.
+    // The clock counts whole nanoseconds, so a fraction is rounded up; otherwise the timer would never be due.
     absl::Duration at = clock_.Steady() + absl::Ceil(std::max(delay, absl::ZeroDuration()), absl::Nanoseconds(1));
     timers_.emplace(std::pair(at, last_id_), std::move(f));
     return last_id_;
@@ -30,7 +30,7 @@ class ManualExecutor final : public Executor {
   const util::Clock& clock() const override { return clock_; }
   util::ManualClock& manual_clock() { return clock_; }
 
-  // Runs what is posted or due, until nothing is.
+  // Runs everything that is posted or due, until there is nothing left.
   void Run() {
     for (;;) {
       if (!posted_.empty()) {
@@ -46,7 +46,7 @@ class ManualExecutor final : public Executor {
       }
     }
   }
-  // Moves time forward, stopping at each timer on the way.
+  // Moves the time forward, and runs each timer on the way at its own time.
   void Advance(absl::Duration d) {
     Run();
     absl::Duration end = clock_.Steady() + d;
@@ -58,7 +58,7 @@ class ManualExecutor final : public Executor {
     Run();
   }
   size_t timers() const { return timers_.size(); }
-  // Time until the next timer; infinite without one.
+  // Returns the time until the next timer, or infinity if there is none.
   absl::Duration NextTimer() const {
     return timers_.empty() ? absl::InfiniteDuration() : timers_.begin()->first.first - clock_.Steady();
   }

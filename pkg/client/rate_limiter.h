@@ -1,19 +1,19 @@
-// A token bucket, full at the start (client-go flowcontrol). It has no clock: the caller passes the time.
+// A token bucket that is full at the start (client-go flowcontrol). It reads no clock; the caller passes the time.
 #pragma once
 #include <absl/time/time.h>
 
 namespace berth::client {
 
-// client-go's, for a rate or a burst of 0.
+// The defaults of client-go, which apply for a rate or a burst of 0.
 inline constexpr double kDefaultQps = 5;
 inline constexpr int kDefaultBurst = 10;
 
 class TokenBucket {
  public:
-  // `per_second` < 0: no limit.
+  // `per_second` < 0 means unlimited.
   TokenBucket(double per_second, int burst);
-  // Takes a token, in debt if need be, and says how long to wait until it is really there; 0: at once. Callers that
-  // come later wait longer, so order is kept.
+  // Takes a token, if necessary in advance, and returns how long to wait until the token is there; 0 if it is there
+  // now. Later callers wait longer, so callers keep their order.
   absl::Duration Reserve(absl::Duration now);
 
  private:

@@ -1,3 +1,9 @@
+// One stream, a list or a watch, is open at a time. `turn_` is its number: handlers of earlier streams, which may still
+// be called while a stream is being closed, compare their number and do nothing.
+//
+// Invariant: the sink has been shown nothing newer than `newest_`. A list from a server's cache is only accepted if it
+// is not older, so that the sink never goes back in time without the store's word. Versions are compared as numbers,
+// which the API does not promise but every server does; a version that is no number skips those checks.
 #include "pkg/client/reflector.h"
 
 #include <absl/random/random.h>
@@ -18,9 +24,9 @@ namespace berth::client {
 namespace {
 
 constexpr absl::Duration kShortWatch = absl::Seconds(1);
-constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // beyond timeoutSeconds before the other end counts as gone
-// After a watch was torn and opened again, the server is asked how far it is: soon, before it has caught up with
-// versions that it had reached before it lost its data.
+constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // after timeoutSeconds, before the connection counts as dead
+// If a watch broke off and was opened again, the server is asked after this time which version it has reached. The time
+// is short, so that a server that lost its data is found out before it reaches the old versions again.
 constexpr absl::Duration kProbeAfter = absl::Milliseconds(200);
 constexpr absl::Duration kListSilence = absl::Seconds(60);
 constexpr absl::Duration kAbsentRetry = absl::Minutes(5);
@@ -64,7 +70,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   const std::string& version() const { return version_; }
 
  private:
-  // Handlers of the stream just opened; those of an earlier one are silent.
+  // Returns handlers for the stream that is about to be opened. They do nothing once another stream has been opened.
   StreamHandlers Handlers(void (Impl::*head)(const Reply&), void (Impl::*data)(std::string_view),
                           void (Impl::*end)(const std::string&)) {
     uint64_t turn = ++turn_;
@@ -87,13 +93,13 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
 
   void CloseStream() {
     ++turn_;
-    // Not at once: we may be inside one of its handlers.
+    // We may be inside one of the stream's handlers, so the stream is destroyed later.
     if (stream_ != nullptr) {
       executor_->Post([s = std::shared_ptr<Stream>(std::move(stream_))] {});
     }
   }
 
-  // `next` after a while: the one that the server asks for, or one that grows with each failure in a row.
+  // Calls `next` after the delay that the server asks for, or else after one that grows with each consecutive failure.
   void Later(void (Impl::*next)()) {
     CloseStream();
     stats_.watching = false;
@@ -137,7 +143,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   void OpenList() {
     if (continue_.empty()) sink_->BeginList();
     request_ = Request{};
-    // From the last version seen, the answer comes from the server's cache and as a whole (client-go 1.29).
+    // A list from the last version seen is answered from the server's cache and in one piece (client-go 1.29).
     const bool resume = resource_.bookmarks && !version_.empty() && !consistent_ && !whole_;
     const bool pages = resource_.bookmarks ? !whole_ && !resume : !whole_ && !consistent_;
     request_.target =
@@ -174,7 +180,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     absl::Status s = framer_->Feed(piece, [this](std::string_view text) {
       if (first_item_) {
         first_item_ = false;
-        // The list's own resourceVersion usually comes before its items.
+        // The list's own resourceVersion usually precedes its items.
         api::Document head;
         std::optional<uint64_t> version;
         if (head.Parse(absl::StrCat(util::ToAbsl(framer_->rest()), "]}")).ok())
@@ -275,8 +281,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     ListFromStore();
   }
 
-  // Returns true if the server refused the version that a list asked for: it is ahead of the server's cache, as after a
-  // restart of the server without its data, or compacted away. Read from the store the list has neither problem.
+  // Returns true if the server refused the version that a list asked for. The version is ahead of the server's cache,
+  // as after a restart without its data, or it has been compacted. A list from the store has neither problem.
   bool VersionRefused() const {
     if (!resource_.bookmarks || consistent_) return false;
     return error_.code == 410 ||
@@ -293,7 +299,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   void ListFailed(const std::string& why) {
     stats_.list_failures.fetch_add(1, std::memory_order_relaxed);
     Later(&Impl::List);
-    // In the words of client-go, which changed.
+    // The text is client-go's, which differs between releases.
     const std::string failed =
         resource_.bookmarks ? absl::StrCat("Failed to watch ", resource_.type, ": failed to list ", resource_.type)
                             : absl::StrCat("Failed to list ", resource_.type);
@@ -301,7 +307,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
                << absl::FormatDuration(absl::Trunc(wait_, absl::Milliseconds(100)));
   }
 
-  // Not served under this path; perhaps under the next.
+  // The resource is not served under this path, so tries the next one.
   void NextPath() {
     const std::string from = Path();
     path_ = (path_ + 1) % resource_.paths.size();
@@ -322,7 +328,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     }
   }
 
-  // The server has none of an optional resource, as far as we may see.
+  // Delivers an empty list: the server has no objects of an optional resource, as far as we are permitted to see.
   void ListAbsent() {
     if (!stats_.absent.exchange(true)) {
       LOG(INFO) << options_.name << ": " << error_.message << "; the cluster is taken to have no " << resource_.name
@@ -364,8 +370,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     }
   }
 
-  // A server that was restarted without its data counts versions from the beginning; a watch from a version that it has
-  // yet to reach says nothing, and says nothing of what comes until then. Any list tells how far it is.
+  // A server that was restarted without its data counts versions from the beginning. A watch from a version that it has
+  // not reached yet stays silent and misses everything until then. Any list tells which version the server has reached.
   void Probe() {
     Request probe;
     probe.throttled = false;
@@ -447,7 +453,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
       stats_.watch_failures.fetch_add(1, std::memory_order_relaxed);
       if (error_.ok()) error_.message = end_error.empty() ? "EOF" : end_error;
       LOG(ERROR) << options_.name << ": Failed to watch " << resource_.type << ": " << error_.message;
-      // A server that is overloaded or not there yet has not lost its place (client-go 1.29): no list is needed.
+      // A server that is overloaded or not reachable has not lost our place, so no list is needed (client-go 1.29).
       const bool later = error_.code == 429 || absl::StrContains(error_.message, "onnection refused");
       Later(resource_.bookmarks && later ? &Impl::Watch : &Impl::List);
       return;
@@ -455,7 +461,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     WatchEnded(end_error);
   }
 
-  // The stream is over, well or badly; what was seen stays seen.
+  // The stream has ended, properly or not. The watch continues from the last version seen.
   void WatchEnded(const std::string& end_error) {
     stats_.watching = false;
     const bool torn = !end_error.empty() || values_.partial();
@@ -478,8 +484,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     if (lived >= kShortWatch) {
       Watch();
     } else {
-      // A server that ends every watch at once is asked once a second. If it was torn, another server may have come
-      // meanwhile, and have got as far as the one before it in another history.
+      // Watches that end at once are opened once per second. If the stream broke off, a different server may have taken
+      // over meanwhile and reached the same version with other contents, so the resource is listed again.
       After(kShortWatch - lived, torn ? &Impl::List : &Impl::Watch);
     }
   }
@@ -507,35 +513,35 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   std::unique_ptr<Stream> stream_;
   uint64_t turn_ = 0;
   Executor::TimerId timer_ = 0;
-  int failures_ = 0;  // in a row
+  int failures_ = 0;  // consecutive ones
   absl::Duration wait_;
   size_t path_ = 0, tried_paths_ = 0;
 
-  Request request_;                            // the one under way
-  ApiError error_;                             // its answer, if that is no success,
-  std::optional<absl::Duration> retry_after_;  // and how long that says to wait
+  Request request_;                            // the current request
+  ApiError error_;                             // its error, if it has failed,
+  std::optional<absl::Duration> retry_after_;  // and the delay that the server asked for
   api::Document doc_;
 
-  // List.
+  // State of a list.
   std::optional<ListFramer> framer_;
   std::string continue_;
-  bool consistent_ = false;  // read from the store, not from a cache
-  bool whole_ = false;       // without pages
+  bool consistent_ = false;  // the list is read from the store, not from the server's cache
+  bool whole_ = false;       // the list is read in one piece
   bool first_item_ = true, stale_ = false;
-  bool version_first_ = false;  // the list under way said its version before its items
+  bool version_first_ = false;  // the current list's version preceded its items
 
-  // Watch.
+  // State of a watch.
   ValueFramer values_;
-  std::string problem_;  // an ERROR event's message
+  std::string problem_;  // message of an ERROR event
   bool opened_ = false;
-  bool torn_ = false;          // a watch did not end as it should, and the server was not asked since how far it is
-  uint64_t resumed_at_ = 0;    // newest_ when the watch that followed was opened
-  absl::Duration probe_wait_;  // before the next question
+  bool torn_ = false;  // a watch broke off, and the server has not been asked since then which version it has reached
+  uint64_t resumed_at_ = 0;    // newest_ when the following watch was opened
+  absl::Duration probe_wait_;  // before the next probe
   int64_t watch_events_ = 0;
   absl::Duration watch_began_;
   std::string version_;
-  // What the sink was shown is as of this version, at the newest. Lists count as they arrive, because the objects of
-  // one that fails later have been shown. Read from the store, a list that is complete may bring it back.
+  // The sink has been shown nothing newer than this version. Lists count while they arrive, because the objects of a
+  // list that fails later have been shown. Only a complete list from the store may lower it.
   uint64_t newest_ = 0;
 };
 

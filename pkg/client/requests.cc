@@ -21,7 +21,8 @@ std::string TimeOrNull(const std::string& t) {
   return t.empty() ? "null" : JsonString(t);
 }
 
-// Turns a 2xx body into a T, or the failure into its error.
+// Returns a handler that decodes a successful response into a T, or turns a failure into its ApiError, and calls
+// `done`.
 template <typename T>
 std::function<void(Reply)> Decode(std::string_view resource, std::string_view name, Method method,
                                   std::function<absl::StatusOr<T>(const std::string&)> decode, Done<T> done) {
@@ -72,7 +73,7 @@ std::vector<std::string> Texts(api::Json array) {
   return out;
 }
 
-// POSTs to the v1 API, and where that is unknown to v1beta1.
+// POSTs a review to the group's v1 version, or to v1beta1 if the server does not have v1.
 void Review(HttpClient* client, const std::string& group, const std::string& resource, const std::string& kind,
             const std::string& spec, Done<std::string> done, bool beta = false) {
   std::string version = absl::StrCat(group, beta ? "/v1beta1" : "/v1");
@@ -110,7 +111,7 @@ std::string FormatApiTime(absl::Time t) {
 absl::StatusOr<std::string> ApplyPodStatus(std::string_view pod, const PodStatusChange& change) {
   auto edit = JsonEdit::New(pod);
   if (!edit.ok()) return edit.status();
-  // Elements of a list do not say what they are.
+  // An element of a list has no kind and apiVersion, so the JSON of a listed pod needs them to be added.
   edit->SetFirst("apiVersion", "\"v1\"");
   edit->SetFirst("kind", "\"Pod\"");
   if (change.scheduled) {

@@ -1,10 +1,10 @@
-// The requests a scheduler makes besides list and watch, with their exact bodies.
+// The requests that a scheduler makes besides list and watch, with the exact bodies of Kubernetes.
 //
-// All are asynchronous: the callback comes on the I/O thread, never inside the call. Errors are ApiError: a lost answer
-// to a write has `maybe_done` set, and only asking tells what happened.
+// All methods are asynchronous: the callback runs on the I/O thread, never inside the call. Errors are ApiErrors. If
+// the response to a write is lost, `maybe_done` is set, and only reading the object tells whether the write happened.
 //
-// What is written back is the server's own JSON with our change put in, never something rebuilt from the fields we
-// keep: labels, fields of newer releases and everything else we do not read stay as they are.
+// Objects that are written back are the server's own JSON with our change applied. Labels, fields of newer releases and
+// everything else that we do not read are therefore preserved.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -32,25 +32,28 @@ struct Binding {
   std::string_view ns, pod, uid, node;
 };
 
-// What to change in a pod's status. Members that are absent stay as they are.
+// A change of a pod's status. Members without a value leave their field as it is.
 struct PodStatusChange {
-  // The PodScheduled condition. Its times are written as given; empty: null.
+  // The PodScheduled condition. Its times are written as given; an empty time becomes null.
   std::optional<api::PodCondition> scheduled;
-  std::optional<std::string> nominated_node_name;  // "" takes it out
+  std::optional<std::string> nominated_node_name;  // "" removes it
 };
 
-// `pod` (JSON) with the change applied. An error only when it is not a JSON object.
+// Returns the JSON of `pod` with the change applied. It is an error if `pod` is not a JSON object.
 absl::StatusOr<std::string> ApplyPodStatus(std::string_view pod, const PodStatusChange& change);
 
-// `pv` (JSON) bound to a claim: spec.claimRef, and the annotation pv.kubernetes.io/bound-by-controller if asked.
+// The claim that ApplyClaimRef writes into a volume.
 struct ClaimReference {
   std::string ns, name, uid, resource_version;
 };
-// Returns the claim, as the server sent it, with the annotation that names the node on which its volume is to be made.
+// Returns `claim`, the JSON that the server sent, with the annotation that names the node for which its volume is to be
+// provisioned.
 absl::StatusOr<std::string> ApplySelectedNode(std::string_view claim, std::string_view node);
+// Returns the JSON of `pv` with spec.claimRef set and, if `bound_by_controller` is true, with the annotation
+// pv.kubernetes.io/bound-by-controller.
 absl::StatusOr<std::string> ApplyClaimRef(std::string_view pv, const ClaimReference& claim, bool bound_by_controller);
 
-// "2018-03-26T08:00:00Z", as the API writes times.
+// Returns a time in the API's form, "2018-03-26T08:00:00Z".
 std::string FormatApiTime(absl::Time t);
 
 struct UserInfo {
@@ -59,7 +62,7 @@ struct UserInfo {
   std::vector<std::string> groups;
   std::map<std::string, std::vector<std::string>> extra;
 };
-// What a request to our own HTTP server wants to do; `path` for URLs that are no resources.
+// What a request to our own HTTP server wants to do. `path` is that of a URL that is not a resource.
 struct AccessQuestion {
   UserInfo user;
   std::string verb, path;
@@ -71,21 +74,23 @@ struct AccessAnswer {
 
 class Requests {
  public:
-  // The client must outlive this object and its callbacks. `may_write`: called on the I/O thread right before a change
-  // of an object (not a review) is sent; false: it fails without having been sent. Empty: always.
+  // `client` must outlive this object and its callbacks. `may_write` is called on the I/O thread right before a request
+  // that changes an object is sent; if it returns false, the request fails without having been sent. Reviews and Raw do
+  // not ask it. If empty, every request is sent.
   explicit Requests(HttpClient* client, std::function<bool()> may_write = {})
       : client_(client), may_write_(std::move(may_write)) {}
 
-  // POST pods/NAME/binding. The views are read during the call only. Pipelined.
+  // POST pods/NAME/binding. The views are only used during the call. Bindings are pipelined.
   void Bind(const Binding& binding, Done<Nothing> done);
 
-  // A pod and the JSON it came as (in pod->raw, also for a bound pod).
+  // Gets a pod together with its JSON, which is in pod->raw even if the pod is bound.
   void GetPod(std::string_view ns, std::string_view name, Done<api::PodPtr> done);
-  // PUT pods/NAME/status. `body`: from ApplyPodStatus. Gives the pod as the server has it now.
+  // PUT pods/NAME/status. `body` comes from ApplyPodStatus. The result is the pod as the server has it now.
   void PutPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done);
-  // PATCH pods/NAME/status as a strategic merge (Kubernetes 1.29). `body`: from status_patch.h.
+  // PATCH pods/NAME/status as a strategic merge (Kubernetes 1.29). `body` comes from status_patch.h.
   void PatchPodStatus(std::string_view ns, std::string_view name, std::string body, Done<api::PodPtr> done);
-  // Gracefully, with the pod's own period. With a uid only that very pod: another of its name is a 409.
+  // Deletes a pod with its own grace period. If `uid` is not empty, only the pod with that uid is deleted; a different
+  // pod of the same name is a 409.
   void DeletePod(std::string_view ns, std::string_view name, std::string_view uid, Done<Nothing> done);
 
   void GetNode(std::string_view name, Done<api::NodePtr> done);
@@ -94,12 +99,13 @@ class Requests {
                            Done<std::shared_ptr<const api::PersistentVolume>> done);
   void PutPersistentVolumeClaim(std::string_view ns, std::string_view name, std::string body, Done<Nothing> done);
 
-  // Who is behind a bearer token; may this user do that (authentication.k8s.io/v1, authorization.k8s.io/v1, on 404
-  // their v1beta1).
+  // ReviewToken asks who a bearer token belongs to, and ReviewAccess whether a user may do something. They use
+  // authentication.k8s.io/v1 and authorization.k8s.io/v1, or their v1beta1 if the server answers 404.
   void ReviewToken(std::string_view token, Done<UserInfo> done);
   void ReviewAccess(const AccessQuestion& question, Done<AccessAnswer> done);
 
-  // Any object as its JSON text: what locks are made of. `resource` and `name` are for error texts.
+  // Sends any request and returns the body of the response; used for lock objects. `resource` and `name` are for error
+  // texts.
   void Raw(Request request, std::string_view resource, std::string_view name, Done<std::string> done);
 
  private:

@@ -1,18 +1,19 @@
-// What a scheduler follows, and where it is served: made from the list of kinds (pkg/api/kinds.h). Newer servers have
-// dropped some of the groups that 1.10 used; the paths to fall back to come behind them.
+// Where the resources that a scheduler follows are served, derived from the list of kinds (pkg/api/kinds.h). Newer
+// servers have dropped some of the groups that 1.10 used, so a resource has a path to fall back to.
 #pragma once
 #include "pkg/api/kinds.h"
 #include "pkg/client/reflector.h"
 
 namespace berth::client {
 
-// Which version of a group is asked for first.
+// Which version of a group is tried first.
 enum class VersionChoice : uint8_t {
-  kOldest,  // as 1.10 does: extensions/v1beta1 before apps/v1
-  kStable,  // as 1.29 does: a version that is no beta one before the others
+  kOldest,  // as in 1.10: extensions/v1beta1 before apps/v1
+  kStable,  // as in 1.29: a stable version before a beta one
 };
 
-// Of pods: all that are neither Failed nor Succeeded, of every scheduler (1.10 saw only its own and overcommitted).
+// Returns how to follow a kind. For pods the selector leaves out those that are Failed or Succeeded, but keeps those of
+// every scheduler (1.10 followed only its own pending pods and so overcommitted nodes).
 Resource ResourceOf(const api::KindDescription& kind, VersionChoice choice = VersionChoice::kOldest);
 template <typename T>
 Resource ResourceOf(VersionChoice choice = VersionChoice::kOldest) {

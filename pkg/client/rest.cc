@@ -1,3 +1,9 @@
+// Core is shared by a client and its callbacks, which hold weak pointers to it: so a callback that comes after the
+// client was destroyed finds nothing and does nothing. A request passes Start (rate limit), Send (timeout and
+// credentials), Hand (the HttpClient below) and OnReply (retry or Finish).
+//
+// Invariant: `queue` holds the requests that wait for their token, in the order in which they arrived; their times
+// ascend, because the bucket promises tokens in that order. `timer` is set whenever the queue is not empty.
 #include "pkg/client/rest.h"
 
 #include <absl/strings/escaping.h>
@@ -25,7 +31,7 @@ std::string_view Trim(std::string_view s) {
   return s;
 }
 
-// The headers that say who we are. A token file is read again when its content is old or was refused.
+// Composes the headers with our credentials. A token file is read again when its content is old or has been refused.
 class Identity {
  public:
   Identity(Executor* executor, const RestConfig& c) : executor_(executor), config_(c) { Compose(c.bearer_token); }
@@ -37,12 +43,13 @@ class Identity {
     }
     return headers_;
   }
-  // The server answered 401: a token file is read again, a plugin is asked for another credential.
+  // To be called when the server has answered 401. A token file is then read again, and a plugin is asked for a new
+  // credential.
   void Refused() {
     read_ = false;
     if (config_.plugin != nullptr) config_.plugin->Refused(plugin_number_);
   }
-  // Takes over what the plugin has now. Returns its certificate and key when they have changed.
+  // Takes over the plugin's current credential. Returns its certificate and key if the credential has changed.
   std::optional<std::pair<std::string, std::string>> UsePlugin() {
     uint64_t number = 0;
     ExecCredential c = config_.plugin->credential(&number);
@@ -75,7 +82,7 @@ class Identity {
     std::string& h = headers_;
     h.clear();
     auto add = [&h](std::string_view name, std::string_view value) {
-      // A line end inside a value would begin another header.
+      // A line end inside a value would begin another header, so it is removed.
       std::string clean(value);
       std::erase_if(clean, [](char c) { return c == '\r' || c == '\n'; });
       absl::StrAppend(&h, util::ToAbsl(name), ": ", clean, "\r\n");
@@ -93,7 +100,7 @@ class Identity {
       if (!config_.impersonate.uid.empty()) add("Impersonate-Uid", config_.impersonate.uid);
       for (const std::string& g : config_.impersonate.groups) add("Impersonate-Group", g);
       for (const auto& [key, values] : config_.impersonate.extra) {
-        // Keys such as example.com/scopes hold characters that no header name may.
+        // Keys such as example.com/scopes contain characters that header names may not.
         for (const std::string& v : values) add(absl::StrCat("Impersonate-Extra-", PercentEncode(key)), v);
       }
     }
@@ -103,7 +110,7 @@ class Identity {
   Executor* executor_;
   const RestConfig config_;
   std::string token_, headers_;
-  uint64_t plugin_number_ = 0;  // of the plugin's credential in headers_
+  uint64_t plugin_number_ = 0;  // the number of the plugin's credential that headers_ contains
   bool read_ = false, headers_has_token_ = false;
   absl::Duration read_at_;
 };
@@ -138,7 +145,7 @@ struct Core : std::enable_shared_from_this<Core> {
     size_t at = config.url.find("://");
     host = at == std::string::npos ? config.url : config.url.substr(at + 3);
     host = host.substr(0, host.find('/'));
-    // config.url has the prefix at its end already.
+    // Targets begin with the prefix, so `base` must not end with it.
     base = config.url.substr(0, config.url.size() - config.path_prefix.size());
   }
 
@@ -221,7 +228,7 @@ struct Core : std::enable_shared_from_this<Core> {
       Reply reply;
       reply.error = util::Message(error);
       Told(call->request, reply);
-      // Not inside the caller's call.
+      // The callback must not run inside the caller's call.
       executor->Post([w = weak_from_this(), call, reply = std::move(reply)]() mutable {
         if (auto self = w.lock()) self->Finish(call, std::move(reply));
       });
@@ -234,7 +241,8 @@ struct Core : std::enable_shared_from_this<Core> {
     });
   }
 
-  // Calls `then` when the plugin's credential is in place, or why it cannot be had; not at all when the client is gone.
+  // Calls `then` with OK when the plugin's credential is in use, or with the reason why there is none. `then` is not
+  // called if the client is gone.
   void WithCredentials(std::function<void(const absl::Status&)> then) {
     config.plugin->Get(this, executor, [w = weak_from_this(), then = std::move(then)](const absl::Status& ready) {
       auto self = w.lock();
@@ -343,7 +351,8 @@ class Client final : public RestClient {
     };
     auto holder = std::make_unique<Waiting>();
     auto alive = std::make_shared<Waiting*>(holder.get());
-    // The holder may be gone when the limiter lets the request through; then nobody wants it any more.
+    // The caller may have dropped the stream before the rate limiter lets the request through; then `*alive` is null
+    // and the request is not sent.
     struct Guard final : Stream {
       std::shared_ptr<Waiting*> alive;
       std::unique_ptr<Waiting> holder;
@@ -442,7 +451,7 @@ std::string UrlTemplate(std::string_view base, std::string_view target) {
   std::string out(base);
   std::string_view path = target.substr(0, target.find('?'));
   std::string_view query = path.size() < target.size() ? target.substr(path.size() + 1) : std::string_view();
-  // .../api/v1 or .../apis/GROUP/VERSION, then [namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE]].
+  // A path is .../api/v1 or .../apis/GROUP/VERSION, followed by [namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE]].
   std::vector<std::string_view> parts;
   for (size_t i = 0; i < path.size();) {
     size_t end = std::min(path.find('/', i + 1), path.size());

@@ -19,13 +19,15 @@
 namespace berth::client {
 namespace {
 
-constexpr int kMostAttempts = 3;  // at one kind, when a page's continuation has expired
+constexpr int kMostAttempts = 3;  // for each kind, when its continue token has expired
 
-// What a decision of the release reads. Pods are listed whole, those that have ended too: `schedsim` knows which count.
+// Returns the resources that decisions of the release read. Pods are listed without a selector, including those that
+// have ended: `schedsim` knows which of them count.
 std::vector<Resource> ResourcesOf(const std::string& release) {
   std::vector<Resource> all;
   api::WatchedKinds::ForEach([&]<typename T>() {
-    // Release 1.10 leaves pods alone whose volumes a CSINode limits.
+    // Release 1.10 has no CSINodes, but this scheduler sets pods aside whose volumes a CSINode limits, so it reads them
+    // too.
     constexpr bool kRead = api::KindOf<T>::kDescription.in_release_1_10 || std::is_same_v<T, api::CsiNode>;
     if (release != "1.10" || kRead) {
       all.push_back(ResourceOf<T>(VersionChoice::kStable));
@@ -56,7 +58,8 @@ class Lister {
       bool expired = false;
       const absl::Status listed = Pages(resource, path, attempt < kMostAttempts, there, &expired);
       if (!expired) return listed;
-      // The cluster changes faster than pages are read: from the start, and in the end all at once.
+      // The cluster changes faster than its pages can be read, so the list begins again. The last attempt asks for
+      // everything at once.
       out_->list.resize(list_before);
       out_->objects = objects_before;
     }
@@ -92,7 +95,7 @@ class Lister {
     return absl::OkStatus();
   }
 
-  // Adds the items of a page. Returns where the next one begins; empty: this was the last.
+  // Adds the items of a page. Returns the token with which the next page is read; empty after the last one.
   absl::StatusOr<std::string> Take(const std::string& body) {
     std::vector<std::string> items;
     ListFramer framer;
@@ -103,7 +106,7 @@ class Lister {
     if (!framer.done()) return util::InvalidArgument("it is cut off");
     api::Document rest;
     BERTH_RETURN_IF_ERROR(rest.Parse(framer.rest()));
-    // Elements of a list do not say what they are; the list does.
+    // An element of a list has no kind and apiVersion; they follow from those of the list.
     std::string kind(rest.root().Find("kind").Text()), version(rest.root().Find("apiVersion").Text());
     if (!absl::EndsWith(kind, "List") || version.empty()) {
       return util::InvalidArgument(absl::StrCat("it is no list: kind ", rest.root().Find("kind").Brief(),

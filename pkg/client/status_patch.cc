@@ -17,7 +17,7 @@ std::string TimeOrNull(const std::string& time) {
   return time.empty() ? "null" : JsonString(time);
 }
 
-// The condition's changed fields, and its type, which tells the server which one is meant.
+// Returns the fields of the condition that change, and its type, by which the server identifies it.
 std::string Changes(const PodStatusPatch::Condition& c) {
   std::vector<std::string> fields;
   const auto add = [&](std::string_view name, const std::string& old, const std::string& now, bool time) {
@@ -45,7 +45,7 @@ std::string ToJson(const PodStatusPatch& patch) {
       if (std::find(order.begin(), order.end(), patch.condition->type) == order.end()) {
         order.push_back(patch.condition->type);
       }
-      // An order of one new condition says nothing.
+      // With only one condition there is no order to state.
       if (!patch.types.empty()) {
         members.push_back(absl::StrCat("\"$setElementOrder/conditions\":[",
                                        absl::StrJoin(order, ",",

@@ -1,5 +1,5 @@
-// Strategic merge patches of a pod's status, as Kubernetes 1.29's scheduler sends them: the difference between two
-// statuses, so that nothing else in the object can be overwritten.
+// Makes strategic merge patches of a pod's status, as Kubernetes 1.29's scheduler sends them. A patch is the difference
+// between two statuses, so it cannot overwrite anything else in the object.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,20 +12,20 @@ namespace berth::client {
 struct PodStatusPatch {
   struct Condition {
     std::string type;                      // "PodScheduled"
-    std::optional<api::PodCondition> old;  // as the server has it; absent: it has none of this type
-    api::PodCondition now;                 // an empty time is null
+    std::optional<api::PodCondition> old;  // the server's; absent: the server has none of this type
+    api::PodCondition now;                 // an empty time is written as null
   };
-  std::optional<Condition> condition;  // absent: no condition changes
-  // The types of all conditions that the server has, in their order.
+  std::optional<Condition> condition;  // absent: conditions do not change
+  // The types of all conditions that the server has, in the server's order.
   std::vector<std::string> types;
-  // Absent: stays; "": cleared.
+  // If absent, the field stays as it is; "" clears it.
   std::optional<std::string> nominated_node_name;
 };
 
-// Returns the patch's JSON; empty when nothing would change.
+// Returns the patch as JSON, or an empty string if nothing would change.
 std::string ToJson(const PodStatusPatch& patch);
 
-// Returns the types of the conditions in a pod's JSON, in their order; none when it is no pod.
+// Returns the types of the conditions in a pod's JSON, in their order; none if it is not a pod.
 std::vector<std::string> ConditionTypes(std::string_view pod_json);
 
 }  // namespace berth::client
