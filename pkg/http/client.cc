@@ -1,3 +1,13 @@
+// Pool owns the connections and decides which request goes where; Connection (client_connection.h) sends requests on
+// one socket and returns those that a closing connection leaves unanswered.
+//
+// Invariants: `live_` holds every request from Do() or Open() to its end, so that one timer can find those whose
+// deadline has passed. A request waits in exactly one of `waiting_` and `waiting_pipelined_`, or it is in flight on one
+// connection. `ordinary_` counts the connections for ordinary requests, idle ones included; a stream takes its
+// connection out of that count until it ends.
+//
+// Callbacks may do anything, including to cancel other requests or to destroy the client. Therefore a request is marked
+// `over` before its callback runs, and loops work on copies of the lists that a callback may change.
 #include "pkg/http/client.h"
 
 #include <absl/container/flat_hash_set.h>
@@ -19,8 +29,8 @@ namespace {
 
 constexpr size_t kMaxStreamErrorBody = 1 << 20;
 constexpr absl::Duration kSlow = absl::Milliseconds(1);
-constexpr int kMinDepth = 4;     // requests in flight on a pipelined connection, however slow the server
-constexpr int kMaxAttempts = 3;  // over connections that turned out to be closed
+constexpr int kMinDepth = 4;     // requests in flight on a pipelined connection even if the server is slow
+constexpr int kMaxAttempts = 3;  // for one request, each on a connection that turned out to be closed
 
 class Pool final : public ConnectionOwner, public std::enable_shared_from_this<Pool> {
  public:
@@ -114,7 +124,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     if (!e->stream) return;
     e->timeout = e->idle_timeout;
     SetDeadline(e.get(), Now() + e->idle_timeout);
-    if (!e->reply.ok()) return;  // reported at the end, with its body
+    if (!e->reply.ok()) return;  // reported at the end, together with its body
     e->head_told = true;
     if (e->stream->on_head) e->stream->on_head(e->reply);
   }
@@ -147,6 +157,9 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     ArmSweep();
   }
 
+  // Decides for each request that was in flight whether it is sent again or fails. Retrying is safe if no byte of the
+  // request was written or the server announced that it would not process it. A GET that met a connection which had
+  // been idle before is retried too, unless a part of its response has arrived.
   void OnClosed(const std::shared_ptr<Connection>& c, std::deque<ExchangePtr> lost, const std::string& error,
                 bool reset, bool answered_some, bool refused) override {
     auto self = shared_from_this();
@@ -205,7 +218,8 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     e->done(std::move(r));
   }
 
-  // Connections that were opened with earlier certificates end when nothing is in flight on them.
+  // Uses changed certificates for new connections. Connections with earlier ones are closed when nothing is in flight
+  // on them.
   void RefreshTls() {
     if (tls_ != nullptr && tls_->Refresh(Now())) EndEarlierConnections();
   }
@@ -217,7 +231,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     }
   }
 
-  // Fails what must not be sent any more; never inside the caller's call.
+  // Fails a request that must not be sent any more, and returns true. The callback never runs inside the caller's call.
   bool Late(ExchangePtr e) {
     if (!e->request.may_send || e->request.may_send()) return false;
     Finish(e);
@@ -270,7 +284,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     }
   }
 
-  // The least busy connection gets the next request; a new one is opened only when all are busy.
+  // Gives the next request to the connection with the fewest in flight; opens a new one only when all are busy.
   void FillPipelines() {
     while (!waiting_pipelined_.empty()) {
       if (waiting_pipelined_.front()->over || Late(waiting_pipelined_.front())) {
@@ -295,22 +309,23 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     }
   }
 
-  // Returns how many requests may be in flight on one pipelined connection, from the measured time for each.
+  // Returns how many requests may be in flight on one pipelined connection, given the measured time for each.
   size_t Depth() const {
     if (service_ <= absl::ZeroDuration()) return static_cast<size_t>(options_.pipeline_depth);
     const double affordable = absl::FDivDuration(options_.pipeline_latency, service_);
     return static_cast<size_t>(std::max(std::min<double>(affordable, options_.pipeline_depth), double{kMinDepth}));
   }
 
-  // Returns when the request is given up, seen from now. The clock of a pipelined request starts again with each
-  // answer; that is looked up here, when its deadline has passed, and not written into every request at every answer.
+  // Returns the time at which the request is given up. The time of a pipelined request starts again with each response.
+  // That is computed here, when its deadline has passed, instead of being written into every request at every response.
   absl::Duration DeadlineOf(const Exchange& e) const {
     if (!e.request.pipeline) return e.deadline;
     const auto c = e.connection.lock();
     return std::max(e.deadline, (c != nullptr ? c->last_answer_at : last_pipelined_answer_) + e.timeout);
   }
 
-  // How long the server had for it: since it was sent, or since the answer before it on its connection.
+  // Updates the average time that the server takes for a pipelined request. It is counted from when the request was
+  // sent, or from the previous response on its connection.
   void TimePipelined(const Exchange& e) {
     auto c = e.connection.lock();
     if (c == nullptr) return;
@@ -346,8 +361,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     ServeWaiting();
   }
 
-  // ---- time ----
-  // One timer for all, at the earliest deadline that was known when it was set.
+  // One timer serves all requests. It is set to the earliest deadline that was known when it was set.
   void SetDeadline(Exchange* e, absl::Duration deadline) {
     e->deadline = deadline;
     if (timer_ != 0 && timer_at_ <= deadline) return;
@@ -379,10 +393,11 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
                                        : absl::StrCat("no answer within ", absl::FormatDuration(e->timeout));
       auto c = e->connection.lock();
       Fail(e, error, e->written, false);
-      // Its answer may still come and would be taken for the next one's: the connection is of no more use.
+      // The response may still arrive and would be taken for that of the next request, so the connection cannot be used
+      // again.
       if (c != nullptr) c->Close(absl::StrCat("connection given up: ", error));
     }
-    // Not more often than every ten milliseconds, however the deadlines lie.
+    // The timer runs at most every ten milliseconds, wherever the deadlines lie.
     if (timer_ == 0 && !live_.empty()) ArmTimer(std::max(next, now + absl::Milliseconds(10)));
   }
 
@@ -407,11 +422,11 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   const HttpOptions options_;
   HeaderSource headers_;
   std::unique_ptr<TlsSource> tls_;
-  std::unique_ptr<boost::asio::ssl::context> proxy_tls_;  // of a proxy that is reached over TLS
+  std::unique_ptr<boost::asio::ssl::context> proxy_tls_;  // for a proxy that is reached over TLS
   std::vector<std::shared_ptr<Connection>> all_, idle_, pipelines_;
-  int ordinary_ = 0;  // connections for ordinary requests, idle ones too
+  int ordinary_ = 0;  // connections for ordinary requests, including idle ones
   std::deque<ExchangePtr> waiting_, waiting_pipelined_;
-  absl::Duration service_;  // the server's time for a pipelined request, a running average
+  absl::Duration service_;  // moving average of the server's time for a pipelined request
   absl::Duration last_pipelined_answer_ = -absl::InfiniteDuration();  // steady clock
   std::vector<ExchangePtr> retry_;
   std::list<ExchangePtr> live_;

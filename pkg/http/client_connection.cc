@@ -1,3 +1,9 @@
+// A connection goes through lookup, connect, and, as needed, TLS to the proxy, a CONNECT tunnel and TLS to the server.
+// One timer limits each of these steps. After OnOpen() there is always one read in progress and at most one write.
+//
+// Invariant: `in_flight_` holds the exchanges in the order in which their requests were appended to `out_`, which is
+// the order of the responses. The written ones are in front. Handlers of asynchronous operations hold a shared_ptr to
+// the connection and return at once if it is closed.
 #include "pkg/http/client_connection.h"
 
 #include <absl/strings/str_cat.h>
@@ -27,13 +33,13 @@ std::string Address(const HttpOptions& o) {
   return HostPort(o.host, o.port);
 }
 
-// What stands in the Host header: without a port that goes without saying, as Go sends it.
+// Returns the value of the Host header. Like Go, it leaves out the default port.
 std::string HostHeader(const HttpOptions& o) {
   const std::string all = Address(o);
   return o.port == (o.tls ? 443 : 80) ? all.substr(0, all.rfind(':')) : all;
 }
 
-// "dial tcp 10.0.0.1:6443", to the proxy where there is one.
+// Returns "dial tcp 10.0.0.1:6443", or the corresponding text for a proxy.
 std::string Dial(const HttpOptions& o) {
   if (!o.proxy) return absl::StrCat("dial tcp ", Address(o));
   return absl::StrCat("proxyconnect tcp: dial tcp ", HostPort(o.proxy->host, o.proxy->port));
@@ -44,7 +50,7 @@ std::string ProxyHeaders(const ProxyServer& p) {
   return absl::StrCat("Proxy-Authorization: ", BasicAuthorization(p.credentials), "\r\n");
 }
 
-// System errors in the words Go has for them, which operators grep for.
+// Returns a system error in Go's words, which operators search for.
 std::string SystemError(const boost::system::error_code& ec) {
   if (ec == asio::error::connection_refused) return "connection refused";
   if (ec == asio::error::connection_reset) return "connection reset by peer";
@@ -85,7 +91,8 @@ void Connection::Connect() {
 
 void Connection::ConnectTo(const std::vector<tcp::endpoint>& endpoints) {
   dialing_.emplace(*io_);
-  // Opened here only to hear why that fails, most likely because no descriptor is left; async_connect would not say.
+  // The socket is opened here only to learn why that fails, usually because no descriptor is left; async_connect would
+  // not report it.
   Error cannot_open;
   dialing_->open(endpoints.front().protocol(), cannot_open);
   if (cannot_open) {
@@ -102,7 +109,7 @@ void Connection::ConnectTo(const std::vector<tcp::endpoint>& endpoints) {
   });
 }
 
-// A peer that vanished is noticed within a minute, whether or not we have something to send.
+// Makes sure that a peer that has vanished is noticed within a minute, whether or not we have something to send.
 void Connection::SetSocketOptions() {
   Error ignored;
   tcp::socket& socket = transport_->socket();
@@ -127,7 +134,7 @@ void Connection::OnConnected() {
   }
 }
 
-// The connection to the server itself, or to its proxy, stands.
+// Called when the connection to the server, or to its proxy, is established.
 void Connection::BehindProxy() {
   const HttpOptions& o = owner_->options();
   if (owner_->tls() == nullptr) {
@@ -156,7 +163,7 @@ void Connection::OpenTunnel() {
   });
 }
 
-// A server says nothing before the handshake, so there is nothing behind the proxy's head.
+// Nothing can follow the head of the proxy's response, because a TLS server sends nothing before the handshake.
 void Connection::ReadTunnelAnswer() {
   if (end_ == in_.size()) {
     Close("proxyconnect tcp: the proxy's answer header is too long");
@@ -237,7 +244,8 @@ void Connection::Send(ExchangePtr e) {
   if (open_) Flush();
 }
 
-// Some of what waited may have waited too long; what else is there is no younger.
+// Sends the requests that have waited for the connection or for the write before them. If one of them must not be sent
+// any more, the connection is closed instead, and the pool decides what to do with each.
 void Connection::FlushWaiting() {
   for (auto it = in_flight_.rbegin(); it != in_flight_.rend() && !(*it)->written; ++it) {
     const Exchange& e = **it;
@@ -261,7 +269,7 @@ void Connection::Flush() {
       self->FlushWaiting();
       return;
     }
-    // The server may have answered before it closed; what it said comes from the reading side.
+    // The server may have sent a response before it closed the connection, so the error is left to the reading side.
     if (ec == asio::error::broken_pipe || ec == asio::error::connection_reset) return;
     self->Close(absl::StrCat("write tcp ", Address(self->owner_->options()), ": ", SystemError(ec)));
   };
@@ -302,7 +310,7 @@ void Connection::OnRead(const Error& ec, size_t n) {
     }
     return;
   }
-  // A fast stream deserves a larger buffer.
+  // The stream filled the buffer, so a larger one needs fewer system calls.
   if (filled && begin_ == end_ && in_.size() < kLargestBuffer / 4) {
     begin_ = end_ = 0;
     in_.resize(in_.size() * 2);
@@ -325,10 +333,10 @@ void Connection::Parse() {
     Error ec;
     bool had_head = parser_->head_done();
     size_t used = parser_->put(asio::buffer(in_.data() + begin_, end_ - begin_), ec);
-    if (closed_) return;  // a stream was cancelled from inside its handler
+    if (closed_) return;  // a handler has cancelled the stream
     begin_ += used;
     if (!had_head && parser_->head_done() && e->reply.status >= 200) {
-      // The callback of the head may cancel.
+      // OnHead may cancel the exchange.
       if (!e->head_told && !e->over) owner_->OnHead(e);
       if (closed_) return;
     }
@@ -360,7 +368,7 @@ void Connection::Parse() {
 
 void Connection::OnEof() {
   if (parser_ && parser_->head_done()) {
-    // An answer without length ends with the connection.
+    // A response without a length ends with the connection.
     Error ec;
     parser_->put_eof(ec);
     if (!ec && parser_->is_done()) {

@@ -1,4 +1,4 @@
-// One connection and the exchanges on it (inside the HTTP client only).
+// One connection and the exchanges on it. For use within the HTTP client.
 #pragma once
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -20,10 +20,10 @@ namespace berth::http {
 
 class Connection;
 
-// The error of a request whose may_send said no.
+// The error of a request whose may_send returned false.
 inline constexpr std::string_view kNotSent = "not sent: its time is over";
 
-// A request on its way, from Do() or Open() to its end.
+// A request from Do() or Open() to its end.
 struct Exchange {
   Request request;
   std::function<void(Reply)> done;       // Do
@@ -31,19 +31,19 @@ struct Exchange {
   absl::Duration idle_timeout;           // Open
   absl::Duration timeout;                // for the error text
   absl::Duration deadline;               // steady clock
-  absl::Duration sent_at;                // steady clock; of pipelined requests
+  absl::Duration sent_at;                // steady clock; for pipelined requests
   Reply reply;
   std::function<bool(std::string_view)> on_body;
   std::weak_ptr<Connection> connection;
-  bool written = false;    // handed to the socket
+  bool written = false;    // its bytes have been handed to the socket
   bool head_told = false;  // on_head was called
-  bool over = false;       // answered, failed or cancelled: nothing is called any more
+  bool over = false;       // answered, failed or cancelled: no callback is called any more
   int attempts = 0;
   std::list<std::shared_ptr<Exchange>>::iterator live;
 };
 using ExchangePtr = std::shared_ptr<Exchange>;
 
-// What a connection tells its pool. Exchanges are given back for the pool to decide on.
+// What a connection reports to its pool. The pool decides what happens to exchanges that a connection returns.
 class ConnectionOwner {
  public:
   virtual ~ConnectionOwner() = default;
@@ -53,10 +53,10 @@ class ConnectionOwner {
   virtual std::string_view Headers() = 0;
   virtual absl::Duration Now() const = 0;
   virtual void OnHead(const ExchangePtr& e) = 0;
-  virtual void OnAnswer(const ExchangePtr& e) = 0;                // the whole answer is there
-  virtual void OnIdle(const std::shared_ptr<Connection>& c) = 0;  // nothing in flight any more
-  // The connection is closed. `lost`: what was in flight, in order; `answered_some`: bytes of an answer to the first
-  // of them had come; `refused`: the server said before that it would process no more.
+  virtual void OnAnswer(const ExchangePtr& e) = 0;                // the response is complete
+  virtual void OnIdle(const std::shared_ptr<Connection>& c) = 0;  // nothing is in flight any more
+  // The connection is closed. `lost` is what was in flight, in order. `answered_some`: a part of the response to the
+  // first of them had arrived. `refused`: the server had announced that it would process no more requests.
   virtual void OnClosed(const std::shared_ptr<Connection>& c, std::deque<ExchangePtr> lost, const std::string& error,
                         bool reset, bool answered_some, bool refused) = 0;
 };
@@ -67,11 +67,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(boost::asio::io_context* io, ConnectionOwner* owner, Use use);
 
   void Connect();
-  // Sends a request behind those already in flight.
+  // Sends a request after those that are already in flight.
   void Send(ExchangePtr e);
-  // Closes; what is in flight goes back to the owner with this error.
+  // Closes the connection and returns what is in flight to the owner with this error.
   void Close(const std::string& error, bool reset = false);
-  // The owner is gone: closes without a word.
+  // Closes the connection without calling the owner, which is about to be destroyed.
   void Abandon();
 
   size_t in_flight() const { return in_flight_.size(); }
@@ -79,8 +79,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool closing() const { return last_answer_; }
   bool used() const { return used_; }
   absl::Duration idle_since = absl::ZeroDuration();
-  absl::Duration last_answer_at = -absl::InfiniteDuration();  // of pipelined requests; steady clock
-  uint64_t tls_generation = 0;                                // of the certificates it was opened with
+  absl::Duration last_answer_at = -absl::InfiniteDuration();  // for pipelined requests; steady clock
+  uint64_t tls_generation = 0;                                // of the certificates that it was opened with
   Use use;
 
  private:
@@ -90,7 +90,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void BehindProxy();
   void OpenTunnel();
   void ReadTunnelAnswer();
-  // Puts TLS on what there is and calls `next` when that stands.
+  // Adds a layer of TLS to the transport and calls `next` after the handshake.
   void ShakeHands(boost::asio::ssl::context* context, const TlsOptions& options, const std::string& host,
                   void (Connection::*next)());
   void OnOpen();
@@ -103,18 +103,18 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void SetSocketOptions();
 
   boost::asio::io_context* io_;
-  ConnectionOwner* owner_;                               // null once abandoned
-  std::optional<boost::asio::ip::tcp::socket> dialing_;  // until it is connected, then part of transport_
+  ConnectionOwner* owner_;                               // null after Abandon()
+  std::optional<boost::asio::ip::tcp::socket> dialing_;  // set while connecting; then moved into transport_
   std::optional<Lookup> lookup_;
   std::unique_ptr<Transport> transport_;
   boost::asio::steady_timer dial_timer_;
   bool open_ = false, closed_ = false, writing_ = false, last_answer_ = false, used_ = false;
   bool dialing_tls_ = false;
   std::deque<ExchangePtr> in_flight_;
-  std::string out_, sending_;  // sending_: also what the proxy answers before there is a tunnel
+  std::string out_, sending_;  // sending_ also holds the CONNECT request to a proxy
   std::string in_;
-  size_t begin_ = 0, end_ = 0;            // the bytes of in_ that were received and not used yet
-  std::optional<ResponseParser> parser_;  // of the answer to the first in flight
+  size_t begin_ = 0, end_ = 0;            // the range of in_ that has been received and not yet used
+  std::optional<ResponseParser> parser_;  // for the response to the first exchange in flight
 };
 
 }  // namespace berth::http

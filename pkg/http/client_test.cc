@@ -104,7 +104,7 @@ TEST_CASE("a request gets its Retry-After in seconds, if it is a number") {
   CHECK_FALSE(f.Ask(Get("/2")).retry_after.has_value());
 }
 
-// The fake server is the proxy; what it is asked for is elsewhere.
+// The fake server is the proxy; requests are for a server elsewhere.
 std::function<void(HttpOptions&)> Through(bool tls, std::string host = "far.invalid", std::string credentials = "") {
   return [=](HttpOptions& o) {
     o.proxy = ProxyServer{o.host, o.port, credentials};
@@ -159,7 +159,7 @@ TEST_CASE("a proxy that makes no tunnel is an error that cannot have done anythi
              }),
              Catch::StartsWith("proxyconnect tcp: "));
   CHECK_THAT(error([](const FakeRequest&, Turn& t) { t.Hang(); }), Catch::Contains(": i/o timeout"));
-  // There is a tunnel, into nothing.
+  // The proxy accepts the tunnel, but nothing is behind it.
   CHECK_THAT(error([](const FakeRequest&, Turn& t) {
                t.Write("HTTP/1.0 200 OK\r\nVia: x\r\n\r\n");
                t.Close();
@@ -244,7 +244,7 @@ TEST_CASE("an answer larger than allowed is an error") {
 }
 
 TEST_CASE("a GET that met a connection closed while idle is sent again, a POST is not") {
-  // Each connection serves one request well and hangs up without an answer at the second.
+  // Each connection answers one request and closes without an answer at the second.
   Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
     if (r.number == 1) {
       t.Respond(200, "ok");
@@ -412,7 +412,7 @@ TEST_CASE("few requests are put on a slow server's connection") {
       }
     });
   };
-  post(40);  // teaches the client how slow this server is
+  post(40);  // lets the client measure how slow this server is
   REQUIRE(done.WaitFor(40));
   hang = true;
   post(40);
@@ -454,7 +454,7 @@ TEST_CASE("what is pipelined behind a cut answer may have been done; behind Conn
 }
 
 TEST_CASE("what may not be sent any more when its turn comes is not sent") {
-  bool may = true;  // of the I/O thread
+  bool may = true;  // used on the I/O thread
   Fixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); },
             [](HttpOptions& o) {
               o.max_connections = 1;
@@ -488,7 +488,7 @@ TEST_CASE("what may not be sent any more when its connection stands is not sent"
   Mailbox<std::string> done;
   f.io.Run([&] {
     Request r = Post("/x", "x");
-    r.may_send = [&asked] { return ++asked == 1; };  // yes before the connection is begun, no behind
+    r.may_send = [&asked] { return ++asked == 1; };  // true before the connection is opened, false afterwards
     f.client->Do(r, [&](Reply a) { done.Put(a.status != 0 ? a.body : a.error + (a.maybe_done ? " maybe" : "")); });
   });
   REQUIRE(done.WaitFor(1));

@@ -10,15 +10,16 @@ namespace berth::http {
 
 class EventLoop {
  public:
-  // `name` is the thread's, at most 15 characters. Throws std::system_error when the system has no descriptor left.
+  // `name` is the name of the thread, at most 15 characters. Throws std::system_error if no file descriptor is left.
   explicit EventLoop(std::string name);
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Throws std::system_error when the system has no thread left.
+  // Throws std::system_error if no thread can be created.
   void Start();
-  // Ends what runs, and waits for the thread. What was posted and has not run is dropped when the loop is destroyed.
+  // Stops the loop and joins the thread. Functions that were posted and have not run are dropped when the loop is
+  // destroyed.
   void Stop();
   bool running() const { return thread_.joinable(); }
   AsioExecutor* executor() { return &executor_; }

@@ -17,12 +17,14 @@ struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
   const util::Clock* clock = nullptr;
   util::RealClock real_clock;
   std::mutex mutex;
-  std::vector<std::function<void()>> posted;  // under mutex
-  // I/O thread only.
+  std::vector<std::function<void()>> posted;  // guarded by mutex
+  // The members below are used on the I/O thread only.
   std::vector<std::function<void()>> running;
   TimerId last_id = 0;
   absl::flat_hash_map<TimerId, std::unique_ptr<boost::asio::steady_timer>> timers;
 
+  // Runs everything that was posted so far. Functions posted meanwhile wake the loop again, so timers and sockets get
+  // their turn in between.
   void RunPosted() {
     {
       std::lock_guard<std::mutex> lock(mutex);
@@ -59,7 +61,7 @@ void AsioExecutor::Post(std::function<void()> f) {
 Executor::TimerId AsioExecutor::After(absl::Duration delay, std::function<void()> f) {
   TimerId id = ++state_->last_id;
   auto timer = std::make_unique<boost::asio::steady_timer>(*state_->io);
-  // A longer delay than this is never meant to come to its end.
+  // Nobody waits for longer than a year, so longer delays, infinite ones included, are cut to that.
   timer->expires_after(absl::ToChronoNanoseconds(std::clamp(delay, absl::ZeroDuration(), absl::Hours(24 * 365))));
   timer->async_wait([s = std::weak_ptr<State>(state_), id, f = std::move(f)](const boost::system::error_code& ec) {
     auto state = s.lock();

@@ -1,8 +1,8 @@
-// Where the code of this package and of pkg/client runs: one I/O thread, and its timers.
+// Where the code of this package and of pkg/client runs: on one I/O thread with its timers.
 //
-// Threading rule of both packages: every object lives on the I/O thread, the one that runs the Executor. Unless its
-// comment says "from any thread", a method is called there, and every callback arrives there. Other threads get in with
-// Post().
+// Thread-safety of both packages: every object belongs to the I/O thread, the one that runs the Executor. Unless its
+// comment says "may be called from any thread", a method must be called on that thread, and every callback is called
+// there. Other threads use Post().
 #pragma once
 #include <absl/time/time.h>
 
@@ -23,23 +23,23 @@ class Executor {
   using TimerId = uint64_t;  // 0: no timer
 
   virtual ~Executor() = default;
-  // Runs f on the I/O thread, after everything posted before it. From any thread.
+  // Runs f on the I/O thread, after everything that was posted before. May be called from any thread.
   virtual void Post(std::function<void()> f) = 0;
-  // Runs f on the I/O thread when `delay` has passed on the steady clock (at once, but not inside this call, when <=
-  // 0).
+  // Runs f on the I/O thread when `delay` has passed on the steady clock. If `delay` <= 0, f runs as soon as possible,
+  // but not inside this call.
   virtual TimerId After(absl::Duration delay, std::function<void()> f) = 0;
-  // Forgets a timer; its function will not run. Unknown, fired and 0 ids are ignored.
+  // Cancels a timer; its function will not run. Ids that are 0, unknown or of timers that have fired are ignored.
   virtual void Cancel(TimerId id) = 0;
-  // From any thread.
+  // May be called from any thread.
   virtual const util::Clock& clock() const = 0;
 };
 
-// On an io_context that the owner runs from one thread. Posting is cheap: many posts wake the thread once. The context
-// must outlive the executor, and be stopped before the executor is destroyed.
+// An Executor on an io_context that the owner runs on one thread. Posting is cheap: many posts wake the thread once.
+// The context must outlive the executor, and must be stopped before the executor is destroyed.
 //
-// What the context needs of the system (an epoll and an event descriptor) is taken by the constructor, which throws
-// std::system_error when there is none left. A program therefore fails when it starts, and not when it opens its first
-// connection hours later.
+// The constructor acquires what the context needs from the system (an epoll and an event descriptor), and throws
+// std::system_error if there is none left. So a program fails at its start and not when it opens its first connection
+// hours later.
 class AsioExecutor final : public Executor {
  public:
   explicit AsioExecutor(boost::asio::io_context* io, const util::Clock* clock = nullptr);  // null: the real clock

@@ -16,8 +16,8 @@ using boost::asio::ip::tcp;
 
 struct Lookup::Shared {
   std::mutex mutex;
-  boost::asio::io_context* io;  // null once given up; under mutex
-  Done done;                    // on the thread of the io_context
+  boost::asio::io_context* io;  // null after cancellation; guarded by mutex
+  Done done;                    // used on the thread of the io_context
 
   void Tell(const std::shared_ptr<Shared>& self, std::string error, std::vector<tcp::endpoint> found) {
     std::lock_guard lock(mutex);

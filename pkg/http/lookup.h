@@ -1,4 +1,4 @@
-// Name lookup that can be given up (inside this package only).
+// Name lookup that can be cancelled. For use within this package.
 #pragma once
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -9,15 +9,15 @@
 
 namespace berth::http {
 
-// One lookup. Destroying it gives it up: `done` is not called any more.
+// A name lookup. Destroying it cancels the lookup; `done` is not called afterwards.
 //
-// getaddrinfo cannot be interrupted and may take half a minute while the name server is away. It runs on a thread of
-// its own that nobody waits for, so that neither a timeout nor the end of the process is held up by it.
+// getaddrinfo cannot be interrupted and may take half a minute while no name server responds. It therefore runs on a
+// detached thread, so that it delays neither a timeout nor the end of the process.
 class Lookup {
  public:
   using Done = std::function<void(const std::string& error, std::vector<boost::asio::ip::tcp::endpoint> found)>;
-  // Calls `done` once, later, on the thread of the io_context.
-  // `error` is in Go's words ("lookup api.example.com: no such host"), and empty when something was found.
+  // Calls `done` once, later, on the thread of the io_context. `error` uses Go's words ("lookup api.example.com: no
+  // such host") and is empty if an address was found.
   Lookup(boost::asio::io_context* io, const std::string& host, uint16_t port, Done done);
   ~Lookup();
   Lookup(const Lookup&) = delete;

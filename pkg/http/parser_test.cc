@@ -12,8 +12,8 @@
 namespace berth::http {
 namespace {
 
-// Gives a parser one byte more at a time, together with those that it has not used. Returns what is left when it is
-// done.
+// Gives a parser one byte more at a time, together with the bytes that it has not used. Returns what is left when the
+// parser is done.
 template <typename Parser>
 std::string_view FeedByBytes(Parser* parser, std::string_view input) {
   size_t begin = 0;

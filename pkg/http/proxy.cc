@@ -20,7 +20,7 @@ namespace {
 namespace ip = boost::asio::ip;
 using GetEnv = std::function<std::string(const char*)>;
 
-// The first that is not empty, and its name.
+// Returns the first variable that is not empty, and its name.
 std::pair<std::string, const char*> First(const GetEnv& getenv, const std::vector<const char*>& names) {
   for (const char* name : names) {
     std::string value = getenv(name);
@@ -39,6 +39,7 @@ bool InNetwork(const ip::address& address, const std::string& network) {
   return !bad && ip::network_v6(address.to_v6(), net.prefix_length()).canonical() == net.canonical();
 }
 
+// Returns whether `host` is reached without a proxy. REQUIRES: `host` is in lower case.
 bool Direct(const std::string& host, const std::string& no_proxy) {
   if (host == "localhost") return true;
   boost::system::error_code no_address;
@@ -51,7 +52,8 @@ bool Direct(const std::string& host, const std::string& no_proxy) {
       if (!no_address && InNetwork(address, entry)) return true;
       continue;
     }
-    // "[::1]:80", "host:80"; an IPv6 address without brackets has several colons and no port.
+    // Removes brackets and the port: "[::1]:80", "host:80". An IPv6 address without brackets has several colons and no
+    // port.
     if (const size_t close = entry.find(']'); entry.starts_with('[') && close != std::string::npos) {
       entry = entry.substr(1, close - 1);
     } else if (entry.find(':') == entry.rfind(':')) {

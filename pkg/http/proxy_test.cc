@@ -88,7 +88,7 @@ TEST_CASE("a proxy that cannot be used is an error that names it without its pas
   CHECK(error("http://:80") ==
         "error: HTTPS_PROXY=http://:80: no host: a proxy is http[s]://[user:password@]host[:port]");
   CHECK(error("http://[fd00::1") == "error: HTTPS_PROXY=http://[fd00::1: missing ']' in the host");
-  // Where it is not needed it does not matter.
+  // An unusable proxy does not matter where none is needed.
   CHECK(Proxy("https://localhost", {{"HTTPS_PROXY", "socks5://q"}}) == "");
 }
 

@@ -1,5 +1,5 @@
-// Takes HTTP/1 requests apart (inside the HTTP server only). Beast does the parsing; what it lets pass and a server
-// must not is refused here.
+// Parses HTTP/1 requests. For use within the HTTP server. Beast does the parsing; this class refuses what Beast lets
+// pass but a server must not accept.
 #pragma once
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
@@ -13,10 +13,10 @@ namespace berth::http {
 
 class RequestParser final : public boost::beast::http::basic_parser<true> {
  public:
-  // What is wrong with a request beyond what the parser's error says.
+  // The fault of a request for which the parser's own error is not specific enough.
   enum class Fault { kNone, kTransferEncoding, kManyHosts };
 
-  // `request` gets everything, and must outlive the parser.
+  // `request` receives everything and must outlive the parser.
   RequestParser(ServerRequest* request, const ServerOptions& options) : request_(request) {
     eager(true);
     body_limit(options.request_bytes);
@@ -34,7 +34,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
     request_->method.assign(method.data(), method.size());
     request_->version = version;
     View path = target;
-    // The absolute form, as proxies are sent it: only the path counts.
+    // The absolute form, which clients send to proxies: only its path is used.
     if (const size_t scheme = target.find("://"); !target.starts_with('/') && scheme != View::npos) {
       const size_t slash = target.find('/', scheme + 3);
       path = slash == View::npos ? View("/") : target.substr(slash);
@@ -48,8 +48,9 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   void on_field_impl(Field name, View text, View value, Error& ec) override {
     request_->bytes += text.size() + value.size();
     request_->headers.emplace_back(std::string(text.data(), text.size()), std::string(value.data(), value.size()));
-    // The parser below takes any coding but "chunked" for none, and would read the body as the next request. A proxy in
-    // front of this server that reads it otherwise could be made to smuggle requests past its checks.
+    // Beast ignores every transfer coding but "chunked" and would read the body as the next request. If a proxy in
+    // front of this server understands such a coding, an attacker could use that to smuggle requests past the proxy's
+    // checks.
     if (name == Field::transfer_encoding && !boost::beast::iequals(value, "chunked")) {
       fault_ = Fault::kTransferEncoding;
       ec = boost::beast::http::error::bad_transfer_encoding;
@@ -60,7 +61,7 @@ class RequestParser final : public boost::beast::http::basic_parser<true> {
   }
   void on_header_impl(Error&) override { head_done_ = true; }
   void on_body_init_impl(const boost::optional<std::uint64_t>& length, Error&) override {
-    constexpr std::uint64_t kBelieved = 1 << 20;  // more memory is taken only as the body arrives
+    constexpr std::uint64_t kBelieved = 1 << 20;  // beyond this, memory is allocated only as the body arrives
     if (length) request_->body.reserve(static_cast<size_t>(std::min(*length, kBelieved)));
   }
   std::size_t on_body_impl(View body, Error&) override { return Body(body); }

@@ -1,5 +1,5 @@
-// Takes HTTP/1 answers apart (inside the HTTP client only). Beast does the parsing; body bytes go straight from the
-// receive buffer to where they are wanted.
+// Parses HTTP/1 responses. For use within the HTTP client. Beast does the parsing; bytes of the body go straight from
+// the receive buffer to their destination.
 #pragma once
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/basic_parser.hpp>
@@ -16,8 +16,8 @@ namespace berth::http {
 
 class ResponseParser final : public boost::beast::http::basic_parser<false> {
  public:
-  // `reply` gets status and headers; each piece of the body goes to `body`. Both must outlive the parser.
-  // A body that is announced to be longer than `most` is refused at once.
+  // `reply` receives status and headers, and `body` each piece of the body. Both must outlive the parser. A body whose
+  // announced length exceeds `most` bytes is refused at once.
   ResponseParser(Reply* reply, std::function<bool(std::string_view)>* body, uint64_t most)
       : reply_(reply), body_(body), most_(most) {
     eager(true);
@@ -34,7 +34,7 @@ class ResponseParser final : public boost::beast::http::basic_parser<false> {
   void on_request_impl(boost::beast::http::verb, View, View, int, Error&) override {}
   void on_response_impl(int code, View, int, Error&) override { reply_->status = code; }
   void on_field_impl(Field name, View, View value, Error& ec) override {
-    // The parser below takes any other coding for none at all, and would look for the next answer inside the body.
+    // Beast ignores other transfer codings and would look for the next response inside the body.
     if (name == Field::transfer_encoding && !boost::beast::iequals(value, "chunked")) {
       ec = boost::beast::http::error::bad_transfer_encoding;
     } else if (name == Field::content_type) {
@@ -45,7 +45,7 @@ class ResponseParser final : public boost::beast::http::basic_parser<false> {
       if (r.ec == std::errc() && r.ptr == value.data() + value.size() && seconds >= 0) reply_->retry_after = seconds;
     }
   }
-  // The announced length is checked here, as the body's first byte may never come.
+  // The announced length is checked here, because the first byte of the body may never arrive.
   void on_header_impl(Error& ec) override {
     head_done_ = true;
     const auto length = content_length();

@@ -1,3 +1,9 @@
+// Accepting connections and choosing which one to close when there are too many. Connections themselves are in
+// server_connection.cc.
+//
+// Invariant: `Shared::watched` is ordered by the time of the last progress, oldest first, because a connection moves to
+// the end with each progress. So both the sweep for idle connections and the search for one to displace begin at its
+// front.
 #include "pkg/http/server.h"
 
 #include <absl/strings/ascii.h>
@@ -45,7 +51,7 @@ std::string_view ChunkData(const std::string& chunk) {
   return s;
 }
 
-// Accepts on one address.
+// Accepts connections on one address.
 class Server::Acceptor : public std::enable_shared_from_this<Server::Acceptor> {
  public:
   Acceptor(std::shared_ptr<Shared> shared, asio::ssl::context* tls, ServerHandler handler)
@@ -77,7 +83,7 @@ class Server::Acceptor : public std::enable_shared_from_this<Server::Acceptor> {
     acceptor_.async_accept([self = shared_from_this()](const error_code& ec, tcp::socket socket) {
       if (ec == asio::error::operation_aborted) return;
       if (ec) {
-        // Most likely no file descriptor is left; the next may be free soon.
+        // Usually there is no file descriptor left, and one may become free soon.
         LOG(WARNING) << "Cannot accept a connection to the " << self->shared_->name << ": " << ec.message();
         if (self->shared_->options.max_connections > 0) self->MakeRoom();
         self->pause_.expires_after(std::chrono::milliseconds(100));
@@ -111,8 +117,8 @@ class Server::Acceptor : public std::enable_shared_from_this<Server::Acceptor> {
   }
 
  private:
-  // A client on the same host: over loopback, or over one of the host's own addresses as the kubelet probes a pod that
-  // uses the host's network.
+  // Returns whether the client is on this host: connected over loopback, or over one of the host's own addresses, as
+  // the kubelet probes a pod that uses the host's network.
   static bool Local(const tcp::socket& socket) {
     error_code no_peer, no_local;
     const auto peer = socket.remote_endpoint(no_peer).address(), local = socket.local_endpoint(no_local).address();
@@ -130,7 +136,7 @@ class Server::Acceptor : public std::enable_shared_from_this<Server::Acceptor> {
     std::make_shared<ServerConnection>(std::move(socket), shared_, handler_, local)->Start(tls_);
   }
 
-  // Closes the connection that has been idle longest; one from this machine only if there is no other.
+  // Closes the connection that has been idle longest, preferring clients on other hosts. Returns false if none is idle.
   bool MakeRoom() {
     ServerConnection* longest = nullptr;
     for (ServerConnection* c : shared_->watched) {

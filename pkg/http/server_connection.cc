@@ -1,3 +1,9 @@
+// One read and one write are in progress at most. Responses to pipelined requests are collected in `out_` and written
+// together; a stream's chunks go through `queue_` and are written without being copied.
+//
+// Handlers and stream sources may call back while they are being called. Therefore streams are written and sources
+// destroyed by a posted function, never inside their own calls; and the request object is kept until its handler has
+// returned (in_handler_).
 #include "pkg/http/server_connection.h"
 
 #include <absl/strings/ascii.h>
@@ -21,11 +27,13 @@ using util::ToAbsl;
 namespace {
 
 constexpr size_t kReadSize = 64 << 10;
-constexpr size_t kEarlyBytes = 1 << 20;   // of requests that a client sends before it has the answer to an earlier one
-constexpr size_t kFlushSize = 256 << 10;  // answers of pipelined requests are written when there is this much
-constexpr size_t kMostChunks = 64;        // a system call would not take more buffers at once
+// of requests that a client sends before it has received the response to an earlier one
+constexpr size_t kEarlyBytes = 1 << 20;
+// responses to pipelined requests are written when this many bytes have been collected
+constexpr size_t kFlushSize = 256 << 10;
+constexpr size_t kMostChunks = 64;  // more buffers than this do not fit into one system call
 
-// Returns nothing when zlib has no memory left; the text is then sent as it is.
+// Returns the compressed text, or nothing if zlib cannot allocate memory; the text is then sent uncompressed.
 std::string Gzip(const std::string& text) {
   z_stream z{};
   if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
@@ -150,7 +158,7 @@ void ServerConnection::OnRead(const Error& ec, size_t n) {
   if (closed_) return;
   if (ec) {
     peer_closed_ = true;
-    // Answers under way are still delivered to a client that only closed its side.
+    // A client that only closed its sending side still receives the responses that are in progress.
     if (!Streaming() && (writing_ || answering_)) return;
     Close();
     return;
@@ -163,7 +171,7 @@ void ServerConnection::OnRead(const Error& ec, size_t n) {
   Process();
 }
 
-// Feeds the parser from what was received. Returns true when a request is whole.
+// Feeds the parser with what has been received. Returns true when a request is complete.
 bool ServerConnection::Parse() {
   Error ec;
   while (begin_ < end_ && !parser_->is_done()) {
@@ -184,7 +192,7 @@ bool ServerConnection::Parse() {
   return false;
 }
 
-// Takes requests out of the buffer as long as they are whole, then writes all their answers.
+// Handles the requests in the buffer as long as they are complete, then writes all their responses.
 void ServerConnection::Process() {
   while (!closed_ && !close_after_write_ && !Streaming() && !answering_ && out_.size() < kFlushSize && Parse())
     Handle();
@@ -235,14 +243,14 @@ void ServerConnection::Handle() {
   in_handler_ = false;
   if (closed_) return;
   if (answering_) {
-    Unwatch();                                // it is the handler's turn
-    if (end_ - begin_ < kEarlyBytes) Read();  // to hear of a client that hangs up
+    Unwatch();                                // the handler may take as long as it needs
+    if (end_ - begin_ < kEarlyBytes) Read();  // to notice a client that disconnects
   } else {
     Answered();
   }
 }
 
-// Prepares for the next request. Not done before the handler has returned, which may still look at the request.
+// Prepares for the next request. Must not be called before the handler has returned, which may still use the request.
 void ServerConnection::Answered() {
   NewRequest();
   if (!Streaming()) return;
@@ -313,7 +321,7 @@ void ServerConnection::Send(const Chunk& chunk) {
   if (queued_bytes_ > allowed_bytes_) {
     LOG(WARNING) << "A watcher reads too slowly and is cut: " << queued_bytes_ << " bytes wait for " << Peer();
     ++shared_->stats.cut;
-    // Not at once: the source is calling us.
+    // The source is calling us, so the connection is closed later.
     asio::post(*shared_->io, [self = shared_from_this()] { self->Close(); });
     allowed_bytes_ = SIZE_MAX;
     return;
@@ -401,7 +409,7 @@ void ServerConnection::Close() {
   if (closed_) return;
   closed_ = true;
   Unwatch();
-  // The source may be what is calling us, and may call again until it is gone.
+  // The source may be the caller, and may call again until it is destroyed, so it is destroyed later.
   if (stream_ != nullptr) asio::post(*shared_->io, [self = shared_from_this(), source = std::move(stream_)] {});
   stream_.reset();
   queue_.clear();

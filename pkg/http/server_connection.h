@@ -1,8 +1,8 @@
-// One connection of the server, from accept to close (inside the HTTP server only).
+// One connection of the server, from accept to close. For use within the HTTP server.
 //
-// States: it reads until a request is whole; the handler has it (answering_); the answer is written; or an answer is
-// streamed (stream_). A client may send more requests early: they have their turn, in order, when the answer before
-// them is complete. The connection lives as long as an operation or a Responder holds it.
+// States: the connection reads until a request is complete; the handler has the request (answering_); the response is
+// written; or a response is streamed (stream_). A client may send further requests early; they are processed in order,
+// each when the response before it is complete. The connection lives as long as an operation or a Responder holds it.
 #pragma once
 #include <boost/asio/ip/tcp.hpp>
 #include <deque>
@@ -18,7 +18,7 @@
 
 namespace berth::http {
 
-// All connections of a server, and what they share.
+// The state that the connections of a server share.
 struct Server::Shared {
   Shared(boost::asio::io_context* i, std::string n, ServerOptions o) : io(i), name(std::move(n)), options(o) {}
 
@@ -26,10 +26,10 @@ struct Server::Shared {
   const std::string name;
   const ServerOptions options;
   ServerStats stats;
-  // Those whose progress is watched, the one without progress for longest first.
+  // Connections that are closed when they make no progress, ordered by their last progress, oldest first.
   std::list<ServerConnection*> watched;
 
-  // "Date: ...\r\n", made once a second.
+  // Returns "Date: ...\r\n"; formatted at most once a second.
   const std::string& DateLine();
   int64_t date_second = 0;
   std::string date;
@@ -48,7 +48,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   void Send(const Chunk& chunk) override;
   void Finish() override;
 
-  // No request is being answered and nothing is being written.
+  // Returns whether no request is being answered and nothing is being written.
   bool idle() const { return !answering_ && !writing_ && out_.empty(); }
   bool local() const { return local_; }
   absl::Time progress() const { return progress_; }
@@ -72,33 +72,33 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   void FlushLater();
   void Write();
   void Written();
-  // Progress was made: the connection is the last that is closed for idleness.
+  // Notes progress: the connection becomes the last one to be closed for idleness.
   void Touch();
   void Unwatch();
 
   std::shared_ptr<Server::Shared> shared_;
   std::shared_ptr<const ServerHandler> handler_;
   std::unique_ptr<Transport> transport_;
-  const bool local_;  // the peer is on this machine
+  const bool local_;  // the client is on this host
   bool loopback_ = false;
   absl::Time progress_;
   std::optional<std::list<ServerConnection*>::iterator> watched_;
 
   std::string in_;
-  size_t begin_ = 0, end_ = 0;  // the bytes of in_ that were received and not used yet
+  size_t begin_ = 0, end_ = 0;  // the range of in_ that has been received and not yet used
   ServerRequest request_;
   std::optional<Subject> certificate_;
   std::optional<RequestParser> parser_;
-  uint64_t number_ = 0;  // of the request under way
+  uint64_t number_ = 0;  // number of the current request
   bool keep_alive_ = false;
   bool reading_ = false, writing_ = false, answering_ = false, in_handler_ = false, closed_ = false;
   bool peer_closed_ = false, continued_ = false, close_after_write_ = false;
 
-  std::string out_, writing_text_;  // answers: to be written, being written
+  std::string out_, writing_text_;  // responses that are to be written, and that are being written
   std::shared_ptr<StreamSource> stream_;
   std::deque<Chunk> queue_;
   std::vector<Chunk> writing_chunks_;
-  size_t queued_bytes_ = 0;  // in queue_ and writing_chunks_
+  size_t queued_bytes_ = 0;  // bytes in queue_ and writing_chunks_
   size_t allowed_bytes_ = SIZE_MAX;
   bool unchunked_ = false, close_after_stream_ = false, finished_ = false, flush_posted_ = false;
 };

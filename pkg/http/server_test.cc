@@ -147,12 +147,12 @@ TEST_CASE("server: a handler may answer later, and nobody else waits for it") {
     ServerResponse page;
     page.body = "at last";
     waiting[0].Send(page);
-    waiting[0].Send(page);  // one too many
+    waiting[0].Send(page);  // the second response to one request
     waiting.clear();
   });
   CHECK(Fixture::Answer(slow) == "HTTP/1.1 200 OK at last");
   CHECK(Fixture::Answer(slow) == "HTTP/1.1 200 OK GET /next ");
-  // A client that does not wait for its answer leaves nothing behind.
+  // A client that does not wait for its response leaves nothing behind.
   {
     tcp::socket gone = f.Connect();
     asio::write(gone, asio::buffer(std::string("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")));
@@ -178,7 +178,7 @@ TEST_CASE("server: the longest idle connection makes room, one of another machin
     asio::write(many.back(), asio::buffer(get));
     CHECK(Fixture::Answer(many.back()) == "HTTP/1.1 200 OK GET / ");
   }
-  asio::write(many[0], asio::buffer(get));  // now the second is the longest idle
+  asio::write(many[0], asio::buffer(get));  // now the second is the one that has been idle longest
   CHECK(Fixture::Answer(many[0]) == "HTTP/1.1 200 OK GET / ");
   tcp::socket probe = f.Connect();
   asio::write(probe, asio::buffer(get));
@@ -248,7 +248,8 @@ TEST_CASE("server: a stream goes to a slow reader up to the limit") {
   struct Source final : StreamSource {
     void Start(StreamWriter* writer) override {
       writer->Send(MakeChunk("first\n"));
-      for (int i = 0; i < 100; ++i) writer->Send(MakeChunk(std::string(100'000, 'x')));  // what it begins with is free
+      // what a stream begins with does not count
+      for (int i = 0; i < 100; ++i) writer->Send(MakeChunk(std::string(100'000, 'x')));
       to = writer;
     }
     StreamWriter* to = nullptr;

@@ -38,7 +38,8 @@ absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewTlsContext(const T
   namespace asio = boost::asio;
   auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_client);
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
-  // The server may close without a TLS goodbye between answers; lengths and chunks tell whether an answer is whole.
+  // A server may close without a TLS close_notify between responses. That is safe, because lengths and chunks show
+  // whether a response is complete.
   SSL_CTX_set_options(context->native_handle(), SSL_OP_IGNORE_UNEXPECTED_EOF);
   boost::system::error_code ec;
   if (options.insecure_skip_verify) {
@@ -179,7 +180,7 @@ absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewServerTlsContext(c
   auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
   SSL_CTX* native = context->native_handle();
   SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
-  // Sessions would need an id context to be resumed with client certificates; tickets are not worth it here.
+  // Resuming sessions with client certificates would need a session id context. Tickets are not worth their cost here.
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(native, SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(native, 0);
@@ -199,7 +200,7 @@ absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewServerTlsContext(c
   context->add_certificate_authority(asio::buffer(tls.client_ca_pem), ec);
   if (!ec) context->set_verify_mode(asio::ssl::verify_peer, ec);
   if (ec) return wrong(tls.client_ca_from, "no PEM certificate can be read", ec);
-  // The names that a client may look for among its certificates.
+  // Clients with several certificates choose one by these names.
   for (X509_OBJECT* const object : Objects(X509_STORE_get0_objects(SSL_CTX_get_cert_store(native)))) {
     if (X509* const authority = X509_OBJECT_get0_X509(object)) SSL_CTX_add_client_CA(native, authority);
   }
@@ -224,7 +225,7 @@ absl::StatusOr<Certificates> ParseCertificates(const std::string& pem) {
   while (X509* const certificate = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
     found.emplace_back(certificate, &X509_free);
   }
-  // The end of the text is an error, too: nothing more begins there.
+  // The end of the text is reported as an error too: no further certificate starts there.
   const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();
   if (found.empty() || ERR_GET_REASON(error) != PEM_R_NO_START_LINE) {
@@ -249,8 +250,8 @@ absl::Status SetClientAuthorities(boost::asio::ssl::context* context, const std:
     X509_STORE_add_cert(store, certificate.get());
     sk_X509_NAME_push(names, X509_NAME_dup(X509_get_subject_name(certificate.get())));
   }
-  SSL_CTX_set_cert_store(native, store);      // takes it over
-  SSL_CTX_set_client_CA_list(native, names);  // likewise
+  SSL_CTX_set_cert_store(native, store);      // takes ownership
+  SSL_CTX_set_client_CA_list(native, names);  // takes ownership
   SSL_CTX_set_verify(native, SSL_VERIFY_PEER, nullptr);
   return absl::OkStatus();
 }

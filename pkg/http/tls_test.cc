@@ -150,14 +150,14 @@ TEST_CASE("certificates are read again when their files change, once they fit to
   };
   CHECK_THAT(ask().error, Catch::StartsWith("x509: certificate signed by unknown authority"));
   copy("ca.pem", "ca.pem");
-  CHECK(ask().status == 0);  // it trusts the server now, but not the other way round
+  CHECK(ask().status == 0);  // the client trusts the server now, but not vice versa
   copy("client.pem", "client.pem");
-  CHECK(ask().status == 0);  // the key is yet to come
+  CHECK(ask().status == 0);  // the key has not been written yet
   copy("client.key", "client.key");
   CHECK(ask().body == "hello");
   CHECK(ask().body == "hello");
   CHECK(server.requests().back().connection == server.requests().front().connection);
-  // What can not be used changes nothing, and what can ends the connection that was made with the one before.
+  // A certificate that cannot be used changes nothing; one that can ends the connection made with the previous one.
   std::ofstream(dir.path("client.pem")).close();
   CHECK(ask().body == "hello");
   CHECK(server.requests().back().connection == server.requests().front().connection);
@@ -218,7 +218,7 @@ TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut 
   o.tls_timeout = absl::Milliseconds(50);
   auto client = NewHttpClient(io.executor(), o);
   REQUIRE(client.ok());
-  // The server waits for the end of a request that is none.
+  // The server waits for the end of a request that never comes.
   CHECK(
       DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/", "", "", {}, false, false, true, {}}).error ==
       "net/http: TLS handshake timeout");

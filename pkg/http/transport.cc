@@ -28,7 +28,7 @@ class TcpTransport final : public Transport {
   tcp::socket socket_;
 };
 
-// A Transport in the form that asio::ssl::stream expects of the layer below it.
+// Adapts a Transport to the interface that asio::ssl::stream expects of the layer below it.
 class Below {
  public:
   using executor_type = tcp::socket::executor_type;
@@ -50,7 +50,7 @@ class Below {
   }
 
  private:
-  // Asio's handlers can be moved but not copied.
+  // Asio's handlers can be moved but not copied, as std::function requires, so they are kept in a shared_ptr.
   template <typename Handler>
   static Transport::Done Shared(Handler&& handler) {
     auto kept = std::make_shared<std::decay_t<Handler>>(std::forward<Handler>(handler));

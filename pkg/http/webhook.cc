@@ -50,7 +50,8 @@ struct WebhookClient::State {
     std::string headers;
     std::unique_ptr<HttpClient> client;
   };
-  // On the loop's thread. Servers are few: those of one extender's URLs.
+  // Returns the client for the URL's server and credentials, making it if necessary. There are few, because a
+  // WebhookClient serves the URLs of one extender. REQUIRES: called on the loop's thread.
   absl::StatusOr<Server*> Find(const Url& url) {
     const auto key = std::tuple(url.https, url.host, url.port, url.credentials);
     if (auto known = servers.find(key); known != servers.end()) return &known->second;

@@ -1,8 +1,9 @@
-// POST to any URL, blocking, with one deadline for the whole exchange: for webhooks such as extenders.
+// A blocking POST to any URL, with one deadline for the whole exchange, for webhooks such as extenders.
 //
-// Connections are kept alive and reused, over the same client as the API server's: TLS, proxies of the environment
-// (NO_PROXY with networks too), certificates that are read again when their files change. Status codes are the caller's
-// business; an error is a request that got no whole answer, and names the URL. Redirects are not followed.
+// Connections are kept alive and reused. The client is the one that is used for the API server: it supports TLS, the
+// environment's proxies (with networks in NO_PROXY), and certificates that are read again when their files change.
+// Every status is returned to the caller; an error means that no complete response was received, and names the URL.
+// Redirects are not followed.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -18,11 +19,11 @@
 namespace berth::http {
 
 struct WebhookOptions {
-  // For https URLs. Where there is a file and no PEM, the file is read by Create.
+  // For https URLs. If there is a file but no PEM, Create reads the file.
   TlsOptions tls;
-  absl::Duration timeout = absl::Seconds(5);       // from the name lookup to the last byte of the body
-  size_t max_body = size_t{256} << 20;             // bytes of an answer; more is an error
-  std::function<std::string(const char*)> getenv;  // for proxies; empty: the environment of this process
+  absl::Duration timeout = absl::Seconds(5);       // from the name lookup to the last byte of the response
+  size_t max_body = size_t{256} << 20;             // bytes of a response; a larger one is an error
+  std::function<std::string(const char*)> getenv;  // for proxies; empty: the process's environment
 };
 
 struct WebhookAnswer {
@@ -30,17 +31,17 @@ struct WebhookAnswer {
   std::string body;
 };
 
-// Thread-safe: each call uses a connection of its own.
+// Thread-safety: may be used from several threads; each call uses its own connection while it lasts.
 class WebhookClient {
  public:
-  // Errors: a file that cannot be read ("open /x: no such file or directory"), TLS settings that cannot work.
-  // Throws std::system_error when the system has no file descriptor left.
+  // Errors: a file that cannot be read ("open /x: no such file or directory"), or TLS settings that cannot be used.
+  // Throws std::system_error if no file descriptor is left.
   static absl::StatusOr<std::unique_ptr<WebhookClient>> Create(WebhookOptions options);
   ~WebhookClient();
 
-  // Content-Type application/json. A user and password in the URL are sent as Basic authorization, and error texts show
-  // the URL without the password. With `repeatable`, a kept connection that the server had closed meanwhile is
-  // replaced and the request sent once more; nothing else is ever retried.
+  // Sends `body` as application/json. A user and password in the URL are sent as Basic authorization; error texts do
+  // not show the password. If `repeatable` is true, the request is sent again when it met a kept connection that the
+  // server had closed meanwhile. Nothing else is retried.
   absl::StatusOr<WebhookAnswer> Post(const std::string& url, std::string_view body, bool repeatable);
 
  private:

@@ -35,7 +35,7 @@ TEST_CASE("webhook: calls from several threads do not wait for one another") {
     std::unique_lock lock(mutex);
     ++in;
     changed.notify_all();
-    // Answers only when both requests are here.
+    // Answers only once both requests have arrived.
     changed.wait_for(lock, std::chrono::seconds(5), [&] { return in == 2; });
     t.Respond(in == 2 ? 200 : 500, "");
   });
@@ -64,7 +64,7 @@ TEST_CASE("webhook: without a file descriptor left a call fails, and later ones 
   const std::string url = "http://" + server.address() + "/";
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
-  // A descriptor below the lowest that is free cannot be had.
+  // With this limit no further descriptor can be opened.
   size_t used = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++used;
   const rlimit none{std::min<rlim_t>(3, used), before.rlim_max};

@@ -1,5 +1,5 @@
-// An HTTP server for tests that does as it is told: answers, refuses, hangs, cuts, talks nonsense. One thread for each
-// connection, blocking sockets, port 0.
+// An HTTP server for tests that does what the test asks: answers, refuses, hangs, disconnects, or sends nonsense. It
+// uses one thread for each connection, blocking sockets and a free port.
 #pragma once
 #include <openssl/ssl.h>
 
@@ -27,19 +27,19 @@ namespace berth::http {
 struct FakeRequest {
   std::string method, target, body;
   std::map<std::string, std::string> headers;  // names in lower case
-  int connection = 0;                          // 1, 2, ... in the order they were accepted
+  int connection = 0;                          // 1, 2, ... in the order of acceptance
   int number = 0;                              // 1, 2, ... on this connection
 };
 
 class FakeServer {
  public:
-  // One request's turn. Answer with Write or Respond; the connection stays open unless Close is called.
+  // One request. Answer with Write or Respond; the connection stays open unless Close is called.
   class Turn {
    public:
     virtual ~Turn() = default;
     virtual void Write(const std::string& bytes) = 0;
     virtual void Close() = 0;
-    // Waits until the client hangs up or the server ends.
+    // Waits until the client disconnects or the server ends.
     virtual void Hang() = 0;
     void Respond(int status, const std::string& body, const std::string& headers = "") {
       Write("HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Type: application/json\r\nContent-Length: " +
@@ -107,12 +107,12 @@ class FakeServer {
     accepting_ = std::thread([this] { Accept(); });
   }
 
-  // What was asked so far.
+  // Returns the requests received so far.
   std::vector<FakeRequest> requests() const {
     std::lock_guard<std::mutex> lock(mutex_);
     return requests_;
   }
-  // Waits until `n` requests were received; false after ten seconds.
+  // Waits until `n` requests have been received. Returns false after ten seconds.
   bool WaitForRequests(size_t n) {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return requests_.size() >= n; });
@@ -270,7 +270,7 @@ class IoThread {
   std::thread thread_;
 };
 
-// Values handed from one thread to a waiting test.
+// Passes values from other threads to a test that waits for them.
 template <typename T>
 class Mailbox {
  public:
@@ -279,7 +279,7 @@ class Mailbox {
     values_.push_back(std::move(v));
     changed_.notify_all();
   }
-  // True when there are `n` values; false after ten seconds.
+  // Waits until there are `n` values. Returns false after ten seconds.
   bool WaitFor(size_t n) {
     std::unique_lock<std::mutex> lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return values_.size() >= n; });

@@ -1,4 +1,4 @@
-// A directory for one test, gone at its end.
+// A directory for one test, deleted at its end.
 #pragma once
 #include <cstdlib>
 #include <filesystem>
