@@ -16,10 +16,12 @@ namespace {
 using explain::JsonOut;
 using scheduler::Scheduler;
 
-// Labels that are offered for grouping. A cluster where each node has a label of its own would offer too many.
+// The most labels that are offered for grouping. Otherwise a cluster in which each node has its own label would offer
+// too many.
 constexpr size_t kMostLabels = 200;
 
-// Returns an upper bound of the share `q` of the observations, in microseconds: the end of the histogram's bucket.
+// Returns an upper bound, in microseconds, of the quantile `q`: the end of the bucket of the histogram that contains
+// it.
 int64_t Quantile(const scheduler::LatencyHistogram& h, double q) {
   const auto all = static_cast<double>(h.count());
   double below = 0;
@@ -59,7 +61,7 @@ int64_t FlagsOf(const api::Node& node, const NodeUse& use) {
          flag(use.flags & scheduler::kRowHardTaints, kTainted);
 }
 
-// Extended resources of any node, by name.
+// Returns the extended resources that any node has, by name.
 std::vector<util::Symbol> ExtendedResources(const Snapshot& s) {
   std::set<util::Symbol> all;
   for (const auto& [node, use] : s.nodes) {

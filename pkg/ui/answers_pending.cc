@@ -18,10 +18,10 @@ using explain::JsonOut;
 using scheduler::FailureReasonText;
 using scheduler::Scheduler;
 
-// Owners that are listed, those with the most pods first.
+// The most owners that are listed; those with the most pods come first.
 constexpr size_t kMostOwners = 200;
 
-// Upper bounds, in seconds, and their names.
+// Upper bounds in seconds, with their labels.
 constexpr std::array<std::pair<int64_t, std::string_view>, 5> kAges = {
     {{10, "10 s"}, {60, "1 min"}, {600, "10 min"}, {3600, "1 h"}, {86400, "1 day"}}};
 constexpr std::array<std::pair<uint32_t, std::string_view>, 5> kAttempts = {
@@ -38,7 +38,7 @@ size_t AttemptsGroup(uint32_t attempts) {
   return i;
 }
 
-// Counting by template and place first: 50,000 pods have few of either.
+// Numbers of pods. Owners are counted by template first, because even 50,000 pods have few templates.
 struct Groups {
   std::unordered_map<const api::PodTemplate*, int64_t> by_template;
   std::array<int64_t, Scheduler::kPlaces> by_place{};

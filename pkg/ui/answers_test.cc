@@ -19,7 +19,7 @@ namespace {
 using scheduler::testing::NewNode;
 using scheduler::testing::NewPod;
 
-// What a page that follows the nodes would know: a node's name and amounts by row, as texts.
+// The state that a page which follows the nodes would have: a node's name and amounts by row, as texts.
 using Known = std::map<int64_t, std::pair<std::string, std::string>>;
 
 Known KnownFrom(const std::string& nodes_json) {
@@ -183,7 +183,7 @@ TEST_CASE("assets: every file that the page asks for is there") {
     const Asset* a = FindAsset(file);
     REQUIRE(a != nullptr);
     CHECK(a->content.size() > 100);
-    // Nothing that the browser's policy would refuse.
+    // The files contain nothing that the browser's content security policy would block.
     CHECK(a->content.find("innerHTML") == std::string_view::npos);
     CHECK(a->content.find("https://") == std::string_view::npos);
   }

@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-// Puts a file into the program. Paths are from the project's root, where the compiler runs; the Makefile compiles this
-// source again when one of the files changes.
+// Embeds a file. Paths are relative to the root of the project, where the compiler runs. The Makefile recompiles this
+// source when one of the files changes.
 #define EMBED(name, path)                                                                                    \
   __asm__(".section .rodata\n.global ui_" #name "_begin\nui_" #name "_begin:\n.incbin \"pkg/ui/assets/" path \
           "\"\n.global ui_" #name "_end\nui_" #name "_end:\n.byte 0\n.previous\n");                          \

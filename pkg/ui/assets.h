@@ -1,4 +1,4 @@
-// The page's files, embedded in the program when it is linked.
+// The page's files, which are embedded in the program.
 #pragma once
 #include <string_view>
 
@@ -8,7 +8,7 @@ struct Asset {
   std::string_view content, type;
 };
 
-// Returns the file of a path below /ui/, "" for the page itself; null when there is none.
+// Returns the file for a path below /ui/ ("" is the page itself), or null if there is none.
 const Asset* FindAsset(std::string_view path);
 
 }  // namespace berth::ui

@@ -1,3 +1,7 @@
+// Copies the cluster in steps of bounded size, so that the scheduler is never held up for long. The cache's log of
+// changes tells which rows must be copied (again); rows that have not changed are shared with the previous copy.
+//
+// Invariant: every row that differs from its copy in `cluster_.rows`, as of `generation_`, is in `to_copy_`.
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +11,8 @@
 namespace berth::ui {
 namespace {
 
-// Objects that one step copies; some 20 ns each when they are in the processor's cache and 100 ns when they are not.
+// The number of objects that one step copies. An object takes about 20 ns if it is in the processor's cache and 100 ns
+// otherwise.
 constexpr size_t kObjectsAStep = 4000;
 
 template <typename Store>
@@ -40,7 +45,7 @@ void ClusterCopy::FindChangedRows(const scheduler::Cache& cache) {
   generation_ = cache.generation();
 }
 
-// Returns false when rows are left.
+// Copies waiting rows until `most_objects` have been copied. Returns false if rows are left.
 bool ClusterCopy::CopyRows(const scheduler::Cache& cache, size_t most_objects) {
   for (size_t objects = 0; !to_copy_.empty() && objects < most_objects;) {
     const scheduler::Row r = to_copy_.back();
@@ -65,8 +70,8 @@ void ClusterCopy::CopyOthers(const scheduler::Listers& l) {
 #undef COPY_STORE
 }
 
-// From the end of the scheduler's list to its beginning, so that no pod is missed (Scheduler::VisitPending). Returns
-// false when pods are left.
+// Copies a part of the pending pods, from the end of the scheduler's list to its beginning, so that none is missed (see
+// Scheduler::VisitPending). Returns false if pods are left.
 bool ClusterCopy::CopyPending(const scheduler::Scheduler& s) {
   const size_t end = std::min(next_pending_, s.pending_pods()), begin = end - std::min(end, kObjectsAStep);
   s.VisitPending(begin, end, [this](const scheduler::Scheduler::PendingView& p) { pending_.push_back(p.pod); });
@@ -79,7 +84,8 @@ bool ClusterCopy::Step(const LiveScheduler& live) {
     next_pending_ = live.scheduler->pending_pods();
     most_steps_ = 16 + 2 * (live.cache->pod_count() + cluster_.rows.size() + next_pending_) / kObjectsAStep;
   }
-  // Rows that changed since the step before are copied again, so that in the last step all are of that moment.
+  // Rows that have changed since the previous step are copied again, so that after the last step all rows are from that
+  // moment.
   FindChangedRows(*live.cache);
   const bool rows = CopyRows(*live.cache, steps_ > most_steps_ ? SIZE_MAX : kObjectsAStep);
   const bool pending = next_pending_ == 0 || CopyPending(*live.scheduler);

@@ -17,7 +17,7 @@ using explain::JsonOut;
 
 constexpr size_t kTopNodes = 10, kExamples = 5, kMostGroups = 100, kMostWays = 10, kMostVictims = 100;
 
-// The first rule that refuses a node, and its reasons.
+// Returns the first rule that rejects a node, and its reasons.
 std::pair<std::string, std::string> FirstFailure(const explain::Explanation& e,
                                                  const explain::Explanation::NodeView& view) {
   for (size_t i = 0; i < view.results.size(); ++i) {
@@ -57,7 +57,7 @@ void TopNodes(const explain::Explanation& e, JsonOut* j) {
   std::vector<size_t> order(t.feasible.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   if (!t.totals.empty()) {
-    // The chosen node is one of those with the most points; it comes first.
+    // The chosen node is one of those with the highest total; it is listed first.
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
       const bool a_chosen = t.feasible[a] == e.decision.host, b_chosen = t.feasible[b] == e.decision.host;
       return t.totals[a] != t.totals[b] ? t.totals[a] > t.totals[b] : a_chosen && !b_chosen;

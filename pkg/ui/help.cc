@@ -12,7 +12,7 @@ using Entry = std::pair<std::string_view, std::string_view>;
 
 constexpr std::string_view kInsufficient = "Insufficient ";
 
-// By the beginning of the reason; the first that matches counts.
+// By the beginning of the reason; the first match is used.
 constexpr Entry kHelp[] = {
     {"Too many pods", "The nodes run as many pods as they may. Delete pods that are not needed, or add nodes."},
     {"node(s) had taints that the pod didn't tolerate",

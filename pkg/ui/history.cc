@@ -5,7 +5,7 @@
 namespace berth::ui {
 namespace {
 
-// Entries that a reader looks at before it lets the scheduler in.
+// The number of entries that a reader examines before it releases the lock for the scheduler.
 constexpr size_t kAtATime = 512;
 
 }  // namespace
@@ -50,7 +50,8 @@ void History::Sample(const scheduler::SchedulerMetrics& m, size_t pending) {
   if (rates_.size() > kMostRates) rates_.pop_front();
 }
 
-// The lock is given up between runs of entries. Numbers stay valid meanwhile: an entry that was dropped is skipped.
+// The lock is released between groups of entries. `next` stays valid meanwhile, because it is an entry's number: if
+// that entry has been dropped, so have all before it, and the search ends.
 void History::CollectAttempts(const Ring& ring, std::string_view pod, size_t limit, std::vector<Attempt>* out) const {
   std::unique_lock lock(mutex_);
   size_t found = 0;

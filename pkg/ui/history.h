@@ -1,7 +1,7 @@
-// What the scheduler tried and how it ended, up to a fixed number of entries: the oldest are dropped.
+// The scheduler's recent attempts and their results, up to a fixed number of entries; the oldest are dropped.
 //
-// Threading: the scheduler's thread writes, any thread reads. Readers hold the lock for a few microseconds at a time,
-// so that they never keep the scheduler waiting.
+// Thread-safety: only the scheduler's thread writes; any thread may read. Readers hold the lock for a few microseconds
+// at a time, so that they do not make the scheduler wait.
 #pragma once
 #include <absl/time/time.h>
 
@@ -21,18 +21,18 @@ namespace berth::ui {
 
 class History final : public scheduler::DecisionObserver {
  public:
-  // Attempts that placed a pod and attempts that did not are bounded on their own, so that neither kind displaces the
-  // other. An entry takes some 200 bytes, and at most kMostMessage more.
+  // Attempts that placed a pod and attempts that failed are limited separately, so that neither displaces the other. An
+  // entry takes about 200 bytes, plus at most kMostMessage.
   static constexpr size_t kMostAttempts = 16384, kMostPreemptions = 1024, kMostMessage = 1024, kMostVictims = 100;
-  // An hour of rates.
+  // One hour of rates.
   static constexpr size_t kMostRates = 360;
   static constexpr absl::Duration kRatePeriod = absl::Seconds(10);
 
   struct Attempt {
     absl::Time time;
     std::string pod, uid;  // pod: "namespace/name"
-    util::Symbol node;     // empty: not placed
-    std::string message;   // why not
+    util::Symbol node;     // empty: the pod was not placed
+    std::string message;   // why it was not placed
     uint32_t nodes = 0, feasible = 0, ties = 0;
   };
   struct Preemption {
@@ -48,25 +48,26 @@ class History final : public scheduler::DecisionObserver {
     size_t pending = 0;                                 // at the end of the period
   };
 
-  // `clock` outlives the object.
+  // `clock` must outlive the object.
   explicit History(const util::Clock* clock) : clock_(clock) {}
 
   void Decided(const api::PodPtr& pod, const scheduler::Decision& decision, uint64_t round_robin) override;
   void PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& preemption) override;
-  // Notes the counters when a period is over. Call it at least once a second; between periods it does nothing.
+  // Records the counters if a period has ended, and otherwise does nothing. Call it at least once a second.
   void Sample(const scheduler::SchedulerMetrics& metrics, size_t pending);
 
-  // Returns the attempts at a pod, newest first, at most `limit`.
+  // Returns the latest attempts to schedule a pod, newest first, at most `limit`.
   std::vector<Attempt> AttemptsOf(std::string_view pod, size_t limit) const;
-  // Newest first.
+  // Returns all preemptions, newest first.
   std::vector<Preemption> Preemptions() const;
-  // Returns the preemptions for a pod and those of which it was a victim, newest first.
+  // Returns the preemptions for a pod and those in which it was a victim, newest first.
   std::vector<Preemption> PreemptionsOf(std::string_view pod) const;
-  // Oldest first.
+  // Returns the rates, oldest first.
   std::vector<Rate> Rates() const;
 
  private:
-  // Entries in the order of their numbers, which count up from 0.
+  // Entries in the order of their numbers, which start at 0. Invariant: the numbers of the entries are the
+  // entries.size() numbers before `end`.
   struct Ring {
     std::deque<Attempt> entries;
     uint64_t end = 0;  // the number of the next entry
@@ -78,7 +79,7 @@ class History final : public scheduler::DecisionObserver {
   Ring placed_, failed_;
   std::deque<Preemption> preemptions_;
   std::deque<Rate> rates_;
-  // Of the scheduler's thread.
+  // The members below are used on the scheduler's thread only.
   scheduler::SchedulerMetrics last_;
   absl::Duration next_sample_;
 };

@@ -8,10 +8,10 @@
 namespace berth::ui {
 namespace {
 
-// A copy that is not older is given to whoever asks.
+// Ages up to which a copy is handed out again.
 constexpr absl::Duration kKeepSnapshot = absl::Milliseconds(250), kKeepPending = absl::Seconds(1),
                          kKeepCluster = absl::Seconds(2);
-// The copy of the cluster, on which the next one builds, is dropped when nobody has asked for so long.
+// The copy of the cluster, on which the next copy builds, is dropped when nobody has asked for it for this long.
 constexpr absl::Duration kForgetCluster = absl::Minutes(1);
 constexpr size_t kPendingAStep = 4000;
 
@@ -46,7 +46,7 @@ bool LiveSource::AnswerFromKept(Kept<T>* kept, absl::Duration keep, Done<T>* don
     return true;
   }
   kept->waiting.push_back(std::move(*done));
-  return kept->waiting.size() > 1;  // a copy is on its way
+  return kept->waiting.size() > 1;  // a copy is being made already
 }
 
 template <typename T>
@@ -93,7 +93,8 @@ void LiveSource::GetPending(Done<PendingPods> done) {
   });
 }
 
-// From the end of the scheduler's list to its beginning, so that no pod is missed (Scheduler::VisitPending).
+// Copies the pending pods in steps, from the end of the scheduler's list to its beginning, so that none is missed (see
+// Scheduler::VisitPending).
 void LiveSource::CopyPending(std::shared_ptr<PendingPods> into, size_t end) {
   end = std::min(end, live_.scheduler->pending_pods());
   const size_t begin = end - std::min(end, kPendingAStep);
@@ -102,7 +103,7 @@ void LiveSource::CopyPending(std::shared_ptr<PendingPods> into, size_t end) {
   });
   if (begin > 0) return OnScheduler([this, into, begin] { CopyPending(into, begin); });
   on_server_([this, into] {
-    // A pod may have been seen twice.
+    // The list may have changed between steps, so a pod may have been copied twice.
     std::sort(into->begin(), into->end(),
               [](const PendingPod& a, const PendingPod& b) { return a.pod->meta.uid < b.pod->meta.uid; });
     const auto same = [](const PendingPod& a, const PendingPod& b) { return a.pod->meta.uid == b.pod->meta.uid; };
@@ -147,7 +148,7 @@ void LiveSource::Work(std::function<void()> work, std::function<void()> done) {
 
 void LiveSource::RunWorker() {
   pthread_setname_np(pthread_self(), "ui-work");
-  // What people look at must not take time from scheduling. Linux takes this as the priority of the calling thread.
+  // Answering people must not take time from scheduling. Linux applies this priority to the calling thread only.
   setpriority(PRIO_PROCESS, 0, 10);
   std::unique_lock lock(mutex_);
   for (;;) {

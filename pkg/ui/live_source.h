@@ -1,9 +1,9 @@
-// The page's data from a scheduler at work.
+// The page's data from a running scheduler.
 //
-// Everything is copied on the scheduler's thread, and only when somebody asked for it: the nodes at most four times a
-// second; pending pods and the cluster in steps, each of which takes well under a millisecond and after each of which
-// the scheduler goes on. A copy that was made in steps is not of one moment, but of the time that the steps took; the
-// copy of nodes and the pods on them is brought up to one moment in the last step.
+// Everything is copied on the scheduler's thread, and only when somebody has asked for it: the nodes at most four times
+// a second; pending pods and the cluster in steps of well under a millisecond, between which the scheduler continues. A
+// copy made in steps does not show one moment but the time of all its steps. The nodes and the pods on them are the
+// exception: the last step brings them up to date.
 #pragma once
 #include <atomic>
 #include <condition_variable>
@@ -24,8 +24,8 @@
 
 namespace berth::ui {
 
-// What the page shows. Everything here belongs to the scheduler's thread, but for `leading`, which may be called there
-// and must be quick.
+// What the page shows. Everything here belongs to the scheduler's thread. `leading` is called on that thread and must
+// return quickly.
 struct LiveScheduler {
   const scheduler::Cache* cache = nullptr;
   const scheduler::SchedulingQueue* queue = nullptr;
@@ -35,10 +35,12 @@ struct LiveScheduler {
   std::string configuration_json = {};
 };
 
-// Copies the nodes and the pods on them row by row. Rows that did not change since the copy before are shared with it.
+// Copies the cluster. Rows that have not changed since the previous copy are shared with it. REQUIRES: used on the
+// scheduler's thread.
 class ClusterCopy {
  public:
-  // Copies for a while. Returns false when there is more to copy; call it again after the scheduler had its turn.
+  // Makes one step of a copy. Returns false if there is more to copy; call it again after the scheduler has had its
+  // turn.
   bool Step(const LiveScheduler& live);
   // REQUIRES: Step returned true.
   std::shared_ptr<const Cluster> Take() { return std::make_shared<Cluster>(cluster_); }
@@ -50,14 +52,14 @@ class ClusterCopy {
   bool CopyPending(const scheduler::Scheduler& s);
 
   Cluster cluster_;
-  bool begun_ = false;                   // the rows were copied once
-  uint64_t generation_ = 0;              // changes up to this one were noted in to_copy_
-  std::vector<scheduler::Row> to_copy_;  // rows, each once
-  std::vector<bool> waiting_;            // by row: is in to_copy_
-  // The steps of the copy that is being made. When there were too many, because the cluster changes faster than it is
+  bool begun_ = false;                   // the rows have been copied at least once
+  uint64_t generation_ = 0;              // changes up to this one have been entered in to_copy_
+  std::vector<scheduler::Row> to_copy_;  // rows to be copied, each at most once
+  std::vector<bool> waiting_;            // by row: whether it is in to_copy_
+  // The number of steps of the current copy. If it exceeds the limit, because the cluster changes faster than it is
   // copied, the rest is copied at once.
   size_t steps_ = 0, most_steps_ = 0;
-  std::vector<uint64_t> versions_;  // of the stores in cluster_.others
+  std::vector<uint64_t> versions_;  // versions of the stores in cluster_.others
   size_t next_pending_ = 0;
   std::vector<api::PodPtr> pending_;
 };
@@ -66,15 +68,16 @@ class LiveSource final : public Source {
  public:
   using Post = std::function<void(std::function<void()>)>;
   using After = std::function<void(absl::Duration, std::function<void()>)>;
-  // `on_scheduler` and `on_server` run a function soon on those threads; `after` runs one on the server's thread when
-  // the time has passed. What they were given and do not run is destroyed. `clock` outlives the object.
+  // `on_scheduler` and `on_server` run a function soon on those threads; `after` runs one on the server's thread after
+  // a time. Functions that they never run must be destroyed. `clock` must outlive the object.
   LiveSource(Post on_scheduler, Post on_server, After after, const util::Clock* clock);
   // REQUIRES: neither thread runs functions of this object any more.
   ~LiveSource() override;
 
-  // Must see each decision and, at least once a second, the counters; on the scheduler's thread.
+  // Returns the observer of the scheduler, which must receive every decision and, at least once a second, the counters.
+  // To be used on the scheduler's thread.
   History* observer() { return &history_; }
-  // From here on there are answers. Called once, from any thread; what `live` points to outlives the object.
+  // Enables answers. Called once, on any thread. What `live` points to must outlive the object.
   void Begin(LiveScheduler live);
   bool begun() const { return begun_; }
 
@@ -87,11 +90,11 @@ class LiveSource final : public Source {
   const History& history() override { return history_; }
   bool live() const override { return true; }
 
-  // The longest time that one step took on the scheduler's thread.
+  // Returns the longest time that one step has taken on the scheduler's thread.
   absl::Duration longest_step() const { return absl::Nanoseconds(longest_step_.load()); }
 
  private:
-  // Something that is copied for all who wait for it, and kept for a while. On the server's thread.
+  // A copy that is made once for all who wait for it, and kept for a while. Used on the server's thread.
   template <typename T>
   struct Kept {
     std::shared_ptr<const T> last;
@@ -119,12 +122,12 @@ class LiveSource final : public Source {
   Kept<PendingPods> pending_;
   Kept<Cluster> cluster_;
   absl::Duration cluster_asked_;
-  std::unique_ptr<ClusterCopy> copy_;  // of the scheduler's thread
+  std::unique_ptr<ClusterCopy> copy_;  // used on the scheduler's thread
 
   std::mutex mutex_;
   std::condition_variable news_;
-  std::deque<std::pair<std::function<void()>, std::function<void()>>> work_;  // under mutex_
-  bool over_ = false;                                                         // under mutex_
+  std::deque<std::pair<std::function<void()>, std::function<void()>>> work_;  // guarded by mutex_
+  bool over_ = false;                                                         // guarded by mutex_
   std::thread worker_;
 };
 

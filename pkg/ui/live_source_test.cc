@@ -20,7 +20,7 @@ using scheduler::testing::Case;
 using scheduler::testing::NewNode;
 using scheduler::testing::NewPod;
 
-// Runs the functions of both threads one at a time, so that a test says what happens between them.
+// Runs the functions of both threads one at a time, so that a test decides what happens between them.
 struct Threads {
   std::deque<std::function<void()>> scheduler, server;
   LiveSource::Post ToScheduler() {

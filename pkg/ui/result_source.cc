@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<ResultSource>> ResultSource::Make(const lab::Scen
   r->snapshot_->pending = r->pending_->size();
   r->snapshot_->queue.unschedulable = r->pending_->size();
   r->snapshot_->by_place[static_cast<size_t>(scheduler::Scheduler::Place::kQueued)] = r->pending_->size();
-  // A result has one algorithm, whatever scheduler a pod names.
+  // A result has only one algorithm, whichever scheduler a pod names.
   r->cluster_->ForEachPod([&](const api::Pod& pod) { names.insert(pod.tmpl->scheduler_name.string()); });
   names.insert("default-scheduler");
   for (const std::string& name : names) r->algorithms_.by_scheduler[name] = scenario.algorithm;

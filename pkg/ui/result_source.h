@@ -1,4 +1,4 @@
-// The page's data from a result: a scenario whose pending pods were placed once, and which does not change any more.
+// The page's data from a result: a scenario whose pending pods have been placed once, and which no longer changes.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -13,13 +13,14 @@ namespace berth::ui {
 
 class ResultSource final : public Source {
  public:
-  // Places the pending pods of `scenario` in order. `clock` outlives the object. Errors: the scenario cannot be run.
+  // Places the pending pods of `scenario` in order. `clock` must outlive the object. It is an error if the scenario
+  // cannot be run.
   static absl::StatusOr<std::unique_ptr<ResultSource>> Make(const lab::Scenario& scenario, const util::Clock* clock);
 
   void GetSnapshot(Done<Snapshot> done) override { done(snapshot_); }
   void GetPending(Done<PendingPods> done) override { done(pending_); }
   void GetCluster(Done<Cluster> done) override { done(cluster_); }
-  // There is one user, who waits.
+  // A result has one user, so the work is done inside the call.
   void Work(std::function<void()> work, std::function<void()> done) override {
     work();
     done();

@@ -47,15 +47,15 @@ http::ServerResponse FromStatus(const absl::Status& s) {
   return Error(status, util::Message(s));
 }
 
-// Returns whether an authority, "host:port", "[v6]:port" or "host", is this machine.
+// Returns whether an authority ("host:port", "[v6]:port" or "host") names this host.
 bool NamesThisMachine(std::string_view authority) {
   const std::string_view host =
       authority.substr(0, authority.starts_with('[') ? authority.find(']') + 1 : authority.find(':'));
   return host == "localhost" || host == "127.0.0.1" || host == "[::1]";
 }
 
-// Returns whether a page of another site made the browser send the request. Such a page cannot read the answer, but it
-// could keep the scheduler busy.
+// Returns whether a page of another site made the browser send the request. Such a page could not read the answer, but
+// it could keep the scheduler busy.
 bool FromOtherSite(const http::ServerRequest& r) {
   const std::string_view origin = r.Header("Origin");
   const size_t scheme = origin.find("://");
@@ -69,7 +69,7 @@ bool FromOtherSite(const http::ServerRequest& r) {
 int HexDigit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
-// Replaces "%2F" by "/" and so on; what is no such sequence stays.
+// Decodes "%2F" as "/" and so on. Text that is not such a sequence is kept.
 std::string Unescaped(std::string_view s) {
   std::string out;
   for (size_t i = 0; i < s.size(); ++i) {
@@ -96,7 +96,7 @@ std::map<std::string, std::string, std::less<>> ParametersOf(std::string_view qu
 
 }  // namespace
 
-// Somebody who follows the nodes.
+// A browser that follows the nodes: a stream of server-sent events. It may outlive the server, which `alive_` tells it.
 class Server::Viewer final : public http::StreamSource {
  public:
   Viewer(Server* server, std::string label)
@@ -117,7 +117,7 @@ class Server::Viewer final : public http::StreamSource {
     Leave();
     if (writer_ != nullptr) std::exchange(writer_, nullptr)->Finish();
   }
-  bool has_all = false;  // was sent all nodes once
+  bool has_all = false;  // has been sent all nodes
 
  private:
   void Leave() {
@@ -289,7 +289,7 @@ void Server::Follow(http::Responder answer, const std::string& label) {
   if (!looking_) Look();
 }
 
-// While somebody follows the nodes: sends what changed since the last look to all.
+// While somebody follows the nodes, sends the changes since the previous snapshot to all viewers.
 void Server::Look() {
   looking_ = viewer_count_ > 0;
   if (!looking_) {
@@ -314,7 +314,7 @@ void Server::SendTo(const std::set<Viewer*>& viewers, std::string_view label, co
   bool whole = last_ == nullptr;
   std::string delta;
   if (!whole && last_.get() != &now) delta = NodesDeltaJson(*last_, now, label, &whole);
-  // A comment shows that the connection is alive.
+  // Without changes an SSE comment is sent, which shows that the connection is alive.
   const http::Chunk changed =
       http::MakeChunk(delta.empty() ? ": no change\n\n" : absl::StrCat("event: changes\ndata: ", delta, "\n"));
   http::Chunk all;

@@ -1,6 +1,6 @@
-// /ui/ and /ui/api/: the page, and what it shows as JSON. Only reads.
+// Serves /ui/ and /ui/api/: the page, and its data as JSON. Nothing can be changed through it.
 //
-// Threading: one server thread; the source's callbacks come on it.
+// Thread-safety: used on the server's thread only; the source calls back on that thread.
 #pragma once
 #include <absl/time/time.h>
 
@@ -19,22 +19,22 @@ namespace berth::ui {
 
 class Server {
  public:
-  // Who follows the nodes at a time; what is answered at a time that takes long; how long a stream lasts until the
-  // browser has to connect again; how long a question may wait and a drain may be worked on.
+  // The most viewers that follow the nodes, and the most answers that are being computed, at a time; how long a stream
+  // lasts before the browser has to connect again; and how long a request may wait or a drain be computed.
   static constexpr size_t kMostViewers = 32, kMostWork = 8;
   static constexpr absl::Duration kLongestStream = absl::Hours(1), kLongestWork = absl::Seconds(10);
 
-  // `after` calls a function on the server's thread when the time has passed. `source` outlives the object. The object
-  // lives as long as callbacks of `source` and `after` may come.
+  // `after` calls a function on the server's thread after a time. `source` must outlive the object. The object must
+  // live as long as `source` and `after` may call back.
   using After = std::function<void(absl::Duration, std::function<void()>)>;
   Server(Source* source, After after);
   ~Server();
   Server(const Server&) = delete;
 
-  // Whether a path is answered here.
+  // Returns whether this class answers requests for a path.
   static bool Serves(std::string_view path) { return path == "/ui" || path.starts_with("/ui/"); }
-  // Answers a request. With `authorized` false it must come from this machine and name this machine in its Host header,
-  // so that neither another machine nor a page of another site that has a name for this address reads the cluster.
+  // Answers a request. If `authorized` is false, the request must come from this host and name it in its Host header.
+  // Otherwise other machines, or a page of another site that has a DNS name for this address, could read the cluster.
   void Handle(const http::ServerRequest& request, http::Responder answer, bool authorized);
 
  private:
@@ -45,7 +45,7 @@ class Server {
   void Pod(std::string key, http::Responder answer);
   void Search(std::string text, http::Responder answer);
   void Simulate(const std::string& body, http::Responder answer);
-  // Answers with what `make` returns, which is called where it keeps nobody waiting.
+  // Answers with the result of `make`, which is called on the source's worker, where nobody waits for it.
   void AnswerLater(http::Responder answer, std::function<absl::StatusOr<std::string>()> make);
   bool Busy(const http::Responder& answer) const;
   void Follow(http::Responder answer, const std::string& label);
@@ -54,11 +54,11 @@ class Server {
 
   Source* source_;
   const After after_;
-  Simulator simulator_;                               // of the source's worker
-  std::map<std::string, std::set<Viewer*>> viewers_;  // by the label that they group nodes by
+  Simulator simulator_;                               // used on the source's worker
+  std::map<std::string, std::set<Viewer*>> viewers_;  // by the label by which they group nodes
   size_t viewer_count_ = 0;
   bool looking_ = false;
-  std::shared_ptr<const Snapshot> last_;  // what the viewers have seen
+  std::shared_ptr<const Snapshot> last_;  // the snapshot that the viewers have received
   size_t working_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

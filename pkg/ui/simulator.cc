@@ -20,7 +20,7 @@ namespace {
 using explain::JsonOut;
 
 constexpr size_t kMostAttempts = 50, kMostMoves = 1000, kMostDrained = 1000;
-// Decisions of a drain between two looks at the clock.
+// The number of decisions of a drain between two checks of the deadline.
 constexpr size_t kBetweenLooks = 64;
 
 lab::Scenario ScenarioOf(const Cluster& cluster, const lab::Algorithm& algorithm) {
@@ -53,7 +53,7 @@ struct Found {
   bool placed = false;
 };
 Found FindPod(const Cluster& cluster, const std::string& key) {
-  // Without making a text for each pod. Names that an API server would refuse may hold slashes.
+  // Compares without building a key for each pod. Names that an API server would reject may contain slashes.
   const auto is = [&](const api::PodPtr& p) {
     const std::string_view ns = p->meta.ns.str(), name = p->meta.name;
     return key.size() == ns.size() + 1 + name.size() && key.starts_with(ns) && key[ns.size()] == '/' &&
@@ -106,8 +106,7 @@ void HistoryJson(const std::vector<History::Attempt>& attempts, const std::vecto
   j->End();
 }
 
-// The explanation moves the counter of round robin on; it is put back, so that the answer to the same question stays
-// the same.
+// An explanation advances the round-robin counter. It is restored, so that the same question has the same answer again.
 explain::Explanation Explain(lab::Simulation& simulation, const api::PodPtr& pod) {
   const uint64_t counter = simulation.scheduler().last_node_index();
   explain::Explanation e = simulation.Explain(pod);
@@ -164,7 +163,7 @@ absl::StatusOr<std::string> Simulator::PodJson(std::shared_ptr<const Cluster> cl
   if (found.pod == nullptr) return j.End().Finish("json");
   auto lab = LabFor(cluster, found.pod->tmpl->scheduler_name);
   if (!lab.ok()) return j.Member("explanationError", util::Message(lab.status())).End().Finish("json");
-  // A pod that has a node is explained as if it came now: it must not count against itself.
+  // A pod that has a node is removed first and explained as if it were new, because it must not count against itself.
   lab::Simulation& simulation = *(*lab)->simulation;
   if (found.placed) {
     if (absl::Status s = simulation.cache().RemovePod(*found.pod); !s.ok()) return s;
@@ -202,7 +201,7 @@ absl::StatusOr<std::string> Simulator::Drain(const std::shared_ptr<const Cluster
   }
   const auto& [name, algorithm] = *algorithms_->by_scheduler.begin();
   lab::Scenario scenario = ScenarioOf(*cluster, algorithm);
-  // What waits already is left out: the question is where the evicted pods would go.
+  // Pending pods are left out, because the question is where the evicted pods would go.
   scenario.pending.clear();
   scenario.pending_after.clear();
   auto edited = lab::ApplyEdits(scenario, edits);

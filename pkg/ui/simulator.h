@@ -1,5 +1,5 @@
-// Tries things out on a copy of the cluster: why a pod goes where it goes, where a new pod would go, what a drain would
-// do. Writes nothing anywhere.
+// Computes on a copy of the cluster why a pod goes where it goes, where a new pod would go, and what a drain would do.
+// Nothing is changed in the cluster.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -14,20 +14,22 @@
 
 namespace berth::ui {
 
-// Threading: one thread. Keeps the last cluster and the scheduler that it built for it, for the next question.
+// Keeps the last cluster and the schedulers that were built for it, for the next question. Thread-safety: not
+// thread-safe.
 class Simulator {
  public:
-  // `algorithms` outlives the object.
+  // `algorithms` must outlive the object.
   explicit Simulator(const Algorithms* algorithms) : algorithms_(algorithms) {}
 
-  // State, attempts, preemptions and explanation of a pod, "namespace/name". kNotFound: nothing is known of it.
+  // Returns state, attempts, preemptions and explanation of a pod, "namespace/name". kNotFound: nothing is known of it.
   absl::StatusOr<std::string> PodJson(std::shared_ptr<const Cluster> cluster, const History& history,
                                       const std::string& key);
-  // `request` is {"pod": a Pod} or {"drain": [names of nodes]}. kInvalidArgument says what is wrong with it. A drain
-  // that is not decided by `deadline` (wall time) is answered as far as it is, with "complete": false.
+  // Answers `request`, which is {"pod": a Pod} or {"drain": [names of nodes]}. kInvalidArgument says what is wrong with
+  // it. If a drain is not decided by `deadline` (wall time), the answer has what has been decided, with "complete":
+  // false.
   absl::StatusOr<std::string> SimulateJson(std::shared_ptr<const Cluster> cluster, std::string_view request,
                                            absl::Time deadline);
-  // Forgets the cluster.
+  // Drops the cluster and its schedulers.
   void Forget();
 
  private:
@@ -43,7 +45,7 @@ class Simulator {
 
   const Algorithms* algorithms_;
   std::shared_ptr<const Cluster> cluster_;
-  std::map<std::string, std::unique_ptr<Lab>> labs_;  // of cluster_, by schedulerName
+  std::map<std::string, std::unique_ptr<Lab>> labs_;  // for cluster_, by schedulerName
 };
 
 }  // namespace berth::ui

@@ -1,4 +1,4 @@
-// Copies of what the scheduler knows. They are taken on the scheduler's thread and read on others.
+// Copies of the scheduler's state. They are made on the scheduler's thread and read on others.
 #pragma once
 #include <absl/time/time.h>
 
@@ -19,11 +19,11 @@
 
 namespace berth::ui {
 
-// What a node offers and what the pods on it request. Units: milliCPU, bytes, pods.
+// The allocatable amounts of a node, and what the pods on it request. Units: milliCPU, bytes, pods.
 struct NodeUse {
   int64_t cpu = 0, cpu_used = 0, memory = 0, memory_used = 0, pods = 0, pods_used = 0;
   uint8_t flags = 0;  // scheduler::RowFlag bits
-  // Extended resources: name, offered, requested; sorted by symbol.
+  // Extended resources: name, allocatable amount, requested amount; sorted by symbol.
   struct Extended {
     util::Symbol name;
     int64_t offered = 0, used = 0;
@@ -33,34 +33,34 @@ struct NodeUse {
   friend bool operator==(const NodeUse&, const NodeUse&) = default;
 };
 
-// The nodes and the scheduler's numbers at one moment.
+// The nodes and the scheduler's counters at one moment.
 struct Snapshot {
   absl::Time time;
-  // By row of the scheduler's table. A row whose node is null is not in use.
+  // By row of the node table. A row whose node is null is not in use.
   std::vector<std::pair<api::NodePtr, NodeUse>> nodes;
   scheduler::SchedulerMetrics metrics;
   scheduler::SchedulingQueue::Depth queue;
   std::array<size_t, scheduler::Scheduler::kPlaces> by_place{};
   size_t pending = 0;  // pods without a node
   size_t pods = 0;     // pods with a node
-  size_t assumed = 0;  // of these, pods whose binding the API server has not shown yet
+  size_t assumed = 0;  // those of `pods` whose binding the API server has not confirmed
   bool leading = true;
 };
 
-// Fills the nodes of `out`. Costs 50 ns a node.
+// Fills in the nodes of `out`. Takes about 50 ns for each node.
 void CopyNodes(const scheduler::Cache& cache, Snapshot* out);
 
 struct PendingPod {
   api::PodPtr pod;
   scheduler::Scheduler::Place place = scheduler::Scheduler::Place::kQueued;
   uint32_t attempts = 0;
-  std::vector<scheduler::FailureReasonId> reasons;  // of the last attempt; empty before the first
+  std::vector<scheduler::FailureReasonId> reasons;  // of the last attempt; empty before the first one
 };
 using PendingPods = std::vector<PendingPod>;
 
-// All objects of the cluster, to try things out on.
+// All objects of the cluster, for simulations.
 struct Cluster {
-  // A node and the pods on it; `node` is null while only its pods are known.
+  // A node and the pods on it. `node` is null if only pods on it are known.
   struct Row {
     api::NodePtr node;
     std::vector<api::PodPtr> pods;
@@ -68,8 +68,8 @@ struct Cluster {
   std::vector<std::shared_ptr<const Row>> rows;  // an entry may be null
   // Services, controllers, volumes, claims, classes, budgets and namespaces.
   std::vector<std::shared_ptr<const std::vector<api::Object>>> others;
-  // Pods without a node. One that was placed while the copy was made is on a row as well, and then the row counts; one
-  // may be here twice.
+  // Pods without a node. A pod that was placed while the copy was made is also on a row, and the row is then the right
+  // one. A pod may be in the list twice.
   std::vector<api::PodPtr> pending;
 
   // Calls f for each pod that has a node.
@@ -82,8 +82,8 @@ struct Cluster {
   }
 };
 
-// How pods are scheduled: an algorithm for each schedulerName. `notes` says what an explanation cannot take into
-// account, a sentence each.
+// How pods are scheduled: an algorithm for each schedulerName. Each of `notes` is a sentence about something that an
+// explanation cannot take into account.
 struct Algorithms {
   std::map<std::string, lab::Algorithm> by_scheduler;
   std::vector<std::string> notes;

@@ -1,4 +1,4 @@
-// Where the page's data come from: a scheduler at work, or a result.
+// The source of the page's data: a running scheduler or a result.
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace berth::ui {
 
-// Called on the server's thread. `done` is called on that thread too, inside the call or later. Objects that are handed
-// out are immutable.
+// Methods are called on the server's thread. `done` is called on that thread too, inside the call or later. The objects
+// are immutable.
 class Source {
  public:
   template <typename T>
@@ -20,7 +20,7 @@ class Source {
   virtual void GetSnapshot(Done<Snapshot> done) = 0;
   virtual void GetPending(Done<PendingPods> done) = 0;
   virtual void GetCluster(Done<Cluster> done) = 0;
-  // Runs `work` where it keeps nobody waiting, one after another in the order of the calls, then `done` on the server's
+  // Runs `work` where nobody waits for it, one after another in the order of the calls, and then `done` on the server's
   // thread.
   virtual void Work(std::function<void()> work, std::function<void()> done) = 0;
   virtual const Algorithms& algorithms() = 0;

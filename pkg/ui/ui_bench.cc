@@ -1,5 +1,5 @@
-// What the page costs the scheduler's thread: a snapshot, a step of a copy of the cluster, and what is noted of each
-// decision; and what it costs the server's thread to say what changed.
+// Measures what the page costs the scheduler's thread: a snapshot, a step of a copy of the cluster, and the record of a
+// decision; and what it costs the server's thread to compute changes.
 #include <absl/strings/str_cat.h>
 #include <benchmark/benchmark.h>
 

@@ -14,7 +14,7 @@ class CheckedOutput::Buffer : public std::streambuf {
  public:
   Buffer() { setp(text_.data(), text_.data() + text_.size()); }
 
-  int error() const { return error_; }  // errno of the first failed write, 0 when none failed
+  int error() const { return error_; }  // errno of the first failed write; 0: none has failed
 
   bool Flush() {
     bool ok = Write(pbase(), static_cast<size_t>(pptr() - pbase()));
@@ -22,7 +22,7 @@ class CheckedOutput::Buffer : public std::streambuf {
     return ok;
   }
 
-  // Some file systems report a failed write only here.
+  // Some file systems report a failed write only when the file is closed.
   void Close() {
     if (::close(STDOUT_FILENO) != 0 && errno != EBADF && error_ == 0) error_ = errno;
   }

@@ -1,4 +1,4 @@
-// Standard output of a program, with no failed write lost.
+// Standard output that reports failed writes.
 #pragma once
 #include <memory>
 #include <streambuf>
@@ -6,18 +6,19 @@
 
 namespace berth::util {
 
-// While one exists, std::cout writes through it to file descriptor 1, and SIGPIPE is ignored, so that a closed pipe is
-// a failed write like any other. After the first failed write std::cout is bad, and everything else written to it is
-// dropped; loops that write much check std::cout to end early.
-// Threading: as std::cout. At most one at a time, for the life of the program.
+// While an object exists, std::cout writes through it to file descriptor 1, and SIGPIPE is ignored, so that writing to
+// a closed pipe fails like any other write. After the first failed write std::cout is bad, and further output is
+// dropped; loops that write much can check std::cout in order to end early.
+//
+// Thread-safety: that of std::cout. Create at most one, which lives as long as the program.
 class CheckedOutput {
  public:
   explicit CheckedOutput(std::string program);
   ~CheckedOutput();
   CheckedOutput(const CheckedOutput&) = delete;
 
-  // Writes out what is buffered and returns `status`; or, when any write failed, says so on standard error and
-  // returns 1. Writing after this is not checked any more.
+  // Flushes the buffer and closes standard output. Returns `status`, or, if any write has failed, prints an error to
+  // standard error and returns 1. Later writes are not checked.
   int Finish(int status);
 
  private:

@@ -1,4 +1,5 @@
-// Time as a dependency: everything that waits or stamps takes a Clock, so tests move time by hand and never sleep.
+// Time as a dependency: everything that waits or records a time takes a Clock, so that tests move the time by hand and
+// never sleep.
 #pragma once
 #include <absl/time/clock.h>
 #include <absl/time/time.h>
@@ -12,9 +13,9 @@ namespace berth::util {
 class Clock {
  public:
   virtual ~Clock() = default;
-  // Steady time since some fixed point: for deadlines, leases and back-off. Never jumps.
+  // Returns the time since some fixed point. It never jumps. For deadlines, leases and back-off.
   virtual absl::Duration Steady() const = 0;
-  // Wall time: for stamps that people and API objects see, and for nothing else.
+  // Returns wall time. Only for times that people or API objects see.
   virtual absl::Time Wall() const = 0;
 };
 
@@ -26,7 +27,7 @@ class RealClock final : public Clock {
   absl::Time Wall() const override { return absl::Now(); }
 };
 
-// Moves only when Advance is called. Thread-safe.
+// A clock that moves only when Advance is called. Thread-safety: thread-safe.
 class ManualClock final : public Clock {
  public:
   explicit ManualClock(absl::Time wall = absl::FromUnixSeconds(1'500'000'000)) : start_(wall) {}

@@ -1,4 +1,4 @@
-// Texts as Go reads and writes them: files, error messages and events are compared with Go's.
+// Reads and writes texts as Go does, because files, error messages and events must equal Go's.
 #pragma once
 #include <absl/status/status.h>
 #include <absl/time/time.h>
@@ -8,10 +8,10 @@
 
 namespace berth::util {
 
-// Returns a text as %q shows it: in quotes, with quotes, backslashes and control characters escaped.
+// Returns a text as Go's %q prints it: in quotes, with quotes, backslashes and control characters escaped.
 std::string GoQuoted(std::string_view s);
 
-// Reads "300ms", "-1.5h" or "2h45m"; every number but 0 needs a unit. The error is time.ParseDuration's:
+// Parses "300ms", "-1.5h" or "2h45m". Every number except 0 needs a unit. Errors are those of time.ParseDuration:
 // `time: invalid duration "abc"`.
 absl::Status ParseGoDuration(const std::string& text, absl::Duration* out);
 

@@ -9,9 +9,9 @@ namespace berth::util {
 namespace {
 
 thread_local const LogLine* current = nullptr;
-bool sentences = false;  // set once, before there are threads
+bool sentences = false;  // set at most once, before other threads exist
 
-// Several lines of text are not quoted: each begins with a tab, and " >" ends them.
+// Appends text as klog does. Text of several lines is not quoted: each line begins with a tab, and " >" ends the text.
 void AppendText(std::string_view text, std::string* out) {
   if (text.find('\n') == std::string_view::npos) {
     out->append(GoQuoted(text));

@@ -9,7 +9,7 @@
 namespace berth::util {
 namespace {
 
-// Keeps what reaches the log while it lives.
+// Keeps the lines that are logged during its life.
 class Kept : public google::LogSink {
  public:
   Kept() { google::AddLogSink(this); }

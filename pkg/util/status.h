@@ -1,4 +1,5 @@
-// Helpers between std::string_view, which is our string type, and Debian's abseil, which has a string_view of its own.
+// Conversions between std::string_view, which we use, and the string_view of Debian's abseil, which is a type of its
+// own.
 #pragma once
 #include <absl/status/status.h>
 #include <absl/strings/string_view.h>
@@ -31,14 +32,14 @@ inline absl::Status Internal(std::string_view m) {
   return absl::InternalError(ToAbsl(m));
 }
 
-// The text of a status without its code.
+// Returns the message of a status without its code.
 inline std::string Message(const absl::Status& s) {
   return std::string(FromAbsl(s.message()));
 }
 
 }  // namespace berth::util
 
-// Returns the status from the enclosing function when it is not OK.
+// Returns from the enclosing function with the status of `expr` if it is not OK.
 #define BERTH_RETURN_IF_ERROR(expr) BERTH_RETURN_IF_ERROR_AS(BERTH_STATUS_NAME(__LINE__), expr)
 #define BERTH_STATUS_NAME(line) BERTH_STATUS_NAME_(line)
 #define BERTH_STATUS_NAME_(line) berth_status_##line

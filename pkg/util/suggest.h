@@ -1,4 +1,4 @@
-// "Did you mean ...?": the known name that is nearest to one that was mistyped.
+// Suggests the known name that a mistyped name resembles most.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -7,16 +7,17 @@
 
 namespace berth::util {
 
-// Returns how many single-character edits (insert, remove, replace, swap of two neighbours) lead from `a` to `b`,
-// regardless of letter case.
+// Returns the smallest number of edits of single characters (insertion, removal, replacement, exchange of two
+// neighbours) that turn `a` into `b`, ignoring case.
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// Returns the candidate that was probably meant by `word`, or an empty text when none is near: the same letters in
-// another case, few edits away (one in four letters, at least one), or one a prefix of the other, as "LeastRequested"
-// is of "LeastRequestedPriority". Of equally near candidates the first.
+// Returns the candidate that `word` was probably meant to be, or an empty text if none is similar. A candidate is
+// similar if only the case differs, if it is at most one edit for every four letters away (but at least one), or if one
+// is a prefix of the other, as "LeastRequested" is of "LeastRequestedPriority". Of equally similar candidates the first
+// one is returned.
 std::string_view Nearest(std::string_view word, const std::vector<std::string_view>& candidates);
 
-// Returns `did you mean "X"?`, or an empty text when no name is near. `names` is any range of texts.
+// Returns `did you mean "X"?`, or an empty text if no name is similar. `names` is any range of texts.
 template <typename Range>
 std::string DidYouMean(std::string_view word, const Range& names) {
   std::vector<std::string_view> candidates;
@@ -25,7 +26,7 @@ std::string DidYouMean(std::string_view word, const Range& names) {
   return best.empty() ? std::string() : "did you mean \"" + std::string(best) + "\"?";
 }
 
-// The same in parentheses with a space before it, to be appended to a message.
+// Like DidYouMean, but in parentheses and with a leading space, for appending to a message.
 template <typename Range>
 std::string SuggestionFor(std::string_view word, const Range& names) {
   std::string text = DidYouMean(word, names);

@@ -1,11 +1,11 @@
-// What happens to an exception that nobody catches.
+// Handles exceptions that are not caught.
 #pragma once
 
 namespace berth::util {
 
-// From now on a program that runs out of memory, threads or file descriptors on any thread, where no caller can handle
-// it, ends with one line on standard error and status 1. Any other uncaught exception is a defect: it is shown, and the
-// process aborts. `program` must outlive the process.
+// After this call, a program that runs out of memory, threads or file descriptors on any thread, at a point where no
+// caller can handle it, prints one line to standard error and exits with status 1. Any other uncaught exception is a
+// defect: it is printed and the process aborts. `program` must outlive the process.
 void ExplainUncaughtExceptions(const char* program);
 
 }  // namespace berth::util

@@ -1,4 +1,4 @@
-// Loops over columns, compiled twice: for every processor, and for those with wider vectors.
+// Compiles loops over columns twice: for every processor, and for processors with wider vectors (AVX2).
 #pragma once
 
 namespace berth::util {
@@ -18,8 +18,8 @@ template <typename Loops>
   loops();
 }
 
-// Calls `loops`, which comes to the same with vectors of any width: there are no fused operations. A lambda is written
-// as [&]() BERTH_LOOPS { ... }, so that its body becomes part of both versions.
+// Calls the version of `loops` for this processor. Results do not depend on the version, because no fused operations
+// are used. Write the lambda as [&]() BERTH_LOOPS { ... }, so that its body is inlined into both versions.
 template <typename Loops>
 void RunLoops(Loops loops) {
   if (HasWideVectors()) {

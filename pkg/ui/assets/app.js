@@ -1,5 +1,5 @@
-// The page: which view is shown. A view is a function (element, path, parameters) that fills the element and returns what
-// to do when it is left, or null.
+// Chooses the view. A view is a function (element, path, parameters) that fills the element and returns a function to
+// call when the view is left, or null.
 import {h} from './dom.js';
 import {nodes} from './nodes.js';
 import {pending, pod} from './pods.js';

@@ -1,7 +1,8 @@
-// What all views need: elements, numbers as text, requests, and sortable tables. Whatever comes from the cluster becomes a
-// text node or an attribute, never markup.
+// Shared by all views: elements, formatting of numbers, requests, and sortable tables. Text of the cluster always
+// becomes a text node or an attribute, never markup.
 
-// Makes an element: h('p', {class: 'x', onclick: f}, 'text', child, ...). Attributes that are null or false are left out.
+// Makes an element: h('p', {class: 'x', onclick: f}, 'text', child, ...). Attributes that are null or false are
+// omitted.
 export function h(tag, attributes, ...children) {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -38,7 +39,7 @@ async function answerOf(response) {
   try {
     body = JSON.parse(text);
   } catch {
-    // What the secure port refuses it refuses in plain text, in the words of the API server.
+    // The secure port rejects requests with plain text, in the words of the API server.
     if (response.status === 401) throw new Error(`The scheduler does not know who you are (status 401). ${text}`);
     if (response.status === 403) throw new Error(`You may not do this (status 403). ${text}`);
     throw new Error(`The answer is not JSON (status ${response.status}).`);
@@ -50,18 +51,18 @@ export const get = async path => answerOf(await fetch(`api/${path}`, {cache: 'no
 export const post = async (path, body) => answerOf(await fetch(`api/${path}`,
   {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)}));
 
-// A name such as NodeAffinityPriority, which may be broken between its words.
+// Shows a name such as NodeAffinityPriority so that the line can break between its words.
 export const breakable = name => name.split(/(?<=[a-z])(?=[A-Z])/).flatMap((part, i) => i ? [h('wbr'), part] : [part]);
 
-// Says something in words to people who have never heard of it.
+// Adds an explanation for people who do not know a term.
 export const explained = (...text) => h('details', {class: 'explained'}, h('summary', {}, 'What does this show?'), h('p', {}, ...text));
 
 export function numbers(entries) {
   return h('dl', {class: 'numbers'}, entries.map(([title, value]) => h('div', {}, h('dt', {}, title), h('dd', {}, value))));
 }
 
-// A table that can be sorted by each column. A column is {title, value(row), numeric, long, cell(row)}: `value` is sorted by,
-// and shown when there is no `cell`; `long` columns hold sentences.
+// A table that can be sorted by each column. A column is {title, value(row), numeric, long, cell(row)}: rows are sorted
+// by `value`, which is also shown unless there is a `cell`; `long` columns hold sentences.
 const kind = column => column.numeric ? 'number' : column.long ? 'long' : null;
 export class Table {
   constructor(caption, columns, most = 500) {
@@ -104,7 +105,7 @@ export class Table {
 }
 export const table = (caption, columns, rows) => new Table(caption, columns).update(rows).element;
 
-// A bar as long as its share, with the number beside it.
+// A bar whose length is a share, with the number beside it.
 export function bar(value, most) {
   const b = h('span', {class: 'bar', 'aria-hidden': 'true'});
   b.style.width = `${Math.max(2, Math.round(value / Math.max(1, most) * 120))}px`;

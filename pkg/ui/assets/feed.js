@@ -1,5 +1,5 @@
-// The stream of nodes, one for the whole page; it also shows whether the scheduler is there. Nothing is asked for while the
-// page is hidden.
+// The stream of nodes, one for the whole page; it also shows whether the scheduler can be reached. No requests are sent
+// while the page is hidden.
 const state = document.getElementById('state');
 let last = '';
 function say(text) {
@@ -15,10 +15,10 @@ class Feed {
     this.handlers = new Set();
     document.addEventListener('visibilitychange', () => document.hidden ? this.close() : this.open());
   }
-  // `handlers` has functions `nodes` and `changes`. Returns a function that ends it.
+  // `handlers` has functions `nodes` and `changes`. Returns a function that ends the subscription.
   subscribe(handlers) {
     this.handlers.add(handlers);
-    this.open();  // all nodes come first, in a stream of its own
+    this.open();  // a new stream begins with all nodes
     return () => this.handlers.delete(handlers);
   }
   follow(label) {
@@ -37,7 +37,7 @@ class Feed {
     stream.addEventListener('changes', heard('changes'));
     stream.onerror = () => {
       say('The scheduler does not answer. It has stopped, or lost its lease. Below is what was last known.');
-      // After some errors a browser gives up; try on.
+      // After some errors a browser does not reconnect by itself.
       if (stream.readyState === EventSource.CLOSED) setTimeout(() => { if (this.stream === stream) this.open(); }, 2000);
     };
   }

@@ -1,6 +1,6 @@
-// The map of the nodes: a cell for each node, in groups, on a canvas. Only cells that change are painted again.
+// The map of the nodes: a cell for each node, in groups, on a canvas. Only cells that change are repainted.
 
-// Viridis, from dark to light: it can be read in grey and without telling red from green.
+// The colours of Viridis, from dark to light. They can be told apart in grey and by colour-blind people.
 const STOPS = [[68, 1, 84], [72, 40, 120], [62, 74, 137], [49, 104, 142], [38, 130, 142], [31, 158, 137], [53, 183, 121],
   [110, 206, 88], [181, 222, 43], [253, 231, 37]];
 const COLOURS = Array.from({length: 101}, (_, i) => {
@@ -9,15 +9,15 @@ const COLOURS = Array.from({length: 101}, (_, i) => {
 });
 export const colourOf = share => COLOURS[Math.round(Math.max(0, Math.min(1, share)) * 100)];
 
-// Positions in a node as api/nodes sends it.
+// Indexes into a node as api/nodes sends it.
 export const ROW = 0, NAME = 1, GROUP = 2, FLAGS = 3, OFFERED = 4, USED = 5;
 const TROUBLES = [[1, 'short of memory'], [2, 'short of disk space'], [4, 'not ready for pods'], [8, 'cordoned'], [16, 'tainted']];
 export const troubles = node => TROUBLES.filter(([bit]) => node[FLAGS] & bit).map(([, text]) => text);
-// A taint alone is no trouble: most often somebody reserved the node.
+// A taint alone is not a problem: usually the node has been reserved.
 const TROUBLED = 1 | 2 | 4 | 8;
 
 export const shareOf = (node, resource) => node[OFFERED][resource] > 0 ? node[USED][resource] / node[OFFERED][resource] : null;
-// What nodes can be coloured by: names, and the share of a node between 0 and 1, or null.
+// What nodes can be coloured by: a name, and a function that returns the share of a node between 0 and 1, or null.
 export function measures(resources) {
   const named = {cpu: 'CPU requested', memory: 'Memory requested', pods: 'Number of pods'};
   const out = resources.map((name, i) => ({label: named[name] || `${name} requested`, share: node => shareOf(node, i)}));
@@ -46,13 +46,13 @@ export class NodeMap {
     this.dark.removeEventListener('change', this.repaint);
   }
 
-  // Shows these nodes and no others.
+  // Replaces all nodes.
   set(nodes) {
     this.nodes = new Map(nodes.map(n => [n[ROW], n]));
     this.layout();
   }
 
-  // Takes over what changed: `used` are [row, flags, used], `nodes` whole nodes, `gone` rows.
+  // Applies changes: `used` are [row, flags, used], `nodes` whole nodes, and `gone` rows.
   update({used, nodes, gone}) {
     performance.mark('map-update');
     for (const [row, flags, amounts] of used) {
@@ -80,7 +80,7 @@ export class NodeMap {
     if (this.selected !== null && this.nodes.has(this.selected)) this.onSelect(this.nodes.get(this.selected));
   }
 
-  // Places the cells: as large as fits some 480 pixels of height, each group under its heading.
+  // Places the cells. They are as large as about 480 pixels of height allow, with each group under its heading.
   layout() {
     const width = Math.max(200, this.canvas.parentElement.clientWidth), ratio = Math.min(devicePixelRatio || 1, 2);
     const size = Math.max(SMALLEST, Math.min(LARGEST, Math.floor(Math.sqrt(width * 480 / Math.max(1, this.nodes.size)))));
@@ -142,7 +142,7 @@ export class NodeMap {
       c.fillText(String(Math.round(share * 100)), cell.x + s / 2, cell.y + s / 2 + 4);
     }
     if (cell.node[FLAGS] & TROUBLED) {
-      // A cross, and no colour, says that something is the matter.
+      // Problems are marked by a cross, not by a colour.
       c.strokeStyle = over;
       c.lineWidth = 1.5;
       c.beginPath();

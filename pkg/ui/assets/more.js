@@ -1,4 +1,4 @@
-// The views of preemptions, of what can be tried out, of the configuration, and of what a search found.
+// The views of preemptions, simulations, the configuration, and search results.
 import {h, get, post, number, counted, explained, table, podLink, nodeLink} from './dom.js';
 import {explanation, preemptionTable} from './pods.js';
 

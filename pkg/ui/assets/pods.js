@@ -56,14 +56,14 @@ export async function pending(place, _, parameters) {
     document.body.dataset.pending = p.pending;
   }
   await refresh();
-  // Nothing changes under somebody's hands.
+  // The list is not refreshed while somebody is using it.
   const timer = setInterval(() => {
     if (!document.hidden && !place.contains(document.activeElement)) refresh().catch(() => {});
   }, 3000);
   return () => clearInterval(timer);
 }
 
-// What the scheduler would decide, and why.
+// The explanation of a pod: what the scheduler would decide, and why.
 export function explanation(e) {
   const out = [];
   if (e.node) {
