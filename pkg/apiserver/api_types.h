@@ -1,4 +1,5 @@
-// The names of pkg/api/validation that the server's code uses all the time: values, types, resources, field errors.
+// Makes the names of pkg/api/validation available that this package uses everywhere: values, types, resources, field
+// errors.
 #pragma once
 #include "pkg/api/validation/field_error.h"
 #include "pkg/api/validation/resources.h"

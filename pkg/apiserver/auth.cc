@@ -11,7 +11,7 @@
 namespace berth::apiserver {
 namespace {
 
-// Fields of one CSV line; quotes enclose commas, and "" inside them is one quote.
+// Splits one CSV line. Quotes may enclose commas; within quotes, "" stands for one quote.
 bool SplitCsv(std::string_view line, std::vector<std::string>* fields) {
   fields->emplace_back();
   bool quoted = false;
@@ -171,11 +171,11 @@ std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const s
     return Api::ErrorResponse(request, Unauthorized());
   }
   RequestInfo what = Api::Describe(Catalog::Of(options_.release), request);
-  // Health and version are nobody's secret.
+  // Everybody may read health and version.
   if (!what.is_resource && what.verb == "get" &&
       (what.path.starts_with("/healthz") || what.path == "/livez" || what.path == "/readyz" || what.path == "/version"))
     return std::nullopt;
-  // Everybody who is known may ask what he may do.
+  // Every authenticated user may ask what they are allowed to do.
   if (known && what.resource == "selfsubjectaccessreviews") return std::nullopt;
   for (const PolicyRule& rule : *options_.policy) {
     if (rule.Allows(user, what)) return std::nullopt;

@@ -1,5 +1,5 @@
-// Who is who, and who may do what: tokens, client certificates, and a policy of one JSON object a line as Kubernetes'
-// ABAC mode reads it. Immutable after loading.
+// Authentication and authorization: tokens, client certificates, and a policy file with one JSON object per line, in
+// the format of Kubernetes' ABAC mode. Immutable after loading.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -14,7 +14,7 @@
 
 namespace berth::apiserver {
 
-// A token file: CSV of token,user,uid[,"group1,group2"]. Errors name line and field.
+// Parses a token file: CSV of token,user,uid[,"group1,group2"]. Errors name line and field.
 absl::StatusOr<std::map<std::string, User>> ParseTokenFile(std::string_view text);
 
 // One rule: {"apiVersion":"abac.authorization.kubernetes.io/v1beta1","kind":"Policy","spec":{"user":"alice" or "*",
@@ -24,7 +24,7 @@ struct PolicyRule {
   bool readonly = false;
   bool Allows(const User& user, const RequestInfo& request) const;
 };
-// Blank lines and lines that begin with '#' are skipped. Errors name line and field.
+// Parses a policy file. Blank lines and lines that begin with '#' are skipped. Errors name line and field.
 absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text);
 
 class AuthGate final : public Gate {
@@ -32,7 +32,7 @@ class AuthGate final : public Gate {
   struct Options {
     Release release = Release::k1_10;
     std::map<std::string, User> tokens;
-    // Without a policy everyone who is known may do everything, and nobody else anything (1.10's AlwaysAllow).
+    // Without a policy, authenticated users may do everything and others nothing (1.10's AlwaysAllow).
     std::optional<std::vector<PolicyRule>> policy;
   };
   explicit AuthGate(Options options) : options_(std::move(options)) {}
@@ -41,7 +41,8 @@ class AuthGate final : public Gate {
               const RequestInfo& what) const override;
 
  private:
-  // Who sends the request; `known` is false for those who show nothing. Nothing: a token that nobody has.
+  // Returns the sender of the request. `*known` is false if the request has no credentials. Returns nothing if its
+  // token belongs to nobody.
   std::optional<User> Sender(const HttpRequest& request, const std::optional<User>& certificate, bool* known) const;
 
   Options options_;

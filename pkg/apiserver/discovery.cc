@@ -48,7 +48,7 @@ Value Entry(std::string_view name, bool namespaced, std::string_view kind, Value
 std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
   Value list = Value::Object();
   list.Set("kind", Value::String("APIResourceList"));
-  // The two oldest groups speak as the first clients did.
+  // The two oldest groups are served without an apiVersion, as the first clients expect.
   if (!gv.group.empty() && gv.group != "extensions") list.Set("apiVersion", Value::String("v1"));
   list.Set("groupVersion", Value::String(gv.Text()));
   Value& out = list.Set("resources", Value::Array());
@@ -60,7 +60,7 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
         Entry(r.resource, r.namespaced, r.kind,
               collection ? Strings({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"})
                          : Strings({"create", "delete", "get", "list", "patch", "update", "watch"}));
-    // Short names belong to one group only, so that kubectl is not in doubt.
+    // A short name is listed in one group only, so that it is unambiguous for kubectl.
     if (gv.group != "extensions") {
       if (!r.short_names.empty()) {
         Value& names = entry.Set("shortNames", Value::Array());
@@ -114,7 +114,7 @@ std::string OneGroup(const Group& g) {
   return ToJson(v) + "\n";
 }
 
-// What kubectl and clients read: a version of Kubernetes that it knows to speak to.
+// Returns the version page, which kubectl and other clients read: a version of Kubernetes that they know.
 std::string VersionPage(Release release) {
   Value v = Value::Object();
   v.Set("major", Value::String("1"));
@@ -133,7 +133,7 @@ std::string VersionPage(Release release) {
 
 using PageMap = absl::flat_hash_map<std::string, HttpResponse>;
 
-// Every fixed page of a release by its path.
+// Returns all fixed pages of a release by path.
 PageMap MakePages(const Catalog& catalog) {
   PageMap all;
   auto json = [&](std::string path, std::string body) { all[std::move(path)].body = std::move(body); };
@@ -161,7 +161,7 @@ PageMap MakePages(const Catalog& catalog) {
     paths.emplace_back(health);
   }
   paths.emplace_back("/metrics");
-  // kubectl create asks for this before it validates; an empty document of version 2.0 finds nothing to complain of.
+  // `kubectl create` reads this before it validates. An empty document of version 2.0 makes it accept everything.
   for (std::string_view api : {"/openapi/v2", "/swagger-2.0.0.pb-v1"}) {
     HttpResponse& page = all[std::string(api)];
     page.content_type = "application/octet-stream";

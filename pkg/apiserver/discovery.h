@@ -1,4 +1,4 @@
-// Discovery: which groups, versions and resources there are, and the few other fixed pages.
+// Discovery of groups, versions and resources, and the few other fixed pages.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace berth::apiserver {
 
-// The answer to a GET of a path that is no resource ("/api", "/apis/apps/v1", "/version", "/healthz"), nullopt when the
-// path is none of these. `path` has no trailing slash but for "/".
+// Returns the response to a GET of a path that is not a resource ("/api", "/apis/apps/v1", "/version", "/healthz"), or
+// nothing if the path is none of these. `path` has no trailing slash unless it is "/".
 std::optional<HttpResponse> Discovery(Release release, std::string_view path, std::string_view accept);
 
-// 404 with the paths there are: what an unknown path gets (not a Status).
+// Returns the 404 for an unknown path. It lists the known paths and is not a Status.
 HttpResponse UnknownPath(Release release);
 
 }  // namespace berth::apiserver

@@ -23,7 +23,7 @@ void EventExpiry::Sweep() {
     Entry e = std::move(entries_.front());
     entries_.pop_front();
     ObjectPtr o = store_->Get(events_, e.ns, e.name);
-    if (o == nullptr || o->rv != e.rv) continue;  // gone, or written again since
+    if (o == nullptr || o->rv != e.rv) continue;  // deleted or written again since then
     store_->Remove(events_, WithResourceVersion(*o, store_->NextRv()));
   }
 }

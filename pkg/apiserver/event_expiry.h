@@ -1,5 +1,5 @@
-// Events of the API live for an hour since their last change, and there are only so many of them; beyond that the
-// oldest go early. Owned by the store's thread.
+// Deletes Event objects: each lives for a time (an hour by default) after its last change, and there is a maximum
+// number, beyond which the oldest are deleted early. Thread-safety: belongs to the store's thread.
 #pragma once
 #include <absl/time/time.h>
 
@@ -16,7 +16,7 @@ class EventExpiry final : public EventListener {
   EventExpiry(Store* store, const util::Clock* clock, absl::Duration ttl, size_t most);
   ~EventExpiry() override;
 
-  // Removes what is too old or too many. Called now and then.
+  // Deletes events that are too old or too many. To be called periodically.
   void Sweep();
   void OnEvent(const EventPtr& e) override;
 
@@ -31,7 +31,7 @@ class EventExpiry final : public EventListener {
   const util::Clock* clock_;
   const absl::Duration ttl_;
   const size_t most_;
-  std::deque<Entry> entries_;  // one a write, oldest first; those of overwritten states are stale
+  std::deque<Entry> entries_;  // one for each write, oldest first; entries of overwritten states are stale
 };
 
 }  // namespace berth::apiserver

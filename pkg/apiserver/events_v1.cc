@@ -6,7 +6,7 @@
 namespace berth::apiserver {
 namespace {
 
-// The names of a member in v1 and in events.k8s.io/v1.
+// The name of each member in v1 and in events.k8s.io/v1.
 constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"kind", "kind"},
                                                                     {"apiVersion", "apiVersion"},
                                                                     {"metadata", "metadata"},

@@ -1,11 +1,11 @@
-// Events as events.k8s.io/v1 shows them. They are stored as those of v1; the two forms have the same content under
-// other names (message and note, involvedObject and regarding).
+// Converts events between v1, in which they are stored, and events.k8s.io/v1. Both have the same content under
+// different names (message and note, involvedObject and regarding).
 #pragma once
 #include "pkg/apiserver/api_types.h"
 
 namespace berth::apiserver {
 
-// `event` as v1 has it, and the reverse. Members that are in neither form are dropped.
+// Convert an event from v1 and to v1. Members that neither form has are dropped.
 Value ToEventsV1(const Value& event);
 Value FromEventsV1(const Value& event);
 

@@ -1,4 +1,4 @@
-// Evictions and the PodDisruptionBudgets that limit them.
+// Evictions within the limits of PodDisruptionBudgets, and the allocation of node ports.
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 
@@ -16,8 +16,8 @@ int64_t IntAt(const Value& v, std::initializer_list<std::string_view> path) {
   return n == nullptr ? 0 : n->AsInt();
 }
 
-// Whether a label selector of the API (matchLabels, matchExpressions) selects the labels. `none` is the answer for an
-// absent selector; one without requirements selects everything.
+// Returns whether a label selector of the API (matchLabels, matchExpressions) selects the labels. `none` is the result
+// for an absent selector. A selector without requirements selects everything.
 bool Selects(const Value* selector, const Value* labels, bool none) {
   if (selector == nullptr || selector->IsNull()) return none;
   auto value_of = [&](std::string_view key) { return labels == nullptr ? nullptr : labels->Find(key); };
@@ -42,7 +42,7 @@ bool Selects(const Value* selector, const Value* labels, bool none) {
   return true;
 }
 
-// minAvailable or maxUnavailable: a number, or a percentage of `total`, rounded up.
+// Returns minAvailable or maxUnavailable as a number: either it is one, or it is a percentage of `total`, rounded up.
 int64_t Scaled(const Value& v, int64_t total) {
   if (v.IsNumber()) return v.AsInt();
   int64_t percent = 0;
@@ -71,9 +71,10 @@ bool Finished(const Value& pod) {
 
 }  // namespace
 
-// Takes one disruption out of the budget, or tells why there is none. A budget whose status a controller keeps is
-// obeyed as it says. There is no controller here that fills in the status of others: for those the pods are counted,
-// and a pod that has a node and is not being deleted counts as healthy, since no kubelet reports here.
+// Takes one disruption from the budget, or returns why that is not possible. If the budget's status is kept by a
+// controller (it has an observedGeneration), the status decides. Otherwise nobody fills in the status, so the pods are
+// counted; a pod with a node that is not being deleted counts as healthy, because there are no kubelets to report
+// health.
 std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const Object& budget) {
   Value v = ToValue(budgets, 0, budget);
   Value& status = v.Child("status");
@@ -111,7 +112,7 @@ std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const
   } else if (const Value* available = v.At({"spec", "minAvailable"})) {
     desired = Scaled(*available, expected);
   } else if (modern) {
-    desired = expected;  // neither is given: nothing may go
+    desired = expected;  // neither is given: no eviction is allowed
   }
   if (healthy > desired) return std::nullopt;
   return TooManyRequests(budget.name, absl::StrCat("needs ", desired, " healthy pods and has ", healthy, " currently"),
@@ -127,7 +128,7 @@ std::optional<ApiError> Registry::Evict(std::string_view ns, std::string_view na
   bool deleting = deletion != nullptr && !deletion->IsNull();
   const Value* node = pod.At({"spec", "nodeName"});
   bool bound = node != nullptr && !node->text().empty();
-  // What does not run cannot be disrupted.
+  // Evicting a pod that does not run disrupts nothing.
   if (bound && !deleting && !Finished(pod)) {
     const ResourceInfo& budgets = *catalog().Find("policy", "v1", "poddisruptionbudgets");
     std::vector<ObjectPtr> matching;
@@ -157,7 +158,7 @@ std::optional<ApiError> Registry::AllocateNodePorts(const ResourceInfo& r, Value
   if ((type != "NodePort" && type != "LoadBalancer") || ports == nullptr) return std::nullopt;
   const Value* meta = service->Find("metadata");
   std::string name(meta->Str("name")), ns(meta->Str("namespace"));
-  std::map<int64_t, int> taken;  // how often, by services other than this one
+  std::map<int64_t, int> taken;  // uses of each port by other services
   store_->Scan(r, "", "", [&](const ObjectPtr& o) {
     if (o->name == name && o->ns == ns) return true;
     Value other = ToValue(r, 0, *o);

@@ -1,4 +1,4 @@
-// Decides who may come in, for every request of a listener that has a gate. The insecure listener has none.
+// Decides for each request of a listener whether it is allowed. The insecure listener has no gate.
 #pragma once
 #include <optional>
 
@@ -9,11 +9,12 @@ namespace berth::apiserver {
 class Gate {
  public:
   virtual ~Gate() = default;
-  // The answer that refuses the request (401, 403), or nothing when it may pass. `certificate` is the user that the
-  // client's verified certificate names.
+  // Returns the response that rejects the request (401, 403), or nothing if it is allowed. `certificate` is the user
+  // that the client's verified certificate names.
   virtual std::optional<HttpResponse> Refuse(const HttpRequest& request,
                                              const std::optional<User>& certificate) const = 0;
-  // Whether the sender of `request` may do `what`, for a SelfSubjectAccessReview. The request has passed.
+  // Returns whether the sender of `request` may do `what`, for a SelfSubjectAccessReview. REQUIRES: Refuse() allowed
+  // the request.
   virtual bool Allows(const HttpRequest& request, const std::optional<User>& certificate,
                       const RequestInfo& what) const = 0;
 };

@@ -1,4 +1,4 @@
-// A request and an answer of HTTP, as far as the API's code sees them.
+// HTTP requests and responses as the API's code sees them.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -14,18 +14,18 @@
 
 namespace berth::apiserver {
 
-// Who asks: anonymous, a user of a token or certificate, or anyone on the insecure port.
+// The sender of a request: anonymous, the user of a token or certificate, or anyone on the insecure port.
 struct User {
   std::string name;
   std::vector<std::string> groups;
 };
 
-// The query of a URL, decoded; of equal names the first one counts.
+// The decoded query of a URL. If a name occurs several times, the first one is used.
 class Query {
  public:
   Query() = default;
   explicit Query(std::string_view text);
-  // The value, "" when absent.
+  // Returns the value; "" if the parameter is absent.
   std::string_view Get(std::string_view name) const;
   bool Has(std::string_view name) const;
 
@@ -40,10 +40,10 @@ struct HttpRequest {
   std::string path;   // as sent, without the query
   std::string query;  // as sent, without '?'
   std::string accept, content_type, user_agent, authorization;
-  std::string kubectl_command;  // "kubectl explain": what kubectl says of itself
-  std::string impersonate;      // Impersonate-User: whom the sender wants to be
+  std::string kubectl_command;  // the header Kubectl-Command: "kubectl explain"
+  std::string impersonate;      // the header Impersonate-User
   std::string_view body;
-  // Whether the sender may do something; empty when everybody may do everything.
+  // Returns whether the sender may do something. If empty, everything is allowed.
   std::function<bool(const RequestInfo&)> allowed;
 };
 
@@ -52,7 +52,7 @@ struct WatchStart {
   size_t version = 0;
   ObjectSelector selector;
   Watch::From from;
-  int64_t timeout_seconds = 0;  // 0: until someone hangs up
+  int64_t timeout_seconds = 0;  // 0: until either side disconnects
 };
 
 struct HttpResponse {
@@ -60,12 +60,12 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  std::optional<WatchStart> watch;  // then the answer is a stream and `body` is empty
-  // The request asks for a resource version that is not there yet: ask again after a while (with `last_try`).
+  std::optional<WatchStart> watch;  // if set, the response is a stream and `body` is empty
+  // The request asks for a resource version that does not exist yet. Handle it again after a while, with `last_try`.
   bool wait = false;
 };
 
-// %41 and, in queries, '+' decoded.
+// Decodes percent-encoding and, if `plus_is_space`, '+' as a space.
 std::string PercentDecode(std::string_view s, bool plus_is_space);
 
 }  // namespace berth::apiserver

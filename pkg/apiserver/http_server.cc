@@ -12,7 +12,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-// A watch as the body of an answer.
+// Sends a watch as the body of a response.
 class WatchSource final : public http::StreamSource, public WatchSink {
  public:
   WatchSource(asio::io_context* io, Store* store, WatchStart start)
@@ -39,7 +39,7 @@ class WatchSource final : public http::StreamSource, public WatchSink {
  private:
   Store* store_;
   WatchStart start_;
-  asio::steady_timer timer_;  // of the watch's end
+  asio::steady_timer timer_;  // ends the watch
   http::StreamWriter* writer_ = nullptr;
   std::unique_ptr<Watch> watch_;
 };
@@ -52,7 +52,7 @@ http::ServerOptions OptionsFor(const HttpLimits& limits) {
   return o;
 }
 
-// The user that a verified client certificate names: CN is the name, each O a group.
+// Returns the user that a verified client certificate names: CN is the name, and each O is a group.
 std::optional<User> CertificateUser(const http::ServerRequest& request) {
   if (!request.certificate) return std::nullopt;
   return User{request.certificate->common_name, request.certificate->organizations};
@@ -130,7 +130,7 @@ void HttpServer::Handle(const http::ServerRequest& r, const Gate* gate, http::Re
     return;
   }
   auto timer = std::make_shared<asio::steady_timer>(*io_, std::chrono::milliseconds(limits_.wait_milliseconds));
-  // The responder keeps the request alive until then.
+  // The responder keeps the request alive until then, so `r` stays valid.
   timer->async_wait([this, timer, &r, gate, answer](const boost::system::error_code& cancelled) {
     if (!cancelled) Handle(r, gate, answer, true);
   });

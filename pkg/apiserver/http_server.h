@@ -1,8 +1,8 @@
-// The API over HTTP: what comes in through pkg/http's server is handed to the Api, and its answers and watches go back.
+// Serves the API over HTTP: passes the requests of pkg/http's server to the Api, and its responses and watches back.
 //
-// Everything runs on the one thread that runs the io_context. A watcher that reads too slowly has a bounded buffer;
-// when it is full the connection is cut, and the client begins again from the last version it saw. What waits, and what
-// was cut, is shown at /metrics, which is this server's own page.
+// Everything runs on the one thread that runs the io_context. The buffer of a watcher that reads too slowly is bounded;
+// when it is full, the connection is closed and the client resumes from the last version it has seen. /metrics, this
+// server's own page, shows how much is waiting and how many watchers were cut off.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -21,19 +21,19 @@ namespace berth::apiserver {
 struct HttpLimits {
   size_t request_bytes = size_t{64} << 20;  // a larger body is answered with 413
   size_t header_bytes = size_t{1} << 20;
-  size_t watch_bytes = size_t{64} << 20;  // waiting for one slow watcher, beyond what it began with
-  int64_t wait_milliseconds = 3000;       // for a resource version that is not there yet
+  size_t watch_bytes = size_t{64} << 20;  // waiting for one watcher, beyond what its watch began with
+  int64_t wait_milliseconds = 3000;       // how long a request waits for a resource version that does not exist yet
 };
 
 class HttpServer {
  public:
-  // All must outlive the server; connections live as long as the io_context runs them.
+  // `io`, `api` and `store` must outlive the server. Connections live as long as the io_context runs them.
   HttpServer(boost::asio::io_context* io, Api* api, Store* store, HttpLimits limits = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Begins to accept; port 0 picks a free one. Returns the port. The error names address and port.
-  // With `tls` the listener speaks TLS; with `gate` it asks the gate for each request.
+  // Starts to accept connections and returns the port; port 0 picks a free one. If `tls` is not null, the listener uses
+  // TLS; if `gate` is not null, the gate is asked about each request. An error names address and port.
   absl::StatusOr<uint16_t> Listen(const std::string& address, uint16_t port, boost::asio::ssl::context* tls,
                                   const Gate* gate);
 

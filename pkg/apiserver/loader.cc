@@ -25,7 +25,7 @@ class Loader final : public api::JsonSink {
     }
     if (v.Str("kind").empty() && key == "pods") v.Set("kind", apiserver::Value::String("Pod"));
     if (v.Str("kind").empty()) {
-      kindless_.push_back(std::move(v));  // the list that is being read tells, perhaps at its end
+      kindless_.push_back(std::move(v));  // the enclosing list tells the kind, possibly at its end
       return absl::OkStatus();
     }
     return Store(std::move(v), true);

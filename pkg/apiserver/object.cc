@@ -9,7 +9,7 @@
 namespace berth::apiserver {
 namespace {
 
-// The selectable field at a path like "spec.nodeName", as the server compares it.
+// Returns the field at a path like "spec.nodeName" in the form in which field selectors compare it.
 std::string FieldText(const Value& v, std::string_view path) {
   const Value* at = &v;
   while (at != nullptr && !path.empty()) {
@@ -41,7 +41,7 @@ std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
     meta.Set("selfLink", Value::String(SelfLink(r, 0, o->ns, o->name)));
   } else {
     meta.Erase("selfLink");
-    meta.Erase("managedFields");  // who set which field is not recorded here
+    meta.Erase("managedFields");  // field ownership is not recorded here
   }
   if (rv > 0) {
     meta.Set("resourceVersion", Value::String(std::to_string(rv)));
@@ -122,7 +122,7 @@ ObjectPtr MakeObject(const ResourceInfo& r, Value& v, uint64_t rv) {
 ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv) {
   auto o = Begin(r, v, rv);
   Value* meta = v.Find("metadata");
-  // Identity first, so that it is found by a look at the beginning of the text.
+  // The identity comes first, so that it is found near the beginning of the text.
   Value ordered = Value::Object();
   for (std::string_view key : {"name", "namespace", "selfLink", "uid", "resourceVersion"}) {
     if (Value* m = meta->Find(key)) ordered.Set(key, std::move(*m));

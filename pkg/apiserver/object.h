@@ -1,7 +1,7 @@
-// A stored object: an immutable JSON text with what lists and watches need to know about it.
+// A stored object: an immutable JSON text with the information that lists and watches need.
 //
-// Made once for each change and shared by everyone who reads it: lists, watch events, answers. Belongs to the thread
-// of the store.
+// It is made once for each change and shared by everyone who reads it: lists, watch events, responses. Thread-safety:
+// used on the store's thread only.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -18,41 +18,41 @@ struct Object {
   std::string ns, name, uid;
   uint64_t rv = 0;  // resourceVersion
   api::Labels labels;
-  std::vector<util::Symbol> fields;  // values of the resource's indexed fields
+  std::vector<util::Symbol> fields;  // the values of the resource's indexed fields
 
-  // The text from `"metadata":` to the closing brace; kind and apiVersion belong to the version that is asked for.
+  // The text from `"metadata":` to the closing brace. kind and apiVersion are added for the version that is requested.
   std::string body;
-  uint32_t self_begin = 0, self_end = 0;  // metadata.selfLink inside body, without quotes; equal when there is none
-  uint32_t rv_begin = 0, rv_end = 0;      // metadata.resourceVersion inside body, without quotes
+  uint32_t self_begin = 0, self_end = 0;  // range of metadata.selfLink in body, without quotes; empty if there is none
+  uint32_t rv_begin = 0, rv_end = 0;      // range of metadata.resourceVersion in body, without quotes
 
-  // The watch event ADDED in each of the resource's versions, as long as a watcher still has to read it. Filled in by
+  // The watch event ADDED in each version of the resource, as long as some watcher has not read it yet. Filled in by
   // watch.cc.
   mutable std::vector<std::weak_ptr<const std::string>> added_frames;
 
-  // "namespace/name", or the name of cluster-wide ones: the order of lists.
+  // Returns "namespace/name", or the name of a cluster-wide object. Lists are sorted by it.
   std::string Key() const { return ns.empty() ? name : ns + "/" + name; }
 };
 using ObjectPtr = std::shared_ptr<const Object>;
 
-// Makes the object that `v` describes, with resource version `rv`, which it writes into `v` (0: none, of an object that
-// is not stored). A release that has selfLinks gets one.
-// Typed: the text has the form of the type's table. Verbatim: members are kept as they are, known to the table or not.
+// Makes an object of `v` and writes the resource version `rv` into `v` (0: none, for an object that is not stored). In
+// a release with selfLinks the object gets one. MakeObject writes the text in the form of the type's table.
+// MakeVerbatimObject keeps all members, known or not.
 ObjectPtr MakeObject(const ResourceInfo& r, Value& v, uint64_t rv);
 ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv);
 
-// The same object with another resource version in its text.
+// Returns the object with another resource version in its text.
 ObjectPtr WithResourceVersion(const Object& o, uint64_t rv);
 
-// "/api/v1/namespaces/ns/pods/name"
+// Returns "/api/v1/namespaces/ns/pods/name".
 std::string SelfLink(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name);
 
-// The whole object as the version shows it: with kind and apiVersion. `subresource` ("/status") ends the selfLink.
+// Appends the whole object in the given version, with kind and apiVersion. `subresource` ("/status") ends the selfLink.
 void AppendObject(const ResourceInfo& r, size_t version, const Object& o, std::string_view subresource,
                   std::string* out);
-// The same as an item of a list: without kind and apiVersion.
+// Appends the object as an item of a list, without kind and apiVersion.
 void AppendItem(const ResourceInfo& r, size_t version, const Object& o, std::string* out);
 
-// The object as a value again, with kind and apiVersion of the version.
+// Parses the object, and returns it with kind and apiVersion of the version.
 Value ToValue(const ResourceInfo& r, size_t version, const Object& o);
 
 }  // namespace berth::apiserver

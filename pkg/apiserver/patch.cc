@@ -14,21 +14,21 @@ namespace {
 
 // ---- JSON Patch ---------------------------------------------------------------------------------
 
-// Kubernetes' own limits: a patch has at most this many operations, and its copies add at most this many bytes.
+// Kubernetes' limits: a patch has at most this many operations, and its copies add at most this many bytes.
 constexpr size_t kMostOperations = 10'000;
 constexpr size_t kMostCopiedBytes = size_t{3} * 1024 * 1024;
-// Values that the operations of a patch may look at or move, over all: an insertion at the front of a list moves the
-// whole list. No patch that a program makes comes near.
+// The most values that all operations of a patch together may examine or move; an insertion at the front of a list
+// moves the whole list. Patches of real programs stay far below.
 constexpr size_t kMostWork = 20'000'000;
 
-// How many values `v` consists of, itself included.
+// Returns how many values `v` consists of, including itself.
 size_t Count(const Value& v) {
   size_t n = 1;
   for (const Value& e : v.items) n += Count(e);
   return n;
 }
 
-// What the operations of one patch have cost so far.
+// The work that the operations of one patch have done so far.
 class Budget {
  public:
   absl::Status Work(size_t values) {
@@ -81,7 +81,7 @@ bool Index(std::string_view part, size_t size, size_t* index) {
   return r.ec == std::errc() && r.ptr == part.data() + part.size();
 }
 
-// The container of the last part, nullptr when the way to it does not exist.
+// Returns the container of the path's last part, or nullptr if it does not exist.
 Value* Container(Value* root, const std::vector<std::string>& parts) {
   Value* at = root;
   for (size_t i = 0; i + 1 < parts.size(); ++i) {
@@ -159,11 +159,11 @@ absl::Status PatchReplace(Value* root, const std::string& pointer, Value v) {
     return util::InvalidArgument(
         absl::StrCat("jsonpatch replace operation does not apply: doc is missing key: ", pointer));
   }
-  *const_cast<Value*>(old) = std::move(v);  // `root` is ours to change
+  *const_cast<Value*>(old) = std::move(v);  // `root` is not const itself
   return absl::OkStatus();
 }
 
-// One operation of a JSON Patch.
+// Applies one operation of a JSON Patch.
 absl::Status ApplyOperation(Value* object, const Value& op, Budget* budget) {
   std::string kind(op.Str("op")), path(op.Str("path")), from(op.Str("from"));
   const Value* value = op.Find("value");
@@ -197,7 +197,7 @@ constexpr std::string_view kRetainKeys = "$retainKeys";
 constexpr std::string_view kDeleteFromList = "$deleteFromPrimitiveList/";
 constexpr std::string_view kOrder = "$setElementOrder/";
 
-// An object of a patch as it is stored: directives removed, nulls dropped.
+// Returns a value of a patch in the form in which it is stored: without directives and nulls.
 Value Cleaned(const Value& v) {
   if (v.IsArray()) {
     Value out = Value::Array();
@@ -217,7 +217,7 @@ Value Cleaned(const Value& v) {
   return out;
 }
 
-// The members that a patch removes. Of members with equal names the last one counts.
+// Returns the members that a patch removes. If a name occurs several times, the last one is used.
 absl::flat_hash_set<std::string> NullKeys(const Value& patch) {
   absl::flat_hash_set<std::string> out;
   for (size_t i = 0; i < patch.keys.size(); ++i) {
@@ -226,7 +226,7 @@ absl::flat_hash_set<std::string> NullKeys(const Value& patch) {
   return out;
 }
 
-// The text of the member that identifies a list's element; nullptr when the element has none.
+// Returns the text of the member that identifies a list element; nullptr if the element has none.
 const std::string* MergeKey(const Value& element, std::string_view key) {
   const Value* v = element.Find(key);
   return v == nullptr ? nullptr : &v->text();
@@ -234,7 +234,7 @@ const std::string* MergeKey(const Value& element, std::string_view key) {
 
 using Places = absl::flat_hash_map<std::string, size_t>;
 
-// Where the elements of a list stand, by their merge key; of equal keys the first one counts.
+// Returns the positions of the elements of a list by merge key. If a key occurs several times, the first one is used.
 Places PlacesOf(const Value& list, std::string_view key) {
   Places out;
   out.reserve(list.items.size());
@@ -244,7 +244,7 @@ Places PlacesOf(const Value& list, std::string_view key) {
   return out;
 }
 
-// Brings the elements that `order` names into its order; the others keep their places behind them.
+// Sorts the elements that `order` names into its order. The others follow them in their old order.
 void SortBy(const Value& order, std::string_view key, Value* list) {
   Places rank = PlacesOf(order, key);
   std::vector<std::pair<size_t, size_t>> places;
@@ -295,14 +295,14 @@ absl::Status MergeList(Value* list, const Value& patch, const FieldDef& f, const
   return absl::OkStatus();
 }
 
-// The members of a set of plain values, as texts that tell strings from numbers.
+// Returns the members of a set of plain values as JSON texts, which distinguish strings from numbers.
 absl::flat_hash_set<std::string> TextsOf(const Value& list) {
   absl::flat_hash_set<std::string> out;
   for (const Value& e : list.items) out.insert(ToJson(e));
   return out;
 }
 
-// Appends the values that the list does not have.
+// Appends those values of the patch that the list does not contain.
 void MergeSet(const Value& patch, Value* list) {
   absl::flat_hash_set<std::string> have = TextsOf(*list);
   for (const Value& e : patch.items) {

@@ -1,5 +1,5 @@
-// The three kinds of patches: JSON Patch (RFC 6902), JSON Merge Patch (RFC 7386), and Kubernetes' strategic merge
-// patch.
+// Applies the three kinds of patches: JSON Patch (RFC 6902), JSON Merge Patch (RFC 7386), and Kubernetes' strategic
+// merge patch.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -11,10 +11,10 @@ namespace berth::apiserver {
 
 enum class PatchKind : uint8_t { kJson, kMerge, kStrategic };
 
-// Applies the patch text to `object`. The errors are the texts that 1.10 answers with a 500.
+// Applies a patch to `object` and returns the result. The error texts are those that 1.10 answers with status 500.
 absl::StatusOr<Value> ApplyPatch(PatchKind kind, const Value& object, std::string_view patch, const TypeDef& type);
 
-// The pieces, for values that are parsed already.
+// The single kinds, for patches that have been parsed already.
 absl::Status ApplyJsonPatch(Value* object, const Value& operations);
 void MergePatch(Value* object, const Value& patch);
 absl::Status StrategicMerge(Value* object, const Value& patch, const TypeDef* type);

@@ -64,7 +64,7 @@ TEST_CASE("JSON patch: copies that double, too many operations and too much work
 }
 
 TEST_CASE("patches of large objects do what those of small ones do") {
-  // 40,000 labels: every second one goes, every third one changes, some are new.
+  // 40,000 labels: every second one is removed, every third one changes, and some are new.
   constexpr int kLabels = 40'000;
   std::string object = R"({"metadata":{"labels":{"z":"0")", patch = R"({"metadata":{"labels":{"new":"1")";
   std::string want = R"({"metadata":{"labels":{)";

@@ -12,7 +12,7 @@ namespace {
 using Kind = FieldDef::Kind;
 using Shape = FieldDef::Shape;
 
-// One member of a message as it stands on the wire.
+// One member of a message in wire format.
 struct Item {
   int number = 0;
   bool is_bytes = false;
@@ -75,7 +75,7 @@ absl::Status Broken(std::string_view what) {
 
 absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int depth);
 
-// `bytes`: in Go the member holds bytes, which JSON has in base64.
+// Decodes one value. `bytes`: the member holds bytes in Go, which are base64 in JSON.
 absl::StatusOr<Value> One(const Item& item, const FieldDef& f, bool bytes, int depth) {
   bool bytes_wanted = f.kind != Kind::kBool && f.kind != Kind::kInt32 && f.kind != Kind::kInt64;
   if (bytes_wanted != item.is_bytes) return Broken(f.name);
@@ -141,7 +141,7 @@ absl::StatusOr<Value> Message(std::string_view text, const TypeDef& type, int de
     for (const FieldDef& each : type.fields) {
       if (each.number == item.number) f = &each;
     }
-    if (f == nullptr) continue;  // of a later release
+    if (f == nullptr) continue;  // a member of a later release
     bool bytes = f->name == "binaryData" || (type.name == "Secret" && f->name == "data");
     if (f->shape == Shape::kMap) {
       Reader entry(item.bytes);

@@ -1,6 +1,6 @@
-// Reading Kubernetes' protobuf: what `kubectl create namespace|configmap|deployment|service...` sends.
+// Decodes Kubernetes' protobuf, which `kubectl create namespace|configmap|deployment|service...` sends.
 //
-// Only reading, and only the kinds whose member numbers the type table knows; answers are JSON, which every client
+// Only the kinds are supported whose member numbers the type table knows. Responses are always JSON, which every client
 // accepts beside protobuf.
 #pragma once
 #include <absl/status/statusor.h>
@@ -11,8 +11,8 @@
 
 namespace berth::apiserver {
 
-// A body of application/vnd.kubernetes.protobuf ("k8s\0" and an envelope) as the JSON object that it means, with kind
-// and apiVersion. `type` is the type that is expected.
+// Returns the JSON object, with kind and apiVersion, for a body of application/vnd.kubernetes.protobuf ("k8s\0" and an
+// envelope). `type` is the expected type.
 absl::StatusOr<Value> DecodeProtobuf(std::string_view body, const TypeDef& type);
 
 }  // namespace berth::apiserver

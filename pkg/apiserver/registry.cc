@@ -14,7 +14,7 @@ namespace berth::apiserver {
 namespace {
 
 constexpr int64_t kSystemCritical = 2'000'000'000;    // the priority of the class system-cluster-critical
-constexpr size_t kMostObjectBytes = 2 * 1024 * 1024;  // what 1.10's etcd client sends at most
+constexpr size_t kMostObjectBytes = 2 * 1024 * 1024;  // the limit of 1.10's etcd client
 
 constexpr std::string_view kModified =
     "the object has been modified; please apply your changes to the latest version and try again";
@@ -65,7 +65,7 @@ std::string TimeText(absl::Time t) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
 }
 
-// One of the texts from which the server makes generated names: no vowels, nothing that looks like something else.
+// The letters of generated names, as in Kubernetes: no vowels, and nothing that looks like another character.
 constexpr std::string_view kNameLetters = "bcdfghjklmnpqrstvwxz2456789";
 
 }  // namespace
@@ -109,7 +109,7 @@ std::string Registry::NewClusterIp() {
   return absl::StrCat("10.", next_ip_ >> 16 & 255, ".", next_ip_ >> 8 & 255, ".", next_ip_ & 255);
 }
 
-// The admission plug-in Priority: spec.priority comes from the pod's class.
+// The admission plugin Priority: sets spec.priority from the pod's priority class.
 std::optional<ApiError> Registry::AdmitPod(Value* pod) {
   const ResourceInfo* classes = catalog().Find("scheduling.k8s.io", "v1", "priorityclasses");
   Value& spec = pod->Child("spec");
@@ -151,7 +151,7 @@ std::optional<ApiError> Registry::AdmitPod(Value* pod) {
   return std::nullopt;
 }
 
-// The admission plug-in NamespaceLifecycle of 1.29: nothing is created where there is no namespace.
+// The admission plugin NamespaceLifecycle of 1.29: nothing can be created in a namespace that does not exist.
 std::optional<ApiError> Registry::AdmitToNamespace(const ResourceInfo& r, size_t version, std::string_view ns,
                                                    const Value& v) {
   const ResourceInfo& namespaces = catalog().Core("namespaces");
@@ -203,7 +203,7 @@ void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v)
     v->Erase("status");
   }
   if (r.kind == "PriorityClass" && (modern || r.versions[version].version == "v1")) {
-    // kubectl cannot describe a class of v1 without it.
+    // kubectl cannot describe a PriorityClass of v1 without this member.
     if (v->Str("preemptionPolicy").empty()) v->Set("preemptionPolicy", Value::String("PreemptLowerPriority"));
   }
   if (r.has_generation || r.kind == "PriorityClass") v->Child("metadata").Set("generation", Value::Int(1));
@@ -259,7 +259,7 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   return o;
 }
 
-// Stores the new state, unless it is the old one.
+// Stores the new state unless it equals the old one; so a write without a change causes no event.
 ObjectPtr Registry::StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old) {
   ObjectPtr same = MakeObject(r, v, old->rv);
   if (same->body == old->body) return old;
@@ -333,7 +333,7 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
     SetOrErase(&metadata, key, old_meta.Find(key));
   }
   bool changed = EncodedMember(r, v, "spec") != EncodedMember(r, before, "spec");
-  // Annotations of a Deployment are copied to its ReplicaSets, so a change of them counts as one of what is wanted.
+  // A Deployment's annotations are copied to its ReplicaSets, so changing them counts as a change of the desired state.
   if (r.kind == "Deployment") changed |= TextOf(metadata.Find("annotations")) != TextOf(old_meta.Find("annotations"));
   if (r.has_generation && how.subresource.empty() && changed) {
     BumpGeneration(&metadata);
@@ -348,7 +348,7 @@ Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::s
   if (r.kind == "Service" && how.subresource.empty()) {
     if (auto refused = AllocateNodePorts(r, &v)) return *refused;
   }
-  // The last finalizer of something that is to go: the object goes now.
+  // The last finalizer of an object that is being deleted has been removed, so it is deleted now.
   const Value* grace = metadata.Find("deletionGracePeriodSeconds");
   if (metadata.Find("deletionTimestamp") != nullptr && grace != nullptr && grace->AsInt() == 0 &&
       HasFinalizers(old_meta) && !HasFinalizers(metadata)) {
@@ -435,7 +435,7 @@ Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::str
     const Value* set = meta.Find("deletionGracePeriodSeconds");
     if (set != nullptr && !set->IsNull()) {
       int64_t current = set->AsInt();
-      // Only a shorter period changes anything.
+      // Only a shorter grace period changes anything.
       if (!how.grace_seconds.has_value() || *how.grace_seconds >= current) return Deleted{old, false};
       period = std::max<int64_t>(*how.grace_seconds, 0);
       absl::Time at;
@@ -599,7 +599,8 @@ void Registry::CreateInitialObjects(int64_t secure_port) {
   service->At({"spec", "ports"})->items[0].Set("targetPort", Value::Int(secure_port));
   Create(catalog().Core("services"), 0, "default", *std::move(service));
   if (!modern) return;
-  // Schedulers read it to learn whom their own pages may trust. No authority is configured here.
+  // Schedulers read this ConfigMap to learn which client authorities their own pages may trust. None is configured
+  // here.
   Value authentication = Value::Object();
   authentication.Child("metadata").Set("name", Value::String("extension-apiserver-authentication"));
   authentication.Set("data", Value::Object());

@@ -1,7 +1,7 @@
-// Creating, changing, binding and deleting objects by 1.10's rules: what a client may set, what the server sets,
-// which writes conflict, how deletion waits for grace periods and finalizers.
+// Creates, changes, binds and deletes objects by the rules of the release: what a client may set, what the server sets,
+// which writes conflict, and how deletion waits for grace periods and finalizers.
 //
-// Works on decoded values and writes to the store; knows nothing of HTTP. Owned by one thread.
+// Works on decoded values and writes to the store; knows nothing of HTTP. Thread-safety: belongs to one thread.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -19,7 +19,7 @@
 
 namespace berth::apiserver {
 
-// What DeleteOptions and the query of a DELETE ask for.
+// The options of a DELETE, from DeleteOptions and the query.
 struct DeleteRequest {
   bool dry_run = false;
   std::optional<int64_t> grace_seconds;
@@ -28,15 +28,15 @@ struct DeleteRequest {
   std::string propagation;  // "", "Orphan", "Background", "Foreground"
 };
 
-// What a DELETE answers.
+// The result of a DELETE.
 struct Deleted {
   ObjectPtr object;
-  bool as_status = false;  // Status Success instead of the object
+  bool as_status = false;  // respond with a Status Success instead of the object
 };
 
 struct UpdateRequest {
   std::string subresource;  // "", "status", "finalize"
-  bool patch = false;       // a PATCH: a foreign uid is 422 there, 409 in a PUT
+  bool patch = false;       // for a PATCH a different uid is a 422, for a PUT a 409
 };
 
 template <typename T>
@@ -44,26 +44,25 @@ using Result = std::variant<T, ApiError>;
 
 class Registry {
  public:
-  // Both must outlive the registry.
+  // `store` and `clock` must outlive the registry.
   Registry(Store* store, const util::Clock* clock) : store_(store), clock_(clock) {}
 
-  // `v` has been decoded for the resource. `ns` is the namespace of the URL.
+  // Creates an object. `v` has been decoded for the resource. `ns` is the namespace in the URL.
   Result<ObjectPtr> Create(const ResourceInfo& r, size_t version, std::string_view ns, Value v);
-  // `created` tells whether the PUT made a new object.
+  // Replaces an object. `*created` is set to true if the PUT created it.
   Result<ObjectPtr> Update(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name, Value v,
                            const UpdateRequest& how, bool* created = nullptr);
   Result<Deleted> Delete(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name,
                          const DeleteRequest& how);
-  // POST pods/NAME/binding and bindings; the pod is the one that the Binding names. Empty: done.
+  // POST pods/NAME/binding and bindings. The pod is the one that the Binding names. Returns nothing on success.
   std::optional<ApiError> Bind(std::string_view ns, const Value& binding);
-  // The same for a Binding that is known to name just a pod and a node. `uid` is empty when any pod of the name will
-  // do.
+  // The same for a Binding that names only a pod and a node. If `uid` is empty, any pod with that name may be bound.
   std::optional<ApiError> Bind(std::string_view ns, std::string_view pod, std::string_view node,
                                const Value* annotations, std::string_view uid = "");
-  // POST pods/NAME/eviction: deletes the pod unless a PodDisruptionBudget forbids it. Empty: done.
+  // POST pods/NAME/eviction: deletes the pod unless a PodDisruptionBudget forbids it. Returns nothing on success.
   std::optional<ApiError> Evict(std::string_view ns, std::string_view pod, const DeleteRequest& how);
 
-  // While one of these lives, writes are answered as always and change nothing (dryRun=All).
+  // While an object of this class with `on` exists, writes have their usual results but change nothing (dryRun=All).
   class DryRun {
    public:
     DryRun(Registry* registry, bool on) : registry_(registry), before_(registry->dry_run_) {
@@ -78,12 +77,12 @@ class Registry {
     bool before_;
   };
 
-  // Stores an object of a file. Verbatim: as it is, but for what every stored object has (uid, namespace, version).
-  // Otherwise with the server's defaulting and without validation. The error names what is wrong, such as a uid that
-  // another object of the files has.
+  // Stores an object of a file. If `verbatim`, it is stored as it is, plus what every stored object has (uid,
+  // namespace, version); otherwise with the server's defaults. It is not validated. Returns an error's text, for
+  // instance if another loaded object has the same uid.
   std::optional<std::string> Load(const ResourceInfo& r, size_t version, Value v, bool verbatim);
 
-  // The namespaces and the service that a new cluster has. Nothing is loaded after this.
+  // Creates the namespaces and the service that a new cluster has. REQUIRES: nothing is loaded afterwards.
   void CreateInitialObjects(int64_t secure_port);
 
   std::string NowText() const;  // RFC 3339, whole seconds
@@ -91,17 +90,17 @@ class Registry {
   const Catalog& catalog() const { return store_->catalog(); }
 
  private:
-  // The store's, unless this is a dry run.
+  // Like those of the store, but a dry run changes nothing.
   uint64_t NextRv() { return dry_run_ ? 0 : store_->NextRv(); }
   void Put(const ResourceInfo& r, ObjectPtr o) {
     if (!dry_run_) store_->Put(r, std::move(o));
   }
-  // The last state of an object that is removed.
+  // Returns the last state of an object that is being removed.
   ObjectPtr Last(const Object& o) { return dry_run_ ? std::make_shared<Object>(o) : WithResourceVersion(o, NextRv()); }
   void Remove(const ResourceInfo& r, ObjectPtr last) {
     if (!dry_run_) store_->Remove(r, std::move(last));
   }
-  // Gives the ports of a service that has node ports those that it does not name.
+  // Assigns node ports to those ports of a service that need one and do not name it.
   std::optional<ApiError> AllocateNodePorts(const ResourceInfo& r, Value* service);
   std::optional<ApiError> CheckBudget(const ResourceInfo& budgets, const Object& budget);
 
@@ -113,7 +112,7 @@ class Registry {
   void PrepareForCreate(const ResourceInfo& r, size_t version, Value* v);
   ObjectPtr StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old);
   Result<Deleted> DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old);
-  // Sets or clears the finalizers that a propagation policy asks for; true when that changed something.
+  // Sets or clears the finalizers that a propagation policy asks for. Returns whether that changed anything.
   bool SetDeletionFinalizers(const ResourceInfo& r, size_t version, const DeleteRequest& how, Value* meta);
 
   Store* store_;
@@ -123,7 +122,7 @@ class Registry {
   bool dry_run_ = false;
   uint64_t random_ = 0;
   uint32_t next_ip_ = 1;
-  absl::flat_hash_map<std::string, std::string> loaded_uids_;  // the object of each uid, while files are loaded
+  absl::flat_hash_map<std::string, std::string> loaded_uids_;  // uid -> object, while files are loaded
 };
 
 }  // namespace berth::apiserver

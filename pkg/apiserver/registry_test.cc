@@ -10,7 +10,7 @@
 namespace berth::apiserver {
 namespace {
 
-// Collects what a watch is sent: "ADDED name rv".
+// Collects the events of a watch: "ADDED name rv".
 struct Sink : WatchSink {
   std::vector<std::string> lines;
   bool finished = false;
@@ -245,7 +245,7 @@ TEST_CASE("objects without spec or with their members in another order are compl
   CHECK(made.At({"metadata", "name"})->text() == "web");
   CHECK(made.At({"status", "replicas"})->AsInt() == 0);
 
-  // A write of the status takes everything else from before, wherever it stood.
+  // A write of the status keeps everything else, wherever it is in the object.
   w.Pod("p");
   Value pod = w.Now("p");
   Value turned = Value::Object();
@@ -275,13 +275,13 @@ TEST_CASE("watchers that start at the beginning share the texts they are sent") 
     REQUIRE((first.Start({true, 0}) && second.Start({true, 0})));
     REQUIRE((one.frames.size() == 1 && two.frames.size() == 1));
     CHECK(one.frames[0] == two.frames[0]);
-    // And so are those of changes, in every version.
+    // The frames of changes are shared too, in every version.
     REQUIRE(std::holds_alternative<ObjectPtr>(w.registry.Create(
         *r, version, "ns",
         w.Parse(R"({"metadata":{"name":"later"},"spec":{"containers":[{"name":"c","image":"i"}]}})", *r))));
     REQUIRE((one.frames.size() == 2 && two.frames.size() == 2));
     CHECK(one.frames[1] == two.frames[1]);
-    // Nothing is kept for those that have read it.
+    // Nothing is kept for watchers that have read it.
     std::weak_ptr<const std::string> first_frame = one.frames[0];
     one.frames.clear();
     two.frames.clear();
@@ -304,7 +304,7 @@ TEST_CASE("a bookmark tells the version that was reached, once a minute and only
   REQUIRE(marked.lines.size() == 1);
   CHECK(marked.lines[0] == absl::StrCat("BOOKMARK  ", w.store.rv()));
   w.store.Tick(absl::Seconds(300));
-  CHECK(marked.lines.size() == 1);  // nothing has happened since
+  CHECK(marked.lines.size() == 1);  // nothing has happened since then
   w.Pod("b");
   w.store.Tick(absl::Seconds(361));
   CHECK(marked.lines.size() == 2);

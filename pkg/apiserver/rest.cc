@@ -28,7 +28,7 @@ std::string ParseIntError(std::string_view text) {
   return absl::StrCat("strconv.ParseInt: parsing ", Quote(text), ": invalid syntax");
 }
 
-// What error texts show of a body that is no object.
+// Returns what error texts show of a body that is not an object.
 std::string Summary(std::string_view body) {
   constexpr size_t kMost = 30;
   if (body.empty()) return "<empty>";
@@ -40,7 +40,7 @@ constexpr std::string_view kTypeMeta =
     " into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
     "\"json:\\\"kind,omitempty\\\"\" }";
 
-// Why a parsed body cannot be an object, empty when it can.
+// Returns why a parsed body cannot be an object; empty if it can.
 std::string NotAnObject(const Value& v) {
   std::string_view what;
   switch (v.type()) {
@@ -63,8 +63,7 @@ std::string NotAnObject(const Value& v) {
                       std::string(kTypeMeta));
 }
 
-// Go's merge patch writes the objects that the patch touches as maps, in the order of their keys, and leaves the others
-// as they were.
+// Go's merge patch writes the objects that the patch touches with sorted keys and leaves the others as they were.
 void SortTouched(const Value& patch, Value* object) {
   if (!patch.IsObject() || !object->IsObject()) return;
   Value sorted = Value::Object();
@@ -83,7 +82,7 @@ std::string_view MediaTypeOf(std::string_view content_type) {
   return type;
 }
 
-// The decoded object in the form in which its kind is stored.
+// Returns the decoded object in the form in which its kind is stored.
 Value Stored(const ResourceInfo& r, size_t version, Value v) {
   return version > 0 && r.other_type != nullptr ? FromEventsV1(v) : v;
 }
@@ -95,7 +94,7 @@ ApiError ProtobufRefused(std::string_view kind) {
   return e;
 }
 
-// A Table looks the same in both versions.
+// Turns a Table of v1beta1 into one of v1, which differs in nothing but the version.
 void MakeV1(std::string* table) {
   constexpr std::string_view kOld = "meta.k8s.io/v1beta1";
   size_t at = table->find(kOld);
@@ -209,7 +208,7 @@ std::optional<ApiError> Api::CheckFields(Call& call, const Value& v) const {
     return BadRequest(absl::StrCat(call.r->kind, " in version ", Quote(call.gv().Text()), " cannot be handled as a ",
                                    call.r->kind, ": strict decoding error: ", absl::StrJoin(errors, ", ")));
   }
-  constexpr size_t kMostWarnings = 50;  // as many headers are enough for anybody
+  constexpr size_t kMostWarnings = 50;  // limits the number of headers
   if (errors.size() > kMostWarnings) errors.resize(kMostWarnings);
   call.warnings = std::move(errors);
   return std::nullopt;
@@ -316,7 +315,7 @@ HttpResponse Api::Get(Call& call) {
   if (o == nullptr) return Error(call, NotFound(call.resource(), call.name));
   std::string_view exporting = call.query.Get("export");
   if (exporting == "true" || exporting == "1") {
-    // What could be created elsewhere: without identity and status.
+    // The export is an object that could be created elsewhere, so it has no identity and status.
     Value v = ToValue(*call.r, call.version, *o);
     Value& meta = v.Child("metadata");
     for (std::string_view key : {"namespace", "uid", "resourceVersion", "creationTimestamp", "generation"})
@@ -340,7 +339,7 @@ HttpResponse Api::Get(Call& call) {
   return ObjectResponse(call, 200, *o);
 }
 
-// NOLINT(readability-function-size): the parameters of a list in the order in which a server checks them.
+// NOLINT(readability-function-size): checks the parameters of a list in the order in which a server does.
 bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
   Store& store = registry_->store();
   auto fail = [&](const ApiError& e) {
@@ -386,7 +385,7 @@ bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
       at = version.rv;
       page->rv = at;
     } else {
-      // From the watch cache: not older than asked for, and without pages.
+      // The list comes from the watch cache: at least as new as requested, and without pages.
       page->rv = std::max(store.LastRv(*call.r), version.rv);
       limit = 0;
     }
@@ -420,7 +419,7 @@ HttpResponse Api::List(Call& call) {
   std::string meta = "{";
   if (call.r->release == Release::k1_10) {
     meta += "\"selfLink\":";
-    api::AppendJsonString(call.request->path, &meta);  // as it was asked for
+    api::AppendJsonString(call.request->path, &meta);  // the path as it was requested
     meta += ',';
   }
   absl::StrAppend(&meta, "\"resourceVersion\":\"", page.rv, "\"");
@@ -486,7 +485,7 @@ HttpResponse Api::Patch(Call& call) {
   if (!patched.ok()) return Error(call, InternalError(util::Message(patched.status())));
   if (auto error = CheckFields(call, *patched)) return Error(call, *error);
   if (std::string why = NotAnObject(*patched); !why.empty()) return Error(call, InternalError(why));
-  // Error texts quote the object as Go would have written it.
+  // Error texts quote the object in the form in which Go would have written it.
   auto decoded = Decode(*patched, call.type(), call.gv().version, "");
   if (!decoded.ok()) {
     std::string text;

@@ -1,6 +1,7 @@
-// The REST API: from an HTTP request to an answer. Routes, negotiates, decodes, calls the registry, words the answer.
+// The REST API: turns an HTTP request into a response. It routes, negotiates the format, decodes the body, calls the
+// registry and writes the response.
 //
-// Owned by one thread; every call is short (a list of all objects is the longest).
+// Thread-safety: belongs to one thread. Every call is short; the longest is a list of all objects.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace berth::apiserver {
 
-// What a request is about, as authorization sees it.
+// The attributes of a request for authorization.
 struct RequestInfo {
   bool is_resource = false;
   std::string verb;  // get list watch create update patch delete deletecollection; the method in lower case otherwise
@@ -22,19 +23,19 @@ struct RequestInfo {
 
 class Api {
  public:
-  // All must outlive the Api.
+  // `registry` and `clock` must outlive the Api.
   Api(Registry* registry, const util::Clock* clock) : registry_(registry), clock_(clock) {}
 
-  // `last_try`: an answer of HttpResponse::wait is not wanted any more.
+  // Handles a request. If `last_try` is true, the response never has HttpResponse::wait set.
   HttpResponse Handle(const HttpRequest& request, bool last_try = false);
 
   static RequestInfo Describe(const Catalog& catalog, const HttpRequest& request);
-  // The Status of an error as an answer to this request (pretty, YAML).
+  // Returns an error's Status as the response to this request, in the format that it asks for (pretty, YAML).
   static HttpResponse ErrorResponse(const HttpRequest& request, const ApiError& error);
 
  private:
   enum class Format : uint8_t { kJson, kYaml, kTable };
-  struct Call;  // a request on its way: route, query, format
+  struct Call;  // a routed request with query and format
 
   HttpResponse Resource(Call& call);
   HttpResponse Get(Call& call);
@@ -47,22 +48,23 @@ class Api {
   HttpResponse DeleteCollection(Call& call);
   HttpResponse Bind(Call& call);
   HttpResponse Evict(Call& call);
-  // POST selfsubjectaccessreviews: whether the sender may do something.
+  // POST selfsubjectaccessreviews: answers whether the sender may do something.
   HttpResponse ReviewAccess(const HttpRequest& request);
   HttpResponse Scale(Call& call);
 
   HttpResponse Error(const Call& call, const ApiError& error) const;
   HttpResponse ObjectResponse(const Call& call, int status, const Object& o) const;
   HttpResponse Finish(const Call& call, int status, std::string json) const;
-  // The body, parsed and checked to be a `kind` of the call's resource; not yet decoded.
+  // Returns the body, parsed and checked to be a `kind` of the call's resource, but not decoded.
   std::variant<Value, ApiError> Body(const Call& call, std::string_view kind) const;
   std::variant<Value, ApiError> DecodedBody(Call& call) const;
-  // Complains of fields that the type does not have, as the request wants it. Empty: go on.
+  // Handles fields that the type does not have, as the request wants it: ignores them, adds warnings, or returns an
+  // error.
   std::optional<ApiError> CheckFields(Call& call, const Value& v) const;
   std::variant<DeleteRequest, ApiError> DeleteOptions(const Call& call) const;
-  // The same from a parsed body.
+  // The same for a parsed body.
   std::optional<ApiError> ReadDeleteOptions(const Value& body, std::string_view source, DeleteRequest* out) const;
-  // The page's JSON: metadata and items. False: `failed` is the answer.
+  // Collects the objects of a list. Returns false if `*failed` is the response instead.
   struct Page;
   bool Collect(Call& call, Page* page, HttpResponse* failed);
 

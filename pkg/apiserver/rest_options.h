@@ -1,4 +1,4 @@
-// The options that a request has in its query: dryRun and fieldValidation of writes, resourceVersionMatch and
+// The options in the query of a request: dryRun and fieldValidation of writes, resourceVersionMatch and
 // sendInitialEvents of lists and watches.
 #pragma once
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace berth::apiserver {
 
-// What becomes of fields that the server does not know.
+// How fields are treated that the server does not know.
 enum class FieldValidation : uint8_t { kIgnore, kWarn, kStrict };
 
 struct WriteOptions {
-  bool dry_run = false;  // answer, but write nothing
+  bool dry_run = false;  // respond as usual, but write nothing
   FieldValidation fields = FieldValidation::kIgnore;
 };
-// `kind` names the options in the error: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions. Without the
-// parameter release 1.29 warns about unknown fields and 1.10 ignores them.
+// Reads the options of a write. `kind` names them in errors: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions.
+// Without the parameter fieldValidation, release 1.29 warns about unknown fields and 1.10 ignores them.
 std::variant<WriteOptions, ApiError> ReadWriteOptions(const Query& query, std::string_view kind, Release release);
 
 enum class VersionMatch : uint8_t { kUnset, kExact, kNotOlderThan };
-// What is wrong with the options of a list or watch, if anything; `match` is set otherwise.
+// Reads the options of a list or watch into `*match`. Returns an error if they are not valid.
 std::optional<ApiError> ReadListOptions(const Query& query, bool watch, VersionMatch* match);
 
-// What the texts of 406 and 415 say to clients that insist on protobuf.
+// The advice in 406 and 415 for clients that insist on protobuf.
 inline constexpr std::string_view kSpeakJson =
     "this server speaks JSON and YAML; set --kube-api-content-type=application/json (kube-scheduler 1.10) or "
     "clientConnection.contentType: application/json in the configuration file (kube-scheduler 1.29)";

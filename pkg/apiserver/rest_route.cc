@@ -89,7 +89,7 @@ Route Find(const Catalog& catalog, std::string_view path) {
     if (std::find(group->versions.begin(), group->versions.end(), route.version) == group->versions.end()) return route;
     at = 3;
   } else {
-    route.kind = Route::Kind::kPage;  // or nothing: the list of pages decides
+    route.kind = Route::Kind::kPage;  // or an unknown path: the list of pages decides
     return route;
   }
   if (parts.size() == at) {
@@ -117,7 +117,7 @@ Route Find(const Catalog& catalog, std::string_view path) {
   if (rest.size() > 3 || (rest.size() > 1 && route.name.empty())) return route;
   route.info = catalog.Find(route.group, route.version, route.resource);
   if (route.info == nullptr) {
-    // Bindings are created, never stored.
+    // Bindings are created but never stored.
     if (route.group.empty() && route.resource == "bindings" && rest.size() == 1) {
       route.info = &catalog.Core("pods");
       route.subresource = "bindings";
@@ -143,13 +143,13 @@ bool WatchParameter(const Query& q) {
   return v != "false" && v != "0" && v != "False" && v != "FALSE" && v != "f" && v != "F";
 }
 
-// Other commands of kubectl do without OpenAPI when it is empty or not found; this one would say that the kind is
-// unknown.
+// Returns whether the request comes from `kubectl explain`. Other commands work without OpenAPI; this one would claim
+// that the kind is unknown, so it gets an answer of its own.
 bool AsksToExplain(const HttpRequest& r) {
   return r.path.starts_with("/openapi/") && r.kubectl_command == "kubectl explain";
 }
 
-// Returns what kubectl logs, exec, attach and port-forward are told: a real server would pass these requests on to the
+// Returns the error for kubectl logs, exec, attach and port-forward. A real server would forward these requests to the
 // kubelet of the pod's node.
 ApiError NoKubelet(const ObjectPtr& pod, const Route& route) {
   if (pod == nullptr) return NotFound(route.info->In(route.version_index), route.name);
@@ -170,7 +170,7 @@ bool ForKubelet(const Route& route) {
           route.subresource == "portforward");
 }
 
-// kubectl shows the text of a 5xx, not that of a Status here.
+// Here kubectl shows the plain text of a 5xx but not the message of a Status.
 HttpResponse NothingToExplain() {
   HttpResponse r;
   r.status = 501;
@@ -271,7 +271,7 @@ HttpResponse Api::Error(const Call& call, const ApiError& error) const {
 }
 
 HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
-  // To go on as the sender would answer for the wrong user.
+  // Handling the request as the sender's own would answer for the wrong user.
   if (!request.impersonate.empty()) {
     return ErrorResponse(request,
                          ForbiddenError({"", "users"}, request.impersonate,
@@ -335,7 +335,7 @@ RequestInfo Api::Describe(const Catalog& catalog, const HttpRequest& request) {
                  [](unsigned char c) { return std::tolower(c); });
   Route route = Find(catalog, request.path);
   if (route.kind != Route::Kind::kResource) {
-    // An unknown resource of a known version is still a resource to authorization.
+    // Authorization treats an unknown resource of a known version as a resource.
     if (route.kind != Route::Kind::kUnknownResource || route.resource.empty()) return info;
   }
   info.is_resource = true;
@@ -376,12 +376,12 @@ HttpResponse Api::Resource(Call& call) {
   }
   Registry::DryRun dry(registry_, call.write.dry_run);
   HttpResponse refused = Error(call, MethodNotAllowed());
-  // Which form the answer has.
+  // Negotiates the format of the response.
   std::vector<MediaType> accept = ParseAccept(call.request->accept);
   bool watch = m == "GET" && (call.watch_prefix || (call.name.empty() && WatchParameter(call.query)));
   bool acceptable = accept.empty();
   constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
-  // A client that asked for protobuf first cannot cut a stream of JSON into events.
+  // A client that prefers protobuf cannot split a stream of JSON into events.
   if (watch && !accept.empty() && accept[0].type == kProtobuf) {
     ApiError e = NotAcceptable();
     e.has_details = false;

@@ -1,4 +1,4 @@
-// Inside of the REST API: a request that has been routed.
+// A request that has been routed. For use within the REST API.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct Api::Call {
   bool all_namespaces = false;  // a namespaced resource without a namespace in the path
   bool last_try = false;
   Format format = Format::kJson;
-  bool table_v1 = false;  // a Table of meta.k8s.io/v1 rather than of v1beta1
+  bool table_v1 = false;  // a Table of meta.k8s.io/v1 instead of v1beta1
   WriteOptions write;
   std::vector<std::string> warnings;  // sent as headers
 
@@ -33,7 +33,7 @@ struct Api::Page {
   std::string next;  // continue token
 };
 
-// The media types that a request accepts, in order: "application/json", its parameters after it.
+// One of the media types that a request accepts, with its parameters.
 struct MediaType {
   std::string type;                // "application/json", "*/*"
   std::string as, version, group;  // parameters as, v, g
@@ -41,12 +41,12 @@ struct MediaType {
 };
 std::vector<MediaType> ParseAccept(std::string_view accept);
 
-// Whether JSON is written with indentation: ?pretty=, or a browser or curl asks.
+// Returns whether JSON is indented: if ?pretty= says so, or if the client is a browser or curl.
 bool WantsPretty(const HttpRequest& request, const Query& query);
 
-// Continue tokens of 1.10: base64url of {"v":"meta.k8s.io/v1","rv":N,"start":"KEY"}.
+// Encodes a continue token in 1.10's form: base64url of {"v":"meta.k8s.io/v1","rv":N,"start":"KEY"}.
 std::string EncodeContinue(uint64_t rv, std::string_view start);
-// The error is the text behind "invalid continue token: ".
+// Decodes a continue token. On failure returns false and sets `*why` to the text after "invalid continue token: ".
 bool DecodeContinue(std::string_view token, uint64_t* rv, std::string* start, std::string* why);
 
 }  // namespace berth::apiserver

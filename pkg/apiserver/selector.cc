@@ -9,7 +9,7 @@
 namespace berth::apiserver {
 namespace {
 
-// Cuts at commas that no backslash escapes.
+// Splits at commas that are not escaped by a backslash.
 std::vector<std::string_view> Terms(std::string_view s) {
   std::vector<std::string_view> out;
   size_t begin = 0;
@@ -27,7 +27,7 @@ std::vector<std::string_view> Terms(std::string_view s) {
   return out;
 }
 
-// `\,` `\=` `\\` stand for themselves; other escapes and bare '=' or ',' are errors.
+// Removes escapes: `\,` `\=` `\\` stand for the second character. Other escapes and unescaped '=' or ',' are errors.
 bool Unescape(std::string_view s, std::string* out, std::string* why) {
   for (size_t i = 0; i < s.size(); ++i) {
     if (s[i] == '\\') {
@@ -46,7 +46,7 @@ bool Unescape(std::string_view s, std::string* out, std::string* why) {
   return true;
 }
 
-// A selectable field that is not kept beside the object.
+// Returns a selectable field that is not indexed, by parsing the object's text.
 std::string LookUp(const Object& o, std::string_view path) {
   auto v = ParseJson("{" + o.body);
   if (!v.ok()) return {};

@@ -1,4 +1,4 @@
-// Which objects a list or a watch is about: label selector, field selector, namespace.
+// Selects the objects of a list or watch by label selector, field selector and namespace.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,20 +14,20 @@ namespace berth::apiserver {
 
 class ObjectSelector {
  public:
-  // Everything of a namespace; of all namespaces when it is empty.
+  // Selects all objects of a namespace, or of all namespaces if `ns` is empty.
   explicit ObjectSelector(std::string_view ns = "") : ns_(ns) {}
 
-  // Reads the query parameters fieldSelector and labelSelector. The error is the 400 that the server answers.
+  // Parses the query parameters fieldSelector and labelSelector. The error is a 400.
   static std::variant<ObjectSelector, ApiError> Parse(const ResourceInfo& r, std::string_view ns,
                                                       std::string_view field_selector, std::string_view label_selector);
-  // Selects one object only.
+  // Restricts the selection to one name.
   void RequireName(std::string_view name);
 
   bool Matches(const Object& o) const;
   const std::string& ns() const { return ns_; }
 
  private:
-  enum Place : int { kName = -1, kNamespace = -2, kInText = -3 };  // else an index into Object::fields
+  enum Place : int { kName = -1, kNamespace = -2, kInText = -3 };  // otherwise an index into Object::fields
   struct FieldTerm {
     int place = kName;
     std::string path;

@@ -56,7 +56,8 @@ struct Server::Parts {
   EventExpiry expiry;
   std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<AuthGate> gate;
-  asio::io_context io{1};  // goes before the store: connections that it still holds leave the store as they go
+  // destroyed before the store, because connections that it holds leave the store when they are destroyed
+  asio::io_context io{1};
   HttpServer http_server;
   asio::steady_timer sweep;
   std::optional<asio::signal_set> signals;
@@ -148,7 +149,7 @@ absl::Status Server::Start() {
     p.store.SetWindow(resource, size);
   }
   BERTH_RETURN_IF_ERROR(p.LoadFiles());
-  // The recorded server's own port stands in the service "kubernetes" when there is no secure port of ours.
+  // If there is no secure port, the service "kubernetes" has the port of the recorded server.
   constexpr int64_t kRecordedPort = 16443;
   p.registry.CreateInitialObjects(p.options.secure ? p.options.secure_port : kRecordedPort);
   p.store.ForgetHistory();

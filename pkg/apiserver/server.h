@@ -1,4 +1,5 @@
-// The embedded API server: an in-memory Kubernetes 1.10 API for the objects that a scheduler reads and writes.
+// The embedded API server: a Kubernetes API in memory, of release 1.10 or 1.29, for the objects that a scheduler reads
+// and writes.
 //
 //   Server server(options);
 //   if (absl::Status s = server.Start(); !s.ok()) ...
@@ -19,44 +20,44 @@
 namespace berth::apiserver {
 
 struct ServerOptions {
-  validation::Release release = validation::Release::k1_10;  // whose API is served
+  validation::Release release = validation::Release::k1_10;  // the release whose API is served
   std::string insecure_bind_address = "127.0.0.1";
   uint16_t insecure_port = 8080;  // 0: any free one
-  std::vector<std::string> load;  // files, in order
+  std::vector<std::string> load;  // files, loaded in this order
 
-  bool secure = false;  // serve TLS as well
+  bool secure = false;  // also serve TLS
   std::string bind_address = "0.0.0.0";
   uint16_t secure_port = 6443;  // 0: any free one
   std::string tls_cert_file, tls_private_key_file;
-  std::string client_ca_file;             // clients with a certificate of this CA are who it says
+  std::string client_ca_file;             // clients authenticate with certificates of this CA
   std::string token_auth_file;            // token,user,uid,"group1,group2"
-  std::string authorization_policy_file;  // one JSON line a rule; without it everyone known may do everything
+  std::string authorization_policy_file;  // one JSON object per line; without it authenticated users may do everything
 
-  size_t default_watch_cache_size = 100;                          // events kept for late watches
-  std::vector<std::pair<std::string, size_t>> watch_cache_sizes;  // of single resources
+  size_t default_watch_cache_size = 100;                          // events kept for watches that begin in the past
+  std::vector<std::pair<std::string, size_t>> watch_cache_sizes;  // for single resources
   absl::Duration event_ttl = absl::Hours(1);
-  size_t most_events = 100'000;  // beyond them the oldest go early
+  size_t most_events = 100'000;  // beyond this number the oldest are deleted early
 };
 
 class Server {
  public:
-  // The clock must outlive the server; null: the real one.
+  // `clock` must outlive the server; null: the real clock.
   explicit Server(ServerOptions options, const util::Clock* clock = nullptr);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Loads the files and begins to listen. Errors name the file or the flag.
+  // Loads the files and starts to listen. Errors name the file or the flag.
   absl::Status Start();
-  // The ports, after Start; 0 for the secure one when there is none.
+  // Returns the port. The secure port is 0 if TLS is not served. REQUIRES: Start() succeeded.
   uint16_t insecure_port() const;
   uint16_t secure_port() const;
 
-  // From now on SIGTERM and SIGINT mean Stop.
+  // Makes SIGTERM and SIGINT call Stop().
   void StopOnSignals();
-  // Serves on the calling thread until Stop.
+  // Serves on the calling thread until Stop() is called.
   void Run();
-  // From any thread.
+  // May be called from any thread.
   void Stop();
 
  private:

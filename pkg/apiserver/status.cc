@@ -113,9 +113,10 @@ ApiError ForbiddenError(GroupResource r, std::string_view name, std::string_view
   return About(403, "Forbidden", r, name, absl::StrCat(message, " is forbidden: ", std::string(why)));
 }
 ApiError InvalidObject(std::string_view group, std::string_view kind, std::string_view name, FieldErrors causes) {
-  // Equal texts are said once in the message, but each is a cause.
+  // Equal texts occur once in the message, but each is a cause.
   std::vector<std::string> texts;
-  absl::flat_hash_set<std::string> seen;  // an object of a few megabytes can have a hundred thousand causes
+  // a set, because an object of a few megabytes can have a hundred thousand causes
+  absl::flat_hash_set<std::string> seen;
   for (const FieldError& c : causes) {
     std::string text = c.Text();
     if (seen.insert(text).second) texts.push_back(std::move(text));

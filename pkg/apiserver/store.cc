@@ -1,3 +1,6 @@
+// Invariants of a collection: `window` holds its latest events in ascending order of their versions, at most
+// `window_size` of them; `floor` is the version of the newest event that is not in the window any more (or of the
+// start), so every later state can be rebuilt by undoing events.
 #include "pkg/apiserver/store.h"
 
 #include <algorithm>
@@ -55,7 +58,7 @@ void Store::Remove(const ResourceInfo& r, ObjectPtr last) {
   Publish(c, std::move(e));
 }
 
-// A listener may leave while it is called: leaving nulls its place, and the places are swept afterwards.
+// A listener may remove itself while it is being called. Its place then becomes null and is erased after the loop.
 template <typename F>
 void Store::ForEachListener(Collection& c, F call) {
   c.publishing = true;
@@ -97,7 +100,7 @@ bool Store::ScanAt(const ResourceInfo& r, std::string_view ns, std::string_view 
                    const std::function<bool(const ObjectPtr&)>& f) const {
   const Collection& c = At(r);
   if (at < c.floor) return false;
-  // The state of then: undo, newest first, what happened since.
+  // Rebuilds the state at that version by undoing the later events, newest first.
   absl::btree_map<std::string, ObjectPtr> then;
   for (auto it = c.window.rbegin(); it != c.window.rend() && (*it)->rv > at; ++it)
     then[(*it)->object->Key()] = (*it)->old;

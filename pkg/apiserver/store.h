@@ -1,8 +1,8 @@
 // All objects, in memory, with the history that watches need.
 //
-// One counter gives every change of any resource the next resource version. Each resource keeps its last events (the
-// window), so a watch may begin in the past, and lists may continue a page at the version of their first page.
-// Owned by one thread; nothing here locks.
+// One counter assigns the next resource version to each change of any resource. Each resource keeps its latest events
+// (the window), so that a watch may begin in the past and a list may continue a page at the version of its first page.
+// Thread-safety: belongs to one thread; nothing here locks.
 #pragma once
 #include <absl/container/btree_map.h>
 #include <absl/time/time.h>
@@ -23,16 +23,16 @@ namespace berth::apiserver {
 
 enum class EventType : uint8_t { kAdded, kModified, kDeleted };
 
-// A change. The texts that watchers are sent are made once, by the first that needs them (frames).
+// A change. The texts for watchers (frames) are made by the first watcher that needs them, and shared.
 struct Event {
   EventType type = EventType::kAdded;
   uint64_t rv = 0;
-  ObjectPtr object;  // the new state; of a deletion the last one, with the deletion's resource version
-  ObjectPtr old;     // the state before; null when added
-  // Chunks of HTTP/1.1 in the resource's first version: as ADDED, as MODIFIED, as DELETED, and as DELETED with the old
+  ObjectPtr object;  // the new state, or for a deletion the last one with the deletion's resource version
+  ObjectPtr old;     // the state before; null for kAdded
+  // HTTP/1.1 chunks in the resource's first version: as ADDED, as MODIFIED, as DELETED, and as DELETED with the old
   // state. Filled in by FrameOf.
   mutable std::shared_ptr<const std::string> frames[4];
-  // The same in the other versions, four for each, as long as a watcher still has to read them.
+  // The same in the other versions, four for each, as long as some watcher has not read them yet.
   mutable std::vector<std::weak_ptr<const std::string>> other_frames;
 };
 using EventPtr = std::shared_ptr<const Event>;
@@ -52,46 +52,46 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  // The release whose resources are stored.
+  // Returns the catalog of the release whose resources are stored.
   const Catalog& catalog() const { return catalog_; }
-  // The resource version of the latest change.
+  // Returns the resource version of the latest change.
   uint64_t rv() const { return rv_; }
   uint64_t NextRv() { return ++rv_; }
-  // What is in the store now is the beginning: its history is forgotten (after loading files).
+  // Makes the current contents the beginning: forgets the history. Called after files have been loaded.
   void ForgetHistory();
 
   ObjectPtr Get(const ResourceInfo& r, std::string_view ns, std::string_view name) const;
 
-  // Adds or replaces; the object's rv must come from NextRv. Listeners hear of it before the call returns.
+  // Adds or replaces an object, whose rv must come from NextRv. Listeners are called before this returns.
   void Put(const ResourceInfo& r, ObjectPtr o);
-  // Removes the object of that key; the event carries `last` (its rv from NextRv).
+  // Removes the object with the key of `last`. The event carries `last`, whose rv must come from NextRv.
   void Remove(const ResourceInfo& r, ObjectPtr last);
 
-  // Objects of a namespace (all when empty) in the order of their keys, from `start_key` on. The callback returns false
-  // to stop.
+  // Calls f for the objects of a namespace (of all namespaces if `ns` is empty) in the order of their keys, starting at
+  // `start_key`. f returns false to stop.
   void Scan(const ResourceInfo& r, std::string_view ns, std::string_view start_key,
             const std::function<bool(const ObjectPtr&)>& f) const;
-  // The same as of resource version `at`; false when that is too long ago.
+  // The same for the state at resource version `at`. Returns false if that is too long ago.
   bool ScanAt(const ResourceInfo& r, std::string_view ns, std::string_view start_key, uint64_t at,
               const std::function<bool(const ObjectPtr&)>& f) const;
 
-  // The version of the resource's last event (what a list with resourceVersion=0 reports).
+  // Returns the version of the resource's latest event, which a list with resourceVersion=0 reports.
   uint64_t LastRv(const ResourceInfo& r) const { return At(r).last_rv; }
-  // Versions before this one cannot be watched from any more.
+  // Returns the oldest version from which a watch can begin.
   uint64_t Floor(const ResourceInfo& r) const { return At(r).floor; }
-  // The events after `rv` that are still known, oldest first.
+  // Returns the events that are kept, oldest first.
   const std::deque<EventPtr>& Window(const ResourceInfo& r) const { return At(r).window; }
   size_t size(const ResourceInfo& r) const { return At(r).objects.size(); }
   size_t window_size(const ResourceInfo& r) const { return At(r).window_size; }
   size_t listeners(const ResourceInfo& r) const { return At(r).listeners.size(); }
 
   void SetWindow(std::string_view resource, size_t events);
-  void SetDefaultWindow(size_t events);  // of the resources without a larger one of their own
+  void SetDefaultWindow(size_t events);  // for resources that do not have a larger one of their own
 
-  // A listener is called until it is removed; it may remove itself while it is called.
+  // A listener is called until it is removed. It may remove itself while it is being called.
   void AddListener(const ResourceInfo& r, EventListener* l);
   void RemoveListener(const ResourceInfo& r, EventListener* l);
-  // Tells all listeners the time.
+  // Calls OnTick of all listeners.
   void Tick(absl::Duration now);
 
  private:
@@ -101,7 +101,7 @@ class Store {
     size_t window_size = 100;
     uint64_t last_rv = 0;
     uint64_t floor = 0;
-    std::vector<EventListener*> listeners;  // null: removed while it is published
+    std::vector<EventListener*> listeners;  // null: removed while listeners are being called
     bool publishing = false;
   };
   Collection& At(const ResourceInfo& r) { return collections_[static_cast<size_t>(&r - catalog_.resources().data())]; }

@@ -437,7 +437,7 @@ const std::map<std::string_view, Printer>& Printers() {
                                       out->Text(Str(v, {"status", "phase"}));
                                       out->Text(CreatedAge(v, now));
                                     }}},
-                                  // For what 1.10 has no columns of its own.
+                                  // For kinds for which 1.10 has no columns.
                                   {"",
                                    {{kNameColumn, {"Created At", "date", "", kCreated}},
                                     [](const Value& v, absl::Time, Row* out) {

@@ -1,4 +1,4 @@
-// Tables: what kubectl prints, made by the server (meta.k8s.io/v1beta1 Table), with 1.10's columns.
+// Tables, which kubectl prints (meta.k8s.io/v1beta1 Table), with 1.10's columns.
 #pragma once
 #include <absl/time/time.h>
 
@@ -11,11 +11,11 @@
 
 namespace berth::apiserver {
 
-// A Table of these objects. `list_metadata` is the metadata member of the answer, as JSON.
+// Returns a Table of these objects. `list_metadata` is the response's member "metadata" as JSON.
 std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<ObjectPtr>& objects,
                       std::string_view list_metadata, absl::Time now);
 
-// An age as kubectl 1.10 shows it: "5s", "3m", "2h", "4d", "1y"; "<unknown>" for no time.
+// Returns an age as kubectl 1.10 shows it: "5s", "3m", "2h", "4d", "1y"; "<unknown>" if there is no time.
 std::string Age(std::string_view rfc3339, absl::Time now);
 
 }  // namespace berth::apiserver

@@ -1,7 +1,8 @@
-// Watches: the events of a resource that a selector lets through, as the chunks of an HTTP answer.
+// Watches: the events of a resource that a selector lets pass, as the chunks of an HTTP response.
 //
-// The text of an event is made once and shared by all watchers of the resource's first version. An object that enters a
-// selector is ADDED; one that leaves it is DELETED, with its old state and the new resource version, as 1.10 does.
+// The text of an event is made once and shared by all watchers of the same version. An object that begins to match the
+// selector is ADDED. One that no longer matches is DELETED, with its old state and the new resource version, as in
+// 1.10.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,35 +14,36 @@
 
 namespace berth::apiserver {
 
-// One chunk of HTTP/1.1: size line, JSON line, CRLF.
+// One chunk of HTTP/1.1: size line, a line of JSON, CRLF.
 using Frame = std::shared_ptr<const std::string>;
 Frame MakeFrame(std::string_view type, std::string_view object_json);
-// The JSON line inside, for HTTP/1.0 connections that know no chunks.
+// Returns the JSON line of a frame, for HTTP/1.0 connections, which have no chunks.
 std::string_view FramePayload(const std::string& frame);
 
-// Where the chunks go: a connection. Must not change the store.
+// The destination of the chunks: a connection. It must not change the store.
 class WatchSink {
  public:
   virtual ~WatchSink() = default;
   virtual void Send(const Frame& frame) = 0;
-  // No more will come; the answer ends in order.
+  // Ends the response properly; no more frames follow.
   virtual void Finish() = 0;
 };
 
 class Watch final : public EventListener {
  public:
-  // What to begin with.
+  // Where the watch begins.
   struct From {
-    bool synthetic = false;  // ADDED for everything that exists, then what happens
-    uint64_t rv = 0;         // else: everything that happened after this version
-    bool bookmarks = false;  // about once a minute a BOOKMARK tells the version that has been reached, if there is news
+    bool synthetic = false;  // begin with ADDED for everything that exists
+    uint64_t rv = 0;         // otherwise begin with the changes after this version
+    bool bookmarks = false;  // about once a minute, if there are new versions, send a BOOKMARK with the version reached
   };
 
-  // Delivers to `sink` until it is destroyed. Both outlive it.
+  // Delivers to `sink` until the watch is destroyed. `store` and `sink` must outlive it.
   Watch(Store* store, const ResourceInfo* r, size_t version, ObjectSelector selector, WatchSink* sink);
   ~Watch() override;
-  // Sends the beginning and goes on from there. False when `from` is too long ago: an ERROR event has been sent (none
-  // for events, which end silently in 1.10) and the sink is finished.
+  // Sends the beginning and then delivers events as they happen. Returns false if `from` is too long ago: then an ERROR
+  // event has been sent (none for the resource events, whose watches end silently in 1.10) and the sink has been
+  // finished.
   bool Start(const From& from);
 
   void OnEvent(const EventPtr& e) override;
@@ -56,7 +58,7 @@ class Watch final : public EventListener {
   uint64_t after_ = 0;  // events up to this version are not delivered
   bool listening_ = false;
   bool bookmarks_ = false;
-  uint64_t bookmarked_ = 0;                                  // the version that the client knows to have reached
+  uint64_t bookmarked_ = 0;                                  // the last version that the client knows it has reached
   absl::Duration next_bookmark_ = absl::InfiniteDuration();  // set by the first tick
 };
 

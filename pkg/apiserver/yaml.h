@@ -1,4 +1,4 @@
-// YAML, as application/yaml answers have it: block style, sorted keys.
+// Writes YAML for responses of type application/yaml: block style, sorted keys.
 #pragma once
 #include <string>
 
