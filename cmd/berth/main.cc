@@ -1,5 +1,5 @@
-// All programs in one file, for packages: they share nearly all of their code, so that one file has hardly half the
-// size of three. It is the program by whose name it was started, as busybox is; packages have a link for each name.
+// All programs in one file, for packages. The programs share nearly all of their code, so one file has hardly half the
+// size of three. Like busybox it runs the program by whose name it was started; packages have a link for each name.
 //
 // The build renames the main function of each program to NAME_main before it links them together.
 #include <iostream>
@@ -15,7 +15,7 @@ namespace {
 
 using Main = int (*)(int argc, char** argv);
 
-// Returns null when no program has this name. Takes a path, too.
+// Returns the program with this name, which may be a path, or null.
 Main FindProgram(std::string_view name) {
   name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
   if (name == "kube-scheduler") return kube_scheduler_main;

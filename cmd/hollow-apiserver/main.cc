@@ -36,7 +36,7 @@ int main(int argc, char** argv) {
     std::cerr << "hollow-apiserver: " << util::Message(s) << "\n";
     return 1;
   }
-  server.StopOnSignals();  // before anybody knows that there is a server to stop
+  server.StopOnSignals();  // before anybody can know that the server runs and stop it
   std::cout << "Serving insecurely on " << address << ":" << server.insecure_port() << std::endl;
   if (!std::cout) return output.Finish(1);
   server.Run();

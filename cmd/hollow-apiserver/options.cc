@@ -72,7 +72,7 @@ std::string HelpText() {
   return out.str();
 }
 
-// NOLINT(readability-function-size): each flag is checked on its own, one after another.
+// NOLINT(readability-function-size): checks each flag by itself, one after another.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   po::options_description flags = Flags();
   po::variables_map given;
@@ -155,7 +155,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     s.event_ttl = *ttl;
   }
   std::string level = text("v");
-  if (level.starts_with('=')) level.erase(0, 1);  // -v=2, as Kubernetes' programs are told
+  if (level.starts_with('=')) level.erase(0, 1);  // -v=2, a form that Kubernetes' programs accept
   if (!absl::SimpleAtoi(level, &out.verbosity)) bad.Update(Bad("v", level, "a number is wanted"));
   if (!bad.ok()) return bad;
   return out;

@@ -14,13 +14,13 @@ struct CommandLine {
   int verbosity = 0;
 };
 
-// Errors name the flag and what would be right.
+// Parses the command line. Errors name the flag and what would be right.
 absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv);
 
-// What --help prints.
+// Returns the text of --help.
 std::string HelpText();
 
-// "1h30m", "90s": a duration as Go writes it.
+// Parses a duration as Go writes it: "1h30m", "90s".
 absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text);
 
 }  // namespace berth::apiserver

@@ -1,4 +1,4 @@
-// From an AlgorithmSource to a scheduler (Kubernetes 1.10 SchedulerConfig).
+// Builds a scheduler from an AlgorithmSource (SchedulerConfig of Kubernetes 1.10).
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -11,17 +11,17 @@
 
 namespace berth::kube_scheduler {
 
-// The text under policy.cfg in a ConfigMap. Errors: "couldn't get policy config map ns/name: ...",
-// "missing policy config map value at key "policy.cfg"".
+// Returns the text under policy.cfg in a ConfigMap. Errors: "couldn't get policy config map ns/name: ...", "missing
+// policy config map value at key "policy.cfg"".
 using PolicyConfigMapReader = std::function<absl::StatusOr<std::string>(const PolicyConfigMapSource&)>;
 
-// Errors are 1.10's texts. What will run is logged. `node_json` is set when an extender wants whole nodes,
-// `policy_text` (may be null) to the Policy's JSON when there is one.
+// Builds the scheduler and logs what it will run. Error texts are 1.10's. `*node_json` is set to true if an extender
+// needs whole nodes. `*policy_text`, unless it is null, is set to the Policy's JSON if there is one.
 absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(
     const std::string& scheduler_name, const AlgorithmSource& source, scheduler::FactoryArgs args,
     const PolicyConfigMapReader& read_map, bool* node_json, std::string* policy_text = nullptr);
 
-// Logs which rules of a scheduler were registered without traits, and what that costs; nothing when there are none.
+// Logs which rules of a scheduler were registered without traits and what that costs. Logs nothing if there are none.
 void LogNotIncremental(const std::string& scheduler_name, const scheduler::GenericScheduler& algorithm);
 
 }  // namespace berth::kube_scheduler

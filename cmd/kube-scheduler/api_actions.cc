@@ -32,7 +32,8 @@ Answer ToAnswer(const client::ApiError& e) {
 
 }  // namespace
 
-// Extenders block, so their binds wait here for a thread of their own, which is started with the first one.
+// Calls to extenders block, so binds through them wait here for a thread of their own, which is started with the first
+// one.
 struct ApiActions::Bindery {
   explicit Bindery(Inbox* i) : inbox(i), thread([this] { Run(); }) {}
   ~Bindery() {
@@ -53,7 +54,8 @@ struct ApiActions::Bindery {
       lock.unlock();
       const absl::Status s = binder->Bind(*pod, pod->node_name.string());
       Answer a;
-      // Whether an extender that failed has bound the pod all the same only the API server knows.
+      // If an extender fails, only the API server knows whether the pod was bound; a server error makes the scheduler
+      // ask it.
       if (!s.ok()) a = {Answer::Kind::kServerError, util::Message(s), ""};
       inbox->Put(scheduler::Reply{id, std::move(a), nullptr});
       lock.lock();
@@ -70,7 +72,7 @@ struct ApiActions::Bindery {
   std::condition_variable news;
   std::deque<Item> work;
   bool over = false;
-  std::thread thread;  // last: it uses what is above
+  std::thread thread;  // must come last, because it uses the members above
 };
 
 ApiActions::ApiActions(client::Executor* executor, client::Requests* requests,
@@ -121,7 +123,7 @@ void ApiActions::PutStatus(RequestId id, const api::PodPtr& pod, client::PodStat
                               [this, id](client::ApiResult<api::PodPtr> r) { Answered(id, r.error, r.value); });
     };
     if (pod->raw != nullptr) return put(*pod, change);
-    // What was not kept is read again first.
+    // The JSON was not kept, so the pod is read first.
     requests_->GetPod(m.ns.str(), m.name, [this, id, change, put, uid = m.uid](client::ApiResult<api::PodPtr> r) {
       if (!r.ok()) return Answered(id, r.error);
       if (r.value->meta.uid != uid) {
@@ -159,19 +161,20 @@ void ApiActions::PatchPodStatus(RequestId id, const api::PodPtr& pod, const std:
 void ApiActions::MarkVictim(RequestId id, const api::PodPtr& victim, const api::PodCondition& disruption_target) {
   client::PodStatusPatch patch;
   patch.condition = {"DisruptionTarget", {}, disruption_target};
-  // The JSON of bound pods is not kept; an order that names a part of the conditions leaves the others where they are.
+  // The JSON of bound pods is not kept. An order that names only some of the conditions leaves the others in place.
   if (victim->scheduled) patch.types = {"PodScheduled"};
   PatchStatus(id, victim, client::ToJson(patch));
 }
 
 void ApiActions::PatchStatus(RequestId id, const api::PodPtr& pod, std::string body) {
   Send([this, id, pod, body = std::move(body)] {
-    if (body.empty()) return Answered(id, {});  // nothing differs
+    if (body.empty()) return Answered(id, {});  // there is nothing to change
     TryPatch(id, pod, body, 0);
   });
 }
 
-// A server that has trouble is asked again after 10 ms, 50 ms and 250 ms, as 1.29 does; a conflict is final.
+// Sends the patch. After a transient failure it is repeated after 10 ms, 50 ms and 250 ms, as in 1.29. A conflict is
+// final.
 void ApiActions::TryPatch(RequestId id, const api::PodPtr& pod, const std::string& body, int tries) {
   const api::ObjectMeta& m = pod->meta;
   requests_->PatchPodStatus(m.ns.str(), m.name, body, [this, id, pod, body, tries](client::ApiResult<api::PodPtr> r) {
@@ -251,7 +254,7 @@ client::ObjectReference ReferenceTo(const api::Pod& pod) {
   return ref;
 }
 
-// What was being done when an event happened, as 1.29 names it.
+// Returns the action of an event, as 1.29 names it.
 std::string_view ActionOf(std::string_view reason) {
   return reason == "Scheduled" ? "Binding" : reason == "Preempted" ? "Preempting" : "Scheduling";
 }

@@ -1,4 +1,4 @@
-// What the scheduler wants done, done through the API server.
+// Carries out the scheduler's actions through the API server.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -18,16 +18,17 @@
 
 namespace berth::kube_scheduler {
 
-// Called on the scheduler's thread. Requests are gathered and handed to the I/O thread by Flush; replies come back
-// through the inbox.
+// The methods are called on the scheduler's thread. Requests are collected and handed to the I/O thread by Flush().
+// Replies come back through the inbox.
 class ApiActions final : public scheduler::Actions {
  public:
-  // `recorders`: by scheduler name; one of them is under "" for pods of no scheduler of ours. All outlive the actions.
+  // `recorders` is by scheduler name; the one under "" is for pods of schedulers that are not ours. All arguments must
+  // outlive the object.
   ApiActions(client::Executor* executor, client::Requests* requests,
              std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox);
   ~ApiActions() override;
 
-  // Sends what was requested since the last call.
+  // Sends the requests since the last call.
   void Flush();
 
   void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override;
@@ -49,7 +50,7 @@ class ApiActions final : public scheduler::Actions {
                           std::string message, const api::PodPtr& related) override;
 
  private:
-  struct Bindery;  // one thread that binds through extenders
+  struct Bindery;  // the thread that binds through extenders
   void Send(std::function<void()> f) { batch_.push_back(std::move(f)); }
   void PutStatus(scheduler::RequestId id, const api::PodPtr& pod, client::PodStatusChange change);
   void PatchStatus(scheduler::RequestId id, const api::PodPtr& pod, std::string body);

@@ -7,7 +7,7 @@ namespace berth::kube_scheduler {
 BuildInfo GetBuildInfo() {
   BuildInfo b;
   b.git_version = std::string(util::Version());
-  // "v1.10.0-...": major and minor are its first two numbers.
+  // The version is "v1.10.0-..."; its first two numbers are major and minor.
   const size_t first = b.git_version.find('.');
   const size_t second = b.git_version.find('.', first + 1);
   if (first != std::string::npos && second != std::string::npos) {
@@ -17,7 +17,7 @@ BuildInfo GetBuildInfo() {
   b.git_commit = std::string(util::Commit());
   b.git_tree_state = "unknown";
   b.build_date = "unknown";
-  b.go_version = "none";  // C++ all through
+  b.go_version = "none";  // there is no Go in it
   b.compiler = "g++ " __VERSION__;
 #if defined(__x86_64__)
   b.platform = "linux/amd64";

@@ -1,4 +1,4 @@
-// What this program says about itself, in the fields that Kubernetes' own programs have.
+// Information about this build, in the fields that Kubernetes' programs have.
 #pragma once
 #include <string>
 

@@ -18,7 +18,7 @@ namespace {
 constexpr char kNamespace[] = "kube-system", kName[] = "extension-apiserver-authentication";
 constexpr absl::Duration kAgain = absl::Minutes(1);
 
-// Returns the percent-decoded name of an extra value; as it stands when it cannot be decoded.
+// Returns the percent-decoded key of an extra value, or `text` itself if it cannot be decoded.
 std::string Decoded(const std::string& text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -146,7 +146,7 @@ struct ClientAuthoritiesReader::Impl : std::enable_shared_from_this<Impl> {
     changed(*authorities);
   }
 
-  // Once until it works again.
+  // Logs a failure, once until a read succeeds again.
   void Failed(const std::string& why) {
     if (std::exchange(failed, true)) return;
     util::LogLine(

@@ -1,6 +1,6 @@
-// Whom the secure port of release 1.29 believes without asking: the ConfigMap
-// kube-system/extension-apiserver-authentication names who signs certificates of users, and who signs those of front
-// proxies, which tell in headers for whom they ask.
+// The certificate authorities that the secure port of release 1.29 trusts. The ConfigMap
+// kube-system/extension-apiserver-authentication names the authorities of users' certificates and those of front
+// proxies, which pass the user on in headers.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -21,33 +21,33 @@ namespace berth::kube_scheduler {
 // Digests of certificates (http::CertificateDigests).
 using Digests = std::set<std::string>;
 
-// Proxies in front of the API server that have identified the user already (Kubernetes' requestheader).
+// Proxies in front of the API server that have already authenticated the user (Kubernetes' requestheader).
 struct FrontProxy {
-  Digests authorities;                      // who signs their certificates
-  std::vector<std::string> allowed_names;   // common names of those certificates; empty: any
-  std::vector<std::string> user_headers;    // the first of them that is not empty names the user
+  Digests authorities;                      // the authorities of their certificates
+  std::vector<std::string> allowed_names;   // allowed common names of their certificates; empty: any
+  std::vector<std::string> user_headers;    // the first of them that is not empty has the user's name
   std::vector<std::string> group_headers;   // each value is a group
-  std::vector<std::string> extra_prefixes;  // X-Remote-Extra-: what follows names the value
+  std::vector<std::string> extra_prefixes;  // "X-Remote-Extra-": the rest of the header's name is the key
 };
 
-// Returns the user that a request's headers name, if its certificate is one of the proxy's; else nothing.
+// Returns the user that a request's headers name if its certificate is one of the proxy's, and otherwise nothing.
 std::optional<client::UserInfo> UserOfProxy(const HttpRequest& r, const FrontProxy& proxy);
 
 struct ClientAuthorities {
-  std::string users_pem;  // empty: no certificate names a user
+  std::string users_pem;  // empty: certificates of users are not accepted
   Digests users;
   std::string proxies_pem;
   std::optional<FrontProxy> proxy;
 };
 
-// Returns what the ConfigMap says. An error names the key and what is wrong with its value.
+// Parses the ConfigMap. An error names the key and the problem with its value.
 absl::StatusOr<ClientAuthorities> ReadClientAuthorities(const api::ConfigMap& map);
 
-// Reads the ConfigMap at once and then every minute, for as long as it exists; says in the log when that fails, and
-// goes on with what was read last. On one thread.
+// Reads the ConfigMap at once and then every minute for as long as the object exists. A failure is logged, and the last
+// content stays in effect. Thread-safety: used on one thread.
 class ClientAuthoritiesReader {
  public:
-  // `changed` gets what was read, when it is not the same as before. All outlive the reader.
+  // `changed` is called with the content when it differs from the last one. All arguments must outlive the reader.
   ClientAuthoritiesReader(client::Executor* executor, client::Requests* requests,
                           std::function<void(const ClientAuthorities&)> changed);
   void Start();

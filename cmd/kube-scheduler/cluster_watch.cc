@@ -11,17 +11,17 @@
 namespace berth::kube_scheduler {
 namespace {
 
-// Status updates of a placed pod that change nothing scheduling looks at.
+// Returns whether an update of a placed pod changes nothing that scheduling reads.
 bool PlacedAsBefore(const api::Pod& a, const api::Pod& b) {
   return !a.node_name.empty() && a.node_name == b.node_name && a.tmpl == b.tmpl && a.Finished() == b.Finished() &&
          a.meta.deletion_seconds == b.meta.deletion_seconds;
 }
 
-// Returns what is particular about following a kind.
+// Returns how objects of a kind are decoded.
 template <typename T>
 api::DecodeOptions DecodingOf(const ClusterWatch::Options& o) {
   api::DecodeOptions decode;
-  // Pods and volumes are written back whole, and from release 1.29 on claims are.
+  // Pods and volumes, and since release 1.29 claims, are written back as a whole.
   decode.keep_raw = std::is_same_v<T, api::Pod> || std::is_same_v<T, api::PersistentVolume> ||
                     (o.later_kinds && std::is_same_v<T, api::PersistentVolumeClaim>);
   decode.keep_node_raw = o.node_json;
@@ -37,14 +37,14 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
   out.reflector.optional = std::is_same_v<T, api::CsiNode> && !o.later_kinds;
   if constexpr (std::is_same_v<T, api::Pod>) out.unchanged = PlacedAsBefore;
   if constexpr (std::is_same_v<T, api::Node>) {
-    // Whoever passes whole nodes on wants every change.
+    // An extender that receives whole nodes needs every change.
     if (!o.node_json) out.unchanged = [](const api::Node& a, const api::Node& b) { return a.SchedulesLike(b); };
   }
   return out;
 }
 
-// CSINodes came after release 1.10. It follows them all the same, where there are any, as they say how many volumes a
-// node can attach.
+// Returns whether a kind is followed. CSINodes are newer than release 1.10 but are followed there too if the server has
+// them, because they limit how many volumes a node can attach.
 template <typename T>
 bool Followed(const ClusterWatch::Options& o) {
   if constexpr (std::is_same_v<T, api::StorageClass>) return o.storage_classes;
@@ -69,7 +69,7 @@ struct ClusterWatch::Informers {
   InformerPtr<T>& Of() {
     return std::get<InformerPtr<T>>(all);
   }
-  // Calls f(plural, informer) for each that is followed, pods last.
+  // Calls f(plural, informer) for each kind that is followed, pods last.
   template <typename F>
   void Each(F f) {
     api::WatchedKinds::ForEach([&]<typename T>() {

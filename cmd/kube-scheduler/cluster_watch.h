@@ -1,4 +1,4 @@
-// Follows everything the scheduler looks at, and puts the news into its inbox.
+// Follows all kinds that the scheduler reads and puts their changes into its inbox.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,23 +14,25 @@ class ClusterWatch {
  public:
   struct Options {
     bool storage_classes = true;  // gate VolumeScheduling
-    bool later_kinds = false;     // those that release 1.29 follows beyond 1.10's, in their stable versions
-    bool node_json = false;       // an extender wants whole nodes
-    // Uniform in [0, 1), for the jitter of retries and the lengths of watches; empty: a generator of its own.
+    bool later_kinds = false;     // also follow the kinds of release 1.29, in their stable versions
+    bool node_json = false;       // keep the JSON of nodes, for an extender that needs whole nodes
+    // Returns numbers uniform in [0, 1), for the jitter of retries and the lengths of watches. If empty, an own
+    // generator.
     std::function<double()> random = {};
   };
-  // All outlive it. Created and destroyed on the I/O thread, or before and after it runs.
+  // All arguments must outlive the object. REQUIRES: it is created and destroyed on the I/O thread, or while that does
+  // not run.
   ClusterWatch(client::Executor* executor, client::HttpClient* client, Inbox* inbox, Options options);
   ~ClusterWatch();
 
   void Start();
-  // How many resources are followed: as many batches come with initial_list_done.
+  // Returns how many resources are followed. That many batches arrive with initial_list_done.
   int resources() const;
-  // The stores, as new as what was put into the inbox last. On the I/O thread.
+  // Return the stores, which include everything that has been put into the inbox. REQUIRES: called on the I/O thread.
   std::vector<api::NodePtr> Nodes() const;
   std::vector<api::PodPtr> Pods() const;
 
-  // From any thread: name of the resource and its numbers.
+  // Counters of one resource. stats() may be called from any thread.
   struct Stats {
     std::string resource;
     const client::ReflectorStats* reflector;

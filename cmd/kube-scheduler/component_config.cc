@@ -31,7 +31,7 @@ bool SameName(std::string_view a, std::string_view b) {
          });
 }
 
-// Reads the members of one object; members that nobody has read are unknown fields.
+// Reads the members of one object and remembers which were read; the others are unknown fields.
 class Reader {
  public:
   Reader(api::Json object, std::string path, std::vector<std::string>* warnings)
@@ -65,7 +65,7 @@ class Reader {
     if (!v.IsBool()) return Bad(key, v, "true or false");
     *out = v.Bool();
   }
-  // 0 is taken as absent, as 1.10's defaulting does.
+  // 0 counts as absent, as in 1.10's defaulting.
   void Int32(std::string_view key, int32_t* out) {
     api::Json v = Get(key);
     if (v.IsNull()) return;
@@ -93,7 +93,7 @@ class Reader {
     Int32(key, &s);
     if (s != 0) *out = absl::Seconds(s);
   }
-  // A member that is an object; null when absent.
+  // Returns a reader of a member that is an object, or nothing if it is absent.
   std::optional<Reader> Object(std::string_view key) {
     api::Json v = Get(key);
     if (v.IsNull()) return std::nullopt;
@@ -103,7 +103,7 @@ class Reader {
     }
     return Reader(v, Path(key), warnings_);
   }
-  // Call last: says what was not known, and takes the status of readers of members.
+  // Reports unknown fields and takes over the status of the readers of members. REQUIRES: called last.
   void Finish() {
     for (const auto& m : object_.Children()) {
       bool known = false;
@@ -178,7 +178,8 @@ void ReadAddress(Reader& r, std::string_view key, std::string* out, std::vector<
   *out = JoinHostPort(hp->host.empty() ? "0.0.0.0" : hp->host, hp->port);
 }
 
-// What RFC 1123 calls a label; names of namespaces are one, names of objects are some with dots between.
+// Returns whether the text is a label of RFC 1123. The name of a namespace is one; names of objects are labels joined
+// by dots.
 bool IsLabel(std::string_view s) {
   return !s.empty() && s.front() != '-' && s.back() != '-' &&
          s.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
@@ -214,7 +215,7 @@ bool IsIpAddress(std::string_view text) {
 
 bool IsHost(std::string_view text) {
   if (IsIpAddress(text)) return true;
-  // What is made of digits and dots only would be an address.
+  // A text of only digits and dots would be an IP address.
   return !text.empty() && text.size() <= 253 && text.find_first_not_of("0123456789.") != std::string_view::npos &&
          text.front() != '-' && std::all_of(text.begin(), text.end(), [](char c) {
            return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';
@@ -250,7 +251,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   if (scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
     auto later = FromLaterConfiguration(root, {}, warnings);
     if (later.ok()) later->later_configuration = std::string(text);
-    // What is not for this program at all is reported in upstream's words alone.
+    // A document that is not for this program at all is reported in upstream's words without an addition.
     if (later.ok() || later.status().message().find("no kind ") == 0) return later;
     return here(later.status());
   }
@@ -281,7 +282,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
     l->String("resourceLock", &le.resource_lock);
     l->String("lockObjectNamespace", &le.lock_object_namespace);
     l->String("lockObjectName", &le.lock_object_name);
-    l->String("resourceNamespace", &le.lock_object_namespace);  // their names since 1.19
+    l->String("resourceNamespace", &le.lock_object_namespace);  // the names since 1.19
     l->String("resourceName", &le.lock_object_name);
     r.Take(*l);
   }
@@ -331,7 +332,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   return c;
 }
 
-// NOLINT(readability-function-size): each field is checked on its own, one after another.
+// NOLINT(readability-function-size): checks each field by itself, one after another.
 std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spelling) {
   std::vector<std::string> bad;
   const auto name = [&](const char* field, const char* flag) {
@@ -520,7 +521,7 @@ std::string ConfigurationToConfigz(const Configuration& c) {
                   ",\"EnableProfiling\":", Text(c.enable_profiling));
   absl::StrAppend(&out, ",\"EnableContentionProfiling\":", Text(c.enable_contention_profiling),
                   ",\"FailureDomains\":", Yaml(c.failure_domains));
-  // What 1.10 does not have is shown only when it is used.
+  // Fields that 1.10 does not have are shown only if they are used.
   if (!c.profiles.empty()) {
     out += ",\"Profiles\":[";
     for (size_t i = 0; i < c.profiles.size(); ++i) {

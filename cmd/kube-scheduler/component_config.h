@@ -1,5 +1,5 @@
-// KubeSchedulerConfiguration: everything that flags or a file can configure
-// (componentconfig/v1alpha1 of Kubernetes 1.10, with a few fields that later releases added).
+// KubeSchedulerConfiguration: everything that flags or a file can configure (componentconfig/v1alpha1 of Kubernetes
+// 1.10, with a few fields of later releases).
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -21,8 +21,8 @@ struct PolicySource {
   std::optional<std::string> file;
   std::optional<PolicyConfigMapSource> config_map;
 };
-// Where a scheduling algorithm comes from. The provider wins over the policy, in a policy the file over the ConfigMap;
-// a policy with neither is an empty one.
+// Where a scheduling algorithm comes from. A provider takes precedence over a Policy, and a Policy's file over its
+// ConfigMap. A Policy with neither is empty.
 struct AlgorithmSource {
   std::optional<std::string> provider;
   std::optional<PolicySource> policy;
@@ -34,7 +34,7 @@ struct Profile {
 };
 
 struct Configuration {
-  std::string release = "1.10";  // whose decisions are made: 1.10 or 1.29
+  std::string release = "1.10";  // the release whose decisions are made: 1.10 or 1.29
   std::string scheduler_name = "default-scheduler";
   AlgorithmSource algorithm;
   int32_t hard_pod_affinity_symmetric_weight = 1;  // 1..100
@@ -52,7 +52,7 @@ struct Configuration {
   struct ClientConnection {
     std::string kubeconfig;
     std::string accept_content_types;
-    std::string content_type = "application/vnd.kubernetes.protobuf";  // shown only: JSON is spoken
+    std::string content_type = "application/vnd.kubernetes.protobuf";  // shown only, because JSON is always used
     float qps = 50;
     int32_t burst = 100;
   } client_connection;
@@ -69,38 +69,38 @@ struct Configuration {
   std::vector<scheduler::ExtenderConfig> later_extenders;
   std::string later_configuration;  // the text of the configuration file, for recordings; empty: the default profile
 
-  // ---- what later releases brought ----
-  std::vector<Profile> profiles;             // further schedulers in this process, beside `scheduler_name`
-  int32_t percentage_of_nodes_to_score = 0;  // every node is scored, whatever it says
+  // ---- fields of later releases ----
+  std::vector<Profile> profiles;             // more schedulers in this process, in addition to `scheduler_name`
+  int32_t percentage_of_nodes_to_score = 0;  // has no effect: every node is scored
   absl::Duration pod_initial_backoff = absl::Seconds(1);
   absl::Duration pod_max_backoff = absl::Seconds(60);
   absl::Duration pod_max_in_unschedulable = absl::Seconds(60);
-  int32_t parallelism = 16;               // accepted; a decision takes one core
-  bool delay_cache_until_active = false;  // follow the API server only once this process leads
+  int32_t parallelism = 16;               // has no effect: a decision uses one core
+  bool delay_cache_until_active = false;  // start to follow the API server only when this process leads
 };
 
-// Reads a file, JSON or YAML: of componentconfig/v1alpha1, which chooses release 1.10, or of
-// kubescheduler.config.k8s.io, which chooses 1.29 and is read strictly (later_config.h). Of the former it fills in the
-// defaults of absent fields (leaderElect: false, as in 1.10). Keys go in any letter case; unknown ones and odd values
-// that 1.10 swallows come back in `warnings`. The error is the text behind "error: ": upstream's where it has one, else
-// it begins with the path.
+// Reads a file in JSON or YAML. componentconfig/v1alpha1 chooses release 1.10; kubescheduler.config.k8s.io chooses 1.29
+// and is read strictly (later_config.h). In a file of the former, absent fields get their defaults (leaderElect: false,
+// as in 1.10), names of fields may be in any case, and unknown fields and odd values that 1.10 accepts silently are
+// returned in `warnings`. The error is the text after "error: ": upstream's if there is one, and otherwise one that
+// begins with the path.
 absl::StatusOr<Configuration> LoadConfiguration(const std::string& path, std::vector<std::string>* warnings);
-// The same of a text that `origin` names in errors.
+// Like LoadConfiguration, but from a text. `origin` names it in errors.
 absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const std::string& origin,
                                                  std::vector<std::string>* warnings);
 
-// Messages call a value by the name that was used for it: "--kube-api-qps" or "clientConnection.qps".
+// How messages name a value: "--kube-api-qps" or "clientConnection.qps".
 enum class Spelling { kFlags, kFile };
-// What 1.10 finds only when it uses a value, or never. Empty when all is well, else one problem a line: setting, value
-// and what would be right.
+// Checks values that 1.10 checks only when it uses them, or never. Returns one line for each problem, with the setting,
+// its value and what would be right; empty if there is none.
 std::vector<std::string> CheckConfiguration(const Configuration& c, Spelling spelling);
 
-// A file that LoadConfiguration reads back as the same.
+// Returns the text of a file that LoadConfiguration reads back as the same configuration.
 std::string ConfigurationToYaml(const Configuration& c);
-// The body of /configz.
+// Returns the body of /configz.
 std::string ConfigurationToConfigz(const Configuration& c);
 
-// "host:port" in its parts; IPv6 hosts are in brackets. Nothing when it is not that.
+// Splits "host:port", in which an IPv6 host is in brackets. Returns nothing if the text does not have that form.
 struct HostPort {
   std::string host;  // without brackets
   std::string port;
@@ -108,7 +108,7 @@ struct HostPort {
 std::optional<HostPort> SplitHostPort(std::string_view address);
 std::string JoinHostPort(std::string_view host, std::string_view port);
 bool IsIpAddress(std::string_view text);  // IPv6 without brackets; a zone (%eth0) may follow
-// An IP address, or a name as DNS knows them.
+// Returns whether the text is an IP address or a DNS name.
 bool IsHost(std::string_view text);
 
 }  // namespace berth::kube_scheduler

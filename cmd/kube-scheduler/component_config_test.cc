@@ -19,7 +19,7 @@ std::string ErrorOf(const std::string& text) {
 
 TEST_CASE("configuration file: defaults") {
   Configuration c = ParseConfiguration(kHead, "f", nullptr).value();
-  CHECK_FALSE(c.leader_election.leader_elect);  // unlike the flags
+  CHECK_FALSE(c.leader_election.leader_elect);  // unlike with flags
   CHECK(c.leader_election.lease_duration == absl::Seconds(15));
   CHECK(c.algorithm.provider == "DefaultProvider");
   CHECK(c.client_connection.qps == 50);
@@ -53,7 +53,7 @@ TEST_CASE("configuration file: every field, YAML and JSON, any letter case") {
   REQUIRE(c.profiles.size() == 1);
   CHECK(c.profiles[0].algorithm.provider == "ClusterAutoscalerProvider");
   CHECK(warnings == std::vector<std::string>{"unknown field \"typo\" is ignored"});
-  // What is written is read back as the same.
+  // What is written can be read back.
   Configuration again = ParseConfiguration(ConfigurationToYaml(c), "f", nullptr).value();
   CHECK(ConfigurationToYaml(again) == ConfigurationToYaml(c));
   CHECK(ConfigurationToConfigz(again) == ConfigurationToConfigz(c));
@@ -78,7 +78,7 @@ TEST_CASE("configuration file: an IP address without a port gets the usual one, 
                                              "metricsBindAddress: no port is given; [::1]:10251 is used"});
 }
 
-// Every path of a written configuration: "leaderElection.leaseDuration", "profiles.schedulerName".
+// Returns every path of a written configuration: "leaderElection.leaseDuration", "profiles.schedulerName".
 std::set<std::string> FieldsOf(const Configuration& c) {
   std::set<std::string> out;
   std::vector<std::pair<size_t, std::string>> parents;  // indentation and path
@@ -168,7 +168,7 @@ TEST_CASE("configuration file: every field refuses what is wrong, and is named w
     CHECK(error.find('\n') == std::string::npos);
     tested.insert(absl::StrReplaceAll(one.field, {{"[0]", ""}}));
   }
-  // Nothing that can be written is missing above.
+  // The document above has every field that can be written.
   Configuration file, map;
   file.algorithm.policy.emplace().file = "f";
   map.algorithm.policy.emplace().config_map = {"n", "m"};
@@ -221,7 +221,7 @@ TEST_CASE("configuration: what 1.10 finds only later") {
   };
   struct Case {
     std::function<void(Configuration&)> change;
-    std::string file, flags;  // flags empty: the same, as there is no flag
+    std::string file, flags;  // flags empty: the same text, because there is no flag
   };
   const std::vector<Case> cases = {
       {[](Configuration& c) { c.client_connection.qps = NAN; },
@@ -273,7 +273,7 @@ TEST_CASE("configuration: what 1.10 finds only later") {
     CHECK(problems(one.change, Spelling::kFile) == Problems{one.file});
     CHECK(problems(one.change, Spelling::kFlags) == Problems{one.flags.empty() ? one.file : one.flags});
   }
-  // Without an election its settings are nobody's business.
+  // Without leader election its settings are not checked.
   CHECK(problems(
             [](Configuration& c) {
               c.leader_election = {.leader_elect = false, .lease_duration = {}, .resource_lock = "stone"};

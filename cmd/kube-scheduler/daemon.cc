@@ -46,18 +46,18 @@
 namespace berth::kube_scheduler {
 namespace {
 
-// Changes of objects waiting to be applied. Some hundred bytes each.
+// The most changes of objects that may wait to be applied. Each takes a few hundred bytes.
 constexpr size_t kInboxLimit = 100'000;
-// Requests about pods that are not answered yet, at most.
+// The most requests about pods that may be unanswered.
 constexpr double kMostRequests = 4096;
-// Decisions between two looks into the inbox.
+// The most decisions between two reads of the inbox.
 constexpr int kDecisionsInARow = 64;
-// How long a clean end waits for binds that are not answered, and for events.
+// How long a clean shutdown waits for binds that have not been answered.
 constexpr absl::Duration kBindsGrace = absl::Seconds(15);
-// How long a clean end then takes for its events and its lock, whatever the API server does: the supervisor that sent
-// SIGTERM should not wait for what can also be done without.
+// How long a clean shutdown then waits for its events and its lock, whatever the API server does. Both are dispensable,
+// so the supervisor that sent SIGTERM should not wait long for them.
 constexpr absl::Duration kEventsGrace = absl::Milliseconds(800), kReleaseGrace = absl::Milliseconds(800);
-// Every request has a timeout of its own; this one is for a defect there.
+// Every request has its own timeout; this limit only matters if that fails because of a defect.
 constexpr absl::Duration kBlockingLimit = absl::Minutes(2);
 
 sigset_t HandledSignals() {
@@ -92,16 +92,16 @@ class Daemon {
                           absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> algorithm);
   bool Later() const { return config_.release != "1.10"; }
   absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
-  // Runs an asynchronous request on the I/O thread and waits for it, but not longer than kBlockingLimit.
+  // Runs an asynchronous request on the I/O thread and waits for it, at most for kBlockingLimit.
   template <typename T>
   client::ApiResult<T> Blocking(std::function<void(client::Done<T>)> start);
-  // Adds what is known about the scheduler and its clients. From any thread.
+  // Adds the metrics of the scheduler and its clients. May be called from any thread.
   void CollectMetrics(Families* families);
   bool MayWrite() const;
   void Lead();
-  void Decide();  // the deciding thread
+  void Decide();  // the loop of the deciding thread
   void Handle(InboxItem& item);
-  // The scheduler's inputs, which are noted while a recording is made.
+  // Passes an input to the scheduler, through the tap while a recording is made.
   template <typename T>
   void Apply(const T& input) {
     tap_ != nullptr ? tap_->Apply(input) : scheduler_->Apply(input);
@@ -127,22 +127,22 @@ class Daemon {
   std::unique_ptr<client::LeaderElector> elector_;
   std::unique_ptr<ClusterWatch> watch_;
 
-  // Of the deciding thread.
+  // The members below are used on the deciding thread only.
   scheduler::Cache cache_;
   std::unique_ptr<scheduler::SchedulingQueue> queue_;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
-  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;  // of release 1.29, in place of the other
+  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;  // in release 1.29, instead of volume_binder_
   Algorithms algorithms_;
   std::unique_ptr<ApiActions> actions_;
-  std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir, and then so is
-  std::unique_ptr<recording::Tap> tap_;            // what stands between the scheduler and the world
+  std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir
+  std::unique_ptr<recording::Tap> tap_;            // wraps the scheduler while it is recorded; else null
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   size_t requests_limit_ = 0;
-  int unsynced_ = 0;      // resources whose first list was not applied yet
-  bool leading_ = false;  // or there is nobody to contend with
+  int unsynced_ = 0;      // resources whose first list has not been applied
+  bool leading_ = false;  // true without leader election
   bool over_ = false;
   Flag1 synced_, ending_, released_;
-  std::atomic<bool> built_{false};  // watch_ is there
+  std::atomic<bool> built_{false};  // watch_ exists
   std::thread decider_;
   std::atomic<bool> may_write_{true};
 
@@ -150,7 +150,7 @@ class Daemon {
   SchedulerSnapshot snapshot_;
   std::shared_ptr<const std::vector<SchedulerSnapshot::ProfilePlugins>> profile_plugins_;  // null in 1.10
   std::unique_ptr<Pages> pages_;
-  LivePage* live_page_ = nullptr;  // of pages_; null without --enable-ui
+  LivePage* live_page_ = nullptr;  // owned by pages_; null without --enable-ui
 };
 
 // ---- building -----------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ absl::Status Daemon::Connect() {
   sources.context = options_.context;
   absl::StatusOr<client::RestConfig> rest = client::LoadConfig(sources);
   if (!rest.ok()) return rest.status();
-  rest->qps = cc.qps == 0 ? client::kDefaultQps : cc.qps;  // below 0 there is no limit
+  rest->qps = cc.qps == 0 ? client::kDefaultQps : cc.qps;  // < 0: unlimited
   rest->burst = cc.burst == 0 ? client::kDefaultBurst : cc.burst;
   const auto user_agent = [](const char* suffix) {
     return client::UserAgent("kube-scheduler", util::Version(), GetBuildInfo().git_commit, suffix);
@@ -197,7 +197,7 @@ absl::Status Daemon::Connect() {
   pages_ = *std::move(pages);
   if (options_.enable_ui) live_page_ = pages_->ServeUi(&inbox_);
   requests_ = std::make_unique<client::Requests>(pods_client_.get(), [this] { return MayWrite(); });
-  // No more than the requests of a few seconds, so that none of them times out in the rate limiter.
+  // Limits requests to what the rate limiter lets pass in a few seconds, so that none times out there.
   const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
   requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
   snapshot_.requests_limit = requests_limit_;
@@ -221,7 +221,7 @@ absl::StatusOr<std::string> Daemon::ReadPolicyMap(const PolicyConfigMapSource& s
     const std::string text =
         absl::StrCat("couldn't get policy config map ", source.ns, "/", source.name, ": ", r.error.message);
     if (!r.error.transport) return util::NotFound(text);
-    // The API server may be starting as we are.
+    // The API server may be starting, too.
     LOG(ERROR) << text << "; retrying";
     const sigset_t signals = HandledSignals();
     const timespec second{1, 0};
@@ -469,7 +469,7 @@ void Daemon::Decide() {
       PublishSnapshot();
       const absl::Duration now = clock_.Steady();
       published = now;
-      // Leadership may come and go without news, so a leader looks at it now and then.
+      // Leadership may change without anything in the inbox, so the wait is limited.
       wait = std::clamp(scheduler_->NextDeadline() - now, absl::ZeroDuration(), absl::Milliseconds(500));
     }
     inbox_.Take(&items, wait);
@@ -502,18 +502,18 @@ void Daemon::PublishSnapshot() {
 
 // ---- leadership ---------------------------------------------------------------------------------
 
-// From any thread: nobody else can have become the one that decides.
+// Returns whether no other process can have become leader. May be called from any thread.
 bool Daemon::MayWrite() const {
   return may_write_.load(std::memory_order_relaxed) &&
          (elector_ == nullptr || elector_->LeaseAge() < config_.leader_election.renew_deadline);
 }
 
-// From any thread: this process is the one that decides.
+// Makes this process the one that decides. May be called from any thread.
 void Daemon::Lead() {
   inbox_.Put(std::function<void()>([this] { leading_ = true; }));
 }
 
-// Ends at once, while other threads go on: whoever lost the lease must not bind any more.
+// Ends at once, while other threads are running: a process that lost the lease must not bind any more.
 void Daemon::EndNow() {
   log_.EndWithoutLease();
   google::FlushLogFiles(google::INFO);
@@ -540,7 +540,7 @@ int Daemon::Run() {
     callbacks.on_stopped_leading = [this] {
       may_write_ = false;
       log_.LostLease();
-      // The event that says so gets a moment.
+      // Waits up to a second for the event about it to be sent.
       RecorderOfLock(config_, recorders_)->Drain(absl::Seconds(1), [this] { EndNow(); });
     };
     callbacks.on_released = [this] { released_.Raise(); };
@@ -615,7 +615,7 @@ int Daemon::WaitForSignals() {
 
 void Daemon::DumpState() {
   pods_io_.executor()->Post([this] {
-    // Behind all news that are in the inbox already, so that both sides are of the same moment.
+    // The comparison comes after all changes in the inbox, so that both sides show the same moment.
     inbox_.Put(std::function<void()>([this, nodes = watch_->Nodes(), pods = watch_->Pods()] {
       const std::string text = scheduler_->DumpAndCompare(nodes, pods);
       size_t at = 0;
@@ -629,7 +629,7 @@ void Daemon::DumpState() {
 }
 
 int Daemon::EndCleanly() {
-  // A second signal ends it at once.
+  // A second signal ends the process at once.
   std::thread impatient([] {
     const sigset_t signals = HandledSignals();
     int n = 0;
@@ -639,7 +639,7 @@ int Daemon::EndCleanly() {
   });
   impatient.detach();
 
-  // What other threads are handed is shared with them: whoever is late finds it still there.
+  // Flags are shared with the functions that raise them, because those may run after this function has returned.
   const auto settled = std::make_shared<Flag1>();
   const absl::Duration deadline = clock_.Steady() + kBindsGrace;
   while (!settled->raised() && clock_.Steady() < deadline) {

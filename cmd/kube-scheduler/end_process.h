@@ -1,4 +1,4 @@
-// How the process reports an error, and the last resort of one that must not go on.
+// Reports an error of the process, and ends a process that must not continue.
 #pragma once
 #include <limits.h>
 #include <poll.h>
@@ -11,19 +11,19 @@
 
 namespace berth::kube_scheduler {
 
-// Writes "error: <text>" to standard error, as kubectl does; "error: " is not put before a text that begins with it.
+// Writes "error: <text>" to standard error, as kubectl does. The prefix is omitted if the text has one already.
 inline void PrintError(std::string_view text) {
   const bool prefixed = text.starts_with("error:") || text.starts_with("Error ");
   std::fprintf(stderr, "%s%.*s\n", prefixed ? "" : "error: ", static_cast<int>(text.size()), text.data());
 }
 
-// Ends the process although any other thread may be stuck, in the log for instance. The text goes to standard error
-// only when that takes it at once.
+// Ends the process even if other threads hang, for instance in the log. The text is written only if standard error
+// accepts it at once.
 [[noreturn]] inline void EndWithoutWaiting(std::string_view text) {
   const std::string line = "error: " + std::string(text) + "\n";
   pollfd error{STDERR_FILENO, POLLOUT, 0};
   if (poll(&error, 1, 0) == 1 && write(STDERR_FILENO, line.data(), std::min<size_t>(line.size(), PIPE_BUF)) < 0) {
-    // There is nobody left to tell.
+    // There is no other way to report this.
   }
   _exit(1);
 }

@@ -28,7 +28,7 @@ EventRecorders MakeRecorders(const Configuration& config, int burst, client::Exe
     if (later && !name.empty()) o.series_instance = absl::StrCat(name, "-", HostName());
     if (later) o.reporting_component = o.component;
     o.structured_log = later;
-    // Enough for one burst of events.
+    // The queue can hold one burst of events.
     o.queue_limit = static_cast<size_t>(std::clamp(burst, 1000, 50'000));
     o.in_flight = std::clamp(burst, 64, 1024);
     recorders[name] = std::make_unique<client::EventRecorder>(executor, client, std::move(o));

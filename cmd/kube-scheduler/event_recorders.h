@@ -1,4 +1,4 @@
-// Who writes events to the API server: one recorder for each scheduler name, and one for the lock.
+// The event recorders: one for each scheduler name, and one for the lock.
 #pragma once
 #include <functional>
 #include <map>
@@ -10,15 +10,15 @@
 
 namespace berth::kube_scheduler {
 
-// By scheduler name. Release 1.29 has one of its own for the lock, under the empty name.
+// By scheduler name. In release 1.29 the lock has its own recorder, under the empty name.
 using EventRecorders = std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>>;
 
-// Returns the recorders of a configuration. `burst`: how many requests the client may send at once. Executor and client
-// must outlive the recorders.
+// Returns the recorders of a configuration. `burst` is the number of requests that the client may send at once.
+// `executor` and `client` must outlive the recorders.
 EventRecorders MakeRecorders(const Configuration& config, int burst, client::Executor* executor,
                              client::HttpClient* client);
 
-// Returns the recorder for events about the lock, which go to core/v1 in every release.
+// Returns the recorder for events about the lock, which are written in core/v1 in every release.
 client::EventRecorder* RecorderOfLock(const Configuration& config, const EventRecorders& recorders);
 
 }  // namespace berth::kube_scheduler

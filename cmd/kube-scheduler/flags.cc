@@ -226,7 +226,7 @@ std::string FlagSet::Usage(size_t width) const {
       line.resize(indent, ' ');
       std::string text = f->usage;
       if (!f->default_text.empty()) absl::StrAppend(&text, " (default ", f->default_text, ")");
-      // Words are kept whole; line breaks in the text stay.
+      // Lines are broken between words; line breaks in the text are kept.
       size_t column = indent;
       std::string word;
       const auto flush = [&] {

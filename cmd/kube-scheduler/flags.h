@@ -1,7 +1,8 @@
-// Command line flags as pflag of Kubernetes 1.10 parses them, with its error texts.
+// Command line flags, parsed as pflag of Kubernetes 1.10 does, with its error texts.
 //
-//   --name=value, --name value, bare booleans (which never take the next word), -v=2, -v 2, -v2, "--" ends the flags,
-//   '_' and '-' are the same in names, a flag given twice takes the last value, nothing is guessed.
+//   --name=value, --name value, booleans without a value (which never take the next word), -v=2, -v 2, -v2. "--" ends
+//   the flags, '_' and '-' are equal in names, the last value of a repeated flag is used, and names are never
+//   completed.
 #pragma once
 #include <absl/status/status.h>
 #include <absl/time/time.h>
@@ -18,20 +19,21 @@ namespace berth::kube_scheduler {
 struct Flag {
   std::string name;    // with dashes
   char shorthand = 0;  // 0: none
-  std::string type;    // as help shows it: "string", "int32"; empty for booleans
+  std::string type;    // as --help shows it: "string", "int32"; empty for booleans
   std::string usage;
   std::string section;     // of --help
-  std::string deprecated;  // not empty: said on stderr when the flag is used; the flag is left out of --help
+  std::string deprecated;  // if not empty, printed to stderr when the flag is used, and --help omits the flag
   std::string default_text;
-  std::string no_value;  // taken when the flag stands alone; empty: a value is needed
+  std::string no_value;  // the value if none is given; empty: a value is required
   std::function<absl::Status(const std::string&)> set;
-  std::function<std::string()> text;  // the value as it is now
+  std::function<std::string()> text;  // returns the current value
   bool changed = false;
 };
 
 class FlagSet {
  public:
-  // Each returns the flag, to be refined. The variables outlive the set; what they hold is the default.
+  // Each adds a flag and returns it for further changes. The variables must outlive the set; their contents are the
+  // defaults.
   Flag& String(std::string* v, std::string name, std::string usage);
   Flag& Bool(bool* v, std::string name, std::string usage);
   Flag& Int32(int32_t* v, std::string name, std::string usage);
@@ -40,22 +42,23 @@ class FlagSet {
   Flag& Custom(std::string name, std::string type, std::string usage, std::string default_text,
                std::function<absl::Status(const std::string&)> set, std::function<std::string()> text);
   const std::deque<Flag>& all() const { return flags_; }
-  // Flags added from here on belong to this section of the help.
+  // Flags that are added after this belong to this section of --help.
   void Section(std::string title) { section_ = std::move(title); }
 
-  // Sets flags; words that are none go to `rest`. Notices of deprecated flags go to stderr. The error is pflag's text.
+  // Parses the arguments. Words that are not flags are appended to `rest`. Notices about deprecated flags are printed
+  // to stderr. Errors have pflag's texts.
   absl::Status Parse(const std::vector<std::string>& args, std::vector<std::string>* rest);
 
   const Flag* Find(std::string_view name) const;
   bool Changed(std::string_view name) const;
-  // Sorted by name.
+  // Returns the flags sorted by name.
   std::vector<const Flag*> Sorted() const;
-  // The flags as a table, by section, `width` columns wide.
+  // Returns the flags as a table by section, `width` columns wide.
   std::string Usage(size_t width) const;
 
  private:
   Flag* Lookup(std::string name);
-  // Returns ` (did you mean "--config"?)` for a name that is near a flag's, else an empty text.
+  // Returns ` (did you mean "--config"?)` if the name resembles that of a flag, and otherwise an empty text.
   std::string SuggestionFor(const std::string& name) const;
   Flag* LookupShort(char c);
   Flag& Add(Flag f);

@@ -11,18 +11,17 @@
 
 namespace berth::kube_scheduler {
 
-// Something that must be well. `run` must not wait; an error says what is wrong, and is shown only on the check's own
-// page.
+// A health check. `run` must not block. Its error says what is wrong and is shown only on the check's own page.
 struct HealthCheck {
   std::string name;
   std::function<absl::Status()> run;
 };
 
-// Returns the check that is always well, for servers that have no other.
+// Returns the check that always succeeds, for servers without another.
 HealthCheck PingCheck();
 
-// Returns the answer for /healthz (with the parameters `verbose` and `exclude=NAME`) and for /healthz/NAME; nothing for
-// other paths and unknown checks.
+// Returns the response for /healthz (with the parameters `verbose` and `exclude=NAME`) and for /healthz/NAME, or
+// nothing for other paths and unknown checks.
 std::optional<HttpResponse> HealthPage(const HttpRequest& request, const std::vector<HealthCheck>& checks);
 
 }  // namespace berth::kube_scheduler

@@ -12,9 +12,9 @@ namespace berth::kube_scheduler {
 
 http::ServerOptions PageLimits() {
   http::ServerOptions o;
-  o.request_bytes = 8 << 20;  // pods to be tried out are posted
+  o.request_bytes = 8 << 20;  // pods to be simulated are posted
   o.header_bytes = 64 << 10;
-  o.stream_bytes = 16 << 20;  // the page's list of all nodes, several times
+  o.stream_bytes = 16 << 20;  // room for several lists of all nodes, which the page streams
   o.max_connections = 256;
   o.local_reserve = 32;
   o.idle = absl::Seconds(60);

@@ -1,4 +1,4 @@
-// The daemon's own HTTP servers: small pages on one thread, which never waits for anything.
+// The daemon's HTTP servers: small pages on one thread that never blocks.
 #pragma once
 #include <absl/status/status.h>
 
@@ -18,32 +18,34 @@ using HttpRequest = http::ServerRequest;
 using HttpResponse = http::ServerResponse;
 using http::NotFoundPage;
 
-// Returns the limits of every page server: few connections, closed after a minute without progress, with a reserve for
-// clients on this machine such as the kubelet's probe.
+// Returns the limits of every page server: few connections, which are closed after a minute without progress, and a
+// reserve for clients on this host such as the kubelet's probe.
 http::ServerOptions PageLimits();
 
-// One address with its pages. Created and destroyed while the loop is not running, or from any thread before Start.
+// One address with its pages. REQUIRES: created and destroyed while the loop is not running, or on any thread before
+// Start().
 class HttpServer {
  public:
-  // `name` is for log lines and metrics: "healthz". `serving` is what the log says before the address:
-  // "starting healthz server on". The handler is called on the loop's thread and must not block; it may answer later.
-  // `address` is host:port; port 0 takes any free one.
+  // `name` is for log lines and metrics: "healthz". `serving` precedes the address in the log: "starting healthz server
+  // on". `handler` is called on the loop's thread, must not block, and may answer later. `address` is host:port; port 0
+  // picks any free one.
   HttpServer(http::EventLoop* loop, std::string name, std::string serving, std::string address,
              http::ServerHandler handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
 
-  // Before Start. An error: what is no certificate or key, and where it is from.
+  // Serves TLS. An error says what is not a certificate or key, and where it comes from. REQUIRES: called before
+  // Start().
   absl::Status UseTls(const http::ServerTls& tls);
-  // On the loop's thread, when UseTls was called: see http::SetClientAuthorities.
+  // See http::SetClientAuthorities. REQUIRES: called on the loop's thread, after UseTls().
   absl::Status SetClientAuthorities(const std::string& pem) { return http::SetClientAuthorities(tls_.get(), pem); }
-  // Serves on the loop. An address that cannot be had is tried again every 5 s, for ever, with an error line.
+  // Serves on the loop. If the address is not available, logs an error and tries again every 5 s.
   void Start();
-  // What is served, once it is: with the real port. From any thread.
+  // Returns the address with the real port once it is being served. May be called from any thread.
   std::string address() const;
   const std::string& name() const { return name_; }
-  const http::ServerStats& stats() const { return server_.stats(); }  // from any thread
+  const http::ServerStats& stats() const { return server_.stats(); }  // may be called from any thread
 
  private:
   void Listen();
@@ -57,7 +59,7 @@ class HttpServer {
   http::Server server_;
   std::optional<http::Lookup> lookup_;
   mutable std::mutex mutex_;
-  std::string serving_;  // under mutex_
+  std::string serving_;  // guarded by mutex_
 };
 
 }  // namespace berth::kube_scheduler

@@ -1,4 +1,4 @@
-// The one way into the scheduler's thread: a bounded queue of batches.
+// The only way into the scheduler's thread: a bounded queue of batches.
 #pragma once
 #include <absl/time/time.h>
 
@@ -21,14 +21,14 @@ template <typename... Batch>
 using InboxItemOf = std::variant<scheduler::Reply, std::function<void()>, Batch...>;
 using InboxItem = api::WatchedKinds::Of<InboxItemOf, client::InformerBatch>;
 
-// Items come out in the order in which they went in. Any thread may put, one takes.
+// Items are taken in the order in which they were put. Thread-safety: any thread may put; one thread takes.
 class Inbox {
  public:
-  // `limit`: events of informers waiting. When there are more, who brings news waits: the watch is then read slower,
-  // and a server that does not want to wait cuts it, after which everything is listed again.
+  // `limit` is the number of informer events that may wait. While there are more, informers block: they read their
+  // watches more slowly, and a server that does not want to wait closes them, after which everything is listed again.
   explicit Inbox(size_t limit) : limit_(limit) {}
 
-  // News: waits while the inbox is full, unless it is closed.
+  // Adds a batch of changes. Blocks while the inbox is full, unless it is closed.
   template <typename T>
   void PutNews(client::InformerBatch<T> batch) {
     std::unique_lock lock(mutex_);
@@ -40,14 +40,14 @@ class Inbox {
     items_.emplace_back(std::move(batch));
     Wake();
   }
-  // Adds a reply or a command. There are no more of them than requests, so this never waits.
+  // Adds a reply or a command. Never blocks, because there are at most as many of them as requests.
   void Put(InboxItem item) {
     std::lock_guard lock(mutex_);
     items_.push_back(std::move(item));
     Wake();
   }
 
-  // Everything there is, into `out`; waits for something until `limit` has passed.
+  // Moves all items into `out`. If there are none, waits for one, at most for `limit`.
   void Take(std::vector<InboxItem>* out, absl::Duration limit) {
     out->clear();
     std::unique_lock lock(mutex_);
@@ -65,7 +65,7 @@ class Inbox {
     waiting_ = 0;
     room_.notify_all();
   }
-  // Nobody takes any more.
+  // Releases threads that wait in PutNews, because no more items will be taken.
   void Close() {
     std::lock_guard lock(mutex_);
     closed_ = true;
@@ -75,7 +75,7 @@ class Inbox {
     std::lock_guard lock(mutex_);
     return waiting_;
   }
-  // How often it was full.
+  // Returns how often it was full.
   uint64_t full() const {
     std::lock_guard lock(mutex_);
     return full_;

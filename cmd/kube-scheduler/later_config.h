@@ -1,5 +1,5 @@
-// A configuration file of kubescheduler.config.k8s.io (v1, v1beta3), which chooses release 1.29, as what the daemon
-// runs by.
+// Converts a configuration file of kubescheduler.config.k8s.io (v1, v1beta3), which chooses release 1.29, into a
+// Configuration.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -14,20 +14,20 @@
 
 namespace berth::kube_scheduler {
 
-// Returns what the document says, with release 1.29's defaults. An error holds all mistakes in 1.29's words. What is
-// accepted and has no effect is added to `warnings`, which may be null.
+// Returns the configuration in the document, with release 1.29's defaults. An error lists all mistakes in 1.29's words.
+// Settings that are accepted but have no effect are added to `warnings`, which may be null.
 absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
                                                      std::vector<std::string>* warnings);
 
-// Returns the body of /configz. Of the plugins it shows those that are called, at each extension point; their arguments
-// and the extenders are not shown.
+// Returns the body of /configz. It shows the plugins that are called at each extension point, but neither their
+// arguments nor the extenders.
 std::string LaterConfigurationToConfigz(const Configuration& c);
 
-// Returns bindTimeoutSeconds of the plugin VolumeBinding by the name of the scheduler; empty in release 1.10.
+// Returns bindTimeoutSeconds of the plugin VolumeBinding by scheduler name; empty in release 1.10.
 std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c);
 
-// Sets the release to run from --emulated-version (empty: not given). Returns an error when it contradicts the
-// configuration file, or when there is no such version.
+// Sets the release from --emulated-version (empty: not given). Returns an error if it contradicts the configuration
+// file or there is no such version.
 absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c);
 
 // Returns the release that a configuration names. REQUIRES: c.release is one that SetRelease accepts.

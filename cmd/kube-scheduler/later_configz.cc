@@ -1,4 +1,4 @@
-// The body of /configz in release 1.29: the configuration under the names of its Go fields.
+// Writes the body of /configz in release 1.29: the configuration with the names of its Go fields.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
@@ -23,7 +23,7 @@ const char* Text(bool b) {
   return b ? "true" : "false";
 }
 
-// Returns the plugins of each extension point as they are called: what multiPoint and the defaults come to.
+// Returns the plugins that are called at each extension point, which result from multiPoint and the defaults.
 std::string PluginsOf(const ResolvedProfile& profile) {
   std::string out;
   for (const ExtensionPoint p : scheduler::configuration::ExtensionPoints()) {

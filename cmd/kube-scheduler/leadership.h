@@ -1,4 +1,4 @@
-// How the daemon contends for its lock.
+// How the daemon takes part in leader election.
 #pragma once
 #include <string>
 
@@ -8,12 +8,12 @@
 
 namespace berth::kube_scheduler {
 
-// Returns the lock, its timings and, in release 1.29, the timeout that requests about it name, for a process of this
+// Returns the lock, its timings and, in release 1.29, the timeout in requests about it, for a process with this
 // identity ("<host>_<uuid>").
 client::LeaderElectionOptions LockOptionsOf(const Configuration& config, std::string identity);
 
-// Returns the check "leaderElection" (Kubernetes 1.29): well unless this process leads by a lease that ended 20 s ago,
-// as when it hangs. The elector must outlive the check.
+// Returns the check "leaderElection" (Kubernetes 1.29). It fails if this process believes to lead although its lease
+// expired more than 20 s ago, as when it hangs. `elector` must outlive the check.
 HealthCheck LeaderCheck(const client::LeaderElector& elector, absl::Duration lease);
 
 }  // namespace berth::kube_scheduler

@@ -12,7 +12,7 @@
 namespace berth::kube_scheduler {
 namespace {
 
-// How a copy of the cluster is scheduled, so that it is decided as the daemon decides.
+// Returns algorithms for the copy of the cluster that decide as the daemon does.
 ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreConfiguration& core) {
   ui::Algorithms out;
   bool extenders = false;
@@ -46,7 +46,8 @@ ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreCo
   return out;
 }
 
-// Policies may hold the keys of extenders, so the rules are listed in their place.
+// Returns the configuration as the page shows it. It lists rules instead of Policies, which may contain keys of
+// extenders.
 std::string ConfigurationJson(const Configuration& config, const recording::CoreConfiguration& core,
                               const AlgorithmsByName& algorithms) {
   explain::JsonOut j;

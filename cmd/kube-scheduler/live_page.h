@@ -1,4 +1,4 @@
-// The page about the scheduler at work (--enable-ui).
+// The page about the running scheduler (--enable-ui).
 #pragma once
 #include <atomic>
 #include <map>
@@ -20,15 +20,15 @@ using AlgorithmsByName = std::map<util::Symbol, std::unique_ptr<scheduler::Gener
 
 class LivePage {
  public:
-  // `loop` is the one on which requests are handled. It, `inbox` and `clock` outlive the object; the object outlives
-  // the threads that run the loop and the inbox.
+  // `loop` handles the requests. It, `inbox` and `clock` must outlive the object, and the object must outlive the
+  // threads that run the loop and the inbox.
   LivePage(http::EventLoop* loop, Inbox* inbox, const util::Clock* clock);
 
   scheduler::DecisionObserver* observer() { return source_.observer(); }
-  // On the scheduler's thread, at least once a second.
+  // Records the counters. REQUIRES: called on the scheduler's thread, at least once a second.
   void Sample(const scheduler::Scheduler& s) { source_.observer()->Sample(s.metrics(), s.pending_pods()); }
-  // From here on there are answers; before that the page says that the scheduler is starting. `core` is what decisions
-  // are made by, as it is written into recordings, and `algorithms` the same as objects, by name of the scheduler.
+  // Enables answers; before this call the page says that the scheduler is starting. `core` is the configuration that
+  // decides, in the form of recordings, and `algorithms` has the same as objects, by scheduler name.
   void Begin(ui::LiveScheduler live, const Configuration& config, const recording::CoreConfiguration& core,
              const AlgorithmsByName& algorithms);
   void Handle(const http::ServerRequest& request, const http::Responder& answer, bool authorized);

@@ -19,14 +19,14 @@
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
 
-// glog leaves these to gflags; they are plain variables for us.
+// Without gflags, glog has these as plain variables but does not declare them.
 DECLARE_bool(log_year_in_prefix);
 DECLARE_string(vmodule);
 
 namespace berth::kube_scheduler {
 namespace {
 
-// Writes each line as a JSON object to standard error; what the object is made of depends on the release.
+// Writes each line as a JSON object to standard error. The members depend on the release.
 class JsonSink : public google::LogSink {
  public:
   void send(google::LogSeverity severity, const char*, const char* file, int line, const google::LogMessageTime& time,
@@ -106,7 +106,7 @@ absl::Status CheckDirectory(const std::string& dir) {
       absl::StrCat("--log-dir: cannot write log files to ", dir, ": ", absl::AsciiStrToLower(std::strerror(errno))));
 }
 
-// glog wants the attribute in the type of the function, where clang puts it only in this form.
+// glog's type of this function includes the attribute, which clang accepts only in this form.
 __attribute__((noreturn)) void EndAfterFatal() {
   _exit(255);
 }
@@ -129,7 +129,7 @@ absl::Status SetUpLogging(const LoggingOptions& o, const char* program, bool rel
   FLAGS_vmodule = o.vmodule;
   FLAGS_logbufsecs = static_cast<int32_t>(std::min(o.flush_frequency, absl::Hours(24)) / absl::Seconds(1));
   if (o.format == "json") {
-    // Only the sink writes.
+    // Only the sink writes lines.
     FLAGS_logtostderr = false;
     FLAGS_alsologtostderr = false;
     FLAGS_stderrthreshold = google::NUM_SEVERITIES;

@@ -1,4 +1,4 @@
-// glog made to look like the log of Kubernetes; or JSON lines instead, with the fields of the release.
+// Sets up glog so that the log looks like that of Kubernetes, or has JSON lines with the fields of the release.
 #pragma once
 #include <absl/status/status.h>
 
@@ -6,8 +6,8 @@
 
 namespace berth::kube_scheduler {
 
-// To be called once, before threads start. `program`: argv[0]. A fatal log line ends the process with status 255. An
-// error names the flag: there is nowhere to write log files to, or they would be flushed without a pause.
+// `program` is argv[0]. A fatal log line ends the process with status 255. An error names the flag: the directory of
+// the log files cannot be written, or the flush interval is not positive. REQUIRES: called once, before threads start.
 absl::Status SetUpLogging(const LoggingOptions& options, const char* program, bool release_1_29);
 
 }  // namespace berth::kube_scheduler

@@ -1,4 +1,4 @@
-// kube-scheduler: watches for pods without a node and gives each the best one.
+// kube-scheduler: watches for pods without a node and binds each to the best one.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <glog/logging.h>
@@ -69,7 +69,7 @@ int Main(int argc, char** argv) {
     return 0;
   }
   if (options.version != "false") return PrintVersion(options.version);
-  // The configuration says which release's log it is to be.
+  // The configuration decides which release's log is written.
   std::vector<std::string> warnings;
   absl::StatusOr<Configuration> config = options.Complete(&warnings);
   if (absl::Status s = SetUpLogging(options.logging, argv[0], config.ok() && config->release != "1.10"); !s.ok()) {

@@ -119,7 +119,7 @@ void CollectV1_10(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   AddOne("scheduler_total_preemption_attempts", kCounter, "Total preemption attempts in the cluster till now",
          static_cast<double>(m.preemption_attempts), out);
 
-  // Beyond 1.10, as releases soon after it have them.
+  // Metrics that 1.10 does not have, under the names of later releases.
   MetricFamily attempts =
       Family("scheduler_schedule_attempts_total", kCounter,
              "Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could "
@@ -262,7 +262,7 @@ void CollectProcess(std::vector<MetricFamily>* out) {
   AddOne("process_cpu_seconds_total", MetricType::Counter, "Total user and system CPU time spent in seconds.",
          seconds(use.ru_utime) + seconds(use.ru_stime), out);
   if (DIR* d = opendir("/proc/self/fd")) {
-    int n = -1;  // the directory itself is open, too
+    int n = -1;  // the descriptor of this directory does not count
     while (const dirent* e = readdir(d)) n += e->d_name[0] != '.' ? 1 : 0;
     closedir(d);
     AddOne("process_open_fds", MetricType::Gauge, "Number of open file descriptors.", n, out);
@@ -278,7 +278,7 @@ void CollectProcess(std::vector<MetricFamily>* out) {
   std::ifstream stat("/proc/self/stat");
   std::stringstream text;
   text << stat.rdbuf();
-  // The name, in parentheses, may hold blanks; the fields behind it do not.
+  // The name is in parentheses and may contain blanks; the fields after it do not.
   const std::string all = text.str();
   const std::vector<std::string> fields = absl::StrSplit(all.substr(std::min(all.rfind(')') + 2, all.size())), ' ');
   if (fields.size() > 21) {
@@ -333,7 +333,7 @@ PageMetrics::PageMetrics()
 
 void PageMetrics::Count(std::string_view method, double microseconds, size_t request_bytes, size_t page_bytes) {
   std::lock_guard lock(mutex_);
-  // Whoever asks may call the method what he likes.
+  // A client may send any method, so unknown ones are counted together.
   static constexpr std::array<std::string_view, 8> kMethods = {"GET",   "HEAD",   "POST",    "PUT",
                                                                "PATCH", "DELETE", "OPTIONS", "CONNECT"};
   const bool known = std::find(kMethods.begin(), kMethods.end(), method) != kMethods.end();
@@ -381,7 +381,7 @@ std::string Escape(std::string_view s, bool quotes) {
   return out;
 }
 
-// With one more label that goes behind the others.
+// Returns the labels of a metric, followed by one more label if `name` is given.
 std::string LabelText(const ClientMetric& m, const char* name = nullptr, const std::string& value = {}) {
   std::string out;
   for (const auto& l : m.label)

@@ -1,4 +1,4 @@
-// The page behind /metrics: every metric of Kubernetes 1.10's scheduler under its name, and some more.
+// The page /metrics: every metric of Kubernetes 1.10's scheduler under its name, and some more.
 #pragma once
 #include <prometheus/metric_family.h>
 #include <prometheus/summary.h>
@@ -22,7 +22,7 @@
 
 namespace berth::kube_scheduler {
 
-// What the scheduler's thread lays down now and then for others to read.
+// Numbers that the scheduler's thread publishes regularly for other threads.
 struct SchedulerSnapshot {
   scheduler::SchedulerMetrics metrics;
   scheduler::SchedulingQueue::Depth queue;
@@ -33,22 +33,22 @@ struct SchedulerSnapshot {
   size_t kept_answers_bytes = 0, kept_answers_limit = 0;
   uint64_t repairs = 0;
   scheduler::QueueCounts queue_counts;
-  // By profile: the plugins that are called for every pod at an extension point, with 1.29's name of the point.
+  // The plugins of a profile that are called for every pod at an extension point, with 1.29's name of the point.
   struct ProfilePlugins {
     std::string profile, extension_point;
     std::vector<std::string> plugins;
   };
-  std::shared_ptr<const std::vector<ProfilePlugins>> plugins;  // of release 1.29; else null
-  bool release_1_29 = false;                                   // whose names the page has
+  std::shared_ptr<const std::vector<ProfilePlugins>> plugins;  // null in release 1.10
+  bool release_1_29 = false;                                   // whether the page uses the names of release 1.29
 };
 
-using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;  // by name of the scheduler
+using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;  // by scheduler name
 
-// Returns the numbers of now. On the scheduler's thread.
+// Returns the current numbers. REQUIRES: called on the scheduler's thread.
 SchedulerSnapshot TakeSnapshot(const scheduler::Scheduler& scheduler, const scheduler::SchedulingQueue& queue,
                                const scheduler::Cache& cache, const Algorithms& algorithms);
 
-// Counts requests to the API server, which the I/O threads report.
+// Counts requests to the API server. Thread-safety: thread-safe; the I/O threads report requests.
 class RestMetrics final : public client::RestObserver {
  public:
   void OnAnswer(std::string_view code, std::string_view method, std::string_view host) override;
@@ -57,11 +57,11 @@ class RestMetrics final : public client::RestObserver {
                   size_t response_bytes) override;
   void OnThrottle(std::string_view method, std::string_view host, double seconds) override;
   void Collect(std::vector<prometheus::MetricFamily>* out) const;
-  // Adds what release 1.29 counts beyond that, by verb and host.
+  // Adds the further metrics of release 1.29, by verb and host.
   void CollectV1_29(std::vector<prometheus::MetricFamily>* out) const;
 
  private:
-  // Kubernetes 1.29 component-base metrics/prometheus/restclient.
+  // The buckets of Kubernetes 1.29 (component-base metrics/prometheus/restclient).
   static constexpr std::array<double, 12> kSeconds = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
   static constexpr std::array<double, 11> kBytes = {64,    256,    512,     1024,    4096,    16384,
                                                     65536, 262144, 1048576, 4194304, 16777216};
@@ -86,8 +86,8 @@ class RestMetrics final : public client::RestObserver {
   std::map<std::pair<std::string, std::string>, Latency, std::less<>> latencies_;
 };
 
-// Requests for the metrics page itself, as Prometheus' Go library counts them; from any thread. Nothing is there before
-// the first.
+// Counts requests for the metrics page, as Prometheus' Go library does. There are no metrics before the first request.
+// Thread-safety: thread-safe.
 class PageMetrics {
  public:
   PageMetrics();
@@ -96,15 +96,15 @@ class PageMetrics {
 
  private:
   std::mutex mutex_;
-  std::map<std::string, uint64_t> by_method_;                // in lower case, and "other"
-  prometheus::Summary duration_, request_size_, page_size_;  // of the last 10 minutes
+  std::map<std::string, uint64_t> by_method_;                // in lower case; unknown methods as "other"
+  prometheus::Summary duration_, request_size_, page_size_;  // over the last 10 minutes
 };
 
-// Builds families.
+// Family makes an empty family; AddSample adds a sample to one.
 prometheus::MetricFamily Family(std::string name, prometheus::MetricType type, std::string help);
 void AddSample(prometheus::MetricFamily* f, std::vector<std::pair<std::string, std::string>> labels, double value);
 
-// Adds the sample of a histogram, whose bounds and sum are divided by `unit`.
+// Adds a histogram as a sample. Its bounds and sum are divided by `unit`.
 template <typename Histogram>
 void AddHistogramSample(prometheus::MetricFamily* f, std::vector<std::pair<std::string, std::string>> labels,
                         const Histogram& h, double unit) {
@@ -122,12 +122,13 @@ void AddHistogramSample(prometheus::MetricFamily* f, std::vector<std::pair<std::
   f->metric.push_back(std::move(m));
 }
 
-// Under the names of the release, and those of this program's own.
+// Adds the scheduler's metrics under the names of the release, and this program's own.
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
-// CPU, memory, descriptors of this process, and build information.
+// Adds CPU, memory and file descriptors of this process, and build information.
 void CollectProcess(std::vector<prometheus::MetricFamily>* out);
 
-// Text format 0.0.4 with numbers as Go writes them, families by name, metrics by their labels.
+// Returns the families in text format 0.0.4, with numbers as Go writes them, families sorted by name and metrics by
+// labels.
 std::string ToText(std::vector<prometheus::MetricFamily> families);
 
 }  // namespace berth::kube_scheduler

@@ -51,7 +51,7 @@ TEST_CASE("metrics: requests by code and latency by URL") {
       HasLine(text, "rest_client_request_latency_seconds_bucket{url=\"http://h:1/api\",verb=\"GET\",le=\"0.001\"} 0"));
   CHECK(
       HasLine(text, "rest_client_request_latency_seconds_bucket{url=\"http://h:1/api\",verb=\"GET\",le=\"0.002\"} 1"));
-  // By name: latency comes before the total.
+  // Families are sorted by name.
   CHECK(text.find("request_latency") < text.find("requests_total"));
 }
 
@@ -124,8 +124,8 @@ TEST_CASE("access: who may see the pages") {
   CHECK(status("/metrics", "Bearer good", "DELETE") == 403);
   const int before = reviews;
   CHECK(status("/metrics", "Bearer good") == 200);
-  CHECK(reviews == before);       // believed for a while
-  CHECK(access.kept() == 3 + 6);  // tokens; and who may what
+  CHECK(reviews == before);       // cached for a while
+  CHECK(access.kept() == 3 + 6);  // tokens, and access decisions
   clock.Advance(absl::Seconds(11));
   down = true;
   CHECK(status("/metrics", "Bearer good") == 401);
@@ -156,7 +156,7 @@ TEST_CASE("access: groups of a certificate are taken as they are, and never mixe
   CHECK(allowed("a", {"system:masters", "dev"}));
   CHECK_FALSE(allowed("a", {"dev,system:masters"}));
   CHECK(asked.back().groups == Groups{"dev,system:masters", "system:authenticated"});
-  // Joined with any separator, these would be the user and groups of the first.
+  // Joined by any separator, these would equal the user and groups above.
   CHECK_FALSE(allowed("a", {"dev,system:masters,dev"}));
   CHECK_FALSE(allowed("a\nsystem:masters", {"dev"}));
   CHECK_FALSE(allowed("a", {"dev", "system:masters,dev"}));

@@ -69,7 +69,7 @@ void AddCacheSize(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   out->push_back(std::move(size));
 }
 
-// The label `status` and the names of the stages: 1.29's codes and extension points.
+// The values of the label `status` and the names of the stages: 1.29's codes and extension points.
 constexpr std::array<const char*, scheduler::kStageStatuses> kStatuses = {"Success", "Unschedulable", "Error"};
 constexpr std::array<const char*, scheduler::kStages> kPoints = {"Filter", "Score", "PostFilter", "PreBind", "Bind"};
 constexpr std::array<const char*, scheduler::kStages> kPluginOfPoint = {"", "", "DefaultPreemption", "VolumeBinding",
@@ -101,7 +101,7 @@ void AddStages(const scheduler::SchedulerMetrics& m, std::vector<MetricFamily>* 
   if (!plugins.metric.empty()) out->push_back(std::move(plugins));
 }
 
-// Each attempt counts every plugin of the profile, whether its answer was kept or is computed now.
+// Each attempt counts every plugin of the profile, whether its answer is cached or computed.
 void AddEvaluations(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   if (s.plugins == nullptr) return;
   MetricFamily evaluations = Family("scheduler_plugin_evaluation_total", MetricType::Counter,
@@ -145,7 +145,7 @@ void AddQueue(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   out->push_back(std::move(running));
 }
 
-// Kubernetes says how stable a metric is at the beginning of its help.
+// Kubernetes puts the stability of a metric at the beginning of its help text.
 void AddStability(std::vector<MetricFamily>* families, size_t from) {
   static const std::set<std::string, std::less<>> kStable = {
       "scheduler_framework_extension_point_duration_seconds",

@@ -1,4 +1,4 @@
-// The scheduler's metrics under the names and with the labels of release 1.29.
+// The scheduler's metrics with the names and labels of release 1.29.
 #pragma once
 #include <memory>
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace berth::kube_scheduler {
 
-// Adds those of Kubernetes 1.29's metrics that have a meaning here. Plugins of Filter and Score are not called one by
-// one, because answers are kept; so both extension points are observed as a whole, with PreFilter and PreScore in them,
-// and durations of single plugins are those of DefaultPreemption, VolumeBinding (PreBind) and DefaultBinder.
+// Adds those metrics of Kubernetes 1.29 that are meaningful here. Because answers are cached, Filter and Score plugins
+// are not called one by one. Both extension points are therefore measured as a whole, including PreFilter and PreScore,
+// and durations of single plugins exist for DefaultPreemption, VolumeBinding (PreBind) and DefaultBinder only.
 void CollectV1_29(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
 
 // Returns the plugins whose evaluations are counted: those of PreFilter and Filter.

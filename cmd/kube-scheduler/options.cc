@@ -46,7 +46,7 @@ std::string GatesUsage() {
   return out;
 }
 
-// A heading, and the names below it in lines of the width (0: no limit).
+// Returns a heading with names below it, in lines of at most `width` (0: unlimited).
 std::string NameList(std::string_view heading, const std::vector<std::string>& names, size_t width) {
   std::string out = absl::StrCat("\n", util::ToAbsl(heading), ":\n");
   size_t column = 0;
@@ -58,7 +58,7 @@ std::string NameList(std::string_view heading, const std::vector<std::string>& n
   return out + "\n";
 }
 
-// What a configuration file says in place of a flag, whether it names it or not.
+// Flags whose value comes from the configuration file, even if the file does not name it.
 constexpr const char* kFileWins[] = {
     "address",
     "algorithm-provider",
@@ -103,12 +103,12 @@ absl::Status ParseSeverity(const std::string& text, int* out) {
   return absl::OkStatus();
 }
 
-// Where releases since 1.12 serve HTTPS.
+// The port for HTTPS since release 1.12.
 constexpr int32_t kLaterSecurePort = 10259;
-// A recording of less holds no checkpoint of a cluster of some size.
+// A smaller recording could not hold a checkpoint of a cluster of moderate size.
 constexpr int64_t kLeastRecording = 1 << 20;
 
-// With less, hardly any answer would still be kept when it is needed again.
+// With less memory, hardly any answer would still be cached when it is needed again.
 constexpr int64_t kLeastKeptAnswers = 1 << 20;
 
 }  // namespace
@@ -419,7 +419,7 @@ absl::Status Options::Parse(const std::vector<std::string>& args) {
 absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnings) const {
   Configuration c = flag_config_;
   if (config_file_.empty()) {
-    // In release 1.29 flags are no longer deprecated as such.
+    // In release 1.29 flags are not deprecated as a whole.
     if (emulated_version_ != "1.29") {
       warnings->emplace_back(
           "WARNING: all flags other than --config are deprecated. Please begin using a config file ASAP.");
@@ -483,7 +483,8 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   return c;
 }
 
-// Flags win over a release's defaults. A release without a plain port opens one only when a flag says so.
+// Applies the defaults of release 1.29, over which flags take precedence. That release has no plain port unless a flag
+// opens one.
 void Options::FollowLaterRelease(Configuration* c) const {
   if (config_file_.empty() && flags_.Changed("leader-elect-resource-lock")) {
     c->leader_election.resource_lock = flag_config_.leader_election.resource_lock;

@@ -1,5 +1,4 @@
-// The daemon's command line: which flags there are, and how they become a Configuration (Kubernetes 1.10
-// cmd/kube-scheduler).
+// The daemon's command line: its flags, and how they become a Configuration (cmd/kube-scheduler of Kubernetes 1.10).
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -29,7 +28,7 @@ struct SecureServingOptions {
   std::string bind_address = "0.0.0.0";
   int32_t port = 0;  // 0: off
   std::string cert_dir, cert_file, key_file, client_ca_file;
-  bool authenticate = true;  // TokenReview and SubjectAccessReview for all but the paths always allowed
+  bool authenticate = true;  // use TokenReview and SubjectAccessReview for all paths but those that are always allowed
 };
 
 class Options {
@@ -37,10 +36,10 @@ class Options {
   Options();
   Options(const Options&) = delete;
 
-  // Flags only; kInvalidArgument with pflag's text.
+  // Parses the flags. Errors are kInvalidArgument with pflag's texts.
   absl::Status Parse(const std::vector<std::string>& args);
-  // After Parse: the configuration of the file or of the flags, as said by their precedence. Notices and warnings, to
-  // be logged, come in order. The error is the text behind "error: ".
+  // Returns the configuration of the file or of the flags, according to their precedence. Notices and warnings for the
+  // log are added in order. The error is the text after "error: ". REQUIRES: Parse() succeeded.
   absl::StatusOr<Configuration> Complete(std::vector<std::string>* warnings) const;
 
   bool help = false;
@@ -51,19 +50,19 @@ class Options {
   LoggingOptions logging;
   std::string record_dir;  // empty: nothing is recorded
   int64_t record_max_bytes = int64_t{1} << 30;
-  double check_decisions = 0;         // the share of decisions that are made both ways, 0..1
-  size_t kept_answers_max_bytes = 0;  // 0: a quarter of what the cluster takes
-  SecureServingOptions secure;        // as the flags say
-  // Returns what is served over HTTPS under a configuration: release 1.29 serves on port 10259 by default.
+  double check_decisions = 0;         // the share of decisions that are made both ways, 0 to 1
+  size_t kept_answers_max_bytes = 0;  // 0: a quarter of the memory that the cached cluster takes, at least 64 MiB
+  SecureServingOptions secure;        // as given by the flags
+  // Returns how HTTPS is served under a configuration. Release 1.29 serves on port 10259 by default.
   SecureServingOptions SecureServing(const Configuration& c) const;
   bool enable_ui = false;
-  // By the command line; gates not named have 1.10's defaults.
+  // Returns whether a feature gate is enabled by the command line, or else by 1.10's default.
   bool GateOn(std::string_view name) const;
-  // "map[A:true B:false]", once for each flag that set some.
+  // Returns "map[A:true B:false]" for each flag that set gates.
   const std::vector<std::string>& gate_log() const { return gate_log_; }
 
   const FlagSet& flags() const { return flags_; }
-  // What --help prints, and the shorter text that follows an error.
+  // Help returns the text of --help, and Usage the shorter text that follows an error.
   std::string Help(size_t width) const;
   std::string Usage(size_t width) const;
 

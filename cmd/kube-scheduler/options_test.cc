@@ -77,7 +77,7 @@ TEST_CASE("flags: every spelling that pflag takes") {
   std::vector<std::string> warnings;
   Configuration c = o.Complete(&warnings).value();
   CHECK(c.client_connection.qps == 5);
-  CHECK(c.healthz_bind_address == "0.0.0.0:8");  // octal, and the last one wins
+  CHECK(c.healthz_bind_address == "0.0.0.0:8");  // octal, and the last value is used
   CHECK(o.logging.verbosity == 2);
   CHECK(c.leader_election.leader_elect);
   CHECK(o.version == "raw");

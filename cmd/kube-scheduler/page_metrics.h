@@ -1,4 +1,4 @@
-// What /metrics shows of the daemon's parts around the scheduler.
+// The metrics of the daemon's parts around the scheduler.
 #pragma once
 #include <absl/time/time.h>
 #include <prometheus/metric_family.h>
@@ -16,12 +16,12 @@ namespace berth::kube_scheduler {
 
 using Families = std::vector<prometheus::MetricFamily>;
 
-// Events by what became of them. Returns how many are waiting or on their way.
+// Adds numbers of events by their result. Returns how many are waiting or in flight.
 double CollectEvents(const std::map<std::string, std::unique_ptr<client::EventRecorder>, std::less<>>& recorders,
                      Families* families);
-// Connections to the daemon's own pages.
+// Adds numbers of connections to the daemon's own pages.
 void CollectPages(const std::vector<std::unique_ptr<HttpServer>>& servers, Families* families);
-// Every watched resource. `now` is on the steady clock.
+// Adds the state of every watched resource. `now` is on the steady clock.
 void CollectWatches(const ClusterWatch& watch, absl::Duration now, Families* families);
 
 }  // namespace berth::kube_scheduler

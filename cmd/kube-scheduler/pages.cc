@@ -17,7 +17,7 @@
 namespace berth::kube_scheduler {
 namespace {
 
-// Limits of the client that asks who may see a page, as in Kubernetes' delegating authentication.
+// Limits of the client for reviews, as in Kubernetes' delegating authentication.
 constexpr double kReviewQps = 200;
 constexpr int kReviewBurst = 400;
 constexpr absl::Duration kReviewTimeout = absl::Seconds(10);
@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<Pages>> Pages::New(const Configuration& config, c
   return pages;
 }
 
-// Release 1.29's words for the secure port, and 1.10's for a plain one.
+// The text is release 1.29's for the secure port, and 1.10's for a plain one.
 std::string Pages::ServingText(std::string_view name) const {
   if (!Later()) return absl::StrCat("starting ", util::ToAbsl(name), " server on");
   return name == "secure" ? "Serving securely on" : absl::StrCat("Serving ", util::ToAbsl(name), " insecurely on");
@@ -76,7 +76,7 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
   auto server = std::make_unique<HttpServer>(
       &io_, "secure", ServingText("secure"), JoinHostPort(secure.bind_address, absl::StrCat(secure.port)),
       [this](const HttpRequest& r, const http::Responder& answer) {
-        // The request stays valid until it is answered.
+        // The request stays valid until it is answered, so it can be captured by reference.
         access_->Check(r, [this, &r, answer](std::optional<HttpResponse> refusal) {
           if (refusal) return answer.Send(*std::move(refusal));
           Answer(r, answer, true, true, /*authorized=*/true);
@@ -84,7 +84,7 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
       });
   if (auto s = server->UseTls(*tls); !s.ok()) return s;
   if (Later()) {
-    // The flag takes the place of the users' authorities in the ConfigMap.
+    // --client-ca-file replaces the users' authorities in the ConfigMap.
     const auto take = [this, secure_server = server.get(), flag = tls->client_ca_pem](ClientAuthorities found) {
       if (!flag.empty()) {
         found.users_pem = flag;

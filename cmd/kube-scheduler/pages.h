@@ -1,4 +1,4 @@
-// What the daemon shows over HTTP: health, metrics and its configuration, on plain ports and on the secure one.
+// The daemon's pages: health, metrics and its configuration, on plain ports and on the secure one.
 #pragma once
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
@@ -23,16 +23,16 @@
 
 namespace berth::kube_scheduler {
 
-// All servers of the daemon, with a thread and a client of their own: a health probe waits neither for the API server
-// nor for binds. Created and destroyed on one thread; the pages are made on its own thread.
+// All servers of the daemon. They have their own thread and client, so that a health probe waits neither for the API
+// server nor for binds. Create and destroy the object on one thread; pages are made on the object's own thread.
 class Pages {
  public:
-  // Adds the metrics of everything that is not a page. Called on the pages' thread until Stop returns.
+  // Adds all metrics but those of the pages themselves. Called on the pages' thread until Stop() returns.
   using Collect = std::function<void(Families* families)>;
 
-  // `rest` is how TokenReviews and SubjectAccessReviews reach the API server; its limits of rate and time are set here.
-  // `observer`, `clock` and what `config` and `secure` refer to must outlive the object. Returns an error that names
-  // the flag and the file when the secure port cannot be served.
+  // `rest` is the configuration for TokenReviews and SubjectAccessReviews; its limits of rate and time are set here.
+  // `observer`, `clock` and whatever `config` and `secure` refer to must outlive the object. An error names the flag
+  // and the file because of which the secure port cannot be served.
   static absl::StatusOr<std::unique_ptr<Pages>> New(const Configuration& config, const SecureServingOptions& secure,
                                                     client::RestConfig rest, client::RestObserver* observer,
                                                     const util::Clock* clock, Collect collect);
@@ -40,14 +40,14 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
-  // Before Start: what /healthz checks, in place of nothing but that it answers.
+  // Adds a check to /healthz, which otherwise only shows that the process responds. REQUIRES: called before Start().
   void AddHealthCheck(HealthCheck check) { checks_.push_back(std::move(check)); }
-  // Before Start: answers /ui too. The page belongs to this object; it reaches the scheduler's thread by `inbox`, which
-  // outlives it.
+  // Also serves /ui. The page belongs to this object. It reaches the scheduler's thread through `inbox`, which must
+  // outlive it. REQUIRES: called before Start().
   LivePage* ServeUi(Inbox* inbox);
 
-  // Says how to list all pods, for /metrics/resources, which is empty before. `list` may be called on the pages' thread
-  // and calls back on any.
+  // Sets how all pods are listed for /metrics/resources, which is empty before. `list` is called on the pages' thread
+  // and may call back on any thread.
   using ListPods = std::function<void(std::function<void(std::vector<api::PodPtr>)>)>;
   void ServePods(ListPods list);
 
@@ -61,7 +61,7 @@ class Pages {
   absl::Status AddSecureServer(const SecureServingOptions& secure, client::RestConfig rest,
                                client::RestObserver* observer);
   void AddServers();
-  // Returns what the log says before a server's address.
+  // Returns the text that precedes a server's address in the log.
   std::string ServingText(std::string_view name) const;
   void Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized);
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
@@ -79,7 +79,7 @@ class Pages {
   std::vector<HealthCheck> checks_;
   std::unique_ptr<client::RestClient> review_client_;
   std::unique_ptr<client::Requests> reviews_;
-  std::unique_ptr<ClientAuthoritiesReader> authorities_;  // of release 1.29 with a secure port
+  std::unique_ptr<ClientAuthoritiesReader> authorities_;  // in release 1.29 with a secure port
   std::unique_ptr<AccessControl> access_;                 // null without a secure port
   std::vector<std::unique_ptr<HttpServer>> servers_;
 };

@@ -1,5 +1,5 @@
-// What the process says about itself: when it starts, fails and ends. In 1.10 an error that ends it is written to
-// standard error as "error: ..."; in 1.29 all of it is part of the log.
+// Messages about the process itself: its start, failure and end. In 1.10 a final error is written to standard error as
+// "error: ..."; in 1.29 everything is part of the log.
 #pragma once
 #include <string_view>
 
@@ -12,11 +12,11 @@ class ProcessLog {
   void Starting() const;
   void Failed(std::string_view error) const;
   void Terminating(std::string_view signal) const;
-  // After a clean end.
+  // Called after a clean shutdown.
   void Ended() const;
-  // The lock is held by somebody else now, or could not be renewed.
+  // Called when another process holds the lock, or when it could not be renewed.
   void LostLease() const;
-  // The last word of a process that lost its lease.
+  // Called as the last thing in a process that lost its lease.
   void EndWithoutLease() const;
 
  private:

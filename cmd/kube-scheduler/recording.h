@@ -17,17 +17,17 @@ struct MetricFamily;
 
 namespace berth::kube_scheduler {
 
-// What a recording must say of the configuration, so that a replay builds the same scheduler. `profiles` are those that
-// were built, with the texts of their Policies.
+// Returns the configuration that a recording must contain, so that a replay builds the same scheduler. `profiles` are
+// those that were built, with the texts of their Policies.
 recording::CoreConfiguration CoreConfigurationOf(const Configuration& config, const scheduler::SchedulerGates& gates,
                                                  std::vector<recording::ProfileSource> profiles, size_t requests_limit,
                                                  bool ignore_unknown_fields);
 
-// Opens a recording under options.record_dir. From then on decoders keep the fields that scheduling reads.
+// Opens a recording under options.record_dir. After this, decoders keep all fields that scheduling reads.
 absl::StatusOr<std::unique_ptr<recording::Recorder>> StartRecording(const Options& options,
                                                                     recording::CoreConfiguration core);
 
-// scheduler_recording_*.
+// Adds the metrics scheduler_recording_*.
 void CollectRecording(const recording::Recorder& recorder, std::vector<prometheus::MetricFamily>* families);
 
 }  // namespace berth::kube_scheduler

@@ -26,8 +26,8 @@ void AtLeast(const Amounts& needed, Amounts* amounts) {
   }
 }
 
-// What the pod needs at its most demanding moment: init containers run one after another beside the sidecars that were
-// started before them, and then all containers beside all sidecars.
+// Returns the most that the pod needs at any time: init containers run one after another, together with the sidecars
+// that were started before them; then all containers run, together with all sidecars.
 Amounts Needed(const api::PodTemplate& t, Member which) {
   Amounts running, sidecars, most;
   for (const api::Container& c : t.init_containers) {
@@ -42,7 +42,7 @@ Amounts Needed(const api::PodTemplate& t, Member which) {
   return most;
 }
 
-// The unit of a resource, and how many of them an amount is.
+// Returns the unit of a resource and the amount in that unit.
 std::pair<const char*, double> InUnits(const std::string& resource, const api::Quantity& amount) {
   if (resource == "cpu") return {"cores", static_cast<double>(amount.MilliValue()) / 1000};
   const bool bytes = resource == "memory" || resource == "storage" || resource == "ephemeral-storage" ||

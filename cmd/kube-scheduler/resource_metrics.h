@@ -1,4 +1,4 @@
-// The page /metrics/resources of release 1.29: what each pod that is not finished requests, and its limits.
+// The page /metrics/resources of release 1.29: requests and limits of each pod that has not finished.
 #pragma once
 #include <string>
 #include <vector>

@@ -22,7 +22,7 @@ api::PodPtr Make(const std::string& name, api::PodTemplate t) {
   return pod;
 }
 
-// The value of a pod's sample; "" when there is none.
+// Returns the value of a pod's sample; "" if there is none.
 std::string ValueOf(const std::string& page, const std::string& metric, const std::string& pod,
                     const std::string& resource) {
   size_t at = 0;

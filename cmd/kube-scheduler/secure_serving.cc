@@ -53,7 +53,7 @@ HttpResponse Answer(int status, std::string text) {
   return r;
 }
 
-// Returns a refusal as an API server writes it. `details` is a further member with its comma, or nothing.
+// Returns a rejection in the form of an API server. `details` is a further member with a leading comma, or empty.
 HttpResponse StatusObject(int code, std::string_view reason, const std::string& message, std::string_view details) {
   HttpResponse r;
   r.status = code;
@@ -156,7 +156,8 @@ absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& o
   return tls;
 }
 
-// Bounds what is kept: somebody who shows ever new tokens makes the others be reviewed again, and nothing more.
+// Limits the caches by emptying them when they are full. Somebody who sends ever new tokens can therefore only cause
+// more reviews.
 void AccessControl::Forget() {
   if (users_.size() > kMaxKept) users_.clear();
   if (allowed_.size() > kMaxKept) allowed_.clear();
@@ -220,7 +221,7 @@ void AccessControl::Check(const HttpRequest& r, Decision done) {
       }
       client::UserInfo known = answer.value;
       if (!known.authenticated) {
-        known = {};  // no name: refused, and remembered
+        known = {};  // an empty name: rejected, and cached
         if (manner_ == Manner::k1_29) LogUnable("authenticate", "invalid bearer token");
       }
       users_.insert_or_assign(token, Kept<client::UserInfo>{clock_->Steady() + kBelieved, known});

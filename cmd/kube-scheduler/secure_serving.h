@@ -1,5 +1,5 @@
-// HTTPS for the daemon's pages: a certificate, and who may see what (TokenReview, SubjectAccessReview), as later
-// releases of kube-scheduler serve it on port 10259.
+// HTTPS for the daemon's pages: the serving certificate, and access control by TokenReview and SubjectAccessReview, as
+// later releases of kube-scheduler have it on port 10259.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -21,43 +21,44 @@
 
 namespace berth::kube_scheduler {
 
-// Returns this host's name, "localhost" when it cannot be told.
+// Returns this host's name, or "localhost" if it is not known.
 std::string HostName();
 
-// The certificate of the flags; without one, a self-signed one for this host, kept in --cert-dir if that is set.
-// Errors name the flag and the file.
+// Returns the certificate that the flags name; without one, a self-signed one for this host, which is stored in
+// --cert-dir if that is set. Errors name the flag and the file.
 absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& options);
 
-// A self-signed certificate and its key, good for a year. `names`: host names and addresses.
+// Makes a self-signed certificate that is valid for a year, and its key. `names` are host names and addresses.
 struct SelfSigned {
   std::string cert_pem, key_pem;
 };
 absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names);
 
-// Decides who may see a page. On the servers' thread only, but for kept().
+// Decides who may see a page. Thread-safety: used on the servers' thread only, except kept().
 //
-// What the API server says about a token or a user is believed for ten seconds. Health pages are for everybody and are
-// never asked about, so that no probe waits for the API server.
+// What the API server says about a token or a user is cached for ten seconds. Everybody may see the health pages
+// without a review, so that probes do not wait for the API server.
 //
-// As in 1.29, only /healthz, /livez and /readyz themselves are for everybody, not the pages of single checks; a token
-// that is not good is refused there, too; and refusals are Status objects in JSON. In 1.10 they are plain texts.
+// As in 1.29, that covers /healthz, /livez and /readyz but not the pages of single checks, an invalid token is rejected
+// even there, and rejections are Status objects in JSON. In the manner of 1.10, pages of single checks are included,
+// and rejections are plain text.
 class AccessControl {
  public:
   enum class Manner : uint8_t { k1_10, k1_29 };
-  // Each asks the API server; the callback comes later, on the same thread.
+  // Each asks the API server. The callback comes later, on the same thread.
   using Authenticate = std::function<void(const std::string& token, client::Done<client::UserInfo>)>;
   using Authorize = std::function<void(const client::AccessQuestion&, client::Done<client::AccessAnswer>)>;
   AccessControl(Authenticate authenticate, Authorize authorize, const util::Clock* clock, Manner manner = Manner::k1_10)
       : authenticate_(std::move(authenticate)), authorize_(std::move(authorize)), clock_(clock), manner_(manner) {}
 
-  // Calls `done` once, inside the call where nothing has to be asked: with nothing when the request may be answered,
-  // else with the answer that refuses it (401 or 403). The object must outlive the callbacks of `authenticate` and
-  // `authorize`.
+  // Calls `done` once, inside the call if the API server need not be asked: with nothing if the request is allowed, and
+  // otherwise with the response that rejects it (401 or 403). The object must outlive the callbacks of `authenticate`
+  // and `authorize`.
   using Decision = std::function<void(std::optional<HttpResponse> refusal)>;
   void Check(const HttpRequest& r, Decision done);
-  // Certificates count as said there; without this each that was verified names a user.
+  // Sets which certificates are accepted. Before this is called, each certificate that was verified names a user.
   void Believe(const ClientAuthorities& authorities) { authorities_ = authorities; }
-  // Answers that are kept, believed or not any more; from any thread.
+  // Returns the number of cached answers, including expired ones. May be called from any thread.
   size_t kept() const { return kept_; }
 
  private:
@@ -66,8 +67,8 @@ class AccessControl {
     absl::Duration until;
     T value;
   };
-  // Everything that the API server's decision may depend on. Parts are compared one by one and never joined, so that no
-  // name of a group can pass for two groups.
+  // Everything on which the API server's decision may depend. The parts are compared one by one and never joined, so
+  // that the name of one group cannot look like two groups.
   struct AccessKey {
     std::string user, uid;
     std::vector<std::string> groups;
@@ -86,7 +87,7 @@ class AccessControl {
   const util::Clock* clock_;
   void LogUnable(std::string_view what, std::string_view why) const;
 
-  // The user that the request's certificate stands for; nothing when there is none.
+  // Returns the user that the request's certificate names, or nothing.
   std::optional<client::UserInfo> UserOfCertificate(const HttpRequest& r) const;
 
   const Manner manner_;

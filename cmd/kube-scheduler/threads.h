@@ -1,4 +1,4 @@
-// The daemon's threads, and how one waits for another.
+// The daemon's threads, and a flag by which one waits for another.
 #pragma once
 #include <absl/time/time.h>
 
@@ -11,7 +11,7 @@ namespace berth::kube_scheduler {
 
 using IoThread = http::EventLoop;
 
-// Something one thread says and another waits for.
+// A flag that one thread raises and others wait for. It stays raised.
 class Flag1 {
  public:
   void Raise() {

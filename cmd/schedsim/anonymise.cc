@@ -1,4 +1,4 @@
-// Takes the names out of what goes into a bug report.
+// The command anonymise: removes names from files that go into a bug report.
 #include <iostream>
 
 #include "cmd/schedsim/command.h"

@@ -1,4 +1,5 @@
-// How many more of some pods fit, where, what stops the next one, and how many nodes are missing.
+// The command capacity: how many more of some pods fit, where, what prevents the next one, and how many nodes are
+// missing.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -29,14 +30,15 @@ using lab::NodesNeeded;
 using lab::PodShare;
 using lab::Scenario;
 
-// Without --max a pod that nothing limits (a Policy without PodFitsResources) would go on for ever.
+// Without --max, a pod that nothing limits (as with a Policy without PodFitsResources) would never stop fitting.
 constexpr int64_t kMostRounds = 1'000'000;
 constexpr std::string_view kZones[] = {"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"};
 
-// "FILE" or "FILE=RATIO". A file whose name has an equals sign in it is taken as it is.
+// The value "FILE" or "FILE=RATIO" of a flag. If a file with the whole value as its name exists, the value is that
+// file.
 struct SpecFlag {
   std::string file;
-  int64_t ratio = 0;  // 0: none was given
+  int64_t ratio = 0;  // 0: not given
 };
 
 absl::StatusOr<SpecFlag> ParseSpecFlag(const std::string& text) {
@@ -49,7 +51,7 @@ absl::StatusOr<SpecFlag> ParseSpecFlag(const std::string& text) {
       absl::StrCat("--pod-spec: \"", text, "\" should be FILE or FILE=RATIO, RATIO a whole number above 0"));
 }
 
-// With a ratio anywhere, all pods together are one mix; otherwise each is answered for by itself.
+// If any ratio is given, all pods together are one mix. Otherwise each pod is answered for separately.
 struct Specs {
   std::vector<std::vector<PodShare>> groups;
 };
@@ -74,10 +76,10 @@ absl::StatusOr<Specs> ReadSpecs(const Invocation& options) {
   return specs;
 }
 
-// The nodes of a cluster by the value of a label.
+// The nodes of a cluster, grouped by the value of a label.
 class Groups {
  public:
-  // An empty label: the zone.
+  // An empty label groups by zone.
   Groups(const Scenario& scenario, const std::string& label) : heading_(label.empty() ? "ZONE" : label) {
     for (const api::Object& o : scenario.cluster) {
       const auto* node = std::get_if<api::NodePtr>(&o);
@@ -98,7 +100,7 @@ class Groups {
   std::map<std::string, std::vector<std::string>> nodes_;
 };
 
-// How many replicas the nodes of one group take.
+// The numbers of replicas that fit on the nodes of one group.
 struct Spread {
   int64_t nodes = 0, with_any = 0, replicas = 0;
   std::vector<int64_t> quantiles;  // by node: 0, 25, 50, 75, 100 %
@@ -242,7 +244,7 @@ void WriteNeededJson(const NodesNeeded& n, const std::string& like, JsonOut* out
   out->End();
 }
 
-// The answers about one scenario, to the page or to the JSON.
+// Writes the answers about one scenario, to the page or as JSON.
 absl::Status AnswerOne(const Invocation& options, const Scenario& scenario, const Specs& specs, Page* page,
                        JsonOut* data) {
   if (!scenario.error.empty()) return util::InvalidArgument(scenario.error);

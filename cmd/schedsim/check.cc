@@ -1,4 +1,4 @@
-// Is a Policy or a KubeSchedulerConfiguration good, and what will it run.
+// The command check: says whether a Policy or a KubeSchedulerConfiguration is valid, and what it will run.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -29,8 +29,8 @@ using scheduler::Policy;
 struct PolicyReport {
   std::string file;
   std::vector<std::string> errors, warnings;  // with line and column
-  std::vector<std::string> notes;             // what never runs or changes nothing, and why
-  scheduler::EffectiveAlgorithm effective;    // when there are no errors
+  std::vector<std::string> notes;             // what never runs or has no effect, and why
+  scheduler::EffectiveAlgorithm effective;    // set if there are no errors
   Policy policy;
   int hard_weight = 1;
 };
@@ -42,7 +42,7 @@ std::string LineAndColumn(std::string_view text, size_t offset) {
   return absl::StrCat("line ", line, ", column ", offset - (last == std::string_view::npos ? 0 : last + 1) + 1);
 }
 
-// Builds schedulers from the Policy and from parts of it, over an empty cluster, and tells what the factory says.
+// Builds schedulers from the Policy and from parts of it, over an empty cluster, and collects the factory's errors.
 class Checker {
  public:
   Checker(std::string_view text, const Algorithm& algorithm, PolicyReport* report)
@@ -52,7 +52,7 @@ class Checker {
     const Policy& policy = report_->policy;
     if (!document_.Parse(text_).ok()) return;
     some_unreadable_ = !report_->errors.empty();
-    // Each entry alone, so that each of its mistakes can be shown where it stands.
+    // First each entry by itself, so that each mistake can be reported with its position.
     Policy none;
     none.predicates.emplace();
     none.priorities.emplace();
@@ -75,7 +75,8 @@ class Checker {
       one.extenders.push_back(e);
       return one;
     });
-    // Then what only the whole shows: things given twice, sums, and the weight that belongs to no entry.
+    // Then the whole Policy, for mistakes that no single entry shows: duplicates, sums, and the weight outside the
+    // entries.
     Policy readable = policy;
     if (readable.predicates) std::erase_if(*readable.predicates, [&](const auto& p) { return Unreadable(p); });
     if (readable.priorities) std::erase_if(*readable.priorities, [&](const auto& p) { return Unreadable(p); });
@@ -88,7 +89,7 @@ class Checker {
   }
 
  private:
-  // Returns what is wrong with the Policy, each thing by itself. `effective` is set when nothing is.
+  // Returns the mistakes of the Policy, one by one. `effective` is set if there are none.
   std::vector<std::string> Build(const Policy& policy, scheduler::EffectiveAlgorithm* effective) {
     std::vector<std::string> problems;
     scheduler::Cache cache;
@@ -103,7 +104,7 @@ class Checker {
     return problems;
   }
 
-  // Returns whether the entry could not be read, so that decoding has said already what is wrong with it.
+  // Returns whether the entry could not be decoded, in which case its mistake has been reported already.
   bool Unreadable(const scheduler::PredicatePolicy& p) const { return some_unreadable_ && p.name.empty(); }
   bool Unreadable(const scheduler::PriorityPolicy& p) const { return some_unreadable_ && p.name.empty(); }
   bool Unreadable(const scheduler::ExtenderConfig&) const { return false; }
@@ -135,7 +136,7 @@ class Checker {
   const Algorithm& algorithm_;
   PolicyReport* report_;
   api::Document document_;
-  bool some_unreadable_ = false;  // decoding found mistakes
+  bool some_unreadable_ = false;  // decoding has found mistakes
   std::set<std::string> said_;
 };
 
@@ -321,7 +322,7 @@ void WriteReport(const PolicyReport& r, JsonOut* out) {
   out->End();
 }
 
-// Prints what a report says: `errors` and `warnings` to standard error, or the whole as data.
+// Prints a report: as text with `errors` and `warnings` on standard error, or completely as data.
 template <typename R, typename ToTable, typename ToData>
 int Print(const R& r, const Invocation& options, std::ostream& out, ToTable to_table, ToData to_data) {
   if (options.output != "table") {
@@ -337,7 +338,7 @@ int Print(const R& r, const Invocation& options, std::ostream& out, ToTable to_t
   return r.errors.empty() ? kExitOk : kExitBadInput;
 }
 
-// Returns true for a document that is not a Policy but belongs to release 1.29's configuration.
+// Returns whether the document is a KubeSchedulerConfiguration and not a Policy.
 bool IsConfiguration(std::string_view text) {
   auto document = api::ReadDocument(text);
   if (!document.ok() || !document->root().IsObject()) return false;

@@ -21,7 +21,7 @@ using scheduler::configuration::FieldName;
 using scheduler::configuration::Problem;
 using scheduler::configuration::ResolvedProfile;
 
-// Returns "line 3, column 5: ", or nothing when the document does not say where its values stand.
+// Returns "line 3, column 5: ", or an empty text if the document does not know the positions of its values.
 std::string Where(std::string_view text, api::Json value) {
   const size_t at = value.begin_offset();
   if (value.end_offset() == 0 || at > text.size()) return {};
@@ -37,7 +37,7 @@ std::string NamesOf(const std::vector<ResolvedProfile::Plugin>& plugins) {
   });
 }
 
-// Returns the text in lines of at most `width` characters, broken after commas, the later ones indented.
+// Returns the text in lines of at most `width` characters, broken after commas; lines after the first are indented.
 std::string Wrapped(const std::string& text, size_t width, size_t indent) {
   std::string out;
   size_t begin = 0;
@@ -52,7 +52,7 @@ std::string Wrapped(const std::string& text, size_t width, size_t indent) {
 
 constexpr size_t kWidth = 80;
 
-// The extension points as a pod meets them.
+// The extension points in the order in which a pod passes them.
 constexpr ExtensionPoint kInOrder[] = {
     ExtensionPoint::kPreEnqueue, ExtensionPoint::kQueueSort, ExtensionPoint::kPreFilter, ExtensionPoint::kFilter,
     ExtensionPoint::kPostFilter, ExtensionPoint::kPreScore,  ExtensionPoint::kScore,     ExtensionPoint::kReserve,

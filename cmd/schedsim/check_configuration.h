@@ -1,4 +1,4 @@
-// What `schedsim check` says about a KubeSchedulerConfiguration.
+// Checks a KubeSchedulerConfiguration for `schedsim check`.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,14 +13,14 @@ namespace berth::schedsim {
 struct ConfigurationReport {
   std::string file;
   std::vector<std::string> errors;    // with line and column where the document has them
-  std::vector<std::string> warnings;  // what is accepted and has no effect
+  std::vector<std::string> warnings;  // settings that are accepted but have no effect
   scheduler::configuration::LoadedConfiguration loaded;
 };
 
-// Reads and checks the text of a file. Unknown plugins are measured against the in-tree ones and those of plugin/.
+// Parses and checks the text of a file. A plugin is unknown if it is neither in-tree nor one of plugin/.
 ConfigurationReport ExamineConfiguration(const std::string& file, std::string_view text,
                                          const lab::Algorithm& algorithm);
-// Returns what will run, for people. REQUIRES: no errors.
+// Returns a table of what will run. REQUIRES: no errors.
 std::string ConfigurationTable(const ConfigurationReport& r);
 // Writes the report as data.
 void WriteConfigurationReport(const ConfigurationReport& r, explain::JsonOut* out);

@@ -1,4 +1,4 @@
-// schedsim notices a plugin whose traits claim too little.
+// Tests that schedsim detects a plugin whose traits declare too little.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace scheduler;  // NOLINT: a plugin
 
-// Keeps pods labelled app=a away from node n1, but says that it reads nothing of the pod.
+// Keeps pods with the label app=a away from node n1, but declares that it reads nothing of the pod.
 const std::string kRegistered = RegisterFitPredicate(
     "WrongTraits",
     [](const api::Pod& pod, const NodeInfo& node) {

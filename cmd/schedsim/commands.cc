@@ -6,8 +6,7 @@
 
 namespace berth::schedsim {
 
-// Each is defined in a file of its own; adding a command is adding its file and a line here.
-// clang-format off
+// Each command is defined in its own file. To add a command, add a file and a line here.
 #define SCHEDSIM_COMMANDS(X) \
   X(kRunCommand)             \
   X(kExplainCommand)         \

@@ -1,4 +1,4 @@
-// The same pods placed by several algorithms, side by side.
+// The command compare: places the same pods by several algorithms and shows the results side by side.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
@@ -24,18 +24,18 @@ using lab::Metrics;
 using lab::Trial;
 using lab::Variant;
 
-constexpr size_t kSamples = 200;  // of a curve in the picture
-constexpr size_t kMostPods = 20;  // listed one by one, unless --changes says otherwise
+constexpr size_t kSamples = 200;  // points of a curve in the SVG
+constexpr size_t kMostPods = 20;  // listed one by one, unless --changes sets another number
 
 struct Comparison {
   const lab::Scenario* scenario = nullptr;
   const lab::Workload* workload = nullptr;
   std::vector<Variant> variants;
   std::vector<Trial> trials;
-  bool by_pod = false;                                       // each pod's difference from the first variant is listed
-  std::vector<std::vector<lab::PodDifference>> differences;  // by variant; of the first none
+  bool by_pod = false;  // whether each pod's difference from the first variant is listed
+  std::vector<std::vector<lab::PodDifference>> differences;  // by variant; none for the first
 
-  // Pods that go elsewhere than with the first variant, or are placed by only one of the two.
+  // Returns how many pods go to another node than with the first variant, or are placed by only one of the two.
   int64_t Moves(size_t variant) const {
     int64_t moves = 0;
     for (size_t i = 0; i < trials[variant].hosts.size(); ++i) moves += trials[variant].hosts[i] != trials[0].hosts[i];
@@ -54,12 +54,12 @@ struct Comparison {
 std::string Percent(double share) {
   return absl::StrFormat("%.1f%%", 100 * share);
 }
-// With as many digits as tell two runs apart; never -0.
+// Formats a share with enough digits to tell two runs apart, and never as -0.
 std::string Share(double share) {
   return absl::StrFormat("%.6f", share + 0.0);
 }
 
-// "example.com/gpu-milli" -> "example_com_gpu_milli", for column names.
+// Returns a column name: "example.com/gpu-milli" -> "example_com_gpu_milli".
 std::string ColumnName(const std::string& resource) {
   std::string out = resource;
   for (char& c : out) {
@@ -151,7 +151,7 @@ void WriteJson(const Comparison& c, explain::JsonOut* out) {
   out->End();
 }
 
-// -o wide: every resource, and the preemptions.
+// For -o wide: every resource, and the preemptions.
 void WriteResources(const Comparison& c, explain::Page* page) {
   const auto& resources = c.workload->resources();
   std::vector<std::vector<std::string>> rows = {{"ALLOC / FRAG"}};
@@ -210,7 +210,7 @@ void WriteTable(const Comparison& c, bool wide, explain::Page* page) {
              explain::Style::kFaint);
 }
 
-// How the pods go with a variant and with the first one, at most `most` of them one by one.
+// Compares the pods' nodes with a variant and with the first one, and lists at most `most` pods.
 void WriteDifferences(const Comparison& c, size_t variant, size_t most, explain::Page* page) {
   const auto& all = c.differences[variant];
   page->Blank();
@@ -236,7 +236,7 @@ void WriteDifferences(const Comparison& c, size_t variant, size_t most, explain:
   }
 }
 
-// Fills in the differences by pod when two releases are compared, or when --changes is given.
+// Computes the differences by pod if two releases are compared or --changes is given.
 absl::Status FindDifferences(const Invocation& options, Comparison* c) {
   c->differences.resize(c->variants.size());
   const bool asked = options.Has("changes") && options.Get<int64_t>("changes") > 0;
@@ -251,7 +251,7 @@ absl::Status FindDifferences(const Invocation& options, Comparison* c) {
   return absl::OkStatus();
 }
 
-// One variant alone is compared with the default, a configuration with that of its release.
+// A single variant is compared with the default algorithm, a configuration with the default of its release.
 Variant DefaultFor(const Invocation& options, lab::Algorithm base) {
   base.policy.reset();
   base.profiles.reset();
@@ -282,7 +282,7 @@ int Compare(const Invocation& options, std::ostream& out) {
   Comparison c;
   c.scenario = &input->scenarios[0];
   lab::Algorithm base = c.scenario->algorithm;
-  // What is compared is what each release decided, and 1.10 passed over the fields that came later.
+  // The comparison shows what each release decided, and 1.10 ignored fields of later releases.
   base.ignore_unknown_fields = true;
   auto variants = VariantsOf(options, base);
   if (!variants.ok()) {
@@ -313,7 +313,7 @@ int Compare(const Invocation& options, std::ostream& out) {
     std::cerr << "schedsim: " << util::Message(found) << "\n";
     return kExitBadInput;
   }
-  // A variant that cannot run moves nothing.
+  // A variant that cannot run places nothing.
   for (Trial& t : c.trials) t.hosts.resize(c.scenario->pending.size());
   if (options.output == "csv") {
     WriteCsv(c, out);

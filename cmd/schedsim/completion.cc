@@ -1,4 +1,4 @@
-// Completion for shells, made from the table of commands.
+// The command completion: prints shell completion, generated from the table of commands.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
@@ -29,7 +29,7 @@ std::vector<std::string> FlagWords(const Command& c) {
   return out;
 }
 
-// Files are what a word without a dash means; bash completes them by itself (-o default).
+// A word without a dash is a file, which bash completes by itself (-o default).
 std::string Bash() {
   std::string out = absl::StrCat(
       "# bash completion for schedsim: source <(schedsim completion bash)\n"
@@ -62,7 +62,7 @@ std::string Bash() {
                       "complete -o default -F _schedsim schedsim\n");
 }
 
-// Quoted for zsh's _arguments, in which brackets and colons have a meaning.
+// Escapes text for zsh's _arguments, in which brackets and colons have a meaning.
 std::string ZshText(std::string_view text) {
   return absl::StrReplaceAll(util::ToAbsl(text),
                              {{"'", "'\\''"}, {"[", "\\["}, {"]", "\\]"}, {":", "\\:"}, {"\n", " "}});

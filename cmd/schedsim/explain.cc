@@ -1,4 +1,4 @@
-// Why a pod goes where it goes, node by node.
+// The command explain: why a pod goes to its node, node by node.
 #include <absl/strings/str_cat.h>
 
 #include <iostream>
@@ -18,11 +18,11 @@ using lab::Input;
 using lab::Scenario;
 using lab::Simulation;
 
-// The pod of this name in a scenario: a pending one, or one that is bound in the cluster.
+// A pod found by name in a scenario: a pending one, or one that is bound in the cluster.
 struct Found {
   api::PodPtr pod;
   bool bound = false;
-  size_t index = 0;  // among the pending
+  size_t index = 0;  // index among the pending pods
 };
 
 Found FindPod(const Scenario& s, const std::string& key) {

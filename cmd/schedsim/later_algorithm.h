@@ -1,4 +1,4 @@
-// Flags that choose a release and its configuration.
+// The flags that choose a release and its configuration.
 #pragma once
 #include <absl/status/status.h>
 
@@ -8,11 +8,11 @@
 
 namespace berth::schedsim {
 
-// Chooses a release by its name. The error names the flag and what would be right.
+// Chooses a release by name. An error names the flag and the valid values.
 absl::Status UseRelease(const std::string& release, lab::Algorithm* algorithm);
 
-// Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io, which chooses release 1.29 and its profiles. Says
-// on standard error what is accepted and has no effect. The error has all mistakes of the file.
+// Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io, which chooses release 1.29 and its profiles.
+// Settings without effect are reported on standard error. An error lists all mistakes in the file.
 absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm);
 
 }  // namespace berth::schedsim

@@ -109,8 +109,8 @@ std::string GeneralHelp() {
   return out;
 }
 
-// Returns a command's examples, "  COMMAND   what it is for" each, with what each is for on the line above it, so that
-// they fit 80 columns.
+// Returns a command's examples. Each " COMMAND purpose" becomes two lines with the purpose first, so that lines fit
+// into 80 columns.
 std::string Examples(std::string_view lines) {
   std::string out;
   for (absl::string_view line : absl::StrSplit(util::ToAbsl(lines), '\n', absl::SkipEmpty())) {
@@ -153,7 +153,7 @@ absl::StatusOr<const Command*> CommandNamed(const std::string& name) {
       absl::StrCat("unknown command \"", name, "\"", util::SuggestionFor(name, names), ": should be ", CommandNames()));
 }
 
-// -o=json and -v=2 as kubectl takes them, and --expand alone.
+// Rewrites forms that kubectl accepts, -o=json and -v=2, and --expand without a value.
 Words Normalised(Words words) {
   for (std::string& w : words) {
     if (w.rfind("-v=", 0) == 0) w = "--verbosity=" + w.substr(3);
@@ -163,7 +163,7 @@ Words Normalised(Words words) {
   return words;
 }
 
-// ` (did you mean "--policy-config-file"?)`, or nothing.
+// Returns ` (did you mean "--policy-config-file"?)`, or an empty text.
 std::string FlagSuggestion(std::string_view given, const Words& names) {
   std::vector<std::string_view> candidates(names.begin(), names.end());
   std::string_view near = util::Nearest(given.substr(0, given.find('=')), candidates);
@@ -203,7 +203,7 @@ absl::Status OneOf(const char* flag, const std::string& value, const Words& allo
 }
 
 absl::Status CheckInputFlags(Invocation* o) {
-  // As kubectl's boolean flags.
+  // Values of kubectl's boolean flags are accepted, too.
   auto& expand = o->flags.at("expand").as<std::string>();
   if (expand == "true") expand = "on";
   if (expand == "false") expand = "off";

@@ -1,4 +1,4 @@
-// How far a long command is, for people who wait.
+// Shows the progress of a long command.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -6,16 +6,16 @@
 
 namespace berth::schedsim {
 
-// Prints "placing pods: 3000 of 8152" to standard error, over and over on one line, when standard error is a terminal
-// and the work has taken more than two seconds. The line is erased when the object dies. Threading: one thread.
+// Prints "placing pods: 3000 of 8152" to standard error, again and again on one line, if standard error is a terminal
+// and the work has taken more than two seconds. The destructor erases the line. Thread-safety: not thread-safe.
 class Progress {
  public:
-  // `steps`: 0 when it is not known how many there will be.
+  // `steps` is 0 if the number of steps is not known.
   Progress(std::string what, size_t steps);
   ~Progress();
   Progress(const Progress&) = delete;
   void Step() { Show(++done_); }
-  // For work that others count.
+  // Shows a number that the caller counts.
   void Show(size_t done);
 
  private:

@@ -1,4 +1,4 @@
-// Does again what a recorded scheduler did, or says what another would have done.
+// The command replay: repeats what a recorded scheduler did, or shows what another one would have done.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
@@ -51,7 +51,8 @@ absl::Status Check(const Invocation& o) {
   return absl::OkStatus();
 }
 
-// Release 1.29 as it is without a configuration file, under the names of the recorded schedulers; or 1.10.
+// Changes the configuration to release 1.29 without a configuration file, keeping the names of the recorded schedulers,
+// or to 1.10.
 void UseRelease(const std::string& release, CoreConfiguration* c) {
   if (c->release == release) return;
   c->release = release;
@@ -77,7 +78,7 @@ absl::Status UseConfiguration(const std::string& file, CoreConfiguration* c) {
   return absl::OkStatus();
 }
 
-// Makes the configuration that the flags ask for out of the recorded one.
+// Changes the recorded configuration as the flags demand.
 absl::Status Change(const Invocation& o, CoreConfiguration* c) {
   if (o.Has("config")) return UseConfiguration(o.Get<std::string>("config"), c);
   if (o.Has("emulated-version")) UseRelease(o.Get<std::string>("emulated-version"), c);
@@ -176,7 +177,7 @@ int Compare(const Invocation& o, std::ostream& out) {
   return kExitOk;
 }
 
-// ---- what it did --------------------------------------------------------------------------------
+// ---- what the recorded one did ------------------------------------------------------------------
 
 std::string ResultText(const ReplayResult& r) {
   std::string out = absl::StrCat("Replayed ", explain::Counted(r.inputs, "input"), ": ",
@@ -225,7 +226,7 @@ std::string ResultJson(const ReplayResult& r) {
   return j.End().Finish("json");
 }
 
-// Explains the decision that is to come, with the scheduler as it is then.
+// Explains the next decision, with the state that the scheduler has at that point.
 std::string ExplainNext(recording::Core& core, const api::PodPtr& pod, const std::string& format) {
   recording::Core::Profile* profile = core.ProfileOf(*pod);
   if (profile == nullptr) return "";

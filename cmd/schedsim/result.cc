@@ -76,7 +76,7 @@ void Scores(const scheduler::DecisionTrace& t, const std::vector<size_t>& nodes,
   out->push_back('}');
 }
 
-// Returns the places in trace.feasible of the nodes whose scores are shown: by name, or the best first.
+// Returns the indexes into trace.feasible of the nodes whose scores are shown: all by name, or the best first.
 std::vector<size_t> ScoredNodes(const scheduler::DecisionTrace& t, const Detail& detail) {
   std::vector<size_t> order(t.totals.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -104,7 +104,7 @@ void PreemptionJson(const scheduler::Preemption& p, std::string* out) {
   out->push_back('}');
 }
 
-// What decisions of release 1.29 have beside.
+// Appends the additional members of decisions of release 1.29.
 void LaterMembers(const lab::LaterFields& f, bool tell_failures, std::string* out) {
   if (tell_failures && !f.rejections.empty()) {
     Key("rejections", out);
@@ -125,7 +125,7 @@ void LaterMembers(const lab::LaterFields& f, bool tell_failures, std::string* ou
   }
 }
 
-// The members of one decision, without the braces around them.
+// Appends the members of one decision, without braces.
 void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
   const Decision& d = o.decision;
   const scheduler::DecisionTrace& t = o.trace;
@@ -199,7 +199,7 @@ class JsonWriter final : public ResultWriter {
   bool first_ = true;
 };
 
-// One decision a line; with several Scenarios each line names its own.
+// Writes one decision per line. If there are several Scenarios, each line names its own.
 class JsonLinesWriter final : public ResultWriter {
  public:
   JsonLinesWriter(const WriterOptions& options, std::ostream& out)
@@ -226,7 +226,7 @@ class JsonLinesWriter final : public ResultWriter {
   std::string name_, text_;
 };
 
-// RFC 4180: quoted when it holds a comma, a quote or a line end.
+// Returns a cell as in RFC 4180: quoted if it contains a comma, a quote or a line end.
 std::string CsvCell(std::string_view text) {
   if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
@@ -257,7 +257,7 @@ class CsvWriter final : public ResultWriter {
   std::string name_;
 };
 
-// A line "ns/name node" for each pod, "-" for none.
+// Writes a line "ns/name node" for each pod, with "-" if it has no node.
 class PlacementsWriter final : public ResultWriter {
  public:
   PlacementsWriter(const WriterOptions& options, std::ostream& out) : several_(options.several), out_(out) {}
@@ -276,7 +276,7 @@ class PlacementsWriter final : public ResultWriter {
   std::ostream& out_;
 };
 
-// For people: pods by where they went and why the rest did not (-o table, -o wide), and the summary.
+// Writes tables for people: pods by node, the reasons why others were not placed (-o table, -o wide), and the summary.
 class TableWriter final : public ResultWriter {
  public:
   TableWriter(const WriterOptions& options, std::ostream& out)
@@ -332,7 +332,7 @@ std::string OwnerOf(const api::Pod& pod) {
   return absl::StrCat(owner->kind.string(), " ", pod.meta.ns.string(), "/", owner->name);
 }
 
-// An amount as people write it: cores, binary multiples of bytes, pieces.
+// Returns an amount as people write it: cores, binary multiples of bytes, pieces.
 std::string AmountText(const std::string& resource, double amount) {
   if (resource == "cpu") return absl::StrFormat("%.4g", amount / 1000);
   if (resource != "memory" && resource != "ephemeral-storage" && !resource.starts_with("hugepages-")) {

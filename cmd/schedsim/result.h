@@ -1,4 +1,4 @@
-// How schedsim tells what was decided: one writer for each format of `run -o`.
+// Writes the results of schedsim: one writer for each format of `run -o`.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -15,21 +15,21 @@
 
 namespace berth::schedsim {
 
-// One pod's decision, with what explains it where a writer asked for it.
+// One pod's decision, with what explains it if a writer asked for that.
 struct Outcome {
   api::PodPtr pod;
   scheduler::Decision decision;
   scheduler::DecisionTrace trace;
   std::optional<scheduler::Preemption> preemption;
-  const lab::LaterFields* later = nullptr;  // of release 1.29; valid while a writer takes the outcome
+  const lab::LaterFields* later = nullptr;  // in release 1.29; valid during ResultWriter::Take
 
   bool placed() const { return decision.outcome == scheduler::Decision::Outcome::kPlaced; }
 };
 
-// --detail: how much of each decision -o json and -o jsonl tell.
+// The value of --detail: how much of each decision -o json and -o jsonl contain.
 struct Detail {
   enum class Kind {
-    kNone,     // where the pod goes, or the error
+    kNone,     // the node, or the error
     kPending,  // and for pods that are not placed, every node that failed
     kTop,      // and the scores of the best nodes
     kAll,      // every node that failed and the scores of every other
@@ -37,20 +37,20 @@ struct Detail {
   Kind kind = Kind::kAll;
   size_t top = 0;  // kTop: how many nodes
 
-  // Whether decisions must be made with a trace, which costs time on every node.
+  // Returns whether decisions must be made with a trace, which takes time on every node.
   bool needs_trace() const { return kind == Kind::kTop || kind == Kind::kAll; }
 };
-// "none", "pending", "top=N", "all".
+// Parses "none", "pending", "top=N" or "all".
 absl::StatusOr<Detail> ParseDetail(std::string_view text);
 
-// Writes decisions as they are made. Nothing is kept of a decision unless the format needs it at the end.
+// Writes decisions as they are made. A decision is only kept if the format needs it at the end.
 class ResultWriter {
  public:
   virtual ~ResultWriter() = default;
   virtual void Begin(const lab::Scenario& scenario) = 0;
   virtual void Take(const Outcome& outcome) = 0;
   virtual void End(lab::Simulation& simulation) = 0;
-  // A Scenario that cannot be run.
+  // Reports a Scenario that cannot be run.
   virtual void Error(const lab::Scenario& /*scenario*/, const std::string& /*error*/) {}
 };
 
@@ -61,10 +61,10 @@ struct WriterOptions {
   bool list = true;      // -o table: list the pods one by one
   explain::Screen screen;
 };
-// REQUIRES: a format that `run` declares. `out` outlives the writer.
+// `out` must outlive the writer. REQUIRES: the format is one that `run` declares.
 std::unique_ptr<ResultWriter> MakeWriter(const WriterOptions& options, std::ostream& out);
 
-// For -o table and -o summary: how many pods were placed, why the others were not, and what is in use.
+// For -o table and -o summary: how many pods were placed, why the others were not, and how much is in use.
 class Summary {
  public:
   void Take(const Outcome& outcome);
@@ -79,12 +79,13 @@ class Summary {
   std::map<std::pair<std::string, std::string>, Group> pending_;  // by reasons and owner
 };
 
-// What --stats prints, as one JSON line. Times are of the decisions alone, CPU of all threads.
+// The numbers that --stats prints as a line of JSON. Times are those of the decisions alone; CPU time is that of all
+// threads.
 struct Stats {
   size_t nodes = 0, pods = 0, scheduled = 0;
   double wall_seconds = 0, cpu_seconds = 0;
   std::vector<double> micros;  // of each decision
-  std::string Json() const;    // measures the peak memory too
+  std::string Json() const;    // also measures the peak memory
 };
 
 }  // namespace berth::schedsim

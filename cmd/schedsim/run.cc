@@ -18,20 +18,20 @@ namespace {
 using lab::Scenario;
 using lab::Simulation;
 
-// Of all threads: those of extenders count as well.
+// Returns the CPU time of all threads, including those of extenders.
 double CpuSeconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// Decisions are handed to the writer a few at a time, so that reading the clocks and writing do not slow down what is
-// measured; but none of them waits for longer than this.
+// Decisions are handed to the writer in groups, so that reading the clocks and writing do not distort the measurement.
+// No decision waits for longer than kLongestHeld.
 constexpr size_t kMostHeld = 64;
 constexpr std::chrono::milliseconds kLongestHeld{20};
 
-// Decides pod after pod and hands the decisions to the writer, whose time does not count. Returns the number of
-// decisions that the incremental scheduler made otherwise than the reference scheduler, with DecisionMode::kBoth.
+// Decides pod after pod and hands the decisions to the writer, whose time does not count. Returns in how many decisions
+// the incremental and the reference scheduler differed, with DecisionMode::kBoth.
 size_t Decide(Simulation& sim, const Scenario& scenario, scheduler::DecisionMode mode, bool trace,
               const std::ostream& out, ResultWriter* writer, Stats* stats) {
   size_t differences = 0;
@@ -41,7 +41,7 @@ size_t Decide(Simulation& sim, const Scenario& scenario, scheduler::DecisionMode
   Progress progress("placing pods", scenario.pending.size());
   std::vector<Outcome> held;
   for (size_t next = 0; next < scenario.pending.size();) {
-    if (!out) break;  // nobody reads on; the caller reports it
+    if (!out) break;  // output has failed, which the caller reports
     held.clear();
     const double cpu = CpuSeconds();
     const auto start = Clock::now();
@@ -56,7 +56,7 @@ size_t Decide(Simulation& sim, const Scenario& scenario, scheduler::DecisionMode
       const auto now = Clock::now();
       stats->micros.push_back(std::chrono::duration<double, std::micro>(now - before).count());
       before = now;
-      // Traces and the reasons why a pod fits nowhere are large.
+      // Traces, and the reasons why a pod fits nowhere, are large, so they are not held.
       more = !trace && o.placed() && held.size() < kMostHeld && now - start < kLongestHeld;
     }
     stats->wall_seconds += std::chrono::duration<double>(before - start).count();
@@ -75,7 +75,7 @@ size_t Decide(Simulation& sim, const Scenario& scenario, scheduler::DecisionMode
   return differences;
 }
 
-// --check-decisions decides both ways; a trace can be had from the reference scheduler alone.
+// --check-decisions decides both ways. Only the reference scheduler makes traces.
 scheduler::DecisionMode ModeOf(const Invocation& options, bool trace) {
   if (options.Get<bool>("check-decisions")) return scheduler::DecisionMode::kBoth;
   return trace ? scheduler::DecisionMode::kReference : scheduler::DecisionMode::kIncremental;

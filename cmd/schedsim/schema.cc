@@ -1,4 +1,4 @@
-// A JSON Schema of what schedules: for editors that complete and check.
+// The command schema: prints a JSON Schema of scheduling files, for editors that complete and check.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The page of kube-scheduler --enable-ui on a result.
+// The command serve: shows the page of kube-scheduler --enable-ui for a result.
 #include <absl/strings/str_cat.h>
 
 #include <boost/asio/io_context.hpp>

@@ -1,4 +1,4 @@
-// A running cluster as one List on standard output, for the other commands.
+// The command snapshot: writes a running cluster as one List to standard output, for the other commands.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <unistd.h>
@@ -68,7 +68,7 @@ int TakeSnapshot(const Invocation& invocation, std::ostream& out) {
   }
   std::cerr << "schedsim: " << explain::Counted(static_cast<int64_t>(snapshot->objects), "object") << " from "
             << config->url << "\n";
-  // A terminal gets the text itself, unless a flag says otherwise.
+  // A terminal gets uncompressed text unless a flag says otherwise.
   const bool plain = invocation.output == "json" || (!invocation.Has("output") && isatty(STDOUT_FILENO) == 1);
   out << (plain ? snapshot->list : api::Gzip(snapshot->list));
   return kExitOk;

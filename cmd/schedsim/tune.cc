@@ -1,4 +1,4 @@
-// Policies that serve these pods better, with what each of them costs.
+// The command tune: finds Policies that are better for these pods, and shows what each of them costs.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_split.h>

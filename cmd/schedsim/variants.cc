@@ -16,7 +16,7 @@ namespace {
 
 using lab::Variant;
 
-// "bin-packing" of "policies/most-pods.json".
+// Returns the name of a variant: the file's name without folder and extension.
 std::string NameOf(const std::string& file) {
   size_t slash = file.rfind('/');
   std::string name = slash == std::string::npos ? file : file.substr(slash + 1);
@@ -82,7 +82,7 @@ absl::StatusOr<std::vector<Variant>> VariantsOf(const Invocation& invocation, co
 }
 
 std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status) {
-  // A Policy that cannot be read is reported later, by VariantsOf.
+  // A Policy that cannot be read is ignored here, because VariantsOf reports it later.
   auto variants = VariantsOf(invocation, {});
   const bool whole = variants.ok() && std::any_of(variants->begin(), variants->end(),
                                                   [](const Variant& v) { return v.algorithm.call_extenders(); });

@@ -1,4 +1,4 @@
-// The algorithms that compare and what-if take on the command line.
+// The algorithms that compare and what-if accept on the command line.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -12,11 +12,11 @@ namespace berth::schedsim {
 // Declares --policy and --algorithm-provider, each of which may be repeated.
 void AddVariantFlags(boost::program_options::options_description_easy_init& add);
 
-// The algorithms that the flags name, in the order of the command line; everything that they do not say is as in
-// `base`. Two of one name get numbers. Errors name the file and what is wrong with it.
+// Returns the algorithms that the flags name, in the order of the command line. What a flag does not set is as in
+// `base`. Algorithms with the same name get numbers. Errors name the file and the problem.
 absl::StatusOr<std::vector<lab::Variant>> VariantsOf(const Invocation& invocation, const lab::Algorithm& base);
 
-// Reads the input and returns its only scenario, or prints what is wrong. Null with *exit_status set then.
+// Reads input that must contain exactly one Scenario. On failure prints the error, sets *exit_status and returns null.
 std::unique_ptr<lab::Input> ReadOneCluster(const Invocation& invocation, int* exit_status);
 
 }  // namespace berth::schedsim

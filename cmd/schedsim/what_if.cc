@@ -1,4 +1,5 @@
-// What would become of the pods if nodes were drained, removed or added, or the policy were another.
+// The command what-if: what would happen to the pods if nodes were drained, removed or added, or the policy were
+// changed.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
