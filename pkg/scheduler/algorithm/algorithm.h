@@ -1,10 +1,13 @@
-// The two kinds of rules: fit predicates, which say where a pod may go, and priority functions, which say where it goes
-// best. A rule is a function registered under a name together with its traits (traits.h, registry/registry.h). Called
-// for a pod, it looks up and adds up what it needs once and returns an object that answers for one node row after
-// another.
+// The two kinds of rules: fit predicates, which decide whether a pod may run on a node, and priority functions, which
+// score the nodes where it may. A rule is a function that is registered under a name together with its traits
+// (traits.h, registry/registry.h). The function is called once for each pod. It computes whatever depends on the pod
+// alone and returns an object that is then asked about one row after another. A row is the dense index of a node in the
+// cache.
 //
-// Rules written for one node at a time, as users of RegisterFitPredicate write them, are adapted: see per_node.h. Rules
-// about the pods in topology domains implement the interfaces of domain_rule.h.
+// Rules that are written for one node at a time, as users of RegisterFitPredicate write them, are adapted by
+// per_node.h. Rules about the pods in topology domains implement the interfaces of domain_rule.h.
+//
+// Thread-safety: none. Rules run on the thread that owns the cache.
 #pragma once
 #include <absl/status/status.h>
 
@@ -27,34 +30,35 @@ namespace berth::scheduler {
 class ClaimBinder;
 class VolumeBinder;
 
-// Why a node does not fit: the release's text, as it stands in events and conditions.
+// Why a node does not fit: the release's text, as it appears in events and pod conditions.
 struct FailureReason {
   Symbol text;
-  // True for what removing pods from the node can never change (1.10: unresolvable failures; 1.29:
-  // UnschedulableAndUnresolvable); preemption skips the node.
+  // True if removing pods from the node can never make it fit (1.10: unresolvable failures; 1.29:
+  // UnschedulableAndUnresolvable). Preemption then skips the node.
   bool unresolvable = false;
   friend auto operator<=>(const FailureReason&, const FailureReason&) = default;
 };
 
-// What a rule's factory gets when a scheduler is built (1.10 PluginFactoryArgs). All pointers outlive the rules.
+// What the factory of a rule receives when a scheduler is built (PluginFactoryArgs of 1.10). All pointers outlive the
+// rules.
 struct PluginFactoryArgs {
   Cache* cache = nullptr;
-  VolumeBinder* volume_binder = nullptr;  // null when the gate VolumeScheduling is off
-  ClaimBinder* claim_binder = nullptr;    // of release 1.29; null where nothing is ever assumed
+  VolumeBinder* volume_binder = nullptr;  // null if the gate VolumeScheduling is off
+  ClaimBinder* claim_binder = nullptr;    // used by release 1.29; null if nothing is ever assumed
   AlgorithmGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100
-  int64_t max_score = 10;                      // the release's largest score of a priority
-  // Extended resources that extenders manage and PodFitsResources ignores.
+  int64_t max_score = 10;                      // the highest score of a priority in this release
+  // Extended resources that extenders manage. PodFitsResources ignores them.
   std::set<Symbol> ignored_extended_resources;
-  // The rule's own arguments as JSON: the `argument` of a Policy entry or the `args` of a pluginConfig entry; empty
-  // when there are none.
+  // The arguments of this rule as JSON: the `argument` of a Policy entry or the `args` of a pluginConfig entry. Empty
+  // if there are none.
   std::string arguments;
-  // A factory appends what is wrong with its arguments, in whole sentences; the scheduler is then not built. Not null
-  // while a factory runs; not to be kept.
+  // Where a factory appends what is wrong with its arguments, one complete sentence for each mistake. If there are any,
+  // the scheduler is not built. Not null while a factory runs; valid only during that call.
   std::vector<std::string>* problems = nullptr;
 };
 
-// The pod to be placed, as rules see it.
+// The pod to be placed, as rules see it. All references stay valid as long as the rule object that was made from it.
 struct PodContext {
   const api::Pod& pod;
   const TemplateInfo& info;  // of pod.tmpl
@@ -63,114 +67,120 @@ struct PodContext {
 
 enum class Verdict : uint8_t { kFits, kFails, kError };
 
-// How much pods of a row would have to give back, together, for it to fit: for preemption, which simulates evictions.
-// In milliCPU, bytes and pods; what is not positive needs nothing.
+// How much must be released on a row, by evicting pods, before the pod fits there. Preemption uses it to avoid
+// simulating evictions. Amounts are in milliCPU, bytes and pods; an amount of 0 or less requires nothing to be
+// released.
 struct FreedNeed {
-  bool known = true;     // false: amounts alone cannot tell, so the pods must be removed and the rules called again
+  bool known = true;     // false: amounts alone cannot tell, so pods must be removed and the rules called again
   bool possible = true;  // false: no eviction makes the row fit
   int64_t milli_cpu = INT64_MIN, memory = INT64_MIN, nvidia_gpu = INT64_MIN, ephemeral_storage = INT64_MIN,
           pods = INT64_MIN;
+  // Combines the needs of two predicates: both must be satisfied.
   void And(const FreedNeed& o);
 };
 
-// Amounts that count as used on a row beside those of the pods that are on it.
+// Amounts that count as used on a row in addition to the pods that are on it, such as those of nominated pods.
 struct Beside {
   int64_t milli_cpu = 0, memory = 0, nvidia_gpu = 0, ephemeral_storage = 0, pods = 0;
 };
 
-// A rejection of the pod as a whole, before any node is looked at (1.29: PreFilter).
+// A rejection of the pod as a whole, before any node is examined (a PreFilter status of 1.29).
 struct PodRejection {
-  FailureReason reason;  // of every node
+  FailureReason reason;  // reported for every node
 };
 
-// A fit predicate prepared for one pod. It reads the cache as it is at the time of each call, so that the cache may be
-// changed between calls by a Simulation. REQUIRES: it is destroyed before its pod.
+// A fit predicate that has been prepared for one pod. Each call reads the cache as it is at that moment, so a
+// Simulation may change the cache between calls. REQUIRES: the object is destroyed before its pod.
 class FitCheck {
  public:
   virtual ~FitCheck() = default;
+  // Returns whether the pod fits on the row, as far as this predicate is concerned.
   virtual Verdict Check(Row row) = 0;
-  // Appends the reasons of a row for which Check returns kFails; at least one.
+  // Appends the reasons why the row does not fit, at least one. REQUIRES: Check(row) returns kFails.
   virtual void Explain(Row row, std::vector<FailureReason>* reasons) = 0;
-  // Returns what stands in the way on a row for which Check returns kFails, with the numbers behind it and what would
-  // be enough; empty where the reasons say everything.
+  // Returns a text for users that says what stands in the way on the row, with the numbers involved and what would be
+  // enough. Returns an empty text if the reasons already say everything. REQUIRES: Check(row) returns kFails.
   virtual std::string Detail(Row) { return {}; }
-  // Reasons of many rows at once. Returns how many bits the numbers have that NumberReasons writes, or 0 when this
-  // predicate does not number its reasons.
+  // Returns how many bits the numbers that NumberReasons writes can have (at most 32), or 0 if this predicate does not
+  // number its reasons.
   virtual int ReasonBits() const { return 0; }
-  // Writes 0 for each row that fits, and for each other row a number that stands for its reasons: rows with one number
-  // get the same reasons from Explain. `beside` is null, or has one element for each row and ReadsOnlyAmounts() is
-  // true. REQUIRES: ReasonBits() is not 0.
+  // Evaluates many rows at once. Writes 0 for each row that fits and, for each other row, a number that identifies its
+  // reasons: rows with equal numbers get equal reasons from Explain. `beside` is null, or ReadsOnlyAmounts() is true
+  // and it has one element for each row. REQUIRES: ReasonBits() is not 0.
   virtual void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers);
-  // Returns whether the predicate reads nothing of the pods on a node but the amounts of Beside.
+  // Returns true if the only thing that the predicate reads about the pods on a node is their total amounts, so that
+  // Beside can stand for pods that are not there.
   virtual bool ReadsOnlyAmounts() const { return false; }
-  // Returns whether a pod without affinity terms that comes to a node changes nothing of what the predicate says.
+  // Returns true if no answer of the predicate changes when a pod without affinity terms is added to a node.
   virtual bool IgnoresPodsWithoutTerms() const { return false; }
-  // Appends the columns of the labels that it reads, and returns true, when it reads nothing else of a node and
-  // MayError() is false.
+  // If the predicate reads nothing of a node but its labels, and MayError() is false, appends the columns of those
+  // labels and returns true.
   virtual bool NodeLabels(std::vector<const LabelColumn*>* /*columns*/) { return false; }
-  // Writes rows, each once and in any order, outside of which no row fits, and returns true when that is cheaper than
-  // looking at all rows.
+  // If there is a cheaper way than to look at every row, writes a superset of the rows that fit, each row once and in
+  // any order, and returns true.
   virtual bool Candidates(std::vector<Row>* /*rows*/) { return false; }
-  // Returns the text of kError.
+  // Returns the error text. REQUIRES: Check(row) returns kError.
   virtual std::string Error(Row) { return {}; }
-  // Returns true when the pod has nothing that this predicate looks at, so that it fits every row whatever happens
-  // there.
+  // Returns true if the pod has nothing that this predicate examines, so that every row fits whatever happens there.
   virtual bool FitsAlways() const { return false; }
-  // Returns whether some row may get kError.
+  // Returns whether Check may return kError for some row.
   virtual bool MayError() const { return false; }
-  // Returns a rejection when no node can fit for a reason that is the pod's own, and null otherwise (1.29: PreFilter).
-  // Such a pod fits no row.
+  // Returns the rejection if a property of the pod itself means that no node can fit, and null otherwise (1.29:
+  // PreFilter). A rejected pod fits no row.
   virtual const PodRejection* RejectsPod() { return nullptr; }
-  // Returns the names of the only nodes that can fit, or null when the rule does not name nodes (1.29: the PreFilter
-  // result of required node affinity on metadata.name). Nodes that are left out get no reason.
+  // Returns the names of the only nodes that can fit, or null if the rule does not restrict the nodes by name (1.29:
+  // the PreFilter result of required node affinity on metadata.name). Nodes that are not in the list get no failure
+  // reason.
   virtual const std::vector<Symbol>* OnlyNodes() { return nullptr; }
-  // Returns the text of a mistake that ends the scheduling cycle before any node is looked at (1.29: an error of
-  // PreFilter); empty when there is none.
+  // Returns the text of an error that ends the scheduling cycle before any node is examined (1.29: a PreFilter error).
+  // Empty if there is none.
   virtual std::string PodError() { return {}; }
-  // Returns true when the rule has nothing to say about this pod as the cluster is now, whatever is simulated on nodes
-  // afterwards (1.29: a PreFilter that returns Skip).
+  // Returns true if the rule does not apply to this pod in the present state of the cluster (1.29: a PreFilter that
+  // returns Skip). The rule is then not called for the rest of the cycle, even if a simulated change would make it
+  // apply.
   virtual bool SkipsPod() { return FitsAlways(); }
-  // Returns what would have to leave the row for it to fit, as far as this predicate goes.
+  // Returns how much must be released on the row before it fits, as far as this predicate is concerned.
   virtual FreedNeed NeedsFreed(Row) {
     FreedNeed need;
     need.known = FitsAlways();
     return need;
   }
-  // The same for a rule about the node object alone: evictions change nothing.
+  // Implements NeedsFreed for a predicate that no eviction can change, such as one about the node object alone.
   FreedNeed Unchangeable(Row row) {
     FreedNeed need;
     need.possible = Check(row) == Verdict::kFits;
     return need;
   }
-  // Erases from `candidates` the rows that do not fit and moves those with errors to `errors`. Override where a whole
-  // column can be decided faster than row by row.
+  // Erases the rows that do not fit from `candidates`; of these, inserts the rows with errors into `errors`. Override
+  // it where a whole column can be evaluated faster than row by row.
   virtual void Filter(RowSet* candidates, RowSet* errors);
-  // Erases the rows that do not fit; the others stay in their order. REQUIRES: the predicate knows no errors.
+  // Erases the rows that do not fit and keeps the order of the others. REQUIRES: MayError() is false.
   virtual void KeepFitting(std::vector<Row>* rows);
 };
-// Erases the rows whose flags have one of the given RowFlag bits.
+// Erases the rows that have at least one of the given RowFlag bits set.
 void EraseFlagged(const Cache& cache, uint8_t flags, RowSet* rows);
 void EraseFlagged(const Cache& cache, uint8_t flags, std::vector<Row>* rows);
 
 using FitPredicate = std::function<std::unique_ptr<FitCheck>(const PodContext&)>;
 using FitPredicateFactory = std::function<FitPredicate(const PluginFactoryArgs&)>;
 
-// A priority function prepared for one pod.
+// A priority function that has been prepared for one pod.
 class Scoring {
  public:
   virtual ~Scoring() = default;
-  // Writes the raw scores of feasible rows, one place in `scores` for each. An error fails the scoring of the pod; it
-  // is reported once for each row, unless OnePass().
+  // Writes the raw score of each of the feasible `rows` to the same index of `scores`. An error fails the scheduling of
+  // the pod; it is reported once for each row, or once in all if OnePass().
   virtual absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) = 0;
-  // Returns true for functions that look at all nodes at once (1.10's old form), which fail as a whole.
+  // Returns true for a function that examines all nodes in one call and therefore fails as a whole (the old form of
+  // 1.10).
   virtual bool OnePass() const { return false; }
-  // Returns true when the function has nothing to say about this pod among these rows: it adds nothing to any total and
-  // is absent from the scores (1.29: a PreScore that returns Skip). Called before Map.
+  // Returns true if the function does not apply to this pod on these rows: it then adds nothing to any total and does
+  // not appear among the scores (1.29: a PreScore that returns Skip). Called before Map.
   virtual bool Skips(std::span<const Row> /*rows*/) { return false; }
-  // Appends the columns of the labels that Map reads, and returns true, when it reads nothing else of a node and has no
-  // errors. Without a label it must score 0.
+  // If Map cannot fail and reads nothing of a node but its labels, appends the columns of those labels and returns
+  // true. If there are no such labels, all raw scores must be 0.
   virtual bool NodeLabels(std::vector<const LabelColumn*>* /*columns*/) { return false; }
-  // Turns the raw scores of all feasible rows into 0..max_score, in place.
+  // Converts the raw scores of all feasible rows to 0..max_score, in place.
   virtual absl::Status Reduce(std::span<const Row> /*rows*/, std::span<int64_t> /*scores*/) { return {}; }
 };
 using PriorityFunction = std::function<std::unique_ptr<Scoring>(const PodContext&)>;

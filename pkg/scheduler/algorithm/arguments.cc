@@ -10,7 +10,7 @@
 namespace berth::scheduler {
 
 Arguments::Arguments(const PluginFactoryArgs& args) : args_(args) {
-  // The text comes from a Policy that was parsed, so that only its form as a whole can be wrong.
+  // The Policy that contains the text has already been parsed, so that only the type of the value can be wrong here.
   const absl::Status parsed = document_.Parse(args.arguments.empty() ? "{}" : std::string_view(args.arguments));
   if (args_.problems == nullptr) return;
   if (!parsed.ok()) {

@@ -1,12 +1,12 @@
-// Reads a rule's own arguments: what stands under `argument` in its Policy entry.
+// Reads the arguments of a rule: the value of `argument` in its Policy entry.
 //
 //   Arguments arguments(args);
 //   const int64_t max_skew = arguments.Integer("maxSkew", /*otherwise=*/1, /*min=*/1, /*max=*/1000);
 //   const std::string label = arguments.Text("label", /*otherwise=*/"rack");
 //   arguments.Finish();
 //
-// Every mistake is appended to PluginFactoryArgs::problems as "maxSkew: 0: must be a whole number from 1 to 1000"; the
-// scheduler is then not built. Names are matched exactly.
+// Every mistake is appended to PluginFactoryArgs::problems, such as "maxSkew: 0: must be a whole number from 1 to
+// 1000", and the scheduler is then not built. Member names are case-sensitive.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,18 +20,18 @@ namespace berth::scheduler {
 
 class Arguments {
  public:
-  // REQUIRES: `args` outlives this object, which lives while a factory runs.
+  // REQUIRES: `args` outlives this object, which must not outlive the call of the factory.
   explicit Arguments(const PluginFactoryArgs& args);
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
 
-  // Each returns the value of a member, or `otherwise` when the member is absent, null or wrong.
+  // Each of these returns the value of a member, or `otherwise` if the member is absent, null or not valid.
   int64_t Integer(std::string_view name, int64_t otherwise, int64_t min, int64_t max);
   bool Boolean(std::string_view name, bool otherwise);
-  // The text must not be empty.
+  // An empty text is not valid.
   std::string Text(std::string_view name, std::string otherwise);
 
-  // Reports members that were not read. Call it last.
+  // Reports the members that no call has read. Call it last.
   void Finish();
 
  private:
@@ -40,7 +40,7 @@ class Arguments {
 
   const PluginFactoryArgs& args_;
   api::Document document_;
-  std::vector<std::string> names_;  // read so far
+  std::vector<std::string> names_;  // the names that were read so far
 };
 
 }  // namespace berth::scheduler

@@ -10,6 +10,8 @@ void DomainRule::SumsOf(Row row, std::span<DomainSum> sums) const {
       sum.complete = false;
       continue;
     }
+    // An incomplete channel is decided by the label of the term, not by the column of the totals: for totals by row
+    // every node has a domain, even if the rule wants the sum to depend on the hostname label.
     const uint32_t domain = t.totals->DomainOf(row);
     if (domain != LabelColumn::kNoDomain) AddTo(&sum, channels_[t.channel], t, t.totals->In(domain));
   }
@@ -17,6 +19,7 @@ void DomainRule::SumsOf(Row row, std::span<DomainSum> sums) const {
 
 Verdict DomainCheck::Check(Row row) {
   Refresh();
+  // A predicate without channels restricts nothing, and Admits expects at least the channels that the rule has listed.
   if (terms_.empty() && channels_.empty()) return Verdict::kFits;
   thread_local std::vector<DomainSum> sums;
   sums.resize(channels_.size());

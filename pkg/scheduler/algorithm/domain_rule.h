@@ -1,15 +1,17 @@
 // Rules about the pods in topology domains: spreading, and affinity between pods.
 //
-// Such a rule says which numbers of pods it reads for a node (its terms), and the engine adds them up for groups of
-// nodes that share their domains instead of for each node. The rule itself is written once: the reference scheduler
-// evaluates it for one node at a time, the incremental scheduler for one group at a time.
+// Such a rule declares which numbers of pods it reads for a node (its terms). The engine then adds these numbers up
+// once for each group of nodes that are in the same topology domains, instead of once for each node. The rule itself is
+// written once: the reference scheduler evaluates it for one node at a time, the incremental scheduler for one group at
+// a time.
 //
-//   term      a number for each topology domain, kept by the cache, times a weight
-//   channel   where terms are added up; a rule has one or more
-//   sum       the value of one channel for one node: over the terms of the channel, the number of the node's domain
+//   term      a number of pods for each topology domain, which the cache maintains, times a weight
+//   channel   a place where terms are added up; a rule has one or more
+//   sum       the value of one channel for one node: the total, over the terms of the channel, of the number for the
+//             node's domain
 //
-// A predicate admits a node by the sums of its channels. A priority scores all feasible nodes at once, given as parts:
-// a part is a number of nodes that look the same to the rule.
+// A predicate admits a node by the sums of its channels. A priority scores all feasible nodes at once; they are given
+// as parts, and a part is a set of nodes that the rule cannot tell apart.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -21,36 +23,41 @@ namespace berth::scheduler {
 
 struct DomainTerm {
   std::shared_ptr<const DomainTotals> totals;  // never null
-  // For nodes without this label the term adds nothing and makes the channel's sum incomplete; null: every node counts.
+  // If not null: a node without this label gets nothing from the term, and its sum for the channel is marked
+  // incomplete.
   const LabelColumn* label = nullptr;
-  int64_t weight = 1;  // not 0
-  uint16_t channel = 0;
+  int64_t weight = 1;    // not 0
+  uint16_t channel = 0;  // index into channels()
 };
 
+// How the terms of a channel are combined.
 enum class DomainChannel : uint8_t {
-  kSum,  // adds weight times number
-  kAny,  // is 1 when any term's number is above 0, else 0
+  kSum,  // the sum of weight * number
+  kAny,  // 1 if the number of any term is above 0, otherwise 0; weights are ignored
 };
 
 struct DomainSum {
   int64_t value = 0;
-  bool complete = true;  // the node has the label of every term of the channel
+  bool complete = true;  // whether the node has the label of every term of the channel
 };
 
+// What domain predicates and domain priorities have in common. Invariant: every term's channel is an index into
+// channels().
 class DomainRule {
  public:
   virtual ~DomainRule() = default;
-  // Looks again which terms there are, where that depends on objects other than the pod. Returns true when they are
-  // others than before. The engine calls it before it reads the terms for a decision.
+  // Determines the terms anew if they depend on objects other than the pod. Returns true if the terms have changed. The
+  // engine calls it before it reads the terms for a decision.
   virtual bool Refresh() { return false; }
-  // Returns false when the rule has an error to report for this pod, which only the reference scheduler words.
+  // Returns false if the rule must report an error for this pod. The incremental scheduler then leaves the pod to the
+  // reference scheduler, whose calls produce the text of the error.
   virtual bool usable() const { return true; }
   const std::vector<DomainTerm>& terms() const { return terms_; }
   const std::vector<DomainChannel>& channels() const { return channels_; }
 
-  // Writes the sums of a row, one for each channel. REQUIRES: `sums` has channels().size() places.
+  // Writes the sums of a row, one for each channel. REQUIRES: sums.size() == channels().size().
   void SumsOf(Row row, std::span<DomainSum> sums) const;
-  // Adds the number of one term to the sum of its channel.
+  // Adds the number of one term to a sum of its channel.
   static void AddTo(DomainSum* sum, DomainChannel channel, const DomainTerm& term, int64_t number) {
     if (channel == DomainChannel::kSum) {
       sum->value += term.weight * number;
@@ -64,33 +71,35 @@ class DomainRule {
   std::vector<DomainChannel> channels_;
 };
 
+// A predicate about the pods in topology domains.
 class DomainCheck : public FitCheck, public DomainRule {
  public:
-  // Returns whether a node with these sums fits, one sum for each channel. May read what the rule knows of all domains,
-  // such as a total or a minimum.
+  // Returns whether a node with these sums, one for each channel, fits. It may also read what the rule knows about all
+  // domains together, such as a total or a minimum.
   virtual bool Admits(std::span<const DomainSum> sums) const = 0;
 
   Verdict Check(Row row) override;
-  // A pod that reads no number fits everywhere.
+  // A rule without terms fits every node now, but Refresh may find terms later.
   bool FitsAlways() const override { return false; }
 };
 
-// Feasible nodes in parts. The arrays have one place, or one row of places, for each part.
+// The feasible nodes, grouped into parts. The values of part p are at index p, or from index p * (values per part) on.
 struct DomainParts {
   size_t size = 0;
-  std::span<const DomainSum> sums;    // size * channels
-  std::span<const uint32_t> domains;  // size * keys: the part's domain for each of the rule's keys, or kNoDomain
-  std::span<const uint32_t> nodes;    // how many feasible nodes the part has; a part with 0 is left out of everything
+  std::span<const DomainSum> sums;    // size * channels().size()
+  std::span<const uint32_t> domains;  // size * keys().size(): the domain of the part for each key, or kNoDomain
+  std::span<const uint32_t> nodes;    // the number of feasible nodes in the part; parts with 0 must be ignored
 };
 
+// A priority about the pods in topology domains.
 class DomainScoring : public Scoring, public DomainRule {
  public:
-  // The labels by whose values the rule groups nodes, in addition to the sums.
+  // Returns the labels by whose values nodes are told apart, in addition to the sums.
   const std::vector<const LabelColumn*>& keys() const { return keys_; }
-  // Writes the final score of each part, 0..max_score.
+  // Writes the final score of each part, in 0..max_score.
   virtual void Score(const DomainParts& parts, std::span<int64_t> scores) const = 0;
 
-  // Scores every row as a part of its own, finally: there is nothing left to reduce.
+  // Scores every row as a part of its own. The scores are final, so Reduce has nothing to do.
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override;
 
  protected:

@@ -7,6 +7,7 @@
 namespace berth::scheduler {
 
 uint32_t NodeFailures::ListOf(const std::vector<FailureReason>& reasons) {
+  // Consecutive nodes often fail for the same reasons; comparing with the last list is cheaper than a lookup.
   if (last_list_ < lists_.size() && *lists_[last_list_] == reasons) return last_list_;
   auto [it, fresh] = list_index_.try_emplace(reasons, static_cast<uint32_t>(lists_.size()));
   if (fresh) {
@@ -29,6 +30,7 @@ void NodeFailures::Add(Symbol node, const std::vector<FailureReason>& reasons) {
   Index();
   auto it = index_.find(node);
   if (it == index_.end()) return AddNew(node, reasons);
+  // Lists are shared, so that a node whose reasons grow moves to another list.
   std::vector<FailureReason> all = *lists_[nodes_[it->second].second];
   all.insert(all.end(), reasons.begin(), reasons.end());
   uint32_t& list = nodes_[it->second].second;
@@ -49,6 +51,7 @@ std::vector<std::pair<std::string, int64_t>> NodeFailures::Histogram() const {
     for (const FailureReason& r : *lists_[i]) counts[r.text] += nodes_of_list_[i];
   }
   std::vector<std::pair<std::string, int64_t>> out;
+  // A list that all of its nodes have left contributes nothing.
   for (const auto& [text, n] : counts) {
     if (n > 0) out.emplace_back(text.string(), n);
   }

@@ -1,4 +1,4 @@
-// The nodes that did not fit a pod, with the reasons of each.
+// The nodes that do not fit a pod, with the reasons for each.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -12,14 +12,17 @@
 
 namespace berth::scheduler {
 
-// Which nodes failed and why. Lists of reasons that repeat are kept once.
+// Records which nodes failed and why. Most nodes fail for the same few reasons, so each distinct list of reasons is
+// stored once and nodes refer to it by index.
 class NodeFailures {
  public:
-  void Add(Symbol node, const std::vector<FailureReason>& reasons);     // appended when the node is already there
-  void AddNew(Symbol node, const std::vector<FailureReason>& reasons);  // the node is not there yet
-  // The same in two steps, for many nodes with the same reasons: ListOf returns the number of a list.
+  // Adds a failed node. Add appends to the reasons of a node that is already there; AddNew REQUIRES that it is not.
+  void Add(Symbol node, const std::vector<FailureReason>& reasons);
+  void AddNew(Symbol node, const std::vector<FailureReason>& reasons);
+  // Adding many nodes with the same reasons takes two steps: ListOf returns the index of the list of reasons.
   uint32_t ListOf(const std::vector<FailureReason>& reasons);
-  // node(i) is the i-th of `count` nodes.
+  // Then AddNew adds `count` nodes with that list; node(i) returns the i-th of them. REQUIRES: none of them is there
+  // yet.
   template <typename Node>
   void AddNew(size_t count, Node node, uint32_t list) {
     const size_t before = nodes_.size();
@@ -29,31 +32,32 @@ class NodeFailures {
   }
   void Reserve(size_t nodes) { nodes_.reserve(nodes); }
   size_t size() const { return nodes_.size(); }
-  const std::vector<FailureReason>* Find(Symbol node) const;  // null: the node is not among the failed
+  const std::vector<FailureReason>* Find(Symbol node) const;  // null if the node has not failed
   template <typename F>
   void ForEach(F f) const {
     for (const auto& [node, list] : nodes_) f(node, *lists_[list]);
   }
-  // Calls f(reasons, nodes) for each list of reasons that some node has.
+  // Calls f(reasons, number of nodes) for each list of reasons that at least one node has.
   template <typename F>
   void ForEachList(F f) const {
     for (size_t i = 0; i < lists_.size(); ++i) {
       if (nodes_of_list_[i] > 0) f(*lists_[i], nodes_of_list_[i]);
     }
   }
-  // How often each reason was given, by text.
+  // Returns how many nodes each reason was given for, as (text, number), sorted by text.
   std::vector<std::pair<std::string, int64_t>> Histogram() const;
-  // Returns one entry for each reason, "2 Insufficient cpu", sorted as texts.
+  // Returns one entry for each reason, such as "2 Insufficient cpu", sorted as strings: "10 ..." comes before "2 ...".
   std::vector<std::string> CountedReasons() const;
 
  private:
+  // Brings index_ up to date. Invariant: index_ covers the first index_.size() elements of nodes_.
   void Index() const;
-  std::vector<std::pair<Symbol, uint32_t>> nodes_;  // and the number of the list
+  std::vector<std::pair<Symbol, uint32_t>> nodes_;  // the node and the index of its list of reasons
   std::map<std::vector<FailureReason>, uint32_t> list_index_;
-  std::vector<const std::vector<FailureReason>*> lists_;  // keys of list_index_
-  std::vector<int64_t> nodes_of_list_;                    // by number
-  uint32_t last_list_ = 0;                                // used last
-  mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // of the first nodes, filled on demand
+  std::vector<const std::vector<FailureReason>*> lists_;  // by index; each points to a key of list_index_
+  std::vector<int64_t> nodes_of_list_;                    // by index: how many nodes have the list
+  uint32_t last_list_ = 0;                                // the list that ListOf returned last
+  mutable absl::flat_hash_map<Symbol, uint32_t> index_;   // node to index into nodes_; filled on demand
 };
 
 }  // namespace berth::scheduler

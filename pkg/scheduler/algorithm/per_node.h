@@ -1,4 +1,5 @@
-// Rules written the plain way, one node at a time, as users of RegisterFitPredicate have always written them.
+// Adapters for rules that are written for one node at a time, as users of RegisterFitPredicate have always written
+// them.
 #pragma once
 #include <absl/status/status.h>
 
@@ -10,15 +11,15 @@
 
 namespace berth::scheduler {
 
-// One node with what is on it (1.10 schedulercache.NodeInfo). A view: valid during the call only.
+// A node with the pods on it, like schedulercache.NodeInfo of 1.10. It is a view and valid only during the call.
 class NodeInfo {
  public:
   NodeInfo(const Cache& cache, Row row) : cache_(cache), row_(row) {}
-  const api::Node* node() const { return cache_.row(row_).node.get(); }  // never null in predicates and priorities
+  const api::Node* node() const { return cache_.row(row_).node.get(); }  // not null when a rule is called
   const std::vector<PlacedPod>& pods() const { return cache_.row(row_).pods; }
   const HostPorts& used_ports() const { return cache_.row(row_).ports; }
-  Resource requested() const;        // milliCPU, bytes
-  Resource nonzero_request() const;  // cpu and memory only
+  Resource requested() const;        // milliCPU and bytes; without defaults for missing requests
+  Resource nonzero_request() const;  // cpu and memory only; containers without a request count with the defaults
   const Resource& allocatable() const { return cache_.row(row_).allocatable; }
   const Cache& cache() const { return cache_; }
   Row row() const { return row_; }
@@ -28,23 +29,29 @@ class NodeInfo {
   Row row_;
 };
 
+// The answer of a predicate for one node.
 struct PredicateResult {
   bool fit = true;
-  std::vector<std::string> reasons;  // shown to users; a reason is made of the predicate's name when there is none
-  std::string error;                 // not empty: nothing can be said about this pod, on any node
-  bool unresolvable = false;         // removing pods from the node cannot help
+  std::vector<std::string> reasons;  // shown to users; if empty, a reason is made from the predicate's name
+  std::string error;                 // if not empty, the pod cannot be judged and its scheduling attempt fails
+  bool unresolvable = false;         // whether removing pods from the node can never help
 };
 using PerNodePredicate = std::function<PredicateResult(const api::Pod&, const NodeInfo&)>;
+// Returns a predicate in prepared form that calls `predicate` for each node. `name` appears in the reason of a node for
+// which the predicate returns none.
 FitPredicate FromPerNode(std::string name, PerNodePredicate predicate);
 
-// A score for one node: 0..10, or anything that the reduce function maps to that.
+// Returns the score of one node: 0..max_score of the release, or anything that the reduce function converts to that
+// range.
 using PriorityMapFunction = std::function<absl::StatusOr<int64_t>(const api::Pod&, const NodeInfo&)>;
 struct HostPriority {
   const api::Node* node;
   int64_t score;
 };
-// All feasible nodes at once, in place.
+// Converts the scores of all feasible nodes in place. It must not change the length of the list.
 using PriorityReduceFunction = std::function<absl::Status(const api::Pod&, std::vector<HostPriority>*)>;
+// Returns a priority in prepared form that calls `map` for each node and then `reduce`, if there is one, for all of
+// them.
 PriorityFunction FromMapReduce(PriorityMapFunction map, PriorityReduceFunction reduce = nullptr);
 
 }  // namespace berth::scheduler

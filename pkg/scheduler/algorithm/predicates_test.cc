@@ -1,4 +1,4 @@
-// Fit predicates, rule by rule (the property tests in reference/ cover their combinations).
+// Tests each fit predicate by itself. The property tests in reference/ cover combinations.
 #include <cstdlib>
 
 #include <catch2/catch.hpp>
@@ -46,7 +46,7 @@ TEST_CASE("PodFitsResources: the number of pods, and pods that ask for nothing")
   w.Place(PodOf("one", Asks("'cpu':'1','memory':'2Gi'")), "a");  // more memory than there is
   CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("")), "a") == kFits);
   CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("'cpu':'0'")), "a") == kFits);
-  // Once anything is asked for, everything is compared; a scalar asked for with 0 is asked for.
+  // Once a pod requests anything, all resources are compared. A scalar request of 0 counts as a request.
   CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("'example.com/x':'0'")), "a") == "Insufficient memory");
   w.Place(PodOf("two", Asks("")), "a");
   CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("")), "a") == "Insufficient pods");
@@ -148,7 +148,7 @@ TEST_CASE("MatchNodeSelector: nodeSelector and all operators of required node af
   CHECK(one("'key':'disk','operator':'Gt','values':['1']") == no);
   CHECK(terms("") == no);
   CHECK(terms("{}") == no);
-  CHECK(terms("{},{'matchExpressions':[{'key':'disk','operator':'Exists'}]}") == kFits);  // ORed
+  CHECK(terms("{},{'matchExpressions':[{'key':'disk','operator':'Exists'}]}") == kFits);  // terms are ORed
 }
 
 TEST_CASE("taints: which tolerations tolerate what") {
@@ -165,7 +165,7 @@ TEST_CASE("taints: which tolerations tolerate what") {
       {"'key':'k','value':'v','effect':'NoSchedule'", "'key':'k','value':'w'", false},
       {"'key':'k','value':'v','effect':'NoSchedule'", "'key':'k','operator':'Exists'", true},
       {"'key':'k','value':'v','effect':'NoSchedule'", "'operator':'Exists'", true},
-      {"'key':'k','value':'v','effect':'NoSchedule'", "'value':'v'", true},  // an empty key stands for all
+      {"'key':'k','value':'v','effect':'NoSchedule'", "'value':'v'", true},  // an empty key matches every key
       {"'key':'k','value':'v','effect':'NoSchedule'", "'key':'k','operator':'Exists','effect':'NoExecute'", false},
       {"'key':'k','value':'v','effect':'NoSchedule'", "'key':'k','operator':'Like','value':'v'", false},
       {"'key':'k','effect':'NoSchedule'", "'key':'k'", true},
@@ -281,10 +281,10 @@ TEST_CASE("MaxEBSVolumeCount: 39 distinct volumes, whoever uses them") {
   World w;
   w.Nodes({NodeOf("a")});
   w.Place(PodOf("x", EbsVolumes(0, 20)), "a");
-  w.Place(PodOf("y", EbsVolumes(10, 20)), "a");  // 30 in all
+  w.Place(PodOf("y", EbsVolumes(10, 20)), "a");  // 30 volumes in total
   CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(25, 14)), "a") == kFits);
   CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(25, 15)), "a") == "node(s) exceed max volume count");
-  CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(0, 5)), "a") == kFits);  // there already
+  CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p", EbsVolumes(0, 5)), "a") == kFits);  // these are already attached
   CHECK(Evaluated(w, "MaxGCEPDVolumeCount", PodOf("p", EbsVolumes(25, 15)), "a") == kFits);
   CHECK(Evaluated(w, "MaxEBSVolumeCount", PodOf("p"), "a") == kFits);
 }
@@ -333,8 +333,8 @@ TEST_CASE("volume counts look through claims") {
   auto evaluate = [&](const std::string& volume) {
     return Evaluated(w, "MaxEBSVolumeCount", PodOf("p", "'volumes':[" + volume + "]"), "a");
   };
-  CHECK(evaluate(claim("bound")) == kFits);  // d0 again
-  CHECK(evaluate(claim("azure")) == kFits);  // another kind
+  CHECK(evaluate(claim("bound")) == kFits);  // d0 is already attached
+  CHECK(evaluate(claim("azure")) == kFits);  // of another kind
   CHECK(evaluate(claim("unbound")) == "node(s) exceed max volume count");
   CHECK(evaluate(claim("lost")) == "node(s) exceed max volume count");
   CHECK(evaluate(claim("unknown")) == "node(s) exceed max volume count");
@@ -371,9 +371,9 @@ TEST_CASE("NoVolumeZoneConflict") {
   CHECK(evaluate("in-z1", "a") == kFits);
   CHECK(evaluate("in-z1-z2", "a") == kFits);
   CHECK(evaluate("in-z2", "a") == no);
-  CHECK(evaluate("in-z1", "b") == no);  // b has no zone
+  CHECK(evaluate("in-z1", "b") == no);  // b has no zone label
   CHECK(evaluate("in-z2", "plain") == kFits);
-  CHECK(evaluate("odd", "a") == kFits);  // an empty zone: the label is ignored
+  CHECK(evaluate("odd", "a") == kFits);  // the label has an empty zone and is ignored
   CHECK(evaluate("late", "a") == kFits);
   CHECK(evaluate("now", "a") == "error: PersistentVolumeClaim is not bound: \"now\"");
   CHECK(evaluate("modeless", "a") == "error: VolumeBindingMode not set for StorageClass \"modeless\"");
@@ -407,15 +407,15 @@ TEST_CASE("MatchInterPodAffinity: the pod's own required terms") {
   CHECK(evaluate(pod("podAntiAffinity", web), "a2") == no_anti);
   CHECK(evaluate(pod("podAntiAffinity", web), "b1") == kFits);
   CHECK(evaluate(pod("podAntiAffinity", web), "none") == kFits);
-  // The first pod of a group may go anywhere, while there is none.
+  // The first pod of a group may go anywhere as long as there is no other.
   CHECK(evaluate(pod("podAffinity", db, "'app':'db'"), "b1") == kFits);
   CHECK(evaluate(pod("podAffinity", db), "b1") == no);
   CHECK(evaluate(pod("podAffinity", web, "'app':'web'"), "b1") == no);
-  // Other namespaces only when named; no selector matches nothing, an empty one everything.
+  // Other namespaces count only if they are named. A missing selector matches nothing, an empty one everything.
   CHECK(evaluate(pod("podAntiAffinity", "'namespaces':['other']," + web), "a2") == kFits);
   CHECK(evaluate(pod("podAntiAffinity", "'topologyKey':'zone'"), "a2") == kFits);
   CHECK(evaluate(pod("podAntiAffinity", "'labelSelector':{},'topologyKey':'zone'"), "a2") == no_anti);
-  // The pod's own mistakes are errors for affinity, and failures for anti-affinity.
+  // Invalid terms of the pod itself are errors for affinity and failures for anti-affinity.
   CHECK(evaluate(pod("podAntiAffinity", "'labelSelector':{},'topologyKey':''"), "b1") == no_anti);
   CHECK(evaluate(pod("podAffinity", "'labelSelector':{},'topologyKey':''"), "b1")
             .rfind("error: Cannot schedule pod default/p onto node b1", 0) == 0);
@@ -459,7 +459,7 @@ TEST_CASE("Policy arguments: labelsPresence and serviceAffinity") {
   auto pod = PodOf("p", "", "'app':'web'");
   CHECK(placed(zone, pod) == "abc");
   w.Place(PodOf("first", "", "'app':'web'"), "a");
-  CHECK(placed(zone, pod) == "abc");  // no service
+  CHECK(placed(zone, pod) == "abc");  // no service selects the pod
   w.Service("web", "'app':'web'");
   CHECK(placed(zone, pod) == "ab");
   CHECK(placed(both, pod) == "a");

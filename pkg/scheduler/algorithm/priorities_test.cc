@@ -1,4 +1,4 @@
-// Priority functions against tables of 1.10's arithmetic.
+// Compares priority functions to tables of scores that follow the arithmetic of 1.10.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/interpodaffinity/interpodaffinity.h"
@@ -22,8 +22,8 @@ std::string Sized(int64_t cpu, int64_t memory) {
   return Cat("'cpu':'", std::to_string(cpu), "m','memory':'", std::to_string(memory), "','pods':'110'");
 }
 
-// The score of a node of this size for a pod that brings the requests to these sums. A second node is there so that
-// nodes are scored at all.
+// Returns the score of a node of this size for a pod that raises the requests to these sums. There is a second node
+// because a single feasible node is not scored.
 int64_t WithRequests(const char* priority, int64_t cpu, int64_t cpu_size, int64_t memory, int64_t memory_size) {
   World w;
   w.Nodes({NodeOf("a", "", "", Sized(cpu_size, memory_size)), NodeOf("b")});
@@ -48,7 +48,7 @@ TEST_CASE("BalancedResourceAllocation: the table") {
   CHECK(WithRequests(p, 0, 1, 9, 10) == 0);    // 0.9999999999999998
   CHECK(WithRequests(p, 10, 10, 1, 10) == 0);  // full
   CHECK(WithRequests(p, 1, 10, 11, 10) == 0);
-  CHECK(WithRequests(p, 5, 10, 5, 0) == 0);  // no memory at all counts as full
+  CHECK(WithRequests(p, 5, 10, 5, 0) == 0);  // a node without memory counts as full
   CHECK(WithRequests(p, 5, 10, 5, 10) == 10);
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a tenth of a share is what integers say, however large they are") {
   for (int n = 0; n < 200000; ++n) {
     const int64_t whole = 1 + number() / 2;
     int64_t part = number() % (whole + 1);
-    // As often as not, next to where the result changes.
+    // Half of the values are near those where the result changes.
     if (random.Chance(50))
       part = std::min(whole, std::max<int64_t>(0, whole / 10 * random.Below(11) + random.Below(3) - 1));
     INFO(part << " of " << whole);
@@ -118,7 +118,7 @@ TEST_CASE("resource priorities count 100m and 200Mi for each container that says
 }
 
 TEST_CASE("SelectorSpreadPriority: the table of nodes and zones") {
-  // Counts by node, each with its zone ("" for none), and the scores.
+  // The counts by node, each with its zone ("" for none), and the expected scores.
   struct Case {
     std::vector<std::pair<int, const char*>> nodes;
     Scores want;
@@ -156,8 +156,8 @@ TEST_CASE("SelectorSpreadPriority: whom it counts") {
   w.Place(PodOf("gone", "", "'app':'web'", "'deletionTimestamp':'2018-01-01T00:00:00Z'"), "b");
   w.Place(PodOf("other", "", "'app':'db'"), "c");
   CHECK(Scored(w, "SelectorSpreadPriority", PodOf("p", "", "'app':'web'")) == Scores{0, 10, 10});
-  CHECK(Scored(w, "SelectorSpreadPriority", PodOf("p", "", "'app':'db'")) == Scores{10, 10, 10});  // nobody's
-  // ReplicaSets count too; an unusable one is passed over alone.
+  CHECK(Scored(w, "SelectorSpreadPriority", PodOf("p", "", "'app':'db'")) == Scores{10, 10, 10});  // selected by none
+  // ReplicaSets count, too; one with an invalid selector is ignored.
   w.cache.listers().replica_sets.Set(testing::Decoded(
       api::DecodeReplicaSet,
       Cat("{", testing::Meta("bad"), ",'spec':{'selector':{'matchExpressions':[{'key':'a','operator':'Near'}]}}}")));
@@ -182,7 +182,7 @@ TEST_CASE("InterPodAffinityPriority: weights, both ways, and the hard weight") {
   CHECK(score(likes("podAffinity", 5, "web")) == Scores{10, 0, 0});
   CHECK(score(likes("podAntiAffinity", 5, "web")) == Scores{0, 10, 10});
   CHECK(score(Cat(likes("podAffinity", 3, "web"), ",", likes("podAntiAffinity", 7, "db"))) == Scores{10, 0, 7});
-  // What placed pods want of this pod: a placed pod's requirement weighs as much as the hard weight, 1.
+  // Terms of placed pods: a required affinity term counts with the hard weight, which is 1.
   w.Place(PodOf("fan", Cat("'affinity':{", likes("podAffinity", 2, "new"), "}")), "b");
   w.Place(PodOf("needs",
                 "'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':"
@@ -198,7 +198,7 @@ TEST_CASE("InterPodAffinityPriority: weights, both ways, and the hard weight") {
 }
 
 TEST_CASE("InterPodAffinityPriority: counts to scores") {
-  // (count, min, max -> score), min and max reaching to 0.
+  // (count, min, max -> score); min and max include 0.
   auto reduce = [](Scores s) {
     World w;
     w.Nodes({NodeOf("a"), NodeOf("b")});
@@ -273,7 +273,7 @@ TEST_CASE("ImageLocalityPriority: from 23 MiB to 1000 MiB") {
   CHECK(score("1048576000") == 10);
   CHECK(score("2000000000") == 10);
   CHECK(score("600000000", "{'name':'c','image':'img:1'},{'name':'d','image':'alias'}") == 10);  // twice
-  CHECK(score("600000000", "{'name':'c','image':'img'}") == 0);                                  // the exact name only
+  CHECK(score("600000000", "{'name':'c','image':'img'}") == 0);  // the name must be exact
 }
 
 TEST_CASE("NodePreferAvoidPodsPriority") {

@@ -1,11 +1,11 @@
-// How release 1.29 prints the mistakes of a pod.
+// Formats the errors of a pod as release 1.29 does.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace berth::scheduler {
 
-// Returns messages as 1.29 prints several errors, each once: one bare, more as "[a, b]".
+// Returns the distinct messages in their order: a single one as it is, several as "[a, b]".
 std::string ProblemList(const std::vector<std::string>& messages);
 
 }  // namespace berth::scheduler

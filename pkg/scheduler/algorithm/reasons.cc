@@ -14,6 +14,9 @@ FailureReason Unresolvable(std::string_view text) {
 
 }  // namespace
 
+// Source: pkg/scheduler/algorithm/predicates/error.go; which reasons are unresolvable: nodesWherePreemptionMightHelp in
+// pkg/scheduler/core/generic_scheduler.go (both 1.10). Surprisingly, upstream counts memory and disk pressure among the
+// reasons that preemption may help against.
 const FailureReason kDiskConflict = Resolvable("node(s) had no available disk");
 const FailureReason kVolumeZoneConflict = Unresolvable("node(s) had no available volume zone");
 const FailureReason kNodeSelectorNotMatch = Unresolvable("node(s) didn't match node selector");
@@ -40,6 +43,7 @@ const FailureReason kVolumeNodeConflict = Unresolvable("node(s) had volume node 
 const FailureReason kVolumeBindConflict = Unresolvable("node(s) didn't find available persistent volumes to bind");
 
 FailureReason Insufficient(Symbol resource) {
+  // Each thread caches the reasons, because building and interning the text for every row would be slow.
   thread_local absl::flat_hash_map<Symbol, FailureReason> known;
   auto [it, fresh] = known.try_emplace(resource);
   if (fresh) it->second = Resolvable("Insufficient " + resource.string());

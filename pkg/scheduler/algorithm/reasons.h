@@ -1,10 +1,10 @@
-// Failure reasons, with 1.10's texts as they stand in events and conditions.
+// The failure reasons with the texts of release 1.10, as they appear in events and pod conditions.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 namespace berth::scheduler::reasons {
 
-// Unresolvable ones are those that evicting pods from the node cannot change.
+// Each reason also says whether evicting pods from the node can help (FailureReason::unresolvable).
 extern const FailureReason kDiskConflict, kVolumeZoneConflict, kNodeSelectorNotMatch, kPodAffinityNotMatch,
     kPodAffinityRulesNotMatch, kPodAntiAffinityRulesNotMatch, kExistingPodsAntiAffinityRulesNotMatch,
     kTaintsTolerationsNotMatch, kPodNotMatchHostName, kPodNotFitsHostPorts, kNodeLabelPresenceViolated,
@@ -12,7 +12,7 @@ extern const FailureReason kDiskConflict, kVolumeZoneConflict, kNodeSelectorNotM
     kNodeUnderPidPressure, kNodeOutOfDisk, kNodeNotReady, kNodeNetworkUnavailable, kNodeUnschedulable,
     kNodeUnknownCondition, kVolumeNodeConflict, kVolumeBindConflict;
 
-// "Insufficient cpu"
+// Returns the reason for a lack of `resource`, such as "Insufficient cpu".
 FailureReason Insufficient(Symbol resource);
 
 }  // namespace berth::scheduler::reasons

@@ -1,5 +1,5 @@
-// Which fields of a pod template each PodPart covers: the one place from which the equality and the hash of "alike for
-// these rules" come (traits.h).
+// Defines which fields of a pod template belong to each PodPart (traits.h). This is the only place from which the
+// equality and the hash of pod equivalence classes are derived.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace berth::scheduler {
 
-// Returns whether pods of both templates are alike in all of the parts, which are PodPart bits. A controller counts
-// only when some node's preferAvoidPods annotation names it: to every rule all other controllers are the same.
+// Returns whether pods of both templates are equal in all of the given parts, which are PodPart bits. A controller is
+// compared only if the preferAvoidPods annotation of some node names it; rules cannot tell other controllers apart.
 bool AlikeIn(uint32_t parts, const TemplateInfo& a, const TemplateInfo& b, const Cache& cache);
-// Equal for templates that are alike in the parts.
+// Returns a hash of the given parts. Templates for which AlikeIn returns true have equal hashes.
 size_t HashOfParts(uint32_t parts, const TemplateInfo& info, const Cache& cache);
 
 }  // namespace berth::scheduler

@@ -1,11 +1,12 @@
 // The rule about nodes that ask certain controllers to stay away. Each function is the factory of one rule of
-// Kubernetes 1.10; the rule is in the .cc file that bears its name.
+// Kubernetes 1.10, which is implemented in the .cc file of the same name.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 namespace berth::scheduler::avoidpods {
 
-// NodePreferAvoidPodsPriority: 0 where the node's preferAvoidPods annotation names the pod's RC or ReplicaSet, else 10.
+// NodePreferAvoidPodsPriority: 0 on nodes whose preferAvoidPods annotation names the pod's ReplicationController or
+// ReplicaSet, otherwise the highest score.
 PriorityFunction NodePreferAvoidPods(const PluginFactoryArgs&);
 
 }  // namespace berth::scheduler::avoidpods

@@ -5,6 +5,7 @@
 namespace berth::scheduler::general {
 namespace {
 
+// Source: EqualPriorityMap in pkg/scheduler/core/generic_scheduler.go (1.10). The score is 1, not the highest score.
 class EqualScoring final : public Scoring {
  public:
   absl::Status Map(std::span<const Row>, std::span<int64_t> scores) override {

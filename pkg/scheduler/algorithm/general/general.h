@@ -1,12 +1,12 @@
-// A predicate that is made of others, and the priority that treats all nodes alike. Each function is the factory of one
-// rule of Kubernetes 1.10; the rule is in the .cc file that bears its name.
+// A predicate that is composed of others, and the priority that treats all nodes alike. Each function is the factory of
+// one rule of Kubernetes 1.10, which is implemented in a .cc file of this folder.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 namespace berth::scheduler::general {
 
-// GeneralPredicates: PodFitsResources, HostName, PodFitsHostPorts and MatchNodeSelector; all are called and all reasons
-// given.
+// GeneralPredicates: PodFitsResources, HostName, PodFitsHostPorts and MatchNodeSelector. All four are always evaluated,
+// and the reasons of all are reported.
 FitPredicate GeneralPredicates(const PluginFactoryArgs&);
 
 // EqualPriority: 1 for every node.

@@ -10,6 +10,9 @@
 namespace berth::scheduler::general {
 namespace {
 
+// A predicate that fits where all of its parts fit. Source: GeneralPredicates in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10). Unlike other predicates, it does not stop at the first part
+// that fails: the reasons of all parts are reported, in the order of the parts. REQUIRES: no part has errors.
 class AllOfCheck final : public FitCheck {
  public:
   explicit AllOfCheck(std::vector<std::unique_ptr<FitCheck>> checks) : checks_(std::move(checks)) {}
@@ -26,6 +29,7 @@ class AllOfCheck final : public FitCheck {
       if (c->Check(row) == Verdict::kFails) c->Explain(row, out);
     }
   }
+  // The number of a row consists of the numbers of the parts, side by side.
   int ReasonBits() const override {
     int bits = 0;
     for (const auto& c : checks_) {
@@ -69,6 +73,7 @@ FitPredicate GeneralPredicates(const PluginFactoryArgs& args) {
                                      nodeports::PodFitsHostPorts(args), nodeaffinity::MatchNodeSelector(args)};
   return [parts](const PodContext& ctx) {
     std::vector<std::unique_ptr<FitCheck>> checks;
+    // Parts that do not apply to the pod are left out, so that most pods have one part, PodFitsResources.
     for (const FitPredicate& p : parts) {
       std::unique_ptr<FitCheck> check = p(ctx);
       if (!check->FitsAlways()) checks.push_back(std::move(check));

@@ -1,4 +1,4 @@
-// The plugin ImageLocality of release 1.29.
+// The plugin ImageLocality of release 1.29. Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go.
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
@@ -9,7 +9,8 @@ namespace {
 
 constexpr int64_t kMiB = 1024 * 1024;
 
-// The name under which nodes report an image: with a tag, unless it has one or a digest.
+// Returns the name under which nodes report an image: with the tag ":latest" unless it has a tag or a digest. A colon
+// before the last slash belongs to the port of a registry.
 Symbol FullName(Symbol image) {
   const std::string_view text = image.str();
   const size_t colon = text.rfind(':'), slash = text.rfind('/');
@@ -22,7 +23,10 @@ class ImageScoring final : public Scoring {
   ImageScoring(const PodContext& ctx, int64_t max_score) : cache_(ctx.cache), max_score_(max_score) {
     for (const api::Container& c : ctx.pod.tmpl->containers) names_.push_back(FullName(c.image));
   }
-  // An image counts for more the more nodes have it, so that pods do not all go where it came first.
+  // The size of each image is multiplied by the fraction of all nodes that have it, so that pods do not all go to the
+  // few nodes that pulled an image first. The fraction is computed before the multiplication and each product is
+  // truncated, as upstream does. The upper bound grows with the number of containers; init containers do not count. An
+  // image has the size that the first node reported (bug M-03).
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     std::vector<const Cache::ImageNodes*> images;
     for (Symbol name : names_) {

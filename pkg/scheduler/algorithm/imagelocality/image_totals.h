@@ -1,4 +1,4 @@
-// How many bytes of a pod's images nodes have: what the image rules of all releases share.
+// Adds up how many bytes of a pod's images each node already has. The image rules of all releases share it.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace berth::scheduler::imagelocality {
 
-// Returns for each row the sum of bytes_of(image, bytes on the node) over the images that its node has. Sums are cut to
-// what an int64 holds. BytesOf: int64_t(const Cache::ImageNodes&, int64_t).
+// Returns, for each row, the sum of bytes_of(image, bytes on the node) over those of the images that the node has. Sums
+// saturate at the largest int64. BytesOf is int64_t(const Cache::ImageNodes&, int64_t).
 template <typename BytesOf>
 std::vector<int64_t> ImageTotals(const Cache& cache, std::span<const Row> rows,
                                  std::span<const Cache::ImageNodes* const> images, BytesOf bytes_of) {
   std::vector<int64_t> totals(rows.size(), 0);
   if (images.empty()) return totals;
-  // Few rows look for themselves among the nodes of an image; for many rows it is cheaper to go through these nodes.
+  // For few rows, it is cheaper to search for each row among the nodes of an image; for many, to visit all of these
+  // nodes.
   constexpr size_t kFew = 64;
   if (rows.size() <= kFew) {
     for (size_t i = 0; i < rows.size(); ++i) {

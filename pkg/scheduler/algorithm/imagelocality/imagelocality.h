@@ -1,14 +1,16 @@
-// The rule about images that nodes already hold. Each function is the factory of one rule of Kubernetes 1.10; the rule
-// is in the .cc file that bears its name.
+// The rules about container images that nodes already have. Each function is the factory of one rule, which is
+// implemented in a .cc file of this folder.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 namespace berth::scheduler::imagelocality {
 
-// ImageLocalityPriority: megabytes of the pod's images that the node already has, 23 MiB to 1000 MiB.
+// ImageLocalityPriority (1.10): the more bytes of the pod's images the node has, between 23 MiB and 1000 MiB, the
+// better.
 PriorityFunction ImageLocality(const PluginFactoryArgs&);
 
-// ImageLocality (1.29): the same, with each image weighed by the share of nodes that have it.
+// ImageLocality (1.29): the same, but the size of each image is multiplied by the fraction of all nodes that have it,
+// and the upper bound is 1000 MiB for each container.
 PriorityFunction SpreadImageLocality(const PluginFactoryArgs&);
 
 }  // namespace berth::scheduler::imagelocality

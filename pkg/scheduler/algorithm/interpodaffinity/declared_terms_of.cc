@@ -17,12 +17,14 @@ bool DeclaredTermsOf::Refresh(const api::PodTemplate& pod, Cache* cache) {
   std::map<Symbol, TermSum> by_key;
   for (uint32_t i : candidates_) {
     const DeclaredTerms::Term& t = declared.terms()[i];
-    // A term without a topology key is its own pod's mistake (bug B-17, fixed).
+    // A term without a topology key is an error of the pod that declares it and must not affect other pods (bug B-17,
+    // fixed).
     if (!(anti_ ? t.declares_anti : t.declares_scoring) || t.column == nullptr) continue;
     if (!(namespace_selectors_ ? t.MatchesWith(pod, labels) : t.Matches(pod))) continue;
     by_key[t.term.topology_key].terms.push_back(i);
   }
   std::vector<std::shared_ptr<const TermTotals>> found;
+  // The map sorts by topology key, so that equal results compare equal below.
   for (auto& [key, sum] : by_key) {
     sum.anti = anti_;
     sum.required_weight = required_weight_;

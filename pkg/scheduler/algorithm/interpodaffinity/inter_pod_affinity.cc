@@ -7,14 +7,18 @@
 namespace berth::scheduler::interpodaffinity {
 namespace {
 
-// A bad selector is noticed when there is a pod to compare with.
+// Upstream parses a selector only when there is a pod to compare with it. Without pods on nodes, an invalid one goes
+// unnoticed.
 bool AnyPodOnANode(const Cache& cache) {
   bool any = false;
   cache.listed().ForEach([&](Row row) { any |= !cache.row(row).pods.empty(); });
   return any;
 }
 
-// One channel: the weights of all terms that a node's domains have a part in.
+// Source: pkg/scheduler/algorithm/priorities/interpod_affinity.go (1.10). One channel sums up the weights of all terms
+// that apply to the domains of a node: the preferred terms of the pod, negative for anti-affinity, and the preferred
+// and required affinity terms of placed pods that match the pod. Pods on all nodes count, not only those on feasible
+// nodes. The required terms of the pod itself are not scored.
 class InterPodAffinityScoring final : public DomainScoring {
  public:
   InterPodAffinityScoring(const PodContext& ctx, Cache* cache, int hard_weight, int64_t max_score)
@@ -42,7 +46,9 @@ class InterPodAffinityScoring final : public DomainScoring {
     if (!error_.empty() && AnyPodOnANode(ctx_.cache)) return util::InvalidArgument(error_);
     return DomainScoring::Map(rows, scores);
   }
-  // 1.10 counts both the smallest and the largest sum from 0.
+  // Both the smallest and the largest sum start at 0, so that a single common sum above 0 scores the highest score
+  // everywhere. The quotient of doubles is computed first and the product truncated, which loses a point for some
+  // values (bug B-23, kept).
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
     int64_t min = 0, max = 0;
     for (size_t i = 0; i < parts.size; ++i) {
@@ -61,14 +67,16 @@ class InterPodAffinityScoring final : public DomainScoring {
  private:
   void AddOwn(const api::WeightedPodAffinityTerm& t, int sign) {
     if (!t.term.selector.ok()) {
-      if (error_.empty()) error_ = t.term.selector.error;  // of several the first is reported
+      if (error_.empty()) error_ = t.term.selector.error;  // the first of several is reported
       return;
     }
+    // An empty topology key is in no domain, so that the term adds nothing.
     if (t.term.topology_key.empty()) return;
     PodQuery query;
     query.namespaces = t.term.namespaces;
     query.any_of = {t.term.selector.selector};
     query.topology_key = t.term.topology_key;
+    // Upstream computes the weight in int32. The most negative weight stays negative when its sign is changed.
     const int32_t weight = static_cast<int32_t>(static_cast<uint32_t>(t.weight) * static_cast<uint32_t>(sign));
     if (weight != 0) own_.push_back({cache_->Count(query), nullptr, weight, 0});
   }
@@ -80,7 +88,7 @@ class InterPodAffinityScoring final : public DomainScoring {
   PodContext ctx_;
   Cache* cache_;
   int64_t max_score_;
-  std::vector<DomainTerm> own_;  // the pod's preferences, with the pods that they are about
+  std::vector<DomainTerm> own_;  // the preferred terms of the pod
   DeclaredTermsOf theirs_;
   std::string error_;
 };

@@ -1,4 +1,5 @@
-// The plugin InterPodAffinity of release 1.29: Filter and Score.
+// The plugin InterPodAffinity of release 1.29: Filter and Score. Source: filtering.go, scoring.go and plugin.go in
+// pkg/scheduler/framework/plugins/interpodaffinity.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -12,20 +13,23 @@
 namespace berth::scheduler::interpodaffinity {
 namespace {
 
+// Surprisingly, unsatisfied affinity is unresolvable, so that preemption is never tried for it.
 const FailureReason kAffinity{Symbol("node(s) didn't match pod affinity rules"), true};
 const FailureReason kAntiAffinity{Symbol("node(s) didn't match pod anti-affinity rules"), false};
 const FailureReason kExisting{Symbol("node(s) didn't satisfy existing pods anti-affinity rules"), false};
 
+// Returns whether the term has a topology key and selectors that can be parsed.
 bool Usable(const api::PodAffinityTerm& t) {
   return !t.topology_key.empty() && t.selector.ok() && (!t.namespace_selector || t.namespace_selector->ok());
 }
-// The text of the first mistake in a list of terms; empty when there is none.
+// Give access to the term in lists of required and of preferred terms.
 const api::PodAffinityTerm& TermOf(const api::PodAffinityTerm& t) {
   return t;
 }
 const api::PodAffinityTerm& TermOf(const api::WeightedPodAffinityTerm& t) {
   return t.term;
 }
+// Returns the text of the first error in a list of terms, and an empty text if there is none.
 template <typename Terms>
 std::string MistakeIn(const Terms& terms) {
   for (const auto& t : terms) {
@@ -35,6 +39,8 @@ std::string MistakeIn(const Terms& terms) {
   }
   return {};
 }
+// Returns the rejection text of a pod whose terms have errors: at most one error for each of the four lists, in the
+// order in which upstream parses them. Empty if there are none.
 std::string MistakesIn(const api::Affinity& a) {
   std::vector<std::string> mistakes;
   auto check = [&](std::string_view what, const auto& list) {
@@ -60,8 +66,9 @@ bool Usable(const api::PodTemplate& pod) {
   return true;
 }
 
-// The pods that a term of the pod to be placed is about: a namespaceSelector stands for the namespaces that exist, and
-// an empty one for all.
+// Returns the query for the pods that a term of the pod to be placed refers to. A namespaceSelector is replaced by the
+// names of the existing namespaces that it matches; an empty one matches all namespaces, including unknown ones. If a
+// term has a namespaceSelector but no namespaces, the namespace of the pod itself is not added.
 PodQuery QueryOf(const api::PodAffinityTerm& t, const Listers& listers) {
   PodQuery query;
   if (t.namespaces_given || !t.namespace_selector) query.namespaces = t.namespaces;
@@ -78,7 +85,8 @@ PodQuery QueryOf(const api::PodAffinityTerm& t, const Listers& listers) {
   return query;
 }
 
-// The pods that all of the terms are about.
+// Returns the query for the pods that all of the terms refer to: the namespaces are intersected and all selectors must
+// match. REQUIRES: `terms` is not empty.
 PodQuery QueryOfAll(const std::vector<api::PodAffinityTerm>& terms, const Listers& listers) {
   PodQuery all = QueryOf(terms[0], listers);
   for (size_t i = 1; i < terms.size(); ++i) {
@@ -96,7 +104,7 @@ PodQuery QueryOfAll(const std::vector<api::PodAffinityTerm>& terms, const Lister
   return all;
 }
 
-// What the pod's own terms come to depends on the namespaces that exist.
+// Detects when the queries of the pod's own terms may have changed, because namespaces were added, changed or deleted.
 class OwnTerms {
  public:
   explicit OwnTerms(const PodContext& ctx) : cache_(ctx.cache) {
@@ -107,7 +115,7 @@ class OwnTerms {
       for (const auto& t : (*a)->preferred) by_namespace_labels_ |= selects(t.term);
     }
   }
-  // Returns true when they may have become others since the last call, and the first time.
+  // Returns true if the queries may have changed since the last call, and on the first call.
   bool Changed() {
     const uint64_t version = by_namespace_labels_ ? cache_.listers().namespaces.version() : 0;
     return std::exchange(version_, version) != version;
@@ -119,8 +127,10 @@ class OwnTerms {
   uint64_t version_ = ~uint64_t{0};
 };
 
-// Channels: one for each required affinity term, about pods that match all of them; one for the pod's anti-affinity
-// terms and one for those of placed pods.
+// The Filter. It has one channel for each required affinity term, which counts the pods that match all affinity terms
+// in the node's domain of that term's topology key; then one channel for all required anti-affinity terms of the pod;
+// then one for the required anti-affinity terms of placed pods that match the pod. The last two exist only if there are
+// such terms.
 class AffinityCheck final : public DomainCheck {
  public:
   AffinityCheck(const PodContext& ctx, Cache* cache)
@@ -132,12 +142,15 @@ class AffinityCheck final : public DomainCheck {
   }
 
   const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
+  // PreFilter returns Skip if the pod has no required terms and no placed pod declares anti-affinity against it. Pods
+  // that are added in a simulation after that are not noticed, as upstream.
   bool SkipsPod() override {
     if (rejection_ || anti_ > 0) return false;
     const auto& sums = existing_.sums();
     return std::all_of(sums.begin(), sums.end(), [](const auto& sum) { return sum->numbers().empty(); });
   }
 
+  // A pod without terms can change only the channels of the pod's own terms.
   bool IgnoresPodsWithoutTerms() const override { return usable_ && !rejection_ && anti_ == 0; }
 
   bool usable() const override { return usable_; }
@@ -189,6 +202,8 @@ class AffinityCheck final : public DomainCheck {
     for (const auto& sum : existing_.sums()) add(sum, nullptr);
   }
 
+  // Returns the reason of the first check that fails, in the order of upstream, or null. A node that lacks the topology
+  // label of an affinity term never fits. A node that lacks the label of an anti-affinity term passes it.
   const FailureReason* Why(std::span<const DomainSum> sums) const {
     bool together = true;
     for (size_t i = 0; i < affinity_; ++i) {
@@ -199,7 +214,8 @@ class AffinityCheck final : public DomainCheck {
     if (anti_ > affinity_ && sums[affinity_].value > 0) return &kAntiAffinity;
     return sums.size() > anti_ && sums[anti_].value > 0 ? &kExisting : nullptr;
   }
-  // No pod in any domain of the affinity terms matches all of them.
+  // Returns whether no pod in any domain of the affinity terms matches all of these terms. A matching pod on a node
+  // without the topology label is not in a domain, so the pod still counts as the first of its group.
   bool NobodyMatches() const {
     return std::all_of(terms_.begin(), terms_.begin() + static_cast<ptrdiff_t>(affinity_),
                        [](const DomainTerm& t) { return t.totals->numbers().empty(); });
@@ -210,12 +226,15 @@ class AffinityCheck final : public DomainCheck {
   bool usable_;
   OwnTerms own_;
   DeclaredTermsOf existing_;
-  size_t affinity_ = 0, anti_ = 0;  // channels of affinity terms; the place of the channel of placed pods
-  bool first_of_group_ = false;     // the pod matches all of its own affinity terms
+  size_t affinity_ = 0, anti_ = 0;  // number of affinity channels; index after the channels of the pod's own terms
+  bool first_of_group_ = false;     // whether the pod matches all of its own required affinity terms
   std::optional<PodRejection> rejection_;
 };
 
-// One channel: the weights of all terms that a node's domains have a part in.
+// The Score. One channel sums up the weights of all terms that apply to the domains of a node: the preferred terms of
+// the pod, negative for anti-affinity, and the terms of placed pods that match the pod. Unlike in 1.10, the scale
+// begins at the true minimum, not at 0 or below. The quotient of doubles is computed before the product is truncated,
+// so that 29 of 100 scores 28.
 class AffinityScoring final : public DomainScoring {
  public:
   AffinityScoring(const PodContext& ctx, Cache* cache, const InterPodAffinityOptions& options, int64_t max_score)
@@ -253,6 +272,7 @@ class AffinityScoring final : public DomainScoring {
     for (const auto& sum : theirs_.sums()) terms_.push_back({sum, nullptr, 1, 0});
     return true;
   }
+  // PreScore returns Skip if no term applies to any node.
   bool Skips(std::span<const Row>) override {
     return std::all_of(terms_.begin(), terms_.end(), [](const DomainTerm& t) { return t.totals->numbers().empty(); });
   }
@@ -278,6 +298,7 @@ class AffinityScoring final : public DomainScoring {
   PodContext ctx_;
   Cache* cache_;
   int64_t max_score_;
+  // silent_: the arguments exclude the terms of placed pods, and the pod has no preferred terms of its own.
   bool usable_, silent_ = false;
   OwnTerms own_;
   DeclaredTermsOf theirs_;

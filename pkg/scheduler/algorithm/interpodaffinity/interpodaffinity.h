@@ -1,23 +1,25 @@
-// Rules about pod affinity and pod anti-affinity. Each function is the factory of one rule of Kubernetes 1.10; the rule
-// is in the .cc file that bears its name.
+// Rules about pod affinity and pod anti-affinity. Each function is the factory of one rule, which is implemented in a
+// .cc file of this folder.
 #pragma once
 #include "pkg/scheduler/algorithm/domain_rule.h"
 
 namespace berth::scheduler::interpodaffinity {
 
-// MatchInterPodAffinity: required pod affinity and anti-affinity, both of the pod and of the pods already placed.
+// MatchInterPodAffinity (1.10): the required pod affinity and anti-affinity of the pod, and the required anti-affinity
+// of placed pods.
 FitPredicate MatchInterPodAffinity(const PluginFactoryArgs&);
 
-// InterPodAffinityPriority: preferred pod affinity and anti-affinity, both ways, and required affinity of placed pods
-// times hardPodAffinitySymmetricWeight.
+// InterPodAffinityPriority (1.10): the preferred pod affinity and anti-affinity of the pod and of placed pods, and the
+// required affinity of placed pods with the weight hardPodAffinitySymmetricWeight.
 PriorityFunction InterPodAffinity(const PluginFactoryArgs&);
 
-// InterPodAffinity (1.29), Filter: required terms with namespace selectors; affinity holds where pods that match all
-// terms are, and for the first pod of a group anywhere.
+// InterPodAffinity (1.29), Filter: required terms, which may have namespace selectors. Affinity is satisfied in a
+// domain that has pods matching all terms. If no such pod exists anywhere, a pod that matches its own terms fits every
+// node that has the topology labels.
 FitPredicate PodAffinityFilter(const PluginFactoryArgs&);
 
-// InterPodAffinity (1.29), Score: preferred terms both ways, and required affinity of placed pods times hard_weight,
-// between the smallest and the largest sum.
+// InterPodAffinity (1.29), Score: the preferred terms of the pod and of placed pods, and the required affinity of
+// placed pods with the weight hard_weight. Scores are scaled between the smallest and the largest sum.
 struct InterPodAffinityOptions {
   int64_t hard_weight = 1;  // 0..100
   bool ignore_preferred_terms_of_existing_pods = false;

@@ -11,8 +11,19 @@ namespace {
 
 const Symbol kHostnameLabel("kubernetes.io/hostname");
 
-// Channels: one or two for each required affinity term of the pod, then one for its required anti-affinity terms and
-// one for those of placed pods that the pod matches.
+// Source: InterPodAffinityMatches in pkg/scheduler/algorithm/predicates/predicates.go (1.10). A node fits if
+//
+//   - it is in no domain of a required anti-affinity term of a placed pod that matches the pod,
+//   - for each required affinity term of the pod, its domain has a matching pod, or no pod matches the term and the pod
+//     itself does (the first pod of a group), and
+//   - for each required anti-affinity term of the pod, its domain has no matching pod.
+//
+// Each anti-affinity term of a placed pod is checked with its own topology key; upstream uses that of the pod's last
+// matching term for all of them (bug B-18, fixed).
+//
+// Channels: for each required affinity term of the pod, one for pods in the domain, followed by one for pods on the
+// node if the term is per node; then one for all required anti-affinity terms of the pod and one for those of placed
+// pods. The last two exist only if there are such terms.
 class InterPodAffinityCheck final : public DomainCheck {
  public:
   InterPodAffinityCheck(const PodContext& ctx, Cache* cache) : ctx_(ctx), cache_(cache), existing_(/*anti=*/true, 0) {
@@ -73,6 +84,7 @@ class InterPodAffinityCheck final : public DomainCheck {
                                       "anti-affinity")
                         : t.selector.error);
   }
+  // Without required terms, there is nothing to check.
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (ctx_.cache.declared_terms().anti_required() == 0 && affinity_.empty() && anti_.empty()) return;
     FitCheck::Filter(candidates, errors);
@@ -80,7 +92,8 @@ class InterPodAffinityCheck final : public DomainCheck {
   FreedNeed NeedsFreed(Row) override {
     Refresh();
     FreedNeed need;
-    // Where no pod matches a term, evicting some makes no difference to it.
+    // If no pod matches a term, evictions make no difference to it, so the predicate demands nothing. Otherwise it is
+    // unknown.
     auto nobody = [](const OwnTerm& t) { return t.usable && t.count->total_all() == 0; };
     auto undeclared = [](const auto& sum) { return sum->numbers().empty(); };
     need.known = affinity_.empty() && std::all_of(anti_.begin(), anti_.end(), nobody) &&
@@ -90,16 +103,16 @@ class InterPodAffinityCheck final : public DomainCheck {
 
  private:
   enum class Answer { kFits, kExisting, kAffinity, kAnti, kError };
-  // One required term of the pod, with the live count of pods that match it.
+  // A required term of the pod with the live number of pods that match it.
   struct OwnTerm {
     const api::PodAffinityTerm* term = nullptr;
     bool usable = false;
-    bool per_node = false;  // 1.10 looks for hostname terms on the node itself only (bug B-09, kept)
-    bool matches_self = false;
+    bool per_node = false;      // hostname terms only see pods on the node itself (bug B-09, kept)
+    bool matches_self = false;  // whether the pod matches its own term
     std::shared_ptr<const PodCount> count;
     const LabelColumn* label = nullptr;
-    size_t channel = 0;         // of affinity terms: pods in the node's domain
-    size_t exists_channel = 0;  // of affinity terms per node: pods on the node, even when it lacks the label
+    size_t channel = 0;         // for affinity terms: the channel of pods in the node's domain
+    size_t exists_channel = 0;  // for affinity terms per node: the channel of pods on the node
   };
 
   OwnTerm Prepare(const api::PodAffinityTerm& t) const {
@@ -111,6 +124,8 @@ class InterPodAffinityCheck final : public DomainCheck {
     PodQuery query;
     query.namespaces = t.namespaces;
     query.any_of = {t.selector.selector};
+    // Upstream evaluates hostname terms on the NodeInfo, to which a simulation has added nominated pods; all other
+    // terms on the live cache, which does not have them.
     if (own.per_node) {
       query.sees_nominated = true;
     } else {
@@ -151,7 +166,8 @@ class InterPodAffinityCheck final : public DomainCheck {
     if (with_anti && sums[anti_channel_ + 1].value > 0) return Answer::kExisting;
     for (const OwnTerm& t : affinity_) {
       if (sums[t.channel].value > 0) continue;
-      // The first pods of a group may go anywhere: nobody matches yet, and they match themselves.
+      // The first pod of a group may go to any node: no pod matches the term yet, and the pod itself does. For hostname
+      // terms, upstream only looks for such pods on the node (bug B-09, kept).
       const bool exists = t.per_node ? sums[t.exists_channel].value > 0 : t.count->total() > 0;
       if (exists || !t.matches_self) return Answer::kAffinity;
     }
@@ -166,7 +182,8 @@ class InterPodAffinityCheck final : public DomainCheck {
     SumsOf(row, sums);
     return Why(sums);
   }
-  // The terms are looked at in turn, so that an unusable one counts only when no other fails before it.
+  // The answer if a term is not usable. Terms are checked in the order of upstream, because an unusable affinity term
+  // is an error only if no earlier term fails. An unusable anti-affinity term fails the node without an error.
   Answer UnusableAnswer(Row row) const {
     for (const auto& sum : existing_.sums()) {
       const uint32_t domain = sum->DomainOf(row);
@@ -193,7 +210,7 @@ class InterPodAffinityCheck final : public DomainCheck {
   Cache* cache_;
   std::vector<OwnTerm> affinity_, anti_;
   DeclaredTermsOf existing_;
-  size_t anti_channel_ = 0;  // its own terms'; the next one is that of placed pods
+  size_t anti_channel_ = 0;  // of the pod's own terms; the next channel is that of placed pods
 };
 
 }  // namespace

@@ -6,6 +6,7 @@ namespace berth::scheduler::nodeaffinity {
 
 LabelMatcher::LabelMatcher(const Cache& cache, const api::Selector& selector) : nothing_(selector.MatchesNothing()) {
   for (const api::Requirement& r : selector.requirements()) {
+    // The version that no column has makes Refresh fill the answers.
     requirements_.push_back({&r, &cache.Label(r.key), ~uint64_t{0}, r.Matches(api::Labels()), {}});
   }
   Refresh();
@@ -21,6 +22,8 @@ bool LabelMatcher::Candidates(std::vector<Row>* rows) const {
   if (nothing_) return true;
   for (const One& one : requirements_) {
     const api::Operator op = one.requirement->op;
+    // One requirement that names its values is enough: the rows that have one of them are a superset of the matching
+    // rows.
     if (op != api::Operator::kIn && op != api::Operator::kEquals) continue;
     for (Symbol value : one.requirement->values) {
       const std::vector<Row>& with = one.column->RowsWith(value);
@@ -48,6 +51,7 @@ void LabelMatcher::Fill(One* one) {
   const api::Requirement& r = *one->requirement;
   one->version = column.version();
   const bool one_of = r.op == api::Operator::kIn || r.op == api::Operator::kEquals;
+  // Requirements that name values differ only in the domains of these values, so that the others need not be matched.
   if (one_of || r.op == api::Operator::kNotIn || r.op == api::Operator::kNotEquals) {
     one->by_domain.assign(column.domain_limit(), one_of ? 0 : 1);
     for (Symbol value : r.values) {

@@ -1,4 +1,4 @@
-// A selector over node labels that is evaluated for many rows: each distinct value of a label is matched once.
+// A label selector that is evaluated for many nodes. Each distinct value of a label is matched only once.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace berth::scheduler::nodeaffinity {
 
-// Keeps what each requirement says of each topology domain of its label. Domains may be given to other values when
-// nodes change; Refresh notices. REQUIRES: `selector` and the cache outlive the matcher.
+// Stores the answer of each requirement for each topology domain (distinct value) of its label. When nodes change, a
+// domain may be reused for another value; Refresh detects that. REQUIRES: `selector` and the cache outlive the matcher.
 class LabelMatcher {
  public:
   LabelMatcher(const Cache& cache, const api::Selector& selector);
 
-  // Brings the answers up to date with the labels. Call before Matches when nodes may have changed.
+  // Updates the answers. Call it before Matches if nodes may have changed.
   void Refresh();
+  // Returns whether the labels of the row's node match the selector.
   bool Matches(Row row) const {
     if (nothing_) return false;
     for (const One& r : requirements_) {
@@ -25,29 +26,31 @@ class LabelMatcher {
     return true;
   }
 
+  // Appends the columns of all labels that the selector reads.
   void AppendColumns(std::vector<const LabelColumn*>* columns) const {
     for (const One& r : requirements_) columns->push_back(r.column);
   }
-  // Appends all rows that may match, some of them twice when values repeat, and returns true when the selector asks for
-  // one of some values of a label.
+  // If the selector requires a label to have one of some values, appends a superset of the matching rows and returns
+  // true. Rows appear more than once if the selector repeats a value.
   bool Candidates(std::vector<Row>* rows) const;
 
  private:
+  // One requirement of the selector.
   struct One {
     const api::Requirement* requirement;
     const LabelColumn* column;
-    uint64_t version;  // of the column's domains; by_domain was made from it
-    bool absent;       // the answer for a node without the label
-    std::vector<uint8_t> by_domain;
+    uint64_t version;                // the version of the column from which by_domain was made
+    bool absent;                     // the answer for a node without the label
+    std::vector<uint8_t> by_domain;  // the answer for each domain of the column
   };
   static void Fill(One* one);
-  bool nothing_;
+  bool nothing_;  // the selector matches nothing
   std::vector<One> requirements_;
 };
 
-// Writes the rows, each once, outside of which none matches the first selector and one of the others (or the first
-// alone when there are no others), and returns true when the selectors name values by which the rows are found. The
-// first selector is a node selector, which names each label once. REQUIRES: `matchers` is not empty.
+// Let a node match if it matches the first selector and, if there are others, at least one of these. If the selectors
+// name label values by which the rows can be found, writes a superset of the matching rows, each row once, and returns
+// true. The first selector must be a nodeSelector, which names each label once. REQUIRES: `matchers` is not empty.
 bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
 
 }  // namespace berth::scheduler::nodeaffinity

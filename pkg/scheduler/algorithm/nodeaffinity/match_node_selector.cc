@@ -7,9 +7,11 @@
 namespace berth::scheduler::nodeaffinity {
 namespace {
 
-// Below this, matching every label of a row is cheaper than preparing answers by value.
+// For fewer rows than this, matching the labels of every row is cheaper than preparing answers by label value.
 constexpr size_t kFewRows = 16;
 
+// Source: PodMatchNodeSelector in pkg/scheduler/algorithm/predicates/predicates.go (1.10). An absent list of required
+// terms restricts nothing; a list that is present but empty matches no node.
 class NodeSelectorCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return required_ == nullptr && selector_.Empty(); }
@@ -25,6 +27,7 @@ class NodeSelectorCheck final : public FitCheck {
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   int ReasonBits() const override { return 1; }
+  // Evictions do not change labels, so pods that are simulated on a node make no difference.
   bool ReadsOnlyAmounts() const override { return true; }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
     if (rows.size() < kFewRows || !Compile()) return FitCheck::NumberReasons(rows, beside, numbers);
@@ -41,6 +44,7 @@ class NodeSelectorCheck final : public FitCheck {
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
     if (!Compile()) return FitCheck::Filter(candidates, errors);
+    // If the selectors name label values, only the rows with these values remain to be checked.
     if (std::vector<Row> rows; Candidates(&rows)) {
       RowSet only;
       only.Resize(cache_.row_count());
@@ -51,19 +55,20 @@ class NodeSelectorCheck final : public FitCheck {
       if (!MatchesByValue(row)) candidates->Erase(row);
     });
   }
-  // Terms that only the row's own node can answer are left to Check.
+  // Selectors that cannot be answered from the label columns alone are left to Check.
   void KeepFitting(std::vector<Row>* rows) override {
     if (rows->size() < kFewRows || !Compile()) return FitCheck::KeepFitting(rows);
     std::erase_if(*rows, [&](Row row) { return !MatchesByValue(row); });
   }
 
  private:
+  // Invariant of matchers_: empty, or the matcher of the nodeSelector followed by one for each required term.
   bool MatchesByValue(Row row) const {
     if (!matchers_[0].Matches(row)) return false;
     return required_ == nullptr ||
            std::any_of(matchers_.begin() + 1, matchers_.end(), [&](const LabelMatcher& m) { return m.Matches(row); });
   }
-  // Makes or refreshes the matchers: of the node selector, then of each required term.
+  // Creates or updates the matchers. Returns false if a term is invalid or has matchFields, which need the node itself.
   bool Compile() {
     if (required_ != nullptr) {
       for (const api::NodeSelectorTerm& t : required_->terms) {
@@ -92,7 +97,7 @@ bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node) {
     const bool is_named = f.values[0].str() == node.meta.name;
     if (!(f.op == "In" ? is_named : f.op == "NotIn" && !is_named)) return false;
   }
-  // A term without expressions selects nothing, unless it has fields.
+  // A term without expressions and fields selects nothing.
   return (!term.fields.empty() && !term.has_expressions) || term.match.selector.Matches(node.labels);
 }
 

@@ -8,9 +8,11 @@
 namespace berth::scheduler::nodeaffinity {
 namespace {
 
-// Below this, matching every label of a row is cheaper than preparing answers by value.
+// For fewer rows than this, matching the labels of every row is cheaper than preparing answers by label value.
 constexpr size_t kFewRows = 16;
 
+// Source: pkg/scheduler/algorithm/priorities/node_affinity.go (1.10): the sum of the weights of the matching preferred
+// terms, normalised. An empty list of expressions matches no node. An invalid term is an error for the pod.
 class NodeAffinityScoring final : public Scoring {
  public:
   NodeAffinityScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {}
@@ -22,7 +24,7 @@ class NodeAffinityScoring final : public Scoring {
     }
     if (rows.size() >= kFewRows && Compile(affinity->preferred)) return MapByValue(affinity->preferred, rows, scores);
     for (size_t i = 0; i < rows.size(); ++i) {
-      uint32_t sum = 0;  // int32 that may wrap, as in 1.10
+      uint32_t sum = 0;  // upstream adds in int32, which may wrap
       if (affinity) {
         for (const api::PreferredSchedulingTerm& t : affinity->preferred) {
           if (t.weight == 0) continue;
@@ -42,7 +44,7 @@ class NodeAffinityScoring final : public Scoring {
     if (!Compile(affinity->preferred)) return false;
     const size_t before = columns->size();
     for (const LabelMatcher& m : matchers_) m.AppendColumns(columns);
-    return columns->size() > before;  // a term that matches every node scores without a label
+    return columns->size() > before;  // without columns, all scores would have to be 0
   }
   absl::Status Reduce(std::span<const Row>, std::span<int64_t> scores) override {
     NormalizeReduce(scores, false, max_score_);
@@ -50,7 +52,8 @@ class NodeAffinityScoring final : public Scoring {
   }
 
  private:
-  // Makes or refreshes the matchers of the terms; false when only the node itself can answer one of them.
+  // Creates or updates the matchers, one for each term. Returns false if a term is invalid or has matchFields, which
+  // need the node itself.
   bool Compile(const std::vector<api::PreferredSchedulingTerm>& terms) {
     for (const api::PreferredSchedulingTerm& t : terms) {
       if (!t.preference.match.ok() || !t.preference.fields.empty()) return false;
@@ -62,10 +65,11 @@ class NodeAffinityScoring final : public Scoring {
     }
     return true;
   }
+  // The same as the loop in Map, from the label columns.
   absl::Status MapByValue(const std::vector<api::PreferredSchedulingTerm>& terms, std::span<const Row> rows,
                           std::span<int64_t> scores) const {
     for (size_t i = 0; i < rows.size(); ++i) {
-      uint32_t sum = 0;  // int32 that may wrap, as in 1.10
+      uint32_t sum = 0;  // upstream adds in int32, which may wrap
       for (size_t t = 0; t < terms.size(); ++t) {
         if (matchers_[t].Matches(rows[i])) sum += static_cast<uint32_t>(terms[t].weight);
       }

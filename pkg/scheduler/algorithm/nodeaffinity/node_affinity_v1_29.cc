@@ -1,4 +1,5 @@
-// The plugin NodeAffinity of release 1.29: Filter and Score.
+// The plugin NodeAffinity of release 1.29: Filter and Score. Source:
+// pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ const FailureReason kEnforced{Symbol("node(s) didn't match scheduler-enforced no
 const FailureReason kOwn{Symbol("node(s) didn't match Pod's node affinity/selector"), true};
 const PodRejection kConflict{{Symbol("pod affinity terms conflict"), true}};
 
-// A term with a mistake, or with nothing in it, selects no node.
+// Returns whether the term selects the node. A term that is invalid or empty selects no node. REQUIRES: in a valid
+// term, each field requirement has one value.
 bool Selects(const api::NodeSelectorTerm& t, const api::Node& node) {
   if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) return false;
   if (t.has_expressions && !t.match.selector.Matches(node.labels)) return false;
@@ -28,10 +30,15 @@ bool Selects(const api::NodeSelectorTerm& t, const api::Node& node) {
   });
 }
 
+// Returns whether a preferred term counts. Upstream drops terms of weight 0 and empty terms before it parses the
+// others.
 bool Counts(const api::PreferredSchedulingTerm& t) {
   return t.weight != 0 && (t.preference.has_expressions || !t.preference.fields.empty());
 }
 
+// The Filter: the affinity that the profile adds, then the nodeSelector and required affinity of the pod. If each
+// required term of the pod names nodes by metadata.name, only these nodes are examined. If the names contradict one
+// another, the pod is rejected.
 class AffinityCheck final : public FitCheck {
  public:
   AffinityCheck(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added)
@@ -66,7 +73,8 @@ class AffinityCheck final : public FitCheck {
   }
 
  private:
-  // The names that all terms together leave, when each of them names nodes.
+  // Collects the nodes that the required terms name, if every term names some. Surprisingly, a list of several names is
+  // accepted here, although Filter then treats the term as invalid and matches nothing.
   void FindNames() {
     const auto& own = ctx_.pod.tmpl->affinity.node;
     if (!own || !own->required || own->required->terms.empty()) return;
@@ -80,7 +88,7 @@ class AffinityCheck final : public FitCheck {
           std::erase_if(here, [&](Symbol n) { return std::find(named->begin(), named->end(), n) == named->end(); });
         named = std::move(here);
       }
-      if (!named) return;  // this term can match any node
+      if (!named) return;  // this term may select any node
       all.insert(all.end(), named->begin(), named->end());
     }
     names_ = std::move(all);
@@ -93,7 +101,7 @@ class AffinityCheck final : public FitCheck {
     }
     return MeetsRequired(*ctx_.pod.tmpl, node) ? nullptr : &kOwn;
   }
-  // False when more than labels decide.
+  // Creates or updates the matchers. Returns false if not only labels decide.
   bool Compile() {
     if (added_->required) return false;
     const auto& own = ctx_.pod.tmpl->affinity.node;
@@ -115,9 +123,11 @@ class AffinityCheck final : public FitCheck {
   std::shared_ptr<const AddedAffinity> added_;
   api::Selector selector_;
   std::vector<LabelMatcher> matchers_;
-  std::optional<std::vector<Symbol>> names_;  // the only nodes that can fit
+  std::optional<std::vector<Symbol>> names_;  // the only nodes that can fit, if restricted
 };
 
+// The Score: the sum of the weights of the matching preferred terms, those that the profile adds and those of the pod,
+// normalised. An invalid term of the pod is an error of the scheduling cycle.
 class AffinityScoring final : public Scoring {
  public:
   AffinityScoring(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added, int64_t max_score)
@@ -169,7 +179,7 @@ class AffinityScoring final : public Scoring {
         columns->push_back(&ctx_.cache.Label(r.key));
       }
     }
-    return columns->size() > before;  // a term that matches every node scores without a label
+    return columns->size() > before;  // without columns, all scores would have to be 0
   }
   absl::Status Reduce(std::span<const Row>, std::span<int64_t> scores) override {
     NormalizeReduce(scores, false, max_score_);
@@ -180,10 +190,10 @@ class AffinityScoring final : public Scoring {
   PodContext ctx_;
   std::shared_ptr<const AddedAffinity> added_;
   int64_t max_score_;
-  bool by_label_ = true;
-  std::vector<std::string> problems_;  // of the pod's preferred terms
+  bool by_label_ = true;               // whether all terms that count consist of label expressions alone
+  std::vector<std::string> problems_;  // errors in the pod's preferred terms
   std::vector<const api::PreferredSchedulingTerm*> terms_;
-  std::vector<LabelMatcher> matchers_;
+  std::vector<LabelMatcher> matchers_;  // for the first terms_; created when first needed
 };
 
 }  // namespace

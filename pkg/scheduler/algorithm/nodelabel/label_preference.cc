@@ -3,6 +3,8 @@
 namespace berth::scheduler::nodelabel {
 namespace {
 
+// Source: pkg/scheduler/algorithm/priorities/node_label.go (1.10). Only the presence of the label counts, not its
+// value.
 class LabelPreferenceScoring final : public Scoring {
  public:
   LabelPreferenceScoring(const PodContext& ctx, Symbol label, bool presence, int64_t max_score)

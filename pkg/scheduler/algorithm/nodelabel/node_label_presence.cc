@@ -4,6 +4,8 @@
 namespace berth::scheduler::nodelabel {
 namespace {
 
+// Source: CheckNodeLabelPresence in pkg/scheduler/algorithm/predicates/predicates.go (1.10). Values are irrelevant, and
+// an empty list of labels fits every node.
 class LabelPresenceCheck final : public FitCheck {
  public:
   LabelPresenceCheck(const Cache& cache, const std::vector<Symbol>& labels, bool presence)

@@ -1,5 +1,5 @@
-// Rules that a Policy makes from labels that nodes have or lack. Each function is the factory of one rule of
-// Kubernetes 1.10; the rule is in the .cc file that bears its name.
+// Rules that a Policy creates from labels that nodes have or lack. Each function is the factory of one rule of
+// Kubernetes 1.10, which is implemented in a .cc file of this folder.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,11 @@
 
 namespace berth::scheduler::nodelabel {
 
-// Policy argument labelsPresence: every label is on the node (presence) or none is (not presence).
+// The Policy argument labelsPresence: the node has all of the labels (presence) or none of them (not presence).
 FitPredicate NodeLabelPresence(std::vector<Symbol> labels, bool presence);
 
-// Policy argument labelPreference: 10 where the label is there (presence) or is not (not presence).
+// The Policy argument labelPreference: the highest score if the node has the label (presence) or lacks it (not
+// presence), otherwise 0.
 PriorityFunction LabelPreference(const PluginFactoryArgs&, Symbol label, bool presence);
 
 }  // namespace berth::scheduler::nodelabel

@@ -4,6 +4,9 @@
 namespace berth::scheduler::nodename {
 namespace {
 
+// Source: PodFitsHost in pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
+// pkg/scheduler/framework/plugins/nodename/node_name.go (1.29). A pod that waits in the queue has no node name and
+// therefore fits everywhere.
 class HostNameCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return wanted_.empty(); }

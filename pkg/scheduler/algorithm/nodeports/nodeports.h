@@ -1,11 +1,12 @@
-// The rule about host ports. Each function is the factory of one rule of Kubernetes 1.10; the rule is
-// in the .cc file that bears its name.
+// The rule about host ports. Each function is the factory of one rule of Kubernetes 1.10, which is implemented in the
+// .cc file of the same name.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 namespace berth::scheduler::nodeports {
 
-// PodFitsHostPorts (1.0's PodFitsPorts): none of the pod's host ports is taken. 0.0.0.0 stands for all addresses.
+// PodFitsHostPorts (called PodFitsPorts in 1.0): none of the pod's host ports is in use on the node. The address
+// 0.0.0.0 conflicts with every address.
 FitPredicate PodFitsHostPorts(const PluginFactoryArgs&);
 
 }  // namespace berth::scheduler::nodeports

@@ -4,6 +4,8 @@
 namespace berth::scheduler::nodeports {
 namespace {
 
+// Source: PodFitsHostPorts in pkg/scheduler/algorithm/predicates/predicates.go (1.10). Two containers of the pod that
+// want the same port do not conflict with each other.
 class HostPortsCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return wanted_.empty(); }

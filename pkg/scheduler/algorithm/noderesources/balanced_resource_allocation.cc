@@ -6,10 +6,14 @@
 namespace berth::scheduler::noderesources {
 namespace {
 
+// Returns the fraction of the capacity that is requested. A node without capacity counts as fully used.
 double Fraction(int64_t requested, int64_t capacity) {
   return capacity == 0 ? 1.0 : static_cast<double>(requested) / static_cast<double>(capacity);
 }
 
+// Source: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go (1.10): (1 - |cpu fraction - memory
+// fraction|) times the highest score. A node that would be full in one of the resources scores 0. Truncating the double
+// loses a point for some values, such as 0.8 and 0.1, which score 2 instead of 3 (bug B-23, kept).
 struct BalancedScore {
   double max_score;
 
@@ -21,7 +25,7 @@ struct BalancedScore {
   }
   int32_t Exact(double cpu_requested, double cpu_capacity, double memory_requested,
                 double memory_capacity) const BERTH_LOOPS {
-    // Without capacity a fraction is infinite or no number, which is not below 1 either.
+    // Without capacity, the fraction is infinite or NaN, and neither is below 1.
     const double cpu = cpu_requested / cpu_capacity, memory = memory_requested / memory_capacity;
     const double score = (1 - std::fabs(cpu - memory)) * max_score;
     return static_cast<int32_t>((cpu < 1) & (memory < 1) ? score : 0);

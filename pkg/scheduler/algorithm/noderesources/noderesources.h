@@ -1,5 +1,5 @@
-// Rules about what pods request and what nodes have to give. Each function is the factory of one rule of
-// Kubernetes 1.10; the rule is in the .cc file that bears its name.
+// Rules about what pods request and what nodes can allocate. Each function is the factory of one rule, which is
+// implemented in a .cc file of this folder.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,43 +9,46 @@
 
 namespace berth::scheduler::noderesources {
 
-// PodFitsResources: requests fit into what is allocatable and not yet requested; one more pod is allowed. A pod that
-// requests nothing is checked for the number of pods only.
+// PodFitsResources (1.10): the requests fit into the part of the allocatable amounts that is not yet requested, and the
+// node may have one more pod. If a pod requests nothing, only the number of pods is checked.
 FitPredicate PodFitsResources(const PluginFactoryArgs&);
 
-// LeastRequestedPriority: the larger the free share of cpu and memory, the better.
+// LeastRequestedPriority (1.10): the larger the fraction of cpu and memory that stays free, the better.
 PriorityFunction LeastRequested(const PluginFactoryArgs&);
 
-// MostRequestedPriority: the larger the used share, the better (bin packing, cluster autoscaling).
+// MostRequestedPriority (1.10): the larger the fraction in use, the better. Packs pods tightly, for cluster
+// autoscaling.
 PriorityFunction MostRequested(const PluginFactoryArgs&);
 
-// BalancedResourceAllocation: cpu and memory are used to a similar share.
+// BalancedResourceAllocation (1.10): the closer the used fractions of cpu and memory are, the better.
 PriorityFunction BalancedResourceAllocation(const PluginFactoryArgs&);
 
-// ResourceLimitsPriority (gate ResourceLimitsPriorityFunction): 1 where the pod's limits fit the node's size.
+// ResourceLimitsPriority (1.10, gate ResourceLimitsPriorityFunction): 1 if the node's allocatable cpu or memory is at
+// least the limit of the pod, otherwise 0.
 PriorityFunction ResourceLimits(const PluginFactoryArgs&);
 
-// A resource that a profile of 1.29 lists for scoring.
+// A resource and its weight in a score, from the arguments of a 1.29 profile.
 struct ResourceWeight {
   std::string name;
   int64_t weight = 1;
 };
 
-// What a profile says of NodeResourcesFit.
+// The NodeResourcesFitArgs of a profile (1.29).
 struct FitOptions {
   enum class Strategy : uint8_t { kLeastAllocated, kMostAllocated, kRequestedToCapacityRatio };
-  std::vector<std::string> ignored_resources, ignored_resource_groups;  // extended resources that Filter passes over
+  std::vector<std::string> ignored_resources, ignored_resource_groups;  // extended resources that Filter ignores
   Strategy strategy = Strategy::kLeastAllocated;
   std::vector<ResourceWeight> resources = {{"cpu", 1}, {"memory", 1}};
-  // Of RequestedToCapacityRatio: utilization in percent and score 0..max_score, ascending.
+  // For RequestedToCapacityRatio only: (utilization in percent, score in 0..max_score), in ascending order of
+  // utilization.
   std::vector<std::pair<int64_t, int64_t>> shape;
 };
 
-// NodeResourcesFit (1.29), Filter and Score.
+// The Filter and the Score of NodeResourcesFit (1.29).
 FitPredicate Fit(const PluginFactoryArgs&, FitOptions options);
 PriorityFunction FitScore(const PluginFactoryArgs&, FitOptions options);
 
-// NodeResourcesBalancedAllocation (1.29): the listed resources are used to a similar share.
+// NodeResourcesBalancedAllocation (1.29): the closer the used fractions of the listed resources are, the better.
 PriorityFunction BalancedAllocation(const PluginFactoryArgs&, std::vector<ResourceWeight> resources);
 
 }  // namespace berth::scheduler::noderesources

@@ -11,12 +11,16 @@ namespace {
 const Symbol kPods("pods"), kCpu("cpu"), kMemory("memory"), kGpu("alpha.kubernetes.io/nvidia-gpu"),
     kEphemeral("ephemeral-storage");
 
-constexpr size_t kMostNumberedScalars = 16;
+constexpr size_t kMostNumberedScalars = 16;  // keeps ReasonBits() at 21 or below
 
+// Sums saturate, so that absurd requests fit nowhere. Upstream's sums wrap.
 bool Lacks(int64_t allocatable, int64_t wanted, int64_t used) {
   return allocatable < SaturatingAdd(wanted, used);
 }
 
+// Source: PodFitsResources in pkg/scheduler/algorithm/predicates/predicates.go (1.10). Real requests are compared,
+// without the defaults that scores use. Once a pod requests anything, all four native resources are compared, even
+// those of which it requests nothing: a node that is overcommitted in one of them then rejects it.
 class ResourcesCheck final : public FitCheck {
  public:
   ResourcesCheck(const PodContext& ctx, const std::set<Symbol>& ignored) : cache_(ctx.cache), want_(ctx.info.request) {
@@ -44,6 +48,8 @@ class ResourcesCheck final : public FitCheck {
     }
   }
 
+  // Amounts tell what must be released unless the pod requests scalar resources, which have no columns, or a sum was
+  // cut.
   FreedNeed NeedsFreed(Row row) override {
     FreedNeed need;
     need.known = scalars_.empty() && !cache_.row(row).saturated;
@@ -92,7 +98,8 @@ class ResourcesCheck final : public FitCheck {
   }
 
  private:
-  // In the order of NumberOf's bits. Valid until the cache changes.
+  // Returns the resources in the order of the bits of NumberOf. If the pod requests nothing, only the number of pods.
+  // Valid until the cache changes.
   std::span<const Sufficient> Amounts() {
     const Columns& c = cache_.columns();
     amounts_[0] = {c.pod_count.data(), c.alloc_pods.data(), 1};
@@ -116,7 +123,7 @@ class ResourcesCheck final : public FitCheck {
     }
     return true;
   }
-  // A bit for each reason.
+  // Returns a number with one bit for each reason, with the amounts of `b` in addition to those of the node's pods.
   uint32_t NumberOf(const Columns& c, Row row, const Beside& b) const {
     uint32_t number = c.pod_count[row] + b.pods + 1 > c.alloc_pods[row] ? 1 : 0;
     if (asks_nothing_) return number;
@@ -141,7 +148,7 @@ class ResourcesCheck final : public FitCheck {
   const Resource& want_;
   bool asks_nothing_;
   std::array<Sufficient, 5> amounts_;
-  std::vector<std::pair<Symbol, int64_t>> scalars_;  // those that are not left to an extender
+  std::vector<std::pair<Symbol, int64_t>> scalars_;  // the requested scalars, without those that extenders manage
 };
 
 }  // namespace

@@ -7,12 +7,14 @@ namespace {
 
 constexpr int64_t kFull = 100;
 
-// Used up to 1.21: 100 minus the free share, so that an inexact division comes out one percent higher than later.
+// Returns the utilization in percent. Up to 1.21, upstream subtracts the free percentage from 100, so that the result
+// of an inexact division is one percent higher than in later releases. A resource without capacity counts as full.
 int64_t Utilization(int64_t requested, int64_t capacity) {
   if (capacity == 0 || requested > capacity) return kFull;
   return static_cast<int64_t>(kFull - (__int128_t{capacity} - requested) * kFull / capacity);
 }
 
+// Source: pkg/scheduler/algorithm/priorities/requested_to_capacity_ratio.go (1.12 to 1.21).
 class RatioScoring final : public Scoring {
  public:
   RatioScoring(const PodContext& ctx, const ScoringFunction& function, int64_t max_score)
@@ -32,8 +34,11 @@ class RatioScoring final : public Scoring {
     return ScoreAt(function_.shape, Utilization(requested, capacity));
   }
 
+  // The mean of cpu and memory, truncated, as up to 1.15.
   int64_t Plain(Row r) const { return (OfResource(r, kCpu) + OfResource(r, kMemory)) / 2; }
 
+  // The weighted average as from 1.16 on. A resource that scores 0 is left out of both sums, so it does not lower the
+  // average.
   int64_t Weighted(Row r) const {
     int64_t sum = 0, weights = 0;
     for (const auto& [name, weight] : weights_) {
@@ -45,7 +50,7 @@ class RatioScoring final : public Scoring {
     return weights == 0 ? 0 : std::llround(static_cast<double>(sum) / static_cast<double>(weights));
   }
 
-  // cpu and memory count with the defaults of containers that request nothing.
+  // Requests of cpu and memory include the defaults of containers that request nothing.
   int64_t OfResource(Row r, Symbol name) const {
     const Columns& c = ctx_.cache.columns();
     if (name == kCpu) return ScoreOf(SaturatingAdd(ctx_.info.nonzero_milli_cpu, c.nonzero_cpu[r]), c.alloc_cpu[r]);

@@ -1,5 +1,5 @@
-// RequestedToCapacityRatioPriority: a score by the share of each resource that is requested, along a broken line that
-// the Policy draws (Kubernetes 1.12 and later; known to release 1.10 so that later Policies work).
+// RequestedToCapacityRatioPriority: scores each resource by its utilization, along a broken line that the Policy
+// defines. The rule appeared in Kubernetes 1.12; release 1.10 knows it here so that later Policies work.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,14 +19,16 @@ struct ScoringFunction {
     int64_t weight = 1;
   };
   std::vector<Point> shape = {{0, 10}, {100, 0}};  // at least one point; the default favours unused nodes
-  // Empty: cpu and memory count the same and the average is rounded toward zero, as up to 1.15. Otherwise the weighted
-  // average of the scores above 0, rounded to the nearest, as from 1.16 on.
+  // If empty, cpu and memory count equally and their average is truncated, as up to 1.15. Otherwise, the score is the
+  // weighted average of the scores that are above 0, rounded to the nearest integer, as from 1.16 on.
   std::vector<Weight> resources;
 };
 
-// Returns the score on the line through the points: the first point's before it, the last one's behind it.
+// Returns the score on the line through the points: that of the first point for smaller utilizations, and that of the
+// last point for larger ones.
 int64_t ScoreAt(const std::vector<ScoringFunction::Point>& shape, int64_t utilization);
 
+// Returns the priority with the given line and weights. Scores of the line are scaled from 0..10 to 0..max_score.
 PriorityFunction RequestedToCapacityRatio(const PluginFactoryArgs& args, ScoringFunction function);
 
 }  // namespace berth::scheduler::noderesources

@@ -1,18 +1,22 @@
-// What the resource priorities have in common: the pod's and the node's non-zero requests against what is allocatable.
+// Shared by the resource priorities of 1.10. They compare the requests of the pod and of the node's pods, with the
+// defaults for containers that request nothing, to the allocatable amounts. Source:
+// pkg/scheduler/algorithm/priorities/resource_allocation.go (1.10).
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
 
 namespace berth::scheduler::noderesources {
 
+// The amounts of one node, as they would be with the pod on it.
 struct Allocation {
   int64_t cpu_requested, cpu_capacity;        // milliCPU
   int64_t memory_requested, memory_capacity;  // bytes
 };
 
-// A priority that is a function of the Allocation alone. ScoreFn: int64_t(const Allocation&). One that also has
-// int32_t Exact(double cpu_requested, double cpu_capacity, double memory_requested, double memory_capacity) const
-// BERTH_LOOPS, which must come to the same and have no branches, is called so for amounts that doubles hold exactly.
+// A priority whose score depends on the Allocation alone. ScoreFn is int64_t(const Allocation&). It may also have a
+// member int32_t Exact(double cpu_requested, double cpu_capacity, double memory_requested, double memory_capacity)
+// const BERTH_LOOPS, which must return the same score and must be free of branches. Exact is called for amounts that
+// doubles represent exactly.
 template <typename ScoreFn>
 class AllocationScoring final : public Scoring {
  public:
@@ -29,6 +33,7 @@ class AllocationScoring final : public Scoring {
   }
 
  private:
+  // Scores the rows one at a time, with any amounts.
   void MapRows(std::span<const Row> rows, int64_t* scores) const {
     const Columns& c = ctx_.cache.columns();
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -37,7 +42,7 @@ class AllocationScoring final : public Scoring {
                                     SaturatingAdd(ctx_.info.nonzero_memory, c.nonzero_memory[r]), c.alloc_memory[r]});
     }
   }
-  // Returns false when the amounts are too large.
+  // Scores a block of rows with Exact. Returns false, and writes nothing, if an amount is negative or too large.
   bool MapBlock(const RowBlock& block, int64_t* scores) const {
     const Columns& c = ctx_.cache.columns();
     RowBlock::Amounts buffers[4];
@@ -63,22 +68,23 @@ PriorityFunction MakeAllocationPriority(ScoreFn score) {
   return [score](const PodContext& ctx) { return std::make_unique<AllocationScoring<ScoreFn>>(ctx, score); };
 }
 
-// Returns a - b and a * b, wrapping at 64 bits as Go's do: requests may be negative and as large as an int64.
+// Return a - b and a * b modulo 2^64, as Go's int64 operators do. Requests can be negative and as large as an int64.
 inline int64_t WrappingSub(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 inline int64_t WrappingMul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
-// Returns a / b toward zero. The one quotient that an int64 cannot hold wraps. REQUIRES: b is not 0.
+// Returns a / b, truncated toward zero. The only quotient that an int64 cannot hold wraps, as in Go. REQUIRES: b is not
+// 0.
 inline int64_t WrappingDiv(int64_t a, int64_t b) {
   return b == -1 ? WrappingSub(0, a) : a / b;
 }
 
-// part * 10 / whole toward zero, the product wrapping at 64 bits, as Go's does; whole is not 0.
+// Returns part * 10 / whole, truncated toward zero. The product wraps at 64 bits, as in Go. REQUIRES: whole is not 0.
 inline int64_t TenTimesShare(int64_t part, int64_t whole) {
-  // Below 2^49 a quotient of at most 10 that is no integer is at least 2^-49 away from one, and a double of that size
-  // is off by at most 2^-50: the faster division of doubles comes to the same.
+  // Dividing doubles is faster and exact below 2^49: a quotient of at most 10 that is not an integer is at least 2^-49
+  // away from the nearest one, and the rounding error of a double of that size is at most 2^-50.
   constexpr uint64_t kExact = uint64_t{1} << 49;
   if (static_cast<uint64_t>(whole) < kExact && static_cast<uint64_t>(part) <= static_cast<uint64_t>(whole)) [[likely]] {
     return static_cast<int64_t>(static_cast<double>(part * 10) / static_cast<double>(whole));

@@ -3,6 +3,8 @@
 namespace berth::scheduler::noderesources {
 namespace {
 
+// Source: pkg/scheduler/algorithm/priorities/resource_limits.go (1.10). What the node's pods already use is ignored:
+// the limit is compared to all that is allocatable. A resource without a limit does not count as satisfied.
 class LimitsScoring final : public Scoring {
  public:
   explicit LimitsScoring(const PodContext& ctx) : ctx_(ctx) {}

@@ -1,4 +1,6 @@
-// The plugins NodeResourcesFit and NodeResourcesBalancedAllocation of release 1.29.
+// The plugins NodeResourcesFit and NodeResourcesBalancedAllocation of release 1.29. Source: fit.go,
+// resource_allocation.go, least_allocated.go, most_allocated.go, requested_to_capacity_ratio.go and
+// balanced_allocation.go in pkg/scheduler/framework/plugins/noderesources.
 #include <algorithm>
 #include <cmath>
 
@@ -14,11 +16,14 @@ namespace {
 const FailureReason kTooManyPods{Symbol("Too many pods"), false};
 const Symbol kCpu("cpu"), kMemory("memory"), kEphemeral("ephemeral-storage");
 
-// What a pod requests is compared only where it is more than 0.
+// Returns whether too little is left. Unlike in 1.10, a resource that the pod does not request is never lacking, even
+// if the node is overcommitted.
 bool Lacks(int64_t wanted, int64_t allocatable, int64_t used) {
   return wanted > 0 && wanted > SaturatingSub(allocatable, used);
 }
 
+// The Filter. All reasons are reported. Only extended resources can be ignored: those in the list, and those whose name
+// has a listed group before the first slash.
 class FitResources final : public FitCheck {
  public:
   FitResources(const PodContext& ctx, const FitOptions& options) : cache_(ctx.cache), want_(ctx.info.request) {
@@ -88,17 +93,17 @@ class FitResources final : public FitCheck {
   std::vector<std::pair<Symbol, int64_t>> scalars_;  // those that are not ignored
 };
 
-// One listed resource, seen by one pod.
+// A resource of the profile's list, with what one pod requests of it.
 struct Listed {
   enum class Kind : uint8_t { kCpuTime, kMemoryBytes, kEphemeralBytes, kScalar };
   Kind kind;
   Symbol name;
   int64_t weight;
-  int64_t wanted;  // by the pod
+  int64_t wanted;  // what the pod requests
 };
 
-// The listed resources that can count for the pod: scalar ones only when it requests them. `non_zero`: with defaults
-// for missing cpu and memory.
+// Returns the listed resources that can count for the pod. A scalar resource counts only if the pod requests it.
+// `non_zero` says whether the requests of cpu and memory include the defaults for containers that request nothing.
 std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<ResourceWeight>& resources, bool non_zero) {
   std::vector<Listed> out;
   for (const ResourceWeight& r : resources) {
@@ -118,18 +123,20 @@ std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<Resour
   return out;
 }
 
+// One resource of one node, as it would be with the pod.
 struct Share {
-  int64_t requested, allocatable;  // with the pod; allocatable 0: the resource does not count on this node
+  int64_t requested, allocatable;  // if allocatable is 0, the resource does not count on this node
 };
 
-// The listed resources where all of them have columns in the cache: two, cpu and memory, in nearly every cluster.
+// A listed resource that has columns in the cache. All of cpu, memory and ephemeral storage do, so this is the usual
+// case.
 struct ListedColumn {
   const int64_t* used;
   const int64_t* allocatable;
   int64_t wanted, weight;
   Share At(Row row) const { return {SaturatingAdd(used[row], wanted), allocatable[row]}; }
 };
-// Writes the columns and returns true, or returns false when a resource has none. Valid until the cache changes.
+// Writes the columns and returns true, or returns false if a listed resource has none. Valid until the cache changes.
 bool ColumnsOf(const std::vector<Listed>& listed, const Columns& c, bool non_zero, std::vector<ListedColumn>* out) {
   out->clear();
   for (const Listed& r : listed) {
@@ -150,6 +157,7 @@ bool ColumnsOf(const std::vector<Listed>& listed, const Columns& c, bool non_zer
   }
   return true;
 }
+// Does the same as ListedColumn::At for any resource.
 Share ShareOf(const Listed& r, const Cache& cache, Row row, bool non_zero) {
   const Columns& c = cache.columns();
   switch (r.kind) {
@@ -166,6 +174,8 @@ Share ShareOf(const Listed& r, const Cache& cache, Row row, bool non_zero) {
   return {SaturatingAdd(node.requested.Scalar(r.name), r.wanted), node.allocatable.Scalar(r.name)};
 }
 
+// Returns the score on the line through the points of the shape. The product is computed before the division, which
+// truncates toward zero on falling segments, too.
 int64_t OnShape(const std::vector<std::pair<int64_t, int64_t>>& shape, int64_t utilization) {
   for (size_t i = 0; i < shape.size(); ++i) {
     const auto& [at, score] = shape[i];
@@ -177,6 +187,9 @@ int64_t OnShape(const std::vector<std::pair<int64_t, int64_t>>& shape, int64_t u
   return shape.back().second;
 }
 
+// The score of NodeResourcesFit: the weighted average of the scores of the listed resources. Requests of cpu and memory
+// include the defaults. LeastAllocated and MostAllocated divide integers; RequestedToCapacityRatio rounds to the
+// nearest.
 class FitScoring final : public Scoring {
  public:
   FitScoring(const PodContext& ctx, std::shared_ptr<const FitOptions> options, int64_t max_score)
@@ -202,7 +215,7 @@ class FitScoring final : public Scoring {
         const Share s = ShareOf(r, cache_, rows[i], true);
         if (s.allocatable == 0) continue;
         const int64_t one = ScoreOf(options_->strategy, s);
-        // A resource that scores 0 does not pull the average down (bug M-07, kept).
+        // A resource that scores 0 is left out of the average, so it does not lower it (bug M-07, kept).
         if (options_->strategy == FitOptions::Strategy::kRequestedToCapacityRatio && one <= 0) continue;
         sum += one * r.weight;
         weights += r.weight;
@@ -227,7 +240,7 @@ class FitScoring final : public Scoring {
       }
     });
   }
-  // The same as MapColumns; returns false when amounts or weights are too large for it.
+  // Does the same as MapColumns. Returns false, and writes nothing, if an amount or a weight is too large or negative.
   template <FitOptions::Strategy strategy>
   bool MapBlock(const RowBlock& block, int64_t* scores) const {
     constexpr int64_t kLargeWeight = 1 << 20;
@@ -263,7 +276,7 @@ class FitScoring final : public Scoring {
     block.Pick(small, scores);
     return true;
   }
-  // The same as the loop in Map, where columns say everything.
+  // Does the same as the loop in Map. REQUIRES: columns_ has all listed resources.
   template <FitOptions::Strategy strategy>
   void MapColumns(std::span<const Row> rows, std::span<int64_t> scores) const {
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -274,10 +287,11 @@ class FitScoring final : public Scoring {
         sum += ScoreOf(strategy, s) * c.weight;
         weights += c.weight;
       }
-      // Two resources of weight 1 are by far the most frequent; a division costs more than all the rest.
+      // Most profiles have two resources of weight 1, and the division would cost more than all the rest.
       scores[i] = weights == 2 ? sum / 2 : weights == 0 ? 0 : sum / weights;
     }
   }
+  // LeastAllocated scores an exceeded resource 0. MostAllocated gives it the highest score; 1.10 gave it 0.
   int64_t ScoreOf(FitOptions::Strategy strategy, const Share& s) const {
     switch (strategy) {
       case FitOptions::Strategy::kLeastAllocated:
@@ -290,8 +304,8 @@ class FitScoring final : public Scoring {
     return OnShape(options_->shape,
                    s.requested > s.allocatable ? 100 : WrappingDiv(WrappingMul(s.requested, 100), s.allocatable));
   }
-  // part * max_score / whole toward zero. Below 2^46 the division of doubles comes to the same: a quotient that is no
-  // integer is further from one than the rounding reaches.
+  // Returns part * max_score / whole, truncated toward zero. Dividing doubles is faster and exact below 2^46: a
+  // quotient that is not an integer is further away from the nearest one than the rounding error reaches.
   int64_t Scaled(int64_t part, int64_t whole) const {
     constexpr uint64_t kExact = uint64_t{1} << 46;
     if (static_cast<uint64_t>(whole) < kExact && static_cast<uint64_t>(part) <= static_cast<uint64_t>(whole))
@@ -305,9 +319,13 @@ class FitScoring final : public Scoring {
   std::shared_ptr<const FitOptions> options_;
   int64_t max_score_;
   std::vector<Listed> listed_;
-  std::vector<ListedColumn> columns_;  // while rows are scored
+  std::vector<ListedColumn> columns_;  // valid only while rows are scored
 };
 
+// The score of NodeResourcesBalancedAllocation: (1 - standard deviation of the used fractions) times the highest score.
+// Requests do not include defaults, fractions are capped at 1, and a resource without capacity is left out. Unlike in
+// 1.10, a full node does not score 0. For two fractions upstream uses |f0 - f1| / 2; the order of the operations is
+// upstream's, because it decides the last bit.
 class BalancedScoring final : public Scoring {
  public:
   BalancedScoring(const PodContext& ctx, const std::vector<ResourceWeight>& resources, int64_t max_score)
@@ -348,7 +366,7 @@ class BalancedScoring final : public Scoring {
   }
 
  private:
-  // The same as MapTwo; returns false when amounts are too large for it.
+  // Does the same as MapTwo. Returns false, and writes nothing, if an amount is too large or negative.
   bool MapBlock(const ListedColumn& a, const ListedColumn& b, const RowBlock& block, int64_t* scores) const {
     RowBlock::Amounts buffers[4];
     const ExactAmounts x(block, a.used, a.wanted, a.allocatable, &buffers[0]);
@@ -366,7 +384,7 @@ class BalancedScoring final : public Scoring {
     block.Pick(small, scores);
     return true;
   }
-  // The same as the general loop for two resources that have columns.
+  // Does the same as the general loop, for exactly two resources that have columns.
   void MapTwo(const ListedColumn& a, const ListedColumn& b, std::span<const Row> rows,
               std::span<int64_t> scores) const {
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -385,7 +403,7 @@ class BalancedScoring final : public Scoring {
   const Cache& cache_;
   double max_score_;
   std::vector<Listed> listed_;
-  std::vector<ListedColumn> columns_;  // while rows are scored
+  std::vector<ListedColumn> columns_;  // valid only while rows are scored
 };
 
 }  // namespace

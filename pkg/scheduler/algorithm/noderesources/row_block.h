@@ -1,8 +1,9 @@
-// Amounts of many rows at once, in loops that compilers turn into vector instructions.
+// Loops over the amounts of many rows, written so that compilers generate vector instructions for them.
 //
-// Rules about resources do the same few operations for every row. Where the rows of a block lie close together in the
-// columns, as those of nodes with consecutive names do, all rows of that range are worked out, with the few between
-// them that nobody needs, and the results are picked afterwards. Other rows are gathered first.
+// Rules about resources perform the same few operations for every row. If the rows of a block lie close together in the
+// columns, as those of nodes with consecutive names do, the loops run over the whole range, including the few rows in
+// between that nobody asked for, and the results are picked afterwards. Otherwise, the values of the rows are gathered
+// first.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -14,7 +15,8 @@
 
 namespace berth::scheduler::noderesources {
 
-// Up to kMostRows rows, and the values of columns for them.
+// Up to kMostRows rows, with access to the values of columns for them. Invariant: if dense_, the block has the values_
+// consecutive rows from first_ on; otherwise it has the values_ == rows() rows themselves, in their order.
 class RowBlock {
  public:
   static constexpr size_t kMostRows = 128, kMostValues = 2 * kMostRows;
@@ -33,15 +35,16 @@ class RowBlock {
     values_ = dense_ ? range : rows.size();
   }
   size_t rows() const { return rows_.size(); }
-  // How many values Values() returns.
+  // Returns the number of values that Values() returns, at most kMostValues.
   size_t size() const { return values_; }
-  // Returns values of a column; the i-th row's is at Place(i). `buffer` is used when they must be gathered.
+  // Returns the block's values of a column. `buffer` receives them if they must be gathered, and must outlive their
+  // use.
   const int64_t* Values(const int64_t* column, Amounts& buffer) const {
     if (dense_) return column + first_;
     for (size_t i = 0; i < rows_.size(); ++i) buffer[i] = column[rows_[i]];
     return buffer;
   }
-  // Writes for each row the value at its place.
+  // Writes to out[i], for each row i of the block, the element of `values` that belongs to this row.
   template <typename From, typename To>
   void Pick(const From* values, To* out) const {
     if (dense_) {
@@ -53,12 +56,12 @@ class RowBlock {
 
  private:
   std::span<const Row> rows_;
-  bool dense_;
-  Row first_;
-  size_t values_;
+  bool dense_;     // the values of the whole range are used
+  Row first_;      // the smallest row
+  size_t values_;  // size()
 };
 
-// Calls f(block, place of its first row) for all rows, in blocks.
+// Calls f(block, index of the block's first row in `rows`) for consecutive blocks that cover all rows.
 template <typename F>
 void ForBlocks(std::span<const Row> rows, F f) {
   for (size_t i = 0; i < rows.size(); i += RowBlock::kMostRows) {
@@ -66,27 +69,27 @@ void ForBlocks(std::span<const Row> rows, F f) {
   }
 }
 
-// Returns the value as a double. REQUIRES: 0 <= value < 2^52. A conversion that vector units without 64-bit integers
-// have, too.
+// Returns the value as a double. Unlike a cast, this also has a vector form on processors without 64-bit integer
+// conversions. REQUIRES: 0 <= value < 2^52.
 inline double ExactDouble(int64_t value) {
-  constexpr uint64_t kExponent = 0x4330000000000000;  // of 2^52
+  constexpr uint64_t kExponent = 0x4330000000000000;  // the bits of the double 2^52
   return std::bit_cast<double>(static_cast<uint64_t>(value) | kExponent) - 0x1p52;
 }
 
-// Amounts below this, and not negative, times a score are exact as doubles.
+// Non-negative amounts below this limit are exact as doubles, even when multiplied by a score.
 constexpr uint64_t kExactAmount = uint64_t{1} << 46;
 
-// What is requested of a resource together with the pod and what there is, for the values of a block, as doubles.
+// For each value of a block: what is requested of a resource if the pod is added, and what is allocatable, as doubles.
 class ExactAmounts {
  public:
-  // `buffers`: two, which outlive this.
+  // REQUIRES: `buffers` points to two buffers that outlive this object.
   ExactAmounts(const RowBlock& block, const int64_t* used, int64_t wanted, const int64_t* capacity,
                RowBlock::Amounts* buffers)
       : used_(block.Values(used, buffers[0])),
         capacity_(block.Values(capacity, buffers[1])),
         wanted_(wanted),
         size_(block.size()) {}
-  // Returns whether all amounts are below kExactAmount and none is negative.
+  // Returns whether all amounts are non-negative and below kExactAmount.
   bool exact() const {
     uint64_t bits = 0;
     util::RunLoops([&bits, a = *this]() BERTH_LOOPS {
@@ -99,12 +102,12 @@ class ExactAmounts {
     });
     return bits < kExactAmount;
   }
-  // REQUIRES: exact().
+  // REQUIRES: exact() returned true.
   double requested(size_t i) const { return ExactDouble(Sum(i)); }
   double capacity(size_t i) const { return ExactDouble(capacity_[i]); }
 
  private:
-  // Wraps only when one of the two is out of range itself.
+  // The sum can only wrap if one of the operands is out of range, which exact() notices by itself.
   int64_t Sum(size_t i) const {
     return static_cast<int64_t>(static_cast<uint64_t>(used_[i]) + static_cast<uint64_t>(wanted_));
   }
@@ -114,19 +117,20 @@ class ExactAmounts {
   size_t size_;
 };
 
-// One resource that must suffice: `capacity` - `used` - `wanted` is negative where it does not.
+// One resource of which there must be enough: a row has too little if capacity - used - wanted is negative.
 struct Sufficient {
   const int64_t* used;
   const int64_t* capacity;
   int64_t wanted;
 };
 
-// Amounts below this, and not negative, have sums and differences that fit 64 bits.
+// Sums and differences of non-negative amounts below this limit fit into 64 bits.
 constexpr uint64_t kLargeAmount = uint64_t{1} << 61;
 
-// Writes, for each value of a block, the differences of N resources together, which are negative when one of them does
-// not suffice (`together`), or a number with bit i set when resource i does not suffice. Returns all amounts' bits,
-// or'ed: what was written means nothing when they reach kLargeAmount.
+// Compares N resources for each value of a block. If `together`, writes the bitwise OR of the differences, which is
+// negative if there is too little of any resource. Otherwise writes a number whose bit i is set if there is too little
+// of resource i. Returns the bitwise OR of all amounts; if it is at least kLargeAmount, what was written is
+// meaningless.
 template <size_t N, bool together>
 uint64_t Compare(const RowBlock& block, const Sufficient* resources, RowBlock::Amounts& out) {
   struct Columns {
@@ -142,7 +146,7 @@ uint64_t Compare(const RowBlock& block, const Sufficient* resources, RowBlock::A
     columns.wanted[r] = static_cast<uint64_t>(resources[r].wanted);
     bits |= columns.wanted[r];
   }
-  // Copies, which nothing that is written can change, so that the compiler sees a plain loop.
+  // The lambda captures copies that no write can alias, so that the compiler sees a plain loop.
   util::RunLoops([&bits, columns, size = block.size(), to = +out]() BERTH_LOOPS {
     uint64_t all = bits;
     for (size_t i = 0; i < size; ++i) {
@@ -159,6 +163,7 @@ uint64_t Compare(const RowBlock& block, const Sufficient* resources, RowBlock::A
   });
   return bits;
 }
+// Selects the instance for the number of resources. REQUIRES: there are 1 to 5 resources.
 template <bool together>
 uint64_t Compare(const RowBlock& block, std::span<const Sufficient> resources, RowBlock::Amounts& out) {
   switch (resources.size()) {
@@ -175,14 +180,14 @@ uint64_t Compare(const RowBlock& block, std::span<const Sufficient> resources, R
   }
 }
 
-// Erases the rows where one of the resources does not suffice; the others stay in their order. `fits` decides single
-// rows with amounts that are too large, or negative. REQUIRES: there are 1 to 5 resources.
+// Erases the rows that have too little of at least one resource and keeps the order of the others. `fits` decides
+// single rows of blocks in which an amount is negative or too large. REQUIRES: there are 1 to 5 resources.
 template <typename Fits>
 void KeepSufficient(std::span<const Sufficient> resources, std::vector<Row>* rows, Fits fits) {
   size_t kept = 0;
   ForBlocks(*rows, [&](const RowBlock& block, size_t at) {
     const size_t size = block.size(), rows_of_block = block.rows();
-    RowBlock::Amounts lacking;  // negative: one of the resources does not suffice
+    RowBlock::Amounts lacking;  // negative: too little of one of the resources
     const uint64_t bits = Compare<true>(block, resources, lacking);
     const Row* in = rows->data() + at;
     Row* out = rows->data() + kept;
@@ -196,6 +201,7 @@ void KeepSufficient(std::span<const Sufficient> resources, std::vector<Row>* row
         any |= lacking[i];
         all &= lacking[i];
       }
+      // Most blocks fit entirely or not at all, and then need no decision for each row.
       if (all < 0) return;
       if (any >= 0) {
         out = in == out ? out + rows_of_block : std::copy_n(in, rows_of_block, out);
@@ -213,8 +219,8 @@ void KeepSufficient(std::span<const Sufficient> resources, std::vector<Row>* row
   rows->resize(kept);
 }
 
-// Writes for each row a number with bit i set when resource i does not suffice. `number_of` decides single rows with
-// amounts that are too large, or negative. REQUIRES: there are 1 to 5 resources.
+// Writes, for each row, a number whose bit i is set if there is too little of resource i. `number_of` decides single
+// rows of blocks in which an amount is negative or too large. REQUIRES: there are 1 to 5 resources.
 template <typename NumberOf>
 void NumberLacking(std::span<const Sufficient> resources, std::span<const Row> rows, std::span<uint32_t> numbers,
                    NumberOf number_of) {

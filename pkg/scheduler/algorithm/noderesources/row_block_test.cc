@@ -1,4 +1,4 @@
-// Many rows at once come to the same as each row by itself, whatever the rows and the amounts.
+// Checks that functions for many rows return the same as those for single rows, for any rows and amounts.
 #include "pkg/scheduler/algorithm/noderesources/row_block.h"
 
 #include <cmath>
@@ -19,14 +19,14 @@ using testing::Cat;
 using testing::NodeOf;
 using testing::PodOf;
 
-// Amounts as nodes report them, and some that nobody should report: none, negative ones, and some near 2^63.
+// Returns a usual amount or, sometimes, one that no node should report: zero, negative or near 2^63.
 std::string Amount(std::mt19937_64& random, std::initializer_list<const char*> usual) {
   static const char* const kOdd[] = {"0", "-3", "9223372036854775807", "4611686018427387904", "70368744177664"};
   if (random() % 20 == 0) return kOdd[random() % std::size(kOdd)];
   return usual.begin()[random() % usual.size()];
 }
 
-// About 700 nodes, some of them gone again, with pods on every second one.
+// Adds about 700 nodes, of which some are removed again, with a pod on every second one.
 void Fill(Cache& cache, std::mt19937_64& random) {
   for (int i = 0; i < 700; ++i) {
     const std::string name = Cat("n", std::to_string(i));
@@ -42,7 +42,7 @@ void Fill(Cache& cache, std::mt19937_64& random) {
   for (int i = 0; i < 700; i += 1 + static_cast<int>(random() % 40)) cache.RemoveNode(Cat("n", std::to_string(i)));
 }
 
-// Listed rows in ascending, descending or no order, all of them or few.
+// Returns all or some of the listed rows, in ascending, descending or random order.
 std::vector<Row> SomeRows(const Cache& cache, std::mt19937_64& random) {
   std::vector<Row> rows;
   const uint64_t one_of = random() % 3 == 0 ? 20 : random() % 2 + 1;
@@ -73,7 +73,7 @@ void CheckPredicate(FitCheck& check, const std::vector<Row>& rows) {
   }
 }
 
-// What is requested with the pod, and what there is, cut to 64 bits.
+// The amount requested including the pod, and the capacity, saturated at 64 bits.
 struct Use {
   int64_t requested, capacity;
 };
@@ -91,7 +91,7 @@ void CheckScores(Scoring& scoring, const std::vector<Row>& rows, const Formula& 
   }
 }
 
-// part * 100 / whole as 64 bits wrap.
+// Returns part * 100 / whole, with the product wrapping at 64 bits.
 int64_t Percent(int64_t part, int64_t whole) {
   const auto product = static_cast<int64_t>(static_cast<uint64_t>(part) * 100);
   return whole == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(product)) : product / whole;

@@ -7,6 +7,9 @@ namespace {
 const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
     kNetworkUnavailable("NetworkUnavailable");
 
+// Source: CheckNodeConditionPredicate in pkg/scheduler/algorithm/predicates/predicates.go (1.10). The status Unknown
+// fails, too. A node that reports no Ready condition passes. Duplicate conditions produce duplicate reasons. The cache
+// evaluates the conditions when a node changes and keeps the result as the flag kRowConditionBad.
 class NodeConditionCheck final : public FitCheck {
  public:
   explicit NodeConditionCheck(const Cache& cache) : cache_(cache) {}

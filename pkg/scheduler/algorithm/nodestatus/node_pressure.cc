@@ -4,6 +4,9 @@
 namespace berth::scheduler::nodestatus {
 namespace {
 
+// Source: CheckNodeMemoryPressurePredicate and CheckNodeDiskPressurePredicate in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10). Memory pressure only concerns best-effort pods. A condition
+// that the node no longer reports has no effect (bug B-02, fixed).
 class PressureCheck final : public FitCheck {
  public:
   PressureCheck(const Cache& cache, uint8_t flag, const FailureReason& reason)
@@ -22,7 +25,7 @@ class PressureCheck final : public FitCheck {
 
  private:
   const Cache& cache_;
-  uint8_t flag_;  // 0: nothing to avoid
+  uint8_t flag_;  // a RowFlag; 0 if the rule does not concern the pod
   FailureReason reason_;
 };
 

@@ -1,21 +1,21 @@
-// Rules about the conditions that a node reports. Each function is the factory of one rule of Kubernetes 1.10; the rule
-// is in the .cc file that bears its name.
+// Rules about the conditions that a node reports. Each function is the factory of one rule, which is implemented in a
+// .cc file of this folder.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 
 namespace berth::scheduler::nodestatus {
 
-// CheckNodeCondition (mandatory): Ready is True, OutOfDisk and NetworkUnavailable are False where present, and the node
-// is not cordoned. Fails with one reason for each condition entry that is wrong.
+// CheckNodeCondition (1.10, mandatory): Ready is True, OutOfDisk and NetworkUnavailable are False if they are present,
+// and the node is not cordoned. Fails with one reason for each condition that is violated.
 FitPredicate CheckNodeCondition(const PluginFactoryArgs&);
 
-// CheckNodeMemoryPressure: best-effort pods avoid nodes with memory pressure.
+// CheckNodeMemoryPressure (1.10): best-effort pods do not fit nodes under memory pressure.
 FitPredicate CheckNodeMemoryPressure(const PluginFactoryArgs&);
 
-// CheckNodeDiskPressure: all pods avoid nodes with disk pressure.
+// CheckNodeDiskPressure (1.10): no pod fits a node under disk pressure.
 FitPredicate CheckNodeDiskPressure(const PluginFactoryArgs&);
 
-// CheckNodePIDPressure (Kubernetes 1.11 to 1.16): all pods avoid nodes that run out of process ids.
+// CheckNodePIDPressure (1.11 to 1.16): no pod fits a node that is running out of process ids.
 FitPredicate CheckNodePidPressure(const PluginFactoryArgs&);
 
 }  // namespace berth::scheduler::nodestatus

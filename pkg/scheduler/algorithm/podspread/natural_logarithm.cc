@@ -4,8 +4,8 @@
 
 namespace berth::scheduler::podspread {
 
-// x = 2^k * m with m in [sqrt(1/2), sqrt(2)); then a polynomial in s = f / (2 + f), f = m - 1. The order of operations
-// decides the last bit, and nothing may be contracted into a fused multiply-add.
+// Writes x as 2^k * m with m in [sqrt(1/2), sqrt(2)) and evaluates a polynomial in s = f / (2 + f), where f = m - 1.
+// The order of the operations decides the last bit, and none may be contracted into a fused multiply-add.
 double NaturalLogarithm(double x) {
   constexpr double kHigh = 6.93147180369123816490e-01, kLow = 1.90821492927058770002e-10;
   constexpr double kOdd[] = {6.666666666666735130e-01, 2.857142874366239149e-01, 1.818357216161805012e-01,

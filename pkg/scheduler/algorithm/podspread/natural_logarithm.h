@@ -1,10 +1,10 @@
-// The natural logarithm as the release's mathematics computes it (FreeBSD's e_log): the C library's differs in the last
-// bit for some arguments, which would change rounded scores.
+// The natural logarithm as Go computes it (the e_log algorithm of FreeBSD). For some arguments, the result of the C
+// library differs in the last bit, which would change rounded scores.
 #pragma once
 
 namespace berth::scheduler::podspread {
 
-// REQUIRES: x is finite and positive.
+// Returns the natural logarithm of x. REQUIRES: x is finite and positive.
 double NaturalLogarithm(double x);
 
 }  // namespace berth::scheduler::podspread

@@ -1,4 +1,5 @@
-// The plugin PodTopologySpread of release 1.29: Filter and Score.
+// The plugin PodTopologySpread of release 1.29: Filter and Score. Source: filtering.go, scoring.go, common.go and
+// plugin.go in pkg/scheduler/framework/plugins/podtopologyspread.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -24,7 +25,8 @@ const FailureReason kSkew{Symbol("node(s) didn't match pod topology spread const
 const FailureReason kNoLabel{Symbol("node(s) didn't match pod topology spread constraints (missing required label)"),
                              true};
 
-// The selector, narrowed by the pod's own values of matchLabelKeys.
+// Returns the selector of a constraint with a requirement added for each of matchLabelKeys that the pod has. A selector
+// that matches nothing stays as it is.
 api::Selector Narrowed(const Constraint& c, const api::Labels& labels) {
   const api::Selector& selector = c.selector.selector;
   if (selector.MatchesNothing() || c.match_label_keys.empty()) return selector;
@@ -40,7 +42,9 @@ api::Selector Narrowed(const Constraint& c, const api::Labels& labels) {
   return api::Selector(std::move(requirements));
 }
 
-// The selector of default constraints: what the services of a pod select together, and its controller.
+// Returns the selector of the default constraints for a pod: the selectors of its services, merged into one, combined
+// with the selector of its controller. The controller is found by its owner reference, not by labels, and only the
+// three kinds below count.
 api::Selector DefaultSelector(const Listers& listers, const api::PodTemplate& pod) {
   std::map<Symbol, Symbol> pairs;
   for (const auto& service : listers.ServicesOf(pod)) {
@@ -71,7 +75,7 @@ void Append(std::string* text, std::initializer_list<std::string_view> parts) {
   for (std::string_view part : parts) text->append(part);
 }
 
-// What a node filter's key says of a pod's node selector and node affinity.
+// Return texts that identify what a node filter reads of a pod. Filters with equal texts share their counts.
 std::string AffinityText(const api::PodTemplate& pod) {
   std::string text;
   for (const auto& [key, value] : pod.node_selector) Append(&text, {key.str(), "=", value.str(), "\n"});
@@ -93,7 +97,8 @@ std::string TolerationsText(const api::PodTemplate& pod) {
   return text;
 }
 
-// The nodes that count for a constraint: those with the labels of all `keys` that the constraint's policies include.
+// Returns the filter for the nodes that count for a constraint: they have the labels of all `keys`, and the policies of
+// the constraint (nodeAffinityPolicy, nodeTaintsPolicy) include them.
 std::shared_ptr<const NodeFilter> FilterOf(const Constraint& c, std::set<Symbol> keys,
                                            const std::shared_ptr<const api::PodTemplate>& pod) {
   auto filter = std::make_shared<NodeFilter>();
@@ -110,7 +115,8 @@ std::shared_ptr<const NodeFilter> FilterOf(const Constraint& c, std::set<Symbol>
   return filter;
 }
 
-// The constraints of a pod with one action, its own or the defaults, with selectors that can be used as they are.
+// The constraints of a pod with one action: its own or, if it has none at all, the defaults. Their selectors are
+// complete.
 class Constraints {
  public:
   Constraints(const PodContext& ctx, const TopologySpreadOptions& options, Action action)
@@ -118,7 +124,7 @@ class Constraints {
 
   const std::vector<Constraint>& list() const { return list_; }
   bool usable() const { return usable_; }
-  // What 1.29 says of the first selector that cannot be used.
+  // Returns the error text of the first invalid selector as 1.29 words it. Empty if there is none.
   const std::string& mistake() const { return mistake_; }
   bool own() const { return !ctx_.pod.tmpl->spread_constraints.empty(); }
   std::set<Symbol> keys() const {
@@ -126,8 +132,8 @@ class Constraints {
     for (const Constraint& c : list_) keys.insert(c.topology_key);
     return keys;
   }
-  // Defaults depend on services and controllers. Returns true when the list may have become another, and the first
-  // time.
+  // Determines the constraints anew. Default constraints depend on services and controllers. Returns true if the list
+  // may have changed, and on the first call.
   bool Refresh() {
     const api::PodTemplate& pod = *ctx_.pod.tmpl;
     const uint64_t version = own() ? 0 : ctx_.cache.listers().SelectorsVersion(pod.ns);
@@ -144,6 +150,7 @@ class Constraints {
       return true;
     }
     const api::Selector selector = DefaultSelector(ctx_.cache.listers(), pod);
+    // A pod that no service or controller selects gets no default constraints.
     if (selector.Empty()) return true;
     for (const Constraint& c : options_.defaults) {
       if (c.action != action_) continue;
@@ -152,14 +159,14 @@ class Constraints {
     }
     return true;
   }
-  // The pods that a constraint counts.
+  // Returns the query for the pods that a constraint counts: those in the pod's namespace that are not terminating.
   PodQuery QueryOf(const Constraint& c) const {
     PodQuery query;
     query.namespaces = {ctx_.pod.tmpl->ns};
     query.any_of = {c.selector.selector};
     query.skip_terminating = true;
     query.sees_nominated = true;
-    query.never_base = c.selector.selector.Empty();  // the selector {} counts no pods (kept)
+    query.never_base = c.selector.selector.Empty();  // the selector {} counts no pods, as upstream
     query.simulation_counts_all = true;
     return query;
   }
@@ -174,7 +181,9 @@ class Constraints {
   std::vector<Constraint> list_;
 };
 
-// One channel for each constraint: the matching pods in the node's domain, on nodes that count.
+// The Filter. Channel i counts the matching pods in the node's domain of constraint i, on nodes that the constraint
+// includes. A node fits if adding the pod keeps the skew, which is the number in its domain minus the smallest number
+// in any domain, at or below maxSkew.
 class SpreadCheck final : public DomainCheck {
  public:
   SpreadCheck(const PodContext& ctx, Cache* cache, std::shared_ptr<const TopologySpreadOptions> options)
@@ -183,6 +192,7 @@ class SpreadCheck final : public DomainCheck {
   }
 
   bool usable() const override { return hard_.usable(); }
+  // Pods without constraints of their own may get default constraints later.
   bool FitsAlways() const override { return hard_.own() && hard_.list().empty(); }
   std::string PodError() override {
     return hard_.mistake().empty() ? std::string()
@@ -237,8 +247,9 @@ class SpreadCheck final : public DomainCheck {
   bool HasTooFewDomains(size_t i) const {
     return static_cast<int64_t>(counts_[i]->domains()) < hard_.list()[i].min_domains;
   }
-  // What the skew of a constraint would be with the pod in a domain that has so many pods; 0 when no node counts for
-  // the constraint, which then asks nothing.
+  // Returns the skew of constraint i if the pod were added to a domain that has `pods` matching pods. The minimum
+  // counts as 0 if there are fewer domains than minDomains. If no node counts for the constraint, upstream ignores it,
+  // so returns 0.
   int64_t SkewAt(size_t i, int64_t pods) const {
     if (counts_[i]->domains() == 0) return 0;
     return pods + self_[i] - (HasTooFewDomains(i) ? 0 : counts_[i]->minimum());
@@ -271,10 +282,13 @@ class SpreadCheck final : public DomainCheck {
   std::shared_ptr<const TopologySpreadOptions> options_;
   Constraints hard_;
   std::vector<std::shared_ptr<const PodCount>> counts_;
-  std::vector<int64_t> self_;  // 1 when the pod itself counts
+  std::vector<int64_t> self_;  // 1 if the pod matches the selector of the constraint, else 0
 };
 
-// One channel for each constraint: the matching pods in the node's domain, or on the node itself for hostname.
+// The Score. Channel i counts the matching pods in the node's domain of constraint i or, for the hostname, on the node
+// itself. For each constraint whose label the node has, the raw score adds count * ln(number of domains + 2) + maxSkew
+// - 1 and is then rounded. The best nodes have the smallest raw score. Nodes that lack one of the labels score 0,
+// except with the system defaults: then they are scored and win, because they lack a summand (bug M-09, kept).
 class SpreadScoring final : public DomainScoring {
  public:
   SpreadScoring(const PodContext& ctx, Cache* cache, std::shared_ptr<const TopologySpreadOptions> options,
@@ -334,11 +348,14 @@ class SpreadScoring final : public DomainScoring {
       ignored[p] |= parts.nodes[p] == 0;
       if (!ignored[p]) nodes += parts.nodes[p];
     }
+    // The domains are those of the feasible nodes. A missing label counts as a domain of its own; for the hostname,
+    // every feasible node counts as a domain.
     for (size_t i = 0, key = 0; i < n; ++i) {
       const bool by_host = soft_.list()[i].topology_key == kHostname;
       const int64_t size = by_host ? nodes : Domains(parts, key++, ignored);
       weights[i] = NaturalLogarithm(static_cast<double>(size + 2));
     }
+    // `most` starts at 0 and `least` does not, as upstream.
     int64_t least = INT64_MAX, most = 0;
     for (size_t p = 0; p < parts.size; ++p) {
       if (ignored[p]) continue;
@@ -358,7 +375,7 @@ class SpreadScoring final : public DomainScoring {
   }
 
  private:
-  // How many domains of a key the parts are in; nodes without the label are in one of their own.
+  // Returns the number of domains of a key among the parts. Nodes without the label count as one more domain.
   int64_t Domains(const DomainParts& parts, size_t key, const std::vector<uint8_t>& ignored) const {
     thread_local std::vector<uint8_t> seen;
     const uint32_t limit = keys_[key]->domain_limit();
@@ -378,7 +395,7 @@ class SpreadScoring final : public DomainScoring {
   std::shared_ptr<const TopologySpreadOptions> options_;
   int64_t max_score_;
   Constraints soft_;
-  bool needs_all_ = false;  // nodes without one of the labels are left out
+  bool needs_all_ = false;  // whether nodes that lack one of the labels are ignored
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Rules that spread the pods of one service or controller. Each function is the factory of one rule of Kubernetes 1.10;
-// the rule is in the .cc file that bears its name.
+// Rules that spread pods over nodes and topology domains. Each function is the factory of one rule, which is
+// implemented in a .cc file of this folder.
 #pragma once
 #include <vector>
 
@@ -7,16 +7,16 @@
 
 namespace berth::scheduler::podspread {
 
-// SelectorSpreadPriority: fewer pods of the same services and controllers on the node, and (weighing 2/3) in its zone.
-// ServiceSpreadingPriority, the 1.0 name, is the same (B-20, kept).
+// SelectorSpreadPriority (1.10): the fewer pods of the same services and controllers on the node and, with weight 2/3,
+// in its zone, the better. ServiceSpreadingPriority, its name in 1.0, is the same rule (bug B-20, kept).
 PriorityFunction SelectorSpread(const PluginFactoryArgs&);
 
-// What a profile says of PodTopologySpread (1.29): constraints for pods that have none of their own.
+// The PodTopologySpreadArgs of a profile (1.29): default constraints for pods that have none of their own.
 struct TopologySpreadOptions {
-  bool system_defaults = false;  // only then nodes without a label of the defaults are scored all the same
-  std::vector<api::TopologySpreadConstraint> defaults;  // without selectors
+  bool system_defaults = false;  // if true, Score also rates nodes that lack a label of the defaults
+  std::vector<api::TopologySpreadConstraint> defaults;  // without selectors, which are derived from the pod
 
-  // Hostname with maxSkew 3 and zone with maxSkew 5, both ScheduleAnyway.
+  // Returns the system defaults: the hostname with maxSkew 3 and the zone with maxSkew 5, both ScheduleAnyway.
   static TopologySpreadOptions System();
 };
 

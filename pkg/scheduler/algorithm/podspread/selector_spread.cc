@@ -7,8 +7,10 @@ namespace {
 
 constexpr double kZoneWeighting = 2.0 / 3.0;
 
-// One channel: the pods on the node that some service or controller of the pod selects. Zones are told apart, because
-// the score counts the pods on all feasible nodes of a zone.
+// Source: SelectorSpread in pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10). One channel counts the
+// pods on the node that any service or controller of the pod selects; terminating pods do not count. The zone is a key,
+// because the score also depends on the number of pods on all feasible nodes of a zone. A node without a zone is scored
+// by its own number alone.
 class SpreadScoring final : public DomainScoring {
  public:
   SpreadScoring(const PodContext& ctx, Cache* cache, int64_t max_score)
@@ -62,6 +64,8 @@ class SpreadScoring final : public DomainScoring {
   }
 
  private:
+  // The quotient is computed before the product and the result is truncated, so that 5 of 10 may become 4 (bug B-23,
+  // kept).
   double Share(int64_t count, int64_t max) const {
     const double all = static_cast<double>(max_score_);
     return max == 0 || count == 0 ? all : all * (static_cast<double>(max - count) / static_cast<double>(max));
@@ -71,8 +75,8 @@ class SpreadScoring final : public DomainScoring {
   Cache* cache_;
   int64_t max_score_;
   bool known_ = false;
-  uint64_t version_ = 0;                   // of the selectors in the pod's namespace
-  std::shared_ptr<const PodCount> count_;  // null when no service or controller selects the pod
+  uint64_t version_ = 0;                   // version of the selectors in the pod's namespace
+  std::shared_ptr<const PodCount> count_;  // null if no service or controller selects the pod
 };
 
 }  // namespace

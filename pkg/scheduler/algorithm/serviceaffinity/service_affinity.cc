@@ -6,7 +6,7 @@
 namespace berth::scheduler::serviceaffinity {
 namespace {
 
-// The one domain of a label that is allowed.
+// Totals that allow a single domain of a label: 1 for that domain, 0 for all others.
 class AllowedDomain final : public DomainTotals {
  public:
   explicit AllowedDomain(const LabelColumn* column) : DomainTotals(column) {}
@@ -15,9 +15,11 @@ class AllowedDomain final : public DomainTotals {
   }
 };
 
-// One channel for each label that the node must agree in: with the pod's own nodeSelector, or with the node of the
-// reference pod, the first by name of the placed pods that carry all labels of this one (upstream takes any of them:
-// bug B-14, fixed).
+// Source: checkServiceAffinity in pkg/scheduler/algorithm/predicates/predicates.go (1.10). The node must agree in each
+// label with the pod's own nodeSelector if that names the label, and otherwise with the node of a reference pod. The
+// reference pod is the first by name of the placed pods in the namespace that carry all labels of the pod, provided
+// that a service selects the pod; upstream takes any of them (bug B-14, fixed). A label that the reference pod's node
+// lacks is not required. There is one channel for each required label.
 class ServiceAffinityCheck final : public DomainCheck {
  public:
   ServiceAffinityCheck(const PodContext& ctx, Cache* cache, const std::vector<Symbol>& labels)
@@ -52,6 +54,7 @@ class ServiceAffinityCheck final : public DomainCheck {
     return std::all_of(sums.begin(), sums.end(), [](const DomainSum& s) { return s.value > 0; });
   }
 
+  // The reference scheduler evaluates nodes while evictions are simulated, so it cannot rely on the terms.
   Verdict Check(Row row) override {
     if (!listed_) List();
     const api::Labels& node = ctx_.cache.row(row).node->labels;
@@ -70,6 +73,7 @@ class ServiceAffinityCheck final : public DomainCheck {
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kServiceAffinityViolated); }
 
  private:
+  // A reference pod and the row that it is on.
   struct Reference {
     api::PodPtr pod;
     Row row = kNoRow;
@@ -78,6 +82,7 @@ class ServiceAffinityCheck final : public DomainCheck {
   bool IsGiven(Symbol label) const {
     return std::any_of(given_.begin(), given_.end(), [&](const auto& g) { return g.first == label; });
   }
+  // Returns whether pods of the template can be the reference pod.
   bool IsLike(const api::PodTemplate& t) const { return t.ns == ctx_.pod.tmpl->ns && like_.Matches(t.labels); }
   template <typename F>
   void ForEachLike(F f) const {
@@ -92,14 +97,17 @@ class ServiceAffinityCheck final : public DomainCheck {
       }
     }
   }
+  // Makes `r` the reference pod if its name precedes that of the present one.
   void Consider(const Reference& r) {
     if (reference_.pod == nullptr || r.pod->meta.name < reference_.pod->meta.name) reference_ = r;
   }
+  // Looks for the reference pod among all placed pods.
   void Search() {
     reference_ = {};
     if (follows_) ForEachLike([&](const Reference& r) { Consider(r); });
   }
-  // Looks at the rows that changed only. The reference stays unless it left or one with a smaller name came.
+  // Updates the reference pod by looking only at rows that have changed. It stays the same unless it has left its row
+  // or a pod with a smaller name has come.
   void Follow(bool* nodes_changed) {
     bool lost = false;
     const bool remembered = ctx_.cache.ChangesSince(seen_, [&](Row row, bool node_changed) {
@@ -135,14 +143,16 @@ class ServiceAffinityCheck final : public DomainCheck {
     }
   }
 
-  // For one node at a time: the reference pods in order, of which preemption may have taken some away.
+  // For the reference scheduler: lists the possible reference pods by name. Simulated evictions may remove some of them
+  // later.
   void List() {
     listed_ = true;
     ForEachLike([&](const Reference& r) { references_.push_back(r); });
     std::sort(references_.begin(), references_.end(),
               [](const Reference& a, const Reference& b) { return a.pod->meta.name < b.pod->meta.name; });
   }
-  // Returns the first reference pod that is still where it was.
+  // Returns the first possible reference pod, leaving out those that have been removed from `row`. Null if there is
+  // none.
   const Reference* Find(Row row) const {
     for (const Reference& r : references_) {
       if (r.row != row) return &r;
@@ -156,12 +166,12 @@ class ServiceAffinityCheck final : public DomainCheck {
   Cache* cache_;
   const std::vector<Symbol>& labels_;
   api::Selector like_;
-  std::vector<std::pair<Symbol, Symbol>> given_;  // from the pod's own nodeSelector
-  // Of the incremental scheduler.
+  std::vector<std::pair<Symbol, Symbol>> given_;  // the labels that the pod's own nodeSelector names, sorted
+  // State of the incremental scheduler: the versions that were read last and the reference pod that was found.
   bool known_ = false, follows_ = false;
   uint64_t selectors_ = 0, seen_ = 0;
   Reference reference_;
-  // Of the reference scheduler.
+  // State of the reference scheduler.
   bool listed_ = false;
   std::vector<Reference> references_;
 };

@@ -6,8 +6,10 @@
 namespace berth::scheduler::serviceaffinity {
 namespace {
 
-// One channel: the pods of the first service on the node. The values of the label are told apart, because a node's
-// score is the share of the service's pods, among those on feasible nodes, that are not in its domain.
+// Source: ServiceAntiAffinity in pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10). One channel counts
+// the pods on the node that the pod's first service selects, including terminating ones. The label is a key: the score
+// of a node is the fraction of the service's pods, among those on feasible nodes, that are outside its domain. Nodes
+// without the label score 0, but their pods count for the total.
 class ServiceAntiAffinityScoring final : public DomainScoring {
  public:
   ServiceAntiAffinityScoring(const PodContext& ctx, Cache* cache, Symbol label, int64_t max_score)
@@ -24,7 +26,7 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
     known_ = true;
     version_ = version;
     std::shared_ptr<const PodCount> count;
-    // Of several services the first by name counts.
+    // If several services select the pod, the first by name counts.
     if (const auto services = ctx_.cache.listers().ServicesOf(pod); !services.empty()) {
       PodQuery query;
       query.namespaces = {pod.ns};
@@ -68,7 +70,7 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
   Cache* cache_;
   int64_t max_score_;
   bool known_ = false;
-  uint64_t version_ = 0;  // of the selectors in the pod's namespace
+  uint64_t version_ = 0;  // version of the selectors in the pod's namespace
 };
 
 }  // namespace

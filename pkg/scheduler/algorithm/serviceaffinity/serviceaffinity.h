@@ -1,5 +1,5 @@
-// Rules that a Policy makes from services and node labels. Each function is the factory of one rule of Kubernetes 1.10;
-// the rule is in the .cc file that bears its name.
+// Rules that a Policy creates from services and node labels. Each function is the factory of one rule of Kubernetes
+// 1.10, which is implemented in a .cc file of this folder.
 #pragma once
 #include <vector>
 
@@ -7,10 +7,10 @@
 
 namespace berth::scheduler::serviceaffinity {
 
-// Policy argument serviceAffinity: pods of one service go to nodes that agree in these labels.
+// The Policy argument serviceAffinity: the pods of a service run on nodes that have the same values of these labels.
 FitPredicate ServiceAffinity(const PluginFactoryArgs&, std::vector<Symbol> labels);
 
-// Policy argument serviceAntiAffinity: spreads a service's pods over the values of a node label.
+// The Policy argument serviceAntiAffinity: spreads the pods of a service over the values of a node label.
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs&, Symbol label);
 
 }  // namespace berth::scheduler::serviceaffinity

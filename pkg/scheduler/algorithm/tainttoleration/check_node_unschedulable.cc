@@ -6,6 +6,7 @@
 namespace berth::scheduler::tainttoleration {
 namespace {
 
+// Source: CheckNodeUnschedulablePredicate in pkg/scheduler/algorithm/predicates/predicates.go (1.11 and later).
 class UnschedulableCheck final : public FitCheck {
  public:
   explicit UnschedulableCheck(const PodContext& ctx) : cache_(ctx.cache) {
@@ -22,7 +23,7 @@ class UnschedulableCheck final : public FitCheck {
 
  private:
   const Cache& cache_;
-  bool tolerated_ = false;  // the pod tolerates the taint that a cordoned node would have
+  bool tolerated_ = false;  // whether the pod tolerates the taint that cordoned nodes get
 };
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace {
 
 const FailureReason kUnschedulable{Symbol("node(s) were unschedulable"), true};
 
-// A cordon counts as a taint that a pod may tolerate.
+// Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go (1.29). A pod that tolerates the
+// taint for cordoned nodes fits them even if the taint itself is missing.
 class CordonCheck final : public FitCheck {
  public:
   explicit CordonCheck(const PodContext& ctx) : cache_(ctx.cache) {

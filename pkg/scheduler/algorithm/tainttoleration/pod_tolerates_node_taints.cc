@@ -11,7 +11,8 @@ namespace {
 
 const Symbol kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kEqual("Equal"), kExists("Exists");
 
-// Returns the first taint that keeps the pod away, or null.
+// Returns the first NoSchedule or NoExecute taint of the node that no toleration tolerates, or null. 1.29 reports the
+// first one in the order of the node, not the most severe.
 const api::Taint* Untolerated(const std::vector<api::Toleration>& tolerations, const api::Node& node) {
   for (const api::Taint& taint : node.taints) {
     if (taint.effect != kNoSchedule && taint.effect != kNoExecute) continue;
@@ -26,14 +27,18 @@ bool ToleratesAll(const std::vector<api::Toleration>& tolerations, const api::No
   return Untolerated(tolerations, node) == nullptr;
 }
 
+// The failure reason: the fixed text of 1.10, or that of 1.29 with the taint.
 enum class Reason : uint8_t { kPlain, kNamesTaint };
 
+// Source: PodToleratesNodeTaints in pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
+// pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (1.29).
 class TaintsCheck final : public FitCheck {
  public:
   TaintsCheck(const Cache& cache, const std::vector<api::Toleration>& t, Reason reason)
       : cache_(cache), tolerations_(t), reason_(reason) {}
 
   Verdict Check(Row row) override { return Fits(row) ? Verdict::kFits : Verdict::kFails; }
+  // With taints in the reasons, each distinct pair of key and value gets the next number, which needs up to 31 bits.
   int ReasonBits() const override { return reason_ == Reason::kPlain ? 1 : 31; }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
     if (reason_ == Reason::kPlain) return FitCheck::NumberReasons(rows, beside, numbers);
@@ -62,7 +67,8 @@ class TaintsCheck final : public FitCheck {
 
  private:
   bool Fits(Row row) const { return FirstOf(row) == nullptr; }
-  // Returns the first taint of the node that keeps the pod away, or null.
+  // Returns the first taint of the node that the pod does not tolerate, or null. Most nodes have no such taints, which
+  // the flag tells without a look at the node.
   const api::Taint* FirstOf(Row row) const {
     if ((cache_.columns().flags[row] & kRowHardTaints) == 0) return nullptr;
     return Untolerated(tolerations_, *cache_.row(row).node);
@@ -71,11 +77,13 @@ class TaintsCheck final : public FitCheck {
   const Cache& cache_;
   const std::vector<api::Toleration>& tolerations_;
   Reason reason_;
-  absl::flat_hash_map<std::pair<Symbol, Symbol>, uint32_t> numbers_;  // of taints, by key and value
+  absl::flat_hash_map<std::pair<Symbol, Symbol>, uint32_t> numbers_;  // by key and value of the taint
 };
 
 }  // namespace
 
+// Source: ToleratesTaint in the API helpers of both releases. An empty effect or key matches every taint's. An empty
+// operator means Equal; an unknown operator tolerates nothing. Exists ignores the value.
 bool Tolerates(const api::Toleration& toleration, const api::Taint& taint) {
   if (!toleration.effect.empty() && toleration.effect != taint.effect) return false;
   if (!toleration.key.empty() && toleration.key != taint.key) return false;

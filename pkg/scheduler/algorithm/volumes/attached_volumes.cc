@@ -15,12 +15,16 @@
 namespace berth::scheduler::volumes {
 namespace {
 
+// Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go and utils.go (1.29).
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
+// Returns whether the node has a CSINode object. In 1.29, CSI drivers then replace all migratable in-tree plugins
+// there.
 bool IsMigrated(const Cache& cache, Row row) {
   return cache.listers().csi_nodes.Get(Symbol(), cache.row(row).name.string()) != nullptr;
 }
 
+// Returns the CSI volume that a claim stands for on a node, or nothing if the claim does not count there.
 std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::PersistentVolumeClaim& claim, bool migrated) {
   const Listers& listers = cache.listers();
   const auto volume = claim.volume_name.empty() ? nullptr : listers.volumes.Get(Symbol(), claim.volume_name);
@@ -35,7 +39,8 @@ std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::Persistent
   const std::string class_name = claim.Class();
   const auto storage_class = class_name.empty() ? nullptr : listers.storage_classes.Get(Symbol(), class_name);
   if (storage_class == nullptr) return std::nullopt;
-  // A name that no volume has stands for the volume to be.
+  // A claim without a volume counts as one more volume of the provisioner. No volume has this handle; upstream uses a
+  // random prefix for the same purpose.
   CsiVolume out{storage_class->provisioner, "unbound-" + claim.meta.Key()};
   if (IsUnmigratedPlugin(out.driver)) return std::nullopt;
   if (const std::string_view driver = CsiDriverOf(out.driver); !driver.empty()) {
@@ -93,7 +98,7 @@ bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose
 bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod) {
   const auto& csi_nodes = cache.listers().csi_nodes;
   if (csi_nodes.empty()) return false;
-  // What is wrong with a claim is for the rules to say.
+  // Errors in claims are reported by the rules themselves.
   std::string error;
   CsiVolumes volumes;
   AddCsiVolumes(cache, pod, /*migrated=*/true, Whose::kIncoming, &volumes, &error);
@@ -111,6 +116,8 @@ bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod) {
 
 std::string LimitKey(std::string_view driver) {
   constexpr std::string_view kPrefix = "attachable-volumes-csi-";
+  // Kubernetes limits the names of resources to 63 characters. The shortened name is upstream's: 23 bytes of the driver
+  // name and the first 16 hexadecimal digits of its SHA-1.
   if (kPrefix.size() + driver.size() < 63) return absl::StrCat(util::ToAbsl(kPrefix), util::ToAbsl(driver));
   std::array<unsigned char, SHA_DIGEST_LENGTH> digest;
   SHA1(reinterpret_cast<const unsigned char*>(driver.data()), driver.size(), digest.data());
@@ -139,6 +146,7 @@ AttachedToNode AttachedTo(const Cache& cache, Row row, const std::vector<std::st
     if (p.info->tmpl->volumes.empty()) continue;
     if (!AddCsiVolumes(cache, *p.pod, migrated, Whose::kExisting, &out.by_pods, &out.error)) return out;
   }
+  // VolumeAttachments also count volumes that are still attached although no pod on the node uses them any more.
   for (const auto& [unique, key] : out.by_pods) ++out.counts[key];
   CsiVolumes more;
   for (const std::string& name : attachments) {
@@ -206,6 +214,7 @@ void AttachedVolumes::Evaluate(Row row) {
   }
   const std::vector<std::string>& attachments = AttachmentsOf(cache_->row(row).name);
   for (const std::string& name : attachments) {
+    // The row also depends on the volumes of its VolumeAttachments, whose drivers may become known only later.
     const auto a = cache_->listers().attachments.Get(Symbol(), name);
     if (a != nullptr) Note(row, &rows_by_volume_[a->volume_name]);
   }
@@ -238,7 +247,7 @@ void AttachedVolumes::MoveAttachment(const std::string& name) {
   Mark(cache_->FindRow(a->node_name));
 }
 
-// Returns false when everything must be worked out anew.
+// A change of any storage class affects claims that have no volume yet, and no index leads from a class to rows.
 bool AttachedVolumes::MarkChanges() {
   const Listers& l = cache_->listers();
   if (!built_ || classes_ != l.storage_classes.version()) return false;

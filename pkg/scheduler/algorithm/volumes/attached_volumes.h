@@ -1,8 +1,8 @@
-// How many volumes CSI drivers have attached to each node, and how many they can attach: what NodeVolumeLimits of
-// release 1.29 compares, kept as columns by node row.
+// Tracks how many volumes of each CSI driver are attached to each node, and how many can be. NodeVolumeLimits of
+// release 1.29 compares the two. The numbers are columns by node row.
 //
-// The numbers follow the cache's log of changed rows and the logs of claims, volumes, CSINodes and VolumeAttachments,
-// so that a refresh costs as much as has changed. Threading: that of the Cache.
+// Refresh reads the cache's log of changed rows and the logs of changed claims, volumes, CSINodes and
+// VolumeAttachments, so that its cost is proportional to what has changed. Thread-safety: the same as that of Cache.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -18,76 +18,87 @@
 
 namespace berth::scheduler::volumes {
 
-// Volumes by their unique names, "driver/handle", with the names of the limits that they count against.
+// Maps the unique name of a volume, "driver/handle", to the name of the limit that it counts against.
 using CsiVolumes = std::map<std::string, std::string>;
 
+// Whether a volume belongs to the pod to be placed or to a pod that is already placed. A claim that does not exist is
+// an error only for the former.
 enum class Whose : uint8_t { kIncoming, kExisting };
 
-// Returns the claim of a volume of a pod. Null with an error, which ends the scheduling cycle, or without one when the
-// volume does not count. REQUIRES: the volume has a claim.
+// Returns the claim of a pod's volume. Returns null and sets `error` if the scheduling cycle must end, and null without
+// an error if the volume does not count. REQUIRES: the volume refers to a claim.
 std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cache, const api::Pod& pod,
                                                                 const api::Volume& volume, Whose whose,
                                                                 std::string* error);
-// Adds the volumes of a pod that CSI attaches; `migrated`: on the node CSI drivers have taken over from in-tree ones.
-// Returns false with an error that ends the scheduling cycle.
+// Adds those volumes of a pod that a CSI driver attaches. `migrated` says whether CSI drivers replace the in-tree
+// plugins on the node. Returns false and sets `error` if the scheduling cycle must end.
 bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose whose, CsiVolumes* out,
                    std::string* error);
-// Returns true if a CSINode limits how many volumes its node can attach of a driver that a claim of the pod uses or
-// will use.
+// Returns whether a claim of the pod uses, or will use, a driver for which at least one CSINode limits the number of
+// attached volumes.
 bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod);
-// Returns "attachable-volumes-csi-DRIVER"; a long driver name is cut and told apart by its hash.
+// Returns "attachable-volumes-csi-DRIVER". A long driver name is shortened and made unique by its hash.
 std::string LimitKey(std::string_view driver);
-// Returns the limits of a node by their names.
+// Returns the limits of the row's node by their names. Limits of a CSINode take precedence over allocatable amounts.
 std::map<std::string, int64_t> LimitsOf(const Cache& cache, Row row);
 
-// What one node has attached, read from the pods that are on it now.
+// The volumes that are attached to one node, computed from the pods that are on it now.
 struct AttachedToNode {
   CsiVolumes by_pods;
-  std::map<std::string, int64_t> counts;  // by limit, with VolumeAttachments
-  std::string error;                      // ends the scheduling cycle
+  std::map<std::string, int64_t> counts;  // by limit; includes the VolumeAttachments
+  std::string error;                      // if not empty, the scheduling cycle must end
 };
+// `attachments`: the names of the node's VolumeAttachments.
 AttachedToNode AttachedTo(const Cache& cache, Row row, const std::vector<std::string>& attachments);
 
+// Invariant: between calls of Refresh, columns_, mistaken_ and csi_nodes_ describe the cluster as it was at the last
+// call.
 class AttachedVolumes {
  public:
-  // The cache outlives it.
+  // REQUIRES: the cache outlives this object.
   explicit AttachedVolumes(const Cache* cache) : cache_(cache) {}
 
   struct Column {
-    std::vector<int64_t> attached, limit;  // by row; no limit: INT64_MAX
+    std::vector<int64_t> attached, limit;  // by row; INT64_MAX where there is no limit
   };
-  // Brings the numbers up to date. The result of Find is valid until the next call.
+  // Updates the numbers. Results of Find are valid until the next call.
   void Refresh();
-  // Returns null for a limit that no node names and under which nothing is attached.
+  // Returns null if no node has the limit and no attached volume counts against it.
   const Column* Find(const std::string& limit) const;
-  // Rows whose pods have a mistake, which only AttachedTo words.
+  // The rows for which AttachedTo reports an error. Their numbers are not valid.
   const RowSet& mistaken() const { return mistaken_; }
   bool HasCsiNode(Row row) const { return csi_nodes_.Has(row); }
-  // Returns the VolumeAttachments of a node by name.
+  // Returns the names of the VolumeAttachments of a node.
   const std::vector<std::string>& AttachmentsOf(Symbol node) const;
 
  private:
   using Key = std::pair<Symbol, std::string>;  // namespace and name
+  // Computes the numbers of one row anew.
   void Evaluate(Row row);
+  // Appends the row if it is not in the list.
   static void Note(Row row, std::vector<Row>* rows);
+  // Records that the row depends on the claims of the pod and on their volumes.
   void NoteUses(Row row, const api::Pod& pod);
   void Mark(Row row) {
     if (row != kNoRow) dirty_.Insert(row);
   }
+  // Marks the rows that changes since the last Refresh affect. Returns false if everything must be computed anew.
   bool MarkChanges();
+  // Updates the indices of attachments after one was added, changed or deleted.
   void MoveAttachment(const std::string& name);
   Column& ColumnOf(const std::string& limit);
 
   const Cache* cache_;
   bool built_ = false;
+  // The versions of the cache and of the object stores at the last Refresh.
   uint64_t generation_ = 0, claims_ = 0, volumes_ = 0, classes_ = 0, csi_nodes_version_ = 0, attachments_version_ = 0;
   RowSet dirty_, mistaken_, csi_nodes_;
   absl::flat_hash_map<std::string, std::unique_ptr<Column>> columns_;
-  std::vector<std::vector<Column*>> counted_;  // by row: the columns where it has numbers
-  // Rows where a claim or a volume plays a part; some no longer do.
+  std::vector<std::vector<Column*>> counted_;  // by row: the columns in which the row has a number
+  // The rows that depend on a claim or on a volume. Rows are added but not removed, so some no longer depend on it.
   absl::flat_hash_map<Key, std::vector<Row>> rows_by_claim_;
   absl::flat_hash_map<std::string, std::vector<Row>> rows_by_volume_;
-  absl::flat_hash_map<std::string, Symbol> attachments_;  // node by name of the VolumeAttachment
+  absl::flat_hash_map<std::string, Symbol> attachments_;  // VolumeAttachment name to node
   absl::flat_hash_map<Symbol, std::vector<std::string>> attachments_by_node_;
 };
 

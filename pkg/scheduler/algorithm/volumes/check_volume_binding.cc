@@ -6,6 +6,9 @@
 namespace berth::scheduler::volumes {
 namespace {
 
+// Source: VolumeBindingChecker in pkg/scheduler/algorithm/predicates/predicates.go (1.10), which asks the volume
+// binder. Both reasons may be reported for a node. A pod with an unbound claim that is to be bound immediately is an
+// error on every node.
 class VolumeBindingCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return claims().error.empty() && matcher_.FitsAnywhere(); }
@@ -31,6 +34,7 @@ class VolumeBindingCheck final : public FitCheck {
   }
 
  private:
+  // What the volume binder answers for one node.
   struct Answer {
     bool bound_ok = true, unbound_ok = true;
     std::string error;
@@ -60,6 +64,7 @@ class VolumeBindingCheck final : public FitCheck {
   ClaimMatcher matcher_;
 };
 
+// Stands in for the predicate while the gate VolumeScheduling is off.
 class NoVolumeBindingCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return true; }

@@ -12,6 +12,7 @@
 namespace berth::scheduler::volumes {
 namespace {
 
+// What the three rules differ in.
 struct Kind {
   api::Volume::Kind inline_kind;
   api::PersistentVolume::Source source;
@@ -30,6 +31,7 @@ Kind KindOf(CloudDisk disk) {
   return {api::Volume::Kind::kAzureDisk, api::PersistentVolume::Source::kAzureDisk, 16};
 }
 
+// Returns the limit. As upstream, it reads the environment when the predicate is built, not for each pod.
 size_t MaxVolumes(size_t default_max) {
   const char* text = std::getenv("KUBE_MAX_PD_VOLS");
   if (text == nullptr || *text == 0) return default_max;
@@ -45,6 +47,8 @@ size_t MaxVolumes(size_t default_max) {
 
 using Ids = absl::flat_hash_set<std::string>;
 
+// Source: MaxPDVolumeCountChecker in pkg/scheduler/algorithm/predicates/predicates.go (1.10). A node fits if the
+// distinct volumes of the kind, those of its pods together with those of the pod, are not more than the limit.
 class VolumeCountCheck final : public FitCheck {
  public:
   bool MayError() const override { return !error_.empty(); }
@@ -57,7 +61,7 @@ class VolumeCountCheck final : public FitCheck {
     if (!error_.empty()) return Verdict::kError;
     if (wanted_.empty() || HasRoomForAny(row)) return Verdict::kFits;
     Ids all;
-    // Another pod's nameless claim is that pod's problem (B-17, fixed).
+    // A claim without a name in another pod does not fail this pod (bug B-17, fixed).
     for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod->tmpl, &all);
     for (const std::string& id : wanted_) all.insert(id);
     return all.size() <= max_ ? Verdict::kFits : Verdict::kFails;
@@ -73,13 +77,14 @@ class VolumeCountCheck final : public FitCheck {
   }
 
  private:
-  // Even if all that is there and all that is wanted were of this kind, and no two the same.
+  // Returns whether the row fits even if all volumes, those on it and those of the pod, were distinct and of this kind.
   bool HasRoomForAny(Row row) const {
     return wanted_.size() + static_cast<size_t>(cache_.columns().volumes[row]) <= max_;
   }
 
-  // The ids of the kind's volumes. A claim that is unbound or unknown counts under a name of its own, whatever kind it
-  // may become (B-12, kept).
+  // Adds the ids of the template's volumes of this kind and returns an error text, which is empty if there is none. A
+  // claim that is unbound or unknown counts under an id of its own for each of the three kinds, because its kind is not
+  // known (bug B-12, kept).
   std::string Collect(const api::PodTemplate& t, Ids* ids) const {
     std::string error;
     for (const api::Volume& v : t.volumes) {
@@ -95,6 +100,7 @@ class VolumeCountCheck final : public FitCheck {
                           ? nullptr
                           : cache_.listers().volumes.Get(Symbol(), claim->volume_name);
         if (volume == nullptr) {
+          // No volume id begins with this character.
           ids->insert(absl::StrCat("\x01", t.ns.string(), "/", v.id));
         } else if (volume->source == kind_.source) {
           ids->insert(volume->source_id);

@@ -8,6 +8,8 @@ namespace {
 
 using Kind = api::Volume::Kind;
 
+// Returns whether two inline volumes use the same disk in a way that excludes sharing. Source: isVolumeConflict in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 bool Conflict(const api::Volume& a, const api::Volume& b) {
   if (a.kind != b.kind) return false;
   bool both_read_only = a.read_only && b.read_only;
@@ -15,9 +17,9 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
     case Kind::kGcePd:
       return a.id == b.id && !both_read_only;
     case Kind::kAwsEbs:
-      return a.id == b.id;
+      return a.id == b.id;  // not even if both are read-only
     case Kind::kIscsi:
-      return a.id == b.id && !both_read_only;  // the iqn alone (B-08, kept)
+      return a.id == b.id && !both_read_only;  // only the iqn is compared (bug B-08, kept)
     case Kind::kRbd:
       return a.pool == b.pool && a.id == b.id && !both_read_only &&
              std::any_of(a.monitors.begin(), a.monitors.end(), [&](const std::string& m) {

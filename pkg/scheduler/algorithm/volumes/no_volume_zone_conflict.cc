@@ -16,7 +16,8 @@ namespace {
 const Symbol kZoneLabel("failure-domain.beta.kubernetes.io/zone"),
     kRegionLabel("failure-domain.beta.kubernetes.io/region");
 
-// The zones of a volume's label, "a__b" being two; nothing when one of them is empty.
+// Returns the zones in the value of a volume's label, which separates them by "__". Returns nothing if one is empty;
+// the label is then ignored.
 std::optional<std::vector<Symbol>> ZoneSet(std::string_view value) {
   std::vector<Symbol> zones;
   for (absl::string_view part : absl::StrSplit(util::ToAbsl(value), "__")) {
@@ -27,6 +28,9 @@ std::optional<std::vector<Symbol>> ZoneSet(std::string_view value) {
   return zones;
 }
 
+// Source: VolumeZoneChecker in pkg/scheduler/algorithm/predicates/predicates.go (1.10). A node without zone and region
+// labels fits, whatever the volumes demand. An unbound claim is an error unless its storage class waits for the first
+// consumer and the gate VolumeScheduling is on.
 class VolumeZoneCheck final : public FitCheck {
  public:
   bool MayError() const override {
@@ -48,6 +52,7 @@ class VolumeZoneCheck final : public FitCheck {
     const Symbol zone = (*zones_)[row], region = (*regions_)[row];
     if (zone == Cache::kNoValue && region == Cache::kNoValue) return Verdict::kFits;
     for (const Demand& d : demands_) {
+      // Errors only count on nodes that have a zone or region label, as upstream.
       if (!d.error.empty()) return Verdict::kError;
       const Symbol value = d.label == kZoneLabel ? zone : region;
       if (std::find(d.zones.begin(), d.zones.end(), value) == d.zones.end()) return Verdict::kFails;
@@ -64,7 +69,8 @@ class VolumeZoneCheck final : public FitCheck {
   }
 
  private:
-  // In the order of the pod's volumes: a conflict before an error hides the error.
+  // One demand of a volume, or an error. Demands are in the order of the pod's volumes, because a conflict that
+  // precedes an error hides it.
   struct Demand {
     Symbol label;
     std::vector<Symbol> zones;
@@ -78,7 +84,7 @@ class VolumeZoneCheck final : public FitCheck {
     auto claim = cache_.listers().claims.Get(ns, claim_name);
     if (claim == nullptr) return Fail(absl::StrCat("persistentvolumeclaim \"", claim_name, "\" not found"));
     if (claim->volume_name.empty()) {
-      // The class comes from the spec alone; the beta annotation is not looked at here.
+      // Only the class in the specification counts here; the beta annotation is ignored.
       if (volume_scheduling && !claim->storage_class_name.value_or("").empty()) {
         auto storage_class = cache_.listers().storage_classes.Get(Symbol(), *claim->storage_class_name);
         if (storage_class != nullptr) {
@@ -105,7 +111,7 @@ class VolumeZoneCheck final : public FitCheck {
   }
 
   const Cache& cache_;
-  const Cache::LabelColumn *zones_ = nullptr, *regions_ = nullptr;  // when there are demands
+  const Cache::LabelColumn *zones_ = nullptr, *regions_ = nullptr;  // null if there are no demands
   std::vector<Demand> demands_;
 };
 

@@ -1,4 +1,5 @@
-// The plugin VolumeBinding of release 1.29.
+// The plugin VolumeBinding of release 1.29. Source: volume_binding.go and binder.go in
+// pkg/scheduler/framework/plugins/volumebinding.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -17,6 +18,8 @@ const FailureReason kNoSpace{Symbol("node(s) did not have enough free storage"),
 const FailureReason kNoVolume{Symbol("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"),
                               true};
 
+// A claim that cannot be used rejects the pod before any node is examined. On each node, all reasons that apply are
+// reported, in the order of upstream.
 class BindingCheck final : public FitCheck {
  public:
   BindingCheck(const PodContext& ctx, std::shared_ptr<const ClaimBinder> binder)
@@ -70,13 +73,15 @@ class BindingCheck final : public FitCheck {
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (!binder_->KeepFitting(claims_, candidates)) FitCheck::Filter(candidates, errors);
   }
-  // Volumes do not come free because pods leave.
+  // Evictions release no volumes.
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
 
  private:
   void Reject(const std::string& why) { rejection_ = PodRejection{{Symbol(why), true}}; }
   ClaimBinder::OnNode Ask(Row row) const { return binder_->Find(claims_, *cache_.row(row).node); }
 
+  // Returns why the claim of a pod's volume cannot be used, as PreFilter words it. Empty if it can be, or if there is
+  // no claim.
   std::string WhyNotUsable(const api::Pod& pod, const api::Volume& v) const {
     const auto name = ClaimNameOf(pod, v);
     if (!name) return {};
@@ -103,7 +108,7 @@ class BindingCheck final : public FitCheck {
 }  // namespace
 
 FitPredicate VolumeBinding(const PluginFactoryArgs& args) {
-  // Without a binder that others tell what they assume, the rule goes by what the cache says.
+  // Without a binder that is informed of assumptions, the rule relies on the cache alone.
   auto binder = args.claim_binder != nullptr
                     ? std::shared_ptr<const ClaimBinder>(std::shared_ptr<void>(), args.claim_binder)
                     : std::make_shared<const ClaimBinder>(args.cache);

@@ -1,5 +1,6 @@
-// The plugins of release 1.29 that limit how many volumes a node has: NodeVolumeLimits for CSI drivers, and EBSLimits,
-// GCEPDLimits, AzureDiskLimits and CinderLimits for in-tree volumes.
+// The plugins of release 1.29 that limit the number of volumes on a node: NodeVolumeLimits for CSI drivers, and
+// EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits for in-tree volumes. Source: csi.go and non_csi.go in
+// pkg/scheduler/framework/plugins/nodevolumelimits.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
@@ -20,7 +21,8 @@ namespace {
 using Kind = api::Volume::Kind;
 using Source = api::PersistentVolume::Source;
 
-// What the pod wants differs only between nodes with a CSINode, where CSI has taken over, and those without.
+// NodeVolumeLimits. What the pod needs depends on the node only in that CSI drivers replace in-tree plugins on nodes
+// with a CSINode, so it is computed for both cases.
 class CsiLimitsCheck final : public FitCheck {
  public:
   CsiLimitsCheck(const PodContext& ctx, std::shared_ptr<AttachedVolumes> attached)
@@ -70,7 +72,8 @@ class CsiLimitsCheck final : public FitCheck {
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (silent_) return;
     if (MayError() || !attached_->mistaken().empty()) return FitCheck::Filter(candidates, errors);
-    // By columns: a row fits if it does even when no volume that is wanted is attached already.
+    // The columns decide most rows: a row fits if it does even when none of the wanted volumes is attached to it
+    // already.
     struct Limited {
       const AttachedVolumes::Column* column;
       int64_t count;
@@ -94,11 +97,11 @@ class CsiLimitsCheck final : public FitCheck {
  private:
   struct Wanted {
     CsiVolumes volumes;
-    std::map<std::string, int64_t> counts;  // by limit
+    std::map<std::string, int64_t> counts;  // by name of the limit
     std::string error;
   };
 
-  // Reads the pods that are on the row now.
+  // Computes the answer from the pods that are on the row now, so that simulated changes count.
   bool Fits(Row row, std::string* error) const {
     const bool migrated = cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string()) != nullptr;
     const Wanted& wanted = wanted_[migrated];
@@ -120,16 +123,18 @@ class CsiLimitsCheck final : public FitCheck {
 
   const Cache& cache_;
   std::shared_ptr<AttachedVolumes> attached_;
-  std::array<Wanted, 2> wanted_;  // by whether the node has a CSINode
-  bool silent_ = true;
+  std::array<Wanted, 2> wanted_;  // index 1: for nodes with a CSINode
+  bool silent_ = true;            // the pod has no volumes that count and no errors
 };
 
+// Returns KUBE_MAX_PD_VOLS, or 0 if it is not a positive number.
 int64_t LimitFromEnvironment() {
   const char* text = std::getenv("KUBE_MAX_PD_VOLS");
   int64_t limit = 0;
   return text != nullptr && absl::SimpleAtoi(text, &limit) && limit > 0 ? limit : 0;
 }
 
+// EBSLimits and its relatives. An in-tree volume only counts on nodes without a CSINode.
 class InTreeLimitsCheck final : public FitCheck {
  public:
   InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment)
@@ -163,7 +168,7 @@ class InTreeLimitsCheck final : public FitCheck {
     *error = error_;
     if (!error_.empty()) return false;
     if (wanted_.empty()) return true;
-    // With a CSINode NodeVolumeLimits counts.
+    // On a node with a CSINode, NodeVolumeLimits counts these volumes.
     if (cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string()) != nullptr) return true;
     std::set<std::string> attached = wanted_;
     for (const PlacedPod& p : cache_.row(row).pods) {
@@ -173,6 +178,8 @@ class InTreeLimitsCheck final : public FitCheck {
     return static_cast<int64_t>(attached.size()) <= LimitOf(row);
   }
 
+  // Returns the limit of the node: its allocatable amount of that name, else KUBE_MAX_PD_VOLS, else the default. The
+  // default for EBS is lower on some AWS instance types, which upstream recognises by these parts of their names.
   int64_t LimitOf(Row row) const {
     const Resource& allocatable = cache_.row(row).allocatable;
     const Symbol key(limit_.limit_key);
@@ -189,7 +196,7 @@ class InTreeLimitsCheck final : public FitCheck {
     return nitro ? 25 : limit_.limit;
   }
 
-  // Adds the ids of a pod's volumes of the kind. Returns false with an error that ends the scheduling cycle.
+  // Adds the ids of the pod's volumes of this kind. Returns false and sets `error` if the scheduling cycle must end.
   bool Collect(const api::Pod& pod, Whose whose, std::set<std::string>* out, std::string* error) const {
     for (const api::Volume& v : pod.tmpl->volumes) {
       if (v.kind == limit_.kind) {
@@ -210,6 +217,8 @@ class InTreeLimitsCheck final : public FitCheck {
     }
     return true;
   }
+  // Returns whether the in-tree plugin would provision the claim. As upstream, it ignores the beta annotation for the
+  // class.
   bool IsProvisionedHere(const api::PersistentVolumeClaim& claim) const {
     if (!claim.storage_class_name) return false;
     const auto storage_class = cache_.listers().storage_classes.Get(Symbol(), *claim.storage_class_name);

@@ -1,4 +1,5 @@
-// The plugin VolumeRestrictions of release 1.29.
+// The plugin VolumeRestrictions of release 1.29. Source:
+// pkg/scheduler/framework/plugins/volumerestrictions/volume_restrictions.go.
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -21,7 +22,8 @@ bool IsInlineDisk(const api::Volume& v) {
   return v.kind == Kind::kGcePd || v.kind == Kind::kAwsEbs || v.kind == Kind::kRbd || v.kind == Kind::kIscsi;
 }
 
-// Two pods on one node cannot both have these.
+// Returns whether two pods on a node cannot both have these inline volumes. Read-only sharing does not help for EBS,
+// and only the iqn of iSCSI volumes is compared.
 bool Conflict(const api::Volume& a, const api::Volume& b) {
   if (a.kind != b.kind || a.id != b.id) return false;
   if (a.kind == Kind::kAwsEbs) return true;
@@ -32,6 +34,8 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
          });
 }
 
+// A claim with ReadWriteOncePod that any pod uses fails every node, not only that of its user. The reason is
+// resolvable, so preemption may evict the user.
 class RestrictionsCheck final : public FitCheck {
  public:
   explicit RestrictionsCheck(const PodContext& ctx) : cache_(ctx.cache) {
@@ -67,7 +71,7 @@ class RestrictionsCheck final : public FitCheck {
   }
 
  private:
-  // A claim conflicts when any pod of the namespace uses it, wherever that is.
+  // Counts the claims of the pod that other pods of the namespace use on any node.
   void CountConflicts(Symbol ns) {
     std::set<std::string> used;
     cache_.listed().ForEach([&](Row row) {
@@ -86,8 +90,8 @@ class RestrictionsCheck final : public FitCheck {
     });
     conflicts_ = static_cast<int64_t>(used.size());
   }
-  // With what a simulation has taken from the row or put there. Only the claim's name is compared then, not its
-  // namespace (upstream bug M-10, kept).
+  // Returns the number of conflicts after what a simulation has added to the row or removed from it. As upstream,
+  // simulated changes are compared by the name of the claim alone, without the namespace (bug M-10, kept).
   int64_t ConflictsNow(Row row) const {
     if (single_use_.empty()) return 0;
     int64_t now = 0;
@@ -95,6 +99,7 @@ class RestrictionsCheck final : public FitCheck {
     auto before = uses_.find(row);
     return conflicts_ + now - (before == uses_.end() ? 0 : before->second);
   }
+  // Returns how many volumes of the template have the claim name of a single-use claim.
   int64_t UsesOf(const api::PodTemplate& t) const {
     return std::count_if(t.volumes.begin(), t.volumes.end(),
                          [&](const auto& v) { return v.kind == Kind::kClaim && single_use_.contains(v.id); });
@@ -111,11 +116,11 @@ class RestrictionsCheck final : public FitCheck {
   }
 
   const Cache& cache_;
-  std::vector<const api::Volume*> disks_;   // of the pod
-  std::set<std::string> single_use_;        // claims of the pod with access mode ReadWriteOncePod
+  std::vector<const api::Volume*> disks_;   // the pod's inline disks
+  std::set<std::string> single_use_;        // the pod's claims with access mode ReadWriteOncePod
   std::string user_;                        // a pod that uses one of them, as namespace/name
-  int64_t conflicts_ = 0;                   // of them, those in use when the rule was prepared
-  absl::flat_hash_map<Row, int64_t> uses_;  // of claims by these names, at that time
+  int64_t conflicts_ = 0;                   // how many of them were in use when the rule was prepared
+  absl::flat_hash_map<Row, int64_t> uses_;  // UsesOf all pods on the row at that time
   std::optional<PodRejection> rejection_;
 };
 

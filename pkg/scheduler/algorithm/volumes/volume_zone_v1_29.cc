@@ -1,4 +1,4 @@
-// The plugin VolumeZone of release 1.29.
+// The plugin VolumeZone of release 1.29. Source: pkg/scheduler/framework/plugins/volumezone/volume_zone.go.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
@@ -16,11 +16,13 @@
 namespace berth::scheduler::volumes {
 namespace {
 
-// A beta label and the one that took its place stand two apart.
+// Invariant: the label that replaces a beta label is two places behind it.
 const std::array<Symbol, 4> kLabels = {Symbol("failure-domain.beta.kubernetes.io/zone"),
                                        Symbol("failure-domain.beta.kubernetes.io/region"),
                                        Symbol("topology.kubernetes.io/zone"), Symbol("topology.kubernetes.io/region")};
 
+// The zones and regions in the labels of bound volumes are collected before any node is examined; a claim whose volume
+// cannot be found rejects the pod. A node without any of the four labels fits.
 class ZoneCheck final : public FitCheck {
  public:
   explicit ZoneCheck(const PodContext& ctx) : cache_(ctx.cache) {
@@ -45,6 +47,7 @@ class ZoneCheck final : public FitCheck {
     }
     for (const auto& [index, values] : wanted_) {
       auto value = labels.Get(kLabels[index]);
+      // A node may have only the newer label where the volume has the beta label, but not the reverse.
       if (!value && index < 2) value = labels.Get(kLabels[index + 2]);
       if (!value || std::find(values.begin(), values.end(), *value) == values.end()) return Verdict::kFails;
     }
@@ -54,8 +57,8 @@ class ZoneCheck final : public FitCheck {
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
 
  private:
-  // Finds the volume that a claim is bound to; none when the claim can wait for it. Returns why the pod cannot be
-  // placed.
+  // Finds the volume that a claim is bound to; `volume` stays null if the claim may wait for it. Returns why the pod
+  // cannot be placed, or an empty text.
   std::string FindVolume(const api::PodTemplate& pod, const api::Volume& v,
                          std::shared_ptr<const api::PersistentVolume>* volume) const {
     const Listers& listers = cache_.listers();
@@ -77,6 +80,7 @@ class ZoneCheck final : public FitCheck {
     return *volume == nullptr ? NotFound("persistentvolume", claim->volume_name) : "";
   }
 
+  // Collects the zones and regions of the volume. A label with an empty part between "__" is ignored.
   void Collect(const api::PersistentVolume& volume) {
     for (size_t i = 0; i < kLabels.size(); ++i) {
       const auto value = volume.labels.Get(kLabels[i]);
@@ -93,7 +97,7 @@ class ZoneCheck final : public FitCheck {
   }
 
   const Cache& cache_;
-  std::vector<std::pair<size_t, std::vector<Symbol>>> wanted_;  // place of the label, and the values that will do
+  std::vector<std::pair<size_t, std::vector<Symbol>>> wanted_;  // index into kLabels; the values that fit
   std::optional<PodRejection> rejection_;
 };
 

@@ -1,5 +1,5 @@
-// Rules about volumes, claims and the disks on a node. Each function is the factory of one rule; the rule is in the .cc
-// file that bears its name.
+// Rules about volumes, claims and the disks in use on a node. Each function is the factory of one rule, which is
+// implemented in a .cc file of this folder.
 #pragma once
 #include <string_view>
 
@@ -7,46 +7,48 @@
 
 namespace berth::scheduler::volumes {
 
-// NoDiskConflict: no pod on the node uses the same GCE PD, EBS volume, iSCSI target or RBD image (read-only sharing is
-// fine but for EBS). Volumes behind claims are not looked at.
+// NoDiskConflict (1.10): no pod on the node uses the same GCE PD, EBS volume, iSCSI target or RBD image. Several pods
+// may use one read-only, except for EBS. Volumes that the pod uses through claims are not examined.
 FitPredicate NoDiskConflict(const PluginFactoryArgs&);
 
-// MaxEBSVolumeCount (39), MaxGCEPDVolumeCount (16), MaxAzureDiskVolumeCount (16): distinct volumes of the kind on the
-// node stay within the limit; KUBE_MAX_PD_VOLS replaces all three when it is a positive number.
+// MaxEBSVolumeCount (default limit 39), MaxGCEPDVolumeCount (16) and MaxAzureDiskVolumeCount (16) of 1.10: the number
+// of distinct volumes of the kind on the node does not exceed the limit. If the environment variable KUBE_MAX_PD_VOLS
+// is a positive number, it replaces all three limits.
 enum class CloudDisk { kEbs, kGcePd, kAzure };
 FitPredicate MaxPdVolumeCount(CloudDisk disk, const PluginFactoryArgs& args);
 
-// CheckVolumeBinding (gate VolumeScheduling): bound volumes are usable on the node and unbound claims find volumes.
+// CheckVolumeBinding (1.10, gate VolumeScheduling): bound volumes can be used on the node, and matching volumes exist
+// for the unbound claims.
 FitPredicate CheckVolumeBinding(const PluginFactoryArgs&);
 
-// NoVolumeZoneConflict: the zone and region labels of the pod's volumes include those of the node.
+// NoVolumeZoneConflict (1.10): the zones and regions in the labels of the pod's volumes include those of the node.
 FitPredicate NoVolumeZoneConflict(const PluginFactoryArgs&);
 
 // ---- release 1.29 -------------------------------------------------------------------------------
 
-// VolumeRestrictions: no pod on the node uses the same inline disk, and nobody uses a ReadWriteOncePod claim of the
-// pod.
+// VolumeRestrictions: no pod on the node uses the same inline disk, and no pod anywhere uses a ReadWriteOncePod claim
+// of the pod.
 FitPredicate VolumeRestrictions(const PluginFactoryArgs& args);
 
-// EBSLimits (39 or 25), GCEPDLimits (16), AzureDiskLimits (16), CinderLimits (256): distinct in-tree volumes on nodes
-// where no CSI driver has taken over.
+// EBSLimits (default limit 39 or 25), GCEPDLimits (16), AzureDiskLimits (16) and CinderLimits (256): the number of
+// distinct in-tree volumes of the kind, on nodes where no CSI driver has replaced the in-tree plugin.
 struct InTreeLimit {
   std::string_view provisioner, limit_key;
   api::Volume::Kind kind;
   api::PersistentVolume::Source source;
   int64_t limit;
 };
-// Returns null for a plugin of another name.
+// Returns null if there is no plugin of that name.
 const InTreeLimit* FindInTreeLimit(std::string_view plugin);
 FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit& limit);
 
-// NodeVolumeLimits: volumes of each CSI driver stay within what the CSINode or the node says.
+// NodeVolumeLimits: the number of volumes of each CSI driver does not exceed the limit of the CSINode or of the node.
 FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args);
 
-// VolumeBinding: bound volumes reach the node; unbound claims find volumes, or can be provisioned, there.
+// VolumeBinding: bound volumes can be used on the node, and unbound claims find volumes or can be provisioned there.
 FitPredicate VolumeBinding(const PluginFactoryArgs& args);
 
-// VolumeZone: the zones and regions in the labels of bound volumes include the node's.
+// VolumeZone: the zones and regions in the labels of bound volumes include those of the node.
 FitPredicate VolumeZone(const PluginFactoryArgs& args);
 
 }  // namespace berth::scheduler::volumes
