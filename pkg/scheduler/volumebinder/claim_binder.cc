@@ -14,6 +14,8 @@ namespace {
 using api::PersistentVolume;
 using api::PersistentVolumeClaim;
 
+// Returns whether the volume's claimRef refers to the claim. An empty uid in the claimRef matches every claim of that
+// name.
 bool IsReservedFor(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   const auto& ref = v.claim_ref;
   return ref && ref->name == c.meta.name && ref->ns == c.meta.ns.str() && (ref->uid.empty() || ref->uid == c.meta.uid);
@@ -24,11 +26,11 @@ api::Quantity CapacityOf(const PersistentVolume& v) {
 std::string_view ModeOf(const std::optional<std::string>& mode) {
   return mode ? std::string_view(*mode) : "Filesystem";
 }
-// Checks what every volume must satisfy, whoever it is reserved for.
+// Returns whether the volume satisfies what every volume must, even one that is reserved for the claim.
 bool CanHold(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   return !(CapacityOf(v) < c.request) && !v.meta.deleting() && ModeOf(v.volume_mode) == ModeOf(c.volume_mode);
 }
-// Checks what a free volume must satisfy as well.
+// Returns whether a volume that is not reserved also satisfies the selector and the access modes of the claim.
 bool Suits(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   if (c.selector && !(c.selector->ok() && c.selector->selector.Matches(v.labels))) return false;
   return std::all_of(c.access_modes.begin(), c.access_modes.end(), [&](Symbol mode) {
@@ -36,6 +38,8 @@ bool Suits(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   });
 }
 
+// Returns whether the allowedTopologies of the class allow the node. An empty list allows all nodes, an empty term
+// none.
 bool TopologyAllows(const api::StorageClass& storage_class, const api::Labels& node) {
   const auto& terms = storage_class.allowed_topologies;
   if (terms.empty()) return true;
@@ -48,13 +52,15 @@ bool TopologyAllows(const api::StorageClass& storage_class, const api::Labels& n
   });
 }
 
-// Whether the storage that an object describes is of the class and large enough for the claim.
+// Returns whether the storage that the CSIStorageCapacity describes belongs to the class and is large enough for the
+// claim. As upstream, sizes are compared in whole bytes and the provisioner is not compared.
 bool HoldsRequest(const api::CsiStorageCapacity& c, const std::string& storage_class,
                   const PersistentVolumeClaim& claim) {
   const auto& limit = c.maximum_volume_size ? c.maximum_volume_size : c.capacity;
   return c.storage_class_name.str() == storage_class && limit && limit->Value() >= claim.request.Value() &&
          c.node_topology && c.node_topology->ok();
 }
+// Returns whether storage capacity must be checked: the claim requests storage and its driver publishes capacities.
 bool CapacityMatters(const Listers& listers, const api::StorageClass& storage_class,
                      const PersistentVolumeClaim& claim) {
   const auto driver = listers.csi_drivers.Get(Symbol(), storage_class.provisioner);
@@ -64,13 +70,15 @@ bool Provisions(const api::StorageClass& storage_class) {
   return !storage_class.provisioner.empty() && storage_class.provisioner != "kubernetes.io/no-provisioner";
 }
 
+// Returns whether a CSI driver replaces the in-tree plugin on the node, according to the annotation of its CSINode.
 bool IsMigratedOn(const api::CsiNode* csi_node, std::string_view plugin) {
   if (csi_node == nullptr || plugin.empty()) return false;
   const auto& names = csi_node->migrated_plugins;
   return std::any_of(names.begin(), names.end(), [&](Symbol name) { return name.str() == plugin; });
 }
 
-// Adds the listed rows whose labels the selector matches.
+// Adds the listed rows whose labels match the selector. If a requirement lists values, only the rows with these values
+// are examined.
 void AddMatchingRows(const Cache& cache, const api::Selector& selector, RowSet* rows) {
   const auto& requirements = selector.requirements();
   const api::Requirement* tie = nullptr;
@@ -93,6 +101,7 @@ void AddMatchingRows(const Cache& cache, const api::Selector& selector, RowSet* 
   }
 }
 
+// The sets may have different sizes; rows beyond the end of one are not in it.
 void Intersect(RowSet* rows, const RowSet& with) {
   for (size_t w = 0; w < rows->words().size(); ++w) {
     rows->words()[w] &= w < with.words().size() ? with.words()[w] : 0;
@@ -106,6 +115,8 @@ void AddAdmittedRows(const Cache& cache, const std::vector<api::NodeSelectorTerm
   auto add_all = [&] { cache.listed().ForEach([&](Row row) { rows->Insert(row); }); };
   if (terms.empty()) add_all();
   for (const api::NodeSelectorTerm& t : terms) {
+    // As upstream, the fields of a term are ignored here, but a term that has neither expressions nor fields matches
+    // nothing.
     if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) continue;
     if (t.has_expressions) {
       AddMatchingRows(cache, t.match.selector, rows);
@@ -208,11 +219,13 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
       break;
     }
   }
+  // A claim that has been given to another node stops the search, before anything else is checked.
   for (const ClaimPtr& claim : claims.delayed) {
     if (!claim->selected_node || *claim->selected_node == node.meta.name) continue;
     out.unbound_fit = false;
     return out;
   }
+  // A claim that finds no existing volume may still be provisioned.
   std::vector<ClaimPtr> to_provision;
   for (const ClaimPtr& claim : claims.delayed) {
     if (claim->selected_node) {
@@ -245,6 +258,7 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
     if (p == Provisioning::kError) return out;
     if (p == Provisioning::kImpossible) out.unbound_fit = false;
     if (p == Provisioning::kNoSpace) out.enough_space = false;
+    // The first failure ends the search, so that its reason is the only one of this part.
     if (p != Provisioning::kPossible) break;
     out.provisions.push_back(claim);
   }
@@ -253,6 +267,7 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
 
 // ---- volumes that claims could get --------------------------------------------------------------
 
+// Volumes with equal texts are usable on the same nodes.
 uint32_t ClaimBinder::AffinityOf(const PersistentVolume& volume) const {
   std::string text;
   for (const api::NodeSelectorTerm& t : volume.node_affinity) {
@@ -312,6 +327,7 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) 
     for (const auto& [name, v] : it->second) {
       if (v->Class() != class_name || !IsReservedFor(*v, claim) || !CanHold(*v, claim)) continue;
       out.own = v;
+      // A reserved volume counts even if the node cannot use it: the claim then finds no other.
       return out;
     }
   }
@@ -331,6 +347,7 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) 
 void ClaimBinder::DropOldProvisionable() const {
   const Listers& listers = cache_->listers();
   const uint64_t version =
+      // Every version only grows, so that the sum changes if one of them does.
       listers.csi_capacities.version() + listers.csi_drivers.version() + listers.storage_classes.version();
   bool nodes_changed = false;
   const bool known =
@@ -340,7 +357,7 @@ void ClaimBinder::DropOldProvisionable() const {
   provisionable_version_ = version;
 }
 
-// REQUIRES: the claim has a class that exists; DropOldProvisionable was called since the cluster changed.
+// REQUIRES: the class of the claim exists, and DropOldProvisionable was called since the cluster changed.
 const RowSet& ClaimBinder::ProvisionableRows(const PersistentVolumeClaim& claim) const {
   const Listers& listers = cache_->listers();
   const std::string class_name = claim.Class();
@@ -363,8 +380,10 @@ const RowSet& ClaimBinder::ProvisionableRows(const PersistentVolumeClaim& claim)
   return rows;
 }
 
-// REQUIRES: no claim has a selected node. Some claim has volumes that it could get. A row needs to know as many of them
-// for each claim as there are claims, since the others can take only one each.
+// Finds the volumes of all claims by row, instead of trying all volumes on every row. A row needs to know at most n
+// volumes for each of n claims, because each of the others can take only one.
+//
+// REQUIRES: no claim has a selected node, and at least one claim has volumes that it could get.
 bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
   const size_t n = claims.delayed.size();
   std::vector<Options> options;
@@ -374,7 +393,7 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
     provisionable.push_back(&ProvisionableRows(*claim));
   }
   absl::flat_hash_map<uint32_t, RowSet> by_affinity;
-  // By row and claim, the best volumes first.
+  // By row and claim: the volumes that the claim could get there, the best first.
   absl::flat_hash_map<Row, std::vector<std::vector<const PersistentVolume*>>> reach;
   for (size_t i = 0; i < n; ++i) {
     auto add = [&](const VolumePtr& v, const RowSet& where) {
@@ -421,6 +440,7 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
   return true;
 }
 
+// In-tree volumes may have to be translated, depending on the node, so they are left to Find.
 bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
   for (const ClaimPtr& claim : claims.bound) {
     const VolumePtr volume = Volume(claim->volume_name);
@@ -438,6 +458,7 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
     Intersect(rows, admitted);
   }
   if (claims.delayed.empty()) return true;
+  // Claims with a selected node come first, and all other nodes are excluded.
   DropOldProvisionable();
   if (claims.delayed[0]->selected_node) {
     const Row row = cache_->FindRow(Symbol(*claims.delayed[0]->selected_node));

@@ -1,10 +1,11 @@
-// Delayed binding of claims as release 1.29 does it (plugin VolumeBinding): which volumes the unbound claims of a pod
-// would get on a node, which of them would be provisioned there, and what becomes of volumes and claims when the pod is
-// assumed on a node.
+// Delayed volume binding as in the plugin VolumeBinding of release 1.29: determines which volumes the unbound claims of
+// a pod would get on a node and which claims would be provisioned there, and reserves both when the pod is assumed on a
+// node.
 //
-// Find answers for one node and says why it cannot be; KeepFitting answers for all nodes at once and looks only at the
-// volumes that a claim could get. What was assumed is kept here and hides the objects of the cache until the API shows
-// it. Threading: that of the Cache.
+// Find answers for one node in detail. KeepFitting answers for all nodes at once and only examines the volumes that a
+// claim could get. Assumed volumes and claims are stored here and take precedence over the objects of the cache until
+// the API server reports them. Thread-safety: the same as that of Cache. Source:
+// pkg/scheduler/framework/plugins/volumebinding/binder.go (1.29).
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -25,97 +26,111 @@ class ClaimBinder {
   using ClaimPtr = std::shared_ptr<const api::PersistentVolumeClaim>;
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
 
-  // The cache outlives the binder.
+  // REQUIRES: the cache outlives the binder.
   explicit ClaimBinder(const Cache* cache) : cache_(cache) {}
 
-  // Return the object as it is assumed, else as the cache has it; null when neither knows it.
+  // Return the assumed object if there is one, otherwise that of the cache. Return null if neither exists.
   ClaimPtr Claim(Symbol ns, const std::string& name) const;
   VolumePtr Volume(const std::string& name) const;
 
-  // The claims of a pod, sorted once for all nodes.
+  // The claims of a pod, classified once for all nodes.
   struct PodClaims {
-    std::vector<ClaimPtr> bound;      // bound completely
-    std::vector<ClaimPtr> delayed;    // of a class that waits for the first consumer
-    std::vector<ClaimPtr> immediate;  // unbound, and not for a scheduler to bind
-    std::string error;                // ends the scheduling cycle
-    bool any = false;                 // the pod has a volume with a claim
+    std::vector<ClaimPtr> bound;  // bound by the volume controller, too
+    // Unbound claims of a class that waits for the first consumer: those with a selected node first, then by requested
+    // size.
+    std::vector<ClaimPtr> delayed;
+    std::vector<ClaimPtr> immediate;  // to be bound by the volume controller, not by a scheduler
+    std::string error;                // if not empty, the scheduling cycle must end
+    bool any = false;                 // whether any volume of the pod has a claim
   };
   PodClaims ClaimsOf(const api::Pod& pod) const;
 
-  // What a node means for the claims of a pod.
+  // The answer for the claims of a pod on one node.
   struct OnNode {
     std::vector<std::pair<ClaimPtr, VolumePtr>> bindings;  // unbound claims and the volumes found for them
-    std::vector<ClaimPtr> provisions;                      // claims whose volumes would be made
+    std::vector<ClaimPtr> provisions;                      // claims that would be provisioned
+    // Whether the volumes of all bound claims exist and can be used on the node, whether all unbound claims find a
+    // volume or can be provisioned, and whether there is enough storage capacity for the latter.
     bool bound_exist = true, bound_fit = true, unbound_fit = true, enough_space = true;
-    std::string error;  // ends the scheduling cycle
+    std::string error;  // if not empty, the scheduling cycle must end
     bool fits() const { return bound_exist && bound_fit && unbound_fit && enough_space && error.empty(); }
   };
   OnNode Find(const PodClaims& claims, const api::Node& node) const;
-  // Erases the rows for which Find does not say that they fit. Returns false, with the rows untouched, when only Find
-  // can tell.
+  // Erases the rows that do not fit according to Find. Returns false and leaves the rows unchanged if the rows must be
+  // checked one at a time with Find.
   bool KeepFitting(const PodClaims& claims, RowSet* rows) const;
 
-  // What was assumed for one pod, to be written through the API and to be taken back when that fails.
+  // What was assumed for one pod: it must be written through the API, or be forgotten if that fails.
   struct Assumed {
     struct Binding {
       ClaimPtr claim;
-      VolumePtr volume;  // as it is to be written
-      VolumePtr before;
+      VolumePtr volume;  // as it must be written
+      VolumePtr before;  // as it was before
     };
     std::vector<Binding> bindings;
-    std::vector<ClaimPtr> provisions;  // as they are to be written: with the selected node
+    std::vector<ClaimPtr> provisions;  // as they must be written: with the selected node
     std::string error;
     bool nothing() const { return bindings.empty() && provisions.empty(); }
   };
-  // Reserves what Find chooses on the node.
+  // Reserves the volumes and provisions that Find chooses for the pod on the node.
   Assumed Assume(const api::Pod& pod, const api::Node& node);
+  // Releases what was assumed.
   void Forget(const Assumed& assumed);
-  // The API shows the object (again), or it is gone: what was assumed of it no longer holds.
+  // Must be called when the API server reports an object, or its deletion: whatever was assumed for it no longer holds.
   void VolumeChanged(const std::string& name);
   void ClaimChanged(Symbol ns, const std::string& name) { claims_.erase({ns, name}); }
 
  private:
   using ClaimKey = std::pair<Symbol, std::string>;  // namespace and name
-  // A volume that an unbound claim of its class could get.
+  // A volume that is available for unbound claims of its class.
   struct FreeVolume {
     VolumePtr volume;
-    uint32_t affinity;  // equal for volumes with equal node affinity
+    uint32_t affinity;  // id of the node affinity; equal for volumes with equal node affinity
   };
-  // What one unbound claim could get, whatever the node.
+  // The volumes that one unbound claim could get on some node.
   struct Options {
-    VolumePtr own;                // reserved for the claim: no other will do
-    std::vector<FreeVolume> any;  // the best first: the smallest, then by name
+    VolumePtr own;                // if not null, it is reserved for the claim, which takes no other
+    std::vector<FreeVolume> any;  // the best first: by capacity, then by name
     bool empty() const { return own == nullptr && any.empty(); }
   };
+  // Updates the indices below from the cache's log of changed volumes.
   void Sync() const;
+  // Add a volume to the indices, or remove it from them.
   void Index(const std::string& name) const;
   void Unindex(const std::string& name) const;
+  // Returns the id of a volume's node affinity.
   uint32_t AffinityOf(const api::PersistentVolume& volume) const;
   Options OptionsOf(const api::PersistentVolumeClaim& claim) const;
+  // Whether a claim can be provisioned on a node. kNoSpace: no CSIStorageCapacity there is large enough.
   enum class Provisioning : uint8_t { kPossible, kImpossible, kNoSpace, kError };
   Provisioning CanProvision(const api::PersistentVolumeClaim& claim, const api::Node& node, std::string* error) const;
+  // Clears provisionable_ if anything that it depends on has changed.
   void DropOldProvisionable() const;
   const RowSet& ProvisionableRows(const api::PersistentVolumeClaim& claim) const;
+  // Implements KeepFitting for delayed claims that could get existing volumes.
   bool KeepMatching(const PodClaims& claims, RowSet* rows) const;
 
   const Cache* cache_;
   absl::flat_hash_map<std::string, VolumePtr> volumes_;  // assumed
   absl::flat_hash_map<ClaimKey, ClaimPtr> claims_;       // assumed
 
-  // Volumes by what makes them candidates, brought up to date by Sync.
+  // Volumes by what makes them candidates. Invariant: after Sync, they describe version seen_ of the cache's volumes
+  // together with the assumed volumes. Volumes without a claimRef are only in free_ while their phase is Available.
   mutable uint64_t seen_ = 0;
   mutable bool synced_ = false;
   mutable absl::flat_hash_map<std::string, std::map<std::string, FreeVolume>> free_;  // by class, then name
-  mutable absl::flat_hash_map<ClaimKey, std::map<std::string, VolumePtr>> reserved_;  // by claim, then name
-  mutable absl::flat_hash_map<std::string, VolumePtr> indexed_;                       // by name: what stands in those
+  mutable absl::flat_hash_map<ClaimKey, std::map<std::string, VolumePtr>> reserved_;  // by claimRef, then name
+  mutable absl::flat_hash_map<std::string, VolumePtr> indexed_;                       // the members of both
+  // The ids of node affinities by their text.
   mutable absl::flat_hash_map<std::string, uint32_t> affinities_;
 
-  // Rows on which a claim of a class and a size can be provisioned, valid for the versions.
+  // The rows on which a claim of a class and a requested size can be provisioned, valid for the versions below.
   mutable std::map<std::pair<std::string, int64_t>, RowSet> provisionable_;
   mutable uint64_t provisionable_version_ = 0, provisionable_generation_ = 0;
 };
 
-// Adds the listed rows whose labels meet one of the terms of a volume's node affinity. No terms add every row.
+// Adds the listed rows whose labels match one of the terms of a volume's node affinity. If there are no terms, adds
+// all.
 void AddAdmittedRows(const Cache& cache, const std::vector<api::NodeSelectorTerm>& terms, RowSet* rows);
 
 }  // namespace berth::scheduler

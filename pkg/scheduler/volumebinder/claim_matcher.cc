@@ -9,10 +9,12 @@ namespace {
 
 using api::PersistentVolume;
 
-// The index keeps more shapes than this, so that those of one pod are all there at once.
+// REQUIRES: less than the number of shapes that the index keeps, so that all shapes of a pod are valid at the same
+// time.
 constexpr size_t kMostClaims = 32;
 
-// Erases the rows where the volume cannot be used. Rows without the label value that it is tied to need no other look.
+// Erases the rows on which the volume cannot be used. Rows without the label value that it is tied to are erased at
+// once.
 void KeepUsable(const Cache& cache, const PersistentVolume& v, RowSet* candidates) {
   if (const api::Requirement* tie = Tie(v); tie != nullptr) {
     RowSet tied;
@@ -43,6 +45,7 @@ ClaimMatcher::ClaimMatcher(const VolumeBinder* binder, VolumeBinder::PodClaims c
   plain_ = claims_.unbound.size() <= kMostClaims;
   for (const auto& claim : claims_.unbound) {
     if (!plain_) break;
+    // A claim that the pod uses twice is matched twice, and the second match must not get the reserved volume again.
     const bool twice = std::count(claims_.unbound.begin(), claims_.unbound.end(), claim) > 1;
     VolumeIndex::Shape* shape = twice ? nullptr : binder_->index().ShapeOf(claim);
     plain_ = shape != nullptr;
@@ -50,7 +53,7 @@ ClaimMatcher::ClaimMatcher(const VolumeBinder* binder, VolumeBinder::PodClaims c
   }
 }
 
-// Each claim but the first finds at most as many volumes taken as there are claims before it.
+// A claim finds at most as many volumes taken as there are claims before it, so that this many volumes are enough.
 bool ClaimMatcher::FitsAnywhere() const {
   return bound_known_ && bound_somewhere_.empty() && plain_ &&
          std::all_of(candidates_.begin(), candidates_.end(), [&](const Candidates& c) {
@@ -64,7 +67,6 @@ absl::StatusOr<bool> ClaimMatcher::BoundFit(const api::Labels& node) const {
                      [&](const auto& v) { return UsableOn(*v, node); });
 }
 
-// The volume that the claim gets on such a node, or null.
 VolumeBinder::VolumePtr ClaimMatcher::Find(const Candidates& c, const api::Labels& node,
                                            const std::vector<const PersistentVolume*>& taken) const {
   if (c.own == nullptr) return SmallestUsable(*c.shape, node, taken);
@@ -99,7 +101,7 @@ void ClaimMatcher::KeepFitting(const Cache& cache, RowSet* candidates) const {
       candidates->IntersectWith(binder_->index().RowsOf(c.shape));
     }
   }
-  // Several claims may want the same volume.
+  // Claims of one pod may compete for the same volume.
   if (candidates_.size() < 2 || FitsAnywhere()) return;
   candidates->ForEach([&](Row row) {
     if (!*CanMatch(cache.row(row).node->labels)) candidates->Erase(row);

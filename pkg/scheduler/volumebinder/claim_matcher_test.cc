@@ -1,4 +1,5 @@
-// What is worked out once for all nodes against VolumeBinder, which asks every volume for every node.
+// Compares ClaimMatcher, which computes answers once for all nodes, to VolumeBinder, which examines every volume for
+// every node.
 #include "pkg/scheduler/volumebinder/claim_matcher.h"
 
 #include <catch2/catch.hpp>
@@ -79,7 +80,7 @@ TEST_CASE("A pod's claims fit the nodes where VolumeBinder, which looks at every
     VolumeBinder binder(&cache, gates);
     for (int i = 0; i < 8; ++i) cache.AddNode(Labelled(&random, character, i));
     for (int round = 0; round < 6; ++round) {
-      // Bound and delayed ones as they come; now and then the same one twice.
+      // Bound and delayed claims in random order; sometimes the same one twice.
       api::PodTemplate tmpl;
       tmpl.ns = util::Symbol("default");
       for (int n = random.Between(1, 3); n > 0; --n) {
@@ -112,10 +113,10 @@ TEST_CASE("A pod's claims fit the nodes where VolumeBinder, which looks at every
         if (matcher.FitsAnywhere()) CHECK((bound == "yes" && found == "yes"));
         ++told[matcher.FitsAnywhere() ? "anywhere" : "somewhere"];
       }
-      // What is reserved is seen by those that come after.
+      // Later pods see the reservations.
       const auto reserved = binder.AssumePodVolumes(*pod, *cache.row(cache.by_name_descending()[0]).node);
       if (random.Chance(30)) binder.Forget(reserved.to_write);
-      // And so are changes of volumes and nodes.
+      // They also see changes of volumes and nodes.
       for (int n = random.Below(4); n > 0; --n) {
         const auto volume = LocalOrOther(&random, random.Between(1, 40));
         random.Chance(70) ? listers.volumes.Set(volume) : listers.volumes.Remove(util::Symbol(), volume->meta.name);
@@ -126,7 +127,7 @@ TEST_CASE("A pod's claims fit the nodes where VolumeBinder, which looks at every
     }
   }
   if (Seeds(400).size() < 400) return;
-  // Every answer is given often.
+  // The random clusters produce every kind of answer often.
   for (const char* answer : {"bound: yes", "bound: no", "bound: cou", "found: yes", "found: no", "found: err",
                              "found: no ", "anywhere", "somewhere"}) {
     INFO(answer);

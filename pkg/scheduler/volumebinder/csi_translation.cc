@@ -23,8 +23,9 @@ constexpr std::string_view kZone = "topology.kubernetes.io/zone", kRegion = "top
                            kBetaZone = "failure-domain.beta.kubernetes.io/zone",
                            kBetaRegion = "failure-domain.beta.kubernetes.io/region";
 
+// One in-tree plugin and the driver that replaces it.
 struct Migration {
-  std::string_view plugin, driver, topology_key;  // no key: the driver leaves topology alone
+  std::string_view plugin, driver, topology_key;  // an empty topology_key: affinity needs no translation
   Kind kind;
   Source source;
 };
@@ -36,7 +37,7 @@ constexpr std::array<Migration, 4> kMigrations = {{
      Source::kCinder},
 }};
 
-// The volume id inside of "aws://zone/vol-1"; any other id is taken as it is.
+// Returns the id of an EBS volume: the last part of "aws://zone/vol-1"; an id of another form is returned as it is.
 std::optional<std::string> EbsVolumeId(std::string_view id, std::string* error) {
   if (!id.starts_with("aws://")) return std::string(id);
   std::string_view rest = id.substr(6);
@@ -50,7 +51,8 @@ std::optional<std::string> EbsVolumeId(std::string_view id, std::string* error) 
   return std::nullopt;
 }
 
-// "us-central1" of the zones us-central1-a and us-central1-b.
+// Returns the region of all zones, such as "us-central1" for us-central1-a and us-central1-b, or an error if they
+// differ.
 std::optional<std::string> GceRegion(const std::vector<std::string>& zones, std::string* error) {
   std::set<std::string> regions;
   for (const std::string& zone : zones) {
@@ -68,6 +70,7 @@ std::optional<std::string> GceRegion(const std::vector<std::string>& zones, std:
   return std::nullopt;
 }
 
+// In-tree volumes do not name the project, for which the CSI driver has this placeholder.
 std::string GceHandle(std::string_view place, std::string_view disk) {
   return absl::StrCat("projects/UNSPECIFIED/", util::ToAbsl(place), "/disks/", util::ToAbsl(disk));
 }
@@ -78,6 +81,7 @@ std::string_view LabelOf(const api::PersistentVolume& volume, std::string_view k
   return value ? value->str() : std::string_view();
 }
 
+// A label with several zones means a regional disk.
 std::optional<std::string> GceHandleOf(const api::PersistentVolume& volume, std::string* error) {
   std::string label(LabelOf(volume, kBetaZone));
   if (label.empty()) label = LabelOf(volume, kZone);
@@ -101,6 +105,7 @@ bool HasValuesFor(const std::vector<api::NodeSelectorTerm>& terms, Symbol key) {
                        [&](const auto& r) { return r.key == key && !r.values.empty(); });
   });
 }
+// Replaces a label key in all terms that can be parsed.
 void ReplaceKey(std::vector<api::NodeSelectorTerm>* terms, Symbol from, Symbol to) {
   for (api::NodeSelectorTerm& t : *terms) {
     if (!t.has_expressions || !t.match.ok()) continue;
@@ -111,6 +116,7 @@ void ReplaceKey(std::vector<api::NodeSelectorTerm>* terms, Symbol from, Symbol t
     t.match.selector = api::Selector(std::move(requirements));
   }
 }
+// Requires the label to have one of the values, in every term; without terms, creates one.
 void AddToTerms(std::vector<api::NodeSelectorTerm>* terms, Symbol key, const std::vector<Symbol>& values) {
   if (terms->empty()) terms->emplace_back();
   for (api::NodeSelectorTerm& t : *terms) {
@@ -135,6 +141,8 @@ std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& v
 }
 
 std::string OwnershipError(const api::Pod& pod, const api::Volume& volume, const api::PersistentVolumeClaim& claim) {
+  // An ephemeral volume's claim must be controlled by this pod, so that a claim of the same name is not taken by
+  // mistake.
   if (volume.kind != Kind::kEphemeral || (!pod.meta.uid.empty() && claim.controller_uid == pod.meta.uid)) return {};
   return absl::StrCat("PVC ", claim.meta.Key(), " was not created for pod ", pod.meta.Key(), " (pod is not owner)");
 }
@@ -192,6 +200,7 @@ std::vector<api::NodeSelectorTerm> TranslatedAffinity(const api::PersistentVolum
   bool ga_label = false, beta_label = false;
   LabelOf(volume, kZone, &ga_label);
   LabelOf(volume, kBetaZone, &beta_label);
+  // Beta labels are translated only where the volume does not use the newer ones.
   bool beta = !HasKey(terms, Symbol(kZone)) && (HasKey(terms, Symbol(kBetaZone)) || (!ga_label && beta_label));
   Symbol zone(beta ? kBetaZone : kZone), key(migration->topology_key);
   if (HasValuesFor(terms, zone)) {

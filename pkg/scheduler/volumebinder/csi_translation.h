@@ -1,4 +1,5 @@
-// In-tree volumes as their CSI drivers know them (Kubernetes 1.29's CSI migration), and claims as a pod names them.
+// Translates in-tree volumes to those of the CSI drivers that replace the in-tree plugins (CSI migration of Kubernetes
+// 1.29), and finds the claims of a pod's volumes. Source: k8s.io/csi-translation-lib (1.29).
 #pragma once
 #include <optional>
 #include <string>
@@ -9,31 +10,33 @@
 
 namespace berth::scheduler {
 
-// Returns the name of the claim that a volume of a pod uses; nullopt for a volume without one.
+// Returns the name of the claim that a pod's volume uses, or nullopt for a volume without a claim.
 std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& volume);
-// Returns the error of an ephemeral volume whose claim belongs to somebody else; empty when it is the pod's.
+// Returns the error text for an ephemeral volume whose claim was not created for this pod. Empty if it was.
 std::string OwnershipError(const api::Pod& pod, const api::Volume& volume, const api::PersistentVolumeClaim& claim);
-std::string NotFound(std::string_view kind, std::string_view name);  // `kind "name" not found`
+// Returns: KIND "NAME" not found.
+std::string NotFound(std::string_view kind, std::string_view name);
 
 struct CsiVolume {
   std::string driver, handle;
 };
-// The in-tree plugin of a volume ("kubernetes.io/aws-ebs"); empty for any other volume.
+// Return the in-tree plugin of a volume, such as "kubernetes.io/aws-ebs". Empty for other volumes.
 std::string_view InTreePluginOf(const api::Volume& volume);
 std::string_view InTreePluginOf(const api::PersistentVolume& volume);
-// The CSI driver that took over from an in-tree plugin; empty for any other name.
+// Returns the CSI driver that replaces an in-tree plugin. Empty for other names.
 std::string_view CsiDriverOf(std::string_view in_tree_plugin);
-// Names that 1.29 takes for in-tree plugins, but leaves to themselves by default.
+// Returns whether 1.29 treats the name as an in-tree plugin that no CSI driver replaces by default.
 bool IsUnmigratedPlugin(std::string_view provisioner);
 
-// Returns the volume as its driver names it; nullopt where 1.29 fails to translate it, with its error.
+// Return the volume as its CSI driver identifies it. Return nullopt and set `error` if 1.29 cannot translate it.
 std::optional<CsiVolume> Translate(const api::Volume& volume, std::string* error);
 std::optional<CsiVolume> Translate(const api::PersistentVolume& volume, std::string* error);
-// Returns the volume's node affinity with the driver's topology key in place of zones; the zones of the volume's labels
-// count where its affinity has none.
+// Returns the volume's node affinity with the topology key of the driver in place of the zone labels. If the affinity
+// has no zones, those in the volume's labels are added.
 std::vector<api::NodeSelectorTerm> TranslatedAffinity(const api::PersistentVolume& volume);
 
-// Returns true when a volume's node affinity admits a node. Only labels count; no terms admit every node.
+// Returns whether a volume's node affinity allows the node. Fields are ignored. If there are no terms, every node is
+// allowed.
 bool AdmitsNode(const std::vector<api::NodeSelectorTerm>& terms, const api::Node& node);
 
 }  // namespace berth::scheduler

@@ -14,6 +14,7 @@ namespace {
 using api::PersistentVolume;
 using api::PersistentVolumeClaim;
 
+// Binding is complete once the volume controller has set both the volume name and the annotation bind-completed.
 bool FullyBound(const PersistentVolumeClaim& c) {
   return !c.volume_name.empty() && c.bind_completed;
 }
@@ -55,6 +56,7 @@ VolumeBinder::PodClaims VolumeBinder::ClaimsOf(const api::Pod& pod) const {
     out.error = "pod has unbound PersistentVolumeClaims";
     return out;
   }
+  // Upstream's sort is not stable; here, claims of equal size keep the order of the pod's volumes.
   std::stable_sort(out.unbound.begin(), out.unbound.end(),
                    [](const ClaimPtr& a, const ClaimPtr& b) { return a->request < b->request; });
   return out;
@@ -90,6 +92,8 @@ absl::StatusOr<VolumeBinder::VolumePtr> VolumeBinder::FindMatch(const Persistent
       if (*v->volume_mode != *claim.volume_mode) return;
     }
     if (gates_.storage_object_in_use_protection && v->meta.deleting()) return;
+    // A volume that is reserved for the claim decides the search: if it cannot be used on the node, no other volume
+    // will do. One that is too small is skipped.
     if (RefersTo(*v, claim)) {
       if (CapacityOf(*v) < claim.request) return;
       best = UsableOn(*v, node) ? v : nullptr;
@@ -97,6 +101,7 @@ absl::StatusOr<VolumeBinder::VolumePtr> VolumeBinder::FindMatch(const Persistent
       return;
     }
     if (!Suits(*v, claim) || !UsableOn(*v, node)) return;
+    // Volumes come in order of name, so the smallest name wins among those of equal capacity.
     if (best == nullptr || CapacityOf(*v) < CapacityOf(*best)) best = v;
   });
   if (!error.ok()) return error;
@@ -135,11 +140,12 @@ VolumeBinder::Assumed VolumeBinder::AssumePodVolumes(const api::Pod& pod, const 
     out.error = util::Message(match.status());
     return out;
   }
+  // No match: the volumes have changed since the decision. Nothing is reserved, and the pod is tried again.
   if (!match->has_value()) return out;
   for (Binding& b : **match) {
     bool refers = RefersTo(*b.volume, *b.claim);
     b.set_bound_by_controller = !refers && !b.volume->bound_by_controller;
-    if (refers && b.volume->claim_ref->uid == b.claim->meta.uid) continue;  // written already: wait for the controller
+    if (refers && b.volume->claim_ref->uid == b.claim->meta.uid) continue;  // already written
     auto reserved = std::make_shared<PersistentVolume>(*b.volume);
     reserved->claim_ref = PersistentVolume::ClaimRef{b.claim->meta.ns.string(), b.claim->meta.name, b.claim->meta.uid};
     reserved->bound_by_controller |= b.set_bound_by_controller;

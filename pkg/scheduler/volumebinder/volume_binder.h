@@ -1,5 +1,6 @@
-// Delayed volume binding (gate VolumeScheduling; Kubernetes 1.10 volumebinder): which persistent volumes a pod's
-// unbound claims would get on a node, and reserving them once a node is chosen. Threading: that of the Cache.
+// Delayed volume binding of release 1.10 (gate VolumeScheduling): determines which persistent volumes the unbound
+// claims of a pod would get on a node, and reserves them once a node is chosen. Thread-safety: the same as that of
+// Cache. Source: pkg/controller/volume/persistentvolume/scheduler_binder.go (1.10).
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -19,60 +20,65 @@ class VolumeBinder {
  public:
   using ClaimPtr = std::shared_ptr<const api::PersistentVolumeClaim>;
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
-  // A volume to be reserved for a claim: the volume as it is known, to be written with claimRef = the claim.
+  // A volume that is to be reserved for a claim by writing it with a claimRef to the claim. `volume` is what it was
+  // before.
   struct Binding {
     ClaimPtr claim;
     VolumePtr volume;
-    bool set_bound_by_controller = false;  // also annotate pv.kubernetes.io/bound-by-controller=yes
+    bool set_bound_by_controller = false;  // whether to annotate pv.kubernetes.io/bound-by-controller=yes
   };
 
   VolumeBinder(const Cache* cache, AlgorithmGates gates) : cache_(cache), gates_(gates) {}
   VolumeBinder(const VolumeBinder&) = delete;  // the index refers to the binder's members
 
-  // The claims of a pod, sorted out once for all nodes.
+  // The claims of a pod, classified once for all nodes.
   struct PodClaims {
-    std::vector<ClaimPtr> bound;    // spec.volumeName set
-    std::vector<ClaimPtr> unbound;  // delayed, ascending by requested storage
+    std::vector<ClaimPtr> bound;    // spec.volumeName is set
+    std::vector<ClaimPtr> unbound;  // to be bound by the scheduler, in ascending order of requested storage
     std::string
         error;  // "error getting PVC ...", "pod has unbound PersistentVolumeClaims", "VolumeBindingMode not set ..."
   };
   PodClaims ClaimsOf(const api::Pod& pod) const;
 
   const AlgorithmGates& gates() const { return gates_; }
-  VolumePtr Volume(const std::string& name) const;  // assumed, else known; null when neither
-  // What is kept about volumes for claims of one shape.
+  VolumePtr Volume(const std::string& name) const;  // the assumed volume, otherwise that of the cache, or null
+  // Returns the index of volumes by shapes of claims.
   VolumeIndex& index() const { return index_; }
-  // Calls f(volume) for the volumes that a claim may be given by its spec's class, by name.
+  // Calls f(volume) in order of name for the volumes that have the class in the claim's specification.
   template <typename F>
   void ForEachVolume(const api::PersistentVolumeClaim& claim, F f) const {
     const std::string wanted = claim.storage_class_name.value_or(std::string());
     cache_->listers().volumes.ForEach([&](const VolumePtr& known) {
       VolumePtr assumed = assumed_.empty() ? nullptr : Volume(known->meta.name);
       const VolumePtr& v = assumed != nullptr ? assumed : known;
-      // Candidates are listed by the claim's spec alone (B-33, kept).
+      // Upstream lists candidates by the specification alone, ignoring the class annotation (bug B-33, kept).
       if (v->storage_class_name == wanted) f(v);
     });
   }
 
-  // Is the volume of each bound claim usable on a node with these labels? The error: a volume is not known.
+  // Returns whether the volume of each bound claim can be used on a node with these labels. Returns an error if a
+  // volume does not exist.
   absl::StatusOr<bool> BoundFit(const PodClaims& claims, const api::Labels& node) const;
-  // A volume for every unbound claim on such a node, smallest first, none twice; nothing when one finds none. Looks at
-  // every volume; ClaimMatcher answers the same from the index.
+  // Returns a volume for every unbound claim on a node with these labels, or nothing if a claim finds none. Each claim,
+  // in order, gets the smallest volume that suits it and is not taken yet; there is no backtracking. It examines every
+  // volume; ClaimMatcher computes the same from the index.
   absl::StatusOr<std::optional<std::vector<Binding>>> Match(const PodClaims& claims, const api::Labels& node) const;
 
   struct Assumed {
-    bool all_bound = false;         // nothing to do: the pod can be bound to its node now
-    std::vector<Binding> to_write;  // volumes to be updated through the API first
+    bool all_bound = false;         // nothing to do: the pod can be bound now
+    std::vector<Binding> to_write;  // volumes that must be updated through the API first
     std::string error;
   };
-  // After a node was chosen (1.10 AssumePodVolumes): reserves the volumes in this binder until the API shows them.
+  // Reserves the volumes of a pod after a node was chosen (AssumePodVolumes of 1.10). Reservations hold until the API
+  // server reports the volumes.
   Assumed AssumePodVolumes(const api::Pod& pod, const api::Node& node);
-  // Takes reservations back when writing failed.
+  // Releases the reservations, for example because writing them failed.
   void Forget(const std::vector<Binding>& bindings);
-  // The API shows a volume (again), or it is gone: what was assumed of it no longer holds.
+  // Must be called when the API server reports a volume, or its deletion: a reservation of it no longer holds.
   void VolumeChanged(const std::string& name) { Unassume(name); }
 
  private:
+  // Returns the volume that one claim gets, or null. `taken` are names of volumes that other claims of the pod get.
   absl::StatusOr<VolumePtr> FindMatch(const api::PersistentVolumeClaim& claim, const api::Labels& node,
                                       const std::vector<std::string>& taken) const;
   void Unassume(const std::string& name) {

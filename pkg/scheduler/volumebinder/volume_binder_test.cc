@@ -42,7 +42,7 @@ struct Binding : World {
   std::string Evaluate(const api::PodPtr& pod, const char* node = "a") {
     return Evaluated(*this, "CheckVolumeBinding", pod, node);
   }
-  // The volumes chosen for the pod on node a.
+  // Returns the volumes that the pod gets on node a.
   std::string Chosen(const api::PodPtr& pod) {
     auto match = binder.Match(binder.ClaimsOf(*pod), cache.row(cache.FindRow(util::Symbol("a"))).node->labels);
     if (!match.ok()) return util::Message(match.status());
@@ -99,7 +99,7 @@ TEST_CASE("volume binding: the smallest volume that will do, none twice, small c
   CHECK(w.Chosen(Using({"big", "small"})) == "small=v3 big=v5");
   w.Volume("v1", Size("1Gi"));
   CHECK(w.Chosen(Using({"big", "small"})) == "small=v1 big=v3");
-  w.Volume("a1", Size("1024Mi"));  // of equal size the first by name
+  w.Volume("a1", Size("1024Mi"));  // among equal sizes, the first by name
   CHECK(w.Chosen(Using({"small"})) == "small=a1");
 }
 
@@ -180,9 +180,9 @@ TEST_CASE("assuming volumes: reserved until the API shows them, or taken back") 
   CHECK(assumed.to_write[0].volume->meta.name == "v");
   CHECK(assumed.to_write[0].claim->meta.name == "c");
   CHECK(assumed.to_write[0].set_bound_by_controller);
-  CHECK(w.Evaluate(Using({"d"})) == kNoVolume);  // v is c's now
+  CHECK(w.Evaluate(Using({"d"})) == kNoVolume);  // v is reserved for c now
   CHECK(w.Evaluate(Using({"c"})) == "fits");
-  // Asked again there is nothing left to write: the controller is to finish it.
+  // A second call has nothing left to write, because the volume controller must complete the binding.
   CHECK(w.binder.AssumePodVolumes(*Using({"c"}), node).to_write.empty());
   w.binder.Forget(assumed.to_write);
   CHECK(w.Evaluate(Using({"d"})) == "fits");

@@ -14,7 +14,7 @@ using api::PersistentVolume;
 using api::PersistentVolumeClaim;
 using VolumePtr = VolumeIndex::VolumePtr;
 
-// Claims of one cluster differ in few ways; each change of a volume looks at every shape.
+// A cluster usually has few shapes of claims, and each change of a volume is applied to every shape.
 constexpr size_t kMostShapes = 64;
 
 size_t HashOfShape(const PersistentVolumeClaim& c) {
@@ -45,12 +45,13 @@ bool VolumeIndex::Smaller::operator()(const VolumePtr& a, const VolumePtr& b) co
 
 VolumePtr VolumeIndex::Effective(const std::string& name) const {
   VolumePtr known = cache_->listers().volumes.Get(util::Symbol(), name);
-  if (known == nullptr) return nullptr;  // a reservation of a volume that is gone holds nothing
+  if (known == nullptr) return nullptr;  // a reservation of a deleted volume is void
   auto assumed = assumed_->find(name);
   return assumed == assumed_->end() ? known : assumed->second;
 }
 
-// Whether the claim may look at the volume at all (1.10 findMatchingVolume before the claimRef is looked at).
+// Returns whether the claim considers the volume at all: the checks of findMatchingVolume (1.10) that precede the
+// claimRef.
 bool VolumeIndex::Eligible(const PersistentVolume& v, const PersistentVolumeClaim& claim) const {
   if (v.storage_class_name != claim.storage_class_name.value_or(std::string())) return false;
   if (gates_.block_volume && v.volume_mode != claim.volume_mode) return false;
@@ -69,6 +70,7 @@ void VolumeIndex::Insert(Shape* shape, const VolumePtr& v) {
   const api::Requirement* tie = Tie(*v);
   if (tie == nullptr) {
     shape->untied.insert(v);
+    // A volume without a tie may be usable on any row, so all rows must be evaluated again.
     shape->rows_known = false;
     return;
   }
@@ -93,7 +95,7 @@ void VolumeIndex::Erase(Shape* shape, const VolumePtr& v) {
   }
   for (util::Symbol value : tie->values) {
     auto it = shape->by_label.find({tie->key, value});
-    if (it == shape->by_label.end()) continue;  // the requirement names the value twice
+    if (it == shape->by_label.end()) continue;  // the requirement lists this value twice
     std::erase(it->second, v);
     if (it->second.empty()) {
       shape->by_label.erase(it);
@@ -103,7 +105,7 @@ void VolumeIndex::Erase(Shape* shape, const VolumePtr& v) {
   }
 }
 
-// What does not go by shapes.
+// Maintains what is not specific to a shape.
 void VolumeIndex::Count(const VolumePtr& v, int sign) {
   if (!v->volume_mode) without_mode_[v->storage_class_name] += static_cast<size_t>(sign);
   if (!v->claim_ref) return;
@@ -158,6 +160,8 @@ void VolumeIndex::Refresh() {
 VolumeIndex::Shape* VolumeIndex::ShapeOf(const ClaimPtr& claim) {
   Refresh();
   if (claim->selector && !claim->selector->ok()) return nullptr;
+  // With the gate BlockVolume, upstream reports an error when it compares a volume without volumeMode. Only
+  // VolumeBinder reproduces that.
   if (gates_.block_volume) {
     auto lacking = without_mode_.find(claim->storage_class_name.value_or(std::string()));
     if (!claim->volume_mode || (lacking != without_mode_.end() && lacking->second > 0)) return nullptr;
@@ -168,6 +172,7 @@ VolumeIndex::Shape* VolumeIndex::ShapeOf(const ClaimPtr& claim) {
     shapes_.splice(shapes_.begin(), shapes_, it);
     return &shapes_.front().shape;
   }
+  // Drops the shape that was not used for the longest time.
   if (shapes_.size() >= kMostShapes) shapes_.pop_back();
   Shape& made = shapes_.emplace_front(Known{hash, {}}).shape;
   made.like = claim;
@@ -194,6 +199,7 @@ VolumePtr SmallestUsable(const VolumeIndex::Shape& shape, const api::Labels& nod
   const VolumeIndex::Smaller smaller;
   auto look = [&](const auto& volumes) {
     for (const VolumePtr& v : volumes) {
+      // Each list is in the order of Smaller, so the rest of it cannot be better.
       if (best != nullptr && !smaller(v, best)) return;
       if (!IsTaken(taken, v) && UsableOn(*v, node)) best = v;
     }
@@ -222,6 +228,7 @@ const RowSet& VolumeIndex::RowsOf(Shape* shape) const {
     }
   } else {
     shape->rows.Clear();
+    // Without untied volumes, only nodes that have one of the label values can use a volume.
     if (shape->untied.empty()) {
       for (const auto& [label, volumes] : shape->by_label) {
         for (Row row : cache_->Label(label.first).RowsWith(label.second)) evaluate(row);

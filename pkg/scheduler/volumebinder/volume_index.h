@@ -1,11 +1,12 @@
-// Volumes that unbound claims could get, kept up to date between decisions.
+// Indexes the volumes that unbound claims could get, and keeps the index up to date between decisions.
 //
-// Claims that ask for the same (class, access modes, size, selector, mode) form a shape. For each shape that was asked
-// about lately the index keeps the volumes that suit it, the smallest first, by the node label value that they are tied
-// to, and the nodes where at least one of them can be used. A change of one volume is looked up in each shape and costs
-// as much as the nodes that it can be used on; asking again costs nothing.
+// Claims that ask for the same (class, access modes, size, selector and volume mode) have the same shape. For each
+// recently used shape, the index has the volumes that suit it, ordered by size and grouped by the node label value that
+// a node must have to use them, and the nodes on which at least one of them can be used. A change of one volume is
+// applied to every shape and costs as much as the number of nodes that can use the volume; a repeated query costs
+// nothing.
 //
-// The volumes are those of the cache's lister as the binder sees them, reservations included. Threading: that of the
+// The volumes are those of the cache, with the reservations of the binder applied. Thread-safety: the same as that of
 // Cache.
 #pragma once
 #include <absl/container/btree_set.h>
@@ -29,36 +30,40 @@ class VolumeIndex {
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
   using Assumed = absl::flat_hash_map<std::string, VolumePtr>;
 
-  // `assumed` has the volumes that are reserved, by name; they stand for those of the lister. Both outlive the index.
+  // REQUIRES: the cache and `assumed` outlive the index. `assumed` maps names to reserved volumes, which take
+  // precedence over those of the cache.
   VolumeIndex(const Cache* cache, const AlgorithmGates& gates, const Assumed* assumed)
       : cache_(cache), gates_(gates), assumed_(assumed) {}
 
-  // By capacity, then by name: the order in which claims get volumes.
+  // Orders volumes by capacity and then by name. Claims get volumes in this order.
   struct Smaller {
     bool operator()(const VolumePtr& a, const VolumePtr& b) const;
   };
+  // What is known about the claims of one shape. Invariant: each volume that suits the shape is in exactly one of
+  // `everywhere`, `untied` and `by_label`; in `by_label`, under each value of its Tie().
   struct Shape {
-    ClaimPtr like;                                   // stands for all claims of the shape
+    ClaimPtr like;                                   // a claim of this shape
     absl::btree_set<VolumePtr, Smaller> everywhere;  // without node affinity
-    absl::btree_set<VolumePtr, Smaller> untied;      // with node affinity that no label value stands for
-    absl::flat_hash_map<std::pair<util::Symbol, util::Symbol>, std::vector<VolumePtr>> by_label;  // the smallest first
-    absl::flat_hash_map<util::Symbol, size_t> keys;  // of by_label, and how many of its values have volumes
-    RowSet rows;                                     // listed rows where a volume of by_label or untied can be used
+    absl::btree_set<VolumePtr, Smaller> untied;      // with node affinity, but without a Tie()
+    // Lists are in the order of Smaller.
+    absl::flat_hash_map<std::pair<util::Symbol, util::Symbol>, std::vector<VolumePtr>> by_label;
+    absl::flat_hash_map<util::Symbol, size_t> keys;  // keys in by_label, with the number of their values
+    RowSet rows;                                     // listed rows that can use a volume of by_label or untied
 
     bool rows_known = false;
-    uint64_t rows_generation = 0;                                // of the cache, when `rows` was brought up to date
-    std::vector<std::pair<util::Symbol, util::Symbol>> changed;  // of by_label, since then
+    uint64_t rows_generation = 0;                                // generation of the cache at which `rows` was computed
+    std::vector<std::pair<util::Symbol, util::Symbol>> changed;  // keys of by_label that have changed since then
   };
 
-  // The assumed volume of this name came, went or changed.
+  // Must be called after the assumed volume of this name was added, removed or changed.
   void NoteAssumed(const std::string& name) { assumed_changes_.push_back(name); }
 
-  // Returns null when the claim's answer depends on more than its shape: a selector that cannot be used, or volumes
-  // without a volumeMode where it is compared. Valid until the next call.
+  // Returns the shape of a claim, or null if the answer depends on more than the shape: if its selector is invalid, or
+  // if volumes without a volumeMode must be compared. The result is valid until the next call.
   Shape* ShapeOf(const ClaimPtr& claim);
-  // Returns the volume that names the claim in its claimRef and that is large enough, or null.
+  // Returns the volume whose claimRef refers to the claim, if it is large enough, or null.
   VolumePtr OwnVolume(const api::PersistentVolumeClaim& claim);
-  // Returns shape.rows, brought up to date.
+  // Returns shape->rows after bringing it up to date.
   const RowSet& RowsOf(Shape* shape) const;
 
  private:
@@ -68,12 +73,17 @@ class VolumeIndex {
   };
   using ClaimKey = std::pair<std::string, std::string>;  // namespace and name
 
+  // Applies the changes of volumes since the last call.
   void Refresh();
   void Rebuild();
+  // Returns the volume with its reservation applied, or null.
   VolumePtr Effective(const std::string& name) const;
+  // Updates the index after the volume was added, changed or deleted.
   void Change(const std::string& name);
+  // Adds the volume to by_claim_ and without_mode_ (sign +1), or removes it (sign -1).
   void Count(const VolumePtr& v, int sign);
   bool Eligible(const api::PersistentVolume& v, const api::PersistentVolumeClaim& claim) const;
+  // Returns whether the volume belongs into the shape.
   bool Takes(const Shape& shape, const api::PersistentVolume& v) const;
   static void Insert(Shape* shape, const VolumePtr& v);
   static void Erase(Shape* shape, const VolumePtr& v);
@@ -83,15 +93,16 @@ class VolumeIndex {
   const AlgorithmGates& gates_;
   const Assumed* assumed_;
   bool built_ = false;
-  uint64_t seen_ = 0;  // version of the lister
-  std::vector<std::string> assumed_changes_;
-  Assumed volumes_;                                                       // by name, as they were seen last
+  uint64_t seen_ = 0;                                                     // version of the cache's volumes
+  std::vector<std::string> assumed_changes_;                              // names that NoteAssumed was called with
+  Assumed volumes_;                                                       // by name, as they are in the index
   absl::flat_hash_map<ClaimKey, absl::btree_set<std::string>> by_claim_;  // names of volumes by claimRef
-  absl::flat_hash_map<std::string, size_t> without_mode_;                 // volumes by class
-  std::list<Known> shapes_;                                               // the one used last first
+  absl::flat_hash_map<std::string, size_t> without_mode_;  // number of volumes without volumeMode, by class
+  std::list<Known> shapes_;                                // most recently used first
 };
 
-// Returns the smallest volume of the shape that can be used on a node with these labels and that is not taken, or null.
+// Returns the first volume of the shape, in the order of Smaller, that can be used on a node with these labels and is
+// not among `taken`. Returns null if there is none.
 VolumeIndex::VolumePtr SmallestUsable(const VolumeIndex::Shape& shape, const api::Labels& node,
                                       const std::vector<const api::PersistentVolume*>& taken);
 

@@ -12,7 +12,8 @@ using api::PersistentVolume;
 using api::PersistentVolumeClaim;
 using util::Symbol;
 
-// Every term must match (B-32, kept); a term that cannot be used fails.
+// Every term must match, although terms should be alternatives (bug B-32, kept). A term that cannot be parsed does not
+// match.
 bool AllTermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels) {
   return std::all_of(terms.begin(), terms.end(),
                      [&](const api::NodeSelectorTerm& t) { return t.match.ok() && t.match.selector.Matches(labels); });
@@ -30,6 +31,7 @@ bool UsableOn(const PersistentVolume& v, const api::Labels& node) {
          AllTermsMatch(v.node_affinity, node);
 }
 
+// Because all terms must match, a requirement of any of them applies to every node.
 const api::Requirement* Tie(const PersistentVolume& v) {
   const api::Requirement* tie = nullptr;
   for (const auto* terms : {&v.annotation_affinity, &v.node_affinity}) {

@@ -1,19 +1,21 @@
-// What VolumeBinder and ClaimMatcher ask of one volume (Kubernetes 1.10 pkg/volume/util, persistentvolume/util).
+// Properties of one volume that VolumeBinder and ClaimMatcher examine. Source: pkg/volume/util and
+// pkg/controller/volume/persistentvolume (1.10).
 #pragma once
 #include "pkg/api/types.h"
 
 namespace berth::scheduler {
 
-// Whether its node affinity, also that of the alpha annotation, lets it be used on a node with these labels.
+// Returns whether the volume's node affinity, including that of the alpha annotation, allows a node with these labels.
 bool UsableOn(const api::PersistentVolume& v, const api::Labels& node);
-// Reserved for this claim: by name, and by uid where one is written.
+// Returns whether the volume is reserved for the claim: by name and, if the claimRef has a uid, also by uid.
 bool RefersTo(const api::PersistentVolume& v, const api::PersistentVolumeClaim& c);
-// Could be given to the claim, which it is not reserved for, on a node where it can be used.
+// Returns whether the volume, which is not reserved, suits the claim on nodes that can use it.
 bool Suits(const api::PersistentVolume& v, const api::PersistentVolumeClaim& c);
+// Returns the capacity of the volume, or 0 if it has none.
 const api::Quantity& CapacityOf(const api::PersistentVolume& v);
 
-// Returns a condition without which the volume cannot be used on a node: one of these values for a label. Of several,
-// that with the fewest values; null when there is none.
+// Returns a requirement that every node must satisfy to use the volume and that lists the values of one label. If there
+// are several, returns the one with the fewest values; if there is none, null.
 const api::Requirement* Tie(const api::PersistentVolume& v);
 
 }  // namespace berth::scheduler
