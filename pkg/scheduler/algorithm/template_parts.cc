@@ -7,13 +7,15 @@
 namespace berth::scheduler {
 namespace {
 
-// Fails to compile when a field is added to PodTemplate: give it to a part below, then name it here.
+// Fails to compile when a field is added to PodTemplate: add it to a part in AlikeIn and then to this list.
 [[maybe_unused]] void EveryFieldHasAPart(const api::PodTemplate& t) {
   [[maybe_unused]] const auto& [ns, labels, controller, scheduler_name, priority, node_selector, affinity, has_affinity,
                                 tolerations, containers, init_containers, volumes, overhead, spread_constraints,
                                 scheduling_gates, never_preempts] = t;
 }
 
+// Compares what predicates read (request), what counts as used (used), and what scores read of placed pods (nonzero)
+// and of the pod to be placed (incoming).
 bool SameAmounts(const Resource& a, const Resource& b) {
   return a.milli_cpu == b.milli_cpu && a.memory == b.memory && a.nvidia_gpu == b.nvidia_gpu &&
          a.ephemeral_storage == b.ephemeral_storage && a.scalars == b.scalars;
@@ -30,6 +32,8 @@ bool SameImages(const api::PodTemplate& a, const api::PodTemplate& b) {
                     [](const api::Container& c, const api::Container& d) { return c.image == d.image; });
 }
 
+// A controller that no preferAvoidPods annotation names counts as none, so that pods of many controllers stay in one
+// class.
 const std::optional<api::OwnerReference>& RelevantController(const api::PodTemplate& t, const Cache& cache) {
   static const std::optional<api::OwnerReference> kNone;
   return t.controller && cache.IsAvoided(*t.controller) ? t.controller : kNone;
@@ -91,7 +95,7 @@ bool AlikeIn(uint32_t parts, const TemplateInfo& a, const TemplateInfo& b, const
       }));
 }
 
-// Parts that seldom tell pods apart without others doing so as well are left to AlikeIn.
+// Parts that rarely differ when the other parts are equal are not hashed but only compared by AlikeIn.
 size_t HashOfParts(uint32_t parts, const TemplateInfo& i, const Cache& cache) {
   const api::PodTemplate& t = *i.tmpl;
   size_t hash = parts;

@@ -8,13 +8,13 @@
 
 namespace berth::scheduler::algorithmprovider {
 
-// In ascending order.
+// Returns all of them in ascending order.
 std::span<const Release* const> Releases();
-// Returns 1.10.
+// Returns release 1.10.
 const Release& DefaultRelease();
-// Returns null when there is no such release.
+// Returns the release of that name, or null.
 const Release* FindRelease(std::string_view name);
-// Returns the names for messages: "1.10, 1.29".
+// Returns the names of all releases for messages, separated by ", ".
 std::string ReleaseNames();
 
 }  // namespace berth::scheduler::algorithmprovider

@@ -11,6 +11,7 @@
 namespace berth::scheduler::algorithmprovider {
 namespace {
 
+// The error with which a plugin's Filter or Score fails in 1.29 if the state of its PreFilter or PreScore is missing.
 struct Text {
   std::string_view plugin, error;
 };
@@ -47,7 +48,7 @@ class FailsEverywhere final : public FitCheck {
   std::string_view error_;
 };
 
-// Filter as it is, and nothing of PreFilter.
+// Passes on what Filter says and omits what PreFilter would say.
 class FilterOnly final : public FitCheck {
  public:
   explicit FilterOnly(std::unique_ptr<FitCheck> check) : check_(std::move(check)) {}
@@ -62,7 +63,8 @@ class FilterOnly final : public FitCheck {
   std::unique_ptr<FitCheck> check_;
 };
 
-// Where the pod is rejected as a whole every row has an error, so that nobody decides by rows alone.
+// Passes on what PreFilter says. If PreFilter rejects the pod, Check returns an error for every row, so that the
+// rejection is not overlooked by code that only evaluates rows.
 class PreFilterOnly final : public FitCheck {
  public:
   explicit PreFilterOnly(std::unique_ptr<FitCheck> check) : check_(std::move(check)) {
@@ -95,6 +97,7 @@ class FailsToScore final : public Scoring {
   std::string text_;
 };
 
+// Passes on the error of PreScore. It skips the pod otherwise, so that it does not appear among the scores.
 class PreScoreOnly final : public Scoring {
  public:
   explicit PreScoreOnly(std::unique_ptr<Scoring> scoring) : scoring_(std::move(scoring)) {}

@@ -1,6 +1,6 @@
-// Plugins of release 1.29 in profiles that enable only a part of their extension points: Filter without PreFilter,
-// Score without PreScore, PreFilter without Filter, PreScore without Score. 1.29 accepts such profiles and fails, or
-// does half of the work, for each pod.
+// Plugins of release 1.29 in profiles that enable only some of their extension points: Filter without PreFilter, Score
+// without PreScore, PreFilter without Filter, or PreScore without Score. Release 1.29 accepts such profiles and then
+// fails, or does half of the work, for each pod.
 #pragma once
 #include <string_view>
 
@@ -11,15 +11,19 @@ namespace berth::scheduler::algorithmprovider {
 // Returns whether the plugin has a PreFilter.
 bool PreparesFilter(std::string_view plugin);
 
-// Filter alone: plugins that need what PreFilter works out fail on every node; others never reject the pod as a whole.
+// Returns the Filter of a plugin without its PreFilter. A plugin whose Filter needs the state of PreFilter reports an
+// error for every node; others never reject the pod as a whole.
 FitPredicate WithoutPreFilter(std::string_view plugin, FitPredicate predicate);
-// PreFilter alone: rejects the pod as a whole, and fits every node otherwise.
+// Returns the PreFilter of a plugin without its Filter: it may reject the pod as a whole or restrict the nodes, and
+// otherwise every node fits.
 FitPredicate PreFilterAlone(FitPredicate predicate);
-// Score alone: plugins that need what PreScore works out fail; others do not mind.
+// Returns the Score of a plugin without its PreScore. A plugin whose Score needs the state of PreScore fails; others
+// work as usual.
 PriorityFunction WithoutPreScore(std::string_view plugin, PriorityFunction function);
-// Returns whether the PreScore of a plugin can fail for a pod.
+// Returns whether the PreScore of the plugin can fail for a pod.
 bool PreScoreMayFail(std::string_view plugin);
-// PreScore alone: fails for a pod with a mistake and adds nothing otherwise.
+// Returns the PreScore of a plugin without its Score: it fails for an invalid pod and otherwise adds nothing to the
+// totals.
 PriorityFunction PreScoreAlone(PriorityFunction function);
 
 }  // namespace berth::scheduler::algorithmprovider

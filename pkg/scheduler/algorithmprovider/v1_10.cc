@@ -22,6 +22,7 @@
 namespace berth::scheduler::algorithmprovider {
 namespace {
 
+// Source of the key sets and names: pkg/scheduler/algorithmprovider/defaults/defaults.go (1.10).
 std::set<std::string> DefaultPredicates() {
   return {"NoVolumeZoneConflict",  "MaxEBSVolumeCount",  "MaxGCEPDVolumeCount",    "MaxAzureDiskVolumeCount",
           "MatchInterPodAffinity", "NoDiskConflict",     "GeneralPredicates",      "CheckNodeMemoryPressure",
@@ -54,10 +55,11 @@ void RegisterAlgorithms(Registry* r) {
                r->AddCompositePredicate("GeneralPredicates", general::GeneralPredicates,
                                         {"PodFitsResources", "HostName", "PodFitsHostPorts", "MatchNodeSelector"})),
            "");
-  // HostName reads spec.nodeName, which only pods that the incremental scheduler leaves to the reference have.
+  // HostName also reads spec.nodeName, but the incremental scheduler leaves pods with a node name to the reference
+  // scheduler.
   predicate("HostName", nodename::HostName, kNodeObject);
   predicate("PodFitsHostPorts", nodeports::PodFitsHostPorts, kPorts);
-  predicate("PodFitsPorts", nodeports::PodFitsHostPorts, kPorts);  // the name of 1.0
+  predicate("PodFitsPorts", nodeports::PodFitsHostPorts, kPorts);  // its name in 1.0
   predicate("MatchNodeSelector", nodeaffinity::MatchNodeSelector,
             PredicateTraits(kPodNodeSelector, ClusterPart::kNode));
   predicate("PodFitsResources", noderesources::PodFitsResources, PredicateTraits(kPodRequests, ClusterPart::kNodePods));
@@ -82,7 +84,7 @@ void RegisterAlgorithms(Registry* r) {
   predicate("MatchInterPodAffinity", interpodaffinity::MatchInterPodAffinity,
             PredicateTraits(kPodNamespace | kPodLabels | kPodAffinity, ClusterPart::kDomains));
 
-  // Names that the Policy of later releases knows; no provider of 1.10 has them.
+  // Names that Policies of later releases use. No provider of 1.10 has them.
   predicate("CheckNodePIDPressure", nodestatus::CheckNodePidPressure, kNodeObject);
   predicate("CheckNodeUnschedulable", tainttoleration::CheckNodeUnschedulable,
             PredicateTraits(kPodTolerations, ClusterPart::kNode));
@@ -106,7 +108,7 @@ void RegisterAlgorithms(Registry* r) {
       [](const PluginFactoryArgs& a) { return noderesources::RequestedToCapacityRatio(a, {}); }, kAllocation);
 
   priority("SelectorSpreadPriority", podspread::SelectorSpread, kSpreading);
-  priority("ServiceSpreadingPriority", podspread::SelectorSpread, kSpreading);  // the name of 1.0
+  priority("ServiceSpreadingPriority", podspread::SelectorSpread, kSpreading);  // its name in 1.0
   priority("InterPodAffinityPriority", interpodaffinity::InterPodAffinity,
            PriorityTraits(kPodNamespace | kPodLabels | kPodAffinity, ClusterPart::kDomains, Normalisation::kDomains));
   priority("LeastRequestedPriority", noderesources::LeastRequested, kAllocation);
@@ -129,11 +131,13 @@ void RegisterAlgorithms(Registry* r) {
   CHECK_EQ(util::Message(r->AddProvider(kClusterAutoscalerProvider, {DefaultPredicates(), autoscaler})), "");
 }
 
-// "0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable."
+// Returns, for example: 0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable.
 std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRejection*) {
   return absl::StrCat("0/", nodes, " nodes are available: ", absl::StrJoin(failures.CountedReasons(), ", "), ".");
 }
 
+// The order of evaluation. Source: predicatesOrdering in pkg/scheduler/algorithm/predicates/predicates.go (1.10), with
+// the predicates of later releases where those have them. Some names are not registered.
 constexpr std::string_view kOrdering[] = {"CheckNodeCondition",     "CheckNodeUnschedulable",
                                           "GeneralPredicates",      "HostName",
                                           "PodFitsHostPorts",       "MatchNodeSelector",

@@ -1,4 +1,4 @@
-// Release 1.10: its algorithms under their names, the key sets of its two providers, and what else is its own.
+// Release 1.10: its algorithms by name, the key sets of its two providers, and what else is specific to it.
 #pragma once
 #include "pkg/scheduler/registry/release.h"
 
@@ -9,7 +9,7 @@ inline constexpr std::string_view kClusterAutoscalerProvider = "ClusterAutoscale
 
 const Release& V1_10();
 
-// What feature gates change (1.10 ApplyFeatureGates), on one scheduler's copy of the registry.
+// Apply a feature gate to one scheduler's copy of the registry (ApplyFeatureGates of 1.10).
 void ApplyTaintNodesByCondition(Registry* registry);
 void ApplyResourceLimitsPriorityFunction(Registry* registry);
 

@@ -25,7 +25,7 @@ namespace {
 using configuration::ExtensionPoint;
 using configuration::ResolvedProfile;
 
-// ---- arguments, from the configuration's types to the rules' ----
+// ---- conversion of arguments from the configuration's types to those of the rules ----
 
 api::NodeSelectorTerm TermOf(const configuration::NodeSelectorTerm& t) {
   auto raw = [](const std::vector<configuration::NodeSelectorRequirement>& list) {
@@ -61,7 +61,7 @@ noderesources::FitOptions FitOf(const configuration::NodeResourcesFitArgs& args,
   if (args.scoring_strategy->type == "MostAllocated") out.strategy = Strategy::kMostAllocated;
   if (args.scoring_strategy->type == "RequestedToCapacityRatio") {
     out.strategy = Strategy::kRequestedToCapacityRatio;
-    // The points of a configuration score from 0 to 10.
+    // The points of a configuration have scores from 0 to 10.
     for (const auto& point : args.scoring_strategy->requested_to_capacity_ratio->shape) {
       out.shape.emplace_back(point.utilization, point.score * max_score / 10);
     }
@@ -112,7 +112,7 @@ void RegisterVolumes(Registry* r) {
   filter("VolumeZone", volumes::VolumeZone);
 }
 
-// Registers the rules with the arguments of a profile.
+// Registers the rules of release 1.29 with the arguments of a profile. A rule without an argument has its default.
 void Register(const ResolvedProfile& profile, Registry* r) {
   auto filter = [&](std::string_view name, FitPredicateFactory factory, Traits traits) {
     CHECK_EQ(util::Message(r->AddPredicate(name, std::move(factory), traits)), "");
@@ -126,7 +126,8 @@ void Register(const ResolvedProfile& profile, Registry* r) {
   constexpr Traits kAllocation = PriorityTraits(kPodRequests, ClusterPart::kNodePods, Normalisation::kNone);
 
   filter("NodeUnschedulable", tainttoleration::NodeUnschedulable, PredicateTraits(kPodTolerations, ClusterPart::kNode));
-  // Pods that name a node themselves are not decided from kept answers.
+  // NodeName also reads spec.nodeName, but the incremental scheduler leaves pods with a node name to the reference
+  // scheduler.
   filter("NodeName", nodename::NodeName, PredicateTraits(kPodNothing, ClusterPart::kNode));
   filter("TaintToleration", tainttoleration::UntoleratedTaints, PredicateTraits(kPodTolerations, ClusterPart::kNode));
   const auto added = AddedOf(profile.Args<configuration::NodeAffinityArgs>("NodeAffinity"));
@@ -173,7 +174,7 @@ void Register(const ResolvedProfile& profile, Registry* r) {
         PriorityTraits(kPodImages, ClusterPart::kNodes, Normalisation::kNone));
 }
 
-// In the order of evaluation.
+// The order of evaluation: that of the default plugins of 1.29.
 constexpr std::string_view kFilters[] = {
     "NodeUnschedulable", "NodeName",           "TaintToleration", "NodeAffinity",      "NodePorts",
     "NodeResourcesFit",  "VolumeRestrictions", "EBSLimits",       "GCEPDLimits",       "NodeVolumeLimits",
@@ -188,7 +189,8 @@ void RegisterAlgorithms(Registry* r) {
            "");
 }
 
-// "0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods."
+// Returns, for example: 0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods. A rejection by PreFilter is given
+// once, without a number. If there are no reasons, the text ends after the colon, as in 1.29.
 std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRejection* rejection) {
   std::string text = absl::StrCat("0/", nodes, " nodes are available:");
   if (rejection != nullptr) return absl::StrCat(text, " ", rejection->reason.text.string(), ".");
@@ -196,6 +198,7 @@ std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRe
   return reasons.empty() ? text : absl::StrCat(text, " ", absl::StrJoin(reasons, ", "), ".");
 }
 
+// Returns the text of an error in PreFilter (kPrepare) or Filter.
 std::string ErrorText(Release::Step step, std::string_view predicate, std::string_view error) {
   if (step == Release::Step::kPrepare) {
     return absl::StrCat("running PreFilter plugin ", api::GoQuoted(predicate), ": ", util::ToAbsl(error));
@@ -224,7 +227,7 @@ const Release& V1_29() {
 
 namespace {
 
-// Finds a rule by its name, among those of the release and then among those of plugin/.
+// Finds a rule by name among those of the release and then among those of plugin/.
 template <typename Map>
 const typename Map::mapped_type* FindRule(const Map& in_tree, const Map& others, std::string_view name) {
   if (auto it = in_tree.find(name); it != in_tree.end()) return &it->second;
@@ -246,6 +249,7 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const ResolvedProfile& profile, Plug
   config.release = &V1_29();
   config.args = std::move(args);
   config.args.max_score = V1_29().max_score;
+  // Adds one plugin: with or without its PreFilter (`prepared`), and with or without its Filter (`filters`).
   auto add = [&](std::string_view name, bool prepared, bool filters) {
     const Registry::Predicate* rule = FindRule(registry.predicates(), others.predicates(), name);
     if (rule == nullptr) return NotRegistered(name);
@@ -261,7 +265,7 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const ResolvedProfile& profile, Plug
     BERTH_RETURN_IF_ERROR(
         add(plugin.name, !prepares || (any_prepared && profile.Has(ExtensionPoint::kPreFilter, plugin.name)), true));
   }
-  // A plugin that only prepares can still reject a pod.
+  // A plugin with only a PreFilter can still reject a pod.
   for (const auto& plugin : profile.at(ExtensionPoint::kPreFilter)) {
     if (!profile.Has(ExtensionPoint::kFilter, plugin.name) && PreparesFilter(plugin.name)) {
       BERTH_RETURN_IF_ERROR(add(plugin.name, true, false));
@@ -273,14 +277,14 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const ResolvedProfile& profile, Plug
     }
   }
   for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
-    // Without any Score every node totals 1, which a priority of its own would hide.
+    // Without any Score plugin, every node has the total 1; a priority would change that.
     if (profile.at(ExtensionPoint::kScore).empty()) break;
     if (profile.Has(ExtensionPoint::kScore, plugin.name) || !PreScoreMayFail(plugin.name)) continue;
     const Registry::Priority& rule = registry.priorities().find(plugin.name)->second;
     config.priorities.push_back({plugin.name, PreScoreAlone(rule.factory(config.args)), 1, rule.traits});
   }
   for (const auto& plugin : profile.at(ExtensionPoint::kScore)) {
-    // It scores every node 0 as long as its feature gate is off.
+    // VolumeBinding scores every node 0 as long as the feature gate VolumeCapacityPriority is off.
     if (plugin.name == "VolumeBinding") continue;
     const Registry::Priority* rule = FindRule(registry.priorities(), others.priorities(), plugin.name);
     if (rule == nullptr) return NotRegistered(plugin.name);

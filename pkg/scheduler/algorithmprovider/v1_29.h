@@ -1,4 +1,4 @@
-// Release 1.29: its plugins as registered rules, and what the incremental scheduler runs for a profile.
+// Release 1.29: its plugins as registered rules, and the algorithm that a profile configures.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -10,8 +10,9 @@ namespace berth::scheduler::algorithmprovider {
 
 const Release& V1_29();
 
-// Returns the rules of a profile with its weights and arguments. `others` has the rules of plugin/. REQUIRES:
-// args.cache counts as V1_29().describe_template does, and outlives the rules. Error: a plugin that is not registered.
+// Returns the rules of a profile with its weights and arguments. `others` contains the rules of plugin/. Returns an
+// error if a plugin is not registered. REQUIRES: args.cache describes templates with V1_29().describe_template and
+// outlives the rules.
 absl::StatusOr<AlgorithmConfig> AlgorithmOf(const configuration::ResolvedProfile& profile, PluginFactoryArgs args,
                                             const Registry& others);
 

@@ -1,9 +1,9 @@
-// The arguments of release 1.29's in-tree plugins: what a profile's pluginConfig may hold
+// The arguments of the in-tree plugins of release 1.29: what the pluginConfig of a profile may contain
 // (kubescheduler.config.k8s.io/v1 and v1beta3, Kubernetes 1.29.14).
 //
-// Plain data. Every type begins with the defaults of a document that does not mention it; fields that the API leaves
-// out when they are absent are optional. fields.h lists the members by their names in a file, decode.h reads them and
-// validation.h says what is wrong with them.
+// These are plain data. Every type starts with the values that a document has which does not mention it. A field is
+// optional if the API distinguishes absence from a default. fields.h lists the members under their names in a file,
+// decode.h reads them, and validation.h checks them.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -13,14 +13,14 @@
 
 namespace berth::scheduler::configuration {
 
-// A resource and how much it counts in a score.
+// A resource and its weight in a score.
 struct ResourceSpec {
   std::string name;
-  int64_t weight = 0;  // 1..100; a weight of 0 or none at all becomes 1
+  int64_t weight = 0;  // 1..100; 0 and absent become 1
   friend bool operator==(const ResourceSpec&, const ResourceSpec&) = default;
 };
 
-// A point of the broken line that turns a utilization into a score.
+// A point of the broken line that converts a utilization to a score.
 struct UtilizationShapePoint {
   int32_t utilization = 0;  // percent, 0..100; strictly increasing from point to point
   int32_t score = 0;        // 0..10
@@ -41,7 +41,7 @@ struct InterPodAffinityArgs {
   bool ignore_preferred_terms_of_existing_pods = false;
 };
 
-// Node affinity as it stands in the file, not yet decided: the plugin turns it into selectors.
+// Node affinity as it is in the file. The plugin converts it to selectors.
 struct NodeSelectorRequirement {
   std::string key;
   std::string op;  // In, NotIn, Exists, DoesNotExist, Gt, Lt
@@ -64,11 +64,11 @@ struct NodeAffinity {
 };
 
 struct NodeAffinityArgs {
-  std::optional<NodeAffinity> added_affinity;  // applies to every pod of the profile, besides the pod's own
+  std::optional<NodeAffinity> added_affinity;  // applies to every pod of the profile, in addition to the pod's own
 };
 
 struct NodeResourcesBalancedAllocationArgs {
-  std::vector<ResourceSpec> resources = {{"cpu", 1}, {"memory", 1}};  // in the order of summation; weights are all 1
+  std::vector<ResourceSpec> resources = {{"cpu", 1}, {"memory", 1}};  // in the order of summation; weights are 1
 };
 
 struct ScoringStrategy {
@@ -78,26 +78,26 @@ struct ScoringStrategy {
 };
 
 struct NodeResourcesFitArgs {
-  std::vector<std::string> ignored_resources;        // extended resources that Filter does not look at
+  std::vector<std::string> ignored_resources;        // extended resources that Filter ignores
   std::vector<std::string> ignored_resource_groups;  // the same for all names "GROUP/..."
-  // Always there after decoding.
+  // Not empty after decoding.
   std::optional<ScoringStrategy> scoring_strategy = ScoringStrategy{"LeastAllocated", {{"cpu", 1}, {"memory", 1}}, {}};
 };
 
-// A constraint for pods without constraints of their own. The selector comes from the pod's services and owners.
+// A constraint for pods that have none. Its selector is derived from the pod's services and owners.
 struct TopologySpreadConstraint {
   int32_t max_skew = 0;
   std::string topology_key;
   std::string when_unsatisfiable;   // DoNotSchedule or ScheduleAnyway
-  bool has_label_selector = false;  // an error: a default constraint must not have one
+  bool has_label_selector = false;  // true is an error
   std::optional<int32_t> min_domains;
   std::optional<std::string> node_affinity_policy, node_taints_policy;  // Honor or Ignore
   std::vector<std::string> match_label_keys;
 };
 
 struct PodTopologySpreadArgs {
-  std::vector<TopologySpreadConstraint> default_constraints;  // only with defaulting type List
-  std::string defaulting_type = "System";                     // or List
+  std::vector<TopologySpreadConstraint> default_constraints;  // only with defaulting_type List
+  std::string defaulting_type = "System";                     // System or List
 };
 
 struct VolumeBindingArgs {
@@ -110,10 +110,10 @@ struct PluginArgs {
   using Typed =
       std::variant<std::monostate, DefaultPreemptionArgs, InterPodAffinityArgs, NodeAffinityArgs,
                    NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PodTopologySpreadArgs, VolumeBindingArgs>;
-  Typed typed;       // monostate for a plugin that is not of the list above, such as those of plugin/
-  std::string json;  // the args as they stand in the file, as JSON; empty when the file has none
+  Typed typed;       // monostate for plugins that are not listed above, such as those of plugin/
+  std::string json;  // the args in the file as JSON; empty if it has none
 
-  // Returns the arguments of a known plugin, or its defaults when this holds something else.
+  // Returns the arguments if they are of type T, and otherwise T's defaults.
   template <typename T>
   T Get() const {
     const T* t = std::get_if<T>(&typed);

@@ -16,14 +16,14 @@ LoadedConfiguration LoadText(const std::string& text, const Gates& gates = {}) {
   return Load(document->root(), PluginCatalogue::InTree(), gates);
 }
 
-// The texts of all problems of a document whose members stand in `body`, without the hints.
+// Returns the texts of all problems, without hints, of a document with these members.
 Texts Wrong(const std::string& body, const Gates& gates = {}) {
   Texts texts;
   for (const Problem& p : LoadText(kHead + body, gates).problems) texts.push_back(p.text);
   return texts;
 }
 
-// The same of a profile's plugins, behind the words that all begin with.
+// Returns the same for the plugins of a profile, without the prefix that all of them have.
 Texts WrongPlugins(const std::string& plugins) {
   constexpr std::string_view kPrefix = "initializing profiles: creating profile for scheduler name default-scheduler: ";
   Texts texts;
@@ -46,7 +46,7 @@ ResolvedProfile Profile1(const std::string& plugins) {
   return c.profiles[0];
 }
 
-// "TaintToleration 3" at kScore, bare names elsewhere.
+// Returns the plugins of an extension point, with their weights if they have any: "TaintToleration 3".
 Texts At(const ResolvedProfile& profile, ExtensionPoint point) {
   Texts texts;
   for (const auto& p : profile.at(point)) {
@@ -164,7 +164,7 @@ TEST_CASE("Disabled plugins do not run") {
   p = Profile1("filter: {disabled: [{name: NodeResourcesFit}]}");
   CHECK_FALSE(p.Has(ExtensionPoint::kFilter, "NodeResourcesFit"));
   CHECK(p.Has(ExtensionPoint::kScore, "NodeResourcesFit"));
-  // Both at one point: it runs.
+  // A plugin that one extension point both enables and disables runs.
   p = Profile1("filter: {disabled: [{name: NodePorts}], enabled: [{name: NodePorts}]}");
   CHECK(At(p, ExtensionPoint::kFilter).back() == "NodePorts");
 }

@@ -32,17 +32,19 @@ std::string Element(const std::string& path, size_t i) {
   return absl::StrCat(path, "[", i, "]");
 }
 
-// Returns "profiles[0].pluginConfig[1]" in its parts.
+// The place in a document whose args are being decoded.
 struct ArgsPlace {
-  std::string outer;   // the path of the pluginConfig entry
+  std::string outer;   // the path of the pluginConfig entry: profiles[0].pluginConfig[1]
   std::string plugin;  // its name
 };
 
-// Reads values into fields and collects what is wrong.
+// Reads values into fields and collects errors. Null leaves a field unchanged. Go's decoder for JSON takes the last of
+// duplicate keys, and so does this.
 class Decoder {
  public:
   Decoder(bool v1, const Gates& gates, std::vector<Problem>* problems) : v1_(v1), gates_(gates), problems_(problems) {}
 
+  // Reads the members of an object. Keys in `also` are accepted and skipped.
   template <typename T>
   void Object(Json j, const std::string& path, T* out, std::initializer_list<std::string_view> also = {}) {
     if (j.IsNull()) return;
@@ -77,7 +79,7 @@ class Decoder {
   }
 
  private:
-  // Collects the fields of a type, so that the members of an object can be read in the document's order.
+  // Collects the fields of a type, so that the members of an object can be read in the order of the document.
   struct FieldTable {
     struct Field {
       std::string_view name;
@@ -144,6 +146,7 @@ class Decoder {
     out->clear();
     for (auto member : j.Children()) {
       std::string at = Element(path, out->size());
+      // The args are read after the whole entry, because their type depends on the name, which may come later.
       T& element = out->emplace_back();
       if (!member.value.IsNull()) Value(member.value, at, &element);
       if constexpr (std::is_same_v<T, PluginConfig>) Args(member.value.FindExact("args"), at, &element);
@@ -153,7 +156,7 @@ class Decoder {
   requires std::is_class_v<T>
   void Value(Json j, const std::string& path, T* out) { Object(j, path, out); }
 
-  // Reads the args of a known plugin as that plugin's type. Those of others stay JSON.
+  // Reads the args of a known plugin as that plugin's type. The args of others remain JSON.
   template <typename T>
   void ArgsAs(Json j, PluginConfig* config) {
     T args;
@@ -193,7 +196,7 @@ class Decoder {
   }
   void Add(Problem::Kind kind, const std::string& path, std::string text, std::string hint) {
     if (!in_args_) return problems_->push_back({kind, path, std::move(text), std::move(hint)});
-    // As 1.29, which decodes args on their own, later.
+    // 1.29 decodes the args of plugins separately, and its messages show that.
     bool strict = kind == Problem::Kind::kStrict;
     std::string_view prefix = strict ? "strict decoding error: " : "";
     problems_->push_back({kind, absl::StrCat(place_.outer, ".args.", path),
@@ -216,7 +219,7 @@ void DefaultWeights(std::vector<ResourceSpec>* resources) {
   }
 }
 
-// Fills in what 1.29 fills in for a member that is there but empty.
+// Sets the defaults that 1.29 also sets for members that are present but empty.
 void ApplyDefaults(const Gates& gates, KubeSchedulerConfiguration* c) {
   const KubeSchedulerConfiguration defaults;
   auto fill = [](auto& member, const auto& value) {
@@ -248,7 +251,7 @@ void ApplyDefaults(const Gates& gates, KubeSchedulerConfiguration* c) {
   }
 }
 
-// Returns the version, or reports what is wrong with the document's kind and version.
+// Returns the version of the document, or reports an error in its kind or version.
 std::optional<Version> VersionOf(Json document, std::vector<Problem>* problems) {
   auto fail = [&](std::string text, std::string hint) {
     problems->push_back({Problem::Kind::kDecoding, "", std::move(text), std::move(hint)});

@@ -1,7 +1,9 @@
-// Reading a KubeSchedulerConfiguration from JSON or YAML, strictly: a field that does not exist or stands there twice
-// is an error, as is one whose name differs in letter case (Kubernetes 1.29 apis/config/v1 and its scheme).
+// Reads a KubeSchedulerConfiguration from JSON or YAML. Reading is strict: an unknown or duplicate field is an error,
+// and so is a field whose letter case differs. Source: pkg/scheduler/apis/config/v1 and
+// pkg/scheduler/apis/config/scheme (1.29).
 //
-// Mistakes do not end the reading: all are collected, each with its path. Thread-safe: no state.
+// Errors do not end the reading; all of them are collected, each with its path. Thread-safety: thread-safe, without
+// state.
 #pragma once
 #include <string>
 #include <string_view>
@@ -14,15 +16,15 @@
 
 namespace berth::scheduler::configuration {
 
-// Returns true for an apiVersion of the group kubescheduler.config.k8s.io, whether it is supported or not: such a
-// document is for this package, one of componentconfig/v1alpha1 is not.
+// Returns whether an apiVersion belongs to the group kubescheduler.config.k8s.io, even if it is not supported.
+// Documents of that group are read by this package; those of componentconfig/v1alpha1 are not.
 bool IsConfigurationVersion(std::string_view api_version);
 
-// Returns what a document says, with the defaults of its version filled in: v1 or v1beta3. What is wrong is appended to
-// `problems`; the fields concerned then have their defaults.
+// Returns the contents of a document, with the defaults of its version (v1 or v1beta3). Appends all errors to
+// `problems`; the affected fields then have their defaults.
 KubeSchedulerConfiguration Decode(api::Json document, const Gates& gates, std::vector<Problem>* problems);
 
-// Returns the value in `document` that a problem's path leads to, or the nearest one above it that is there.
+// Returns the value to which the path of a problem leads, or the nearest existing value above it.
 api::Json Locate(api::Json document, std::string_view path);
 
 }  // namespace berth::scheduler::configuration

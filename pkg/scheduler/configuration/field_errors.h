@@ -1,4 +1,4 @@
-// Errors about fields as Kubernetes words them (apimachinery util/validation/field).
+// Errors about fields, worded as in Kubernetes (k8s.io/apimachinery/pkg/util/validation/field).
 #pragma once
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -15,13 +15,14 @@
 
 namespace berth::scheduler::configuration {
 
-// Collects errors about fields. Paths in texts begin at `root`, which stands before them in Problem::path.
+// Collects errors about fields. Paths are relative to `root`, which is prepended in Problem::path only. If `prefix` is
+// not empty, texts begin with it and the errors are of kind kProfile.
 class FieldErrors {
  public:
   FieldErrors(std::vector<Problem>* out, std::string root = {}, std::string prefix = {})
       : out_(out), root_(std::move(root)), prefix_(std::move(prefix)) {}
 
-  // The value as Go shows it: numbers bare, texts in quotes.
+  // These show the value as Go does: numbers plain, texts in quotes.
   void Invalid(const std::string& path, int64_t value, std::string_view detail) {
     InvalidRaw(path, absl::StrCat(value), detail);
   }
@@ -47,7 +48,7 @@ class FieldErrors {
   void Duplicate(const std::string& path, const std::string& value) {
     Add(path, absl::StrCat("Duplicate value: ", util::GoQuoted(value)), {});
   }
-  // An error that begins with its path.
+  // Adds an error whose text has the form "PATH: TEXT".
   void Whole(const std::string& text) {
     size_t colon = text.find(": ");
     Add(text.substr(0, colon), text.substr(std::min(text.size(), colon + 2)), {});

@@ -1,9 +1,9 @@
-// What a KubeSchedulerConfiguration looks like in a file: the members of each type by name. One description serves the
-// decoder (decode.cc) and the JSON Schema (schema.cc), so that both know the same fields.
+// The members of a KubeSchedulerConfiguration by their names in a file. The decoder (decode.cc) and the JSON Schema
+// (schema.cc) both use this description, so that they know the same fields.
 //
-// VisitFields(v, t) calls v(name, member, what) for every member in turn, where `what` is a sentence for whoever reads
-// the schema. Types without VisitFields are values: texts, numbers, durations, lists, optionals, and the few marked
-// with a wrapper of this file.
+// VisitFields(v, t) calls v(name, member, what) for each member in turn; `what` is a sentence for readers of the
+// schema. Types without VisitFields are values: texts, numbers, durations, lists, optionals, and those marked with a
+// wrapper of this file.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,19 +13,19 @@
 
 namespace berth::scheduler::configuration {
 
-// Bytes that stand in the file in base64.
+// Bytes that the file contains in base64.
 struct Base64 {
   std::string* bytes;
 };
-// A duration kept in nanoseconds.
+// A duration that is stored in nanoseconds.
 struct Nanoseconds {
   int64_t* nanos;
 };
-// An object that is looked at no further; says whether it was there.
+// An object whose contents do not matter. Reading it records that it is present.
 struct AnyObject {
   bool* present;
 };
-// The args of a plugin, whose type follows from the plugin's name.
+// The args of a plugin. Their type depends on the name of the plugin.
 struct ArgsOf {
   PluginConfig* config;
 };
@@ -154,7 +154,7 @@ void VisitFields(V& v, PluginConfig& t) {
   v("name", t.name, "The plugin.");
   v("args", ArgsOf{&t}, "Its arguments.");
 }
-// `v1` is false for the fields of v1beta3.
+// `v1` is false if the document is of v1beta3.
 template <typename V>
 void VisitFields(V& v, Profile& t, bool v1) {
   v("schedulerName", t.scheduler_name, "Which pods it is for: those with this spec.schedulerName.");

@@ -7,6 +7,7 @@
 namespace berth::scheduler::configuration {
 namespace {
 
+// Notes settings that 1.29 honours and this scheduler accepts without effect.
 void NoteWhatHasNoEffect(const KubeSchedulerConfiguration& c, std::vector<std::string>* notices) {
   bool percentage = c.percentage_of_nodes_to_score != 0;
   for (const Profile& p : c.profiles) percentage |= p.percentage_of_nodes_to_score.value_or(0) != 0;

@@ -1,4 +1,4 @@
-// A KubeSchedulerConfiguration from its text to the profiles to run, with everything that is wrong with it.
+// Takes a KubeSchedulerConfiguration from its document to the profiles that will run, and reports all of its errors.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -12,15 +12,15 @@ namespace berth::scheduler::configuration {
 
 struct LoadedConfiguration {
   KubeSchedulerConfiguration configuration;
-  std::vector<ResolvedProfile> profiles;  // at least one; of use only without problems
-  std::vector<Problem> problems;          // all mistakes: of decoding, of values, of profiles
-  std::vector<std::string> notices;       // what is accepted and has no effect, one sentence each
+  std::vector<ResolvedProfile> profiles;  // at least one; meaningful only if there are no problems
+  std::vector<Problem> problems;          // all errors: of decoding, of values and of profiles
+  std::vector<std::string> notices;       // what is accepted without effect, one sentence each
 };
 
-// Reads, checks and resolves a document.
+// Decodes, validates and resolves a document.
 LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, const Gates& gates);
 
-// The same for whoever needs it to be right: an error holds the texts of all problems.
+// The same for callers that need a valid document. The error contains the texts of all problems.
 absl::StatusOr<LoadedConfiguration> LoadOrError(api::Json document, const PluginCatalogue& catalogue,
                                                 const Gates& gates);
 

@@ -10,6 +10,7 @@ using enum ExtensionPoint;
 struct PointNames {
   std::string_view field, interface;
 };
+// Invariant: indexed by ExtensionPoint.
 constexpr std::array<PointNames, kExtensionPointCount> kNames = {{{"preFilter", "PreFilterPlugin"},
                                                                   {"filter", "FilterPlugin"},
                                                                   {"postFilter", "PostFilterPlugin"},
@@ -105,6 +106,7 @@ std::vector<std::string> PluginCatalogue::Names(ExtensionPoint p) const {
 }
 
 std::vector<DefaultPlugin> DefaultPlugins(const Gates& gates) {
+  // The order decides in which order plugins are called.
   std::vector<DefaultPlugin> plugins = {
       {"PrioritySort", 0},  {"NodeUnschedulable", 0}, {"NodeName", 0},          {"TaintToleration", 3},
       {"NodeAffinity", 2},  {"NodePorts", 0},         {"NodeResourcesFit", 1},  {"VolumeRestrictions", 0},

@@ -1,5 +1,5 @@
-// Plugins by name: the extension points there are, which plugin implements which, and the default plugins
-// (Kubernetes 1.29 framework/plugins and apis/config/v1).
+// The plugins by name: the extension points, which plugin implements which of them, and the default plugins. Source:
+// pkg/scheduler/framework/plugins/registry.go and pkg/scheduler/apis/config/v1/default_plugins.go (1.29).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace berth::scheduler::configuration {
 
-// In the order in which 1.29 builds them, so that mistakes are reported in its order.
+// In the order in which 1.29 processes them, so that errors are reported in its order.
 enum class ExtensionPoint : uint8_t {
   kPreFilter,
   kFilter,
@@ -28,9 +28,9 @@ enum class ExtensionPoint : uint8_t {
   kQueueSort,
 };
 inline constexpr size_t kExtensionPointCount = 12;
-// Returns all extension points in that order.
+// Returns all extension points in the order above.
 std::span<const ExtensionPoint> ExtensionPoints();
-// Returns the name in a file ("preFilter") or in 1.29's errors ("PreFilterPlugin").
+// Return the name of an extension point in a file ("preFilter") and in the errors of 1.29 ("PreFilterPlugin").
 std::string_view FieldName(ExtensionPoint p);
 std::string_view InterfaceName(ExtensionPoint p);
 
@@ -48,26 +48,26 @@ class ExtensionPointSet {
   uint16_t bits_ = 0;
 };
 
-// The feature gates that change what a configuration means, with 1.29's defaults.
+// The feature gates that change the meaning of a configuration, with the defaults of 1.29.
 struct Gates {
   bool pod_scheduling_readiness = true;
   bool volume_capacity_priority = false;
   bool dynamic_resource_allocation = false;
 };
 
-// What a profile may name. A value: whoever has plugins of its own adds them to a copy of the in-tree ones.
+// The plugins that a profile may name. To add plugins, copy the in-tree catalogue and call Add.
 class PluginCatalogue {
  public:
   // Returns the plugins of release 1.29.
   static PluginCatalogue InTree();
 
-  // Adds the extension points of a plugin to those that it has. A predicate gives PreFilter and Filter, a priority
-  // PreScore and Score, and both under one name make one plugin.
+  // Adds extension points to those that the plugin already has. A predicate has PreFilter and Filter, a priority has
+  // PreScore and Score, and both under one name are one plugin with all of them.
   void Add(std::string_view name, ExtensionPointSet points);
   bool Has(std::string_view name) const { return plugins_.contains(name); }
   // Returns false for unknown plugins.
   bool Implements(std::string_view name, ExtensionPoint p) const;
-  // Returns the names, sorted: all of them, or those that implement an extension point.
+  // Return the names in sorted order: all of them, or those of the plugins that implement an extension point.
   std::vector<std::string> Names() const;
   std::vector<std::string> Names(ExtensionPoint p) const;
 
@@ -75,12 +75,12 @@ class PluginCatalogue {
   std::map<std::string, ExtensionPointSet, std::less<>> plugins_;
 };
 
-// A plugin that runs unless a profile says otherwise.
+// A plugin that runs unless a profile disables it.
 struct DefaultPlugin {
   std::string_view name;
-  int32_t weight;  // 0: none is given, which counts as 1
+  int32_t weight;  // 0 means that none is given, which counts as 1
 };
-// Returns the default multiPoint list, in its order.
+// Returns the default multiPoint list in its order.
 std::vector<DefaultPlugin> DefaultPlugins(const Gates& gates);
 
 }  // namespace berth::scheduler::configuration

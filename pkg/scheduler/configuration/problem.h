@@ -1,4 +1,4 @@
-// Something that is wrong with a configuration.
+// An error in a configuration.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,21 +8,21 @@ namespace berth::scheduler::configuration {
 
 struct Problem {
   enum class Kind {
-    kStrict,      // an unknown or duplicate field: text is `unknown field "profiles[0].foo"`
-    kDecoding,    // a value of the wrong type, a wrong kind or version
+    kStrict,      // an unknown or duplicate field, such as: unknown field "profiles[0].foo"
+    kDecoding,    // a value of the wrong type, or a wrong kind or version
     kValidation,  // a value that is not allowed
-    kProfile,     // found while a profile is built: text begins with "initializing profiles: "
+    kProfile,     // found while building a profile; text begins with "initializing profiles: "
   };
   Kind kind = Kind::kValidation;
-  std::string path;  // where it is: "profiles[0].pluginConfig[1].args.resources[0].weight"; empty: the whole document
-  std::string text;  // 1.29's text, with the path where 1.29 has it
-  std::string hint;  // what would be right, where 1.29 does not say it: `did you mean "multiPoint"?`; may be empty
+  std::string path;  // such as "profiles[0].pluginConfig[1].args"; empty for the whole document
+  std::string text;  // the text of 1.29, with the path where 1.29 has it
+  std::string hint;  // what would be right, if 1.29 does not say it, such as: did you mean "multiPoint"?
 };
 
-// Returns the text and the hint.
+// Returns the text, followed by the hint if there is one.
 std::string ToString(const Problem& p);
-// Returns all of them in one line as 1.29 prints them: one bare, several as "[a, b]", unknown and duplicate fields
-// together behind one "strict decoding error: ". Hints are included.
+// Returns all problems in one line as 1.29 does: a single one as it is, several as "[a, b]". Problems of kind kStrict
+// come first and share one "strict decoding error: ". Hints are included.
 std::string ErrorText(const std::vector<Problem>& problems);
 
 }  // namespace berth::scheduler::configuration

@@ -50,8 +50,9 @@ const PluginSet& SetOf(const Plugins& p, ExtensionPoint point) {
   return p.multi_point;
 }
 
-// Returns the multiPoint list: the default plugins with the profile's changes. A default plugin that the profile
-// enables keeps its place but takes the profile's weight, even when the profile gives none.
+// Returns the multiPoint list: the default plugins with the changes of the profile. A default plugin that the profile
+// also enables keeps its place but gets the weight of the profile, even if the profile gives none. Source:
+// mergePluginSet in pkg/scheduler/apis/config/v1/default_plugins.go.
 std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const Gates& gates) {
   std::vector<Plugin> merged;
   std::set<size_t> replaced;
@@ -59,6 +60,7 @@ std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const Gates& gates
     for (const DefaultPlugin& d : DefaultPlugins(gates)) {
       Plugin plugin{std::string(d.name), d.weight};
       if (Contains(custom.disabled, d.name)) continue;
+      // If the profile enables a plugin several times, the last entry counts.
       for (size_t i = custom.enabled.size(); i-- > 0;) {
         if (custom.enabled[i].name != d.name) continue;
         plugin = custom.enabled[i];
@@ -74,7 +76,7 @@ std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const Gates& gates
   return merged;
 }
 
-// Builds one profile.
+// Resolves one profile.
 class Resolver {
  public:
   Resolver(const Profile& profile, std::string path, const PluginCatalogue& catalogue, const Gates& gates,
@@ -107,7 +109,7 @@ class Resolver {
         {Problem::Kind::kProfile, absl::StrCat(path_, ".", path), absl::StrCat(prefix_, text), std::move(hint)});
   }
 
-  // Says which names there are; of an extension point, or of all when `point` is null.
+  // Returns a hint with the existing names: those of an extension point, or all of them if `point` is null.
   std::string NamesHint(const std::string& name, const ExtensionPoint* point) const {
     std::vector<std::string> names = point != nullptr ? catalogue_.Names(*point) : catalogue_.Names();
     std::string near = util::DidYouMean(name, names);
@@ -116,7 +118,7 @@ class Resolver {
                         names.empty() ? "there are none" : "there are: ", absl::StrJoin(names, ", "));
   }
 
-  // Reports plugins that do not exist, or are enabled where they have nothing to do.
+  // Reports enabled plugins that do not exist or do not implement the extension point.
   void CheckNames() {
     for (ExtensionPoint p : ExtensionPoints()) {
       const PluginSet& set = SetOf(profile_.plugins, p);
@@ -161,8 +163,9 @@ class Resolver {
     }
   }
 
-  // Returns the plugins of an extension point: those that multiPoint and the point both name, in the point's order; the
-  // rest of multiPoint; the rest of the point.
+  // Returns the plugins of an extension point in calling order: first those that both the point and multiPoint name, in
+  // the point's order; then the other plugins of multiPoint; then the other plugins of the point. Source:
+  // expandMultiPointPlugins in pkg/scheduler/framework/runtime/framework.go.
   std::vector<ResolvedProfile::Plugin> Expand(ExtensionPoint p) {
     const PluginSet& own = SetOf(profile_.plugins, p);
     std::set<std::string> overridden, from_multi;
@@ -192,7 +195,7 @@ class Resolver {
     return out;
   }
 
-  // The first mention counts: the score list's, then multiPoint's.
+  // Sets the weights. The first mention counts: that in the score list, then that in multiPoint.
   void SetWeights(std::vector<ResolvedProfile::Plugin>* scores) {
     constexpr int64_t kMaxNodeScore = 100;
     const std::array<const std::vector<Plugin>*, 2> lists = {&profile_.plugins.score.enabled, &multi_point_};
@@ -205,7 +208,7 @@ class Resolver {
         break;
       }
       if (s.weight == 0) s.weight = 1;
-      // Weights are 32 bits wide, and may be negative.
+      // Weights have 32 bits and may be negative.
       if (__builtin_add_overflow(total, s.weight * kMaxNodeScore, &total)) {
         return Fail("plugins.score", "total score of Score plugins could overflow");
       }
@@ -228,7 +231,7 @@ class Resolver {
     }
   }
 
-  // Takes the arguments of enabled plugins, and the defaults of those that the file has no arguments for.
+  // Sets the arguments of enabled plugins: those in the file, or the defaults.
   void SetArgs(ResolvedProfile* out) {
     std::set<std::string> enabled;
     for (const auto& plugins : out->points) {
@@ -275,7 +278,7 @@ class Resolver {
   std::vector<std::string>* notices_;
   std::string prefix_;
   std::vector<Plugin> multi_point_;
-  std::set<std::string> doubled_;  // plugins that multiPoint names twice, already reported
+  std::set<std::string> doubled_;  // plugins that multiPoint names twice and that have been reported
 };
 
 }  // namespace
@@ -290,7 +293,7 @@ std::vector<ResolvedProfile> ResolveProfiles(const KubeSchedulerConfiguration& c
   std::vector<ResolvedProfile> out;
   for (size_t i = 0; i < c.profiles.size(); ++i) {
     Profile profile = c.profiles[i];
-    // v1beta3 is older than this extension point and drops what stands there.
+    // v1beta3 does not know this extension point and drops what the file contains for it.
     if (c.version == Version::kV1Beta3) profile.plugins.pre_enqueue = {};
     Resolver resolver(profile, absl::StrCat("profiles[", i, "]"), catalogue, gates, problems, notices);
     out.push_back(resolver.Resolve());

@@ -8,7 +8,7 @@
 namespace berth::scheduler::configuration {
 namespace {
 
-// What validation.cc allows beyond the type, by the field's name.
+// What validation.cc requires beyond the type, by the name of the field.
 struct Range {
   std::string_view field;
   int64_t least;
@@ -43,7 +43,7 @@ const std::vector<Choice>& Choices() {
 
 constexpr char kDuration[] = R"(^[-+]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+$)";
 
-// Writes the schema of a type, member by member.
+// Writes the schema of a type, one member after another.
 class SchemaWriter {
  public:
   SchemaWriter(const PluginCatalogue& catalogue, api::JsonWriter* out) : catalogue_(catalogue), out_(*out) {}
@@ -56,7 +56,7 @@ class SchemaWriter {
     out_.End();
   }
 
-  // Writes the members of an object's schema, inside the braces that the caller opened.
+  // Writes the schema of an object into the braces that the caller has opened.
   template <typename T>
   void ObjectOf(T& t, bool arguments = false) {
     out_.Member("type", "object").Member("additionalProperties", false).Key("properties").Object();
@@ -151,7 +151,7 @@ class SchemaWriter {
     }
   }
 
-  // The args of a plugin have that plugin's type.
+  // Requires the args of a plugin to have that plugin's type.
   template <typename T>
   void ArgumentsOf(std::string_view plugin) {
     T args;

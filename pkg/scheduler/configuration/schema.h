@@ -1,5 +1,5 @@
-// A JSON Schema (draft 7) of KubeSchedulerConfiguration, made of fields.h and of the plugins that there are: editors
-// complete and check a configuration by it.
+// A JSON Schema (draft 7) of KubeSchedulerConfiguration, with which editors complete and check a configuration. It is
+// generated from fields.h and the names of the plugins.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace berth::scheduler::configuration {
 
-// Returns the schema of v1 and v1beta3. Plugins outside of the catalogue may be disabled and may have arguments, as
-// for 1.29, but not be enabled.
+// Returns the schema of v1 and v1beta3. As in 1.29, plugins that are not in the catalogue may be disabled and may have
+// arguments, but may not be enabled.
 std::string Schema(const PluginCatalogue& catalogue);
 
 }  // namespace berth::scheduler::configuration

@@ -1,7 +1,7 @@
-// KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1 and v1beta3, as Kubernetes 1.29.14 reads it.
+// The KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1 and v1beta3, as Kubernetes 1.29.14 reads it.
 //
-// Plain data; every field begins with its default. decode.h reads it, validation.h says what is wrong with it,
-// profile.h turns its profiles into lists of plugins.
+// These are plain data, and every field starts with its default. decode.h reads them, validation.h checks them, and
+// profile.h converts the profiles to lists of plugins.
 #pragma once
 #include <absl/time/time.h>
 
@@ -15,10 +15,10 @@
 
 namespace berth::scheduler::configuration {
 
-// A plugin as a profile names it; "*" among the disabled ones stands for all.
+// A plugin in a list of a profile. The name "*" among the disabled plugins stands for all.
 struct Plugin {
   std::string name;
-  int32_t weight = 0;  // 0: none is given
+  int32_t weight = 0;  // 0 if none is given
   friend bool operator==(const Plugin&, const Plugin&) = default;
 };
 
@@ -30,7 +30,7 @@ struct PluginSet {
 struct Plugins {
   PluginSet pre_enqueue, queue_sort, pre_filter, filter, post_filter, pre_score, score, reserve, permit, pre_bind, bind,
       post_bind;
-  PluginSet multi_point;  // for every extension point that a plugin implements
+  PluginSet multi_point;  // applies to every extension point that a plugin implements
 };
 
 struct PluginConfig {
@@ -39,7 +39,7 @@ struct PluginConfig {
 };
 
 struct Profile {
-  std::optional<std::string> scheduler_name;  // "default-scheduler" when there is one profile without a name
+  std::optional<std::string> scheduler_name;  // "default-scheduler" if there is a single profile without a name
   std::optional<int32_t> percentage_of_nodes_to_score;
   Plugins plugins;
   std::vector<PluginConfig> plugin_config;
@@ -58,7 +58,7 @@ struct LeaderElection {
 struct ClientConnection {
   std::string kubeconfig;
   std::string accept_content_types;
-  std::string content_type = "application/vnd.kubernetes.protobuf";  // shown only: JSON is spoken
+  std::string content_type = "application/vnd.kubernetes.protobuf";  // shown only; requests use JSON
   float qps = 50;
   int32_t burst = 100;
 };
@@ -67,17 +67,17 @@ enum class Version { kV1, kV1Beta3 };
 
 struct KubeSchedulerConfiguration {
   Version version = Version::kV1;
-  int32_t parallelism = 16;  // accepted; a decision takes one core
+  int32_t parallelism = 16;  // has no effect: a decision uses one core
   LeaderElection leader_election;
   ClientConnection client_connection;
   bool enable_profiling = true;
-  std::optional<bool> enable_contention_profiling;  // absent: as enable_profiling
-  int32_t percentage_of_nodes_to_score = 0;         // accepted; every node is scored
+  std::optional<bool> enable_contention_profiling;  // if absent, the same as enable_profiling
+  int32_t percentage_of_nodes_to_score = 0;         // has no effect: every node is scored
   int64_t pod_initial_backoff_seconds = 1;
   int64_t pod_max_backoff_seconds = 10;
   bool delay_cache_until_active = false;
   std::vector<Profile> profiles;          // at least one after decoding
-  std::vector<ExtenderConfig> extenders;  // as in a Policy, under other names
+  std::vector<ExtenderConfig> extenders;  // like those of a Policy, with other member names
 };
 
 }  // namespace berth::scheduler::configuration

@@ -20,7 +20,7 @@ std::string At(const std::string& path, size_t i) {
   return absl::StrCat(path, "[", i, "]");
 }
 
-// ---- values as Go's %#v shows them ----
+// ---- values in the notation of Go's %#v ----
 
 std::string GoTexts(const std::vector<std::string>& values) {
   std::vector<std::string> quoted;
@@ -110,7 +110,7 @@ void Check(const NodeAffinityArgs& a, const std::string& path, FieldErrors* e) {
   }
   const auto& preferred = a.added_affinity->preferred;
   for (size_t i = 0; i < preferred.size(); ++i) {
-    // 1.29 does not look at terms without weight.
+    // 1.29 ignores terms without a weight.
     if (preferred[i].weight == 0) continue;
     CheckTerm(preferred[i].preference, At(at + ".preferredDuringSchedulingIgnoredDuringExecution", i), e);
   }
@@ -203,6 +203,7 @@ void CheckConnectionAndLease(const KubeSchedulerConfiguration& c, FieldErrors* e
   positive("renewDeadline", l.renew_deadline);
   positive("retryPeriod", l.retry_period);
   if (l.lease_duration <= l.renew_deadline) {
+    // As upstream, the message shows the renewDeadline as the invalid value.
     e->Invalid("leaderElection.leaseDuration", l.renew_deadline, "LeaseDuration must be greater than RenewDeadline");
   }
   if (l.resource_lock != "leases") {
@@ -234,7 +235,8 @@ void CheckProfile(const Profile& p, const std::string& path, const Gates& gates,
   }
 }
 
-// All profiles share one queue, so they must agree on its order; 1.29 compares what is written, not what it means.
+// All profiles share one queue, so their queueSort plugins must be the same. 1.29 compares what is written, not what
+// results from it (bug M-17, kept).
 void CheckQueueSort(const std::vector<Profile>& profiles, FieldErrors* e) {
   const PluginSet& first = profiles[0].plugins.queue_sort;
   if (first.enabled.size() > 1) {

@@ -1,5 +1,5 @@
-// What is wrong with the values of a KubeSchedulerConfiguration, in 1.29's words (Kubernetes 1.29
-// apis/config/validation and component-base/config/validation).
+// Validates the values of a KubeSchedulerConfiguration, with the messages of 1.29. Source:
+// pkg/scheduler/apis/config/validation and k8s.io/component-base/config/validation (1.29).
 #pragma once
 #include <string>
 #include <vector>
@@ -10,13 +10,13 @@
 
 namespace berth::scheduler::configuration {
 
-// Appends everything that is wrong, in 1.29's order. Which plugins there are is not looked at: see ResolveProfiles.
-// One difference: the message for a schedulerName given twice shows the name, where 1.29 prints a pointer.
+// Appends all errors in the order of 1.29. It does not check which plugins exist; ResolveProfiles does. There is one
+// difference: the message for a duplicate schedulerName shows the name, where 1.29 prints a pointer.
 void Validate(const KubeSchedulerConfiguration& c, const Gates& gates, std::vector<Problem>* problems);
 
-// Appends what is wrong with the arguments of NodeResourcesFit, which 1.29 looks at only when it builds the plugin.
-// Texts begin with `prefix`, paths in texts at the arguments; `path` is where these stand. A RequestedToCapacityRatio
-// without shape, which ends 1.29's process, is an error.
+// Appends the errors in the arguments of NodeResourcesFit, which 1.29 checks only when it creates the plugin. `path` is
+// the path of the arguments; texts begin with `prefix`, and paths in texts are relative to the arguments.
+// RequestedToCapacityRatio without a shape is an error; the process of 1.29 crashes.
 void ValidateNodeResourcesFit(const NodeResourcesFitArgs& args, const std::string& path, const std::string& prefix,
                               std::vector<Problem>* problems);
 

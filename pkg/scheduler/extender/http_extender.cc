@@ -25,7 +25,7 @@ namespace {
 using api::Json;
 using util::Symbol;
 
-// The first JSON value of a text; what stands behind it is not looked at.
+// Parses the first JSON value of a text and ignores what follows it, as Go's decoder for streams does.
 absl::Status ParseFirst(std::string_view text, api::Document* out) {
   struct First final : api::JsonSink {
     api::Document* out = nullptr;
@@ -44,7 +44,7 @@ absl::Status ParseFirst(std::string_view text, api::Document* out) {
   return read.ok() ? util::InvalidArgument("it is empty") : read;
 }
 
-// An object's JSON without the kind and apiVersion that it has on the wire.
+// Returns the JSON of an object without kind and apiVersion, which objects in the requests of upstream do not have.
 absl::StatusOr<std::string> Untyped(const std::string& raw) {
   api::Document document;
   BERTH_RETURN_IF_ERROR(document.Parse(raw));
@@ -60,12 +60,12 @@ absl::StatusOr<std::string> Untyped(const std::string& raw) {
   return out;
 }
 
-// A list of nodes as an extender gets it.
+// A list of nodes as it is sent to an extender.
 struct SentNodes {
   std::vector<api::NodePtr> nodes;
   std::vector<Symbol> names;
-  std::string json;          // the elements of the list with commas between them
-  std::vector<size_t> ends;  // of the elements, in `json`
+  std::string json;          // the elements of the list, separated by commas
+  std::vector<size_t> ends;  // by node: the end of its element in `json`
 
   std::string_view Text(size_t place) const {
     const size_t begin = place == 0 ? 0 : ends[place - 1] + 1;
@@ -73,13 +73,14 @@ struct SentNodes {
   }
 };
 
-// Finds the nodes that an answer names among those that were sent. Answers mostly keep the order of the question.
+// Finds the nodes in an answer among those that were sent. Most answers keep the order of the request, so the search
+// begins after the node that was found last; a map is built only when that fails.
 class SentNames {
  public:
   static constexpr size_t kNone = ~size_t{0};
   explicit SentNames(const SentNodes& sent) : sent_(sent) {}
 
-  // Returns the node's place, or kNone.
+  // Returns the index of the node in the request, or kNone.
   size_t Find(std::string_view name) {
     constexpr size_t kLookedAt = 4;
     for (size_t i = next_; i < std::min(next_ + kLookedAt, sent_.nodes.size()); ++i) {
@@ -99,7 +100,7 @@ class SentNames {
 
  private:
   const SentNodes& sent_;
-  size_t next_ = 0;  // behind the node that was found last
+  size_t next_ = 0;  // after the node that was found last
   absl::flat_hash_map<absl::string_view, size_t> places_;
 };
 
@@ -114,7 +115,7 @@ class HttpExtender final : public Extender {
     for (const ExtenderManagedResource& r : config.managed_resources) managed_.insert(Symbol(r.name));
   }
 
-  // A name is shown in logs, events, conditions and metrics, where a password has no place.
+  // The name appears in logs, events, conditions and metrics, which must not contain a password.
   const std::string& name() const override { return shown_; }
 
   bool IsInterested(const api::Pod& pod) const override {
@@ -192,6 +193,7 @@ class HttpExtender final : public Extender {
     }
     if (config_.as_v1_29) BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedAndUnresolvableNodes", &out.unresolvable));
     BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedNodes", &out.failed));
+    // A node that the extender lists as both is unresolvable.
     std::erase_if(out.failed, [&](const auto& f) {
       return std::any_of(out.unresolvable.begin(), out.unresolvable.end(),
                          [&](const auto& u) { return u.first == f.first; });
@@ -220,6 +222,7 @@ class HttpExtender final : public Extender {
         return Misread(config_.prioritize_verb, "", "{\"Host\": text, \"Score\": integer}", m.value);
       }
       int64_t weighted, sum;
+      // Products and sums saturate.
       if (__builtin_mul_overflow(score.Int(), config_.weight, &weighted)) {
         weighted = score.Int() < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
       }
@@ -290,6 +293,7 @@ class HttpExtender final : public Extender {
   }
 
  private:
+  // Posts the body and parses the answer.
   absl::Status Ask(const std::string& verb, const std::string& body, bool repeatable, api::Document* answer) {
     auto got = transport_->Post(absl::StrCat(base_, "/", verb), body, repeatable);
     if (!got.ok()) return got.status();
@@ -304,6 +308,7 @@ class HttpExtender final : public Extender {
     return absl::OkStatus();
   }
 
+  // Appends the (node, reason) pairs of a member of the answer.
   absl::Status ReadFailed(Json answer, const std::string& member,
                           std::vector<std::pair<Symbol, std::string>>* out) const {
     const Json failed = answer.Find(member);
@@ -316,6 +321,7 @@ class HttpExtender final : public Extender {
     return Misread(config_.filter_verb, member, "an object of reasons by node name", failed);
   }
 
+  // Sets `out` to the member Error of the answer, which is empty if there is no error.
   absl::Status ReadError(const std::string& verb, Json answer, std::string* out) const {
     Json error = answer.Find("Error");
     if (!error.IsNull() && !error.IsString()) return Misread(verb, "Error", "a text", error);
@@ -323,6 +329,7 @@ class HttpExtender final : public Extender {
     return absl::OkStatus();
   }
 
+  // Returns the error for an answer that has another form than `wanted`.
   absl::Status Misread(const std::string& verb, const std::string& member, const std::string& wanted, Json got) const {
     return util::InvalidArgument(absl::StrCat("extender at URL ", shown_, ": the answer to ", verb, ": ", member,
                                               member.empty() ? "" : ": ", "expected ", wanted, ", got ", got.Brief()));
@@ -334,7 +341,7 @@ class HttpExtender final : public Extender {
         absl::StrCat("extender at URL ", shown_, ": the JSON of pod ", pod.meta.Key(), " was not kept"));
   }
 
-  // The body of filter and prioritize.
+  // Returns the body of filter and prioritize requests.
   absl::StatusOr<std::string> Arguments(const api::Pod& pod, const SentNodes& sent) {
     auto pod_json = PodJson(pod);
     if (!pod_json.ok()) return pod_json.status();
@@ -345,7 +352,7 @@ class HttpExtender final : public Extender {
                         "]},\"NodeNames\":null}");
   }
 
-  // The body of preempt. Of victims only what is kept of bound pods is sent.
+  // Returns the body of preempt requests. Victims have only the fields that the cache keeps of bound pods.
   absl::StatusOr<std::string> PreemptionArguments(const api::Pod& pod, const std::vector<Eviction>& evictions) const {
     auto body = PodJson(pod);
     if (!body.ok()) return body.status();
@@ -389,7 +396,8 @@ class HttpExtender final : public Extender {
     absl::StrAppend(out, ",\"priority\":", pod.Priority(), "}}");
   }
 
-  // Returns the nodes as they are sent. Most lists are those of the question before, or nearly so.
+  // Returns the nodes as they are sent. Most lists equal the previous one or differ in few nodes, so its texts are
+  // reused.
   absl::StatusOr<std::shared_ptr<const SentNodes>> Send(const std::vector<api::NodePtr>& nodes) {
     std::lock_guard lock(mutex_);
     if (last_ != nullptr && last_->nodes == nodes) return last_;
@@ -398,7 +406,7 @@ class HttpExtender final : public Extender {
     sent->names.reserve(nodes.size());
     sent->ends.reserve(nodes.size());
     if (last_ != nullptr) sent->json.reserve(last_->json.size() + 64);
-    size_t before = 0;  // where the list before goes on
+    size_t before = 0;  // index in the previous list that comes next
     for (const api::NodePtr& node : nodes) {
       if (!sent->json.empty()) sent->json += ',';
       if (last_ != nullptr) {
@@ -421,12 +429,12 @@ class HttpExtender final : public Extender {
       }
       sent->ends.push_back(sent->json.size());
     }
-    if (whole_nodes_.size() > 2 * nodes.size() + 1024) whole_nodes_.clear();  // most of them are gone
+    if (whole_nodes_.size() > 2 * nodes.size() + 1024) whole_nodes_.clear();  // most of the nodes are gone
     last_ = std::move(sent);
     return last_;
   }
 
-  // Nodes change seldom and are sent with every pod: what is sent of each is kept.
+  // Appends the JSON of a node. It is kept for later calls, because nodes are sent with every pod but rarely change.
   absl::Status AppendNode(const api::Node& node, Symbol name, std::string* body) {
     if (node.raw == nullptr) {
       return util::FailedPrecondition(absl::StrCat(
@@ -443,9 +451,10 @@ class HttpExtender final : public Extender {
     return absl::OkStatus();
   }
 
-  // How many nodes of the list before are looked at for the next one.
+  // How many nodes of the previous list are compared to find the next one.
   static constexpr size_t kNodesSkipped = 16;
 
+  // A node's JSON as it is sent, and the JSON from the API server from which it was made.
   struct WholeNode {
     std::shared_ptr<const std::string> raw;
     std::string json;
@@ -455,11 +464,13 @@ class HttpExtender final : public Extender {
   const std::string shown_;  // the URL without its password
   absl::flat_hash_set<Symbol> managed_;
   std::unique_ptr<ExtenderTransport> transport_;
+  // Guards whole_nodes_ and last_.
   std::mutex mutex_;
   absl::flat_hash_map<Symbol, WholeNode> whole_nodes_;
   std::shared_ptr<const SentNodes> last_;
 };
 
+// Sends the bodies over the network.
 class NetworkTransport final : public ExtenderTransport {
  public:
   explicit NetworkTransport(std::unique_ptr<http::WebhookClient> client) : client_(std::move(client)) {}

@@ -1,10 +1,12 @@
-// Extenders over HTTP, as Kubernetes 1.10 calls them: JSON posted to urlPrefix/verb.
+// Calls extenders over HTTP as Kubernetes 1.10 does: JSON is posted to urlPrefix/verb. Source:
+// pkg/scheduler/core/extender.go (1.10).
 //
-// Requests have 1.10's capitalised member names and explicit nulls; answers are read in any letter case. An answer is
-// taken only with status 200; nothing is retried. Fixed upstream bugs: node names that were not in the request are
-// dropped (B-29), an error text is passed on as it is (B-30). Of whole nodes in an answer only the names count.
+// Requests have the capitalised member names and explicit nulls of 1.10. Members of answers may be in any letter case,
+// and only answers with status 200 count. Nodes in an answer that were not in the request are dropped (bug B-29,
+// fixed), and an error text is reported unchanged (bug B-30, fixed). If an answer contains whole nodes, only their
+// names are used.
 //
-// Thread-safe, so that binds may be sent from any thread; each call blocks until its answer or the timeout.
+// Thread-safety: thread-safe, so binds may be sent from any thread. Each call blocks until it is answered or times out.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -17,7 +19,7 @@
 
 namespace berth::scheduler {
 
-// Carries one JSON body to a URL and the answer back.
+// Sends JSON bodies to a URL and returns the answers. Tests replace it.
 class ExtenderTransport {
  public:
   virtual ~ExtenderTransport() = default;
@@ -25,15 +27,17 @@ class ExtenderTransport {
     int status = 0;
     std::string body;
   };
-  // `repeatable`: sending it twice does no harm. An error says why there is no answer, naming the URL.
+  // `repeatable` says whether sending the body twice does no harm. An error names the URL and says why there is no
+  // answer.
   virtual absl::StatusOr<Answer> Post(const std::string& url, std::string_view body, bool repeatable) = 0;
 };
 
-// Over the network, with the timeout and TLS settings of `config`. TLS: enableHttps without a CA accepts any
-// certificate; the URL's scheme says whether TLS is spoken at all. Errors: a bad URL, files that cannot be read, a CA
-// together with Insecure.
+// Returns an extender that is called over the network, with the timeout and the TLS settings of `config`. The scheme of
+// the URL decides whether TLS is used. As in 1.10, enableHttps without a CA accepts any certificate. Returns an error
+// for an invalid URL, unreadable files, or a CA together with Insecure.
 absl::StatusOr<std::unique_ptr<Extender>> NewHttpExtender(const ExtenderConfig& config);
 
+// Returns an extender that is called through `transport`.
 std::unique_ptr<Extender> NewHttpExtender(const ExtenderConfig& config, std::unique_ptr<ExtenderTransport> transport);
 
 }  // namespace berth::scheduler

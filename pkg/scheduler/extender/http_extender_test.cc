@@ -50,7 +50,7 @@ std::vector<std::string> Names(const std::vector<Symbol>& symbols) {
 
 using Strings = std::vector<std::string>;
 
-// Answers from a script and remembers what it was asked.
+// A transport that returns prepared answers and records the requests.
 struct Script {
   absl::StatusOr<ExtenderTransport::Answer> answer = ExtenderTransport::Answer{200, "{}"};
   std::string url, body;
@@ -235,7 +235,7 @@ TEST_CASE("release 1.29: what an extender is asked about preemption, and what it
     CHECK(util::Message(agreed.status()).find("the answer to preempt") != std::string::npos);
   }
 
-  // One that does not know the nodes gets what is kept of the victims.
+  // An extender that does not know the nodes gets what the cache keeps of the victims.
   s.config.node_cache_capable = false;
   s.Answer("{}");
   REQUIRE(s.Make()->ProcessPreemption(*MakePod(), {evictions[0]}).ok());
@@ -288,7 +288,7 @@ TEST_CASE("without a verb nothing is asked") {
 
 TEST_CASE("errors of an extender keep their text") {
   Scripted s;
-  s.Answer(R"({"NodeNames":["n1"],"Error":"100%d sure: %s"})");  // B-30
+  s.Answer(R"({"NodeNames":["n1"],"Error":"100%d sure: %s"})");  // bug B-30: the text is not a format string
   CHECK(util::Message(s.Filter().status()) == "100%d sure: %s");
   s.Answer("{}", 503);
   CHECK(util::Message(s.Filter().status()) == "Failed filter with extender at URL http://x.example/api//, code 503");
@@ -366,7 +366,7 @@ TEST_CASE("interest goes by managed resources, in requests or limits, of any con
 
 namespace {
 
-// test/testdata/extender_server.py as a process of its own.
+// Runs test/testdata/extender_server.py in its own process.
 class Server {
  public:
   explicit Server(const std::vector<std::string>& args = {}) {
@@ -500,8 +500,7 @@ TEST_CASE("connections are reused, and one that the server closed is replaced") 
 TEST_CASE("host names are looked up") {
   Server server;
   std::string port = server.address().substr(server.address().find(':'));
-  // The C library's resolver knows this short form of 127.0.0.1 on every machine; localhost needs an entry in
-  // /etc/hosts.
+  // The C library resolves this short form of 127.0.0.1 on every machine, while localhost needs an entry in /etc/hosts.
   auto extender = NewHttpExtender(ConfigFor("http://127.1" + port + "/pass")).value();
   CHECK(extender->Filter(*MakePod(), FourNodes()).ok());
   CHECK(FilterError(ConfigFor("http://no-such-host.invalid/pass")).find("lookup no-such-host.invalid: ") !=
@@ -540,7 +539,7 @@ TEST_CASE("a user and password in the URL are sent, and the password is shown no
 
 namespace {
 
-// A certificate authority, a server certificate for localhost and 127.0.0.1, and a client certificate.
+// A certificate authority with a server certificate for localhost and 127.0.0.1 and a client certificate.
 struct Certificates {
   std::filesystem::path dir;
   Certificates() {
@@ -654,7 +653,7 @@ struct WithEnvironment {
 
 TEST_CASE("proxies of the environment are used, but not for what no_proxy names, nor for this machine") {
   Server proxy;
-  WithEnvironment http("http_proxy", proxy.address());  // as curl and Go take it: a scheme may be missing
+  WithEnvironment http("http_proxy", proxy.address());  // like curl and Go, a proxy without a scheme is accepted
   ExtenderConfig config = ConfigFor("http://extender.invalid:8080/echo");
   CHECK(FilterError(config).rfind("http://extender.invalid:8080/echo/filter application/json", 0) == 0);
   {
@@ -662,7 +661,7 @@ TEST_CASE("proxies of the environment are used, but not for what no_proxy names,
     CHECK(FilterError(config).find("lookup extender.invalid: ") != std::string::npos);
   }
   {
-    // Extenders often stand at an address of the cluster's service network, which proxies cannot reach.
+    // Extenders are often reached at an address of the cluster's service network, which proxies cannot reach.
     WithEnvironment network("no_proxy", "192.0.2.0/24");
     ExtenderConfig inside = ConfigFor("http://192.0.2.7:9/echo");
     inside.http_timeout_nanos = 100'000'000;

@@ -24,10 +24,12 @@ absl::Status Joined(const std::vector<std::string>& errors) {
   return util::InvalidArgument(errors.size() == 1 ? errors[0] : absl::StrCat("[", absl::StrJoin(errors, ", "), "]"));
 }
 
+// Formats a set as Go prints a map, as the log lines of 1.10 do.
 std::string SetText(const std::set<std::string>& keys) {
   return absl::StrCat("map[", absl::StrJoin(keys, ":{} "), ":{}]");
 }
 
+// Returns the registry that this scheduler may change, with the feature gates applied.
 Registry RegistryFor(const FactoryArgs& args) {
   Registry r = args.registry != nullptr ? *args.registry : FrozenRegistry(*args.release);
   if (args.gates.taint_nodes_by_condition) algorithmprovider::ApplyTaintNodesByCondition(&r);
@@ -39,7 +41,7 @@ std::vector<Symbol> Symbols(const std::vector<std::string>& texts) {
   return std::vector<Symbol>(texts.begin(), texts.end());
 }
 
-// Returns ` (did you mean "X"?)` for a name that is near one of the registered ones, else an empty text.
+// Returns ` (did you mean "X"?)` if a registered name is similar, and otherwise an empty text.
 template <typename Map>
 std::string NameSuggestion(std::string_view name, const Map& registered) {
   std::vector<std::string_view> names;
@@ -47,7 +49,8 @@ std::string NameSuggestion(std::string_view name, const Map& registered) {
   return util::SuggestionFor(name, names);
 }
 
-// A Policy entry with an argument makes a predicate of its own; one without must be known.
+// Registers a Policy entry with an argument as a predicate of that name. An entry without one must name a registered
+// predicate. Source: RegisterCustomFitPredicate in pkg/scheduler/factory/plugins.go (1.10).
 absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
   if (!p.argument) {
     if (r->predicates().contains(p.name)) {
@@ -78,6 +81,8 @@ absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
       PredicateTraits(kPodNothing, ClusterPart::kNode));
 }
 
+// The same for priorities; the entry's weight replaces the registered one. Source: RegisterCustomPriorityFunction in
+// pkg/scheduler/factory/plugins.go (1.10).
 absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
   if (!p.argument) {
     auto known = r->mutable_priorities().find(p.name);
@@ -125,7 +130,8 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
       p.weight, PriorityTraits(kPodNothing, ClusterPart::kNode, Normalisation::kNone));
 }
 
-// The keys in the order of evaluation: the release's list, then the rest by name (bug B-15, fixed).
+// Returns the keys in the order of evaluation: first those in the release's list, then the others by name. Upstream
+// never evaluates the latter (bug B-15, fixed).
 std::vector<std::string> InOrder(std::span<const std::string_view> ordering, std::set<std::string> keys) {
   std::vector<std::string> out;
   for (std::string_view key : ordering) {
@@ -135,6 +141,7 @@ std::vector<std::string> InOrder(std::span<const std::string_view> ordering, std
   return out;
 }
 
+// Returns the predicate with that name and, if it is composed of others, these as its parts.
 ConfiguredPredicate Configure(const Registry& registry, const std::string& key, const PluginFactoryArgs& args) {
   const Registry::Predicate& p = registry.predicates().find(key)->second;
   ConfiguredPredicate out{key, p.factory(args), p.traits, {}};
@@ -142,6 +149,7 @@ ConfiguredPredicate Configure(const Registry& registry, const std::string& key, 
   return out;
 }
 
+// What CreateFromConfig has found before the keys are known.
 struct Build {
   Registry registry;
   std::vector<std::unique_ptr<Extender>> extenders;
@@ -149,14 +157,15 @@ struct Build {
   bool always_check_all_predicates = false;
 };
 
-// `errors`: what is known to be wrong already; the answer is then an error that also holds what is found here.
+// Builds a scheduler from the keys. `errors` are mistakes that are already known; if there are any, the result is an
+// error that contains them and all that are found here.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set<std::string> predicate_keys,
                                                            const std::set<std::string>& priority_keys,
                                                            const FactoryArgs& args, EffectiveAlgorithm* effective,
                                                            std::vector<std::string> errors = {}) {
   VLOG(2) << "Creating scheduler with fit predicates '" << SetText(predicate_keys) << "' and priority functions '"
           << SetText(priority_keys) << "'";
-  const bool weights_are_good = errors.empty();  // else one of them may be what makes the total overflow
+  const bool weights_are_good = errors.empty();  // otherwise a wrong weight may be what makes the total overflow
   int weight = args.hard_pod_affinity_symmetric_weight;
   if (weight < 1 || weight > 100) {
     errors.push_back(absl::StrCat("invalid hardPodAffinitySymmetricWeight: ", weight, ", must be in the range 1-100"));
@@ -173,7 +182,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   config.args.ignored_extended_resources = std::move(build.ignored_resources);
 
   std::vector<std::string> added, problems;
-  config.args.problems = &problems;  // what a factory finds wrong with its arguments, to be reported with its name
+  config.args.problems = &problems;  // filled by factories; report_problems adds the names
   auto report_problems = [&](const char* kind, const std::string& name) {
     for (const std::string& p : problems) errors.push_back(absl::StrCat(kind, " ", name, ": argument: ", p));
     problems.clear();
@@ -285,6 +294,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
     } else {
       errors.push_back(util::Message(extender.status()));
     }
+    // Also when the extender cannot be created, so that its resources cause no further errors.
     for (const ExtenderManagedResource& m : e.managed_resources) {
       if (m.ignored_by_scheduler) build.ignored_resources.insert(Symbol(m.name));
     }

@@ -1,10 +1,11 @@
-// Registries of algorithms, and schedulers built from them (Kubernetes 1.10 pkg/scheduler/factory).
+// Registers algorithms by name and builds schedulers from them (pkg/scheduler/factory of Kubernetes 1.10).
 //
-// The global registries hold what is compiled in. Register from static initialisers (plugin/) or from an Init function;
-// the first scheduler built freezes them, and registering after that is an error that ends the process. Each scheduler
-// works on its own copy: policy arguments and feature gates change that copy alone.
+// The global registries contain what is compiled into the program. Register from static initialisers, as plugin/ does,
+// or from a function that runs before the first scheduler is built: building it freezes the registries, and registering
+// after that ends the process with an error. Each scheduler works on its own copy, which Policy arguments and feature
+// gates change without affecting others.
 //
-// Names: ^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$. Threading: registration is guarded by a mutex.
+// Names match ^[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])$. Thread-safety: registration is guarded by a mutex.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -24,14 +25,15 @@
 
 namespace berth::scheduler {
 
-// Each returns the name, so that a key set can be written with the calls in it, as Kubernetes does. Registering a name
-// again replaces it. A bad name or a frozen registry ends the process with a message.
+// The functions that register return the name, so that a set of keys can be written with these calls in it, as
+// Kubernetes does. Registering a name again replaces what it stood for. An invalid name or a frozen registry ends the
+// process with an error message.
 //
-// Traits say what the rule reads (algorithm/traits.h). A rule registered without them is decided exactly, but it is
-// called for every candidate node of every pod.
+// Traits declare what the rule reads (algorithm/traits.h). A rule without traits is evaluated exactly, but it is called
+// for every candidate node of every pod.
 //
-// A rule registered by its factory takes arguments: the factory gets the `argument` of its Policy entry as it stands in
-// the file (PluginFactoryArgs::arguments) and says what is wrong with it (PluginFactoryArgs::problems).
+// A rule that is registered by its factory can take arguments. The factory receives the `argument` of its Policy entry
+// (PluginFactoryArgs::arguments) and reports what is wrong with it (PluginFactoryArgs::problems).
 std::string RegisterFitPredicate(std::string_view name, PerNodePredicate predicate, Traits traits = {});
 std::string RegisterFitPredicate(std::string_view name, FitPredicate predicate, Traits traits = {});
 std::string RegisterFitPredicateFactory(std::string_view name, FitPredicateFactory factory, Traits traits = {});
@@ -45,10 +47,12 @@ std::string RegisterPriorityConfigFactory(std::string_view name, PriorityFunctio
                                           Traits traits = {});
 std::string RegisterAlgorithmProvider(std::string_view name, std::set<std::string> predicate_keys,
                                       std::set<std::string> priority_keys);
-// Adds a key to one provider: `plugin <provider> has not been registered` when there is none.
+// These change the key set of one provider. They return the error `plugin <provider> has not been registered` if there
+// is no such provider.
 absl::Status InsertPredicateKeyToAlgoProvider(std::string_view provider, std::string_view key);
 absl::Status RemovePredicateKeyFromAlgoProvider(std::string_view provider, std::string_view key);
 absl::Status InsertPriorityKeyToAlgoProvider(std::string_view provider, std::string_view key);
+// These change the key sets of all providers.
 void InsertPredicateKeyToAlgorithmProviderMap(std::string_view key);
 void RemovePredicateKeyFromAlgorithmProviderMap(std::string_view key);
 
@@ -58,47 +62,49 @@ std::vector<std::string> ListRegisteredFitPredicates();      // sorted
 std::vector<std::string> ListRegisteredPriorityFunctions();  // sorted
 std::string ListAlgorithmProviders();                        // "ClusterAutoscalerProvider | DefaultProvider"
 
-// Returns a copy of the release's algorithms together with those of plugin/, and freezes the registration.
+// Returns a copy of the release's algorithms, including those of plugin/, and freezes registration.
 Registry FrozenRegistry(const Release& release = algorithmprovider::DefaultRelease());
-// The same for reading, without freezing. The reference stays valid until the next registration.
+// Returns the same without copying and freezing. The reference is valid until the next registration.
 const Registry& RegisteredAlgorithms(const Release& release = algorithmprovider::DefaultRelease());
 
-// Feature gates that change what is registered, and those that rules read.
+// The feature gates that change what is registered, and those that rules read.
 struct SchedulerGates {
   AlgorithmGates algorithm;
   bool taint_nodes_by_condition = false;
   bool resource_limits_priority_function = false;
 };
 
+// Creates the client of an extender, or returns an error that says what is wrong with its configuration.
 using ExtenderFactory = std::function<absl::StatusOr<std::unique_ptr<Extender>>(const ExtenderConfig&)>;
 
-// What a scheduler is built for.
+// What a scheduler is built from, besides the names of its algorithms.
 struct FactoryArgs {
-  Cache* cache = nullptr;                    // outlives the scheduler
-  const NominatedPods* nominated = nullptr;  // null without PodPriority
-  VolumeBinder* volume_binder = nullptr;     // null without VolumeScheduling
-  ClaimBinder* claim_binder = nullptr;       // of release 1.29, shared by all profiles; null where nothing is assumed
-  const util::Clock* clock = nullptr;        // outlives the scheduler; null: decisions are not timed
+  Cache* cache = nullptr;                    // REQUIRES: outlives the scheduler
+  const NominatedPods* nominated = nullptr;  // null without the gate PodPriority
+  VolumeBinder* volume_binder = nullptr;     // null without the gate VolumeScheduling
+  ClaimBinder* claim_binder = nullptr;       // for release 1.29, shared by all profiles; null if nothing is assumed
+  const util::Clock* clock = nullptr;        // REQUIRES: outlives the scheduler; if null, decisions are not timed
   SchedulerGates gates;
-  int hard_pod_affinity_symmetric_weight = 1;  // a Policy's own value other than 0 beats it
-  ExtenderFactory make_extender;               // null: a Policy with extenders is an error
+  int hard_pod_affinity_symmetric_weight = 1;  // 1..100; a Policy's own value takes precedence unless it is 0
+  ExtenderFactory make_extender;               // if null, a Policy with extenders is an error
   const Release* release = &algorithmprovider::DefaultRelease();
-  // What to copy from instead of the release's algorithms with those of plugin/ (tests).
+  // If not null, the algorithms are copied from here instead of from the release and plugin/ (for tests).
   const Registry* registry = nullptr;
-  // Where not null, an error's mistakes are also appended here, one by one.
+  // If not null, the mistakes of an error are also appended here, one at a time.
   std::vector<std::string>* problems = nullptr;
 };
 
-// The key sets that will run, as names: for logs, check-policy and explain.
+// What a built scheduler evaluates, for logs, check-policy and explain.
 struct EffectiveAlgorithm {
   std::vector<std::string> predicates;                      // in the order of evaluation
-  std::vector<std::pair<std::string, int64_t>> priorities;  // by name, with weights
-  std::vector<std::string> mandatory;                       // predicates that were added because they are mandatory
-  // Rules that were registered without traits, so that they are called for every candidate node of every pod.
+  std::vector<std::pair<std::string, int64_t>> priorities;  // sorted by name, with their weights
+  std::vector<std::string> mandatory;  // predicates that were added only because they are mandatory
+  // Rules whose traits do not allow caching, which are called for every candidate node of every pod.
   std::vector<std::string> not_incremental;
 };
 
-// Errors are 1.10's texts; several mistakes of a Policy are reported together, "[a, b]".
+// Each builds a scheduler. Errors are worded as in 1.10; several mistakes are reported together as "[a, b]". If
+// `effective` is not null, it receives what the scheduler evaluates.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProvider(std::string_view provider, FactoryArgs args,
                                                                      EffectiveAlgorithm* effective = nullptr);
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy& policy, FactoryArgs args,

@@ -1,4 +1,4 @@
-// Registries and what is built from them.
+// Tests registration and the schedulers that are built from it.
 #include <absl/strings/str_join.h>
 
 #include <catch2/catch.hpp>
@@ -89,7 +89,7 @@ TEST_CASE("DefaultProvider and ClusterAutoscalerProvider: what they run") {
   CHECK(Weights(e) ==
         "BalancedResourceAllocation=1 InterPodAffinityPriority=1 LeastRequestedPriority=1 NodeAffinityPriority=1 "
         "NodePreferAvoidPodsPriority=10000 SelectorSpreadPriority=1 TaintTolerationPriority=1");
-  CHECK(e.mandatory.empty());  // it names it itself
+  CHECK(e.mandatory.empty());  // CheckNodeCondition is in the Policy itself
   EffectiveAlgorithm a = Effective(w, "ClusterAutoscalerProvider");
   CHECK(absl::StrJoin(a.predicates, " ") == kProviderPredicates);
   CHECK(Weights(a) ==
@@ -148,7 +148,7 @@ TEST_CASE("gate TaintNodesByCondition") {
   CHECK(absl::StrJoin(e.predicates, " ") == std::string(kProviderPredicates).substr(sizeof("CheckNodeCondition")));
   CHECK(PolicyMistake(w, "{'predicates':[{'name':'CheckNodeCondition'}]}", gates) ==
         "Invalid configuration: Predicate type not found for CheckNodeCondition");
-  // A Policy gets the tolerations whether it names them or not, and cordoned nodes are not protected.
+  // The gate makes PodToleratesNodeTaints mandatory, and nothing else rejects cordoned nodes.
   w.Nodes({NodeOf("a", "", "'unschedulable':true"), NodeOf("b", "", "'taints':[{'key':'k','effect':'NoSchedule'}]")});
   FactoryArgs args = w.Args();
   args.gates = gates;
@@ -235,7 +235,7 @@ TEST_CASE("predicates that later Policies name") {
            NodeOf("b", "", "", "'cpu':'4','memory':'8Gi','pods':'10'",
                   "'conditions':[{'type':'Ready','status':'True'},{'type':'PIDPressure','status':'True'}]")});
   SchedulerGates gates;
-  gates.taint_nodes_by_condition = true;  // CheckNodeCondition is mandatory otherwise
+  gates.taint_nodes_by_condition = true;  // otherwise CheckNodeCondition is mandatory
   auto outcome = [&](const char* predicates, const api::PodPtr& pod) {
     FactoryArgs args = w.Args();
     args.gates = gates;
@@ -257,7 +257,7 @@ TEST_CASE("RequestedToCapacityRatio draws a line through the points of its shape
   CHECK(ScoreAt(shape, 0) == 0);
   CHECK(ScoreAt(shape, 35) == 5);
   CHECK(ScoreAt(shape, 70) == 10);
-  CHECK(ScoreAt(shape, 85) == 7);  // 10 - 3.5, toward zero
+  CHECK(ScoreAt(shape, 85) == 7);  // 10 - 3.5, truncated
   CHECK(ScoreAt(shape, 100) == 3);
   CHECK(ScoreAt({{20, 4}, {80, 8}}, 10) == 4);
   CHECK(ScoreAt({{20, 4}, {80, 8}}, 90) == 8);
@@ -318,7 +318,7 @@ TEST_CASE("a mistake hides none of those beside it in one entry, and causes no o
         "Priority Two should have a positive weight applied to it or it has overflown, "
         "Invalid configuration: Predicate type not found for PodFitsHost (did you mean \"PodFitsHostPorts\"?), "
         "Invalid configuration: Priority type not found for One]");
-  // A Policy that can be read is checked when a scheduler is built from it.
+  // A Policy that can be read is checked only when a scheduler is built from it.
   World w;
   FactoryArgs args = w.Args();
   args.make_extender = [](const ExtenderConfig& c) { return NewHttpExtender(c); };
@@ -462,7 +462,7 @@ TEST_CASE("a per-node predicate under a new name runs") {
   CHECK(Outcome(s->Schedule(PodOf("p"))) == "b");
   w.cache.RemoveNode("b");
   CHECK(Outcome(s->Schedule(PodOf("p"))) == "0/2 nodes are available: 2 node(s) didn't satisfy predicate OnlyB.");
-  CHECK(Outcome(w.Provider()->Schedule(PodOf("p"))) == "c");  // nobody else feels it
+  CHECK(Outcome(w.Provider()->Schedule(PodOf("p"))) == "c");  // other schedulers are not affected
 }
 
 TEST_CASE("per-node predicates: reasons, errors, and whether preemption can help") {
@@ -492,7 +492,7 @@ TEST_CASE("per-node predicates: reasons, errors, and whether preemption can help
   auto unfit = CreateFromKeys({"Mine"}, {}, args).value();
   Decision d = unfit->Schedule(pod);
   CHECK(d.error == "0/1 nodes are available: 1 too blue, 1 too round.");
-  CHECK(unfit->Preempt(pod, *d.failures).nominated_to_clear.empty());  // a candidate, without success
+  CHECK(unfit->Preempt(pod, *d.failures).nominated_to_clear.empty());  // tried, but without success
   answer.unresolvable = true;
   auto hopeless = CreateFromKeys({"Mine"}, {}, args).value();
   d = hopeless->Schedule(pod);

@@ -34,7 +34,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
         absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name), ": ", config.status().message()));
   }
   std::vector<std::string> errors;
-  // Those that are ignorable come last, and scores of extenders, 0 to 10, count as much as those of plugins.
+  // As in 1.29, extenders that are ignorable are called last, and the scores of extenders, which go from 0 to 10, are
+  // scaled to those of plugins.
   std::vector<ExtenderConfig> asked = extenders;
   std::stable_partition(asked.begin(), asked.end(), [](const ExtenderConfig& e) { return !e.ignorable; });
   for (ExtenderConfig& e : asked) {

@@ -1,4 +1,4 @@
-// Schedulers built from a profile of a KubeSchedulerConfiguration (release 1.29).
+// Builds schedulers from the profiles of a KubeSchedulerConfiguration (release 1.29).
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -12,9 +12,10 @@
 
 namespace berth::scheduler {
 
-// Returns a scheduler with the plugins, weights and arguments of a resolved profile. `args.release` and what only a
-// Policy reads are not looked at. Returns an error that names the profile when one of its plugins is not registered,
-// and one for each extender that cannot be made. REQUIRES: args.cache counts as release 1.29 does.
+// Returns a scheduler with the plugins, weights and arguments of a resolved profile. `args.release` and the members
+// that only a Policy uses are ignored. Returns an error that names the profile if one of its plugins is not registered,
+// or an error with one message for each extender that cannot be created. REQUIRES: args.cache describes templates as
+// release 1.29 does.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& profile,
                                                                     const std::vector<ExtenderConfig>& extenders,
                                                                     FactoryArgs args,

@@ -1,4 +1,5 @@
-// A thousand small scenarios in one process, each with its own algorithm and gates: nothing of one is felt in the next.
+// Builds a thousand small scenarios in one process, each with its own algorithm and gates, and checks that none affects
+// the next.
 #include <absl/strings/str_cat.h>
 
 #include <catch2/catch.hpp>
@@ -12,7 +13,7 @@ namespace {
 using reference::Lockstep;
 using reference::Seeds;
 
-// Everything that a scenario of this seed decides, in words.
+// Returns all decisions of the scenario with this seed, as text.
 std::string Run(uint64_t seed) {
   Lockstep world(seed);
   reference::Random& r = world.random;
@@ -31,7 +32,7 @@ std::string Run(uint64_t seed) {
   PredicatePolicy ours;
   ours.name = name;
   ours.argument.emplace().labels_presence = {{r.Of({"rack", "disk", "nowhere"})}, r.Chance(50)};
-  policy.predicates->push_back(ours);  // under a known name it replaces that one
+  policy.predicates->push_back(ours);  // replaces the registered predicate of this name
   EffectiveAlgorithm effective;
   auto made = r.Chance(20)
                   ? CreateFromProvider(r.Of({"DefaultProvider", "ClusterAutoscalerProvider"}), args, &effective)
@@ -55,7 +56,7 @@ std::string Run(uint64_t seed) {
 }  // namespace
 
 TEST_CASE("a thousand scenarios, one after another, decide as each does alone") {
-  // Alone means: in another order, with other neighbours, and beside others that are alive.
+  // Runs the scenarios in another order, so that each has other neighbours, and while others are alive.
   std::vector<std::string> first;
   auto seeds = Seeds(1000);
   for (uint64_t seed : seeds) first.push_back(Run(seed));

@@ -9,6 +9,7 @@ configuration::PluginCatalogue PluginsToConfigure() {
   using enum configuration::ExtensionPoint;
   configuration::PluginCatalogue catalogue = configuration::PluginCatalogue::InTree();
   Registry built_in;
+  // What the default release does not have by itself was registered through plugin/.
   algorithmprovider::DefaultRelease().register_algorithms(&built_in);
   const Registry& all = RegisteredAlgorithms();
   for (const auto& [name, factory] : all.predicates()) {

@@ -4,8 +4,8 @@
 
 namespace berth::scheduler {
 
-// Returns the in-tree plugins and those registered through plugin/: a predicate there is a plugin with Filter, a
-// priority one with Score, and both under one name are one plugin with both.
+// Returns the in-tree plugins and those that were registered through plugin/. Of the latter, a predicate is a plugin
+// with Filter, a priority is one with Score, and both under one name are one plugin with both.
 configuration::PluginCatalogue PluginsToConfigure();
 
 }  // namespace berth::scheduler

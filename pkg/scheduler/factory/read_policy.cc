@@ -10,13 +10,13 @@
 namespace berth::scheduler {
 namespace {
 
-// Removes the entries that could not be read, whose mistakes are known.
+// Removes the entries without a readable name; their mistakes have been reported already.
 template <typename Entry>
 void RemoveNameless(std::optional<std::vector<Entry>>* entries) {
   if (*entries) std::erase_if(**entries, [](const Entry& e) { return e.name.empty(); });
 }
 
-// Returns what building a scheduler from the Policy finds, or an empty text.
+// Returns the errors of building a scheduler from the Policy, or an empty text.
 std::string FactoryErrors(Policy policy, const SchedulerGates& gates) {
   RemoveNameless(&policy.predicates);
   RemoveNameless(&policy.priorities);
@@ -26,12 +26,13 @@ std::string FactoryErrors(Policy policy, const SchedulerGates& gates) {
   args.gates = gates;
   args.make_extender = [](const ExtenderConfig& c) { return NewHttpExtender(c); };
   std::string text = util::Message(CreateFromConfig(policy, std::move(args)).status());
-  // Several errors come as "[a, b]" and go on as a part of another list.
+  // Several errors come as "[a, b]"; the brackets are removed because the text becomes part of another list.
   absl::string_view bare = text;
   if (absl::ConsumePrefix(&bare, "[") && absl::ConsumeSuffix(&bare, "]")) return std::string(bare);
   return text;
 }
 
+// Only a Policy that cannot be read is also checked by the factory.
 absl::StatusOr<Policy> Checked(DecodedPolicy decoded, const SchedulerGates& gates, std::vector<std::string>* warnings) {
   if (warnings != nullptr) *warnings = std::move(decoded.warnings);
   if (decoded.errors.empty()) return std::move(decoded.policy);

@@ -1,4 +1,4 @@
-// A Policy from its text, with all of its mistakes at once.
+// Reads a Policy from its text and reports all of its mistakes together.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -10,9 +10,9 @@
 
 namespace berth::scheduler {
 
-// Returns the Policy, or an error when it cannot be read. That error also says what building a scheduler from the rest
-// would find, such as names that are not registered, so that a wrong duration does not hide a wrong name. A Policy that
-// can be read is not checked further: CreateFromConfig does that.
+// Returns the Policy, or an error if it cannot be read. In that case, the error also contains what building a scheduler
+// from the readable rest would report, such as unregistered names, so that one mistake does not hide another. A Policy
+// that can be read is not checked further, because CreateFromConfig does that.
 absl::StatusOr<Policy> ReadPolicy(std::string_view text, const SchedulerGates& gates,
                                   std::vector<std::string>* warnings = nullptr);
 absl::StatusOr<Policy> ReadPolicy(api::Json value, const SchedulerGates& gates,

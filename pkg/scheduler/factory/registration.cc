@@ -1,4 +1,4 @@
-// The algorithms of plugin/, which register themselves before main() and for every release.
+// Registration of the algorithms of plugin/, which takes place before main() and applies to every release.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <glog/logging.h>
@@ -12,13 +12,14 @@
 namespace berth::scheduler {
 namespace {
 
-// One registry for each release: the release's own algorithms with every registration applied to them in turn.
+// One registry for each release: the release's own algorithms, to which every registration is applied in turn.
 class Registrations {
  public:
   static Registrations& Get() {
-    static auto* all = new Registrations;  // lives as long as the static objects that register with it
+    static auto* all = new Registrations;  // never destroyed: static objects register with it
     return *all;
   }
+  // Takes no lock. REQUIRES: no other thread registers at the same time.
   const Registry& Of(const Release& release) const { return registries_.at(&release); }
 
   Registry Freeze(const Release& release) {
@@ -26,7 +27,7 @@ class Registrations {
     frozen_ = true;
     return registries_.at(&release);
   }
-  // A mistake is a programmer's and ends the process.
+  // Applies a registration to all registries. A mistake is a programming error and ends the process.
   template <typename F>
   void Change(std::string_view name, F change) {
     std::lock_guard lock(mutex_);
@@ -38,7 +39,7 @@ class Registrations {
       if (!s.ok()) LOG(FATAL) << util::Message(s);
     }
   }
-  // Changes the provider in every release that has it.
+  // Changes the provider in every release that has it. Returns an error if none has, or if the registry is frozen.
   template <typename F>
   absl::Status ChangeProvider(std::string_view provider, F change) {
     std::lock_guard lock(mutex_);

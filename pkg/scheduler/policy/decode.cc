@@ -19,7 +19,8 @@ namespace {
 
 using api::Json;
 
-// Reads one Policy and collects every mistake and every warning.
+// Reads one Policy and collects all errors and warnings. Members are matched regardless of their letter case, as Go's
+// decoder for JSON does; `later` spellings matter for warnings only.
 class Reader {
  public:
   Reader(std::string_view text, std::vector<std::string>* warnings) : text_(text), warnings_(warnings) {}
@@ -54,12 +55,15 @@ class Reader {
   const std::vector<std::string>& errors() const { return errors_; }
 
  private:
+  // A member of an object: its name in 1.10 and how to read it.
   struct Field {
     std::string_view name;
     std::function<void(Json, const std::string&)> read;
-    std::string_view later = {};  // how later releases spell it, where they do otherwise
+    std::string_view later = {};  // the spelling of later releases, if it differs
   };
 
+  // Returns "line N, column N: " for the value, or an empty text if the text of the document is not known. Adds an
+  // error and returns false, so that callers can return its result.
   std::string Where(Json v) const {
     if (text_.empty()) return {};
     size_t line = 1, column = 1;
@@ -81,7 +85,7 @@ class Reader {
     if (warnings_ != nullptr) warnings_->push_back(Where(v) + std::move(text));
   }
 
-  // With `open`, unknown members are somebody else's and no mistake.
+  // Reads the members of an object. If `open`, unknown members belong to somebody else and are no mistake.
   void Members(Json j, const std::string& path, const std::vector<Field>& fields, bool open = false) {
     if (j.IsNull()) return;
     if (!j.IsObject()) return (void)Fail(j, path, "an object is needed here");
@@ -151,8 +155,8 @@ class Reader {
     }
   }
 
-  // A mistake must neither cause others nor hide those beside it. So a value that could not be read is replaced by one
-  // that later checks accept, and an entry without a readable name stays nameless, for which they do not look at it.
+  // An error must neither cause others nor hide others. So a value that could not be read is replaced by one that later
+  // checks accept, and an entry without a readable name keeps an empty one, so that later checks skip it.
   void Entry(Json j, const std::string& path, PredicatePolicy* out) {
     return Members(
         j, path,
@@ -233,6 +237,7 @@ class Reader {
     Members(j, path,
             {{"name", [&](Json v, const std::string& p) { String(v, p, &out->name); }},
              {"weight", [&](Json v, const std::string& p) { Int(v, p, &out->weight); }}});
+    // As in later releases, a weight of 0 counts as 1.
     if (out->weight == 0) out->weight = 1;
   }
 
@@ -247,7 +252,7 @@ class Reader {
          {"ignoredByScheduler", [&](Json v, const std::string& p) { return Bool(v, p, &out->ignored_by_scheduler); }}});
   }
 
-  // Returns a good name of an extended resource that no other has, as duplicates are mistakes.
+  // Returns a valid name of an extended resource that is different from all others, because duplicates are errors.
   std::string UnreadResource() { return absl::StrCat(kUnread, "/", errors_.size()); }
 
   void Tls(Json j, const std::string& path, ExtenderTls* out) {
@@ -262,7 +267,7 @@ class Reader {
          {"CertData", [&](Json v, const std::string& p) { return Base64(v, p, &out->cert_data); }, "certData"},
          {"KeyData", [&](Json v, const std::string& p) { return Base64(v, p, &out->key_data); }, "keyData"},
          {"CAData", [&](Json v, const std::string& p) { return Base64(v, p, &out->ca_data); }, "caData"}});
-    // A certificate and its key are of no use without each other.
+    // A certificate without its key, or the reverse, would cause another error.
     if (errors_.size() != before) {
       for (std::string* s : {&out->cert_file, &out->key_file, &out->cert_data, &out->key_data}) s->clear();
     }
@@ -296,7 +301,7 @@ class Reader {
          {"ignorable", ignored}});
   }
 
-  static constexpr char kUnread[] = "unread.invalid";  // stands where a name or host could not be read
+  static constexpr char kUnread[] = "unread.invalid";  // replaces a name or host that could not be read
 
   std::string_view text_;
   std::vector<std::string>* warnings_;

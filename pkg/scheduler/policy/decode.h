@@ -1,4 +1,4 @@
-// Reading a Policy from JSON (the only notation 1.10 accepts).
+// Reads a Policy from JSON, the only notation that 1.10 accepts.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -11,26 +11,27 @@
 
 namespace berth::scheduler {
 
-// What a text says, with everything that is wrong with it.
+// A Policy as far as it could be read, with all of its errors.
 struct DecodedPolicy {
-  Policy policy;  // what could be read; predicates and priorities that could not have no name
-  // Name line, column, path and value, or the path alone for a value inside another document.
+  Policy policy;  // entries whose name could not be read have an empty name
+  // Each names the line, the column, the path and the value, or only the path if the Policy is a value inside another
+  // document.
   std::vector<std::string> errors;
-  // What a later release would refuse: keys in another case, unknown keys, duplicates.
+  // What a later release would refuse: keys in another letter case, unknown keys and duplicate keys.
   std::vector<std::string> warnings;
 };
 
-// Reads a Policy. `kind: Policy` and `apiVersion: v1` may be left out. Keys may be in any letter case, unknown keys are
-// ignored, null is absent, of duplicates the last counts.
+// Reads a Policy as 1.10 does: `kind: Policy` and `apiVersion: v1` may be omitted, keys may be in any letter case,
+// unknown keys are ignored, null counts as absent, and the last of several duplicate keys counts.
 DecodedPolicy DecodeWholePolicy(std::string_view text);
-// The same of a value inside another document (a Scenario's "policy").
+// The same for a value inside another document, such as the "policy" of a Scenario.
 DecodedPolicy DecodeWholePolicy(api::Json value);
 
-// Returns the Policy, or an error that holds all of its mistakes. ReadPolicy (factory/read_policy.h) finds more.
+// Return the Policy, or an error that contains all of its mistakes. ReadPolicy (factory/read_policy.h) finds more.
 absl::StatusOr<Policy> DecodePolicy(std::string_view text);
 absl::StatusOr<Policy> DecodePolicy(api::Json value);
 
-// Returns one error bare and several as "[a, b]", as Kubernetes prints them.
+// Returns a single error as it is, and several as "[a, b]", as Kubernetes does.
 std::string JoinedErrors(const std::vector<std::string>& errors);
 
 }  // namespace berth::scheduler

@@ -1,5 +1,6 @@
-// A scheduler Policy, v1, as Kubernetes 1.10 reads it from --policy-config-file or from a ConfigMap's key policy.cfg.
-// Plain data; decode.h reads it, validation.h checks it, the factory builds a scheduler from it.
+// A scheduler Policy, v1, as Kubernetes 1.10 reads it from --policy-config-file or from the key policy.cfg of a
+// ConfigMap. These are plain data: decode.h reads them, validation.h checks them, and the factory builds a scheduler
+// from them.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,8 +11,8 @@ namespace berth::scheduler {
 
 struct PredicatePolicy {
   std::string name;
-  // An argument makes a new predicate under the name (and replaces a known one). Exactly one of its members must be
-  // given.
+  // An entry with an argument creates a predicate of that name, which replaces a registered one. Exactly one of the
+  // optional members must be given, unless a registered rule of that name reads `json` itself.
   struct Argument {
     struct ServiceAffinity {
       std::vector<std::string> labels;
@@ -22,14 +23,14 @@ struct PredicatePolicy {
     };
     std::optional<ServiceAffinity> service_affinity;
     std::optional<LabelsPresence> labels_presence;
-    std::string json;  // the whole argument as it stands in the file: for rules with arguments of their own
+    std::string json;  // the argument as in the file, for rules that read their own
   };
   std::optional<Argument> argument;
 };
 
 struct PriorityPolicy {
   std::string name;
-  int64_t weight = 0;  // 1 and up
+  int64_t weight = 0;  // at least 1
   struct Argument {
     struct ServiceAntiAffinity {
       std::string label;
@@ -38,22 +39,22 @@ struct PriorityPolicy {
       std::string label;
       bool presence = false;
     };
-    // requestedToCapacityRatioArguments, of Policies of Kubernetes 1.12 to 1.22.
+    // The requestedToCapacityRatioArguments of Policies of Kubernetes 1.12 to 1.22.
     struct RequestedToCapacityRatio {
       struct Point {
-        int64_t utilization = 0, score = 0;  // 0..100, strictly increasing; 0..10
+        int64_t utilization = 0, score = 0;  // utilization 0..100, strictly increasing; score 0..10
       };
       struct Resource {
         std::string name;
         int64_t weight = 1;
       };
-      std::vector<Point> shape;         // at least one
-      std::vector<Resource> resources;  // empty: cpu and memory, as before 1.16
+      std::vector<Point> shape;         // at least one point
+      std::vector<Resource> resources;  // if empty, cpu and memory, as before 1.16
     };
     std::optional<ServiceAntiAffinity> service_anti_affinity;
     std::optional<LabelPreference> label_preference;
     std::optional<RequestedToCapacityRatio> requested_to_capacity_ratio;
-    std::string json;  // the whole argument as it stands in the file: for rules with arguments of their own
+    std::string json;  // the argument as in the file, for rules that read their own
   };
   std::optional<Argument> argument;
 };
@@ -71,25 +72,25 @@ struct ExtenderManagedResource {
 
 struct ExtenderConfig {
   std::string url_prefix;
-  std::string filter_verb, prioritize_verb, bind_verb;  // empty: the extender does not take part in this
-  std::string preempt_verb;                             // release 1.29 only
+  std::string filter_verb, prioritize_verb, bind_verb;  // if empty, the extender does not do this
+  std::string preempt_verb;                             // used by release 1.29 only
   int64_t weight = 0;
   bool enable_https = false;
   std::optional<ExtenderTls> tls;
-  int64_t http_timeout_nanos = 0;  // 0: 5 s
+  int64_t http_timeout_nanos = 0;  // 0 means 5 seconds
   bool node_cache_capable = false;
   std::vector<ExtenderManagedResource> managed_resources;
-  bool ignorable = false;  // its errors do not fail the pod; release 1.29 only
-  // Answers are read and errors are worded as in release 1.29: a name that was not sent is an error.
+  bool ignorable = false;  // whether pods are scheduled without it when it fails; used by release 1.29 only
+  // If true, answers are read and errors are worded as in release 1.29: a node that was not sent is then an error.
   bool as_v1_29 = false;
 };
 
 struct Policy {
-  // Absent (or null): those of DefaultProvider. Empty: none but the mandatory ones.
+  // If absent or null, those of DefaultProvider; if empty, only the mandatory predicates.
   std::optional<std::vector<PredicatePolicy>> predicates;
   std::optional<std::vector<PriorityPolicy>> priorities;
   std::vector<ExtenderConfig> extenders;
-  int64_t hard_pod_affinity_symmetric_weight = 0;  // 0: the flag's or configuration's
+  int64_t hard_pod_affinity_symmetric_weight = 0;  // if 0, the value of the flag or of the configuration counts
   bool always_check_all_predicates = false;
 };
 

@@ -11,6 +11,7 @@ namespace {
 using api::JsonWriter;
 using Members = std::function<void()>;
 
+// Writes the schema from top to bottom. Each function writes members into the object that is open.
 class PolicySchemaWriter {
  public:
   std::string Write(const std::vector<std::string>& predicates, const std::vector<std::string>& priorities) {
@@ -62,7 +63,7 @@ class PolicySchemaWriter {
   void Texts() {
     List([&] { Type("string"); });
   }
-  // Without an argument the name must be a registered one.
+  // Writes a condition: an entry without an argument must have one of these names.
   void KnownUnlessArgument(const std::vector<std::string>& names) {
     out_.Key("if").Object().Key("not").Object().Key("required").Texts({"argument"}).End().End();
     out_.Key("then").Object().Key("properties").Object().Key("name").Object().Key("enum").Texts(names);
@@ -86,7 +87,7 @@ class PolicySchemaWriter {
                 });
               });
             },
-            /*open=*/true);  // rules of plugin/ have arguments of their own
+            /*open=*/true);  // plugins have arguments of their own
         OneMember();
       });
     });
@@ -131,7 +132,7 @@ class PolicySchemaWriter {
                 });
               });
             },
-            /*open=*/true);  // rules of plugin/ have arguments of their own
+            /*open=*/true);  // plugins have arguments of their own
         OneMember();
       });
     });
@@ -166,7 +167,7 @@ class PolicySchemaWriter {
     });
   }
 
-  // Release 1.10 spells these members as Go does, later ones with a small letter.
+  // The members of tlsConfig have Go's capitalised names in release 1.10 and begin with a small letter in later ones.
   void Tls() {
     Object({}, [&] {
       for (const char* name : {"Insecure", "insecure"}) {

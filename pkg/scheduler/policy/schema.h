@@ -1,12 +1,12 @@
-// A JSON Schema (draft 7) of a Policy: editors complete and check a Policy by it.
+// A JSON Schema (draft 7) of a Policy, with which editors complete and check a Policy.
 #pragma once
 #include <string>
 #include <vector>
 
 namespace berth::scheduler {
 
-// Returns the schema of a Policy that may name these predicates and priorities, and new ones with an argument. It knows
-// the spellings of the members that all releases take, and no unknown members.
+// Returns the schema of a Policy that may name the given predicates and priorities, and new ones with an argument.
+// Members have the spellings that all releases accept; unknown members are refused.
 std::string PolicySchema(const std::vector<std::string>& predicates, const std::vector<std::string>& priorities);
 
 }  // namespace berth::scheduler

@@ -14,6 +14,7 @@ namespace {
 
 using RatioArguments = PriorityPolicy::Argument::RequestedToCapacityRatio;
 
+// Source: validation of RequestedToCapacityRatioArguments in later releases; 1.10 does not know these arguments.
 void CheckRatio(const PriorityPolicy& p, const RatioArguments& a, std::vector<std::string>* problems) {
   const std::string path = absl::StrCat("Priority ", p.name, ": requestedToCapacityRatioArguments.");
   if (a.shape.empty()) problems->push_back(path + "shape: Required value: at least one point must be specified");
@@ -40,7 +41,7 @@ void CheckRatio(const PriorityPolicy& p, const RatioArguments& a, std::vector<st
 }  // namespace
 
 std::vector<std::string> ValidatePolicy(const Policy& policy) {
-  constexpr int64_t kMaxScore = 10;  // Policies are of the releases that score from 0 to 10
+  constexpr int64_t kMaxScore = 10;  // the highest score in all releases that read Policies
   constexpr int64_t kMaxWeight = std::numeric_limits<int64_t>::max() / kMaxScore;
   std::vector<std::string> problems;
   if (policy.priorities) {

@@ -1,4 +1,4 @@
-// Validates a Policy beyond its syntax (Kubernetes 1.10 api/validation).
+// Validates a Policy beyond its syntax. Source: pkg/scheduler/api/validation/validation.go (1.10).
 #pragma once
 #include <string>
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace berth::scheduler {
 
-// Everything that is wrong, in 1.10's words: weights, extenders, managed resources. Empty when nothing is.
-// Names of algorithms are checked by the factory.
+// Returns all errors in the weights, extenders and managed resources, worded as in 1.10. The factory checks the names
+// of predicates and priorities.
 std::vector<std::string> ValidatePolicy(const Policy& policy);
 
 }  // namespace berth::scheduler
