@@ -1,5 +1,5 @@
-// CheapestNodePriority, the same priority function in the prepared form: reads the label's column instead of each
-// node's labels, and each distinct price once.
+// CheapestNodePriority: the same priority function as CheapestNodePriorityPlain, in the prepared form. It reads the
+// column of the label instead of the labels of each node, and parses each distinct price once.
 #include <absl/container/flat_hash_map.h>
 
 #include <algorithm>
@@ -47,6 +47,7 @@ class PriceScoring final : public Scoring {
 
  private:
   const Cache::LabelColumn& column_;
+  // Prices by the text of the label.
   absl::flat_hash_map<Symbol, int64_t> prices_;
 };
 

@@ -1,5 +1,5 @@
-// CheapestNodePriorityPlain, a priority function in the plain form: a map function called for one node at a time, and
-// a reduce function that turns the raw scores of all nodes into 0..10.
+// CheapestNodePriorityPlain: a priority function in the plain form. A map function is called for one node at a time,
+// and a reduce function converts the raw scores of all nodes to 0..10.
 #include <algorithm>
 #include <vector>
 

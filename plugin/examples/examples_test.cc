@@ -13,7 +13,7 @@
 namespace plugin::examples {
 namespace {
 
-using namespace berth;             // NOLINT: a test of berth's public face
+using namespace berth;             // NOLINT: tests the public interface
 using namespace berth::scheduler;  // NOLINT
 
 api::NodePtr MakeNode(const std::string& name, const std::string& labels = "{}") {
@@ -33,7 +33,7 @@ api::PodPtr MakePod(const std::string& name, const std::string& labels, const st
   return api::DecodePod(d.root()).value();
 }
 
-// A scheduler with one predicate and one priority of ours.
+// A scheduler with one of the example predicates and one of the example priorities.
 struct Fixture {
   Cache cache;
   std::unique_ptr<GenericScheduler> scheduler;

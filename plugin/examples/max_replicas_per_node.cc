@@ -1,5 +1,5 @@
-// MaxReplicasPerNode, the same fit predicate in the prepared form: looks up once what it needs for a pod, then answers
-// for one row of the node table after another without touching the pods on it.
+// MaxReplicasPerNode: the same fit predicate as MaxReplicasPerNodePlain, in the prepared form. It looks up once what it
+// needs for a pod and then answers for one row of the node table after another, without visiting the pods there.
 #include <memory>
 #include <utility>
 #include <vector>
@@ -27,11 +27,11 @@ class ReplicaCheck final : public FitCheck {
  public:
   ReplicaCheck(const PodContext& ctx, Cache* cache) : limit_(ReplicaLimitOf(*ctx.pod.tmpl)) {
     if (!limit_.wanted || !limit_.error.empty()) return;
-    // A live count: the cache keeps it up to date as pods come and go, and shares it between equal queries.
+    // A live count, which the cache keeps up to date when pods come and go. Equal queries share one count.
     PodQuery query;
     query.namespaces = {ctx.pod.tmpl->ns};
     query.any_of = {berth::api::Selector::FromMap(berth::api::Labels({{kAppLabel(), limit_.app}}))};
-    query.sees_nominated = true;  // pods that are nominated after a preemption count as placed
+    query.sees_nominated = true;  // pods that are nominated after a preemption count, too
     replicas_ = cache->Count(query);
   }
 
@@ -45,7 +45,7 @@ class ReplicaCheck final : public FitCheck {
   }
   std::string Error(Row) override { return limit_.error; }
   bool MayError() const override { return !limit_.error.empty(); }
-  // Most pods have no limit: then the whole column fits at once.
+  // Most pods have no limit, so that all rows fit without being visited.
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (limit_.wanted) FitCheck::Filter(candidates, errors);
   }

@@ -1,6 +1,6 @@
-// MaxReplicasPerNodePlain, a fit predicate in the plain form: called for one node at a time.
+// MaxReplicasPerNodePlain: a fit predicate in the plain form, which is called for one node at a time.
 //
-// A pod labelled max-per-node=N goes only to nodes with fewer than N pods of its namespace and app label.
+// A pod with the label max-per-node=N only fits nodes that have fewer than N pods of its namespace and app label.
 #include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "plugin/examples/replica_limit.h"
@@ -17,7 +17,7 @@ PredicateResult MaxReplicasPerNode(const berth::api::Pod& pod, const NodeInfo& n
   if (!limit.wanted) return {};
   PredicateResult result;
   if (!limit.error.empty()) {
-    result.error = limit.error;  // not "does not fit": the pod itself is wrong, whatever the node
+    result.error = limit.error;  // an error and not a failure, because the pod itself is wrong
     return result;
   }
   int64_t replicas = 0;

@@ -1,4 +1,4 @@
-// What a node costs: the label price-per-hour, in whole cents.
+// The price of a node: its label price-per-hour, in whole cents.
 #pragma once
 #include <charconv>
 #include <cstdint>
@@ -8,13 +8,14 @@
 
 namespace plugin::examples {
 
+// Returned for a node without a valid price.
 inline constexpr int64_t kNoPrice = -1;
 
 inline berth::util::Symbol PriceLabel() {
   return berth::util::Symbol("price-per-hour");
 }
 
-// kNoPrice for what is not a whole number from 0 to 1,000,000,000.
+// Returns the price, or kNoPrice if the text is not a whole number from 0 to 1,000,000,000.
 inline int64_t PriceOf(std::string_view text) {
   int64_t price = kNoPrice;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), price);
@@ -22,7 +23,7 @@ inline int64_t PriceOf(std::string_view text) {
   return price;
 }
 
-// 10 for what is free, 0 for the dearest of the nodes to choose from and for nodes without a price.
+// Returns a score: 10 for a free node, 0 for the most expensive of the feasible nodes and for nodes without a price.
 inline int64_t PriceScore(int64_t price, int64_t dearest) {
   if (price == kNoPrice) return 0;
   return dearest == 0 ? 10 : 10 - 10 * price / dearest;

@@ -1,10 +1,11 @@
-// RackSpread, a fit predicate about the pods in topology domains: the replicas of an app are spread over racks, so that
-// no rack gets more than one replica ahead of the rack with the fewest. It has arguments:
+// RackSpread: a fit predicate about the pods in topology domains. It spreads the replicas of an app over racks, so that
+// no rack has more than maxSkew replicas more than the rack with the fewest. It has arguments; maxSkew is 1 and label
+// is "rack" unless given:
 //
 //   {"name": "RackSpread", "argument": {"maxSkew": 2, "label": "topology.example.com/rack"}}
 //
-// It implements DomainCheck: it says which numbers of pods it reads (the pods of the app by rack), and the engine looks
-// them up once for each rack instead of once for each node.
+// It implements DomainCheck: it declares which numbers of pods it reads (the pods of the app by rack), and the engine
+// looks them up once for each rack instead of once for each node.
 #include <memory>
 #include <utility>
 
@@ -33,19 +34,19 @@ using berth::util::Symbol;
 
 class RackSpreadCheck final : public DomainCheck {
  public:
-  // `racks` has the nodes with the label `rack`.
+  // `racks` admits the nodes that have the label `rack`.
   RackSpreadCheck(const PodContext& ctx, Cache* cache, int64_t max_skew, Symbol rack,
                   std::shared_ptr<const NodeFilter> racks)
       : max_skew_(max_skew) {
     const Symbol app("app");
     const auto value = ctx.pod.tmpl->labels.Get(app);
-    if (!value) return;  // no term: the pod may go anywhere
+    if (!value) return;  // without terms, the pod fits everywhere
     PodQuery query;
     query.namespaces = {ctx.pod.tmpl->ns};
     query.any_of = {berth::api::Selector::FromMap(berth::api::Labels({{app, *value}}))};
     query.topology_key = rack;
     query.sees_nominated = true;
-    // With a filter the count also knows the smallest number over all racks.
+    // With a filter, the count also maintains the minimum over all racks.
     query.nodes = std::move(racks);
     replicas_ = cache->Count(query);
     terms_.push_back({replicas_, &cache->Label(rack), 1, 0});
@@ -62,10 +63,10 @@ class RackSpreadCheck final : public DomainCheck {
 
  private:
   const int64_t max_skew_;
-  std::shared_ptr<const PodCount> replicas_;  // of the app, by rack
+  std::shared_ptr<const PodCount> replicas_;  // pods of the app by rack
 };
 
-// Runs once when the scheduler is built: what is wrong with the arguments keeps it from starting.
+// Called when a scheduler is built, which fails if the arguments are not valid.
 FitPredicate RackSpread(const PluginFactoryArgs& args) {
   berth::scheduler::Arguments arguments(args);
   const int64_t max_skew = arguments.Integer("maxSkew", /*otherwise=*/1, /*min=*/1, /*max=*/1000);

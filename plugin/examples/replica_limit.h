@@ -1,4 +1,4 @@
-// What a pod says about how many of its kind one node may hold: the labels app and max-per-node.
+// The limit that a pod sets to the number of its replicas on one node: the labels app and max-per-node.
 #pragma once
 #include <charconv>
 #include <cstdint>
@@ -17,19 +17,20 @@ inline berth::util::Symbol kAppLabel() {
 inline constexpr std::string_view kTooManyReplicas =
     "node(s) had as many replicas as the pod's label max-per-node allows";
 
-// The rule reads the pod's namespace and labels, and the pods on the node. Without this declaration it would be called
-// for every node of every pod; with too small a one (say, without kPodLabels) pods of different apps would be given
-// each other's answers, which the test of traits in examples_test.cc notices.
+// The rule reads the pod's namespace and labels, and the pods on the node. Without this declaration, it would be called
+// for every node of every pod. With an incomplete one, for example without kPodLabels, pods of different apps would get
+// each other's answers; the test of traits in examples_test.cc detects that.
 inline constexpr berth::scheduler::Traits kReplicaLimitTraits = berth::scheduler::PredicateTraits(
     berth::scheduler::kPodNamespace | berth::scheduler::kPodLabels, berth::scheduler::ClusterPart::kNodePods);
 
 struct ReplicaLimit {
-  bool wanted = false;  // the pod has both labels
+  bool wanted = false;  // whether the pod has both labels
   berth::util::Symbol app;
   int64_t max = 0;
-  std::string error;  // max-per-node is not a number from 1 up
+  std::string error;  // set if max-per-node is not a whole number of at least 1
 };
 
+// Returns the limit that the pod's labels set.
 inline ReplicaLimit ReplicaLimitOf(const berth::api::PodTemplate& pod) {
   ReplicaLimit limit;
   std::optional<berth::util::Symbol> app = pod.labels.Get(kAppLabel());
