@@ -10,7 +10,7 @@
 namespace berth::explain {
 namespace {
 
-// Pods to move are looked for on the nearest nodes of the first ways alone.
+// Finding pods to move is slow, so it is done only for the nearest node of each of the first ways.
 constexpr size_t kMostMoves = 10;
 
 void FindMoves(const Subject& subject, Explanation* e) {
@@ -22,7 +22,7 @@ void FindMoves(const Subject& subject, Explanation* e) {
   }
 }
 
-// Another node is no way out where no node has the resource.
+// If no node has a resource, choosing another node does not help; the pod must do without.
 void DoWithout(const std::vector<std::string>& resources, std::vector<Remedy>* remedies) {
   for (Remedy& r : *remedies) {
     if (std::find(resources.begin(), resources.end(), r.resource) == resources.end()) continue;

@@ -1,4 +1,4 @@
-// Why one pod goes where it goes.
+// Explains why a pod is placed where it is placed, or why it fits nowhere.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,31 +9,33 @@
 
 namespace berth::explain {
 
+// Everything that is known about the decision for one pod.
 struct Explanation {
-  std::string scenario;  // its name, when it has one
+  std::string scenario;  // the name of the scenario, if it has one
   api::PodPtr pod;
-  scheduler::Symbol now_on;  // where a bound pod is; it was taken away for the explanation
-  size_t placed_before = 0;  // pending pods tried before this one
+  scheduler::Symbol now_on;  // the node of a bound pod, from which it was removed for the explanation
+  size_t placed_before = 0;  // number of pending pods that were tried before this one
   size_t feasible = 0, nodes = 0;
   scheduler::Decision decision;
   scheduler::DecisionTrace trace;
   std::vector<std::string> predicates;  // in the order of evaluation
   struct NodeView {
     std::string name;
-    std::vector<scheduler::GenericScheduler::PredicateResult> results;  // by predicate: all of them, no short circuit
-    std::vector<Remedy> remedies;                                       // empty when the node fits
-    // The index of the predicate that stopped the pod, which is all that the scheduler itself finds out;
-    // results.size() when the node fits.
+    // The result of every predicate; evaluation does not stop at the first failure.
+    std::vector<scheduler::GenericScheduler::PredicateResult> results;
+    std::vector<Remedy> remedies;  // empty if the node fits
+    // Returns the index of the first predicate that fails, where the scheduler itself stops, or results.size() if the
+    // node fits.
     size_t FirstFailing() const;
   };
-  std::vector<NodeView> by_node;     // by name
-  std::vector<Way> ways;             // what would make the pod fit, when it does not; the cheapest first
+  std::vector<NodeView> by_node;     // sorted by name
+  std::vector<Way> ways;             // what would make the pod fit, in ascending order of cost; empty if it fits
   std::vector<std::string> lacking;  // sentences about what the pod needs and no node has
-  bool preemption_tried = false;     // gate PodPriority is on and the pod does not fit
+  bool preemption_tried = false;     // whether the gate PodPriority is on and the pod does not fit
   scheduler::Preemption preemption;
 };
 
-// A scheduler with its cluster, and what it was built from.
+// A scheduler, its cluster, and the algorithm from which it was built.
 struct Subject {
   scheduler::GenericScheduler& scheduler;
   const scheduler::Cache& cache;
@@ -41,21 +43,24 @@ struct Subject {
   bool pod_priority = false;  // the feature gate
 };
 
-// Evaluates every predicate for the pod on every node, then lets the scheduler decide. The pod is not assumed, but the
-// decision moves the scheduler's round-robin counter on. The pod's own nomination must have been removed.
+// Evaluates every predicate for the pod on every node and then lets the scheduler decide. The pod is not assumed, but
+// the decision advances the round-robin counter of the scheduler. REQUIRES: the nomination of the pod itself has been
+// removed.
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod);
 
-// What a person reads first: why the winner won or what stopped the pod, nodes with equal rows folded, and the cheapest
-// ways to make the pod fit.
+// Writes what a person reads first: why the chosen node won or what rejected the pod, with similar nodes on one line,
+// and the cheapest ways to make the pod fit.
 void WriteExplanation(const Explanation& e, Page* page);
-// The last part of it alone.
+// Writes only the last part of it.
 void WriteWays(const std::vector<Way>& ways, Page* page);
-// -o wide: a line for each node, with the answer of every predicate and the score of every priority.
-// Returns a warning when the incremental scheduler decides otherwise than what is explained, else an empty text.
+// Returns a warning if the incremental scheduler decides differently from what is explained, and otherwise an empty
+// text.
 std::string DifferenceWarning(const Explanation& e);
 
+// Returns the output of -o wide: a line for each node with the result of every predicate and the score of every
+// priority.
 std::string ExplanationTable(const Explanation& e);
-// `format`: json or yaml.
+// Returns the explanation as JSON or YAML. REQUIRES: format is "json" or "yaml".
 std::string ExplanationData(const Explanation& e, std::string_view format);
 
 }  // namespace berth::explain

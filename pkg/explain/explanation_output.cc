@@ -1,4 +1,4 @@
-// How an explanation is shown.
+// The table and the data formats of an explanation.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -16,7 +16,7 @@ using scheduler::Decision;
 using scheduler::Verdict;
 using PredicateResult = scheduler::GenericScheduler::PredicateResult;
 
-// A table shows as many nodes one by one; beyond that, nodes with the same outcome share a line.
+// Up to this many nodes have a line of their own in a table; beyond, nodes with the same outcome share one.
 constexpr size_t kMostNodes = 40;
 constexpr size_t kMostScores = 20;
 constexpr size_t kMostWays = 10;
@@ -87,7 +87,8 @@ std::string PredicateTable(const Explanation& e) {
   return out;
 }
 
-// Indexes in trace.feasible: the winner, then the best totals; of equal ones in the order in which ties are numbered.
+// Returns the indices of trace.feasible: the chosen node first, then by descending total, and equal totals by
+// descending name, which is the order in which the round robin counts them.
 std::vector<size_t> Ranking(const Explanation& e) {
   const scheduler::DecisionTrace& t = e.trace;
   std::vector<size_t> order(t.totals.size());

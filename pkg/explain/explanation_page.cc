@@ -1,4 +1,4 @@
-// An explanation for people, at the width of their screen.
+// The default output of an explanation, formatted for the width of the screen.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/strip.h>
@@ -54,14 +54,14 @@ void Headline(const Explanation& e, Page* page) {
   for (const std::string& sentence : e.lacking) page->Line(sentence, Style::kBad);
 }
 
-// Nodes that are stopped by the same predicate for the same reasons.
+// The nodes that the same predicate rejects first, for the same reasons.
 struct Stopped {
   std::string by, because;
   std::vector<std::string> nodes;
-  std::map<std::string, size_t> also;  // what else stands in the way, and on how many of the nodes
+  std::map<std::string, size_t> also;  // further reasons, and how many of the nodes have them
 };
 
-// What else stands in the way there, so that nobody removes the first obstacle in vain.
+// Returns the further reasons of these nodes, so that users do not remove only the first obstacle.
 std::string AlsoText(const Stopped& group) {
   std::vector<std::string> texts;
   for (const auto& [reason, nodes] : group.also) {
@@ -70,6 +70,7 @@ std::string AlsoText(const Stopped& group) {
   return absl::StrCat("and also: ", absl::StrJoin(texts, "; "));
 }
 
+// Returns the groups in descending order of the number of nodes.
 std::vector<Stopped> GroupsOf(const Explanation& e) {
   std::map<std::pair<size_t, std::string>, Stopped> groups;
   for (const auto& node : e.by_node) {
@@ -138,7 +139,8 @@ void WriteWhyChosen(const Explanation& e, Page* page) {
   }
 }
 
-// Indexes in trace.feasible: the winner, then the best totals; of equal ones in the order in which ties are numbered.
+// Returns the indices of trace.feasible: the chosen node first, then by descending total, and equal totals by
+// descending name, which is the order in which the round robin counts them.
 std::vector<size_t> Ranking(const Explanation& e) {
   const DecisionTrace& t = e.trace;
   std::vector<size_t> order(t.totals.size());
@@ -152,18 +154,19 @@ std::vector<size_t> Ranking(const Explanation& e) {
   return order;
 }
 
-// "LeastRequestedPriority" -> "LeastRequested": headings are short, the line below the table has the whole names.
+// Returns "LeastRequested" for "LeastRequestedPriority": headings are short; the line below the table has full names.
 std::string ShortName(const std::string& priority) {
   return std::string(absl::StripSuffix(priority, "Priority"));
 }
 
+// A row of the table of scores, for one or more nodes.
 struct ScoreRow {
   std::string node;
   std::vector<std::string> cells;
   size_t nodes = 1;
 };
 
-// The winner's row, then rows of equal cells folded into one.
+// Returns the row of the chosen node, followed by one row for each distinct combination of the other nodes' scores.
 std::vector<ScoreRow> FoldedRows(const Explanation& e, const std::vector<size_t>& columns) {
   const DecisionTrace& t = e.trace;
   std::vector<ScoreRow> rows;
@@ -230,7 +233,7 @@ void WritePreemption(const Explanation& e, Page* page) {
   const std::string begin = absl::StrCat("Preemption (priority ", e.pod->Priority(), ") ");
   page->Blank();
   if (!p.error.empty()) {
-    // In the words of release 1.29, which begin with what they are about.
+    // The errors of release 1.29 begin with "preemption: ", which the line already says.
     page->Line(absl::StrCat(begin, "fails: ", std::string(absl::StripPrefix(p.error, "preemption: "))), Style::kBad);
   } else if (p.node.empty()) {
     page->Line(absl::StrCat(begin, "finds no node where evicting pods would help."));
@@ -247,7 +250,7 @@ void WritePreemption(const Explanation& e, Page* page) {
 void WriteWays(const std::vector<Way>& ways, Page* page) {
   if (ways.empty()) return;
   page->Blank().Line("What would make it fit, the least effort first:", Style::kHeading);
-  // What cannot be done is shown only where nothing else can.
+  // Ways that are not possible are shown only if there are no others.
   const auto possible =
       static_cast<size_t>(std::count_if(ways.begin(), ways.end(), [](const Way& w) { return w.possible; }));
   const size_t shown = std::min(possible > 0 ? possible : kMostImpossible, std::min(ways.size(), kMostWays));

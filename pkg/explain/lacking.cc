@@ -18,7 +18,8 @@ using Counts = std::map<std::string, int64_t>;  // how many nodes have it
 
 constexpr size_t kMostNamed = 3;
 
-// "example.com/gpu-milli" -> gpu, milli: vendors say little about what a resource is.
+// Returns the words of a resource's name without its domain, such as gpu and milli for "example.com/gpu-milli". The
+// domain says little about what a resource is.
 std::set<std::string> WordsOf(const std::string& name) {
   std::set<std::string> words;
   std::string word;
@@ -33,6 +34,7 @@ std::set<std::string> WordsOf(const std::string& name) {
   return words;
 }
 
+// Returns whether the names have a word in common.
 bool Alike(const std::string& a, const std::string& b) {
   const auto words = WordsOf(a), others = WordsOf(b);
   return std::any_of(words.begin(), words.end(), [&](const std::string& w) { return others.contains(w); });
@@ -42,7 +44,8 @@ std::string OnNodes(const std::string& name, int64_t nodes) {
   return absl::StrCat(name, " on ", Counted(nodes, "node"));
 }
 
-// "; there is A on 3 nodes and B on 1 node", those with names like the one looked for, else the commonest.
+// Returns "; there is A on 3 nodes, B on 1 node": resources with a similar name or, if there are none, the most
+// frequent.
 std::string Instead(const std::string& name, const Counts& there) {
   std::vector<std::pair<std::string, int64_t>> listed;
   for (const auto& entry : there) {
@@ -57,7 +60,7 @@ std::string Instead(const std::string& name, const Counts& there) {
   return texts.empty() ? "" : absl::StrCat("; there is ", absl::StrJoin(texts, ", "));
 }
 
-// Of the nodes that are listed.
+// Returns the extended resources of the listed nodes.
 Counts ExtendedResources(const scheduler::Cache& cache) {
   Counts counts;
   for (scheduler::Row row : cache.by_name_descending()) {
@@ -68,7 +71,7 @@ Counts ExtendedResources(const scheduler::Cache& cache) {
   return counts;
 }
 
-// Each key with its values.
+// Returns the labels of the listed nodes, by key and value.
 std::map<std::string, Counts> LabelsOf(const scheduler::Cache& cache) {
   std::map<std::string, Counts> labels;
   for (scheduler::Row row : cache.by_name_descending()) {
@@ -77,6 +80,7 @@ std::map<std::string, Counts> LabelsOf(const scheduler::Cache& cache) {
   return labels;
 }
 
+// Returns the sentence about a label that no node has: the values that the key has, or a similar key.
 std::string MissingLabel(const std::string& key, const std::string& value,
                          const std::map<std::string, Counts>& labels) {
   const std::string wanted = absl::StrCat("No node has the label ", key, "=", value);

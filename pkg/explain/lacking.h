@@ -1,4 +1,4 @@
-// What a pod needs that no node of the cluster has at all, which is more often a misspelling than a shortage.
+// Finds what a pod needs that no node of the cluster has at all. That is more often a misspelling than a shortage.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace berth::explain {
 
-// Returns the extended resources that the pod requests and no listed node has.
+// Returns the extended resources that the pod requests and that no listed node has.
 std::vector<std::string> ResourcesNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod);
 
 // Returns a sentence for each extended resource and each label of the nodeSelector that no listed node has, with what
-// is there instead: "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes."
+// exists instead: "No node has example.com/gpu; there is nvidia.com/gpu on 30 nodes."
 std::vector<std::string> WhatNoNodeHas(const scheduler::Cache& cache, const api::PodTemplate& pod);
 
 }  // namespace berth::explain

@@ -16,7 +16,7 @@ using scheduler::PlacedPod;
 using scheduler::Row;
 using scheduler::Symbol;
 
-// What a placed pod's leaving gives back.
+// Returns how much of the resource is freed when the pod leaves its node.
 int64_t UseOf(const PlacedPod& p, const std::string& resource) {
   const scheduler::Resource& used = p.info->used;
   if (resource == "pods") return 1;
@@ -36,6 +36,8 @@ bool Selects(const api::PodAffinityTerm& term, const api::Pod& pod) {
          term.selector.ok() && term.selector.selector.Matches(pod.tmpl->labels);
 }
 
+// Chooses the pods for one node. The pods of the node are considered in the order of DaemonSet or not, priority and
+// name.
 class Movers {
  public:
   Movers(const scheduler::Cache& cache, const api::Pod& pod, Row row) : cache_(cache), pod_(pod), row_(row) {
@@ -46,6 +48,7 @@ class Movers {
     });
   }
 
+  // Chooses the pods that hold host ports or are excluded by anti-affinity; there is no choice among them.
   void ForReasons(const std::vector<scheduler::GenericScheduler::PredicateResult>& results) {
     for (const auto& judgement : results) {
       for (const FailureReason& reason : judgement.reasons) {
@@ -56,13 +59,13 @@ class Movers {
     }
   }
 
-  // False when all pods together do not free that much.
+  // Chooses pods that free the lacking resources. Returns false if even all pods together do not free enough.
   bool ForShortages(const std::vector<Remedy>& remedies) {
     for (const Remedy& r : remedies) {
       if (!r.resource.empty() && r.possible) short_.emplace_back(r.resource, r.shortage);
     }
     if (Enough(chosen_)) return true;
-    // One pod alone, if there is one: of the lowest priority and with the least left over.
+    // Prefers a single pod: of the lowest priority and, among those, the one that leaves the least unused.
     const PlacedPod* best = nullptr;
     for (const PlacedPod* p : order_) {
       if (!Enough(With(p))) continue;
@@ -72,7 +75,8 @@ class Movers {
       chosen_.insert(best);
       return true;
     }
-    // Else the largest of the lowest priority until it is enough, and then back with those that are not needed.
+    // Otherwise, adds the largest pods of the lowest priority until they are enough, and then removes those that are
+    // not needed.
     std::stable_sort(order_.begin(), order_.end(), [&](const PlacedPod* a, const PlacedPod* b) {
       return std::tuple(RankOf(*a), Share(*b)) < std::tuple(RankOf(*b), Share(*a));
     });
@@ -99,6 +103,7 @@ class Movers {
  private:
   using Chosen = std::set<const PlacedPod*>;
 
+  // DaemonSets come last, then by priority.
   static std::pair<bool, int32_t> RankOf(const PlacedPod& p) { return {OfDaemonSet(*p.pod), p.pod->Priority()}; }
   Chosen With(const PlacedPod* p) const {
     Chosen out = chosen_;
@@ -114,7 +119,7 @@ class Movers {
       return freed >= s.second;
     });
   }
-  // How much of the shortages the pod's leaving covers, as a sum of shares.
+  // Returns how much of the shortages the pod would cover, as a sum of fractions.
   double Share(const PlacedPod& p) const {
     double sum = 0;
     for (const auto& [resource, shortage] : short_) {
@@ -135,7 +140,8 @@ class Movers {
     }
   }
 
-  // `theirs`: pods whose own anti-affinity keeps this pod out; else pods that this pod's anti-affinity names.
+  // If `theirs`, chooses the pods whose anti-affinity excludes this pod; otherwise, the pods that this pod's own
+  // anti-affinity excludes.
   void TakeAntiAffine(bool theirs) {
     const NodeRow& here = cache_.row(row_);
     for (Row row = 0; row < cache_.row_count(); ++row) {
@@ -156,7 +162,9 @@ class Movers {
   const scheduler::Cache& cache_;
   const api::Pod& pod_;
   const Row row_;
+  // The pods on the node in the order in which they are considered.
   std::vector<const PlacedPod*> order_;
+  // The lacking resources and how much of each must be freed.
   std::vector<std::pair<std::string, int64_t>> short_;
   Chosen chosen_;
 };

@@ -25,7 +25,7 @@ bool IsNested(Json v) {
   return (v.IsObject() || v.IsArray()) && v.size() > 0;
 }
 
-// `inline_first`: the first line stands behind a dash already.
+// Appends a value in block style. `inline_first` says that the first line follows a dash on the same line.
 void AppendYaml(Json v, size_t indent, bool inline_first, std::string* out) {
   for (auto [key, value] : v.Children()) {
     if (!inline_first) out->append(indent, ' ');

@@ -11,15 +11,16 @@ namespace berth::explain {
 namespace {
 
 constexpr size_t kBetween = 3;     // blanks between columns
-constexpr size_t kNarrow = 2;      // where columns would be cut otherwise
-constexpr size_t kNarrowest = 20;  // a width below is taken as this
+constexpr size_t kNarrow = 2;      // blanks between columns if they would not fit otherwise
+constexpr size_t kNarrowest = 20;  // smaller widths count as this
+// Columns are not cut below these widths; the last one is wrapped instead.
 constexpr size_t kLeastColumn = 8, kLeastLast = 24;
 
 bool IsContinuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-// The byte behind the first `columns` characters.
+// Returns the number of bytes of the first `columns` characters.
 size_t BytesOf(std::string_view text, size_t columns) {
   size_t i = 0;
   while (i < text.size() && columns > 0) {
@@ -30,7 +31,8 @@ size_t BytesOf(std::string_view text, size_t columns) {
   return i;
 }
 
-// Pieces of at most `width` columns, broken at blanks where there are any. `first` is the width of the first piece.
+// Splits the text into pieces of at most `width` columns, at blanks where possible. `first` is the width of the first
+// piece.
 std::vector<std::string_view> Wrap(std::string_view text, size_t first, size_t width) {
   std::vector<std::string_view> out;
   size_t room = first;
@@ -68,8 +70,8 @@ const char* CodeOf(Style style) {
   return "";
 }
 
-// Widths of the columns, cut down until they fit; the last one may be narrower than its texts, which are wrapped then.
-// `between` is how many blanks separate them: fewer than usual where that is too wide.
+// Returns the widths of the columns, reduced until they fit on the screen. The last one may be narrower than its texts,
+// which are then wrapped. Sets `between` to the number of blanks between columns.
 std::vector<size_t> Widths(const std::vector<std::vector<std::string>>& rows, size_t screen, size_t* between) {
   *between = kBetween;
   std::vector<size_t> widths;
@@ -95,7 +97,7 @@ std::vector<size_t> Widths(const std::vector<std::vector<std::string>>& rows, si
   if (total() > screen) *between = kNarrow;
   while (total() > screen) {
     auto widest = std::max_element(widths.begin(), widths.end());
-    if (*widest <= kLeastColumn) break;  // too many columns: the lines themselves are wrapped
+    if (*widest <= kLeastColumn) break;  // too many columns; the lines themselves are wrapped
     --*widest;
   }
   return widths;

@@ -1,4 +1,4 @@
-// Text for people: wrapped to a width, with colour where it helps.
+// Formats text for people: wraps it to the width of the terminal and adds colour.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,15 +8,16 @@ namespace berth::explain {
 
 enum class Style { kPlain, kHeading, kGood, kBad, kFaint };
 
-// What the output can show.
+// The capabilities of the output.
 struct Screen {
-  size_t width = 0;  // columns; 0: lines are never cut or wrapped
+  size_t width = 0;  // in columns; 0 means that lines are neither cut nor wrapped
   bool colour = false;
   bool terminal = false;
 };
 
-// Of standard output: the width is COLUMNS where that is set, else the terminal's, else 80 on a terminal that does not
-// say, else 0. Colour on a terminal unless NO_COLOR is set or TERM is "dumb".
+// Returns the capabilities of standard output. The width is COLUMNS if set, otherwise that of the terminal, otherwise
+// 80 for a terminal of unknown width and 0 for other outputs. Colour is used on a terminal unless NO_COLOR is set or
+// TERM is "dumb".
 Screen ScreenOfStdout();
 
 // Collects lines. No line of the result is wider than the screen.
@@ -24,12 +25,12 @@ class Page {
  public:
   explicit Page(const Screen& screen) : screen_(screen) {}
 
-  // A line, wrapped at blanks; what follows the first line is indented by four more columns than the line itself.
+  // Adds a line, wrapped at blanks. Continuation lines are indented by four more columns than the line itself.
   Page& Line(std::string_view text, Style style = Style::kPlain);
   Page& Blank() { return Line(""); }
-  // Columns of equal width with three blanks between, or two where the screen is too narrow for that. Where it is still
-  // too narrow, the last column is wrapped, and then the widest of the others are cut. The first row is a heading when
-  // `heading`. `styles`, if not empty, has one for each row.
+  // Adds a table. Columns have equal widths in all rows, with three blanks in between, or two if the screen is too
+  // narrow. If it is still too narrow, first the last column is wrapped and then the widest other columns are cut.
+  // `heading` says whether the first row is a heading. `styles` is empty or has one element for each row.
   Page& Rows(const std::vector<std::vector<std::string>>& rows, bool heading, const std::vector<Style>& styles = {});
 
   const std::string& text() const { return text_; }
@@ -40,7 +41,7 @@ class Page {
   std::string text_;
 };
 
-// How many columns a UTF-8 text takes, one for each character.
+// Returns the width of a UTF-8 text in columns, counting one for each character.
 size_t WidthOf(std::string_view text);
 
 }  // namespace berth::explain

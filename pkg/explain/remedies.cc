@@ -24,6 +24,7 @@ using scheduler::NodeRow;
 using scheduler::Row;
 using scheduler::Symbol;
 
+// Returns an amount in the largest binary unit with at most two decimals.
 std::string Bytes(int64_t n) {
   static constexpr const char* kUnits[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
   size_t unit = 0;
@@ -32,11 +33,12 @@ std::string Bytes(int64_t n) {
     v /= 1024;
     ++unit;
   }
-  // Rounded up, so that freeing what is named is enough.
+  // Rounded up, so that freeing the displayed amount is enough.
   double shown = std::ceil(v * 100 - 1e-9) / 100;
   return absl::StrFormat("%g%s", shown, kUnits[unit]);
 }
 
+// What the pod requests, what is in use on the node, and what is allocatable. In milliCPU, bytes or units.
 struct Balance {
   int64_t request = 0, used = 0, allocatable = 0;
 };
@@ -56,6 +58,7 @@ Balance BalanceOf(const scheduler::Cache& cache, const scheduler::TemplateInfo& 
   return {info.request.Scalar(name), node.requested.Scalar(name), node.allocatable.Scalar(name)};
 }
 
+// Returns a remedy without an amount.
 Remedy Plain(std::string text, Cost cost, bool possible = true) {
   Remedy r;
   r.kind = r.text = std::move(text);
@@ -64,7 +67,8 @@ Remedy Plain(std::string text, Cost cost, bool possible = true) {
   return r;
 }
 
-// Nothing when the resource does not run short: then a plugin uses the words of 1.10 for something else.
+// Returns the remedy for a lack of the resource. Returns nothing if there is enough of it; then a plugin uses the text
+// of 1.10 for another purpose.
 std::optional<Remedy> ForResource(const scheduler::Cache& cache, const scheduler::TemplateInfo& info, Row row,
                                   std::string_view resource) {
   Balance b = BalanceOf(cache, info, row, resource);
@@ -164,7 +168,7 @@ std::string Claims(const api::PodTemplate& pod) {
   return absl::StrJoin(names, ", ");
 }
 
-// For reasons that one sentence answers; empty for those that need the node.
+// Returns the remedy for reasons that need one fixed sentence. Empty for those that depend on the node.
 std::string Sentence(const FailureReason& reason, const api::PodTemplate& pod) {
   if (reason == reasons::kNodeNotReady) return "wait for Ready";
   if (reason == reasons::kNodeOutOfDisk) return "free disk space (OutOfDisk)";
@@ -215,7 +219,7 @@ void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const sche
   static constexpr std::string_view kInsufficient = "Insufficient ";
   const NodeRow& node = cache.row(row);
   std::string_view text = reason.text.str();
-  if (reason == reasons::kPodAffinityNotMatch) return;  // always beside one that says more
+  if (reason == reasons::kPodAffinityNotMatch) return;  // another reason beside it says more
   if (text.starts_with(kInsufficient)) {
     if (auto remedy = ForResource(cache, info, row, text.substr(kInsufficient.size()))) {
       out->push_back(std::move(*remedy));

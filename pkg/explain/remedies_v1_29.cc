@@ -11,6 +11,7 @@
 namespace berth::explain {
 namespace {
 
+// Returns a remedy without an amount.
 Remedy Change(const std::string& text, Cost cost) {
   Remedy r;
   r.text = r.kind = text;

@@ -1,4 +1,4 @@
-// Remedies for the reasons that only release 1.29 gives.
+// The remedies for reasons that only release 1.29 gives.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace berth::explain {
 
-// Adds what would help against a reason of a rule of release 1.29. Returns false, with nothing added, for a reason that
-// is worded as in 1.10. `detail` is FitCheck::Detail.
+// Adds the remedies for a reason of a rule of release 1.29 and returns true. Returns false and adds nothing if the
+// reason is worded as in 1.10. `detail` is the text of FitCheck::Detail.
 bool AddLaterRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
                       const std::string& detail, std::vector<Remedy>* out);
 

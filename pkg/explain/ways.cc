@@ -12,14 +12,14 @@
 namespace berth::explain {
 namespace {
 
-// One node that a way opens.
+// A node on which a way helps.
 struct Opened {
   std::string node;
   const std::vector<Remedy>* remedies = nullptr;
   double effort = 0;
 };
 
-// The lower median of a shortage over all nodes, as text; empty when the change names no amount.
+// Returns the lower median of a shortage over all nodes as text. Empty if the change has no amount.
 std::string MedianOf(const std::vector<Opened>& opened, size_t change) {
   const std::string& resource = (*opened[0].remedies)[change].resource;
   if (resource.empty()) return {};

@@ -1,4 +1,5 @@
-// The ways to make a pod fit: kinds of changes, each with the nodes that it would open.
+// Groups remedies to ways to make a pod fit: each way is a combination of kinds of changes, with the nodes where it
+// helps.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,24 +10,24 @@
 
 namespace berth::explain {
 
-// The nodes that changes of the same kinds would open.
+// A combination of changes and the nodes on which it makes the pod fit.
 struct Way {
   std::vector<std::string> kinds;    // the changes without their amounts
-  std::vector<std::string> changes;  // on nodes[0]
-  std::vector<std::string> nodes;    // the nearest first: least effort, then by name
-  std::vector<std::string> medians;  // of the amounts that run short over all nodes, by change; empty texts where none
-  std::vector<std::string> moves;    // namespace/name of pods that could leave nodes[0] to make room; may be empty
+  std::vector<std::string> changes;  // the changes on nodes[0]
+  std::vector<std::string> nodes;    // in ascending order of effort, then by name
+  std::vector<std::string> medians;  // by change: the median amount over all nodes; empty without an amount
+  std::vector<std::string> moves;    // namespace/name of pods that could leave nodes[0]; may be empty
   int cost = 0;                      // the sum over the changes
   double effort = 0;                 // on nodes[0]
   bool possible = true;
 };
 
-// Returns the ways by what they cost the user, the least first: possible ones, least cost, least effort on the nearest
-// node, most nodes. `moves` is left empty.
+// Returns the ways in this order: possible ones first, then by cost, by effort on the nearest node, and by descending
+// number of nodes. `moves` is left empty.
 std::vector<Way> WaysToFit(const std::vector<std::pair<std::string, std::vector<Remedy>>>& by_node);
 
-// Returns "free 20 example.com/gpu-milli on node-7; median 810; 191 nodes", or "tolerate a=b:NoSchedule on 12 nodes
-// (node-1, node-2, node-3 and 9 more)" where no amount is named.
+// Returns a sentence such as "free 20 example.com/gpu-milli on node-7; median 810; 191 nodes" or, if there are no
+// amounts, "tolerate a=b:NoSchedule on 12 nodes (node-1, node-2, node-3 and 9 more)".
 std::string Describe(const Way& way);
 
 // Writes a way as one JSON object.
