@@ -9,7 +9,7 @@
 namespace berth::lab {
 namespace {
 
-// What a number of new nodes leaves pending.
+// The result of adding some number of nodes.
 struct Attempt {
   int64_t pending = 0;
   std::string first_pending, error;
@@ -86,8 +86,9 @@ absl::StatusOr<NodesNeeded> NodesUntilAllFit(const Scenario& scenario, const std
     needed.enough = true;
     return needed;
   }
-  // `few` leaves a pod pending; `many` is tried next, twice as many each time. A search between the two keeps that
-  // `few` fails and `many` does not, even where more nodes do not always help.
+  // Invariant: `few` nodes leave a pod pending. `many` is doubled until all pods fit, or until there are as many nodes
+  // as pods. The binary search after that keeps the invariant that `few` fails and `many` succeeds, even where more
+  // nodes do not always help.
   int64_t few = 0, many = 1;
   Attempt failed = std::move(*without);
   auto take = [&](int64_t nodes, bool* fits) -> absl::Status {

@@ -1,4 +1,4 @@
-// How much more a cluster holds, and how many nodes it lacks.
+// Determines how many more pods a cluster can hold, and how many nodes it lacks.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -12,39 +12,41 @@
 
 namespace berth::lab {
 
-// A pod to multiply, and how many of it come in one round.
+// A pod to multiply, and how many of it one round consists of.
 struct PodShare {
   std::string file;
   api::PodPtr spec;
-  int64_t ratio = 1;  // > 0
+  int64_t ratio = 1;  // at least 1
 };
 
+// The result of Fill.
 struct Filled {
-  int64_t rounds = 0;                      // that fit whole
-  std::vector<int64_t> replicas;           // by PodShare, also those of the last round, which does not fit whole
-  bool limited = false;                    // stopped at `max` rounds, not by the cluster
-  std::map<std::string, int64_t> by_node;  // replicas; nodes without any are not there
-  size_t stopped_by = 0;                   // index of the PodShare whose next replica does not fit, unless limited
-  explain::Explanation next;               // of that replica
+  int64_t rounds = 0;                      // complete rounds
+  std::vector<int64_t> replicas;           // by PodShare; includes those of the last, incomplete round
+  bool limited = false;                    // whether `max` rounds were placed, so that the cluster may hold more
+  std::map<std::string, int64_t> by_node;  // replicas by node; nodes without any are absent
+  size_t stopped_by = 0;                   // unless limited: index of the PodShare whose next replica does not fit
+  explain::Explanation next;               // unless limited: the explanation for that replica
 };
 
-// Places the scenario's pending pods, then round after round of the pods until one does not fit or `max` rounds (> 0)
-// are placed. `step` is called with the number of replicas now and then; it may be null.
+// Places the pending pods of the scenario and then round after round of `pods`, until one does not fit or `max` rounds
+// are placed. Calls `step` with the number of replicas after each one; `step` may be null. REQUIRES: max is at least 1.
 absl::StatusOr<Filled> Fill(const Scenario& scenario, const std::vector<PodShare>& pods, int64_t max,
                             const std::function<void(size_t)>& step = {});
 
+// The result of NodesUntilAllFit.
 struct NodesNeeded {
-  int64_t pods = 0;            // to be placed
-  int64_t pending_before = 0;  // of them without a new node
-  bool enough = false;         // false: even `nodes` new nodes leave pods pending
-  int64_t nodes = 0;           // enough: all pods fit with so many, and not with one fewer (unless 0)
-  int64_t pending = 0;         // pods that stay pending with one node fewer; when not enough, with `nodes`
-  std::string first_pending;   // the first of them, namespace/name
-  std::string error;           // why
+  int64_t pods = 0;            // number of pods to place
+  int64_t pending_before = 0;  // how many of them stay pending without a new node
+  bool enough = false;         // false: pods stay pending even with `nodes` new nodes
+  int64_t nodes = 0;           // if enough: all pods fit with this many, but not with one fewer
+  int64_t pending = 0;         // pods that stay pending with one node fewer, or, if not enough, with `nodes`
+  std::string first_pending;   // the first of them, as namespace/name
+  std::string error;           // why it stays pending
 };
 
-// Returns how many nodes like `like` the cluster needs until the scenario's pending pods and `rounds` rounds of the
-// given ones fit. More nodes than pods are never tried.
+// Returns how many nodes like `like` must be added until the pending pods of the scenario and `rounds` rounds of `pods`
+// fit. It never tries more new nodes than there are pods.
 absl::StatusOr<NodesNeeded> NodesUntilAllFit(const Scenario& scenario, const std::vector<PodShare>& pods,
                                              int64_t rounds, const api::Node& like,
                                              const std::function<void(size_t)>& step = {});

@@ -11,7 +11,7 @@
 namespace berth::lab {
 namespace {
 
-// Okabe and Ito's colours, which people with colour blindness can tell apart; then the same, dashed.
+// The colours of Okabe and Ito, which people with colour blindness can tell apart. Further curves repeat them, dashed.
 constexpr std::array<const char*, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                  "#e69f00", "#56b4e9", "#000000", "#8a7f00"};
 constexpr double kPanelWidth = 400, kPanelHeight = 300, kLeft = 62, kTop = 48, kBetween = 84, kBottom = 56;
@@ -34,6 +34,7 @@ std::string Escaped(const std::string& text) {
   return out;
 }
 
+// One of the two diagrams: `value` of the samples against the arrived load.
 struct Panel {
   std::string title;
   std::function<double(const Sample&)> value;
@@ -43,7 +44,7 @@ struct Panel {
   double Y(double share) const { return kTop + (1 - share / most_y) * kPanelHeight; }
 };
 
-// Ten, twenty, ... percent, so that there are at most six steps.
+// Returns the distance of the grid lines for an axis up to `most`: a round percentage, with at most six steps.
 double StepOf(double most) {
   for (double step : {0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1.0}) {
     if (most / step <= 6) return step;
@@ -100,7 +101,7 @@ std::string ChartSvg(const std::string& resource, const std::vector<Curve>& curv
   for (Panel* p : {&allocation, &fragmentation}) {
     p->most_x = most;
     Axes(*p, "arrived load, of all " + resource, &out);
-    // The last drawn lies on top: the first policy is what the others are compared with.
+    // Later lines cover earlier ones, so the first policy, with which the others are compared, is drawn last.
     for (size_t i = curves.size(); i-- > 0;) Line(*p, curves[i], i, &out);
   }
   for (size_t i = 0; i < curves.size(); ++i) {

@@ -1,4 +1,4 @@
-// Allocation and fragmentation over arrived load, as a picture.
+// Draws allocation and fragmentation against the load that has arrived.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ struct Curve {
   std::vector<Sample> samples;
 };
 
-// An SVG document with two panels side by side and one line for each curve. `resource` is what the shares are of.
-// Equal curves give equal bytes.
+// Returns an SVG document with two panels side by side and one line for each curve. `resource` is the resource whose
+// shares are drawn. The result depends on the arguments alone.
 std::string ChartSvg(const std::string& resource, const std::vector<Curve>& curves);
 
 }  // namespace berth::lab

@@ -16,6 +16,7 @@ std::string KeyOf(std::string_view kind, std::string_view ns, std::string_view n
   return absl::StrCat(util::ToAbsl(kind), " ", util::ToAbsl(ns), "/", util::ToAbsl(name));
 }
 
+// Records which objects exist and which ones pending pods need.
 class Checker {
  public:
   explicit Checker(const Scenario& s) {
@@ -35,7 +36,7 @@ class Checker {
  private:
   struct Missing {
     int64_t pods = 0;
-    std::string first;  // "default/web-1 to web"
+    std::string first;  // such as "default/web-1 to web"
   };
 
   static std::string Consequence(const std::string& kind) {

@@ -1,4 +1,4 @@
-// Is everything in the input that decisions about its pods read?
+// Checks whether the input contains everything that decisions about its pods read.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace berth::lab {
 
-// One sentence for each kind of object that pending pods refer to and that is not there, with how many pods refer to
-// such an object, the first of them, and what cannot be decided as in the cluster. Kubernetes 1.10: the kinds that its
-// predicates and priorities look up.
+// Returns one sentence for each kind of object that pending pods refer to and that is missing: how many pods refer to
+// such an object, the first of them, and what cannot be decided as in the cluster. The kinds are those that the
+// predicates and priorities of 1.10 look up.
 std::vector<std::string> WhatIsMissing(const Scenario& scenario);
 
 }  // namespace berth::lab

@@ -17,12 +17,13 @@ namespace {
 using scheduler::Symbol;
 using Names = absl::flat_hash_set<std::string>;
 
+// Names of nodes contain none of these characters.
 bool IsSelector(const std::string& text) {
   return text.find('=') != std::string::npos || text.find(" in ") != std::string::npos ||
          text.find(" notin ") != std::string::npos || text.find('!') != std::string::npos;
 }
 
-// The names of the nodes that `text` means are added to `names`.
+// Adds the names of the nodes that `text` selects to `names`.
 absl::Status Choose(const Scenario& s, const std::string& flag, const std::string& text, Names* names) {
   const size_t before = names->size();
   if (IsSelector(text)) {
@@ -55,6 +56,7 @@ absl::StatusOr<Names> ChooseAll(const Scenario& s, const std::string& flag, cons
   return names;
 }
 
+// Returns the pod as it would be pending.
 api::PodPtr Unbound(const api::Pod& pod) {
   auto copy = std::make_shared<api::Pod>(pod);
   copy->node_name = Symbol();
@@ -67,6 +69,7 @@ bool OfDaemonSet(const api::Pod& pod) {
   return pod.tmpl->controller && pod.tmpl->controller->kind.str() == "DaemonSet";
 }
 
+// Finds the PodDisruptionBudgets that allow fewer disruptions than there are evictions.
 void FindViolatedBudgets(Edited* e) {
   for (const api::Object& o : e->scenario.cluster) {
     const auto* pdb = std::get_if<std::shared_ptr<const api::PodDisruptionBudget>>(&o);
@@ -139,7 +142,7 @@ absl::StatusOr<Edited> ApplyEdits(const Scenario& scenario, const Edits& edits) 
   e.scenario.cluster.clear();
   e.scenario.pending.clear();
   e.scenario.pending_after.clear();
-  size_t next = 0;  // of the pending pods, which keep their places among those evicted
+  size_t next = 0;  // the next pending pod; they keep their places among those evicted
   auto take_pending = [&](size_t before) {
     for (; next < scenario.pending.size() && scenario.pending_after[next] <= before; ++next) {
       e.scenario.AddPending(scenario.pending[next]);

@@ -1,4 +1,4 @@
-// A cluster as it would be after nodes were drained, cordoned, removed or added.
+// Computes a cluster as it would be after nodes are drained, cordoned, removed or added.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -14,37 +14,38 @@ struct NewNodes {
   int64_t count = 1;
 };
 
-// Nodes are named one by one or by a label selector ("pool=blue", "disk in (ssd,nvme)").
+// Each element names nodes ("node-1,node-2") or is a label selector ("pool=blue", "disk in (ssd,nvme)").
 struct Edits {
   std::vector<std::string> drain, cordon, remove;
   std::vector<NewNodes> add;
 };
 
 struct Edited {
-  Scenario scenario;  // evicted pods are pending in it, where they stood in the input's order
+  Scenario scenario;  // evicted pods are pending, in the order of the input
   struct Eviction {
-    api::PodPtr pod;  // as it is pending
+    api::PodPtr pod;  // as it is pending now
     scheduler::Symbol from;
   };
   std::vector<Eviction> evictions;
+  // A PodDisruptionBudget that the evictions violate.
   struct Budget {
     std::string name;
     int32_t allowed = 0;
-    std::vector<std::string> evicted;  // more than allowed
+    std::vector<std::string> evicted;  // more than `allowed`
   };
   std::vector<Budget> violated;
-  std::vector<std::string> bare;  // evicted pods that no controller would make again
+  std::vector<std::string> bare;  // evicted pods without a controller that would create them again
   int64_t cordoned = 0, removed = 0, added = 0;
 };
 
-// A drained node is cordoned and its pods are evicted, but for those of DaemonSets, which stay. A removed node's pods
-// are evicted too, and its DaemonSets' pods end. New nodes get names that are not taken and a hostname label of their
-// own. Errors name the node or selector that matches nothing, and files that cannot be read.
+// Applies the edits. A drained node is cordoned and its pods are evicted, except for those of DaemonSets. The pods of a
+// removed node are evicted, too, and those of its DaemonSets end. New nodes get unused names and matching hostname
+// labels. Returns an error that names a node or selector without a match, or a file that cannot be read.
 absl::StatusOr<Edited> ApplyEdits(const Scenario& scenario, const Edits& edits);
 
 // Adds `count` nodes like the given one to `cluster`.
 void AddNodes(const api::Node& like, int64_t count, std::vector<api::Object>* cluster);
-// A file with one Node, or the node of that name in the scenario.
+// Returns the Node in a file, or the node of that name in the scenario.
 absl::StatusOr<api::NodePtr> NodeTemplate(const std::string& like, const Scenario& scenario);
 
 }  // namespace berth::lab

@@ -16,7 +16,7 @@ namespace {
 
 using api::Json;
 
-// A workload with more pods is a mistake in the file, and would fill the memory.
+// A workload with more pods is a mistake in the file and would exhaust the memory.
 constexpr int64_t kMostReplicas = 1'000'000;
 
 std::string KeyOf(std::string_view kind, std::string_view ns, std::string_view name) {
@@ -31,7 +31,7 @@ int64_t Number(Json j, int64_t when_absent) {
   return j.IsInt() ? j.Int() : when_absent;
 }
 
-// Returns how many pods a workload wants; a DaemonSet's number depends on the nodes.
+// Returns how many pods a workload needs. For a DaemonSet the result is meaningless, because it depends on the nodes.
 int64_t ReplicasOf(std::string_view kind, Json j) {
   Json spec = j.Find("spec");
   if (kind != "Job") return Number(spec.Find("replicas"), 1);
@@ -57,7 +57,7 @@ void Expander::Add(Json j, std::string_view kind, bool loose) {
   if (w.ns.empty()) w.ns = "default";
   w.uid = Text(meta.Find("uid"));
   w.loose = loose;
-  if (!j.Find("spec").Find("template").IsObject()) return;  // stored without one: there is nothing to make pods of
+  if (!j.Find("spec").Find("template").IsObject()) return;  // without a template there is nothing to create pods from
   for (auto owner : meta.Find("ownerReferences").Children()) {
     if (!owner.value.Find("controller").Bool()) continue;
     w.owner_key = KeyOf(owner.value.Find("kind").Text(), w.ns, owner.value.Find("name").Text());
@@ -73,7 +73,7 @@ void Expander::Append(Expander&& other) {
   other.workloads_.clear();
 }
 
-// The making itself, over one input.
+// Creates the pods of one input.
 class Expander::Maker {
  public:
   Maker(const std::vector<api::Object>& cluster, const std::vector<api::PodPtr>& pending,
@@ -88,7 +88,8 @@ class Expander::Maker {
     }
   }
 
-  // Whether some pod of the input belongs to the workload: by its controller, or, for a pod without one, by selector.
+  // Returns whether the input has a pod of the workload: one with this controller, or one without a controller that the
+  // workload's selector matches.
   bool HasPods(const Workload& w) const {
     if (Owned(w) > 0) return true;
     auto loose = uncontrolled_.find(w.ns);
@@ -96,7 +97,8 @@ class Expander::Maker {
     api::Document d;
     if (!d.Parse(w.text).ok()) return false;
     Json spec = d.root().Find("spec"), selector = spec.Find("selector");
-    // A ReplicationController's selector is a map of labels, and a workload without one has its template's labels.
+    // The selector of a ReplicationController is a map of labels. A workload without a selector uses its template's
+    // labels.
     Json labels = w.kind == "ReplicationController" ? selector : spec.Find("template").Find("metadata").Find("labels");
     const bool by_labels = selector.size() == 0 || w.kind == "ReplicationController";
     const api::DecidedSelector decided = api::DecideLabelSelector(selector);
@@ -117,7 +119,7 @@ class Expander::Maker {
       return util::InvalidArgument(
           absl::StrCat(KeyOf(w.kind, w.ns, w.name), ": ", w.replicas, " replicas: should be 0 to ", kMostReplicas));
     }
-    // What a Deployment makes is a ReplicaSet; when that is in the input too, the pods are the ReplicaSet's.
+    // A Deployment creates ReplicaSets. If one of them is in the input, the pods are created for that ReplicaSet.
     if (w.kind == "Deployment") {
       if (owners_.contains(KeyOf(w.kind, w.ns, w.name))) return absl::OkStatus();
       return TakeDeployment(w);
@@ -144,6 +146,7 @@ class Expander::Maker {
     return it == owned_.end() ? 0 : it->second;
   }
 
+  // Returns a pod with the workload's template and the workload as its controller.
   absl::StatusOr<std::shared_ptr<api::Pod>> Template(const Workload& w) {
     api::Document d;
     BERTH_RETURN_IF_ERROR(d.Parse(w.text));
@@ -170,6 +173,7 @@ class Expander::Maker {
     return std::make_shared<api::Pod>(**decoded);
   }
 
+  // Adds a pod unless one of that name exists.
   void Add(const Workload& w, const api::Pod& tmpl, const std::string& name, scheduler::Symbol node,
            std::vector<api::PodPtr>* to) {
     auto pod = std::make_shared<api::Pod>(tmpl);
@@ -200,7 +204,7 @@ class Expander::Maker {
     return absl::OkStatus();
   }
 
-  // The ReplicaSet that a Deployment's controller would make, so that rules about controllers find the pods' own.
+  // Creates the ReplicaSet that the Deployment's controller would create, so that rules about controllers find it.
   absl::Status TakeDeployment(const Workload& w) {
     api::Document d;
     BERTH_RETURN_IF_ERROR(d.Parse(w.text));
@@ -232,8 +236,8 @@ class Expander::Maker {
     return absl::OkStatus();
   }
 
-  // A pod on every node whose labels and taints admit it; spec.nodeName names the node, as 1.10's controller sets it,
-  // and the scheduler says whether the pod fits there.
+  // Creates a pod on every node whose labels and taints admit it. As the controller of 1.10 does, it sets
+  // spec.nodeName; the scheduler then decides whether the pod fits there.
   absl::Status TakeDaemonSet(const Workload& w) {
     auto tmpl = Template(w);
     if (!tmpl.ok()) return tmpl.status();
@@ -254,7 +258,7 @@ class Expander::Maker {
       return false;
     }
     return std::all_of(node.taints.begin(), node.taints.end(), [&](const api::Taint& taint) {
-      // The controller adds tolerations of its own for what the node lifecycle taints say.
+      // The controller itself adds tolerations for the taints of the node lifecycle.
       std::string_view key = taint.key.str(), effect = taint.effect.str();
       if (key.starts_with("node.kubernetes.io/") || effect == "PreferNoSchedule") return true;
       return std::any_of(pod.tolerations.begin(), pod.tolerations.end(),
@@ -270,10 +274,10 @@ class Expander::Maker {
 
  private:
   const std::vector<api::Object>& cluster_;
-  absl::flat_hash_map<std::string, int64_t> owned_;                              // pods by their controller
+  absl::flat_hash_map<std::string, int64_t> owned_;                              // number of pods by controller
   absl::flat_hash_map<std::string, std::vector<const api::Pod*>> uncontrolled_;  // by namespace
-  absl::flat_hash_set<std::string> names_;                                       // of pods
-  absl::flat_hash_set<std::string> owners_;                                      // of workloads
+  absl::flat_hash_set<std::string> names_;                                       // names of pods
+  absl::flat_hash_set<std::string> owners_;                                      // keys of the controllers of workloads
   std::vector<api::PodPtr> first_, rest_;
 };
 

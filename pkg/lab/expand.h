@@ -1,4 +1,5 @@
-// The pods that controllers would make: for inputs that hold Deployments, ReplicaSets and the like, but not their pods.
+// Creates the pods that controllers would create, for inputs that contain Deployments, ReplicaSets and the like without
+// their pods.
 #pragma once
 #include <absl/status/status.h>
 
@@ -11,39 +12,41 @@
 namespace berth::lab {
 
 enum class Expand {
-  kMissing,  // every replica that is not there
-  kAuto,     // as kMissing, but only for an input that has not one pod of any of its workloads
+  kMissing,  // every replica that is missing
+  kAuto,     // as kMissing, but only if the input has no pod of any of its workloads
   kOff,
 };
 
-// Collects workloads while an input is read, and makes their pods afterwards.
+// Collects workloads while an input is read and creates their pods afterwards.
 class Expander {
  public:
-  // True for a kind with a pod template: ReplicaSet, ReplicationController, Deployment, StatefulSet, Job, DaemonSet.
+  // Returns whether the kind has a pod template: ReplicaSet, ReplicationController, Deployment, StatefulSet, Job,
+  // DaemonSet.
   static bool IsWorkload(std::string_view kind);
 
-  // Notes what is needed of a workload. `loose`: the server's defaults apply to its pods.
+  // Records a workload. `loose` says whether the defaults of an API server apply to its pods.
   void Add(api::Json workload, std::string_view kind, bool loose);
-  // Takes over what another one has noted.
+  // Adds the workloads that another object has recorded.
   void Append(Expander&& other);
 
+  // What Make has created.
   struct Made {
     std::vector<api::PodPtr> pods;      // those of DaemonSets first, then by workload in input order
-    std::vector<api::Object> objects;   // ReplicaSets that Deployments would have made
-    std::map<std::string, int64_t> by;  // how many pods of how many workloads: "ReplicaSet" -> pods
+    std::vector<api::Object> objects;   // the ReplicaSets that Deployments would create
+    std::map<std::string, int64_t> by;  // number of pods by kind of workload
     std::vector<std::string> warnings;
   };
-  // `cluster` and `pending` are what the input holds otherwise.
+  // Creates the pods. `cluster` and `pending` are the other objects of the input.
   absl::StatusOr<Made> Make(Expand mode, const std::vector<api::Object>& cluster,
                             const std::vector<api::PodPtr>& pending) const;
 
  private:
   struct Workload {
-    std::string kind, ns, name, uid, text;  // text: the object itself as JSON
+    std::string kind, ns, name, uid, text;  // text: the workload as JSON
     bool has_owner = false, loose = false;
-    std::string owner_key;  // "Deployment ns/name" of the controller, if any
+    std::string owner_key;  // "Deployment ns/name" of the controller, or empty
     int64_t replicas = 1;
-    bool claims = false;  // has volumeClaimTemplates
+    bool claims = false;  // whether it has volumeClaimTemplates
   };
   class Maker;
   std::vector<Workload> workloads_;

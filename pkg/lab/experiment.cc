@@ -14,6 +14,7 @@ namespace {
 
 using scheduler::Decision;
 
+// Returns the reason that most nodes gave; among equals, the first in alphabetical order.
 std::string MainReason(const Decision& d) {
   if (d.failures == nullptr || d.failures->size() == 0) return d.error;
   std::string reason;
@@ -67,6 +68,7 @@ Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorit
     }
     arrived += static_cast<double>(workload.request(i)[workload.scarcest()]);
     const size_t s = options.samples;
+    // Takes a sample whenever the next of `s` equal portions of the pods has arrived.
     if (s > 0 && (i + 1) * s / pods != i * s / pods)
       trial.samples.push_back(TakeSample(workload, sim.cache(), arrived));
   }

@@ -1,4 +1,4 @@
-// The same pods placed by different algorithms, and how the results differ.
+// Places the same pods with different algorithms, to compare the results.
 #pragma once
 #include <functional>
 #include <string>
@@ -9,39 +9,40 @@
 
 namespace berth::lab {
 
-// One algorithm that takes part.
+// An algorithm that takes part in a comparison.
 struct Variant {
   std::string name;
   Algorithm algorithm;
 };
 
-// The state after some of the pods have arrived. All three are shares of what the nodes offer of the scarcest resource
-// (fragmentation: of what is free of it).
+// The state after some of the pods have arrived. All values are shares, from 0 to 1, of the scarcest resource:
+// `arrived` and `allocation` of what all nodes offer, `fragmentation` of what is free.
 struct Sample {
   double arrived = 0, allocation = 0, fragmentation = 0;
 };
 
 struct TrialOptions {
-  bool compaction = false;   // measure it
-  bool preemptions = false;  // count them (needs gate PodPriority)
-  size_t samples = 0;        // how many states to take down along the way; 0: none
+  bool compaction = false;   // whether to compute Metrics::compaction
+  bool preemptions = false;  // whether to count preemptions, which needs the gate PodPriority
+  size_t samples = 0;        // how many Samples to take; 0 for none
 };
 
+// The result of RunTrial.
 struct Trial {
-  std::string error;  // not empty: the algorithm cannot be built, and why
+  std::string error;  // if not empty, why the algorithm cannot be built
   Metrics metrics;
-  std::vector<scheduler::Symbol> hosts;  // by pending pod; empty when it is not placed
-  std::vector<std::string> reasons;      // by pending pod; of those not placed, the reason that most nodes gave
+  std::vector<scheduler::Symbol> hosts;  // by pending pod; empty if it is not placed
+  std::vector<std::string> reasons;      // by pending pod, for those not placed: the reason of most nodes
   std::vector<Sample> samples;
 };
 
-// Places the pending pods of the scenario in order. Deterministic.
-// Threading: several trials over one scenario and workload may run at once.
+// Places the pending pods of the scenario in order. The result depends on the arguments alone. Thread-safety: several
+// trials may run at the same time on the same scenario and workload.
 Trial RunTrial(const Scenario& scenario, const Workload& workload, const Algorithm& algorithm,
                const TrialOptions& options);
 
-// Calls work(0) .. work(n - 1) on as many threads as there are cores. `step` is called on the calling thread, now and
-// then, with how many are done; it may be null.
+// Calls work(0) to work(n - 1) on as many threads as there are cores. Now and then calls `step`, which may be null, on
+// the calling thread with the number of completed calls. REQUIRES: `work` is thread-safe.
 void RunOnAllCores(size_t n, const std::function<void(size_t)>& work, const std::function<void(size_t)>& step = {});
 
 }  // namespace berth::lab

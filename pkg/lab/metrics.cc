@@ -17,6 +17,7 @@ namespace {
 using scheduler::Row;
 using scheduler::Symbol;
 
+// Indices into resources().
 constexpr size_t kCpu = 0, kMemory = 1, kPods = 2;
 
 std::string ZoneOf(const api::Node& node) {
@@ -66,7 +67,7 @@ Workload::Workload(const Scenario& scenario) {
   others.erase("storage");
   resources_.insert(resources_.end(), others.begin(), others.end());
 
-  scheduler::Cache cache;  // accounts for a node as a scheduler does
+  scheduler::Cache cache;  // computes allocatable amounts as a scheduler does
   for (const api::NodePtr& node : nodes_) cache.AddNode(node);
   total_.assign(resources_.size(), 0);
   for (const api::NodePtr& node : nodes_) {
@@ -106,6 +107,7 @@ Workload::Workload(const Scenario& scenario) {
   }
 }
 
+// Templates with equal texts have the same admissible nodes.
 uint32_t Workload::MaskOf(const api::PodTemplate& tmpl) {
   std::string text;
   for (const auto& [key, value] : tmpl.node_selector) absl::StrAppend(&text, key.string(), "=", value.string(), ",");
@@ -216,6 +218,8 @@ size_t Workload::Compaction(const scheduler::Cache& cache) const {
     }
     return most;
   };
+  // The order of placing: classes with the largest share of any resource first; among equals, those with fewer nodes to
+  // choose from.
   std::vector<size_t> order(classes_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
@@ -228,7 +232,7 @@ size_t Workload::Compaction(const scheduler::Cache& cache) const {
   std::vector<int64_t> free = allocatable_;
   std::vector<bool> in_use(nodes_.size(), false);
   for (size_t c : order) {
-    size_t n = 0;  // a node that cannot take one pod of a class cannot take the next
+    size_t n = 0;  // a node that rejects one pod of a class also rejects the next
     for (int64_t left = count[c]; left > 0 && n < nodes_.size();) {
       if (!Fits(classes_[c], n, &free[n * width])) {
         ++n;
@@ -277,7 +281,7 @@ void MeasureCluster(const Workload& w, const scheduler::Cache& cache, bool with_
   }
   m->zone_skew = w.zones().size() > 1 ? most - least : 0;
   m->fragmentation = w.Fragmentation(free);
-  // The placements themselves show that their own number of nodes is enough.
+  // The placements themselves prove that their own number of nodes is enough.
   m->compaction = with_compaction ? std::min(static_cast<int64_t>(w.Compaction(cache)), m->nodes_in_use) : 0;
 }
 

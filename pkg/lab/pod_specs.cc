@@ -11,7 +11,7 @@
 namespace berth::lab {
 namespace {
 
-// Takes each pod of a file: Pods, and the templates of workloads.
+// Collects the pods of a file: Pods, and the templates of workloads.
 class SpecReader final : public api::JsonSink {
  public:
   std::vector<api::PodPtr> pods;
@@ -31,7 +31,7 @@ class SpecReader final : public api::JsonSink {
     api::Json tmpl = j.Find("spec").Find("template");
     absl::StatusOr<api::PodPtr> pod;
     if (tmpl.IsObject()) {
-      // A workload's template, under the workload's own name.
+      // The pod gets the name of the workload.
       api::Json labels = tmpl.Find("metadata").Find("labels");
       std::string text =
           absl::StrCat("{\"metadata\":{\"name\":", Quoted(j, "name"), ",\"namespace\":", Quoted(j, "namespace"),

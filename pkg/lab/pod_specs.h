@@ -1,4 +1,4 @@
-// Pods to multiply, read from files that hold Pods or workloads with a pod template.
+// Reads pods to multiply from files that contain Pods or workloads with a pod template.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -9,11 +9,11 @@
 
 namespace berth::lab {
 
-// Returns every pod of the file: Pods, and the templates of workloads under the workload's own name. Errors name the
-// file; a file without a pod is one.
+// Returns every pod of the file: Pods, and the templates of workloads under the names of the workloads. An error names
+// the file; a file without a pod is an error.
 absl::StatusOr<std::vector<api::PodPtr>> ReadPodSpecs(const std::string& file);
 
-// Returns replica `number` of a pod: a pod of its own, bound to no node.
+// Returns replica `number` of a pod: a pod with its own name and uid that is not bound.
 api::PodPtr ReplicaOf(const api::Pod& spec, int64_t number);
 
 }  // namespace berth::lab

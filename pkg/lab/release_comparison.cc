@@ -26,13 +26,13 @@ absl::StatusOr<std::vector<Symbol>> HostsOf(const Scenario& scenario, const Algo
   return hosts;
 }
 
-// One decision with everything that is known about it.
+// A decision together with its trace.
 struct Traced {
   Decision decision;
   DecisionTrace trace;
 };
 
-// Returns the rule that keeps a pod from a node, or nothing when the node fits.
+// Returns the rule that rejects the node, or nothing if the node fits.
 std::optional<std::string> RejectedBy(const DecisionTrace& trace, Symbol node) {
   for (const auto& [name, rule] : trace.rejected_by) {
     if (name == node) return rule;
@@ -43,13 +43,14 @@ std::string ReasonAt(const DecisionTrace& trace, Symbol node) {
   const auto* reasons = trace.failures == nullptr ? nullptr : trace.failures->Find(node);
   return reasons == nullptr || reasons->empty() ? "" : reasons->front().text.string();
 }
+// Returns the index of the node among those that were scored.
 std::optional<size_t> PlaceOf(const DecisionTrace& trace, Symbol node) {
   auto it = std::find(trace.feasible.begin(), trace.feasible.end(), node);
   if (it == trace.feasible.end() || trace.totals.empty()) return std::nullopt;
   return static_cast<size_t>(it - trace.feasible.begin());
 }
 
-// Which score is most in favour of `winner` over `loser` in a decision that sees both fit.
+// Finds the score that favours `winner` over `loser` most, in a decision in which both fit.
 void Outscored(const std::string& name, const DecisionTrace& trace, Symbol winner, Symbol loser, PodDifference* d) {
   const auto w = PlaceOf(trace, winner), l = PlaceOf(trace, loser);
   if (!w || !l) return;
@@ -71,6 +72,7 @@ void Outscored(const std::string& name, const DecisionTrace& trace, Symbol winne
   }
 }
 
+// If the decision rejects the node, makes the rule that does so the cause of the difference.
 void Reject(const std::string& name, const DecisionTrace& trace, Symbol node, PodDifference* d) {
   const auto rule = RejectedBy(trace, node);
   if (!rule) return;
@@ -78,6 +80,8 @@ void Reject(const std::string& name, const DecisionTrace& trace, Symbol node, Po
   d->why = absl::StrCat(name, " rejects ", node.string(), ": ", ReasonAt(trace, node));
 }
 
+// Finds the cause of a difference. For a pod that both place, a rejection by one of them explains more than scores do,
+// and a difference in scores more than a tie.
 void FindRule(const Variant& a, const Traced& before, const Variant& b, const Traced& after, PodDifference* d) {
   switch (d->kind) {
     case PodDifference::Kind::kNoLongerFits:
@@ -108,7 +112,7 @@ absl::StatusOr<std::vector<PodDifference>> CompareByPod(const Scenario& scenario
   auto a = HostsOf(scenario, before.algorithm), b = HostsOf(scenario, after.algorithm);
   if (!a.ok()) return a.status();
   if (!b.ok()) return b.status();
-  // Once more, with traces of the pods that differ: they are costly.
+  // The second run records traces, but only for pods that differ, because traces are slow.
   auto first = Simulation::Make(scenario, before.algorithm), second = Simulation::Make(scenario, after.algorithm);
   if (!first.ok()) return first.status();
   if (!second.ok()) return second.status();

@@ -1,5 +1,5 @@
-// Two algorithms on the same pods, pod by pod, with the rule that made the difference for each: what changes for a
-// cluster that goes from one release to another.
+// Compares two algorithms pod by pod and names the rule that causes each difference. This shows what changes when a
+// cluster is upgraded from one release to another.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -14,14 +14,14 @@ struct PodDifference {
   enum class Kind : uint8_t { kElsewhere, kNoLongerFits, kNewlyFits };
   Kind kind = Kind::kElsewhere;
   api::PodPtr pod;
-  scheduler::Symbol before, after;  // nodes; empty: not placed
-  std::string rule;                 // of the algorithm that it speaks of; "order of equals" where only a tie differs
-  std::string why;                  // one sentence
+  scheduler::Symbol before, after;  // nodes; empty if it is not placed
+  std::string rule;  // the rule of the algorithm that `why` names, or "order of equals" if only the tie-break differs
+  std::string why;   // one sentence
 };
 
-// Returns the pods that `after` treats otherwise than `before`, in the order of the scenario. Each algorithm goes on
-// from its own placements, so that a difference may follow from an earlier one. Error: an algorithm that cannot be
-// built.
+// Returns the pods that `after` treats differently from `before`, in the order of the scenario. Each algorithm
+// continues from its own placements, so a difference may be the consequence of an earlier one. Returns an error if an
+// algorithm cannot be built.
 absl::StatusOr<std::vector<PodDifference>> CompareByPod(const Scenario& scenario, const Variant& before,
                                                         const Variant& after);
 

@@ -39,10 +39,11 @@ bool LooksLikeScenario(std::string_view text) {
   return text.find("\"Scenario\"") != std::string_view::npos;
 }
 
-// Returns which line of which file it is. Lines of a text are mostly looked up in ascending order.
+// Converts offsets in a text to lines of its file. Offsets are mostly in ascending order, so counting continues from
+// the last one.
 class LineCounter {
  public:
-  // `lines`: how many stand before the text in its file.
+  // `lines` is the number of lines that precede the text in its file.
   void Start(std::string file, std::string_view text, size_t lines) {
     file_ = std::move(file);
     text_ = text;
@@ -73,7 +74,8 @@ class LineCounter {
   size_t first_ = 1, offset_ = 0, line_ = 1;
 };
 
-// Builds Scenarios from what the reader finds.
+// Builds Scenarios from the values that the reader finds. `current_` is the value that is being read; `plain_` collects
+// the plain objects of all inputs.
 class Collector final : public api::JsonSink {
  public:
   Collector(const ReadOptions& options, Input* out)
@@ -95,7 +97,7 @@ class Collector final : public api::JsonSink {
   absl::Status Element(std::string_view inside, std::string_view key, api::Document& element) override {
     bool pods = inside.empty() && key == "pods";
     if (!pods && element.root().FindExact("kind").IsNull()) {
-      kindless_.push_back(std::move(element));  // its kind is the list's, which may come later
+      kindless_.push_back(std::move(element));  // the kind is that of the list, which may come later
       return absl::OkStatus();
     }
     Note(Take(element.root(), pods ? "Pod" : "", pods, &current_, inside == "cluster"));
@@ -129,7 +131,7 @@ class Collector final : public api::JsonSink {
     return absl::OkStatus();
   }
 
-  // A document that is not even JSON: in a run of Scenarios it fails alone.
+  // Takes a document that is not valid JSON. Among Scenarios, only that document fails.
   bool Broken(std::string_view document, const std::string& error) {
     if (has_plain_ || (out_->scenarios.empty() && !LooksLikeScenario(document))) return false;
     current_.error = error;
@@ -180,7 +182,7 @@ class Collector final : public api::JsonSink {
     if (options_.expand != Expand::kOff && Expander::IsWorkload(kind)) workloads_.Add(j, kind, loose);
   }
 
-  // Adds the pods that the input's workloads lack.
+  // Adds the pods that the workloads of the input lack.
   absl::Status TakeExpanded() {
     auto made = plain_workloads_.Make(options_.expand, plain_.cluster, plain_.pending);
     if (!made.ok()) return made.status();
@@ -195,7 +197,7 @@ class Collector final : public api::JsonSink {
     return absl::OkStatus();
   }
 
-  // Bound pods whose node is not there, and pending ones that another scheduler is to place.
+  // Notes bound pods whose node is missing, and pending pods that another scheduler should place.
   void NoteStrayPods() {
     for (const api::Object& o : plain_.cluster) {
       const auto* pod = std::get_if<api::PodPtr>(&o);
@@ -231,7 +233,7 @@ class Collector final : public api::JsonSink {
   }
 
   void NotePlace(const void* object, Json j) { places_[object] = lines_.At(j.begin_offset()); }
-  // The exact place of the field that NoteStrayPods may complain about.
+  // Records the exact place of the field that NoteStrayPods may mention.
   void NoteField(const api::Pod& pod, Json j) {
     if (options_.validate == Validate::kOff) return;
     std::string_view scheduler = pod.tmpl->scheduler_name.str();
@@ -255,15 +257,16 @@ class Collector final : public api::JsonSink {
     for (api::Document& d : kindless_) Note(Take(d.root(), kind, false, &current_, in_cluster));
   }
 
-  // `pods`: take it as a pending pod whatever its node; else unbound pods are pending, or an error inside a cluster.
-  // `loose`: a document of its own, to which the server's defaults apply.
+  // Takes one object. If `pods`, it must be a pod and becomes pending whatever its node is. Otherwise, a pod without a
+  // node becomes pending or, if `in_cluster`, is an error. `loose` says that it is a document of its own, to which the
+  // defaults of an API server apply.
   absl::Status Take(Json j, std::string_view kind, bool pods, Scenario* to, bool in_cluster, bool loose = false) {
     api::DecodeOptions options;
     options.server_defaults = loose;
-    // Extenders are sent pods and nodes whole.
+    // Extenders receive complete pods and nodes.
     options.keep_raw = options.keep_node_raw = defaults_.call_extenders() || options_.keep_raw;
     NoteWorkload(j, kind, loose);
-    // Scenarios are made by programs, and hold what a server has stored.
+    // Scenarios are written by programs and contain objects as an API server has stored them.
     if (options_.validate == Validate::kStrict || (!in_cluster && !pods)) {
       validator_.Check(j, kind, [&](size_t offset) { return lines_.LineAndColumnAt(offset); });
     }
@@ -306,7 +309,7 @@ class Collector final : public api::JsonSink {
     return absl::OkStatus();
   }
 
-  // The cache knows pods by uid; those written by hand have none.
+  // The cache identifies pods by uid, which pods written by hand do not have.
   static api::PodPtr WithUid(const api::PodPtr& pod) {
     if (!pod->meta.uid.empty()) return pod;
     auto copy = std::make_shared<api::Pod>(*pod);
@@ -331,12 +334,12 @@ class Collector final : public api::JsonSink {
                                                 (*pod)->meta.uid, "\" is another pod's (", other->second, ")"));
     };
     for (const api::Object& o : s.cluster) BERTH_RETURN_IF_ERROR(check(o));
-    std::vector<api::Object> pending(s.pending.begin(), s.pending.end());  // the map points to what it holds
+    std::vector<api::Object> pending(s.pending.begin(), s.pending.end());  // `names` points to its elements
     for (const api::Object& o : pending) BERTH_RETURN_IF_ERROR(check(o));
     return absl::OkStatus();
   }
 
-  // emulatedVersion, and the configuration that release 1.29 takes.
+  // Reads emulatedVersion and, for release 1.29, the configuration. Sets `own` if there is one.
   absl::Status ReadRelease(Json j, bool* own) {
     Algorithm& a = current_.algorithm;
     if (Json v = j.FindExact("emulatedVersion"); !v.IsNull()) {
@@ -423,18 +426,18 @@ class Collector final : public api::JsonSink {
   Validator validator_;
   LineCounter lines_;
   absl::flat_hash_map<const void*, std::string> places_;            // objects to "FILE:LINE"
-  absl::flat_hash_map<const api::Pod*, std::string> field_places_;  // to "FILE:LINE:COLUMN"
-  absl::flat_hash_set<std::string> nodes_;                          // names of all nodes read so far
-  Expander workloads_, plain_workloads_;                            // of the value being read, and of all plain ones
+  absl::flat_hash_map<const api::Pod*, std::string> field_places_;  // pods to "FILE:LINE:COLUMN"
+  absl::flat_hash_set<std::string> nodes_;                          // the names of all nodes read so far
+  Expander workloads_, plain_workloads_;                            // of the value being read; of all plain objects
   int64_t deleted_ = 0;
   Scenario plain_, current_;
   bool has_plain_ = false, conflicting_ = false;
-  absl::Status first_error_;  // in the value being read
+  absl::Status first_error_;  // the first error in the value being read
   std::vector<api::Document> kindless_;
 };
 
-// Where documents begin: a line that opens with a brace, behind one that closes with a brace. Splitting there lets one
-// bad document fail alone.
+// Splits a text at lines that begin with a brace and follow one that ends with a brace, so that an invalid document
+// fails alone.
 std::vector<std::string_view> Documents(std::string_view text) {
   std::vector<std::string_view> out;
   size_t first = text.find_first_not_of(" \t\r\n");
@@ -448,7 +451,8 @@ std::vector<std::string_view> Documents(std::string_view text) {
   return out;
 }
 
-// Behind a broken Scenario: where the next one begins, a line of its own; the size of the text when there is none.
+// Returns where the next Scenario begins after an invalid one: at the beginning of a line. If there is none, returns
+// the size of the text.
 size_t NextScenarioLine(std::string_view text) {
   for (size_t at = text.find("\n{"); at != std::string_view::npos; at = text.find("\n{", at + 1)) {
     std::string_view line = text.substr(at + 1);
@@ -457,7 +461,8 @@ size_t NextScenarioLine(std::string_view text) {
   return text.size();
 }
 
-// "line 3, column 7: ..." of a text that begins behind `lines` others.
+// Adds `lines`, the number of lines that precede the text in its file, to the number in a message "line 3, column 7:
+// ...".
 std::string MoveDown(std::string_view message, size_t lines) {
   constexpr std::string_view kLine = "line ";
   size_t number = 0;

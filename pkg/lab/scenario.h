@@ -1,4 +1,4 @@
-// What schedsim works on: a cluster, the pods to place, and the scheduler to place them with.
+// The input of schedsim: a cluster, the pods to place, and the algorithm to place them with.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/status.h>
@@ -19,43 +19,46 @@
 
 namespace berth::lab {
 
-// How to schedule; from flags, or from a Scenario, whose fields win.
+// How to schedule. The values come from flags or from a Scenario, whose fields take precedence.
 struct Algorithm {
-  std::string release = "1.10";  // emulatedVersion
-  // Release 1.29: what its configuration says; without one its default profile runs.
+  std::string release = "1.10";  // emulatedVersion: "1.10" or "1.29"
+  // For release 1.29: the profiles of its configuration. Without them, the default profile runs.
   std::optional<std::vector<scheduler::configuration::ResolvedProfile>> profiles;
-  std::vector<scheduler::ExtenderConfig> extenders;  // of that configuration
+  std::vector<scheduler::ExtenderConfig> extenders;  // those of the configuration
   std::optional<std::string> provider;
   std::optional<scheduler::Policy> policy;
-  std::map<std::string, bool> gates;  // those named
+  std::map<std::string, bool> gates;  // only those that are named
   int hard_pod_affinity_symmetric_weight = 1;
   bool preempt = false;
-  bool ignore_unknown_fields = false;  // pods are taken as release 1.10 saw them
+  bool ignore_unknown_fields = false;  // if true, release 1.10 ignores the fields of pods that it does not know
 
   bool chosen() const { return provider.has_value() || policy.has_value(); }
-  // Release 1.29 is set up by configurations; its only provider is what it does without any.
+  // Returns an error if a Policy or an unknown provider is set. Release 1.29 is set up by configurations; its only
+  // provider stands for what it does without one.
   absl::Status CheckFor1_29() const;
-  // A Policy or a configuration given by a flag may have extenders, and they are called. One inside a Scenario may not:
-  // it comes too late for objects to be kept whole.
+  // True if the Policy or the configuration comes from a flag. Only then may it have extenders: a Scenario is read too
+  // late to keep objects whole, as extenders need them.
   bool policy_from_flag = false;
   bool call_extenders() const {
     return policy_from_flag && (!extenders.empty() || (policy && !policy->extenders.empty()));
   }
-  // Gates not named have 1.10's defaults.
+  // Returns the feature gates. Gates that are not named have the defaults of 1.10.
   scheduler::SchedulerGates Gates() const;
-  // Gates of release 1.29 that change what its configuration means; those not named have 1.29's defaults.
+  // Returns the gates that change the meaning of a 1.29 configuration. Gates that are not named have the defaults of
+  // 1.29.
   scheduler::configuration::Gates ConfigurationGates() const;
 };
 
+// A cluster with pods to place.
 struct Scenario {
   std::string name;
-  bool is_scenario = false;  // a Scenario document, or plain objects
+  bool is_scenario = false;  // whether it comes from a Scenario document and not from plain objects
   Algorithm algorithm;
-  std::vector<api::Object> cluster;  // bound pods among them
-  std::vector<api::PodPtr> pending;  // in the order to be tried
-  std::string error;                 // not empty: it cannot be run, and why
-  // For each pending pod how many objects of `cluster` stood before it in the input; SIZE_MAX for those of a Scenario's
-  // own list and those made from workloads, which come last.
+  std::vector<api::Object> cluster;  // includes the bound pods
+  std::vector<api::PodPtr> pending;  // in the order in which they are tried
+  std::string error;                 // if not empty, why it cannot be run
+  // By pending pod: how many objects of `cluster` precede it in the input. SIZE_MAX for the pods of a Scenario's own
+  // list and for those created from workloads, which come last.
   std::vector<size_t> pending_after;
 
   void AddPending(api::PodPtr pod, size_t after = SIZE_MAX) {
@@ -64,25 +67,26 @@ struct Scenario {
   }
 };
 
+// Everything that was read.
 struct Input {
-  std::vector<Scenario> scenarios;         // in input order; plain objects of all inputs together are one
-  std::map<std::string, int64_t> skipped;  // kinds that scheduling does not know, and how many
-  std::vector<std::string> warnings;       // what the reader should know about the input, a sentence each
-  std::vector<std::string> mistakes;       // with Validate::kStrict: the input must not be used when there are any
+  std::vector<Scenario> scenarios;         // in input order; the plain objects of all inputs form one scenario
+  std::map<std::string, int64_t> skipped;  // kinds that do not matter for scheduling, and how many there are of each
+  std::vector<std::string> warnings;       // one sentence each
+  std::vector<std::string> mistakes;       // with Validate::kStrict; if there are any, the input must not be used
 };
 
 struct ReadOptions {
-  Algorithm defaults;  // what flags say
+  Algorithm defaults;  // what the flags say
   Expand expand = Expand::kAuto;
   Validate validate = Validate::kOff;
-  bool keep_raw = false;  // objects keep their JSON, for output that repeats them
+  bool keep_raw = false;  // whether objects keep their JSON, for output that repeats them
 };
 
-// Reads files ("-": standard input): Kubernetes objects as JSON or YAML, one or many documents, Lists, gzip or plain;
-// or Scenario documents. Loose documents get the server's defaulting and a made-up uid; objects of Lists and Scenarios
-// are taken as stored. Of plain objects, workloads are expanded (expand.h), pending pods that are being deleted are
-// left out as the daemon does, and warnings say what is missing. A bad Scenario is returned with its error; anything
-// else wrong is an error naming file, line and column.
+// Reads files ("-" is standard input): Kubernetes objects as JSON or YAML, one or several documents, Lists, plain or
+// compressed with gzip, or Scenario documents. Single documents get the defaults of an API server and a generated uid;
+// the objects of Lists and Scenarios are taken as they are stored. For plain objects, workloads are expanded
+// (expand.h), pending pods that are being deleted are left out as in the daemon, and warnings say what is missing. An
+// invalid Scenario is returned with its error; any other error names the file, line and column.
 absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const ReadOptions& options);
 
 }  // namespace berth::lab

@@ -99,9 +99,10 @@ scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::De
       return d;
     }
   }
-  // As in the daemon's queue: a pod's own nomination does not count while it is tried.
+  // As in the daemon's queue, a pod's own nomination does not count while the pod is tried.
   if (pod_priority_ && later_ == nullptr) nominated_.Remove(*pod);
   scheduler::Decision d = later_ != nullptr ? later_->Place(pod, mode, trace) : scheduler_->Schedule(pod, mode, trace);
+  // The next pods must respect the nomination again.
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
     if (pod_priority_ && later_ == nullptr) nominated_.Add(pod);
     return d;

@@ -1,4 +1,4 @@
-// One scheduler over one cluster, offline: the same code that the daemon runs.
+// Runs a scheduler over a cluster offline, with the same code as the daemon.
 #pragma once
 #include <absl/status/status.h>
 
@@ -18,17 +18,17 @@ namespace berth::lab {
 
 class Simulation {
  public:
-  // Fills the cache and builds the scheduler. Errors: an object that cannot be there twice, an algorithm that cannot
-  // be.
+  // Fills the cache and builds the scheduler. Returns an error if two objects conflict or if the algorithm cannot be
+  // built. REQUIRES: the scenario outlives the simulation.
   static absl::StatusOr<std::unique_ptr<Simulation>> Make(const Scenario& scenario) {
     return Make(scenario, scenario.algorithm);
   }
-  // With another algorithm than the Scenario's own. The Scenario must outlive the simulation.
+  // The same with another algorithm than that of the scenario.
   static absl::StatusOr<std::unique_ptr<Simulation>> Make(const Scenario& scenario, const Algorithm& algorithm);
 
   scheduler::Cache& cache() { return cache_; }
   const Scenario& scenario() const { return scenario_; }
-  // Of release 1.29 that of the first profile.
+  // For release 1.29, these return the scheduler and the algorithm of the first profile.
   scheduler::GenericScheduler& scheduler() {
     return later_ == nullptr ? *scheduler_ : *later_->FirstProfile().scheduler;
   }
@@ -38,35 +38,35 @@ class Simulation {
   bool preempts() const { return preempts_; }
   bool pod_priority() const { return pod_priority_; }
 
-  // Tries one pod and, when it fits, assumes it on its node.
-  // REQUIRES: `trace`, which is filled when it is not null, is not given with kIncremental.
+  // Schedules one pod and, if it fits, assumes it on its node. Fills `trace` if it is not null. REQUIRES: with
+  // kIncremental, `trace` is null.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionMode mode, scheduler::DecisionTrace* trace);
-  // The same by the reference scheduler when there is a trace to fill, else incrementally.
+  // The same with the reference scheduler if `trace` is not null, and with the incremental scheduler otherwise.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionTrace* trace = nullptr) {
     using scheduler::DecisionMode;
     return Place(pod, trace == nullptr ? DecisionMode::kIncremental : DecisionMode::kReference, trace);
   }
 
-  // After a decision kUnfit, with preempts(): whom to evict so that the pod would fit; nullopt when nothing is tried.
+  // After a decision kUnfit: returns whom to evict so that the pod would fit, or nullopt if preemption is off.
   std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
 
-  // What the last decision has beside the fields of 1.10; null in release 1.10.
+  // Returns what the last decision has in addition to that of 1.10. Null for release 1.10.
   const LaterFields* later_fields() const { return later_ == nullptr ? nullptr : &later_->fields(); }
   const std::string& release() const { return release_; }
 
-  // Why the pod goes where it goes. The pod is not assumed.
+  // Explains why the pod is placed where it is placed. The pod is not assumed.
   explain::Explanation Explain(const api::PodPtr& pod);
 
  private:
   Simulation(const Scenario& scenario, const scheduler::Release& release)
       : scenario_(scenario), cache_(release.describe_template) {}
   absl::Status Add(const api::Object& object);
-  // Returns why the pod is not tried in release 1.10, as the daemon leaves it alone; empty when it is.
+  // Returns why release 1.10 does not try the pod, as the daemon would not. Empty if it tries it.
   std::string WhyNotTried(const api::Pod& pod) const;
 
   const Scenario& scenario_;
   std::string release_;
-  std::unique_ptr<SimulationV1_29> later_;  // decides, in release 1.29; the cache follows
+  std::unique_ptr<SimulationV1_29> later_;  // for release 1.29, it decides and uses cache_
   scheduler::Cache cache_;
   scheduler::NominatedPods nominated_;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;

@@ -62,6 +62,7 @@ std::string SimulationV1_29::WhyNotAttempted(const api::Pod& pod) {
 
 namespace {
 
+// Derives the additional fields from the trace.
 void FillFields(const scheduler::DecisionTrace& trace, LaterFields* fields) {
   for (const auto& [node, plugin] : trace.rejected_by) {
     const auto* reasons = trace.failures->Find(node);
@@ -88,6 +89,7 @@ Decision SimulationV1_29::Place(const api::PodPtr& pod, scheduler::DecisionMode 
     return d;
   }
   Profile& profile = *ProfileOf(*pod);
+  // All profiles share one counter, as in the release.
   profile.scheduler->set_last_node_index(last_node_index_);
   d = profile.scheduler->Schedule(pod, mode, trace);
   last_node_index_ = profile.scheduler->last_node_index();

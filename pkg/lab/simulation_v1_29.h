@@ -1,5 +1,5 @@
-// Release 1.29 in a simulation: one scheduler for each profile, which share the cluster, the counter of round robin,
-// the nominated pods, and what was assumed of volumes and claims.
+// Release 1.29 in a simulation: one scheduler for each profile. They share the cluster, the round-robin counter, the
+// nominated pods, and the assumed volumes and claims.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -17,27 +17,27 @@
 
 namespace berth::lab {
 
-// What a decision of release 1.29 has beside those of 1.10.
+// What a decision of release 1.29 has in addition to that of 1.10.
 struct LaterFields {
-  std::string not_attempted;  // why the pod was not tried; nothing else of the decision is of use then
+  std::string not_attempted;  // if not empty, why the pod was not tried; nothing else is meaningful then
   std::map<std::string, std::string> rejections;  // node to "Plugin Code"
-  std::vector<std::string> ties;                  // nodes with the best total, by name descending
+  std::vector<std::string> ties;                  // the nodes with the best total, by descending name
   std::string preemption_error;
 };
 
 class SimulationV1_29 {
  public:
-  // `cache` counts as 1.29 does, gets every placement from the caller, and outlives the simulation. Errors: a
-  // profile that cannot be built.
+  // Returns an error if a profile cannot be built. REQUIRES: `cache` describes templates as 1.29 does and outlives the
+  // simulation; the caller adds every placement to it.
   static absl::StatusOr<std::unique_ptr<SimulationV1_29>> Make(const Scenario& scenario, const Algorithm& algorithm,
                                                                scheduler::Cache* cache);
 
-  // Tries one pod and, when it fits, assumes its volumes. `trace` may be null.
+  // Schedules one pod and, if it fits, assumes its volumes. `trace` may be null.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionMode mode, scheduler::DecisionTrace* trace);
-  // After a decision kUnfit: whom to evict; nullopt when the pod's profile does not preempt.
+  // After a decision kUnfit: returns whom to evict, or nullopt if the pod's profile does not preempt.
   std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
 
-  // Of the last decision.
+  // Returns the additional fields of the last decision.
   const LaterFields& fields() const { return fields_; }
 
   struct Profile {
@@ -45,10 +45,10 @@ class SimulationV1_29 {
     scheduler::EffectiveAlgorithm effective;
     std::unique_ptr<scheduler::GenericScheduler> scheduler;
   };
-  // Returns the profile with the pod's schedulerName, or null.
+  // Returns the profile for the pod's schedulerName, or null.
   Profile* ProfileOf(const api::Pod& pod);
   Profile& FirstProfile() { return profiles_.front(); }
-  // Returns why the pod is not tried at all; empty when it is.
+  // Returns why the pod is not tried at all. Empty if it is tried.
   std::string WhyNotAttempted(const api::Pod& pod);
 
  private:

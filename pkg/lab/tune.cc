@@ -19,19 +19,19 @@ namespace {
 constexpr std::array<int, 8> kWeights = {0, 1, 2, 3, 5, 10, 20, 40};
 constexpr std::array<const char*, 4> kTuned = {"LeastRequestedPriority", "MostRequestedPriority",
                                                "BalancedResourceAllocation", "SelectorSpreadPriority"};
-constexpr size_t kMostLabels = 6;      // the search space grows with each
-constexpr size_t kBatch = 16;          // evaluated at once; a constant, so that the number of cores changes nothing
-constexpr size_t kFinalistsEach = 10;  // by each objective
+constexpr size_t kMostLabels = 6;      // the search space grows with each label
+constexpr size_t kBatch = 16;          // policies evaluated at once; does not depend on the number of cores
+constexpr size_t kFinalistsEach = 10;  // for each objective
 constexpr int64_t kFirstStructured = 20;
 
-// A label key that some nodes have and others have not, and which of the two are preferred.
+// A label key that some nodes have and others do not, and whether nodes with it are preferred.
 struct LabelPreference {
   std::string key;
   bool presence = false;
   friend auto operator<=>(const LabelPreference&, const LabelPreference&) = default;
 };
 
-// One policy: a weight for each of kTuned and for each label preference; 0: left out.
+// A policy: one weight for each priority in kTuned and for each label preference. Weight 0 leaves it out.
 struct Genome {
   std::array<int, kTuned.size()> weights{};
   std::vector<int> labels;
@@ -41,10 +41,11 @@ struct Genome {
 struct Evaluated {
   Genome genome;
   Metrics metrics;
-  std::vector<double> values;  // by objective
+  std::vector<double> values;  // by objective; smaller is better
 };
 
-// Keys that split the nodes most evenly first. A Policy knows only whether the key is there.
+// Returns preferences for the keys that divide the nodes most evenly. A Policy can only test whether a node has the
+// key. Keys that fewer than 1% of the nodes have are ignored.
 std::vector<LabelPreference> SplittingLabels(const Scenario& scenario) {
   std::map<std::string, size_t> nodes_with;
   size_t nodes = 0;
@@ -54,7 +55,7 @@ std::vector<LabelPreference> SplittingLabels(const Scenario& scenario) {
     ++nodes;
     for (const auto& [key, value] : (*node)->labels) ++nodes_with[key.string()];
   }
-  std::vector<std::pair<size_t, std::string>> split;  // by how far from half
+  std::vector<std::pair<size_t, std::string>> split;  // distance from an even division, and the key
   for (const auto& [key, with] : nodes_with) {
     if (with == nodes || with * 100 < nodes) continue;
     split.emplace_back(2 * with > nodes ? 2 * with - nodes : nodes - 2 * with, key);
@@ -105,7 +106,7 @@ std::string PolicyText(const Genome& g, const std::vector<LabelPreference>& labe
                       absl::StrJoin(lines, ",\n"), "\n  ]\n}\n");
 }
 
-// `a` is at least as good everywhere and better somewhere.
+// Returns whether `a` is at least as good as `b` everywhere and better somewhere.
 bool Dominates(const std::vector<double>& a, const std::vector<double>& b) {
   bool better = false;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -115,7 +116,7 @@ bool Dominates(const std::vector<double>& a, const std::vector<double>& b) {
   return better;
 }
 
-// Places in `all` of what nothing else dominates; of equal ones the first.
+// Returns the indices of the elements of `all` that no other one dominates; of equal ones, the first.
 std::vector<size_t> FrontOf(const std::vector<Evaluated>& all) {
   std::vector<size_t> front;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -154,10 +155,11 @@ class Tuner {
   }
 
  private:
-  uint64_t Below(uint64_t n) { return random_() % n; }  // not std::uniform_int_distribution: it differs by library
+  uint64_t Below(uint64_t n) { return random_() % n; }  // std::uniform_int_distribution differs between libraries
   int RandomWeight() { return kWeights[Below(kWeights.size())]; }
 
-  // Which pods the search sees: the others' places are taken by pods that it does see, and the other way round.
+  // Divides the pods into those that the search sees and those that it does not. In each of the two traces, copies of
+  // its own pods take the places of the others, so that both have the length of the whole.
   void SplitTrace() {
     const size_t n = scenario_.pending.size();
     std::vector<size_t> order(n);
@@ -201,7 +203,7 @@ class Tuner {
     return values;
   }
 
-  // Evaluates all of `batch` at once and appends them to `to`.
+  // Evaluates the whole batch in parallel and appends the results to `to`.
   absl::Status Evaluate(const Scenario& scenario, const Workload& w, const std::vector<Genome>& batch,
                         const TrialOptions& how, std::vector<Evaluated>* to) {
     std::vector<Trial> trials(batch.size());
@@ -227,7 +229,7 @@ class Tuner {
     return g;
   }
 
-  // Policies that are known to be good somewhere.
+  // Returns policies that are known to be good for some clusters.
   std::vector<Genome> Known() const {
     std::vector<Genome> out = {Default()};
     Genome g = Default();
@@ -250,7 +252,7 @@ class Tuner {
     Genome g = Default();
     for (int& w : g.weights) w = RandomWeight();
     if (!has_spreading_) g.weights[3] = 1;
-    // At most two label preferences, and not both about one key.
+    // At most two label preferences, and not both of them for the same key.
     for (int n = static_cast<int>(Below(3)); n > 0 && !labels_.empty(); --n) {
       const size_t l = Below(labels_.size());
       g.labels[l] = RandomWeight();
@@ -259,6 +261,7 @@ class Tuner {
     return g;
   }
 
+  // Returns a policy that differs in one or two weights.
   Genome Neighbour(Genome g) {
     const size_t genes = (has_spreading_ ? 4 : 3) + labels_.size();
     for (size_t changes = 1 + Below(2); changes > 0; --changes) {
@@ -284,7 +287,7 @@ class Tuner {
     for (const Genome& g : Known()) {
       if (tried_.size() + next.size() < budget && known.insert(g).second) next.push_back(g);
     }
-    size_t in_vain = 0;  // genomes made that were there already
+    size_t in_vain = 0;  // consecutive policies that had been tried before
     while (!next.empty()) {
       for (size_t begin = 0; begin < next.size(); begin += kBatch) {
         const std::vector<Genome> batch(next.begin() + static_cast<ptrdiff_t>(begin),
@@ -308,7 +311,7 @@ class Tuner {
     return absl::OkStatus();
   }
 
-  // The front of the training, and the best by each objective; the default always, and first.
+  // Returns the front of the training and the best policies for each objective. The default is always the first.
   std::vector<Genome> Finalists() const {
     std::set<size_t> chosen = {0};
     std::vector<size_t> order(tried_.size());
@@ -356,9 +359,9 @@ class Tuner {
   const TuneOptions& options_;
   const std::function<void(size_t, size_t)>& step_;
   std::mt19937_64 random_;
-  const std::vector<LabelPreference> labels_;  // without and with a key side by side: l ^ 1 is the opposite of l
-  std::vector<Objective> objectives_;          // what the front is made of
-  bool has_spreading_ = false;                 // there are services or controllers to spread the pods of
+  const std::vector<LabelPreference> labels_;  // both preferences for a key are adjacent: l ^ 1 is the opposite of l
+  std::vector<Objective> objectives_;          // the dimensions of the front
+  bool has_spreading_ = false;                 // whether there may be services or controllers whose pods to spread
   Scenario training_, held_back_;
   std::vector<Evaluated> tried_;
 };

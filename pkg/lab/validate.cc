@@ -13,7 +13,7 @@ namespace {
 using api::Json;
 using validation::Problem;
 
-// One step of "spec.containers[0].resources.requests[memory]".
+// One step of a path such as spec.containers[0].resources.requests[memory].
 struct Step {
   std::string_view name;
   bool bracket = false;
@@ -37,7 +37,7 @@ std::vector<Step> StepsOf(std::string_view path) {
   return steps;
 }
 
-// The value at a path, or the last one on the way that is there.
+// Returns the value at a path, or the last existing one on the way.
 Json ValueAt(Json j, std::string_view path) {
   for (const Step& step : StepsOf(path)) {
     Json next;
@@ -56,7 +56,7 @@ Json ValueAt(Json j, std::string_view path) {
   return j;
 }
 
-// The path without indexes: what is wrong with the first container is wrong with the second in the same way.
+// Returns the path without indices: the same mistake in two containers is of one kind.
 std::string WithoutIndexes(std::string_view path) {
   std::string out;
   for (const Step& step : StepsOf(path)) {
@@ -67,13 +67,13 @@ std::string WithoutIndexes(std::string_view path) {
   return out;
 }
 
-// Later fields that the scheduler honours whatever the release, because ignoring them does harm.
+// Returns whether the scheduler honours this later field in every release, because ignoring it would do harm.
 bool IsHonouredEverywhere(std::string_view field) {
   return field == "spec.schedulingGates" || field == "spec.preemptionPolicy" || field == "spec.overhead" ||
          field == "spec.initContainers.restartPolicy" || field.ends_with(".matchFields");
 }
 
-// Later fields for which a pod may have to wait (scheduler::PodField).
+// Returns whether a pod may have to wait because of this later field (scheduler::PodField).
 bool MayDemand(std::string_view field) {
   return field == "spec.topologySpreadConstraints" || field == "spec.volumes.ephemeral" ||
          field.ends_with(".namespaceSelector");

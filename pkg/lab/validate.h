@@ -1,4 +1,4 @@
-// What an API server would refuse in an input, and what looks like a mistake, each with its place.
+// Reports what an API server would refuse in an input, and what looks like a mistake, each with its place.
 #pragma once
 #include <functional>
 #include <map>
@@ -12,22 +12,23 @@ namespace berth::lab {
 
 enum class Validate {
   kOff,
-  kWarn,    // one warning for each kind of mistake, with how often it occurs and where first
+  kWarn,    // one warning for each kind of mistake, with its number and first place
   kStrict,  // every mistake is an error
 };
 
-// Collects what is wrong with the objects of an input.
+// Collects the mistakes in the objects of an input.
 class Validator {
  public:
   Validator(Validate mode, validation::Release release) : mode_(mode), release_(release) {}
 
-  // `kind` is for list elements that carry none. `place` turns an offset into "FILE:LINE:COLUMN"; it is called only for
-  // what is reported.
+  // Checks one object. `kind` is the kind of list elements that do not name theirs. `place` converts an offset to
+  // "FILE:LINE:COLUMN"; it is called only for what is reported.
   void Check(api::Json object, std::string_view kind, const std::function<std::string(size_t offset)>& place);
-  // A mistake that only the whole input shows, such as a node that does not exist. `place`: "FILE:LINE".
+  // Adds a mistake that only the whole input reveals, such as a node that does not exist. `place` is "FILE:LINE".
   void Add(const std::string& place, const std::string& what, const std::string& message);
 
-  // With kWarn the warnings, with kStrict all mistakes; fields that the release ignores are warnings in both.
+  // With kWarn, all mistakes are warnings; with kStrict, errors. Fields that the release ignores are warnings in both
+  // cases.
   std::vector<std::string> Warnings() const;
   std::vector<std::string> Errors() const;
 
@@ -36,11 +37,12 @@ class Validator {
     int64_t times = 0;
     std::string first;
   };
+  // Records a mistake. Those with the same key are reported together.
   void Take(const std::string& key, bool ignored, const std::function<std::string()>& text);
 
   const Validate mode_;
-  const validation::Release release_;  // whose API server's rules apply
-  std::vector<std::string> order_;     // keys of groups_, as they came
+  const validation::Release release_;  // the release whose API server's rules apply
+  std::vector<std::string> order_;     // the keys of groups_ in order of appearance
   std::map<std::string, Group> groups_;
   std::vector<std::string> errors_;
 };
