@@ -63,7 +63,8 @@ class Decoder {
         continue;
       }
       if (std::find(also.begin(), also.end(), key) != also.end()) continue;
-      auto field = std::find_if(table.fields.begin(), table.fields.end(), [&](const auto& f) { return f.name == key; });
+      auto field =
+          std::find_if(table.fields.begin(), table.fields.end(), [&key = key](const auto& f) { return f.name == key; });
       if (field == table.fields.end()) {
         std::vector<std::string_view> names(also);
         for (const auto& f : table.fields) names.push_back(f.name);

@@ -174,7 +174,7 @@ class Reader {
                       }},
                      {"labelsPresence",
                       [&](Json w, const std::string& q) {
-                        auto& s = a.labels_presence.emplace();
+                        auto& s = a.labels_presence.emplace(PredicatePolicy::Argument::LabelsPresence{});
                         return Members(
                             w, q,
                             {{"labels", [&](Json x, const std::string& r) { return Strings(x, r, &s.labels); }},
@@ -182,7 +182,9 @@ class Reader {
                       }}},
                     /*open=*/true);
             if (errors_.size() == before) return;
-            out->argument.emplace().labels_presence.emplace().labels.push_back(kUnread);
+            out->argument.emplace()
+                .labels_presence.emplace(PredicatePolicy::Argument::LabelsPresence{})
+                .labels.push_back(kUnread);
           }}});
   }
 
@@ -206,7 +208,7 @@ class Reader {
                       }},
                      {"labelPreference",
                       [&](Json w, const std::string& q) {
-                        auto& s = a.label_preference.emplace();
+                        auto& s = a.label_preference.emplace(PriorityPolicy::Argument::LabelPreference{});
                         return Members(
                             w, q,
                             {{"label", [&](Json x, const std::string& r) { return String(x, r, &s.label); }},
@@ -214,7 +216,8 @@ class Reader {
                       }}},
                     /*open=*/true);
             if (errors_.size() == before) return;
-            out->argument.emplace().label_preference.emplace().label = kUnread;
+            out->argument.emplace().label_preference.emplace(PriorityPolicy::Argument::LabelPreference{}).label =
+                kUnread;
           }}});
   }
 

@@ -92,8 +92,8 @@ class ResourcesCheck final : public FitCheck {
 
   void KeepFitting(std::vector<Row>* rows) override {
     KeepSufficient(Amounts(), rows, [&](Row row) { return Fits(cache_.columns(), row); });
-    for (const auto& [name, amount] : scalars_) {
-      std::erase_if(*rows, [&](Row row) { return LacksScalar(row, name, amount); });
+    for (const auto& s : scalars_) {
+      std::erase_if(*rows, [&](Row row) { return LacksScalar(row, s.first, s.second); });
     }
   }
 

@@ -68,8 +68,8 @@ class FitResources final : public FitCheck {
     add(want_.memory, c.used_memory, c.alloc_memory);
     add(want_.ephemeral_storage, c.used_ephemeral, c.alloc_ephemeral);
     KeepSufficient(resources, rows, [&](Row row) { return Fits(c, row); });
-    for (const auto& [name, amount] : scalars_) {
-      std::erase_if(*rows, [&](Row row) { return LacksScalar(row, name, amount); });
+    for (const auto& s : scalars_) {
+      std::erase_if(*rows, [&](Row row) { return LacksScalar(row, s.first, s.second); });
     }
   }
 

@@ -53,8 +53,8 @@ class CsiLimitsCheck final : public FitCheck {
       auto limit = limits.find(key);
       const int64_t have = attached.counts[key];
       if (limit == limits.end() || have + count <= limit->second) continue;
-      auto volume =
-          std::find_if(wanted.volumes.begin(), wanted.volumes.end(), [&](const auto& v) { return v.second == key; });
+      auto volume = std::find_if(wanted.volumes.begin(), wanted.volumes.end(),
+                                 [&key = key](const auto& v) { return v.second == key; });
       const std::string driver = volume->first.substr(0, volume->first.find('/'));
       if (have >= limit->second) {
         return absl::StrCat("attach limit of csi driver ", driver, " reached: ", have, " of ", limit->second);
