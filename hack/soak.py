@@ -1,67 +1,88 @@
 #!/usr/bin/env python3
-"""Real processes for a long time: hollow-apiserver and two kube-schedulers that contend for the lease, Jobs with ever new names,
-ReplicaSets, nodes that come and go, a leader that is ended and a server that is killed every --period seconds.
+"""Real processes for a long time: hollow-apiserver, and two recording kube-schedulers that contend for the lease. Jobs and ReplicaSets
+with ever new names fill the nodes to the brim, and nodes come and go.
 
-usage: hack/soak.py PODS [--period=60] [--nodes=200] [--rate=1000]
+usage: hack/soak.py PODS [--period=60] [--nodes=40] [--minutes=M] [--record-max-bytes=64Mi]
 
-Follows the server's own history, pod by pod: no pod is bound twice, no node gets more than it has. At the end nothing is
-unbound, and the memory (slope over the last half, bytes a pod), open files and threads of the processes are printed.
-The last line sums up. Exit status: 0 only when all of it held."""
-import argparse, collections, http.client, json, os, re, random, sys, threading, time
+Until half of the pods were created, every --period seconds the leader is ended and another takes its place, and half a
+period later the server is killed and comes back with all that it had confirmed. The other half is for measuring: all processes
+go on living, only nodes come and go, and memory, open files and threads must stay as they are.
+
+Follows the server's own history, pod by pod: no pod is bound twice, no node gets more cpu, memory or pods than it has. At the
+end every pod has been bound, nothing that the schedulers recorded was lost, and it can be replayed. With --minutes no more pods
+are created after that time. The last line sums up. Exit status: 0 only when all of it held."""
+import argparse, collections, http.client, json, os, random, re, signal, sys, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test"))
-from harness import Api, Scheduler, cpu, stop_all  # noqa: E402
+from harness import Api, Scheduler, cpu, node, pod, schedsim, scratch, stop_all, wait_until  # noqa: E402
 
 SLOPE_BYTES = 2.0  # a pod: 1 MB in 500,000 pods
-STEADY = 20_000    # below so many pods a slope says nothing
+STEADY = 20_000    # so many pods it takes until processes have reached the size that they keep
+WAITING = 500      # so many pods wait at most
+FULL = 0.8         # of the cpu of all nodes is in use; beyond that the oldest bound pods are deleted
+MORE_FILES = 16    # connections come and go
+NODE = {"cpu": "16", "memory": "32Gi", "pods": "110"}
+# The server is killed, and what a real one keeps in etcd comes back.
+KEPT = (("ReplicaSet", "apps/v1", "/apis/apps/v1/replicasets"), ("Endpoints", "v1", "/api/v1/endpoints"))
+LOCK = "/api/v1/namespaces/kube-system/endpoints/kube-scheduler"
+
+
+def requests(p):
+    """Returns milliCPU, MiB and 1, for a pod of one container."""
+    wanted = p["spec"]["containers"][0]["resources"]["requests"]
+    return cpu(wanted["cpu"]), int(wanted["memory"].removesuffix("Mi")), 1
 
 
 class History:
-    """What the server says became of each pod, by its watch; lists again when that ends."""
+    """What the server says became of each pod, by its watch; lists again when that ends. Only pods that were seen bound are deleted,
+    so that no bind is missed."""
 
     def __init__(self, api):
         self.api, self.lock, self.problems = api, threading.Lock(), []
-        self.node_of, self.bound, self.capacity = {}, 0, {}
-        self.used = collections.Counter()
-        self.cpu_of = {}
+        self.pods, self.bound = {}, 0         # by uid: [name, node, requests]
+        self.deletable = collections.deque()  # names, in the order of binding
+        self.used, self.capacity = {}, (16000, 32 * 1024, 110)
         self.over = False
-        self.thread = threading.Thread(target=self._follow, daemon=True)
-        self.thread.start()
+        threading.Thread(target=self._follow, daemon=True).start()
 
-    def _saw(self, kind, pod):
-        uid, node = pod["metadata"]["uid"], pod["spec"].get("nodeName", "")
-        ended = kind == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed")
-        before = self.node_of.get(uid, "")
-        if before and node and before != node:
-            self.problems.append(f"pod {pod['metadata']['name']} was on {before} and is on {node}")
-        if node and not before and not ended:
-            self.bound += 1
-            self.cpu_of[uid] = cpu(pod["spec"]["containers"][0]["resources"]["requests"]["cpu"])
-            self.used[node] += self.cpu_of[uid]
-            self.node_of[uid] = node
-            if node in self.capacity and self.used[node] > self.capacity[node]:
-                self.problems.append(f"{node} is overcommitted: {self.used[node]}m of {self.capacity[node]}m")
-        if ended and before:
-            self.used[before] -= self.cpu_of.pop(uid)
-            del self.node_of[uid]
+    def _saw(self, p):
+        uid, name, on = p["metadata"]["uid"], p["metadata"]["name"], p["spec"].get("nodeName", "")
+        known = self.pods.setdefault(uid, [name, "", requests(p)])
+        if known[1] == on:
+            return
+        if known[1]:
+            self.problems.append(f"pod {name} was on {known[1]} and is on {on or 'none'}")
+        known[1] = on
+        self.bound += 1
+        self.deletable.append(name)
+        used = self.used[on] = [a + b for a, b in zip(self.used.get(on, (0, 0, 0)), known[2])]
+        if any(u > c for u, c in zip(used, self.capacity)):
+            self.problems.append(f"{on} is overcommitted by {name}: {used} of {self.capacity} (milliCPU, MiB, pods)")
+
+    def _gone(self, uid):
+        name, on, amounts = self.pods.pop(uid, ("", "", ()))
+        if on:
+            self.used[on] = [a - b for a, b in zip(self.used[on], amounts)]
 
     def _follow(self):
         while not self.over:
             try:
                 self._list_and_watch()
-            except (OSError, ValueError, AssertionError, http.client.HTTPException):
+            except (OSError, json.JSONDecodeError, AssertionError, http.client.HTTPException):
                 time.sleep(0.1)  # the server is away; there is nothing else to wait for
+            except Exception as e:  # noqa: BLE001 - or nobody would know that nothing is checked any more
+                self.problems.append(f"the history cannot be read: {e!r}")
+                return
 
     def _list_and_watch(self):
-        pods = self.api.get("/api/v1/pods")
+        listed = self.api.get("/api/v1/pods")
         with self.lock:
-            there = {p["metadata"]["uid"] for p in pods["items"]}
-            for uid in set(self.node_of) - there:
-                self.used[self.node_of.pop(uid)] -= self.cpu_of.pop(uid)
-            for p in pods["items"]:
-                self._saw("ADDED", p)
+            for uid in set(self.pods) - {p["metadata"]["uid"] for p in listed["items"]}:
+                self._gone(uid)
+            for p in listed["items"]:
+                self._saw(p)
         c = http.client.HTTPConnection("127.0.0.1", self.api.port, timeout=120)
-        c.request("GET", "/api/v1/pods?watch=true&resourceVersion=" + pods["metadata"]["resourceVersion"])
+        c.request("GET", "/api/v1/pods?watch=true&resourceVersion=" + listed["metadata"]["resourceVersion"])
         r = c.getresponse()
         while not self.over:
             line = r.readline()
@@ -71,30 +92,148 @@ class History:
             if event["type"] == "ERROR":
                 return
             with self.lock:
-                self._saw(event["type"], event["object"])
+                if event["type"] == "DELETED":
+                    self._gone(event["object"]["metadata"]["uid"])
+                else:
+                    self._saw(event["object"])
+
+    def counts(self):
+        """Returns how many pods wait, and the milliCPU of those that are bound."""
+        with self.lock:
+            return len(self.pods) - sum(u[2] for u in self.used.values()), sum(u[0] for u in self.used.values())
 
 
 class Load:
-    """Creates pods until there were enough, and deletes those that have been bound, as Jobs that are done."""
+    """Creates pods until there were enough, and deletes those that have been bound for longest when the nodes are full."""
 
-    def __init__(self, api, history, pods, rate):
-        self.api, self.history, self.pods, self.rate = api, history, pods, rate
-        self.created, self.unbound, self.gate = 0, 0, threading.RLock()  # the gate is held while the server is away
+    def __init__(self, api, history, nodes):
+        self.api, self.history, self.room = api, history, nodes * 16000 * FULL
+        self.created, self.sets, self.connection = 0, collections.deque(), None
 
-    def turn(self):
-        with self.gate:
-            for _ in range(min(self.pods - self.created, max(0, 500 - self.unbound), self.rate // 10)):
-                self.created += 1
-                self.api.add_pod(f"job-{self.created:09d}", cpu=f"{random.choice((100, 200, 500))}m")
-            items = self.api.get("/api/v1/pods")["items"]
-            for p in [p for p in items if p["spec"].get("nodeName")][: self.rate // 5]:
-                self.api.call("DELETE", "/api/v1/namespaces/default/pods/" + p["metadata"]["name"],
-                              {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
-            self.unbound = sum(not p["spec"].get("nodeName") for p in items)
+    def call(self, method, path, body):
+        """Sends a request on a connection that stays open, and checks that the server did as it was told."""
+        if self.connection is None:
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.api.port, timeout=60)
+        self.connection.request(method, path, json.dumps(body), {"Content-Type": "application/json"})
+        r = self.connection.getresponse()
+        text = r.read()
+        assert r.status in (200, 201), f"{method} {path}: {r.status} {text}"
+        return json.loads(text)
+
+    def replica_set(self):
+        """Returns name and uid of one of 20 ReplicaSets. Every hundredth pod brings a new one, as a rollout does."""
+        if self.created % 100 == 0 or not self.sets:
+            name = f"web-{self.created:09d}"
+            labels = {"app": name}
+            made = self.call("POST", "/apis/apps/v1/namespaces/default/replicasets", {
+                "apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": name, "labels": labels},
+                "spec": {"replicas": 10, "selector": {"matchLabels": labels},
+                         "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "busybox"}]}}}})
+            self.sets.append((name, made["metadata"]["uid"]))
+            if len(self.sets) > 20:
+                self.call("DELETE", "/apis/apps/v1/namespaces/default/replicasets/" + self.sets.popleft()[0], {})
+        return random.choice(self.sets)
+
+    def create(self):
+        self.created += 1
+        if self.created % 4 == 0:
+            owner, uid = self.replica_set()
+            kind, version, labels = "ReplicaSet", "apps/v1", {"app": owner}
+        else:
+            owner, uid = f"job-{self.created:09d}", f"uid-{self.created:09d}"
+            kind, version, labels = "Job", "batch/v1", {"job-name": owner, "controller-uid": uid}
+        meta = {"ownerReferences": [{"apiVersion": version, "kind": kind, "name": owner, "uid": uid, "controller": True}]}
+        self.call("POST", "/api/v1/namespaces/default/pods", pod(
+            f"{owner}-{self.created:x}", labels=labels, meta=meta,
+            requests={"cpu": f"{random.choice((100, 200, 500))}m", "memory": f"{random.choice((64, 256, 1000))}Mi"}))
+
+    def turn(self, until):
+        """Creates some until there were so many, and deletes some; returns whether pods wait still."""
+        waiting, in_use = self.history.counts()
+        for _ in range(min(50, WAITING - waiting, until - self.created)):
+            self.create()
+        excess = min(100, int((in_use - self.room) / 250)) if self.created < until else 50 if waiting else 0
+        for _ in range(excess):
+            if self.history.deletable:
+                self.call("DELETE", "/api/v1/namespaces/default/pods/" + self.history.deletable.popleft(),
+                          {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
+        return waiting > 0
+
+
+class Schedulers:
+    """Two of them, which contend for the lease. Each slot has its recording, which processes continue one after another."""
+
+    def __init__(self, api, max_bytes):
+        self.api, self.max_bytes, self.started, self.lost = api, max_bytes, 0, 0
+        self.folders = [scratch("recording-0"), scratch("recording-1")]
+        self.slots = [self._start(0), self._start(1)]
+
+    def _start(self, slot):
+        self.started += 1
+        return Scheduler(self.api.url, "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+                         "--algorithm-provider=ClusterAutoscalerProvider", f"--record-dir={self.folders[slot]}",
+                         f"--record-max-bytes={self.max_bytes}", "-v=0", name=f"scheduler-{self.started}", leader_elect=True)
+
+    def holder(self):
+        status, lock = self.api.call("GET", LOCK)
+        found = status == 200 and lock["metadata"].get("annotations", {}).get("control-plane.alpha.kubernetes.io/leader")
+        return json.loads(found)["holderIdentity"] if found else ""
+
+    def recorded(self, slot, what):
+        return self.slots[slot].metrics(whole=False).get(f"scheduler_recording_{what}_total", 0)
+
+    def leader(self):
+        """Returns the slot of the one that has bound pods: who loses the lease ends."""
+        def bound(s):
+            return s.metrics(whole=False).get("scheduler_binding_latency_microseconds_count", 0)
+        return wait_until("somebody binds", lambda: next((i + 1 for i, s in enumerate(self.slots) if bound(s)), 0)) - 1
+
+    def change_leader(self):
+        """Ends the leader by SIGTERM, and waits until the other has taken over; returns what was wrong."""
+        slot, before = self.leader(), self.holder()
+        status, log = self.slots[slot].stop(), self.slots[slot].log()
+        self.slots[slot] = self._start(slot)
+        wait_until("another leader", lambda: self.holder() not in ("", before))
+        return "" if status == 0 else f"a scheduler ended with {status}: {log[-2000:]}"
+
+    def replace_ended(self):
+        """A leader that could not renew in time on a busy machine ends, and comes back; returns what else ended one."""
+        for slot, s in enumerate(self.slots):
+            if s.process.poll() is not None:
+                if "lost lease" not in s.log() and "leaderelection lost" not in s.log():
+                    return f"a scheduler ended with {s.process.returncode}: {s.log()[-2000:]}"
+                self.lost += 1
+                self.slots[slot] = self._start(slot)
+        return ""
+
+    def check_recordings(self):
+        """Yields what is wrong with the recordings of schedulers that have ended."""
+        for folder in self.folders:
+            size = sum(os.path.getsize(os.path.join(folder, n)) for n in os.listdir(folder))
+            status, out, err = schedsim("replay", folder, "--check")
+            print(f"{os.path.basename(folder)}: {size / 2**20:.1f} MiB, {(out or err).strip()}")
+            if status:
+                yield f"{folder} does not replay: {out}{err}"
+
+
+def restart_server(api, load, schedulers):
+    """Kills the server while requests are under way. The schedulers stand still while what it has confirmed is read, so that nothing
+    more is."""
+    for s in schedulers.slots:
+        s.process.send_signal(signal.SIGSTOP)
+    try:
+        def versions():
+            return {p["metadata"]["uid"]: p["metadata"]["resourceVersion"] for p in api.get("/api/v1/pods")["items"]}
+        wait_until("a quiet server", lambda: versions() == versions())
+        api.restart(KEPT)
+    finally:
+        load.connection = None
+        for s in schedulers.slots:
+            s.process.send_signal(signal.SIGCONT)
 
 
 def proc(pid):
-    """Resident bytes, open files, threads."""
+    """Returns resident bytes, open files, threads."""
     with open(f"/proc/{pid}/statm") as f:
         resident = int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     with open(f"/proc/{pid}/status") as f:
@@ -110,79 +249,132 @@ def slope(samples):
     return sum((s[0] - mx) * (s[1] - my) for s in samples) / var if var else 0.0
 
 
+class Samples:
+    """What the processes took, once a second."""
+
+    def __init__(self):
+        self.rows, self.at, self.told = collections.defaultdict(list), 0.0, time.monotonic()
+
+    def take(self, created, processes):
+        if time.monotonic() - self.at < 1:
+            return
+        self.at = time.monotonic()
+        for name, pid in processes:
+            self.rows[name].append((created, *proc(pid), pid))
+        if self.at - self.told > 60:
+            self.told = self.at
+            now = ", ".join("%s %.0f MiB, %d files" % (name, rows[-1][1] / 2**20, rows[-1][2]) for name, rows in self.rows.items())
+            print(f"{created} pods: {now}", file=sys.stderr, flush=True)
+
+    def report(self, calm_since):
+        """Prints a table of the calm half, and yields what did not stay as it was."""
+        print("%-18s %16s %12s %12s %12s" % ("process", "MiB at end", "bytes a pod", "files", "threads"))
+        for name, rows in self.rows.items():
+            rows = [r for r in rows if r[4] == rows[-1][4] and r[0] >= calm_since] or rows[-1:]
+            grows, early, late = slope(rows), rows[:len(rows) // 2] or rows, rows[len(rows) // 2:]
+            files, threads = ([(min(r[i] for r in part), max(r[i] for r in part)) for part in (early, late)] for i in (2, 3))
+            print("%-18s %16.1f %12.1f %12s %12s" % (name, rows[-1][1] / 2**20, grows, "%d..%d" % (min(f[0] for f in files), max(f[1] for f in files)),
+                                                   "%d..%d" % (min(t[0] for t in threads), max(t[1] for t in threads))))
+            if rows[-1][0] - rows[0][0] < STEADY:
+                continue
+            if grows > SLOPE_BYTES:
+                yield f"{name} grows by {grows:.1f} bytes a pod over {rows[-1][0] - rows[0][0]} pods"
+            if files[1][1] > files[0][1] + MORE_FILES:
+                yield f"{name} had {files[0][1]} files open at most, and later {files[1][1]}"
+            if threads[1][1] > threads[0][1]:
+                yield f"{name} had {threads[0][1]} threads at most, and later {threads[1][1]}"
+
+
+class Disturbance:
+    """What is done to the processes and the nodes, and how often it was done."""
+
+    def __init__(self, args, api, load, schedulers):
+        self.args, self.api, self.load, self.schedulers = args, api, load, schedulers
+        self.leader_changes = self.server_restarts = 0
+        self.disturbed = self.churned = time.monotonic()
+
+    def turn(self, calm):
+        """Returns what went wrong."""
+        problem = self.schedulers.replace_ended()
+        if not calm and not problem and time.monotonic() - self.disturbed > self.args.period / 2:
+            if self.leader_changes > self.server_restarts:
+                restart_server(self.api, self.load, self.schedulers)
+                self.server_restarts += 1
+            else:
+                problem = self.schedulers.change_leader()
+                self.leader_changes += 1
+            self.disturbed = time.monotonic()
+        if time.monotonic() - self.churned > self.args.period / 4:
+            name = f"n{random.randrange(self.args.nodes)}"
+            self.api.call("DELETE", f"/api/v1/nodes/{name}")
+            self.api.post("/api/v1/nodes", node(name, **NODE))
+            self.churned = time.monotonic()
+        return problem
+
+
+def soak(args, api, history, load, schedulers):
+    """Lets it all run to the end; returns the samples, and since which pod it was calm."""
+    samples, calm_since, disturbance = Samples(), None, Disturbance(args, api, load, schedulers)
+    begin = moved_at = time.monotonic()
+    moved, waiting = 0, True
+    while (waiting or load.created < args.pods) and not history.problems:
+        elapsed = time.monotonic() - begin
+        if args.minutes and elapsed > args.minutes * 60:
+            args.pods = load.created
+        waiting = load.turn(args.pods)
+        samples.take(load.created, [("hollow-apiserver", api.process.pid)] +
+                     [(f"kube-scheduler {i}", s.process.pid) for i, s in enumerate(schedulers.slots)])
+        if history.bound != moved:
+            moved, moved_at = history.bound, time.monotonic()
+        elif time.monotonic() - moved_at > 120:
+            history.problems.append(f"nothing was bound for 120 s while {history.counts()[0]} of {load.created} pods wait")
+        if calm_since is None and (load.created >= args.pods / 2 or args.minutes and elapsed > args.minutes * 30):
+            calm_since = load.created
+        problem = disturbance.turn(calm_since is not None)
+        if problem:
+            history.problems.append(problem)
+        if not waiting:
+            time.sleep(0.005)
+    print(f"{load.created} pods in {time.monotonic() - begin:.0f} s; {disturbance.leader_changes} leader changes, {schedulers.lost} leases lost, "
+          f"{disturbance.server_restarts} server restarts in the first {calm_since or load.created}")
+    return samples, calm_since or load.created
+
+
 def main():
-    parser = argparse.ArgumentParser(usage="soak.py PODS [--period=60] [--nodes=200] [--rate=1000]")
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
     parser.add_argument("pods", type=int)
     parser.add_argument("--period", type=float, default=60)
-    parser.add_argument("--nodes", type=int, default=200)
-    parser.add_argument("--rate", type=int, default=1000)
+    parser.add_argument("--nodes", type=int, default=40)
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--record-max-bytes", default="64Mi")
     args = parser.parse_args()
     random.seed(1)
     # Events are kept for so short a time that their number, and so the server's memory, is steady before the last half.
     api = Api.start(flags=("--event-ttl=10s",))
-    history = History(api)
     for i in range(args.nodes):
-        history.capacity[f"n{i}"] = 16000
-        api.add_node(f"n{i}", cpu="16")
-
-    def start(n):
-        return Scheduler(api.url, "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
-                         "-v=0", name=f"scheduler-{n}", leader_elect=True)
-
-    schedulers, started = [start(0), start(1)], 2
-    load = Load(api, history, args.pods, args.rate)
-    samples = collections.defaultdict(list)
-    leader_changes = server_restarts = 0
-    begin = disturb = time.monotonic()
-    stuck_at, stuck_bound = begin, 0
-    while load.created < args.pods or load.unbound:
-        load.turn()
-        now = time.monotonic()
-        for name, p in [("hollow-apiserver", api.process)] + [(f"kube-scheduler {i}", s.process) for i, s in enumerate(schedulers)]:
-            samples[name].append((load.created, p.pid, *proc(p.pid)))
-        if history.bound != stuck_bound:
-            stuck_at, stuck_bound = now, history.bound
-        if now - stuck_at > 120:
-            history.problems.append(f"nothing was bound for 120 s: {load.unbound} of {load.created} pods wait")
-            break
-        if history.problems:
-            break
-        if now - disturb > args.period and load.created < args.pods:
-            disturb = now
-            if (leader_changes + server_restarts) % 2 == 0:
-                i = leader_changes % 2
-                if schedulers[i].stop() != 0:
-                    history.problems.append("a scheduler did not end with 0")
-                schedulers[i], started = start(started), started + 1
-                leader_changes += 1
-            else:
-                with load.gate:
-                    api.restart()
-                server_restarts += 1
-            churned = random.randrange(args.nodes)
-            api.call("DELETE", f"/api/v1/nodes/n{churned}")
-            api.add_node(f"n{churned}", cpu="16")
-    seconds = time.monotonic() - begin
-    history.over = True
+        api.post("/api/v1/nodes", node(f"n{i}", **NODE))
+    history = History(api)
+    load = Load(api, history, args.nodes)
+    schedulers = Schedulers(api, args.record_max_bytes)
+    samples, calm_since = soak(args, api, history, load, schedulers)
+    problems = history.problems
     unbound = [p["metadata"]["name"] for p in api.get("/api/v1/pods")["items"] if not p["spec"].get("nodeName")]
-    if unbound:
-        history.problems.append(f"{len(unbound)} pods are unbound at the end: {unbound[:5]}")
-    print("%-18s %12s %14s %10s %8s" % ("process", "MiB at end", "bytes a pod", "files", "threads"))
-    for name, rows in samples.items():
-        last = [r for r in rows if r[1] == rows[-1][1]]  # of the process that runs now
-        half = last[len(last) // 2:]
-        grows = slope([(r[0], r[2]) for r in half])
-        print("%-18s %12.1f %14.1f %4d..%-4d %3d..%-3d" % (name, rows[-1][2] / 2**20, grows, min(r[3] for r in half), max(r[3] for r in half),
-                                                       min(r[4] for r in half), max(r[4] for r in half)))
-        if half and half[-1][0] - half[0][0] > STEADY and grows > SLOPE_BYTES:
-            history.problems.append(f"{name} grows by {grows:.1f} bytes a pod")
-    for s in schedulers:
+    if unbound or history.bound != load.created:
+        problems.append(f"{load.created} pods were created and {history.bound} were bound; at the end {len(unbound)} wait: {unbound[:5]}")
+    problems.extend(samples.report(calm_since))
+    for i in (0, 1):
+        for what in ("lost_events", "errors"):
+            count = schedulers.recorded(i, what)
+            if count:
+                problems.append(f"kube-scheduler {i}: {count:.0f} {what} of its recording")
+    for s in schedulers.slots:
         s.stop()
-    for problem in history.problems:
+    problems.extend(schedulers.check_recordings())
+    history.over = True
+    for problem in problems:
         print("FOUND: " + problem)
-    print("soak: %d pods in %.0f s, %d leader changes, %d server restarts: %d found"
-          % (load.created - len(unbound), seconds, leader_changes, server_restarts, len(history.problems)))
-    return 1 if history.problems else 0
+    print("soak: %d pods: %d found" % (history.bound, len(problems)))
+    return 1 if problems else 0
 
 
 try:

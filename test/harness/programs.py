@@ -124,10 +124,12 @@ class Api:
             "apiVersion": "scheduling.k8s.io/v1alpha1", "kind": "PriorityClass", "metadata": {"name": name},
             "value": value})
 
-    def restart(self):
-        """Kills it, and starts another at the same port, with the same flags and the nodes and pods that there were."""
-        kept = write_objects("kept.json", [dict(o, apiVersion="v1", kind=kind) for kind, path in (("Node", "nodes"), ("Pod", "pods"))
-                                           for o in self.get(f"/api/v1/{path}")["items"]])
+    def restart(self, more=()):
+        """Kills it, and starts another at the same port, with the same flags and the nodes and pods that there were. `more` is what
+        else is kept: tuples of a kind, its apiVersion and the path of its list."""
+        kinds = [("Node", "v1", "/api/v1/nodes"), ("Pod", "v1", "/api/v1/pods"), *more]
+        kept = write_objects("kept.json", [dict(o, apiVersion=version, kind=kind) for kind, version, path in kinds
+                                           for o in self.get(path)["items"]])
         self.process.kill()
         self.process.wait()
         self.__dict__.update(Api.start(kept, port=self.port, flags=self.flags).__dict__)
