@@ -22,3 +22,10 @@ done
 # The same seed does the same in another process, where hash tables have another order.
 one=$("$simulate" --seeds=5..5 --verbose 2>&1 | cksum) two=$("$simulate" --seeds=5..5 --verbose 2>&1 | cksum)
 [ "$one" = "$two" ] || { echo "FAILED: two runs of seed 5 differ"; exit 1; }
+# New seeds end in time, and the one they begin with can be run again.
+new=$("$simulate" --new=1)
+first=$(sed -n 's/^new seeds from \([0-9]*\) on; .*/\1/p' <<<"$new")
+grep -q '^simulate: 1 worlds' <<<"$("$simulate" --seeds="$first..$first")" || { echo "FAILED: new seeds: $new"; exit 1; }
+code=0
+"$simulate" --new=0 2>/dev/null || code=$?
+[ $code -eq 2 ] || { echo "FAILED: new seeds for no time: exit $code"; exit 1; }

@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
 #include <absl/strings/strip.h>
+#include <absl/time/clock.h>
+#include <absl/time/time.h>
 #include <glog/logging.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -26,6 +29,7 @@ constexpr const char* kUsage = R"(usage: simulate [--seeds=A..B] [--jobs=N] [--s
 
 Runs the simulated cluster of each seed, and those of the plans (files that an earlier failure left).
   --seeds=A..B   the seeds, both included
+  --new=S        seeds that nobody has run, for S seconds by the clock; the first one comes from the clock and is printed
   --jobs=N       that many processes (default 1)
   --seconds=S    begin no further seed after S seconds of CPU time in a process
   --verbose      print everything that happens to stderr
@@ -41,6 +45,7 @@ struct Options {
   uint64_t first = 1, last = 0;
   int jobs = 1, shrink = 300;
   int64_t seconds = 0;
+  absl::Time until = absl::InfiniteFuture();
   bool verbose = false, list = false, stop = false;
   std::string record = "simulation-recordings";
   bool record_all = false;
@@ -50,6 +55,15 @@ struct Options {
 struct Totals {
   uint64_t runs = 0, failed = 0, events = 0, faults = 0, binds = 0, virtual_seconds = 0;
 };
+
+// Seeds without end, which no earlier run has had unless it began in the same second.
+void TakeNewSeeds(int64_t seconds, Options* o) {
+  const absl::Time now = absl::Now();
+  o->first = static_cast<uint64_t>(absl::ToUnixSeconds(now)) * 1000;
+  o->last = std::numeric_limits<uint64_t>::max() / 2;
+  o->until = now + absl::Seconds(seconds);
+  std::cout << "new seeds from " << o->first << " on; to repeat one: --seeds=N..N\n" << std::flush;
+}
 
 bool ParseArguments(int argc, char** argv, Options* o) {
   for (int i = 1; i < argc; ++i) {
@@ -61,6 +75,10 @@ bool ParseArguments(int argc, char** argv, Options* o) {
           !absl::SimpleAtoi(value.substr(dots + 2), &o->last)) {
         return false;
       }
+    } else if (a.rfind("--new=", 0) == 0) {
+      int64_t seconds = 0;
+      if (!absl::SimpleAtoi(value, &seconds) || seconds < 1) return false;
+      TakeNewSeeds(seconds, o);
     } else if (a.rfind("--jobs=", 0) == 0) {
       if (!absl::SimpleAtoi(value, &o->jobs) || o->jobs < 1) return false;
     } else if (a.rfind("--shrink=", 0) == 0) {
@@ -128,6 +146,7 @@ Totals RunSeeds(const Options& o, int job) {
   Totals t;
   for (uint64_t seed = o.first + static_cast<uint64_t>(job); seed <= o.last; seed += static_cast<uint64_t>(o.jobs)) {
     if (o.seconds > 0 && std::clock() / CLOCKS_PER_SEC >= o.seconds) break;
+    if (absl::Now() >= o.until) break;
     RunOne(absl::StrCat("seed ", seed), MakePlan(seed), o, &t);
     if (o.stop && t.failed > 0) break;
   }
