@@ -37,6 +37,8 @@ size_t Explanation::NodeView::FirstFailing() const {
   return static_cast<size_t>(std::find_if(results.begin(), results.end(), fails) - results.begin());
 }
 
+// The predicates are evaluated separately, because the scheduler itself stops at the first one that fails. The decision
+// is made in both ways, so that a difference between them is noticed.
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod) {
   Explanation e;
   e.pod = pod;

@@ -46,6 +46,7 @@ std::string Headline(const Explanation& e) {
   return absl::StrCat(out, ": fits nowhere: ", e.decision.error, "\n");
 }
 
+// Predicates that every node passes have no column but are listed below the table.
 std::string PredicateTable(const Explanation& e) {
   std::vector<size_t> failing;
   std::vector<std::string> passing;

@@ -94,6 +94,7 @@ std::vector<Stopped> GroupsOf(const Explanation& e) {
   return out;
 }
 
+// Writes which predicates rejected how many nodes first.
 void WriteStopped(const Explanation& e, Page* page) {
   const std::vector<Stopped> groups = GroupsOf(e);
   if (groups.empty()) return;
@@ -189,6 +190,7 @@ std::vector<ScoreRow> FoldedRows(const Explanation& e, const std::vector<size_t>
   return rows;
 }
 
+// Writes the scores in which nodes differ as a table, and the others in one line.
 void WriteScores(const Explanation& e, Page* page) {
   const DecisionTrace& t = e.trace;
   if (t.totals.empty()) return;

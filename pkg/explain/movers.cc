@@ -110,6 +110,7 @@ class Movers {
     out.insert(p);
     return out;
   }
+  // Pods that were chosen because of anti-affinity may be on other nodes of the domain, where they free nothing here.
   bool Enough(const Chosen& chosen) const {
     return std::all_of(short_.begin(), short_.end(), [&](const auto& s) {
       int64_t freed = 0;
@@ -128,6 +129,7 @@ class Movers {
     return sum;
   }
 
+  // Chooses the pods that use a host port of the pod.
   void TakeHoldersOfPorts() {
     scheduler::TemplateInfo wanted;
     scheduler::DescribeTemplate(*pod_.tmpl, &wanted);
@@ -178,6 +180,7 @@ std::vector<std::string> PodsToMove(const scheduler::Cache& cache, const api::Po
   if (row == scheduler::kNoRow) return {};
   Movers movers(cache, pod, row);
   movers.ForReasons(results);
+  // Shortages come second, because pods that must leave anyway may free enough.
   if (!movers.ForShortages(remedies)) return {};
   return movers.Names();
 }

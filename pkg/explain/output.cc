@@ -13,6 +13,7 @@ namespace {
 
 using api::Json;
 
+// Quotes texts that YAML would read as another type or as syntax.
 void AppendText(std::string_view text, std::string* out) {
   if (api::IsPlainYaml(text)) {
     out->append(text);

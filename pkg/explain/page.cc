@@ -49,6 +49,7 @@ std::vector<std::string_view> Wrap(std::string_view text, size_t first, size_t w
   return out;
 }
 
+// Marks the end of a text that was cut with "~".
 std::string Cut(const std::string& text, size_t columns) {
   if (WidthOf(text) <= columns) return text;
   return text.substr(0, BytesOf(text, columns - 1)) + "~";

@@ -117,6 +117,7 @@ void ForTaints(const api::PodTemplate& pod, const api::Node& node, std::vector<R
   }
 }
 
+// The node selector and the required node affinity share one reason, so both are checked.
 void ForSelector(const api::PodTemplate& pod, const api::Node& node, std::vector<Remedy>* out) {
   std::vector<std::string> missing;
   for (const auto& [key, value] : pod.node_selector) {
@@ -203,6 +204,7 @@ std::string Sentence(const FailureReason& reason, const api::PodTemplate& pod) {
   return {};
 }
 
+// Returns the cost of the remedy of Sentence.
 Cost CostOf(const FailureReason& reason) {
   if (reason == reasons::kNodeUnschedulable) return Cost::kSmall;
   for (const FailureReason* r :
@@ -213,6 +215,7 @@ Cost CostOf(const FailureReason& reason) {
   return Cost::kElsewhere;
 }
 
+// Adds the remedies for one reason of one predicate.
 void ForReason(const scheduler::Cache& cache, const api::PodPtr& pod, const scheduler::TemplateInfo& info, Row row,
                const std::string& predicate, const FailureReason& reason, const std::string& detail,
                std::vector<Remedy>* out) {

@@ -51,6 +51,7 @@ std::string RequiredTexts(const std::optional<api::PodAffinity>& affinity) {
 
 }  // namespace
 
+// Reasons are recognised by their texts, because the rules of 1.29 do not export them.
 bool AddLaterRemedies(const api::PodTemplate& pod, const api::Node& node, const scheduler::FailureReason& reason,
                       const std::string& detail, std::vector<Remedy>* out) {
   const std::string_view text = reason.text.str();

@@ -30,6 +30,8 @@ std::string MedianOf(const std::vector<Opened>& opened, size_t change) {
   return AmountOf(resource, *middle);
 }
 
+// Returns the way that consists of the changes of the node with the least effort. REQUIRES: `opened` is not empty, and
+// the remedies of all nodes have the same kinds.
 Way WayOf(std::vector<Opened> opened) {
   std::sort(opened.begin(), opened.end(),
             [](const Opened& a, const Opened& b) { return std::tie(a.effort, a.node) < std::tie(b.effort, b.node); });

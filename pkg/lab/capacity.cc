@@ -15,6 +15,7 @@ struct Attempt {
   std::string first_pending, error;
 };
 
+// Places the pending pods in the cluster with `nodes` more nodes.
 absl::StatusOr<Attempt> TryNodes(const Scenario& scenario, const api::Node& like, int64_t nodes) {
   Scenario grown;
   grown.algorithm = scenario.algorithm;

@@ -69,6 +69,7 @@ class Checker {
     if (m.pods++ == 0) m.first = absl::StrCat(pod.meta.Key(), " to ", name);
   }
 
+  // Follows the references of a pod: its controller, its claims, and their volumes or storage classes.
   void Check(const api::Pod& pod) {
     if (const auto& owner = pod.tmpl->controller) {
       std::string_view kind = owner->kind.str();

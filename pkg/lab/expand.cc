@@ -131,6 +131,7 @@ class Expander::Maker {
   Made made;
 
  private:
+  // Finished pods do not count as replicas, but their names are taken.
   void Count(const api::Pod& pod) {
     names_.insert(pod.meta.Key());
     if (pod.Finished()) return;
@@ -185,6 +186,8 @@ class Expander::Maker {
     ++made.by[w.kind];
   }
 
+  // Creates the missing replicas. Existing pods may have some of the names, so there are more names to try than
+  // replicas are missing.
   absl::Status TakeReplicas(const Workload& w) {
     int64_t there = Owned(w), missing = w.replicas - there;
     if (missing <= 0) return absl::OkStatus();
@@ -249,6 +252,7 @@ class Expander::Maker {
     return absl::OkStatus();
   }
 
+  // Returns whether the DaemonSet controller would create a pod on the node.
   static bool Admits(const api::Node& node, const api::PodTemplate& pod) {
     for (const auto& [key, value] : pod.node_selector) {
       if (node.labels.Get(key) != value) return false;

@@ -28,6 +28,7 @@ std::string MainReason(const Decision& d) {
   return reason;
 }
 
+// Computes one sample after pods that request `arrived` of the scarcest resource have arrived.
 Sample TakeSample(const Workload& w, const scheduler::Cache& cache, double arrived) {
   const size_t r = w.scarcest(), width = w.resources().size();
   const std::vector<int64_t> free = w.Free(cache);
@@ -92,6 +93,7 @@ void RunOnAllCores(size_t n, const std::function<void(size_t)>& work, const std:
   std::vector<std::thread> threads;
   const size_t cores = std::max<size_t>(std::thread::hardware_concurrency(), 1);
   for (size_t i = 0; i < std::min(cores, n); ++i) threads.emplace_back(loop);
+  // `step` is called without the lock, so that slow output does not delay the work.
   std::unique_lock<std::mutex> lock(mutex);
   while (done < n) {
     changed.wait(lock);

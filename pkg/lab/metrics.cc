@@ -35,6 +35,7 @@ int64_t AmountOf(const scheduler::Resource& r, const std::string& resource) {
   return r.Scalar(Symbol(resource));
 }
 
+// Returns whether labels, taints and the cordon of the node admit the pod, whatever else runs there.
 bool Admits(const api::PodTemplate& pod, const api::Node& node) {
   if (node.unschedulable) return false;
   for (const auto& [key, value] : pod.node_selector) {
@@ -129,6 +130,7 @@ uint32_t Workload::MaskOf(const api::PodTemplate& tmpl) {
   return found->second;
 }
 
+// Most pods share their template, so that the lookup by its address is usually enough.
 uint32_t Workload::ClassOf(const api::PodTemplate& tmpl) {
   auto [known, is_new] = class_by_template_.try_emplace(&tmpl, 0);
   if (!is_new) return known->second;
@@ -246,6 +248,7 @@ size_t Workload::Compaction(const scheduler::Cache& cache) const {
   return static_cast<size_t>(std::count(in_use.begin(), in_use.end(), true));
 }
 
+// The standard deviation is computed as the square root of E[x^2] - E[x]^2, which rounding can make negative.
 void MeasureCluster(const Workload& w, const scheduler::Cache& cache, bool with_compaction, Metrics* m) {
   const size_t width = w.resources().size();
   const std::vector<int64_t> free = w.Free(cache);

@@ -149,6 +149,7 @@ class Collector final : public api::JsonSink {
   }
 
  private:
+  // Completes the scenario of the plain objects.
   absl::Status FinishPlain() {
     if (!has_plain_ && !out_->scenarios.empty()) return absl::OkStatus();
     BERTH_RETURN_IF_ERROR(CheckUnique(plain_));
@@ -215,6 +216,7 @@ class Collector final : public api::JsonSink {
     }
   }
 
+  // Warns of inputs with which nothing can happen, which are usually mistakes.
   void NoteNothingToPlace() {
     int64_t nodes = 0, bound = 0;
     for (const api::Object& o : plain_.cluster) {
@@ -317,6 +319,7 @@ class Collector final : public api::JsonSink {
     return copy;
   }
 
+  // Two objects of one kind and name, or two pods with one uid, are an error that names both places.
   absl::Status CheckUnique(const Scenario& s) const {
     absl::flat_hash_map<std::string, const api::Object*> names;
     absl::flat_hash_map<std::string_view, std::string> uids;
@@ -365,6 +368,7 @@ class Collector final : public api::JsonSink {
     return absl::OkStatus();
   }
 
+  // Reads the members of a Scenario other than its objects.
   absl::Status ReadFields(Json j) {
     auto fail = [](std::string_view field, Json v, std::string_view right) {
       return util::InvalidArgument(absl::StrCat(util::ToAbsl(field), ": ", v.Brief(), ": ", util::ToAbsl(right)));

@@ -13,6 +13,7 @@ namespace berth::lab {
 
 using scheduler::Symbol;
 
+// Finished pods use nothing and are left out.
 absl::Status Simulation::Add(const api::Object& object) {
   scheduler::Listers& l = cache_.listers();
   if (const auto* pod = std::get_if<api::PodPtr>(&object)) {
@@ -77,6 +78,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   return sim;
 }
 
+// A pod with scheduling gates, or one that uses fields that the release does not understand, waits as in the daemon.
 std::string Simulation::WhyNotTried(const api::Pod& pod) const {
   if (std::string gated = scheduler::GatedText(*pod.tmpl); !gated.empty()) return gated;
   const auto understood = scheduler::PodFieldsUnderstoodBy(scheduler_->config());

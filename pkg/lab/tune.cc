@@ -84,6 +84,7 @@ std::string PriorityName(const LabelPreference& label) {
   return name;
 }
 
+// Returns the Policy as a file. Priorities of what pods request themselves have their default weights.
 std::string PolicyText(const Genome& g, const std::vector<LabelPreference>& labels) {
   std::vector<std::string> lines;
   auto add = [&](std::string_view name, int weight, const std::string& argument = {}) {
@@ -129,6 +130,8 @@ std::vector<size_t> FrontOf(const std::vector<Evaluated>& all) {
   return front;
 }
 
+// One search. Everything random comes from random_ in a fixed order, and results are appended in the order of the
+// batch, so that the result does not depend on threads.
 class Tuner {
  public:
   Tuner(const Scenario& scenario, const TuneOptions& options, const std::function<void(size_t, size_t)>& step)
@@ -280,6 +283,8 @@ class Tuner {
     return g;
   }
 
+  // The first half of the budget is spent on known and random policies, the second on neighbours of the present front.
+  // Stops early if new policies are hard to find.
   absl::Status Search(const Workload& w) {
     const auto budget = static_cast<size_t>(options_.budget);
     std::set<Genome> known;
@@ -330,6 +335,7 @@ class Tuner {
     return out;
   }
 
+  // Evaluates the finalists on all pods and on those held back. The first finalist is the default.
   absl::StatusOr<TuneResult> Finals() {
     TuneResult result;
     result.tried = static_cast<int64_t>(tried_.size());

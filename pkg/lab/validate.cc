@@ -19,6 +19,7 @@ struct Step {
   bool bracket = false;
 };
 
+// Splits a path at dots and brackets.
 std::vector<Step> StepsOf(std::string_view path) {
   std::vector<Step> steps;
   while (!path.empty()) {
@@ -87,6 +88,8 @@ std::string NameOf(Json object) {
 
 }  // namespace
 
+// In release 1.10, fields of later releases that it honours anyway are not reported, and those for which a pod may have
+// to wait get a message of their own.
 void Validator::Check(Json object, std::string_view kind, const std::function<std::string(size_t)>& place) {
   if (mode_ == Validate::kOff || !object.IsObject()) return;
   validation::Value value = validation::FromJson(object);

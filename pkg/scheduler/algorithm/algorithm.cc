@@ -40,6 +40,7 @@ void EraseFlagged(const Cache& cache, uint8_t flags, std::vector<Row>* rows) {
   std::erase_if(*rows, [&](Row row) { return (of[row] & flags) != 0; });
 }
 
+// One eviction must satisfy both predicates, so the larger amount of each resource counts.
 void FreedNeed::And(const FreedNeed& o) {
   known = known && o.known;
   possible = possible && o.possible;

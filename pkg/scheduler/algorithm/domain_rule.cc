@@ -17,6 +17,7 @@ void DomainRule::SumsOf(Row row, std::span<DomainSum> sums) const {
   }
 }
 
+// Called for one row at a time by the reference scheduler, also while a Simulation changes the cache.
 Verdict DomainCheck::Check(Row row) {
   Refresh();
   // A predicate without channels restricts nothing, and Admits expects at least the channels that the rule has listed.

@@ -41,6 +41,7 @@ class PerNodeCheck final : public FitCheck {
   PredicateResult last_;
 };
 
+// Scores are matched to nodes by their position, so the reduce function must return as many as it was given.
 class MapReduceScoring final : public Scoring {
  public:
   MapReduceScoring(const PodContext& ctx, const PriorityMapFunction& map, const PriorityReduceFunction& reduce)
@@ -73,6 +74,7 @@ class MapReduceScoring final : public Scoring {
 
 }  // namespace
 
+// The native resources are stored in columns, and only the scalar resources in the row.
 Resource NodeInfo::requested() const {
   const Columns& c = cache_.columns();
   Resource r = cache_.row(row_).requested;

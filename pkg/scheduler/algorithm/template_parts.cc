@@ -50,6 +50,7 @@ size_t HashOfSelector(size_t hash, const api::DecidedSelector& s) {
   return hash;
 }
 
+// The terms of a required affinity are hashed without what separates them; AlikeIn tells the rare collisions apart.
 size_t HashOfNodeSelector(const api::PodTemplate& t) {
   size_t hash = absl::HashOf(t.affinity.node.has_value());
   for (const auto& [key, value] : t.node_selector) hash = absl::HashOf(hash, key, value);
@@ -68,6 +69,7 @@ size_t HashOfNodeSelector(const api::PodTemplate& t) {
 bool AlikeIn(uint32_t parts, const TemplateInfo& a, const TemplateInfo& b, const Cache& cache) {
   const api::PodTemplate& x = *a.tmpl;
   const api::PodTemplate& y = *b.tmpl;
+  // The usual case: pods of one controller share their template.
   if (&x == &y) return true;
   auto differ = [&](PodPart part, auto same) { return (parts & part) != 0 && !same(); };
   return !(

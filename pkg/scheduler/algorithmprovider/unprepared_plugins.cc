@@ -36,6 +36,7 @@ std::string_view Find(const Texts& texts, std::string_view plugin) {
   return it == std::end(texts) ? std::string_view() : it->error;
 }
 
+// A Filter that needs the missing state of its PreFilter.
 class FailsEverywhere final : public FitCheck {
  public:
   explicit FailsEverywhere(std::string_view error) : error_(error) {}
@@ -85,6 +86,7 @@ class PreFilterOnly final : public FitCheck {
   const std::vector<Symbol>* names_ = nullptr;
 };
 
+// A Score that needs the missing state of its PreScore.
 class FailsToScore final : public Scoring {
  public:
   FailsToScore(std::string_view plugin, std::string_view error)

@@ -180,6 +180,7 @@ class Decoder {
     in_args_ = false;
     std::swap(place_, place);
   }
+  // The kind and apiVersion of args may be omitted; if present, they must be those of the plugin and of the document.
   void CheckArgsKind(Json j, const std::string& name) {
     std::string want = absl::StrCat(name, "Args");
     std::string version = absl::StrCat(ToAbsl(kGroup), v1_ ? "/v1" : "/v1beta3");
@@ -213,6 +214,7 @@ class Decoder {
   bool in_args_ = false;
 };
 
+// An empty list becomes cpu and memory, and a missing weight becomes 1.
 void DefaultWeights(std::vector<ResourceSpec>* resources) {
   if (resources->empty()) *resources = {{"cpu", 1}, {"memory", 1}};
   for (ResourceSpec& r : *resources) {

@@ -79,6 +79,7 @@ PluginCatalogue PluginCatalogue::InTree() {
   return c;
 }
 
+// A plugin may be registered in several steps, for example first as a predicate and then as a priority.
 void PluginCatalogue::Add(std::string_view name, ExtensionPointSet points) {
   ExtensionPointSet& known = plugins_[std::string(name)];
   for (ExtensionPoint p : kPoints) {

@@ -91,6 +91,7 @@ class Resolver {
                            profile.scheduler_name.value_or(""), ": ");
   }
 
+  // The order of the steps is the order in which 1.29 finds and reports errors.
   ResolvedProfile Resolve() {
     ResolvedProfile out;
     out.scheduler_name = profile_.scheduler_name.value_or("");
@@ -137,6 +138,7 @@ class Resolver {
     NoteDisabled(profile_.plugins.multi_point.disabled, "plugins.multiPoint");
   }
 
+  // Only the first error of a plugin is reported.
   void CheckEnabled(ExtensionPoint p, const std::vector<Plugin>& enabled, size_t i, const std::string& field) {
     const std::string& name = enabled[i].name;
     const std::string at = absl::StrCat(field, ".enabled[", i, "].name");
@@ -301,6 +303,7 @@ std::vector<ResolvedProfile> ResolveProfiles(const KubeSchedulerConfiguration& c
   return out;
 }
 
+// Problems are ignored, because the default profile has none.
 ResolvedProfile DefaultProfile(const PluginCatalogue& catalogue, const Gates& gates) {
   Profile profile;
   profile.scheduler_name = "default-scheduler";

@@ -113,6 +113,7 @@ class SchemaWriter {
     Value(t);
     out_.End();
   }
+  // An extension point may enable the plugins that implement it, and disable any name.
   void Value(PluginSet&) {
     const std::string point(field_);
     out_.Member("type", "object").Member("additionalProperties", false).Key("properties").Object();

@@ -331,6 +331,7 @@ void ValidateNodeResourcesFit(const NodeResourcesFitArgs& a, const std::string& 
     return e.Required("scoringStrategy.requestedToCapacityRatio",
                       "must be specified when type is RequestedToCapacityRatio");
   }
+  // As in 1.29, the path does not contain requestedToCapacityRatio.
   CheckShape(s.requested_to_capacity_ratio->shape, "scoringStrategy.shape", &e);
 }
 

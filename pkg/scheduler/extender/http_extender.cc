@@ -104,6 +104,8 @@ class SentNames {
   absl::flat_hash_map<absl::string_view, size_t> places_;
 };
 
+// Converts calls to requests and answers to results. Nothing in an answer is trusted: its form is checked, and nodes
+// that were not sent are dropped or, for release 1.29, are errors.
 class HttpExtender final : public Extender {
  public:
   HttpExtender(const ExtenderConfig& config, std::unique_ptr<ExtenderTransport> transport)
@@ -276,6 +278,7 @@ class HttpExtender final : public Extender {
 
   absl::Status Bind(const api::Pod& pod, const std::string& node) override {
     if (!IsBinder()) return util::FailedPrecondition("Unexpected empty bindVerb in extender");
+    // A bind may have taken effect even if its answer was lost, so it is not repeatable.
     std::string body = "{\"PodName\":";
     api::AppendJsonString(pod.meta.name, &body);
     body += ",\"PodNamespace\":";
@@ -487,6 +490,7 @@ class NetworkTransport final : public ExtenderTransport {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Extender>> NewHttpExtender(const ExtenderConfig& config) {
+  // All problems of the configuration are reported together.
   std::vector<std::string> problems;
   if (auto url = http::ParseUrl(config.url_prefix); !url.ok()) {
     problems.push_back(absl::StrCat("extender: urlPrefix ", util::Message(url.status())));

@@ -258,6 +258,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
                                                                    EffectiveAlgorithm* effective) {
   Build build;
   build.registry = RegistryFor(args);
+  // All mistakes of the Policy are collected, so that users see them together.
   std::vector<std::string> errors = ValidatePolicy(policy);
   auto note = [&](const absl::Status& s) {
     if (!s.ok()) errors.push_back(util::Message(s));
@@ -301,6 +302,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
   }
   build.always_check_all_predicates = policy.always_check_all_predicates;
   if (policy.hard_pod_affinity_symmetric_weight != 0) {
+    // FromKeys checks the range. A value that an int cannot hold stays out of range.
     args.hard_pod_affinity_symmetric_weight = static_cast<int>(std::clamp<int64_t>(
         policy.hard_pod_affinity_symmetric_weight, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()));
   }

@@ -56,6 +56,7 @@ class Registrations {
   }
 
  private:
+  // Each release registers its own algorithms first, so that plugins can replace them.
   Registrations() {
     for (const Release* r : algorithmprovider::Releases()) r->register_algorithms(&registries_[r]);
   }

@@ -137,6 +137,8 @@ ClaimBinder::VolumePtr ClaimBinder::Volume(const std::string& name) const {
   return cache_->listers().volumes.Get(Symbol(), name);
 }
 
+// Unlike in 1.10, a claim is bound only after the controller has completed the binding. A claim that names a volume
+// before that counts as immediate.
 ClaimBinder::PodClaims ClaimBinder::ClaimsOf(const api::Pod& pod) const {
   PodClaims out;
   for (const api::Volume& v : pod.tmpl->volumes) {
@@ -194,6 +196,8 @@ ClaimBinder::Provisioning ClaimBinder::CanProvision(const PersistentVolumeClaim&
   return enough ? Provisioning::kPossible : Provisioning::kNoSpace;
 }
 
+// First checks the volumes of bound claims, then looks for existing volumes for delayed claims, and then checks whether
+// the rest can be provisioned. Like upstream, it is greedy: claims get volumes in order, without backtracking.
 ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& node) const {
   OnNode out;
   const auto csi_node = cache_->listers().csi_nodes.Get(Symbol(), node.meta.name);
@@ -291,6 +295,7 @@ void ClaimBinder::Unindex(const std::string& name) const {
   indexed_.erase(it);
 }
 
+// A volume is a candidate if it is reserved for a claim or if it is free and Available.
 void ClaimBinder::Index(const std::string& name) const {
   Unindex(name);
   VolumePtr v = Volume(name);
@@ -319,6 +324,8 @@ void ClaimBinder::Sync() const {
   seen_ = volumes.version();
 }
 
+// The volumes are in order of name, and the sort by capacity is stable, so that the smallest name wins among equal
+// sizes.
 ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) const {
   Sync();
   Options out;
@@ -477,6 +484,7 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
 
 // ---- assuming -----------------------------------------------------------------------------------
 
+// The volumes are chosen again with Find, because the decision did not remember them.
 ClaimBinder::Assumed ClaimBinder::Assume(const api::Pod& pod, const api::Node& node) {
   Assumed out;
   const PodClaims claims = ClaimsOf(pod);

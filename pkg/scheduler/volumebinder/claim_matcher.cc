@@ -92,6 +92,8 @@ absl::StatusOr<std::optional<std::vector<VolumeBinder::Binding>>> ClaimMatcher::
   return std::optional(std::move(out));
 }
 
+// Each claim by itself removes the rows where it finds no volume. Only the remaining rows are matched one at a time,
+// and only if claims compete.
 void ClaimMatcher::KeepFitting(const Cache& cache, RowSet* candidates) const {
   for (const auto& v : bound_somewhere_) KeepUsable(cache, *v, candidates);
   for (const Candidates& c : candidates_) {

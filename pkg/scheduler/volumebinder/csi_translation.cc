@@ -192,6 +192,7 @@ std::optional<CsiVolume> Translate(const api::PersistentVolume& volume, std::str
   return CsiVolume{std::string(CsiDriverOf(InTreePluginOf(volume))), *handle};
 }
 
+// Azure disks have no topology key here and keep their affinity.
 std::vector<api::NodeSelectorTerm> TranslatedAffinity(const api::PersistentVolume& volume) {
   std::vector<api::NodeSelectorTerm> terms = volume.node_affinity;
   auto migration = std::find_if(kMigrations.begin(), kMigrations.end(),

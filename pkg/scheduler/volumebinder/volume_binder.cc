@@ -26,6 +26,8 @@ VolumeBinder::VolumePtr VolumeBinder::Volume(const std::string& name) const {
   return cache_->listers().volumes.Get(Symbol(), name);
 }
 
+// A claim counts as bound as soon as it names a volume, even before the controller has completed the binding. The sort
+// by size, like the order in which Match gives out volumes, is upstream's.
 VolumeBinder::PodClaims VolumeBinder::ClaimsOf(const api::Pod& pod) const {
   PodClaims out;
   bool immediate = false;
@@ -122,6 +124,8 @@ absl::StatusOr<std::optional<std::vector<VolumeBinder::Binding>>> VolumeBinder::
   return std::optional(std::move(out));
 }
 
+// The volumes are chosen anew for the node instead of being remembered from the decision, so that no choice of an
+// earlier round can be acted upon (bug B-34, fixed).
 VolumeBinder::Assumed VolumeBinder::AssumePodVolumes(const api::Pod& pod, const api::Node& node) {
   Assumed out;
   out.all_bound = std::all_of(pod.tmpl->volumes.begin(), pod.tmpl->volumes.end(), [&](const api::Volume& v) {

@@ -62,6 +62,7 @@ bool VolumeIndex::Takes(const Shape& shape, const PersistentVolume& v) const {
   return Eligible(v, *shape.like) && Suits(v, *shape.like);
 }
 
+// Adds a volume under each label value that it is tied to. Nodes with these values are evaluated again by RowsOf.
 void VolumeIndex::Insert(Shape* shape, const VolumePtr& v) {
   if (UsableEverywhere(*v)) {
     shape->everywhere.insert(v);
@@ -119,6 +120,7 @@ void VolumeIndex::Count(const VolumePtr& v, int sign) {
   if (it->second.empty()) by_claim_.erase(it);
 }
 
+// Compares what the index contains with what is known now, and applies the difference to every shape.
 void VolumeIndex::Change(const std::string& name) {
   VolumePtr now = Effective(name);
   auto before = volumes_.find(name);
@@ -182,6 +184,7 @@ VolumeIndex::Shape* VolumeIndex::ShapeOf(const ClaimPtr& claim) {
   return &made;
 }
 
+// As in FindMatch, a volume that is too small does not count as the claim's own.
 VolumePtr VolumeIndex::OwnVolume(const PersistentVolumeClaim& claim) {
   Refresh();
   auto names = by_claim_.find({claim.meta.ns.string(), claim.meta.name});

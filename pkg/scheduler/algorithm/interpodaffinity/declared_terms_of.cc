@@ -4,6 +4,7 @@
 
 namespace berth::scheduler::interpodaffinity {
 
+// The index of declared terms leaves few candidates, each of which is then matched exactly.
 bool DeclaredTermsOf::Refresh(const api::PodTemplate& pod, Cache* cache) {
   const DeclaredTerms& declared = cache->declared_terms();
   const uint64_t namespaces = namespace_selectors_ ? cache->listers().namespaces.version() : 0;

@@ -65,6 +65,7 @@ class InterPodAffinityScoring final : public DomainScoring {
   }
 
  private:
+  // Adds a preferred term of the pod as a term of the channel.
   void AddOwn(const api::WeightedPodAffinityTerm& t, int sign) {
     if (!t.term.selector.ok()) {
       if (error_.empty()) error_ = t.term.selector.error;  // the first of several is reported
@@ -80,6 +81,7 @@ class InterPodAffinityScoring final : public DomainScoring {
     const int32_t weight = static_cast<int32_t>(static_cast<uint32_t>(t.weight) * static_cast<uint32_t>(sign));
     if (weight != 0) own_.push_back({cache_->Count(query), nullptr, weight, 0});
   }
+  // The totals of placed pods' terms contain the weights already.
   void ListTerms() {
     terms_ = own_;
     for (const auto& sum : theirs_.sums()) terms_.push_back({sum, nullptr, 1, 0});

@@ -53,6 +53,7 @@ std::string MistakesIn(const api::Affinity& a) {
   return mistakes.empty() ? std::string() : "parsing pod: " + ProblemList(mistakes);
 }
 
+// Returns whether all terms of the pod are usable. If not, the reference scheduler decides.
 bool Usable(const api::PodTemplate& pod) {
   for (const auto* a : {&pod.affinity.pod, &pod.affinity.pod_anti}) {
     if (!*a) continue;
@@ -168,6 +169,8 @@ class AffinityCheck final : public DomainCheck {
   }
 
  private:
+  // Creates the channels in the order that Why expects. The pod is matched against its own query for the exception of
+  // the first pod of a group.
   void ListTerms() {
     terms_.clear();
     channels_.clear();

@@ -115,6 +115,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     size_t exists_channel = 0;  // for affinity terms per node: the channel of pods on the node
   };
 
+  // Looks up the count of the pods that match a term, by node for hostname terms and by domain for others.
   OwnTerm Prepare(const api::PodAffinityTerm& t) const {
     OwnTerm own;
     own.term = &t;
@@ -137,6 +138,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     return own;
   }
 
+  // Creates the channels in the order that Why expects.
   void ListTerms() {
     terms_.clear();
     channels_.clear();
@@ -161,6 +163,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     for (const auto& sum : existing_.sums()) add(sum, nullptr);
   }
 
+  // Returns the first check that fails, in the order of upstream.
   Answer Why(std::span<const DomainSum> sums) const {
     const bool with_anti = sums.size() > anti_channel_;
     if (with_anti && sums[anti_channel_ + 1].value > 0) return Answer::kExisting;
@@ -173,6 +176,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     }
     return with_anti && sums[anti_channel_].value > 0 ? Answer::kAnti : Answer::kFits;
   }
+  // Returns the answer for one row, for the reference scheduler.
   Answer AnswerFor(Row row) {
     Refresh();
     if (!usable()) return UnusableAnswer(row);

@@ -91,6 +91,7 @@ class NodeSelectorCheck final : public FitCheck {
 
 }  // namespace
 
+// A term with several values for metadata.name is invalid and selects nothing.
 bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node) {
   for (const api::FieldRequirement& f : term.fields) {
     if (f.key.str() != "metadata.name" || f.values.size() != 1) return false;

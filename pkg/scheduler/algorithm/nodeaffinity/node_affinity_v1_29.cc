@@ -93,6 +93,7 @@ class AffinityCheck final : public FitCheck {
     }
     names_ = std::move(all);
   }
+  // Returns the reason of the first check that fails, or null. The affinity of the profile is checked first.
   const FailureReason* Why(Row row) const {
     const api::Node& node = *ctx_.cache.row(row).node;
     if (added_->required && std::none_of(added_->required->begin(), added_->required->end(),

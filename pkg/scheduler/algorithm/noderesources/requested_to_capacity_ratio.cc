@@ -74,6 +74,7 @@ class RatioScoring final : public Scoring {
 
 }  // namespace
 
+// The product is computed before the division, which truncates toward zero on falling segments, too.
 int64_t ScoreAt(const std::vector<ScoringFunction::Point>& shape, int64_t utilization) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (utilization > shape[i].utilization) continue;

@@ -101,6 +101,8 @@ std::string TolerationsText(const api::PodTemplate& pod) {
 // the constraint (nodeAffinityPolicy, nodeTaintsPolicy) include them.
 std::shared_ptr<const NodeFilter> FilterOf(const Constraint& c, std::set<Symbol> keys,
                                            const std::shared_ptr<const api::PodTemplate>& pod) {
+  // The key contains everything that `admits` reads, because filters with equal keys share their counts. Without a node
+  // selector or required affinity, the affinity policy makes no difference.
   auto filter = std::make_shared<NodeFilter>();
   for (Symbol key : keys) Append(&filter->key, {key.str(), "\n"});
   const bool affinity =
@@ -237,6 +239,7 @@ class SpreadCheck final : public DomainCheck {
   }
 
  private:
+  // Returns the reason of the first constraint that is violated, or null.
   const FailureReason* Why(std::span<const DomainSum> sums) const {
     for (size_t i = 0; i < sums.size(); ++i) {
       if (!sums[i].complete) return &kNoLabel;
@@ -254,6 +257,8 @@ class SpreadCheck final : public DomainCheck {
     if (counts_[i]->domains() == 0) return 0;
     return pods + self_[i] - (HasTooFewDomains(i) ? 0 : counts_[i]->minimum());
   }
+  // Returns the sentence for users: what the skew would be and in which domains the pod would fit, or that there are
+  // fewer domains than minDomains.
   std::string DetailOf(size_t i, int64_t skew, const std::string& domain) const {
     constexpr size_t kMostNames = 3;
     const Constraint& c = hard_.list()[i];
@@ -323,6 +328,7 @@ class SpreadScoring final : public DomainScoring {
     for (const Constraint& c : soft_.list()) {
       PodQuery query = soft_.QueryOf(c);
       const LabelColumn* label = &cache_->Label(c.topology_key);
+      // For the hostname, pods are counted on each node and no policy applies, as upstream.
       if (c.topology_key != kHostname) {
         query.topology_key = c.topology_key;
         query.nodes = FilterOf(c, keys, ctx_.pod.tmpl);

@@ -84,6 +84,8 @@ class ServiceAffinityCheck final : public DomainCheck {
   }
   // Returns whether pods of the template can be the reference pod.
   bool IsLike(const api::PodTemplate& t) const { return t.ns == ctx_.pod.tmpl->ns && like_.Matches(t.labels); }
+  // Calls f for each placed pod that can be the reference pod. Without a service, or if the nodeSelector names every
+  // label, there is none.
   template <typename F>
   void ForEachLike(F f) const {
     if (labels_.size() <= given_.size() || ctx_.cache.listers().ServicesOf(*ctx_.pod.tmpl).empty()) return;
@@ -125,6 +127,8 @@ class ServiceAffinityCheck final : public DomainCheck {
     });
     if (!remembered || lost) Search();
   }
+  // Requires one value for each label. The totals are 1 in the domain of that value, so that kAny admits only its
+  // nodes.
   void ListTerms() {
     terms_.clear();
     channels_.clear();

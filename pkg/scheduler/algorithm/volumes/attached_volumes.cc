@@ -72,6 +72,7 @@ std::shared_ptr<const api::PersistentVolumeClaim> ClaimOfVolume(const Cache& cac
   return error->empty() ? claim : nullptr;
 }
 
+// A volume that several pods use, or one pod several times, counts once, because `out` is keyed by its unique name.
 bool AddCsiVolumes(const Cache& cache, const api::Pod& pod, bool migrated, Whose whose, CsiVolumes* out,
                    std::string* error) {
   for (const api::Volume& v : pod.tmpl->volumes) {
@@ -164,6 +165,7 @@ AttachedToNode AttachedTo(const Cache& cache, Row row, const std::vector<std::st
 
 // ---- columns ------------------------------------------------------------------------------------
 
+// Columns are allocated separately, because counted_ has pointers to them.
 AttachedVolumes::Column& AttachedVolumes::ColumnOf(const std::string& limit) {
   std::unique_ptr<Column>& column = columns_[limit];
   if (column == nullptr) column = std::make_unique<Column>();
@@ -199,6 +201,7 @@ void AttachedVolumes::NoteUses(Row row, const api::Pod& pod) {
   }
 }
 
+// Resets the columns in which the row had a number, and only those, before it computes the new numbers.
 void AttachedVolumes::Evaluate(Row row) {
   for (Column* c : counted_[row]) {
     c->attached[row] = 0;
@@ -232,6 +235,7 @@ void AttachedVolumes::Evaluate(Row row) {
   }
 }
 
+// Both the node that the attachment was on and the node that it is on now must be evaluated again.
 void AttachedVolumes::MoveAttachment(const std::string& name) {
   if (auto it = attachments_.find(name); it != attachments_.end()) {
     Mark(cache_->FindRow(it->second));
@@ -266,6 +270,7 @@ bool AttachedVolumes::MarkChanges() {
                                   [&](Symbol, const std::string& name) { Mark(cache_->FindRow(Symbol(name))); });
 }
 
+// Starts from scratch if a log of changes no longer reaches back to the last refresh.
 void AttachedVolumes::Refresh() {
   const Listers& l = cache_->listers();
   const Row rows = cache_->row_count();

@@ -34,6 +34,8 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
   return false;
 }
 
+// Compares every inline disk of the pod with every volume of every pod on the node. Nodes without volumes are not
+// visited.
 class DiskConflictCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return disks_.empty(); }

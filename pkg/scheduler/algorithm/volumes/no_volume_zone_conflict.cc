@@ -79,6 +79,7 @@ class VolumeZoneCheck final : public FitCheck {
 
   void Fail(std::string text) { demands_.push_back({Symbol(), {}, std::move(text)}); }
 
+  // Adds the demands of the volume behind one claim, or the error that upstream reports for it.
   void Add(Symbol ns, const std::string& claim_name, bool volume_scheduling) {
     if (claim_name.empty()) return Fail("PersistentVolumeClaim had no name");
     auto claim = cache_.listers().claims.Get(ns, claim_name);

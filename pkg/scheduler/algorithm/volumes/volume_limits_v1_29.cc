@@ -164,6 +164,7 @@ class InTreeLimitsCheck final : public FitCheck {
   }
 
  private:
+  // The pod's own volumes that are attached already count once.
   bool Fits(Row row, std::string* error) const {
     *error = error_;
     if (!error_.empty()) return false;
