@@ -19,6 +19,7 @@ struct Explanation {
   scheduler::Decision decision;
   scheduler::DecisionTrace trace;
   std::vector<std::string> predicates;  // in the order of evaluation
+  // The results for one node.
   struct NodeView {
     std::string name;
     // The result of every predicate; evaluation does not stop at the first failure.

@@ -16,6 +16,7 @@ namespace {
 
 using Counts = std::map<std::string, int64_t>;  // how many nodes have it
 
+// A sentence names at most this many alternatives.
 constexpr size_t kMostNamed = 3;
 
 // Returns the words of a resource's name without its domain, such as gpu and milli for "example.com/gpu-milli". The

@@ -39,7 +39,7 @@ struct NodesNeeded {
   int64_t pods = 0;            // number of pods to place
   int64_t pending_before = 0;  // how many of them stay pending without a new node
   bool enough = false;         // false: pods stay pending even with `nodes` new nodes
-  int64_t nodes = 0;           // if enough: all pods fit with this many, but not with one fewer
+  int64_t nodes = 0;           // if enough: all pods fit with this many, but not with one fewer (0: none needed)
   int64_t pending = 0;         // pods that stay pending with one node fewer, or, if not enough, with `nodes`
   std::string first_pending;   // the first of them, as namespace/name
   std::string error;           // why it stays pending

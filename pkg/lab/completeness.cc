@@ -34,6 +34,7 @@ class Checker {
   }
 
  private:
+  // A kind of object that is missing, and the pods that refer to it.
   struct Missing {
     int64_t pods = 0;
     std::string first;  // such as "default/web-1 to web"

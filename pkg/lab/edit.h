@@ -9,6 +9,7 @@
 
 namespace berth::lab {
 
+// Nodes to add.
 struct NewNodes {
   std::string like;  // a file with one Node, or the name of a node of the cluster
   int64_t count = 1;
@@ -20,6 +21,7 @@ struct Edits {
   std::vector<NewNodes> add;
 };
 
+// The cluster after the edits, and what they did.
 struct Edited {
   Scenario scenario;  // evicted pods are pending, in the order of the input
   struct Eviction {

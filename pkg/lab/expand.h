@@ -41,6 +41,7 @@ class Expander {
                             const std::vector<api::PodPtr>& pending) const;
 
  private:
+  // What is needed of a workload to create its pods.
   struct Workload {
     std::string kind, ns, name, uid, text;  // text: the workload as JSON
     bool has_owner = false, loose = false;

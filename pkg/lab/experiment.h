@@ -15,12 +15,13 @@ struct Variant {
   Algorithm algorithm;
 };
 
-// The state after some of the pods have arrived. All values are shares, from 0 to 1, of the scarcest resource:
-// `arrived` and `allocation` of what all nodes offer, `fragmentation` of what is free.
+// The state after some of the pods have arrived. All values are shares of the scarcest resource: `arrived` and
+// `allocation` of what all nodes offer, `fragmentation` of what is free. `arrived` may exceed 1.
 struct Sample {
   double arrived = 0, allocation = 0, fragmentation = 0;
 };
 
+// What to measure in addition to the usual metrics.
 struct TrialOptions {
   bool compaction = false;   // whether to compute Metrics::compaction
   bool preemptions = false;  // whether to count preemptions, which needs the gate PodPriority

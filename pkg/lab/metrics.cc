@@ -180,6 +180,8 @@ std::vector<int64_t> Workload::Free(const scheduler::Cache& cache) const {
   return free;
 }
 
+// For each class of pending pods, weighted by its size, sums up what is free on the nodes that accept a pod of the
+// class. What remains cannot be used.
 std::vector<double> Workload::Fragmentation(const std::vector<int64_t>& free) const {
   const size_t width = resources_.size();
   std::vector<double> usable(width, 0), total(width, 0);

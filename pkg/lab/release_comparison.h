@@ -10,6 +10,7 @@
 
 namespace berth::lab {
 
+// A pod that two algorithms treat differently.
 struct PodDifference {
   enum class Kind : uint8_t { kElsewhere, kNoLongerFits, kNewlyFits };
   Kind kind = Kind::kElsewhere;

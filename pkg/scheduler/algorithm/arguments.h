@@ -18,6 +18,7 @@
 
 namespace berth::scheduler {
 
+// Parses the arguments and reads their members. Mistakes are reported when the members are read.
 class Arguments {
  public:
   // REQUIRES: `args` outlives this object, which must not outlive the call of the factory.

@@ -21,6 +21,7 @@
 
 namespace berth::scheduler {
 
+// One number of pods that a rule reads for a node.
 struct DomainTerm {
   std::shared_ptr<const DomainTotals> totals;  // never null
   // If not null: a node without this label gets nothing from the term, and its sum for the channel is marked
@@ -36,6 +37,7 @@ enum class DomainChannel : uint8_t {
   kAny,  // 1 if the number of any term is above 0, otherwise 0; weights are ignored
 };
 
+// The value of a channel for one node.
 struct DomainSum {
   int64_t value = 0;
   bool complete = true;  // whether the node has the label of every term of the channel

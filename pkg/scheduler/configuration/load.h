@@ -10,6 +10,7 @@
 
 namespace berth::scheduler::configuration {
 
+// The result of reading a document.
 struct LoadedConfiguration {
   KubeSchedulerConfiguration configuration;
   std::vector<ResolvedProfile> profiles;  // at least one; meaningful only if there are no problems

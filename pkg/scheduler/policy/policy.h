@@ -9,6 +9,7 @@
 
 namespace berth::scheduler {
 
+// An entry of the list of predicates.
 struct PredicatePolicy {
   std::string name;
   // An entry with an argument creates a predicate of that name, which replaces a registered one. Exactly one of the
@@ -28,6 +29,7 @@ struct PredicatePolicy {
   std::optional<Argument> argument;
 };
 
+// An entry of the list of priorities.
 struct PriorityPolicy {
   std::string name;
   int64_t weight = 0;  // at least 1
@@ -59,17 +61,20 @@ struct PriorityPolicy {
   std::optional<Argument> argument;
 };
 
+// The TLS settings of an extender. A file is the path of a PEM file.
 struct ExtenderTls {
   bool insecure = false;
   std::string server_name, cert_file, key_file, ca_file;
   std::string cert_data, key_data, ca_data;  // PEM, already decoded from base64
 };
 
+// An extended resource that an extender manages.
 struct ExtenderManagedResource {
   std::string name;
   bool ignored_by_scheduler = false;
 };
 
+// An extender, in a Policy or in a KubeSchedulerConfiguration.
 struct ExtenderConfig {
   std::string url_prefix;
   std::string filter_verb, prioritize_verb, bind_verb;  // if empty, the extender does not do this

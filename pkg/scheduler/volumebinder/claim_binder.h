@@ -35,7 +35,7 @@ class ClaimBinder {
 
   // The claims of a pod, classified once for all nodes.
   struct PodClaims {
-    std::vector<ClaimPtr> bound;  // bound by the volume controller, too
+    std::vector<ClaimPtr> bound;  // the binding is complete
     // Unbound claims of a class that waits for the first consumer: those with a selected node first, then by requested
     // size.
     std::vector<ClaimPtr> delayed;

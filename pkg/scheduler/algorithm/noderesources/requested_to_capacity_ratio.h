@@ -9,6 +9,7 @@
 
 namespace berth::scheduler::noderesources {
 
+// The argument of the priority: the line and the resources to rate.
 struct ScoringFunction {
   struct Point {
     int64_t utilization = 0;  // percent, 0..100, strictly increasing from point to point

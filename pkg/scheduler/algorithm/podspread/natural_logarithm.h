@@ -1,5 +1,5 @@
-// The natural logarithm as Go computes it (the e_log algorithm of FreeBSD). For some arguments, the result of the C
-// library differs in the last bit, which would change rounded scores.
+// The natural logarithm as upstream computes it (the e_log algorithm of FreeBSD). For some arguments, the result of the
+// C library differs in the last bit, which would change rounded scores.
 #pragma once
 
 namespace berth::scheduler::podspread {

@@ -48,11 +48,11 @@ struct AttachedToNode {
   std::map<std::string, int64_t> counts;  // by limit; includes the VolumeAttachments
   std::string error;                      // if not empty, the scheduling cycle must end
 };
-// `attachments`: the names of the node's VolumeAttachments.
+// Returns what is attached to the row's node. `attachments` are the names of the node's VolumeAttachments.
 AttachedToNode AttachedTo(const Cache& cache, Row row, const std::vector<std::string>& attachments);
 
-// Invariant: between calls of Refresh, columns_, mistaken_ and csi_nodes_ describe the cluster as it was at the last
-// call.
+// The numbers of attached volumes and their limits, for all nodes and limits. Invariant: between calls of Refresh,
+// columns_, mistaken_ and csi_nodes_ describe the cluster as it was at the last call.
 class AttachedVolumes {
  public:
   // REQUIRES: the cache outlives this object.
