@@ -30,9 +30,9 @@ TEST_CASE("YAML reads back as the same value") {
   INFO(yaml);
   CHECK(yaml.find("list:\n") != std::string::npos);
   CHECK(yaml.find("k: v\n") != std::string::npos);
-  CHECK(yaml.find("- \"yes\"\n") != std::string::npos);  // a truth value without its quotes
+  CHECK(yaml.find("- \"yes\"\n") != std::string::npos);  // without quotes, YAML would read a boolean
   CHECK(yaml.find("- \"1\"\n") != std::string::npos);
-  CHECK(yaml.find('{') == yaml.find("{}"));  // block style but for what is empty
+  CHECK(yaml.find('{') == yaml.find("{}"));  // only empty values are in flow style
   auto read = api::ReadDocument(yaml);
   REQUIRE(read.ok());
   CHECK(read->root().Serialize() + "\n" == Sample().Finish("json"));

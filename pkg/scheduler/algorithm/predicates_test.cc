@@ -43,7 +43,7 @@ TEST_CASE("PodFitsResources: exactly what is left fits, one unit more does not")
 TEST_CASE("PodFitsResources: the number of pods, and pods that ask for nothing") {
   World w;
   w.Nodes({NodeOf("a", "", "", "'cpu':'1','memory':'1Gi','pods':'2'"), NodeOf("none", "", "", "")});
-  w.Place(PodOf("one", Asks("'cpu':'1','memory':'2Gi'")), "a");  // more memory than there is
+  w.Place(PodOf("one", Asks("'cpu':'1','memory':'2Gi'")), "a");  // more memory than the node has
   CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("")), "a") == kFits);
   CHECK(Evaluated(w, "PodFitsResources", PodOf("p", Asks("'cpu':'0'")), "a") == kFits);
   // Once a pod requests anything, all resources are compared. A scalar request of 0 counts as a request.
@@ -463,7 +463,7 @@ TEST_CASE("Policy arguments: labelsPresence and serviceAffinity") {
   w.Service("web", "'app':'web'");
   CHECK(placed(zone, pod) == "ab");
   CHECK(placed(both, pod) == "a");
-  CHECK(placed(both, PodOf("p", "'nodeSelector':{'rack':'2'}", "'app':'web'")) == "b");  // its own choice first
+  CHECK(placed(both, PodOf("p", "'nodeSelector':{'rack':'2'}", "'app':'web'")) == "b");  // its own selector first
   CHECK(placed(zone, PodOf("p", "'nodeSelector':{'zone':'y'}", "'app':'web'")) == "c");
 }
 

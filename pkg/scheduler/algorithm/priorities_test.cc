@@ -314,8 +314,9 @@ TEST_CASE("labelPreference, serviceAntiAffinity, EqualPriority and ResourceLimit
   w.Service("web", "'app':'web'");
   for (const char* n : {"1", "2", "3"})
     w.Place(PodOf(n, "", "'app':'web'"), n[0] == '1' ? "a" : n[0] == '2' ? "b" : "d");
-  w.Place(PodOf("4", "", "'app':'web'", "'deletionTimestamp':'2018-01-01T00:00:00Z'"), "c");  // counted, in no rack
-  CHECK(scored(anti, pod) == Scores{5, 7, 0, 5});                                             // 2, 1 of 4
+  w.Place(PodOf("4", "", "'app':'web'", "'deletionTimestamp':'2018-01-01T00:00:00Z'"),
+          "c");                                    // counts, but is in no rack
+  CHECK(scored(anti, pod) == Scores{5, 7, 0, 5});  // 2, 1 of 4
   CHECK(Scored(w, "EqualPriority", pod) == Scores{1, 1, 1, 1});
 
   World sizes;

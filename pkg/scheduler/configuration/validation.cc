@@ -188,7 +188,7 @@ void Check(const VolumeBindingArgs& a, const std::string& path, const Gates& gat
   }
 }
 
-// ---- the rest ----
+// ---- everything else ----
 
 void CheckConnectionAndLease(const KubeSchedulerConfiguration& c, FieldErrors* e) {
   if (c.client_connection.burst < 0) {

@@ -96,7 +96,7 @@ constexpr char kPodOnWire[] =
 
 }  // namespace
 
-// ---- what is sent -------------------------------------------------------------------------------
+// ---- requests -----------------------------------------------------------------------------------
 
 TEST_CASE("an extender that knows the nodes is sent names") {
   Scripted s;
@@ -165,7 +165,7 @@ TEST_CASE("a bind is sent with capitalised names, and never twice") {
   CHECK(util::Message(s.Make()->Bind(*MakePod(), "n2")) == "Unexpected empty bindVerb in extender");
 }
 
-// ---- what is understood -------------------------------------------------------------------------
+// ---- answers ------------------------------------------------------------------------------------
 
 TEST_CASE("members of an answer are read in any letter case") {
   Scripted s;

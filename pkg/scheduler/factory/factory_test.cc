@@ -409,10 +409,9 @@ TEST_CASE("policies of 1.0 to 1.9 are accepted") {
   CHECK(PolicyMistake(w, "{'predicates':[{'name':'NoVolumeNodeConflict'}]}") ==
         "Invalid configuration: Predicate type not found for NoVolumeNodeConflict (did you mean "
         "\"NoVolumeZoneConflict\"?)");
+  // The letter case of names matters.
   CHECK(PolicyMistake(w, "{'predicates':[{'name':'hostname'}]}") ==
-        "Invalid configuration: Predicate type not found for hostname (did you mean \"HostName\"?)");  // names are not
-                                                                                                       // keys: their
-                                                                                                       // case counts
+        "Invalid configuration: Predicate type not found for hostname (did you mean \"HostName\"?)");
 }
 
 TEST_CASE("the registry is frozen once a scheduler was built, and copies of it are copies") {

@@ -62,8 +62,7 @@ class Reader {
     std::string_view later = {};  // the spelling of later releases, if it differs
   };
 
-  // Returns "line N, column N: " for the value, or an empty text if the text of the document is not known. Adds an
-  // error and returns false, so that callers can return its result.
+  // Returns "line N, column N: " for the value, or an empty text if the text of the document is not known.
   std::string Where(Json v) const {
     if (text_.empty()) return {};
     size_t line = 1, column = 1;
@@ -76,7 +75,7 @@ class Reader {
     }
     return absl::StrCat("line ", line, ", column ", column, ": ");
   }
-  // Returns false, so that a reader can fail and return at once.
+  // Adds an error and returns false, so that callers can return its result.
   bool Fail(Json v, const std::string& path, std::string_view right) {
     errors_.push_back(absl::StrCat(Where(v), path, path.empty() ? "" : ": ", v.Brief(), ": ", util::ToAbsl(right)));
     return false;
@@ -115,7 +114,7 @@ class Reader {
     }
   }
 
-  // These return whether the value could be read.
+  // These read a value and return whether that was possible.
   bool String(Json v, const std::string& path, std::string* out) {
     if (!v.IsString()) return Fail(v, path, "a string is needed here");
     *out = v.Text();

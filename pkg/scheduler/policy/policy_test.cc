@@ -1,4 +1,4 @@
-// Reading and validating Policies.
+// Tests reading and validating Policies.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/policy/decode.h"

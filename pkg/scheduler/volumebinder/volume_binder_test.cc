@@ -1,4 +1,4 @@
-// Delayed volume binding, rule by rule.
+// Tests each rule of delayed volume binding.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/testing/world.h"
