@@ -3,6 +3,7 @@
 namespace berth::scheduler {
 namespace {
 
+// Appends the names of the predicate's parts, or its own when it has none, that are not incremental.
 void Collect(const ConfiguredPredicate& p, std::vector<std::string>* names) {
   for (const ConfiguredPredicate& part : p.parts) Collect(part, names);
   if (p.parts.empty() && !p.traits.incremental()) names->push_back(p.name);

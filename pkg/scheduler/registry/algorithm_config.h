@@ -1,4 +1,5 @@
-// Everything that a scheduler was built of; made by the factory.
+// The configuration of one scheduler: its predicates, priorities and extenders, ready to be called. Made by the
+// factory.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,7 +16,7 @@ struct ConfiguredPredicate {
   std::string name;
   FitPredicate predicate;
   Traits traits;
-  // The predicates that this one is made of, when it is a composite: it holds where all of them do.
+  // For a composite predicate, its parts: it holds where all of them hold. Empty for any other predicate.
   std::vector<ConfiguredPredicate> parts;
 };
 struct ConfiguredPriority {
@@ -27,15 +28,17 @@ struct ConfiguredPriority {
 
 struct AlgorithmConfig {
   std::vector<ConfiguredPredicate> predicates;  // in the order of evaluation
-  // The order in which predicates may reject a pod as a whole, as places in `predicates`; empty: that of evaluation.
+  // The order in which predicates may reject a pod as a whole, as indexes in `predicates`. Empty stands for the order
+  // of evaluation.
   std::vector<size_t> preparation_order;
-  std::vector<ConfiguredPriority> priorities;  // by name
+  std::vector<ConfiguredPriority> priorities;  // in ascending order of names
   std::vector<std::unique_ptr<Extender>> extenders;
   PluginFactoryArgs args;
   bool always_check_all_predicates = false;
   const Release* release = nullptr;  // never null in a scheduler
 
-  // Returns the names of the rules whose answers cannot be kept between decisions.
+  // Returns the names of the rules whose answers the incremental scheduler cannot keep between decisions. A composite
+  // predicate is represented by its parts.
   std::vector<std::string> NotIncremental() const;
 };
 

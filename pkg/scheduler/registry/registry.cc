@@ -54,7 +54,7 @@ void Registry::LetPriorityTakeArguments(std::string_view name) {
 
 namespace {
 
-// Wraps the factory of a rule so that it sees these arguments.
+// Replaces the factory of a rule by one that calls it with these arguments.
 template <typename Rules>
 bool GiveArguments(Rules* rules, std::string_view name, std::string_view json) {
   auto it = rules->find(name);

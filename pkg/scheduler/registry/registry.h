@@ -1,5 +1,8 @@
-// What can be configured: fit predicates, priority functions and providers by name, each rule with its traits. The free
-// functions of factory/factory.h register algorithms for every release; a scheduler works on a copy of its own.
+// A registry holds what can be configured by name: predicates and priorities, each with its traits, and providers.
+//
+// Each release fills a registry of its own (Release::register_algorithms), and the free functions of factory/factory.h
+// add algorithms to those of all releases. A scheduler is built from a copy, so arguments and feature gates that change
+// the copy affect no other scheduler.
 #pragma once
 #include <absl/status/status.h>
 
@@ -19,10 +22,10 @@ class Registry {
   struct Predicate {
     FitPredicateFactory factory;
     Traits traits;
-    // Names of the predicates that must all hold for this one to hold; empty for a predicate that stands alone. The
-    // incremental scheduler keeps the answers of the parts.
+    // For a composite predicate, the names of its parts: it holds where all of them hold. The incremental scheduler
+    // keeps the answers of the parts.
     std::vector<std::string> made_of;
-    bool takes_arguments = false;  // the factory reads PluginFactoryArgs::arguments
+    bool takes_arguments = false;  // whether the factory reads PluginFactoryArgs::arguments
   };
   struct Priority {
     PriorityFunctionFactory factory;
@@ -34,22 +37,26 @@ class Registry {
     std::set<std::string> predicates, priorities;
   };
 
-  // Returns "Algorithm name <name> does not match the name validation regexp ..." when it does not.
+  // Returns the error "Algorithm name <name> does not match the name validation regexp ..." for a name that is not
+  // allowed (1.10 validateAlgorithmNameOrDie).
   static absl::Status CheckName(std::string_view name);
 
-  // Registering a name again replaces it.
+  // The Add functions replace what is registered under the name, and fail only if CheckName does. `mandatory`: see
+  // MakeMandatory.
   absl::Status AddPredicate(std::string_view name, FitPredicateFactory factory, Traits traits = {},
                             bool mandatory = false);
   // REQUIRES: the predicates in `made_of` are registered before a scheduler is built.
   absl::Status AddCompositePredicate(std::string_view name, FitPredicateFactory factory,
                                      std::vector<std::string> made_of);
-  // Marks a registered rule as one that takes arguments.
+  // Mark a registered rule as one that takes arguments. Do nothing for an unknown name.
   void LetPredicateTakeArguments(std::string_view name);
   void LetPriorityTakeArguments(std::string_view name);
-  // Gives a rule its arguments, as JSON. Returns false when no rule of this name takes any.
+  // Set the arguments of a rule, as JSON. Return false when there is no rule of this name that takes arguments.
   bool GivePredicateArguments(std::string_view name, std::string_view json);
   bool GivePriorityArguments(std::string_view name, std::string_view json);
-  void RemovePredicate(std::string_view name);  // also from the mandatory ones
+  // Removes the predicate, also from the mandatory ones.
+  void RemovePredicate(std::string_view name);
+  // Makes the predicate part of every scheduler, whatever is configured.
   void MakeMandatory(std::string_view name) { mandatory_.emplace(name); }
   absl::Status AddPriority(std::string_view name, PriorityFunctionFactory factory, int64_t weight, Traits traits = {});
   absl::Status AddProvider(std::string_view name, Provider provider);
@@ -58,7 +65,9 @@ class Registry {
   const std::set<std::string, std::less<>>& mandatory() const { return mandatory_; }
   const std::map<std::string, Priority, std::less<>>& priorities() const { return priorities_; }
   const std::map<std::string, Provider, std::less<>>& providers() const { return providers_; }
-  Provider* MutableProvider(std::string_view name);  // null when there is none
+  // Returns the provider, or null when there is none of this name.
+  Provider* MutableProvider(std::string_view name);
+  // Add or remove a predicate in the sets of all providers (feature gates do so).
   void InsertPredicateKeyEverywhere(std::string_view key);
   void RemovePredicateKeyEverywhere(std::string_view key);
   std::map<std::string, Priority, std::less<>>& mutable_priorities() { return priorities_; }

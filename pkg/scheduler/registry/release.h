@@ -1,5 +1,6 @@
-// A release of Kubernetes as a value: everything that differs between the algorithms of two releases, as data and small
-// functions. A scheduler is built for one release; several may live in one process. Nothing switches on the name.
+// A release of Kubernetes as a value: all differences between the algorithms of two releases, as data and small
+// functions. A scheduler is built for one release, and schedulers of several releases can live in one process. No code
+// tests the name of a release.
 #pragma once
 #include <absl/status/status.h>
 
@@ -15,34 +16,36 @@
 namespace berth::scheduler {
 
 enum class PreemptionStyle : uint8_t {
-  kByPosition,    // 1.10: the first victim on a node counts as its most important one (bug B-25, kept)
-  kByImportance,  // 1.29: by priority and start time, with budgets that are used up by one victim after another
+  kByPosition,    // 1.10: the first victim in the list counts as the most important one (bug B-25, kept)
+  kByImportance,  // 1.29: victims are ordered by priority and start time, and each one uses up its budgets
 };
 
 struct Release {
-  std::string_view name;  // "1.10"; the value of --emulated-version
-  int64_t max_score = 0;  // the largest score of a priority, before its weight
+  std::string_view name;  // such as "1.10"; the value of --emulated-version
+  int64_t max_score = 0;  // the largest score that a priority gives, before it is multiplied by the weight
 
   // Registers the release's own predicates, priorities and providers.
   void (*register_algorithms)(Registry*) = nullptr;
-  // The order in which predicates are evaluated; names outside of it come after, by name (bug B-15 of 1.10, fixed).
+  // The order in which predicates are evaluated. Others come after these, in ascending order of names (bug B-15
+  // of 1.10, fixed).
   std::span<const std::string_view> predicate_ordering;
 
-  // Fills in what a pod of a template counts for: requests, non-zero requests, host ports, QoS. A cache counts for one
-  // release.
+  // Fills in what a pod of a template requests: amounts with and without defaults, host ports, QoS class. A cache uses
+  // that of one release.
   void (*describe_template)(const api::PodTemplate&, TemplateInfo*) = nullptr;
 
-  // Returns the text of a decision without a fitting node, from the failures of the nodes; `nodes` are listed in all.
-  // `rejection` is the reason why the pod as a whole was rejected before any node was looked at, or null.
+  // Returns the message for a pod that fits no node, from the failures of the nodes. `nodes` is the number of listed
+  // nodes. `rejection` is not null when a rule rejected the pod as a whole before any node was looked at.
   std::string (*fit_error_text)(const NodeFailures& failures, size_t nodes, const PodRejection* rejection) = nullptr;
 
-  // The pod's claims must exist before any predicate is called (1.10: podPassesBasicChecks).
+  // Whether the pod's claims are checked before any predicate is called (1.10: podPassesBasicChecks).
   bool checks_claims_first = false;
-  // A pod with status.nominatedNodeName goes there when it fits, and no other node is looked at.
+  // Whether a pod goes to the node of status.nominatedNodeName if it fits there, without a look at other nodes.
   bool tries_nominated_node_first = false;
-  // Of several errors in one cycle only the first is reported; otherwise all are, joined.
+  // Whether only the first of several errors in one cycle is reported. Otherwise all are joined.
   bool reports_first_error_only = false;
-  // Wraps the error of a predicate, found when it was prepared for the pod or on a node; null: it stands alone.
+  // Returns the message for an error of a predicate, which occurred when it was prepared for the pod or when a node was
+  // filtered. If null, the message is the error itself.
   enum class Step : uint8_t { kPrepare, kFilter };
   std::string (*error_text)(Step step, std::string_view predicate, std::string_view error) = nullptr;
   // How preemption chooses victims and nodes.
