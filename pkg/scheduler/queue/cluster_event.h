@@ -1,4 +1,4 @@
-// What happens in the cluster that may let a pod fit which did not fit before (Kubernetes 1.29 framework.ClusterEvent).
+// Events in the cluster after which a pod may fit that did not fit before (Kubernetes 1.29 framework.ClusterEvent).
 #pragma once
 #include <cstdint>
 
@@ -10,16 +10,16 @@ struct ClusterEvent {
   enum class Kind : uint8_t {
     kAssignedPodAdd,
     kAssignedPodUpdate,
-    kAssignedPodLabels,  // its labels changed, in addition to kAssignedPodUpdate; no rule of 1.29 waits for that alone
-    kAssignedPodDelete,  // also a pod that finished, and one whose bind failed
+    kAssignedPodLabels,  // raised beside kAssignedPodUpdate when the labels changed; no plugin of 1.29 registers for it
+    kAssignedPodDelete,  // also for a pod that has finished and for one whose bind failed
     kNodeAdd,
-    // Changes of a node. Of several at once the first in this order is reported, as 1.29 does.
+    // Changes of a node. If an update makes several of them, the first in this order is reported, as in 1.29.
     kNodeBecameSchedulable,
     kNodeAllocatable,
     kNodeLabels,
     kNodeTaints,
     kNodeConditions,
-    kNodeOther,  // what no rule of 1.29 looks at: spec.unschedulable set, images
+    kNodeOther,  // changes that no plugin of 1.29 registers for: spec.unschedulable was set, images
     kNodeDelete,
     kPersistentVolumeAdd,
     kPersistentVolumeUpdate,
@@ -36,15 +36,16 @@ struct ClusterEvent {
     kCsiStorageCapacityUpdate,
     kStorageClassOther,     // added with another binding mode, or deleted
     kService,               // added, changed or deleted
-    kUnschedulableTimeout,  // a pod has waited for very long; stands for every event
+    kUnschedulableTimeout,  // a pod has waited for EventQueueOptions::unschedulable_limit; wakes it like any event
   };
   Kind kind;
-  // The pod of the kAssignedPod events, and the node of the kNode events as it is now; else null. Not kept.
+  // The pod of a kAssignedPod event, and the node of a kNode event after the change; null otherwise. The queue does not
+  // keep these pointers.
   const api::Pod* pod = nullptr;
   const api::Node* node = nullptr;
 };
 
-// Returns which of a node's changes is reported; kNodeOther when it is none that a rule looks at.
+// Returns the kind of event for an update of a node.
 ClusterEvent::Kind NodeChange(const api::Node& before, const api::Node& after);
 
 }  // namespace berth::scheduler

@@ -1,8 +1,18 @@
-// Release 1.29's queue: higher priority first, then who has waited longest; a pod that a plugin rejected waits for an
-// event that the plugin cares about, and backs off for 1 s to 10 s (Kubernetes 1.29 internal/queue).
+// The queue of release 1.29 (Kubernetes 1.29 internal/queue). Pods with higher priority are popped first, and of pods
+// with equal priority the one that has waited longest since it was added or given back.
 //
-// A pod is in one of three places: active, to be tried; backoff, to become active at the end of its back-off;
-// unschedulable, waiting for an event or for 5 minutes to pass.
+// A pod in the queue is in one of three places:
+//   active          ready to be tried
+//   backoff         becomes active when its back-off of 1 s to 10 s, counted from its last attempt, has ended
+//   unschedulable   waits for an event that one of the plugins that rejected it is registered for, or for 5 minutes
+//
+//       Add                         Pop
+//   ----------->      active      ------>   attempt
+//                    ^      ^                  |
+//          back-off  |      |  event           |  AddRejected
+//          has ended |      |                  v
+//                 backoff <----- unschedulable (or backoff, when no plugin rejected the pod or an event was missed)
+//                         event
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -23,7 +33,7 @@ namespace {
 
 using util::Symbol;
 using Kind = ClusterEvent::Kind;
-using EventSet = uint64_t;  // a bit for each Kind
+using EventSet = uint64_t;  // one bit for each Kind
 
 constexpr EventSet Of(std::initializer_list<Kind> kinds) {
   EventSet set = 0;
@@ -42,10 +52,10 @@ constexpr EventSet kVolumes =
 constexpr EventSet kStorage =
     kVolumes | Of({Kind::kStorageClassUpdate, Kind::kCsiNodeAdd, Kind::kCsiNodeUpdate, Kind::kCsiDriverAdd,
                    Kind::kCsiDriverUpdate, Kind::kCsiStorageCapacityAdd, Kind::kCsiStorageCapacityUpdate});
-// What a plugin hears of that did not register for anything (1.29: every event of the kinds that are watched).
+// The events for a plugin that has no registration (1.29: every event of the kinds that are watched).
 constexpr EventSet kEverything = kNodeAddOrUpdate | kAnyAssignedPod | kStorage;
 
-// What the plugins of 1.29 registered for (EventsToRegister).
+// The events that the plugins of 1.29 are registered for (EventsToRegister).
 const absl::flat_hash_map<Symbol, EventSet>& Registered() {
   static const auto& map = *new absl::flat_hash_map<Symbol, EventSet>{
       {Symbol("NodeResourcesFit"), kNodeAddOrUpdate | Of({Kind::kAssignedPodDelete})},
@@ -64,7 +74,7 @@ const absl::flat_hash_map<Symbol, EventSet>& Registered() {
       {Symbol("VolumeBinding"), kStorage | kNodeAddOrLabels},
       {Symbol("VolumeZone"), kNodeAddOrLabels | Of({Kind::kStorageClassAdd, Kind::kPersistentVolumeClaimAdd,
                                                     Kind::kPersistentVolumeAdd, Kind::kPersistentVolumeUpdate})},
-      // A registration of "node deleted" has no effect upstream: that event is never raised.
+      // The registration for "node deleted" is left out. It has no effect upstream, where that event is never raised.
       {Symbol("PodTopologySpread"), kAnyAssignedPod | kNodeAddOrLabels},
       {Symbol("InterPodAffinity"), kAnyAssignedPod | kNodeAddOrLabels},
       {Symbol("SchedulingGates"), 0},
@@ -72,6 +82,7 @@ const absl::flat_hash_map<Symbol, EventSet>& Registered() {
   return map;
 }
 
+// Returns whether the event wakes a pod that these plugins rejected.
 bool Wakes(Kind kind, const std::vector<Symbol>& rejected_by) {
   if (kind == Kind::kUnschedulableTimeout || rejected_by.empty()) return true;
   const EventSet event = Of({kind});
@@ -81,7 +92,7 @@ bool Wakes(Kind kind, const std::vector<Symbol>& rejected_by) {
   });
 }
 
-// What brings a pod into a part of the queue: an event of the cluster, or one of these.
+// What brings a pod into a part of the queue, for the metrics: a ClusterEvent::Kind or one of these.
 enum Cause : size_t {
   kPodAdd = static_cast<size_t>(Kind::kUnschedulableTimeout) + 1,
   kPodUpdate,
@@ -90,7 +101,7 @@ enum Cause : size_t {
   kCauses,
 };
 
-// Kubernetes 1.29 internal/queue/events.go.
+// Returns the name of a Kind or Cause as in Kubernetes 1.29 internal/queue/events.go.
 std::string_view NameOf(size_t cause) {
   switch (cause) {
     case kPodAdd:
@@ -187,11 +198,11 @@ class EventQueue final : public SchedulingQueue {
     if (!added) return;
     Entry& e = it->second;
     e.pod = pod;
-    e.since = ++seq_;  // behind pods that came while it was tried
+    e.since = ++seq_;  // the pod is behind those that were added during its attempt
     e.attempts = TakeAttempts(*pod);
     e.failed_at = now;
     e.rejected_by = plugins;
-    // An event since the last pod was taken out may have been the one that this pod needs.
+    // An event since the last Pop may be the one that this pod needs. It does not wait for another one.
     const bool missed_an_event = moved_in_cycle_ >= cycle_;
     Put(e, missed_an_event || plugins.empty() ? Place::kBackoff : Place::kUnschedulable);
     Count(kAttemptFailed, e.place);
@@ -242,7 +253,7 @@ class EventQueue final : public SchedulingQueue {
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
     if ((kEverything & Of({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) return;
-    // Noted even when no pod is moved.
+    // The event counts for pods whose attempt is under way, even if no pod in the queue is moved.
     moved_in_cycle_ = cycle_;
     if (event.kind == Kind::kAssignedPodAdd || event.kind == Kind::kAssignedPodUpdate) {
       if (event.pod == nullptr) return;
@@ -262,7 +273,8 @@ class EventQueue final : public SchedulingQueue {
   }
 
   void Flush(absl::Duration now) override {
-    // Once a second, as 1.29 looks; the pods that are ready by then become active in the order of their back-offs.
+    // As in 1.29, back-offs are looked at once in a second. Pods become active in the order in which their back-offs
+    // end.
     if (now >= next_backoff_flush_) {
       next_backoff_flush_ = now + absl::Seconds(1);
       while (!backoff_.empty() && backoff_.begin()->first.first <= now) {
@@ -309,22 +321,23 @@ class EventQueue final : public SchedulingQueue {
   struct Entry {
     api::PodPtr pod;
     Place place = Place::kActive;
-    uint64_t since = 0;  // when it came, or came back after an attempt; moves between the places keep it
-    int attempts = 0;
-    absl::Duration failed_at;
-    std::vector<Symbol> rejected_by;  // the plugins that rejected it in its last attempt
+    uint64_t since = 0;        // sequence number of when it was added or given back; moves between the places keep it
+    int attempts = 0;          // number of failed attempts
+    absl::Duration failed_at;  // end of the last attempt
+    std::vector<Symbol> rejected_by;  // the plugins that rejected the pod in its last attempt
   };
-  using ActiveKey = std::pair<int64_t, uint64_t>;  // minus the priority, since
+  using ActiveKey = std::pair<int64_t, uint64_t>;  // minus the priority; Entry::since
 
   ActiveKey KeyOf(const Entry& e) const { return {-static_cast<int64_t>(e.pod->Priority()), e.since}; }
 
-  // The back-off doubles with each attempt, up to the maximum.
+  // Returns when the back-off ends. It doubles with each attempt, up to the maximum.
   absl::Duration BackoffEnd(const Entry& e) const {
     absl::Duration d = options_.initial_backoff;
     for (int i = 1; i < e.attempts && d < options_.max_backoff; ++i) d *= 2;
     return e.failed_at + std::min(d, options_.max_backoff);
   }
 
+  // Returns the number of attempts of a popped pod and removes it from in_flight_; 0 when it is not there.
   int TakeAttempts(const api::Pod& pod) {
     auto it = in_flight_.find(pod.meta.uid);
     if (it == in_flight_.end()) return 0;
@@ -333,6 +346,7 @@ class EventQueue final : public SchedulingQueue {
     return attempts;
   }
 
+  // Puts the entry into the index of the place. While it is there, nothing that its key is made of may change.
   void Put(Entry& e, Place place) {
     e.place = place;
     switch (place) {
@@ -348,6 +362,7 @@ class EventQueue final : public SchedulingQueue {
     }
   }
 
+  // Takes the entry out of the index of its place.
   void Take(Entry& e) {
     switch (e.place) {
       case Place::kActive:
@@ -362,6 +377,7 @@ class EventQueue final : public SchedulingQueue {
     }
   }
 
+  // Moves an unschedulable pod to where it waits for the end of its back-off, or makes it active.
   void Wake(Entry& e, Kind kind, absl::Duration now) {
     Take(e);
     Put(e, BackoffEnd(e) > now ? Place::kBackoff : Place::kActive);
@@ -375,6 +391,7 @@ class EventQueue final : public SchedulingQueue {
     }
   }
 
+  // Wakes the unschedulable pods that the event concerns and for which `may_help` returns true.
   template <typename F>
   void MoveIf(Kind kind, absl::Duration now, F may_help) {
     std::vector<Entry*> woken;
@@ -386,16 +403,18 @@ class EventQueue final : public SchedulingQueue {
 
   const EventQueueOptions options_;
   NominatedPods nominated_;
-  std::unordered_map<std::string, Entry> entries_;  // addresses of entries must stay
+  // The pods in the queue by namespace and name. An unordered_map, because the indexes below point to its elements.
+  // Invariant: each entry is in exactly one of the indexes, the one of Entry::place.
+  std::unordered_map<std::string, Entry> entries_;
   absl::btree_map<ActiveKey, Entry*> active_;
-  absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_;
-  absl::btree_map<uint64_t, Entry*> unschedulable_;
-  absl::flat_hash_map<std::string, int> in_flight_;  // attempts, by uid, of pods that were taken out to be tried
-  std::array<std::array<uint64_t, 3>, kCauses> incoming_{};           // by Cause or Kind, and by Place
+  absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_;  // by end of the back-off and Entry::since
+  absl::btree_map<uint64_t, Entry*> unschedulable_;                       // by Entry::since
+  absl::flat_hash_map<std::string, int> in_flight_;          // number of attempts of the pods being tried, by uid
+  std::array<std::array<uint64_t, 3>, kCauses> incoming_{};  // by Cause or Kind, and by Place
   absl::flat_hash_map<std::pair<Symbol, Symbol>, int64_t> rejected_;  // by plugin and profile
   uint64_t seq_ = 0;
-  uint64_t cycle_ = 0;           // pods taken out so far
-  uint64_t moved_in_cycle_ = 0;  // cycle_ when an event was last seen; 0 before the first pod, as cycle_ is
+  uint64_t cycle_ = 0;           // number of pods popped so far
+  uint64_t moved_in_cycle_ = 0;  // cycle_ at the last event
   absl::Duration next_backoff_flush_, next_long_flush_;
 };
 

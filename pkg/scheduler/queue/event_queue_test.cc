@@ -1,4 +1,4 @@
-// Release 1.29's queue: order, back-off, and which events move which pods.
+// The queue of release 1.29: the order of pods, their back-off, and which events wake which pods.
 #include <absl/strings/str_cat.h>
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ struct Fixture {
   void Reject(const api::PodPtr& p, std::vector<Symbol> plugins) {
     q->AddRejected(p, Requeue::kUnschedulable, plugins, q->cycle(), now);
   }
-  // Takes out the pod, which must be the next one, and gives it back as rejected.
+  // Pops the pod, which must be the next one, and gives it back as rejected by these plugins.
   void Fail(const api::PodPtr& p, std::vector<Symbol> plugins) {
     REQUIRE(Pop() == p->meta.name);
     Reject(p, std::move(plugins));
@@ -72,18 +72,18 @@ TEST_CASE("event queue: the back-off is 1, 2, 4, 8, 10, 10 s from the end of the
   f.q->Add(p);
   f.q->Flush(f.now);
   for (const double wait : {1.0, 2.0, 4.0, 8.0, 10.0, 10.0}) {
-    f.Fail(p, {});  // nothing is known about why: it backs off only
+    f.Fail(p, {});  // no plugin rejected the pod, so it only backs off
     CHECK(f.q->depth().backoff == 1);
     f.Pass(wait - 0.5);
     CHECK(f.Pop() == "");
     f.Pass(1);
     CHECK(f.q->depth().active == 1);
-    f.now += absl::Milliseconds(500);  // the next look is a whole second after the last
+    f.now += absl::Milliseconds(500);  // back-offs are looked at again one second after the last time
   }
   CHECK(f.Pop() == "p");
   f.q->Settled(*p);
   f.q->Add(p);
-  f.Fail(p, {});  // it counts from one again
+  f.Fail(p, {});  // after Settled, attempts are counted from 1 again
   f.Pass(2);
   CHECK(f.Pop() == "p");
 }
@@ -149,7 +149,7 @@ TEST_CASE("event queue: an event during the attempt makes a pod back off only, e
   f.Happens(Kind::kCsiNodeAdd);
   f.Reject(p, {kFit});
   CHECK(f.q->depth().backoff == 1);
-  // What concerns no plugin at all is no event.
+  // An event that no plugin is registered for does not count.
   f.Pass(2);
   REQUIRE(f.Pop() == "p");
   f.Happens(Kind::kService);

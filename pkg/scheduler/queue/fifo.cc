@@ -1,4 +1,5 @@
-// Without PodPriority: pods come out in the order in which they came (Kubernetes 1.10 cache.FIFO).
+// The queue of 1.10 without PodPriority: pods are popped in the order in which they were added (cache.FIFO). Failed
+// pods are added at the end; nothing waits for changes of the cluster.
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
 
@@ -42,9 +43,8 @@ class Fifo final : public SchedulingQueue {
   }
   uint64_t cycle() const override { return 0; }
   void Update(const api::PodPtr& pod, bool, absl::Duration) override { Add(pod); }
-  // The key stays in the order: a pod of the same name that is added before it is reached takes its place. When no pod
-  // is left the keys go as well, because a scheduler that has nothing to do waits in Pop, which drops them. A Pop that
-  // returns null therefore never changes what the next ones return, and recordings leave it out.
+  // The key stays in order_, as in 1.10: if a pod of the same name is added before Pop gets there, it has the position
+  // of the deleted one.
   void Delete(const api::Pod& pod) override {
     pods_.erase(pod.meta.Key());
     ForgetOrderOfNone();
@@ -59,12 +59,13 @@ class Fifo final : public SchedulingQueue {
   Depth depth() const override { return {pods_.size(), 0, 0}; }
 
  private:
-  // When no pod is left, keys of deleted pods go as well: a scheduler that has nothing to do waits in Pop, which drops
-  // them. A Pop that returns null therefore never changes what the next ones return, and recordings leave it out.
+  // Drops the keys of deleted pods when no pod is left. In 1.10 this happens in Pop, in which an idle scheduler waits.
+  // Here, a Pop that returns null never changes what later ones return, so that recordings can leave it out.
   void ForgetOrderOfNone() {
     if (pods_.empty()) order_.clear();
   }
-  // A standby adds and deletes for days without ever popping: what can no longer come out is dropped.
+  // Drops keys that no pod has and keys that occur again, when there are many. A standby scheduler adds and deletes
+  // pods for days without popping any.
   void CompactIfStale() {
     if (order_.size() < 2 * pods_.size() + 1024) return;
     absl::flat_hash_set<std::string> seen;
@@ -75,6 +76,8 @@ class Fifo final : public SchedulingQueue {
     order_ = std::move(kept);
   }
 
+  // Invariant: the key of each pod in pods_ is in order_, and its first occurrence is the pod's position. Other keys in
+  // order_ are of pods that were deleted.
   absl::flat_hash_map<std::string, api::PodPtr> pods_;
   std::deque<std::string> order_;
 };

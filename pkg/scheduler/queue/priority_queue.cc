@@ -1,9 +1,12 @@
-// With PodPriority: higher priority first, equals in order of arrival; pods that do not fit wait until something
-// changes.
+// The queue of 1.10 with PodPriority: pods with higher priority are popped first, and pods with equal priority in the
+// order in which they became active. Pods that do not fit wait until something in the cluster changes.
 //
-// Kubernetes 1.10's PriorityQueue with what later releases fixed: ties by arrival and a back-off (1 s to 60 s), so
-// that no pod keeps its equals from being tried; a scheduling cycle instead of one flag, so that only changes since a
-// pod's own attempt count; and a flush of pods that waited for very long.
+// This is Kubernetes 1.10's PriorityQueue with three corrections of later releases:
+//   - Ties go by arrival, and a failed pod backs off for 1 s to 60 s. So a pod that keeps failing does not prevent
+//     others of its priority from being tried.
+//   - Changes are compared with the scheduling cycle of a pod's attempt and not kept in one flag. So only changes since
+//     the attempt began make the pod active again.
+//   - A pod that has waited for a minute is tried again without a change.
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
@@ -181,12 +184,13 @@ class PriorityQueue final : public SchedulingQueue {
   struct Entry {
     api::PodPtr pod;
     Place place = Place::kActive;
-    uint64_t seq = 0;      // order of arrival where it is now
-    int64_t rank = 0;      // minus the priority, while active
-    absl::Duration ready;  // its back-off ends then
-    absl::Duration since;  // where it is now
+    uint64_t seq = 0;      // sequence number of when it came to its place
+    int64_t rank = 0;      // minus the priority; set while it is active
+    absl::Duration ready;  // end of its back-off
+    absl::Duration since;  // time when it came to its place
   };
 
+  // Puts the entry into the index of the place. While it is there, nothing that its key is made of may change.
   void Put(Entry& e, Place place, absl::Duration now) {
     e.place = place;
     e.seq = ++seq_;
@@ -207,6 +211,7 @@ class PriorityQueue final : public SchedulingQueue {
     }
   }
 
+  // Takes the entry out of the index of its place.
   void Take(Entry& e) {
     switch (e.place) {
       case Place::kActive:
@@ -230,15 +235,17 @@ class PriorityQueue final : public SchedulingQueue {
   QueueOptions options_;
   PodBackoff backoff_;
   NominatedPods nominated_;
-  std::unordered_map<std::string, Entry> entries_;  // addresses of entries must stay
-  absl::btree_map<std::pair<int64_t, uint64_t>, Entry*> active_;
-  absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_queue_;
-  absl::btree_map<uint64_t, Entry*> unschedulable_;  // in order of arrival
-  size_t waiting_for_pods_ = 0;                      // unschedulable pods with required pod affinity
+  // The pods in the queue by namespace and name. An unordered_map, because the indexes below point to its elements.
+  // Invariant: each entry is in exactly one of the indexes, the one of Entry::place.
+  std::unordered_map<std::string, Entry> entries_;
+  absl::btree_map<std::pair<int64_t, uint64_t>, Entry*> active_;                // by rank and seq
+  absl::btree_map<std::pair<absl::Duration, uint64_t>, Entry*> backoff_queue_;  // by ready and seq
+  absl::btree_map<uint64_t, Entry*> unschedulable_;                             // by seq
+  size_t waiting_for_pods_ = 0;  // number of unschedulable pods with required pod affinity
   uint64_t seq_ = 0;
-  uint64_t cycle_ = 0;          // pods popped so far
-  uint64_t last_move_ = 0;      // cycle_ + 1 as of the last move of all
-  uint64_t last_assigned_ = 0;  // the same of the last pod placed, which concerns pods with pod affinity only
+  uint64_t cycle_ = 0;          // number of pods popped so far
+  uint64_t last_move_ = 0;      // cycle_ + 1 at the last MoveAllToActiveQueue
+  uint64_t last_assigned_ = 0;  // cycle_ + 1 at the last AssignedPodAdded; counts for pods with required pod affinity
   absl::Duration next_long_flush_;
 };
 

@@ -1,8 +1,11 @@
-// Where pending pods wait for their turn (Kubernetes 1.10 pkg/scheduler/core/scheduling_queue.go).
+// The queue of pending pods (Kubernetes 1.10 pkg/scheduler/core/scheduling_queue.go, 1.29 internal/queue).
 //
-// Two kinds, chosen once: Fifo without the feature gate PodPriority, PriorityQueue with it. Both are plain data
-// structures: no threads, no clock of their own. `now` is steady time since any fixed point and never goes back.
-// A pod is known by namespace and name; the caller deletes an old pod before it adds a new one of the same name.
+// There are three kinds, of which a scheduler uses one: the FIFO for 1.10 without the feature gate PodPriority, the
+// PriorityQueue for 1.10 with it, and the EventQueue for 1.29. All are plain data structures without threads and
+// without a clock. `now` is the reading of a monotonic clock and never goes back. A pod is identified by namespace and
+// name; the caller deletes an old pod before it adds a new one of the same name.
+//
+// Thread-safety: none.
 #pragma once
 #include <absl/time/time.h>
 
@@ -19,21 +22,21 @@
 
 namespace berth::scheduler {
 
-// Why a pod comes back after an attempt.
+// Why a pod is given back after an attempt.
 enum class Requeue : uint8_t {
-  kUnschedulable,  // no node fits: wait until something in the cluster changes
-  kRetry,          // something failed that may work next time: wait out the back-off only
+  kUnschedulable,  // no node fits; the pod waits until something in the cluster changes
+  kRetry,          // something failed that may work the next time; the pod only waits for the end of its back-off
 };
 
-// What release 1.29's queue counts about itself.
+// What the queue of release 1.29 counts for its metrics.
 struct QueueCounts {
-  // Pods that came into a part of the queue, by what brought them there (1.29's names, such as "PodAdd").
+  // How many pods came into a part of the queue, by the event that brought them there (1.29's names, such as "PodAdd").
   struct Incoming {
     std::string_view event, queue;  // queue: "active", "backoff" or "unschedulable"
     uint64_t pods = 0;              // not 0
   };
   std::vector<Incoming> incoming;
-  // Pods in the queue that a plugin rejected in their last attempt; a pod counts for each such plugin.
+  // How many pods in the queue were rejected by a plugin in their last attempt. A pod counts for each such plugin.
   struct Rejected {
     util::Symbol plugin, profile;
     int64_t pods = 0;
@@ -45,47 +48,49 @@ class SchedulingQueue {
  public:
   virtual ~SchedulingQueue() = default;
 
-  // Adds a pod, to be tried when its turn comes. A pod that is already there is replaced and keeps its position.
+  // Adds a pod as ready to be tried. If it is in the queue, it is replaced, and keeps its position when it is ready.
   virtual void Add(const api::PodPtr& pod) = 0;
   virtual void AddIfNotPresent(const api::PodPtr& pod) = 0;
-  // Takes a pod back after a failed attempt. `cycle` is what cycle() returned right after its Pop: when the cluster has
-  // changed since, the pod is tried again instead of waiting for the next change. Does nothing when it is in the queue.
+  // Takes a pod back after a failed attempt. `cycle` is what cycle() returned right after its Pop. If the cluster has
+  // changed since then, the pod is tried again after its back-off and does not wait for another change. Does nothing
+  // when the pod is in the queue.
   virtual void AddUnschedulableIfNotPresent(const api::PodPtr& pod, Requeue why, uint64_t cycle,
                                             absl::Duration now) = 0;
-  // The same, with the plugins that rejected the pod in its last attempt; none: something else failed. A queue that
-  // knows events by plugin moves the pod when one of them happens.
+  // The same with the plugins that rejected the pod in its last attempt; empty when something else failed. The
+  // EventQueue wakes the pod when an event happens that one of these plugins is registered for.
   virtual void AddRejected(const api::PodPtr& pod, Requeue why, const std::vector<util::Symbol>& /*plugins*/,
                            uint64_t cycle, absl::Duration now) {
     AddUnschedulableIfNotPresent(pod, why, cycle, now);
   }
-  // Says that a pod that was popped does not come back, because it is bound or gone.
+  // Tells the queue that a popped pod is not given back, because it is bound or gone.
   virtual void Settled(const api::Pod& /*pod*/) {}
-  // Removes and returns the next pod to try; null when none is ready.
+  // Removes and returns the next pod to try, or returns null when none is ready.
   virtual api::PodPtr Pop() = 0;
+  // Returns the number of pods popped so far; the FIFO, which does not need it, returns 0.
   virtual uint64_t cycle() const = 0;
 
-  // Replaces a pending pod. `changed`: more than its status differs, so that it may fit now.
+  // Replaces a pending pod, or adds it. `changed` says that more than its status differs, so that it may fit now.
   virtual void Update(const api::PodPtr& pod, bool changed, absl::Duration now) = 0;
-  // Removes a pod that is gone or has a node now, and its nomination. Unknown pods are ignored.
+  // Removes a pod that is gone or has a node now, and its nomination. Ignores unknown pods.
   virtual void Delete(const api::Pod& pod) = 0;
   virtual bool Has(const api::Pod& pod) const = 0;
 
-  // Something happened in the cluster. Queues that do not distinguish events treat each as one that may let any pod
-  // fit, except those about pods that were placed or changed.
+  // Tells the queue about an event in the cluster. By default, kAssignedPodAdd and kAssignedPodUpdate call the
+  // functions of these names, and every other event calls MoveAllToActiveQueue.
   virtual void ClusterChanged(const ClusterEvent& event, absl::Duration now);
-  // The cluster changed in a way that may let any pod fit.
+  // Tells the queue that the cluster has changed and that any pod may fit now.
   virtual void MoveAllToActiveQueue(absl::Duration now) = 0;
-  // A pod was placed, or changed where it is: pods that want to be near such a pod may fit now.
+  // Tell the queue that a pod was placed, or that a placed pod has changed. Pods whose affinity selects it may fit now.
   virtual void AssignedPodAdded(const api::Pod& pod, absl::Duration now) = 0;
   virtual void AssignedPodUpdated(const api::Pod& pod, absl::Duration now) = 0;
 
-  // Makes pods ready whose back-off is over, and those that have waited for very long.
+  // Makes pods ready whose back-off has ended or whose wait has reached the limit.
   virtual void Flush(absl::Duration now) = 0;
-  // Returns when Flush has something to do next; InfiniteDuration when nothing is waiting.
+  // Returns when Flush has to be called next; InfiniteDuration when no pod waits.
   virtual absl::Duration NextFlush() const = 0;
 
-  // Pods for which others were evicted, by node. Null without PodPriority. Kept for pods in the queue; a pod that was
-  // popped is left out until it comes back or Nominate says so.
+  // Returns the nominated pods in the queue, by node; null for the FIFO. A popped pod is not among them until it is
+  // given back or the caller adds it.
   virtual NominatedPods* nominated() = 0;
   const std::vector<api::PodPtr>& WaitingPodsForNode(util::Symbol node);
 
@@ -99,7 +104,8 @@ class SchedulingQueue {
 struct QueueOptions {
   absl::Duration initial_backoff = absl::Seconds(1);
   absl::Duration max_backoff = absl::Seconds(60);
-  // Pods that waited this long without any change are tried again all the same; looked for every `flush_period`.
+  // Pods that have waited this long are tried again without a change in the cluster. Flush looks for such pods once in
+  // each `flush_period`.
   absl::Duration unschedulable_limit = absl::Seconds(60);
   absl::Duration flush_period = absl::Seconds(30);
 };
@@ -107,20 +113,20 @@ struct QueueOptions {
 struct EventQueueOptions {
   absl::Duration initial_backoff = absl::Seconds(1);
   absl::Duration max_backoff = absl::Seconds(10);
-  // Pods that waited this long without an event that concerns them are tried again all the same; looked for every
-  // `flush_period`.
+  // Pods that have waited for more than this since their last attempt are tried again without an event. Flush looks for
+  // such pods once in each `flush_period`.
   absl::Duration unschedulable_limit = absl::Minutes(5);
   absl::Duration flush_period = absl::Seconds(30);
-  // Returns whether a node that was added or changed could take the pod by a cheap check; else the pod is
-  // not moved. Empty: any node could.
+  // A cheap check whether the pod could fit a node that was added or changed. If it returns false, the event does not
+  // wake the pod. If it is empty, every such event does.
   std::function<bool(const api::Pod&, const api::Node&)> may_fit;
 };
 
-// Returns whether one of the pod's required pod affinity terms selects `other`. A term with an unusable selector
-// selects nothing; a namespaceSelector is taken for one that selects every namespace.
+// Returns whether one of the pod's required pod affinity terms selects `other`. A term whose selector cannot be used
+// selects no pod. A namespaceSelector is treated as if it selected every namespace.
 bool WantsToBeNear(const api::Pod& pod, const api::Pod& other);
 
-// Release 1.29's queue.
+// The queue of release 1.29.
 std::unique_ptr<SchedulingQueue> NewEventQueue(const EventQueueOptions& options = {});
 std::unique_ptr<SchedulingQueue> NewFifo();
 std::unique_ptr<SchedulingQueue> NewPriorityQueue(const QueueOptions& options = {});

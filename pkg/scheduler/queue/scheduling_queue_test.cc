@@ -105,7 +105,7 @@ TEST_CASE("FIFO: a standby that never pops does not grow") {
     if (i < 99'990) q->Delete(*p);
   }
   CHECK(q->depth().active == 10);
-  CHECK(PopAll(*q).size() == 10 * 2 + 9);  // each of the ten once
+  CHECK(PopAll(*q).size() == 10 * 2 + 9);  // each of the ten pods is popped once
 }
 
 TEST_CASE("FIFO: failed pods come back at the end; nothing waits for moves") {
@@ -221,7 +221,7 @@ TEST_CASE("PriorityQueue: back-off doubles from 1 s to 60 s, and a retry needs n
     REQUIRE(q->Pop() != nullptr);
   }
   CHECK(waits == std::vector<double>{1, 2, 4, 8, 16, 32, 60, 60});
-  q->Delete(*a);  // bound, say
+  q->Delete(*a);  // as after a bind
   q->AddUnschedulableIfNotPresent(a, Requeue::kRetry, q->cycle(), now);
   CHECK(q->NextFlush() - now == At(1));
 }
@@ -250,7 +250,7 @@ TEST_CASE("PriorityQueue: a placed pod wakes those that want to be near it, and 
   CHECK(PopAll(*q) == "near-db");
   CHECK(q->depth().unschedulable == 1);
 
-  // A pod whose attempt was under way comes back to be tried again, if it is one that looks at other pods.
+  // A pod whose attempt was under way is tried again if it has required pod affinity.
   q->AssignedPodAdded(*MakePod("x", {.app = "x"}), At(6));
   q->AddUnschedulableIfNotPresent(MakePod("p1", {.near = "x"}), Requeue::kUnschedulable, q->cycle(), At(6));
   q->AddUnschedulableIfNotPresent(MakePod("p2"), Requeue::kUnschedulable, q->cycle(), At(6));
