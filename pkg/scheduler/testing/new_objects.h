@@ -1,4 +1,4 @@
-// Pods and nodes made field by field. For tests and benchmarks only.
+// Builders for pods and nodes that set the fields directly. For tests and benchmarks only.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ struct PodArgs {
   std::string claim = {};
 };
 
-// Returns a pod of one container.
+// Returns a pending pod with one container. Its uid is "uid-" and the name.
 inline std::shared_ptr<api::Pod> NewPod(const std::string& name, const PodArgs& args = {}) {
   api::PodTemplate t;
   t.ns = util::Symbol(args.ns);
@@ -36,7 +36,7 @@ inline std::shared_ptr<api::Pod> NewPod(const std::string& name, const PodArgs& 
   return p;
 }
 
-// Returns a ready node with so many CPUs, memory for everything, and 110 pods.
+// Returns a ready node with `cpu` CPUs, 1 TiB of memory and room for 110 pods.
 inline api::NodePtr NewNode(const std::string& name, int64_t cpu, std::string_view label = {}) {
   auto n = std::make_shared<api::Node>();
   n->meta.name = name;

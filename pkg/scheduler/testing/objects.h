@@ -1,4 +1,4 @@
-// Objects written as JSON with single quotes. For tests only.
+// Objects from JSON that is written with single quotes. For tests only.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace berth::scheduler::testing {
 
-// Texts one after another; kept out of line, where the compiler does not warn of overlaps that are none.
+// Returns the concatenation of the texts. Not inlined, because the compiler then warns about overlaps that do not
+// occur.
 template <typename... Texts>
 [[gnu::noinline]] std::string Cat(const Texts&... texts) {
   std::string out;
@@ -19,12 +20,14 @@ template <typename... Texts>
   return out;
 }
 
+// Returns the text with double quotes in place of single ones.
 inline std::string Quoted(std::string_view text) {
   std::string out(text);
   std::replace(out.begin(), out.end(), '\'', '"');
   return out;
 }
 
+// Returns the object that `decode` makes of the JSON text. Fails the test when there is an error.
 template <typename T>
 T Decoded(absl::StatusOr<T> (*decode)(api::Json, const api::DecodeOptions&), std::string_view text) {
   api::Document document;
@@ -39,27 +42,30 @@ T Decoded(absl::StatusOr<T> (*decode)(api::Json, const api::DecodeOptions&), std
   return *object;
 }
 
-// Members that follow others, with the comma between, or nothing.
+// Returns a comma and the members, or nothing when there are no members.
 inline std::string More(std::string_view members) {
   return members.empty() ? std::string() : Cat(",", members);
 }
 
-// "a" -> {name a, uid uid-a, namespace default} with `more` members of metadata.
+// Returns the member "metadata" of an object "a" with name a, uid uid-a and namespace default. `more` are further
+// members of it.
 inline std::string Meta(std::string_view name, std::string_view more = {}) {
   return Cat("'metadata':{'name':'", name, "','namespace':'default','uid':'uid-", name, "'", More(more), "}");
 }
 
-// A pod of namespace default; `spec` and `labels` are members of the objects of these names.
+// Returns a pod in the namespace default. The arguments are members of the objects `spec`, `labels`, `metadata` and
+// `status`.
 inline api::PodPtr PodOf(std::string_view name, std::string_view spec = {}, std::string_view labels = {},
                          std::string_view more_meta = {}, std::string_view status = {}) {
   std::string meta = Meta(name, Cat("'labels':{", labels, "}", More(more_meta)));
   return Decoded(api::DecodePod, Cat("{", meta, ",'spec':{", spec, "},'status':{", status, "}}"));
 }
-// A container that requests these, as a member of spec: Asks("'cpu':'1'").
+// Returns the member "containers" of a pod's spec with one container and these requests: Asks("'cpu':'1'"). `more` are
+// further members of the container.
 inline std::string Asks(std::string_view requests, std::string_view more = {}) {
   return Cat("'containers':[{'name':'c','image':'i','resources':{'requests':{", requests, "}}", More(more), "}]");
 }
-// A ready node with 4 CPUs, 8Gi and 10 pods, unless `allocatable` says otherwise.
+// Returns a node with the given members; by default, with 4 CPUs, 8Gi of memory and room for 10 pods.
 inline api::NodePtr NodeOf(std::string_view name, std::string_view labels = {}, std::string_view spec = {},
                            std::string_view allocatable = "'cpu':'4','memory':'8Gi','pods':'10'",
                            std::string_view more_status = {}, std::string_view more_meta = {}) {

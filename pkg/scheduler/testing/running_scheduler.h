@@ -1,4 +1,4 @@
-// A scheduler with everything that it needs. For tests only.
+// A Scheduler together with everything that it needs to run. For tests only.
 #pragma once
 #include <memory>
 #include <utility>
@@ -9,9 +9,9 @@
 
 namespace berth::scheduler::testing {
 
-// A world with a running scheduler, on a clock that is moved by hand.
+// A World with a Scheduler whose clock the test sets.
 struct RunningScheduler : World {
-  // `registry` is null for the algorithms of release 1.10 with those of plugin/; it is copied.
+  // If `registry` is null, the algorithms are those of release 1.10 and of plugin/. The registry is copied.
   explicit RunningScheduler(Actions* actions, bool pod_priority = false, SchedulerOptions options = {},
                             const Registry* registry = nullptr)
       : queue(options.process->requeues_at_once ? NewEventQueue()

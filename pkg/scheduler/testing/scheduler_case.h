@@ -1,4 +1,4 @@
-// A scheduler whose requests are recorded as texts, to test with. For tests only.
+// A Scheduler whose requests are logged as texts, which tests compare. For tests only.
 #pragma once
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -14,7 +14,7 @@
 
 namespace berth::scheduler::testing {
 
-// Notes what the scheduler requests.
+// Logs the requests and events of the scheduler, one text each.
 class Recorder final : public Actions {
  public:
   void Bind(RequestId id, const api::PodPtr& pod, Extender*) override {
@@ -36,7 +36,7 @@ class Recorder final : public Actions {
   }
   void RecordRelatedEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message,
                           const api::PodPtr& related) override {
-    // The events of 1.10 name no related object.
+    // Events of 1.10 have no related object; their messages, which begin with "by ", are logged as they are.
     RecordEvent(pod, type, reason,
                 related == nullptr || message.starts_with("by ")
                     ? message
@@ -62,7 +62,7 @@ class Recorder final : public Actions {
     last = id;
     log.push_back(std::move(what));
   }
-  // Returns what was requested since the last call.
+  // Returns what was logged since the last call, one entry on each line.
   std::string Take() {
     std::string out = absl::StrJoin(log, "\n");
     log.clear();
@@ -73,7 +73,7 @@ class Recorder final : public Actions {
   RequestId last = 0;
 };
 
-// A running scheduler whose requests are noted, and answered by the test.
+// A running scheduler whose requests the test reads and answers.
 struct Case {
   explicit Case(bool pod_priority = false, SchedulerOptions options = {}, const Registry* registry = nullptr)
       : w(&r, pod_priority, std::move(options), registry) {}
@@ -82,7 +82,7 @@ struct Case {
   void Add(const api::NodePtr& n) { s().Apply(Change<api::Node>{nullptr, n}); }
   void Update(const api::PodPtr& a, const api::PodPtr& b) { s().Apply(Change<api::Pod>{a, b}); }
   void Gone(const api::PodPtr& p) { s().Apply(Change<api::Pod>{p, nullptr}); }
-  // Answers the last request.
+  // Answers the request that was made last.
   void Reply(Answer::Kind kind, std::string message = {}, api::PodPtr pod = nullptr) {
     s().Apply(scheduler::Reply{r.last, {kind, std::move(message), ""}, std::move(pod)});
   }
@@ -90,7 +90,7 @@ struct Case {
     w.clock.Advance(absl::Seconds(seconds));
     s().Tick();
   }
-  // Decides until nothing is left to decide; returns the requests.
+  // Schedules pods until none is ready, checks the scheduler's invariants, and returns the log.
   std::string Run() {
     while (s().ScheduleOne()) {
     }

@@ -1,8 +1,8 @@
-// An API server for pods, driven by a seed, that is slow, fails, forgets to answer and is late to show what changed.
-// For tests only.
+// A simulated API server for pods that is slow, fails, loses answers and reports changes late. What it does follows
+// from a seed. For tests only.
 //
-// The scheduler's requests wait until ServeOne() carries them out, in any order, as they travel on many connections.
-// What changes waits until ShowNext() tells the scheduler, in the order in which it happened, as a watch does.
+// The scheduler's requests wait until ServeOne() executes one of them, in any order, because requests travel on many
+// connections. Changes wait until ShowNext() reports the oldest one to the scheduler, as a watch does.
 #pragma once
 #include <absl/strings/str_cat.h>
 
@@ -28,21 +28,22 @@ class SimulatedServer final : public Actions {
  public:
   using Pods = std::map<std::string, std::shared_ptr<api::Pod>>;  // by name
 
-  // `clock` outlives the server.
+  // `clock` must outlive the server.
   SimulatedServer(uint32_t seed, const util::Clock* clock) : random_(seed), clock_(*clock) {}
 
-  // Says who hears of changes and answers. REQUIRES: called once, before anything happens.
+  // Sets the functions that get the changes and the answers. REQUIRES: called once, before any other function.
   void Connect(std::function<void(const Change<api::Pod>&)> change, std::function<void(const Reply&)> reply) {
     change_ = std::move(change);
     reply_ = std::move(reply);
   }
 
-  // Returns a number below `sides`. Tests throw the same dice, so that a seed means one run.
+  // Returns a random number below `sides`. Tests use it, too, so that a seed determines the whole run.
   uint32_t Dice(uint32_t sides) { return static_cast<uint32_t>(random_() % sides); }
 
   const Pods& pods() const { return pods_; }
-  size_t bound_in_all() const { return bound_in_all_; }
-  size_t faults() const { return faults_; }
+  size_t bound_in_all() const { return bound_in_all_; }  // number of binds that succeeded
+  size_t faults() const { return faults_; }              // number of injected faults
+  // Returns whether no change waits to be reported and no request to be executed.
   bool idle() const { return news_.empty() && ops_.empty(); }
 
   // ---- what users and kubelets do ----
@@ -54,7 +55,7 @@ class SimulatedServer final : public Actions {
   void Remove(std::string name) {  // by value: it may be the key of what is removed
     if (pods_.erase(name) > 0) news_.push_back({name, nullptr});
   }
-  // Marks the pod as being deleted; one without a node is gone at once.
+  // Sets the pod's deletion timestamp. A pod without a node is removed at once.
   void Delete(const std::string& name) {
     auto p = std::make_shared<api::Pod>(*pods_.at(name));
     if (p->meta.deleting()) return;
@@ -67,7 +68,7 @@ class SimulatedServer final : public Actions {
     if (pods_.empty()) return;
     Delete(std::string(std::next(pods_.begin(), Dice(static_cast<uint32_t>(pods_.size())))->first));
   }
-  // A kubelet is done with one of the pods that are being deleted, or with none.
+  // Removes at most one of the terminating pods, as a kubelet does when the pod has ended.
   void EndOne() {
     for (const auto& [name, p] : pods_) {
       if (!p->meta.deleting() || Dice(2) == 0) continue;
@@ -75,7 +76,7 @@ class SimulatedServer final : public Actions {
       return;
     }
   }
-  // Kubelets are done with all pods that are being deleted.
+  // Removes all terminating pods.
   void EndAll() {
     for (auto it = pods_.begin(); it != pods_.end();) {
       auto next = std::next(it);
@@ -85,12 +86,14 @@ class SimulatedServer final : public Actions {
   }
 
   // ---- the watch ----
+  // Reports the oldest change.
   void ShowNext() {
     if (news_.empty()) return;
     auto [name, pod] = news_.front();
     news_.pop_front();
     Show(name, pod);
   }
+  // Reports the difference between what was reported and all pods as they are now, as a list after a broken watch does.
   void Relist() {
     news_.clear();
     std::set<std::string> names;
@@ -103,7 +106,8 @@ class SimulatedServer final : public Actions {
   }
 
   // ---- requests ----
-  // Carries out any of the open requests and answers it; when `faulty`, a quarter of them fail in one way or another.
+  // Executes one of the open requests, chosen at random, and answers it. If `faulty`, a quarter of the requests fail in
+  // one of several ways.
   void ServeOne(bool faulty) {
     if (ops_.empty()) return;
     const size_t i = Dice(static_cast<uint32_t>(ops_.size()));
@@ -114,7 +118,7 @@ class SimulatedServer final : public Actions {
     Reply r;
     r.id = op.id;
     if (luck == 0) {
-      // The answer is lost; what was requested happens at once, or later, or never.
+      // The answer is lost. The request is executed now, later or never.
       const uint32_t fate = Dice(3);
       if (fate == 0) (void)op.execute(&r.pod);
       r.pod = nullptr;
@@ -138,7 +142,7 @@ class SimulatedServer final : public Actions {
     }
     reply_(r);
   }
-  // Carries out a request whose answer was lost.
+  // Executes the oldest request whose answer was lost and that was left for later.
   void ServeLate() {
     if (late_.empty()) return;
     Op op = late_.front().second;
@@ -152,7 +156,7 @@ class SimulatedServer final : public Actions {
   void ServeAllLate() {
     while (!late_.empty()) ServeLate();
   }
-  // Serves and shows until nothing is left, without faults.
+  // Reports changes and executes requests without faults until idle().
   void Drain() {
     while (!idle()) {
       ShowNext();
@@ -161,7 +165,7 @@ class SimulatedServer final : public Actions {
   }
 
   void Bind(RequestId id, const api::PodPtr& pod, Extender*) override {
-    // While the outcome of one bind is open, no other node may be asked for.
+    // While a bind of a pod may still be executed, the scheduler must not request a bind to another node.
     auto [it, added] = limbo_.try_emplace(pod->meta.uid, pod->node_name);
     if (!added && it->second != pod->node_name) {
       FAIL("pod " << pod->meta.name << " is bound to " << pod->node_name.str() << " while a bind to "
@@ -216,13 +220,13 @@ class SimulatedServer final : public Actions {
  private:
   struct Op {
     RequestId id;
-    std::function<Answer(api::PodPtr*)> execute;  // the server's part
-    bool write;
+    std::function<Answer(api::PodPtr*)> execute;  // changes the server's pods and returns the answer
+    bool write;                                   // false for reads
   };
   void Push(RequestId id, bool write, std::function<Answer(api::PodPtr*)> f) {
     ops_.push_back({id, std::move(f), write});
   }
-  // Forgets a request, which is never carried out.
+  // Drops a request. It is executed without any pods, so that it changes nothing but the bookkeeping of open binds.
   void Drop(const Op& op) {
     Pods none;
     std::swap(pods_, none);
@@ -230,7 +234,7 @@ class SimulatedServer final : public Actions {
     (void)op.execute(&ignored);
     std::swap(pods_, none);
   }
-  // Returns the pod as it is now, or null when it is gone or another has its name.
+  // Returns the pod as it is now, or null when it is gone or another pod has its name.
   std::shared_ptr<api::Pod> Find(const api::Pod& pod) const {
     auto it = pods_.find(pod.meta.name);
     return it == pods_.end() || it->second->meta.uid != pod.meta.uid ? nullptr : it->second;
@@ -238,6 +242,7 @@ class SimulatedServer final : public Actions {
   static Answer NotFound(const api::Pod& p) {
     return {Answer::Kind::kNotFound, absl::StrCat("pods \"", p.meta.name, "\" not found"), "pods"};
   }
+  // Changes the pod unless it has been modified since the caller read it.
   Answer Write(const api::Pod& pod, api::PodPtr* out, const std::function<void(api::Pod&)>& change) {
     const auto now = Find(pod);
     if (now == nullptr) return NotFound(pod);
@@ -250,6 +255,7 @@ class SimulatedServer final : public Actions {
     *out = p;
     return {};
   }
+  // Reports the pod as it is now to the scheduler.
   void Show(const std::string& name, const api::PodPtr& now) {
     auto it = shown_.find(name);
     api::PodPtr before = it == shown_.end() ? nullptr : it->second;
@@ -268,12 +274,12 @@ class SimulatedServer final : public Actions {
   std::function<void(const Reply&)> reply_;
   Pods pods_;
   uint64_t version_ = 1;
-  std::deque<std::pair<std::string, api::PodPtr>> news_;  // not shown yet; null: gone
-  std::map<std::string, api::PodPtr> shown_;
-  std::vector<Op> ops_;
-  std::deque<std::pair<absl::Duration, Op>> late_;  // lost at that time, and to be carried out later
-  std::map<std::string, util::Symbol> limbo_;       // binds that may still be carried out, by uid
-  std::map<std::string, int> open_binds_;
+  std::deque<std::pair<std::string, api::PodPtr>> news_;  // changes that are not reported yet; null: the pod is gone
+  std::map<std::string, api::PodPtr> shown_;              // the pods as they were reported last
+  std::vector<Op> ops_;                                   // open requests
+  std::deque<std::pair<absl::Duration, Op>> late_;        // requests to execute later, with the time of the lost answer
+  std::map<std::string, util::Symbol> limbo_;             // by uid, the node of binds that may still be executed
+  std::map<std::string, int> open_binds_;                 // by uid, how many binds may still be executed
   size_t bound_in_all_ = 0, faults_ = 0;
 };
 

@@ -1,10 +1,12 @@
-// A test for the traits of a rule: does it read more than it declares? For unit tests, of plugins too; one line each:
+// A property test that finds rules which read more than their traits declare. A unit test, also of a plugin, needs one
+// line for each rule:
 //
 //   CHECK(TraitsProblem(FrozenRegistry(), "MaxReplicasPerNode") == "");
 //
-// It makes random small clusters and pairs of pods that are alike in all parts that the rule declares, and requires the
-// same answers for both on every node; and it changes everything in the cluster that the rule does not declare, and
-// requires that the answers stay. A rule that looks at labels of its own needs pods and nodes that have them:
+// The check makes small random clusters and pairs of pods that are alike in all parts that the rule declares. Both pods
+// must get the same answers on every node. For a rule that declares to read the node alone, or the node and its pods,
+// it also adds a pod to a node; answers for other nodes, or for all nodes, must stay the same. A rule that reads labels
+// of its own needs pods and nodes that have them:
 //
 //   CHECK(TraitsProblem(FrozenRegistry(), "NoBatchOnInteractive", {{"tier", "batch"}, {"interactive", ""}}) == "");
 #pragma once
@@ -22,9 +24,10 @@
 
 namespace berth::scheduler::testing {
 
-// Labels, each of which some of the pods and some of the nodes have.
+// Labels by key. Each of them is set on about half of the pods and half of the nodes.
 using SomeLabels = std::map<std::string, std::string>;
 
+// One run of the check with one seed. Tests call TraitsProblem.
 class TraitsCheck {
  public:
   TraitsCheck(const Registry& registry, std::string name, SomeLabels labels, uint32_t seed)
@@ -43,7 +46,7 @@ class TraitsCheck {
     }
   }
 
-  // Returns what is wrong, or an empty text. `pairs` counts the pairs of pods that could be compared.
+  // Returns what is wrong, or an empty text. Adds to `*pairs` the number of pairs of pods that were compared.
   std::string Run(int* pairs) {
     for (int i = 0; i < 6; ++i) cache_.AddNode(Node(i));
     for (int i = 0; i < 25; ++i)
@@ -98,7 +101,7 @@ class TraitsCheck {
     static constexpr const char* kEffects[] = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
     return kEffects[Pick(3)];
   }
-  // The parts of a pod that are varied one at a time, as JSON members of its specification or its metadata.
+  // The parts of a pod that are varied one at a time, by name, each as JSON.
   using Parts = std::map<std::string, std::string>;
   std::string Term() {
     return absl::StrCat(R"({"topologyKey":")",
@@ -134,7 +137,7 @@ class TraitsCheck {
     if (part == "volumes") {
       return Chance(60) ? "" : absl::StrCat(R"({"name":"v","gcePersistentDisk":{"pdName":"d)", Pick(3), "\"}}");
     }
-    return absl::StrCat("s", Pick(3));  // scheduler name, controller
+    return absl::StrCat("s", Pick(3));  // for the scheduler's name and the uid of the controller
   }
   static const std::vector<std::string>& PartNames() {
     static const std::vector<std::string> kNames = {
@@ -160,7 +163,7 @@ class TraitsCheck {
     for (const std::string& part : PartNames()) last_[part] = Value(part);
     return Made(name, node, last_);
   }
-  // The pod made last, with one part changed.
+  // Returns the pod that Pod() made last with one part changed, whose name is left in changed_.
   api::PodPtr Variation(const api::Pod& of) {
     Parts parts = last_;
     changed_ = PartNames()[static_cast<size_t>(Pick(static_cast<int>(PartNames().size())))];
@@ -168,6 +171,7 @@ class TraitsCheck {
     return Made(of.meta.name, "", parts);
   }
 
+  // Returns the verdict or the score for each node; a single -1 when scoring fails.
   std::vector<int64_t> Answers(const api::PodPtr& pod) {
     const PodContext ctx{*pod, *cache_.Info(pod->tmpl), cache_};
     const std::vector<Row> rows = cache_.by_name_descending();
@@ -180,6 +184,7 @@ class TraitsCheck {
     }
     return out;
   }
+  // Adds a pod to a node and requires that answers which must not depend on it stay the same.
   void CheckCluster(const api::PodPtr& pod) {
     if (traits_.cluster != ClusterPart::kNode && traits_.cluster != ClusterPart::kNodePods) return;
     const std::vector<int64_t> before = Answers(pod);
@@ -208,8 +213,8 @@ class TraitsCheck {
   Parts last_;
 };
 
-// Returns what is wrong with the traits of a registered rule, or an empty text. A rule without traits has none that
-// could be wrong. `pairs`, when not null, gets the number of pairs of pods that were compared.
+// Returns what is wrong with the traits of a registered rule, or an empty text. A rule without traits is never wrong.
+// If `pairs` is not null, it gets the number of pairs of pods that were compared.
 inline std::string TraitsProblem(const Registry& registry, const std::string& name, const SomeLabels& labels = {},
                                  int* pairs = nullptr) {
   int compared = 0;

@@ -1,4 +1,4 @@
-// Every registered rule reads no more than it declares.
+// Checks that every registered rule reads no more than its traits declare, and that TraitsProblem finds rules that do.
 #include "pkg/scheduler/testing/traits_check.h"
 
 #include <catch2/catch.hpp>
@@ -58,7 +58,7 @@ TEST_CASE("a rule that reads more than it declares is found") {
         "for node n0");
   CHECK(TraitsProblem(r, "Pods-declared") == "");
   CHECK(TraitsProblem(r, "nobody") == "nobody is not registered");
-  // The wrong version of the example of plugin/README.md, which looks at labels that only some clusters have.
+  // The wrong version of the example in plugin/README.md, which reads labels of its own.
   const auto batch = FromPerNode("Batch", [](const api::Pod& pod, const NodeInfo& node) {
     PredicateResult result;
     result.fit =

@@ -1,4 +1,4 @@
-// A cluster and the algorithms over it, for tests only.
+// A cluster and the schedulers that decide on it. For tests only.
 #pragma once
 #include <initializer_list>
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace berth::scheduler::testing {
 
-// A cluster to fill, and algorithms that decide on it. RunningScheduler adds the loop around them.
+// A cluster that a test fills. Makes schedulers of single decisions; RunningScheduler adds the queue and the loop.
 struct World {
   util::ManualClock clock;
   Cache cache;
@@ -66,7 +66,7 @@ struct World {
   std::unique_ptr<GenericScheduler> Provider(bool pod_priority = false) {
     return CreateFromProvider("DefaultProvider", Args(pod_priority)).value();
   }
-  // By a Policy with single quotes.
+  // Returns a scheduler for a Policy, as JSON with single quotes.
   std::unique_ptr<GenericScheduler> FromPolicy(std::string_view policy, bool pod_priority = false) {
     auto decoded = DecodePolicy(std::string_view(Quoted(policy)));
     INFO(decoded.status().message());
@@ -78,12 +78,13 @@ struct World {
   }
 };
 
-// Where a pod goes, or why it does not: "node-1", or the error.
+// Returns the name of the node, or the error when there is none.
 inline std::string Outcome(const scheduler::Decision& d) {
   return d.host.empty() ? d.error : d.host.string();
 }
 
-// What one predicate, named as in a Policy, says of one node: "fits", its reasons joined by "; ", or "error: ...".
+// Returns the result of one predicate, named as in a Policy, for one node: "fits", the reasons joined by "; ", or
+// "error: ...".
 inline std::string Evaluated(World& world, const std::string& predicate, const api::PodPtr& pod,
                              std::string_view node) {
   FactoryArgs args = world.Args();
@@ -102,7 +103,8 @@ inline std::string Evaluated(World& world, const std::string& predicate, const a
   return "no such node";
 }
 
-// Scores of one priority by node, in order of node names; all nodes must fit.
+// Returns the scores of one priority in ascending order of node names. REQUIRES: there are at least two
+// nodes, and all of them fit.
 inline std::vector<int64_t> Scored(World& world, const std::string& priority, const api::PodPtr& pod) {
   auto scheduler = world.FromPolicy(Cat("{'predicates':[],'priorities':[{'name':'", priority, "','weight':1}]}"));
   DecisionTrace trace;
