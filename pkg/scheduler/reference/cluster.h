@@ -1,6 +1,8 @@
-// A cluster as plain lists, for the reference scheduler: no caches, no columns, no counts. For tests only.
+// A cluster as plain lists for the independent reference scheduler of 1.10, without caches, columns or counts. For
+// tests only.
 //
-// Nodes are in order of name. Texts are compared as texts; nothing here is shared with the production cache.
+// Nodes are in ascending order of names. Nothing here is shared with the production cache, so that a bug cannot be in
+// both.
 #pragma once
 #include <map>
 #include <memory>
@@ -14,20 +16,20 @@
 
 namespace berth::scheduler::reference {
 
-// ip, protocol, port; defaults filled in (0.0.0.0, TCP).
+// Address, protocol and port. Defaults (0.0.0.0, TCP) are filled in.
 using Port = std::tuple<std::string, std::string, int>;
 std::vector<Port> HostPortsOf(const api::Pod& pod);
 
-// What 1.10 calls a NodeInfo. The order of pods and the ports (a set without counts) depend on history, so they are
-// kept; everything else is added up anew whenever it is asked for.
+// 1.10's NodeInfo. The order of the pods and the ports, a set without reference counts, depend on history, so they are
+// kept. Everything else is computed from the objects whenever it is needed.
 struct NodeState {
   std::string name;
-  api::NodePtr node;  // null: only pods are known
+  api::NodePtr node;  // null while only its pods are known
   std::vector<api::PodPtr> pods;
   std::set<Port> ports;
 
-  void Add(const api::PodPtr& pod);     // at the end
-  void Remove(const std::string& uid);  // the last moves into the hole
+  void Add(const api::PodPtr& pod);     // adds it at the end
+  void Remove(const std::string& uid);  // moves the last pod into its place
   bool Has(const std::string& uid) const;
 };
 
@@ -37,24 +39,25 @@ struct Cluster {
   using Objects = std::map<Key, std::shared_ptr<const T>>;
 
   std::map<std::string, NodeState> nodes;
-  std::map<std::string, std::vector<api::PodPtr>> nominated;  // pending pods by nominated node, in order of arrival
+  // The pending pods by the node that they are nominated to, in the order in which they were nominated.
+  std::map<std::string, std::vector<api::PodPtr>> nominated;
   Objects<api::Service> services;
   Objects<api::ReplicationController> replication_controllers;
   Objects<api::ReplicaSet> replica_sets;
   Objects<api::StatefulSet> stateful_sets;
-  Objects<api::PersistentVolume> volumes;  // namespace ""
+  Objects<api::PersistentVolume> volumes;  // in namespace ""
   Objects<api::PersistentVolumeClaim> claims;
-  Objects<api::StorageClass> storage_classes;  // namespace ""
+  Objects<api::StorageClass> storage_classes;  // in namespace ""
   Objects<api::PodDisruptionBudget> budgets;
 
   void SetNode(const api::NodePtr& node);
   void RemoveNode(const std::string& name);
-  void AddPod(const api::PodPtr& pod);  // on pod->node_name
+  void AddPod(const api::PodPtr& pod);  // adds it to pod->node_name
   void RemovePod(const std::string& uid);
-  // Replaces in place when nothing that is counted changed, else removes and adds.
+  // Replaces the pod in place when nothing that is counted has changed; otherwise removes it and adds it at the end.
   void UpdatePod(const api::PodPtr& pod);
   api::PodPtr FindPod(const std::string& uid) const;
-  size_t listed() const;  // nodes that exist
+  size_t listed() const;  // number of nodes with a node object
 
   template <typename T>
   static std::shared_ptr<const T> Find(const Objects<T>& objects, const std::string& ns, const std::string& name) {

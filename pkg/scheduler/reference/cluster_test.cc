@@ -1,4 +1,4 @@
-// The plain lists of the reference scheduler (Kubernetes 1.10 NodeInfo and cache, without their arithmetic).
+// The lists of cluster.h: what Kubernetes 1.10's NodeInfo and cache do, without their sums.
 #include "pkg/scheduler/reference/cluster.h"
 
 #include <algorithm>

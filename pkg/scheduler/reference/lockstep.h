@@ -1,4 +1,4 @@
-// The production cache and the reference's lists, taken through the same history. For tests only.
+// Applies the same random changes to a production cache and to the reference's lists. For tests only.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@ namespace berth::scheduler::reference {
 
 class Lockstep {
  public:
-  // `large`: some 90 nodes, most of them alike.
+  // If `large`, there are about 90 nodes, most of them alike.
   explicit Lockstep(uint64_t seed, bool large = false);
   ~Lockstep();
   Lockstep(const Lockstep&) = delete;
@@ -29,13 +29,14 @@ class Lockstep {
   Random random;
   Character character;
 
-  // One random change to both. Checks that the cache answers as expected.
+  // Makes one random change to both, and checks what the cache returns.
   void Change();
-  // So many changes to nodes that nobody can follow them one by one; in the end all is as before.
+  // Changes nodes so often that the cache's logs of changes no longer reach back. In the end all is as it was.
   void Storm();
-  // A new pod of one of the known templates, or of a new one.
+  // Returns a new pending pod of one of the known templates, or of a new one.
   std::shared_ptr<api::Pod> Pending();
-  void Assume(const api::PodPtr& pod, const std::string& node);  // the pod is copied
+  // Assumes a copy of the pod on the node.
+  void Assume(const api::PodPtr& pod, const std::string& node);
   void Nominate(const api::PodPtr& pod);
   void Unnominate(const api::Pod& pod);
 
@@ -44,21 +45,21 @@ class Lockstep {
   void ChangePods();
   void ChangeObjects();
   std::shared_ptr<api::Pod> Copy(const std::string& uid);
-  std::string SomePod();  // a uid; empty when there is none
+  std::string SomePod();  // returns the uid of a random pod, empty when there is none
 
   std::vector<std::shared_ptr<const api::PodTemplate>> templates_;
   std::set<std::string> assumed_;
   int next_pod_ = 0;
-  int log_level_;  // pods that turn up on other nodes are corrected with an error message each: not wanted here
+  int log_level_;  // glog's level, which is raised here: each pod found on another node would log an error
 };
 
-// Everything that can be asked of a cache, by name and in words: for comparing two caches, or one before and after.
-// `with_ports` false leaves out the host ports, which are a set without counts and so depend on history.
+// Returns everything that can be asked of a cache as texts by name, to compare two caches, or a cache before and after
+// a change. Host ports are left out unless `with_ports`: they are a set without reference counts and depend on history.
 std::map<std::string, std::string> Describe(Cache& cache, bool with_ports);
-// What differs between two descriptions, one line each.
+// Returns what differs between two descriptions, one text for each difference.
 std::vector<std::string> Differences(const std::map<std::string, std::string>& a,
                                      const std::map<std::string, std::string>& b);
-// A cache made anew from the lists.
+// Fills an empty cache from the lists.
 void Rebuild(const Cluster& cluster, Cache* cache);
 
 }  // namespace berth::scheduler::reference

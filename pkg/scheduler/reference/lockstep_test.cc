@@ -109,7 +109,7 @@ void Lockstep::ChangePods() {
   int what = random.Below(10);
   if (uid.empty() || what < 3) {
     auto pod = NewPod(next_pod_++, random.Of(templates_));
-    pod->node_name = util::Symbol(NodeName(random.Below(character.nodes)));  // the node may not be there
+    pod->node_name = util::Symbol(NodeName(random.Below(character.nodes)));  // the node may be unknown
     REQUIRE(cache.AddPod(pod).ok());
     model.AddPod(pod);
     return;
@@ -118,7 +118,7 @@ void Lockstep::ChangePods() {
   bool assumed = assumed_.contains(uid);
   CHECK(cache.IsAssumed(uid) == assumed);
   if (assumed && random.Chance(50)) {
-    if (random.Chance(60)) {  // confirmed, now and then on another node
+    if (random.Chance(60)) {  // the pod is confirmed, sometimes on another node
       if (random.Chance(15)) pod->node_name = util::Symbol(NodeName(random.Below(character.nodes)));
       REQUIRE(cache.AddPod(pod).ok());
       model.UpdatePod(pod);
@@ -290,7 +290,7 @@ std::map<std::string, std::string> Describe(Cache& cache, bool with_ports) {
     if (row.in_use) {
       CHECK(cache.FindRow(row.name) == r);
       DescribeRow(cache, r, with_ports, &out);
-    } else {  // a free row holds nothing
+    } else {  // no node uses the row, so everything in it must be 0
       const Columns& c = cache.columns();
       int64_t sum = c.alloc_cpu[r] + c.alloc_memory[r] + c.alloc_pods[r] + c.used_cpu[r] + c.used_memory[r] +
                     c.used_gpu[r] + c.used_ephemeral[r] + c.pod_count[r] + c.nonzero_cpu[r] + c.nonzero_memory[r] +

@@ -1,5 +1,6 @@
-// The production schedulers against the reference, on random clusters with random histories: every predicate and every
-// priority for every node, whole sequences of decisions, preemption. Several schedulers share one cache.
+// Compares the production schedulers of 1.10 with the independent reference, on random clusters with random histories:
+// every predicate and every priority for every node, sequences of decisions, and preemption. Several schedulers share
+// one cache.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -16,7 +17,7 @@ namespace {
 
 using Failures = std::map<std::string, std::vector<std::string>>;
 
-// "node: reason; reason", the reasons sorted: what Catch can show.
+// Returns "node: reason; reason" for each node, with the reasons sorted. Catch can print this.
 std::vector<std::string> Sorted(Failures f) {
   std::vector<std::string> out;
   for (auto& [node, reasons] : f) {
@@ -37,7 +38,8 @@ std::vector<std::string> FailuresOf(const NodeFailures& failures) {
   return Sorted(out);
 }
 
-// The same algorithm three times: asked for traces, asked for none, and the reference.
+// Three schedulers with the same algorithm: one that decides by calling every rule and fills traces, one that decides
+// incrementally, and the independent reference.
 struct Contender {
   std::string name;
   std::unique_ptr<GenericScheduler> traced, plain;
@@ -102,7 +104,7 @@ struct Tally {
   int placed = 0, unfit = 0, errors = 0, preempted = 0;
 };
 
-// One pod, all contenders; returns where the leader put it.
+// Lets all contenders decide one pod and compares them. Returns the node that the leader chose.
 std::string TryPod(std::vector<Contender>& contenders, Lockstep& world, const api::PodPtr& pod, size_t leader,
                    Tally* tally) {
   std::string host;
@@ -202,7 +204,7 @@ TEST_CASE("random clusters: every decision is the reference's") {
     std::vector<Contender> contenders = MakeContenders(&world);
     for (int step = 0; step < 40; ++step) {
       INFO("step " << step);
-      // Runs of pods with nothing between them, and runs of changes.
+      // There are pods with no change between them and pods with several.
       for (int n = world.random.Chance(50) ? 0 : world.random.Between(1, 4); n > 0; --n) world.Change();
       if (world.random.Chance(1)) world.Storm();
       auto pod = world.Pending();
@@ -217,7 +219,7 @@ TEST_CASE("random clusters: every decision is the reference's") {
       }
     }
   }
-  // The dice produce every kind of outcome, often.
+  // The test means something only if the random clusters produce every kind of outcome often.
   if (Seeds(120).size() >= 120) {
     CHECK(tally.placed > 4500);
     CHECK(tally.unfit > 2000);
@@ -226,7 +228,8 @@ TEST_CASE("random clusters: every decision is the reference's") {
   }
 }
 
-// Sets of rows that are kept in other ways when they are large, labels with many values, changes beyond counting.
+// Large clusters use other code than small ones: sets of ranks become bitmaps, labels have many values, and the logs of
+// changes do not reach back.
 TEST_CASE("random clusters of 90 nodes: every decision is the reference's") {
   Tally tally;
   for (uint64_t seed : Seeds(12)) {
@@ -240,7 +243,7 @@ TEST_CASE("random clusters of 90 nodes: every decision is the reference's") {
       for (int n = world.random.Chance(60) ? 0 : world.random.Between(1, 4); n > 0; --n) world.Change();
       if (step == 11) world.Storm();
       auto pod = world.Pending();
-      if (last != nullptr && world.random.Chance(60)) {  // another of the same kind
+      if (last != nullptr && world.random.Chance(60)) {  // another pod of the same template
         auto name = pod->meta;
         pod = std::make_shared<api::Pod>(*last);
         name.ns = pod->meta.ns;
@@ -259,7 +262,7 @@ TEST_CASE("random clusters of 90 nodes: every decision is the reference's") {
   CHECK(tally.placed > 0);
 }
 
-// What is kept for one kind of pods must not be used for another that looks alike.
+// What is kept for one class of pods must not be used for pods that differ from it in a single field.
 TEST_CASE("random clusters: pods that differ in one thing are told apart") {
   Tally tally;
   for (uint64_t seed : Seeds(60)) {
@@ -288,7 +291,8 @@ TEST_CASE("random clusters: pods that differ in one thing are told apart") {
 
 TEST_CASE("many pods of one kind, one after another, with two nodes to a rack") {
   using util::Symbol;
-  // By rack: keeping apart, being kept apart by others, leaning to each other and away, and spreading.
+  // All by rack: the pods' anti-affinity, the anti-affinity of other pods, preferred affinity, preferred anti-affinity,
+  // and spreading.
   for (int kind = 0; kind < 5; ++kind) {
     INFO("kind " << kind);
     Tally tally;

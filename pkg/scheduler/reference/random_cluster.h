@@ -1,4 +1,5 @@
-// Random objects with everything that rules look at, from a seed. Small alphabets, so that things meet. For tests only.
+// Random objects with everything that rules read, determined by a seed. There are few different names and values, so
+// that selectors match and ports collide often. For tests only.
 #pragma once
 #include <cstdint>
 #include <cstdlib>
@@ -29,22 +30,23 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// How often each kind of thing turns up, in percent; drawn anew for each cluster, so that each has its character.
+// How often each feature occurs in a cluster, in percent. The values are random as well, so that clusters differ in
+// kind.
 struct Character {
   int pod_affinity, node_affinity, volumes, ports, taints, conditions, odd_labels, owners, priorities, mistakes, absurd;
-  int nodes = 11;        // numbers 0 .. nodes - 1
-  bool uniform = false;  // nodes of one size, two in a rack
+  int nodes = 11;        // nodes have the numbers 0 .. nodes - 1
+  bool uniform = false;  // all nodes have the same size, and two are in each rack
   explicit Character(Random* r);
 };
 
 api::NodePtr RandomNode(Random* r, const Character& c, int number);
 std::shared_ptr<const api::PodTemplate> RandomTemplate(Random* r, const Character& c);
-// A template that differs from this one in one thing alone.
+// Returns a template that differs from `like` in at most one field.
 std::shared_ptr<const api::PodTemplate> RandomSibling(Random* r, const Character& c, const api::PodTemplate& like);
-// A pod of the template, without a node.
+// Returns a pending pod of the template.
 std::shared_ptr<api::Pod> NewPod(int number, const std::shared_ptr<const api::PodTemplate>& tmpl);
 std::string NodeName(int number);
-constexpr int kClaims = 10;  // "claim-0" ... in each namespace
+constexpr int kClaims = 10;  // claims are named "claim-0" to "claim-9" in each namespace
 
 std::shared_ptr<const api::Service> RandomService(Random* r, int number);
 std::shared_ptr<const api::ReplicationController> RandomReplicationController(Random* r, int number);
@@ -55,11 +57,13 @@ std::shared_ptr<const api::PersistentVolumeClaim> RandomClaim(Random* r, const C
 std::shared_ptr<const api::StorageClass> RandomStorageClass(Random* r, const Character& c, int number);
 std::shared_ptr<const api::PodDisruptionBudget> RandomBudget(Random* r, int number);
 
-// A Policy of random subsets with arguments of all kinds, and the same as the reference's settings (but for gates).
-// `taint_nodes_by_condition` and `resource_limits` say which names there are.
+// Returns a Policy with random subsets of the rules and arguments of all kinds. Writes the same configuration, apart
+// from feature gates, to `*settings`. `taint_nodes_by_condition` and `resource_limits` are feature gates that change
+// which rules are registered.
 Policy RandomPolicy(Random* r, bool taint_nodes_by_condition, bool resource_limits, Settings* settings);
 
-// Seeds to try: `count` of them, or more when BERTH_RANDOM_RUNS says so; only BERTH_RANDOM_SEED when that is set.
+// Returns `count` seeds, or as many as the environment variable BERTH_RANDOM_RUNS says; if BERTH_RANDOM_SEED is set,
+// only that one.
 std::vector<uint64_t> Seeds(int count);
 
 }  // namespace berth::scheduler::reference

@@ -24,7 +24,7 @@ api::Labels RandomPodLabels(Random* r) {
   Pairs pairs;
   if (r->Chance(85)) Put(&pairs, "app", r->Of({"web", "db", "mq"}));
   if (r->Chance(40)) Put(&pairs, "tier", r->Of({"front", "back"}));
-  if (r->Chance(5)) Put(&pairs, "a b", "c d");  // no valid label: B-35
+  if (r->Chance(5)) Put(&pairs, "a b", "c d");  // not a valid label (B-35)
   return api::Labels(pairs);
 }
 
@@ -44,7 +44,7 @@ api::DecidedSelector RandomLabelSelector(Random* r, int mistakes) {
     case 0:
       return {api::Selector::Everything(), {}};
     case 1:
-      return {};  // nothing
+      return {};  // matches no pods
     case 2:
       return Selecting({Require("app", api::Operator::kExists, {})});
     case 3:
@@ -87,7 +87,7 @@ api::NodeSelectorTerm RandomNodeTerm(Random* r, int mistakes) {
   }
   switch (r->Below(8)) {
     case 0:
-      return {};  // no expressions: matches nothing
+      return {};  // a term without expressions matches no nodes
     case 1:
       return {Selecting({Require("rack", api::Operator::kExists, {})})};
     case 2:
@@ -126,7 +126,7 @@ api::ResourceList RandomRequests(Random* r, const Character& c, bool node) {
   if (r->Chance(6)) add("alpha.kubernetes.io/nvidia-gpu", "1");
   if (r->Chance(10)) add("example.com/fpga", r->Of({"1", "2", "0"}));
   if (r->Chance(5)) add("hugepages-2Mi", "32Mi");
-  if (r->Chance(4)) add("storage", "1Gi");  // not counted
+  if (r->Chance(4)) add("storage", "1Gi");  // a resource that the scheduler does not count
   if (r->Chance(c.absurd)) add("memory", r->Of({"6E", "10E", "7Ei"}));
   if (r->Chance(c.absurd)) add("cpu", r->Of({"10P", "9E"}));
   return list;
@@ -179,7 +179,7 @@ Character::Character(Random* r)
       mistakes(r->Of(std::vector<int>{0, 0, 0, 4, 12})),
       absurd(r->Of(std::vector<int>{0, 0, 0, 5})) {}
 
-// 1, 2, 10: the order of names is not that of numbers.
+// Numbers have no leading zeros, so that the order of names is not that of numbers.
 std::string NodeName(int number) {
   return "node-" + std::to_string(number);
 }
@@ -285,7 +285,7 @@ std::shared_ptr<const api::PodTemplate> RandomTemplate(Random* r, const Characte
 }
 
 std::shared_ptr<const api::PodTemplate> RandomSibling(Random* r, const Character& c, const api::PodTemplate& like) {
-  Character odd = c;  // in which everything turns up
+  Character odd = c;  // with the features that the cluster may not have
   odd.node_affinity = odd.pod_affinity = odd.ports = odd.taints = 50;
   auto other = RandomTemplate(r, odd);
   api::PodTemplate t = like;
@@ -313,7 +313,7 @@ std::shared_ptr<const api::PodTemplate> RandomSibling(Random* r, const Character
       t.affinity.pod_anti = other->affinity.pod_anti;
       break;
     case 7:
-      // As many as before: counting them does not tell the two apart.
+      // The number of tolerations stays, so that a comparison of numbers does not tell the templates apart.
       if (!other->tolerations.empty()) {
         t.tolerations.resize(std::max<size_t>(1, t.tolerations.size()));
         for (api::Toleration& toleration : t.tolerations) toleration = r->Of(other->tolerations);
@@ -337,7 +337,7 @@ std::shared_ptr<const api::PodTemplate> RandomSibling(Random* r, const Character
       }
       break;
   }
-  // The terms of affinity name the pod's own namespace where they name none.
+  // Affinity terms without namespaces have the pod's own, which the decoder fills in.
   for (auto* a : {&t.affinity.pod, &t.affinity.pod_anti}) {
     if (!*a) continue;
     for (auto& term : (*a)->required) term.namespaces = {t.ns};
@@ -468,7 +468,7 @@ Policy RandomPolicy(Random* r, bool taint_nodes_by_condition, bool resource_limi
   if (r->Chance(20)) predicate({"AcrossZones", Names{kZone, "disk", "disk"}, {}, false});
   if (r->Chance(20)) predicate({"CheckNodeLabelPresence", {}, Names{"rack"}, true});
   if (r->Chance(20)) predicate({"0-no-disk-label", {}, Names{"nowhere", "disk"}, false});
-  // The mandatory one is added when it is not named.
+  // The mandatory predicate is added when the Policy does not name it.
   std::string mandatory = taint_nodes_by_condition ? "PodToleratesNodeTaints" : "CheckNodeCondition";
   if (std::none_of(s->predicates.begin(), s->predicates.end(), [&](const auto& k) { return k.name == mandatory; })) {
     s->predicates.push_back({mandatory, {}, {}, false});

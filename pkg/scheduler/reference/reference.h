@@ -1,8 +1,9 @@
-// The reference scheduler: Kubernetes 1.10's rules written down as obviously as possible. Every question walks over all
-// nodes and pods. The production code is held against it on random clusters. For tests only.
+// The independent reference: the rules and the scheduler of Kubernetes 1.10, written as simply as possible. Each
+// evaluation goes through all nodes and pods. Tests compare the production code, both the incremental scheduler and the
+// reference scheduler of core/, with it on random clusters. For tests only.
 //
-// Upstream bugs that are fixed are fixed here, too: B-01, B-02, B-06, B-10, B-15, B-17 (where another object is at
-// fault), B-18, B-19.
+// Upstream bugs that the production code fixes are fixed here, too: B-01, B-02, B-06, B-10, B-15, B-17 (where another
+// object is at fault), B-18, B-19.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -17,7 +18,7 @@ namespace berth::scheduler::reference {
 
 struct PredicateKey {
   std::string name;
-  // Policy arguments; at most one is given.
+  // The arguments of the Policy, of which at most one is set. `presence` belongs to labels_presence.
   std::optional<std::vector<std::string>> service_affinity;
   std::optional<std::vector<std::string>> labels_presence;
   bool presence = false;
@@ -51,8 +52,8 @@ struct Answer {
   std::vector<std::string> reasons;
   std::string error;
 };
-// Everything that one predicate looks at: the cluster as it is, but for `here`, which may be a changed copy of one
-// node.
+// The input of a predicate: the pod and the cluster, with `here` in the place of one of its nodes. `here` may be a copy
+// with simulated changes.
 struct Question {
   const Cluster& cluster;
   const Settings& settings;
@@ -60,17 +61,17 @@ struct Question {
   const NodeState& here;
 };
 Answer Evaluate(const PredicateKey& key, const Question& q);
-// Is the reason one of those that removing pods cannot change?
+// Returns whether the reason is one that removing pods cannot change.
 bool Unresolvable(const std::string& reason);
 
-// Scores by feasible node, 0..10; one entry in `errors` for each message 1.10 would list.
+// Scores from 0 to 10 by feasible node. Score appends each message that 1.10 would list to `*errors`.
 using Scores = std::map<std::string, int64_t>;
 Scores Score(const PriorityKey& key, const Cluster& cluster, const Settings& settings, const api::Pod& pod,
              const std::vector<std::string>& feasible, std::vector<std::string>* errors);
 
 struct Decision {
   std::string host, error;
-  bool unfit = false;  // FitError
+  bool unfit = false;  // no node fits (FitError)
   std::map<std::string, std::vector<std::string>> failures;
   std::vector<std::string> feasible;
   std::map<std::string, Scores> scores;  // by priority
@@ -78,7 +79,7 @@ struct Decision {
 };
 struct Preemption {
   std::string node;
-  std::vector<std::string> victims;             // uids, in order
+  std::vector<std::string> victims;             // uids, in the order in which 1.10 lists the victims
   std::vector<std::string> nominated_to_clear;  // uids
 };
 
@@ -99,7 +100,8 @@ class Scheduler {
 
 // ---- helpers that several rules use ---------------------------------------------------------------
 bool SelectorMatches(const api::Selector& selector, const api::Labels& labels);
-// The selector made of a map with validation: a bad key or value makes it match everything (B-35).
+// Returns whether a selector that is made from a map matches. If a key or value is not valid, it matches everything
+// (B-35).
 bool ValidatedMapMatches(const api::Labels& map, const api::Labels& labels);
 bool TermMatchesPod(const api::PodAffinityTerm& term, const api::Pod& pod);
 bool ShareTopology(const api::Node& a, const api::Node& b, const std::string& key);
@@ -108,18 +110,21 @@ std::optional<std::string> Label(const api::Labels& labels, const std::string& k
 std::vector<std::shared_ptr<const api::Service>> ServicesOf(const Cluster& cluster, const api::Pod& pod);  // by name
 int64_t Clamp(__int128_t sum);
 
-// Amounts of resources. cpu in thousandths.
+// Amounts of resources. The amount of cpu is in milliCPU.
 struct Amounts {
-  std::map<std::string, int64_t> by_name;  // native and scalar resources; a scalar may be there with 0
+  std::map<std::string, int64_t> by_name;  // a scalar resource may have an entry with 0
   int64_t Get(const std::string& name) const {
     auto it = by_name.find(name);
     return it == by_name.end() ? 0 : it->second;
   }
 };
 Amounts SumOf(const std::vector<const api::ResourceList*>& lists);
-Amounts RequestOf(const api::Pod& pod);                             // to be placed: raised to each init container
-Amounts LimitsOf(const api::Pod& pod);                              // likewise
-Amounts UsedBy(const std::vector<api::PodPtr>& pods);               // regular containers only (B-03)
-int64_t NonZero(const api::Pod& pod, const std::string& resource);  // cpu: thousandths
+// Return the sum over the containers, raised to the amount of each init container.
+Amounts RequestOf(const api::Pod& pod);
+Amounts LimitsOf(const api::Pod& pod);
+// Returns what placed pods use. Init containers do not count (B-03).
+Amounts UsedBy(const std::vector<api::PodPtr>& pods);
+// Returns the request with 1.10's defaults for containers without one; cpu in milliCPU.
+int64_t NonZero(const api::Pod& pod, const std::string& resource);
 
 }  // namespace berth::scheduler::reference

@@ -1,4 +1,4 @@
-// The fit predicates of the reference scheduler.
+// The predicates of the independent reference of 1.10.
 #include <algorithm>
 #include <limits>
 
@@ -284,7 +284,7 @@ bool UsableOn(const api::PersistentVolume& volume, const api::Labels& labels) {
   return true;
 }
 
-// Null: none of the volumes will do.
+// Returns the volume that the claim would get on the node, or null when there is none.
 std::shared_ptr<const api::PersistentVolume> VolumeFor(const Question& q, const api::PersistentVolumeClaim& claim,
                                                        const std::set<std::string>& taken) {
   std::shared_ptr<const api::PersistentVolume> best;
@@ -363,7 +363,7 @@ Answer CheckVolumeBinding(const Question& q) {
 
 // ---- other pods -----------------------------------------------------------------------------------
 
-// Every node with `here` in place of the one it stands for.
+// Returns all nodes of the cluster, with `here` in the place of the node that it is a copy of.
 std::vector<const NodeState*> StatesOf(const Question& q) {
   std::vector<const NodeState*> out;
   for (const auto& [name, state] : q.cluster.nodes) {
@@ -373,7 +373,7 @@ std::vector<const NodeState*> StatesOf(const Question& q) {
   return out;
 }
 
-// Is the pod on the node in thought only? Lists of all pods do not have it then.
+// Returns whether the pod is on the node only in the simulation. Upstream's list of all pods does not have such pods.
 bool Nominated(const Question& q, const NodeState& on, const api::Pod& pod) {
   return !q.cluster.nodes.at(on.name).Has(pod.meta.uid);
 }
@@ -384,7 +384,7 @@ Answer CheckServiceAffinity(const Question& q, const PredicateKey& key) {
     if (auto value = Label(q.pod.tmpl->node_selector, label)) wanted[label] = *value;
   }
   if (key.service_affinity->size() > wanted.size() && !ServicesOf(q.cluster, q.pod).empty()) {
-    // The reference pod: the first by name (B-14).
+    // Of the pods that match, the first by name decides (B-14).
     const NodeState* reference_node = nullptr;
     std::string first;
     for (const NodeState* s : StatesOf(q)) {

@@ -1,4 +1,4 @@
-// The priority functions of the reference scheduler.
+// The priorities of the independent reference of 1.10.
 #include <algorithm>
 #include <cmath>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr char kZone[] = "failure-domain.beta.kubernetes.io/zone";
 constexpr char kRegion[] = "failure-domain.beta.kubernetes.io/region";
 
-// What a priority looks at.
+// The input of a priority.
 struct View {
   const Cluster& cluster;
   const Settings& settings;
@@ -114,7 +114,8 @@ int64_t IntolerableTaints(const View& v, const std::string& node) {
   return count;
 }
 
-// The message of a term that cannot be used, else empty.
+// Adds up the weights of the preferred terms that match the node. Returns the message of a term that cannot be used, or
+// an empty text.
 std::string PreferredNodeAffinity(const View& v, const std::string& node, int64_t* sum) {
   uint32_t weights = 0;
   if (const auto& affinity = v.pod.tmpl->affinity.node) {
@@ -148,7 +149,8 @@ std::string ZoneKey(const api::Node& node) {
   return region + std::string(":\0:", 3) + zone;
 }
 
-// Does a service, RC, ReplicaSet or StatefulSet that owns the pod (by labels) select the other?
+// Returns whether a service, replication controller, ReplicaSet or StatefulSet that selects the pod also selects the
+// labels. Sets *any_owner when there is such an object.
 bool SpreadsWith(const View& v, const api::Labels& other, bool* any_owner) {
   const api::PodTemplate& t = *v.pod.tmpl;
   bool matches = false;
@@ -238,7 +240,7 @@ Scores ServiceAntiAffinity(const View& v, const std::string& label) {
   return out;
 }
 
-// The message of the first term that cannot be used, else empty.
+// Writes the scores. Returns the message of the first term that cannot be used, or an empty text.
 std::string InterPodAffinity(const View& v, Scores* out) {
   std::map<std::string, double> counts;
   std::string error;

@@ -1,4 +1,4 @@
-// The flow of the reference scheduler: order of evaluation, nominated pods, totals, ties, preemption.
+// One attempt of the independent reference of 1.10: order of evaluation, nominated pods, totals, ties and preemption.
 #include <algorithm>
 
 #include "pkg/scheduler/reference/reference.h"
@@ -87,7 +87,7 @@ std::vector<PredicateKey> InOrder(std::vector<PredicateKey> keys) {
 }
 
 Answer Scheduler::Fits(const Cluster& cluster, const api::Pod& pod, const NodeState& here, bool check_all) const {
-  // First with the pods nominated to this node that are as important, then without.
+  // The predicates are evaluated twice: with the pods nominated to this node whose priority is not lower, and without.
   NodeState crowded = here;
   bool added = false;
   if (settings_.pod_priority) {
@@ -197,7 +197,7 @@ Preemption Scheduler::Preempt(const Cluster& cluster, const api::Pod& pod,
     auto it = cluster.nodes.find(pod.nominated_node_name.string());
     if (it != cluster.nodes.end()) {
       for (const api::PodPtr& p : it->second.pods) {
-        if (p->meta.deleting() && p->Priority() < pod.Priority()) return out;  // wait for it to go
+        if (p->meta.deleting() && p->Priority() < pod.Priority()) return out;  // the pod waits for this one to end
       }
     }
   }
@@ -247,7 +247,7 @@ Preemption Scheduler::Preempt(const Cluster& cluster, const api::Pod& pod,
   }
   if (options.empty()) return out;
 
-  // One criterion after another, each keeping the best.
+  // Each criterion keeps the best options and drops the others.
   auto keep_least = [&](auto cost) {
     auto best = cost(options[0]);
     for (const Option& o : options) best = std::min(best, cost(o));
@@ -264,7 +264,7 @@ Preemption Scheduler::Preempt(const Cluster& cluster, const api::Pod& pod,
     });
     keep_least([](const Option& o) { return o.victims.size(); });
   }
-  out.node = options[0].node;  // the first by name
+  out.node = options[0].node;  // of equal options, the first by name
   for (const api::PodPtr& p : options[0].victims) out.victims.push_back(p->meta.uid);
   if (auto it = cluster.nominated.find(out.node); it != cluster.nominated.end() && settings_.pod_priority) {
     for (const api::PodPtr& p : it->second) {

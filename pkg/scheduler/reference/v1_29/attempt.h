@@ -1,4 +1,4 @@
-// What one scheduling cycle of the reference keeps. For scheduler.cc and preemption.cc alone.
+// The state of one scheduling cycle of the reference. To be included by scheduler.cc and preemption.cc only.
 #pragma once
 #include <map>
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace berth::scheduler::reference::v1_29 {
 
-// The plugins of one extension point that take part in a cycle, in order. Copies are independent.
+// The Filter plugins of a cycle in the order of the profile. What is done to a Copy() does not affect the original.
 struct ActivePlugins {
   struct Entry {
     std::string name;
     std::shared_ptr<Plugin> plugin;
-    bool skipped = false;       // PreFilter said so
-    bool pre_filtered = false;  // PreFilter ran
+    bool skipped = false;       // PreFilter returned Skip
+    bool pre_filtered = false;  // PreFilter has run
   };
   std::vector<Entry> filters;
   ActivePlugins Copy() const {
@@ -23,7 +23,7 @@ struct ActivePlugins {
     for (Entry& e : out.filters) e.plugin = e.plugin->Clone();
     return out;
   }
-  // Runs Filter in order; the first plugin that does not succeed decides.
+  // Runs Filter of each plugin and returns the first status that is not success.
   Status Filter(const Cycle& cycle, const NodeInfo& info) const;
   void PodAdded(const Cycle& cycle, const api::Pod& q, const NodeInfo& info) const;
   void PodRemoved(const Cycle& cycle, const api::Pod& q, const NodeInfo& info) const;

@@ -1,4 +1,4 @@
-// For the reference's plugins: a Clone that copies.
+// A base class for plugins whose Clone() is their copy constructor.
 #pragma once
 #include <memory>
 

@@ -1,4 +1,4 @@
-// InterPodAffinity.
+// The plugin InterPodAffinity.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using Terms = std::vector<api::PodAffinityTerm>;
 using WeightedTerms = std::vector<api::WeightedPodAffinityTerm>;
 using Counts = std::map<std::pair<Symbol, Symbol>, int64_t>;  // by topology key and value
 
-// The 1.29 text of the first mistake in a term's selectors; empty when there is none.
+// Returns the error of 1.29 for the first invalid selector of a term or of a list of terms; empty when there is none.
 std::string MistakeIn(const api::PodAffinityTerm& term) {
   if (!term.selector.ok()) return term.selector.later_error;
   return term.namespace_selector && !term.namespace_selector->ok() ? term.namespace_selector->later_error : "";
@@ -32,7 +32,7 @@ std::string MistakeIn(const WeightedTerms& terms) {
   return {};
 }
 
-// A pod's four lists of terms. A list with a mistake in it is empty. REQUIRES: the template outlives it.
+// The four lists of terms of a pod. A list with an invalid selector is empty. REQUIRES: the template outlives this.
 struct TermsOf {
   explicit TermsOf(const api::PodTemplate& pod) {
     auto good = [](const auto& list) {
@@ -51,8 +51,9 @@ struct TermsOf {
   std::span<const api::WeightedPodAffinityTerm> preferred, preferred_anti;
 };
 
-// For terms of the pod to be placed, namespaces are selected among those that exist; terms of pods on nodes look at the
-// labels of the placed pod's namespace, and take one that does not exist as having none.
+// Who declares a term. The namespaceSelector of the pod to be placed selects among the namespaces that exist. That of a
+// pod on a node is compared with the labels of the namespace of the pod to be placed; a namespace that does not exist
+// counts as one without labels.
 enum class Declared { kByIncoming, kByExisting };
 
 bool Matches(const World& world, const api::PodAffinityTerm& term, Declared by, const api::Pod& pod) {
@@ -164,7 +165,7 @@ class InterPodAffinity final : public Cloned<InterPodAffinity> {
   }
 
  private:
-  // What a pod on a node adds to the counts that Filter reads, or takes from them.
+  // Adds (`by` 1) or subtracts (-1) a pod on a node in the counts that Filter reads.
   void Change(const Cycle& c, const api::Pod& q, const NodeInfo& info, int64_t by) {
     if (q.tmpl->affinity.pod_anti) {
       for (const auto& term : TermsOf(*q.tmpl).required_anti) {
@@ -183,7 +184,7 @@ class InterPodAffinity final : public Cloned<InterPodAffinity> {
       return Matches(c.world, term, Declared::kByIncoming, q);
     });
   }
-  // No pod anywhere matches all of the terms but this one itself.
+  // Returns whether no pod matches the required affinity terms and the pod itself does. Then the terms are ignored.
   bool FirstOfItsGroup(const Cycle& c) const { return !AnyPositive(affinity_) && MatchesAll(c, c.pod); }
 
   void AddScores(const Cycle& c, const TermsOf& own, const api::Pod& q, const NodeInfo& info) {
@@ -212,7 +213,9 @@ class InterPodAffinity final : public Cloned<InterPodAffinity> {
 
   configuration::InterPodAffinityArgs args_;
   std::shared_ptr<TermsOf> own_;
-  Counts existing_, affinity_, anti_;  // E, A and B
+  // Numbers of pods: those whose required anti-affinity selects the pod, those that match all of the pod's required
+  // affinity terms, and those that match a term of its required anti-affinity.
+  Counts existing_, affinity_, anti_;
   Counts scores_;
 };
 

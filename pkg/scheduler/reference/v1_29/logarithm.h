@@ -1,5 +1,5 @@
-// The natural logarithm as Kubernetes 1.29 computes it. The C library's differs in the last bit for some integers, and
-// so would scores.
+// The natural logarithm as Kubernetes 1.29 computes it. That of the C library differs in the last bit for some
+// integers, which would change scores.
 #pragma once
 
 namespace berth::scheduler::reference::v1_29 {

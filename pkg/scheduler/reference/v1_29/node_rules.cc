@@ -1,4 +1,4 @@
-// The plugins that look at the node object, its host ports and its images.
+// The plugins that read the node object, its host ports and its images.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -263,7 +263,7 @@ class ImageLocality final : public Cloned<ImageLocality> {
     return last(':') <= last('/') ? Symbol(std::string(text) + ":latest") : image;
   }
 
-  std::vector<Symbol> names_;  // of the pod's images
+  std::vector<Symbol> names_;  // the names of the pod's images
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The production scheduler of release 1.29 against the reference, on random clusters with everything that its rules
-// look at: decisions from kept answers and decisions by calling every rule, their texts and scores, and preemption.
+// Compares the production schedulers of release 1.29, incremental and reference, with the independent reference on
+// random clusters: decisions, texts, scores and preemption.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_replace.h>
@@ -23,7 +23,7 @@
 namespace berth::scheduler::reference::v1_29 {
 namespace {
 
-// What differs, one line each: Catch cannot print maps.
+// Returns what differs, one text for each difference, because Catch cannot print maps.
 std::vector<std::string> Differing(const std::map<std::string, std::string>& got,
                                    const std::map<std::string, std::string>& expected) {
   std::vector<std::string> out;
@@ -40,7 +40,7 @@ std::vector<std::string> Differing(const std::map<std::string, std::string>& got
   return out;
 }
 
-// One cluster, as production and as the reference see it.
+// The same cluster for the production schedulers and for the independent reference.
 class Pair {
  public:
   explicit Pair(const std::string& configuration)
@@ -71,7 +71,7 @@ class Pair {
     return *object;
   }
 
-  // Decides one pod three ways, compares, and assumes it.
+  // Decides one pod in three ways, compares the decisions, and assumes the pod.
   void Decide(const api::PodPtr& pod) {
     const uint64_t round = *reference_->last_node_index();
     if (!pod->tmpl->scheduling_gates.empty()) return;
@@ -207,7 +207,7 @@ class Pair {
   std::unique_ptr<Scheduler> reference_;
 };
 
-// SEEDS, and FIRST_SEED, in the environment choose others.
+// Returns the number in an environment variable, or `otherwise`. SEEDS and FIRST_SEED choose which clusters are tried.
 uint64_t FromEnvironment(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
@@ -226,7 +226,7 @@ TEST_CASE("The production scheduler of 1.29 decides as the reference does, on ra
     std::string last;
     int last_number = 0;
     for (; number < kBound + kPending; ++number) {
-      // Half of the pods are made from the template of the one before.
+      // Half of the pods have the template of the pod before.
       std::string json = last.empty() || objects.random().Chance(50)
                              ? objects.Pod(number, "")
                              : absl::StrReplaceAll(

@@ -1,5 +1,5 @@
-// A plugin of Kubernetes 1.29's default profile, written down as obviously as possible. One object serves one
-// scheduling cycle of one pod; what PreFilter and PreScore work out is kept in it.
+// The interface of the plugins of Kubernetes 1.29's default profile, written as simply as possible. An object is used
+// in one scheduling cycle of one pod and keeps what PreFilter and PreScore have computed.
 #pragma once
 #include <memory>
 #include <optional>
@@ -17,8 +17,8 @@ namespace berth::scheduler::reference::v1_29 {
 struct Status {
   enum class Code { kSuccess, kSkip, kUnschedulable, kUnschedulableAndUnresolvable, kError };
   Code code = Code::kSuccess;
-  std::vector<std::string> reasons;  // for kError: the one error text
-  std::string plugin;                // who said so
+  std::vector<std::string> reasons;  // for kError, the text of the error alone
+  std::string plugin;                // the plugin that returned this status
 
   static Status Unschedulable(std::string reason) { return {Code::kUnschedulable, {std::move(reason)}, {}}; }
   static Status Unresolvable(std::string reason) {
@@ -35,7 +35,7 @@ struct Status {
 
 using Nodes = std::vector<const NodeInfo*>;
 
-// What every plugin sees of a cycle.
+// The input of all plugins in a cycle.
 struct Cycle {
   const World& world;
   const configuration::ResolvedProfile& profile;
@@ -48,9 +48,9 @@ class Plugin {
   virtual ~Plugin() = default;
   virtual std::unique_ptr<Plugin> Clone() const = 0;
 
-  // Looks at the pod and the whole cluster. May name the only nodes that can do; nullopt stands for all.
+  // Looks at the pod and the whole cluster. May set the names of the only nodes that can fit; nullopt stands for all.
   virtual Status PreFilter(const Cycle&, std::optional<std::set<Symbol>>*) { return {}; }
-  // The pod appears on a node or disappears from it, after PreFilter.
+  // Tell the plugin after PreFilter that the pod is added to a node or removed from it in a simulation.
   virtual void PodAdded(const Cycle&, const api::Pod&, const NodeInfo&) {}
   virtual void PodRemoved(const Cycle&, const api::Pod&, const NodeInfo&) {}
   virtual Status Filter(const Cycle&, const NodeInfo&) { return {}; }
@@ -61,7 +61,8 @@ class Plugin {
   }
   virtual void Normalize(const Nodes&, std::vector<int64_t>*) {}
 
-  // What 1.29 says when Filter or Score is called without PreFilter or PreScore; empty when it does not mind.
+  // Return the error of 1.29 when Filter is called without PreFilter, or Score without PreScore; empty when there is
+  // none.
   virtual std::string_view NeedsPreFilter() const { return {}; }
   virtual std::string_view NeedsPreScore() const { return {}; }
 };
@@ -69,7 +70,7 @@ class Plugin {
 // Returns a plugin of the default profile for one cycle, or null for a name that it does not have.
 std::unique_ptr<Plugin> MakePlugin(std::string_view name, const configuration::ResolvedProfile& profile);
 
-// One function a file; MakePlugin calls them.
+// The plugins, which MakePlugin makes.
 std::unique_ptr<Plugin> MakeNodeUnschedulable();
 std::unique_ptr<Plugin> MakeNodeName();
 std::unique_ptr<Plugin> MakeTaintToleration();
@@ -86,17 +87,17 @@ std::unique_ptr<Plugin> MakeVolumeBinding();
 std::unique_ptr<Plugin> MakeCsiLimits();
 std::unique_ptr<Plugin> MakeInTreeLimits(std::string_view plugin);
 
-// What several plugins use.
-// Returns true when a node selector term matches a node. A term with a mistake matches nothing.
+// ---- functions that several plugins use ----
+// Returns whether a node selector term matches a node. A term with an error matches no node.
 bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node);
-// Returns true when the node meets the pod's nodeSelector and required node affinity.
+// Returns whether the node meets the pod's nodeSelector and required node affinity.
 bool MeetsNodeAffinity(const api::PodTemplate& pod, const api::Node& node);
 bool Tolerates(const api::Toleration& toleration, const api::Taint& taint);
-// Returns the first taint of an effect that keeps pods away and that the pod does not tolerate, or null.
+// Returns the node's first taint with effect NoSchedule or NoExecute that the pod does not tolerate, or null.
 const api::Taint* UntoleratedTaint(const api::PodTemplate& pod, const api::Node& node);
-// Scales scores to 0..100 by their maximum; reversed, the largest becomes 0.
+// Scales scores to 0..100 by their maximum. If `reversed`, the largest score becomes 0.
 void ScaleToMaximum(bool reversed, std::vector<int64_t>* scores);
-// Returns messages as 1.29 prints several errors: one bare, more as "[a, b]".
+// Joins messages as 1.29 prints several errors: a single one as it is, more as "[a, b]".
 std::string Aggregate(const std::vector<std::string>& messages);
 
 }  // namespace berth::scheduler::reference::v1_29

@@ -1,4 +1,4 @@
-// DefaultPreemption: whom to evict when a pod fits nowhere.
+// The plugin DefaultPreemption: which pods to evict when a pod fits nowhere.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 namespace berth::scheduler::reference::v1_29 {
 namespace {
 
-// Pods without a start time count as started after all others, all at one instant.
+// Returns when the pod started, in seconds of Unix time. Pods without a start time count as started after all others,
+// and at the same time.
 int64_t StartOf(const api::Pod& pod) {
   return pod.start_seconds.value_or(std::numeric_limits<int64_t>::max());
 }
@@ -18,8 +19,8 @@ bool MoreImportant(const api::PodPtr& a, const api::PodPtr& b) {
   return StartOf(*a) < StartOf(*b);
 }
 
-// Parts victims, in order of importance, into those whose eviction a budget forbids and the others. Every matching
-// budget is used up by one, also after another forbade the eviction.
+// Divides victims, in order of importance, into those whose eviction violates a budget and the others. A pod uses up
+// one disruption of every budget that matches it, even when another budget is violated.
 void PartByBudgets(const World& world, const std::vector<api::PodPtr>& victims, std::vector<api::PodPtr>* violating,
                    std::vector<api::PodPtr>* others) {
   std::map<const api::PodDisruptionBudget*, int64_t> left;
@@ -44,10 +45,10 @@ void PartByBudgets(const World& world, const std::vector<api::PodPtr>& victims, 
 
 struct Scheduler::Candidate {
   const NodeInfo* info = nullptr;
-  std::vector<api::PodPtr> victims;  // most important first
+  std::vector<api::PodPtr> victims;  // the most important first
   int64_t violations = 0;
 
-  // What 1.29 compares, in this order; the smallest is best.
+  // Returns what 1.29 compares between candidates, in this order; the smallest is best.
   std::tuple<int64_t, int64_t, int64_t, size_t, int64_t> Rank() const {
     int64_t sum = 0, earliest = std::numeric_limits<int64_t>::max();
     int32_t highest = std::numeric_limits<int32_t>::min();
@@ -79,7 +80,7 @@ std::string Scheduler::WhyNotEligible(const Attempt& a) const {
 }
 
 Status Scheduler::DryRun(const Attempt& a, const NodeInfo& real, Candidate* candidate) const {
-  // A copy of the attempt whose plugins may change.
+  // The evictions are simulated on copies of the node and of the plugins.
   Attempt copy{a.pod, a.cycle, {}, a.active.Copy(), {}};
   NodeInfo info = real;
   auto remove = [&](const api::PodPtr& q) {

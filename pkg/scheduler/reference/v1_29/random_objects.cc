@@ -13,7 +13,7 @@ constexpr int kClaimCount = 8, kVolumeCount = 10;
 std::string Joined(const std::vector<std::string>& parts) {
   return absl::StrJoin(parts, ",");
 }
-// Between `least` and `most` of what make() returns.
+// Returns between `least` and `most` results of make(), joined.
 std::string Several(Random* r, int least, int most, const std::function<std::string()>& make) {
   std::vector<std::string> out(static_cast<size_t>(r->Between(least, most)));
   for (std::string& s : out) s = make();
@@ -40,7 +40,7 @@ std::string RandomObjects::Name(const std::string& prefix, int n) {
   return absl::StrCat(prefix, random_.Below(n));
 }
 
-// Members of an object of labels.
+// Returns members of a labels object, each with a chance in percent.
 std::string RandomObjects::Labels(int chance) {
   std::vector<std::string> out;
   if (random_.Chance(chance)) out.push_back(absl::StrCat(R"("app":")", random_.Of({"a", "b", "c"}), "\""));

@@ -1,5 +1,5 @@
-// Random objects of release 1.29 as JSON, with everything that its rules look at. Small alphabets, so that things meet.
-// For tests only.
+// Random objects of release 1.29 as JSON, with everything that its rules read. There are few different names and
+// values, so that selectors match and ports collide often. For tests only.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace berth::scheduler::reference::v1_29 {
 
-// How often each kind of thing turns up, in percent; drawn anew for each cluster.
+// How often each feature occurs in a cluster, in percent. The values are random as well.
 struct Likely {
   int spread, pod_affinity, node_affinity, volumes, ports, taints, priorities, mistakes, gates, deleting, odd_labels;
   explicit Likely(Random* r);
@@ -18,11 +18,12 @@ class RandomObjects {
  public:
   explicit RandomObjects(uint64_t seed) : random_(seed), likely_(&random_) {}
 
-  // Everything but pods: nodes, namespaces, services and controllers, classes, volumes, claims, CSI objects, budgets.
+  // Returns all objects but pods: nodes, namespaces, services and controllers, classes, volumes, claims, CSI objects
+  // and budgets.
   std::vector<std::string> Cluster();
-  // `node`: where it runs; empty for a pending pod.
+  // Returns a pod on the node, or a pending pod if `node` is empty.
   std::string Pod(int number, const std::string& node);
-  // A KubeSchedulerConfiguration with one profile.
+  // Returns a KubeSchedulerConfiguration with one profile.
   std::string Configuration();
   std::string NodeName() { return Name("n", kNodes); }
   Random& random() { return random_; }
@@ -45,7 +46,7 @@ class RandomObjects {
 
   Random random_;
   Likely likely_;
-  bool placed_ = false;  // the pod that is being made; placed pods have no mistakes, as an API server refuses them
+  bool placed_ = false;  // whether the pod being made is placed; such pods have no errors that an API server refuses
 };
 
 }  // namespace berth::scheduler::reference::v1_29

@@ -1,4 +1,4 @@
-// NodeResourcesFit and NodeResourcesBalancedAllocation.
+// The plugins NodeResourcesFit and NodeResourcesBalancedAllocation.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace berth::scheduler::reference::v1_29 {
 namespace {
 
-// What one listed resource of a node would come to with the pod on it.
+// One resource of a node with the pod on it. `requested` includes the pod.
 struct Share {
   int64_t requested = 0, allocatable = 0;
   int64_t weight = 0;
@@ -17,7 +17,7 @@ struct Share {
 
 enum class View { kNonZero, kReal };
 
-// A listed resource.
+// A resource of the plugin's arguments.
 struct Listed {
   explicit Listed(const configuration::ResourceSpec& spec)
       : text(spec.name), name(spec.name), weight(spec.weight), scalar(IsScalarName(spec.name)) {}
@@ -30,7 +30,8 @@ std::vector<Listed> ListedOf(const std::vector<configuration::ResourceSpec>& spe
   return {specs.begin(), specs.end()};
 }
 
-// Returns the listed resources that count on this node: those that it has and, for scalar ones, that the pod asks for.
+// Returns the resources of the list that count on this node: those that it has and, if they are scalar, that the pod
+// requests.
 std::vector<Share> SharesOf(const std::vector<Listed>& resources, const Resource& pod, const NodeInfo& info,
                             View view) {
   std::vector<Share> out;
@@ -58,7 +59,7 @@ std::vector<Share> SharesOf(const std::vector<Listed>& resources, const Resource
   return out;
 }
 
-// The score at a utilization, on the line through the points (scores 0..10 become 0..100).
+// Returns the score for a utilization by linear interpolation between the points, whose scores 0..10 become 0..100.
 int64_t OnShape(const std::vector<configuration::UtilizationShapePoint>& shape, int64_t utilization) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (utilization > shape[i].utilization) continue;

@@ -56,7 +56,7 @@ Nano Exact(const api::Quantity& q) {
   return negative ? -value : value;
 }
 
-// Rounds up, and cuts to what an int64 holds.
+// Returns amount / unit, rounded up and cut to the range of int64_t.
 int64_t RoundedUp(Nano amount, Nano unit) {
   Nano rounded = amount / unit + (amount % unit > 0 ? 1 : 0);
   return static_cast<int64_t>(std::clamp<Nano>(rounded, INT64_MIN, INT64_MAX));

@@ -137,7 +137,7 @@ void Scheduler::Decide(Attempt* a) {
   }
   Symbol nominated = a->pod->nominated_node_name;
   if (const NodeInfo* info = nominated.empty() ? nullptr : world_->Find(nominated)) Filter(a, {info});
-  d.error.clear();  // an error on the nominated node is only logged
+  d.error.clear();  // 1.29 only logs an error on the nominated node
   if (a->feasible.empty()) {
     Nodes nodes;
     for (const NodeInfo* info : world_->nodes()) {
@@ -209,8 +209,8 @@ void Scheduler::Filter(Attempt* a, const Nodes& nodes) {
   }
 }
 
-// Pods nominated to the node must leave room when they are as important; and the pod must fit without them, too, for
-// they may never come.
+// The pod must fit beside the pods nominated to the node whose priority is not lower, and also without them, because
+// they may never arrive.
 Status Scheduler::FilterWithNominated(const Attempt& a, const NodeInfo& info) const {
   std::optional<NodeInfo> with;
   ActivePlugins active;

@@ -1,6 +1,6 @@
-// The reference scheduler of release 1.29: one scheduling cycle and the preemption that may follow, as Kubernetes
-// 1.29.14 decides them, with every node looked at and ties broken as release 1.10 breaks them (by name, then round
-// robin). Slow and obvious; the production scheduler is held against it.
+// The independent reference of release 1.29: one scheduling cycle and the preemption that may follow, as in Kubernetes
+// 1.29.14, except that every node is looked at and that ties are broken as in release 1.10 (by name, then round robin).
+// It is slow and simple. Tests compare the production scheduler with it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,8 +15,8 @@
 namespace berth::scheduler::reference::v1_29 {
 
 struct Preemption {
-  std::string node;                             // empty: none
-  std::vector<std::string> victims;             // namespace/name, most important first
+  std::string node;                             // empty when preemption helps on no node
+  std::vector<std::string> victims;             // namespace/name, the most important first
   std::vector<std::string> nominated_to_clear;  // namespace/name
 };
 
@@ -25,37 +25,39 @@ struct Decision {
   std::string not_attempted;  // why the pod was not tried at all; nothing else is set then
   std::string error;
   std::map<std::string, Status> failures;  // by node
-  std::vector<std::string> feasible;       // in the order of nodes
-  // Of each plugin that scored, by place in `feasible`, 0..100; weighted sums likewise. Empty when fewer than two fit.
+  std::vector<std::string> feasible;       // in the order of World::nodes()
+  // The scores from 0 to 100 of each plugin, and their weighted sums, in the order of `feasible`. Empty when fewer than
+  // two nodes fit.
   std::vector<std::pair<std::string, std::vector<int64_t>>> scores;
   std::vector<int64_t> totals;
-  std::vector<std::string> ties;  // nodes with the best total, by name descending
+  std::vector<std::string> ties;  // the nodes with the best total, in descending order of names
   bool unschedulable = false;     // no node fits; preemption may help
 
   std::optional<Preemption> preemption;
-  std::vector<Preemption> preemption_one_of;  // nodes between which 1.29 chooses by chance; the first is `preemption`
+  std::vector<Preemption>
+      preemption_one_of;  // all options among which 1.29 chooses at random; `preemption` is the first
   std::string preemption_error;
 };
 
 class Scheduler {
  public:
-  // REQUIRES: at least one profile; all outlive the scheduler.
+  // `world` must outlive the scheduler. REQUIRES: there is at least one profile.
   Scheduler(World* world, std::vector<configuration::ResolvedProfile> profiles)
       : world_(world), profiles_(std::move(profiles)) {}
 
-  // Pods that have status.nominatedNodeName and wait to be placed. Pods that would not be tried are passed over.
+  // Adds a pending pod with status.nominatedNodeName. Ignores pods that would not be attempted.
   void AddNominated(const api::PodPtr& pod);
 
-  // Decides a pod and, when a node is found, assumes the pod and its volumes there. With `preempt` a pod that fits
-  // nowhere gets the preemption that would follow; nothing of it is applied.
+  // Decides where the pod goes and, when a node is found, assumes the pod and its volumes there. If `preempt` is set
+  // and the pod fits nowhere, the decision has the preemption that would follow, which is not applied.
   Decision ScheduleOne(const api::PodPtr& pod, bool preempt);
 
-  // The counter of round robin among the best nodes, for a scheduler that decides in turn with this one.
+  // Returns the round-robin counter that chooses among the best nodes, so that another scheduler can be given the same.
   uint64_t* last_node_index() { return &last_node_index_; }
   bool has_nominated() const { return !nominated_.empty(); }
 
  private:
-  struct Attempt;  // what one cycle keeps
+  struct Attempt;  // the state of one cycle
   const configuration::ResolvedProfile* ProfileOf(const api::Pod& pod) const;
   std::string WhyNotAttempted(const api::Pod& pod) const;
   void Decide(Attempt* attempt);

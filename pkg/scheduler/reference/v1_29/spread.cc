@@ -1,4 +1,4 @@
-// PodTopologySpread.
+// The plugin PodTopologySpread.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using Pair = std::pair<Symbol, Symbol>;  // topology key and value
 
 constexpr std::string_view kHostname = "kubernetes.io/hostname";
 
-// Narrows a selector by the pod's own values of some labels.
+// Returns the selector with the additional requirement that some labels have the same values as the pod's
+// (matchLabelKeys).
 api::Selector Narrowed(const api::Selector& selector, const std::vector<Symbol>& keys, const api::Labels& labels) {
   if (selector.MatchesNothing()) return selector;
   std::vector<api::Requirement> requirements = selector.requirements();
@@ -33,7 +34,7 @@ api::Selector Narrowed(const api::Selector& selector, const std::vector<Symbol>&
   return api::Selector(std::move(requirements));
 }
 
-// What the services of a pod and its controller select.
+// Returns the selector for the default constraints: that of the pod's services and of its controller.
 api::Selector DefaultSelector(const World& world, const api::PodTemplate& pod) {
   std::map<Symbol, Symbol> set;
   for (const auto& [name, service] : world.services.In(pod.ns)) {
@@ -71,7 +72,8 @@ bool HasAllKeys(const Constraints& constraints, const api::Node& node) {
   return std::all_of(constraints.begin(), constraints.end(),
                      [&](const auto& c) { return node.labels.Has(c.topology_key); });
 }
-// Pods of the namespace on the node that the selector matches. The selector {} counts none (upstream bug, kept).
+// Returns the number of pods of the namespace on the node that the selector matches. The selector {} counts none
+// (upstream bug, kept).
 int64_t PodsMatching(const api::Selector& selector, Symbol ns, const NodeInfo& info) {
   if (selector.Empty()) return 0;
   return std::count_if(info.pods().begin(), info.pods().end(), [&](const api::PodPtr& q) {
@@ -241,7 +243,8 @@ class PodTopologySpread final : public Cloned<PodTopologySpread> {
     return out;
   }
 
-  // Unlike PodsMatching this counts pods that are being deleted, and those that {} matches (upstream bug M-08, kept).
+  // Adds (`by` 1) or subtracts (-1) a pod on a node. Unlike PodsMatching this counts terminating pods, and those that
+  // the selector {} matches (upstream bug M-08, kept).
   void Change(const Cycle& c, const api::Pod& q, const NodeInfo& info, int64_t by) {
     const api::Node& node = info.node();
     if (q.tmpl->ns != c.tmpl().ns || !HasAllKeys(hard_, node)) return;
@@ -252,7 +255,7 @@ class PodTopologySpread final : public Cloned<PodTopologySpread> {
     least_.clear();
   }
 
-  // The smallest number of matching pods in a domain of a key.
+  // Returns the smallest number of matching pods in a domain of the key.
   int64_t LeastOf(Symbol key) {
     auto [it, is_new] = least_.try_emplace(key, std::numeric_limits<int32_t>::max());
     if (!is_new) return it->second;
@@ -264,10 +267,10 @@ class PodTopologySpread final : public Cloned<PodTopologySpread> {
 
   bool system_defaults_ = false;
   Constraints defaults_, hard_, soft_;
-  std::map<Pair, int64_t> matching_;  // pods by domain, of the hard constraints
+  std::map<Pair, int64_t> matching_;  // for the hard constraints, number of matching pods by domain
   std::map<Symbol, int64_t> domains_;
-  std::map<Symbol, int64_t> least_;  // by key, as far as somebody asked since the last change
-  std::set<Symbol> ignored_;         // feasible nodes without all keys
+  std::map<Symbol, int64_t> least_;  // by key, results of LeastOf since the last change
+  std::set<Symbol> ignored_;         // feasible nodes that lack one of the keys
   std::map<Pair, int64_t> soft_counts_;
   std::vector<double> weights_;  // by soft constraint
 };

@@ -20,7 +20,7 @@ std::string ModeOf(const std::optional<std::string>& mode) {
   return mode.value_or("Filesystem");
 }
 
-// The smallest volume that suits a claim on a node; null when there is none. Equal ones: the first by name.
+// Returns the smallest volume that a claim can get on a node, of equal ones the first by name; null when there is none.
 VolumePtr Match(const std::vector<VolumePtr>& candidates, const ClaimPtr& claim, const api::Node& node,
                 const std::set<std::string>& taken) {
   VolumePtr best;

@@ -1,4 +1,5 @@
-// How many volumes a node can attach: NodeVolumeLimits for CSI drivers, EBSLimits and its sisters for in-tree plugins.
+// The plugins that limit how many volumes a node can attach: NodeVolumeLimits for CSI drivers; EBSLimits, GCEPDLimits,
+// AzureDiskLimits and CinderLimits for in-tree volumes.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <openssl/sha.h>
@@ -21,7 +22,8 @@ std::shared_ptr<const api::PersistentVolume> VolumeOf(const World& world, const 
   return claim.volume_name.empty() ? nullptr : world.volumes.Get(Symbol(), claim.volume_name);
 }
 
-// Finds the claim of a volume. Null with an error that ends the cycle, or without one when the volume does not count.
+// Returns the claim of a volume. Returns null with an error when the cycle must end with it, and null without an error
+// when the volume does not count.
 enum class Whose { kIncoming, kExisting };
 std::shared_ptr<const api::PersistentVolumeClaim> FindClaim(const Cycle& c, const api::Pod& pod,
                                                             const api::Volume& volume, Whose whose,
@@ -43,7 +45,7 @@ std::shared_ptr<const api::PersistentVolumeClaim> FindClaim(const Cycle& c, cons
   return error->empty() ? claim : nullptr;
 }
 
-// "attachable-volumes-csi-DRIVER"; a long driver name is cut and told apart by its hash.
+// Returns "attachable-volumes-csi-DRIVER", in which a part of a long driver name is replaced by a hash.
 std::string LimitKey(const std::string& driver) {
   constexpr std::string_view kPrefix = "attachable-volumes-csi-";
   if (kPrefix.size() + driver.size() < 63) return std::string(kPrefix) + driver;
@@ -97,9 +99,9 @@ class CsiLimits final : public Cloned<CsiLimits> {
   }
 
  private:
-  using Attached = std::map<std::string, std::string>;  // "driver/handle" to the limit's name
+  using Attached = std::map<std::string, std::string>;  // from "driver/handle" to the name of the limit
 
-  // Adds a pod's volumes that CSI attaches. False when the cycle must end with an error.
+  // Adds the pod's volumes that CSI drivers attach. Returns false with an error when the cycle must end with it.
   static bool Collect(const Cycle& c, const api::Pod& pod, bool migrated, Whose whose, Attached* out,
                       std::string* error) {
     for (const api::Volume& v : pod.tmpl->volumes) {
@@ -135,7 +137,7 @@ class CsiLimits final : public Cloned<CsiLimits> {
     std::string class_name = claim.Class();
     auto storage_class = class_name.empty() ? nullptr : c.world.storage_classes.Get(Symbol(), class_name);
     if (storage_class == nullptr) return std::nullopt;
-    // A name that no volume has stands for the volume to be.
+    // The volume does not exist yet, so a name that no volume has stands for it.
     CsiVolume out{storage_class->provisioner, "unbound-" + claim.meta.Key()};
     if (IsUnmigratedPlugin(out.driver)) return std::nullopt;
     if (std::string_view driver = CsiDriverOf(out.driver); !driver.empty()) {
@@ -171,7 +173,8 @@ class InTreeLimits final : public Cloned<InTreeLimits> {
     std::string error;
     if (!Collect(c, c.pod, Whose::kIncoming, &wanted, &error)) return Status::Error(error);
     if (wanted.empty()) return {};
-    if (c.world.csi_nodes.Get(Symbol(), info.node().meta.name) != nullptr) return {};  // NodeVolumeLimits counts
+    // On a node with a CSINode object, NodeVolumeLimits counts the volumes.
+    if (c.world.csi_nodes.Get(Symbol(), info.node().meta.name) != nullptr) return {};
     for (const api::PodPtr& q : info.pods()) {
       if (!Collect(c, *q, Whose::kExisting, &attached, &error)) return Status::Error(error);
     }

@@ -1,4 +1,4 @@
-// VolumeRestrictions and VolumeZone.
+// The plugins VolumeRestrictions and VolumeZone.
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_split.h>
@@ -19,7 +19,7 @@ bool IsInlineDisk(const api::Volume& v) {
   return v.kind == Kind::kGcePd || v.kind == Kind::kAwsEbs || v.kind == Kind::kRbd || v.kind == Kind::kIscsi;
 }
 
-// Two pods on one node cannot both have these.
+// Returns whether two pods on one node cannot have these volumes at the same time.
 bool Conflict(const api::Volume& a, const api::Volume& b) {
   if (a.kind != b.kind || !IsInlineDisk(a) || a.id != b.id) return false;
   if (a.kind == Kind::kAwsEbs) return true;
@@ -86,7 +86,7 @@ class VolumeRestrictions final : public Cloned<VolumeRestrictions> {
                          [&](const auto& v) { return v.kind == Kind::kClaim && single_use_.contains(v.id); });
   }
 
-  std::set<std::string> single_use_;  // claims of the pod with access mode ReadWriteOncePod
+  std::set<std::string> single_use_;  // names of the pod's claims with access mode ReadWriteOncePod
   int64_t conflicts_ = 0;
 };
 
@@ -122,7 +122,7 @@ class VolumeZone final : public Cloned<VolumeZone> {
   }
 
  private:
-  // The volume that a claim is bound to; null when the claim can wait for it.
+  // Sets `*volume` to the volume that the claim is bound to, or to null when it is to be bound after the pod is placed.
   static Status VolumeOf(const Cycle& c, const api::Volume& v, std::shared_ptr<const api::PersistentVolume>* volume) {
     if (v.id.empty()) return Status::Unresolvable("PersistentVolumeClaim had no name");
     auto claim = c.world.claims.Get(c.tmpl().ns, v.id);
@@ -163,7 +163,7 @@ class VolumeZone final : public Cloned<VolumeZone> {
     }
   }
 
-  std::vector<std::pair<size_t, std::set<Symbol>>> wanted_;  // index of the label, the values that will do
+  std::vector<std::pair<size_t, std::set<Symbol>>> wanted_;  // index in kTopologyLabels and the values that fit
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
-// A cluster as Kubernetes 1.29's scheduler sees it in one cycle, for the reference: plain lists, nothing kept between
-// questions but the sums of a node.
+// A cluster for the independent reference of release 1.29, as plain lists. Nothing is kept but the sums of each node.
 #pragma once
 #include <map>
 #include <memory>
@@ -15,19 +14,19 @@
 
 namespace berth::scheduler::reference::v1_29 {
 
-// Host IP, protocol, port; defaults filled in (0.0.0.0, TCP).
+// Host address, protocol and port. Defaults (0.0.0.0, TCP) are filled in.
 using HostPort = std::tuple<Symbol, Symbol, int32_t>;
 // Returns the host ports of a pod's containers.
 std::vector<HostPort> HostPortsOf(const api::PodTemplate& pod);
 
-// A node and the pods on it. Copies are independent.
+// A node and the pods on it. A copy can be changed without changing the original.
 class NodeInfo {
  public:
   explicit NodeInfo(api::NodePtr node) { SetNode(std::move(node)); }
   void SetNode(api::NodePtr node);
 
-  void Add(const api::PodPtr& pod);     // at the end
-  void Remove(const std::string& uid);  // the last pod moves into its place
+  void Add(const api::PodPtr& pod);     // adds it at the end
+  void Remove(const std::string& uid);  // moves the last pod into its place
 
   const api::Node& node() const { return *node_; }
   const api::NodePtr& node_ptr() const { return node_; }
@@ -36,11 +35,12 @@ class NodeInfo {
   const Resource& requested() const { return requested_; }
   const NonZero& non_zero() const { return non_zero_; }
   const Resource& allocatable() const { return allocatable_; }
-  // A set without counts: when one of two pods with the same port leaves, the port is free (upstream bug M-04, kept).
+  // Returns the host ports in use. They are a set without reference counts: when one of two pods with the same port
+  // leaves, the port is free (upstream bug M-04, kept).
   const std::set<HostPort>& ports() const { return ports_; }
 
  private:
-  api::NodePtr node_;  // null: only pods are known
+  api::NodePtr node_;  // null while only its pods are known
   Symbol name_;
   std::vector<api::PodPtr> pods_;
   Resource requested_, allocatable_;
@@ -65,25 +65,25 @@ class World {
   ObjectStore<api::VolumeAttachment> attachments;
 
   void AddNode(const api::NodePtr& node);
-  void AddPod(const api::PodPtr& pod);  // on pod->node_name
+  void AddPod(const api::PodPtr& pod);  // adds it to pod->node_name
   // Returns the nodes in the order of 1.29's node tree: one of each zone in turn.
   const std::vector<const NodeInfo*>& nodes() const { return nodes_; }
   const NodeInfo* Find(Symbol name) const;
 
   struct Image {
-    int64_t size_bytes = 0;  // as the first node said that has it
-    int64_t nodes = 0;       // how many have it
+    int64_t size_bytes = 0;  // as the first node with the image reports it
+    int64_t nodes = 0;       // number of nodes that have it
   };
-  // Returns an image that a node has, or null.
+  // Returns the image, or null when no node has it.
   const Image* FindImage(Symbol name) const;
-  // Returns the labels of a namespace, or null when there is no such object.
+  // Returns the labels of the namespace, or null when there is no such object.
   const api::Labels* NamespaceLabels(Symbol ns) const;
 
  private:
   void Order();
 
   std::map<Symbol, std::unique_ptr<NodeInfo>> by_name_;
-  std::vector<Symbol> arrival_;  // of nodes that exist
+  std::vector<Symbol> arrival_;  // the nodes that exist in the order in which they were added
   std::vector<const NodeInfo*> nodes_;
   std::map<Symbol, Image> images_;
 };
