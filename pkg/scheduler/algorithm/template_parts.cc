@@ -14,13 +14,13 @@ namespace {
                                 scheduling_gates, never_preempts] = t;
 }
 
-// Compares what predicates read (request), what counts as used (used), and what scores read of placed pods (nonzero)
-// and of the pod to be placed (incoming).
 bool SameAmounts(const Resource& a, const Resource& b) {
   return a.milli_cpu == b.milli_cpu && a.memory == b.memory && a.nvidia_gpu == b.nvidia_gpu &&
          a.ephemeral_storage == b.ephemeral_storage && a.scalars == b.scalars;
 }
 
+// Compares what predicates read (request), what counts as used (used), and what scores read of placed pods (nonzero)
+// and of the pod to be placed (incoming).
 bool SameRequests(const TemplateInfo& a, const TemplateInfo& b) {
   return SameAmounts(a.request, b.request) && SameAmounts(a.used, b.used) &&
          a.nonzero_milli_cpu == b.nonzero_milli_cpu && a.nonzero_memory == b.nonzero_memory &&

@@ -5,9 +5,11 @@ namespace {
 
 const Symbol kReplicationController("ReplicationController"), kReplicaSet("ReplicaSet");
 
-// Source: pkg/scheduler/algorithm/priorities/node_prefer_avoid_pods.go (1.10). The registered weight of 10000 lets this
-// priority outweigh all others together. Only the kind and the uid of the controller are compared, not its name or
-// apiVersion. An entry of the annotation without a controller avoids nothing; upstream crashes (bug B-21, fixed).
+// NodePreferAvoidPodsPriority: 0 on nodes whose annotation names the controller of the pod, otherwise the highest
+// score. The registered weight of 10000 lets this priority outweigh all others together. Only the kind and the uid of
+// the controller are compared, not its name or apiVersion. An entry of the annotation without a controller avoids
+// nothing; upstream crashes (bug B-21, fixed). Source: pkg/scheduler/algorithm/priorities/node_prefer_avoid_pods.go
+// (1.10).
 class AvoidScoring final : public Scoring {
  public:
   AvoidScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {}

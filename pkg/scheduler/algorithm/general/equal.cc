@@ -5,7 +5,8 @@
 namespace berth::scheduler::general {
 namespace {
 
-// Source: EqualPriorityMap in pkg/scheduler/core/generic_scheduler.go (1.10). The score is 1, not the highest score.
+// EqualPriority: every node scores 1, not the highest score. Source: EqualPriorityMap in
+// pkg/scheduler/core/generic_scheduler.go (1.10).
 class EqualScoring final : public Scoring {
  public:
   absl::Status Map(std::span<const Row>, std::span<int64_t> scores) override {

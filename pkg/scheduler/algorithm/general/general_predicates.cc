@@ -10,9 +10,9 @@
 namespace berth::scheduler::general {
 namespace {
 
-// A predicate that fits where all of its parts fit. Source: GeneralPredicates in
-// pkg/scheduler/algorithm/predicates/predicates.go (1.10). Unlike other predicates, it does not stop at the first part
-// that fails: the reasons of all parts are reported, in the order of the parts. REQUIRES: no part has errors.
+// A predicate that fits where all of its parts fit. Unlike other predicates, it does not stop at the first part that
+// fails: the reasons of all parts are reported, in the order of the parts. Source: GeneralPredicates in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10). REQUIRES: no part has errors.
 class AllOfCheck final : public FitCheck {
  public:
   explicit AllOfCheck(std::vector<std::unique_ptr<FitCheck>> checks) : checks_(std::move(checks)) {}

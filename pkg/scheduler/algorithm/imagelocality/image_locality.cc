@@ -7,9 +7,10 @@ namespace {
 constexpr int64_t kMiB = 1024 * 1024;
 constexpr int64_t kMinSize = 23 * kMiB, kMaxSize = 1000 * kMiB;  // bytes
 
-// Source: pkg/scheduler/algorithm/priorities/image_locality.go (1.10). An image counts only if the container names it
-// exactly as the node reports it, and once for each container that uses it. Sizes below 23 MiB score 0; between the
-// bounds, the score is 1 to 10 because 1 is added after the integer division.
+// ImageLocalityPriority: the more bytes of the pod's images the node has, the higher the score. An image counts only if
+// the container names it exactly as the node reports it, and once for each container that uses it. Sizes below 23 MiB
+// score 0; between the bounds, the score is 1 to 10 because 1 is added after the integer division. Source:
+// pkg/scheduler/algorithm/priorities/image_locality.go (1.10).
 class ImageLocalityScoring final : public Scoring {
  public:
   ImageLocalityScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {}

@@ -6,7 +6,7 @@ namespace berth::scheduler::nodeaffinity {
 
 LabelMatcher::LabelMatcher(const Cache& cache, const api::Selector& selector) : nothing_(selector.MatchesNothing()) {
   for (const api::Requirement& r : selector.requirements()) {
-    // The version that no column has makes Refresh fill the answers.
+    // No column has this version, so that Refresh fills the answers.
     requirements_.push_back({&r, &cache.Label(r.key), ~uint64_t{0}, r.Matches(api::Labels()), {}});
   }
   Refresh();

@@ -10,8 +10,9 @@ namespace {
 // For fewer rows than this, matching the labels of every row is cheaper than preparing answers by label value.
 constexpr size_t kFewRows = 16;
 
-// Source: PodMatchNodeSelector in pkg/scheduler/algorithm/predicates/predicates.go (1.10). An absent list of required
-// terms restricts nothing; a list that is present but empty matches no node.
+// MatchNodeSelector: a node fits if its labels match the nodeSelector and one term of the required node affinity. An
+// absent list of required terms restricts nothing; a list that is present but empty matches no node. Source:
+// PodMatchNodeSelector in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class NodeSelectorCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return required_ == nullptr && selector_.Empty(); }

@@ -11,8 +11,9 @@ namespace {
 // For fewer rows than this, matching the labels of every row is cheaper than preparing answers by label value.
 constexpr size_t kFewRows = 16;
 
-// Source: pkg/scheduler/algorithm/priorities/node_affinity.go (1.10): the sum of the weights of the matching preferred
-// terms, normalised. An empty list of expressions matches no node. An invalid term is an error for the pod.
+// NodeAffinityPriority: the sum of the weights of the matching preferred terms, normalised. An empty list of
+// expressions matches no node. An invalid term is an error for the pod. Source:
+// pkg/scheduler/algorithm/priorities/node_affinity.go (1.10).
 class NodeAffinityScoring final : public Scoring {
  public:
   NodeAffinityScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {}

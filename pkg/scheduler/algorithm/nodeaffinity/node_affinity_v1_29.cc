@@ -36,9 +36,9 @@ bool Counts(const api::PreferredSchedulingTerm& t) {
   return t.weight != 0 && (t.preference.has_expressions || !t.preference.fields.empty());
 }
 
-// The Filter: the affinity that the profile adds, then the nodeSelector and required affinity of the pod. If each
-// required term of the pod names nodes by metadata.name, only these nodes are examined. If the names contradict one
-// another, the pod is rejected.
+// The Filter: a node fits if it matches the affinity that the profile adds, and the nodeSelector and required affinity
+// of the pod. If each required term of the pod names nodes by metadata.name, only these nodes are examined. If the
+// names contradict one another, the pod is rejected.
 class AffinityCheck final : public FitCheck {
  public:
   AffinityCheck(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added)

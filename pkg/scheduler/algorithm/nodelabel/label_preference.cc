@@ -3,8 +3,8 @@
 namespace berth::scheduler::nodelabel {
 namespace {
 
-// Source: pkg/scheduler/algorithm/priorities/node_label.go (1.10). Only the presence of the label counts, not its
-// value.
+// labelPreference: the highest score if the node has the label, or lacks it, as the Policy says. Only the presence of
+// the label counts, not its value. Source: pkg/scheduler/algorithm/priorities/node_label.go (1.10).
 class LabelPreferenceScoring final : public Scoring {
  public:
   LabelPreferenceScoring(const PodContext& ctx, Symbol label, bool presence, int64_t max_score)

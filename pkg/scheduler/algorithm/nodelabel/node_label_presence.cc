@@ -4,8 +4,8 @@
 namespace berth::scheduler::nodelabel {
 namespace {
 
-// Source: CheckNodeLabelPresence in pkg/scheduler/algorithm/predicates/predicates.go (1.10). Values are irrelevant, and
-// an empty list of labels fits every node.
+// labelsPresence: a node fits if it has all of the labels, or none of them. Values are irrelevant, and an empty list of
+// labels fits every node. Source: CheckNodeLabelPresence in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class LabelPresenceCheck final : public FitCheck {
  public:
   LabelPresenceCheck(const Cache& cache, const std::vector<Symbol>& labels, bool presence)

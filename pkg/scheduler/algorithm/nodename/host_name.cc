@@ -4,9 +4,9 @@
 namespace berth::scheduler::nodename {
 namespace {
 
-// Source: PodFitsHost in pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
-// pkg/scheduler/framework/plugins/nodename/node_name.go (1.29). A pod that waits in the queue has no node name and
-// therefore fits everywhere.
+// HostName and NodeName: a node fits if spec.nodeName is empty or its name. A pod that waits in the queue has no node
+// name and therefore fits everywhere. Source: PodFitsHost in pkg/scheduler/algorithm/predicates/predicates.go (1.10)
+// and pkg/scheduler/framework/plugins/nodename/node_name.go (1.29).
 class HostNameCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return wanted_.empty(); }

@@ -4,8 +4,10 @@
 namespace berth::scheduler::nodeports {
 namespace {
 
-// Source: PodFitsHostPorts in pkg/scheduler/algorithm/predicates/predicates.go (1.10). Two containers of the pod that
-// want the same port do not conflict with each other.
+// PodFitsHostPorts and NodePorts: a node fits if none of the host ports of the pod is in use there. Two containers of
+// the pod that want the same port do not conflict with each other. Source: PodFitsHostPorts in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10) and pkg/scheduler/framework/plugins/nodeports/node_ports.go
+// (1.29).
 class HostPortsCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return wanted_.empty(); }

@@ -11,9 +11,10 @@ double Fraction(int64_t requested, int64_t capacity) {
   return capacity == 0 ? 1.0 : static_cast<double>(requested) / static_cast<double>(capacity);
 }
 
-// Source: pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go (1.10): (1 - |cpu fraction - memory
-// fraction|) times the highest score. A node that would be full in one of the resources scores 0. Truncating the double
-// loses a point for some values, such as 0.8 and 0.1, which score 2 instead of 3 (bug B-23, kept).
+// BalancedResourceAllocation: (1 - |cpu fraction - memory fraction|) times the highest score. A node that would be full
+// in one of the resources scores 0. Truncating the double loses a point for some values: with fractions 0.8 and 0.1,
+// the score is 2 instead of 3 (bug B-23, kept). Source:
+// pkg/scheduler/algorithm/priorities/balanced_resource_allocation.go (1.10).
 struct BalancedScore {
   double max_score;
 

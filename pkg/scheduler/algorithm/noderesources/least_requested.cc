@@ -9,9 +9,9 @@ int64_t UnusedScore(int64_t requested, int64_t capacity) {
   return TenTimesShare(WrappingSub(capacity, requested), capacity);
 }
 
-// Source: pkg/scheduler/algorithm/priorities/least_requested.go (1.10): the mean of (capacity - requested) * 10 /
-// capacity for cpu and memory, with integer divisions throughout. A resource that would be exceeded scores 0. Products
-// may wrap at 64 bits, as upstream.
+// LeastRequestedPriority: the mean of (capacity - requested) * 10 / capacity for cpu and memory, with integer divisions
+// throughout. A resource that would be exceeded scores 0. Products may wrap at 64 bits, as upstream. Source:
+// pkg/scheduler/algorithm/priorities/least_requested.go (1.10).
 struct LeastRequestedScore {
   int64_t operator()(const Allocation& a) const {
     return (UnusedScore(a.cpu_requested, a.cpu_capacity) + UnusedScore(a.memory_requested, a.memory_capacity)) / 2;

@@ -4,8 +4,9 @@
 namespace berth::scheduler::noderesources {
 namespace {
 
-// Source: pkg/scheduler/algorithm/priorities/most_requested.go (1.10): the mean of requested * 10 / capacity for cpu
-// and memory, with integer divisions. Surprisingly, a resource that would be exceeded scores 0, not the highest score.
+// MostRequestedPriority: the mean of requested * 10 / capacity for cpu and memory, with integer divisions.
+// Surprisingly, a resource that would be exceeded scores 0, not the highest score. Source:
+// pkg/scheduler/algorithm/priorities/most_requested.go (1.10).
 int64_t UsedScore(int64_t requested, int64_t capacity) {
   if (capacity == 0 || requested > capacity) return 0;
   return TenTimesShare(requested, capacity);

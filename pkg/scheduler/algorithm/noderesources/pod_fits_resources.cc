@@ -18,9 +18,11 @@ bool Lacks(int64_t allocatable, int64_t wanted, int64_t used) {
   return allocatable < SaturatingAdd(wanted, used);
 }
 
-// Source: PodFitsResources in pkg/scheduler/algorithm/predicates/predicates.go (1.10). Real requests are compared,
-// without the defaults that scores use. Once a pod requests anything, all four native resources are compared, even
-// those of which it requests nothing: a node that is overcommitted in one of them then rejects it.
+// PodFitsResources: a node fits if it may have one more pod and, for every resource, the requests of its pods and of
+// the pod do not exceed what is allocatable. Real requests are compared, without the defaults that scores use. Once a
+// pod requests anything, all four native resources are compared, even those of which it requests nothing: a node that
+// is overcommitted in one of them then rejects it. Source: PodFitsResources in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class ResourcesCheck final : public FitCheck {
  public:
   ResourcesCheck(const PodContext& ctx, const std::set<Symbol>& ignored) : cache_(ctx.cache), want_(ctx.info.request) {

@@ -14,7 +14,8 @@ int64_t Utilization(int64_t requested, int64_t capacity) {
   return static_cast<int64_t>(kFull - (__int128_t{capacity} - requested) * kFull / capacity);
 }
 
-// Source: pkg/scheduler/algorithm/priorities/requested_to_capacity_ratio.go (1.12 to 1.21).
+// RequestedToCapacityRatioPriority: the mean of the scores of the resources, each read from the line at its
+// utilization. Source: pkg/scheduler/algorithm/priorities/requested_to_capacity_ratio.go (1.12).
 class RatioScoring final : public Scoring {
  public:
   RatioScoring(const PodContext& ctx, const ScoringFunction& function, int64_t max_score)

@@ -3,8 +3,9 @@
 namespace berth::scheduler::noderesources {
 namespace {
 
-// Source: pkg/scheduler/algorithm/priorities/resource_limits.go (1.10). What the node's pods already use is ignored:
-// the limit is compared to all that is allocatable. A resource without a limit does not count as satisfied.
+// ResourceLimitsPriority: 1 if the cpu or the memory limit of the pod is at most what the node can allocate, otherwise
+// 0. What the node's pods already use is ignored. A resource without a limit does not count as satisfied. Source:
+// pkg/scheduler/algorithm/priorities/resource_limits.go (1.10).
 class LimitsScoring final : public Scoring {
  public:
   explicit LimitsScoring(const PodContext& ctx) : ctx_(ctx) {}

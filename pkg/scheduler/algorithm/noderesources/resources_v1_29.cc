@@ -22,8 +22,9 @@ bool Lacks(int64_t wanted, int64_t allocatable, int64_t used) {
   return wanted > 0 && wanted > SaturatingSub(allocatable, used);
 }
 
-// The Filter. All reasons are reported. Only extended resources can be ignored: those in the list, and those whose name
-// has a listed group before the first slash.
+// The Filter: a node fits if it may have one more pod and enough is left of each requested resource. All reasons are
+// reported. Only extended resources can be ignored: those in the list, and those whose name has a listed group before
+// the first slash.
 class FitResources final : public FitCheck {
  public:
   FitResources(const PodContext& ctx, const FitOptions& options) : cache_(ctx.cache), want_(ctx.info.request) {

@@ -7,9 +7,11 @@ namespace {
 const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
     kNetworkUnavailable("NetworkUnavailable");
 
-// Source: CheckNodeConditionPredicate in pkg/scheduler/algorithm/predicates/predicates.go (1.10). The status Unknown
-// fails, too. A node that reports no Ready condition passes. Duplicate conditions produce duplicate reasons. The cache
-// evaluates the conditions when a node changes and keeps the result as the flag kRowConditionBad.
+// CheckNodeCondition: a node fits if it is not cordoned and reports Ready as True and OutOfDisk and NetworkUnavailable
+// as False. The status Unknown fails, but conditions that the node does not report pass, even a missing Ready.
+// Duplicate conditions produce duplicate reasons. The cache evaluates the conditions when a node changes and keeps the
+// result as the flag kRowConditionBad. Source: CheckNodeConditionPredicate in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class NodeConditionCheck final : public FitCheck {
  public:
   explicit NodeConditionCheck(const Cache& cache) : cache_(cache) {}

@@ -8,7 +8,8 @@ namespace {
 
 const Symbol kPidPressure("PIDPressure"), kTrue("True");
 
-// Source: CheckNodePIDPressurePredicate in pkg/scheduler/algorithm/predicates/predicates.go (1.11).
+// CheckNodePIDPressure: a node fits unless it reports PIDPressure as True. Source: CheckNodePIDPressurePredicate in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.11).
 class PidPressureCheck final : public FitCheck {
  public:
   explicit PidPressureCheck(const Cache& cache) : cache_(cache) {}

@@ -4,9 +4,10 @@
 namespace berth::scheduler::nodestatus {
 namespace {
 
+// CheckNodeMemoryPressure and CheckNodeDiskPressure: a node fits unless it reports the pressure as True. Memory
+// pressure only concerns best-effort pods. A condition that the node no longer reports has no effect (bug B-02, fixed).
 // Source: CheckNodeMemoryPressurePredicate and CheckNodeDiskPressurePredicate in
-// pkg/scheduler/algorithm/predicates/predicates.go (1.10). Memory pressure only concerns best-effort pods. A condition
-// that the node no longer reports has no effect (bug B-02, fixed).
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class PressureCheck final : public FitCheck {
  public:
   PressureCheck(const Cache& cache, uint8_t flag, const FailureReason& reason)

@@ -251,8 +251,8 @@ class SpreadCheck final : public DomainCheck {
     return static_cast<int64_t>(counts_[i]->domains()) < hard_.list()[i].min_domains;
   }
   // Returns the skew of constraint i if the pod were added to a domain that has `pods` matching pods. The minimum
-  // counts as 0 if there are fewer domains than minDomains. If no node counts for the constraint, upstream ignores it,
-  // so returns 0.
+  // counts as 0 if there are fewer domains than minDomains. Returns 0 if no node counts for the constraint, because
+  // upstream then ignores it.
   int64_t SkewAt(size_t i, int64_t pods) const {
     if (counts_[i]->domains() == 0) return 0;
     return pods + self_[i] - (HasTooFewDomains(i) ? 0 : counts_[i]->minimum());

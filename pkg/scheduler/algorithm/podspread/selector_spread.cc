@@ -7,10 +7,10 @@ namespace {
 
 constexpr double kZoneWeighting = 2.0 / 3.0;
 
-// Source: SelectorSpread in pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10). One channel counts the
-// pods on the node that any service or controller of the pod selects; terminating pods do not count. The zone is a key,
-// because the score also depends on the number of pods on all feasible nodes of a zone. A node without a zone is scored
-// by its own number alone.
+// SelectorSpreadPriority: the fewer pods of the same services and controllers are on the node and, with weight 2/3, on
+// the feasible nodes of its zone, the higher the score. Terminating pods do not count. A node without a zone is scored
+// by its own number alone. One channel counts the pods on the node, and the zone is a key. Source: SelectorSpread in
+// pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10).
 class SpreadScoring final : public DomainScoring {
  public:
   SpreadScoring(const PodContext& ctx, Cache* cache, int64_t max_score)

@@ -15,11 +15,11 @@ class AllowedDomain final : public DomainTotals {
   }
 };
 
-// Source: checkServiceAffinity in pkg/scheduler/algorithm/predicates/predicates.go (1.10). The node must agree in each
-// label with the pod's own nodeSelector if that names the label, and otherwise with the node of a reference pod. The
-// reference pod is the first by name of the placed pods in the namespace that carry all labels of the pod, provided
-// that a service selects the pod; upstream takes any of them (bug B-14, fixed). A label that the reference pod's node
-// lacks is not required. There is one channel for each required label.
+// serviceAffinity: the node must agree in each label with the pod's own nodeSelector if that names the label, and
+// otherwise with the node of a reference pod. The reference pod is the first by name of the placed pods in the
+// namespace that carry all labels of the pod, provided that a service selects the pod; upstream takes any of them (bug
+// B-14, fixed). A label that the reference pod's node lacks is not required. There is one channel for each required
+// label. Source: checkServiceAffinity in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class ServiceAffinityCheck final : public DomainCheck {
  public:
   ServiceAffinityCheck(const PodContext& ctx, Cache* cache, const std::vector<Symbol>& labels)

@@ -6,10 +6,10 @@
 namespace berth::scheduler::serviceaffinity {
 namespace {
 
-// Source: ServiceAntiAffinity in pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10). One channel counts
-// the pods on the node that the pod's first service selects, including terminating ones. The label is a key: the score
-// of a node is the fraction of the service's pods, among those on feasible nodes, that are outside its domain. Nodes
-// without the label score 0, but their pods count for the total.
+// serviceAntiAffinity: the score of a node is the fraction of the pods of the first service, among those on feasible
+// nodes, that are outside its domain of the label. Nodes without the label score 0, but their pods count for the total,
+// and so do terminating pods. One channel counts the pods of the service on the node, and the label is a key. Source:
+// ServiceAntiAffinity in pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10).
 class ServiceAntiAffinityScoring final : public DomainScoring {
  public:
   ServiceAntiAffinityScoring(const PodContext& ctx, Cache* cache, Symbol label, int64_t max_score)

@@ -6,6 +6,7 @@
 namespace berth::scheduler::tainttoleration {
 namespace {
 
+// CheckNodeUnschedulable: a node fits if it is not cordoned or if the pod tolerates the taint for cordoned nodes.
 // Source: CheckNodeUnschedulablePredicate in pkg/scheduler/algorithm/predicates/predicates.go (1.11 and later).
 class UnschedulableCheck final : public FitCheck {
  public:

@@ -7,8 +7,8 @@ namespace {
 
 const FailureReason kUnschedulable{Symbol("node(s) were unschedulable"), true};
 
-// Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go (1.29). A pod that tolerates the
-// taint for cordoned nodes fits them even if the taint itself is missing.
+// NodeUnschedulable: a node fits if it is not cordoned or if the pod tolerates the taint for cordoned nodes, even if
+// the taint itself is missing. Source: pkg/scheduler/framework/plugins/nodeunschedulable/node_unschedulable.go (1.29).
 class CordonCheck final : public FitCheck {
  public:
   explicit CordonCheck(const PodContext& ctx) : cache_(ctx.cache) {

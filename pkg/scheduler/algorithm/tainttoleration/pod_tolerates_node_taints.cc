@@ -30,7 +30,8 @@ bool ToleratesAll(const std::vector<api::Toleration>& tolerations, const api::No
 // The failure reason: the fixed text of 1.10, or that of 1.29 with the taint.
 enum class Reason : uint8_t { kPlain, kNamesTaint };
 
-// Source: PodToleratesNodeTaints in pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
+// A node fits if the pod tolerates all of its NoSchedule and NoExecute taints. Source: PodToleratesNodeTaints in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
 // pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (1.29).
 class TaintsCheck final : public FitCheck {
  public:

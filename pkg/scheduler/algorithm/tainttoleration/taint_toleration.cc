@@ -8,9 +8,9 @@ namespace {
 
 const Symbol kPreferNoSchedule("PreferNoSchedule");
 
-// Source: pkg/scheduler/algorithm/priorities/taint_toleration.go (1.10) and
-// pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (1.29): the number of PreferNoSchedule taints
-// that the pod does not tolerate, normalised in reverse.
+// TaintTolerationPriority and the Score of TaintToleration: the number of PreferNoSchedule taints that the pod does not
+// tolerate, normalised in reverse. Source: pkg/scheduler/algorithm/priorities/taint_toleration.go (1.10) and
+// pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go (1.29).
 class TaintTolerationScoring final : public Scoring {
  public:
   TaintTolerationScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {

@@ -117,8 +117,8 @@ bool HasLimitedCsiVolumes(const Cache& cache, const api::Pod& pod) {
 
 std::string LimitKey(std::string_view driver) {
   constexpr std::string_view kPrefix = "attachable-volumes-csi-";
-  // Kubernetes limits the names of resources to 63 characters. The shortened name is upstream's: 23 bytes of the driver
-  // name and the first 16 hexadecimal digits of its SHA-1.
+  // Names of resources have at most 63 characters; as upstream, a name of exactly 63 is shortened, too. The shortened
+  // name consists of 23 bytes of the driver name and the first 16 hexadecimal digits of its SHA-1.
   if (kPrefix.size() + driver.size() < 63) return absl::StrCat(util::ToAbsl(kPrefix), util::ToAbsl(driver));
   std::array<unsigned char, SHA_DIGEST_LENGTH> digest;
   SHA1(reinterpret_cast<const unsigned char*>(driver.data()), driver.size(), digest.data());

@@ -6,9 +6,9 @@
 namespace berth::scheduler::volumes {
 namespace {
 
-// Source: VolumeBindingChecker in pkg/scheduler/algorithm/predicates/predicates.go (1.10), which asks the volume
-// binder. Both reasons may be reported for a node. A pod with an unbound claim that is to be bound immediately is an
-// error on every node.
+// CheckVolumeBinding: a node fits if the volumes of all bound claims can be used there and every unbound claim finds a
+// volume. Both reasons may be reported for a node. An unbound claim that does not wait for the first consumer is an
+// error on every node. Source: VolumeBindingChecker in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class VolumeBindingCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return claims().error.empty() && matcher_.FitsAnywhere(); }

@@ -47,8 +47,9 @@ size_t MaxVolumes(size_t default_max) {
 
 using Ids = absl::flat_hash_set<std::string>;
 
-// Source: MaxPDVolumeCountChecker in pkg/scheduler/algorithm/predicates/predicates.go (1.10). A node fits if the
-// distinct volumes of the kind, those of its pods together with those of the pod, are not more than the limit.
+// MaxEBSVolumeCount and its relatives: a node fits if the distinct volumes of the kind, those of its pods together with
+// those of the pod, are not more than the limit. Source: MaxPDVolumeCountChecker in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class VolumeCountCheck final : public FitCheck {
  public:
   bool MayError() const override { return !error_.empty(); }

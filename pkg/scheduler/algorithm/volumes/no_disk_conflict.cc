@@ -8,8 +8,7 @@ namespace {
 
 using Kind = api::Volume::Kind;
 
-// Returns whether two inline volumes use the same disk in a way that excludes sharing. Source: isVolumeConflict in
-// pkg/scheduler/algorithm/predicates/predicates.go (1.10).
+// Returns whether two inline volumes use the same disk in a way that excludes sharing.
 bool Conflict(const api::Volume& a, const api::Volume& b) {
   if (a.kind != b.kind) return false;
   bool both_read_only = a.read_only && b.read_only;
@@ -34,8 +33,8 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
   return false;
 }
 
-// Compares every inline disk of the pod with every volume of every pod on the node. Nodes without volumes are not
-// visited.
+// NoDiskConflict: a node fits if no pod there uses an inline disk of the pod in a way that excludes sharing. Source:
+// NoDiskConflict and isVolumeConflict in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class DiskConflictCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return disks_.empty(); }

@@ -28,9 +28,10 @@ std::optional<std::vector<Symbol>> ZoneSet(std::string_view value) {
   return zones;
 }
 
-// Source: VolumeZoneChecker in pkg/scheduler/algorithm/predicates/predicates.go (1.10). A node without zone and region
-// labels fits, whatever the volumes demand. An unbound claim is an error unless its storage class waits for the first
-// consumer and the gate VolumeScheduling is on.
+// NoVolumeZoneConflict: a node fits if its zone and region are among those in the labels of each volume of the pod. A
+// node without these labels fits, whatever the volumes demand. An unbound claim is an error unless its storage class
+// waits for the first consumer and the gate VolumeScheduling is on. Source: VolumeZoneChecker in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class VolumeZoneCheck final : public FitCheck {
  public:
   bool MayError() const override {

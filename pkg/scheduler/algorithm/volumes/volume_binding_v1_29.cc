@@ -18,8 +18,9 @@ const FailureReason kNoSpace{Symbol("node(s) did not have enough free storage"),
 const FailureReason kNoVolume{Symbol("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"),
                               true};
 
-// A claim that cannot be used rejects the pod before any node is examined. On each node, all reasons that apply are
-// reported, in the order of upstream.
+// A node fits if the volumes of all bound claims exist and can be used there, and every delayed claim finds a volume or
+// can be provisioned there. A claim that cannot be used rejects the pod before any node is examined. All reasons that
+// apply to a node are reported, in the order of upstream.
 class BindingCheck final : public FitCheck {
  public:
   BindingCheck(const PodContext& ctx, std::shared_ptr<const ClaimBinder> binder)

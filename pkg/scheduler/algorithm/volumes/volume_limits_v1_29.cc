@@ -21,7 +21,8 @@ namespace {
 using Kind = api::Volume::Kind;
 using Source = api::PersistentVolume::Source;
 
-// NodeVolumeLimits. What the pod needs depends on the node only in that CSI drivers replace in-tree plugins on nodes
+// NodeVolumeLimits: for each CSI driver, the volumes attached to the node together with those of the pod must not
+// exceed the limit. What the pod needs depends on the node only in that CSI drivers replace in-tree plugins on nodes
 // with a CSINode, so it is computed for both cases.
 class CsiLimitsCheck final : public FitCheck {
  public:
@@ -134,7 +135,8 @@ int64_t LimitFromEnvironment() {
   return text != nullptr && absl::SimpleAtoi(text, &limit) && limit > 0 ? limit : 0;
 }
 
-// EBSLimits and its relatives. An in-tree volume only counts on nodes without a CSINode.
+// EBSLimits and its relatives: the distinct in-tree volumes of the kind, those of the node together with those of the
+// pod, must not exceed the limit. They only count on nodes without a CSINode.
 class InTreeLimitsCheck final : public FitCheck {
  public:
   InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment)
@@ -164,7 +166,7 @@ class InTreeLimitsCheck final : public FitCheck {
   }
 
  private:
-  // The pod's own volumes that are attached already count once.
+  // Volumes that the pod shares with pods on the node count once.
   bool Fits(Row row, std::string* error) const {
     *error = error_;
     if (!error_.empty()) return false;

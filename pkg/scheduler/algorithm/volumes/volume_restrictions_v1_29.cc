@@ -34,8 +34,9 @@ bool Conflict(const api::Volume& a, const api::Volume& b) {
          });
 }
 
-// A claim with ReadWriteOncePod that any pod uses fails every node, not only that of its user. The reason is
-// resolvable, so preemption may evict the user.
+// A node fits if no pod on it uses an inline disk of the pod and no pod on any node uses a ReadWriteOncePod claim of
+// the pod. A claim in use thus fails every node, not only that of its user. The reason is resolvable, so preemption may
+// evict the user.
 class RestrictionsCheck final : public FitCheck {
  public:
   explicit RestrictionsCheck(const PodContext& ctx) : cache_(ctx.cache) {

@@ -21,8 +21,9 @@ const std::array<Symbol, 4> kLabels = {Symbol("failure-domain.beta.kubernetes.io
                                        Symbol("failure-domain.beta.kubernetes.io/region"),
                                        Symbol("topology.kubernetes.io/zone"), Symbol("topology.kubernetes.io/region")};
 
-// The zones and regions in the labels of bound volumes are collected before any node is examined; a claim whose volume
-// cannot be found rejects the pod. A node without any of the four labels fits.
+// A node fits if its zone and region are among those in the labels of each bound volume of the pod, or if it has none
+// of the four labels. What the volumes demand is collected before any node is examined; a claim whose volume cannot be
+// found rejects the pod.
 class ZoneCheck final : public FitCheck {
  public:
   explicit ZoneCheck(const PodContext& ctx) : cache_(ctx.cache) {
