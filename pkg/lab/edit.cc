@@ -143,7 +143,7 @@ absl::StatusOr<Edited> ApplyEdits(const Scenario& scenario, const Edits& edits) 
   e.scenario.pending.clear();
   e.scenario.pending_after.clear();
   size_t next = 0;  // the next pending pod; they keep their places among those evicted
-  // Pending pods that precede object `before` of the cluster in the input.
+  // Adds the pending pods that precede object `before` of the cluster in the input.
   auto take_pending = [&](size_t before) {
     for (; next < scenario.pending.size() && scenario.pending_after[next] <= before; ++next) {
       e.scenario.AddPending(scenario.pending[next]);

@@ -38,9 +38,9 @@ class Workload {
   // node. 0 if nothing is free. Source: Weng et al., "Beware of Fragmentation" (USENIX ATC 2023), for whole nodes.
   std::vector<double> Fragmentation(const std::vector<int64_t>& free) const;
 
-  // Returns how many nodes are enough for all pods that have a node in the cache if they are packed anew: the largest
-  // first, each onto the first node that accepts it. Requests, node selectors, required node affinity and taints are
-  // respected; rules about other pods are not. The result is an upper bound of the minimum.
+  // Returns how many nodes are enough for all pods that have a node in the cache if they are packed from scratch: the
+  // largest first, each onto the first node that accepts it. Requests, node selectors, required node affinity and
+  // taints are respected; rules about other pods are not. The result is an upper bound of the minimum.
   size_t Compaction(const scheduler::Cache& cache) const;
 
  private:

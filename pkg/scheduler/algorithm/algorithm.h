@@ -98,8 +98,8 @@ class FitCheck {
   virtual Verdict Check(Row row) = 0;
   // Appends the reasons why the row does not fit, at least one. REQUIRES: Check(row) returns kFails.
   virtual void Explain(Row row, std::vector<FailureReason>* reasons) = 0;
-  // Returns a text for users that says what stands in the way on the row, with the numbers involved and what would be
-  // enough. Returns an empty text if the reasons already say everything. REQUIRES: Check(row) returns kFails.
+  // Returns a text for users that says why the row does not fit, with the numbers involved and what would be enough.
+  // Returns an empty text if the reasons already say everything. REQUIRES: Check(row) returns kFails.
   virtual std::string Detail(Row) { return {}; }
   // Returns how many bits the numbers that NumberReasons writes can have (at most 32), or 0 if this predicate does not
   // number its reasons.

@@ -48,7 +48,7 @@ struct DomainSum {
 class DomainRule {
  public:
   virtual ~DomainRule() = default;
-  // Determines the terms anew if they depend on objects other than the pod. Returns true if the terms have changed. The
+  // Recomputes the terms if they depend on objects other than the pod. Returns true if the terms have changed. The
   // engine calls it before it reads the terms for a decision.
   virtual bool Refresh() { return false; }
   // Returns false if the rule must report an error for this pod. The incremental scheduler then leaves the pod to the
@@ -96,7 +96,7 @@ struct DomainParts {
 // A priority about the pods in topology domains.
 class DomainScoring : public Scoring, public DomainRule {
  public:
-  // Returns the labels by whose values nodes are told apart, in addition to the sums.
+  // Returns the labels by whose values the rule distinguishes nodes, in addition to the sums.
   const std::vector<const LabelColumn*>& keys() const { return keys_; }
   // Writes the final score of each part, in 0..max_score.
   virtual void Score(const DomainParts& parts, std::span<int64_t> scores) const = 0;

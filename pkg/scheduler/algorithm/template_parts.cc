@@ -50,7 +50,7 @@ size_t HashOfSelector(size_t hash, const api::DecidedSelector& s) {
   return hash;
 }
 
-// The terms of a required affinity are hashed without what separates them; AlikeIn tells the rare collisions apart.
+// The terms of a required affinity are hashed without what separates them; AlikeIn resolves the rare collisions.
 size_t HashOfNodeSelector(const api::PodTemplate& t) {
   size_t hash = absl::HashOf(t.affinity.node.has_value());
   for (const auto& [key, value] : t.node_selector) hash = absl::HashOf(hash, key, value);

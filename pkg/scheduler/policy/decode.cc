@@ -84,7 +84,7 @@ class Reader {
     if (warnings_ != nullptr) warnings_->push_back(Where(v) + std::move(text));
   }
 
-  // Reads the members of an object. If `open`, unknown members belong to somebody else and are no mistake.
+  // Reads the members of an object. If `open`, unknown members may belong to a plugin and are no mistake.
   void Members(Json j, const std::string& path, const std::vector<Field>& fields, bool open = false) {
     if (j.IsNull()) return;
     if (!j.IsObject()) return (void)Fail(j, path, "an object is needed here");

@@ -9,8 +9,7 @@ namespace {
 
 using api::PersistentVolume;
 
-// REQUIRES: less than the number of shapes that the index keeps, so that all shapes of a pod are valid at the same
-// time.
+// The index keeps more shapes than this, so that all shapes of a pod are valid at the same time.
 constexpr size_t kMostClaims = 32;
 
 // Erases the rows on which the volume cannot be used. Rows without the label value that it is tied to are erased at

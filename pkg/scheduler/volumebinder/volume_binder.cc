@@ -26,8 +26,7 @@ VolumeBinder::VolumePtr VolumeBinder::Volume(const std::string& name) const {
   return cache_->listers().volumes.Get(Symbol(), name);
 }
 
-// A claim counts as bound as soon as it names a volume, even before the controller has completed the binding. The sort
-// by size, like the order in which Match gives out volumes, is upstream's.
+// A claim counts as bound as soon as it names a volume, even before the controller has completed the binding.
 VolumeBinder::PodClaims VolumeBinder::ClaimsOf(const api::Pod& pod) const {
   PodClaims out;
   bool immediate = false;
@@ -124,7 +123,7 @@ absl::StatusOr<std::optional<std::vector<VolumeBinder::Binding>>> VolumeBinder::
   return std::optional(std::move(out));
 }
 
-// The volumes are chosen anew for the node instead of being remembered from the decision, so that no choice of an
+// The volumes are chosen again for the node instead of being remembered from the decision, so that no choice of an
 // earlier round can be acted upon (bug B-34, fixed).
 VolumeBinder::Assumed VolumeBinder::AssumePodVolumes(const api::Pod& pod, const api::Node& node) {
   Assumed out;

@@ -7,7 +7,7 @@
 
 namespace berth::scheduler::interpodaffinity {
 
-// Invariant: sums() is what the last call of Refresh found.
+// The matching terms of one kind. Invariant: sums() is what the last call of Refresh found.
 class DeclaredTermsOf {
  public:
   // If `anti` is true, looks for required anti-affinity terms. Otherwise looks for the terms that are scored: preferred
@@ -16,8 +16,7 @@ class DeclaredTermsOf {
   DeclaredTermsOf(bool anti, int64_t required_weight, bool namespace_selectors = false)
       : anti_(anti), namespace_selectors_(namespace_selectors), required_weight_(required_weight) {}
 
-  // Determines anew which terms match a pod of the template. Returns true if the result differs from that of the last
-  // call.
+  // Recomputes which terms match a pod of the template. Returns true if the result differs from that of the last call.
   bool Refresh(const api::PodTemplate& pod, Cache* cache);
   // The totals of the matching terms by topology domain, one element for each topology key.
   const std::vector<std::shared_ptr<const TermTotals>>& sums() const { return sums_; }

@@ -16,9 +16,9 @@ bool AnyPodOnANode(const Cache& cache) {
 }
 
 // InterPodAffinityPriority. One channel sums up the weights of all terms that apply to the domains of a node: the
-// preferred terms of the pod, negative for anti-affinity, and the preferred and required affinity terms of placed pods
-// that match the pod. Pods on all nodes count, not only those on feasible nodes. The required terms of the pod itself
-// are not scored. Source: pkg/scheduler/algorithm/priorities/interpod_affinity.go (1.10).
+// preferred terms of the pod, and the preferred terms and required affinity terms of placed pods that match the pod.
+// Preferred anti-affinity counts negative. Pods on all nodes count, not only those on feasible nodes. The required
+// terms of the pod itself are not scored. Source: pkg/scheduler/algorithm/priorities/interpod_affinity.go (1.10).
 class InterPodAffinityScoring final : public DomainScoring {
  public:
   InterPodAffinityScoring(const PodContext& ctx, Cache* cache, int hard_weight, int64_t max_score)

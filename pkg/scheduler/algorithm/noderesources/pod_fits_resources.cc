@@ -50,8 +50,8 @@ class ResourcesCheck final : public FitCheck {
     }
   }
 
-  // Amounts tell what must be released unless the pod requests scalar resources, which have no columns, or a sum was
-  // cut.
+  // The columns show what must be released, unless the pod requests scalar resources, which have no columns, or a sum
+  // was cut.
   FreedNeed NeedsFreed(Row row) override {
     FreedNeed need;
     need.known = scalars_.empty() && !cache_.row(row).saturated;

@@ -134,8 +134,8 @@ class Constraints {
     for (const Constraint& c : list_) keys.insert(c.topology_key);
     return keys;
   }
-  // Determines the constraints anew. Default constraints depend on services and controllers. Returns true if the list
-  // may have changed, and on the first call.
+  // Recomputes the constraints, because default constraints depend on services and controllers. Returns true if the
+  // list may have changed, and on the first call.
   bool Refresh() {
     const api::PodTemplate& pod = *ctx_.pod.tmpl;
     const uint64_t version = own() ? 0 : ctx_.cache.listers().SelectorsVersion(pod.ns);

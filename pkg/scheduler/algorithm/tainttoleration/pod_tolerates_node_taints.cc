@@ -68,8 +68,8 @@ class TaintsCheck final : public FitCheck {
 
  private:
   bool Fits(Row row) const { return FirstOf(row) == nullptr; }
-  // Returns the first taint of the node that the pod does not tolerate, or null. Most nodes have no such taints, which
-  // the flag tells without a look at the node.
+  // Returns the first taint of the node that the pod does not tolerate, or null. Most nodes have no such taints; the
+  // flag then avoids looking at the node.
   const api::Taint* FirstOf(Row row) const {
     if ((cache_.columns().flags[row] & kRowHardTaints) == 0) return nullptr;
     return Untolerated(tolerations_, *cache_.row(row).node);

@@ -73,7 +73,7 @@ class AttachedVolumes {
 
  private:
   using Key = std::pair<Symbol, std::string>;  // namespace and name
-  // Computes the numbers of one row anew.
+  // Recomputes the numbers of one row.
   void Evaluate(Row row);
   // Appends the row if it is not in the list.
   static void Note(Row row, std::vector<Row>* rows);
@@ -82,7 +82,7 @@ class AttachedVolumes {
   void Mark(Row row) {
     if (row != kNoRow) dirty_.Insert(row);
   }
-  // Marks the rows that changes since the last Refresh affect. Returns false if everything must be computed anew.
+  // Marks the rows that changes since the last Refresh affect. Returns false if everything must be recomputed.
   bool MarkChanges();
   // Updates the indices of attachments after one was added, changed or deleted.
   void MoveAttachment(const std::string& name);
