@@ -256,6 +256,22 @@ absl::Status EachLine(const std::string& path, const std::function<absl::Status(
   return (*lines)->status();
 }
 
+// Returns the line of an input without the outputs that it tells as well.
+std::string WithoutOutputs(std::string_view text) {
+  api::Document doc;
+  if (!doc.Parse(text).ok()) return std::string(text);
+  const bool schedule = doc.root().FindExact("in").Text() == "schedule";
+  std::string out = "{";
+  for (auto [key, value] : doc.root().Children()) {
+    if (schedule ? key != "in" && key != "t" && key != "wall" : key == "assigned") continue;
+    if (out.size() > 1) out.push_back(',');
+    AppendJsonString(key, &out);
+    out.push_back(':');
+    out += value.Serialize();
+  }
+  return out + "}";
+}
+
 // Pod and node of a decision.
 std::string Placement(std::string_view line) {
   api::Document doc;
@@ -294,7 +310,10 @@ class Rewriter {
         BERTH_RETURN_IF_ERROR(EndStep());
         step_.input = std::move(line->event);
         open_ = true;
-        break;
+        if (session_ == nullptr || line->outputs.empty()) break;
+        step_.outputs = std::move(line->outputs);
+        write_(WithoutOutputs(text) + "\n");
+        return absl::OkStatus();
       case Line::Kind::kExtender:
         step_.answers.push_back(std::move(*std::get<std::unique_ptr<ExtenderAnswer>>(line->event.what)));
         break;

@@ -1,57 +1,51 @@
-// What the recorder and the replay know of the cluster, and of what the scheduler has under way, at any line.
+#include "pkg/recording/cluster_state.h"
+
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 
 #include <utility>
 
-#include "pkg/recording/format.h"
-
 namespace berth::recording {
 
 using scheduler::Answer;
 
-void ClusterState::Note(const AnyChange& any) {
+void ClusterState::Note(AnyChange&& any) {
   std::visit(
-      [this]<typename T>(const scheduler::Change<T>& c) {
-        const api::ObjectMeta* before = c.before != nullptr ? &c.before->meta : nullptr;
-        const api::ObjectMeta* after = c.after != nullptr ? &c.after->meta : nullptr;
-        if (before != nullptr && (after == nullptr || after->name != before->name || after->ns != before->ns)) {
-          Set<T>(before->Key(), nullptr);
+      [this]<typename T>(scheduler::Change<T>& c) {
+        auto& objects = std::get<ObjectTable<T>>(objects_);
+        const api::ObjectMeta* const before = c.before != nullptr ? &c.before->meta : nullptr;
+        const T* const after = c.after.get();
+        if (before != nullptr &&
+            (after == nullptr || after->meta.name != before->name || after->meta.ns != before->ns)) {
+          objects.Erase(*before);
         }
-        auto* const place = static_cast<std::shared_ptr<const T>*>(std::exchange(place_, nullptr));
-        if (place != nullptr && after != nullptr) {
-          *place = c.after;
-        } else if (place != nullptr) {
-          Of<T>().erase(key_);
-        } else if (after != nullptr) {
-          SetKey(*after, &key_);
-          Set<T>(key_, c.after);
-        }
+        if (after != nullptr) objects.Set(std::move(c.after));
         if constexpr (std::is_same_v<T, api::Pod>) {
-          if (before != nullptr && (after == nullptr || after->uid != before->uid)) {
+          if (before != nullptr && (after == nullptr || after->meta.uid != before->uid)) {
             Drop(before->uid);
             nominated.erase(before->uid);
           }
           if (after == nullptr) return;
-          if (!c.after->node_name.empty() || c.after->Finished()) {
-            Drop(after->uid);
-            nominated.erase(after->uid);
+          if (!after->node_name.empty() || after->Finished()) {
+            Drop(after->meta.uid);
+            nominated.erase(after->meta.uid);
           }
-          (void)Shown(*c.after);
+          (void)Shown(*after);
         }
       },
       any);
 }
 
-void SetKey(const api::ObjectMeta& meta, std::string* out) {
-  out->assign(meta.ns.str());
-  if (!meta.ns.empty()) out->push_back('/');
-  out->append(meta.name);
-}
-
 void InFlight::Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node) {
   assumed[uid] = {node, false};
   open_binds[id] = uid;
+}
+
+bool InFlight::IsOpenBind(scheduler::RequestId id, const std::string& uid, util::Symbol node) const {
+  const auto open = open_binds.find(id);
+  if (open == open_binds.end() || open->second != uid) return false;
+  const auto it = assumed.find(uid);
+  return it != assumed.end() && it->second.node == node;
 }
 
 void InFlight::Nominates(scheduler::RequestId id, const std::string& uid, const std::string& node) {

@@ -23,24 +23,49 @@ using AnyChange = api::WatchedKinds::Of<std::variant, scheduler::Change>;
 // The kind of AnyChange's alternative of this index, as the API names it.
 std::string_view KindName(size_t index);
 
-// The answer to a request. Nearly all of them say no more than that it was done.
+// How the message of an event is given. Nearly all events say that a pod was assigned to its node.
+enum class MessageForm : uint8_t {
+  kText,           // as text
+  kAssigned,       // "Successfully assigned NAME to NODE" (1.10)
+  kAssignedByKey,  // "Successfully assigned NAMESPACE/NAME to NODE" (1.29)
+};
+
+// The answer to a request. Nearly all answers say no more than that the request succeeded, and the first output of
+// nearly all of them is the event that says that a pod was assigned to its node. That event is kept with its input.
 class ReplyInput {
  public:
+  struct Assigned {
+    api::PodPtr pod;  // null: the first output is none of these events, or there is no output
+    util::Symbol node;
+    MessageForm form = MessageForm::kText;  // never kText where `pod` is set
+  };
   ReplyInput() = default;
   explicit ReplyInput(const scheduler::Reply& r) : id_(r.id) {
     if (!r.answer.ok() || r.pod != nullptr) whole_ = std::make_unique<scheduler::Reply>(r);
   }
   scheduler::RequestId id() const { return id_; }
   scheduler::Reply reply() const { return whole_ != nullptr ? *whole_ : scheduler::Reply{id_, {}, nullptr}; }
+  const Assigned& assigned() const { return assigned_; }
+  void set_assigned(Assigned a) { assigned_ = std::move(a); }
 
  private:
   scheduler::RequestId id_ = 0;
   std::unique_ptr<scheduler::Reply> whole_;  // null: success and no object
+  Assigned assigned_;
 };
 
 struct TickInput {};
-struct ScheduleInput {};  // ScheduleOne was called, and there was a pod to try
 struct StopInput {};
+
+// ScheduleOne was called, and there was a pod to try. What follows for nearly every pod is kept with the input: a node
+// was found, and the bind to it was requested.
+struct ScheduleInput {
+  api::PodPtr pod;  // null: the outputs follow as events of their own
+  util::Symbol node;
+  uint32_t feasible = 0, ties = 0;
+  scheduler::RequestId bind = 0;  // 0: the bind was not requested, or follows as an event of its own
+  uint64_t round_robin = 0;
+};
 
 // The answer of an extender, given while a pod was decided.
 struct ExtenderAnswer {
@@ -67,6 +92,13 @@ struct DecisionOutput {
         ties(d.ties),
         round_robin(counter),
         error(d.error.empty() ? nullptr : std::make_unique<std::string>(d.error)) {}
+  explicit DecisionOutput(const ScheduleInput& s)
+      : pod(s.pod),
+        outcome(scheduler::Decision::Outcome::kPlaced),
+        host(s.node),
+        feasible(s.feasible),
+        ties(s.ties),
+        round_robin(s.round_robin) {}
 
   api::PodPtr pod;
   scheduler::Decision::Outcome outcome = scheduler::Decision::Outcome::kError;
@@ -94,14 +126,8 @@ struct RequestOutput {
     kMarkVictim,  // release 1.29: the DisruptionTarget condition of a victim
     kClaim,       // release 1.29: a claim's selected node
   };
-  // kEvent: how the message is given. Nearly all events say that a pod was assigned to its node.
-  enum class Message : uint8_t {
-    kText,           // by `text`
-    kAssigned,       // "Successfully assigned NAME to NODE" (1.10), of `pod` and `node`
-    kAssignedByKey,  // "Successfully assigned NAMESPACE/NAME to NODE" (1.29)
-  };
   Kind kind = Kind::kBind;
-  Message message = Message::kText;
+  MessageForm message = MessageForm::kText;  // kEvent: by `words`, or else of `pod` and `node`
   bool flag = false;            // kBind: by an extender. kVolume: annotate. kEvent: a warning. kPatch: `node` counts
   scheduler::RequestId id = 0;  // 0 for kEvent
   api::PodPtr pod;              // null for kGet, kGetNode, kVolume and kClaim
@@ -110,13 +136,13 @@ struct RequestOutput {
     std::string name;  // kVolume: the volume. kEvent: the reason. kGet, kClaim: "namespace/name"
     std::string text;  // kEvent: the message. kVolume: the claim's key. kClaim: the node. kGet: the uid
   };
-  std::unique_ptr<Words> words;  // of kVolume, kGet and kClaim, and of kEvent with Message::kText; else null
+  std::unique_ptr<Words> words;  // of kVolume, kGet and kClaim, and of kEvent with MessageForm::kText; else null
   std::unique_ptr<api::PodCondition> condition;  // kCondition, kMarkVictim; kPatch: may be null
 };
 
 // ---- everything ---------------------------------------------------------------------------------
 
-// There are seven for each pod, which one thread writes and another reads, so what is rare is kept behind pointers.
+// There are four for each pod, which one thread writes and another reads, so what is rare is kept behind pointers.
 struct Event {
   std::variant<AnyChange, ReplyInput, TickInput, ScheduleInput, StopInput, std::unique_ptr<ExtenderAnswer>,
                DecisionOutput, std::unique_ptr<PreemptionOutput>, RequestOutput>

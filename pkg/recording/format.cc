@@ -97,18 +97,33 @@ std::string_view PhaseName(api::PodPhase p) {
   return kNames[static_cast<size_t>(p)];
 }
 
+// The members of a decision for a node.
+void AppendPlacement(const api::ObjectMeta& pod, util::Symbol node, size_t feasible, size_t ties, uint64_t counter,
+                     std::string* out) {
+  KeyOf("pod", pod, out);
+  Text("node", node.str(), out);
+  Number("fit", static_cast<int64_t>(feasible), out);
+  Number("ties", static_cast<int64_t>(ties), out);
+  Number("counter", static_cast<int64_t>(counter), out);
+}
+
+// The short form of the event that says that a pod was assigned, without its last brace.
+void AppendAssigned(const api::ObjectMeta& pod, util::Symbol node, bool by_key, std::string* out) {
+  *out += by_key ? "{\"out\":\"assignedByKey\"" : "{\"out\":\"assigned\"";
+  KeyOf("pod", pod, out);
+  Text("node", node.str(), out);
+}
+
 void AppendDecision(const DecisionOutput& d, std::string* out) {
   *out += "{\"out\":\"decision\"";
-  KeyOf("pod", d.pod->meta, out);
   if (d.outcome == Decision::Outcome::kPlaced) {
-    Text("node", d.host.str(), out);
-    Number("fit", static_cast<int64_t>(d.feasible), out);
-    Number("ties", static_cast<int64_t>(d.ties), out);
+    AppendPlacement(d.pod->meta, d.host, d.feasible, d.ties, d.round_robin, out);
   } else {
+    KeyOf("pod", d.pod->meta, out);
     Text(d.outcome == Decision::Outcome::kUnfit ? "unfit" : "error", d.error != nullptr ? *d.error : std::string_view(),
          out);
+    Number("counter", static_cast<int64_t>(d.round_robin), out);
   }
-  Number("counter", static_cast<int64_t>(d.round_robin), out);
   out->push_back('}');
 }
 
@@ -124,9 +139,8 @@ void AppendPreemption(const PreemptionOutput& o, std::string* out) {
 }
 
 std::string MessageOf(const RequestOutput& r) {
-  if (r.message == RequestOutput::Message::kText) return r.words->text;
-  return AssignedMessage(r.message == RequestOutput::Message::kAssigned ? r.pod->meta.name : r.pod->meta.Key(),
-                         r.node.str());
+  if (r.message == MessageForm::kText) return r.words->text;
+  return AssignedMessage(r.message == MessageForm::kAssigned ? r.pod->meta.name : r.pod->meta.Key(), r.node.str());
 }
 
 void AppendRequest(const RequestOutput& r, std::string* out) {
@@ -305,6 +319,29 @@ std::string OutputLine(const Event& e) {
   return s;
 }
 
+std::vector<std::string> OutputLinesOf(const Event& input) {
+  std::vector<std::string> lines;
+  if (const auto* s = std::get_if<ScheduleInput>(&input.what); s != nullptr && s->pod != nullptr) {
+    AppendDecision(DecisionOutput(*s), &lines.emplace_back());
+    if (s->bind != 0) lines.push_back(BindLine(static_cast<int64_t>(s->bind), s->pod->meta.Key(), s->node.str()));
+  } else if (const auto* r = std::get_if<ReplyInput>(&input.what); r != nullptr && r->assigned().pod != nullptr) {
+    const ReplyInput::Assigned& a = r->assigned();
+    lines.push_back(AssignedLine(a.pod->meta.Key(), a.node.str(), a.form == MessageForm::kAssignedByKey));
+  }
+  return lines;
+}
+
+std::string DecisionLine(std::string_view pod, std::string_view node, int64_t feasible, int64_t ties, int64_t counter) {
+  std::string s = "{\"out\":\"decision\"";
+  Text("pod", pod, &s);
+  Text("node", node, &s);
+  Number("fit", feasible, &s);
+  Number("ties", ties, &s);
+  Number("counter", counter, &s);
+  s.push_back('}');
+  return s;
+}
+
 std::string AssignedMessage(std::string_view pod, std::string_view node) {
   std::string s = "Successfully assigned ";
   s.append(pod).append(" to ").append(node);
@@ -337,6 +374,7 @@ void LineWriter::BeginSegment() {
   last_template_ = 0;
   last_steady_ = 0;
   decided_pod_.reset();
+  first_bind_ = 0;
 }
 
 int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out) {
@@ -423,7 +461,8 @@ void LineWriter::AppendTimes(const Event& e, std::string* out) {
 template <typename T>
 void LineWriter::AppendChange(const scheduler::Change<T>& c, std::string* out) {
   const api::ObjectMeta& meta = (c.after != nullptr ? c.after : c.before)->meta;
-  const T* known = state_.FindToChange<T>(meta);
+  const std::shared_ptr<const T>* const found = state_.Of<T>().Find(meta.ns, meta.name);
+  const T* const known = found == nullptr ? nullptr : found->get();
   bool as_known = c.before.get() == known;
   if constexpr (std::is_same_v<T, api::Pod>) {
     as_known = as_known || (c.before != nullptr && known != nullptr && SameForScheduling(*c.before, *known));
@@ -460,29 +499,53 @@ void LineWriter::AppendInput(const Event& e, std::string* out) {
     out->push_back('"');
     AppendTimes(e, out);
     std::visit([&](const auto& c) { AppendChange(c, out); }, *any);
-  } else if (const auto* input = std::get_if<ReplyInput>(&e.what)) {
-    const scheduler::Reply reply = input->reply();
-    const scheduler::Reply* const r = &reply;
-    if (r->pod != nullptr) TemplateId(r->pod->tmpl, out);
+  } else if (const auto* reply = std::get_if<ReplyInput>(&e.what)) {
+    if (const api::PodPtr pod = reply->reply().pod) TemplateId(pod->tmpl, out);
     *out += "{\"in\":\"reply\"";
     AppendTimes(e, out);
-    Number("id", static_cast<int64_t>(r->id), out);
-    if (!r->answer.ok()) {
-      Text("answer", AnswerName(r->answer.kind), out);
-      TextUnlessEmpty("message", r->answer.message, out);
-      TextUnlessEmpty("details", r->answer.details_kind, out);
-    }
-    if (r->pod != nullptr) {
-      Key("pod", out);
-      AppendPod(*r->pod, nullptr, out);
-    }
+    AppendReply(*reply, out);
+  } else if (const auto* schedule = std::get_if<ScheduleInput>(&e.what)) {
+    *out += "{\"in\":\"schedule\"";
+    AppendTimes(e, out);
+    if (schedule->pod != nullptr) AppendSchedule(*schedule, out);
   } else {
-    *out += std::holds_alternative<TickInput>(e.what)       ? "{\"in\":\"tick\""
-            : std::holds_alternative<ScheduleInput>(e.what) ? "{\"in\":\"schedule\""
-                                                            : "{\"in\":\"stop\"";
+    *out += std::holds_alternative<TickInput>(e.what) ? "{\"in\":\"tick\"" : "{\"in\":\"stop\"";
     AppendTimes(e, out);
   }
   out->push_back('}');
+}
+
+bool LineWriter::IsKnownBind(scheduler::RequestId id, const ReplyInput::Assigned& assigned) const {
+  return first_bind_ != 0 && id >= first_bind_ && state_.IsOpenBind(id, assigned.pod->meta.uid, assigned.node);
+}
+
+void LineWriter::AppendReply(const ReplyInput& input, std::string* out) {
+  Number("id", static_cast<int64_t>(input.id()), out);
+  const scheduler::Reply r = input.reply();
+  if (!r.answer.ok()) {
+    Text("answer", AnswerName(r.answer.kind), out);
+    TextUnlessEmpty("message", r.answer.message, out);
+    TextUnlessEmpty("details", r.answer.details_kind, out);
+  }
+  if (r.pod != nullptr) {
+    Key("pod", out);
+    AppendPod(*r.pod, nullptr, out);
+  }
+  const ReplyInput::Assigned& a = input.assigned();
+  if (a.pod == nullptr) return;
+  const bool by_key = a.form == MessageForm::kAssignedByKey;
+  if (IsKnownBind(input.id(), a)) {
+    Text("assigned", by_key ? "key" : "name", out);
+  } else {
+    *out += "}\n";
+    AppendAssigned(a.pod->meta, a.node, by_key, out);
+  }
+}
+
+void LineWriter::AppendSchedule(const ScheduleInput& s, std::string* out) {
+  AppendPlacement(s.pod->meta, s.node, s.feasible, s.ties, s.round_robin, out);
+  if (s.bind == 0) return;
+  Number("bind", static_cast<int64_t>(s.bind), out);
 }
 
 // A bind of the pod that was decided last to the node that was chosen, and the event of an assigned pod: there is one
@@ -493,10 +556,8 @@ bool LineWriter::AppendShort(const RequestOutput& r, std::string* out) {
       r.pod->meta.name == decided_pod_->meta.name && r.pod->meta.ns == decided_pod_->meta.ns) {
     *out += "{\"out\":\"bind\"";
     Number("id", static_cast<int64_t>(r.id), out);
-  } else if (r.kind == K::kEvent && r.message != RequestOutput::Message::kText) {
-    *out += r.message == RequestOutput::Message::kAssigned ? "{\"out\":\"assigned\"" : "{\"out\":\"assignedByKey\"";
-    KeyOf("pod", r.pod->meta, out);
-    Text("node", r.node.str(), out);
+  } else if (r.kind == K::kEvent && r.message != MessageForm::kText) {
+    AppendAssigned(r.pod->meta, r.node, r.message == MessageForm::kAssignedByKey, out);
   } else {
     return false;
   }
@@ -504,7 +565,8 @@ bool LineWriter::AppendShort(const RequestOutput& r, std::string* out) {
   return true;
 }
 
-void LineWriter::Append(const Event& e, std::string* out) {
+void LineWriter::Append(Event* event, std::string* out) {
+  const Event& e = *event;
   const auto* request = std::get_if<RequestOutput>(&e.what);
   if (e.IsInput()) {
     AppendInput(e, out);
@@ -513,39 +575,60 @@ void LineWriter::Append(const Event& e, std::string* out) {
   } else if (request == nullptr || !AppendShort(*request, out)) {
     AppendOutput(e, out);
   }
+  out->push_back('\n');
+  scheduler::RequestId bind = 0;
   if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
     decided_pod_ = d->outcome == Decision::Outcome::kPlaced ? d->pod : nullptr;
     decided_node_ = d->host;
+  } else if (const auto* s = std::get_if<ScheduleInput>(&e.what); s != nullptr && s->pod != nullptr) {
+    // A second bind of the pod would be written in full.
+    decided_pod_ = s->bind == 0 ? s->pod : nullptr;
+    decided_node_ = s->node;
+    bind = s->bind;
+  } else if (request != nullptr && request->kind == RequestOutput::Kind::kBind) {
+    bind = request->id;
   }
-  out->push_back('\n');
-  Note(e);
+  if (first_bind_ == 0) first_bind_ = bind;
+  Note(event);
 }
 
-void LineWriter::Note(const Event& e) {
-  if (e.IsInput()) refused_ = nullptr;
-  if (const auto* any = std::get_if<AnyChange>(&e.what)) {
-    state_.Note(*any);
-  } else if (const auto* r = std::get_if<ReplyInput>(&e.what)) {
+void LineWriter::Note(Event* e) {
+  if (e->IsInput()) refused_ = nullptr;
+  if (auto* any = std::get_if<AnyChange>(&e->what)) {
+    state_.Note(std::move(*any));
+  } else if (const auto* r = std::get_if<ReplyInput>(&e->what)) {
     (void)state_.Answered(r->reply());
-  } else if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
+  } else if (const auto* s = std::get_if<ScheduleInput>(&e->what)) {
+    if (s->pod == nullptr) return;
+    if (s->bind == 0) {
+      state_.Drop(s->pod->meta.uid);
+    } else {
+      state_.Binds(s->bind, s->pod->meta.uid, s->node);
+    }
+    state_.round_robin[s->pod->tmpl->scheduler_name] = s->round_robin;
+  } else if (const auto* d = std::get_if<DecisionOutput>(&e->what)) {
     state_.Drop(d->pod->meta.uid);
     state_.round_robin[d->pod->tmpl->scheduler_name] = d->round_robin;
     if (d->outcome == Decision::Outcome::kUnfit) refused_ = d->pod;
-  } else if (const auto* q = std::get_if<RequestOutput>(&e.what)) {
-    if (q->kind == RequestOutput::Kind::kBind) {
-      state_.Binds(q->id, q->pod->meta.uid, q->node);
-    } else if (q->kind == RequestOutput::Kind::kGet) {
-      state_.Reads(q->id, q->words->text);
-    } else if (q->kind == RequestOutput::Kind::kNominate || (q->kind == RequestOutput::Kind::kPatch && q->flag)) {
-      state_.Nominates(q->id, q->pod->meta.uid, q->node.string());
-    } else if (q->kind == RequestOutput::Kind::kMarkVictim && refused_ != nullptr) {
-      state_.Prepares(refused_->meta.uid, q->pod->node_name.str());
-    } else if (q->kind == RequestOutput::Kind::kEvent && q->words != nullptr && InFlight::IsRejection(q->words->text)) {
-      state_.Drop(q->pod->meta.uid);
-    } else if (q->kind == RequestOutput::Kind::kEvent && q->words != nullptr &&
-               InFlight::IsPreparationFailure(q->words->text)) {
-      state_.nominated.erase(q->pod->meta.uid);
-    }
+  } else if (const auto* q = std::get_if<RequestOutput>(&e->what)) {
+    NoteRequest(*q);
+  }
+}
+
+void LineWriter::NoteRequest(const RequestOutput& q) {
+  using K = RequestOutput::Kind;
+  if (q.kind == K::kBind) {
+    state_.Binds(q.id, q.pod->meta.uid, q.node);
+  } else if (q.kind == K::kGet) {
+    state_.Reads(q.id, q.words->text);
+  } else if (q.kind == K::kNominate || (q.kind == K::kPatch && q.flag)) {
+    state_.Nominates(q.id, q.pod->meta.uid, q.node.string());
+  } else if (q.kind == K::kMarkVictim && refused_ != nullptr) {
+    state_.Prepares(refused_->meta.uid, q.pod->node_name.str());
+  } else if (q.kind == K::kEvent && q.words != nullptr && InFlight::IsRejection(q.words->text)) {
+    state_.Drop(q.pod->meta.uid);
+  } else if (q.kind == K::kEvent && q.words != nullptr && InFlight::IsPreparationFailure(q.words->text)) {
+    state_.nominated.erase(q.pod->meta.uid);
   }
 }
 
@@ -559,7 +642,7 @@ std::string NameOf(util::Symbol name) {
 }  // namespace
 
 void LineWriter::Checkpoint(std::string* out) {
-  state_.ForEach([&](size_t kind, const std::string&, const auto& object) {
+  state_.ForEach([&](size_t kind, const auto& object) {
     using T = std::remove_const_t<typename std::decay_t<decltype(object)>::element_type>;
     if constexpr (std::is_same_v<T, api::Pod>) TemplateId(object->tmpl, out);
     absl::StrAppend(out, "{\"object\":\"", std::string(KindName(kind)), "\",\"is\":");

@@ -4,26 +4,24 @@
 // so far), so a segment is written and read from its beginning. Threading: none.
 #pragma once
 #include <absl/container/flat_hash_map.h>
-#include <absl/container/flat_hash_set.h>
 #include <absl/status/statusor.h>
 
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "pkg/api/json.h"
+#include "pkg/recording/cluster_state.h"
 #include "pkg/recording/event.h"
 
 namespace berth::recording {
 
-// Format 2 has short forms of lines (README.md); format 1 is read as well.
-inline constexpr int kFormatVersion = 2, kOldestFormatVersion = 1;
+// Formats 2 and 3 have short forms of lines (README.md); older formats are read as well.
+inline constexpr int kFormatVersion = 3, kOldestFormatVersion = 1;
 
 // One scheduler of the process: how it decides.
 struct ProfileSource {
@@ -70,116 +68,24 @@ std::string HeaderLine(const Header& h);
 // The line of an output, without a line end: the same text for the same output, always.
 // REQUIRES: !e.IsInput() and no ExtenderAnswer.
 std::string OutputLine(const Event& e);
-// Lines of outputs that are written in a short form: the event that says that a pod ("namespace/name") was assigned,
-// which calls it by name (1.10) or by key (1.29), and the bind of a pod.
+// The lines of the outputs that are kept with an input, in their order.
+std::vector<std::string> OutputLinesOf(const Event& input);
+// Lines of outputs that are written in a short form: the decision for a node, the event that says that a pod
+// ("namespace/name") was assigned, which calls it by name (1.10) or by key (1.29), and the bind of a pod.
+std::string DecisionLine(std::string_view pod, std::string_view node, int64_t feasible, int64_t ties, int64_t counter);
 std::string AssignedLine(std::string_view pod, std::string_view node, bool by_key);
 std::string BindLine(int64_t id, std::string_view pod, std::string_view node);
 std::string AssignedMessage(std::string_view pod, std::string_view node);
-// Makes `out` "namespace/name", or the name alone for cluster-wide kinds.
-void SetKey(const api::ObjectMeta& meta, std::string* out);
-
-// What the scheduler is about to do, as far as its outputs and the answers to them tell.
-struct InFlight {
-  // What the scheduler decided and the watch has not shown yet, by uid: the node of a bind that did not fail, and
-  // whether the bind was answered with success.
-  struct Assumed {
-    util::Symbol node;
-    bool bound = false;
-  };
-  absl::flat_hash_map<std::string, Assumed> assumed;
-  // Likewise the node nominated, and the resourceVersion with which it was written, once that is known.
-  std::map<std::string, std::pair<std::string, std::string>> nominated;
-  // Requests without an answer: the uid of the pod that is bound, read, or nominated.
-  absl::flat_hash_map<scheduler::RequestId, std::string> open_binds, open_gets, open_nominations;
-  // Counters that choose among equal nodes, by scheduler name.
-  absl::flat_hash_map<util::Symbol, uint64_t> round_robin;
-
-  void Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node);
-  void Reads(scheduler::RequestId id, const std::string& uid) { open_gets[id] = uid; }
-  // `node` may be empty: the nomination is taken back.
-  void Nominates(scheduler::RequestId id, const std::string& uid, const std::string& node);
-  // The watch shows a pending pod. Returns the node that counts as nominated all the same, because what is shown is
-  // older than the nomination.
-  std::optional<std::string> Shown(const api::Pod& pod);
-  // An event says that the bind of the pod came to nothing.
-  static bool IsRejection(std::string_view event_message);
-  // Release 1.29 nominates a pod in memory while its victims are prepared, before anything is written.
-  void Prepares(const std::string& uid, std::string_view node) { nominated[uid] = {std::string(node), ""}; }
-  // An event says that a victim could not be prepared, so that this nomination is void.
-  static bool IsPreparationFailure(std::string_view event_message);
-  // Returns the uid of the pod that is no longer assumed after this answer; empty when there is none.
-  std::string Answered(const scheduler::Reply& r);
-  void Drop(const std::string& uid) { assumed.erase(uid); }
-};
-
-// The objects shown so far, by kind and key ("namespace/name" or "name").
-class ClusterState : public InFlight {
- public:
-  template <typename T>
-  using Objects = absl::flat_hash_map<std::string, std::shared_ptr<const T>>;
-  template <typename T>
-  Objects<T>& Of() {
-    return std::get<Objects<T>>(objects_);
-  }
-  template <typename T>
-  const std::shared_ptr<const T>* FindOrNull(const std::string& key) {
-    auto it = Of<T>().find(key);
-    return it == Of<T>().end() ? nullptr : &it->second;
-  }
-  // Returns the object shown last under the key of `meta`; null when there is none. The next call of Note must be that
-  // of a change of this object, which then needs not look for it again.
-  template <typename T>
-  const T* FindToChange(const api::ObjectMeta& meta) {
-    SetKey(meta, &key_);
-    std::shared_ptr<const T>& place = Of<T>()[key_];
-    place_ = &place;
-    return place.get();
-  }
-  template <typename T>
-  std::shared_ptr<const T> Find(const std::string& key) {
-    const auto* found = FindOrNull<T>(key);
-    return found == nullptr ? nullptr : *found;
-  }
-  template <typename T>
-  void Set(const std::string& key, std::shared_ptr<const T> object) {
-    if (object == nullptr) {
-      Of<T>().erase(key);
-    } else {
-      Of<T>()[key] = std::move(object);
-    }
-  }
-  void Note(const AnyChange& c);
-  // Calls f(kind index, key, object) for all, kind by kind, keys in ascending order, pods last.
-  template <typename F>
-  void ForEach(F f) const {
-    size_t kind = 0;
-    api::WatchedKinds::ForEach([&]<typename T>() { EachOf<T>(kind++, f); });
-  }
-
- private:
-  template <typename T, typename F>
-  void EachOf(size_t kind, F& f) const {
-    const auto& objects = std::get<Objects<T>>(objects_);
-    std::vector<const typename Objects<T>::value_type*> sorted;
-    for (const auto& entry : objects) sorted.push_back(&entry);
-    std::sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->first < b->first; });
-    for (const auto* entry : sorted) f(kind, entry->first, entry->second);
-  }
-  api::WatchedKinds::Of<std::tuple, Objects> objects_;
-  std::string key_;        // kept for its memory
-  void* place_ = nullptr;  // where FindToChange found key_: a shared_ptr of objects_
-};
-
 class LineWriter {
  public:
   // A new segment: templates and clock begin anew.
   void BeginSegment();
   // The cluster as it is, to be written behind the header.
   void Checkpoint(std::string* out);
-  // Appends the lines of an event and takes note of what it changes.
-  void Append(const Event& e, std::string* out);
-  // A change that was not recorded is taken note of all the same.
-  void Note(const Event& e);
+  // Appends the lines of an event and takes note of what it changes. Takes the object out of the event.
+  void Append(Event* e, std::string* out);
+  // Takes note of what an event changes without a line for it. Takes the object out of the event.
+  void Note(Event* e);
   // Objects that were not decoded from JSON, or before decoders kept the fields: they cannot be written.
   uint64_t unknown_objects() const { return unknown_; }
 
@@ -191,6 +97,11 @@ class LineWriter {
   template <typename T>
   void AppendObject(const T& object, const T* known, std::string* out);
   void AppendPod(const api::Pod& pod, const api::Pod* known, std::string* out);
+  void NoteRequest(const RequestOutput& q);
+  void AppendReply(const ReplyInput& r, std::string* out);
+  void AppendSchedule(const ScheduleInput& s, std::string* out);
+  // Returns whether the reader knows, from this segment, which pod the request binds to which node.
+  bool IsKnownBind(scheduler::RequestId id, const ReplyInput::Assigned& assigned) const;
   // Appends the short form of an output that has one, and returns whether it has.
   bool AppendShort(const RequestOutput& r, std::string* out);
   void AppendTimes(const Event& e, std::string* out);
@@ -211,6 +122,7 @@ class LineWriter {
   // The last decision of the segment: the pod, unless no node was found, and the node.
   api::PodPtr decided_pod_;
   util::Symbol decided_node_;
+  scheduler::RequestId first_bind_ = 0;  // of the segment; 0: none so far. Later requests have greater numbers
   api::PodPtr refused_;  // the pod for which the input that is being worked on found no node; may be null
   uint64_t unknown_ = 0;
 };
@@ -219,10 +131,11 @@ class LineWriter {
 struct Line {
   enum class Kind : uint8_t { kHeader, kTemplate, kObject, kState, kCheckpointEnd, kInput, kExtender, kOutput, kGap };
   Kind kind = Kind::kOutput;
-  Header header;     // kHeader
-  Event event;       // kInput, kExtender; of kObject a change from nothing
-  std::string text;  // kOutput: the line, in its full form
-  int64_t lost = 0;  // kGap: events that are missing
+  Header header;                     // kHeader
+  Event event;                       // kInput, kExtender; of kObject a change from nothing
+  std::string text;                  // kOutput: the line, in its full form
+  std::vector<std::string> outputs;  // kInput: the outputs that the line tells with its input, in their full form
+  int64_t lost = 0;                  // kGap: events that are missing
 };
 
 class LineReader {
@@ -235,7 +148,8 @@ class LineReader {
   absl::Status ReadHeader(api::Json j, Header* out);
   absl::StatusOr<std::string> FullOutput(api::Json j, std::string_view what, std::string_view text);
   absl::Status ReadInput(api::Json j, std::string_view what, Line* out);
-  absl::Status ReadReply(api::Json j, scheduler::Reply* out);
+  absl::Status ReadReply(api::Json j, Line* out);
+  void ReadDecision(api::Json j, Line* out);
   template <typename T>
   absl::StatusOr<std::shared_ptr<const T>> ReadObject(api::Json j);
   template <typename T>
@@ -245,6 +159,8 @@ class LineReader {
   absl::flat_hash_map<int64_t, api::PodPtr> templates_;
   int64_t last_steady_ = 0;
   std::string decided_pod_, decided_node_;  // of the last decision
+  // The key of the pod and the node of each bind of this segment that has no answer so far.
+  absl::flat_hash_map<int64_t, std::pair<std::string, std::string>> binds_;
   api::Document doc_;
 };
 

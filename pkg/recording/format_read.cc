@@ -245,8 +245,10 @@ absl::Status LineReader::ReadChange(Json j, scheduler::Change<T>* out) {
   return absl::OkStatus();
 }
 
-absl::Status LineReader::ReadReply(Json j, scheduler::Reply* out) {
+absl::Status LineReader::ReadReply(Json j, Line* line) {
   using K = scheduler::Answer::Kind;
+  scheduler::Reply reply;
+  scheduler::Reply* const out = &reply;
   out->id = static_cast<scheduler::RequestId>(NumberOf(j, "id", 0));
   if (const std::string answer = TextOf(j, "answer"); !answer.empty()) {
     bool known = false;
@@ -264,7 +266,29 @@ absl::Status LineReader::ReadReply(Json j, scheduler::Reply* out) {
     if (!pod.ok()) return pod.status();
     out->pod = *std::move(pod);
   }
+  line->event.what = ReplyInput(reply);
+  const auto bind = binds_.find(static_cast<int64_t>(reply.id));
+  if (const Json form = j.FindExact("assigned"); !form.IsNull()) {
+    const std::string by = TextOf(j, "assigned");
+    if (by != "name" && by != "key") return Bad("assigned", form.Brief() + " is neither \"name\" nor \"key\"");
+    if (bind == binds_.end()) return Bad("id", absl::StrCat(reply.id, " is no bind without an answer"));
+    line->outputs.push_back(AssignedLine(bind->second.first, bind->second.second, by == "key"));
+  }
+  if (bind != binds_.end()) binds_.erase(bind);
   return absl::OkStatus();
+}
+
+// A decision for a node and the bind to it, where they are told with the input.
+void LineReader::ReadDecision(Json j, Line* out) {
+  if (!j.FindExact("pod").IsString()) return;
+  decided_pod_ = TextOf(j, "pod");
+  decided_node_ = TextOf(j, "node");
+  out->outputs.push_back(DecisionLine(decided_pod_, decided_node_, NumberOf(j, "fit", 0), NumberOf(j, "ties", 0),
+                                      NumberOf(j, "counter", 0)));
+  const int64_t id = NumberOf(j, "bind", 0);
+  if (id == 0) return;
+  out->outputs.push_back(BindLine(id, decided_pod_, decided_node_));
+  binds_[id] = {decided_pod_, decided_node_};
 }
 
 absl::Status LineReader::ReadInput(Json j, std::string_view what, Line* out) {
@@ -276,16 +300,12 @@ absl::Status LineReader::ReadInput(Json j, std::string_view what, Line* out) {
     return absl::OkStatus();
   }
   BERTH_RETURN_IF_ERROR(ReadTimes(j, &last_steady_, &out->event));
-  if (what == "reply") {
-    scheduler::Reply reply;
-    BERTH_RETURN_IF_ERROR(ReadReply(j, &reply));
-    out->event.what = ReplyInput(reply);
-    return absl::OkStatus();
-  }
+  if (what == "reply") return ReadReply(j, out);
   if (what == "tick") {
     out->event.what = TickInput{};
   } else if (what == "schedule") {
     out->event.what = ScheduleInput{};
+    ReadDecision(j, out);
   } else if (what == "stop") {
     out->event.what = StopInput{};
   } else {
@@ -307,9 +327,13 @@ absl::StatusOr<std::string> LineReader::FullOutput(Json j, std::string_view what
     decided_node_ = TextOf(j, "node");
   } else if (what == "assigned" || what == "assignedByKey") {
     return AssignedLine(TextOf(j, "pod"), TextOf(j, "node"), what == "assignedByKey");
-  } else if (what == "bind" && j.FindExact("pod").IsNull()) {
-    if (decided_node_.empty()) return Bad("bind", "no pod was decided before it");
-    return BindLine(NumberOf(j, "id", 0), decided_pod_, decided_node_);
+  } else if (what == "bind") {
+    const bool brief = j.FindExact("pod").IsNull();
+    if (brief && decided_node_.empty()) return Bad("bind", "no pod was decided before it");
+    const int64_t id = NumberOf(j, "id", 0);
+    const auto& [pod, node] = binds_[id] =
+        brief ? std::pair(decided_pod_, decided_node_) : std::pair(TextOf(j, "pod"), TextOf(j, "node"));
+    if (brief) return BindLine(id, pod, node);
   }
   return std::string(text);
 }
@@ -362,6 +386,7 @@ absl::StatusOr<Line> LineReader::Read(std::string_view text) {
     last_steady_ = 0;
     decided_pod_.clear();
     decided_node_.clear();
+    binds_.clear();
     BERTH_RETURN_IF_ERROR(ReadHeader(h, &line.header));
   } else {
     return Bad("line", "is none that this program knows");

@@ -153,6 +153,7 @@ absl::StatusOr<bool> RecordingReader::Next(Step* step) {
         break;
       case Line::Kind::kInput:
         step->input = std::move(first.event);
+        step->outputs = std::move(first.outputs);
         break;
       default:
         return util::InvalidArgument(step->at + ": stands where an input should be");

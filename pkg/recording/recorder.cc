@@ -23,11 +23,12 @@ namespace {
 // Earlier versions wrote gzip.
 constexpr char kPrefix[] = "segment-", kSuffix[] = ".jsonl.zst", kOldSuffix[] = ".jsonl.gz";
 constexpr int64_t kLeastSegment = 64 << 10, kMostSegment = 64 << 20;
-// The writing thread wakes for this many events, or this long after the first one.
-constexpr size_t kWorthWriting = 8'192;
+// The writing thread wakes for this many events, or this long after the first one. More at a time would wake it less
+// often, but the objects that waiting events hold would be in no cache any more when they are written and freed.
+constexpr size_t kWorthWriting = 512;
 constexpr std::chrono::milliseconds kCollect{20};
 // Batches kept for their memory, and how large they may be.
-constexpr size_t kSpare = 64, kSpareEvents = 4'096;
+constexpr size_t kSpare = 32, kSpareEvents = 512;
 constexpr absl::Duration kRetry = absl::Seconds(10);
 
 absl::Status Errno(std::string_view what, const std::string& path) {
@@ -132,6 +133,14 @@ void Recorder::Take(std::vector<Event>* batch) {
           *any);
     } else if (const auto* r = std::get_if<ReplyInput>(&e.what)) {
       key = absl::StrCat("reply ", r->id());
+    } else if (const auto* s = std::get_if<ScheduleInput>(&e.what)) {
+      if (s->pod == nullptr) continue;
+      key = absl::StrCat("decision ", s->pod->meta.Key());
+      // What was bound before this decision does not count any more.
+      if (auto bind = lost_index_.find(absl::StrCat("bind ", s->pod->meta.Key())); bind != lost_index_.end()) {
+        lost_but_needed_[bind->second].what = TickInput{};
+        lost_index_.erase(bind);
+      }
     } else if (const auto* d = std::get_if<DecisionOutput>(&e.what)) {
       key = absl::StrCat("decision ", d->pod->meta.Key());
     } else if (const auto* q = std::get_if<RequestOutput>(&e.what)) {
@@ -175,8 +184,10 @@ const api::Pod* PodOf(const Event& e) {
     const auto* pods = std::get_if<scheduler::Change<api::Pod>>(any);
     return pods == nullptr ? nullptr : pods->after != nullptr ? pods->after.get() : pods->before.get();
   }
+  if (const auto* s = std::get_if<ScheduleInput>(&e.what)) return s->pod.get();
+  if (const auto* r = std::get_if<ReplyInput>(&e.what)) return r->assigned().pod.get();
   if (const auto* d = std::get_if<DecisionOutput>(&e.what)) return d->pod.get();
-  if (const auto* r = std::get_if<RequestOutput>(&e.what)) return r->pod.get();
+  if (const auto* q = std::get_if<RequestOutput>(&e.what)) return q->pod.get();
   return nullptr;
 }
 
@@ -220,7 +231,7 @@ void Recorder::Run() {
       over = over_;
     }
     written.clear();
-    for (const std::vector<Event>& b : batches) WriteEvents(b);
+    for (std::vector<Event>& b : batches) WriteEvents(&b);
     if (gap) EndGap();
     if (segment_ != nullptr && segment_->dirty && (over || absl::Now() - segment_->flushed >= options_.flush_period)) {
       Flush();
@@ -230,15 +241,16 @@ void Recorder::Run() {
   if (auto s = segment_->Put({}, PackedWriter::Flush::kEnd); !s.ok()) Fail(s);
 }
 
-void Recorder::WriteEvents(const std::vector<Event>& events) {
+void Recorder::WriteEvents(std::vector<Event>* batch) {
+  std::vector<Event>& events = *batch;
   std::string& text = text_;
   text.clear();
   for (size_t i = 0; i < events.size(); ++i) {
-    const Event& e = events[i];
+    Event& e = events[i];
     if (i + kObjectsAhead < events.size()) PrefetchObject(events[i + kObjectsAhead]);
     if (i + kTextsAhead < events.size()) PrefetchTexts(events[i + kTextsAhead]);
     if (segment_ == nullptr) {
-      lines_.Note(e);
+      lines_.Note(&e);
       ++lost_to_errors_;
       continue;
     }
@@ -251,12 +263,12 @@ void Recorder::WriteEvents(const std::vector<Event>& events) {
       }
       if (auto s = BeginSegment(); !s.ok()) Fail(s);
       if (segment_ == nullptr) {
-        lines_.Note(e);
+        lines_.Note(&e);
         ++lost_to_errors_;
         continue;
       }
     }
-    lines_.Append(e, &text);
+    lines_.Append(&e, &text);
     if (text.size() < 64 << 10) continue;
     Write(text);
     text.clear();
@@ -290,7 +302,7 @@ void Recorder::EndGap() {
     lost_index_.clear();
     lost = std::exchange(lost_, 0);
   }
-  for (const Event& e : needed) lines_.Note(e);
+  for (Event& e : needed) lines_.Note(&e);
   LOG(WARNING) << "The recording was not written as fast as the scheduler works: " << lost
                << " events are missing from it";
   if (segment_ == nullptr) return;

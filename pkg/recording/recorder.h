@@ -58,7 +58,7 @@ class Recorder final : public EventSink {
   Recorder(RecorderOptions options, Header header);
   void Run();
   absl::Status BeginSegment();
-  void WriteEvents(const std::vector<Event>& events);
+  void WriteEvents(std::vector<Event>* batch);
   void EndGap();
   void Write(std::string_view text);
   void Flush();

@@ -307,7 +307,7 @@ TEST_CASE("answers of extenders are read as they were written") {
     Event event;
     event.what = std::make_unique<ExtenderAnswer>(answer);
     text.clear();
-    writer.Append(event, &text);
+    writer.Append(&event, &text);
     INFO(text);
     auto line = LineReader().Read(std::string_view(text).substr(0, text.find('\n')));
     REQUIRE(line.ok());
@@ -327,6 +327,56 @@ TEST_CASE("answers of extenders are read as they were written") {
   }
 }
 
+TEST_CASE("outputs that stand in the line of their input are read in their full form") {
+  const api::PodPtr pod = PodOf("p");
+  const util::Symbol node("n-1");
+  const std::string key = pod->meta.Key();
+  LineWriter writer;
+  LineReader reader;
+  const auto lines = [&](Event event) {
+    std::string text;
+    writer.Append(&event, &text);
+    std::vector<std::string> outputs;
+    for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+      auto line = reader.Read(rest.substr(0, rest.find('\n')));
+      REQUIRE(line.ok());
+      for (std::string& output : line->outputs) outputs.push_back(std::move(output));
+      if (line->kind == Line::Kind::kOutput) outputs.push_back(line->text);
+    }
+    return outputs;
+  };
+  const auto answer = [&](scheduler::RequestId id, MessageForm form) {
+    ReplyInput reply(Reply{id, {}, nullptr});
+    reply.set_assigned({pod, node, form});
+    Event event;
+    event.what = std::move(reply);
+    return event;
+  };
+  const auto schedule = [&](scheduler::RequestId bind) {
+    Event event;
+    event.what = ScheduleInput{pod, node, 12, 3, bind, 45};
+    return event;
+  };
+  const std::string decision = DecisionLine(key, "n-1", 12, 3, 45);
+  CHECK(decision == OutputLinesOf(schedule(0)).front());
+  for (bool by_key : {false, true}) {
+    const MessageForm form = by_key ? MessageForm::kAssignedByKey : MessageForm::kAssigned;
+    const std::string assigned = AssignedLine(key, "n-1", by_key);
+    CHECK(lines(schedule(7)) == std::vector<std::string>{decision, BindLine(7, key, "n-1")});
+    CHECK(lines(answer(7, form)) == std::vector<std::string>{assigned});
+    CHECK(lines(schedule(0)) == std::vector<std::string>{decision});
+    // The bind was requested in the segment before, so its line is not there to be referred to.
+    CHECK(lines(schedule(8)) == std::vector<std::string>{decision, BindLine(8, key, "n-1")});
+    writer.BeginSegment();
+    reader = LineReader();
+    CHECK(lines(answer(8, form)) == std::vector<std::string>{assigned});
+  }
+  CHECK(reader.Read("{\"in\":\"reply\",\"id\":9,\"assigned\":\"key\"}").status().message() ==
+        "id: 9 is no bind without an answer");
+  CHECK(reader.Read("{\"in\":\"reply\",\"id\":9,\"assigned\":1}").status().message() ==
+        "assigned: 1 is neither \"name\" nor \"key\"");
+}
+
 TEST_CASE("what is no recording is an error that says where and what") {
   TempDir dir;
   CHECK(std::string(Replay(dir.path, {}).status().message()).find("there is no recording in this folder") !=
@@ -334,7 +384,7 @@ TEST_CASE("what is no recording is an error that says where and what") {
   const std::string path = absl::StrCat(dir.path, "/segment-00000001.jsonl.zst");
   Pack(path, "{\"recording\":{\"format\":99}}\n");
   CHECK(Replay(dir.path, {}).status().message() ==
-        "segment-00000001.jsonl.zst:1: recording.format: 99 is none of the formats 1 to 2 that this program reads");
+        "segment-00000001.jsonl.zst:1: recording.format: 99 is none of the formats 1 to 3 that this program reads");
   Pack(path, "nonsense\n");
   CHECK(std::string(Replay(dir.path, {}).status().message()).find("segment-00000001.jsonl.zst:1: ") == 0);
 }

@@ -18,6 +18,7 @@ class OutputLines final : public EventSink {
  public:
   void Take(std::vector<Event>* batch) override {
     for (const Event& e : *batch) {
+      for (std::string& line : OutputLinesOf(e)) lines.push_back(std::move(line));
       if (!e.IsInput() && !std::holds_alternative<std::unique_ptr<ExtenderAnswer>>(e.what))
         lines.push_back(OutputLine(e));
     }

@@ -11,18 +11,17 @@ using scheduler::RequestId;
 namespace {
 
 // Whether the message says, in the words of one of the releases, that the pod was assigned to its node.
-RequestOutput::Message AssignedMessage(const api::Pod& pod, std::string_view message) {
-  using Message = RequestOutput::Message;
+MessageForm FormOf(const api::Pod& pod, std::string_view message) {
   const auto skip = [&message](std::string_view expected) {
     if (message.substr(0, expected.size()) != expected) return false;
     message.remove_prefix(expected.size());
     return true;
   };
-  if (!skip("Successfully assigned ")) return Message::kText;
+  if (!skip("Successfully assigned ")) return MessageForm::kText;
   const std::string_view ns = pod.meta.ns.str();
   const bool by_key = !ns.empty() && message.size() > ns.size() && message[ns.size()] == '/' && skip(ns) && skip("/");
-  if (!skip(pod.meta.name) || !skip(" to ") || message != pod.node_name.str()) return Message::kText;
-  return by_key ? Message::kAssignedByKey : Message::kAssigned;
+  if (!skip(pod.meta.name) || !skip(" to ") || message != pod.node_name.str()) return MessageForm::kText;
+  return by_key ? MessageForm::kAssignedByKey : MessageForm::kAssigned;
 }
 
 std::unique_ptr<RequestOutput::Words> Words(std::string name, std::string text) {
@@ -140,9 +139,15 @@ RequestOutput& Tap::Request(RequestOutput::Kind kind, RequestId id, const api::P
 }
 
 void Tap::Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) {
-  RequestOutput& r = Request(RequestOutput::Kind::kBind, id, pod);
-  r.node = pod->node_name;
-  r.flag = binder != nullptr;
+  ScheduleInput* const input = InputWithoutOutputs<ScheduleInput>();
+  if (input != nullptr && input->pod != nullptr && input->bind == 0 && binder == nullptr &&
+      input->node == pod->node_name && input->pod->meta.uid == pod->meta.uid) {
+    input->bind = id;
+  } else {
+    RequestOutput& r = Request(RequestOutput::Kind::kBind, id, pod);
+    r.node = pod->node_name;
+    r.flag = binder != nullptr;
+  }
   if (actions_ != nullptr) actions_->Bind(id, pod, binder);
 }
 
@@ -202,10 +207,17 @@ void Tap::UpdateClaim(RequestId id, const std::shared_ptr<const api::PersistentV
 
 void Tap::NoteEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                     const std::string& message) {
+  const bool warning = type == scheduler::EventType::kWarning;
+  const MessageForm form = warning || reason != "Scheduled" ? MessageForm::kText : FormOf(*pod, message);
+  ReplyInput* const input = InputWithoutOutputs<ReplyInput>();
+  if (form != MessageForm::kText && input != nullptr && input->assigned().pod == nullptr) {
+    input->set_assigned({pod, pod->node_name, form});
+    return;
+  }
   RequestOutput& r = Request(RequestOutput::Kind::kEvent, 0, pod);
-  r.flag = type == scheduler::EventType::kWarning;
-  r.message = r.flag || reason != "Scheduled" ? RequestOutput::Message::kText : AssignedMessage(*pod, message);
-  if (r.message == RequestOutput::Message::kText) {
+  r.flag = warning;
+  r.message = form;
+  if (form == MessageForm::kText) {
     r.words = Words(std::string(reason), message);
   } else {
     r.node = pod->node_name;
@@ -224,7 +236,14 @@ void Tap::RecordRelatedEvent(const api::PodPtr& pod, scheduler::EventType type, 
 }
 
 void Tap::Decided(const api::PodPtr& pod, const scheduler::Decision& decision, uint64_t round_robin) {
-  batch_.emplace_back().what.emplace<DecisionOutput>(pod, decision, round_robin);
+  ScheduleInput* const input = InputWithoutOutputs<ScheduleInput>();
+  if (input != nullptr && input->pod == nullptr && decision.outcome == scheduler::Decision::Outcome::kPlaced &&
+      decision.error.empty()) {
+    *input = {pod, decision.host, static_cast<uint32_t>(decision.feasible), static_cast<uint32_t>(decision.ties),
+              0,   round_robin};
+  } else {
+    batch_.emplace_back().what.emplace<DecisionOutput>(pod, decision, round_robin);
+  }
   if (next_ != nullptr) next_->Decided(pod, decision, round_robin);
 }
 

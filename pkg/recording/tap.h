@@ -78,6 +78,11 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
     open_ = true;
   }
   void End() { open_ = false; }
+  // Returns the input that is being worked on, if it is a T and none of its outputs was noted as an event; else null.
+  template <typename T>
+  T* InputWithoutOutputs() {
+    return open_ && input_ + 1 == batch_.size() ? std::get_if<T>(&batch_.back().what) : nullptr;
+  }
   // Notes an output; the rest of it is up to the caller. The reference is valid until the next event is noted.
   RequestOutput& Request(RequestOutput::Kind kind, scheduler::RequestId id, const api::PodPtr& pod);
   void NoteEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
