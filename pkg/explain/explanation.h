@@ -58,8 +58,8 @@ void WriteWays(const std::vector<Way>& ways, Page* page);
 // text.
 std::string DifferenceWarning(const Explanation& e);
 
-// Returns the output of -o wide: a line for each node with the result of every predicate and the score of every
-// priority.
+// Returns the output of -o wide: the result of every predicate on every node, and the scores of the best nodes. If
+// there are many nodes, those with the same results share a line.
 std::string ExplanationTable(const Explanation& e);
 // Returns the explanation as JSON or YAML. REQUIRES: format is "json" or "yaml".
 std::string ExplanationData(const Explanation& e, std::string_view format);

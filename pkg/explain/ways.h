@@ -1,4 +1,4 @@
-// Groups remedies to ways to make a pod fit: each way is a combination of kinds of changes, with the nodes where it
+// Groups remedies into ways to make a pod fit: each way is a combination of kinds of changes, with the nodes where it
 // helps.
 #pragma once
 #include <string>

@@ -1,7 +1,7 @@
 // The arguments of the in-tree plugins of release 1.29: what the pluginConfig of a profile may contain
 // (kubescheduler.config.k8s.io/v1 and v1beta3, Kubernetes 1.29.14).
 //
-// These are plain data. Every type starts with the values that a document has which does not mention it. A field is
+// These are plain data. Every type starts with the values that apply if a document does not mention it. A field is
 // optional if the API distinguishes absence from a default. fields.h lists the members under their names in a file,
 // decode.h reads them, and validation.h checks them.
 #pragma once

@@ -27,7 +27,7 @@ class Extender {
 
   // The answer of Filter.
   struct FilterResult {
-    // The nodes that pass. Other nodes than those given are dropped (bug B-29, fixed).
+    // The nodes that pass, all of them among those given. Others in an answer are dropped (bug B-29, fixed).
     std::vector<util::Symbol> nodes;
     std::vector<std::pair<util::Symbol, std::string>> failed;  // (node, reason)
     // (node, reason) for nodes where evictions cannot help either (release 1.29).

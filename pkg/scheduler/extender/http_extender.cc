@@ -105,7 +105,7 @@ class SentNames {
 };
 
 // Converts calls to requests and answers to results. Nothing in an answer is trusted: its form is checked, and nodes
-// that were not sent are dropped or, for release 1.29, are errors.
+// that were not sent are dropped or, in NodeNames and for release 1.29, are errors.
 class HttpExtender final : public Extender {
  public:
   HttpExtender(const ExtenderConfig& config, std::unique_ptr<ExtenderTransport> transport)

@@ -3,8 +3,8 @@
 //
 // Requests have the capitalised member names and explicit nulls of 1.10. Members of answers may be in any letter case,
 // and only answers with status 200 count. Nodes in an answer that were not in the request are dropped (bug B-29,
-// fixed), and an error text is reported unchanged (bug B-30, fixed). If an answer contains whole nodes, only their
-// names are used.
+// fixed); for release 1.29, such a name in NodeNames is an error. An error text is reported unchanged (bug B-30,
+// fixed). If an answer contains whole nodes, only their names are used.
 //
 // Thread-safety: thread-safe, so binds may be sent from any thread. Each call blocks until it is answered or times out.
 #pragma once

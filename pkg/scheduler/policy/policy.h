@@ -86,7 +86,8 @@ struct ExtenderConfig {
   bool node_cache_capable = false;
   std::vector<ExtenderManagedResource> managed_resources;
   bool ignorable = false;  // whether pods are scheduled without it when it fails; used by release 1.29 only
-  // If true, answers are read and errors are worded as in release 1.29: a node that was not sent is then an error.
+  // If true, answers are read and errors are worded as in release 1.29: a name in NodeNames that was not sent is then
+  // an error.
   bool as_v1_29 = false;
 };
 

@@ -35,8 +35,9 @@ class VolumeBinder {
   struct PodClaims {
     std::vector<ClaimPtr> bound;    // spec.volumeName is set
     std::vector<ClaimPtr> unbound;  // to be bound by the scheduler, in ascending order of requested storage
-    std::string
-        error;  // "error getting PVC ...", "pod has unbound PersistentVolumeClaims", "VolumeBindingMode not set ..."
+    // Why the pod cannot be scheduled: "error getting PVC ...", "pod has unbound PersistentVolumeClaims" or
+    // "VolumeBindingMode not set ...". Empty if it can be.
+    std::string error;
   };
   PodClaims ClaimsOf(const api::Pod& pod) const;
 
