@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hack/run-tests.py against programs and scripts that pass, fail, crash, hang and lie."""
+"""Tests hack/run-tests.py with programs and scripts that pass, fail, crash, hang and report something false."""
 import os
 import subprocess
 import tempfile
@@ -87,7 +87,7 @@ def test_scripts():
 
 
 def test_at_the_same_time():
-    # Two programs that wait for one another: each can only end while the other runs.
+    # Each of two programs can only end while the other one runs.
     MEET = report(("one", True)) + "touch here-%s; for i in $(seq 200); do [ -e here-%s ] && exit 0; sleep 0.1; done; exit 1\n"
     expect("several run at a time", {"a": MEET % ("a", "b"), "b": MEET % ("b", "a")}, "2 passed, 0 failed", 0)
     expect("two of one name in different folders", {"a": PASS, "test/p/x_test.sh": OK, "test/q/x_test.sh": BAD}, "3 passed, 1 failed", 1)

@@ -22,7 +22,7 @@ import time
 from harness import Proxy
 
 RECORDINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "testdata", "wire-scheduler")
-WHOLE = "whole conversation"  # the phase of lanes that go through all phases
+WHOLE = "whole conversation"  # the phase of lanes that span all phases
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -30,7 +30,7 @@ IDENTITY = re.compile(r"[\w.-]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def load(number):
-    """(first line with the scheduler's flags or configuration, entries) of a recording."""
+    """Returns the first line of a recording, with the scheduler's flags or configuration, and its entries."""
     name, = [n for n in os.listdir(RECORDINGS) if n.startswith(f"{number}-")]
     with open(os.path.join(RECORDINGS, name), encoding="utf8") as f:
         head, *entries = [json.loads(line) for line in f]
@@ -41,7 +41,7 @@ Line = collections.namedtuple("Line", "text ms")
 
 
 class Reading:
-    """The lanes of a conversation: lanes[(phase, lane)] is a list of Lines. `lines` has all in one order."""
+    """The lanes of a conversation: lanes[(phase, lane)] is a list of Lines. `lines` has all of them in one order."""
 
     def __init__(self, entries):
         self.lanes, self.lines = {}, []
@@ -161,12 +161,12 @@ def lane_of(e):
 
 
 def reference(event):
-    """Returns what an event of either API group is about."""
+    """Returns the object that an event of either API group is about."""
     return event["regarding"] if "regarding" in event else event["involvedObject"]
 
 
 def without_repetitions(lines):
-    """Looking at the lock again and again, and renewing it again and again, count once."""
+    """Removes repetitions: reading the lock several times, or renewing it several times, counts once."""
     out = []
     for line in lines:
         out.append(line)
@@ -194,7 +194,7 @@ class Recorder(Proxy):
             super().cut_all()
 
     def close_port(self):
-        """Ends all connections, and has the kernel refuse new ones."""
+        """Closes all connections and makes the kernel refuse new ones."""
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         self.cut_all()
@@ -204,7 +204,7 @@ class Recorder(Proxy):
         threading.Thread(target=self._accept, daemon=True).start()
 
     def ms(self):
-        # Not rounded: an event may come within a millisecond of the watch that brings it.
+        # Not rounded, because an event may come within a millisecond of the watch that brings it.
         return (time.monotonic() - self.began) * 1000
 
     def mark(self, text):
@@ -278,7 +278,7 @@ class Recorder(Proxy):
                     for text in done:
                         e["watched"].append([self.ms(), json.loads(text)["object"]["metadata"].get("resourceVersion")])
             if int(size, 16) == 0 and not watch:
-                self._note(e, data)  # before the client can know
+                self._note(e, data)  # recorded before the client can receive it
             s.sendall(size + chunk)
             if int(size, 16) == 0:
                 return True
@@ -305,7 +305,7 @@ class Recorder(Proxy):
 
 
 def read_head(f):
-    """(first line, headers, the bytes of both)."""
+    """Returns the first line, the headers, and the bytes of both."""
     first = f.readline()
     head, headers = [first], {}
     while first:
@@ -334,22 +334,22 @@ def rewritten(old, new):
 
 
 def only(*numbers):
-    """Of the recorded lines these, in this order."""
+    """Keeps these of the recorded lines, in this order."""
     return lambda lines: [lines[n] if isinstance(n, int) else lines[n[0]]._replace(ms=None) for n in numbers]
 
 
 def moved(number):
-    """One that comes at another moment than in the recording, so that how long it was waited for means nothing."""
+    """Marks a line that comes at another moment than in the recording, so that its delay is not compared."""
     return (number,)
 
 
 def also(*texts):
-    """The recorded lines and then others."""
+    """Adds lines after the recorded ones."""
     return lambda lines: lines + [Line(t, None) for t in texts]
 
 
 def expected(number, entries, differences):
-    """Lanes of our scheduler in this conversation: those of the recording but for the known differences."""
+    """Returns the expected lanes of our scheduler: the recorded ones with the known differences applied."""
     recorded = Reading(entries)
     lanes = dict(recorded.lanes)
     phases = [e["mark"] for e in entries if "mark" in e]
@@ -363,7 +363,7 @@ def expected(number, entries, differences):
 
 
 def problems(number, want, ours):
-    """What differs, as texts for people. `want` from expected(), `ours` the lanes of a Reading."""
+    """Returns the differences as texts. `want` comes from expected(); `ours` are the lanes of a Reading."""
     out = []
     for key in sorted(set(want) | set(ours)):
         a, b = want.get(key, []), ours.get(key, [])
@@ -372,10 +372,11 @@ def problems(number, want, ours):
             out.append("\n".join([title, *difflib.unified_diff([l.text for l in a], [l.text for l in b], "expected", "ours", n=9, lineterm="")]))
             continue
         if key[1] == "lock":
-            continue  # repetitions are left out, and candidates wait for random times
+            continue  # repetitions are omitted, and candidates wait for random times
         for (a0, a1), (b0, b1) in zip(zip(a, a[1:]), zip(b, b[1:])):
             wait = a1.ms - a0.ms if a0.ms is not None and a1.ms is not None else 0
-            # Never earlier than the real one; later by what a busy machine, or a fifth of jitter, adds.
+            # It must not come earlier than from the real scheduler; a busy machine, or a fifth of jitter, may make it
+            # come later.
             if wait > 700 and not wait * 0.9 - 50 <= b1.ms - b0.ms <= wait * 1.2 + 2500:
                 out.append(f"{title}: {wait} ms in the recording, {b1.ms - b0.ms} ms here between\n  {a0.text}\n  {a1.text}")
     return out

@@ -15,16 +15,16 @@ class Play:
     """One conversation: an API server, the recorder in front of it, and the scheduler that talks with it."""
 
     def __init__(self, number, differences, release="1.10", left_out=None, by_chance=None, bodies=True):
-        """`left_out` is searched in the names of lanes that the recording does not have although the scheduler spoke in them,
-        `by_chance` in "METHOD PATH BODY" of requests that are made or not depending on timing: they are not compared.
-        bodies=False: of bodies only patches are compared, and what events are about, as the recording has no more of them."""
+        """`left_out` is a pattern for names of lanes that the recording lacks although the scheduler sent requests in them,
+        `by_chance` one for requests that may or may not occur. bodies=False compares of bodies only patches, and the objects
+        of events, because the recording has no more of them."""
         self.number, self.left_out, self.by_chance, self.bodies = number, left_out, by_chance, bodies
         self.head, everything = load(number)
         self.recorded = self.certain(everything)
         self.want = expected(number, self.recorded, differences)
         self.marks = [e["mark"] for e in self.recorded if "mark" in e]
         self.phase = ""
-        self.before = None  # called with method and path of a request before the server gets it
+        self.before = None  # called with method and path of a request before the server receives it
         self.injected = {}
         phase = ""
         for e in everything:
@@ -58,7 +58,7 @@ class Play:
         return self.scheduler
 
     def user(self, what):
-        """Begins the next phase, which the recording calls by this name."""
+        """Begins the next phase, which has this name in the recording."""
         mark = self.marks.pop(0)
         assert mark.startswith(what), f"{self.number}: next is {mark!r}"
         self.phase = mark
@@ -89,19 +89,19 @@ class Play:
         return self.ours().lanes.get((self.phase if phase is None else phase, name), [])
 
     def asked(self, text, times=1):
-        """Waits for so many requests of this phase."""
+        """Waits for this number of requests in this phase."""
         wait_until(f"{self.number} | {self.phase}: {text}", lambda: len([
             l for (phase, _), lines in self.ours().lanes.items() for l in lines if phase == self.phase and re.search(text, l.text)]) >= times)
 
     def shown(self, answer):
-        """Waits until a watch has brought the scheduler the object that a call answered with, and it has read it."""
+        """Waits until a watch has delivered the object that a call returned to the scheduler, and the scheduler has read it."""
         version = answer["metadata"]["resourceVersion"]
         wait_until(f"{self.number} | {self.phase}: {answer['kind']} {answer['metadata']['name']} is shown", lambda: [
             e for e in self.proxy.snapshot() if any(v == version for _, v in e.get("watched", ()))])
         wait_until(f"{self.number} | {self.phase}: all is read", lambda: unread(int(self.proxy.url.rpartition(":")[2])) == 0)
 
     def heard(self):
-        """Waits until all that is expected in this phase was asked."""
+        """Waits until all requests that are expected in this phase have been made."""
         def missing():
             ours = self.ours().lanes
             return [k[1] for k, lines in self.want.items() if k[0] == self.phase and len(ours.get(k, [])) < len(lines)]
@@ -113,7 +113,7 @@ class Play:
                                             *self.problems(), log])) from None
 
     def renewed(self):
-        """Waits until the lock was renewed."""
+        """Waits until the lock has been renewed."""
         wait_until(f"{self.number}: a renewal", lambda: any('"<later' in l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:]))
 
     def ended(self, status):
@@ -130,7 +130,7 @@ class Play:
 
 
 def unread(port):
-    """How many bytes the clients of a port of this machine have been sent and have not read yet."""
+    """Returns how many bytes have been sent to the clients of a local port and have not been read by them."""
     with open("/proc/net/tcp", encoding="ascii") as f:
         sockets = [line.split() for line in list(f)[1:]]
     return sum(int(s[4].rpartition(":")[2], 16) for s in sockets if int(s[2].rpartition(":")[2], 16) == port)
@@ -145,7 +145,7 @@ def without_body(e):
 
 
 def in_order(play, *patterns):
-    """In the recording and here, the first line with one of them came before the first with the next."""
+    """Checks, in the recording and here, that the first line with one of the patterns precedes the first line with the next."""
     for who, entries in (("the recording", play.recorded), ("ours", play.proxy.snapshot())):
         texts = [l.text for l in Reading(entries).lines]
         at = [next((i for i, t in enumerate(texts) if re.search(x, t)), -1) for x in patterns]

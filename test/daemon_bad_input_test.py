@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Every flag of kube-scheduler with a wrong value: one line that names flag and value, exit status 1, nothing else. Also
-what only a process finds wrong in configuration files, kubeconfigs and certificates."""
+"""Tests every flag of kube-scheduler with a wrong value: one line names flag and value, the exit status is 1, and nothing
+else happens. Also tests mistakes in configuration files, kubeconfigs and certificates that only a process finds."""
 import re
 import subprocess
 
@@ -11,8 +11,8 @@ PROGRAM = f"{BIN}/kube-scheduler"
 HEAD = "apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n"
 
 
-# A wrong value of each flag, the text that names it, and what else the flag needs to be looked at. Flags that take any
-# text are below.
+# A wrong value of each flag, the text that names it, and further flags without which it is not checked. Flags that
+# accept any text are below.
 NOT_THERE = scratch("not/there")
 GARBAGE = write_file("garbage", "no PEM, no JSON: [")
 HTTPS = ["--secure-port=1"]
@@ -76,12 +76,12 @@ ANY_TEXT = {
     "record-dir": "a folder of any name can be made",
     "scheduler-name": "is compared with what pods ask for",
 }
-# Of each type of flag, what can be no value of it.
+# A value that is not valid for each type of flag.
 BY_TYPE = {"int32": "1.5", "float32": "1,5", "duration": "5", "Level": "1.5", "ip": "300.0.0.1", "severity": "4"}
 
 
 def refused(*flags, named):
-    """Exit status 1, and exactly one line that begins as errors do. Whatever is looked at, no server is reached."""
+    """Checks for exit status 1 and exactly one line that begins as errors do. No server is reached."""
     r = subprocess.run([PROGRAM, "--port=-1", *flags], capture_output=True, text=True, timeout=60)
     assert r.returncode == 1, (flags, r.returncode, r.stderr[-800:])
     errors = [line for line in r.stderr.splitlines() if line.lower().startswith("error")]
@@ -92,7 +92,7 @@ def refused(*flags, named):
 
 
 def flags_in_help():
-    """Names and types, "" for booleans."""
+    """Returns the names and types of all flags; the type of a boolean is ""."""
     text = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, timeout=60).stdout
     found = dict(re.findall(r"^ {2,6}(?:-\w, )?--([a-z0-9-]+) ?(?:(\S+))?", text, re.M))
     assert len(found) > 40, text
@@ -100,13 +100,13 @@ def flags_in_help():
 
 
 def test_every_flag():
-    # Two are not in the help, as they are deprecated.
+    # Two flags are not in the help because they are deprecated.
     flags = {**flags_in_help(), "hard-pod-affinity-symmetric-weight": "int32", "failure-domains": "string"}
     assert set(flags) == set(WRONG) | set(ANY_TEXT), set(flags) ^ (set(WRONG) | set(ANY_TEXT))
     for name, kind in flags.items():
         if name in WRONG:
             value, named, *others = WRONG[name]
-            # The parser names both.
+            # The parser's message has both names.
             named = named or f'invalid argument "{value}" for "' + ("-v, " if name == "v" else "-h, " if name == "help" else "")
             master = [] if name in ("master", "kubeconfig") else ["--master=http://127.0.0.1:1"]
             refused(*master, *others, f"--{name}={value}", named=named)
@@ -115,7 +115,7 @@ def test_every_flag():
     for name in ANY_TEXT:
         for text in ("", "%s%n", "a\tb\x7f\xff"):
             refused(f"--{name}={text}", "--use-legacy-policy-config", f"--policy-config-file={NOT_THERE}",
-                    "--master=http://127.0.0.1:1", named=NOT_THERE)  # it comes as far as any other
+                    "--master=http://127.0.0.1:1", named=NOT_THERE)  # it comes as far as with any other value
 
 
 def test_configuration_files():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kube-scheduler's command line: what it prints, and with which status it ends. Also HTTPS with access control."""
+"""Tests kube-scheduler's command line, what it prints and its exit status. Also tests HTTPS with access control."""
 import http.client
 import json
 import os
@@ -31,7 +31,7 @@ def test_help_and_version():
     ends(0, "--version=raw", out='version.Info{Major:"1", Minor:"10", GitVersion:"v1.10.0')
     ends(0, "--help", out="Usage:\n  kube-scheduler [flags]")
     ends(0, "-h", out="--policy-config-file string")
-    # Version wins over a broken configuration, not over a broken flag.
+    # --version is handled before a broken configuration, but after a broken flag.
     ends(0, "--version", "--config=/nonexistent", out="Kubernetes v")
     ends(1, "--version", "--bogus", err="unknown flag: --bogus")
 
@@ -136,7 +136,7 @@ def test_https_with_access_control():
 
     def page(path, token=None):
         c = http.client.HTTPSConnection("localhost", port, timeout=10)
-        # The certificate is for localhost, a name that not every machine can look up.
+        # The certificate is for localhost, a name that some machines cannot resolve.
         c.sock = trust.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=10), server_hostname="localhost")
         c.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
         r = c.getresponse()
@@ -147,7 +147,7 @@ def test_https_with_access_control():
     assert page("/healthz") == (200, "ok")
     status, text = page("/metrics", "secret")
     assert status == 200 and "scheduler_binding_latency_microseconds_count 0" in text, (status, text[:200])
-    assert "\nscheduler_access_answers 2\n" in text  # who that is, and what they may
+    assert "\nscheduler_access_answers 2\n" in text  # the user, and the user's permission
     allowed["now"] = False
     status, text = page("/configz", "secret")
     assert (status, text) == (403, 'Forbidden: User "monitor" cannot get path "/configz"\n'), (status, text)
@@ -157,7 +157,7 @@ def test_https_with_access_control():
 
 
 def test_https_with_certificates_of_ones_own():
-    """The certificate that is given is shown; whose certificate an authority signed is known by its name."""
+    """The given certificate is presented, and a client whose certificate the authority signed is identified by it."""
     api = Api.start()
     asked = []
 

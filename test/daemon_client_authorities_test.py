@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Whose client certificates count on the secure port under release 1.29: the ConfigMap extension-apiserver-authentication says
-who signs those of users, and who those of front proxies, which name the user in headers."""
+"""Tests which client certificates the secure port of release 1.29 accepts: the ConfigMap extension-apiserver-authentication
+names the authorities of users' certificates and those of front proxies, which name the user in headers."""
 import http.client
 import json
 import os
@@ -18,7 +18,7 @@ def read(name):
 
 
 class Page:
-    """The secure port of a scheduler whose API server allows everybody everything, and notes who asks."""
+    """The secure port of a scheduler whose API server allows everything to everybody, and records the reviews."""
 
     def __init__(self, data, *flags, review=None):
         self.api = Api.start(flags=["--emulated-version=1.29"])
@@ -38,7 +38,7 @@ class Page:
                 path.endswith("/subjectaccessreviews")) else None
 
     def get(self, who=None, path="/metrics", **headers):
-        """Status, and of whom the API server was asked: (user, groups, extra); None when it was not."""
+        """Returns the status and whom the API server was asked about: (user, groups, extra), or None if it was not asked."""
         asked = len(self.proxy.bodies)
         trust = ssl.create_default_context(cafile=f"{TLS}/ca.crt")
         if who:
@@ -60,11 +60,11 @@ PROXY = {"requestheader-client-ca-file": read("stranger.crt"), "requestheader-al
 
 def test_users_and_front_proxies():
     page = Page({"client-ca-file": read("ca.crt"), **PROXY})
-    # The new authorities count from the next connection on.
+    # The new authorities apply to new connections.
     wait_until("alice is known by her certificate", lambda: page.get("client")[1] == ("alice", ["dev", "system:authenticated"], None) or None)
     assert page.get("stranger", X_Remote_User="bob", X_Remote_Group="ops", X_Remote_Extra_Scopes="all")[1] == (
         "bob", ["ops", "system:authenticated"], {"scopes": ["all"]})
-    # A proxy that names nobody is nobody, and so is a header without a proxy's certificate.
+    # A proxy that names no user, or headers without a proxy's certificate, identify nobody.
     assert page.get("stranger", path="/configz")[1][0] == "system:anonymous"
     assert page.get("client", path="/configz", X_Remote_User="root")[1][0] == "alice"
     assert page.get(path="/metrics", X_Remote_User="root")[1][0] == "system:anonymous"
@@ -85,7 +85,7 @@ def test_the_flag_goes_before_the_map():
         status, asked = page.get("stranger", path="/configz")
         assert asked[0] == "system:anonymous", asked
     except (ssl.SSLError, ConnectionError):
-        pass  # its certificate is refused
+        pass  # its certificate is rejected
     assert page.scheduler.stop() == 0
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How kube-scheduler reaches its API server: through proxies, and with certificates that are replaced while it runs."""
+"""Tests how kube-scheduler reaches its API server: through proxies, and with certificates that are replaced while it runs."""
 import base64
 import re
 import shutil
@@ -9,11 +9,12 @@ import threading
 import harness
 from harness import TLS, Api, Scheduler, relay, scratch, secure_flags, wait_until, write_file
 
-NAME = "apiserver.invalid"  # resolves nowhere but in the proxy
+NAME = "apiserver.invalid"  # only the proxy resolves it
 
 
 def secure_api():
-    """Starts a hollow-apiserver with TLS besides, where the holder of testdata/hollow-tls/client.crt may do everything."""
+    """Starts a hollow-apiserver that also serves TLS, and permits everything to the holder of
+    testdata/hollow-tls/client.crt."""
     policy = write_file("policy.jsonl", '{"spec":{"group":"dev","namespace":"*","resource":"*","apiGroup":"*","nonResourcePath":"*"}}\n')
     return Api.start(flags=secure_flags(f"--client-ca-file={TLS}/ca.crt", f"--authorization-policy-file={policy}"))
 
@@ -27,7 +28,7 @@ def kubeconfig(server, certificate=f"{TLS}/client", **cluster):
 
 
 class ForwardProxy:
-    """An HTTP proxy that knows one name, whatever the port, and asks for credentials if it has some."""
+    """An HTTP proxy that resolves one name, whatever the port, and demands credentials if it is given some."""
 
     def __init__(self, upstream, credentials=None):
         self.upstream, self.credentials = upstream, credentials
@@ -121,7 +122,7 @@ def test_certificates_are_replaced():
     api.add_node("n0")
     mine = scratch("mine")
 
-    def take(name):  # the key first, as those do who replace both
+    def take(name):  # the key first, as people do who replace both
         for end in (".key", ".crt"):
             shutil.copy(f"{TLS}/{name}{end}", mine + end)
 

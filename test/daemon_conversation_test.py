@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""The recorded conversations of the real kube-scheduler 1.10, held again by ours: the user does the same, the same
-answers are injected, and the requests must be the same in kind, content and order, but for DIFFERENCES.
+"""Replays the recorded conversations of the real kube-scheduler 1.10 with ours: the user does the same, the same responses
+are injected, and the requests must be the same in kind, content and order, except for DIFFERENCES.
 
-conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings are from.
-"""
+conversation.py says how they are compared, testdata/wire-scheduler/README.md where the recordings come from."""
 import json
 import os
 import re
@@ -16,7 +15,7 @@ from conversation_play import Play, differences_are_told, in_order
 from harness import Api, Scheduler, wait_until
 
 sys.path.append(os.path.join(harness.ROOT, "test", "wire"))
-from rec import node, pod  # noqa: E402 - those that the recordings were made with
+from rec import node, pod  # the objects of the recordings
 
 PODS, NODES = "/api/v1/namespaces/wire/pods", "/api/v1/nodes"
 LOCKS = "/api/v1/namespaces/kube-system/endpoints"
@@ -28,7 +27,7 @@ HEADERS = "(as {}; accept: application/json, */*{})"
 AS_SCHEDULER = HEADERS.format("scheduler", "")
 
 
-# Release 1.10 had no CSINodes; README.md says that they are followed all the same.
+# Release 1.10 has no CSINodes; README.md says that they are followed nevertheless.
 CSI_NODES = "^watch .*/csinodes$"
 
 
@@ -37,7 +36,7 @@ def begin(number):
 
 
 def event(name, number, reason, message, kind="Warning"):
-    """The line of an event that the recording does not have."""
+    """Returns the line of an event that the recording does not have."""
     return (f"POST /api/v1/namespaces/wire/events {HEADERS.format('events', '; content-type: application/json')} " + json.dumps(
         {"kind": "Event", "apiVersion": "v1", "metadata": {"name": f"{name}.<event {number}>", "namespace": "wire", "creationTimestamp": None},
          "involvedObject": {"kind": "Pod", "namespace": "wire", "name": name, "uid": f"<uid of {name}>", "apiVersion": "v1",
@@ -53,16 +52,16 @@ def recorded_lane(number, phase, lane):
 
 released = rewritten(r'\\"<host>_<uuid>\\",\\"leaseDurationSeconds\\":15,(.*)<later>', r'\"\",\"leaseDurationSeconds\":1,\1<the same>')
 
-# How README.md describes each, where it shows, and what it changes.
+# How README.md describes each difference, where it occurs, and what it changes.
 OWN_WRITE = "is no reason to try it again"
 BIND = "asks the API server before it binds again"
 DIFFERENCES = [
-    # 28 is of 1.9: as 1.10 but for these.
+    # Recording 28 is of 1.9, which differs from 1.10 in the following.
     Difference("", r"^28 .*(lock|kube-scheduler)$", rewritten(r'"vm(\\"| )', r'"<host>_<uuid>\1')),
     Difference("", r"^28 .*lock$", rewritten(', "subsets": null', "")),
     Difference("", r"^28 .*start of", lambda lines: recorded_lane("20", "kube-scheduler starts", "watch /apis/storage.k8s.io/v1/storageclasses"),
                lane="watch /apis/storage.k8s.io/v1/storageclasses"),
-    # And where it shows what comes of not seeing other schedulers' pods.
+    # It also shows the consequences of not seeing other schedulers' pods.
     Difference("all pods are watched", r"^28 .*2 pods: .*pod wire/n-big", lambda lines: rewritten("409$", "200")(
         rewritten('"100"', '"1500m"')(rewritten("fst", "n-big")(recorded_lane("26", "unschedulable pod", "pod wire/fst")[:1])))),
     Difference("all pods are watched", r"^28 .*2 pods: .*events about wire/n-big", lambda lines: [
@@ -242,7 +241,7 @@ def test_reconnect_25():
     p.start()
     p.heard()
 
-    def old_enough():  # a watch that is cut within its first second counts as failed
+    def old_enough():  # a watch that breaks off within its first second counts as failed
         return p.proxy.ms() - max(e["tMs"] for e in p.proxy.snapshot() if "watched" in e) > 1100
 
     wait_until("all watches open for a second", old_enough)
@@ -326,12 +325,12 @@ def test_own_http_27():
 
 
 def shape(metrics):
-    """Comments, and samples without their values, but how often something was observed counts."""
+    """Returns comments, and samples without values except the counts of observations."""
     return [line if line.startswith("#") or re.match(r"\w+_count ", line) else line.rpartition(" ")[0] for line in metrics.splitlines()]
 
 
 def test_lock_of_a_go_scheduler():
-    """Contends with the lock that the real one wrote, byte for byte, and renewed again and again."""
+    """Takes part in an election with the lock that the real scheduler wrote, byte for byte, and renewed repeatedly."""
     head, recorded = load("22")
     theirs = [e["request"]["body"]["metadata"]["annotations"][ANNOTATION] for e in recorded
               if e.get("request", {}).get("method") in ("POST", "PUT") and e["request"]["body"]["kind"] == "Endpoints"]
@@ -344,7 +343,7 @@ def test_lock_of_a_go_scheduler():
     def looks():
         return [e for e in proxy.snapshot() if e["request"]["path"] == LOCK]
 
-    # Each renewal is seen before the next: changes of what is there, at any time, hold it off for one lease from then.
+    # Each renewal is read before the next. Every change of the record keeps the candidate from the lock for one lease.
     for text in theirs[1:4]:
         seen = len(looks())
         wait_until("another look at the lock", lambda: len(looks()) > seen)
@@ -359,7 +358,7 @@ def test_lock_of_a_go_scheduler():
     assert taken["tMs"] - first_seen["tMs"] >= 4000, "a whole lease after it saw the last renewal"
     mine = taken["request"]["body"]["metadata"]["annotations"][ANNOTATION]
     assert json.loads(mine)["leaderTransitions"] == json.loads(theirs[3])["leaderTransitions"] + 1
-    # The real one reads ours as its own: the same members in the same order, times in whole seconds.
+    # The real scheduler can read our record: it has the same members in the same order, and times in whole seconds.
     masks = ((IDENTITY, "<identity>"), (TIME, "<time>"), (r'Transitions":\d+', 'Transitions":<n>'))
     for pattern, mask in masks:
         mine, theirs[0] = re.sub(pattern, mask, mine), re.sub(pattern, mask, theirs[0])

@@ -21,13 +21,13 @@ PODS, NODES = "/api/v1/namespaces/wire/pods", "/api/v1/nodes"
 CLASSES, LEASE = "/apis/scheduling.k8s.io/v1/priorityclasses", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 VOLUMES, CLAIMS = "/api/v1/persistentvolumes", "/api/v1/namespaces/wire/persistentvolumeclaims"
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
-START = r"^watch |^/apis/events.k8s.io/v1$"  # recording 40 has the start, the others leave it out
+START = r"^watch |^/apis/events.k8s.io/v1$"  # recording 40 has the start; the others omit it
 EXPIRED = {"status": 200, "headers": {"Content-Type": "application/json", "Transfer-Encoding": "chunked"}, "body": json.dumps({
     "type": "ERROR", "object": {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 410, "reason": "Expired",
                                 "message": "too old resource version: 840 (842)"}}) + "\n"}
 
 LIVE = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
-# What README.md says about a difference.
+# Texts of README.md that describe differences.
 TERMINATING = "is not deleted again"
 BOUND_ALREADY = "the condition of a bound pod"
 ASKS = "asks the API server before it binds again"
@@ -38,12 +38,12 @@ def nothing(lines):
 
 
 def unhurried(*texts):
-    """Lines that come when the user does something, which the test does sooner than the recorder did."""
+    """Marks lines that follow an action of the user, which the test performs sooner than the recorder did."""
     return lambda lines: [l._replace(ms=None) if any(t in l.text for t in texts) else l for l in lines]
 
 
 def scheduled(number, recorded, name):
-    """The event of a bind, made from the recorded one of another pod."""
+    """Returns the event of a bind, made from the recorded one of another pod."""
     def change(_):
         lines, = [ls for (_, lane), ls in Reading(load(number)[1]).lanes.items() if lane == f"events about wire/{recorded}"]
         return rewritten(recorded, name)(rewritten("; accept-encoding: gzip", "")(rewritten("as scheduler", "as events")(lines)))
@@ -55,7 +55,8 @@ DIFFERENCES = [
     Difference("user agent", r"events about", rewritten("as scheduler", "as events")),
     Difference("extension-apiserver-authentication", r"extension-apiserver-authentication$|kube-system/configmaps$", nothing),
     Difference("is not asked for first", r"/apis/events.k8s.io/v1$", nothing),
-    # Not ours: the recordings leave out the lists that these watches began from, or the user waited.
+    # These are not differences of ours: the recordings omit the lists from which these watches began, or the user
+    # waited.
     Difference("", r"^4[16] .*(no leader election|start; ).*watch /api/v1/(pods|nodes)$", nothing),
     Difference("", r"^4[23] \|  \| watch ", nothing),
     Difference("", r"^49 .*(watch|/api/v1/pods$)", rewritten("<another>", "<last seen>")),
@@ -64,12 +65,13 @@ DIFFERENCES = [
     Difference("", r"^4[36] .*(pod wire/f[45c]|events about wire/(f[45c]|eph))", unhurried("")),
     Difference("", r"^46 .*watch /apis/policy", unhurried("")),
     Difference("", r"^43 .*/(pv-local|fresh|eph-scratch)$", rewritten(
-        r'"finalizers": \["kubernetes.io/pvc?-protection"\], |"lastPhaseTransitionTime": "<time>", ', "")),  # of admission
+        # set by admission plugins
+        r'"finalizers": \["kubernetes.io/pvc?-protection"\], |"lastPhaseTransitionTime": "<time>", ', "")),
     Difference("that is gone", r"^43 .*selected node of eph-scratch.*(pod|events about) wire/eph$", nothing),
-    Difference("", r"^49 .*events about wire/ev3$", nothing),  # comes in 46, where it is waited for
+    Difference("", r"^49 .*events about wire/ev3$", nothing),  # occurs in 46, where the test waits for it
     Difference(TERMINATING, r"^42 .*victims \['low-1'\].*wire/low-1$", nothing),
     Difference(TERMINATING, r"^42 .*creates high-2.*wire/low-2$", nothing),
-    Difference("", r"^49 .*ready again.*watch /api", nothing),  # 15 watches, each with another back-off
+    Difference("", r"^49 .*ready again.*watch /api", nothing),  # 15 watches with different back-offs
     Difference("", r"^49 .*410.*watch /apis/apps", nothing),
     Difference("how far it is", r"^49 .*(connections cut|410 ERROR).*watch /api/v1/nodes$", also(
         f"GET {NODES}?limit=1 (as scheduler; accept: application/json, */*) -> 200")),
@@ -82,14 +84,15 @@ DIFFERENCES = [
     Difference(BOUND_ALREADY, r"^41 .*binding conflict.*pod wire/race$", only(0)),
     Difference(BOUND_ALREADY, r"^41 .*binding conflict.*events about wire/race$", scheduled("41", "gated", "race")),
     Difference("JSON is spoken", r"^47", rewritten("application/vnd.kubernetes.protobuf", "application/json")),
-    Difference("", r"^47 .*watch ", rewritten("<another>", "<last seen>")),  # the versions are in answers that are not kept
+    # the versions are in responses that were not recorded
+    Difference("", r"^47 .*watch ", rewritten("<another>", "<last seen>")),
     Difference("with its uid as precondition", r"^42 .*pod wire/low-\d$",
                rewritten(r'pods/(low-\d)( .*"DeleteOptions")', r'pods/\1\2, "preconditions": {"uid": "<uid of \1>"}')),
 ]
 
 
-# A pod that nothing holds is gone at once after it was marked for deletion: the mark may be seen or not. A pod is not asked
-# for if a watch has already shown what became of it.
+# A pod without finalizers is gone immediately after it was marked for deletion, so the mark may or may not be seen. A
+# pod is not read if a watch has already shown what happened to it.
 BY_CHANCE = r"skip schedule deleting pod: wire/(?!held)|^GET /api/v1/namespaces/wire/pods/\w+ "
 
 
@@ -350,7 +353,7 @@ def claim_volume(name):
 
 
 def test_leader_election_44():
-    """Each scheduler has a recorder of its own, so that their requests are told apart as in the recording."""
+    """Gives each scheduler its own recorder, so that their requests can be distinguished as in the recording."""
     p = begin("44")
     node(p, "node-a")
     recorders = {}
@@ -409,7 +412,7 @@ def test_leader_election_44():
 
 
 def test_faults_46():
-    # An event whose answer was lost is sent again up to 10 s later: in this phase or in the next.
+    # An event whose response was lost is sent again up to 10 s later, in this phase or in the next.
     p = begin("46", by_chance=f'{BY_CHANCE}|POST .*/events .*"ev3"')
 
     def events_of_ev3():
@@ -449,7 +452,8 @@ def test_faults_46():
 
 
 def test_reconnect_49():
-    # How far the server is with pods is asked when a watch was quiet for 0.2 s; one that is refused may come sooner.
+    # A watch that has been quiet for 0.2 s makes the reflector ask which version of pods the server has reached; a
+    # request that is refused may come sooner.
     p = begin("49", by_chance=rf"{BY_CHANCE}|^GET /api/v1/pods\?\S*&limit=1 ")
     node(p, "node-a", cpu="4")
     p.start()
@@ -474,7 +478,8 @@ def test_reconnect_49():
     wait_until("watches refused", lambda: p.scheduler.log().count("onnection refused") >= 15)
     pod(p, "after", "10m")
     p.user("the API server is ready again")
-    p.injected[p.phase, ("GET", "/api/v1/pods", True)] = [dict(EXPIRED)]  # what a restarted server says of versions before its start
+    # the response of a restarted server to versions from before its start
+    p.injected[p.phase, ("GET", "/api/v1/pods", True)] = [dict(EXPIRED)]
     p.proxy.open_port()
     p.heard()
     p.user("SIGTERM")
@@ -482,12 +487,12 @@ def test_reconnect_49():
 
 
 TOKENS = {"anonymous": None}
-# What README.md says is not there.
+# What README.md says does not exist.
 NOT_SERVED = {("/debug/pprof/", 200), ("/debug/flags/v", 406)}
-# Of libraries that are not part of this program, and of caches and queues that it does not have.
+# These belong to libraries that are not part of this program, or to caches and queues that it does not have.
 UNCOUNTED = re.compile(r"(aggregator|apiserver|authenticat|authoriz|workqueue|cardinality_enforcement)|"
                        r"(disabled|hidden|registered)_metrics_total|kubernetes_feature_enabled|rest_client_(exec_plugin|transport)_")
-# Written by another library there: the page of one check, and the 404 of the page of no check.
+# In the real scheduler another library writes these: the page of one check, and the 404 for an unknown check.
 UNLIKE = {("/healthz/leaderElection", "X-Content-Type-Options")}
 GROUPS = {"token of a user without rights": ("plainuser", []), "token of group system:masters": ("admin", ["system:masters"])}
 
@@ -508,7 +513,7 @@ def review(e):
 
 
 def families(text):
-    """By metric's name: its type, and the names of its labels."""
+    """Returns for each metric its type and the names of its labels."""
     found = {name: [kind] for name, kind in re.findall(r"^# TYPE (\S+) (\S+)", text, re.M)}
     for name, labels in re.findall(r"^(\w+)(?:\{(.*)\})? \S+$", text, re.M):
         family = name if name in found else re.sub("_(bucket|sum|count)$", "", name)
@@ -555,7 +560,7 @@ def test_own_http_45():
         theirs, ours = a.get("families", {}), families(text)
         unlike = {name: (theirs[name], ours.get(name)) for name in theirs if theirs[name] != ours.get(name) and not UNCOUNTED.match(name)}
         assert not unlike, f"{a['path']}: theirs and ours: {unlike}"
-        # What is left out is really not there, so that README.md stays right about it.
+        # What is omitted must really be absent, so that README.md stays right about it.
         assert not [name for name in ours if UNCOUNTED.match(name)], ours
     assert s.stop() == 0
 

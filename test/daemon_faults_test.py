@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""kube-scheduler when things go wrong around it: never a pod bound twice, never a node overcommitted, nothing that fits
-left pending, no restart needed."""
+"""Tests kube-scheduler with faults around it: no pod is bound twice, no node is overcommitted, no pod that fits stays
+pending, and no restart is needed."""
 import os
 import resource
 import signal
@@ -43,7 +43,7 @@ def test_watch_is_cut_in_the_middle_of_an_object():
     def fault(method, path):
         if "/api/v1/pods?" in path and "watch=true" in path and len(cuts) < 5:
             cuts.append(path)
-            return ("cut", 700)  # within the first or second pod
+            return ("cut", 700)  # inside the first or second pod
         return None
 
     proxy = Proxy(api.port, fault)
@@ -62,7 +62,7 @@ def test_watch_is_cut_in_the_middle_of_an_object():
 
 
 def test_slow_server():
-    """Each answer, of lists and watches too, comes seconds late; one comes when nobody waits for it any more."""
+    """Each response, also to lists and watches, comes seconds late; one comes when nobody waits for it any more."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(3)]))
     proxy = Proxy(api.port, lambda method, path: ("slow", 33 if path.endswith("/p3/binding") else 1.5))
     s = Scheduler(proxy.url)
@@ -76,7 +76,8 @@ def test_slow_server():
         c for c in api.pods()["big"]["status"].get("conditions", []) if c.get("reason") == "Unschedulable"])
     wait_until("the outcome of all binds", lambda: s.metrics()["scheduler_pods_bound_total"] == 20 and
                s.metrics()["scheduler_binds_in_flight"] == 0)
-    # It was given up after 30 s, and with it what was sent behind it; then the API server was asked what became of them.
+    # It was given up after 30 s, together with the requests sent after it; then the API server was asked about their
+    # outcomes.
     assert s.metrics()["scheduler_bind_outcome_unknown_total"] >= 1 and s.metrics()["scheduler_bind_failures_total"] == 0
     check_bound_once(names, proxy)
     api.check_not_overcommitted()
@@ -84,7 +85,7 @@ def test_slow_server():
 
 
 def test_answers_that_dribble():
-    """Lists, watches and the answers to binds arrive byte by byte."""
+    """Lists, watches and the responses to binds arrive byte by byte."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}") for i in range(2)]))
     proxy = Proxy(api.port, lambda method, path: ("dribble", 0.0002))
     s = Scheduler(proxy.url)
@@ -145,8 +146,8 @@ STORM = [None, (500, {}, "oops"), None, "lose-answer", "refuse", (503, {"Retry-A
 
 
 class Storm:
-    """From begin() on, and for some seconds, most requests fail, lists and watches too, in turn with each kind of fault.
-    Counts those that do."""
+    """From begin() on, most requests fail for some seconds, also lists and watches, with one kind of fault after another.
+    Counts those that fail."""
 
     def __init__(self):
         self.lock, self.asked, self.end, self.hit = threading.Lock(), 0, 0.0, {"write": 0, "list": 0, "watch": 0}
@@ -161,7 +162,7 @@ class Storm:
             self.asked += 1
             fault = STORM[self.asked % len(STORM)]
             if fault == "lose-answer" and "watch=true" in path:
-                fault = "refuse"  # the answer to a watch has no end to wait for
+                fault = "refuse"  # the response to a watch has no end to wait for
             if fault:
                 self.hit["write" if method != "GET" else "watch" if "watch=true" in path else "list"] += 1
             return fault
@@ -177,7 +178,7 @@ def settles(api, proxy, s, storm, names):
     check_bound_once(names, proxy)
     assert all(storm.hit.values()), storm.hit
     assert s.process.poll() is None
-    # Nothing is left half known: what the scheduler believes is what there is.
+    # The scheduler's state must equal that of the cluster.
     wait_until("all assumed pods confirmed", lambda: s.metrics()['scheduler_scheduler_cache_size{type="assumed_pods"}'] == 0)
     s.process.send_signal(signal.SIGUSR2)
     s.wait_for_log("cache comparer: no differences")
@@ -212,7 +213,7 @@ def test_storm_while_the_api_server_restarts():
     for n in early:
         api.add_pod(n)
     wait_until("some pods placed", lambda: any(api.placements().values()))
-    # The new server begins with what the old one knew at its end.
+    # The new server begins with the final state of the old one.
     closed.set()
     wait_until("no write under way", lambda: proxy.writing == 0)
     api.restart()
@@ -262,7 +263,7 @@ def test_killed_between_assume_and_bind():
 
     def fault(method, path):
         if method == "POST" and path.endswith("/binding") and not held.is_set():
-            held.wait(20)  # the answer, and even the request, are still out when the scheduler dies
+            held.wait(20)  # the response, and even the request, are still in flight when the scheduler is killed
         return None
 
     proxy = Proxy(api.port, fault)
@@ -307,7 +308,7 @@ def test_no_file_descriptor_is_left():
     resource.prlimit(s.process.pid, resource.RLIMIT_NOFILE, (most, most))
     many = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
     s.wait_for_log("Cannot accept a connection to the healthz server: Too many open files")
-    # All connections to the API server go, and there is nothing left to make others with.
+    # All connections to the API server are closed, and there is no descriptor left to open others.
     proxy.cut_all()
     names = [f"p{i}" for i in range(20)]
     for n in names:

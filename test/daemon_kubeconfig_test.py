@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kube-scheduler and schedsim snapshot with kubeconfigs as people have them: credential plugins, token files, server names,
+"""Tests kube-scheduler and schedsim snapshot with realistic kubeconfigs: credential plugins, token files, server names,
 proxies, impersonation, contexts and several files."""
 import json
 import os
@@ -11,7 +11,7 @@ from harness import TLS, Api, Scheduler, node, schedsim, scratch, secure_flags, 
 
 
 def secure_api():
-    """Starts a hollow-apiserver that knows the token "good" only."""
+    """Starts a hollow-apiserver that accepts only the token "good"."""
     tokens = write_file("tokens.csv", 'good,scheduler,1,"system:masters"\n')
     api = Api.start(write_objects("cluster.json", [node("n0")]), flags=secure_flags(f"--token-auth-file={tokens}"))
     return api, f"https://127.0.0.1:{api.secure_port()}"
@@ -26,7 +26,7 @@ def kubeconfig(server, user, name="kubeconfig", context="c", **cluster):
 
 
 def plugin(name, script, version="v1", **more):
-    """Returns the user of a credential plugin, a shell script that is written into a file."""
+    """Returns a kubeconfig user with a credential plugin: a shell script that is written to a file."""
     path = write_file(name, "#!/bin/sh\n" + script)
     os.chmod(path, 0o755)
     return {"exec": {"apiVersion": f"client.authentication.k8s.io/{version}", "command": path, "interactiveMode": "Never", **more}}
@@ -42,7 +42,7 @@ def places(api, name, *schedulers):
 
 
 def test_a_plugin_gives_the_token():
-    """It is run without a shell, with its arguments, environment and what it is to know of the cluster."""
+    """The plugin is run without a shell, with its arguments, its environment and information about the cluster."""
     for version in ("v1", "v1beta1"):
         api, server = secure_api()
         runs = scratch(f"runs-{version}")
@@ -61,7 +61,7 @@ def test_a_plugin_gives_the_token():
 
 
 def test_a_plugin_is_run_again():
-    """After a 401, and before its credential expires; not for each request."""
+    """The credential is renewed after a 401 and before it expires, but not for each request."""
     api, server = secure_api()
     runs = scratch("runs-again")
     first, second = (credential(token=token, expirationTimestamp="2099-01-01T00:00:00Z") for token in ("revoked", "good"))
@@ -76,7 +76,7 @@ def test_a_plugin_is_run_again():
 
     assert count() == 2, count()
     assert s.stop() == 0
-    # One that has expired already is good for the requests that wait for it, and is asked for again.
+    # A credential that has expired already is used for the requests that wait for it, and then obtained again.
     os.remove(runs)
     script = f"echo run >> {runs}\necho '{credential(token='good', expirationTimestamp='2020-01-01T00:00:00Z')}'\n"
     s = Scheduler(None, f"--kubeconfig={kubeconfig(server, plugin('expired', script))}")
@@ -98,7 +98,7 @@ def test_a_plugin_that_fails():
     s.wait_for_log("exec: executable /nonexistent/plugin not found")
     s.wait_for_log("Install it from example.com.")
     assert s.stop() == 0
-    # What cannot work at all is refused at the start.
+    # What can never work is an error at the start.
     for change, said in (({"interactiveMode": "Always"}, "interactiveMode"), ({"apiVersion": "client.authentication.k8s.io/v1alpha1"}, "v1alpha1")):
         user = {"exec": {**missing["exec"], **change}}
         s = Scheduler(None, f"--kubeconfig={kubeconfig(server, user)}")
@@ -127,12 +127,12 @@ def test_the_name_of_the_server():
 
 
 def test_impersonation():
-    """The headers are sent; hollow-apiserver does not impersonate and says so instead of answering as the sender."""
+    """The headers are sent. hollow-apiserver does not impersonate, and says so instead of answering as the sender."""
     api, server = secure_api()
     s = Scheduler(None, f"--kubeconfig={kubeconfig(server, {'token': 'good', 'as': 'jane', 'as-groups': ['a', 'b'], 'as-user-extra': {'k': ['v']}})}")
     s.wait_for_log('users "jane" is forbidden: impersonation is not served here')
     assert s.stop() == 0
-    # And in full to a server that keeps what it is sent.
+    # A server that records requests receives all of them.
     listener = socket.create_server(("127.0.0.1", 0))
     heads = []
 
@@ -150,11 +150,12 @@ def test_impersonation():
 
 
 def test_contexts_and_several_files():
-    """kube-scheduler --context and schedsim snapshot with KUBECONFIG of several files, the first of which counts for a name."""
+    """Tests kube-scheduler --context, and schedsim snapshot with several files in KUBECONFIG, of which the first takes
+    precedence."""
     api, server = secure_api()
     other, elsewhere = secure_api()
     api.post("/api/v1/nodes", node("only-here"))
-    # One file has the context, another its cluster and user; a third would say something else of the same names.
+    # One file has the context and another its cluster and user; a third has different entries with the same names.
     mine = kubeconfig(server, {"token": "good"}, name="mine", context="mine")
     theirs = kubeconfig(elsewhere, {"token": "good"}, name="theirs", context="theirs")
     wrong = kubeconfig(elsewhere, {"token": "good"}, name="wrong", context="mine")

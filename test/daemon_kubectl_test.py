@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""An operator's day with kubectl, hollow-apiserver and kube-scheduler together: create, scale, cordon, taint, delete, and
-what `kubectl describe` says of pods that wait."""
+"""Tests an operator's daily work with kubectl, hollow-apiserver and kube-scheduler together: create, scale, cordon, taint,
+delete, and what `kubectl describe` shows for waiting pods."""
 import re
 
 import harness
@@ -8,7 +8,7 @@ from harness import Api, Kubectl, Scheduler, node, pod, wait_until, write_object
 
 
 class Operator(Kubectl):
-    """What an operator sees of pods."""
+    """Pods as an operator sees them."""
 
     def node_of(self, name):
         return self("get", "pod", name, "-o", "jsonpath={.spec.nodeName}")
@@ -17,7 +17,7 @@ class Operator(Kubectl):
         wait_until(f"{name} on one of {nodes}:\n{self('describe', 'pod', name)}", lambda: self.node_of(name) in nodes)
 
     def waits_for(self, name, message):
-        """Pending, with the message in its condition and in the last of its events, as describe shows them."""
+        """Checks that the pod is pending, with the message in its condition and in its last event, as describe shows them."""
         def shown():
             text = self("describe", "pod", name)
             return message in text and re.search(r"Warning\s+FailedScheduling\s.*" + re.escape(message), text)
@@ -75,13 +75,14 @@ def test_delete_and_label():
     kubectl("label", "node", "n1", "disk=ssd")
     kubectl.is_placed("picky", ["n1"])
 
-    # A node that goes leaves its pods as they are; with none left, the message says so. A new one takes those who wait.
+    # When a node is deleted its pods stay as they are; without any node the message says so. A new node receives the
+    # waiting pods.
     kubectl("delete", "node", "n1")
     kubectl.create(pod("late"))
     kubectl.waits_for("late", "no nodes available to schedule pods")
     kubectl.create(node("n3", cpu="2"))
     kubectl.is_placed("late", ["n3"])
-    # Deleted while it waits: forgotten.
+    # A pod that is deleted while it waits is forgotten.
     kubectl.create(pod("huge", cpu="100"))
     kubectl.waits_for("huge", "0/1 nodes are available: 1 Insufficient cpu.")
     kubectl("delete", "pod", "huge")
@@ -91,7 +92,7 @@ def test_delete_and_label():
 
 
 def test_a_replica_set_scaled_by_hand():
-    """There is no controller manager: the test makes the pods that it would make."""
+    """There is no controller manager, so the test creates the pods that it would create."""
     kubectl, s = starts(*(node(f"n{i}") for i in range(4)))
     template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("x", cpu="500m")["spec"]}
     kubectl.create({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web"},
@@ -129,14 +130,14 @@ def test_a_replica_set_scaled_by_hand():
 
 
 def test_many_reasons():
-    """Every node fails for a reason of its own; they are counted and sorted as texts."""
+    """Every node fails for a different reason; the reasons are counted and sorted as texts."""
     hot = node("hot", cpu="2")
     hot["status"]["conditions"].append({"type": "MemoryPressure", "status": "True"})
     off = node("off", cpu="2")
     off["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
     kubectl, s = starts(node("small", cpu="1"), hot, off)
     kubectl.create(pod("p", cpu="2"))
-    kubectl.is_placed("p", ["hot"])  # it has requests: memory pressure is no reason
+    kubectl.is_placed("p", ["hot"])  # it has requests, so memory pressure does not matter
     none = pod("q")
     none["spec"]["containers"][0]["resources"] = {}
     none["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "hot"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""kube-scheduler of release 1.10 in a cluster whose pods have fields of later releases: no eviction, no overcommitted
-node, no loop of failing binds because of a field that the release does not know."""
+"""Tests kube-scheduler of release 1.10 in a cluster whose pods have fields of later releases: a field that the release does
+not know causes no eviction, no overcommitted node and no loop of failing binds."""
 import json
 
 import harness
@@ -15,8 +15,8 @@ def pending(name, **spec):
 
 
 def keeping_proxy(api):
-    """The API server that is played here is of release 1.10: a write of a status would take the later fields out of the
-    object. The proxy answers such writes itself, as a later server would."""
+    """The hollow API server is of release 1.10, so a write of a status would remove the later fields from the object. The
+    proxy answers such writes itself, as a later server would."""
     def fault(method, path):
         if method == "PUT" and path.endswith("/status"):
             return 200, {"Content-Type": "application/json"}, json.dumps(api.pods()[path.split("/")[-2]])
@@ -25,7 +25,7 @@ def keeping_proxy(api):
 
 
 def condition(proxy, name):
-    """The PodScheduled condition that was written last."""
+    """Returns the PodScheduled condition that was written last."""
     written = [json.loads(body) for method, path, body in proxy.bodies
                if method == "PUT" and path.endswith(f"/pods/{name}/status")]
     return [c for p in written[-1:] for c in p["status"]["conditions"] if c["type"] == "PodScheduled"]
@@ -75,7 +75,7 @@ def test_what_is_demanded_is_waited_for():
     assert m[f'scheduler_ignored_fields_total{{field="{field}"}}'] == 1
     assert s.log().count("it is ignored: " + field) == 1, s.log()
     assert s.stop() == 0
-    # Today's behaviour back.
+    # With the flag the fields are ignored.
     s = Scheduler(proxy.url, "--ignore-unknown-fields")
     wait_until("all placed", lambda: all(api.placements()[n] for n in ("spread", "away", "scratch")))
 
@@ -94,7 +94,7 @@ def test_overhead_and_sidecars_take_room():
 
 
 def claim_of(driver, name):
-    """A volume of a CSI driver, and the claim that is bound to it."""
+    """Returns a volume of a CSI driver and the claim that is bound to it."""
     return [{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
              "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "csi": {"driver": driver, "volumeHandle": name},
                       "claimRef": {"kind": "PersistentVolumeClaim", "namespace": "default", "name": name, "uid": "uid-" + name}}},
@@ -105,7 +105,7 @@ def claim_of(driver, name):
 
 
 def test_limits_of_csi_volumes_are_waited_for():
-    """On an API server of 1.29, whose CSINodes say how many volumes a node can attach."""
+    """Tests an API server of 1.29, whose CSINodes limit the volumes of a node."""
     csi_node = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "n0"},
                 "spec": {"drivers": [{"name": "disk.example.com", "nodeID": "n0", "topologyKeys": None, "allocatable": {"count": 1}}]}}
     api = Api.start(write_objects("cluster.json", [
@@ -126,7 +126,7 @@ def test_limits_of_csi_volumes_are_waited_for():
         assert c["status"] == "False" and c["reason"] == "Unschedulable", c
         assert "spec.drivers[].allocatable.count" in c["message"] and "--emulated-version=1.29" in c["message"], c
     wait_until("both set aside", lambda: s.metrics()['scheduler_pods_by_state{state="unsupported"}'] == 2)
-    # A change that leaves the limit writes nothing again; without a limit they are placed.
+    # A change that keeps the limit causes no write. Without a limit the pods are placed.
     path = "/apis/storage.k8s.io/v1/csinodes/n0"
     status, answer = api.call("PATCH", path, {"metadata": {"labels": {"a": "b"}}}, "application/merge-patch+json")
     assert status == 200, answer
@@ -149,7 +149,7 @@ def test_a_server_without_csinodes_is_none_to_wait_for():
         s = Scheduler(proxy.url)
         wait_until("placed", lambda: all_placed(api, ["p"]))
         assert s.log().count("the cluster is taken to have no csinodes.storage.k8s.io") == 1, s.log()
-        # Nobody is to be alarmed by a watch that cannot be there.
+        # A watch that cannot exist must not raise alarms.
         assert not [k for k in s.metrics() if k.startswith("scheduler_watch") and "csinodes" in k]
         assert s.stop() == 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two schedulers and one lock: one decides at a time, the other takes over, and nothing is bound by both."""
+"""Tests two schedulers with one lock: one decides at a time, the other takes over, and nothing is bound by both."""
 import json
 import signal
 import threading
@@ -26,7 +26,7 @@ def is_leader(s):
 
 
 def takes_over(paused, other):
-    """Stops one for so long that the other one leads."""
+    """Stops one scheduler for so long that the other one becomes leader."""
     paused.process.send_signal(signal.SIGSTOP)
     wait_until("the other one leads", lambda: is_leader(other))
 
@@ -47,7 +47,7 @@ def test_one_leads_and_hands_over_when_it_ends():
     assert r["leaseDurationSeconds"] == 3 and r["leaderTransitions"] == 0, r
     api.add_pod("p0", cpu="100m")
     wait_until("p0 placed", lambda: api.placements()["p0"])
-    # The one that stands by follows the cluster and serves its pages, and decides nothing.
+    # The standby follows the cluster and serves its pages, but decides nothing.
     assert not is_leader(second) and second.page("/healthz")[2] == "ok"
     wait_until("the standby knows the pod", lambda: second.metrics()['scheduler_scheduler_cache_size{type="pods"}'] == 1)
     assert second.metrics()["scheduler_pods_bound_total"] == 0
@@ -91,7 +91,7 @@ def test_a_leader_paused_past_its_lease_binds_nothing_and_ends():
 
 
 def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
-    """The network holds on to a bind of the first, and delivers it when the second has long placed that pod."""
+    """The network delays a bind of the first scheduler and delivers it long after the second has placed that pod."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="2") for i in range(3)]))
     delivered = threading.Event()
 
@@ -122,8 +122,8 @@ def test_a_bind_of_a_paused_leader_arrives_when_another_leads():
 
 
 def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
-    """Binds wait for the first's rate limit when it is stopped. By the time it goes on, other pods have their places,
-    and pods of their names wait again."""
+    """Binds wait for the first scheduler's rate limit when it is stopped. When it continues, other pods have taken their
+    places, and pods with their names wait again."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="6") for i in range(5)]))
     slow, quick = Proxy(api.port), Proxy(api.port)
     first = start(slow, "first", "--kube-api-qps=4", "--kube-api-burst=12")
@@ -191,7 +191,7 @@ def test_bad_timings_and_locks_are_errors():
 
 
 def test_a_forbidden_lock_names_the_kind_that_is_allowed():
-    """As on clusters from 1.20 on, whose built-in role for schedulers permits leases only."""
+    """Tests a cluster of 1.20 or later, whose built-in role for schedulers permits leases only."""
     api = Api.start(write_objects("cluster.json", [node("n0")]))
     forbidden = status_body(403, "Forbidden", 'endpoints "kube-scheduler" is forbidden')
     proxy = Proxy(api.port, lambda method, path: (403, {"Content-Type": "application/json"}, forbidden) if "/endpoints" in path else None)

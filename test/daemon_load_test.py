@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""20,000 pods created at once on 2,000 nodes: all are placed, once, on nodes that can take them; nothing piles up for ever, and
-no program takes more than a gigabyte."""
+"""Creates 20,000 pods at once on 2,000 nodes: each is placed once, on a node that can take it; no queue grows without end,
+and no program takes more than a gigabyte."""
 import json
 import re
 import socket
@@ -13,7 +13,7 @@ NODES, PODS, CONNECTIONS = 2000, 20000, 8
 
 
 def create_at_once(api, bodies):
-    """Over a few connections, without waiting for an answer before the next request."""
+    """Sends requests over a few connections, without waiting for a response before the next one."""
     failed = []
 
     def send(mine):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The log of kube-scheduler under release 1.29: lines with named values, as text and as JSON, with the messages, names and
-verbosities of the real one (its log stands beside the recorded conversations 40 to 49)."""
+"""Tests the log of kube-scheduler under release 1.29: lines with named values, as text and as JSON, with the messages, names
+and verbosities of the real scheduler (whose log is beside the recorded conversations 40 to 49)."""
 import json
 import re
 import subprocess
@@ -19,7 +19,7 @@ def start(*objects, flags=(), proxied=False):
 
 
 def structured(s):
-    """Severity and rest of each line that has a quoted message."""
+    """Returns severity and rest of each line that has a quoted message."""
     return [m.groups() for m in map(LINE.fullmatch, s.log().splitlines()) if m]
 
 
@@ -74,7 +74,7 @@ def test_failures_are_errors_with_names():
 
 
 def test_what_became_of_a_pod_meanwhile():
-    """A pod that somebody else binds, and one that is deleted, while it is being bound; and an answer that is lost."""
+    """Tests a pod that somebody else binds and one that is deleted while it is being bound, and a lost response."""
     api, s, proxy = start(node("n0"), node("n1"), proxied=True)
 
     def meanwhile(method, path):
@@ -100,7 +100,7 @@ def test_what_became_of_a_pod_meanwhile():
 
 
 def test_the_life_of_the_process():
-    """From the first line to the last, each is a sentence behind klog's header; those about objects have named values."""
+    """Every line is a sentence after klog's header; lines about objects have named values."""
     port = harness.free_port()
     api = Api.start(write_objects("cluster.json", [node("n0", labels={"topology.kubernetes.io/zone": "a"})]), flags=["--emulated-version=1.29"])
     s = Scheduler(api.url, "--emulated-version=1.29", f"--secure-port={port}", "--bind-address=127.0.0.1", "--v=2",

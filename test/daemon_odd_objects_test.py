@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kube-scheduler with objects and answers from the API server that cannot be right: each is logged, counted and
+"""Tests kube-scheduler with objects and responses of the API server that cannot be right: each is logged, counted and
 skipped, and every other pod is placed."""
 import json
 
@@ -8,7 +8,8 @@ from harness import Api, Proxy, Scheduler, check_bound_once, node, pod, stop_all
 
 
 def with_odd_pods(api):
-    """Answers the list of pods with three more that no API server should have: one with the uid of pod a, two without."""
+    """Adds to the list of pods three that no API server should have: one with the uid of pod a, and two without a uid or
+    name."""
     twin = pod("twin", uid=api.pods()["a"]["metadata"]["uid"])
     nobody, nameless = pod("nobody"), pod("", uid="nameless")
     twin["metadata"]["resourceVersion"] = nobody["metadata"]["resourceVersion"] = "1"
@@ -42,7 +43,7 @@ def test_pods_without_an_identity_of_their_own():
 
 
 def test_answers_about_other_objects():
-    """What a status write is answered with: {}, another uid, another spec.schedulerName, no pod at all."""
+    """Tests responses to a status write: {}, another uid, another spec.schedulerName, no pod at all."""
     for n, change in enumerate((lambda p: p.clear(), lambda p: p["metadata"].update(uid="another"),
                                 lambda p: p["spec"].update(schedulerName="another"), lambda p: p.update(kind="Node"))):
         api = Api.start(write_objects("cluster.json", [node("n0", cpu="1")]))

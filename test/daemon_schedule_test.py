@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""kube-scheduler against hollow-apiserver: places pods, says why others wait, serves its pages, ends cleanly."""
+"""Tests kube-scheduler with hollow-apiserver: it places pods, says why others wait, serves its pages, and shuts down
+cleanly."""
 import json
 import signal
 import socket
@@ -20,7 +21,7 @@ def test_schedules_a_cluster_from_files():
     where = api.placements()
     assert where["big"] is None and where["foreign"] is None, where
     api.check_not_overcommitted()
-    # Least requested: the load is spread evenly.
+    # LeastRequested spreads the load evenly.
     assert sorted(list(where.values()).count(f"n{i}") for i in range(5)) == [4] * 5, where
 
     condition = wait_until("the PodScheduled condition of big", lambda: [
@@ -37,7 +38,7 @@ def test_schedules_a_cluster_from_files():
     assert e["message"] == f"Successfully assigned p3 to {where['p3']}", e
     assert e["source"]["component"] == "default-scheduler" and e["involvedObject"]["uid"], e
 
-    # A node that is large enough comes: the pod that waited gets it.
+    # When a node appears that is large enough, it receives the waiting pod.
     api.add_node("large", cpu="16")
     wait_until("big placed", lambda: api.placements()["big"] == "large")
     assert api.placements()["foreign"] is None
@@ -83,7 +84,7 @@ def test_serves_its_pages():
                  "# TYPE scheduler_total_preemption_attempts counter", "scheduler_pod_preemption_victims 0",
                  "# TYPE scheduler_scheduling_algorithm_preemption_evaluation histogram"):
         assert line in text.splitlines(), f"{line} is not in\n{text}"
-    # Of the page itself, from the second time on.
+    # Metrics of the page itself exist from the second request on.
     assert "handler=" not in text
     m, length = s.metrics(whole=False), len(text)
     assert m['http_requests_total{code="200",handler="prometheus",method="get"}'] == 1
@@ -97,7 +98,8 @@ def test_too_many_connections_to_its_pages_are_closed():
     api = Api.start()
     s = Scheduler(api.url)
     port = s.port()
-    # 256 connections, and 32 more from this machine; each further one closes the one that has been idle longest.
+    # 256 connections are accepted, and 32 more from the local host; each further one closes the one that has been idle
+    # longest.
     many = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
 
     def closed(c):
@@ -144,7 +146,7 @@ def test_rates_of_zero_and_below():
     defaults = Scheduler(api.url, "--kube-api-qps=0", "--kube-api-burst=0", name="defaults")
     assert defaults.metrics()["scheduler_requests_limit"] == 10 + 5 * 5
     assert defaults.stop() == 0
-    # Known from the first answer on, also while the API server has not answered with the policy yet.
+    # The metrics exist from the first response on, even before the API server has sent the policy.
     deaf = Proxy(api.port, lambda method, path: "refuse")
     waiting = Scheduler(deaf.url, "--policy-configmap=p", "--kube-api-qps=2", "--kube-api-burst=7", name="waiting")
     m = waiting.metrics(whole=False)

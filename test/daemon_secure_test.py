@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The daemon's own HTTP servers under attack and beside an API server that does not answer: health pages never wait,
-SIGTERM is quick, idle clients keep nobody out, and what is no proper HTTP is refused."""
+"""Tests the daemon's own HTTP servers under attack and with an API server that does not respond: health pages never wait,
+SIGTERM works quickly, idle clients keep nobody out, and malformed HTTP is rejected."""
 import json
 import os
 import socket
@@ -12,7 +12,7 @@ from harness import Api, Proxy, Scheduler, free_port, node, scratch, wait_until,
 
 
 def secure(proxy, *flags):
-    """A scheduler with a secure port, and a function that gets one of its pages: (status, text)."""
+    """Starts a scheduler with a secure port. Returns a function that gets one of its pages: (status, text)."""
     port, certs = free_port(), scratch(f"certs{time.monotonic_ns()}")
     os.mkdir(certs)
     s = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={certs}", *flags)
@@ -45,7 +45,7 @@ def test_reviews_that_hang_hold_up_nothing():
     begin = time.monotonic()
     assert page("/healthz") == (200, "ok")
     assert s.page("/healthz")[0] == 200 and s.page("/metrics")[0] == 200
-    # Far below the time that a review takes; a page that waited for one would need ten seconds at least.
+    # Far less than a review takes; a page that waited for one would need at least ten seconds.
     assert time.monotonic() - begin < 5
     api.add_pod("p", cpu="1")
     wait_until("a pod is bound", lambda: api.pods()["p"]["spec"].get("nodeName"))
@@ -84,7 +84,7 @@ def test_sigterm_is_quick_when_the_api_server_is_gone():
     s = Scheduler(proxy.url, "--leader-elect=true")
     api.add_pod("p", cpu="1")
     wait_until("a pod is bound", lambda: api.pods()["p"]["spec"].get("nodeName"))
-    hang["now"] = True  # events and the lock are not answered any more
+    hang["now"] = True  # requests about events and the lock are no longer answered
     begin = time.monotonic()
     assert s.stop() == 0
     took = time.monotonic() - begin
@@ -96,7 +96,7 @@ def test_idle_connections_keep_nobody_out():
     s = Scheduler(api.url)
     port = s.port()
     many = [socket.create_connection(("127.0.0.1", port)) for _ in range(350)]
-    for _ in range(3):  # renewed as soon as they are closed
+    for _ in range(3):  # opened again as soon as they are closed
         assert s.page("/healthz")[0] == 200
         many += [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
     m = s.metrics()

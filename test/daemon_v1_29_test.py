@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kube-scheduler of release 1.29 on hollow-apiserver of the same release: what it decides, and what it writes around that."""
+"""Tests kube-scheduler of release 1.29 with hollow-apiserver of the same release: its decisions, and what it writes."""
 import json
 
 import harness
@@ -16,7 +16,7 @@ def start(*objects, flags=(), proxied=False):
 
 
 def scheduled(api, name):
-    """The PodScheduled condition of a pod, or None."""
+    """Returns the PodScheduled condition of a pod, or None."""
     conditions = api.pods()[name].get("status", {}).get("conditions", [])
     return next((c for c in conditions if c["type"] == "PodScheduled"), None)
 

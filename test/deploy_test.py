@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""All of hack/deploy, with the kubectl that operators have, against hollow-apiserver: what it serves is created, and nothing
-changes when it is applied again. Kinds that it does not serve are parsed by kubectl and must be known ones."""
+"""Applies all of hack/deploy with kubectl to hollow-apiserver: what it serves is created, and nothing changes when it is
+applied again. Kinds that it does not serve are parsed by kubectl and must be known ones."""
 import re
 
 import harness

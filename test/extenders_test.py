@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Extenders with whole programs: schedsim and kube-scheduler ask test/testdata/extender_server.py."""
+"""Tests extenders with whole programs: schedsim and kube-scheduler call test/testdata/extender_server.py."""
 import time
 
 import harness
@@ -42,7 +42,7 @@ def test_online():
 
 
 def test_an_extender_that_hangs():
-    """The pod waits, with the reason in its condition; all else goes on meanwhile."""
+    """The pod waits with the reason in its condition, and everything else goes on."""
     base, api = ExtenderServer().url, Api.start()
     api.add_node("n0")
     s = scheduler(api, "hanging", urlPrefix=base + "/hang", filterVerb="filter", nodeCacheCapable=True, httpTimeout=3_000_000_000)

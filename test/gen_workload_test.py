@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""hack/gen-workload: what it says it writes, the same for the same arguments, in little memory; schedsim places it."""
+"""Tests hack/gen-workload: it writes what it says, the same for the same arguments, with little memory; schedsim places it."""
 import collections
 import gzip
 import json
@@ -59,7 +59,7 @@ def test_likenesses():
             check(like + ": not all are placed: %s" % hosts, len(hosts) == 60 and "-" not in hosts)
             if like == "local":
                 check("local: claims", {p["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] for p in pods} == {"data-%07d" % i for i in range(60)})
-            if like == "claims":  # each where its volume is
+            if like == "claims":  # each on the node of its volume
                 check("claims: zones %s" % hosts, all(int(h[5:]) % 3 == i % 3 for i, h in enumerate(hosts)))
             if like == "w2":
                 check("w2: zones", {int(h[5:]) % 3 for h in hosts} == {0, 1})

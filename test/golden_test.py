@@ -22,7 +22,7 @@ def preemption(p):
 
 
 def difference(want, got):
-    """What differs, what it should be, what it is; None when all that was recorded agrees."""
+    """Returns what differs, the expected and the actual value, or None if everything that was recorded agrees."""
     if want["pod"] != got.get("pod"):
         return "pod", want["pod"], got.get("pod")
     if want.get("host", "") != got.get("host", ""):

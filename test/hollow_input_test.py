@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What hollow-apiserver does with flags, files and requests, good and bad: a clear text, never a crash."""
+"""Tests hollow-apiserver with good and bad flags, files and requests: a clear text, never a crash."""
 import functools
 import gzip
 import json
@@ -26,7 +26,8 @@ pod = functools.partial(harness.pod, cpu=None)
 
 
 def raw(port, data, half_close=True):
-    """Sends bytes, returns all that comes until the server closes; a watch ends when the client closes its half."""
+    """Sends bytes and returns everything until the server closes the connection. A watch ends when the client closes its
+    side."""
     with socket.create_connection(("127.0.0.1", port), timeout=20) as s:
         s.sendall(data)
         if half_close:
@@ -37,7 +38,7 @@ def raw(port, data, half_close=True):
     return answer.decode("latin1")
 
 
-# Every flag with a wrong value, what names it, and what else it needs.
+# A wrong value of every flag, the text that names it, and further flags that are needed.
 SECURE = secure_flags()
 WRONG = {
     "insecure-bind-address": ("nowhere", '--insecure-bind-address, --insecure-port: cannot listen on nowhere:0: "nowhere" is no IP address'),
@@ -175,14 +176,14 @@ def test_requests():
         ended = raw(s.port, b"GET /api/v1/nodes?watch=1&timeoutSeconds=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", half_close=False)
         check("a watch ends with an empty chunk", ended.endswith("\r\n\r\n0\r\n\r\n"), ended)
 
-        # A watch that begins too long ago.
+        # A watch that begins too far in the past.
         s.call("POST", "/api/v1/nodes", {"metadata": {"name": "busy"}})
         for i in range(1010):
             s.call("PATCH", "/api/v1/nodes/busy", {"metadata": {"labels": {"i": str(i)}}}, "application/merge-patch+json")
         gone = raw(s.port, b"GET /api/v1/nodes?watch=1&resourceVersion=5 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", half_close=False)
         check("a watch from too long ago", '"type":"ERROR"' in gone and '"reason":"Gone"' in gone and '"code":410' in gone, gone)
 
-        # A watcher that does not read is cut, and the others go on.
+        # A watcher that does not read is cut off, and the others continue.
         slow = socket.create_connection(("127.0.0.1", s.port))
         slow.sendall(b"GET /api/v1/namespaces/default/configmaps?watch=1&resourceVersion=%d HTTP/1.1\r\nHost: x\r\n\r\n" % int(s.call("GET", "/api/v1/nodes")[1]["metadata"]["resourceVersion"]))
         slow.recv(1)

@@ -97,7 +97,7 @@ def test_workflows():
         kubectl("scale", "deployment", "web", "--replicas=9", "--current-replicas=3", status=1, err="Expected replicas to be 3, was 5")
         check_equal("scaled", field("deployment web", ".spec.replicas") + " " + field("deployment web", ".metadata.generation"), "5 2")
 
-        # Drain: one pod goes, the one behind the budget stays, then the budget goes.
+        # Drain evicts one pod; the one that the budget protects stays until the budget is deleted.
         for name, labels in (("rs-1", {"app": "rs"}), ("bare", {})):
             s.add_pod(name, cpu=None, on="node-a", labels=labels)
         drain = lambda *args, **kwargs: kubectl("drain", "node-a", "--ignore-daemonsets", "--grace-period=0", *args, **kwargs)
@@ -124,7 +124,7 @@ def test_workflows():
         kubectl("wait", "--for=delete", "pod/app", "--timeout=10s")
 
         kubectl("auth", "can-i", "create", "pods", out="yes")
-        # What is not done is refused in words that say so.
+        # Features that do not exist are rejected with a text that says so.
         kubectl("run", "unbound", "--image=i", out="pod/unbound created")
         kubectl("logs", "unbound", status=1, err="pod unbound does not have a host assigned")
         pod = {"metadata": {"name": "bound"}, "spec": {"nodeName": "node-a", "containers": [{"name": "c", "image": "i"}]}}
@@ -140,7 +140,7 @@ def test_workflows():
             kubectl("get", "--raw", path, out="ok")
         kubectl("explain", "pod.spec", status=1, err="hollow-apiserver has no OpenAPI schema, and so nothing to explain")
         kubectl("apply", "-f", "hack/deploy/rbac.yaml", out=["serviceaccount/", "clusterrole.rbac.authorization.k8s.io/", "created"])
-        # These come as protobuf.
+        # kubectl sends these as protobuf.
         kubectl("create", "secret", "generic", "s", "--from-literal=key=value", out="created")
         check_equal("secret", field("secret s", ".data.key"), "dmFsdWU=")
         for kind in (("serviceaccount", "sa"), ("role", "r", "--verb=get", "--resource=pods"), ("rolebinding", "rb", "--role=r", "--user=u"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""People's daily kubectl commands against hollow-apiserver."""
+"""Tests common kubectl commands with hollow-apiserver."""
 import harness
 from harness import Api, Kubectl, check_equal
 
@@ -34,7 +34,7 @@ def test_daily_commands():
     with Api.start() as s:
         kubectl = Kubectl(s)
         def cells(text):
-            """A table's rows without the header, as words."""
+            """Returns a table's rows without the header, as words."""
             return [line.split() for line in text.splitlines()[1:]]
 
         kubectl("version", out="v1.10.0")
@@ -87,7 +87,7 @@ def test_daily_commands():
         kubectl("delete", "pod", "p1", "--grace-period=0", "--force", out="deleted")
         kubectl("get", "pods", err="No resources found")
         kubectl("delete", "node", "n1", out="deleted")
-        # These come as protobuf.
+        # kubectl sends these as protobuf.
         kubectl("create", "namespace", "team", out="created")
         kubectl("create", "configmap", "cm", "--from-literal=key=value", "-n", "team", out="created")
         check_equal("configmap", kubectl("get", "cm", "cm", "-n", "team", "-o", "jsonpath={.data.key}"), "value")

@@ -11,16 +11,17 @@ import harness
 from harness import DEADLINE, ROOT, Api, check, check_equal, node
 
 PODS = "/api/v1/namespaces/wire/pods"
-# What the server says instead of what was recorded, by "METHOD PATH" and Content-Type.
+# What the server responds instead of the recorded response, by "METHOD PATH" and Content-Type.
 DIFFERENCES = {
-    # There is no OpenAPI: kubectl leaves validation to the server then, and `kubectl explain` says that it cannot be had.
+    # There is no OpenAPI. kubectl then leaves validation to the server, and `kubectl explain` says that it is not
+    # available.
     r"GET /openapi/v3": 404,
-    # Server-side apply is refused: there are no managed fields.
+    # Server-side apply is rejected, because there are no managed fields.
     r"PATCH .* application/apply-patch\+yaml": 415,
-    r"PATCH .*/app\?fieldManager=kubectl&fieldValidation=Strict application/json-patch": None,  # goes with it
+    r"PATCH .*/app\?fieldManager=kubectl&fieldValidation=Strict application/json-patch": None,  # depends on it
     r"POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews": 404,
     r"POST /apis/authentication.k8s.io/v1/selfsubjectreviews": 404,
-    # There is no discovery that is cached by a tag.
+    # Discovery has no ETags for caching.
     r"GET /apis?\?timeout=32s": 200,
 }
 used = set()
@@ -46,7 +47,7 @@ class Player:
         self.user("POST", "%s/%s/binding" % (PODS, name), {"metadata": {"name": name}, "target": {"kind": "Node", "name": node}})
 
     def mark(self, text):
-        """What the scheduler and the user of the recording did before a command."""
+        """Does what the scheduler and the user of the recording did before a command."""
         if text == "kubectl create -f TMP/bad.json":
             self.user("DELETE", PODS + "/app", {"gracePeriodSeconds": 0})
         elif text == "kubectl diff -f TMP/pod2.json":
@@ -68,7 +69,7 @@ class Player:
         check("rs-1 is ready", status == 200, answer)
 
     def live(self, path, text):
-        """The path or body with this server's versions in place of the recorded ones."""
+        """Returns the path or body with this server's versions in place of the recorded ones."""
         if re.search(r'resourceVersion=\d{3}', text):
             status, listed = self.s.call("GET", path.partition("?")[0])
             return re.sub(r"resourceVersion=\d+", "resourceVersion=" + listed["metadata"]["resourceVersion"], text)
@@ -88,7 +89,7 @@ class Player:
         c.request(e["method"], path, body, e["headers"])
         r = c.getresponse()
         if "watch=true" in path and r.status == 200:
-            c.sock.close()  # that it begins is what is asked
+            c.sock.close()  # the test is only whether it begins
             return r.status, {}, None
         text = r.read().decode("utf8", "replace")
         c.close()

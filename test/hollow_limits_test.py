@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""hollow-apiserver's bounds: a watcher that does not read is cut, the others are not; /metrics tells. And what it does
-without a file descriptor left."""
+"""Tests hollow-apiserver's limits: a watcher that does not read is cut off, the others are not, and /metrics shows it. Also
+tests it without a file descriptor left."""
 import os
 import re
 import resource
@@ -31,7 +31,7 @@ def test_a_watcher_that_does_not_read_is_cut():
         lazy, reader = watch(s, maps + "?watch=true"), watch(s, maps + "?watch=true")
         wait_until("two watchers", lambda: metrics(s)[watchers] == 2)
 
-        # One reads all, and counts what it reads.
+        # One watcher reads everything and counts it.
         read = []
 
         def drain():
@@ -59,7 +59,7 @@ def test_a_watcher_that_does_not_read_is_cut():
         wait_until("the other has read all", lambda: sum(read) > (i + 2) * size)
         wait_until("nothing waits", lambda: metrics(s)["hollow_watch_waiting_bytes"] == 0)
         check_equal("one map", metrics(s)[stored], 1)
-        # The one that was cut finds the end of what it was sent, and its connection closed.
+        # The one that was cut off reads the end of what it was sent, and then the end of the connection.
         lazy.settimeout(30)
         try:
             while lazy.recv(1 << 20):
@@ -87,7 +87,7 @@ def test_no_file_descriptor_left():
         many = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(30)]
         wait_until("all taken", lambda: len(os.listdir("/proc/%d/fd" % s.process.pid)) >= open_now + 10)
         many[0].settimeout(60)
-        # Those that it has are served all the same.
+        # Existing connections are served nevertheless.
         many[0].sendall(b"DELETE " + maps.encode() + b"/kept HTTP/1.1\r\nHost: x\r\n\r\n")
         check_equal("the first", many[0].recv(15), b"HTTP/1.1 200 OK")
         while b"DELETED" not in read and (piece := reader.recv(1 << 16)):

@@ -23,7 +23,7 @@ def mask(text):
     text = re.sub(r'"uid": ?"[^"]*"', '"uid":"U"', text)
     text = re.sub(r'"(resourceVersion)": ?"\d+"', r'"\1":"V"', text)
     text = re.sub(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', "TIME", text)
-    return text.replace("\\ufffd", "\ufffd")  # 1.10 shows bytes that are no UTF-8 escaped, once they are stored
+    return text.replace("\\ufffd", "\ufffd")  # 1.10 shows bytes that are not UTF-8 escaped once they have been stored
 
 
 def read_answer(f, head_only=False):
@@ -53,7 +53,7 @@ def read_answer(f, head_only=False):
 
 
 class Text:
-    """Recorded bytes, read as from a socket."""
+    """Reads recorded bytes like a socket."""
 
     def __init__(self, text):
         self.rest = text.encode()
@@ -81,7 +81,7 @@ def test_recorded_bytes():
             label = one["label"]
             parts = one.get("requestParts") or [one["request"]]
             text = "".join(p if isinstance(p, str) else p.get("data", "") for p in parts)
-            # The version of raw1; and the byte that is no UTF-8, which the recording could not hold.
+            # The version of raw1, and the byte that is not UTF-8, which the recording could not contain.
             text = text.replace("resourceVersion=3389", "resourceVersion=" + raw1["metadata"]["resourceVersion"])
             sent = text.encode().replace("\ufffd".encode(), b"\xff")
             wanted = Text("".join(r["data"] for r in one["responseReads"]))

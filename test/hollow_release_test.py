@@ -18,7 +18,7 @@ pod = functools.partial(harness.pod, cpu=None)
 
 
 def on(*releases):
-    """The test runs against a server of each of these releases."""
+    """Runs the test with a server of each of these releases."""
     def decorate(test):
         def run():
             for release in releases:
@@ -113,7 +113,7 @@ def test_fields(s):
 
 @on("1.29")
 def test_kinds(s):
-    """Every kind that the scheduler lists and watches can be made, listed and watched."""
+    """Every kind that the scheduler lists and watches can be created, listed and watched."""
     storage = "/apis/storage.k8s.io/v1/"
     for path, body in [
             (storage + "csinodes", {"metadata": {"name": "n1"}, "spec": {"drivers": [{"name": "d", "nodeID": "n1", "topologyKeys": None, "allocatable": {"count": 1}}]}}),
@@ -188,7 +188,7 @@ def test_lists(s):
 
 @on("1.10", "1.29")
 def test_dry(s):
-    """dryRun=All answers as always and writes nothing, whatever the method."""
+    """dryRun=All has the usual responses and writes nothing, whatever the method."""
     version = lambda: s.call("GET", PODS)[1]["metadata"]["resourceVersion"]
     everything = lambda: json.dumps([s.call("GET", p)[1]["items"] for p in (PODS, "/api/v1/nodes", "/api/v1/namespaces", "/apis/apps/v1/namespaces/default/deployments")])
     s.call("POST", "/api/v1/nodes", {"metadata": {"name": "dry"}})
@@ -256,7 +256,7 @@ def test_budgets(s):
     check_equal("the next may not", (status, answer["reason"], answer["message"], answer["details"]["causes"]),
           (429, "TooManyRequests", "Cannot evict pod as it would violate the pod's disruption budget.",
            [{"reason": "DisruptionBudget", "message": "The disruption budget guard needs 2 healthy pods and has 2 currently"}]))
-    # A controller keeps the status: it is obeyed and counted down.
+    # A controller maintains this status, so it is applied and counted down.
     b = s.call("GET", path + "/guard")[1]
     b["status"].update({"observedGeneration": b["metadata"]["generation"], "disruptionsAllowed": 1, "desiredHealthy": 2, "currentHealthy": 3, "expectedPods": 3})
     check_equal("status", s.call("PUT", path + "/guard/status", b)[0], 200)

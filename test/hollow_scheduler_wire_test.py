@@ -22,7 +22,7 @@ def ask(s, method, path, body=None, headers=None):
     c.request(method, path, body, headers or {})
     r = c.getresponse()
     if "watch=true" in path and r.status == 200:
-        c.sock.close()  # that it begins is what is asked
+        c.sock.close()  # the test is only whether it begins
         return r.status, None
     text = r.read().decode("utf8", "replace")
     c.close()
@@ -40,7 +40,7 @@ class Conversation:
         return answer
 
     def pod(self, name, **spec):
-        """The pod, created when it is not there."""
+        """Returns the pod, creating it if it does not exist."""
         status, pod = self.s.call("GET", PODS + "/" + name)
         if status == 404:
             pod = self.user("POST", PODS, {"metadata": {"name": name}, "spec": {**POD["spec"], **spec}})
@@ -83,7 +83,7 @@ class Conversation:
         elif e["method"] == "POST" and e["status"] == 409:
             self.s.call("POST", path, body)
         elif e["method"] == "POST" and parts[-1] in ("endpoints", "leases"):
-            self.user("DELETE", path + "/" + body["metadata"]["name"], want=(200, 404))  # the lock was taken away
+            self.user("DELETE", path + "/" + body["metadata"]["name"], want=(200, 404))  # the lock was deleted
         return body
 
     def exchange(self, i, e):
@@ -99,13 +99,13 @@ class Conversation:
                 check_equal(what, status, 406)
                 check(what, HINT in body["message"], body)
             elif "/leases/" in path or "/endpoints/" in path or "/pods/" in path:
-                check(what, status in (200, 404), status)  # what is there depends on what came before
+                check(what, status in (200, 404), status)  # which objects exist depends on what came before
             else:
                 check_equal(what, status, e["status"])
                 if body is not None and e.get("kind"):
                     check_equal(what + ": kind", body["kind"], e["kind"])
             return
-        if url.path.endswith("reviews"):  # the scheduler asks who may see its own pages; nobody here can tell
+        if url.path.endswith("reviews"):  # the scheduler asks who may see its pages, which this server cannot answer
             check_equal(what, ask(self.s, e["method"], path, base64.b64decode(e.get("bodyBase64", "")), headers)[0], 404)
             return
         if "bodyBase64" in e:

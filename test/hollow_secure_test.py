@@ -10,7 +10,7 @@ import warnings
 import harness
 from harness import BIN, ROOT, TLS, Api, check, check_equal, run, secure_flags, write_file
 
-warnings.simplefilter("ignore", DeprecationWarning)  # of asking for the TLS that must be refused
+warnings.simplefilter("ignore", DeprecationWarning)  # the test asks for TLS versions that must be rejected
 pem = lambda name: os.path.join(TLS, name)
 
 
@@ -65,7 +65,7 @@ def test_who_may_what():
         try:
             check("a certificate of another authority", call(port, "GET", "/api", cert="stranger")[0] in (401, 403), "was let in")
         except (ssl.SSLError, ConnectionError):
-            pass  # refused in the handshake
+            pass  # rejected in the handshake
         try:
             call(port, "GET", "/healthz", version=ssl.TLSVersion.TLSv1_1)
             check("TLS 1.1", False, "was accepted")

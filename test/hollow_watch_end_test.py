@@ -11,7 +11,7 @@ from harness import DEADLINE, ROOT, Api, check, check_equal
 
 with open(os.path.join(ROOT, "test", "wire", "06-watch-end-and-errors.json")) as file:
     recorded = json.load(file)["exchanges"]
-# Answers here are JSON; see pkg/apiserver/README.md.
+# Responses are JSON here; see pkg/apiserver/README.md.
 OTHERWISE = {29: (406, "application/json"), 30: (406, "application/json")}
 
 
@@ -22,7 +22,7 @@ class Stream:
         self.r = self.c.getresponse()
 
     def line(self):
-        """The next event's line; "" at the end of the stream."""
+        """Returns the next event's line; "" at the end of the stream."""
         return self.r.readline().decode()
 
     def close(self):

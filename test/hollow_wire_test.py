@@ -39,7 +39,7 @@ def replay(files, exchanges, *flags):
 
 
 def test_discovery():
-    """What is listed is listed as recorded in 10-discovery.json; what is not served here is not listed."""
+    """Everything that is listed equals 10-discovery.json; what is not served here is not listed."""
     with open(os.path.join(ROOT, "test", "wire", "10-discovery.json")) as f:
         exchanges = json.load(f)["exchanges"]
     compared = 0
@@ -55,11 +55,11 @@ def test_discovery():
                     continue  # autoscaling/v1 in all groups
                 want = dict(known[r["name"]])
                 if path.startswith("/apis/extensions"):
-                    want.pop("shortNames", None)  # those of apps count
+                    want.pop("shortNames", None)  # those of the group apps are used
                 check_equal(path + " " + r["name"], r, want)
                 compared += 1
         check_equal("resources compared", compared, 45)
-        for e in exchanges[25:28] + exchanges[33:34]:  # paths that are not there
+        for e in exchanges[25:28] + exchanges[33:34]:  # paths that do not exist
             check_equal(e["request"]["path"], s.call("GET", e["request"]["path"])[0], e["response"]["status"])
         for e in exchanges[34:36]:
             check_equal(e["request"]["method"], s.call(e["request"]["method"], e["request"]["path"])[0], e["response"]["status"])
@@ -71,7 +71,7 @@ def test_recordings():
 
 
 def test_end_of_watches():
-    # 06 goes on where 05 ends; what it has behind the compaction of etcd is in hollow_watch_end_test.py.
+    # Recording 06 continues where 05 ends. Its part after the compaction of etcd is in hollow_watch_end_test.py.
     replay(["05-watch.json", "06-watch-end-and-errors.json"], 31 + 12)
 
 

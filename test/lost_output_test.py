@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No program and no command loses output in silence: a write that fails is a message and exit status 1."""
+"""Tests that no program and no command loses output silently: a failed write causes a message and exit status 1."""
 import os
 import subprocess
 
@@ -52,7 +52,7 @@ def test_every_command():
 
 
 def test_server():
-    # A server whose one line of output is lost cannot be found by whoever started it.
+    # If a server's only line of output is lost, whoever started it cannot find it.
     with open("/dev/full", "w") as full:
         run = subprocess.run([os.path.join(BIN, "hollow-apiserver"), "--insecure-port=0"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     check("hollow-apiserver >/dev/full", run.returncode == 1 and "No space left on device" in run.stderr, run)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The rules are right and each alert fires when it should; a real Prometheus that scrapes the daemon has an answer for every
-panel of the dashboard and evaluates every rule."""
+"""Tests that the rules are correct and each alert fires when it should, and that a real Prometheus that scrapes the daemon
+has data for every panel of the dashboard and evaluates every rule."""
 import http.client
 import json
 import os
@@ -28,7 +28,7 @@ def ask(port, path):
     try:
         c.request("GET", path)
         r = c.getresponse()
-        # It says "Service Unavailable", as text, until it has read its own data.
+        # Prometheus responds "Service Unavailable", as text, until it has read its own data.
         return None if r.status == 503 else json.loads(r.read())
     except OSError:
         return None

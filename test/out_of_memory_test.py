@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A small file that unpacks to more than there is memory is an error that names it, not a crash."""
+"""Tests that a small file that unpacks to more than the available memory is an error that names it, not a crash."""
 import gzip
 import resource
 

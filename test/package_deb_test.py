@@ -39,7 +39,7 @@ def test_build():
 
 
 def installed_closure(names):
-    """The installed packages among these and those that they depend on."""
+    """Returns the installed ones among these packages and their dependencies."""
     show = sh("dpkg-query", "-W", "-f", "${Package}|${Essential}|${Pre-Depends}, ${Depends}|${Provides}|${db:Status-Abbrev}\n").stdout
     needs, todo, provider = {}, list(names), {}
     for line in show.splitlines():
@@ -66,7 +66,7 @@ def installed_closure(names):
 
 
 def make_root(root):
-    """A Debian root out of the files that dpkg knows of."""
+    """Makes a Debian root from the files that dpkg knows."""
     depends = sh("dpkg-deb", "-f", packages[VERSIONS[0]], "Depends").stdout
     names = installed_closure([d.split()[0] for d in depends.split(",")])
     for link in ("bin", "sbin", "lib", "lib32", "lib64", "libx32"):
@@ -107,7 +107,7 @@ def in_root(root, *command, check=True):
 
 
 def files(root):
-    """Everything but what dpkg itself keeps."""
+    """Returns everything but dpkg's own files."""
     found = set()
     for folder, _, names in os.walk(root):
         at = folder[len(root):]
@@ -119,7 +119,7 @@ def files(root):
 
 
 def unit_command(root):
-    """What the unit starts, with its environment file, as systemd would word it."""
+    """Returns the command that the unit starts, with its environment file, as systemd would compose it."""
     with open(root + "/lib/systemd/system/kube-scheduler.service") as f:
         unit = f.read()
     start, = re.findall(r"^ExecStart=(.*)$", unit, re.M)
@@ -164,7 +164,7 @@ def test_life_of_a_package():
     shutil.copy(packages[VERSIONS[0]], root + "/tmp/one.deb")
     shutil.copy(packages[VERSIONS[1]], root + "/tmp/two.deb")
     in_root(root, "dpkg", "-i", "/tmp/one.deb")
-    # One file is all three programs: each by its link answers for itself, and the file alone says what it wants.
+    # One file contains all three programs: each link behaves as its program, and the file itself explains its usage.
     executables = [os.path.join(d, f) for d, _, fs in os.walk(root + "/usr/bin") for f in fs] + glob.glob(root + "/usr/lib/berth/*")
     own = [f for f in executables if os.path.basename(f) in PROGRAMS + ("berth",) and not os.path.islink(f)]
     assert own == [root + "/usr/lib/berth/berth"] and os.path.getsize(own[0]) < 15_000_000, own

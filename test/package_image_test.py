@@ -58,7 +58,8 @@ def test_image():
 
 
 def runs(root):
-    """As a container would: that root, that user, no other file. Without root, root of a user namespace stands for it."""
+    """Runs a program as a container would: with that root, that user and no other file. Without root privileges, root of a
+    user namespace is used."""
     enter = ["/usr/sbin/chroot", "--userspec=65532:65532", root] if os.getuid() == 0 else ["/usr/bin/unshare", "--map-root-user", "/usr/sbin/chroot", root]
     os.chmod(root, 0o755)
     os.chmod(os.path.dirname(root), 0o755)

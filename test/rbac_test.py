@@ -7,7 +7,7 @@ import re
 import harness
 from harness import Api, Proxy, Scheduler, check, wait_until
 
-# (api group, resource, verb): granted for what this run does not do.
+# (api group, resource, verb) of rights for actions that do not occur in this run.
 UNUSED = {
     ("", "nodes", "get"): "a bind that says the node is gone",
     ("authentication.k8s.io", "tokenreviews", "create"): "--secure-port",
@@ -18,7 +18,7 @@ UNUSED = {
     ("apps", "replicasets", "list"): "asked when extensions is gone, on servers from 1.16 on",
     ("apps", "replicasets", "watch"): "asked when extensions is gone, on servers from 1.16 on",
 }
-# Of release 1.29, in place of some of those.
+# Those of release 1.29, which replace some of the former.
 UNUSED_LATER = {
     ("", "nodes", "get"): "a bind that says the node is gone",
     ("", "pods", "get"): "a bind that meets a conflict",
@@ -30,7 +30,7 @@ UNUSED_LATER = {
 
 
 def rules(file):
-    """(kind of role, groups, resources, verbs, names) of each rule; the file keeps one rule a line."""
+    """Returns (kind of role, groups, resources, verbs, names) of each rule; the file has one rule per line."""
     out, kind = [], None
     for line in open("hack/deploy/" + file):
         if m := re.match(r"kind: (\w+)", line):
@@ -43,7 +43,7 @@ def rules(file):
 
 
 def classify(method, target):
-    """What RBAC sees of a request: (group, resource, verb, namespace, name); None for what is no resource."""
+    """Returns what RBAC sees of a request: (group, resource, verb, namespace, name), or None if it is not for a resource."""
     path, _, query = target.partition("?")
     m = re.match(r"/(?:api/v1|apis/([^/]+)/[^/]+)(?:/namespaces/([^/]+)(?=/))?/([^/]+)(?:/([^/]+))?(?:/([^/]+))?$", path)
     if not m:
@@ -106,14 +106,14 @@ def conversation(lock, later):
     wait("the volume is reserved", asked("PUT", "/persistentvolumes/pv"))
     api.add_pod("huge", cpu="64")
     wait("a condition is written", asked("PATCH" if later else "PUT", "/pods/huge/status"))
-    # Something changes each time, so that it is tried and fails again: the event is patched.
+    # Something changes each time, so that the pod is tried again and fails again, and the event is patched.
     n = 0
 
     def again():
         nonlocal n
         n += 1
         if later:
-            # What wakes it there: a pod that is gone.
+            # In release 1.29 the deletion of a pod wakes it.
             api.add_pod("gone-%d" % n, cpu="1m")
             is_placed("gone-%d" % n)
             remove("gone-%d" % n)

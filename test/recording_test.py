@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kube-scheduler --record-dir and schedsim replay and anonymise: what a daemon did is done again byte for byte."""
+"""Tests kube-scheduler --record-dir and schedsim replay and anonymise: what a daemon did is repeated byte for byte."""
 import glob
 import json
 import os
@@ -28,7 +28,7 @@ def unpacked(folder):
 
 
 def record(folder, *flags, pods=40, end=signal.SIGTERM):
-    """A scheduler that places pods, waits for some, and evicts with PodPriority; returns where its pods are."""
+    """Runs a scheduler that places pods, keeps some waiting, and evicts with PodPriority. Returns where its pods are."""
     api = Api.start(write_objects("cluster.json", [node(f"node-{i:02d}", cpu="2") for i in range(8)]))
     api.add_priority_class("high", 1000)
     s = Scheduler(api.url, f"--record-dir={folder}", *flags, name=os.path.basename(folder))
@@ -37,7 +37,7 @@ def record(folder, *flags, pods=40, end=signal.SIGTERM):
     wait_until("32 pods placed", lambda: sum(1 for n in api.placements().values() if n) == 32)
     if any("PodPriority" in f for f in flags):
         api.add_pod("urgent", cpu="1500m", priority_class="high")
-        # Victims have a grace period; nobody here plays the kubelet but this test.
+        # Victims have a grace period, and only this test plays the kubelet.
         def evict():
             for name, p in api.pods().items():
                 if p["metadata"].get("deletionTimestamp"):
@@ -70,10 +70,10 @@ def test_replays_what_a_daemon_did():
     assert r["placed"] >= 33 and r["decisions"] > r["placed"], r
     status, out, _ = schedsim("replay", folder, "--check")
     assert status == 0 and out.startswith("ok: "), out
-    # Only what scheduling reads is in it.
+    # It contains only what scheduling reads.
     text = json.dumps(lines(folder))
     assert '"cpu": "500m"' in text and "kubelet" not in text and "podIP" not in text
-    # One pod's last decision, with all scores.
+    # The last decision about one pod, with all scores.
     pod_name = next(name for name, n in sorted(where.items()) if n)
     status, out, err = schedsim("replay", folder, f"--pod={pod_name}")
     assert status == 0 and pod_name in out and "Scores of 0 to 10, times their weight" in out, (out, err)
@@ -109,7 +109,7 @@ def test_compares_another_policy():
     status, out, _ = schedsim("replay", folder, "--policy", policy)
     assert status == 0 and "deleted when they were in the recording" in out, out
     assert max(len(line) for line in out.splitlines()) <= 80, out
-    # The same algorithm decides the same.
+    # The same algorithm makes the same decisions.
     status, r = replayed(folder, "--algorithm-provider=DefaultProvider")
     assert status == 0 and r["recorded"]["placed"] == r["other"]["placed"], r
 
@@ -123,7 +123,7 @@ def test_evictions_and_a_kill():
 
 
 def lines_of_killed(folder):
-    """As far as they can be read."""
+    """Broken recordings are replayed as far as they can be read."""
     out = subprocess.run(f"zstdcat {folder}/segment-*.jsonl.zst 2>/dev/null", shell=True, capture_output=True).stdout
     return [json.loads(line) for line in out.decode().splitlines() if line.endswith("}")]
 
@@ -169,7 +169,7 @@ def test_anonymises_objects():
     names = {}
     for (p, n), (q, m) in zip(real, renamed):
         assert names.setdefault(n, m) == m and (n == "-") == (m == "-"), (p, n, q, m)
-    # The order of names is kept.
+    # The order of names is preserved.
     mapped = sorted((n, m) for n, m in names.items() if n != "-")
     assert [m for _, m in mapped] == sorted(m for _, m in mapped)
 
@@ -178,7 +178,7 @@ def test_shipped_recordings():
     for path in sorted(glob.glob(f"{HERE}/testdata/recordings/*")):
         status, out, err = schedsim("replay", path, "--check")
         assert status == 0, f"{path}: {out}{err}"
-        # The first difference would be found.
+        # A difference would be found.
     assert len(glob.glob(f"{HERE}/testdata/recordings/*")) >= 2
 
 
@@ -196,7 +196,7 @@ profiles:
 
 
 def record_1_29(folder, *flags, packing=False):
-    """A scheduler of release 1.29: spread constraints, a gate, an eviction and a pod that fits nowhere."""
+    """Runs a scheduler of release 1.29 with spread constraints, a gate, an eviction and a pod that fits nowhere."""
     api = Api.start(write_objects("cluster-1.29.json", [node(f"n{i}", cpu="2", labels={ZONE: f"zone-{i % 3}"}) for i in range(6)] + [
         {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}]),
         flags=["--emulated-version=1.29"])
@@ -237,12 +237,12 @@ def test_release_1_29():
     made = {l["out"] for l in lines(folder) if "out" in l}
     assert {"patch", "markVictim", "delete"} <= made, made
     assert any(l.get("assigned") == "key" for l in lines(folder)), "no event of an assigned pod"
-    # Explained as `schedsim explain` does.
+    # The explanation is that of `schedsim explain`.
     status, out, err = schedsim("replay", folder, "--pod=large")
     assert status == 0 and "What would make it fit" in out and "preemption: " not in out, (out, err)
     status, out, err = schedsim("replay", folder, "--pod=p05", "-o", "wide")
     assert status == 0 and "PodTopologySpread" in out, (out, err)
-    # Of release 1.10, spread constraints are fields that it does not understand.
+    # For release 1.10, spread constraints are fields that it does not understand.
     status, r = replayed(folder, "--emulated-version=1.10")
     assert status == 0 and r["recorded"]["placed"] > r["other"]["placed"], r
     status, out, err = schedsim("anonymise", folder)
@@ -263,7 +263,7 @@ def test_release_1_29_configured():
     record_1_29(folder, f"--config={config}", "--kubeconfig=", packing=True)
     status, r = replayed(folder)
     assert status == 0 and r["same"] and r["placed"] >= 14, r
-    # What 1.10 recorded is decided by another configuration.
+    # A recording of 1.10 is decided by another configuration.
     status, r = replayed(FOLDER, "--config", config)
     assert status == 0 and r["recorded"]["pods"] == r["other"]["pods"] == 40 and r["other"]["placed"] >= 32, r
     for flags, text in ((["--emulated-version=1.11"], "must be 1.10 or 1.29"),
@@ -276,7 +276,7 @@ def test_release_1_29_configured():
 
 
 def random_objects(random):
-    """Objects whose names are prefixes of one another, differ in case, or hold separators."""
+    """Returns objects whose names are prefixes of one another, differ in case, or contain separators."""
     words = [w + tail for w in ("alpha", "alpha-1", "beta", "zz", "b") for tail in ("", "0", "-x", ".y", "10", "9")]
     random.shuffle(words)
     zones, apps = random.sample(words, 3), random.sample(words, 4)
@@ -297,7 +297,8 @@ def random_objects(random):
 
 
 def test_anonymises_whatever_the_names_are():
-    """Property: for any names, their byte order is kept, placements are equal under the map, and none is found again."""
+    """Property: for any names, their byte order is preserved, placements are equal under the map, and no name occurs in the
+    result."""
     import random as r
     for seed in range(12):
         random = r.Random(seed)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""schedsim check and schedsim schema: Policies and configurations, good and bad, and the schemas that editors use."""
+"""Tests schedsim check and schedsim schema with good and bad Policies and configurations, and the schemas that editors use."""
 import functools
 import glob
 import json
@@ -137,7 +137,7 @@ def validator(kind):
     return jsonschema.Draft7Validator(schema)
 
 
-# What a schema accepts, `check` accepts, and what `check` refuses for its form, the schema refuses.
+# `check` accepts what a schema accepts, and a schema rejects what `check` rejects because of its form.
 def good(kind, document):
     assert [e.message for e in validator(kind).iter_errors(document)] == [], document
     status, r = report(json.dumps(document))

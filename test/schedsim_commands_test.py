@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""schedsim explain, capacity and check-policy: what they claim is what schedsim run then does."""
+"""Tests schedsim explain, capacity and check-policy: schedsim run then does what they claim."""
 import copy
 import json
 import os
@@ -31,7 +31,7 @@ GPU = [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
 
 
 def test_ways_to_fit():
-    """Each way that explain names, done, makes the pod fit there."""
+    """Each change that explain suggests makes the pod fit there."""
     cluster = [node("full"), node("tainted", taints=GPU), node("cordoned", unschedulable=True), node("sick", ready="False"),
                node("unlabelled"), node("taken"), node("small", cpu="1"), node("crowded", pods="1")]
     for n in cluster:
@@ -83,7 +83,7 @@ def test_ways_to_fit():
 
 
 def test_moves():
-    """The pods that explain would move are enough, none of them is needless, and they are of the lowest priority."""
+    """Moving the pods that explain names is enough, none of them is needless, and they have the lowest priority."""
     def bound(name, cpu, priority=0, owner=None):
         p = pod(name, cpu, on="n1", labels={"app": name})
         p["spec"]["priority"] = priority
@@ -116,7 +116,8 @@ def test_moves():
 
 
 def test_explain_page():
-    """What a person sees: the winner first, equal rows folded, what is the same on one line, no line over the width."""
+    """What people see: the winner comes first, equal rows are folded, common parts are on one line, and no line exceeds the
+    width."""
     gpu = [dict(node("g%d" % i), status={"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": "8"}, "conditions": []}) for i in range(30)]
     cluster = [node("n%02d" % i, cpu="4" if i % 3 else "8") for i in range(60)] + gpu
 
@@ -212,7 +213,7 @@ def test_capacity():
                           {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}]}}}}}}
     a, b = capacity(cluster + [pod("bound", "1", on="n1"), pod("waits", "500m")], pod("x", "700m"), deployment)
     check("replicas", a["replicas"] == 6 and sum(a["nodes"].values()) == 6, a)
-    # The claim, tried out: that many fit, one more does not.
+    # Tries out the claim: that many fit, and one more does not.
     many = cluster + [pod("bound", "1", on="n1"), pod("waits", "500m")] + [pod("x%d" % i, "700m") for i in range(7)]
     code, out, _ = schedsim("run", "-", "-o", "placements", feed=items(*many))
     placed = [line.split()[1] for line in out.splitlines()][1:]
@@ -290,7 +291,7 @@ def test_check_policy():
 
 
 def test_extenders():
-    """A Policy given by a flag may have extenders: they are asked; one in a Scenario may not."""
+    """The extenders of a Policy that is given by a flag are called; those of one in a Scenario are not."""
     cluster = items(node("n1"), node("n2"), node("n3"), *[pod("p%d" % i, "100m") for i in range(4)])
     server = ExtenderServer()
     for path, want in (("even", None), ("refuse", ["-"] * 4)):

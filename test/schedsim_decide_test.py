@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""schedsim compare, tune, what-if and capacity --add-node: their figures are what schedsim run gives."""
+"""Tests schedsim compare, tune, what-if and capacity --add-node: their figures equal those of schedsim run."""
 import copy
 import csv
 import functools
@@ -90,7 +90,7 @@ def test_compare():
 
 
 def test_capacity():
-    """capacity by group, of a mix of pods, and of the nodes that are missing; each claim tried out with run."""
+    """Tests capacity by group, for a mix of pods, and for missing nodes; each claim is tried out with run."""
     cluster = [node("n%d" % i, zone="ab"[i % 2], cpu=str(2 + i % 3), labels={"disk": "ssd" if i < 3 else "hdd"}) for i in range(6)]
     with tempfile.TemporaryDirectory() as d:
         def spec(name, *more, **kind):
@@ -155,7 +155,7 @@ def test_capacity():
 
 
 def test_picture():
-    """--svg is a picture that a renderer takes, with something drawn on it."""
+    """--svg writes a picture that a renderer accepts, with something drawn on it."""
     with tempfile.TemporaryDirectory() as d:
         svg, png = os.path.join(d, "x.svg"), os.path.join(d, "x.png")
         schedsim("compare", "-", "--algorithm-provider", "ClusterAutoscalerProvider", "--svg", svg, feed=CLUSTER)

@@ -26,7 +26,7 @@ def scenario(name="s", cluster=None, pods=None, **fields):
 
 
 def wrong(what, feed, *parts, status=1, words=("run", "-", "-o", "json")):
-    """The run ends with `status` and says all of `parts`."""
+    """Checks that the run ends with `status` and prints all of `parts`."""
     code, out, err = schedsim(*words, feed=feed)
     check(what + ": exit status", code == status, (code, err[-300:]))
     said = out + err
@@ -101,7 +101,7 @@ def test_scenarios():
     check("it has its place", [r["name"] for r in results] == ["good-1", "bad", "good-2"], results)
     check("and says why", "has no spec.nodeName" in results[1].get("error", ""), results[1])
     check("the others run", all(results[i]["decisions"][0]["host"] == "n1" for i in (0, 2)), results)
-    # The first one broken, and YAML: the line is the file's own.
+    # The first file is broken and is YAML; the line number is that of the file.
     code, out, err = schedsim("run", "-", "-o", "json", feed=json.dumps(scenario("broken"))[:-20] + "\n" + json.dumps(scenario("last")))
     check("a broken first line fails alone", code == 1 and len(out.splitlines()) == 2 and '"last"' in out, (code, out[:300], err))
     broken = json.dumps(scenario("first")) + "\n" + json.dumps(scenario("broken"))[:-3] + "\n" + json.dumps(scenario("last")) + "\n"
@@ -164,7 +164,7 @@ def test_usage():
 
 
 def test_notations():
-    """The same cluster in every notation."""
+    """Returns the same cluster in every notation."""
     objects = [node("n1"), node("n2"), pod("p1"), pod("p2", {"cpu": "3500m"}), pod("p3", {"cpu": "9"})]
     want = "default/p1 n2\ndefault/p2 n1\ndefault/p3 -\n"
     as_list = json.dumps(items(*objects))
@@ -185,7 +185,7 @@ def test_notations():
                 json.dump(o, f)
         code, out, err = schedsim("run", *files, "-o", "placements")
         check("several files", code == 0 and out == want, (code, out, err))
-    # Loose documents get the server's defaults, those of a List are taken as stored.
+    # Single documents get the server's defaults; items of a List are used as stored.
     bare = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "limits"}, "spec": {"containers": [{"resources": {"limits": {"cpu": "5"}}}]}}
     full = dict(bare, metadata={"name": "limits", "namespace": "default", "uid": "u"})
     capacity = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "status": {"capacity": {"cpu": "4", "memory": "8Gi", "pods": "110"}}}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each Policy in policies/ is good, has its section in the README, and does what that says on small clusters."""
+"""Tests that each Policy in policies/ is valid, has its section in the README, and does what that says on small clusters."""
 import csv
 import glob
 import io
@@ -18,7 +18,7 @@ def pod(name, cpu="500m", **more):
 
 
 def hosts(policy, nodes, pods, others=()):
-    """Where each pod goes, in order."""
+    """Returns the node of each pod, in order."""
     flags = ["--algorithm-provider=" + policy] if not policy.endswith(".json") else \
         ["--policy-config-file=" + os.path.join(POLICIES, policy)]
     status, out, err = schedsim("run", "-", "-o", "placements", *flags, feed=items(*nodes, *others, *pods))
@@ -57,7 +57,7 @@ def test_default_provider():
     web = [pod("web-%d" % i, labels={"app": "web"}) for i in range(9)]
     mixed = web + [pod("one-%d" % i, cpu="%dm" % (100 + 150 * i)) for i in range(8)]
 
-    # The spelled out one decides as the provider does.
+    # The Policy that is written out decides as the provider does.
     check("default-provider.json equals DefaultProvider",
           hosts("default-provider.json", NODES, mixed, [service]) == hosts("DefaultProvider", NODES, mixed, [service]))
 
@@ -73,7 +73,8 @@ def test_gpu_nodes():
 
 
 def test_figures():
-    # The figures in the README are what compare says of the trace, and each policy is better than the default somewhere.
+    # The figures in the README are those of compare for the trace, and each policy is better than the default in some
+    # respect.
     trace = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
     files, readme = texts()
     _, out, _ = schedsim("compare", trace, *[w for f in files for w in ("--policy", os.path.join(POLICIES, f))],
@@ -104,7 +105,7 @@ def test_figures():
 def test_extender():
     extended = json.loads(schedsim("check", os.path.join(ROOT, "plugin/examples/with-extender.json"), "-o", "json")[1])["extenders"]
     check("with-extender.json has one extender", len(extended) == 1 and len(extended[0]["verbs"]) == 2, extended)
-    # It is asked only about pods with its resource: others go their way though nothing listens there.
+    # The extender is called only for pods with its resource; others are placed although nothing listens there.
     check("pods without the resource are not the extender's", hosts("../plugin/examples/with-extender.json", NODES, [pod("p")]) != ["-"])
 
 

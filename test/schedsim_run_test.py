@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""schedsim run: its formats tell the same decisions, nothing in the input is passed over in silence, and what is written
-is written as it falls."""
+"""Tests schedsim run: all formats show the same decisions, nothing in the input is ignored silently, and output is written
+as decisions are made."""
 import csv
 import functools
 import io
@@ -65,7 +65,7 @@ def test_detail():
 
 
 def test_streaming():
-    """2 GB of JSON about a production trace, in little memory."""
+    """Tests that 2 GB of JSON about a production trace need little memory."""
     trace = os.path.join(ROOT, "test/testdata/traces/openb.json.gz")
     run = subprocess.run([SCHEDSIM, "run", trace, "-o", "json", "--stats"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     peak = json.loads(run.stderr)["peakRSSBytes"]
@@ -95,7 +95,7 @@ def test_exit_status():
 
 
 def test_said():
-    """What the input lacks, and what is left out, is said on standard error."""
+    """What the input lacks, and what is left out, is reported on standard error."""
     def said(what, feed, text, *flags):
         code, out, err = schedsim("run", "-", *flags, feed=feed)
         check(what, code == 0 and text in err, err)
@@ -118,7 +118,7 @@ def test_said():
 
 
 def test_places():
-    """Errors name file, line and column of the value; a double names both places."""
+    """Errors name file, line and column of the value; an error about a duplicate names both places."""
     with tempfile.TemporaryDirectory() as d:
         def file(name, text):
             with open(os.path.join(d, name), "w") as f:
@@ -139,7 +139,7 @@ def test_places():
 
 
 def test_validated_as_the_release_does():
-    """What a release knows is no mistake in it; what refers to nothing is named with line and column."""
+    """A field that a release knows is not a mistake in it; a reference to nothing is reported with line and column."""
     with tempfile.TemporaryDirectory() as d:
         path = os.path.join(d, "p.yaml")
         with open(path, "w") as f:
@@ -158,7 +158,7 @@ def test_validated_as_the_release_does():
 
 
 def test_later_fields():
-    """Release 1.10 leaves alone what the daemon leaves alone, and a Policy may have rules that came later."""
+    """Release 1.10 does not place what the daemon does not place, and a Policy may have rules of later releases."""
     spread = {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {"matchLabels": {"app": "a"}}}]}
     def with_spec(name, **spec):
         p = pod(name)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What people see: width and colour of a terminal, progress, who waits for whom, help with examples."""
+"""Tests what people see: width and colours of a terminal, progress, waiting for input, help with examples."""
 import fcntl
 import os
 import pty
@@ -23,7 +23,7 @@ def environment(**more):
 
 
 def on_terminal(*words, columns=0, streams=("stdout",), feed=None, **env):
-    """Runs with these streams on one terminal. Returns the exit status and what the terminal shows."""
+    """Runs a command with these streams on one terminal. Returns the exit status and what the terminal shows."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     files = {s: slave if s in streams else subprocess.DEVNULL for s in ("stdin", "stdout", "stderr")}
@@ -97,7 +97,7 @@ def test_list():
 
 
 def test_standard_input():
-    """Whoever forgot the file reads what is waited for."""
+    """If the file was forgotten, a message says that standard input is being read."""
     with open(os.path.join(DEMO, "pod.yaml")) as f:
         text = f.read()
     code, out = on_terminal("run", "-", streams=("stdin", "stderr", "stdout"), feed=text + "\n", columns=80)
@@ -108,7 +108,7 @@ def test_standard_input():
 
 
 def test_progress():
-    """A run of more than two seconds says how far it is, and wipes it away in the end."""
+    """A run of more than two seconds shows its progress, and erases it at the end."""
     code, out = on_terminal("run", OPENB, "-o", "json", "--stats", streams=("stderr",), columns=80)
     check("placing pods", code == 0 and re.search(r"placing pods: \d+ of 8152", out), out)
     check("the line is wiped", re.search(r"\r\033\[K\{\"nodes\":1523", out), out)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""schedsim as release 1.29: what explain and capacity say about rules that 1.10 does not have, profiles of a
-KubeSchedulerConfiguration, and what an upgrade changes."""
+"""Tests schedsim with release 1.29: what explain and capacity say about rules that 1.10 does not have, profiles of a
+KubeSchedulerConfiguration, and the effects of an upgrade."""
 import json
 import os
 import tempfile

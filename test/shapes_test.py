@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Clusters of many shapes (hack/gen-shape): what the incremental scheduler places is what the reference scheduler places."""
+"""Tests clusters of many shapes (hack/gen-shape): the incremental and the reference scheduler place the same."""
 import json
 import os
 
@@ -8,8 +8,8 @@ from harness import ROOT, check, run, schedsim, scratch
 
 GENERATOR = os.path.join(ROOT, "hack", "gen-shape")
 
-# Keys that make a shape matter with few nodes: more domains than fit groups, and fewer kinds than there are pods, so that
-# pods of one kind come again.
+# Settings that make a shape effective with few nodes: more domains than groups allow, and fewer kinds than pods, so
+# that kinds repeat.
 KEYS = {
     "aff-zone": ["zones=33"], "pref-zone": ["zones=20"], "w1": ["zones=20"], "rs-many": ["T=30"], "infeasible": ["T=20"],
     "infeasible-sel": ["T=20"], "image": ["T=20"], "avoid": ["T=20"], "anti-terms": ["T=40"], "nominated": ["K=30"],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""kube-scheduler --enable-ui over HTTP: what each answer says, who gets one, and what is refused."""
+"""Tests kube-scheduler --enable-ui over HTTP: the content of each response, who gets one, and what is rejected."""
 import http.client
 import json
 import ssl
@@ -145,7 +145,7 @@ def test_follow():
     while not gone:
         gone = stream.next()[1]["gone"]
     assert gone == [came[0][0]], (gone, came)
-    while True:  # the other stream had the same in between, with its own groups
+    while True:  # the other stream has received the same changes with its own groups
         d = by_zone.next()[1]
         if d["nodes"]:
             assert d["nodes"][0][2] == "c", d
@@ -156,7 +156,7 @@ def test_follow():
 
 
 def test_many_viewers():
-    """As many as may look do, one more is refused, and when one leaves the next gets in."""
+    """The maximum number of viewers is served, one more is rejected, and when one leaves the next one is accepted."""
     api, scheduler, port = scenario()
     streams = [Stream(port) for _ in range(32)]
     for s in streams:
@@ -164,7 +164,7 @@ def test_many_viewers():
     refused = lambda: ask(port, "/ui/api/nodes", Accept="text/event-stream")
     status, _, body = refused()
     assert status == 503 and "Already 32" in body["error"], (status, body)
-    assert answer(port, "nodes")["nodes"]  # who does not follow is answered
+    assert answer(port, "nodes")["nodes"]  # requests without a stream are answered
     for s in streams:
         s.close()
     late = wait_until("another one is let in", lambda: enters(port))
@@ -195,7 +195,8 @@ def test_refusals():
         assert ask(port, "/ui/api/simulate", "POST", {"drain": ["n1"]}, **other)[0] == 403, other
         assert ask(port, "/ui/api/summary", **other)[0] == 403, other
     assert ask(port, "/ui/api/summary", Origin=f"http://127.0.0.1:{port}")[0] == 200
-    assert ask(port, "/ui/", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate")[0] == 200  # a link on another page
+    # a link on a page of another site
+    assert ask(port, "/ui/", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate")[0] == 200
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         assert ask(port, "/ui/api/summary", method, {})[0] == 405, method
     assert ask(port, "/ui/api/simulate")[0] == 405
@@ -208,7 +209,7 @@ def test_refusals():
 
 
 def test_secure_port():
-    """Whoever the API server lets see /ui does, from anywhere and under any name; others do not."""
+    """A user whom the API server permits to see /ui may do so from anywhere and under any name; others may not."""
     api = Api.start(write_objects("cluster.json", [node("n0", cpu="64")]))
 
     def review(method, path, body):
@@ -253,13 +254,13 @@ def test_off_by_default():
 
 
 def test_hostile_names():
-    """Whatever stands in a label comes back as a JSON string and as nothing else."""
+    """The text of a label is returned as a JSON string and nothing else."""
     api = Api.start()
     for i, text in enumerate(("<script>alert(1)</script>", '"}</script>', "a\u2028b\nc", "%00%2F../x")):
         n = node(f"n{i}")
         n["metadata"]["annotations"] = {"text": text}
         n["metadata"]["labels"]["hostile"] = text
-        # An API server refuses such values; whoever gets them past it must not harm the page.
+        # An API server rejects such values; if one gets past it, it must not harm the page.
         api.call("POST", "/api/v1/nodes", n)
     scheduler = Scheduler(api.url, "--enable-ui")
     body = wait_until("an answer", lambda: ask(scheduler.port(), "/ui/api/nodes?label=hostile")[2])

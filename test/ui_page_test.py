@@ -36,7 +36,7 @@ def show(page, base, view):
 def check_page(page, base, what):
     """Checks that there is no complaint of the browser, no request to another host, and nothing that axe-core finds."""
     assert page.problems() == [], (what, page.problems())
-    # data: is axe-core's own.
+    # axe-core itself uses data: URLs.
     other = [u for u in page.requested() if not u.startswith((base, "data:"))]
     assert not other, (what, other)
     assert page.js("window.pwned") is None, what
@@ -70,7 +70,8 @@ class Served:
 
 
 def cluster(nodes=60):
-    """Nodes in three zones, some of them in trouble, with pods of several sizes, and pods that fit nowhere for some reasons."""
+    """Returns nodes in three zones, some of them with problems, pods of several sizes, and pods that fit nowhere for various
+    reasons."""
     objects = []
     for i in range(nodes):
         n = node(f"node-{i:03}", cpu="8", labels={"topology.kubernetes.io/zone": f"zone-{'abc'[i % 3]}", "pool": "blue" if i % 5 else "green"})
@@ -123,7 +124,7 @@ def test_views():
 
 
 def test_looks():
-    """Dark, narrow, and with little motion; the table says the same as the map."""
+    """Tests the page with dark colours, narrow, and with little motion; the table has the same content as the map."""
     with Served("looks.json", cluster()) as served:
         page = open_page(served.base)
         page.js("document.getElementById('as-table').click()")
@@ -154,7 +155,7 @@ def test_keyboard():
         assert first == "node-000" and second == "node-003" and third not in (first, second), (first, second, third)
         page.press("End")
         assert selected() == "node-059", selected()
-        # A table is sorted by the key that activates a button.
+        # A table is sorted by the keys that activate a button.
         show(page, served.base, "pending")
         page.js("document.querySelector('th button').focus()")
         page.press("Enter")
@@ -191,7 +192,7 @@ def test_hostile():
                 page.wait("document.querySelectorAll('tbody tr').length === 2")
             check_page(page, served.base, view)
         show(page, served.base, f"pod/{key(pods[1])}")
-        assert SCRIPT in page.js("document.querySelector('h1').innerText")  # shown as it is, and not as markup
+        assert SCRIPT in page.js("document.querySelector('h1').innerText")  # shown as text, not as markup
         screenshot(page, "hostile")
         show(page, served.base, f"pod/{quoted(IMAGE)}/{quoted(IMAGE)}")
         assert f"there is no pod {IMAGE}/{IMAGE}" in page.js("document.querySelector('[role=alert]').innerText")
@@ -215,7 +216,7 @@ def test_large():
     before = page.js("performance.getEntriesByName('map-update').length")
     for i in range(300):
         api.add_pod(f"bound-{i:03}", cpu="1")
-    # 50,000 pods that fit nowhere are tried on 10,000 nodes meanwhile, which takes busy processors a while.
+    # Meanwhile 50,000 pods that fit nowhere are tried on 10,000 nodes, which takes a busy machine some time.
     wait_until("the pods to be bound", lambda: scheduler.metrics()['scheduler_schedule_attempts_total{result="scheduled"}'] >= 300,
                deadline=300)
     page.wait(f"performance.getEntriesByName('map-update').length > {before}")
@@ -264,8 +265,8 @@ def test_stops():
 
 
 def test_secure():
-    """The page over the secure port: whoever may see /ui sees it live, a refusal of the API server is shown in words, and who
-    may see nothing gets no page."""
+    """Tests the page over the secure port: users who may see /ui see it live, a rejection by the API server is shown with
+    its text, and users who may see nothing get no page."""
     api = Api.start(write_objects("secure.json", [node(f"n{i}", cpu="4") for i in range(3)]))
 
     def review(path, body):

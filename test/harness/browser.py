@@ -100,7 +100,7 @@ class Browser:
         page = self.pages[session] = Page(self, session)
         for domain in ("Page", "Runtime", "Network", "Log"):
             page.call(f"{domain}.enable")
-        # Only one page is in front; to the others it must not matter.
+        # Only one page is in front; the others should not notice that.
         page.call("Emulation.setFocusEmulationEnabled", enabled=True)
         page.resize(width, height)
         page.go(url)
@@ -160,8 +160,8 @@ class Page:
         self.call("Input.insertText", text=text)
 
     def problems(self):
-        """What the page complained of: exceptions, errors on the console, blocked requests."""
-        self.call("Runtime.evaluate", expression="0")  # takes in what has happened until now
+        """Returns the problems that the page reported: exceptions, errors on the console, blocked requests."""
+        self.call("Runtime.evaluate", expression="0")  # processes everything that has happened so far
         out = []
         for e in self.events:
             p = e["params"]
@@ -174,7 +174,7 @@ class Page:
         return out
 
     def requested(self):
-        """The addresses that the page asked for."""
+        """Returns the addresses that the page requested."""
         return [e["params"]["request"]["url"] for e in self.events if e["method"] == "Network.requestWillBeSent"]
 
     def screenshot(self, path):

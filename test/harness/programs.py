@@ -125,8 +125,8 @@ class Api:
             "value": value})
 
     def restart(self, more=()):
-        """Kills it, and starts another at the same port, with the same flags and the nodes and pods that there were. `more` is what
-        else is kept: tuples of a kind, its apiVersion and the path of its list."""
+        """Kills the server and starts another one on the same port, with the same flags, nodes and pods. `more` names other objects
+        that are kept: tuples of a kind, its apiVersion and the path of its list."""
         kinds = [("Node", "v1", "/api/v1/nodes"), ("Pod", "v1", "/api/v1/pods"), *more]
         kept = write_objects("kept.json", [dict(o, apiVersion=version, kind=kind) for kind, version, path in kinds
                                            for o in self.get(path)["items"]])
@@ -160,7 +160,7 @@ def all_placed(api, names):
 
 
 def check_bound_once(names, *proxies):
-    """Of all bindings that the server carried out, one was for each pod."""
+    """Checks that exactly one of the bindings that the server carried out was for each pod."""
     done = [path.split("/")[6] for p in proxies for method, path, status in p.answers
             if method == "POST" and path.endswith("/binding") and status == 201]
     assert sorted(done) == sorted(names), (sorted(done), sorted(names))
@@ -236,7 +236,8 @@ class Scheduler:
         return r.status, dict(r.getheaders()), body
 
     def metrics(self, whole=True):
-        """By name and labels; with those of the watches, which come when the algorithm is known, unless whole=False."""
+        """Returns the metrics by name and labels; unless whole=False, including those of the watches, which exist once the
+        algorithm is known."""
         def read():
             _, _, text = self.page("/metrics")
             found = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()

@@ -6,7 +6,7 @@ import time
 
 
 def relay(source, sink, saw=lambda data: None):
-    """Passes on what comes from one socket to the other until either ends, then ends both."""
+    """Copies data from one socket to the other until either closes, then closes both."""
     try:
         while data := source.recv(65536):
             saw(data)
@@ -37,11 +37,11 @@ class Proxy:
         self.upstream, self.fault = upstream, fault
         self.seen = []  # (method, path) of all requests
         self.bodies = []  # (method, path, body) of all requests but GETs
-        self.answers = []  # (method, path, status) of what the server answered, whether the client got it or not
+        self.answers = []  # (method, path, status) of the server's responses, whether or not the client received them
         self.listener = socket.create_server(("127.0.0.1", port))
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self.writing = 0  # requests but GETs that the server has not answered yet
+        self.writing = 0  # requests other than GETs that the server has not answered yet
         self.lock = threading.Lock()
         self.connections = set()
         threading.Thread(target=self._accept, daemon=True).start()
