@@ -36,11 +36,11 @@ OUT ?= _output$(if $(VARIANT),/$(VARIANT))
 BIN := $(OUT)/bin
 OBJ := $(OUT)/obj
 
-# What builds is done by a second make, which sees the packages that the first one installed, and runs as many jobs as
-# there are processors unless -j says otherwise.
+# A second make does the building. It sees the packages that the first one installed, and runs as many jobs as there are
+# processors unless -j says otherwise.
 BUILD_WITH = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc 2>/dev/null || echo 1))
 
-# A comma for $(if), which takes bare ones as its own.
+# A comma for use inside $(if), which would take a bare one as its own separator.
 , := ,
 
 # ---- flags ---------------------------------------------------------------------------------------
@@ -55,10 +55,10 @@ OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),-O1 -g1 -fno-omit-frame-
 SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
 SANFLAGS := $(SANFLAGS)$(if $(filter fuzz,$(SAN)),-fsanitize=address$(,)undefined$(,)fuzzer-no-link -fno-sanitize-recover=all)
 SANFLAGS := $(SANFLAGS)$(if $(filter tsan,$(SAN)),-fsanitize=thread -DBOOST_ASIO_DISABLE_FENCED_BLOCK)
-# -Wno-restrict: g++ 12 sees overlaps in "x" + std::string that are not there.
+# -Wno-restrict: g++ 12 reports overlaps in "x" + std::string that do not exist.
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-restrict \
         $(if $(filter asan,$(SAN)),-Wno-maybe-uninitialized) $(if $(filter tsan,$(SAN)),-Wno-tsan)
-# clang has other opinions than g++, whose warnings are the ones that count.
+# clang's warnings differ from those of g++, which are the ones that count.
 ifneq ($(CLANG),)
 WARN := -w
 endif
@@ -70,21 +70,22 @@ endif
 CPPFLAGS := -I.
 # mold and lld link a program in a fraction of a second; the default linker takes one to three.
 LINKER := $(firstword $(foreach l,mold lld,$(if $(shell command -v ld.$(l) 2>/dev/null),-fuse-ld=$(l))))
-# What is linked is fixed before it runs, and data cannot be run; SECURITY.md says what the rest protects.
+# Relocations are read-only before the program runs, and data is not executable; SECURITY.md describes the other
+# protections.
 LDFLAGS := $(SANFLAGS) $(LINKER) -pthread $(if $(SAN),,-Wl$(,)-z$(,)relro -Wl$(,)-z$(,)now -Wl$(,)-z$(,)noexecstack)
-# The allocator: threads free what others allocated without waiting for each other. Sanitizers bring their own.
+# tcmalloc lets threads free what others allocated without waiting for each other. Sanitizers bring their own allocator.
 LDLIBS := $(if $(SAN),,-l:libtcmalloc_minimal.so.4) -lyaml-cpp -lglog -lprometheus-cpp-core -lboost_program_options -lssl -lcrypto -lz \
   -Wl,--as-needed -lzstd $(wildcard /usr/lib/*/libabsl_*.so)
 
 # ---- what there is -------------------------------------------------------------------------------
 PROGRAMS := kube-scheduler schedsim hollow-apiserver
-# One library for each package, lowest last, as includes run (pkg/README.md).
+# One library for each package, the lowest layer last, in the order of includes (pkg/README.md).
 PACKAGES := pkg/apiserver pkg/client pkg/ui pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util
 sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' 2>/dev/null))
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
 objects = $(patsubst %.cc,$(OBJ)/%.o,$(1))
 library = $(OUT)/lib/lib$(subst /,-,$(1)).a
-# The libraries that a folder needs: its own, those of the packages that it includes from and that these include from,
+# The libraries that a folder needs: its own, those of the packages that it includes and of those that these include,
 # and the layers below.
 includes = $(shell grep -rhoE --include='*.cc' --include='*.h' '^.include "pkg/[a-z]+' $(1) 2>/dev/null | cut -d'"' -f2 | sort -u)
 $(foreach r,$(PACKAGES),$(eval includes_of_$(r) := $(call includes,$(r))))
@@ -93,14 +94,15 @@ with_included = $(foreach r,$(filter $(1) $(foreach i,$(1),$(includes_of_$(i))),
 PLUGIN_OBJECTS := $(call objects,$(call sources,plugin))
 TEST_PACKAGES := $(foreach r,pkg/util pkg/api pkg/http pkg/scheduler pkg/explain pkg/lab pkg/recording pkg/ui pkg/client pkg/apiserver plugin $(addprefix cmd/,$(PROGRAMS)) test,$(if $(call tests,$(r)),$(r)))
 test_program = $(OUT)/test/$(subst /,-,$(1))_test
-# The name that this variable had before.
+# The former name of this variable.
 PACKAGE ?= $(ROOM)
 $(foreach r,$(PACKAGE),$(if $(wildcard $(r)/.),,$(error PACKAGE=$(r): there is no such package)))
 TEST_PROGRAMS := $(foreach r,$(if $(PACKAGE)$(SCRIPTS),$(filter $(PACKAGE),$(TEST_PACKAGES)),$(TEST_PACKAGES)),$(call test_program,$(r)))
 BENCH_SOURCES := $(sort $(shell find pkg test -name '*_bench.cc' 2>/dev/null))
 
-# Files are not all that changes. $(call note,FILE,TEXT) is FILE, and writes TEXT to it unless it says so already: what
-# depends on it is made again when flags change and when sources come or go. Only goals that build write notes.
+# Dependencies on things other than files: $(call note,FILE,TEXT) expands to FILE, and writes TEXT to it unless it
+# contains that already. What depends on FILE is therefore remade when flags change and when sources are added or
+# removed. Only goals that build write notes.
 differ = $(subst |$(1)|,,|$(2)|)$(subst |$(2)|,,|$(1)|)
 BUILDS := $(filter-out all help deps deps-test test simulate fuzz fuzz-asan soak deb image bench run fmt clean install,$(or $(MAKECMDGOALS),all))
 note = $(if $(BUILDS),$(if $(call differ,$(strip $(file <$(1))),$(strip $(2))),$(shell mkdir -p $(dir $(1)))$(file >$(1),$(strip $(2)))))$(1)
@@ -182,10 +184,9 @@ install: all  ## install the programs, and manual pages made of their --help, in
 	install -m 755 $(addprefix $(BIN)/,$(INSTALLED)) $(DESTDIR)$(PREFIX)/bin
 	for p in $(INSTALLED); do hack/man.sh $(BIN)/$$p >$(DESTDIR)$(PREFIX)/share/man/man8/$$p.8 || exit 1; done
 
-# ---- rules ---------------------------------------------------------------------------------------
-# The heavy headers are compiled once; -include finds the .gch beside the name. Tests add Catch2. Everything that is
-# compiled depends on them, and so on the flags. Those of clang name the folder in which they were made, and so do not
-# come from a cache that clones share.
+# Expensive headers are precompiled; -include finds the .gch beside the name. Tests add Catch2. Everything that is
+# compiled depends on them, and so on the flags. Those of clang contain the name of the folder in which they were made,
+# so they do not come from a cache that clones share.
 PCH := $(OUT)/pch/pch.h
 TEST_PCH := $(OUT)/pch/pch_test.h
 $(PCH).gch $(TEST_PCH).gch: $(OUT)/pch/%.h.gch: hack/%.h $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS))
@@ -194,15 +195,15 @@ $(PCH).gch $(TEST_PCH).gch: $(OUT)/pch/%.h.gch: hack/%.h $(call note,$(notes)/fl
 	@$(if $(CLANG),,$(CCACHE)) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 
 COMPILE = $(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -include $(1) -Winvalid-pch -fpch-preprocess -c $< -o $@
-# Loops over columns of amounts choose between results instead of branching, which g++ makes vector instructions of when
-# nobody asks whether a division that is not needed would trap.
-# Private, so that precompiled headers, which everything shares, are made without it.
+# -fno-trapping-math: loops over columns of amounts choose between results instead of branching. g++ turns them into
+# vector instructions only if it need not preserve traps of divisions whose results are not used. The variable is
+# private, so that precompiled headers, which everything shares, are made without the flag.
 $(OBJ)/pkg/scheduler/algorithm/noderesources/%.o: private CXXFLAGS += -fno-trapping-math
 # Catch2's main is the one file that must not see its precompiled header.
 $(OBJ)/hack/test_main_test.o: hack/test_main_test.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
 	@$(CCACHE) $(call COMPILE,$(PCH))
-# Tests write objects down by the fields that matter to them.
+# Tests initialise only those members of objects that matter to them.
 $(OBJ)/%_test.o: CXXFLAGS += -Wno-missing-field-initializers
 $(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
@@ -210,14 +211,14 @@ $(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch
 $(OBJ)/%.o: %.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
 	@$(CCACHE) $(call COMPILE,$(PCH))
-# The files of the page are embedded in this one.
+# The page's files are embedded in this object.
 $(OBJ)/pkg/ui/assets.o: $(wildcard pkg/ui/assets/*)
-# What git says of the tree, or what a source package was told (COMMIT=...), is compiled into one file.
+# The commit, from git or given to a source package as COMMIT=..., is compiled into one file.
 COMMIT ?= $(or $(shell git rev-parse --short=12 HEAD 2>/dev/null),unknown)
 $(OBJ)/pkg/util/version.o: hack/version $(call note,$(notes)/commit,$(COMMIT))
 $(OBJ)/pkg/util/version.o: CPPFLAGS += -DBERTH_VERSION='"$(shell cat hack/version)"' -DBERTH_COMMIT='"$(COMMIT)"'
 
-# A thin archive names its objects where it can.
+# Thin archives refer to their objects; where ar does not support them, ordinary ones are made.
 define library_rule
 $(call library,$(1)): $(call objects,$(call sources,$(1))) $(call note,$(notes)/$(1),$(call objects,$(call sources,$(1))))
 	@mkdir -p $$(@D); echo "  AR    $$@"; rm -f $$@
@@ -225,7 +226,7 @@ $(call library,$(1)): $(call objects,$(call sources,$(1))) $(call note,$(notes)/
 endef
 $(foreach r,$(PACKAGES),$(eval $(call library_rule,$(r))))
 
-# $(1) the file, $(2) its objects, $(3) its libraries, $(4) more for the linker.
+# $(1): the file, $(2): its objects, $(3): its libraries, $(4): more arguments for the linker.
 define link_rule
 $(1): $(2) $(3) $(call note,$(notes)/link-$(notdir $(1)),$(2) $(3) $(4) $(LDFLAGS) $(LDLIBS))
 	@mkdir -p $$(@D); echo "  LINK  $$@"
@@ -234,12 +235,12 @@ endef
 plugins_for = $(if $(filter cmd/kube-scheduler cmd/schedsim plugin test,$(1)),$(PLUGIN_OBJECTS))
 $(foreach p,$(addprefix cmd/,$(PROGRAMS)),$(eval $(call link_rule,$(BIN)/$(notdir $(p)),$(call objects,$(call sources,$(p))) $(call plugins_for,$(p)),$(call libraries,$(p)))))
 
-# All programs in one file, for the package: cmd/berth/main.cc finds out which of them is meant.
+# All programs in one file, for the package: cmd/berth/main.cc decides which of them runs.
 $(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o
 	@objcopy --redefine-sym main=$(subst -,_,$*)_main $< $@
 $(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r)))))
 
-# A program's tests see its sources but for main.cc.
+# A program's tests are linked with its sources except main.cc.
 $(foreach r,$(TEST_PACKAGES),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_main_test.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck)))
 
 $(eval $(call link_rule,$(BIN)/bench,$(call objects,$(BENCH_SOURCES)) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r))),-lbenchmark_main -lbenchmark))

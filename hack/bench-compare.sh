@@ -34,7 +34,7 @@ print("%-12s %14s %14s %9s" % ("work", "old us", "new us", "change"))
 for name in old:
     if name in new:
         a, b = old[name]["cpuMicros"], new[name]["cpuMicros"]
-        # Where the ranges of the runs overlap the difference may be chance.
+        # If the ranges of the runs overlap, the difference may be due to chance.
         apart = old[name]["cpuMicrosLow"] > new[name]["cpuMicrosHigh"] or new[name]["cpuMicrosLow"] > old[name]["cpuMicrosHigh"]
         print("%-12s %14.2f %14.2f %+8.1f%%%s" % (name, a, b, 100 * (b - a) / a, "" if apart else "  (may be chance)"))
 

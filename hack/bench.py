@@ -139,22 +139,22 @@ def status_kib(pid, field):
 
 
 def note_synced(log, synced, begin):
-    """Follows a scheduler's log, noting when it has all lists."""
+    """Follows a scheduler's log and records when it has all lists."""
     for line in log:
         if "Caches are synced" in line:
             synced.append(time.monotonic() - begin)
 
 
 def cpu_seconds(pid):
-    """Of all threads of a process."""
+    """Returns the CPU time of all threads of a process."""
     with open("/proc/%d/stat" % pid) as f:
         user, system = f.read().rsplit(")", 1)[1].split()[11:13]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def recording(runs):
-    """What --record-dir costs the daemon: CPU a pod of all its threads with and without it, taken in turn,
-    and bytes. Medians: how its threads happen to meet changes a run by a fifth either way."""
+    """Measures what --record-dir costs the daemon: CPU of all its threads for each pod, with and without it, alternating,
+    and bytes. Medians are used, because the timing of its threads changes a run by up to a fifth."""
     cpu, size, pods = {False: [], True: []}, 0, 50000
     for _ in range(runs):
         for recorded in (False, True):
@@ -168,7 +168,8 @@ def recording(runs):
 
 
 def end_to_end(nodes, bound, pending, flags=None):
-    """hollow-apiserver with everything loaded, then kube-scheduler: seconds until it is synced, binds a second, memory."""
+    """Runs hollow-apiserver with everything loaded, then kube-scheduler, and returns seconds until it is synced, binds per
+    second, and memory."""
     load = make_input("e2e", "--nodes %d --pods %d --templates 50 --preload %d" % (nodes, pending, bound))
     programs = []
     try:
@@ -200,7 +201,7 @@ def end_to_end(nodes, bound, pending, flags=None):
             binds = m.get("scheduler_binding_latency_microseconds_count", 0)
             if first is None and binds > 0:
                 first, first_binds = now, binds
-            # What is still to be done for the pods that are bound counts as well.
+            # Work that is still to be done for bound pods counts as well.
             left = m.get("scheduler_events_queued", 0) + m.get("scheduler_recording_buffered_events", 0)
             if binds >= pending and (pending or synced) and done is None:
                 done = now
@@ -235,7 +236,8 @@ def table(rows):
         print("  " + "  ".join(c.ljust(w) if i in (0, 1) else c.rjust(w) for i, (c, w) in enumerate(zip(r, widths))).rstrip())
 
 
-# Lines of the picture: name, class, and points: measured elsewhere (nodes, microseconds), or arguments by nodes.
+# Lines of the picture: name, class, and points, which are either given (nodes, microseconds) because they were measured
+# elsewhere, or are arguments by number of nodes.
 MEASURED_LINES = [
     ("Kubernetes 1.29, plain pods", "k129", [(1000, 8_400), (5000, 57_000)]),
     ("Kubernetes 1.10, plain pods", "k110", [(1000, 5_800), (5000, 46_100)]),
@@ -248,7 +250,7 @@ OWN_LINES = [
 
 
 def lines(results, runs):
-    """What the picture shows: (name, class, points), the slowest first."""
+    """Returns the lines of the picture: (name, class, points), the slowest first."""
     out = list(MEASURED_LINES)
     for name, kind, arguments, sizes in OWN_LINES:
         points = []
@@ -271,7 +273,7 @@ text { fill: #333 } .grid { stroke: #ddd } .line { fill: none; stroke-width: 2 }
 
 
 def svg(drawn):
-    """CPU per decision over nodes, both logarithmic. Readable on light and dark backgrounds."""
+    """Draws CPU per decision over the number of nodes, both logarithmic. Readable on light and dark backgrounds."""
     import math
     left, top, width, height = 64, 34, 620, 300
     points = [p for _, _, line in drawn for p in line]
@@ -336,7 +338,7 @@ def main():
                                      **measure(make_input(name, arguments), args.runs, flags=["--emulated-version=1.29"])}
     for name, what, arguments, goal in shapes:
         print("measuring %s: %s" % (name, what), file=sys.stderr)
-        # Only -o json goes on to preempt.
+        # Only -o json runs preemption.
         output = "json" if arguments.startswith("preempt") else "placements"
         results["shapes"][name] = {"what": what, "goalMicros": goal, **measure(make_shape(arguments), min(args.runs, 3), output)}
     for path in args.workloads:

@@ -2,7 +2,7 @@
 # Writes compile_commands.json to stdout. usage: compile-commands.sh "COMPILER AND FLAGS"
 set -euo pipefail
 dir=$(pwd)
-# clang's tools do not know every warning of g++; g++ ignores what follows -Wno- and is unknown.
+# clang's tools do not know every warning of g++. g++ itself ignores unknown options that begin with -Wno-.
 command="$1 -Wno-unknown-warning-option"
 printf '['
 sep=''

@@ -15,7 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(ROOT, os.environ.get("OUT") or "_output", "bin")
 DATA = os.path.join(ROOT, "test/testdata/demo")
 ZONE = "failure-domain.beta.kubernetes.io/zone"
-SECONDS = 120  # after which the demo gives up
+SECONDS = 120  # the demo gives up after this time
 
 
 def free_port():
@@ -127,11 +127,11 @@ class Demo:
                            "metadata": {"name": "%s-%04d" % (meta["name"], i), "namespace": meta["namespace"],
                                         "labels": template["metadata"]["labels"], "ownerReferences": [owner]}}
                     api.call("POST", "/api/v1/namespaces/%s/pods" % meta["namespace"], pod)
-        except Exception as e:  # reported by the watching thread
+        except Exception as e:  # the thread that watches reports it
             self.error = e
 
     def look(self):
-        """Where every pod is: by application the bound ones, the unschedulable ones, the rest."""
+        """Returns where every pod is: by application the bound ones, the unschedulable ones, and the rest."""
         self.pods = self.api.call("GET", "/api/v1/pods")["items"]
         state = {s["metadata"]["name"]: [0, 0, 0] for s in self.sets}
         for pod in self.pods:
@@ -147,7 +147,7 @@ class Demo:
             if self.error:
                 self.fail("creating pods: %s" % self.error)
             state = self.look()
-            # A pod can be unschedulable for a moment (a cache has no node yet): what counts is where it ends.
+            # A pod can be unschedulable for a moment (a cache has no node yet); only its final state matters.
             done = finished and all(state[s["metadata"]["name"]][:2] == [fits(s), s["spec"]["replicas"] - fits(s)] for s in self.sets)
             bound = sum(v[0] for v in state.values())
             if self.tty:
@@ -242,11 +242,11 @@ class Demo:
 
 
 class LaterDemo(Demo):
-    """What pods of release 1.29 can ask for, one after the other."""
+    """Shows the features of pods of release 1.29, one after the other."""
 
     def run(self):
         started = time.monotonic()
-        # Its pages are on port 10259 with authentication; the demo needs none of them there.
+        # Its pages are on port 10259 with authentication, and the demo needs none of them.
         self.start_both("--emulated-version=1.29")
         zones = collections.Counter(n["metadata"]["labels"][ZONE] for n in self.nodes.values())
         print("A cluster of %d nodes in %d zones on hollow-apiserver (http://127.0.0.1:%d), and kube-scheduler beside it,\n"

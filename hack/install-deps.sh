@@ -12,12 +12,12 @@ packages=(
   prometheus-cpp-dev
   catch2 librapidcheck-dev libbenchmark-dev python3-jsonschema
 )
-# What may be there by other means than Debian's package is looked for as a command.
+# What may be installed by other means than Debian's package is looked up as a command.
 commands=(python3:python3 ccache:ccache curl:curl kubectl:kubernetes-client openssl:openssl git:git)
 for group in "$@"; do
   case $group in
     # promtool and a Prometheus that scrapes the daemon; rsvg-convert renders the pictures of schedsim; systemd-analyze
-    # checks the unit, lintian the package. The page is looked at in a browser.
+    # checks the unit and lintian the package. Tests open the page in a browser.
     test) commands+=(chromium:chromium zstdcat:zstd promtool:prometheus rsvg-convert:librsvg2-bin systemd-analyze:systemd lintian:lintian dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     package) commands+=(dpkg-shlibdeps:dpkg-dev strip:binutils) ;;
     fuzz) commands+=(clang++:clang) && packages+=(libclang-rt-14-dev) ;;
@@ -38,7 +38,7 @@ done
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
   command -v sudo >/dev/null 2>&1 || { echo "install-deps: missing: ${missing[*]}; become root, or install sudo" >&2; exit 1; }
-  as_root=(sudo env DEBIAN_FRONTEND=noninteractive)  # sudo passes no environment on
+  as_root=(sudo env DEBIAN_FRONTEND=noninteractive)  # sudo does not pass the environment on
 fi
 echo "install-deps: installing ${missing[*]}" >&2
 export DEBIAN_FRONTEND=noninteractive

@@ -23,7 +23,7 @@ def functions(lines):
         indent = opening.group(1)
         for end in range(number + 1, len(lines)):
             if re.match(indent + r"\}(;|\))*$", lines[end]):
-                # The first line of a signature that is wrapped is some lines above.
+                # The first line of a wrapped signature is some lines above.
                 first = number
                 while first > 0 and lines[first - 1] and not re.match(r"\s*(//|#|\}|public:|private:|template|.*;$)", lines[first - 1]):
                     first -= 1

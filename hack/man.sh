@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A manual page out of what a program says of itself: its --help and, of schedsim, the help of each command.
+# Writes a manual page from a program's own texts: its --help and, for schedsim, the help of each command.
 # usage: hack/man.sh PROGRAM >PROGRAM.8     (a path to it)
 set -euo pipefail
 program=$1 name=$(basename "$1")
@@ -10,7 +10,7 @@ case $name in
   *) echo "man.sh: $name is none of ours" >&2; exit 1 ;;
 esac
 
-# A backslash is roff's, and so is a dot or an apostrophe that begins a line.
+# A backslash has a meaning in roff, and so have a dot and an apostrophe at the beginning of a line.
 section() {
   printf '.SH %s\n.nf\n' "$1"
   sed -e 's/\\/\\e/g' -e "s/^[.']/\\\\\&&/" -e 's/-/\\-/g' | fold -s -w 120

@@ -15,7 +15,7 @@ import xml.etree.ElementTree as ElementTree
 
 SECONDS = float(os.environ.get("TEST_SECONDS", "900"))
 JOBS = int(os.environ.get("TEST_JOBS") or max(4, os.cpu_count() or 1))
-LOG_BYTES = 200_000  # of a failed test's output, this much of the end is shown
+LOG_BYTES = 200_000  # the number of bytes at the end of a failed test's output that are shown
 
 running = set()
 lock = threading.Lock()  # guards `running` and standard output
@@ -29,7 +29,7 @@ def end_session(process):
 
 
 def run(command, output):
-    """Returns the exit status, or None when SECONDS are over. Raises OSError when the command cannot be started."""
+    """Returns the exit status, or None if the time is over. Raises OSError if the command cannot be started."""
     with lock:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
         running.add(process)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a contributor runs before committing, and CI before building: seconds, no compiler.
+# To be run by contributors before they commit, and by CI before it builds. Takes seconds and needs no compiler.
 # Checks includes, lengths of files and functions, scripts, and the format of changed C++ (where clang-format is installed).
-# usage: verify.sh    (in the project's root; BASE=COMMIT: what counts as changed is measured from there)
+# usage: verify.sh    (in the project's root; BASE=COMMIT: files that have changed since then are checked)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 problems=0
@@ -9,7 +9,7 @@ problem() { echo "verify: $*" >&2; problems=$((problems + 1)); }
 sources() { find pkg cmd plugin test hack -name '*.cc' -o -name '*.h' | sort; }
 
 # ---- includes run down the layers (pkg/README.md) ----
-allowed() {  # the packages that a package may include from
+allowed() {  # prints the packages that a package may include
   case $1 in
     pkg/util) echo pkg/util ;;
     pkg/api) echo pkg/api pkg/util ;;
@@ -28,13 +28,13 @@ while IFS=: read -r file line include; do
   package=${BASH_REMATCH[1]}
   [[ $include =~ \"(pkg/[a-z]+|cmd/[a-z-]+|plugin)/ ]] || { problem "$file:$line: $include: include by the path from the project's root"; continue; }
   target=${BASH_REMATCH[1]}
-  # Tests may use helpers that live in test/.
+  # Tests may use helpers from test/.
   [[ " $(allowed "$package") " == *" $target "* ]] || problem "$file:$line: $package must not include from $target (pkg/README.md)"
 done < <(grep -rnE '^#include "' --include='*.cc' --include='*.h' pkg cmd plugin | grep -vE '^[^:]*_(test|bench)\.cc:[0-9]+:#include "test/')
 
-# ---- inside pkg/scheduler, includes run along this order, and the engine knows no rule ----
+# ---- inside pkg/scheduler, includes run along this order, and the engine includes no rule ----
 layers=(cache volumebinder algorithm algorithm/family policy extender registry configuration core/incremental core algorithmprovider factory queue .)
-layer() {  # the place of a folder of pkg/scheduler in the order; empty for those that may see everything
+layer() {  # prints the place of a folder of pkg/scheduler in the order; nothing for those that may include everything
   case $1 in
     reference* | testing*) return 0 ;;
     algorithm/?*) set -- algorithm/family ;;
@@ -56,7 +56,7 @@ while IFS=: read -r file line include; do
   [[ $from == core* && $to == algorithm/* ]] && problem "$file:$line: the engine includes no rule"
 done < <(grep -rnE '^#include "pkg/scheduler/' --include='*.cc' --include='*.h' pkg/scheduler | grep -vE '^[^:]*_(test|bench)\.cc:')
 
-# ---- what only tests use stands in folders named testing ----
+# ---- what only tests use is in folders named testing ----
 while IFS= read -r f; do problem "$f: helpers of tests live in a folder named testing"; done < <(find pkg cmd plugin -name '*test*.h' -not -path '*/testing/*')
 
 # ---- sizes and marks ----

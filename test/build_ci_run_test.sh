@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# .ci/run with a make that only says numbers: it sums all runs, and fails when any of them does.
+# Tests .ci/run with a make that only prints numbers: it adds up all runs, and fails if any of them does.
 set -euo pipefail
 root=$(pwd)
 dir=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Makefile on a tiny tree of its own: builds what changed, only what changed, and nothing when nothing did.
+# Tests the Makefile on a small tree of its own: it builds what changed, only that, and nothing if nothing changed.
 set -euo pipefail
 root=$(pwd)
 dir=$(mktemp -d)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# hack/install-deps.sh on machines that are played by stand-ins for dpkg-query, apt-get, id and sudo.
+# Tests hack/install-deps.sh on machines that are simulated by substitutes for dpkg-query, apt-get, id and sudo.
 set -euo pipefail
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/bin"
 stub() { printf '#!/bin/bash\n%s\n' "$2" >"$dir/bin/$1"; chmod +x "$dir/bin/$1"; }
 fail() { echo "FAILED: $*"; cat "$dir/out" "$dir/calls" 2>/dev/null; exit 1; }
-# The script sees these commands and no others.
+# The script finds only these commands.
 for c in bash sed grep mktemp cat rm env python3 ccache curl kubectl openssl git; do
   ln -s "$(command -v "$c" || echo /bin/true)" "$dir/bin/$c"
 done

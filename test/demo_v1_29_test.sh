@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The demo of release 1.29: what it claims is what happened.
+# Tests the demo of release 1.29: what it prints is what happened.
 set -euo pipefail
 out=$(RELEASE=1.29 OUT=${OUT:-_output} hack/demo.py) || { echo "FAILED: the demo ends with $?: $out"; exit 1; }
 for line in 'zone-a +#### 4' 'zone-c +#### 4' 'with the gate: +0 of 3 bound' 'without the gate: 3 of 3 bound' '252 Insufficient cpu'; do

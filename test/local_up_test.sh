@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# hack/local-up.sh brings up a cluster that places a pod, stops on SIGTERM, and says when a program ends by itself.
+# Tests that hack/local-up.sh starts a cluster that places a pod, stops on SIGTERM, and reports when a program ends by
+# itself.
 set -euo pipefail
 dir=$(mktemp -d)
 pid=
@@ -16,7 +17,7 @@ until_true() {
   done
 }
 up() {
-  : >"$dir/out"  # nothing of an earlier run
+  : >"$dir/out"  # removes output of an earlier run
   hack/local-up.sh "$@" >"$dir/out" 2>&1 &
   pid=$!
   until_true "it comes up" grep -q 'Ctrl-C stops both' "$dir/out"
@@ -33,7 +34,7 @@ pid=
 [ $code -eq 0 ] || fail "on SIGTERM it exits with $code"
 ! curl -s "$url/healthz" >/dev/null || fail "the API server is still there"
 
-# Release 1.29, which has its own fields and its own order of writes.
+# Release 1.29 has its own fields and order of writes.
 SCHEDULER_ARGS=--secure-port=0 up --emulated-version=1.29
 kubectl --server="$url" run gated --image=busybox --overrides='{"spec":{"schedulingGates":[{"name":"example.com/hold"}]}}' >"$dir/created"
 kubectl --server="$url" create -f test/testdata/demo/pod.yaml >"$dir/created"

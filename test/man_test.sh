@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# hack/man.sh: a page for each program, without a word of roff in what one reads.
+# Tests hack/man.sh: it writes a page for each program, whose text contains no roff commands.
 set -euo pipefail
 bin=${OUT:-_output}/bin
 awkward=$(mktemp -d)
 trap 'rm -rf "$awkward"' EXIT
-# A program whose help is full of what roff would take for its own.
+# A program whose help is full of text that roff would interpret.
 printf '#!/bin/sh\ncat <<"END"\n.TP of it\n.SHout\n'"'"'quoted'"'"' a\\b -c\n.\nEND\n' >"$awkward/schedsim"
 chmod +x "$awkward/schedsim"
 
@@ -13,10 +13,10 @@ for program in "$bin"/{kube-scheduler,schedsim,hollow-apiserver} "$awkward/sched
   page=$(hack/man.sh "$program")
   [ "$(sed -n 1p <<<"$page" | cut -d' ' -f1-3)" = ".TH ${p^^} 8" ] || { echo "FAILED: the title of $p: $page" | head -3; exit 1; }
   grep -q "^$p \\\\- " <<<"$page" || { echo "FAILED: $p has no name"; exit 1; }
-  # Every line but our own macros is text: none begins as a macro would.
+  # Every line except our own macros is text: none begins as a macro would.
   bad=$(awk "/^[.']/ && !/^\\.(TH|SH|nf|fi)( |\$)/ { print NR \":\" \$0 }" <<<"$page")
   [ -z "$bad" ] || { echo "FAILED: $program: $bad"; exit 1; }
-  # Back from roff it is what --help says, and of schedsim what each command's help says.
+  # Formatted again, it is the text of --help and, for schedsim, of each command's help.
   said=$("$program" --help)
   for command in $(sed -n "s/^  schedsim \([a-z][a-z-]*\) .*/\1/p" <<<"$said"); do
     said+=" ${command^^} "$("$program" help "$command")
@@ -24,7 +24,7 @@ for program in "$bin"/{kube-scheduler,schedsim,hollow-apiserver} "$awkward/sched
   shown=$(sed -e '1,/^\.nf$/d' -e '/^\.fi$/d' -e '/^\.nf$/d' -e 's/^\.SH //' -e 's/\\-/-/g' -e 's/^\\&//' -e 's/\\e/\\/g' <<<"$page" | tr -s ' \n' '\n')
   [ "$shown" = "$(tr -s ' \n' '\n' <<<"$said")" ] || { echo "FAILED: $program's page differs from its help"; exit 1; }
 done
-# Every flag of every command, as completion knows them.
+# It has every flag of every command that completion knows.
 page=$(hack/man.sh "$bin/schedsim" | sed -e 's/\\-/-/g')
 commands=0
 while read -r command; do

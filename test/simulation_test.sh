@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Simulated clusters: all plans that once failed, a few seeds, and plans that cannot be read.
+# Simulates clusters: all plans that once failed, a few seeds, and plans that cannot be read.
 set -euo pipefail
 simulate=${OUT:-_output}/test/simulate
 shopt -s nullglob
@@ -10,7 +10,8 @@ printf 'world seed=1 length=1000\n500 no-such-actor 1\n' >"$work/bad.plan"
 code=0
 "$simulate" "$work/bad.plan" 2>"$work/err" || code=$?
 [ $code -eq 2 ] && grep -q 'line 2: "500 no-such-actor 1" is no step' "$work/err" || { echo "FAILED: a bad plan: exit $code"; cat "$work/err"; exit 1; }
-# Whatever happens to a simulated scheduler, its recording replays to the same outputs, and recording changes nothing.
+# Whatever happens to a simulated scheduler, replaying its recording gives the same outputs, and recording changes
+# nothing.
 plain=$("$simulate" --seeds=2..3) recorded=$("$simulate" --seeds=2..3 --record="$work/recordings")
 [ "$plain" = "$recorded" ] || { echo "FAILED: recorded worlds are others: $plain; $recorded"; exit 1; }
 count=0
@@ -19,7 +20,7 @@ for folder in "$work"/recordings/seed-*/*; do
   count=$((count + 1))
 done
 [ "$count" -ge 4 ] || { echo "FAILED: $count recordings"; exit 1; }
-# The same seed does the same in another process, where hash tables have another order.
+# The same seed has the same result in another process, where hash tables have another order.
 one=$("$simulate" --seeds=5..5 --verbose 2>&1 | cksum) two=$("$simulate" --seeds=5..5 --verbose 2>&1 | cksum)
 [ "$one" = "$two" ] || { echo "FAILED: two runs of seed 5 differ"; exit 1; }
 # New seeds end in time, and the one they begin with can be run again.

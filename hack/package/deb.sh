@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$1
-# "v1.10.0-berth.1" would be upstream version 1.10.0 with Debian revision "berth.1"; this is a native package.
+# "v1.10.0-berth.1" would mean upstream version 1.10.0 with Debian revision "berth.1", but this is a native package.
 version=${VERSION:-$(sed -e 's/^v//' -e 's/-/+/' hack/version)}
 arch=$(dpkg --print-architecture)
 programs=(kube-scheduler schedsim hollow-apiserver)
@@ -27,7 +27,7 @@ chmod 755 "$tree/usr/lib/berth/berth"
 for p in "${programs[@]}"; do
   ln -s ../lib/berth/berth "$tree/usr/bin/$p"
   hack/man.sh "$out/bin/$p" | gzip -9n >"$tree/usr/share/man/man8/$p.8.gz"
-  # Programs that know how to complete their own command line say so.
+  # Some programs print their own shell completion.
   if "$out/bin/$p" completion bash >"$root/completion" 2>/dev/null && [ -s "$root/completion" ]; then
     install -m 644 "$root/completion" "$tree/usr/share/bash-completion/completions/$p"
   fi

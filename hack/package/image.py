@@ -9,12 +9,12 @@ skopeo and containerd (ctr image import) take. The same input gives the same byt
 import gzip, hashlib, io, json, os, re, shutil, subprocess, sys, tarfile, tempfile
 
 LIMIT_BYTES = 40 * 1000 * 1000  # of the unpacked root file system
-USER = 65532  # as distroless images call "nonroot"
+USER = 65532  # the user that distroless images name "nonroot"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 
 
 def closure(program):
-    """Returns the program's shared libraries and the dynamic linker: paths as the program asks for them."""
+    """Returns the program's shared libraries and the dynamic linker, as the paths that the program asks for."""
     text = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     if "not found" in text:
         sys.exit("image.py: %s: a library is missing:\n%s" % (program, text))
@@ -34,7 +34,7 @@ def commit_time():
 
 
 class Layer:
-    """A tar file whose entries have root as owner and one time."""
+    """Makes a tar file whose entries belong to root and have the same time."""
 
     def __init__(self, mtime):
         self.bytes, self.mtime, self.seen, self.content = io.BytesIO(), mtime, set(), 0
@@ -79,7 +79,7 @@ def make_layer(program, mtime):
     layer = Layer(mtime)
     layer.file("/usr/bin/kube-scheduler", stripped(program), 0o755)
     for path in closure(program):
-        # Libraries go where the linker looks for them without a cache or a configuration.
+        # Libraries are put where the linker finds them without a cache or configuration.
         layer.file(path if "/ld-linux" in path else "/usr/lib/" + os.path.basename(path), read(os.path.realpath(path)), 0o755)
     layer.file("/etc/passwd", b"root:x:0:0:root:/:/sbin/nologin\nnonroot:x:%d:%d:nonroot:/:/sbin/nologin\n" % (USER, USER))
     layer.file("/etc/group", b"root:x:0:\nnonroot:x:%d:\n" % USER)
