@@ -1,6 +1,6 @@
-// What a decision costs, by kind of pod and number of nodes: from kept answers, and node by node as the plain path
-// takes it, both in one run; and the loops over columns and ranks under them. A decision is measured with its pod:
-// made, placed, and another one that ends.
+// Measures decisions by kind of pod and number of nodes, by the incremental scheduler and by the reference scheduler
+// ("plain path"), and the loops over columns and ranks that they consist of. A measured step creates a pod, decides,
+// adds the pod to the cache, and removes an older pod.
 #include <absl/strings/str_cat.h>
 #include <benchmark/benchmark.h>
 
@@ -46,7 +46,7 @@ api::PodPtr With(const api::PodPtr& like, std::string uid, util::Symbol node = {
   return pod;
 }
 
-// Nodes in three zones with ten pods each.
+// A cluster of nodes in three zones with ten pods on each node.
 struct Cluster {
   Cache cache;
   NominatedPods nominated;
@@ -94,7 +94,7 @@ struct Cluster {
   }
 };
 
-// Made once for each size.
+// Returns the cluster of this size, which is made at the first call.
 Cluster& ClusterOf(int64_t nodes) {
   static std::map<int64_t, std::unique_ptr<Cluster>> clusters;
   std::unique_ptr<Cluster>& c = clusters[nodes];
@@ -113,7 +113,7 @@ const char kInZone[] =
     "'matchExpressions':[{'key':'failure-domain.beta.kubernetes.io/zone','operator':'In','values':['zone-1']}]}]}}},";
 const char kClaim[] = "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'claim-1'}}],";
 
-// 300 pods of the kind run at a time; `like(i)` is the i-th.
+// Decides pods while 300 of them run at the same time. `like(i)` returns the pod that the i-th one is a copy of.
 template <typename Like>
 void Decide(benchmark::State& state, Like like, bool plain = false) {
   constexpr size_t kRunning = 300;
@@ -152,7 +152,7 @@ BENCHMARK_CAPTURE(BM_Decide, preferred_affinity, "near", kNear, false)->Apply(Si
 BENCHMARK_CAPTURE(BM_Decide, claim, "web", kClaim, false)->Apply(Sizes);
 BENCHMARK_CAPTURE(BM_Decide, claim_plain_path, "web", kClaim, true)->Apply(Sizes);
 
-// A kind that was not seen before, each time.
+// Each pod has a template that no pod had before.
 void BM_DecideNewKind(benchmark::State& state) {
   const api::PodPtr pod = PodOf("web", "100m");
   Decide(state, [&](uint64_t i) {
@@ -166,7 +166,7 @@ void BM_DecideNewKind(benchmark::State& state) {
 }
 BENCHMARK(BM_DecideNewKind)->Apply(Sizes);
 
-// While ten pods that are as important wait for room that was made for them.
+// Ten pods with the same priority are nominated to nodes.
 void BM_DecideBesideNominated(benchmark::State& state) {
   Cluster& c = ClusterOf(state.range(0));
   const api::PodPtr pod = PodOf("web", "100m");
@@ -183,7 +183,7 @@ void BM_DecideBesideNominated(benchmark::State& state) {
 }
 BENCHMARK(BM_DecideBesideNominated)->Apply(Sizes);
 
-// Fits nowhere, and each node says why.
+// The pod fits no node, and the reasons of every node are found.
 void BM_DecideUnfit(benchmark::State& state) {
   Cluster& c = ClusterOf(state.range(0));
   const api::PodPtr pod = PodOf("web", "33");
@@ -228,7 +228,7 @@ void BM_Map(benchmark::State& state, const PriorityFunction& function) {
 BENCHMARK_CAPTURE(BM_Map, least_requested, noderesources::LeastRequested({}))->Apply(Sizes);
 BENCHMARK_CAPTURE(BM_Map, balanced, noderesources::BalancedResourceAllocation({}))->Apply(Sizes);
 
-// The k-th of nine in ten nodes that tie, a hundred of which are out.
+// Selects the k-th of a set with nine of ten ranks, of which a hundred are left out.
 void BM_SelectKth(benchmark::State& state) {
   const uint32_t limit = static_cast<uint32_t>(state.range(0));
   RankSet in(limit), out(limit);

@@ -81,7 +81,7 @@ FailureReasonId FailureReasonOf(std::string_view failure_text) {
   }();
   if (auto it = ids.find(failure_text); it != ids.end()) return it->second;
   if (failure_text.starts_with("Insufficient ")) return kExtendedResource;
-  // These texts go on with what the object says.
+  // The rest of these texts depends on the object.
   for (std::string_view prefix : {"node(s) had untolerated taint", "node(s) didn't satisfy plugin(s)"}) {
     if (failure_text.starts_with(prefix)) return ids.at(prefix);
   }
@@ -89,7 +89,7 @@ FailureReasonId FailureReasonOf(std::string_view failure_text) {
 }
 
 std::string_view PluginOfFailure(std::string_view failure_text) {
-  // By the beginning of the text; the first that matches counts.
+  // Beginnings of failure texts and their plugins. The first one that matches counts.
   static constexpr std::pair<std::string_view, std::string_view> kPlugins[] = {
       {"Insufficient ", "NodeResourcesFit"},
       {"Too many pods", "NodeResourcesFit"},

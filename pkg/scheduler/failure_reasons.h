@@ -1,7 +1,7 @@
 // The values of the metric label `reason` for pods that could not be scheduled.
 //
-// Failure texts name claims, taints and extended resources that tenants choose, and extenders word theirs as they
-// like. A metric label must have few values, so texts are mapped to a fixed set here.
+// Failure texts contain names of claims, taints and extended resources that tenants choose, and the texts of extenders
+// can be anything. A metric label must have few values, so failure texts are mapped to a fixed set of reasons.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,18 +12,18 @@ namespace berth::scheduler {
 // An index into the fixed set of reasons.
 using FailureReasonId = uint8_t;
 
-// Returns the size of the set.
+// Returns the number of reasons.
 size_t FailureReasonCount();
-// Returns the reason that stands for the failure text of a rule, for example "Insufficient cpu". Texts that no rule of
-// this project gives (extenders, plugins) have the reason "other".
+// Returns the reason for the failure text of a rule, for example "Insufficient cpu". A text that no rule of this
+// project returns, such as that of an extender or a plugin, has the reason "other".
 FailureReasonId FailureReasonOf(std::string_view failure_text);
-// Returns the reason of an attempt that ended with an error instead of a verdict for each node: "error".
+// Returns the reason "error", for an attempt that ended with an error and not with a verdict for each node.
 FailureReasonId ErrorReason();
-// Returns the reason of an attempt for which there was no node at all.
+// Returns the reason for an attempt when the cluster had no nodes.
 FailureReasonId NoNodesReason();
-// Returns the plugin of release 1.29 that gives a failure text; "" for texts that no plugin of this project gives.
+// Returns the plugin of release 1.29 that returns the failure text, or "" when no plugin of this project does.
 std::string_view PluginOfFailure(std::string_view failure_text);
-// REQUIRES: id < FailureReasonCount().
+// Returns the text of a reason. REQUIRES: id < FailureReasonCount().
 std::string_view FailureReasonText(FailureReasonId id);
 
 }  // namespace berth::scheduler

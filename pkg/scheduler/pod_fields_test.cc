@@ -1,4 +1,4 @@
-// Fields of pods that came after release 1.10: they are never the reason for harm.
+// Fields of pods that are newer than release 1.10: pods with them are placed correctly or wait, and say why.
 #include "pkg/scheduler/pod_fields.h"
 
 #include <catch2/catch.hpp>
@@ -55,7 +55,7 @@ TEST_CASE("later fields: a pod whose preemptionPolicy is Never evicts nobody") {
   c.Add(With(NewPod("p", {.cpu = 4, .priority = 100}), [](api::PodTemplate& t) { t.never_preempts = true; }));
   CHECK(c.Run().find("condition p False Unschedulable") != std::string::npos);
   c.Reply(Kind::kOk);
-  CHECK(c.Requests() == "get p");  // to be queued again
+  CHECK(c.Requests() == "get p");  // the pod is read before it goes back into the queue
   c.Reply(Kind::kOk, "", NewPod("p", {.cpu = 4, .priority = 100}));
   CHECK(c.Run().find("delete") == std::string::npos);
 }
@@ -133,7 +133,7 @@ TEST_CASE("later fields: a pod that demands what the release does not understand
   CHECK(asked.find(field) != std::string::npos);
   CHECK(asked.find("--emulated-version=1.29") != std::string::npos);
   c.Reply(Kind::kOk);
-  // Nothing but a change of the pod itself makes it worth another try.
+  // Only a change of the pod itself lets it be tried again.
   c.Add(NewNode("n2", 4));
   c.Pass(400);
   CHECK(c.Run() == "");

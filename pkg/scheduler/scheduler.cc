@@ -1,4 +1,9 @@
-// What the cluster tells us: informer changes, replies, time.
+// The inputs of the scheduler: changes from the informers, replies, and time; and the tables of pending pods.
+//
+// What the watch shows may be older than what the scheduler knows, because the scheduler's own writes come back by the
+// watch. So the scheduler concludes nothing from the absence of a change: a pod is confirmed as bound only when the
+// watch shows it with a node; a nomination that the scheduler has written counts until the watch shows the version that
+// has it; and an assumed pod that is not confirmed in time is read before its resources are given to others.
 #include "pkg/scheduler/scheduler.h"
 
 #include <absl/strings/numbers.h>
@@ -14,7 +19,7 @@
 namespace berth::scheduler {
 namespace {
 
-// What Kubernetes' volume controller takes for bound: both sides of the binding are written.
+// Returns whether Kubernetes' volume controller regards the claim as bound: both sides of the binding are written.
 bool IsBound(const api::PersistentVolumeClaim& claim) {
   return !claim.volume_name.empty() && claim.bind_completed;
 }
@@ -55,6 +60,7 @@ Scheduler::Pending* Scheduler::Find(const api::Pod& pod) {
   return it == pending_.end() ? nullptr : it->second.get();
 }
 
+// Adds a pod to the tables of pending pods, but not to the queue.
 Scheduler::Pending& Scheduler::NewPending(const api::PodPtr& pod, Place place) {
   auto& slot = pending_[pod->meta.uid];
   slot = std::make_unique<Pending>();
@@ -70,6 +76,8 @@ Scheduler::Pending& Scheduler::NewPending(const api::PodPtr& pod, Place place) {
   return *slot;
 }
 
+// Moves a pod from one place to another and keeps what is counted by place. Does not add it to the queue or remove it
+// from there.
 void Scheduler::SetPlace(Pending& p, Place place) {
   --by_place_[static_cast<size_t>(p.place)];
   ++by_place_[static_cast<size_t>(place)];
@@ -84,6 +92,7 @@ void Scheduler::SetPlace(Pending& p, Place place) {
   }
 }
 
+// Adds `by` to the metric of gated pods if the pod is one. Called before and after its place changes.
 void Scheduler::CountGated(const Pending& p, int by) {
   if (p.place == Place::kGated) metrics_.by_profile[p.pod->tmpl->scheduler_name.string()].gated += by;
 }
@@ -99,6 +108,8 @@ void Scheduler::Enqueue(Pending& p) {
   queue_->Add(p.pod);
 }
 
+// Looks at the profile's rules only when the release alone leaves fields that are not understood, because most pods
+// have none.
 UnknownPodFields Scheduler::UnknownFieldsOf(const api::PodTemplate& t) const {
   UnknownPodFields unknown = FindUnknownPodFields(t, options_.understood_fields);
   if (unknown.ignored.none() && unknown.blocking.none()) return unknown;
@@ -126,6 +137,7 @@ void Scheduler::TryUnsupportedClaims() {
   }
 }
 
+// Counts the fields that are ignored, and logs a warning when a field is ignored for the first time.
 void Scheduler::CountIgnoredFields(const api::PodTemplate& t) {
   const PodFieldSet ignored = UnknownFieldsOf(t).ignored;
   for (size_t i = 0; i < kPodFields; ++i) {
@@ -141,6 +153,7 @@ void Scheduler::SetReasons(Pending& p, std::vector<FailureReasonId> reasons) {
   for (FailureReasonId id : p.reasons) ++by_reason_[id];
 }
 
+// Removes a pod from all tables. `p` is invalid afterwards.
 void Scheduler::Erase(Pending& p) {
   CancelRequest(p);
   StopWaiting(p);
@@ -151,7 +164,8 @@ void Scheduler::Erase(Pending& p) {
     it->second.erase(&p);
     if (it->second.empty()) by_claim_.erase(it);
   }
-  // The queue goes by name: what is in it under this name may be another pod by now.
+  // The queue identifies pods by name, and another pod may have this name by now, so only a queued pod is removed
+  // there.
   if (p.place == Place::kQueued) queue_->Delete(*p.pod);
   queue_->Settled(*p.pod);
   if (NominatedPods* nominated = queue_->nominated()) nominated->Remove(*p.pod);
@@ -224,14 +238,14 @@ void Scheduler::TryAgainNow(Pending& p) {
       break;
     case Place::kWritingStatus:
     case Place::kPreempting:
-      p.changed = true;  // it goes back into the queue as a changed pod, without a wait
+      p.changed = true;  // lets BackIntoQueue add it as ready
       break;
     default:
       break;
   }
 }
 
-// A pod whose claims are all bound now has nothing more to wait for: its back-off was for the claim.
+// Lets the pods be tried again whose claims are all bound now: their back-off was for the claim.
 void Scheduler::ClaimBound(const api::PersistentVolumeClaim& claim) {
   auto users = by_claim_.find(claim.meta.Key());
   if (users == by_claim_.end()) return;
@@ -266,7 +280,8 @@ void Scheduler::Apply(const Change<api::Pod>& shown) {
 
 namespace {
 
-// Resource versions are numbers in every API server there is. False while `written` is not known yet.
+// Returns whether one resourceVersion is not older than another. They are compared as numbers, which they are in every
+// API server. Returns false while `written` is not known yet.
 bool AtLeastAsNew(const std::string& shown, const std::string& written) {
   uint64_t a = 0, b = 0;
   return absl::SimpleAtoi(shown, &a) && absl::SimpleAtoi(written, &b) && a >= b;
@@ -274,6 +289,8 @@ bool AtLeastAsNew(const std::string& shown, const std::string& written) {
 
 }  // namespace
 
+// Handles a pod that has a node: updates the cache, and ends the pending state of the pod unless the answer to its bind
+// is still open.
 void Scheduler::PodAssigned(const api::PodPtr& pod) {
   const api::PodPtr known = cache_->GetPod(pod->meta.uid);
   const bool assumed = known != nullptr && cache_->IsAssumed(pod->meta.uid);
@@ -283,7 +300,7 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
   } else {
     if (auto s = cache_->UpdatePod(pod); !s.ok()) log_.CacheFailed("UpdatePod", *pod, util::Message(s));
     if (SpecOrMetadataChanged(*known, *pod)) Happened(ClusterEvent::Kind::kAssignedPodUpdate, pod.get());
-    // Anti-affinity and spreading look at labels: other ones may make room for anybody.
+    // Anti-affinity and spreading read labels of other pods, so new labels may let any pod fit.
     if (known->tmpl != pod->tmpl) Happened(ClusterEvent::Kind::kAssignedPodLabels);
   }
 
@@ -291,7 +308,7 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
   if (p == nullptr) return;
   switch (p->place) {
     case Place::kBinding:
-      p->confirmed = true;  // the answer is still to come
+      p->confirmed = true;  // BindAnswered does the rest
       break;
     case Place::kBindUnknown:
       BindOutcome(*p, {}, pod);
@@ -301,17 +318,18 @@ void Scheduler::PodAssigned(const api::PodPtr& pod) {
   }
 }
 
+// Handles a pod without a node.
 void Scheduler::PodPending(const api::PodPtr& pod) {
   Pending* p = Find(*pod);
   if (!Ours(*pod)) {
-    // spec.schedulerName cannot change in Kubernetes. Where it does, the pod is somebody else's from now on, unless
-    // its bind is under way already.
+    // Kubernetes does not let spec.schedulerName change. If it does change, the pod is left to the other scheduler,
+    // unless its bind is already under way.
     if (p != nullptr && p->place != Place::kBinding && p->place != Place::kBindUnknown) Erase(*p);
     return;
   }
   if (p == nullptr) {
     if (cache_->GetPod(pod->meta.uid) != nullptr) {
-      // A bound pod never loses its node: either this news is old or the API server lost its memory.
+      // A bound pod never loses its node. Either this change is old, or the API server has lost data.
       if (VLOG_IS_ON(1)) {
         LineAbout("A pod that was bound is shown without a node. Asking the API server which is true", *pod).Info(1);
       }
@@ -337,7 +355,7 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
   p->pod = newest;
   const bool waiting = p->place == Place::kQueued || p->place == Place::kBackoff || p->place == Place::kRefetching;
   if (waiting && pod->meta.deleting()) {
-    // It would be the next thing to find out about it, were it not gone by then.
+    // The next attempt would find out that the pod is being deleted, but the pod may be gone by then.
     CancelRequest(*p);
     StopWaiting(*p);
     if (p->place == Place::kQueued) queue_->Delete(*newest);
@@ -360,6 +378,7 @@ void Scheduler::PodPending(const api::PodPtr& pod) {
   }
 }
 
+// Handles a pod that was deleted or has finished.
 void Scheduler::PodGone(const api::Pod& pod) {
   if (!IsOwnerOfUid(pod)) {
     auto others = duplicates_.find(pod.meta.uid);
@@ -375,7 +394,7 @@ void Scheduler::PodGone(const api::Pod& pod) {
   }
   Pending* p = Find(pod);
   if (p != nullptr && p->place == Place::kBinding) {
-    p->gone = true;  // the answer is still to come
+    p->gone = true;  // BindAnswered does the rest
     return;
   }
   if (p != nullptr) return Erase(*p);
@@ -391,7 +410,7 @@ void Scheduler::Apply(const Change<api::Node>& c) {
     log_.NodeChanged(c.before.get(), nullptr);
     return Happened(ClusterEvent::Kind::kNodeDelete);
   }
-  if (c.before != nullptr && c.before->SchedulesLike(*c.after)) return;  // a heartbeat
+  if (c.before != nullptr && c.before->SchedulesLike(*c.after)) return;  // such as a heartbeat
   cache_->AddNode(c.after);
   log_.NodeChanged(c.before.get(), c.after.get());
   Happened(c.before == nullptr ? ClusterEvent::Kind::kNodeAdd : NodeChange(*c.before, *c.after), nullptr,
@@ -402,6 +421,7 @@ namespace {
 
 using Kind = ClusterEvent::Kind;
 
+// Applies the change to the cache's store of the kind.
 template <typename T>
 void Store(Cache* cache, const Change<T>& c) {
   auto& store = cache->listers().Of<T>();
@@ -412,7 +432,7 @@ void Store(Cache* cache, const Change<T>& c) {
   }
 }
 
-// Returns what a change of an object that rules look up is to the queue, if anything.
+// Returns the event for the queue, or nothing when the queue is not told about the change.
 template <typename T>
 std::optional<Kind> EventOf(const Change<T>& c) {
   constexpr bool kStorageEvents = std::is_same_v<T, api::CsiNode> || std::is_same_v<T, api::CsiDriver> ||
@@ -463,7 +483,7 @@ void Scheduler::ApplyStored(const Change<T>& c) {
   }
   if (const std::optional<Kind> event = EventOf(c)) Happened(*event);
   if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) {
-    if (options_.claim_binder != nullptr) return;  // the queue knows whom the event concerns
+    if (options_.claim_binder != nullptr) return;  // in 1.29 the event wakes the pods that it concerns
     if (c.after != nullptr && IsBound(*c.after) && (c.before == nullptr || !IsBound(*c.before))) ClaimBound(*c.after);
   }
 }
@@ -496,7 +516,8 @@ void Scheduler::Apply(const Reply& reply) {
         if (r.pod != nullptr) p.pod = r.pod;
         p.unwritten.reset();
       } else if (r.answer.kind != Answer::Kind::kConflict) {
-        // What was not written is written with the next attempt; only a conflict can be settled right away.
+        // After a conflict, the condition is written again when the pod has been read. After any other error, it is
+        // left to the next attempt.
         if (!p.unsupported) p.unwritten.reset();
         LOG(WARNING) << "Cannot update the PodScheduled condition of pod " << Name(*p.pod) << ": " << r.answer.message;
       }
@@ -547,7 +568,7 @@ void Scheduler::Tick() {
   backoff_.Collect(now_);
   for (const api::PodPtr& pod : cache_->Expire(now_)) {
     ++metrics_.expired;
-    // It may well be bound, with the watch far behind: it keeps its place until the API server says what is true.
+    // The pod may be bound and the watch far behind. So it is assumed again and keeps its resources until it was read.
     (void)cache_->AssumePod(pod);
     Pending* p = Find(*pod);
     if (p == nullptr) {
@@ -559,6 +580,7 @@ void Scheduler::Tick() {
   }
 }
 
+// Continues what the pod has waited for.
 void Scheduler::TimeUp(Pending& p) {
   switch (p.place) {
     case Place::kBackoff:

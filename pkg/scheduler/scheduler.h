@@ -1,15 +1,18 @@
-// The scheduling loop: takes pending pods one at a time, decides, binds, and handles every failure on the way
+// The scheduling loop: takes pending pods from the queue one at a time, decides, binds, and handles every failure
 // (Kubernetes 1.10 pkg/scheduler/scheduler.go).
 //
-// A state machine without locks, threads, sockets or wall clock. Its inputs are changes of the cluster (Apply of
-// a Change), the ends of requests (Apply of a Reply), and time (Tick). Its outputs are requests and events (Actions).
-// Given the same inputs it does the same things, so that a simulation can replay a run (scheduler_simulation_test.cc).
+// It is a state machine without locks, threads and sockets. Its inputs are changes of the cluster (Apply of a Change),
+// replies to requests (Apply of a Reply), and time (Tick, with a clock that is given to it). Its outputs are requests
+// and events (Actions). With the same inputs it does the same, so that a run can be repeated
+// (scheduler_simulation_test.cc).
 //
-// Several schedulers (profiles), told apart by spec.schedulerName, share one cache and one queue. Pods of schedulers
-// that are not ours count in the cache once they are placed and are never queued (upstream bug B-36, fixed).
+// Several profiles, identified by spec.schedulerName, share one cache and one queue. Pods of other schedulers count in
+// the cache once they are placed; they are never queued (upstream bug B-36, fixed).
 //
-// Every pending pod of ours is in exactly one place (see Place), from the moment the API shows it until it is bound and
-// the API has shown that too, or it is gone.
+// Invariant: every pending pod of these profiles is in exactly one Place from when the API server first shows it until
+// it is gone, or is bound and the API server has shown that.
+//
+// Thread-safety: none. One thread owns it, together with the cache and the queue.
 #pragma once
 #include <absl/container/btree_map.h>
 #include <absl/container/flat_hash_map.h>
@@ -41,82 +44,89 @@
 
 namespace berth::scheduler {
 
-// An object appeared (before is null), changed, or went away (after is null).
+// A change of an object: it was added (`before` is null), updated, or deleted (`after` is null).
 template <typename T>
 struct Change {
   std::shared_ptr<const T> before, after;
 };
 
 struct SchedulerOptions {
-  bool pod_priority = false;  // must agree with the kind of queue
-  // Without PodPriority: the wait before a pod that failed is looked at again.
+  // Gate PodPriority. REQUIRES: it is false with a FIFO and true with a PriorityQueue.
+  bool pod_priority = false;
+  // Without PodPriority, how long a pod waits after a failed attempt before it is read again.
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
-  const Process* process = &Process110();  // what is done around decisions
-  // Fields of pods that came after 1.10 and that the emulated release understands (pod_fields.h).
-  PodFieldSet understood_fields = {};  // beside those that the rules of a pod's scheduler do themselves
-  // Take pods as release 1.10 saw them, without any field that came later.
+  const Process* process = &Process110();  // what the release does around decisions; never null
+  // The newer fields of pods that the emulated release understands (pod_fields.h), without those that the rules of a
+  // pod's profile implement.
+  PodFieldSet understood_fields = {};
+  // Treat pods as if they had no fields that are newer than release 1.10.
   bool ignore_unknown_fields = false;
-  // Release 1.29: where volumes are reserved for claims; the one that the rules look at. Outlives the scheduler.
+  // Release 1.29: reserves volumes for claims. Must be the one that the rules read, and must outlive the scheduler.
   ClaimBinder* claim_binder = nullptr;
-  // Release 1.29: how long the claims of a pod may take to be bound, by the scheduler's name (bindTimeoutSeconds of the
-  // plugin VolumeBinding). Names that are absent: 10 minutes.
+  // Release 1.29: how long binding the claims of a pod may take, by the profile's name (bindTimeoutSeconds of the
+  // plugin VolumeBinding). Profiles that are absent have 10 minutes.
   std::map<util::Symbol, absl::Duration> volume_bind_timeouts;
-  // With this many requests unanswered no further pod is decided and no further one is looked at again.
+  // When this many requests are open, no further pod is tried and no further timer is served.
   size_t max_requests_in_flight = 4096;
-  // The share of decisions, 0..1, that are made both ways (DecisionMode::kBoth) to see whether they differ.
+  // The share of decisions, from 0 to 1, that are made both ways (DecisionMode::kBoth) and compared.
   double check_decisions = 0;
-  // Called right before each bind: false (the lease may be lost) means not now. Null: always.
+  // Called before each attempt. No pod is tried while it returns false, for example because the lease may be lost. If
+  // it is empty, pods are always tried.
   std::function<bool()> may_bind;
-  // Outlives the scheduler; null: nobody observes decisions.
+  // Sees each decision. May be null; must outlive the scheduler.
   DecisionObserver* observer = nullptr;
 };
 
 class Scheduler {
  public:
-  // All outlive the scheduler; `volume_binder` is null without VolumeScheduling.
+  // All pointers must outlive the scheduler. `volume_binder` is null without gate VolumeScheduling.
   Scheduler(Cache* cache, SchedulingQueue* queue, VolumeBinder* volume_binder, Actions* actions,
             const util::Clock* clock, SchedulerOptions options = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
 
-  // Pods that ask for this scheduler by name are decided by `algorithm` (outlives the scheduler). Before any pod comes.
+  // Lets `algorithm`, which must outlive the scheduler, decide pods with this spec.schedulerName. REQUIRES: called
+  // before the first Apply.
   void AddProfile(std::string_view name, GenericScheduler* algorithm);
 
-  // ---- what happened ----
+  // ---- inputs ----
+  // Apply a change of an object.
 #define BERTH_APPLIED(type, ...) void Apply(const Change<api::type>& c);
   BERTH_WATCHED_KINDS(BERTH_APPLIED)
 #undef BERTH_APPLIED
-  // A reply to a request nobody waits for any more is no error.
+  // Applies the reply to a request. A reply that no pod waits for any more is ignored.
   void Apply(const Reply& reply);
 
-  // Back-offs, retries, expiry of assumed pods. Call at NextDeadline() at the latest; calling more often is cheap.
+  // Does what is due: ends of back-offs, retries, expiry of assumed pods. Must be called at NextDeadline() at the
+  // latest; calling it more often is cheap.
   void Tick();
-  // Steady time of the clock; InfiniteDuration when only the outside world can change anything.
+  // Returns when Tick must be called, by the clock's Steady(); InfiniteDuration when nothing is due without another
+  // input.
   absl::Duration NextDeadline() const;
 
-  // Tries the next pod. False when there is none, or none may be tried now.
+  // Tries the next pod. Returns false when no pod is ready, or none may be tried now.
   bool ScheduleOne();
-  // No pod is tried any more. Binds in flight are still followed to their end.
+  // Ends scheduling: no further pod is tried. Binds that are under way are still followed to their end.
   void Stop() {
     stopped_ = true;
   }
 
-  // ---- what can be seen from outside ----
-  // Where a pending pod of ours is.
+  // ---- state ----
+  // Where a pending pod is.
   enum class Place : uint8_t {
     kQueued,          // in the queue: active, in back-off there, or waiting for a change
-    kBackoff,         // without PodPriority: waiting before it is looked at again
+    kBackoff,         // without PodPriority, waiting before it is read again
     kRefetching,      // being read again after a failure
     kWritingStatus,   // its condition is being written
     kPreempting,      // victims are being evicted for it
     kWritingVolumes,  // its volumes are being reserved
-    kBinding,         // assumed on a node; the bind is not answered
-    kBindUnknown,     // the bind's answer was lost; finding out what became of it
+    kBinding,         // assumed on a node; the bind is not answered yet
+    kBindUnknown,     // the bind may have been executed; the pod is read to find out
     kBound,           // bound; the watch has not shown it yet
-    kVerifying,       // the watch and our memory disagree about its node; asking
+    kVerifying,       // the watch and the cache disagree about its node; the pod is read to find out
     kDeleting,        // being deleted before it had a node
-    kGated,           // has scheduling gates: not tried before they are gone
-    kUnsupported,     // has fields that the emulated release does not understand: not tried before it is changed
+    kGated,           // has scheduling gates, and is not tried before they are removed
+    kUnsupported,     // has fields that the emulated release does not understand, and waits for a change of them
   };
   static constexpr size_t kPlaces = 13;
   static std::string_view PlaceName(Place p);
@@ -129,71 +139,71 @@ class Scheduler {
   size_t binds_in_flight() const {
     return binds_in_flight_;
   }
-  // Requests of all kinds; at SchedulerOptions::max_requests_in_flight no pod is tried.
+  // Returns the number of open requests of all kinds (see SchedulerOptions::max_requests_in_flight).
   size_t requests_in_flight() const {
     return requests_.size();
   }
   const SchedulerMetrics& metrics() const {
     return metrics_;
   }
-  // Returns the number of pending pods by the reasons of their last failure; a pod counts once for each of its reasons.
-  // The index is a FailureReasonId.
+  // Returns the number of pending pods for each FailureReasonId, by their last failure. A pod counts once for each of
+  // its reasons.
   const std::vector<int64_t>& pending_by_reason() const {
     return by_reason_;
   }
   struct PendingView {
     const api::PodPtr& pod;
     Place place;
-    uint32_t attempts;                            // that were begun since the pod was seen first
-    const std::vector<FailureReasonId>& reasons;  // of the last attempt that failed
+    uint32_t attempts;                            // number of attempts begun since the pod was first seen
+    const std::vector<FailureReasonId>& reasons;  // the reasons of the last attempt that failed
   };
-  // Calls f for the pending pods at positions [from, to) of a list. A new pod is appended, and the last pod takes the
-  // position of one that leaves; so whoever visits all pods in several steps from the end to the beginning misses none
-  // that is pending all the time, and may see one twice. REQUIRES: from <= to <= pending_pods().
+  // Calls f for the pending pods at positions [from, to) of a list. A new pod is appended; when a pod leaves, the last
+  // one takes its position. So visiting all pods in several steps, from the end of the list to the beginning, misses no
+  // pod that is pending all the time, but may visit a pod twice. REQUIRES: from <= to <= pending_pods().
   void VisitPending(size_t from, size_t to, const std::function<void(const PendingView&)>& f) const;
 
-  // Consistency of the tables; empty when all is well. Walks everything.
+  // Returns what is inconsistent between the tables, or an empty text. Looks at every pending pod; for tests.
   std::string CheckInvariants() const;
-  // The node table, the pods on it and the pending pods, for people (SIGUSR2). Compares with what the informers hold
-  // (`nodes`, `pods`) and says what differs.
+  // Returns the nodes, the pods on them and the pending pods as a text for people (SIGUSR2), and what differs from the
+  // objects that the informers hold (`nodes`, `pods`).
   std::string DumpAndCompare(const std::vector<api::NodePtr>& nodes, const std::vector<api::PodPtr>& pods) const;
 
  private:
   struct Attempt;
   struct Pending;
-  // What a reply answers.
+  // What a request is for.
   enum class Asked : uint8_t {
     kBind,
     kBindOutcome,
     kCondition,
-    kLateCondition,  // nobody waits for it
+    kLateCondition,  // no pod waits for the reply
     kRefetch,
     kPreemptor,
     kNominate,
     kVictim,
-    kClearNomination,  // nobody waits for it
+    kClearNomination,  // no pod waits for the reply
     kVolume,
-    kReservation,  // a volume or a claim is written (1.29)
+    kReservation,  // 1.29: writing a volume or a claim
     kVerify,
-    kStatusPatch,      // nobody waits for it; `what` is the pod's uid
-    kVictimCondition,  // 1.29: why it goes
-    kNode,             // is a node that a bind did not find really gone?
+    kStatusPatch,      // no pod waits for the reply; Request::what is the pod's uid
+    kVictimCondition,  // 1.29: writing the condition that says why a victim is evicted
+    kNode,             // whether a node exists that a bind did not find; Request::what is its name
   };
   struct Request {
     Asked asked;
-    Pending* pod;  // null when nobody waits
+    Pending* pod;  // the pod that waits for the reply, or null
     std::string what;
   };
   struct Failure {
     EventType event_type = EventType::kWarning;
     std::string event = {};        // message of the FailedScheduling event
-    std::string_view reason = {};  // of the PodScheduled condition
-    std::string message = {};      // of the PodScheduled condition
+    std::string_view reason = {};  // reason of the PodScheduled condition
+    std::string message = {};      // message of the PodScheduled condition
     Requeue why = Requeue::kRetry;
-    bool not_found = false;  // something that the attempt needed does not exist
+    bool not_found = false;  // whether something that the attempt needed does not exist
   };
 
-  // scheduler_input.cc: whether what comes from outside may enter.
+  // scheduler_input.cc: checks of objects and replies from outside.
   bool Admit(const api::PodPtr& pod);
   bool IsOwnerOfUid(const api::Pod& pod) const;
   void AdmitNextWithUid(const std::string& uid);
@@ -202,7 +212,7 @@ class Scheduler {
     ++metrics_.invalid_inputs[static_cast<size_t>(what)];
   }
 
-  // scheduler.cc: the cluster changed.
+  // scheduler.cc: changes of the cluster.
   template <typename T>
   void ApplyStored(const Change<T>& c);
   void PodAssigned(const api::PodPtr& pod);
@@ -217,19 +227,21 @@ class Scheduler {
   Pending* Find(const api::Pod& pod);
   Pending& NewPending(const api::PodPtr& pod, Place place);
   void Erase(Pending& p);
-  // Makes a pod that failed be tried again now, without the rest of its back-off.
+  // Lets a pod that failed be tried again without waiting for the end of its back-off.
   void TryAgainNow(Pending& p);
   void ClaimBound(const api::PersistentVolumeClaim& claim);
   void SetPlace(Pending& p, Place place);
   void CountGated(const Pending& p, int by);
-  // Puts a pod into the queue, to be tried as soon as its turn comes; one with scheduling gates is set aside.
+  // Adds a pod to the queue as ready. A pod with scheduling gates becomes kGated instead.
   void Enqueue(Pending& p);
-  // Sets a pod aside when the emulated release cannot do what its fields say, and reports it. Returns whether it did.
+  // If the pod has fields that the emulated release does not understand and must not ignore, reports that, lets the pod
+  // become kUnsupported, and returns true.
   bool SetAsideUnsupported(Pending& p);
   UnknownPodFields UnknownFieldsOf(const api::PodTemplate& t) const;
-  // Returns what keeps a pod from being tried in the emulated release, limits of its CSI volumes included.
+  // Returns the fields because of which the pod must wait, including kCsiLimits.
   PodFieldSet BlockingFieldsOf(const Pending& p) const;
-  // Tries those pods again that were set aside for what a change of claims, volumes, classes or CSINodes has removed.
+  // Adds the kUnsupported pods to the queue that no longer have to wait, after a change of a claim, a volume, a class
+  // or a CSINode.
   void TryUnsupportedClaims();
   void CountIgnoredFields(const api::PodTemplate& t);
   void CountAttempt(const api::Pod& pod, AttemptResult result, absl::Duration took);
@@ -239,15 +251,19 @@ class Scheduler {
   void Happened(ClusterEvent::Kind kind, const api::Pod* pod = nullptr, const api::Node* node = nullptr) {
     queue_->ClusterChanged({kind, pod, node}, now_);
   }
+  // Returns the id for a new request. If `p` is not null, the pod waits for the reply, and the reply to an earlier
+  // request of the pod will be ignored.
   RequestId Ask(Asked asked, Pending* p, std::string what = {});
   void CancelRequest(Pending& p);
+  // Sets the pod's timer, which calls TimeUp. A pod has at most one.
   void Wait(Pending& p, absl::Duration until);
   void StopWaiting(Pending& p);
   void TimeUp(Pending& p);
-  // Returns the wait before the same request is sent again: 200 ms, doubling, at most a minute.
+  // Returns how long to wait before a request is sent again: 200 ms at first, then twice as long each time, up to a
+  // minute.
   absl::Duration NextRetry(Pending& p);
 
-  // scheduler_attempt.cc: decide, assume, bind.
+  // scheduler_attempt.cc: deciding, assuming and binding.
   Decision Decide(const api::PodPtr& pod, GenericScheduler& algorithm);
   void NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const Decision& d);
   void SkipDeleting(Pending& p);
@@ -263,7 +279,7 @@ class Scheduler {
   void Verify(Pending& p);
   void Verified(Pending& p, const Answer& a, const api::PodPtr& fresh);
 
-  // scheduler_failure.cc: after a failure, back into the queue; preemption.
+  // scheduler_failure.cc: what follows a failed attempt in 1.10, including preemption.
   void Fail(Pending& p, Failure f);
   void WriteCondition(Pending& p, const api::PodCondition& c);
   void StatusDone(Pending& p);
@@ -281,7 +297,7 @@ class Scheduler {
 
   void StartBind(Pending& p);
 
-  // scheduler_volumes.cc: claims without volumes in release 1.29.
+  // scheduler_volumes.cc: binding claims in release 1.29.
   bool ReserveVolumes(Pending& p);
   void WriteNextReservation(Pending& p);
   void ReservationWritten(Pending& p, const Answer& a);
@@ -290,7 +306,7 @@ class Scheduler {
   void ReservationTimedOut(Pending& p);
   void ReservationFailed(Pending& p, const std::string& error);
 
-  // scheduler_rejection.cc: release 1.29's way out of a failed attempt.
+  // scheduler_rejection.cc: what follows a failed attempt in release 1.29.
   void Reject(Pending& p, const Decision& d);
   void MakeRoom(Pending& p, const NodeFailures& failures);
   void EvictNextVictim(Pending& p);
@@ -300,7 +316,7 @@ class Scheduler {
   void TakeNomination(const api::Pod& pod);
   void FinishRejection(Pending& p);
   void StatusPatched(const std::string& uid, const Reply& r);
-  std::string Now() const;  // as the API writes times
+  std::string Now() const;  // wall time in the API's format
 
   Cache* cache_;
   SchedulingQueue* queue_;
@@ -312,16 +328,16 @@ class Scheduler {
   const SchedulerLog& log_;
   absl::flat_hash_map<Symbol, GenericScheduler*> profiles_;
 
-  absl::Duration now_;  // steady time as of the last entry from outside
+  absl::Duration now_;  // the clock's Steady() at the last input
   bool stopped_ = false;
   absl::flat_hash_map<std::string, std::unique_ptr<Pending>> pending_;  // by uid
   std::vector<Pending*> pending_list_;  // the values of pending_; each knows its position
   std::array<size_t, kPlaces> by_place_{};
-  // Pending pods by "namespace/name" of each claim that they use.
+  // The pending pods that use a claim, by "namespace/name" of the claim.
   absl::flat_hash_map<std::string, absl::flat_hash_set<Pending*>> by_claim_;
-  absl::flat_hash_set<Pending*> unsupported_with_claims_;  // set aside, and their claims may be why
+  absl::flat_hash_set<Pending*> unsupported_with_claims_;  // the kUnsupported pods that use claims
   std::vector<int64_t> by_reason_;                         // by FailureReasonId
-  // Pods whose uid another pod has, by uid and by "namespace/name". They are admitted when that pod is gone.
+  // Pods with a uid that another pod has, by uid and "namespace/name". They are admitted when that pod is gone.
   absl::flat_hash_map<std::string, absl::btree_map<std::string, api::PodPtr>> duplicates_;
   absl::flat_hash_map<RequestId, Request> requests_;
   RequestId last_request_ = 0;
@@ -330,7 +346,9 @@ class Scheduler {
   PodBackoff backoff_;
   absl::Duration next_expiry_;
   size_t binds_in_flight_ = 0;
-  double checks_due_ = 0;  // grows by options_.check_decisions with each decision; at 1 one is checked
+  // Grows by options_.check_decisions with each decision. When it reaches 1, the decision is checked and 1 is taken
+  // off.
+  double checks_due_ = 0;
   SchedulerMetrics metrics_;
 };
 

@@ -1,4 +1,13 @@
-// One try of one pod: decide, assume, reserve its volumes, bind, and find out how that went.
+// One attempt for one pod: decide, assume, reserve volumes, bind, and find out the outcome of the bind.
+//
+//   ScheduleOne --> Decide --> AssumePod --> ReserveVolumes --> Bind --> BindAnswered --> Bound
+//                     |           |              |                            |
+//                     v           v              v                            v
+//                 NotPlaced      Fail    ReservationFailed               BindFailed
+//
+// A bind whose answer was lost may still be executed later. BindAnswered then leaves the pod in kBindUnknown, where it
+// is read until its outcome is certain. It keeps its resources on the node meanwhile, so that no node can get more pods
+// than it has room for, and no bind to another node is sent.
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
@@ -15,7 +24,7 @@ bool UsesClaims(const api::Pod& pod) {
                      [](const api::Volume& v) { return v.kind == api::Volume::Kind::kClaim; });
 }
 
-// The extender that binds this pod instead of the API server, or null.
+// Returns the extender that binds this pod, or null when the API server does.
 Extender* BinderFor(const GenericScheduler& s, const api::Pod& pod) {
   for (const auto& e : s.config().extenders) {
     if (e->IsBinder()) return e->IsInterested(pod) ? e.get() : nullptr;
@@ -23,12 +32,14 @@ Extender* BinderFor(const GenericScheduler& s, const api::Pod& pod) {
   return nullptr;
 }
 
-// An API server gives up on a request after a minute; none takes effect later.
+// An API server ends a request after a minute, so a request that is older than this has no effect any more.
 constexpr absl::Duration kRequestLifetime = absl::Seconds(61);
 
-// A bind whose outcome is not known keeps room on its node, so finding out does not wait for long.
+// The longest wait before the next attempt to find out the outcome of a bind. It is short because the pod takes up
+// resources of its node meanwhile.
 constexpr absl::Duration kMaxBindRetry = absl::Seconds(5);
 
+// Returns the reasons of all nodes, each once.
 std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
   std::vector<FailureReasonId> reasons;
   failures.ForEachList([&](const std::vector<FailureReason>& list, int64_t) {
@@ -47,7 +58,8 @@ SchedulerLog::Failure WhyFailed(const Decision& d) {
 
 }  // namespace
 
-// Every so many decisions is checked, so that a run can be repeated from its inputs.
+// Decides about a pod. Which decisions are made both ways follows from counting and not from chance, so that a run can
+// be repeated from its inputs.
 Decision Scheduler::Decide(const api::PodPtr& pod, GenericScheduler& algorithm) {
   checks_due_ += options_.check_decisions;
   if (checks_due_ < 1) return algorithm.Schedule(pod);
@@ -123,6 +135,7 @@ bool Scheduler::ScheduleOne() {
   return true;
 }
 
+// Begins to bind the pod. REQUIRES: the pod is assumed and its volumes are ready.
 void Scheduler::StartBind(Pending& p) {
   ++binds_in_flight_;
   SetPlace(p, Place::kBinding);
@@ -133,7 +146,7 @@ void Scheduler::StartBind(Pending& p) {
   Bind(p);
 }
 
-// What follows a decision that found no node for the pod, or an error.
+// Handles a decision that found no node or ended with an error.
 void Scheduler::NotPlaced(Pending& p, std::unique_ptr<Attempt> attempt, const Decision& d) {
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
   ++(unfit ? metrics_.unschedulable : metrics_.errors);
@@ -201,6 +214,7 @@ void Scheduler::ObserveDecision(const api::Pod& pod, const Decision& d, const Ge
   if (placed && d.feasible > 1) ObserveStage(pod, Stage::kScore, StageStatus::kSuccess, timing.priorities);
 }
 
+// A terminating pod is not tried; it stays in kDeleting until it is gone (1.10: skip schedule deleting pod).
 void Scheduler::SkipDeleting(Pending& p) {
   actions_->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling",
                         absl::StrCat("skip schedule deleting pod: ", Name(*p.pod)));
@@ -219,6 +233,8 @@ void Scheduler::Bind(Pending& p) {
   actions_->Bind(Ask(Asked::kBind, &p), assumed, binder);
 }
 
+// Handles the answer to a bind. After an error that leaves it open whether the bind was executed, and after any error
+// once an earlier answer was lost, the pod is read; only then is anything concluded or written.
 void Scheduler::BindAnswered(Pending& p, const Answer& a) {
   if (a.ok()) return Bound(p);
   if (p.gone) {
@@ -248,6 +264,7 @@ void Scheduler::AskBindOutcome(Pending& p) {
   actions_->GetPod(Ask(Asked::kBindOutcome, &p), *p.pod);
 }
 
+// Handles the pod as it was read (or as the watch has shown it) after a bind with an unknown outcome.
 void Scheduler::BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fresh) {
   CancelRequest(p);
   StopWaiting(p);
@@ -262,11 +279,11 @@ void Scheduler::BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fres
   p.retry_wait = absl::ZeroDuration();
   if (fresh->node_name == p.attempt->assumed->node_name) return Bound(p);
   if (!fresh->node_name.empty()) {
-    p.confirmed = true;  // somebody else bound it, elsewhere
+    p.confirmed = true;  // another scheduler has bound it to another node
     return BindFailed(p, p.attempt->bind_answer);
   }
-  // A lost request may still arrive, as long as an API server works on one. The same binding again does no harm then:
-  // whichever comes second is refused, and the node is the one where the pod is counted.
+  // The pod has no node yet, but a lost request may still arrive as long as an API server may work on it. Sending the
+  // same bind again does no harm: the one that comes second is refused, and both name the node where the pod counts.
   const auto& lost_at = p.attempt->lost_at;
   const bool settled =
       !lost_at || (now_ - *lost_at > kRequestLifetime && p.attempt->bind_answer.kind != Answer::Kind::kLost);
@@ -292,7 +309,7 @@ void Scheduler::Bound(Pending& p) {
   log_.Bound(*t.assumed, t.nodes);
   actions_->RecordEvent(t.assumed, EventType::kNormal, "Scheduled", process_.scheduled_note(*t.assumed));
   SetPlace(p, Place::kBound);
-  // Once the watch has shown it, nothing is pending any more.
+  // If the watch has shown the pod with a node already, it is no longer pending.
   if (p.confirmed || p.gone || !cache_->IsAssumed(p.pod->meta.uid)) {
     Erase(p);
   } else {
@@ -300,7 +317,7 @@ void Scheduler::Bound(Pending& p) {
   }
 }
 
-// By value: the answer may be one that the attempt keeps, which ends here.
+// `a` is passed by value because it may be the attempt's bind_answer, and the attempt ends here.
 void Scheduler::BindFailed(Pending& p, Answer a) {
   --binds_in_flight_;
   ++metrics_.bind_failures;
@@ -315,7 +332,7 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
   const bool not_found = a.kind == Answer::Kind::kNotFound;
   if (cache_->IsAssumed(assumed->meta.uid)) {
     if (auto s = cache_->ForgetPod(*assumed); !s.ok()) log_.CacheFailed("ForgetPod", *assumed, util::Message(s));
-    Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // others may have found the node full
+    Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // other pods may fit the node now
   }
   if (p.gone) {
     log_.GoneMeanwhile(*p.pod);
@@ -341,8 +358,10 @@ void Scheduler::BindFailed(Pending& p, Answer a) {
 }
 
 // ---- volumes ------------------------------------------------------------------------------------
+// Release 1.10: volumes are written one after another before the pod is assumed. Then the attempt ends, and the pod is
+// tried again when its claims are bound.
 
-// True when all claims are bound and the pod itself can be bound now.
+// Returns true when all claims are bound already, so that the pod can be assumed and bound now.
 bool Scheduler::AssumeVolumes(Pending& p, const api::PodPtr& assumed) {
   const Row row = cache_->FindRow(assumed->node_name);
   VolumeBinder::Assumed v = volume_binder_->AssumePodVolumes(*assumed, *cache_->row(row).node);
@@ -386,8 +405,9 @@ void Scheduler::VolumeWritten(Pending& p, const Answer& a) {
   Fail(p, {.event = a.message, .reason = "VolumeBindingFailed"});
 }
 
-// ---- when the watch and our memory disagree ------------------------------------------------------
+// ---- when the watch and the cache disagree -------------------------------------------------------
 
+// Reads the pod, which is kVerifying, to find out whether it has a node.
 void Scheduler::Verify(Pending& p) {
   actions_->GetPod(Ask(Asked::kVerify, &p), *p.pod);
 }

@@ -1,4 +1,4 @@
-// SchedulerOptions::check_decisions: a share of the decisions is made both ways, counted and compared.
+// SchedulerOptions::check_decisions: a share of the decisions is made both ways, compared and counted.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/per_node.h"
@@ -11,8 +11,8 @@ using testing::Case;
 using testing::NewNode;
 using testing::NewPod;
 
-// The algorithms of DefaultProvider, of which one also keeps pods of priority 7 off every node and does not say that it
-// reads priorities.
+// Returns the algorithms of DefaultProvider, with a predicate HostName that rejects pods with priority 7 on every node
+// and whose traits do not declare that it reads the priority.
 Registry WithWrongTraits() {
   Registry registry = FrozenRegistry();
   auto reads_priority = FromPerNode("HostName", [](const api::Pod& pod, const NodeInfo&) {
@@ -78,7 +78,7 @@ TEST_CASE("a rule with wrong traits is counted and logged, and the reference dec
   unchecked.Add(NewNode("n1", 100));
   for (int i = 0; i < 3; ++i) Bind(unchecked, NewPod(absl::StrCat("p", i)));
   unchecked.Add(NewPod("important", {.priority = 7}));
-  CHECK(unchecked.Run() == "bind important n1");  // which is why decisions can be checked
+  CHECK(unchecked.Run() == "bind important n1");  // the wrong placement that the check finds
 }
 
 }  // namespace berth::scheduler

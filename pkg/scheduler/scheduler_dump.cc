@@ -1,4 +1,4 @@
-// What the scheduler knows, for people and for tests.
+// The state of the scheduler for people (SIGUSR2), for the page and for tests.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::string Scheduler::CheckInvariants() const {
     requests += asks ? 1 : 0;
     const bool idle =
         is_queued || p->place == Place::kBound || p->place == Place::kDeleting || p->place == Place::kGated;
-    // One that is set aside waits only until its condition, which could not be written, is written again.
+    // A kUnsupported pod has a timer only while its condition, which could not be written, is to be written again.
     const bool set_aside = p->place == Place::kUnsupported;
     if ((idle && (asks || waits)) || (set_aside && asks)) say("waits for something it should not wait for");
     if (!idle && !set_aside && asks == waits) say(asks ? "waits for a reply and for time" : "waits for nothing");

@@ -1,4 +1,11 @@
-// After a failure: event, condition, preemption, and the way back into the queue.
+// What follows a failed attempt in release 1.10: an event, the PodScheduled condition, preemption, and the way back
+// into the queue. Unlike in release 1.29 (scheduler_rejection.cc), the pod waits for each write before the next step,
+// and it is read again before it goes back into the queue.
+//
+//   Fail --> WriteCondition --> StatusDone --> BackIntoQueue --> Refetch --> queue
+//                                   |                ^
+//                                   v                |
+//                            StartPreemption --> EndPreemption --> queue
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 #include <glog/logging.h>
@@ -9,7 +16,7 @@
 
 namespace berth::scheduler {
 
-// Before the condition of a pod that is set aside is written again.
+// How long to wait before the condition of a kUnsupported pod is written again, after the write has failed.
 constexpr absl::Duration kRetryUnsupported = absl::Seconds(30);
 
 api::PodPtr WithNomination(const api::Pod& pod, Symbol node) {
@@ -34,7 +41,7 @@ void Scheduler::Fail(Pending& p, Failure f) {
     VLOG(4) << "Backing off " << absl::FormatDuration(wait);
     p.not_before = now_ + wait;
   } else {
-    queue_->nominated()->Add(p.pod);  // what was freed for it stays its own while it is out of the queue
+    queue_->nominated()->Add(p.pod);  // its nomination must count while it is not in the queue
   }
   actions_->RecordEvent(p.pod, f.event_type, "FailedScheduling", std::move(f.event));
   log_.UpdatingCondition(*p.pod, f.reason);
@@ -58,6 +65,7 @@ void Scheduler::WriteCondition(Pending& p, const api::PodCondition& c) {
   actions_->UpdatePodCondition(Ask(Asked::kCondition, &p), p.pod, c);
 }
 
+// Continues after the condition was written, or when there was nothing to write.
 void Scheduler::StatusDone(Pending& p) {
   if (p.attempt != nullptr && p.attempt->failures != nullptr) {
     StartPreemption(p);
@@ -78,7 +86,8 @@ void Scheduler::BackIntoQueue(Pending& p) {
     return Enqueue(p);
   }
   if (unsupported && BlockingFieldsOf(p).any()) {
-    // No further attempt writes the condition that says why the pod waits, so another one is made for that alone.
+    // The pod is not tried again, so no later attempt would write the condition that says why it waits. If the write
+    // has failed, another attempt is made for this purpose.
     p.unwritten.reset();
     SetPlace(p, Place::kUnsupported);
     if (unwritten) Wait(p, now_ + kRetryUnsupported);
@@ -107,11 +116,11 @@ void Scheduler::Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh)
     Wait(p, now_ + NextRetry(p));
     return;
   }
-  if (!fresh->node_name.empty() || fresh->Finished()) return Erase(p);  // the watch tells the cache
+  if (!fresh->node_name.empty() || fresh->Finished()) return Erase(p);  // the watch will tell the cache
   const bool changed = SpecOrMetadataChanged(*p.pod, *fresh);
   if (p.unwritten && options_.pod_priority && !changed) {
-    // The write of the condition met a conflict; with the fresh object it can succeed. A pod that is tried again right
-    // away has it written then.
+    // The write of the condition met a conflict; with the object that was read now it can succeed. A pod that is tried
+    // again at once has the condition written by that attempt.
     actions_->UpdatePodCondition(Ask(Asked::kLateCondition, nullptr, Name(*fresh)), fresh, *p.unwritten);
   }
   p.unwritten.reset();
@@ -125,8 +134,9 @@ void Scheduler::Refetched(Pending& p, const Answer& a, const api::PodPtr& fresh)
 }
 
 // ---- preemption ---------------------------------------------------------------------------------
-// Read the preemptor again, choose node and victims, nominate, delete the victims one after another, clear what became
-// void. The nomination counts from the moment of the choice, so that no other pod is placed there meanwhile.
+// The steps are: read the preemptor again, choose node and victims, nominate, delete the victims one after another, and
+// clear the nominations that are void now. The nomination counts from when the node is chosen, so that no pod of lower
+// priority is placed there meanwhile.
 
 void Scheduler::StartPreemption(Pending& p) {
   SetPlace(p, Place::kPreempting);
@@ -160,7 +170,7 @@ void Scheduler::Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh) {
     return EndPreemption(p);
   }
   if (t.preemption.node.empty()) {
-    // A nomination that no longer leads anywhere would only keep room from others, who may be keeping it from this pod.
+    // No node was found, so the earlier nomination is of no use, but it keeps resources from other pods. Clear it.
     if (t.preemption.nominated_to_clear.empty() && !RoomIsBeingMade(*fresh)) {
       t.preemption.nominated_to_clear.push_back(fresh);
     }
@@ -172,7 +182,7 @@ void Scheduler::Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh) {
   actions_->SetNominatedNode(Ask(Asked::kNominate, &p), fresh, t.preemption.node);
 }
 
-// Is a pod of lower priority on its way out of the node this pod is nominated to?
+// Returns whether a pod of lower priority is terminating on the node that this pod is nominated to.
 bool Scheduler::RoomIsBeingMade(const api::Pod& pod) const {
   const Row row = cache_->FindRow(pod.nominated_node_name);
   if (row == kNoRow) return false;
@@ -223,7 +233,7 @@ void Scheduler::ClearNominations(Pending& p) {
   for (const api::PodPtr& pod : p.attempt->preemption.nominated_to_clear) {
     if (pod->nominated_node_name.empty()) continue;
     Pending* other = Find(*pod);
-    // What we know of it is newer than what the algorithm was given.
+    // The object in the pending table is newer than the one in the queue, which preemption has used.
     const api::PodPtr newest = other != nullptr ? other->pod : pod;
     const api::PodPtr cleared = WithNomination(*newest, Symbol());
     queue_->nominated()->Remove(*pod);

@@ -1,5 +1,5 @@
-// Checks of what comes from outside. What passes them keeps these invariants: every pod known here has a name and a
-// uid, no two pods share a uid, and a pending pod's newest object is that very pod, of a scheduler of ours.
+// Checks of objects and replies from outside. They ensure these invariants: every pod in the tables has a name and a
+// uid; no two pods have the same uid; and Pending::pod has always the same uid and the spec.schedulerName of a profile.
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
@@ -7,7 +7,7 @@
 
 namespace berth::scheduler {
 
-// Returns whether this pod, and no other one of the same uid, is known here; also true when the uid is not known.
+// Returns whether no other pod with the same uid is known.
 bool Scheduler::IsOwnerOfUid(const api::Pod& pod) const {
   const auto same = [&](const api::Pod& known) {
     return known.meta.name == pod.meta.name && known.meta.ns == pod.meta.ns;
@@ -17,7 +17,8 @@ bool Scheduler::IsOwnerOfUid(const api::Pod& pod) const {
   return placed == nullptr || same(*placed);
 }
 
-// Returns whether a pod that the watch shows can be one. Pods of a uid that is taken wait in duplicates_.
+// Returns whether a pod that the watch shows may enter the tables. A pod with the uid of another pod waits in
+// duplicates_.
 bool Scheduler::Admit(const api::PodPtr& pod) {
   if (pod->meta.uid.empty() || pod->meta.name.empty()) {
     CountInvalid(InvalidInput::kPodWithoutIdentity);
@@ -28,7 +29,7 @@ bool Scheduler::Admit(const api::PodPtr& pod) {
     return false;
   }
   if (IsOwnerOfUid(*pod)) return true;
-  if (pod->Finished()) return true;  // it leaves
+  if (pod->Finished()) return true;  // PodGone removes it from duplicates_
   auto [it, first_time] = duplicates_[pod->meta.uid].insert_or_assign(Name(*pod), pod);
   if (first_time) {
     CountInvalid(InvalidInput::kDuplicateUid);
@@ -39,7 +40,7 @@ bool Scheduler::Admit(const api::PodPtr& pod) {
   return false;
 }
 
-// Admits one of the pods that wait for this uid, when no pod has it any more.
+// Admits one of the pods that wait in duplicates_ with this uid, if no pod has the uid any more.
 void Scheduler::AdmitNextWithUid(const std::string& uid) {
   auto others = duplicates_.find(uid);
   if (others == duplicates_.end()) return;
@@ -50,8 +51,8 @@ void Scheduler::AdmitNextWithUid(const std::string& uid) {
   Apply(Change<api::Pod>{nullptr, next});
 }
 
-// Returns the reply without an object that cannot be right. An answer to a read becomes an error then, so that the read
-// is repeated; a write stays done.
+// Returns the reply, without its object if that cannot be right. The reply to a read then becomes an error, so that the
+// read is repeated; a write is not repeated.
 Reply Scheduler::Checked(const Request& request, Reply reply) {
   if (options_.ignore_unknown_fields && reply.pod != nullptr) reply.pod = WithoutLaterFields(reply.pod);
   const bool read = request.asked == Asked::kBindOutcome || request.asked == Asked::kRefetch ||

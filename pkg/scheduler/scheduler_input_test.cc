@@ -1,4 +1,4 @@
-// Objects and answers from outside that cannot be right: they are counted and skipped, and everything else goes on.
+// Objects and answers from outside that cannot be right are counted and ignored, and the scheduler continues.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/testing/scheduler_case.h"
@@ -35,7 +35,7 @@ TEST_CASE("scheduler input: of two pods with one uid the second one waits until 
   CHECK(c.Run() == "bind a n1");
   auto changed = std::make_shared<api::Pod>(*b);
   changed->meta.resource_version = std::string("2");
-  c.Update(b, changed);  // is not reported again
+  c.Update(b, changed);  // the same duplicate is not reported again
   CHECK(Invalid(c, InvalidInput::kDuplicateUid) == 1);
   SECTION("the first one is bound, and deleted") {
     c.Reply(Kind::kOk);
@@ -142,7 +142,7 @@ TEST_CASE("scheduler input: a pod that the watch shows with another scheduler's 
   CHECK(c.s().pending_pods() == 0);
   c.Update(foreign, NewPod("p", {.cpu = 2}));
   CHECK(c.Run() == "bind p n1");
-  // Shown as foreign while its bind is under way, and then never again: it is not tried as ours.
+  // The pod gets the name of another scheduler after its bind, and the watch does not show it: it is not tried again.
   c.Reply(Kind::kOk);
   c.Requests();
   c.Pass(31);

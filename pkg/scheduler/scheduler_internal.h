@@ -1,4 +1,4 @@
-// Shared by the sources of Scheduler alone.
+// Types that the source files of Scheduler share. Not to be included elsewhere.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace berth::scheduler {
 
-// Returns a log line about a pod, for what the releases have no words of their own.
+// Returns a log line about a pod, for messages that no release has (see SchedulerLog).
 inline util::LogLine LineAbout(std::string_view message, const api::Pod& pod,
                                util::LogOrigin where = util::LogOrigin::Current()) {
   util::LogLine line(message, where);
@@ -17,55 +17,58 @@ inline util::LogLine LineAbout(std::string_view message, const api::Pod& pod,
   return line;
 }
 
-// Why an attempt failed, and what is to be written about it (release 1.29).
+// Release 1.29: why an attempt failed, and what is to be written about it.
 struct Rejection {
   std::string message;
   std::string_view reason;
-  std::vector<Symbol> plugins;       // that rejected the pod
-  std::optional<Symbol> nomination;  // absent: stays as it is; empty: is taken back
-  bool not_found = false;            // because something that was needed does not exist
+  std::vector<Symbol> plugins;       // the plugins that rejected the pod
+  std::optional<Symbol> nomination;  // the nomination to write: absent for no change, empty to clear it
+  bool not_found = false;            // whether something that the attempt needed does not exist
 };
 
-// One try of one pod, from the decision until it is settled.
+// One attempt for one pod: from the decision until the pod is bound or goes back into the queue.
 struct Scheduler::Attempt {
   absl::Duration begun, bind_begun;
   std::optional<absl::Duration> volumes_begun;  // set when volumes are written before the bind
-  bool by_extender = false;                     // an extender binds it
-  api::PodPtr assumed;                          // the copy with the node in it
-  std::optional<absl::Duration> lost_at;        // the bind was sent, and nobody knows what became of it
-  SchedulerLog::Nodes nodes;                    // what the decision looked at
-  Answer bind_answer;                           // the one that made us ask
+  bool by_extender = false;                     // whether an extender binds the pod
+  api::PodPtr assumed;                          // the copy of the pod with the node
+  std::optional<absl::Duration> lost_at;        // when the answer to a bind was lost the last time
+  SchedulerLog::Nodes nodes;                    // how many nodes the decision looked at
+  Answer bind_answer;                           // the answer because of which the pod is read (kBindUnknown)
   int resends = 0;                              // how often the same bind was sent again
   std::vector<VolumeBinder::Binding> volumes;
-  ClaimBinder::Assumed reserved;  // release 1.29: what is reserved for it, and is written in this order
-  size_t next_volume = 0;
-  std::shared_ptr<const NodeFailures> failures;  // a preemption is to follow
+  ClaimBinder::Assumed reserved;                 // release 1.29: what is reserved for the pod; written in this order
+  size_t next_volume = 0;                        // index in `volumes` or `reserved` of what is written next
+  std::shared_ptr<const NodeFailures> failures;  // if not null, a preemption follows
   Preemption preemption;
   size_t next_victim = 0;
   Rejection rejection;
 };
 
+// A pending pod. Invariant: it waits for a reply (request) or for its timer or for neither, as Place says, and never
+// for both (CheckInvariants).
 struct Scheduler::Pending {
-  api::PodPtr pod;  // the newest object we know
+  api::PodPtr pod;  // the newest object that is known
   Place place = Place::kQueued;
   size_t position = 0;  // in Scheduler::pending_list_
   std::unique_ptr<Attempt> attempt;
-  RequestId request = 0;                             // 0: none is open
-  std::pair<absl::Duration, uint64_t> timer{{}, 0};  // second 0: none is set
+  RequestId request = 0;                             // 0 when no request is open
+  std::pair<absl::Duration, uint64_t> timer{{}, 0};  // its key in Scheduler::timers_; second is 0 when no timer is set
   absl::Duration retry_wait;
-  absl::Duration not_before;  // without PodPriority: end of its back-off
-  uint64_t cycle = 0;         // of the queue, when it was popped
+  absl::Duration not_before;  // without PodPriority, end of its back-off
+  uint64_t cycle = 0;         // the queue's cycle() when it was popped
   absl::Duration since;       // when it was first seen
   uint32_t attempts = 0;
   Requeue why = Requeue::kRetry;
-  bool unsupported = false;                    // to be set aside once its condition is written
-  bool changed = false;                        // its spec or metadata changed while it was out of the queue
-  bool gone = false;                           // it was deleted while its bind is open
-  bool confirmed = false;                      // the watch has shown it with a node while its bind is open
-  std::optional<api::PodCondition> unwritten;  // a condition that met a conflict
-  // The node nominated here, until the watch shows an object at least as new as this resourceVersion.
+  bool unsupported = false;                    // becomes kUnsupported when its condition is written
+  bool changed = false;                        // its spec or metadata changed while it was not in the queue
+  bool gone = false;                           // it was deleted while its bind was open
+  bool confirmed = false;                      // the watch showed it with a node while its bind was open
+  std::optional<api::PodCondition> unwritten;  // a condition whose write is open or met a conflict
+  // The node that it was nominated to, until the watch shows an object at least as new as this resourceVersion. The
+  // version is empty until the write is answered.
   std::optional<std::pair<Symbol, std::string>> nomination;
-  Symbol written_nomination;  // the nomination that the server has, as far as we know
+  Symbol written_nomination;  // the nomination that the API server has, as far as is known
   std::vector<FailureReasonId> reasons;
   std::vector<std::string> claims;  // its keys in Scheduler::by_claim_
 };
@@ -77,12 +80,12 @@ inline std::string Name(const api::Pod& p) {
 // Returns "namespace/name" of each claim that the pod's volumes use.
 std::vector<std::string> ClaimsOf(const api::Pod& pod);
 
-// More than its status changed (1.10 isPodUpdated).
+// Returns whether more than the status differs (1.10 isPodUpdated).
 inline bool SpecOrMetadataChanged(const api::Pod& a, const api::Pod& b) {
   return a.tmpl != b.tmpl || a.meta.deletion_seconds != b.meta.deletion_seconds;
 }
 
-// The same object with another nomination.
+// Returns a copy of the pod with another nomination.
 api::PodPtr WithNomination(const api::Pod& pod, Symbol node);
 
 }  // namespace berth::scheduler

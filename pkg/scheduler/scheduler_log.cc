@@ -12,7 +12,7 @@
 namespace berth::scheduler {
 namespace {
 
-// Kubernetes 1.29 component-helpers GetZoneKey.
+// Returns the name of the node's zone in the log of 1.29 (component-helpers GetZoneKey).
 std::string ZoneKey(const api::Node& node) {
   static const util::Symbol kZone("topology.kubernetes.io/zone"), kRegion("topology.kubernetes.io/region"),
       kOldZone("failure-domain.beta.kubernetes.io/zone"), kOldRegion("failure-domain.beta.kubernetes.io/region");
@@ -148,7 +148,7 @@ class Log129 final : public SchedulerLog {
         .Add("node", node)
         .Info(2);
   }
-  // The message is Kubernetes'; it means that the victim could not be preempted.
+  // The message is that of Kubernetes, although the victim could not be preempted.
   void VictimNotEvicted(const api::Pod& preemptor, const api::Pod& victim, std::string_view error) const override {
     Of("Preempted pod", victim).AddObject("preemptor", preemptor.meta.ns.str(), preemptor.meta.name).Error(error);
   }

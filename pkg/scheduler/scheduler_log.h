@@ -1,5 +1,5 @@
-// What a release's scheduler writes to the log about pods, in its words and at its verbosity: sentences in 1.10, a
-// message with named values in 1.29. Lines that no release has are util::LogLines, written where they arise.
+// The log lines of a release's scheduler, with its texts and at its verbosity: sentences in 1.10, messages with named
+// values in 1.29. Lines that no release has are written as util::LogLine where they occur.
 #pragma once
 #include <string_view>
 
@@ -9,16 +9,16 @@ namespace berth::scheduler {
 
 class SchedulerLog {
  public:
-  // What an attempt looked at before it chose a node.
+  // How many nodes a decision evaluated, and how many of them fit.
   struct Nodes {
     size_t evaluated = 0, feasible = 0;
   };
   // Why an attempt failed.
   enum class Failure {
     kNoNodes,   // there is no node in the cluster
-    kUnfit,     // no node can take the pod
-    kNotFound,  // something that the attempt needs does not exist
-    kError,     // anything else
+    kUnfit,     // the pod fits no node
+    kNotFound,  // something that the attempt needed does not exist
+    kError,     // any other error
   };
 
   virtual ~SchedulerLog() = default;
@@ -34,13 +34,13 @@ class SchedulerLog {
   virtual void StatusNotUpdated(std::string_view ns, std::string_view name, std::string_view error) const = 0;
   virtual void Preempted(const api::Pod& preemptor, const api::Pod& victim, std::string_view node) const = 0;
   virtual void VictimNotEvicted(const api::Pod& preemptor, const api::Pod& victim, std::string_view error) const = 0;
-  // `operation` is one of the cache's: "AddPod".
+  // `operation` is the function of the cache that failed, such as "AddPod".
   virtual void CacheFailed(std::string_view operation, const api::Pod& pod, std::string_view error) const = 0;
-  // `before` is null for a new node, `after` for one that is gone.
+  // `before` is null for a new node, and `after` is null for a node that is gone.
   virtual void NodeChanged(const api::Node* before, const api::Node* after) const = 0;
   // The bind failed, but the pod has a node.
   virtual void BoundAlready(const api::Pod& pod, std::string_view node) const = 0;
-  // The attempt failed, and the pod is not there any more.
+  // The attempt failed, and the pod does not exist any more.
   virtual void GoneMeanwhile(const api::Pod& pod) const = 0;
   virtual void VolumeClaimed(const api::Pod& pod, const api::PersistentVolume& volume,
                              const api::PersistentVolumeClaim& claim) const = 0;

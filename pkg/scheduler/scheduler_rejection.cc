@@ -1,5 +1,6 @@
-// Release 1.29's way out of a failed attempt: preemption is part of the attempt, event and condition are sent at the
-// same time, and the pod goes back into the queue without being read again.
+// What follows a failed attempt in release 1.29: preemption is part of the attempt, event and condition are written at
+// the same time, and the pod goes back into the queue without waiting for these writes and without being read again
+// (release 1.10: scheduler_failure.cc).
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
@@ -12,10 +13,10 @@
 namespace berth::scheduler {
 namespace {
 
-// How the part of a failure's text that is about preemption begins.
+// The beginning of the part of a message that is about preemption.
 constexpr char kPreemption[] = "preemption: ";
 
-// Returns the plugins whose reasons are among the failures: the pod waits for events that they care about.
+// Returns the plugins that rejected the pod on any node. The pod will wait for events that they are registered for.
 std::vector<Symbol> RejectingPlugins(const NodeFailures& failures) {
   std::vector<Symbol> plugins;
   const std::vector<FailureReason>* last = nullptr;
@@ -39,7 +40,7 @@ SchedulerLog::Failure WhyRejected(const Rejection& r) {
 
 }  // namespace
 
-// Deals with a decision that placed the pod nowhere.
+// Handles a decision that found no node or ended with an error.
 void Scheduler::Reject(Pending& p, const Decision& d) {
   Rejection r{.message = d.error, .reason = "Unschedulable", .plugins = {}, .nomination = {}};
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
@@ -58,6 +59,7 @@ void Scheduler::Reject(Pending& p, const Decision& d) {
   MakeRoom(p, *d.failures);
 }
 
+// Lets the pod preempt others.
 void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
   Attempt& t = *p.attempt;
   const absl::Duration begun = clock_->Steady();
@@ -74,7 +76,8 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
     log_.NotPreempting(*p.pod, t.preemption.error);
     absl::StrAppend(&t.rejection.message, " ", absl::StartsWith(t.preemption.error, kPreemption) ? "" : kPreemption,
                     t.preemption.error);
-    // Where no node can be freed the nomination is void; a pod that may not preempt now keeps it.
+    // An error that begins with the number of nodes says that evictions help nowhere, so the nomination is cleared. A
+    // pod that must not preempt now keeps its nomination.
     if (absl::StartsWith(t.preemption.error, absl::StrCat(kPreemption, "0/"))) t.rejection.nomination = Symbol();
     return FinishRejection(p);
   }
@@ -88,15 +91,15 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
     return FinishRejection(p);
   }
   t.rejection.nomination = t.preemption.node;
-  // From now on nobody else is placed there.
+  // The nomination counts from now on, so that no pod of lower priority is placed there.
   p.pod = WithNomination(*p.pod, t.preemption.node);
   queue_->nominated()->Add(p.pod);
   SetPlace(p, Place::kPreempting);
   EvictNextVictim(p);
 }
 
-// One victim after another: its condition says why it goes, then it is deleted. One that is terminating already is left
-// alone (1.29 deletes it again).
+// Evicts the victims one after another: first the condition that says why is written, then the pod is deleted. A victim
+// that is terminating already is skipped (1.29 deletes it again).
 void Scheduler::EvictNextVictim(Pending& p) {
   Attempt& t = *p.attempt;
   const auto& victims = t.preemption.victims;
@@ -126,7 +129,7 @@ void Scheduler::VictimEvicted(Pending& p, const Answer& a) {
     actions_->RecordRelatedEvent(victim, EventType::kNormal, "Preempted",
                                  process_.preempted_note(*p.pod, t.preemption.node.str()), p.pod);
   } else if (a.kind == Answer::Kind::kNotFound || a.kind == Answer::Kind::kConflict) {
-    // Gone, or another pod of its name by now: the deletion names the uid.
+    // The victim is gone, or another pod has its name: the deletion has failed because it names the uid.
     if (VLOG_IS_ON(2)) LineAbout("A victim of preemption is gone already", *victim).Info(2);
   } else {
     return EvictionFailed(p, *victim, a);
@@ -144,7 +147,7 @@ void Scheduler::EvictionFailed(Pending& p, const api::Pod& victim, const Answer&
   FinishRejection(p);
 }
 
-// A pod of lower priority was nominated to the node: its claim is void.
+// Clears the nomination of a pod of lower priority that was nominated to the same node.
 void Scheduler::TakeNomination(const api::Pod& pod) {
   Pending* other = Find(pod);
   queue_->nominated()->Remove(pod);
@@ -158,6 +161,8 @@ void Scheduler::TakeNomination(const api::Pod& pod) {
   actions_->PatchPodStatus(Ask(Asked::kLateCondition, nullptr, Name(pod)), newest, {}, Symbol());
 }
 
+// Ends the attempt: records the event, writes condition and nomination where they differ from what the API server has,
+// and puts the pod back into the queue.
 void Scheduler::FinishRejection(Pending& p) {
   const Rejection r = std::move(p.attempt->rejection);
   p.attempt.reset();
@@ -196,8 +201,8 @@ std::string Scheduler::Now() const {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", clock_->Wall(), absl::UTCTimeZone());
 }
 
-// The answer to a patch that nobody waits for. Until the watch shows the pod as it was written, the nomination that we
-// wrote counts.
+// Handles the answer to the patch of FinishRejection. The nomination that was written counts until the watch shows the
+// version of the pod that the answer names.
 void Scheduler::StatusPatched(const std::string& uid, const Reply& r) {
   auto it = pending_.find(uid);
   if (!r.answer.ok()) {

@@ -1,4 +1,4 @@
-// Release 1.29's process: what is asked for after an attempt that failed, in which order and in which words.
+// The requests of release 1.29 after a failed attempt: their order and their texts.
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/testing/scheduler_case.h"
@@ -37,7 +37,7 @@ TEST_CASE("1.29: a pod that does not fit gets event and condition at once, and i
   auto written = std::make_shared<api::Pod>(*p);
   written->scheduled = api::PodCondition{"False", "Unschedulable", kUnfit, "", "2017-07-14T02:40:00Z"};
   c.Reply(Kind::kOk, "", written);
-  c.Update(p, written);  // its own write is no reason to try again
+  c.Update(p, written);  // the scheduler's own write is no reason for another attempt
   c.Pass(30);
   CHECK(c.Run() == "");
   SECTION("a pod that leaves wakes it; the same failure is written as an event only") {
@@ -73,7 +73,6 @@ TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition
   c.Add(high);
   CHECK(c.Run() ==
         "mark low True PreemptionByScheduler [default-scheduler: preempting to accommodate a higher priority pod]");
-  // Nobody else gets the room meanwhile.
   c.Reply(Kind::kOk);
   CHECK(c.Requests() == "delete low");
   SECTION("done") {
@@ -82,7 +81,7 @@ TEST_CASE("1.29: preemption marks and deletes the victims, then writes condition
                                        "event high Warning FailedScheduling: ",
                                        kUnfit, "\npatch high False Unschedulable [", kUnfit, "] nominated [n1]"));
     c.Update(low, Deleting(low));
-    // While the victim ends nothing more is evicted.
+    // While the victim is terminating, no more pods are evicted.
     c.Pass(400);
     CHECK(c.Run() == absl::StrCat("event high Warning FailedScheduling: ", kUnfit,
                                   " preemption: not eligible due to a terminating pod on the nominated node.\n"

@@ -1,6 +1,6 @@
-// The scheduler against a simulated API server that is slow, fails, forgets to answer and loses its watch, driven by a
-// seed. Whatever happens: no pod gets two nodes, no node more than it has, no pod is lost, and once the faults stop
-// everything that fits is bound.
+// Runs the scheduler against a simulated API server that is slow, fails, loses answers and breaks its watch, as a seed
+// determines. In every run, no pod is bound to two nodes, no node gets more pods than it has room for, no pod is lost,
+// and once the faults stop every pod that fits is bound.
 #include <absl/strings/str_cat.h>
 
 #include <catch2/catch.hpp>
@@ -59,12 +59,12 @@ class Simulation {
     if (server_.pods().contains(p->meta.name)) return;
     p->meta.uid = absl::StrCat("uid-", ++uids_);
     if (server_.Dice(10) != 0) return server_.Store(p);
-    // Somebody else's pod that is placed already, where the server's books allow it.
+    // A pod of another scheduler that is placed already, on a node that has room for it.
     for (const auto& [name, cpu] : nodes_) {
       if (cpu - Used(name) - Reserved(name) < CpuOf(*p)) continue;
       p->node_name = util::Symbol(name);
       server_.Store(p);
-      server_.Relist();  // so that the scheduler cannot miss it and overcommit for want of news
+      server_.Relist();  // otherwise the scheduler could overcommit the node because it does not know the pod
       return;
     }
   }
@@ -101,7 +101,7 @@ class Simulation {
     for (const auto& [name, p] : server_.pods()) used += p->node_name.str() == node ? CpuOf(*p) : 0;
     return used;
   }
-  // What the scheduler holds there for pods that the server does not show there.
+  // Returns the CPUs of pods that count on the node in the scheduler's cache but not yet on the server.
   int64_t Reserved(const std::string& node) const {
     int64_t reserved = 0;
     for (const PlacedPod& p : world_.cache.row(world_.cache.FindRow(util::Symbol(node))).pods) {
@@ -121,7 +121,7 @@ class Simulation {
     }
   }
 
-  // No more faults: everything that can be done gets done.
+  // Runs without faults until everything that can be done is done.
   void Settle() {
     server_.ServeAllLate();
     for (int round = 0; round < 400; ++round) {
@@ -153,10 +153,10 @@ class Simulation {
     CHECK(world_.scheduler->DumpAndCompare(nodes, all).find("no differences") != std::string::npos);
   }
 
-  util::ManualClock clock_;  // the server's
+  util::ManualClock clock_;  // the server's clock
   testing::SimulatedServer server_;
   testing::RunningScheduler world_;
-  std::map<std::string, int64_t> nodes_;  // CPUs
+  std::map<std::string, int64_t> nodes_;  // CPUs by node
   uint64_t uids_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The order and the texts of the scheduler's requests, case by case.
+// The requests of the scheduler in release 1.10, their order and their texts, one test for each case.
 #include "pkg/scheduler/scheduler.h"
 
 #include <catch2/catch.hpp>
@@ -58,7 +58,7 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
   auto written = std::make_shared<api::Pod>(*p);
   written->scheduled = api::PodCondition{"False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.", "",
                                          "2017-07-14T02:40:00Z"};
-  c.Update(p, written);  // our own write, as the watch shows it: no reason to try again
+  c.Update(p, written);  // the watch shows the scheduler's own write, which is no reason for another attempt
   c.Reply(Kind::kOk, "", written);
   CHECK(c.Run() == "");
   c.Pass(0.9);
@@ -66,7 +66,7 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
   c.Pass(0.1);
   CHECK(c.Requests() == "get p");
   c.Reply(Kind::kOk, "", written);
-  // The condition says it already: no write.
+  // The pod has this condition already, so it is not written.
   CHECK(c.Run() == "event p Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.");
   c.Pass(1.9);
   CHECK(c.Run() == "");
@@ -115,11 +115,12 @@ TEST_CASE("scheduler: a condition that met a conflict is written with the object
   c.Add(p);
   c.Run();
   c.Reply(Kind::kConflict, "the object has been modified");
-  if (pod_priority) c.Reply(Kind::kOk, "", p);  // the preemptor, read again
+  if (pod_priority) c.Reply(Kind::kOk, "", p);  // the preemptor is read again
   c.Pass(1);
   CHECK(c.Requests() == (pod_priority ? "get p\nget p" : "get p"));
   c.Reply(Kind::kOk, "", p);
-  // Without PodPriority it is tried again at once, which writes it; else it would wait without.
+  // Without PodPriority the pod is tried again at once, and that attempt writes the condition. With PodPriority the pod
+  // waits, so the condition is written now.
   const std::string asked = c.Run();
   CHECK(asked.find("condition p False Unschedulable") != std::string::npos);
   CHECK(asked.find("condition p") == asked.rfind("condition p"));
@@ -209,7 +210,7 @@ TEST_CASE("scheduler: deleted while binding") {
   c.Run();
   const RequestId bind = c.r.last;
   c.Gone(p);
-  CHECK(c.w.cache.pod_count() == 0);  // its resources are free at once
+  CHECK(c.w.cache.pod_count() == 0);  // its resources are free before the bind is answered
   auto other = NewPod("other", {.cpu = 4});
   c.Add(other);
   CHECK(c.Run() == "bind other n1");
@@ -224,7 +225,7 @@ TEST_CASE("scheduler: a pod that is being deleted is not scheduled") {
   c.Add(Deleting(NewPod("p")));
   CHECK(c.Run() == "event p Warning FailedScheduling: skip schedule deleting pod: default/p");
   CHECK(c.Run() == "");
-  // One that waits says so as soon as its deletion is seen, since it is gone the next moment.
+  // For a pod that waits, the event is recorded as soon as the watch shows its deletion, because it may be gone soon.
   auto waiting = NewPod("waiting", {.cpu = 9});
   c.Add(waiting);
   c.Run();
@@ -299,7 +300,7 @@ TEST_CASE("scheduler: a bound pod that the watch never shows is asked for after 
   CHECK(c.Run() == "");
   c.Pass(3);
   CHECK(c.Requests() == "get p");
-  CHECK(c.w.cache.pod_count() == 1);  // its resources are kept meanwhile
+  CHECK(c.w.cache.pod_count() == 1);  // its resources are kept until the answer
   c.Reply(Kind::kOk, "", Bound(p, "n1"));
   CHECK(c.s().pending_pods() == 0);
   CHECK(c.s().metrics().expired == 1);
@@ -371,7 +372,7 @@ TEST_CASE("scheduler: preemption nominates, deletes, tells, clears, in this orde
     SECTION("the victim goes") {
       c.Reply(Kind::kOk);
       CHECK(c.Requests() == "event low Normal Preempted: by default/high on node n1");
-      // A pod of lower priority must not take what the victim frees.
+      // The resources that the victim frees must not go to a pod of lower priority.
       c.Update(low, Deleting(low));
       c.Pass(2);
       CHECK(c.Run() == "");
@@ -406,7 +407,7 @@ TEST_CASE("scheduler: with PodPriority a pod that does not fit waits for a chang
   written->scheduled = api::PodCondition{"False", "Unschedulable", "x", "", ""};
   c.Update(p, written);
   c.Reply(Kind::kOk, "", written);
-  c.Reply(Kind::kOk, "", written);  // the preemptor, read again: nothing helps, its nomination is empty
+  c.Reply(Kind::kOk, "", written);  // the preemptor is read again; preemption helps nowhere, and it has no nomination
   CHECK(c.Run() == "get p");
   c.Pass(20);
   CHECK(c.Run() == "");
@@ -444,7 +445,7 @@ TEST_CASE("scheduler: volumes are reserved one after another before the pod is b
     CHECK(c.Requests() ==
           "event p Normal FailedScheduling: Volume binding started, waiting for completion\n"
           "condition p False VolumeBindingWaiting [] 2017-07-14T02:40:00Z");
-    // The binding of its claim ends the wait, wherever the pod waits by then.
+    // When its claim is bound, the pod is tried again, whatever it waits for.
     auto half = std::make_shared<api::PersistentVolumeClaim>(*claim);
     half->volume_name = "pv";
     auto bound = std::make_shared<api::PersistentVolumeClaim>(*half);

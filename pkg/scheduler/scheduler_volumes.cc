@@ -1,6 +1,6 @@
-// Release 1.29's way to bind a pod whose claims have no volumes yet: the pod keeps its resources on the node while
-// volumes are reserved, or asked for, through the API; it is bound when all of its claims are (plugin VolumeBinding,
-// PreBind).
+// How release 1.29 binds a pod whose claims have no volumes yet (plugin VolumeBinding, Reserve and PreBind). The pod
+// stays assumed on its node while volumes and claims are written one after another; then it waits until all of its
+// claims are bound, and is bound itself. In 1.10 the attempt ends after the writes (scheduler_attempt.cc).
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
@@ -12,15 +12,15 @@
 namespace berth::scheduler {
 namespace {
 
-// The default of bindTimeoutSeconds.
+// The default of bindTimeoutSeconds of the plugin VolumeBinding.
 constexpr absl::Duration kBindTimeout = absl::Minutes(10);
 
 constexpr char kPreBind[] = "running PreBind plugin \"VolumeBinding\": ";
 
 }  // namespace
 
-// Reserves the volumes for a pod that was assumed on a node and starts to write what is to be written. Returns true
-// when nothing is: the pod can be bound.
+// Reserves the volumes for a pod that was assumed on a node and starts the writes. Returns true when there is nothing
+// to write, so that the pod can be bound at once.
 bool Scheduler::ReserveVolumes(Pending& p) {
   ClaimBinder* binder = options_.claim_binder;
   if (binder == nullptr || p.pod->tmpl->volumes.empty()) return true;
@@ -66,7 +66,8 @@ void Scheduler::ReservationWritten(Pending& p, const Answer& a) {
   WriteNextReservation(p);
 }
 
-// Binds the pod once all claims that wait for it are bound.
+// Binds the pod if all claims that were written for it are bound by now, and fails the attempt if one of them cannot be
+// bound any more. Does nothing before all writes are done.
 void Scheduler::LookAtClaims(Pending& p) {
   const Attempt& t = *p.attempt;
   if (t.next_volume < t.reserved.bindings.size() + t.reserved.provisions.size()) return;
@@ -85,7 +86,8 @@ void Scheduler::LookAtClaims(Pending& p) {
   }
   for (const ClaimBinder::ClaimPtr& claim : t.reserved.provisions) {
     const ClaimBinder::ClaimPtr known = now(claim);
-    // A provisioner that gives up takes the node away again. Our own write may not have been shown yet.
+    // A provisioner that gives up removes the selected node. If the claim still has the version from before the
+    // scheduler's own write, the watch has not shown that write yet.
     if (known->selected_node || known->bind_completed || known->meta.resource_version == claim->meta.resource_version) {
       continue;
     }
@@ -124,7 +126,7 @@ void Scheduler::ReservationFailed(Pending& p, const std::string& error) {
   p.attempt->reserved = {};
   if (cache_->IsAssumed(assumed->meta.uid)) {
     if (auto s = cache_->ForgetPod(*assumed); !s.ok()) log_.CacheFailed("ForgetPod", *assumed, util::Message(s));
-    Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // others may have found the node full
+    Happened(ClusterEvent::Kind::kAssignedPodDelete, assumed.get());  // other pods may fit the node now
   }
   p.why = Requeue::kRetry;
   p.attempt->rejection = {.message = error, .reason = "SchedulerError", .plugins = {}, .nomination = {}};
