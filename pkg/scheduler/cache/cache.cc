@@ -1,10 +1,9 @@
 // Nodes and pods of a Cache and the sums over the pods of each row. The live counts are in cache_counts.cc.
 //
-// All bookkeeping goes through two functions. SetNode replaces the node object of a row: it takes the row out of
-// everything that depends on the old object, for example the row's pods out of the counts of its old zone, and enters
-// it anew. CountPod adds or subtracts one pod. Whatever else is kept about a row has to be updated in these two, and
-// both must subtract exactly what they have added; cache_property_test.cc holds the result against a cache that is
-// built from scratch.
+// Everything that is derived from nodes and pods is updated in two functions. SetNode replaces the node object of a
+// row: it takes the row out of everything that depends on the old object, for example the row's pods out of the counts
+// of its old zone, and enters it anew. CountPod adds or subtracts one pod. Both must subtract exactly what they have
+// added; cache_property_test.cc compares the result with a cache that is built from scratch.
 #include "pkg/scheduler/cache/cache.h"
 
 #include <absl/strings/str_cat.h>
@@ -70,6 +69,7 @@ Row Cache::FindRow(Symbol node_name) const {
   return it == row_by_name_.end() ? kNoRow : it->second;
 }
 
+// Returns the row of the node name. If there is none, a free row is used, or one is added to every column.
 Row Cache::EnsureRow(Symbol name) {
   if (Row r = FindRow(name); r != kNoRow) return r;
   Row r;
@@ -100,6 +100,8 @@ Row Cache::EnsureRow(Symbol name) {
   return r;
 }
 
+// Frees the row when it has neither a node object nor pods. The row may then be given to another node, so this counts
+// as a change of the node object.
 void Cache::FreeRowIfEmpty(Row r) {
   NodeRow& row = rows_[r];
   if (row.node != nullptr || !row.pods.empty()) return;
@@ -176,6 +178,7 @@ auto FirstFrom(std::vector<Cache::ImageNodes::Size>& sizes, Row row) {
 
 }  // namespace
 
+// Adds the images of the row's node to the index.
 void Cache::IndexImages(Row r) const {
   for (const api::NodeImage& image : rows_[r].node->images) {
     for (Symbol name : image.names) {
@@ -363,6 +366,7 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
     c->total_ += sign;
     if (const uint32_t domain = c->DomainOf(r); domain != LabelColumn::kNoDomain) c->AddInDomain(domain, sign);
   }
+  // TemplateInfo::rows says where pods are placed, which a nominated pod is not.
   if (why != Why::kNominated) {
     const bool terminating = p.pod->meta.deleting();
     TemplateInfo::Placed& placed = p.info->rows[r];
@@ -527,6 +531,7 @@ absl::Status Cache::AddPod(api::PodPtr pod) {
         .Add("currentNode", pod->node_name.str())
         .Warning();
   }
+  // The pod was assumed. From here on it is a bound pod that has changed, perhaps to another node.
   state.assumed = state.binding_finished = false;
   --assumed_;
   return UpdatePod(std::move(pod));

@@ -3,8 +3,8 @@
 //
 // Rows without nominated pods are filtered check by check: each check looks at all rows that are left, which lets it
 // work on whole columns. The first check that fails decides about a row. Reasons are not built here: a row is entered
-// with the check and a number that stands for its reasons, and Explain builds each list once for all rows with the same
-// number. On large clusters most rows fail for one of few reasons.
+// with the check and a number that stands for its reasons, and Explain builds each list of reasons once for all rows
+// with the same number.
 //
 // Rows with nominated pods have to fit with and without these pods (CheckRowWithNominated). That takes a simulation for
 // each row, which is avoided where adding the pods' amounts gives the same result (AmountsDecide).

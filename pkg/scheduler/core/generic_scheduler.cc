@@ -108,6 +108,7 @@ GenericScheduler::Checks GenericScheduler::PrepareActive(const PodContext& ctx) 
   return checks;
 }
 
+// Returns the error of a check on a row, with the words that the release puts around it.
 std::string GenericScheduler::ErrorText(const Checks& checks, size_t check, Row row) const {
   std::string text = checks.list[check]->Error(row);
   if (config_.release->error_text == nullptr) return text;
@@ -274,6 +275,8 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
   return ScheduleByReference(pod, &round, trace);
 }
 
+// Both decisions start from the same round-robin counter and use the same answers of extenders, so that they differ
+// only if the schedulers do.
 Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, DecisionTrace* trace) {
   const uint64_t turn = last_node_index_;
   bool found_unfit = false;
@@ -456,6 +459,9 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
   return totals;
 }
 
+// Scores the rows and returns the name of one with the best total, as 1.10's selectHost does: the rows with the best
+// total are put in descending order of names, and the round-robin counter chooses among them. A single row is not
+// scored and does not advance the counter. A trace has the nodes in the order of names, so the rows are sorted for it.
 absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, const PodContext& ctx,
                                                     const std::vector<Row>& rows, DecisionTrace* trace,
                                                     size_t* ties_out) {

@@ -2,6 +2,7 @@
 
 namespace berth::scheduler {
 
+// Looks up the nominated pods of one node.
 void NominatedRows::Update(Symbol node) {
   const std::vector<api::PodPtr>& pods = pods_->For(node);
   if (pods.empty()) {

@@ -1,9 +1,9 @@
 // Preemption as release 1.10 does it (core.genericScheduler.Preempt): finds a node where the pod fits once pods of
 // lower priority are evicted.
 //
-// For each candidate node, all pods of lower priority are thought away; if the pod then fits, they are given back one
-// by one as long as it still fits, first those whose eviction violates a disruption budget, then by descending
-// priority. The pods that cannot be given back are the victims. The node with the lowest VictimCost wins.
+// On each candidate node, all pods of lower priority are left out. If the pod then fits, they are given back one by one
+// as long as it still fits, first those whose eviction violates a disruption budget, then by descending priority. The
+// pods that cannot be given back are the victims. The node with the lowest VictimCost wins.
 //
 // Three things make this fast on large clusters. Where only amounts matter, victims are found by adding and subtracting
 // instead of simulating (SelectVictimsByAmounts). Where only the row matters, costs are kept by template and row until
@@ -236,6 +236,8 @@ GenericScheduler::Kept::Costs& GenericScheduler::Kept::CostsFor(const api::Pod& 
   return kept;
 }
 
+// Extenders are asked about the cheapest node first, and the first node on which all agree is taken. Without extenders
+// the sort is not needed.
 Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
   if (config_.release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
   Preemption out;

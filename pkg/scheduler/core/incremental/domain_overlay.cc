@@ -5,8 +5,8 @@
 //   3. ListParts adds up the sums of each part and drops the parts that a predicate does not admit; ScoreParts scores
 //      the others.
 //   4. Choose finds the sets of rows with the best total and takes one of them by counting, without listing them.
-// The number of nodes is in none of these steps, only the number of changes, parts and special rows. Decisions that
-// look at every row (PlaceAmong) are in domain_overlay_rows.cc.
+// Unless something has to be found from scratch, no step goes through all nodes: the cost depends on the number of
+// changes, parts and special rows. Decisions that list the rows (PlaceAmong) are in domain_overlay_rows.cc.
 #include "pkg/scheduler/core/incremental/domain_overlay.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace berth::scheduler {
 namespace {
 
-// A label with more values than this makes sparse terms, and so does one with more than two values for three nodes.
+// A label makes sparse terms if it has more values than this, or more than two values for every three nodes.
 constexpr size_t kMostValuesOfGroups = 1024;
 
 // Rules about labels are evaluated once for each group if a group has at least this many nodes on average.
@@ -60,6 +60,8 @@ DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* com
       pod_(pod),
       ctx_{*pod_, *cache->Info(pod->tmpl), *cache},
       max_score_(rules.max_score) {
+  // A rule that declares kDomains must return a DomainCheck or DomainScoring. If a plugin's rule does not, the
+  // reference scheduler decides.
   for (const ConfiguredPredicate* p : rules.domain_predicates) {
     std::unique_ptr<FitCheck> check = p->predicate(ctx_);
     auto* domain = dynamic_cast<DomainCheck*>(check.get());

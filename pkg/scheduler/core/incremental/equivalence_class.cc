@@ -11,6 +11,7 @@ EquivalenceClass::EquivalenceClass(Cache* cache, std::shared_ptr<StaticNodeIndex
                                    std::shared_ptr<RowAnswers> answers, Scratch* scratch)
     : cache_(cache), nodes_(std::move(nodes)), answers_(std::move(answers)), scratch_(*scratch) {}
 
+// Adds a row that is in no bucket.
 void EquivalenceClass::Insert(Row row, const RowState& state) {
   states_[row] = state;
   Group& g = groups_[static_cast<size_t>(state.group)];

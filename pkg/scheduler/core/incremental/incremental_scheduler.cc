@@ -24,6 +24,8 @@ IncrementalScheduler::IncrementalScheduler(Cache* cache, const AlgorithmConfig* 
     : cache_(cache), config_(config), rules_(*config) {}
 IncrementalScheduler::~IncrementalScheduler() = default;
 
+// Objects are found by a hash of the parts. A hash may be shared by templates that are not alike, so each entry is
+// compared as well.
 template <typename Shared>
 template <typename Make>
 std::shared_ptr<Shared> IncrementalScheduler::SharedByTemplate<Shared>::Get(uint32_t parts, const api::PodPtr& pod,
@@ -196,6 +198,8 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
   return kept->overlay->PlaceAmong(extra, last_node_index);
 }
 
+// Finds what is kept for the pod's template, makes what is missing, and decides. The class is looked up again when the
+// keys or the rules left out have changed, because they are part of what the class depends on.
 IncrementalScheduler::Answer IncrementalScheduler::Place(const api::PodPtr& the_pod, const Around& around,
                                                          uint64_t* last_node_index) {
   // spec.nodeName is not part of a template, so a pod that has it cannot be decided from answers for its template.

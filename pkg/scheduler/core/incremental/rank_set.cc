@@ -11,6 +11,7 @@ constexpr size_t kFirstCapacity = 8;
 
 }  // namespace
 
+// Turns the set into a bitmap of whole blocks.
 void RankSet::MakeDense(std::span<const uint32_t> ranks) {
   bits_.assign((limit_ + kBlock - 1) / kBlock * (kBlock / 64), 0);
   block_sizes_.assign((limit_ + kBlock - 1) / kBlock, 0);
@@ -62,6 +63,7 @@ uint32_t RankSet::Any() const {
   return static_cast<uint32_t>(word * 64 + static_cast<size_t>(std::countr_zero(bits_[word])));
 }
 
+// Counts whole blocks by their sizes, and the words before the first and behind the last whole block bit by bit.
 uint32_t RankSet::CountBetween(uint32_t from, uint32_t to) const {
   if (bits_.empty()) {
     auto first = std::lower_bound(sorted_.begin(), sorted_.end(), from);

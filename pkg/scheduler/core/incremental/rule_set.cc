@@ -1,3 +1,6 @@
+// Which list a rule belongs to follows from Traits::cluster and, for a priority, Traits::normalisation. A combination
+// that no layer can keep, for example a priority about the pods on a node that is scaled by the maximum, is called for
+// every row like a rule without traits; that is slower and still exact.
 #include "pkg/scheduler/core/incremental/rule_set.h"
 
 #include "pkg/scheduler/cache/resource.h"

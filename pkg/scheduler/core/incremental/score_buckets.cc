@@ -4,6 +4,7 @@
 
 namespace berth::scheduler {
 
+// A new bucket takes the first of the spare sets behind the last bucket, which is rotated to its place.
 size_t ScoreBuckets::Find(int64_t score) {
   size_t i = 0;
   while (i < scores_.size() && scores_[i] > score) ++i;

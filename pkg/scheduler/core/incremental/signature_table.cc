@@ -24,6 +24,8 @@ void SignatureTable::Reset(size_t width) {
   first_.clear();
 }
 
+// Signatures with the same hash are linked through next_ instead of kept in vectors, so that a table whose size does
+// not change allocates nothing.
 int32_t SignatureTable::Use(std::span<const int64_t> v) {
   if (std::all_of(v.begin(), v.end(), [](int64_t n) { return n == 0; })) return 0;
   int32_t& first = first_[HashOf(v)];

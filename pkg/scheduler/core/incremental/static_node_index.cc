@@ -132,6 +132,8 @@ void StaticNodeIndex::Rebuild() {
   names_version_ = cache_->names_version();
 }
 
+// The log of node changes decides what has to be evaluated. The list of rows that fit (rows(), ranks()) is made again
+// only when it is asked for.
 void StaticNodeIndex::Refresh() {
   if (names_version_ != cache_->names_version()) {
     names_version_ = cache_->names_version();
