@@ -1,3 +1,4 @@
+// Random changes of a cluster (Lockstep), and the description of everything that a cache knows (Describe).
 #include "pkg/scheduler/reference/lockstep.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Random objects of release 1.10. Names and values are chosen so that rules meet each of their cases: equal and
+// different, present and absent, valid and invalid.
 #include "pkg/scheduler/reference/random_cluster.h"
 
 #include <algorithm>

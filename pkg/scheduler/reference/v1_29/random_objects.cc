@@ -1,3 +1,5 @@
+// Objects are written as JSON so that the decoders are tested along with the rules. Each feature occurs with the chance
+// that Likely gives it.
 #include "pkg/scheduler/reference/v1_29/random_objects.h"
 
 #include <absl/strings/str_cat.h>

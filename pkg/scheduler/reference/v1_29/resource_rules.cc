@@ -15,6 +15,7 @@ struct Share {
   int64_t weight = 0;
 };
 
+// Which sums of the node are read: those in which containers without a request count with a default, or the requests.
 enum class View { kNonZero, kReal };
 
 // A resource of the plugin's arguments.

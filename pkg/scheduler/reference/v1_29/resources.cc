@@ -42,6 +42,7 @@ Nano ScaleOf(std::string_view suffix) {
   return scale;
 }
 
+// Returns the exact value of a quantity, from its text.
 Nano Exact(const api::Quantity& q) {
   const std::string text = q.String();  // digits and a suffix, without a fraction
   std::string_view digits = text;
@@ -110,6 +111,7 @@ Resource Rounded(const Quantities& list) {
   return out;
 }
 
+// Returns a + b, cut to the range of int64_t.
 int64_t Sum(int64_t a, int64_t b) {
   int64_t sum = 0;
   if (!__builtin_add_overflow(a, b, &sum)) return sum;

@@ -1,3 +1,5 @@
+// One scheduling cycle in the order of 1.29's extension points: PreEnqueue (WhyNotAttempted), PreFilter, Filter,
+// PreScore, Score with normalisation, selection, Reserve (Assume). PostFilter is in preemption.cc.
 #include "pkg/scheduler/reference/v1_29/scheduler.h"
 
 #include <absl/strings/str_cat.h>
@@ -59,6 +61,7 @@ Status ActivePlugins::Filter(const Cycle& cycle, const NodeInfo& info) const {
   }
   return {};
 }
+// Like 1.29, only tells plugins whose PreFilter has run and did not skip the pod.
 void ActivePlugins::PodAdded(const Cycle& cycle, const api::Pod& q, const NodeInfo& info) const {
   for (const Entry& e : filters) {
     if (!e.skipped && e.pre_filtered) e.plugin->PodAdded(cycle, q, info);
@@ -135,6 +138,7 @@ void Scheduler::Decide(Attempt* a) {
     d.error = FitErrorText(world_->nodes().size(), {}, status.Message());
     return;
   }
+  // The nominated node is tried first. If the pod fits there, no other node is looked at.
   Symbol nominated = a->pod->nominated_node_name;
   if (const NodeInfo* info = nominated.empty() ? nullptr : world_->Find(nominated)) Filter(a, {info});
   d.error.clear();  // 1.29 only logs an error on the nominated node
@@ -158,6 +162,8 @@ void Scheduler::Decide(Attempt* a) {
   }
 }
 
+// Runs PreFilter of each plugin and intersects the sets of nodes that plugins name. `names` stays empty when no plugin
+// names any.
 Status Scheduler::PreFilter(Attempt* a, std::optional<std::set<Symbol>>* names) {
   const ResolvedProfile& profile = a->cycle.profile;
   for (const auto& p : profile.at(ExtensionPoint::kFilter)) {
@@ -196,6 +202,8 @@ Status Scheduler::PreFilter(Attempt* a, std::optional<std::set<Symbol>>* names) 
   return {};
 }
 
+// Adds the nodes that fit to Attempt::feasible, and the failures of the others to the decision. Of several errors the
+// first one is reported.
 void Scheduler::Filter(Attempt* a, const Nodes& nodes) {
   for (const NodeInfo* info : nodes) {
     Status status = FilterWithNominated(*a, *info);
@@ -234,6 +242,8 @@ Status Scheduler::FilterWithNominated(const Attempt& a, const NodeInfo& info) co
 
 // ---- Scoring --------------------------------------------------------------------------------------
 
+// Without Score plugins every node gets 1. A plugin is used for scoring without PreScore if the profile has it only at
+// Score; some plugins then fail (NeedsPreScore).
 void Scheduler::Score(Attempt* a) {
   Decision& d = a->decision;
   const ResolvedProfile& profile = a->cycle.profile;
@@ -280,6 +290,7 @@ void Scheduler::Score(Attempt* a) {
   }
 }
 
+// Breaks ties as release 1.10 does; 1.29 chooses at random.
 void Scheduler::Select(Attempt* a) {
   Decision& d = a->decision;
   int64_t best = *std::max_element(d.totals.begin(), d.totals.end());

@@ -64,6 +64,7 @@ api::Selector DefaultSelector(const World& world, const api::PodTemplate& pod) {
   return selector_of();
 }
 
+// Returns whether the pods on the node count for the constraint (nodeAffinityPolicy, nodeTaintsPolicy).
 bool Counts(const api::TopologySpreadConstraint& c, const api::PodTemplate& pod, const api::Node& node) {
   return (!c.honor_node_affinity || MeetsNodeAffinity(pod, node)) &&
          (!c.honor_node_taints || UntoleratedTaint(pod, node) == nullptr);
@@ -218,6 +219,8 @@ class PodTopologySpread final : public Cloned<PodTopologySpread> {
   }
 
  private:
+  // Returns the pod's constraints with this action, or the default ones when the pod has no constraints at all. Default
+  // constraints apply only to pods for which services or the controller have a selector.
   Constraints ConstraintsOf(const Cycle& c, Action action, std::string* error) const {
     const api::PodTemplate& pod = c.tmpl();
     Constraints out;
@@ -267,12 +270,12 @@ class PodTopologySpread final : public Cloned<PodTopologySpread> {
 
   bool system_defaults_ = false;
   Constraints defaults_, hard_, soft_;
-  std::map<Pair, int64_t> matching_;  // for the hard constraints, number of matching pods by domain
-  std::map<Symbol, int64_t> domains_;
-  std::map<Symbol, int64_t> least_;  // by key, results of LeastOf since the last change
-  std::set<Symbol> ignored_;         // feasible nodes that lack one of the keys
-  std::map<Pair, int64_t> soft_counts_;
-  std::vector<double> weights_;  // by soft constraint
+  std::map<Pair, int64_t> matching_;     // for the hard constraints, number of matching pods by domain
+  std::map<Symbol, int64_t> domains_;    // number of domains by topology key
+  std::map<Symbol, int64_t> least_;      // by key, results of LeastOf since the last change
+  std::set<Symbol> ignored_;             // feasible nodes that lack one of the keys
+  std::map<Pair, int64_t> soft_counts_;  // for the soft constraints, number of matching pods by domain, but not by host
+  std::vector<double> weights_;          // by soft constraint
 };
 
 }  // namespace

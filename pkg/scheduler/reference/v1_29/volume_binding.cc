@@ -1,3 +1,7 @@
+// The plugin VolumeBinding. There are three kinds of claims: those that are bound; those that can be bound when a node
+// is chosen, because their class has the binding mode WaitForFirstConsumer; and those that the volume controller must
+// bind first, because of which the pod is rejected. A node fits if it reaches the volumes of the bound claims, and if
+// each claim of the second kind can get an existing volume or one that is provisioned there.
 #include "pkg/scheduler/reference/v1_29/volume_binding.h"
 
 #include <absl/strings/str_cat.h>
@@ -29,6 +33,7 @@ VolumePtr Match(const std::vector<VolumePtr>& candidates, const ClaimPtr& claim,
     api::Quantity capacity = v->capacity.value_or(api::Quantity());
     if (capacity < claim->request || v->meta.deleting()) continue;
     if (ModeOf(v->volume_mode) != ModeOf(claim->volume_mode)) continue;
+    // A volume that is reserved for the claim already is the only choice.
     bool reaches = AdmitsNode(v->node_affinity, node);
     if (IsBoundTo(*v, *claim)) return reaches ? v : nullptr;
     if (v->phase != "Available" || !reaches) continue;
@@ -41,6 +46,7 @@ VolumePtr Match(const std::vector<VolumePtr>& candidates, const ClaimPtr& claim,
   return best;
 }
 
+// Returns whether the node is in one of the class's allowedTopologies.
 bool TopologyAllows(const api::StorageClass& storage_class, const api::Node& node) {
   const auto& terms = storage_class.allowed_topologies;
   if (terms.empty()) return true;
@@ -53,6 +59,8 @@ bool TopologyAllows(const api::StorageClass& storage_class, const api::Node& nod
   });
 }
 
+// Returns whether a CSIStorageCapacity for the node is large enough for the claim. Only asked for CSI drivers that
+// publish their capacity.
 bool HasEnoughStorage(const World& world, const api::StorageClass& storage_class,
                       const api::PersistentVolumeClaim& claim, const api::Node& node) {
   auto driver = world.csi_drivers.Get(Symbol(), storage_class.provisioner);
@@ -194,6 +202,7 @@ VolumesOnNode FindVolumes(const World& world, const ClaimsOfPod& claims, const a
       break;
     }
   }
+  // A claim with a selected node is being provisioned there, and fits no other node.
   std::vector<ClaimPtr> to_match, to_provision;
   bool selected_elsewhere = false;
   for (const ClaimPtr& claim : claims.delayed) {
@@ -203,6 +212,7 @@ VolumesOnNode FindVolumes(const World& world, const ClaimsOfPod& claims, const a
   if (selected_elsewhere) {
     unbound_fit = false;
   } else {
+    // As in 1.29, claims choose in ascending order of size, so that each can get the smallest volume that is left.
     std::stable_sort(to_match.begin(), to_match.end(),
                      [](const ClaimPtr& a, const ClaimPtr& b) { return a->request < b->request; });
     std::set<std::string> taken;

@@ -125,6 +125,8 @@ class CsiLimits final : public Cloned<CsiLimits> {
     return true;
   }
 
+  // Returns the CSI volume that the claim has or will have, or nothing when no CSI driver attaches it. In-tree volumes
+  // count when the node has a CSINode, to which their plugin may have been migrated.
   static std::optional<CsiVolume> OfClaim(const Cycle& c, const api::PersistentVolumeClaim& claim, bool migrated) {
     if (auto volume = VolumeOf(c.world, claim)) {
       if (volume->source == api::PersistentVolume::Source::kCsi) {

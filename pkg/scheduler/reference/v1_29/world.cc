@@ -81,6 +81,8 @@ const api::Labels* World::NamespaceLabels(Symbol ns) const {
   return object == nullptr ? nullptr : &object->labels;
 }
 
+// Lists the nodes as 1.29's node tree does: zones in the order in which their first node was added, and of each zone in
+// turn the next node.
 void World::Order() {
   static const Symbol kBetaZone("failure-domain.beta.kubernetes.io/zone"), kZone("topology.kubernetes.io/zone");
   static const Symbol kBetaRegion("failure-domain.beta.kubernetes.io/region"), kRegion("topology.kubernetes.io/region");
