@@ -8,6 +8,8 @@
 namespace berth::scheduler {
 namespace {
 
+// The index of a text is its FailureReasonId. The texts of the releases are those that their rules return, or the
+// beginning of those that differ from object to object.
 constexpr auto kReasons = std::to_array<std::string_view>({
     "error",
     "other",

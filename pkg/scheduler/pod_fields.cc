@@ -15,7 +15,7 @@ constexpr std::string_view kSince = "1.29";
 
 struct FieldInfo {
   std::string_view path;
-  bool demands;
+  bool demands;  // whether a pod with the field must wait if it is not understood
 };
 constexpr std::array<FieldInfo, kPodFields> kFields = {{
     {"spec.topologySpreadConstraints[] with whenUnsatisfiable DoNotSchedule", true},
@@ -40,6 +40,7 @@ void FindNamespaceSelectors(const std::optional<api::PodAffinity>& affinity, Pod
   }
 }
 
+// Returns the fields that the pod itself uses, which kCsiLimits is not.
 PodFieldSet UsedFields(const api::PodTemplate& t) {
   PodFieldSet used;
   for (const api::TopologySpreadConstraint& c : t.spread_constraints) {

@@ -294,6 +294,7 @@ void Scheduler::BindOutcome(Pending& p, const Answer& a, const api::PodPtr& fres
   Wait(p, now_ + std::min(absl::Milliseconds(100) * (1 << std::min(resends, 10)), kMaxBindRetry));
 }
 
+// Ends an attempt whose bind was executed. The pod stays assumed and pending (kBound) until the watch shows its node.
 void Scheduler::Bound(Pending& p) {
   --binds_in_flight_;
   const Attempt& t = *p.attempt;
@@ -380,6 +381,8 @@ bool Scheduler::AssumeVolumes(Pending& p, const api::PodPtr& assumed) {
   return false;
 }
 
+// Writes the next volume. After the last one the attempt ends as failed. The pod is tried again after its back-off, or
+// as soon as the volume controller has bound its claims.
 void Scheduler::WriteNextVolume(Pending& p) {
   Attempt& t = *p.attempt;
   if (t.next_volume < t.volumes.size()) {
@@ -412,6 +415,7 @@ void Scheduler::Verify(Pending& p) {
   actions_->GetPod(Ask(Asked::kVerify, &p), *p.pod);
 }
 
+// Makes the cache agree with the pod as it was read: it has a node, or it is pending again, or it is gone.
 void Scheduler::Verified(Pending& p, const Answer& a, const api::PodPtr& fresh) {
   const bool gone = a.kind == Answer::Kind::kNotFound || (a.ok() && fresh->meta.uid != p.pod->meta.uid) ||
                     (a.ok() && fresh->Finished());

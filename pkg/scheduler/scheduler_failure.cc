@@ -25,6 +25,8 @@ api::PodPtr WithNomination(const api::Pod& pod, Symbol node) {
   return copy;
 }
 
+// Reports a failed attempt. The condition is written only if it says something new; it keeps the time of the last
+// transition if the pod had the status already.
 void Scheduler::Fail(Pending& p, Failure f) {
   p.why = f.why;
   if (process_.requeues_at_once) {
@@ -191,6 +193,7 @@ bool Scheduler::RoomIsBeingMade(const api::Pod& pod) const {
                      [&](const PlacedPod& p) { return p.pod->meta.deleting() && p.pod->Priority() < pod.Priority(); });
 }
 
+// Handles the answer to the nomination. If it could not be written, no pod is evicted.
 void Scheduler::Nominated(Pending& p, const Answer& a, const api::PodPtr& fresh) {
   if (!a.ok()) {
     LOG(ERROR) << "Error in preemption process. Cannot update pod " << p.pod->meta.name
@@ -229,6 +232,8 @@ void Scheduler::VictimDeleted(Pending& p, const Answer& a) {
   DeleteNextVictim(p);
 }
 
+// Clears the nominations that are void now: those of pods with lower priority to the chosen node or, when there is no
+// such node, that of the preemptor itself.
 void Scheduler::ClearNominations(Pending& p) {
   for (const api::PodPtr& pod : p.attempt->preemption.nominated_to_clear) {
     if (pod->nominated_node_name.empty()) continue;
@@ -247,6 +252,8 @@ void Scheduler::ClearNominations(Pending& p) {
   EndPreemption(p);
 }
 
+// Puts the preemptor back into the queue. It was read at the beginning of the preemption, so it is not read again
+// unless it has changed or its condition is still to be written.
 void Scheduler::EndPreemption(Pending& p) {
   p.attempt.reset();
   if (p.changed || p.unwritten) return BackIntoQueue(p);

@@ -1,3 +1,5 @@
+// The texts, their levels and the names of values are those of Kubernetes 1.10 and 1.29, because people search their
+// logs for them.
 #include "pkg/scheduler/scheduler_log.h"
 
 #include <absl/strings/str_cat.h>

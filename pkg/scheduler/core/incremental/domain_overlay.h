@@ -70,12 +70,13 @@ class DomainOverlay {
   const std::vector<GroupKey>& keys() const { return keys_; }
   // Returns the rules about nodes that the overlay evaluates itself, once for each group.
   const LeftOut& left_out() const { return left_out_; }
+  // Sets the class that the overlay builds on. REQUIRES: its index has the same keys() and left_out().
   void SetClass(std::shared_ptr<EquivalenceClass> rows);
   EquivalenceClass* rows() const { return rows_.get(); }
 
   // Chooses the best row and advances *last_node_index as selectHost of 1.10 does. REQUIRES: Prepare returned true.
   Answer Place(uint64_t* last_node_index);
-  // The same by looking at every row once: for the first pod of a class, and where rules are called anew.
+  // The same by listing the rows that fit. Used for the first pod of a class, and with rules in `extra`.
   Answer PlaceAmong(const Extra& extra, uint64_t* last_node_index);
 
   size_t bytes() const;
