@@ -1,3 +1,4 @@
+// Parses and checks the command line of hollow-apiserver. Every problem is an error that names the flag.
 #include "cmd/hollow-apiserver/options.h"
 
 #include <absl/strings/numbers.h>

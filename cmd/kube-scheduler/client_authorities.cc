@@ -1,3 +1,4 @@
+// The ConfigMap is polled instead of watched, because it changes rarely.
 #include "cmd/kube-scheduler/client_authorities.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,4 @@
+// One informer for each kind that is followed, made from the list of kinds (pkg/api/kinds.h).
 #include "cmd/kube-scheduler/cluster_watch.h"
 
 #include <string>

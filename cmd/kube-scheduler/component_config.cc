@@ -1,3 +1,5 @@
+// Decodes, checks and writes componentconfig/v1alpha1. Decoding is as lenient as 1.10's (any case of field names,
+// unknown fields ignored with a warning); what 1.10 finds only later is checked by CheckConfiguration at the start.
 #include "cmd/kube-scheduler/component_config.h"
 
 #include <absl/strings/ascii.h>

@@ -458,6 +458,8 @@ void Daemon::Handle(InboxItem& item) {
       item);
 }
 
+// Each round takes what has arrived, lets time pass, and makes a limited number of decisions, so that neither inputs
+// nor decisions wait long for the other. It blocks in Take() only when there was nothing left to decide.
 void Daemon::Decide() {
   pthread_setname_np(pthread_self(), "scheduler");
   std::vector<InboxItem> items;
@@ -590,6 +592,8 @@ int Daemon::Run() {
   return status;
 }
 
+// The deciding thread ends first, because it uses all others; then the inbox releases I/O threads that wait for room in
+// it.
 Daemon::~Daemon() {
   inbox_.Put(std::function<void()>([this] { over_ = true; }));
   if (decider_.joinable()) decider_.join();

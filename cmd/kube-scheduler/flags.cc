@@ -1,3 +1,5 @@
+// A small imitation of pflag. A library for flags was not used, because error texts, usage text and the treatment of
+// dashes must equal those of Kubernetes' programs.
 #include "cmd/kube-scheduler/flags.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// Follows Go's strconv and encoding/json.
 #include "cmd/kube-scheduler/go_text.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,5 @@
+// The texts and statuses are those of Kubernetes' healthz handler. Reasons are withheld from the summary, which anybody
+// may read, and logged instead.
 #include "cmd/kube-scheduler/health.h"
 
 #include <absl/strings/str_cat.h>

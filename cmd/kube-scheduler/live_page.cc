@@ -1,3 +1,4 @@
+// Connects the page (pkg/ui) with the daemon: copying steps go through the inbox, answers through the pages' loop.
 #include "cmd/kube-scheduler/live_page.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// Maps the scheduler's own counters to the metrics of release 1.29.
 #include "cmd/kube-scheduler/metrics_v1_29.h"
 
 #include <absl/strings/str_cat.h>

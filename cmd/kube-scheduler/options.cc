@@ -1,3 +1,5 @@
+// The table of flags, and how flags, a configuration file and the defaults of a release are combined. As in Kubernetes,
+// a file given by --config replaces the flags of kFileWins, whether it names them or not.
 #include "cmd/kube-scheduler/options.h"
 
 #include <absl/strings/ascii.h>

@@ -1,3 +1,5 @@
+// Plain ports serve everybody; requests to the secure port first pass AccessControl. Addresses that are equal share one
+// server.
 #include "cmd/kube-scheduler/pages.h"
 
 #include <absl/strings/match.h>

@@ -1,3 +1,4 @@
+// Turns the daemon's configuration into that of a recording, and shows the recorder's counters as metrics.
 #include "cmd/kube-scheduler/recording.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// Serving certificates and access control. Reviews are asynchronous, so their callbacks hold copies of what they need.
 #include "cmd/kube-scheduler/secure_serving.h"
 
 #include <absl/strings/ascii.h>
@@ -118,6 +119,7 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
   return out;
 }
 
+// Precedence: the files of the flags, then those that exist in --cert-dir, then a new self-signed certificate.
 absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& o) {
   http::ServerTls tls;
   const auto read = [](const char* flag, const std::string& path, std::string* to, std::string* from) {
@@ -202,6 +204,8 @@ std::optional<client::UserInfo> AccessControl::UserOfCertificate(const HttpReque
   return user;
 }
 
+// A sender is identified by, in this order, a front proxy, a client certificate or a bearer token; otherwise it is
+// anonymous.
 void AccessControl::Check(const HttpRequest& r, Decision done) {
   const bool token_counts = manner_ == Manner::k1_29 && r.BearerToken().has_value();
   if (ForEverybody(r.path) && !token_counts) return done(std::nullopt);

@@ -121,6 +121,7 @@ struct Spread {
   }
 };
 
+// Returns the names of a mix of pods: "FILE: NAMESPACE/NAME x2 + ...".
 std::string NamesOf(const std::vector<PodShare>& pods) {
   std::vector<std::string> names;
   for (const PodShare& p : pods) {

@@ -152,6 +152,7 @@ void NoteReplaced(std::string_view member, const List& list, std::vector<std::st
   }
 }
 
+// Notes are about entries that are valid but have no effect, or another one than a reader would expect.
 void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gates, std::vector<std::string>* notes) {
   const auto& running = r.effective.predicates;
   auto runs = [&](std::string_view name) { return std::find(running.begin(), running.end(), name) != running.end(); };
@@ -238,6 +239,7 @@ void NoteExtenders(const PolicyReport& r, std::vector<std::string>* notes) {
   }
 }
 
+// Decoding, building and the notes are separate steps: notes are only made about a Policy without errors.
 PolicyReport Examine(const std::string& file, std::string_view text, const Algorithm& algorithm) {
   PolicyReport r;
   r.file = file;

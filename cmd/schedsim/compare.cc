@@ -275,6 +275,8 @@ bool WriteChart(const Comparison& c, const std::string& file) {
   return false;
 }
 
+// Variants run on all cores at the same time; each has its own simulation, so their results do not depend on one
+// another.
 int Compare(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   std::unique_ptr<lab::Input> input = ReadOneCluster(options, &exit_status);

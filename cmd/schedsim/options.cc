@@ -1,3 +1,4 @@
+// Parses the command line with Boost.Program_options. Help and completion are generated from the same declarations.
 #include "cmd/schedsim/options.h"
 
 #include <absl/strings/ascii.h>

@@ -108,6 +108,7 @@ std::string FateText(const recording::Fate& f) {
   return f.evicted ? f.node + ", evicted" : f.node;
 }
 
+// Shows the totals of both schedulers side by side, and the first pods whose fate differs.
 std::string ComparisonTable(const Comparison& c) {
   std::vector<std::vector<std::string>> rows = {{"", "RECORDED", "OTHER"}};
   const auto row = [&](const char* what, auto recording::Outcome::*member) {

@@ -1,3 +1,4 @@
+// One writer for each format. All of them receive the same outcomes, so that formats cannot disagree about a decision.
 #include "cmd/schedsim/result.h"
 
 #include <absl/strings/numbers.h>

@@ -57,6 +57,7 @@ std::string JsonLine(const lab::Workload& w, const lab::TuneResult& result, cons
   return out.End().Finish("json");
 }
 
+// Returns the priorities of a policy with their weights, without those that every policy of the search has.
 std::string PrioritiesOf(const Tuned& t) {
   api::Document d;
   std::string out;
@@ -94,6 +95,8 @@ void WriteTable(const lab::Workload& w, const lab::TuneResult& r, const std::str
              explain::Style::kFaint);
 }
 
+// Writes each policy of the front to a file of its own. Returns false, after an error message, if one cannot be
+// written.
 bool WritePolicies(const lab::TuneResult& result, const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);

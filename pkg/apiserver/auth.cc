@@ -1,3 +1,5 @@
+// Files are parsed line by line with errors that name the line. The order of checks in Refuse() is that of a real
+// server: first who the sender is (401), then what the sender may do (403).
 #include "pkg/apiserver/auth.h"
 
 #include <absl/strings/match.h>
@@ -133,6 +135,7 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text) {
   return rules;
 }
 
+// A bearer token takes precedence over a certificate. A token that nobody has is an error, not an anonymous request.
 std::optional<User> AuthGate::Sender(const HttpRequest& request, const std::optional<User>& certificate,
                                      bool* known) const {
   User user{"system:anonymous", {"system:unauthenticated"}};

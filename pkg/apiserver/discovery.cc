@@ -1,3 +1,4 @@
+// Nearly all pages are made once for each release and then only copied.
 #include "pkg/apiserver/discovery.h"
 
 #include <absl/container/flat_hash_map.h>

@@ -1,3 +1,5 @@
+// Connects the generic HTTP server with the API. A response may be an immediate one, one that is retried after a wait
+// (for a resource version that does not exist yet), or a watch, which is a stream.
 #include "pkg/apiserver/http_server.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,5 @@
+// Documents are read one object at a time, so a large list is never held as a tree. Elements of a list may lack a kind;
+// they wait in `kindless_` until the list's own kind, which may come after its items, has been read.
 #include "pkg/apiserver/loader.h"
 
 #include <absl/strings/str_cat.h>
@@ -54,6 +56,7 @@ class Loader final : public api::JsonSink {
   }
 
  private:
+  // Decoding checks the types of all fields even if the object is then stored verbatim.
   absl::Status Store(apiserver::Value v, bool verbatim) {
     std::string kind(v.Str("kind"));
     std::string version(v.Str("apiVersion"));

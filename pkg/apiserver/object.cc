@@ -1,3 +1,6 @@
+// An object's text is made once and sent many times. selfLink and resourceVersion are the only parts that differ
+// between versions or change without the rest of the object, so their positions are remembered and they are replaced in
+// place.
 #include "pkg/apiserver/object.h"
 
 #include <absl/strings/str_cat.h>
@@ -146,6 +149,7 @@ ObjectPtr MakeVerbatimObject(const ResourceInfo& r, Value& v, uint64_t rv) {
   return o;
 }
 
+// The new version may have more digits than the old one, so positions after it move.
 ObjectPtr WithResourceVersion(const Object& o, uint64_t rv) {
   auto copy = std::make_shared<Object>(o);
   copy->added_frames.clear();

@@ -1,3 +1,6 @@
+// Patches are applied to plain values, without knowledge of the object's type except for strategic merges, where the
+// type says by which key list elements are merged. Lists are indexed by their merge keys before they are merged, so
+// that a large patch of a large list takes linear time.
 #include "pkg/apiserver/patch.h"
 
 #include <absl/container/flat_hash_map.h>

@@ -1,3 +1,5 @@
+// Decodes messages by the type table: a member's number gives its name and type, so a message becomes the same JSON
+// value that a client would have sent as JSON. Depth and lengths are checked, because the bytes come from outside.
 #include "pkg/apiserver/protobuf.h"
 
 #include <absl/strings/escaping.h>

@@ -1,3 +1,7 @@
+// The rules of a real API server for writes. Which of several problems a client is told about depends on the order of
+// the checks, so they run in the order in which the recorded servers ran them (test/wire).
+//
+// Values are decoded, changed and encoded again for each write; only the stored text is kept (object.h).
 #include "pkg/apiserver/registry.h"
 
 #include <absl/strings/str_cat.h>
@@ -70,6 +74,7 @@ constexpr std::string_view kNameLetters = "bcdfghjklmnpqrstvwxz2456789";
 
 }  // namespace
 
+// The text is cached for a second, because every write needs one.
 std::string Registry::NowText() const {
   int64_t second = absl::ToUnixSeconds(clock_->Wall());
   if (second != now_second_) {
@@ -269,6 +274,8 @@ ObjectPtr Registry::StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr
   return o;
 }
 
+// A PUT of the main resource keeps the stored status, and a PUT of /status keeps the stored spec. What a client sends
+// for the other half is ignored, as on a real server.
 Result<ObjectPtr> Registry::Update(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name,
                                    Value v, const UpdateRequest& how, bool* created) {
   GroupResource gr = r.In(version);
@@ -389,6 +396,8 @@ bool Registry::SetDeletionFinalizers(const ResourceInfo& r, size_t version, cons
   return changed;
 }
 
+// The first DELETE marks the namespace as terminating. The namespace goes only when its finalizers are gone, and there
+// is no controller here that removes them.
 Result<Deleted> Registry::DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old) {
   Value v = ToValue(r, 0, *old);
   Value& meta = *v.Find("metadata");
@@ -408,6 +417,9 @@ Result<Deleted> Registry::DeleteNamespace(const ResourceInfo& r, const ObjectPtr
   return Deleted{old, false};
 }
 
+// A pod on a node is only marked with a deletion time, unless its grace period is 0, because its kubelet would have to
+// stop it. A pod without a node, or one that has finished, is deleted at once. Any object with finalizers is marked and
+// waits for their removal.
 Result<Deleted> Registry::Delete(const ResourceInfo& r, size_t version, std::string_view ns, std::string_view name,
                                  const DeleteRequest& how) {
   ObjectPtr old = store_->Get(r, ns, name);
@@ -536,6 +548,8 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
   return std::nullopt;
 }
 
+// Loaded objects come from a running cluster or from a manifest, so nothing is validated. A uid that occurs twice is an
+// error, because the scheduler identifies pods by uid.
 std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version, Value v, bool verbatim) {
   if (!v.IsObject()) return absl::StrCat("an object is wanted, not ", ToJson(v).substr(0, 60));
   Value* meta = v.Find("metadata");

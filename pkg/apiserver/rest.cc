@@ -1,3 +1,5 @@
+// Handlers of the methods. Each reads its parameters, calls the store or the registry, and words the response. Error
+// texts and their order follow the recorded servers.
 #include "pkg/apiserver/rest.h"
 
 #include <absl/strings/escaping.h>
@@ -302,6 +304,7 @@ ApiError TooLarge(uint64_t rv, uint64_t current) {
 
 }  // namespace
 
+// A version that the store has not reached yet may appear shortly, so the request is handled once more after a while.
 HttpResponse Api::Get(Call& call) {
   Store& store = registry_->store();
   VersionParameter version;

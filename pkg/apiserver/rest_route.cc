@@ -1,3 +1,5 @@
+// Finds the resource and method that a request is for, and negotiates the format of the response, before a handler in
+// rest.cc runs.
 #include "pkg/apiserver/rest_route.h"
 
 #include <absl/strings/escaping.h>

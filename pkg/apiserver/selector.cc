@@ -1,3 +1,5 @@
+// Field selectors are compared as texts. Fields that the resource indexes are compared as symbols' texts beside the
+// object; other selectable fields are looked up in the object's JSON.
 #include "pkg/apiserver/selector.h"
 
 #include <absl/strings/str_cat.h>

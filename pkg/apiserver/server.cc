@@ -1,3 +1,4 @@
+// Owns all parts of the server and ties them together. Everything runs on the thread that calls Run().
 #include "pkg/apiserver/server.h"
 
 #include <absl/strings/str_cat.h>

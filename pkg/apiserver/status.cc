@@ -1,3 +1,4 @@
+// Makes Status objects. Members are in the order in which a real server writes them.
 #include "pkg/apiserver/status.h"
 
 #include <absl/container/flat_hash_set.h>

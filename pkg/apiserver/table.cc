@@ -1,3 +1,4 @@
+// The columns that kubectl get shows, by kind. Cells are computed from values like those of 1.10's printers.
 #include "pkg/apiserver/table.h"
 
 #include <absl/strings/str_cat.h>

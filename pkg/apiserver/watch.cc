@@ -1,3 +1,5 @@
+// Frames are shared by all watchers that need the same text. Those in the first version live as long as their event,
+// since most watchers use them; those in other versions only as long as somebody is still sending them.
 #include "pkg/apiserver/watch.h"
 
 #include <absl/strings/str_cat.h>
@@ -119,6 +121,7 @@ void Watch::OnTick(absl::Duration now) {
                                                  r_->versions[version_].Text(), "\",", body.substr(1))));
 }
 
+// The type depends on whether the old and the new state match the selector, not only on what happened to the object.
 void Watch::OnEvent(const EventPtr& e) {
   if (e->rv <= after_) return;
   bool now = e->type != EventType::kDeleted && selector_.Matches(*e->object);

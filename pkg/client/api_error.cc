@@ -1,3 +1,5 @@
+// Turns responses into ApiErrors. The texts are client-go's, word for word, because they end up in events, conditions
+// and log lines that people search.
 #include "pkg/client/api_error.h"
 
 #include <absl/strings/str_cat.h>
@@ -88,6 +90,7 @@ void Generic(const Request& request, const Reply& reply, ApiError* e) {
 
 }  // namespace
 
+// If a Status has no message, its reason is kept and the text is the generic one.
 ApiError ErrorFrom(const Request& request, const Reply& reply, std::string_view resource, std::string_view name) {
   ApiError e;
   if (reply.ok()) return e;

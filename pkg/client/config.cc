@@ -356,6 +356,7 @@ absl::StatusOr<std::optional<RestConfig>> InCluster(const ConfigSources& s,
   return std::optional<RestConfig>(*std::move(config));
 }
 
+// The kubeconfig's own proxy-url takes precedence over the environment.
 absl::StatusOr<RestConfig> WithProxy(RestConfig c, const std::function<std::string(const char*)>& getenv) {
   if (c.proxy) return c;  // the kubeconfig's proxy-url takes precedence
   auto proxy = http::FindProxy(c.tls.has_value(), c.host, getenv);

@@ -1,3 +1,5 @@
+// The three steps are those of client-go, in the same order and with the same limits. A group is an object with a type
+// and a reason; the key of a single event adds its message.
 #include "pkg/client/event_correlator.h"
 
 #include <absl/strings/str_cat.h>

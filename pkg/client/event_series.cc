@@ -1,3 +1,5 @@
+// A series is found by everything that makes two occurrences equal. Occurred() decides what to send for one occurrence
+// at once; Due() sends the counts that have accumulated since.
 #include "pkg/client/event_series.h"
 
 #include <absl/strings/str_cat.h>

@@ -36,6 +36,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     }
   }
 
+  // Any thread may record, so this only takes the lock, appends the event, and wakes the I/O thread if the list was
+  // empty.
   void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
               std::string_view action, std::optional<ObjectReference> related) {
     stats_.recorded.fetch_add(1, std::memory_order_relaxed);
@@ -128,6 +130,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
 
   bool series() const { return !options_.series_instance.empty(); }
 
+  // Correlates an event and sends the result, if there is one. REQUIRES: no event of the object is in flight.
   void Begin(std::string object, Event e) {
     if (series()) {
       auto next = series_.Occurred({std::move(e), options_.series_instance}, executor_->clock().Steady());

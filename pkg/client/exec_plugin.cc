@@ -295,6 +295,9 @@ void ExecPlugin::Start() {
   }
 }
 
+// Three cases: a good credential is used at once, and renewed in the background if it expires soon; after a recent
+// failure the same error is returned; otherwise the caller waits for the run that is in progress or that is started
+// here.
 void ExecPlugin::Get(const void* owner, Executor* executor, Ready ready) {
   {
     std::lock_guard lock(state_->mutex);

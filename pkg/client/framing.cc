@@ -45,6 +45,7 @@ absl::Status TooLong() {
 
 }  // namespace
 
+// Only brackets outside of strings count, so the state is the depth and whether a string, and an escape in it, is open.
 size_t JsonScanner::Scan(std::string_view s) {
   const auto* p = reinterpret_cast<const unsigned char*>(s.data());
   const auto* const end = p + s.size();
@@ -87,6 +88,8 @@ size_t JsonScanner::Scan(std::string_view s) {
   return static_cast<size_t>(p - begin);
 }
 
+// A value that lies within one piece is passed on without being copied; only one that spans pieces is put together in
+// `buffer_`.
 absl::Status ValueFramer::Feed(std::string_view piece, const std::function<bool(std::string_view)>& f) {
   while (error_.ok()) {
     if (!open_) {

@@ -62,6 +62,7 @@ absl::StatusOr<JsonEdit> JsonEdit::New(std::string_view object) {
   return JsonEdit(std::string(object));
 }
 
+// Replaces the value at the path if all of it exists; otherwise adds a member to the last object that does.
 void JsonEdit::Set(const Path& path, std::string_view value) {
   api::Document doc;
   if (!doc.Parse(text_).ok()) return;

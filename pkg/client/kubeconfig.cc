@@ -135,6 +135,7 @@ void Put(Map& map, const char* what, const std::string& name, T value) {
 
 }  // namespace
 
+// std::map::merge moves only entries whose keys do not exist yet, which is the rule of kubectl.
 void MergeKubeconfig(Kubeconfig more, Kubeconfig* config) {
   config->clusters.merge(more.clusters);
   config->users.merge(more.users);

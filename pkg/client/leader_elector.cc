@@ -67,6 +67,7 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
     return absl::StrCat(std::string(group), "/namespaces/", PercentEncode(options_.ns), "/", options_.lock_type);
   }
 
+  // Carries out an action. The state is published first, so that whoever is called back already sees it.
   void Act(LeaderElection::Action a) {
     Publish();
     auto self = shared_from_this();

@@ -154,6 +154,8 @@ std::string LeaderElection::Hint(const ApiError& error) const {
                       "--leader-elect-resource-lock=leases)");
 }
 
+// Decides what to do with the lock that was read: a missing or free lock is taken, one of ours is renewed, and one of
+// another holder is left alone until its record has not changed for a whole lease.
 LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answer, absl::Duration steady,
                                              absl::Time wall) {
   if (answer.error.NotFound()) {
@@ -206,6 +208,7 @@ void LeaderElection::YieldReleased(const LeaderRecord& record, absl::Duration st
             << absl::FormatDuration(absl::Trunc(turn - since, absl::Milliseconds(1)));
 }
 
+// Keeps the time of acquisition while the holder stays the same, and counts a transition when it changes.
 LeaderElection::Action LeaderElection::Write(absl::Duration steady, absl::Time wall, bool create) {
   LeaderRecord r;
   r.holder = options_.identity;
@@ -229,6 +232,8 @@ LeaderElection::Action LeaderElection::Write(absl::Duration steady, absl::Time w
   return Ask(create ? Asked::kCreate : Asked::kUpdate, *std::move(body), steady);
 }
 
+// The lease counts from when the request was sent, not from its response: another candidate may have seen the new
+// record at any time in between.
 LeaderElection::Action LeaderElection::Succeeded(const std::string& json, absl::Duration steady) {
   if (auto lock = ReadLock(options_.lock_type, json); lock.ok()) {
     json_ = json;
@@ -251,6 +256,8 @@ LeaderElection::Action LeaderElection::Succeeded(const std::string& json, absl::
   return a;
 }
 
+// A candidate tries again after a random delay, so that candidates do not all try at the same time. A leader tries
+// again until its deadline, and has then lost the lease.
 LeaderElection::Action LeaderElection::Failed(absl::Duration steady) {
   Action a;
   if (!leader()) {
@@ -265,6 +272,7 @@ LeaderElection::Action LeaderElection::Failed(absl::Duration steady) {
   return a;
 }
 
+// A lost lease is final: the state machine does not try again.
 LeaderElection::Action LeaderElection::Lost(std::string_view why) {
   LOG(INFO) << "failed to renew lease " << Name() << ": " << why;
   phase_ = Phase::kOver;
@@ -291,6 +299,7 @@ LeaderElection::Action LeaderElection::Release(absl::Duration steady, absl::Time
   return Tick(steady, wall);
 }
 
+// Releases the lock by a record without a holder and with a lease of one second.
 LeaderElection::Action LeaderElection::WriteRelease(absl::Duration steady, absl::Time wall) {
   Action over;
   over.step = Step::kOver;

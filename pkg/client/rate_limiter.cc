@@ -1,3 +1,5 @@
+// The bucket may go into debt: a caller that must wait has already taken its token, so the next caller waits for one
+// more.
 #include "pkg/client/rate_limiter.h"
 
 #include <algorithm>

@@ -175,6 +175,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     }
   }
 
+  // Objects go to the sink while the list arrives. Whether the list is stale is checked when its first item arrives, if
+  // its version precedes the items; otherwise at its end.
   void OnListData(std::string_view piece) {
     Active();
     absl::Status s = framer_->Feed(piece, [this](std::string_view text) {
@@ -391,6 +393,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     });
   }
 
+  // A piece may contain many events or a part of one. The sink is flushed after each piece, so events that arrive
+  // together are passed on together.
   void OnWatchData(std::string_view piece) {
     Active();
     absl::Status s = values_.Feed(piece, [this](std::string_view text) {
@@ -414,6 +418,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     }
   }
 
+  // The version advances even if the object could not be decoded: watching from an older version would only bring it
+  // again.
   void OnEvent(std::string_view text) {
     absl::Status s = doc_.Parse(text);
     if (!s.ok()) {

@@ -1,3 +1,5 @@
+// Each request is composed here and its response decoded into a typed result. Bodies that are written often (bindings)
+// are appended to one string; all others are edits of the server's own JSON.
 #include "pkg/client/requests.h"
 
 #include <absl/strings/str_cat.h>

@@ -152,6 +152,8 @@ struct Core : std::enable_shared_from_this<Core> {
   absl::Duration Now() const { return executor->clock().Steady(); }
 
   // Runs `go` when the bucket has a token for it, in order.
+  // Tokens are reserved in the order of the calls, and a request that need not wait still waits behind those in the
+  // queue.
   void Throttle(const Request& r, std::function<void()> go) {
     absl::Duration now = Now(), wait = bucket.Reserve(now);
     if (observer != nullptr) {
@@ -260,6 +262,8 @@ struct Core : std::enable_shared_from_this<Core> {
     });
   }
 
+  // A retry passes Start() again, so it takes another token; it is only made if its wait ends before the request's
+  // deadline.
   void OnReply(const CallPtr& call, Reply reply) {
     const Request& q = call->request;
     Told(q, reply);
@@ -344,6 +348,8 @@ class Client final : public RestClient {
     core_->Start(call);
   }
 
+  // A stream may have to wait for the rate limiter and for credentials before the HTTP client opens it. Until then the
+  // caller holds a Guard, whose destruction cancels the wait.
   std::unique_ptr<Stream> Open(Request request, StreamOptions options, StreamHandlers handlers) override {
     request.target = core_->config.path_prefix + request.target;
     struct Waiting final : Stream {

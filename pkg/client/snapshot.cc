@@ -1,3 +1,5 @@
+// Objects are copied from the server's pages into the List as they are, apart from kind and apiVersion, so that a
+// snapshot loses no field that a later version of this program might read.
 #include "pkg/client/snapshot.h"
 
 #include <absl/strings/match.h>
@@ -52,6 +54,8 @@ class Lister {
   }
 
  private:
+  // Continue tokens expire while pages are read. What was added for the kind is then removed, and the kind is listed
+  // again.
   absl::Status ListPath(const Resource& resource, const std::string& path, bool* there) {
     for (int attempt = 1;; ++attempt) {
       const size_t list_before = out_->list.size(), objects_before = out_->objects;

@@ -1,3 +1,5 @@
+// The members of a patch are in the order of Go's encoding/json, so that a patch equals the one of Kubernetes byte for
+// byte.
 #include "pkg/client/status_patch.h"
 
 #include <absl/strings/str_cat.h>

@@ -129,6 +129,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     if (e->stream->on_head) e->stream->on_head(e->reply);
   }
 
+  // The callback may destroy the client, so the pool is kept alive until it returns.
   void OnAnswer(const ExchangePtr& e) override {
     auto self = shared_from_this();
     if (e->over) return;
@@ -244,6 +245,8 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     return true;
   }
 
+  // A stream takes an idle connection or a new one at once. Other requests wait in a list, in order, until there is a
+  // connection.
   void Dispatch(const ExchangePtr& e) {
     RefreshTls();
     e->connection.reset();
@@ -408,6 +411,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     });
   }
 
+  // Closes connections that have been idle for too long. They are collected first, because closing changes `all_`.
   void Sweep() {
     sweep_ = 0;
     std::vector<std::shared_ptr<Connection>> old;

@@ -225,6 +225,8 @@ void Connection::OnOpen() {
   FlushWaiting();
 }
 
+// The request is composed at once, with the headers of this moment, but written only when the connection is open and
+// the previous write has finished. Requests that were appended meanwhile go out in one write.
 void Connection::Send(ExchangePtr e) {
   const Request& r = e->request;
   const HttpOptions& o = owner_->options();
@@ -318,6 +320,8 @@ void Connection::OnRead(const Error& ec, size_t n) {
   Read();
 }
 
+// Any callback may close this connection, so `closed_` is checked after each. Responses with status 1xx precede the
+// real one and are skipped.
 void Connection::Parse() {
   auto self = shared_from_this();
   while (begin_ < end_ && !closed_) {
@@ -387,6 +391,7 @@ void Connection::OnEof() {
   Close(parser_ && begin_ < end_ ? "unexpected EOF" : "EOF");
 }
 
+// Exchanges in flight are handed to the owner together, in order, since what may be retried depends on their positions.
 void Connection::Close(const std::string& error, bool reset) {
   if (closed_) return;
   closed_ = true;

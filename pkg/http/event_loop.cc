@@ -14,6 +14,7 @@ EventLoop::~EventLoop() {
 }
 
 void EventLoop::Start() {
+  // The work guard keeps the loop running while nothing is posted.
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), name_.c_str());
     const auto work = boost::asio::make_work_guard(io_);

@@ -1,3 +1,5 @@
+// The thread and the Lookup share one object. Whichever of them ends first leaves it to the other: a cancelled lookup
+// clears `io`, so that the thread posts nothing to a context that may be gone.
 #include "pkg/http/lookup.h"
 
 #include <absl/strings/str_cat.h>

@@ -125,6 +125,8 @@ class Server::Acceptor : public std::enable_shared_from_this<Server::Acceptor> {
     return !no_peer && !no_local && (peer.is_loopback() || peer == local);
   }
 
+  // Local clients may exceed the limit by the reserve, so that probes from this host get in even when remote clients
+  // hold all other connections.
   void Take(tcp::socket socket) {
     const ServerOptions& o = shared_->options;
     const bool local = Local(socket);

@@ -139,6 +139,7 @@ void ServerConnection::NewRequest() {
   continued_ = false;
 }
 
+// Space is made at the end of the buffer, by moving the unused bytes to its front or by growing it, before each read.
 void ServerConnection::Read() {
   if (reading_ || closed_) return;
   reading_ = true;
@@ -262,6 +263,7 @@ void Responder::Send(ServerResponse response) const {
   connection_->Answer(request_, std::move(response));
 }
 
+// `number` tells whether the response is for the current request: a second response to an earlier one is ignored.
 void ServerConnection::Answer(uint64_t number, ServerResponse r) {
   if (closed_ || !answering_ || number != number_) return;
   answering_ = false;
@@ -313,6 +315,8 @@ void ServerConnection::StartStream(std::shared_ptr<StreamSource> source) {
   allowed_bytes_ = queued_bytes_ + shared_->options.stream_bytes;
 }
 
+// While the stream starts, any amount may be queued; afterwards only `stream_bytes` more. So a client may begin with a
+// long list and is cut off only if it then falls behind.
 void ServerConnection::Send(const Chunk& chunk) {
   if (closed_) return;
   queued_bytes_ += chunk->size();
@@ -345,6 +349,8 @@ void ServerConnection::FlushLater() {
 
 // ---- writing ------------------------------------------------------------------------------------
 
+// Writes collected responses first, then chunks, in one system call if possible. Only one write is in progress at a
+// time.
 void ServerConnection::Write() {
   if (writing_ || closed_) return;
   std::vector<asio::const_buffer> buffers;

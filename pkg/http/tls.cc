@@ -1,3 +1,5 @@
+// Verification is OpenSSL's, with the host name check added for each connection (PrepareTls). Errors resemble those of
+// Go's crypto/x509, which operators know.
 #include "pkg/http/tls.h"
 
 #include <absl/strings/escaping.h>
@@ -99,6 +101,8 @@ absl::Status TlsSource::UseCertificate(std::string cert_pem, std::string key_pem
   return Use(std::move(fresh));
 }
 
+// Certificate and key are written one after the other by whoever rotates them, so there may be a moment at which they
+// do not match. The context then stays as it is, and the next refresh tries again.
 bool TlsSource::Refresh(absl::Duration now) {
   if (now - looked_at_ < options_.file_age) return false;
   looked_at_ = now;

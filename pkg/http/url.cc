@@ -1,3 +1,4 @@
+// Parses URLs strictly, because a URL from a file is used long after it was read, when a mistake would be hard to find.
 #include "pkg/http/url.h"
 
 #include <absl/strings/ascii.h>
@@ -75,6 +76,7 @@ absl::StatusOr<Url> ParseUrl(std::string_view url) {
   return out;
 }
 
+// Works on text, not on a parsed URL, because it must also be safe for text that cannot be parsed.
 std::string RedactUrl(std::string_view url) {
   const size_t colon = url.find("://");
   const size_t begin = colon == std::string_view::npos ? 0 : colon + 3;

@@ -1,3 +1,5 @@
+// A webhook call blocks the caller, but the HTTP client below is asynchronous. The client runs on a loop of its own,
+// which starts with the first call, and the caller waits for a promise that the loop fulfils.
 #include "pkg/http/webhook.h"
 
 #include <absl/strings/ascii.h>

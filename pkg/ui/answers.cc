@@ -1,3 +1,5 @@
+// JSON is written directly from snapshots, without an intermediate tree, because /ui/api/nodes is large: it has one
+// array for each node.
 #include "pkg/ui/answers.h"
 
 #include <absl/strings/str_cat.h>
@@ -183,6 +185,8 @@ std::string NodesJson(const Snapshot& s, std::string_view label) {
   return j.End().End().Finish("json");
 }
 
+// Nodes are compared by pointer: objects are immutable, so a changed node is another object. Amounts are compared by
+// value.
 std::string NodesDeltaJson(const Snapshot& before, const Snapshot& now, std::string_view label, bool* whole) {
   const NodeWriter writer{now, label, ExtendedResources(now)};
   *whole = writer.extended != ExtendedResources(before);

@@ -1,3 +1,5 @@
+// Groups pending pods for the page. The numbers of pods are exact; of the pods themselves, only one page is sorted and
+// listed.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Explanations are made for every node, which is too much for a page with 5,000 nodes. Nodes that fail for the same
+// rule and reason are therefore one group with a few examples.
 #include "pkg/ui/explanation_json.h"
 
 #include <absl/strings/str_join.h>

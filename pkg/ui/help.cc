@@ -1,3 +1,5 @@
+// Texts about failures, places and rules. A failure is found by the beginning of its text, because some texts go on
+// with a name or a number.
 #include "pkg/ui/help.h"
 
 #include <algorithm>

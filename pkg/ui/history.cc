@@ -10,6 +10,8 @@ constexpr size_t kAtATime = 512;
 
 }  // namespace
 
+// The entry is composed before the lock is taken, so that readers hold up the scheduler's thread for as short as
+// possible.
 void History::Decided(const api::PodPtr& pod, const scheduler::Decision& d, uint64_t) {
   Attempt a;
   a.time = clock_->Wall();

@@ -1,3 +1,6 @@
+// Three threads meet here. The server's thread calls Get...() and Work() and owns `snapshot_`, `pending_` and
+// `cluster_`. The scheduler's thread runs the copying steps and owns `copy_`. The worker runs explanations, one at a
+// time, at a low priority. Data moves between them only as immutable objects in posted functions.
 #include "pkg/ui/live_source.h"
 
 #include <pthread.h>
@@ -40,6 +43,8 @@ void LiveSource::Begin(LiveScheduler live) {
 }
 
 template <typename T>
+// Returns true if nothing needs to be copied: because the last copy is young enough, or because one is being made
+// already.
 bool LiveSource::AnswerFromKept(Kept<T>* kept, absl::Duration keep, Done<T>* done) {
   if (clock_->Steady() - kept->taken < keep) {
     (*done)(kept->last);
@@ -122,6 +127,7 @@ void LiveSource::GetCluster(Done<Cluster> done) {
   CopyCluster();
 }
 
+// Each step is posted anew, so that the scheduler handles what has arrived in between.
 void LiveSource::CopyCluster() {
   OnScheduler([this] {
     if (copy_ == nullptr) copy_ = std::make_unique<ClusterCopy>();

@@ -1,3 +1,4 @@
+// Runs the scenario once and keeps what the page would see if the scheduler had just stopped.
 #include "pkg/ui/result_source.h"
 
 #include <set>

@@ -1,3 +1,6 @@
+// Short answers are sent at once. Those that take long go through AnswerLater(), which bounds how many are waiting;
+// `working_` counts them from the request to the response. Viewers, which follow the nodes, all receive the same chunks
+// if they group by the same label.
 #include "pkg/ui/server.h"
 
 #include <absl/strings/numbers.h>
@@ -213,6 +216,8 @@ bool Server::Busy(const http::Responder& answer) const {
   return true;
 }
 
+// The age of the request is checked when its turn comes: if it has waited too long, it is rejected instead of being
+// computed for a client that has probably given up.
 void Server::AnswerLater(http::Responder answer, std::function<absl::StatusOr<std::string>()> make) {
   auto result = std::make_shared<absl::StatusOr<std::string>>();
   const absl::Time asked = absl::Now();

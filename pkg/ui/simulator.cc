@@ -1,3 +1,6 @@
+// Questions about pods are answered by a lab::Simulation of the copied cluster, which is kept for further questions
+// about the same copy. Whatever a question changes in it, such as the removal of a pod or the round-robin counter, is
+// undone afterwards. A drain edits the cluster, so it has a simulation of its own.
 #include "pkg/ui/simulator.h"
 
 #include <absl/container/flat_hash_set.h>

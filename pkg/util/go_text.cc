@@ -1,3 +1,4 @@
+// Follows Go's strconv and time packages, including their corner cases and error texts.
 #include "pkg/util/go_text.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,5 @@
+// The current line is published in a thread-local variable while glog writes it, so that a log sink, which glog calls
+// on the same thread, can find the parts from which the text was made.
 #include "pkg/util/log_line.h"
 
 #include <absl/strings/str_cat.h>
