@@ -45,7 +45,7 @@ void Scheduler::AdmitNextWithUid(const std::string& uid) {
   auto others = duplicates_.find(uid);
   if (others == duplicates_.end()) return;
   const api::PodPtr next = others->second.begin()->second;
-  if (!IsOwnerOfUid(*next)) return;  // the pod that has the uid is still there, placed
+  if (!IsOwnerOfUid(*next)) return;  // the pod that has the uid is placed and still exists
   others->second.erase(others->second.begin());
   if (others->second.empty()) duplicates_.erase(others);
   Apply(Change<api::Pod>{nullptr, next});

@@ -81,7 +81,7 @@ enum RowFlag : uint8_t {
   kRowListed = 1,          // the row has a node object
   kRowMemoryPressure = 2,  // the last MemoryPressure condition is True
   kRowDiskPressure = 4,
-  kRowConditionBad = 8,  // CheckNodeCondition fails
+  kRowConditionBad = 8,  // the predicate CheckNodeCondition fails
   kRowHardTaints = 16,   // has a NoSchedule or NoExecute taint
   kRowSoftTaints = 32,   // has a PreferNoSchedule taint
 };

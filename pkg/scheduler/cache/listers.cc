@@ -2,7 +2,7 @@
 
 namespace berth::scheduler {
 
-// A service without a selector picks no pods; one with an empty selector picks all (1.10 GetPodServices).
+// A service without a selector selects no pods; one with an empty selector selects all (1.10 GetPodServices).
 std::optional<api::Selector> PodSelectorOf(const api::Service& o) {
   if (!o.selector) return std::nullopt;
   return api::Selector::FromMap(*o.selector);

@@ -1,5 +1,5 @@
-// What the cache knows of a pod template: what its pods request, computed once, and where they are. Pods with equal
-// specifications and labels share one template, so this is much less work than one record for each pod.
+// What the cache knows of a pod template: what its pods request, computed once, and where they are. Equal
+// templates are one object (api::PodTemplate::Intern), so there is one record for many pods.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 

@@ -36,7 +36,7 @@ struct ClusterEvent {
     kCsiStorageCapacityUpdate,
     kStorageClassOther,     // added with another binding mode, or deleted
     kService,               // added, changed or deleted
-    kUnschedulableTimeout,  // a pod has waited for EventQueueOptions::unschedulable_limit; wakes it like any event
+    kUnschedulableTimeout,  // a pod has waited for EventQueueOptions::unschedulable_limit; stands for every event
   };
   Kind kind;
   // The pod of a kAssignedPod event, and the node of a kNode event after the change; null otherwise. The queue does not

@@ -41,10 +41,10 @@ struct Settings {
   std::set<std::string> ignored_resources;
   size_t max_ebs = 39, max_gce = 16, max_azure = 16;
 };
-// The sets of DefaultProvider and ClusterAutoscalerProvider.
+// Return the settings of DefaultProvider and ClusterAutoscalerProvider.
 Settings DefaultProviderSettings();
 Settings ClusterAutoscalerProviderSettings();
-// The order in which predicates are evaluated.
+// Returns the predicates in the order in which they are evaluated.
 std::vector<PredicateKey> InOrder(std::vector<PredicateKey> keys);
 
 struct Answer {

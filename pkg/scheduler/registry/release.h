@@ -1,6 +1,7 @@
 // A release of Kubernetes as a value: all differences between the algorithms of two releases, as data and small
-// functions. A scheduler is built for one release, and schedulers of several releases can live in one process. No code
-// tests the name of a release.
+// functions. A scheduler is built for one release, and schedulers of several releases can live in one process. Rules
+// and the code in core/ never test the name of a release. What a release does outside of decisions is looked up by its
+// name (ProcessOf in process.h, PodFieldsUnderstoodBy in pod_fields.h).
 #pragma once
 #include <absl/status/status.h>
 

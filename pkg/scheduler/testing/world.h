@@ -103,8 +103,8 @@ inline std::string Evaluated(World& world, const std::string& predicate, const a
   return "no such node";
 }
 
-// Returns the scores of one priority in ascending order of node names. REQUIRES: there are at least two
-// nodes, and all of them fit.
+// Returns the scores of one priority in ascending order of node names. REQUIRES: there are at least two nodes, and all
+// of them fit.
 inline std::vector<int64_t> Scored(World& world, const std::string& priority, const api::PodPtr& pod) {
   auto scheduler = world.FromPolicy(Cat("{'predicates':[],'priorities':[{'name':'", priority, "','weight':1}]}"));
   DecisionTrace trace;
