@@ -1,3 +1,4 @@
+// Chooses the decoder of an object by its kind and apiVersion. The decoders themselves are in the decode_*.cc files.
 #include "pkg/api/decode.h"
 
 #include <absl/strings/str_cat.h>
@@ -21,13 +22,13 @@ absl::StatusOr<Object> As(Json j, const DecodeOptions& o) {
 
 struct Kind {
   std::string_view name;
-  std::string_view groups;  // the apiVersions that serve it, between blanks
+  std::string_view groups;  // the apiVersions that serve it, each between blanks
   DecodeFn decode;
 };
 
 #define BERTH_ROW(type, kind, versions, ...) {kind, " " versions " ", As<Decode##type>},
 constexpr Kind kKinds[] = {
-    // In the order of Object's alternatives.
+    // Invariant: the order is that of the alternatives of Object.
     BERTH_WATCHED_KINDS(BERTH_ROW)  //
     {"Deployment", " apps/v1 apps/v1beta2 apps/v1beta1 extensions/v1beta1 ", As<DecodeDeployment>},
     {"PriorityClass", " scheduling.k8s.io/v1alpha1 scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1 ",

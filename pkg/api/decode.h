@@ -1,8 +1,8 @@
-// From JSON to objects, as 1.10's decoder reads them: member names in any letter case, unknown members ignored, null as
-// absent, of duplicate members the last one. What is there but of the wrong type is an error
-// that names the object, the JSON path and the value:
+// Decodes objects from JSON as 1.10's decoder does: names of members may be in any case, unknown members are ignored,
+// null counts as absent, and of duplicate members the last one is used. A value of the wrong type is an error that
+// names the object, the JSON path and the value:
 //   Pod "default/web-1": spec.containers[0].resources.requests.cpu: "12x": unable to parse quantity's suffix
-// Thread-safe: no state.
+// Thread-safety: thread-safe; there is no state.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -17,13 +17,14 @@
 
 namespace berth::api {
 
-// What to do beyond reading.
+// What to do in addition to reading.
 struct DecodeOptions {
-  // Pod and PersistentVolumeClaim (those without a node or a volume), PersistentVolume: keep the JSON text in `raw`.
+  // Keep the JSON text in `raw`: of PersistentVolumes, of Pods without a node and of PersistentVolumeClaims without a
+  // volume.
   bool keep_raw = false;
-  bool keep_node_raw = false;  // Node: keep the JSON text
+  bool keep_node_raw = false;  // keep the JSON text of Nodes
   // Fill in what the API server would on creation: namespace, uid, requests from limits, host ports under hostNetwork,
-  // allocatable from capacity, selectors from templates, binding mode. Off: objects are taken as stored.
+  // allocatable from capacity, selectors from templates, binding mode. If false, objects are taken as stored.
   bool server_defaults = false;
 };
 
@@ -49,7 +50,7 @@ absl::StatusOr<std::shared_ptr<const CsiDriver>> DecodeCsiDriver(Json j, const D
 absl::StatusOr<std::shared_ptr<const CsiStorageCapacity>> DecodeCsiStorageCapacity(Json j, const DecodeOptions& o = {});
 absl::StatusOr<std::shared_ptr<const VolumeAttachment>> DecodeVolumeAttachment(Json j, const DecodeOptions& o = {});
 
-// metadata alone, of any object.
+// Decodes only the metadata of any object.
 absl::StatusOr<ObjectMeta> DecodeMeta(Json object);
 
 // Decodes a watched kind.
@@ -63,26 +64,26 @@ absl::StatusOr<Ptr<T>> Decode(Json j, const DecodeOptions& o = {});
 BERTH_WATCHED_KINDS(BERTH_DECODED)
 #undef BERTH_DECODED
 
-// Any of the kinds above: the watched ones and some that only files hold.
+// An object of any of the kinds above: the watched ones and some that occur in files only.
 using Object = WatchedKinds::With<Deployment, PriorityClass, ConfigMap>::Of<std::variant, Ptr>;
 // Returns the kind of an object as the API names it: "CSINode".
 std::string_view KindName(const Object& object);
 
-// By kind and apiVersion (any served version: apps/v1beta1, v1beta2, v1, extensions/v1beta1, policy/v1beta1, v1,
-// storage.k8s.io/v1beta1, v1, ...). `default_kind` is for list elements that carry none ("Pod" in a PodList).
-// kNotFound for a kind that is none of the above; kInvalidArgument for anything wrong.
+// Decodes an object by its kind and apiVersion (any served version: apps/v1beta1, v1beta2, v1, extensions/v1beta1,
+// policy/v1beta1, v1, storage.k8s.io/v1beta1, v1, ...). `default_kind` is for list elements without a kind ("Pod" in a
+// PodList). Errors: kNotFound for any other kind, kInvalidArgument for everything else.
 absl::StatusOr<Object> DecodeObject(Json j, std::string_view default_kind = {}, const DecodeOptions& o = {});
 
-// A label selector object or a list of node selector requirements, decided (labels.h).
+// Make a DecidedSelector (labels.h) of a label selector object, or of the requirements of a node selector term.
 DecidedSelector DecideLabelSelector(Json j);        // null: matches nothing; empty: everything
 DecidedSelector DecideNodeSelectorTerm(Json term);  // no expressions: matches nothing
 
-// A requirement of a node selector as it is written: of labels (matchExpressions) or of fields (matchFields).
+// A requirement of a node selector as written: about labels (matchExpressions) or fields (matchFields).
 struct RawRequirement {
   std::string key, op;
   std::vector<Symbol> values;
 };
-// Returns the term made of both lists, with what is wrong with it.
+// Returns a term made of both lists, with its problems.
 NodeSelectorTerm MakeNodeSelectorTerm(const std::vector<RawRequirement>& expressions,
                                       const std::vector<RawRequirement>& fields);
 

@@ -1,4 +1,4 @@
-// What the decode_*.cc files share: a reader that keeps the first error with its JSON path. Not for other packages.
+// Shared by the decode_*.cc files: a reader that keeps the first error with its JSON path. For use within this package.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -17,21 +17,23 @@
 
 namespace berth::api::internal {
 
-// Where a value stands: a chain of frames on the stack, turned into "spec.containers[0].image" only for an error.
+// The path of a value: a chain of frames on the stack, which is turned into "spec.containers[0].image" only for an
+// error.
 struct Path {
   const Path* up = nullptr;
   std::string_view key;
-  int64_t index = -1;  // in an array, else -1
+  int64_t index = -1;  // index in an array, otherwise -1
   std::string String() const;
 };
 
-// True when a member's name is `name` in any letter case.
+// Returns whether a member's name is `name`, ignoring case.
 template <size_t N>
 inline bool Is(std::string_view key, const char (&name)[N]) {
   if (key.size() != N - 1) return false;
   if (std::memcmp(key.data(), name, N - 1) == 0) return true;
   for (size_t i = 0; i < N - 1; ++i) {
-    // Names are letters and digits only: setting bit 5 makes letters lower case and keeps the rest apart enough.
+    // Names consist of letters and digits: setting bit 5 makes letters lower case and keeps all other characters
+    // distinct enough.
     if ((key[i] | 0x20) != (name[i] | 0x20)) return false;
   }
   return true;
@@ -40,13 +42,13 @@ inline bool Is(std::string_view key, const char (&name)[N]) {
 class Reader {
  public:
   bool ok() const { return error_.empty(); }
-  // Keeps the first one: "spec.replicas: \"x\": must be an integer".
+  // Keeps the first error: "spec.replicas: \"x\": must be an integer".
   void Fail(const Path& at, Json value, std::string_view what);
-  // `Pod "default/web": ` and the error, marked with the place of the value (AtValue).
+  // Returns `Pod "default/web": ` followed by the error, marked with the position of the value (AtValue).
   absl::Status Status(std::string_view kind, Json object) const;
   const std::string& error() const { return error_; }
 
-  // Calls f(key, path, value) for each member that is not null. Null is an object without members.
+  // Calls f(key, path, value) for each member that is not null. Null counts as an object without members.
   template <typename F>
   void Fields(const Path& at, Json j, F f) {
     if (j.IsNull() || !Expect(at, j, Json::Type::kObject, "must be an object")) return;
@@ -54,7 +56,7 @@ class Reader {
       if (!value.IsNull()) f(key, Path{&at, key, -1}, value);
     }
   }
-  // Calls f(path, value) for each element, nulls too. Null is an empty list.
+  // Calls f(path, value) for each element, including nulls. Null counts as an empty list.
   template <typename F>
   void Elements(const Path& at, Json j, F f) {
     if (j.IsNull() || !Expect(at, j, Json::Type::kArray, "must be a list")) return;
@@ -62,7 +64,7 @@ class Reader {
     for (auto member : j.Children()) f(Path{&at, {}, i++}, member.value);
   }
 
-  // Null leaves the target as it is.
+  // Read a value. Null leaves the target as it is.
   void Read(const Path& at, Json j, std::string* out);
   void Read(const Path& at, Json j, Symbol* out);
   void Read(const Path& at, Json j, bool* out);
@@ -77,14 +79,14 @@ class Reader {
   void Read(const Path& at, Json j, std::optional<T>* out) {
     if (!j.IsNull()) Read(at, j, &out->emplace());
   }
-  // An RFC 3339 time as Unix seconds.
+  // Reads an RFC 3339 time as Unix seconds.
   void ReadTime(const Path& at, Json j, int64_t* out);
 
   void ReadMeta(const Path& at, Json j, ObjectMeta* out);
   void ReadOwner(const Path& at, Json j, OwnerReference* out);
   void ReadLabelSelector(const Path& at, Json j, DecidedSelector* out);
   void ReadNodeSelectorTerm(const Path& at, Json j, NodeSelectorTerm* out);
-  // A node selector object: its nodeSelectorTerms.
+  // Reads the nodeSelectorTerms of a node selector object.
   void ReadNodeSelectorTerms(const Path& at, Json j, std::vector<NodeSelectorTerm>* out);
 
  private:
@@ -97,7 +99,7 @@ class Reader {
   Json culprit_;  // the value that error_ is about
 };
 
-// Ends a decoding: the object, or the error with the object's name before it.
+// Ends a decoding. Returns the object, or the error preceded by the object's name.
 template <typename T>
 absl::StatusOr<std::shared_ptr<const T>> Finish(const Reader& r, std::string_view kind, Json j, T object) {
   if (!r.ok()) return r.Status(kind, j);
@@ -107,10 +109,10 @@ absl::StatusOr<std::shared_ptr<const T>> Finish(const Reader& r, std::string_vie
   return std::make_shared<const T>(std::move(object));
 }
 
-// What the server makes up for an object posted without a uid; the same for the same object.
+// Returns a uid for an object without one, as a server would assign one; the same for the same object.
 std::string MadeUpUid(std::string_view kind, const ObjectMeta& meta);
 
-// "default" for an object posted without a namespace.
+// Sets the namespace "default" if the object has none.
 void DefaultNamespace(ObjectMeta* meta);
 
 }  // namespace berth::api::internal

@@ -1,4 +1,4 @@
-// Scalars, metadata and selectors: what every kind is made of.
+// Decodes scalars, metadata and selectors, which all kinds consist of.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/time/time.h>
@@ -15,7 +15,7 @@
 namespace berth::api::internal {
 namespace {
 
-// "2018-03-26T16:41:58Z", by far the usual form; false for all others.
+// Parses "2018-03-26T16:41:58Z", by far the most common form; returns false for all others.
 bool ParsePlainTime(std::string_view s, int64_t* seconds) {
   constexpr std::string_view kForm = "0000-00-00T00:00:00Z";
   if (s.size() != kForm.size()) return false;
@@ -65,18 +65,18 @@ void ReadExpression(Reader& r, const Path& at, Json j, Expression* out) {
   });
 }
 
-// The single problem, or all of them in brackets, as release 1.29 shows a list of errors.
+// Returns the single problem, or all of them in brackets, as release 1.29 prints a list of errors.
 std::string Aggregated(const std::vector<std::string>& problems) {
   if (problems.size() == 1) return problems[0];
   return problems.empty() ? "" : absl::StrCat("[", absl::StrJoin(problems, ", "), "]");
 }
 
-// A field that only takes certain values has another one.
+// Returns the error of a field whose value is not one of the supported ones.
 std::string NotSupported(std::string_view path, std::string_view value) {
   return absl::StrCat(util::ToAbsl(path), ": Unsupported value: ", GoQuoted(value));
 }
 
-// Collects requirements until the first that is no good, whose text is then the selector's error.
+// Collects requirements until the first invalid one, whose text becomes the selector's error.
 struct Deciding {
   std::vector<Requirement> requirements;
   std::string error, later_error;
@@ -109,7 +109,7 @@ struct Deciding {
   }
 };
 
-// Adds the i-th entry of matchFields to the term. Release 1.29 takes In and NotIn with one value.
+// Adds the i-th entry of matchFields to the term. Release 1.29 accepts In and NotIn with one value.
 void AddField(size_t i, const Expression& e, NodeSelectorTerm* out) {
   std::string path = absl::StrCat("matchFields[", i, "]");
   if (e.op != "In" && e.op != "NotIn") {
@@ -382,7 +382,7 @@ absl::StatusOr<ObjectMeta> DecodeMeta(Json object) {
 
 namespace {
 
-// A selector outside a whole object: what is of the wrong type is the selector's error.
+// Reads a selector by itself; a value of the wrong type becomes the selector's error.
 template <typename F>
 DecidedSelector DecideAlone(F read) {
   internal::Reader r;

@@ -64,7 +64,7 @@ void ReadAvoidPodsEntry(Reader& r, const Path& at, Json j, AvoidPods* out) {
   });
 }
 
-// {"preferAvoidPods":[{"podSignature":{"podController":{...}},...}]}; anything wrong with it, and it says nothing.
+// Parses {"preferAvoidPods":[{"podSignature":{"podController":{...}},...}]}. If anything is wrong with it, it is empty.
 std::vector<AvoidPods> ParseAvoidPods(std::string_view annotation) {
   std::vector<AvoidPods> out;
   Document doc;

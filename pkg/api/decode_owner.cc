@@ -1,4 +1,4 @@
-// Services, the controllers that own pods, budgets, and the small kinds.
+// Decodes services, the controllers that own pods, budgets, and the small kinds.
 #include <algorithm>
 
 #include "pkg/api/decode_internal.h"
@@ -33,7 +33,8 @@ void ReadTemplateLabels(Reader& r, const Path& at, Json j, Labels* out) {
   });
 }
 
-// ReplicaSet and StatefulSet: spec.selector. The beta versions take the template's labels for a missing one.
+// Decodes spec.selector of ReplicaSet and StatefulSet. In the beta versions the template's labels replace a missing
+// one.
 template <typename T>
 absl::StatusOr<std::shared_ptr<const T>> DecodeSet(std::string_view kind, Json j, const DecodeOptions& o) {
   Reader r;
@@ -107,7 +108,7 @@ absl::StatusOr<std::shared_ptr<const PodDisruptionBudget>> DecodePodDisruptionBu
   r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
     if (!Is(key, "status")) return;
     r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
-      // policy/v1beta1 of 1.10 says disruptionsAllowed, and so does policy/v1.
+      // The name is disruptionsAllowed in policy/v1beta1 of 1.10 and in policy/v1.
       if (Is(inner, "disruptionsAllowed")) r.Read(q, w, &pdb.disruptions_allowed);
       if (Is(inner, "disruptedPods")) {
         pdb.disrupted_pods.clear();

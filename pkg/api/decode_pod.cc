@@ -1,3 +1,5 @@
+// Decodes pods. Fields of the template go into a PodTemplate, which is interned at the end, so that pods of one
+// controller share it.
 #include <algorithm>
 
 #include "pkg/api/decode_internal.h"
@@ -9,7 +11,7 @@ using internal::Is;
 using internal::Path;
 using internal::Reader;
 
-// What is read beside the object itself, for the server's defaults.
+// Fields that are only needed for the server's defaults.
 struct PodExtras {
   bool host_network = false;
 };
@@ -92,7 +94,7 @@ void ReadNodeAffinity(Reader& r, const Path& at, Json j, NodeAffinity* out) {
   });
 }
 
-// The declaring pod's namespace is filled in later: it may stand behind the spec.
+// The declaring pod's namespace is filled in later, because it may come after the spec.
 void ReadPodAffinityTerm(Reader& r, const Path& at, Json j, PodAffinityTerm* out) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     if (Is(key, "labelSelector")) {
@@ -140,7 +142,7 @@ void ReadAffinity(Reader& r, const Path& at, Json j, Affinity* out) {
   });
 }
 
-// Adds what `j`, one entry of spec.volumes, holds of the kinds that predicates look at.
+// Adds an entry of spec.volumes, if it is of a kind that predicates read.
 void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out) {
   std::string name;
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
@@ -240,7 +242,7 @@ void ReadSpreadConstraint(Reader& r, const Path& at, Json j, TopologySpreadConst
   });
 }
 
-// The fields of a pod's spec that came after release 1.10.
+// Reads the fields of a pod's spec that are newer than release 1.10.
 void ReadLaterSpecField(Reader& r, std::string_view key, const Path& p, Json v, PodTemplate* t) {
   if (Is(key, "topologySpreadConstraints")) {
     t->spread_constraints.clear();
@@ -312,7 +314,7 @@ void ReadSpec(Reader& r, const Path& at, Json j, Pod* pod, PodTemplate* t, PodEx
   });
 }
 
-// Of each type the first condition counts.
+// If several conditions have the same type, the first one is used.
 void ReadCondition(Reader& r, const Path& at, Json j, Pod* pod, bool* disruption_seen) {
   PodCondition c;
   std::string type;
@@ -366,7 +368,7 @@ void ReadStatus(Reader& r, const Path& at, Json j, Pod* pod) {
   });
 }
 
-// A term without namespaces means the pod's own.
+// Fills in the namespace: a term without namespaces refers to the pod's own.
 void ScopeTerm(Symbol ns, PodAffinityTerm* term) {
   term->namespaces_given = !term->namespaces.empty();
   if (term->namespaces.empty()) term->namespaces = {ns};

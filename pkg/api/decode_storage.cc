@@ -1,4 +1,4 @@
-// CSINode, CSIDriver, CSIStorageCapacity and VolumeAttachment (storage.k8s.io, Kubernetes 1.29).
+// Decodes CSINode, CSIDriver, CSIStorageCapacity and VolumeAttachment (storage.k8s.io, Kubernetes 1.29).
 #include <absl/strings/str_split.h>
 
 #include "pkg/api/decode_internal.h"

@@ -1,4 +1,4 @@
-// PersistentVolume, PersistentVolumeClaim and StorageClass.
+// Decodes PersistentVolume, PersistentVolumeClaim and StorageClass.
 #include <algorithm>
 
 #include "pkg/api/decode_internal.h"
@@ -16,7 +16,7 @@ constexpr std::string_view kBoundByController = "pv.kubernetes.io/bound-by-contr
 constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
 constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
 
-// The required terms of a NodeAffinity written as JSON text; false when it is no such thing.
+// Parses the required terms of a NodeAffinity that is written as JSON text. Returns false if it is not one.
 bool ParseAffinityAnnotation(std::string_view text, std::vector<NodeSelectorTerm>* terms) {
   Document doc;
   if (!doc.Parse(text).ok()) return false;
@@ -40,7 +40,7 @@ void EachAnnotation(Reader& r, const Path& at, Json meta, F f) {
   });
 }
 
-// The text of one member of an object.
+// Reads the text of one member of an object.
 template <size_t N>
 void ReadMember(Reader& r, const Path& at, Json j, const char (&name)[N], std::string* out) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
@@ -48,7 +48,7 @@ void ReadMember(Reader& r, const Path& at, Json j, const char (&name)[N], std::s
   });
 }
 
-// The uid of the first owner reference that is the controller.
+// Reads the uid of the first owner reference that is the controller.
 void ReadController(Reader& r, const Path& at, Json meta, std::string* uid) {
   bool found = false;
   r.Fields(at, meta, [&](std::string_view key, const Path& p, Json v) {

@@ -1,3 +1,8 @@
+// The parser is RapidJSON's SAX reader. Because all lists and watches pass here, white space and the plain parts of
+// strings are skipped in runs instead of byte by byte, and UTF-8 is not validated while parsing.
+//
+// Invariant of a Document: nodes_ is in document order, and `next` of a node is the index after it and everything
+// inside it, so children are visited by following `next`.
 #include "pkg/api/json.h"
 
 #include <absl/strings/cord.h>
@@ -27,7 +32,8 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
   return true;
 }
 
-// A stream over text that need not end in NUL. RapidJSON must not copy it (it keeps the position the handler reads).
+// A stream over text that need not be terminated by NUL. RapidJSON must not copy it, because the handler reads its
+// position.
 class TextStream {
  public:
   using Ch = char;
@@ -40,11 +46,11 @@ class TextStream {
   void Flush() {}
   size_t PutEnd(Ch*) { return 0; }
 
-  // What is left, and a step over part of it.
+  // The remaining text, and a way to skip a part of it.
   std::string_view Rest() const { return {pos_, static_cast<size_t>(end_ - pos_)}; }
   void Skip(size_t n) { pos_ += n; }
   bool AtEnd() const { return pos_ == end_; }
-  // The text between two positions.
+  // Returns the text between two positions.
   std::string_view Between(size_t from, size_t to) const { return {begin_ + from, to - from}; }
 
  private:
@@ -53,7 +59,7 @@ class TextStream {
   const char* end_;
 };
 
-// How many bytes at the front stand for themselves inside a JSON string.
+// Returns how many bytes at the front of a JSON string's content represent themselves.
 size_t PlainRun(std::string_view s) {
   size_t i = 0;
 #ifdef __SSE2__
@@ -69,7 +75,8 @@ size_t PlainRun(std::string_view s) {
   return i;
 }
 
-// RapidJSON's own would walk the white space of what people indent byte by byte through Peek; found by its argument.
+// RapidJSON's own function would skip the white space of indented text byte by byte. This overload is chosen by its
+// argument.
 void SkipWhitespace(TextStream& in) {
   std::string_view rest = in.Rest();
   size_t i = 0;
@@ -77,7 +84,7 @@ void SkipWhitespace(TextStream& in) {
   in.Skip(i);
 }
 
-// UTF-8 that is taken as it is, run by run.
+// UTF-8 that is copied unchanged, in runs.
 struct PlainUtf8 : rapidjson::UTF8<> {};
 
 }  // namespace
@@ -86,7 +93,7 @@ struct PlainUtf8 : rapidjson::UTF8<> {};
 template <>
 class rapidjson::Transcoder<berth::api::PlainUtf8, berth::api::PlainUtf8> {
  public:
-  // Called at a byte that begins a plain run.
+  // Called at a byte that begins a run of plain characters.
   template <typename Out>
   static bool Transcode(berth::api::TextStream& in, Out& out) {
     size_t n = berth::api::PlainRun(in.Rest());
@@ -94,13 +101,13 @@ class rapidjson::Transcoder<berth::api::PlainUtf8, berth::api::PlainUtf8> {
     in.Skip(n);
     return true;
   }
-  // For RawNumber's text.
+  // Copies the text of a RawNumber.
   template <typename In, typename Out>
   static bool Transcode(In& in, Out& out) {
     out.Put(in.Take());
     return true;
   }
-  // RapidJSON instantiates both, calls neither: parsing in place, and validating.
+  // RapidJSON instantiates these two but never calls them: parsing in place, and validating.
   static bool Transcode(berth::api::TextStream&, berth::api::TextStream&) { return false; }
   template <typename In, typename Out>
   static bool Validate(In&, Out&) {
@@ -114,7 +121,7 @@ namespace {
 constexpr unsigned kFlags =
     rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseStopWhenDoneFlag;
 
-// Feeds a builder; with a sink, cuts the members the sink wants split into elements of their own.
+// Feeds a builder. With a sink, members that the sink wants split are delivered element by element.
 class Handler {
  public:
   Handler(TextStream& in, Document* doc, JsonSink* sink) : in_(in), main_(doc), element_(&element_doc_), sink_(sink) {}
@@ -185,8 +192,8 @@ class Handler {
   absl::Status& status() { return status_; }
 
  private:
-  // Where the string that was just read, n bytes once unescaped, begins: its opening quote is the only one behind
-  // which no backslash stands before.
+  // Returns where the string that was just read begins, which had n bytes after unescaping. Its opening quote is found
+  // backwards: it is the first quote without a backslash before it, because quotes inside the string are escaped.
   size_t StringBegin(size_t n) const {
     size_t to = in_.Tell();
     auto opens = [&](size_t at) {
@@ -492,7 +499,7 @@ void DocumentBuilder::End(size_t to) {
 
 namespace {
 
-// The bytes of the multi-byte character at the front; 0 when they are not valid UTF-8.
+// Returns the length of the multi-byte character at the front; 0 if it is not valid UTF-8.
 size_t Utf8Size(std::string_view s) {
   auto at = [&](size_t i) { return i < s.size() ? static_cast<unsigned char>(s[i]) : 0u; };
   auto tail = [&](size_t i) { return (at(i) & 0xC0) == 0x80; };
@@ -509,7 +516,7 @@ size_t Utf8Size(std::string_view s) {
   return 0;
 }
 
-// ASCII that needs no escape in a JSON string, as Go writes it.
+// ASCII characters that need no escape in a JSON string, as Go writes it.
 constexpr auto kStandsForItself = [] {
   std::array<bool, 256> plain{};
   for (size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
@@ -520,7 +527,7 @@ constexpr auto kStandsForItself = [] {
 
 void AppendJsonString(std::string_view s, std::string* out) {
   constexpr char kHex[] = "0123456789abcdef";
-  // Nearly all texts are short and stand for themselves; these are appended in one step.
+  // Nearly all texts are short and need no escapes; they are appended in one step.
   if (char text[130]; s.size() <= sizeof(text) - 2) {
     bool plain = true;
     for (const char c : s) plain &= kStandsForItself[static_cast<unsigned char>(c)];
@@ -533,7 +540,7 @@ void AppendJsonString(std::string_view s, std::string* out) {
     }
   }
   out->push_back('"');
-  size_t run = 0;  // where what can be taken as it is begins
+  size_t run = 0;  // start of the run of characters that need no escape
   for (size_t i = 0; i < s.size(); ++i) {
     const unsigned char c = static_cast<unsigned char>(s[i]);
     if (kStandsForItself[c]) continue;

@@ -1,9 +1,9 @@
 // JSON, one object at a time.
 //
-// A Document is one parsed value, kept as a flat tape: nodes in document order in one vector, texts in one buffer.
-// Reusing a Document reuses its memory. Parsing is iterative with a depth cap, so no input overflows the stack.
+// A Document is one parsed value, stored flat: nodes in document order in one vector, texts in one buffer. Reusing a
+// Document reuses its memory. Parsing is iterative with a maximum depth, so no input overflows the stack.
 //
-// JsonStream cuts what kubectl prints, watch streams and files into single objects without ever holding a whole list
+// ReadJson splits the output of kubectl, watch streams and files into single objects without ever holding a whole list
 // as a document (stream.h builds on it).
 #pragma once
 #include <absl/status/status.h>
@@ -17,12 +17,13 @@
 
 namespace berth::api {
 
-// Deeper nesting than this is an error; no Kubernetes object comes near.
+// Nesting beyond this is an error. Kubernetes objects are far from it.
 inline constexpr int kMaxJsonDepth = 512;
 
 class Document;
 
-// A value inside a Document; valid as long as the document is neither destroyed nor parsed into again. Copy freely.
+// A value inside a Document. It is valid as long as the document is neither destroyed nor parsed into again. Cheap to
+// copy.
 class Json {
  public:
   enum class Type : uint8_t { kNull, kFalse, kTrue, kInt, kDouble, kString, kArray, kObject };
@@ -40,26 +41,26 @@ class Json {
   bool Bool() const { return type() == Type::kTrue; }
   int64_t Int() const;            // 0 unless IsInt
   double Double() const;          // 0 unless IsNumber
-  std::string_view Text() const;  // a string's text, or a number's as it was written; else empty
-  // The whole value as JSON, compact, keys in document order.
+  std::string_view Text() const;  // the text of a string, or of a number as written; otherwise empty
+  // Returns the whole value as compact JSON, with keys in document order.
   std::string Serialize() const;
-  // What to show of a value in an error message: the JSON, cut to some 60 bytes.
+  // Returns the value for an error message: its JSON, cut to about 60 bytes.
   std::string Brief() const;
 
-  // Members of an object, elements of an array, in document order; empty for anything else.
+  // Returns the members of an object or the elements of an array, in document order; nothing for other values.
   class Iterator;
   struct Member;
   struct Range;
   Range Children() const;
   size_t size() const;
 
-  // The member of this name in any letter case, as Go's decoder matches; of several the last one wins. A null value
-  // when there is none.
+  // Returns the member with this name, ignoring case as Go's decoder does; if there are several, the last one. Returns
+  // a null value if there is none.
   Json Find(std::string_view key) const;
-  // Only the exact case.
+  // Like Find, but the case must match.
   Json FindExact(std::string_view key) const;
 
-  // Where the value begins and ends in the text it was read from, in bytes. A value read from YAML has only a begin.
+  // Return where the value begins and ends in its source text, in bytes. A value from YAML has only a beginning.
   size_t begin_offset() const;
   size_t end_offset() const;
 
@@ -71,13 +72,13 @@ class Json {
   uint32_t index_ = 0;
 };
 
-// "line 3, column 17": where a byte of a text stands; both count from 1.
+// Returns the position of a byte in a text as "line 3, column 17"; both count from 1.
 std::string LineAndColumn(std::string_view text, size_t offset);
 
-// The same error, marked with the place of the value that it is about. A sink that returns a marked error gets its line
-// and column put in front of the message by ReadJson and ReadYaml.
+// Returns the error, marked with the position of the value that it is about. If a sink returns a marked error, ReadJson
+// and ReadYaml put line and column before the message.
 absl::Status AtValue(absl::Status error, Json value);
-// The offset that AtValue noted; none for an error without a mark.
+// Returns the offset that AtValue noted, or nothing for an unmarked error.
 std::optional<size_t> OffsetOf(const absl::Status& error);
 
 class Document {
@@ -88,8 +89,8 @@ class Document {
   Document(Document&&) = default;
   Document& operator=(Document&&) = default;
 
-  // Parses exactly one value; anything but white space behind it is an error. Errors give line and column:
-  // "line 3, column 17: Missing a comma or ']' after an array element."
+  // Parses exactly one value; anything but white space after it is an error. Errors give line and column: "line 3,
+  // column 17: Missing a comma or ']' after an array element."
   absl::Status Parse(std::string_view text);
   Json root() const { return {this, 0}; }
 
@@ -99,10 +100,11 @@ class Document {
   struct Node {
     Json::Type type = Json::Type::kNull;
     uint32_t key_begin = 0, key_size = 0;  // in text_
-    uint32_t begin = 0, size = 0;          // text of a string or number in text_; children count of a container
-    uint32_t next = 0;                     // index just behind this value and all inside it
-    uint64_t number = 0;                   // int64 or double bits
-    uint64_t from = 0, to = 0;             // offsets in the source
+    // the text of a string or number, in text_; for a container, the number of its children
+    uint32_t begin = 0, size = 0;
+    uint32_t next = 0;          // index after this value and everything inside it
+    uint64_t number = 0;        // int64 or double bits
+    uint64_t from = 0, to = 0;  // offsets in the source
   };
   std::vector<Node> nodes_;
   std::string text_;
@@ -148,7 +150,7 @@ inline Json::Iterator& Json::Iterator::operator++() {
   return *this;
 }
 
-// Builds a Document from parse events: SAX handlers and the YAML reader use it.
+// Builds a Document from parse events, for SAX handlers and the YAML reader.
 class DocumentBuilder {
  public:
   explicit DocumentBuilder(Document* d) : doc_(d) { Reset(); }
@@ -162,7 +164,7 @@ class DocumentBuilder {
   void StartObject(size_t from = 0) { Start(Json::Type::kObject, from); }
   void StartArray(size_t from = 0) { Start(Json::Type::kArray, from); }
   void End(size_t to = 0);
-  // True when one whole value is in the document.
+  // Returns whether the document contains one complete value.
   bool done() const { return open_.empty() && !doc_->nodes_.empty(); }
   size_t depth() const { return open_.size(); }
 
@@ -174,26 +176,26 @@ class DocumentBuilder {
   uint32_t key_begin_ = 0, key_size_ = 0;
 };
 
-// Receives what ReadJson finds. `path` says where in the text: "" for a value that stands alone, "items" for a list's
-// elements. The document may be moved from or reused after the call returns. An error stops the reading.
+// Receives the values that ReadJson finds. A document may be moved from or reused after the call returns. An error ends
+// the reading.
 class JsonSink {
  public:
   virtual ~JsonSink() = default;
-  // A top-level object is announced key by key as it is read: return true to have each element of this member, an
-  // array, delivered on its own through Element (so "items" of a List, "pods" of a Scenario). `inside` is the name of
-  // the member that holds this key ("cluster" for cluster.items), or empty at the top.
+  // Called for each key of a top-level object as it is read. If it returns true, each element of that member, an array,
+  // is delivered by itself through Element (so "items" of a List, "pods" of a Scenario). `inside` is the name of the
+  // member that contains this key ("cluster" for cluster.items), or empty at the top.
   virtual bool Split(std::string_view inside, std::string_view key) = 0;
   virtual absl::Status Element(std::string_view inside, std::string_view key, Document& element) = 0;
-  // The top-level value, with the split members left out (they appear as empty arrays).
+  // Delivers the top-level value without the elements of split members, which are empty arrays in it.
   virtual absl::Status Value(Document& rest) = 0;
 };
 
-// Reads one or many JSON values standing one after another (JSON Lines, concatenated documents). Parses iteratively;
-// only one element is held at a time. Errors give line and column.
+// Reads one or several JSON values in sequence (JSON Lines, concatenated documents). Parses iteratively and holds only
+// one element at a time. Errors give line and column.
 absl::Status ReadJson(std::string_view text, JsonSink& sink);
 
-// Appends `s` to `out` as a JSON string with quotes, escaped as Go's encoding/json does (<, >, & as \u003c..., what is
-// not UTF-8 as \ufffd).
+// Appends `s` to `out` as a JSON string with quotes, escaped as Go's encoding/json does (<, >, & as \u003c..., invalid
+// UTF-8 as \ufffd).
 void AppendJsonString(std::string_view s, std::string* out);
 
 }  // namespace berth::api

@@ -23,7 +23,7 @@ class JsonWriter {
   JsonWriter& Member(std::string_view key, int64_t value) { return Key(key).Number(value); }
   JsonWriter& Member(std::string_view key, bool value) { return Key(key).Bool(value); }
 
-  // Returns the text, indented by two blanks a level and ended by a line feed. REQUIRES: all is closed.
+  // Returns the text, indented by two blanks for each level and ended by a line feed. REQUIRES: everything is closed.
   std::string Finish() const { return text_ + "\n"; }
 
  private:
@@ -32,8 +32,8 @@ class JsonWriter {
   void NewLine();
 
   std::string text_;
-  std::string closing_;  // the brackets that are still to come, innermost last
-  bool first_ = true;    // nothing stands in the innermost container
+  std::string closing_;  // the closing brackets that are still to come, innermost last
+  bool first_ = true;    // the innermost container is empty so far
   bool after_key_ = false;
 };
 

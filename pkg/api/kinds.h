@@ -1,8 +1,10 @@
-// Every kind of object that the scheduler follows, in one list. What has to be done once for each kind is made from it:
-// decoding (decode.h), the resources that a client lists and watches (pkg/client/resources.h), the daemon's informers
-// and inbox, the stores of the cache (pkg/scheduler/cache/listers.h), what is recorded, and what schedsim reads.
+// All kinds of objects that the scheduler follows, in one list. Whatever is needed once for each kind is generated from
+// it: decoding (decode.h), the resources that a client lists and watches (pkg/client/resources.h), the daemon's
+// informers and inbox, the stores of the cache (pkg/scheduler/cache/listers.h), what is recorded, and what schedsim
+// reads.
 //
-// A new kind is a struct in types.h, its Decode function, a store in Listers if rules look it up, and one line here.
+// To add a kind, add a struct to types.h, its Decode function, a store to Listers if rules look it up, and one line
+// here.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -12,8 +14,8 @@
 
 // X(type, kind, versions, plural, store, release_1_10)
 //   type          in types.h
-//   kind          as the API names it
-//   versions      that serve it, separated by blanks; release 1.10 asks for the first of them, else for the last
+//   kind          the API's name
+//   versions      that serve it, separated by blanks; release 1.10 tries the first one, then the last
 //   plural        as in paths
 //   store         its member in Listers
 //   release_1_10  whether that release follows it; 1.29 follows all
@@ -35,8 +37,8 @@
   X(VolumeAttachment, "VolumeAttachment", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "volumeattachments",             \
     attachments, false)
 
-// Nodes and pods are in the node table, not in stores of their own. Pods come last: what a pod refers to should be
-// known before it.
+// Nodes and pods are in the node table and have no stores of their own. Pods come last, because what a pod refers to
+// should be known before the pod.
 #define BERTH_WATCHED_KINDS(X)                \
   X(Node, "Node", "v1", "nodes", nodes, true) \
   BERTH_STORED_KINDS(X)                       \
@@ -50,7 +52,7 @@ using Ptr = std::shared_ptr<const T>;
 template <typename... T>
 struct KindList {
   static constexpr size_t kSize = sizeof...(T);
-  // Returns C<W<T>...>, such as std::variant<Ptr<Node>, ...>.
+  // Is C<W<T>...>, such as std::variant<Ptr<Node>, ...>.
   template <template <typename...> typename C, template <typename> typename W>
   using Of = C<W<T>...>;
   template <typename... U>
@@ -76,7 +78,7 @@ using StoredKinds = ListBehind<void BERTH_STORED_KINDS(BERTH_LISTED)>::List;
 using WatchedKinds = internal::WatchedKinds;
 using StoredKinds = internal::StoredKinds;
 
-// What the list says about a kind.
+// The entry of a kind in the list.
 struct KindDescription {
   std::string_view kind, versions, plural;
   bool in_release_1_10 = false;

@@ -1,3 +1,4 @@
+// Selectors are checked with the texts of two releases, because 1.10 and 1.29 report the same mistakes differently.
 #include "pkg/api/labels.h"
 
 #include <absl/strings/str_cat.h>
@@ -11,7 +12,7 @@
 namespace berth::api {
 namespace {
 
-// strconv.ParseInt(text, 10, 64): an optional sign, then digits only.
+// Parses as strconv.ParseInt(text, 10, 64): an optional sign, then digits only.
 bool ParseInt64(std::string_view text, int64_t* out) {
   if (!text.empty() && text[0] == '+') {
     text.remove_prefix(1);
@@ -202,7 +203,7 @@ bool Requirement::Matches(const Labels& labels) const {
 // ---- Selector -----------------------------------------------------------------------------------
 
 Selector::Selector(std::vector<Requirement> requirements) : requirements_(std::move(requirements)) {
-  // One order for equal selectors, whatever order they were written in.
+  // Equal selectors get the same order, whatever order they were written in.
   std::stable_sort(requirements_.begin(), requirements_.end(), [](const Requirement& a, const Requirement& b) {
     return std::tie(a.key, a.op, a.values) < std::tie(b.key, b.op, b.values);
   });
@@ -267,7 +268,7 @@ bool Alphanumeric(char c) {
   return Lower(c) || (c >= 'A' && c <= 'Z');
 }
 
-// [A-Za-z0-9] at both ends, [-A-Za-z0-9_.] between; not empty.
+// Returns whether the text has [A-Za-z0-9] at both ends and [-A-Za-z0-9_.] between, and is not empty.
 bool IsName(std::string_view s) {
   return !s.empty() && Alphanumeric(s.front()) && Alphanumeric(s.back()) &&
          std::all_of(s.begin(), s.end(), [](char c) { return Alphanumeric(c) || c == '-' || c == '_' || c == '.'; });

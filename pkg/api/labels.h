@@ -1,7 +1,7 @@
-// Labels and the selectors over them (Kubernetes 1.10: labels, label selectors, node selector terms).
+// Labels, and the selectors that match them (Kubernetes 1.10: labels, label selectors, node selector terms).
 //
-// A Selector is decided once, when an object is decoded; matching compares symbols. Immutable and thread-safe after
-// construction.
+// A Selector is validated once, when its object is decoded; matching compares symbols. Thread-safety: immutable and
+// thread-safe after construction.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -24,7 +24,7 @@ using util::Symbol;
 class Labels {
  public:
   Labels() = default;
-  explicit Labels(std::vector<std::pair<Symbol, Symbol>> pairs);  // of equal keys the last one wins
+  explicit Labels(std::vector<std::pair<Symbol, Symbol>> pairs);  // of equal keys the last one is used
 
   std::optional<Symbol> Get(Symbol key) const;
   bool Has(Symbol key) const { return Get(key).has_value(); }
@@ -45,21 +45,21 @@ struct Requirement {
   Symbol key;
   Operator op = Operator::kExists;
   std::vector<Symbol> values;  // sorted
-  int64_t bound = 0;           // of Gt and Lt
+  int64_t bound = 0;           // for Gt and Lt
 
-  // Checks as 1.10's NewRequirement does and with its texts: "invalid label key ...", "for 'in', 'notin' operators,
-  // values set can't be empty", ...
+  // Makes a requirement with the checks and error texts of 1.10's NewRequirement: "invalid label key ...", "for 'in',
+  // 'notin' operators, values set can't be empty", ...
   static absl::StatusOr<Requirement> Make(std::string_view key, Operator op, std::span<const Symbol> values);
-  // Returns all that is wrong with such a requirement, in the words of release 1.29, each with its path under `path`:
-  // "matchExpressions[0].values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer".
-  // Empty exactly when Make succeeds.
+  // Returns all problems of such a requirement, in the words of release 1.29, each with its path under `path`:
+  // "matchExpressions[0].values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer". Empty
+  // if and only if Make succeeds.
   static std::vector<std::string> Problems(std::string_view path, std::string_view key, Operator op,
                                            std::span<const Symbol> values);
   bool Matches(const Labels& labels) const;
   friend bool operator==(const Requirement&, const Requirement&) = default;
 };
 
-// The AND of its requirements; or nothing at all.
+// The conjunction of its requirements, or a selector that matches nothing at all.
 class Selector {
  public:
   Selector() = default;  // matches everything
@@ -67,12 +67,12 @@ class Selector {
   static Selector Nothing();
   explicit Selector(std::vector<Requirement> requirements);
 
-  // A map of equalities. Without validation every map is taken as it is; with validation one bad key or value makes
-  // the selector match everything (upstream bug B-35, kept).
+  // Return a selector for a map of equalities. FromMap accepts every map. With FromMapValidated, a single invalid key
+  // or value makes the selector match everything (upstream bug B-35, kept).
   static Selector FromMap(const Labels& map);
   static Selector FromMapValidated(const Labels& map);
 
-  // The textual form of list requests: "a=b,c!=d,e in (f,g),!h,i". Errors as the API server words them.
+  // Parses the textual form of list requests: "a=b,c!=d,e in (f,g),!h,i". Errors are worded as the API server's.
   static absl::StatusOr<Selector> Parse(std::string_view text);
 
   bool Matches(const Labels& labels) const {
@@ -82,11 +82,11 @@ class Selector {
     }
     return true;
   }
-  // True only for the selector that matches everything.
+  // Returns true only for the selector that matches everything.
   bool Empty() const { return !nothing_ && requirements_.empty(); }
   bool MatchesNothing() const { return nothing_; }
   const std::vector<Requirement>& requirements() const { return requirements_; }
-  // For display: "app=web,tier in (a,b)".
+  // Returns the selector for display: "app=web,tier in (a,b)".
   std::string String() const;
   friend bool operator==(const Selector&, const Selector&) = default;
 
@@ -95,16 +95,17 @@ class Selector {
   bool nothing_ = false;
 };
 
-// A selector of an object, decided when the object was decoded: either a selector or the error that using it raises.
+// The selector of an object, validated when the object was decoded: either a selector, or the error that using it
+// raises.
 struct DecidedSelector {
   Selector selector = Selector::Nothing();
-  std::string error;        // 1.10's text; empty when the selector is good
-  std::string later_error;  // 1.29's text; empty when the selector is good
+  std::string error;        // 1.10's text; empty if the selector is valid
+  std::string later_error;  // 1.29's text; empty if the selector is valid
   bool ok() const { return error.empty(); }
   friend bool operator==(const DecidedSelector&, const DecidedSelector&) = default;
 };
 
-// Texts of what is wrong with a name, empty when nothing is (k8s.io/apimachinery/util/validation, 1.10).
+// Return the problems of a name; empty if it is valid (k8s.io/apimachinery/util/validation, 1.10).
 std::vector<std::string> QualifiedNameProblems(std::string_view name);
 std::vector<std::string> LabelValueProblems(std::string_view value);
 std::vector<std::string> Dns1123SubdomainProblems(std::string_view name);

@@ -1,3 +1,5 @@
+// A quantity is an integer multiple of 10^-9 in 128 bits. Parsing computes mantissa * 10^scale or mantissa * 2^exponent
+// without floating point; multiplications saturate.
 #include "pkg/api/quantity.h"
 
 #include <absl/strings/str_cat.h>
@@ -120,8 +122,8 @@ absl::StatusOr<Quantity> Quantity::Parse(std::string_view text) {
     q.format_ = Format::kDecimalExponent;
   }
 
-  // 1.10 keeps short notations as int64 * 10^scale and the rest with arbitrary precision; only the rounding of
-  // negative fractions tells them apart.
+  // 1.10 keeps short notations as int64 * 10^scale and others with arbitrary precision; only the rounding of negative
+  // fractions distinguishes them.
   while (whole.size() > 1 && whole[0] == '0') whole.remove_prefix(1);
   size_t digits = whole.size() + fraction.size();
   if (base == 10) {
@@ -132,7 +134,7 @@ absl::StatusOr<Quantity> Quantity::Parse(std::string_view text) {
 
   // nano = mantissa * factor / divisor, where divisor comes from fraction digits and negative exponents.
   Int128 mantissa = 0;
-  bool sticky = false;  // something nonzero was cut off below the last digit held
+  bool sticky = false;  // a nonzero digit below the last one held was dropped
   int64_t scale = 9 + (base == 10 ? exponent : 0);
   for (char c : whole) {
     mantissa = SaturatingMul(mantissa, 10);
@@ -147,7 +149,7 @@ absl::StatusOr<Quantity> Quantity::Parse(std::string_view text) {
     --scale;
   }
   if (base == 2) {
-    // Divide before multiplying when the product would not fit: only reached past 2^66 units.
+    // Divides before multiplying if the product would not fit, which happens only beyond 2^66 units.
     while (scale < 0 && mantissa > kMax >> exponent) {
       sticky |= mantissa % 10 != 0;
       mantissa /= 10;

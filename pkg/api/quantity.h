@@ -1,8 +1,8 @@
-// Quantity: an amount of a resource, as Kubernetes 1.10 writes it: "100m", "1.5Gi", "1e3", "-2k", "0.5".
+// Quantity: an amount of a resource as Kubernetes 1.10 writes it: "100m", "1.5Gi", "1e3", "-2k", "0.5".
 //
-// Held exactly, in units of 10^-9 (finer digits are rounded away from zero, as 1.10 does); what lies beyond about
-// +-1.7e29 saturates. Reading as int64 saturates too: nothing ever wraps or becomes 0 (upstream bug B-06, fixed).
-// Immutable, trivially copyable, thread-safe.
+// The amount is held exactly, in units of 10^-9; finer digits are rounded away from zero, as in 1.10, and amounts
+// beyond about +-1.7e29 saturate. Reading one as int64 saturates too, so nothing ever wraps around or becomes 0
+// (upstream bug B-06, fixed). Thread-safety: immutable, trivially copyable, thread-safe.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -15,36 +15,37 @@ namespace berth::api {
 
 class Quantity {
  public:
-  // How a quantity was written, and so how it is written back.
+  // The notation in which a quantity was written, and in which it is written again.
   enum class Format : uint8_t { kDecimalSI, kBinarySI, kDecimalExponent };
 
   constexpr Quantity() = default;  // 0
 
-  // Errors carry 1.10's text: "quantities must match the regular expression '...'", "unable to parse quantity's
-  // suffix". Surrounding white space is trimmed, as the JSON decoder does.
+  // Parses a quantity. Errors have 1.10's texts: "quantities must match the regular expression '...'", "unable to parse
+  // quantity's suffix". Surrounding white space is ignored, as the JSON decoder does.
   static absl::StatusOr<Quantity> Parse(std::string_view text);
   static Quantity FromInt(int64_t units);
 
-  // Rounded up to whole units / thousandths. The rounding of negative fractions is 1.10's: away from zero for short
-  // notations, toward positive infinity and one further for those it holds with arbitrary precision.
+  // Return the amount rounded up to whole units or thousandths. Negative fractions are rounded as in 1.10: away from
+  // zero for short notations; toward positive infinity, and one further, for those that 1.10 holds with arbitrary
+  // precision.
   int64_t Value() const { return Rounded(1'000'000'000); }
   int64_t MilliValue() const { return Rounded(1'000'000); }
 
-  // True when Value() or MilliValue() must be cut to fit an int64.
+  // Return whether Value() or MilliValue() must be cut to fit into an int64.
   bool SaturatesValue() const { return Beyond(1'000'000'000); }
   bool SaturatesMilliValue() const { return Beyond(1'000'000); }
 
   int Sign() const { return nano_ > 0 ? 1 : nano_ < 0 ? -1 : 0; }
 
-  // The canonical text: the largest suffix that leaves no fraction ("1024Mi" is "1Gi", "0.5" is "500m").
+  // Returns the canonical text, with the largest suffix that leaves no fraction ("1024Mi" is "1Gi", "0.5" is "500m").
   std::string String() const;
 
   Format format() const { return format_; }
 
-  // Rounded up (away from zero) to thousandths, as the API server stores cpu.
+  // Returns the amount rounded up (away from zero) to thousandths, as the API server stores cpu.
   Quantity RoundedUpToMilli() const;
 
-  // Adds exactly; what is beyond the range saturates.
+  // Adds exactly; results beyond the range saturate.
   Quantity& operator+=(const Quantity& o) {
     if (__builtin_add_overflow(nano_, o.nano_, &nano_)) nano_ = o.nano_ > 0 ? ~kLowest : kLowest;
     long_form_ = long_form_ || o.long_form_;
@@ -52,7 +53,7 @@ class Quantity {
   }
   friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
 
-  // Exact, whatever the notation.
+  // Compare exactly, whatever the notation.
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
   friend bool operator==(const Quantity& a, const Quantity& b) { return a.nano_ == b.nano_; }
   template <typename H>
@@ -68,7 +69,7 @@ class Quantity {
 
   Int128 nano_ = 0;
   Format format_ = Format::kDecimalSI;
-  bool long_form_ = false;  // held with arbitrary precision by 1.10
+  bool long_form_ = false;  // 1.10 would hold it with arbitrary precision
 };
 
 }  // namespace berth::api

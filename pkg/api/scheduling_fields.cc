@@ -13,12 +13,11 @@
 namespace berth::api {
 namespace {
 
-// ---- the table ----------------------------------------------------------------------------------
-// A field is "name" (kept as it is), "name=class" (a text, a list of texts, or a map, as the class says) or
-// "name{fields}" (an object, or a list of objects). A class: name, node, namespace, uid, key, value, resource, image,
-// scheduler and text say what the text names; labels is a map from label keys to values; resources a map by resource
-// name; podnames a map by pod name; avoid and affinity are JSON in a text. "name/" marks what differs between pods of
-// one template.
+// A field is "name" (kept as it is), "name=class" (a text, a list of texts, or a map, depending on the class) or
+// "name{fields}" (an object, or a list of objects). The classes name, node, namespace, uid, key, value, resource,
+// image, scheduler and text say what the text names; labels is a map from label keys to values; resources a map by
+// resource name; podnames a map by pod name; avoid and affinity are JSON in a text. "name/" marks what differs between
+// pods of one template.
 
 #define SELECTOR "matchLabels=labels matchExpressions{key=key operator values=value}"
 #define NODE_TERM "matchExpressions{key=key operator values=value} matchFields{key operator values=node}"
@@ -104,7 +103,7 @@ constexpr KindFields kKinds[] = {
     {"VolumeAttachment", "metadata{" META "} spec{attacher=name nodeName=node source{persistentVolumeName=name}}"},
 };
 
-// JSON in a text: annotations.
+// Annotations whose text is JSON.
 constexpr char kAvoidPods[] =
     "preferAvoidPods{podSignature{podController{apiVersion kind name=name uid=uid controller}} evictionTime}";
 constexpr char kNodeAffinity[] = "requiredDuringSchedulingIgnoredDuringExecution{nodeSelectorTerms{" NODE_TERM
@@ -155,7 +154,7 @@ constexpr ClassName kClasses[] = {
     {"affinity", Shape::kAffinityJson, NameClass::kName},
 };
 
-// `*at` stands behind the closing brace, or at the end, afterwards.
+// Reads fields up to the closing brace or the end; `*at` is set to the position after it.
 std::vector<Field> ReadTable(std::string_view text, size_t* at) {
   std::vector<Field> out;
   while (*at < text.size()) {
@@ -215,7 +214,7 @@ class Cutter {
  public:
   Cutter(Renamer* renamer, bool template_only) : renamer_(renamer), template_only_(template_only) {}
 
-  // An object, or a list of objects; anything else as it is, for the decoder to find it wrong.
+  // Reduces an object or a list of objects. Anything else is kept, so that the decoder reports it.
   void Nested(Json j, const std::vector<Field>& fields) {
     if (j.IsArray()) {
       Open('[');
@@ -235,7 +234,7 @@ class Cutter {
         out_.push_back(':');
         const size_t value_at = out_.size();
         Value(value, *f);
-        // An object of which nothing is read means nothing at the top levels; an empty one may mean something.
+        // An object of which nothing is kept has no meaning at the top levels, while an empty one may have one.
         const bool emptied = std::string_view(out_).substr(value_at) == "{}" && value.size() != 0;
         if (emptied && (f->name == "metadata" || f->name == "status" || f->name == "annotations")) out_.resize(before);
       }
@@ -296,7 +295,7 @@ class Cutter {
   void JsonText(Json j, const char* table) {
     Document inner;
     if (!j.IsString() || !inner.Parse(j.Text()).ok()) {
-      // What is no JSON stays no JSON, and says nothing else.
+      // Text that is not JSON is replaced by other text that is not JSON, so that nothing else is revealed.
       AppendJsonString(j.IsString() && j.Text().empty() ? "" : "{", &out_);
       return;
     }
@@ -389,7 +388,7 @@ std::shared_ptr<const std::string> TemplateFields(const std::shared_ptr<const Po
   TemplateTexts& texts = Texts();
   std::lock_guard lock(texts.mutex);
   auto it = texts.by_template.find(t.get());
-  // The address may have been another template's.
+  // The address may have belonged to another template before.
   if (it == texts.by_template.end() || it->second.owner.lock() != t) return nullptr;
   return it->second.text;
 }

@@ -1,9 +1,10 @@
-// Which fields of each kind of object scheduling reads, as a table; and cutting an object's JSON down to them.
+// The fields of each kind of object that scheduling reads, as a table, and functions that reduce an object's JSON to
+// them.
 //
-// Recordings and anonymised inputs keep these fields and nothing else: no environment variables, no annotations with
-// secrets, no status that does not matter. The table is scheduling_fields.cc; whoever makes a decoder read another
-// field adds it there (scheduling_fields_test.cc fails otherwise for the objects of the recorded scenarios).
-// Thread-safe.
+// Recordings and anonymised inputs contain only these fields: no environment variables, no annotations with secrets, no
+// irrelevant status. The table is in scheduling_fields.cc. If you make a decoder read another field, add the field
+// there; scheduling_fields_test.cc fails otherwise for the objects of the recorded scenarios. Thread-safety:
+// thread-safe.
 #pragma once
 #include <memory>
 #include <string>
@@ -28,29 +29,30 @@ enum class NameClass : uint8_t {
   kText,           // free text in which names may occur
 };
 
-// Gives another text for each name. Called for names in document order.
+// Maps each name to another text. Called for names in document order.
 class Renamer {
  public:
   virtual ~Renamer() = default;
   virtual std::string Rename(NameClass what, std::string_view name) = 0;
 };
 
-// True for kinds that scheduling reads ("Pod", "Node", ...).
+// Returns whether scheduling reads objects of this kind ("Pod", "Node", ...).
 bool IsSchedulingKind(std::string_view kind);
 
 // Returns the fields of `object` that scheduling reads, as compact JSON without kind and apiVersion, in document order.
-// Decoding the result gives what decoding `object` gives. `renamer` may be null: names stay as they are.
-// REQUIRES: IsSchedulingKind(kind).
+// Decoding the result gives the same as decoding `object`. If `renamer` is null, names stay as they are. REQUIRES:
+// IsSchedulingKind(kind).
 std::string CutToSchedulingFields(std::string_view kind, Json object, Renamer* renamer = nullptr);
 
-// A Pod's fields apart from those that differ between pods of one template (name, uid, times, node, status).
+// Returns a Pod's fields without those that differ between pods of one template (name, uid, times, node, status).
 std::string CutToTemplateFields(Json pod, Renamer* renamer = nullptr);
 
-// From now on every decoder keeps what CutToSchedulingFields gives, so that decoded objects can be recorded: for pods
-// by template (TemplateFields), for other kinds in meta.fields. For the whole process, at start: decoding is slower.
+// Makes every decoder keep the result of CutToSchedulingFields, so that decoded objects can be recorded: for pods by
+// template (TemplateFields), for other kinds in meta.fields. This applies to the whole process and slows decoding. To
+// be called at start.
 void KeepSchedulingFields();
 bool KeepsSchedulingFields();
-// Returns what CutToTemplateFields gave for a pod of this template; null when no such pod was decoded since
+// Returns the result of CutToTemplateFields for a pod of this template, or null if no such pod has been decoded since
 // KeepSchedulingFields was called.
 std::shared_ptr<const std::string> TemplateFields(const std::shared_ptr<const PodTemplate>& t);
 // Called by DecodePod.

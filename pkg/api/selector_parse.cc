@@ -1,4 +1,4 @@
-// The textual selectors of list requests, as the API server reads them.
+// Parses the textual selectors of list requests as the API server does.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::vector<Token> Scan(std::string_view text) {
     if (pos == text.size()) break;
     size_t begin = pos;
     if (Special(text[pos])) {
-      // The longest run of special characters that is a token; it begins with one always.
+      // A token of special characters is as long as possible; its first character alone is always a token.
       while (++pos < text.size() && SpecialKind(text.substr(begin, pos + 1 - begin)) != Kind::kError) {
       }
       std::string_view s = text.substr(begin, pos - begin);
@@ -94,7 +94,7 @@ class Parser {
   }
 
  private:
-  // Where a value may stand, the words "in" and "notin" are identifiers.
+  // Where a value may occur, the words "in" and "notin" are identifiers.
   Token Peek() const {
     Token t = tokens_[std::min(pos_, tokens_.size() - 1)];
     if (t.kind == Kind::kIn || t.kind == Kind::kNotIn) t.kind = Kind::kIdentifier;
@@ -155,13 +155,13 @@ class Parser {
     Token first = Peek();
     if (first.kind == Kind::kClose) {
       Next();
-      values.emplace_back();  // "in ()" is a list with an empty value, as the server takes it
+      values.emplace_back();  // "in ()" is a list with an empty value, as for the server
       return Requirement::Make(key, op, values);
     }
     if (first.kind != Kind::kIdentifier && first.kind != Kind::kComma) {
       return Bad("found '", first.text, "', expected: ',', ')' or identifier");
     }
-    // A missing value between, before or behind commas is the empty one.
+    // A missing value between, before or after commas is the empty value.
     for (;;) {
       Token t = Next();
       Token after = Peek();

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-// The first character that is not white space, or 0.
+// Returns the first character that is not white space, or 0.
 char FirstCharacter(std::string_view text) {
   size_t at = text.find_first_not_of(" \t\r\n");
   return at == std::string_view::npos ? '\0' : text[at];
 }
 
-// Takes one whole document and refuses a second.
+// Accepts one document and rejects a second one.
 class OneDocument : public JsonSink {
  public:
   bool Split(std::string_view, std::string_view) override { return false; }
@@ -63,7 +63,7 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
 
 }  // namespace
 
-// A small file may unpack to more than there is memory.
+// A small file may uncompress to more than the available memory, so running out of memory is reported as an error.
 absl::StatusOr<std::string> ReadInput(const std::string& path) {
   try {
     return ReadWhole(path);
@@ -92,7 +92,7 @@ absl::StatusOr<std::string> Gunzip(std::string text) {
     z.avail_out = static_cast<uInt>(chunk.size());
     state = inflate(&z, Z_NO_FLUSH);
     out.append(chunk.data(), chunk.size() - z.avail_out);
-    // A file may hold several members, one behind the other.
+    // A gzip file may consist of several members.
     bool more = z.avail_in > 0 || taken < text.size();
     if (state == Z_STREAM_END && more) state = inflateReset(&z);
   }
@@ -106,7 +106,7 @@ std::string Gzip(std::string_view text) {
   z_stream z{};
   constexpr int kGzipFormat = 16 + MAX_WBITS;
   if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipFormat, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-    throw std::bad_alloc();  // the only way in which this can fail
+    throw std::bad_alloc();  // the only way for this to fail
   }
   std::string out;
   std::vector<char> chunk(1 << 18);

@@ -1,4 +1,5 @@
-// One shared copy of equal pod templates.
+// Keeps one shared copy of equal pod templates, in a table of weak references that is split into shards with a lock
+// each. The deleter of a template removes its entry.
 #include <absl/hash/hash.h>
 
 #include <array>
@@ -9,7 +10,7 @@
 
 namespace berth::api {
 
-// What tells templates apart in practice; the rest is left to operator==.
+// Hashes what distinguishes templates in practice; operator== compares the rest.
 template <typename H>
 H AbslHashValue(H h, const Labels& labels) {
   for (const auto& pair : labels) h = H::combine(std::move(h), pair.first, pair.second);
@@ -93,7 +94,7 @@ size_t HashOf(const PodTemplate& t) {
   return t.controller ? absl::HashOf(h, t.controller->uid, t.controller->name) : h;
 }
 
-// Entries outlive their template by no more than its destructor, which removes them.
+// An entry exists until its template's deleter removes it.
 struct Shard {
   struct Entry {
     const PodTemplate* address;
@@ -104,7 +105,7 @@ struct Shard {
 };
 
 std::array<Shard, 16>& Shards() {
-  static auto* shards = new std::array<Shard, 16>;  // outlives every template
+  static auto* shards = new std::array<Shard, 16>;  // never destroyed, so that it outlives every template
   return *shards;
 }
 Shard& ShardOf(size_t hash) {
@@ -125,7 +126,8 @@ size_t PodTemplate::InternedCount() {
 std::shared_ptr<const PodTemplate> PodTemplate::Intern(PodTemplate t) {
   size_t hash = HashOf(t);
   Shard& shard = ShardOf(hash);
-  // Unequal ones of the same hash are let go only behind the lock: ours may be the last reference.
+  // References to unequal templates with the same hash are dropped only after the lock is released, because ours may be
+  // the last one and the deleter takes the lock.
   std::vector<std::shared_ptr<const PodTemplate>> unequal;
   std::lock_guard lock(shard.mutex);
   auto [first, last] = shard.entries.equal_range(hash);

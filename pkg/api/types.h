@@ -1,8 +1,8 @@
-// The objects a scheduler reads, with only the fields that scheduling needs.
+// The objects that a scheduler reads, with only the fields that scheduling needs.
 //
-// All are immutable once decoded and handed around as shared_ptr<const T>; texts that repeat are symbols. What pods
-// made from one template share is kept once, in a PodTemplate. Optional texts are empty when absent, as in Go. Field
-// rules: Kubernetes 1.10 API. Quantities keep their exact value (quantity.h).
+// All are immutable once decoded and passed around as shared_ptr<const T>. Texts that repeat are symbols. What pods
+// made from one template share is stored once, in a PodTemplate. Optional texts are empty when absent, as in Go. The
+// rules for fields are those of the Kubernetes 1.10 API. Quantities keep their exact value (quantity.h).
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,7 +17,7 @@
 
 namespace berth::api {
 
-// (resource name, amount), in the object's order; of equal names the last one counts.
+// (resource name, amount) in the object's order; of equal names the last one is used.
 using ResourceList = std::vector<std::pair<Symbol, Quantity>>;
 
 struct OwnerReference {
@@ -32,19 +32,19 @@ struct ObjectMeta {
   Symbol ns;  // "namespace"; empty for cluster-wide kinds
   std::string uid;
   std::string resource_version;
-  int64_t creation_seconds = 0;             // Unix time, 0 when absent
+  int64_t creation_seconds = 0;             // Unix time; 0 when absent
   std::optional<int64_t> deletion_seconds;  // deletionTimestamp, Unix time
-  // The fields that scheduling reads, as JSON; null unless decoders keep them (scheduling_fields.h), and for pods.
+  // The fields that scheduling reads, as JSON. Null for pods, and unless decoders keep them (scheduling_fields.h).
   std::shared_ptr<const std::string> fields;
   bool deleting() const { return deletion_seconds.has_value(); }
-  // "namespace/name", or the name alone for cluster-wide kinds.
+  // Returns "namespace/name", or the name alone for cluster-wide kinds.
   std::string Key() const { return ns.empty() ? name : ns.string() + "/" + name; }
 };
 
 // ---- Pod ----------------------------------------------------------------------------------------
 
 struct Toleration {
-  Symbol key, op, value, effect;  // op: "", "Equal", "Exists"; anything else tolerates nothing
+  Symbol key, op, value, effect;  // op: "", "Equal" or "Exists"; any other tolerates nothing
   friend bool operator==(const Toleration&, const Toleration&) = default;
 };
 
@@ -75,18 +75,18 @@ struct FieldRequirement {
   friend bool operator==(const FieldRequirement&, const FieldRequirement&) = default;
 };
 
-// A node selector term. Release 1.10 reads `match` (matchExpressions) alone; a term without expressions matches
-// nothing there. Later releases match expressions and fields together, and only a term with neither matches nothing.
+// A node selector term. Release 1.10 reads only `match` (matchExpressions), and a term without expressions matches
+// nothing. Later releases match expressions and fields together, and only a term with neither matches nothing.
 struct NodeSelectorTerm {
   DecidedSelector match;
   bool has_expressions = false;
   std::vector<FieldRequirement> fields;
-  // What later releases find wrong with the term, by path ("matchFields[0].values: ..."); empty when it is good.
+  // Problems of the term in later releases, by path ("matchFields[0].values: ..."); empty if it is valid.
   std::vector<std::string> problems;
   friend bool operator==(const NodeSelectorTerm&, const NodeSelectorTerm&) = default;
 };
 struct NodeSelector {
-  std::vector<NodeSelectorTerm> terms;  // ORed; see TermsMatch in algorithm/nodeaffinity for what a bad term does
+  std::vector<NodeSelectorTerm> terms;  // one must match; see TermsMatch in algorithm/nodeaffinity for invalid terms
   friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
 };
 struct PreferredSchedulingTerm {
@@ -126,13 +126,13 @@ struct Affinity {
   friend bool operator==(const Affinity&, const Affinity&) = default;
 };
 
-// A volume as far as predicates look at it; kinds they do not look at are left out when decoding. Release 1.10 knows
-// neither Cinder's limit nor ephemeral volumes and passes over them.
+// The parts of a volume that predicates read; other kinds of volumes are left out when decoding. Release 1.10 knows
+// neither Cinder's limit nor ephemeral volumes and ignores them.
 struct Volume {
   enum class Kind : uint8_t { kGcePd, kAwsEbs, kIscsi, kRbd, kAzureDisk, kClaim, kCinder, kEphemeral };
   Kind kind = Kind::kClaim;
   bool read_only = false;  // GCE, iSCSI, RBD
-  // pdName, volumeID, iqn, RBD image, diskName, claimName; the volume's own name for an ephemeral one, whose claim is
+  // pdName, volumeID, iqn, RBD image, diskName or claimName; for an ephemeral volume its own name, whose claim is
   // called "<pod name>-<volume name>".
   std::string id;
   std::string uri;                    // Azure disk: diskURI
@@ -141,7 +141,7 @@ struct Volume {
   friend bool operator==(const Volume&, const Volume&) = default;
 };
 
-// One entry of spec.topologySpreadConstraints (Kubernetes 1.29), defaults filled in.
+// One entry of spec.topologySpreadConstraints (Kubernetes 1.29), with defaults filled in.
 struct TopologySpreadConstraint {
   enum class Action : uint8_t { kDoNotSchedule, kScheduleAnyway, kOther };  // whenUnsatisfiable
   int32_t max_skew = 0;
@@ -151,13 +151,13 @@ struct TopologySpreadConstraint {
   int32_t min_domains = 1;
   bool honor_node_affinity = true;  // nodeAffinityPolicy
   bool honor_node_taints = false;   // nodeTaintsPolicy
-  // Pods must also have the pod's own values of these labels; keys that the pod itself lacks are ignored.
+  // Counted pods must also have the pod's own values of these labels. Keys that the pod itself lacks are ignored.
   std::vector<Symbol> match_label_keys;
   friend bool operator==(const TopologySpreadConstraint&, const TopologySpreadConstraint&) = default;
 };
 
-// Everything about a pod that decides where it may go, but for its name and node. Equal templates are one object
-// (see PodTemplate::Intern), so comparing pointers compares templates.
+// Everything about a pod that decides where it may go, except its name and node. Equal templates are one object (see
+// PodTemplate::Intern), so comparing pointers compares templates.
 struct PodTemplate {
   Symbol ns;
   Labels labels;
@@ -170,7 +170,7 @@ struct PodTemplate {
   std::vector<Toleration> tolerations;
   std::vector<Container> containers, init_containers;
   std::vector<Volume> volumes;
-  // Fields that came after release 1.10, which does not read them.
+  // Fields of later releases, which release 1.10 does not read.
   ResourceList overhead;  // spec.overhead
   std::vector<TopologySpreadConstraint> spread_constraints;
   std::vector<Symbol> scheduling_gates;  // their names, in order
@@ -179,9 +179,9 @@ struct PodTemplate {
 
   int32_t PriorityOrZero() const { return priority.value_or(0); }
 
-  // The one shared copy of an equal template; unused ones are freed. Thread-safe.
+  // Returns the one shared copy of an equal template. Unused copies are freed. Thread-safety: thread-safe.
   static std::shared_ptr<const PodTemplate> Intern(PodTemplate t);
-  // How many there are now.
+  // Returns how many interned templates exist.
   static size_t InternedCount();
 };
 
@@ -200,10 +200,10 @@ struct Pod {
   PodPhase phase = PodPhase::kPending;
   std::optional<PodCondition> scheduled;  // the PodScheduled condition
   std::optional<int64_t> start_seconds;   // status.startTime, Unix time
-  // The first DisruptionTarget condition is True because of PreemptionByScheduler (Kubernetes 1.26 and later).
+  // Whether the first DisruptionTarget condition is True because of PreemptionByScheduler (Kubernetes 1.26 and later).
   bool preempted_by_scheduler = false;
-  // The server's own JSON of this object, kept for pods without a node so that what is written back is the server's
-  // own with our change; null otherwise.
+  // The server's own JSON of this object. It is kept for pods without a node, because what is written back is that JSON
+  // with our change; otherwise null.
   std::shared_ptr<const std::string> raw;
 
   bool Finished() const { return phase == PodPhase::kSucceeded || phase == PodPhase::kFailed; }
@@ -237,9 +237,9 @@ struct Node {
   std::vector<NodeCondition> conditions;  // in order, duplicates kept
   std::vector<NodeImage> images;
   std::vector<AvoidPods> avoid_pods;       // empty when the annotation is missing or not valid JSON
-  std::shared_ptr<const std::string> raw;  // only where extenders are sent whole nodes
+  std::shared_ptr<const std::string> raw;  // only if extenders need whole nodes
 
-  // True when nothing that scheduling reads differs (a heartbeat).
+  // Returns whether nothing that scheduling reads differs, as after a heartbeat.
   bool SchedulesLike(const Node& o) const;
 };
 
@@ -275,8 +275,8 @@ struct PersistentVolume {
     std::string ns, name, uid;
   };
   std::optional<ClaimRef> claim_ref;
-  bool bound_by_controller = false;  // annotation pv.kubernetes.io/bound-by-controller is there
-  // spec.nodeAffinity.required, and required terms of the alpha annotation. Every term must match (B-32, kept).
+  bool bound_by_controller = false;  // the annotation pv.kubernetes.io/bound-by-controller exists
+  // spec.nodeAffinity.required, and the required terms of the alpha annotation. Every term must match (B-32, kept).
   std::vector<NodeSelectorTerm> node_affinity, annotation_affinity;
   bool annotation_affinity_bad = false;  // the annotation is not valid JSON
   enum class Source : uint8_t { kOther, kGcePd, kAwsEbs, kAzureDisk, kCinder, kCsi };
@@ -286,7 +286,7 @@ struct PersistentVolume {
   Symbol csi_driver;                       // spec.csi.driver
   std::string phase;                       // status.phase, as written
   std::shared_ptr<const std::string> raw;  // the server's own JSON
-  // The annotation's class if there is one, else spec.storageClassName.
+  // Returns the annotation's class if there is one, otherwise spec.storageClassName.
   const std::string& Class() const { return class_annotation ? *class_annotation : storage_class_name; }
 };
 
@@ -295,16 +295,16 @@ struct PersistentVolumeClaim {
   std::string volume_name;
   std::optional<std::string> storage_class_name;  // spec
   std::optional<std::string> class_annotation;
-  bool bind_completed = false;  // annotation pv.kubernetes.io/bind-completed is there
+  bool bind_completed = false;  // the annotation pv.kubernetes.io/bind-completed exists
   std::vector<Symbol> access_modes;
   std::optional<std::string> volume_mode;
   Quantity request;  // spec.resources.requests.storage
   bool has_request = false;
   std::optional<DecidedSelector> selector;  // spec.selector
   std::string phase;                        // status.phase, as written
-  std::string controller_uid;               // of the owner reference with controller=true, if there is one
-  std::shared_ptr<const std::string> raw;   // the server's own JSON, of unbound claims, where the decoder keeps it
-  // Annotation volume.kubernetes.io/selected-node: where the volume is being provisioned.
+  std::string controller_uid;               // uid of the owner reference with controller=true, if there is one
+  std::shared_ptr<const std::string> raw;   // the server's own JSON, for unbound claims if the decoder keeps it
+  // The annotation volume.kubernetes.io/selected-node: the node for which the volume is being provisioned.
   std::optional<std::string> selected_node;
   std::string Class() const {
     return class_annotation ? *class_annotation : storage_class_name.value_or(std::string());
@@ -315,7 +315,7 @@ struct StorageClass {
   ObjectMeta meta;
   std::optional<std::string> binding_mode;  // volumeBindingMode
   std::string provisioner;
-  // allowedTopologies: a node is allowed when one of the terms matches; a term without expressions matches nothing.
+  // allowedTopologies: a node is allowed if one of the terms matches. A term without expressions matches nothing.
   struct TopologyTerm {
     std::vector<std::pair<Symbol, std::vector<Symbol>>> expressions;  // key, its values (sorted)
   };
@@ -331,7 +331,8 @@ struct CsiNode {
     std::optional<int32_t> limit;  // allocatable.count
   };
   std::vector<Driver> drivers;
-  // Annotation storage.alpha.kubernetes.io/migrated-plugins: in-tree plugins whose volumes CSI handles on this node.
+  // The annotation storage.alpha.kubernetes.io/migrated-plugins: in-tree plugins whose volumes CSI handles on this
+  // node.
   std::vector<Symbol> migrated_plugins;
 };
 struct CsiDriver {

@@ -1,3 +1,5 @@
+// yaml-cpp delivers events; values are built from them, because anchors may be referred to later, and then emitted as
+// JSON documents. Expansion of aliases is counted and limited, since a short text could otherwise expand to gigabytes.
 #include "pkg/api/yaml.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -17,8 +19,8 @@
 namespace berth::api {
 namespace {
 
-// What the aliases of a text may unfold to over all its documents, in values and 16-byte pieces of text: so many, and
-// so many more for each byte of the text. A text of 500 bytes cannot become gigabytes.
+// The limit for what the aliases of a text expand to over all its documents, in values and 16-byte pieces of text: a
+// fixed amount, and more for each byte of the text.
 constexpr size_t kMostUnfolded = 200'000;
 constexpr size_t kMostUnfoldedPerByte = 2;
 
@@ -29,15 +31,15 @@ struct Value {
   enum class Kind { kScalar, kSequence, kMap };
   Kind kind = Kind::kScalar;
   bool plain = false;  // a scalar without quotes and without a tag that makes it a string
-  bool alias = false;  // stands for its only child
-  int depth = 1;       // of this and all inside, aliases unfolded
+  bool alias = false;  // an alias for its only child
+  int depth = 1;       // depth of this value and everything inside, with aliases expanded
   std::string text;
-  std::vector<std::string> keys;  // of a map, one for each child
+  std::vector<std::string> keys;  // for a map, one for each child
   std::vector<ValuePtr> children;
   YAML::Mark mark;
 };
 
-// Ends the parsing from inside a callback; never leaves this file.
+// Thrown inside a callback to end the parsing; never leaves this file.
 struct Stop {
   absl::Status status;
 };
@@ -55,7 +57,7 @@ bool AnyOf(std::string_view s, std::initializer_list<std::string_view> words) {
   return std::find(words.begin(), words.end(), s) != words.end();
 }
 
-// strconv.ParseInt(s, 0, 64), and "0b".
+// Parses as strconv.ParseInt(s, 0, 64), and accepts "0b".
 bool ParseYamlInt(std::string_view s, int64_t* out) {
   bool negative = !s.empty() && s[0] == '-';
   if (!s.empty() && (s[0] == '-' || s[0] == '+')) s.remove_prefix(1);
@@ -76,7 +78,7 @@ bool ParseYamlInt(std::string_view s, int64_t* out) {
   return error == std::errc() && end == digits.data() + digits.size();
 }
 
-// True when JSON would take the text as a number.
+// Returns whether the text is a number in JSON.
 bool IsJsonNumber(std::string_view s) {
   size_t i = 0;
   auto digits = [&] {
@@ -100,7 +102,7 @@ bool IsJsonNumber(std::string_view s) {
   return i == s.size();
 }
 
-// `at`: where the scalar stands in the text.
+// `at` is the position of the scalar in the text.
 void EmitPlain(std::string_view s, size_t at, DocumentBuilder& b) {
   if (s.empty() || AnyOf(s, {"~", "null", "Null", "NULL"})) return b.Null(at, at);
   if (AnyOf(s, {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y"})) return b.Bool(true, at, at);
@@ -160,7 +162,8 @@ class Emitter {
     }
   }
 
-  // The members of a map, those merged in through "<<" first; `hidden` are keys set by maps that merge this one.
+  // Emits the members of a map, those merged in through "<<" first. `hidden` has the keys that are set by maps that
+  // merge this one.
   void Members(const Value& map, bool in_alias, const absl::flat_hash_set<std::string>& hidden, DocumentBuilder& b) {
     bool merges = std::find(map.keys.begin(), map.keys.end(), "<<") != map.keys.end();
     if (merges) {
@@ -194,13 +197,13 @@ class Emitter {
   size_t unfolded_ = 0;
 };
 
-// Builds values from events and hands them to the sink.
+// Builds values from events and passes them to the sink.
 class Handler : public YAML::EventHandler {
  public:
   Handler(JsonSink& sink, std::string_view text) : sink_(sink), text_(text), emitter_(text.size()) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    // At a token that cannot begin a document, such as "}", yaml-cpp finds empty ones for ever.
+    // At a token that cannot begin a document, such as "}", yaml-cpp would find empty documents for ever.
     if (mark.pos == last_start_) StopAt(mark, "a document cannot begin with this");
     last_start_ = mark.pos;
     open_.clear();
@@ -250,7 +253,8 @@ class Handler : public YAML::EventHandler {
     bool split = false;  // a sequence whose elements are delivered one by one
   };
 
-  // The value to come stands in the document's object, or in one directly inside of it, and the sink wants it in parts.
+  // Returns whether the next value is in the document's object, or in one directly inside it, and the sink wants it
+  // split.
   bool WantsSplit() {
     size_t n = open_.size();
     for (const Open& o : open_) {
@@ -300,13 +304,13 @@ class Handler : public YAML::EventHandler {
     if (parent.value->kind == Value::Kind::kMap && !parent.has_key) StopAt(v->mark, "a key must be a scalar");
     parent.has_key = false;
     if (!parent.split) {
-      // An anchored value may come back deeper than it was written.
+      // An anchored value may be referred to at a deeper level than it was written.
       parent.value->depth = std::max(parent.value->depth, v->depth + 1);
       if (parent.value->depth > kMaxJsonDepth) StopAtDepth(v->mark);
       parent.value->children.push_back(std::move(v));
       return;
     }
-    // The keys of the objects around are those of the list itself.
+    // The keys of the enclosing objects are those of the list itself.
     bool inner = open_.size() == 3;
     const std::string inside = inner ? open_[0].value->keys.back() : std::string();
     const std::string key = open_[inner ? 1 : 0].value->keys.back();
@@ -329,14 +333,14 @@ class Handler : public YAML::EventHandler {
   std::vector<Open> open_;
   absl::flat_hash_map<YAML::anchor_t, ValuePtr> anchors_;
   ValuePtr root_;
-  int last_start_ = -1;  // byte where the document before this one began
+  int last_start_ = -1;  // byte at which the previous document began
 };
 
 }  // namespace
 
 absl::Status ReadYaml(std::string_view text, JsonSink& sink) {
-  // yaml-cpp takes a quoted text as closed where the input ends behind a line break. With the mark that ends a document
-  // behind it, an unclosed quote is the error that it should be; a text without a line break at its end needs no mark,
+  // yaml-cpp treats a quoted text as closed if the input ends after a line break. With the mark that ends a document
+  // after it, an unclosed quote is the error that it should be. A text without a line break at its end needs no mark,
   // and with one its last block text would gain a line break.
   std::string marked(text);
   size_t last = text.find_last_not_of(" \t");

@@ -15,7 +15,7 @@ bool IsPlainYaml(std::string_view text) {
   std::string lower;
   for (char c : text) lower.push_back(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
   if (std::find(kWords.begin(), kWords.end(), lower) != kWords.end()) return false;
-  // Numbers of any base, dates, and times of day, which YAML 1.1 reads as numbers of base 60.
+  // Numbers of any base, dates, and times of day, which YAML 1.1 reads as sexagesimal numbers.
   const bool digit = (text[0] >= '0' && text[0] <= '9') || text[0] == '.';
   if (digit && lower.find_first_not_of("0123456789+-._:abcdefxo") == std::string::npos) return false;
   if (text.find(": ") != std::string_view::npos || text.find(" #") != std::string_view::npos) return false;

@@ -17,7 +17,7 @@ namespace {
 using FieldKind = FieldDef::Kind;
 using Shape = FieldDef::Shape;
 
-// How many letters have to be changed, added or removed to make one word of the other.
+// Returns how many letters must be changed, added or removed to turn one word into the other.
 size_t Distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
@@ -33,9 +33,9 @@ size_t Distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// ": did you mean ...?" when a member of the type has nearly this name.
+// Returns ": did you mean ...?" if a member of the type has a similar name.
 std::string Suggestion(std::string_view name, const TypeDef& type) {
-  constexpr size_t kMostCompared = 64;  // longer names are no typing mistakes
+  constexpr size_t kMostCompared = 64;  // longer names are not typing mistakes
   if (name.size() > kMostCompared) return "";
   std::string_view best;
   size_t best_distance = std::min<size_t>(3, name.size() / 3 + 1);
@@ -77,7 +77,7 @@ class Walker {
  public:
   Walker(Release release, std::vector<Problem>* problems) : release_(release), problems_(problems) {}
 
-  // `other` is the type as the other release has it.
+  // `other` is the same type in the other release.
   void Struct(const Value& v, const TypeDef& type, const TypeDef& other, const std::string& path) {
     if (v.IsNull()) return;
     if (!v.IsObject()) return WrongType(v, "an object", path);
@@ -138,7 +138,7 @@ class Walker {
     One(v, f, other, path);
   }
 
-  // Amounts that are accepted but hardly meant.
+  // Reports amounts that are accepted but probably mistakes.
   void Amount(const std::string& resource, const Value& v, const std::string& path) {
     if (v.IsNull()) return Add(Problem::Kind::kSuspicious, path, "is null: no amount is given");
     auto q = api::Quantity::Parse(v.text());
@@ -189,7 +189,7 @@ class Walker {
   bool wrong_type_ = false;
 };
 
-// What a client may leave to the server, filled in as far as validation asks for it.
+// Fills in what a client may leave to the server, as far as validation needs it.
 void CompleteMetadata(const ResourceInfo& r, Value* v) {
   Value& meta = v->Child("metadata");
   if (r.namespaced && meta.Str("namespace").empty()) meta.Set("namespace", Value::String("default"));
@@ -248,11 +248,11 @@ std::vector<Problem> CheckObject(const Catalog& catalog, const Value& object) {
     problems.push_back({Problem::Kind::kRefused, "", util::Message(decoded.status())});
     return problems;
   }
-  if (version > 0 && r->other_type != nullptr) return problems;  // validation is for the form that is stored
+  if (version > 0 && r->other_type != nullptr) return problems;  // validation applies to the stored form
   CompleteMetadata(*r, &*decoded);
   ApplyDefaults(*r, r->versions[version], &*decoded);
   for (FieldError& e : ValidateCreate(*r, *decoded)) {
-    if (e.field == "spec.externalID") continue;  // 1.10 makes it of the name, whose absence has been named
+    if (e.field == "spec.externalID") continue;  // 1.10 derives it from the name, whose absence has been reported
     problems.push_back({Problem::Kind::kRefused, std::move(e.field), std::move(e.message)});
   }
   return problems;

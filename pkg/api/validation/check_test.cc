@@ -7,7 +7,7 @@
 namespace berth::validation {
 namespace {
 
-// "refused path: message" and so on, a line each.
+// Returns lines like "refused path: message".
 std::string Problems(std::string_view json, Release release = Release::k1_10) {
   auto v = ParseJson(json);
   REQUIRE(v.ok());

@@ -25,7 +25,7 @@ void Default(Value& v, std::string_view key, int64_t n) {
   const Value* m = v.Find(key);
   if (m == nullptr || m->IsNull()) v.Set(key, Value::Int(n));
 }
-// Of a member that is no pointer in Go, 0 is absent.
+// Sets a default for a member that is not a pointer in Go, where 0 counts as absent.
 void DefaultNonZero(Value& v, std::string_view key, int64_t n) {
   const Value* m = v.Find(key);
   if (m == nullptr || m->AsInt() == 0) v.Set(key, Value::Int(n));
@@ -42,7 +42,7 @@ void With(Value& v, std::string_view member, F f) {
   if (Value* m = v.Find(member); m != nullptr && m->IsObject()) f(*m);
 }
 
-// "Always" for images that follow a moving tag.
+// Returns the default pull policy: "Always" for images whose tag may move.
 std::string_view PullPolicy(std::string_view image) {
   size_t slash = image.rfind('/');
   std::string_view last = slash == std::string_view::npos ? image : image.substr(slash + 1);
@@ -86,7 +86,7 @@ void ContainerDefaults(Value& c) {
   });
 }
 
-// Sources that pods and persistent volumes share.
+// Applies defaults to volume sources of pods and persistent volumes.
 void VolumeSourceDefaults(Value& v) {
   With(v, "hostPath", [](Value& s) {
     if (Absent(s, "type")) s.Set("type", Value::String(""));
@@ -144,7 +144,7 @@ void PodSpecDefaults(Value& spec, bool modern) {
       });
     });
   }
-  // The two names of the service account are one.
+  // The service account has two fields with the same meaning.
   if (Missing(spec, "serviceAccountName") && !Missing(spec, "serviceAccount")) {
     spec.Set("serviceAccountName", Value::String(spec.Str("serviceAccount")));
   }
@@ -164,7 +164,7 @@ void PodSpecDefaults(Value& spec, bool modern) {
   }
 }
 
-// Limits stand for requests that are not given.
+// Uses limits as requests that are not given.
 void RequestsFromLimits(Value& container) {
   Value* resources = container.Find("resources");
   const Value* limits = resources == nullptr ? nullptr : resources->Find("limits");
@@ -180,7 +180,7 @@ void TemplateDefaults(Value& spec, bool modern) {
   With(spec, "template", [&](Value& t) { PodSpecDefaults(t.Child("spec"), modern); });
 }
 
-// The older versions take labels and selector from the template.
+// Takes labels and selector from the template, as the older versions do.
 void LabelsFromTemplate(Value* object, bool selector_is_map) {
   Value& spec = object->Child("spec");
   const Value* labels = spec.At({"template", "metadata", "labels"});
@@ -293,7 +293,7 @@ void RbacDefaults(Value* object) {
   });
 }
 
-// A secret's stringData is written in plain text and stored as data, in base64.
+// Moves a secret's stringData, which is plain text, into data, which is base64.
 void SecretDefaults(Value* object) {
   Default(*object, "type", "Opaque");
   if (const Value* plain = object->Find("stringData")) {
@@ -306,7 +306,7 @@ void SecretDefaults(Value* object) {
   object->Erase("stringData");
 }
 
-// Kinds that need little.
+// Applies defaults to kinds that need few.
 void MoreDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
   const std::string& kind = r.kind;
   bool modern = r.release != Release::k1_10;

@@ -1,4 +1,4 @@
-// What is wrong with one field of an object, in the words of a Kubernetes API server. People's scripts match on them.
+// A problem with one field of an object, in the words of a Kubernetes API server, because scripts match on them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,8 +16,8 @@ struct FieldError {
 };
 using FieldErrors = std::vector<FieldError>;
 
-// Makers, worded as Kubernetes' field.Required and its siblings are. `value` is printed with quotes; the Raw forms
-// print it as it is.
+// Functions that make errors in the words of Kubernetes' field.Required and its siblings. `value` is printed with
+// quotes; the Raw forms print it unchanged.
 FieldError Required(std::string_view field, std::string_view detail = "");
 FieldError Invalid(std::string_view field, std::string_view value, std::string_view detail);
 FieldError InvalidRaw(std::string_view field, std::string_view value, std::string_view detail);

@@ -8,7 +8,7 @@ namespace berth::validation {
 
 enum class Release : uint8_t { k1_10, k1_29 };
 
-// "1.10", "1.29"
+// Returns "1.10" or "1.29".
 constexpr std::string_view Name(Release release) {
   return release == Release::k1_10 ? "1.10" : "1.29";
 }

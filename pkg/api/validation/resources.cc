@@ -8,7 +8,7 @@
 namespace berth::validation {
 namespace {
 
-// "apps/v1 apps/v1beta2": group and version, the group left out for the core one.
+// Parses "apps/v1 apps/v1beta2": groups and versions, where the core group is empty.
 std::vector<GroupVersion> Versions(std::string_view text) {
   std::vector<GroupVersion> out;
   while (!text.empty()) {
@@ -23,7 +23,7 @@ std::vector<GroupVersion> Versions(std::string_view text) {
   return out;
 }
 
-constexpr size_t kLargeWindow = 1000;  // pods and nodes, as 1.10 has it
+constexpr size_t kLargeWindow = 1000;  // for pods and nodes, as in 1.10
 constexpr size_t kEventWindow = 1000;  // events have no such window in 1.10; etcd keeps the last five minutes
 
 // Collects the resources of a release.
@@ -33,7 +33,7 @@ class Maker {
   bool modern() const { return release_ != Release::k1_10; }
   std::vector<ResourceInfo> Take() { return std::move(all_); }
 
-  // The reference is good until the next call.
+  // The reference is valid until the next call.
   ResourceInfo& Add(std::string_view resource, std::string_view kind, std::string_view versions) {
     ResourceInfo& r = all_.emplace_back();
     r.release = release_;
@@ -221,7 +221,7 @@ std::vector<ResourceInfo> Make(Release release) {
 }
 
 std::vector<Group> GroupsOf(Release release) {
-  // One word a group: its name and versions.
+  // One word for each group: its name and versions.
   constexpr std::string_view kOld =
       "apps/v1/v1beta2/v1beta1 extensions/v1beta1 policy/v1beta1/v1 scheduling.k8s.io/v1alpha1/v1beta1/v1 "
       "storage.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 batch/v1 rbac.authorization.k8s.io/v1/v1beta1 "

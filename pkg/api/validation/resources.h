@@ -1,7 +1,7 @@
-// The resources of a release's API: their names, API versions and types, and how a server treats them.
+// The resources of a release's API: names, API versions and types, and how a server treats them.
 //
-// A resource is stored once and served through each of its versions; the first one is the version in which a server
-// keeps watch events ready. Immutable, thread-safe.
+// A resource is stored once and served in each of its versions. The first one is the version in which a server prepares
+// watch events. Thread-safety: immutable and thread-safe.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace berth::validation {
 
-// The resource an error is about: "pods" of group "", "replicasets" of group "apps".
+// The resource that an error is about: "pods" of group "", "replicasets" of group "apps".
 struct GroupResource {
   std::string_view group, resource;
   std::string Text() const {
@@ -41,14 +41,14 @@ struct ResourceInfo {
   bool in_all = false;  // part of kubectl's category "all"
 
   const TypeDef* type = nullptr;
-  const TypeDef* other_type = nullptr;  // of all versions but the first one, where they look otherwise (events.k8s.io)
-  std::string storage_key;              // what 1.10 calls it in etcd: "minions", "services/specs"
-  // Members that field selectors ask for, kept beside the object ("spec.nodeName"); others are looked up in its text.
+  const TypeDef* other_type = nullptr;  // type of all versions but the first, if it differs (events.k8s.io)
+  std::string storage_key;              // its name in 1.10's etcd: "minions", "services/specs"
+  // Members for field selectors that are kept beside the object ("spec.nodeName"); others are looked up in its text.
   std::vector<std::string> indexed_fields;
-  // Every selectable field beyond metadata.name and metadata.namespace.
+  // All selectable fields other than metadata.name and metadata.namespace.
   std::vector<std::string> selectable_fields;
   size_t window = 100;                 // events kept for watches that start in the past
-  bool answers_object = false;         // what a DELETE answers: the object, or Status Success
+  bool answers_object = false;         // whether a DELETE returns the object, not Status Success
   bool has_generation = false;         // metadata.generation counts changes of spec
   bool create_on_update = false;       // PUT of a missing object creates it
   bool unconditional_update = true;    // PUT without resourceVersion is accepted
@@ -58,32 +58,32 @@ struct ResourceInfo {
   const TypeDef& TypeIn(size_t version_index) const {
     return version_index > 0 && other_type != nullptr ? *other_type : *type;
   }
-  // The place of the version in `versions`, -1 when the resource is not in it.
+  // Returns the index of the version in `versions`; -1 if the resource does not have it.
   int VersionIndex(std::string_view group, std::string_view version) const;
   GroupResource In(size_t version_index) const { return {versions[version_index].group, resource}; }
 };
 
-// The API groups but the core one, each with its versions, the preferred one first.
+// An API group other than the core group, with its versions, the preferred one first.
 struct Group {
   std::string name;
   std::vector<std::string> versions;
 };
 
-// What a release's API consists of.
+// The contents of a release's API.
 class Catalog {
  public:
   static const Catalog& Of(Release release);
 
   Release release() const { return release_; }
-  // All resources, in the order of discovery.
+  // Returns all resources, in the order of discovery.
   const std::vector<ResourceInfo>& resources() const { return resources_; }
   const std::vector<Group>& groups() const { return groups_; }
-  // nullptr when unknown.
+  // Return nullptr if there is none.
   const ResourceInfo* Find(std::string_view group, std::string_view version, std::string_view resource) const;
   const ResourceInfo* FindKind(std::string_view api_version, std::string_view kind) const;
-  // A resource of the core group; the program ends when there is none.
+  // Returns a resource of the core group. REQUIRES: it exists.
   const ResourceInfo& Core(std::string_view resource) const;
-  // A type of the release ("DeleteOptions"); the program ends when there is none.
+  // Returns a type of the release ("DeleteOptions"). REQUIRES: it exists.
   const TypeDef& Type(std::string_view name) const { return TypeOf(name, release_); }
 
  private:

@@ -38,7 +38,7 @@ bool Strip(std::string_view* s, std::string_view prefix) {
   return true;
 }
 
-// The type table, read once from its text.
+// The type table, parsed once from its text.
 class Registry {
  public:
   explicit Registry(Release release) {
@@ -58,7 +58,7 @@ class Registry {
       auto words = Split(name, ' ');
       type->name = words[0];
       type->proto = words.size() > 1 && words[1] == "proto";
-      type->fields.reserve(lines.size());  // their addresses are kept
+      type->fields.reserve(lines.size());  // because pointers to them are kept
       size_t number = 0;
       for (std::string_view line : lines) {
         FieldDef f;
@@ -145,7 +145,7 @@ bool SameIgnoringCase(std::string_view a, std::string_view b) {
          });
 }
 
-// "2026-01-01T00:00:00Z" needs no work; other forms are brought to it.
+// Returns whether the time has the form "2026-01-01T00:00:00Z", which needs no conversion.
 bool IsPlainTime(std::string_view s) {
   static constexpr std::string_view kForm = "dddd-dd-ddTdd:dd:ddZ";
   if (s.size() != kForm.size()) return false;
@@ -197,7 +197,7 @@ class Decoder {
   void Prefix(const std::string& p) { error_ = p + error_; }
 
  private:
-  // The member's field: exact names first; another case counts only when the exact name is not there.
+  // Returns the field of a member. A name that differs in case counts only if the exact name does not occur.
   static const FieldDef* Match(const Value& in, size_t i, const TypeDef& type) {
     if (const FieldDef* f = type.Find(in.keys[i])) return f;
     for (const FieldDef& f : type.fields) {
@@ -206,7 +206,7 @@ class Decoder {
     return nullptr;
   }
 
-  // 1.10's decoder reads on after an error in a value: structs and lists behind it add their names to the text.
+  // 1.10's decoder continues after an error in a value: structs and lists after it add their names to the text.
   void WrapFollowing(const Value& in, size_t failed, const TypeDef& type) {
     if (!reads_on_) return;
     for (size_t i = failed + 1; i < in.keys.size(); ++i) {
@@ -373,7 +373,7 @@ void EncodeOne(const Value& v, const FieldDef& f, std::string* out) {
 }
 
 void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
-  // Go writes maps in bytewise order of their keys. Most are small and sorted already.
+  // Go writes maps in bytewise order of their keys. Most are small and already sorted.
   std::vector<size_t> order(v.keys.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return v.keys[a] < v.keys[b]; });
@@ -387,7 +387,7 @@ void EncodeMap(const Value& v, const FieldDef& f, std::string* out) {
   out->push_back('}');
 }
 
-// Whether Go's omitempty leaves the value out.
+// Returns whether Go's omitempty would omit the value.
 bool LeftOut(const Value& v, const FieldDef& f) {
   if (f.always) return false;
   if (f.shape != Shape::kOne) return v.items.empty();
@@ -435,7 +435,7 @@ absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_v
 void Encode(const Value& v, const TypeDef& type, std::string* out) {
   out->push_back('{');
   bool first = true;
-  size_t hint = 0;  // decoded members mostly come in the type's order
+  size_t hint = 0;  // decoded members mostly are in the type's order
   for (const FieldDef& f : type.fields) {
     const Value* member = hint < v.keys.size() && v.keys[hint] == f.name ? &v.items[hint] : v.Find(f.name);
     if (member == nullptr) {
@@ -475,9 +475,9 @@ void Encode(const Value& v, const TypeDef& type, std::string* out) {
 absl::StatusOr<std::string> CanonicalQuantity(std::string_view text) {
   auto q = api::Quantity::Parse(text);
   if (!q.ok()) return q.status();
-  if (q->SaturatesValue()) return std::string(text);  // beyond int64 it is kept to the letter
+  if (q->SaturatesValue()) return std::string(text);  // beyond int64 the text is kept unchanged
   std::string canonical = q->RoundedUpToMilli().String();
-  // 1.10 keeps the text of "+1" and "01", which differ from the canonical form only by a sign or zeros before it.
+  // 1.10 keeps the texts "+1" and "01", which differ from the canonical form only by a sign or leading zeros.
   std::string_view bare = text;
   if (bare.starts_with('+')) bare.remove_prefix(1);
   while (bare.size() > 1 && bare[0] == '0' && bare[1] >= '0' && bare[1] <= '9') bare.remove_prefix(1);

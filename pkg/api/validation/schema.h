@@ -1,11 +1,11 @@
-// What the types of a release's API look like: members in the order in which the server writes them, their types, what
-// is written when they are empty, and how a strategic merge patch treats their lists.
+// The types of a release's API: their members in the order in which the server writes them, the members' types, what is
+// written when they are empty, and how a strategic merge patch treats their lists.
 //
-// A request's body is decoded against its type: unknown members are dropped, null is absent, quantities and times get
-// their canonical form, a wrong type is an error in the words of 1.10's JSON decoder. What was decoded is written back
-// by the same table, so an object always has one form. The table itself is schema_types.cc.
+// The body of a request is decoded against its type: unknown members are dropped, null counts as absent, quantities and
+// times get their canonical form, and a wrong type is an error in the words of 1.10's JSON decoder. What was decoded is
+// written back by the same table, so an object always has the same form. The table is in schema_types.cc.
 //
-// Built once, immutable, thread-safe.
+// Thread-safety: built once, then immutable and thread-safe.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -41,13 +41,13 @@ struct FieldDef {
   std::string go_name;  // as in error texts
   Kind kind = Kind::kString;
   Shape shape = Shape::kOne;
-  bool pointer = false;           // absent and zero differ
+  bool pointer = false;           // absent and zero are different
   bool always = false;            // written even when empty (no omitempty in Go)
   const TypeDef* type = nullptr;  // of kStruct
   int number = 0;                 // in protobuf
-  std::optional<Release> only;    // the release that has the member; none: both have it
+  std::optional<Release> only;    // the only release with the member; none: both have it
 
-  // Strategic merge: the member that identifies a list's elements, or "" for a list that is replaced.
+  // For strategic merges: the member that identifies a list's elements, or "" for a list that is replaced.
   std::string merge_key;
   bool merge_primitives = false;  // a list of strings that is merged as a set
   bool retain_keys = false;       // $retainKeys
@@ -56,26 +56,25 @@ struct FieldDef {
 struct TypeDef {
   std::string name;
   std::vector<FieldDef> fields;
-  bool proto = false;  // the numbers of its members are known
+  bool proto = false;  // its members have protobuf numbers
   const FieldDef* Find(std::string_view member) const;
 };
 
-// The type of this name ("Pod", "ObjectMeta") in the release; the program ends when there is none.
+// Returns the type with this name ("Pod", "ObjectMeta") in the release. REQUIRES: it exists.
 const TypeDef& TypeOf(std::string_view name, Release release);
 
-// Decodes `in` (parsed from `source`, which error texts quote) as a `type` of API version `version` ("v1beta1").
-// The result holds only members of the type, in any order, empty ones possibly left out.
+// Decodes `in` (parsed from `source`, which error texts quote) as a `type` of API version `version` ("v1beta1"). The
+// result contains only members of the type, in any order; empty ones may be omitted.
 absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_view version, std::string_view source);
 
-// Writes a decoded value: members in the type's order, empty ones left out where Go leaves them out.
-// With `skip_type_meta` kind and apiVersion are not written.
+// Writes a decoded value with members in the type's order; empty ones are omitted where Go omits them.
 void Encode(const Value& v, const TypeDef& type, std::string* out);
 
-// The canonical text of a quantity; the error is 1.10's.
+// Returns the canonical text of a quantity. Errors are 1.10's.
 absl::StatusOr<std::string> CanonicalQuantity(std::string_view text);
 
-// A Go struct's JSON without field tags, as 1.10 prints a spec in one error text: all fields, capitalised, null when
-// absent.
+// Returns a value as the JSON of a Go struct without field tags, as 1.10 prints a spec in one error text: all fields,
+// capitalised, null when absent.
 std::string GoDump(const Value* v, const TypeDef& type);
 
 }  // namespace berth::validation

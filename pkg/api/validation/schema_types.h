@@ -1,11 +1,12 @@
-// The types themselves: those of Kubernetes 1.10 and 1.29 that a scheduler, kubectl and their users send and read.
+// The table of types: those of Kubernetes 1.10 and 1.29 that a scheduler, kubectl and their users send and read.
 //
-// One line a type, below it one a member, in the order in which the server writes them:
+// One line for each type, followed by one line for each member, in the order in which the server writes them:
 //   name type [key=MERGEKEY] [merge] [retain] [go=NAME] [n=NUMBER] [new|old]
-// type: string bool int32 int64 quantity time microtime intstr any rl (name -> quantity) map (name -> string) or a type
-// of this table; []T a list, map[T] a map, *T a pointer (written when present, even when zero), T! written always.
-// A struct or time that is no pointer is always written, as Go does. A type marked proto can be read from protobuf; its
-// members are numbered in their order, or by n=. A member marked new is not in 1.10, one marked old is not in 1.29.
+// The type is one of string bool int32 int64 quantity time microtime intstr any rl (name -> quantity) map (name ->
+// string), or a type of this table; []T is a list, map[T] a map, *T a pointer (written when present, even if zero), and
+// T! is always written. A struct or time that is not a pointer is always written, as in Go. A type marked proto can be
+// read from protobuf; its members are numbered in their order, or by n=. A member marked new does not exist in 1.10,
+// one marked old not in 1.29.
 #pragma once
 
 namespace berth::validation {

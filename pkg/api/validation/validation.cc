@@ -130,7 +130,7 @@ void ValidateEvent(const Value& event, FieldErrors* errors) {
   const Value* about = event.Find("involvedObject");
   std::string_view of = about == nullptr ? std::string_view() : about->Str("namespace");
   std::string_view ns = event.Find("metadata")->Str("namespace");
-  // Events about cluster-wide objects live in "default".
+  // Events about cluster-wide objects are in "default".
   if (of.empty() ? ns != "default" : of != ns)
     errors->push_back(Invalid("involvedObject.namespace", of, "does not match event.namespace"));
 }
@@ -241,7 +241,7 @@ void Requirement(const Value& e, const Path& at, bool node, FieldErrors* errors)
   ValidateLabelName(e.Str("key"), at / "key", errors);
 }
 
-// One of a node selector term's matchFields: only the node's name can be selected, and only one name at a time.
+// Checks one of a node selector term's matchFields: only the node's name can be selected, and only one name at a time.
 void FieldRequirement(const Value& e, const Path& at, FieldErrors* errors) {
   std::string_view op = e.Str("operator"), key = e.Str("key");
   const Value* values = e.Find("values");

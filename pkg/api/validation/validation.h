@@ -1,6 +1,5 @@
-// What a server refuses, in its order and words (1.10's where the releases differ only in wording), as far as
-// scheduling needs it: names, labels, pods, nodes, services, events, budgets, classes. Everything else is taken as
-// given.
+// What a server rejects, in its order and words (1.10's where the releases differ only in wording), as far as
+// scheduling needs it: names, labels, pods, nodes, services, events, budgets, classes. Everything else is accepted.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,7 +10,7 @@
 
 namespace berth::validation {
 
-// A place in an object, written as errors name it: "spec.containers[0].resources.limits[cpu]". Cheap until printed.
+// A path in an object, written as in errors: "spec.containers[0].resources.limits[cpu]". Cheap until it is printed.
 class Path {
  public:
   explicit Path(std::string_view name) : name_(name) {}
@@ -23,14 +22,14 @@ class Path {
  private:
   Path(const Path* parent, std::string_view name, int64_t index, bool key)
       : parent_(parent), name_(name), index_(index), key_(key) {}
-  const Path* parent_ = nullptr;  // outlives this one: paths are built down the call stack
+  const Path* parent_ = nullptr;  // must outlive this one: paths are built down the call stack
   std::string_view name_;
   int64_t index_ = -1;
   bool key_ = false;
 };
 
 FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object);
-// `object` as it would be stored; metadata has been completed from `old`.
+// `object` is what would be stored; its metadata has been completed from `old`.
 FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Value& old);
 
 // ---- pieces ----
@@ -39,11 +38,11 @@ void ValidateLabels(const Value* labels, const Path& at, FieldErrors* errors);
 void ValidateLabelName(std::string_view name, const Path& at, FieldErrors* errors);
 void ValidateLabelSelector(const Value* selector, const Path& at, FieldErrors* errors);
 void ValidateNodeSelector(const Value& selector, const Path& at, Release release, FieldErrors* errors);
-// A quantity: not negative, and whole for resources that are counted in pieces.
+// Checks that a quantity is not negative, and whole for resources that are counted in pieces.
 void ValidateQuantity(std::string_view resource, std::string_view quantity, const std::string& field,
                       FieldErrors* errors);
 void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldErrors* errors);
-// What release 1.29 adds: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
+// Checks what release 1.29 adds: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
 void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* errors);
 // Whether `now` may take the place of `old`, apart from members that may always change: gates may go, and as long as
 // there were some, the nodes that the pod may use may become fewer. What may differ is set in `munged` as in `old`.
@@ -51,7 +50,7 @@ void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldE
 void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors);
 void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors);
 
-// A 1.10 extended resource: "example.com/gpu", not of kubernetes.io.
+// Returns whether this is an extended resource in 1.10: "example.com/gpu", not of kubernetes.io.
 bool IsExtendedResource(std::string_view name);
 
 }  // namespace berth::validation

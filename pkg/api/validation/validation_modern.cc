@@ -1,4 +1,4 @@
-// What release 1.29 validates beyond 1.10.
+// Validation of release 1.29 that 1.10 does not have.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>

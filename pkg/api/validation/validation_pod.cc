@@ -134,7 +134,7 @@ void Containers(const Value& spec, std::string_view which, const Path& at, const
     }
     ResourceAmounts(OrEmpty(c.Find("resources")), here / "resources", errors);
   }
-  // Host ports must not meet, over all containers.
+  // Host ports must be unique over all containers.
   std::set<std::string> taken;
   for (size_t i = 0; i < containers.items.size(); ++i) {
     const Value& ports = OrEmpty(containers.items[i].Find("ports"));
@@ -152,7 +152,7 @@ void Containers(const Value& spec, std::string_view which, const Path& at, const
 }
 
 void Volumes(const Value& spec, const Path& at, std::set<std::string_view>* names, FieldErrors* errors) {
-  // The order in which 1.10 looks at the sources decides which one it calls too many.
+  // 1.10 examines the sources in this order, which determines which one it reports as too many.
   static const std::vector<std::string_view> kOrder = {
       "emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi"};
   const Value& volumes = OrEmpty(spec.Find("volumes"));
@@ -348,7 +348,7 @@ void ValidatePodUpdate(const Value& pod, const Value& old, Release release, Fiel
   };
   restore("activeDeadlineSeconds");
   if (release != Release::k1_10) AllowGatedChanges(spec, before, &munged, errors);
-  // Tolerations may be added, not taken away.
+  // Tolerations may be added but not removed.
   std::set<std::string> tolerations;
   for (const Value& t : OrEmpty(spec.Find("tolerations")).items) tolerations.insert(ToSortedJson(t));
   bool only_added = true;

@@ -192,7 +192,7 @@ std::string Quote(std::string_view s) {
 
 namespace {
 
-// How many bytes of a UTF-8 sequence begin at s[i]; 0 when they are not well formed.
+// Returns the number of bytes of the UTF-8 sequence that begins at s[i]; 0 if it is not well-formed.
 size_t Utf8Length(std::string_view s, size_t i) {
   auto at = [&](size_t k) { return i + k < s.size() ? static_cast<unsigned char>(s[i + k]) : 0u; };
   auto tail = [&](size_t k) { return (at(k) & 0xc0) == 0x80; };
@@ -234,7 +234,7 @@ bool IsDigit(char c) {
 
 }  // namespace
 
-// One pass, without recursion: the stack holds the containers that are open.
+// Parses in one pass without recursion; the stack holds the open containers.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -267,7 +267,7 @@ class Parser {
     std::vector<Value*> open;
     Value* slot = root;
     for (;;) {
-      // A value is due at `slot`.
+      // The next value goes to `slot`.
       SkipSpace();
       if (pos_ >= text_.size()) return Fail("looking for beginning of value");
       slot->begin = static_cast<uint32_t>(pos_);
@@ -286,7 +286,7 @@ class Parser {
         return false;
       }
       if (!opened) slot->end = static_cast<uint32_t>(pos_);
-      // Close what ends here, then find the place of the next value.
+      // Closes the containers that end here, then finds the place of the next value.
       slot = nullptr;
       while (slot == nullptr) {
         if (open.empty()) return true;

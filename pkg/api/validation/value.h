@@ -1,8 +1,8 @@
-// A mutable JSON value, as requests, patches and defaulting need it.
+// A mutable JSON value for requests, patches and defaulting.
 //
-// Stored objects are texts (object.h); a Value lives only while one request is handled. Members keep the order in which
-// they were written. Errors are worded as Go's encoding/json words them, because clients see them.
-// Values are plain data: copyable, movable, not thread-safe.
+// Stored objects are texts (object.h); a Value exists only while one request is handled. Members keep the order in
+// which they were written. Errors are worded as Go's encoding/json words them, because clients see them. Thread-safety:
+// plain data, copyable and movable, not thread-safe.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -44,17 +44,17 @@ class Value {
   const std::string& text() const { return text_; }  // of a string; the literal of a number; else empty
   bool empty() const { return items.empty(); }
 
-  // The member of an object, nullptr when there is none. Of members with equal names the last one counts.
+  // Returns the member of an object, or nullptr. If a name occurs several times, the last one is used.
   const Value* Find(std::string_view key) const;
   Value* Find(std::string_view key);
-  // Follows names through objects; nullptr as soon as one is missing.
+  // Follows names through objects; returns nullptr if one is missing.
   const Value* At(std::initializer_list<std::string_view> path) const;
   Value* At(std::initializer_list<std::string_view> path);
-  // The text of a string member, empty when absent or something else.
+  // Returns the text of a string member; empty if it is absent or something else.
   std::string_view Str(std::string_view key) const;
-  // Replaces or appends a member; makes an object of a null.
+  // Replaces or appends a member; a null becomes an object.
   Value& Set(std::string_view key, Value v);
-  // The member, appended as an empty object when it is missing or null.
+  // Returns the member, which is made an empty object if it is missing or null.
   Value& Child(std::string_view key);
   void Erase(std::string_view key);
   // Removes every member that is in `gone`, in one pass.
@@ -68,14 +68,14 @@ class Value {
   std::vector<Value> items;
   std::vector<std::string> keys;
 
-  // Where the value stood in the text it was parsed from, in bytes: [begin, end).
+  // The position of the value in the text that it was parsed from, in bytes: [begin, end).
   uint32_t begin = 0, end = 0;
 
  private:
   friend class Parser;
 
-  // Where the members of a large object stand, by key. It is built by the first search, is brought up to date when
-  // members were appended since, and is never copied.
+  // The positions of the members of a large object, by key. It is built by the first search, updated when members have
+  // been appended since then, and never copied.
   struct KeyIndex {
     KeyIndex() = default;
     KeyIndex(const KeyIndex&) {}
@@ -93,31 +93,31 @@ class Value {
   Type type_ = Type::kNull;
   bool bool_ = false;
   std::string text_;
-  mutable KeyIndex index_;  // so even const members must not be called from two threads at once
+  mutable KeyIndex index_;  // so not even const members may be called from two threads at once
 };
 
-// Nesting beyond this is refused: no object comes near, and no input may overflow the stack.
+// Nesting beyond this is an error, so that no input overflows the stack. Objects are far from it.
 inline constexpr int kMaxDepth = 512;
 
-// Parses one value and nothing behind it. Errors as in Go: "invalid character 'b' looking for beginning of value",
-// "unexpected end of JSON input". Texts that are not UTF-8 get U+FFFD in place of each bad byte.
+// Parses exactly one value. Errors are Go's: "invalid character 'b' looking for beginning of value", "unexpected end of
+// JSON input". In texts that are not UTF-8, each bad byte is replaced by U+FFFD.
 absl::StatusOr<Value> ParseJson(std::string_view text);
 
 // Returns a value of pkg/api's reader (files, YAML) as a Value.
 Value FromJson(const api::Json& j);
 
-// Compact, as Go writes it: <, >, & and U+2028 escaped.
+// Returns compact JSON as Go writes it, with <, >, & and U+2028 escaped.
 void AppendJson(const Value& v, std::string* out);
 std::string ToJson(const Value& v);
 // The same with the members of all objects in bytewise order, as Go writes maps.
 std::string ToSortedJson(const Value& v);
 
-// Two-space indentation of a compact JSON text, as 1.10's encoder writes it: an empty object has an empty line in it.
+// Indents a compact JSON text by two spaces, as 1.10's encoder does: an empty object contains an empty line.
 std::string Indent(std::string_view json);
 
-// 'c' as Go quotes a character in its error texts.
+// Returns a character as Go quotes it in its error texts.
 std::string QuoteChar(unsigned char c);
-// "s" as Go's %q prints a string.
+// Returns a string as Go's %q prints it.
 std::string Quote(std::string_view s);
 
 }  // namespace berth::validation
