@@ -94,7 +94,7 @@ class Scheduler {
 #define BERTH_APPLIED(type, ...) void Apply(const Change<api::type>& c);
   BERTH_WATCHED_KINDS(BERTH_APPLIED)
 #undef BERTH_APPLIED
-  // Applies the reply to a request. A reply that no pod waits for any more is ignored.
+  // Applies the reply to a request. The reply to a request that was cancelled is ignored.
   void Apply(const Reply& reply);
 
   // Does what is due: ends of back-offs, retries, expiry of assumed pods. Must be called at NextDeadline() at the

@@ -109,6 +109,8 @@ void Cache::AdmitToCounts(Row r) {
   }
 }
 
+// A new count is added to `counted_by` of each template that it matches and gets the pods of these templates from
+// TemplateInfo::rows, so that no pod is looked at.
 std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
   const size_t hash = HashOf(query);
   if (auto same = counts_by_hash_.find(hash); same != counts_by_hash_.end()) {
@@ -172,6 +174,8 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
   return count;
 }
 
+// Drops all counts that nobody holds, once there are many of them. One sweep for many counts is cheap; a sweep for each
+// count would go through all templates every time.
 void Cache::DropUnusedCounts() {
   auto unused = [](const auto& c) { return c != nullptr && c.use_count() == 1; };
   if (static_cast<size_t>(std::count_if(counts_.begin(), counts_.end(), unused)) < kUnusedCountsKept) return;

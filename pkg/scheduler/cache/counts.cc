@@ -47,6 +47,7 @@ void PodCount::AddInDomain(uint32_t domain, int64_t n) {
   Add(domain, n);
 }
 
+// The caller adds the row to admitted_ before this, also when its node is in no domain.
 void PodCount::AdmitNode(Row, uint32_t domain) {
   if (++eligible_[domain] == 1) ++histogram_[In(domain)];
 }
@@ -64,6 +65,8 @@ bool DeclaredTerms::Term::Matches(const api::PodTemplate& t) const {
   return term.selector.ok() && Contains(term.namespaces, t.ns) && term.selector.selector.Matches(t.labels);
 }
 
+// In 1.29 a term without namespaces and without a namespaceSelector means the namespace of the pod that declares it,
+// which the decoder has put into `namespaces`; with a namespaceSelector, only given namespaces count besides it.
 bool DeclaredTerms::Term::MatchesWith(const api::PodTemplate& t, const api::Labels& labels) const {
   if (!term.selector.ok() || !term.selector.selector.Matches(t.labels)) return false;
   if ((term.namespaces_given || !term.namespace_selector) && Contains(term.namespaces, t.ns)) return true;
@@ -118,6 +121,7 @@ void DeclaredTerms::Release(uint32_t i) {
   ++version_;
 }
 
+// The index may return a term more than once, so duplicates are removed.
 void DeclaredTerms::Candidates(const api::Labels& labels, std::vector<uint32_t>* out) const {
   index_.Candidates(labels, out);
   std::sort(out->begin(), out->end());

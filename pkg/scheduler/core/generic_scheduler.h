@@ -49,8 +49,7 @@ struct Decision {
 // Explains a decision in full.
 struct DecisionTrace {
   std::shared_ptr<const NodeFailures> failures;
-  std::vector<std::pair<Symbol, std::string>>
-      rejected_by;  // each node that failed, with the first predicate that failed
+  std::vector<std::pair<Symbol, std::string>> rejected_by;  // nodes that failed, each with the first failed predicate
   struct Priority {
     std::string name;
     int64_t weight;

@@ -202,6 +202,8 @@ std::string GenericScheduler::AskExtendersToPreempt(const api::Pod& pod, std::ve
   return {};
 }
 
+// Simulates on every node that has a resolvable failure, lets extenders have a say, and takes the best candidate. If no
+// node is left, the error lists why, in the form of a FitError.
 Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const {
   Preemption out;
   if (const std::string reason = WhyNotEligible(*cache_, *pod, failures); !reason.empty()) {

@@ -453,7 +453,8 @@ void DomainOverlay::AskLabelRules() {
   }
 }
 
-// Adds a part with its sums. Returns false, and adds nothing, when a predicate does not admit it.
+// Adds a part with its sums: those of the dense terms for the group, plus those of the sparse terms, which the
+// signature has. Returns false, and adds nothing, when a predicate does not admit the part.
 bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* overlay, uint32_t nodes) {
   Scratch& s = scratch();
   if (s.group_admits[static_cast<size_t>(group)] == 0) return false;

@@ -34,8 +34,8 @@ struct Decision {
   bool unschedulable = false;     // no node fits; preemption may help
 
   std::optional<Preemption> preemption;
-  std::vector<Preemption>
-      preemption_one_of;  // all options among which 1.29 chooses at random; `preemption` is the first
+  // All options among which 1.29 chooses at random. `preemption` is the first of them.
+  std::vector<Preemption> preemption_one_of;
   std::string preemption_error;
 };
 
