@@ -1,3 +1,6 @@
+// The other scheduler runs against a small simulated API server, OtherWorld, which carries out its requests at once.
+// Recorded changes are applied to that world, except for where pods of the recorded schedulers run, which the other
+// scheduler decides.
 #include "pkg/recording/alternative.h"
 
 #include <absl/strings/match.h>
@@ -20,7 +23,7 @@ using scheduler::Answer;
 using scheduler::Change;
 using scheduler::Reply;
 
-// Time that is set.
+// A clock whose time is set.
 class SetClock final : public util::Clock {
  public:
   absl::Duration Steady() const override { return absl::Microseconds(steady); }
@@ -28,7 +31,7 @@ class SetClock final : public util::Clock {
   int64_t steady = 0, wall = 0;
 };
 
-// Extenders are not called: what they would answer about another scheduler's candidates is not recorded.
+// Extenders are not called, because their answers about another scheduler's candidates were not recorded.
 class SilentExtender final : public scheduler::Extender {
  public:
   const std::string& name() const override { return name_; }
@@ -53,7 +56,7 @@ struct PodRecord {
   bool ours = false;
 };
 
-// The world of the other scheduler: an API server that carries out each request at once.
+// The environment of the other scheduler: an API server that carries out each request at once.
 class OtherWorld final : public scheduler::Actions, public scheduler::DecisionObserver {
  public:
   absl::Status Build(const CoreConfiguration& config) {
@@ -73,7 +76,7 @@ class OtherWorld final : public scheduler::Actions, public scheduler::DecisionOb
     const api::PodPtr before = std::exchange(known, pod);
     core->scheduler->Apply(Change<api::Pod>{before, pod});
   }
-  // The pod is gone, wherever it is here.
+  // Removes the pod, wherever it is here.
   void Gone(const std::string& uid) {
     auto it = pods_.find(uid);
     if (it == pods_.end()) return;
@@ -85,7 +88,7 @@ class OtherWorld final : public scheduler::Actions, public scheduler::DecisionOb
     auto it = pods_.find(uid);
     return it == pods_.end() ? nullptr : it->second;
   }
-  // Lets the scheduler work until it has nothing more to do at this time.
+  // Lets the scheduler work until it has nothing more to do at the current time.
   void Work() {
     Serve();
     core->scheduler->Tick();
@@ -148,7 +151,7 @@ class OtherWorld final : public scheduler::Actions, public scheduler::DecisionOb
       core->scheduler->Apply(Reply{id, {}, nullptr});
     });
   }
-  // A volume is made at once, as a provisioner that never fails would.
+  // Provisions the volume at once, like a provisioner that never fails.
   void UpdateClaim(scheduler::RequestId id,
                    const std::shared_ptr<const api::PersistentVolumeClaim>& selected) override {
     todo_.emplace_back([this, id, selected] {
@@ -204,7 +207,8 @@ class Comparing {
   explicit Comparing(const std::function<absl::Status(CoreConfiguration*)>& change) : change_(change) {}
 
   absl::Status Begin(const Step& step) {
-    if (world_ != nullptr) return absl::OkStatus();  // another run of the daemon, or a gap: the world goes on
+    // another run of the daemon, or a gap: the simulated world continues
+    if (world_ != nullptr) return absl::OkStatus();
     CoreConfiguration config = step.header.configuration;
     BERTH_RETURN_IF_ERROR(change_(&config));
     for (const ProfileSource& p : config.profiles) ours_.insert(p.scheduler_name);
@@ -229,7 +233,7 @@ class Comparing {
     if (!step.input.wall.empty()) world_->clock.wall = step.input.wall.front();
     if (const auto* any = std::get_if<AnyChange>(&step.input.what)) Apply(*any);
     for (const std::string& line : step.outputs) Follow(line);
-    // When the recorded scheduler tried a pod, or let time pass, so does the other one.
+    // The other scheduler works whenever the recorded one tried a pod or let time pass.
     if (std::holds_alternative<ScheduleInput>(step.input.what) || std::holds_alternative<TickInput>(step.input.what)) {
       world_->Work();
     }
@@ -294,16 +298,16 @@ class Comparing {
     }
     const PodRecord& r = it->second;
     if (!r.ours) return world_->Show(c.after);
-    // Where a pod of ours runs is for the other scheduler to say; what else changed of it is taken over.
+    // The other scheduler decides where a pod of ours runs; all other changes of the pod are taken over.
     const api::PodPtr here = world_->Find(uid);
-    if (here == nullptr && !first) return;  // evicted here
+    if (here == nullptr && !first) return;  // evicted by the other scheduler
     auto shown = std::make_shared<api::Pod>(pod);
     shown->node_name = here == nullptr ? util::Symbol() : here->node_name;
     shown->nominated_node_name = here == nullptr ? util::Symbol() : here->nominated_node_name;
     if (here != nullptr) shown->scheduled = here->scheduled;
     world_->Show(shown);
   }
-  // Outputs say what the recorded scheduler did.
+  // Outputs show what the recorded scheduler did.
   void Follow(const std::string& line) {
     const bool decision = absl::StartsWith(line, "{\"out\":\"decision\"");
     result_.recorded.decisions += decision;
@@ -327,7 +331,7 @@ class Comparing {
   std::set<std::string> ours_;
   std::map<std::string, PodRecord> pods_;  // by uid
   std::vector<std::string> order_;
-  std::map<std::string, std::string> by_name_;  // the uid of the newest pod of a name
+  std::map<std::string, std::string> by_name_;  // uid of the newest pod with a name
   Comparison result_;
 };
 

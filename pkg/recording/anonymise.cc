@@ -1,3 +1,6 @@
+// A recording is read twice: first to collect all names, then, when the order of the names is known, to write it. While
+// it is written, one scheduler replays the renamed recording wherever a run is replayed from its start. Its outputs are
+// what is written, and a placement other than the renamed recorded one is an error.
 #include "pkg/recording/anonymise.h"
 
 #include <absl/strings/match.h>
@@ -19,7 +22,7 @@ using api::AppendJsonString;
 using api::Json;
 using api::NameClass;
 
-// What the members of a recording's lines hold. Members that are not listed are kept.
+// What the members of a recording's lines contain. Members that are not listed are kept.
 enum class Holds : uint8_t {
   kKept,
   kName,
@@ -82,7 +85,7 @@ class LineRenamer {
  public:
   explicit LineRenamer(NameMap* names) : names_(names) {}
 
-  // The line in new names; while names are collected the result means nothing.
+  // Returns the line with new names. While names are collected, the result has no meaning.
   std::string Line(Json j) {
     std::string kind;
     if (const Json in = j.FindExact("in"); in.IsString()) kind = std::string(in.Text());
@@ -153,7 +156,7 @@ class LineRenamer {
     }
     out_.push_back('}');
   }
-  // A node, or a node and a resourceVersion.
+  // Renames a node, or a node and a resourceVersion.
   void Nomination(Json v) {
     if (v.IsString()) return Value(Holds::kNode, v);
     bool first = true;
@@ -169,7 +172,7 @@ class LineRenamer {
         out_.push_back('{');
         for (auto [key, value] : j.Children()) {
           Key(key);
-          // In "state" nominated is a map, in a pod a node.
+          // In "state", nominated is a map; in a pod it is a node.
           Value(key == "nominated" && value.IsObject() ? Holds::kUidToNode : HoldsOf(key), value);
         }
         out_.push_back('}');
@@ -198,7 +201,7 @@ class LineRenamer {
       out_ += j.Serialize();
     }
   }
-  // Flags say who runs the scheduler where, and are left out.
+  // Returns the header without the flags, which tell who runs the scheduler and where.
   std::string Header(Json h) {
     std::string s = "{";
     const auto key = [&](std::string_view k) {
@@ -239,7 +242,7 @@ class LineRenamer {
   std::string out_;
 };
 
-// Calls f(text, line, where) for each line of a recording.
+// Calls f(text, line) for each line of a recording.
 absl::Status EachLine(const std::string& path, const std::function<absl::Status(std::string_view, Json)>& f) {
   auto lines = RawLines::Open(path);
   if (!lines.ok()) return lines.status();
@@ -256,7 +259,7 @@ absl::Status EachLine(const std::string& path, const std::function<absl::Status(
   return (*lines)->status();
 }
 
-// Returns the line of an input without the outputs that it tells as well.
+// Returns the line of an input without the outputs that are part of it.
 std::string WithoutOutputs(std::string_view text) {
   api::Document doc;
   if (!doc.Parse(text).ok()) return std::string(text);
@@ -272,7 +275,7 @@ std::string WithoutOutputs(std::string_view text) {
   return out + "}";
 }
 
-// Pod and node of a decision.
+// Returns the pod and the node of a decision; empty for other lines.
 std::string Placement(std::string_view line) {
   api::Document doc;
   if (!doc.Parse(line).ok() || doc.root().FindExact("out").Text() != "decision") return "";
@@ -280,8 +283,8 @@ std::string Placement(std::string_view line) {
                       std::string(doc.root().FindExact("node").Text()));
 }
 
-// Writes an anonymised recording. What the scheduler puts out is what it puts out under the new names: texts with
-// several names in them come in another order then.
+// Writes an anonymised recording. Outputs are those of the scheduler under the new names, because texts with several
+// names list them in another order then.
 class Rewriter {
  public:
   explicit Rewriter(const std::function<void(std::string_view)>& write) : write_(write) {}
@@ -344,7 +347,7 @@ class Rewriter {
       is += Placement(o);
       write_(o + "\n");
     }
-    // Where the recording ends, outputs may be missing.
+    // Outputs may be missing at the end of the recording.
     if (was != is && !was.empty()) {
       return util::Internal(absl::StrCat("under the new names the scheduler decides \"", is, "\" and not \"", was,
                                          "\"; please report this with the original recording"));
@@ -365,7 +368,7 @@ class Rewriter {
 }  // namespace
 
 std::string AnonymisePolicy(Json policy, NameMap* names) {
-  // Names of rules that an argument makes are the user's own.
+  // Rules with an argument have names of the user's choice.
   const auto rename = [&](auto& self, Json j, std::string_view member, bool own) -> std::string {
     if (j.IsObject()) {
       const bool argument = !j.Find("argument").IsNull();
@@ -442,7 +445,7 @@ class ObjectRenamer final : public api::JsonSink {
   }
 
  private:
-  // Nothing for a kind that scheduling does not read.
+  // Returns an empty text for a kind that scheduling does not read.
   std::string Object(Json j, const std::string& kind) {
     if (!api::IsSchedulingKind(kind)) return "";
     std::string fields = api::CutToSchedulingFields(kind, j, names_);

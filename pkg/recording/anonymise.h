@@ -1,7 +1,7 @@
-// Takes the names out of recordings and of files with objects, for bug reports. Each name becomes a number of as many
-// digits as all others, and the numbers have the order that the names had, byte by byte: ties go by name, so the
-// scheduler decides the same. Keys, values and resources that Kubernetes itself defines are kept, and so are numbers;
-// what scheduling does not read is left out.
+// Removes the names from recordings and files with objects, for bug reports. Each name becomes a number, all with the
+// same count of digits, and the numbers have the byte order of the names. Ties are broken by name, so the scheduler
+// makes the same decisions. Keys, values and resources that Kubernetes defines are kept, and so are numbers; what
+// scheduling does not read is left out.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -16,11 +16,12 @@
 
 namespace berth::recording {
 
-// The map from names to numbers. First every text is shown to it, then Seal, then it answers.
+// The map from names to numbers. Every text must be passed to it before Seal() is called; after that it returns
+// numbers.
 class NameMap final : public api::Renamer {
  public:
   std::string Rename(api::NameClass what, std::string_view name) override;
-  // "namespace/name", or a name alone.
+  // Renames "namespace/name", or a name alone.
   std::string RenameKey(std::string_view key);
   void Seal();
   bool sealed() const { return sealed_; }
@@ -34,14 +35,15 @@ class NameMap final : public api::Renamer {
   bool sealed_ = false;
 };
 
-// The JSON of a Policy with label names, resources, its own names and the addresses of extenders renamed.
+// Returns the JSON of a Policy with label names, resources, its own names and the addresses of extenders renamed.
 std::string AnonymisePolicy(api::Json policy, NameMap* names);
 
-// Writes what stands for the recording in `path` (a folder or a file) to `write`, line by line, each with its line end:
-// a file that Replay takes. An error when the scheduler would not decide the same under the new names.
+// Anonymises the recording in `path` (a folder or a file) and passes it to `write` line by line, each with its line
+// end; the result is a file that Replay accepts. It is an error if the scheduler would decide differently under the new
+// names.
 absl::Status AnonymiseRecording(const std::string& path, const std::function<void(std::string_view)>& write);
 
-// The same for objects as JSON or YAML, loose, in Lists or in Scenarios: JSON, one document a line.
+// The same for objects as JSON or YAML, alone, in Lists or in Scenarios. The result is JSON, one document per line.
 absl::Status AnonymiseObjects(std::string_view text, const std::function<void(std::string_view)>& write);
 
 }  // namespace berth::recording

@@ -82,8 +82,8 @@ bool InFlight::IsPreparationFailure(std::string_view event_message) {
 std::string InFlight::Answered(const scheduler::Reply& r) {
   const Answer::Kind k = r.answer.kind;
   if (auto it = open_binds.find(r.id); it != open_binds.end()) {
-    // Whatever else the answer is, the bind may have been carried out, or an earlier one that was lost may be; when the
-    // scheduler gives the pod up, it says so in an event.
+    // Whatever the reply, the bind or an earlier lost one may have been carried out. When the scheduler gives up on the
+    // pod, an event says so.
     if (auto a = assumed.find(it->second); a != assumed.end() && k == Answer::Kind::kOk) a->second.bound = true;
     open_binds.erase(it);
     return "";
@@ -101,7 +101,7 @@ std::string InFlight::Answered(const scheduler::Reply& r) {
     const std::string uid = it->second;
     open_gets.erase(it);
     const bool gone = k == Answer::Kind::kNotFound || (r.pod != nullptr && r.pod->meta.uid != uid);
-    // A pod that was bound and has no node now is tried again; before that, the same bind may be sent again.
+    // A pod that was bound and has no node now is tried again. Otherwise the same bind may be sent again.
     const auto a = assumed.find(uid);
     const bool unbound = r.pod != nullptr && r.pod->node_name.empty() && a != assumed.end() && a->second.bound;
     if ((gone || unbound) && assumed.erase(uid) > 0) return uid;

@@ -1,7 +1,7 @@
-// What a recording has shown so far: the objects of the cluster, and what the scheduler has under way.
+// The state that a recording has shown so far: the objects of the cluster, and the scheduler's requests in flight.
 //
 // The recorder keeps it to write checkpoints, and the reader keeps it to know what an object was before a change.
-// Threading: none.
+// Thread-safety: not thread-safe.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
@@ -22,53 +22,54 @@
 
 namespace berth::recording {
 
-// What the scheduler is about to do, as far as its outputs and the answers to them tell.
+// The scheduler's requests in flight, as far as its outputs and the replies to them tell.
 struct InFlight {
-  // What the scheduler decided and the watch has not shown yet, by uid: the node of a bind that did not fail, and
-  // whether the bind was answered with success.
+  // By uid, pods whose bind the scheduler has decided and the watch has not shown yet: the node of a bind that did not
+  // fail, and whether the bind was confirmed.
   struct Assumed {
     util::Symbol node;
     bool bound = false;
   };
   absl::flat_hash_map<std::string, Assumed> assumed;
-  // Likewise the node nominated, and the resourceVersion with which it was written, once that is known.
+  // By uid, the nominated node, and the resourceVersion with which it was written once that is known.
   std::map<std::string, std::pair<std::string, std::string>> nominated;
-  // Requests without an answer: the uid of the pod that is bound, read, or nominated.
+  // Unanswered requests: the uid of the pod that is bound, read or nominated.
   absl::flat_hash_map<scheduler::RequestId, std::string> open_binds, open_gets, open_nominations;
-  // Counters that choose among equal nodes, by scheduler name.
+  // Round-robin counters, which choose among equal nodes, by scheduler name.
   absl::flat_hash_map<util::Symbol, uint64_t> round_robin;
 
   void Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node);
-  // Returns whether the request is a bind of the pod of this uid to this node that has no answer so far.
+  // Returns whether the request is an unanswered bind of the pod with this uid to this node.
   bool IsOpenBind(scheduler::RequestId id, const std::string& uid, util::Symbol node) const;
   void Reads(scheduler::RequestId id, const std::string& uid) { open_gets[id] = uid; }
-  // `node` may be empty: the nomination is taken back.
+  // Notes a nomination; an empty `node` takes it back.
   void Nominates(scheduler::RequestId id, const std::string& uid, const std::string& node);
-  // The watch shows a pending pod. Returns the node that counts as nominated all the same, because what is shown is
-  // older than the nomination.
+  // Notes that the watch shows a pending pod. Returns the node that still counts as nominated because the shown object
+  // is older than the nomination.
   std::optional<std::string> Shown(const api::Pod& pod);
-  // An event says that the bind of the pod came to nothing.
+  // Returns whether an event's message says that the bind of the pod failed.
   static bool IsRejection(std::string_view event_message);
-  // Release 1.29 nominates a pod in memory while its victims are prepared, before anything is written.
+  // Notes a nomination in memory: release 1.29 nominates a pod while its victims are prepared, before anything is
+  // written.
   void Prepares(const std::string& uid, std::string_view node) { nominated[uid] = {std::string(node), ""}; }
-  // An event says that a victim could not be prepared, so that this nomination is void.
+  // Returns whether an event's message says that a victim could not be prepared, which makes the nomination void.
   static bool IsPreparationFailure(std::string_view event_message);
-  // Returns the uid of the pod that is no longer assumed after this answer; empty when there is none.
+  // Returns the uid of the pod that is no longer assumed after this reply; empty if there is none.
   std::string Answered(const scheduler::Reply& r);
   void Drop(const std::string& uid) { assumed.erase(uid); }
 };
 
-// Objects of one kind by namespace and name. An entry is the object itself and a hash, so that a table grows without
-// copying names and without reading the objects, which may be in no cache of this processor.
+// Objects of one kind by namespace and name. An entry is the object and a hash, so that the table grows without copying
+// names and without reading the objects, which may not be in this processor's caches.
 template <typename T>
 class ObjectTable {
  public:
-  // Returns the object of this name; null when there is none. Valid until the table changes.
+  // Returns the object with this name, or null. Valid until the table changes.
   const std::shared_ptr<const T>* Find(util::Symbol ns, std::string_view name) const {
     auto it = entries_.find(NameOf(ns, name));
     return it == entries_.end() ? nullptr : &it->object;
   }
-  // Puts the object in the place of the one of the same name, if there is one. REQUIRES: not null.
+  // Adds the object, or replaces the one with the same name. REQUIRES: not null.
   void Set(std::shared_ptr<const T> object) {
     const Name name = NameOf(object->meta.ns, object->meta.name);
     auto it = entries_.find(name);
@@ -81,7 +82,7 @@ class ObjectTable {
   void Erase(const api::ObjectMeta& meta) {
     if (auto it = entries_.find(NameOf(meta.ns, meta.name)); it != entries_.end()) entries_.erase(it);
   }
-  // Returns all objects with their keys ("namespace/name" or "name"), in ascending order of these.
+  // Returns all objects with their keys ("namespace/name" or "name"), in ascending order of the keys.
   std::vector<std::pair<std::string, std::shared_ptr<const T>>> Sorted() const {
     std::vector<std::pair<std::string, std::shared_ptr<const T>>> all;
     for (const Entry& e : entries_) all.emplace_back(e.object->meta.Key(), e.object);
@@ -91,7 +92,7 @@ class ObjectTable {
 
  private:
   struct Entry {
-    mutable std::shared_ptr<const T> object;  // replaced only by an object of the same name
+    mutable std::shared_ptr<const T> object;  // replaced only by an object with the same name
     size_t hash;
   };
   struct Name {
@@ -124,23 +125,23 @@ class ClusterState : public InFlight {
   const ObjectTable<T>& Of() const {
     return std::get<ObjectTable<T>>(objects_);
   }
-  // Returns the object of this key ("namespace/name", or "name" for cluster-wide kinds); null when there is none.
+  // Returns the object with this key ("namespace/name", or "name" for cluster-wide kinds), or null.
   template <typename T>
   std::shared_ptr<const T> Find(std::string_view key) const {
     const size_t slash = key.find('/');
     util::Symbol ns;
     if (slash != std::string_view::npos) {
       ns = util::Symbol::Find(key.substr(0, slash));
-      if (ns.empty()) return nullptr;  // nothing that is known is in this namespace
+      if (ns.empty()) return nullptr;  // no known object is in this namespace
       key.remove_prefix(slash + 1);
     }
     const auto* found = Of<T>().Find(ns, key);
     return found == nullptr ? nullptr : *found;
   }
-  // Takes note of a change, and takes the new object out of it.
+  // Notes a change. The first form moves the new object out of it.
   void Note(AnyChange&& c);
   void Note(const AnyChange& c) { Note(AnyChange(c)); }
-  // Calls f(kind index, object) for all, kind by kind, keys in ascending order, pods last.
+  // Calls f(kind index, object) for all objects, kind by kind, keys in ascending order, pods last.
   template <typename F>
   void ForEach(F f) const {
     size_t kind = 0;

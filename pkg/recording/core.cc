@@ -16,7 +16,7 @@ namespace berth::recording {
 
 using scheduler::GenericScheduler;
 
-// Returns the queue that the daemon would have.
+// Returns a queue like the daemon's.
 std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config) {
   if (config.Later()) {
     scheduler::EventQueueOptions q;
@@ -91,7 +91,7 @@ namespace {
 
 using scheduler::configuration::LoadedConfiguration;
 
-// The profile of release 1.29 that the source names, and the extenders beside it.
+// Builds the profile of release 1.29 that the source names, with its extenders.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const ProfileSource& source,
                                                                     const scheduler::FactoryArgs& args,
                                                                     scheduler::EffectiveAlgorithm* effective) {

@@ -1,4 +1,4 @@
-// A scheduler with all that belongs to it, built of what a recording's header says.
+// A complete scheduler, built from the header of a recording.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -21,7 +21,8 @@
 
 namespace berth::recording {
 
-// Returns what a KubeSchedulerConfiguration (v1 or v1beta3, in JSON or YAML) says, or everything that is wrong with it.
+// Parses a KubeSchedulerConfiguration (v1 or v1beta3, in JSON or YAML). An error lists everything that is wrong with
+// it.
 absl::StatusOr<scheduler::configuration::LoadedConfiguration> LoadConfiguration(const std::string& text);
 
 class Core {
@@ -32,13 +33,13 @@ class Core {
     scheduler::DecisionObserver* observer = nullptr;  // may be null
     scheduler::ExtenderFactory make_extender;         // null: a Policy with extenders is an error
   };
-  // All of `around` outlives it. Errors say which profile cannot be built and why.
+  // Builds the scheduler. Everything in `around` must outlive it. Errors say which profile cannot be built and why.
   static absl::StatusOr<std::unique_ptr<Core>> Make(const CoreConfiguration& config, const Surroundings& around);
 
   scheduler::Cache cache;
   std::unique_ptr<scheduler::SchedulingQueue> queue;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder;  // null without VolumeScheduling, and in release 1.29
-  std::unique_ptr<scheduler::ClaimBinder> claim_binder;    // of release 1.29 only
+  std::unique_ptr<scheduler::ClaimBinder> claim_binder;    // in release 1.29 only
   struct Profile {
     std::unique_ptr<scheduler::GenericScheduler> algorithm;
     scheduler::EffectiveAlgorithm effective;
@@ -46,7 +47,7 @@ class Core {
   std::map<std::string, Profile> profiles;  // by scheduler name
   std::unique_ptr<scheduler::Scheduler> scheduler;
 
-  // The algorithm that decides about the pod; null when it is not ours.
+  // Returns the profile that decides about the pod, or null if the pod is not ours.
   Profile* ProfileOf(const api::Pod& pod);
 
  private:

@@ -1,5 +1,5 @@
-// What goes into the scheduler and what comes out of it, one by one and in the order in which it happens: the content
-// of a recording (README.md in this folder describes the file format).
+// The inputs and outputs of the scheduler, one by one in the order in which they occur: the content of a recording
+// (README.md in this folder describes the file format).
 #pragma once
 #include <absl/container/inlined_vector.h>
 
@@ -20,24 +20,24 @@ namespace berth::recording {
 
 // A change of any kind of object that the scheduler watches.
 using AnyChange = api::WatchedKinds::Of<std::variant, scheduler::Change>;
-// The kind of AnyChange's alternative of this index, as the API names it.
+// Returns the API's name of the kind of AnyChange's alternative with this index.
 std::string_view KindName(size_t index);
 
-// How the message of an event is given. Nearly all events say that a pod was assigned to its node.
+// The form of an event's message. Nearly all events say that a pod was assigned to its node.
 enum class MessageForm : uint8_t {
   kText,           // as text
   kAssigned,       // "Successfully assigned NAME to NODE" (1.10)
   kAssignedByKey,  // "Successfully assigned NAMESPACE/NAME to NODE" (1.29)
 };
 
-// The answer to a request. Nearly all answers say no more than that the request succeeded, and the first output of
-// nearly all of them is the event that says that a pod was assigned to its node. That event is kept with its input.
+// The reply to a request. Nearly all replies only say that the request succeeded, and the first output of nearly all of
+// them is the event that a pod was assigned to its node. That event is stored with its input.
 class ReplyInput {
  public:
   struct Assigned {
-    api::PodPtr pod;  // null: the first output is none of these events, or there is no output
+    api::PodPtr pod;  // null if the first output is not such an event, or if there is none
     util::Symbol node;
-    MessageForm form = MessageForm::kText;  // never kText where `pod` is set
+    MessageForm form = MessageForm::kText;  // never kText if `pod` is set
   };
   ReplyInput() = default;
   explicit ReplyInput(const scheduler::Reply& r) : id_(r.id) {
@@ -50,29 +50,29 @@ class ReplyInput {
 
  private:
   scheduler::RequestId id_ = 0;
-  std::unique_ptr<scheduler::Reply> whole_;  // null: success and no object
+  std::unique_ptr<scheduler::Reply> whole_;  // null for success without an object
   Assigned assigned_;
 };
 
 struct TickInput {};
 struct StopInput {};
 
-// ScheduleOne was called, and there was a pod to try. What follows for nearly every pod is kept with the input: a node
+// ScheduleOne was called and there was a pod to try. What follows for nearly every pod is stored with the input: a node
 // was found, and the bind to it was requested.
 struct ScheduleInput {
-  api::PodPtr pod;  // null: the outputs follow as events of their own
+  api::PodPtr pod;  // null if the outputs follow as events of their own
   util::Symbol node;
   uint32_t feasible = 0, ties = 0;
-  scheduler::RequestId bind = 0;  // 0: the bind was not requested, or follows as an event of its own
+  scheduler::RequestId bind = 0;  // 0 if the bind was not requested, or follows as an event of its own
   uint64_t round_robin = 0;
 };
 
-// The answer of an extender, given while a pod was decided.
+// The response of an extender during a decision.
 struct ExtenderAnswer {
   enum class Call : uint8_t { kFilter, kPrioritize, kPreempt };
   Call call = Call::kFilter;
   std::string extender;
-  std::string error;                                              // not empty: the call failed
+  std::string error;                                              // not empty if the call failed
   std::vector<std::string> nodes;                                 // kFilter: survivors
   std::vector<std::pair<std::string, std::string>> failed;        // kFilter: node, reason
   std::vector<std::pair<std::string, int64_t>> scores;            // kPrioritize, by node name
@@ -105,13 +105,13 @@ struct DecisionOutput {
   util::Symbol host;
   size_t feasible = 0, ties = 0;
   uint64_t round_robin = 0;
-  std::unique_ptr<std::string> error;  // null: none
+  std::unique_ptr<std::string> error;  // null if there is none
 };
 struct PreemptionOutput {
   api::PodPtr pod;
   scheduler::Preemption preemption;
 };
-// A request or an event: a call of scheduler::Actions.
+// A request or an event, that is, a call of scheduler::Actions.
 struct RequestOutput {
   enum class Kind : uint8_t {
     kBind,
@@ -127,7 +127,7 @@ struct RequestOutput {
     kClaim,       // release 1.29: a claim's selected node
   };
   Kind kind = Kind::kBind;
-  MessageForm message = MessageForm::kText;  // kEvent: by `words`, or else of `pod` and `node`
+  MessageForm message = MessageForm::kText;  // kEvent: kText is in `words`; other forms follow from `pod` and `node`
   bool flag = false;            // kBind: by an extender. kVolume: annotate. kEvent: a warning. kPatch: `node` counts
   scheduler::RequestId id = 0;  // 0 for kEvent
   api::PodPtr pod;              // null for kGet, kGetNode, kVolume and kClaim
@@ -142,21 +142,20 @@ struct RequestOutput {
 
 // ---- everything ---------------------------------------------------------------------------------
 
-// There are four for each pod, which one thread writes and another reads, so what is rare is kept behind pointers.
+// There are four events for each pod, which one thread writes and another reads, so rare parts are behind pointers.
 struct Event {
   std::variant<AnyChange, ReplyInput, TickInput, ScheduleInput, StopInput, std::unique_ptr<ExtenderAnswer>,
                DecisionOutput, std::unique_ptr<PreemptionOutput>, RequestOutput>
       what;
-  // Of inputs: the readings of the clocks while the input was worked on. Microseconds of steady time; seconds of Unix
-  // time.
+  // For inputs: the clock readings while the input was processed. Steady time in microseconds, Unix time in seconds.
   absl::InlinedVector<int64_t, 2> steady;
   absl::InlinedVector<int64_t, 1> wall;
 
   bool IsInput() const { return what.index() <= 4; }
 };
 
-// Takes events in the order in which they happen, and leaves `batch` empty. Called on the scheduler's thread; never
-// waits.
+// Receives events in the order in which they happen and leaves `batch` empty. Called on the scheduler's thread; must
+// not block.
 class EventSink {
  public:
   virtual ~EventSink() = default;

@@ -1,3 +1,5 @@
+// Writes lines. Invariant: what a line leaves out because it was shown before is in `state_`, from which a reader of
+// the segment knows it, too.
 #include "pkg/recording/format.h"
 
 #include <absl/strings/str_cat.h>
@@ -19,7 +21,7 @@ using api::AppendJsonString;
 using scheduler::Answer;
 using scheduler::Decision;
 
-// {"in":"Node",...}: the words for the kinds of AnyChange.
+// The words for the kinds of AnyChange: {"in":"Node",...}.
 #define BERTH_NAME(type, kind, ...) kind,
 constexpr std::array<std::string_view, api::WatchedKinds::kSize> kKindNames = {BERTH_WATCHED_KINDS(BERTH_NAME)};
 #undef BERTH_NAME
@@ -27,8 +29,8 @@ constexpr std::array<std::string_view, api::WatchedKinds::kSize> kKindNames = {B
 constexpr std::array<std::string_view, 11> kRequestNames = {
     "bind", "condition", "nominate", "delete", "get", "getNode", "volume", "event", "patch", "markVictim", "claim"};
 
-// The key of an object's next member. Lines begin with what makes them an object, so `out` is never empty.
-// In one append, as there are some thirty of them for each pod. REQUIRES: `key` has at most 60 characters.
+// Appends the key of an object's next member, in a single append, as there are some thirty of them for each pod. Lines
+// begin with the member that says what they are, so `out` is never empty. REQUIRES: `key` has at most 60 characters.
 void Key(std::string_view key, std::string* out) {
   char text[64] = ",\"";
   std::memcpy(text + 2, key.data(), key.size());
@@ -49,7 +51,7 @@ void Number(std::string_view key, int64_t value, std::string* out) {
   Key(key, out);
   AppendNumber(value, out);
 }
-// "namespace/name" of an object, or the name alone.
+// Appends an object's "namespace/name", or the name alone.
 void KeyOf(std::string_view key, const api::ObjectMeta& meta, std::string* out) {
   Key(key, out);
   AppendJsonString(meta.ns.str(), out);
@@ -58,7 +60,7 @@ void KeyOf(std::string_view key, const api::ObjectMeta& meta, std::string* out) 
   } else {
     out->back() = '/';
   }
-  // The name without the quotation mark before it.
+  // Removes the quotation mark before the name.
   const size_t quote = out->size();
   AppendJsonString(meta.name, out);
   out->erase(quote, 1);
@@ -97,7 +99,7 @@ std::string_view PhaseName(api::PodPhase p) {
   return kNames[static_cast<size_t>(p)];
 }
 
-// The members of a decision for a node.
+// Appends the members of a decision for a node.
 void AppendPlacement(const api::ObjectMeta& pod, util::Symbol node, size_t feasible, size_t ties, uint64_t counter,
                      std::string* out) {
   KeyOf("pod", pod, out);
@@ -107,7 +109,7 @@ void AppendPlacement(const api::ObjectMeta& pod, util::Symbol node, size_t feasi
   Number("counter", static_cast<int64_t>(counter), out);
 }
 
-// The short form of the event that says that a pod was assigned, without its last brace.
+// Appends the short form of the event that a pod was assigned, without the closing brace.
 void AppendAssigned(const api::ObjectMeta& pod, util::Symbol node, bool by_key, std::string* out) {
   *out += by_key ? "{\"out\":\"assignedByKey\"" : "{\"out\":\"assigned\"";
   KeyOf("pod", pod, out);
@@ -274,7 +276,7 @@ std::string HeaderLine(const Header& h) {
     s.push_back('{');
     Text("schedulerName", p.scheduler_name, &s);
     TextUnlessEmpty("provider", p.provider, &s);
-    // As text: a Policy is taken as its file said it, with line breaks that would break the line.
+    // As a string, because the text of a Policy's file may contain line breaks.
     TextUnlessEmpty("policy", p.policy, &s);
     TextUnlessEmpty("configuration", p.configuration, &s);
     s.push_back('}');
@@ -389,8 +391,8 @@ int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t,
   return known.id;
 }
 
-// What differs between pods of one template. `known` is the same pod as shown last, whose members that never change
-// need not be said again; null when there is none. REQUIRES: TemplateId was called for its template.
+// Appends what differs between pods of one template. `known` is the same pod as last shown, or null; its members that
+// never change are not repeated. REQUIRES: TemplateId was called for its template.
 void LineWriter::AppendPod(const api::Pod& pod, const api::Pod* known, std::string* out) {
   out->push_back('{');
   const bool same = known != nullptr && known->tmpl == pod.tmpl && known->meta.uid == pod.meta.uid &&
@@ -407,7 +409,7 @@ void LineWriter::AppendPod(const api::Pod& pod, const api::Pod* known, std::stri
   TextUnlessEmpty("node", pod.node_name.str(), out);
   TextUnlessEmpty("nominated", pod.nominated_node_name.str(), out);
   if (pod.phase != api::PodPhase::kPending) Text("phase", PhaseName(pod.phase), out);
-  // Nobody reads it of a pod that has its node.
+  // Nobody reads the condition of a pod that has a node.
   if (pod.scheduled && pod.node_name.empty()) {
     Key("scheduled", out);
     Condition(*pod.scheduled, out);
@@ -435,7 +437,7 @@ void LineWriter::AppendObject(const T& object, const T* known, std::string* out)
 
 void LineWriter::AppendTimes(const Event& e, std::string* out) {
   if (!e.steady.empty()) {
-    // The steady clock counts from the reading before; most readings are then a digit or two.
+    // Steady times are relative to the previous reading, so that most of them have one or two digits.
     int64_t last = std::exchange(last_steady_, e.steady.back());
     Key("t", out);
     if (e.steady.size() == 1) {
@@ -456,8 +458,8 @@ void LineWriter::AppendTimes(const Event& e, std::string* out) {
   }
 }
 
-// A change says what the object is now, or which is gone. What it was is the object shown last, unless "was" says
-// otherwise.
+// Appends what the object is now, or which object is gone. What it was before is the object shown last, unless "was"
+// says otherwise.
 template <typename T>
 void LineWriter::AppendChange(const scheduler::Change<T>& c, std::string* out) {
   const api::ObjectMeta& meta = (c.after != nullptr ? c.after : c.before)->meta;
@@ -469,7 +471,7 @@ void LineWriter::AppendChange(const scheduler::Change<T>& c, std::string* out) {
   } else if constexpr (std::is_same_v<T, api::Node>) {
     as_known = as_known || (c.before != nullptr && known != nullptr && c.before->SchedulesLike(*known));
   } else {
-    // Of other kinds nothing is read of what they were but their names.
+    // For other kinds only the names of their earlier states are read.
     as_known = as_known || (c.before != nullptr && known != nullptr);
   }
   if (c.after != nullptr) {
@@ -548,8 +550,8 @@ void LineWriter::AppendSchedule(const ScheduleInput& s, std::string* out) {
   Number("bind", static_cast<int64_t>(s.bind), out);
 }
 
-// A bind of the pod that was decided last to the node that was chosen, and the event of an assigned pod: there is one
-// of each for nearly every pod, and a few members say it all.
+// Appends short forms of the bind of the pod that was decided last to the chosen node, and of the event of an assigned
+// pod. There is one of each for nearly every pod, and a few members are enough.
 bool LineWriter::AppendShort(const RequestOutput& r, std::string* out) {
   using K = RequestOutput::Kind;
   if (r.kind == K::kBind && !r.flag && decided_pod_ != nullptr && r.node == decided_node_ &&
@@ -650,7 +652,7 @@ void LineWriter::Checkpoint(std::string* out) {
     *out += "}\n";
   });
   std::string state = "{\"state\":{";
-  // In the order of their keys, so that equal states give equal lines.
+  // Entries are in the order of their keys, so that equal states give equal lines.
   const auto map = [&](std::string_view key, const auto& entries, auto append) {
     std::vector<std::pair<std::string, decltype(&entries.begin()->second)>> sorted;
     for (const auto& [k, v] : entries) sorted.emplace_back(NameOf(k), &v);

@@ -1,7 +1,7 @@
-// The lines of a recording: events to text and back. README.md in this folder describes them.
+// Converts events to the lines of a recording and back. README.md in this folder describes the lines.
 //
-// Both directions keep state that begins anew with each segment (templates, the clock) or goes on (the cluster as shown
-// so far), so a segment is written and read from its beginning. Threading: none.
+// Both directions keep state. Some of it begins anew with each segment (templates, the clock), some continues (the
+// cluster as shown so far); so a segment must be written and read from its beginning. Thread-safety: not thread-safe.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
@@ -20,21 +20,22 @@
 
 namespace berth::recording {
 
-// Formats 2 and 3 have short forms of lines (README.md); older formats are read as well.
+// Formats 2 and 3 have short forms of lines (README.md). Older formats can be read.
 inline constexpr int kFormatVersion = 3, kOldestFormatVersion = 1;
 
-// One scheduler of the process: how it decides.
+// How one scheduler of the process decides.
 struct ProfileSource {
   std::string scheduler_name;
-  std::string provider;       // or
-  std::string policy;         // the Policy's JSON; or
-  std::string configuration;  // a KubeSchedulerConfiguration in JSON or YAML, of which the profile of this name counts
+  std::string provider;  // or
+  std::string policy;    // the Policy's JSON; or
+  // a KubeSchedulerConfiguration in JSON or YAML, of which the profile with this name is used
+  std::string configuration;
 };
 
-// What a scheduler must be built of to decide the same.
+// The configuration from which a scheduler that makes the same decisions can be built.
 struct CoreConfiguration {
   std::string release = "1.10";
-  std::map<std::string, bool> gates;  // every gate that schedulers read
+  std::map<std::string, bool> gates;  // all gates that schedulers read
   std::vector<ProfileSource> profiles;
   int hard_pod_affinity_symmetric_weight = 1;
   absl::Duration initial_backoff = absl::Seconds(1), max_backoff = absl::Seconds(60);
@@ -42,7 +43,7 @@ struct CoreConfiguration {
   int64_t max_requests_in_flight = 4096;
   bool ignore_unknown_fields = false;  // the flag --ignore-unknown-fields
 
-  // Configured by profiles and not by Policies.
+  // Returns whether the release is configured by profiles instead of Policies.
   bool Later() const { return release == "1.29"; }
   bool Gate(const std::string& name) const {
     auto it = gates.find(name);
@@ -53,59 +54,60 @@ struct CoreConfiguration {
 // The first line of a segment.
 struct Header {
   int format = kFormatVersion;
-  std::string version;  // of the program
-  std::string run;      // the same in all segments of one run of a daemon
+  std::string version;  // the program's version
+  std::string run;      // the same in all segments of one run of the daemon
   int64_t segment = 1;  // counts from 1 in a run
   int64_t wall_seconds = 0;
-  // How the segment goes on from the one before: at the start of a run there is nothing before; after a gap, or when
-  // the one before was dropped, only the checkpoint is known.
+  // How the segment continues the one before it. At the start of a run nothing precedes it; after a gap, or if the
+  // previous segment was deleted, only the checkpoint is known.
   bool after_gap = false;
   CoreConfiguration configuration;
-  std::vector<std::pair<std::string, std::string>> flags;  // as given, for people
+  std::vector<std::pair<std::string, std::string>> flags;  // as given; for information only
 };
 std::string HeaderLine(const Header& h);
 
-// The line of an output, without a line end: the same text for the same output, always.
-// REQUIRES: !e.IsInput() and no ExtenderAnswer.
+// Returns the line of an output without a line end. The same output always gives the same text. REQUIRES: !e.IsInput(),
+// and it is not an ExtenderAnswer.
 std::string OutputLine(const Event& e);
-// The lines of the outputs that are kept with an input, in their order.
+// Returns the lines of the outputs that are stored with an input, in their order.
 std::vector<std::string> OutputLinesOf(const Event& input);
-// Lines of outputs that are written in a short form: the decision for a node, the event that says that a pod
-// ("namespace/name") was assigned, which calls it by name (1.10) or by key (1.29), and the bind of a pod.
+// Return lines of outputs in their full form that are usually written in a short form: the decision for a node, the
+// event that a pod ("namespace/name") was assigned, which calls it by name (1.10) or key (1.29), and the bind of a pod.
 std::string DecisionLine(std::string_view pod, std::string_view node, int64_t feasible, int64_t ties, int64_t counter);
 std::string AssignedLine(std::string_view pod, std::string_view node, bool by_key);
 std::string BindLine(int64_t id, std::string_view pod, std::string_view node);
 std::string AssignedMessage(std::string_view pod, std::string_view node);
 class LineWriter {
  public:
-  // A new segment: templates and clock begin anew.
+  // Begins a segment: templates and clock begin anew.
   void BeginSegment();
-  // The cluster as it is, to be written behind the header.
+  // Appends the current state of the cluster, which is written after the header.
   void Checkpoint(std::string* out);
-  // Appends the lines of an event and takes note of what it changes. Takes the object out of the event.
+  // Appends the lines of an event and notes what it changes. Moves the object out of the event.
   void Append(Event* e, std::string* out);
-  // Takes note of what an event changes without a line for it. Takes the object out of the event.
+  // Notes what an event changes without writing a line. Moves the object out of the event.
   void Note(Event* e);
-  // Objects that were not decoded from JSON, or before decoders kept the fields: they cannot be written.
+  // Returns how many objects could not be written because they were not decoded from JSON, or were decoded before
+  // decoders kept the fields.
   uint64_t unknown_objects() const { return unknown_; }
 
  private:
   void AppendInput(const Event& e, std::string* out);
   template <typename T>
   void AppendChange(const scheduler::Change<T>& c, std::string* out);
-  // `known`: the object as shown last under this key; may be null.
+  // `known` is the object as last shown under this key; it may be null.
   template <typename T>
   void AppendObject(const T& object, const T* known, std::string* out);
   void AppendPod(const api::Pod& pod, const api::Pod* known, std::string* out);
   void NoteRequest(const RequestOutput& q);
   void AppendReply(const ReplyInput& r, std::string* out);
   void AppendSchedule(const ScheduleInput& s, std::string* out);
-  // Returns whether the reader knows, from this segment, which pod the request binds to which node.
+  // Returns whether the reader knows from this segment which pod the request binds to which node.
   bool IsKnownBind(scheduler::RequestId id, const ReplyInput::Assigned& assigned) const;
-  // Appends the short form of an output that has one, and returns whether it has.
+  // Appends the short form of an output and returns true if it has one.
   bool AppendShort(const RequestOutput& r, std::string* out);
   void AppendTimes(const Event& e, std::string* out);
-  // Returns the number of a template, and appends its line where it has none yet; `out` may be null where it has one.
+  // Returns the number of a template, and appends its line if it has no number yet. `out` may be null if it has one.
   int64_t TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out);
 
   ClusterState state_;
@@ -114,33 +116,34 @@ class LineWriter {
     int64_t id;
   };
   absl::flat_hash_map<const api::PodTemplate*, Known> templates_;
-  // What was looked up last: siblings come one behind another. In templates_, and so alive, unless null.
+  // The template that was looked up last, because siblings often follow one another. It is in templates_, and so alive,
+  // or null.
   const api::PodTemplate* known_template_ = nullptr;
   int64_t known_template_id_ = 0;
   int64_t last_template_ = 0;
   int64_t last_steady_ = 0;
-  // The last decision of the segment: the pod, unless no node was found, and the node.
+  // The last decision of the segment: the pod (null if no node was found) and the node.
   api::PodPtr decided_pod_;
   util::Symbol decided_node_;
-  scheduler::RequestId first_bind_ = 0;  // of the segment; 0: none so far. Later requests have greater numbers
-  api::PodPtr refused_;  // the pod for which the input that is being worked on found no node; may be null
+  scheduler::RequestId first_bind_ = 0;  // first in the segment; 0: none yet; later requests have larger numbers
+  api::PodPtr refused_;                  // the pod for which the current input found no node; may be null
   uint64_t unknown_ = 0;
 };
 
-// A line, read.
+// A parsed line.
 struct Line {
   enum class Kind : uint8_t { kHeader, kTemplate, kObject, kState, kCheckpointEnd, kInput, kExtender, kOutput, kGap };
   Kind kind = Kind::kOutput;
   Header header;                     // kHeader
-  Event event;                       // kInput, kExtender; of kObject a change from nothing
-  std::string text;                  // kOutput: the line, in its full form
-  std::vector<std::string> outputs;  // kInput: the outputs that the line tells with its input, in their full form
-  int64_t lost = 0;                  // kGap: events that are missing
+  Event event;                       // kInput, kExtender; for kObject a change from nothing
+  std::string text;                  // kOutput: the line in its full form
+  std::vector<std::string> outputs;  // kInput: the outputs that are part of the line, in their full form
+  int64_t lost = 0;                  // kGap: the number of missing events
 };
 
 class LineReader {
  public:
-  // Errors name the member that is wrong.
+  // Parses a line. Errors name the wrong member.
   absl::StatusOr<Line> Read(std::string_view text);
   ClusterState& state() { return state_; }
 
@@ -159,12 +162,12 @@ class LineReader {
   absl::flat_hash_map<int64_t, api::PodPtr> templates_;
   int64_t last_steady_ = 0;
   std::string decided_pod_, decided_node_;  // of the last decision
-  // The key of the pod and the node of each bind of this segment that has no answer so far.
+  // For each unanswered bind of this segment, the key of the pod and the node.
   absl::flat_hash_map<int64_t, std::pair<std::string, std::string>> binds_;
   api::Document doc_;
 };
 
-// Objects of the same kind between which scheduling sees no difference.
+// Returns whether scheduling sees no difference between the two.
 bool SameForScheduling(const api::Pod& a, const api::Pod& b);
 
 std::string_view AnswerName(scheduler::Answer::Kind k);

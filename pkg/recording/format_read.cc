@@ -1,4 +1,5 @@
-// From lines back to events.
+// Parses lines into events, the reverse of format.cc. Everything comes from a file that may be damaged, so each member
+// is checked.
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 
@@ -46,7 +47,7 @@ std::optional<api::PodPhase> PhaseOf(std::string_view name) {
   return std::nullopt;
 }
 
-// Makes the alternative of AnyChange whose kind has this name, by calling f with an empty change of its type.
+// Calls f with an empty change of the kind with this name. Returns false if there is no such kind.
 template <size_t I = 0, typename F>
 bool WithKind(std::string_view name, F f) {
   if constexpr (I == std::variant_size_v<AnyChange>) {
@@ -233,7 +234,7 @@ absl::Status LineReader::ReadChange(Json j, scheduler::Change<T>* out) {
     if (!object.ok()) return object.status();
     out->before = *std::move(object);
   } else {
-    // A member "was" that is null says that there was nothing.
+    // A member "was" that is null means that there was no object.
     bool was_given = false;
     for (auto [key, value] : j.Children()) was_given |= key == "was";
     const std::string key = out->after != nullptr ? out->after->meta.Key() : std::string(gone.Text());
@@ -278,7 +279,7 @@ absl::Status LineReader::ReadReply(Json j, Line* line) {
   return absl::OkStatus();
 }
 
-// A decision for a node and the bind to it, where they are told with the input.
+// Reads a decision for a node, and the bind to it, that are part of the input's line.
 void LineReader::ReadDecision(Json j, Line* out) {
   if (!j.FindExact("pod").IsString()) return;
   decided_pod_ = TextOf(j, "pod");

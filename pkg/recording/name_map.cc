@@ -1,3 +1,4 @@
+// Names are collected in a sorted map. Seal() numbers them in that order, so the numbers sort as the names do.
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -33,7 +34,7 @@ constexpr std::array<std::string_view, 18> kKnownKeys = {"kubernetes.io/hostname
                                                          "pod-template-hash",
                                                          "controller-revision-hash",
                                                          "metadata.name"};
-// The taints that Kubernetes sets.
+// Taints that Kubernetes sets.
 constexpr std::string_view kTaintPrefixes[] = {"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/",
                                                "node.alpha.kubernetes.io/"};
 constexpr std::array<std::string_view, 7> kKnownValues = {"", "true", "false", "amd64", "arm64", "linux", "windows"};
@@ -82,11 +83,11 @@ void NameMap::Seal() {
   sealed_ = true;
   const int digits = std::max<int>(4, static_cast<int>(absl::StrCat(names_.size()).size()));
   size_t n = 0;
-  // A letter in front: names begin with one, and a label value that is a number would mean something.
+  // Numbers begin with a letter, because names do and because a numeric label value could have a meaning.
   for (auto& [name, number] : names_) number = absl::StrFormat("x%0*d", digits, ++n);
 }
 
-// A repository and a tag: an image without a tag is matched with one tagged "latest".
+// Renames repository and tag separately, because an image without a tag matches the one tagged "latest".
 std::string NameMap::Image(std::string_view image) {
   const size_t slash = image.rfind('/'), colon = image.rfind(':');
   if (colon == std::string_view::npos || (slash != std::string_view::npos && colon < slash)) return Plain(image);
@@ -94,7 +95,7 @@ std::string NameMap::Image(std::string_view image) {
   return absl::StrCat(Plain(image.substr(0, colon)), ":", tag == "latest" ? "latest" : Plain(tag));
 }
 
-// Words that are names, alone or joined by slashes.
+// Renames words that are names, alone or joined by slashes.
 std::string NameMap::Text(std::string_view text) {
   if (!sealed_) return "";
   std::string out;
@@ -149,7 +150,7 @@ std::string NameMap::Rename(NameClass what, std::string_view name) {
     case NameClass::kLabelKey:
       return KnownKey(name) ? std::string(name) : Plain(name);
     case NameClass::kLabelValue:
-      // Gt and Lt compare numbers.
+      // Numbers are kept, because Gt and Lt compare them.
       return Among(kKnownValues, name) || IsNumber(name) ? std::string(name) : Plain(name);
     case NameClass::kResource:
       if (KnownResource(name)) return std::string(name);

@@ -15,8 +15,8 @@
 namespace berth::recording {
 namespace {
 
-// The fastest level that still finds most of what repeats from pod to pod, in a window (128 KiB) that leaves room for
-// others in the caches of a processor.
+// The fastest level that still finds most repetitions from pod to pod, with a window (128 KiB) that leaves room for
+// others in a processor's caches.
 constexpr int kLevel = -2, kWindowLog = 17;
 constexpr char kMagic[] = "\x28\xB5\x2F\xFD";
 
@@ -33,7 +33,7 @@ struct PackedWriter::Stream {
     ZSTD_freeCCtx(context);
     if (fd >= 0) close(fd);
   }
-  // Writes what is packed.
+  // Writes the compressed data to the file.
   absl::Status Empty() {
     const char* at = packed;
     while (out.pos > 0) {
@@ -125,7 +125,7 @@ struct PackedReader::Stream {
         ended_early = true;
         return false;
       }
-      // A frame that is at its end says 0; where the file ends within one, more would be needed.
+      // The hint is 0 at the end of a frame; if the file ends within a frame, more data would be needed.
       if (unpacked.pos > 0 || in.pos < in.size) within_frame = hint > 0;
       if (unpacked.pos > 0) {
         out->append(chunk, unpacked.pos);
@@ -168,7 +168,7 @@ absl::StatusOr<std::unique_ptr<PackedReader>> PackedReader::Open(const std::stri
     s->context = ZSTD_createDCtx();
     if (s->context == nullptr) return util::Internal("cannot read " + path + ": no memory");
   } else {
-    // Takes plain text as it is.
+    // zlib reads plain text unchanged.
     s->gz = gzdopen(std::exchange(s->fd, -1), "rb");
     if (s->gz == nullptr) return util::Internal("cannot read " + path + ": no memory");
   }

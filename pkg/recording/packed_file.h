@@ -1,6 +1,5 @@
-// Compressed files of a recording: written as a stream of Zstandard (RFC 8878), read also as gzip or as plain text.
-//
-// Threading: none.
+// Compressed files of a recording, written as a stream of Zstandard (RFC 8878), and read as that, gzip or plain text.
+// Thread-safety: not thread-safe.
 #pragma once
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
@@ -14,18 +13,18 @@ namespace berth::recording {
 
 class PackedWriter {
  public:
-  // Creates the file, for its owner only; one that exists already is an error.
+  // Creates a file that only its owner may read. It is an error if it exists.
   static absl::StatusOr<std::unique_ptr<PackedWriter>> Create(const std::string& path);
   ~PackedWriter();
 
   enum class Flush : uint8_t {
-    kNone,   // what is packed is written when there is enough of it
-    kWrite,  // all that was put so far is in the file and can be read
-    kEnd,    // and nothing comes behind it
+    kNone,   // compressed data is written when there is enough of it
+    kWrite,  // everything put so far is in the file and can be read
+    kEnd,    // the same, and nothing follows
   };
-  // Errors name the file. After an error the file is as far as it got.
+  // Adds text. Errors name the file; after one, the file contains what was written until then.
   absl::Status Put(std::string_view text, Flush flush);
-  // In the file.
+  // Returns the number of bytes in the file.
   int64_t bytes() const;
 
  private:
@@ -39,9 +38,9 @@ class PackedReader {
   static absl::StatusOr<std::unique_ptr<PackedReader>> Open(const std::string& path);
   ~PackedReader();
 
-  // Appends some more of the text to `out`; false at the end.
+  // Appends more text to `out`. Returns false at the end.
   bool Read(std::string* out);
-  // Where the end was reached: the file has no proper end, as when its writer was killed.
+  // Returns whether the file ends improperly, as when its writer was killed. REQUIRES: Read returned false.
   bool ended_early() const;
 
  private:

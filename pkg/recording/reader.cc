@@ -13,11 +13,11 @@
 
 namespace berth::recording {
 
-// Lines of one file.
+// The lines of one file.
 struct RawLines::File {
   File(const std::string& path, std::unique_ptr<PackedReader> r)
       : name(path.substr(path.rfind('/') + 1)), reader(std::move(r)) {}
-  // False at the end; `ended_early` when the file has no proper end.
+  // Reads the next line. Returns false at the end; then `ended_early` says whether the file has no proper end.
   bool Next(std::string* line) {
     for (;;) {
       const size_t end = buffer.find('\n', at);
@@ -31,7 +31,7 @@ struct RawLines::File {
       at = 0;
       if (done || !reader->Read(&buffer)) {
         done = true;
-        // Text behind the last line end is a line that was not written whole.
+        // Text after the last line end is a line that was not written completely.
         ended_early = reader->ended_early() || !buffer.empty();
         return false;
       }
@@ -139,7 +139,8 @@ absl::StatusOr<bool> RecordingReader::Next(Step* step) {
     bool skip_checkpoint = false;
     switch (first.kind) {
       case Line::Kind::kHeader:
-        // The next segment of the same run, and nothing lost between: the checkpoint says what is known already.
+        // The header of the next segment of the same run with nothing lost in between: the checkpoint contains only
+        // what is known.
         skip_checkpoint = first.header.run == run_ && first.header.segment == segment_ + 1 && !first.header.after_gap;
         run_ = first.header.run;
         segment_ = first.header.segment;

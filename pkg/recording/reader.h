@@ -1,4 +1,4 @@
-// Reads a recording step by step: one input of the scheduler, and what it did about it.
+// Reads a recording step by step. A step is one input of the scheduler with the outputs that followed.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -15,9 +15,9 @@ namespace berth::recording {
 struct Step {
   enum class Kind : uint8_t {
     kInput,
-    kStart,       // a run begins: `header`, and nothing was there before
-    kCheckpoint,  // what comes next goes on from a checkpoint: `header`, `objects`, `in_flight`
-    kGap,         // `lost` events are missing; a checkpoint follows, or the recording ends
+    kStart,       // a run begins: `header`; nothing existed before
+    kCheckpoint,  // the next steps continue from a checkpoint: `header`, `objects`, `in_flight`
+    kGap,         // `lost` events are missing; a checkpoint or the end of the recording follows
   };
   Kind kind = Kind::kInput;
   Header header;
@@ -27,20 +27,20 @@ struct Step {
   Event input;
   std::vector<ExtenderAnswer> answers;
   std::vector<std::string> outputs;  // lines
-  bool cut = false;                  // the recording ends within this step: outputs may be missing
+  bool cut = false;                  // the recording ends within this step, so outputs may be missing
   std::string at;                    // "segment-00000001.jsonl.zst:17"
 };
 
-// The lines of a recording as they are.
+// Reads the lines of a recording unparsed.
 class RawLines {
  public:
-  // A folder with segments, or one file of lines: Zstandard, gzip or plain.
+  // Opens a folder with segments, or one file of lines: Zstandard, gzip or plain.
   static absl::StatusOr<std::unique_ptr<RawLines>> Open(const std::string& path);
   ~RawLines();
-  // False at the end, or when a file cannot be opened (status()).
+  // Reads the next line. Returns false at the end, or if a file cannot be opened (see status()).
   bool Next(std::string* line);
   const absl::Status& status() const { return status_; }
-  // File and number of the last line.
+  // Returns file and number of the last line.
   const std::string& at() const { return at_; }
   // Returns whether a file ended early since the last call.
   bool TookEarlyEnd() { return std::exchange(ended_early_, false); }
@@ -58,21 +58,21 @@ class RawLines {
   bool ended_early_ = false, truncated_ = false;
 };
 
-// Whether the file or folder holds a recording: its first line is a header.
+// Returns whether the file or folder contains a recording: its first line is a header.
 bool IsRecording(const std::string& path);
 
 class RecordingReader {
  public:
-  // As RawLines.
+  // Opens a recording like RawLines.
   static absl::StatusOr<std::unique_ptr<RecordingReader>> Open(const std::string& path);
   ~RecordingReader();
 
-  // False at the end. Errors name file and line. A segment that ends early, as those of killed daemons do, is read as
-  // far as it goes.
+  // Reads the next step. Returns false at the end. Errors name file and line. A segment that ends early, as those of
+  // killed daemons do, is read as far as possible.
   absl::StatusOr<bool> Next(Step* step);
-  // The cluster as shown up to the last step.
+  // Returns the cluster as shown up to the last step.
   ClusterState& state();
-  // The last segment ended early.
+  // Returns whether the last segment ended early.
   bool truncated() const;
 
  private:
@@ -80,7 +80,7 @@ class RecordingReader {
   absl::StatusOr<bool> NextLine(Line* out);
   std::unique_ptr<RawLines> raw_;
   LineReader lines_;
-  std::unique_ptr<Line> ahead_;  // read, and part of the next step
+  std::unique_ptr<Line> ahead_;  // already read, but part of the next step
   std::string ahead_at_;
   std::string run_;
   int64_t segment_ = 0;

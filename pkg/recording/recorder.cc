@@ -1,3 +1,9 @@
+// The scheduler's thread only moves batches of events into `buffer_`; formatting, compression and files are the work of
+// the writing thread.
+//
+// Invariants: once an event has been lost, all events are lost until the writing thread has emptied the buffer, because
+// events after a hole cannot be replayed. Meanwhile only the last change of each object is kept, from which EndGap()
+// writes the checkpoint after the gap.
 #include "pkg/recording/recorder.h"
 
 #include <absl/strings/match.h>
@@ -20,14 +26,14 @@
 namespace berth::recording {
 namespace {
 
-// Earlier versions wrote gzip.
+// Earlier versions wrote gzip files.
 constexpr char kPrefix[] = "segment-", kSuffix[] = ".jsonl.zst", kOldSuffix[] = ".jsonl.gz";
 constexpr int64_t kLeastSegment = 64 << 10, kMostSegment = 64 << 20;
 // The writing thread wakes for this many events, or this long after the first one. More at a time would wake it less
-// often, but the objects that waiting events hold would be in no cache any more when they are written and freed.
+// often, but the objects of waiting events would no longer be in a cache when they are written and freed.
 constexpr size_t kWorthWriting = 512;
 constexpr std::chrono::milliseconds kCollect{20};
-// Batches kept for their memory, and how large they may be.
+// Batches whose memory is reused, and the largest ones.
 constexpr size_t kSpare = 32, kSpareEvents = 512;
 constexpr absl::Duration kRetry = absl::Seconds(10);
 
@@ -56,7 +62,7 @@ absl::StatusOr<std::vector<std::string>> ListSegments(const std::string& dir) {
   return out;
 }
 
-// One file, being written.
+// A file that is being written.
 struct Recorder::Segment {
   absl::Status Put(std::string_view text, PackedWriter::Flush flush) {
     dirty = flush == PackedWriter::Flush::kNone;
@@ -65,7 +71,7 @@ struct Recorder::Segment {
   int64_t bytes() const { return file->bytes(); }
 
   std::unique_ptr<PackedWriter> file;
-  bool dirty = false;  // not all is in the file
+  bool dirty = false;  // not everything is in the file yet
   absl::Time flushed;
 };
 
@@ -102,7 +108,7 @@ Recorder::~Recorder() {
 void Recorder::Take(std::vector<Event>* batch) {
   events_ += batch->size();
   std::lock_guard lock(mutex_);
-  // Once something is lost, all is until the thread has caught up: what comes behind a gap means nothing without a
+  // Once something is lost, everything is until the thread has caught up: what follows a gap means nothing without a
   // checkpoint.
   if (lost_ == 0 && buffered_ + batch->size() <= options_.max_buffered) {
     const size_t size = batch->size();
@@ -112,8 +118,8 @@ void Recorder::Take(std::vector<Event>* batch) {
     if (!spare_.empty()) {
       *batch = std::move(spare_.back());
       spare_.pop_back();
-      // Here, and not where it was written: what one thread allocates and another frees makes both wait for the
-      // allocator.
+      // Events are freed here and not on the writing thread, because an allocator makes two threads wait if one frees
+      // what the other allocates.
       batch->clear();
     } else {
       batch->reserve(std::min(size, kSpareEvents));
@@ -124,7 +130,7 @@ void Recorder::Take(std::vector<Event>* batch) {
   lost_ += batch->size();
   lost_in_all_ += batch->size();
   for (Event& e : *batch) {
-    // Of an object only the last change counts, of a pod's decision and its binds too; the rest is forgotten.
+    // Only the last change of each object is kept, and the last decision and bind of each pod.
     std::string key;
     if (auto* any = std::get_if<AnyChange>(&e.what)) {
       const size_t kind = any->index();
@@ -136,7 +142,7 @@ void Recorder::Take(std::vector<Event>* batch) {
     } else if (const auto* s = std::get_if<ScheduleInput>(&e.what)) {
       if (s->pod == nullptr) continue;
       key = absl::StrCat("decision ", s->pod->meta.Key());
-      // What was bound before this decision does not count any more.
+      // A bind before this decision no longer matters.
       if (auto bind = lost_index_.find(absl::StrCat("bind ", s->pod->meta.Key())); bind != lost_index_.end()) {
         lost_but_needed_[bind->second].what = TickInput{};
         lost_index_.erase(bind);
@@ -175,8 +181,8 @@ Recorder::Stats Recorder::stats() const {
 
 namespace {
 
-// What events point to was written by other threads and is in no cache of this one's. It is asked for some events
-// ahead: the objects first, and then the texts that they point to.
+// Events point to data that other threads wrote and that is not in this thread's caches. It is prefetched some events
+// ahead: first the objects, then the texts that they point to.
 constexpr size_t kObjectsAhead = 24, kTextsAhead = 12;
 
 const api::Pod* PodOf(const Event& e) {
@@ -222,7 +228,7 @@ void Recorder::Run() {
       } else {
         news_.wait(lock, something);
       }
-      // Waking this thread costs the scheduler's thread more than noting an event does, so it is done once for many.
+      // Waking this thread costs the scheduler's thread more than noting an event does, so it is woken once for many.
       news_.wait_for(lock, kCollect, [&] { return over_ || buffered_ >= kWorthWriting || lost_ > 0; });
       written.swap(batches);
       std::swap(batches, buffer_);
@@ -254,7 +260,7 @@ void Recorder::WriteEvents(std::vector<Event>* batch) {
       ++lost_to_errors_;
       continue;
     }
-    // A segment ends between two inputs.
+    // A segment may only end between two inputs.
     if (e.IsInput() && segment_->bytes() > SegmentLimit()) {
       Write(text);
       text.clear();
@@ -286,13 +292,14 @@ void Recorder::WriteEvents(std::vector<Event>* batch) {
   unknown_ = lines_.unknown_objects();
 }
 
-// Small enough that several fit into what may be kept, and large beside the checkpoint that it begins with.
+// The limit is small enough that several segments fit into what may be kept, and large compared with the checkpoint at
+// their beginning.
 int64_t Recorder::SegmentLimit() const {
   const int64_t wanted = std::clamp(options_.max_bytes / 8, kLeastSegment, kMostSegment);
   return std::min(std::max(wanted, 3 * checkpoint_bytes_), std::max(options_.max_bytes / 2, kLeastSegment));
 }
 
-// The buffer was full and is empty now: says so, and goes on with a checkpoint of what became of the cluster.
+// Ends a gap: marks it, and continues with a checkpoint of the cluster's current state.
 void Recorder::EndGap() {
   std::vector<Event> needed;
   uint64_t lost = 0;
@@ -374,7 +381,7 @@ void Recorder::DropOldSegments() {
     sizes.push_back(stat(path.c_str(), &st) == 0 ? static_cast<int64_t>(st.st_size) : 0);
     total += sizes.back();
   }
-  // Room for the segment that begins.
+  // Leaves room for the segment that begins.
   const int64_t room = SegmentLimit();
   for (size_t i = 0; i + 1 < segments->size() && total + room > options_.max_bytes; ++i) {
     if (unlink((*segments)[i].c_str()) != 0) {

@@ -1,6 +1,6 @@
-// Writes a recording: a folder of gzip segments of JSON Lines, each beginning with a checkpoint of the cluster, so that
-// old ones can be removed. A thread of its own does all the work; who hands it events never waits. What does not fit
-// its buffer is lost, counted, and marked in the recording.
+// Writes a recording: a folder of Zstandard segments of JSON Lines, each of which begins with a checkpoint of the
+// cluster, so that old ones can be deleted. All work is done on a thread of its own; whoever passes events in never
+// waits. Events that do not fit into its buffer are lost, counted, and marked in the recording.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
@@ -23,7 +23,7 @@ namespace berth::recording {
 
 struct RecorderOptions {
   std::string dir;
-  int64_t max_bytes = int64_t{1} << 30;  // of all segments together; the oldest are removed
+  int64_t max_bytes = int64_t{1} << 30;  // limit for all segments together; the oldest are deleted
   size_t max_buffered = 200'000;         // events waiting to be written
   absl::Duration flush_period = absl::Seconds(1);
 };
@@ -33,18 +33,18 @@ absl::StatusOr<std::vector<std::string>> ListSegments(const std::string& dir);
 
 class Recorder final : public EventSink {
  public:
-  // Creates the folder if it is not there, and starts the first segment. Segments of earlier runs stay and count.
-  // `header` gives version and configuration.
+  // Creates the folder if it does not exist, and begins the first segment. Segments of earlier runs are kept and count
+  // toward the limit. `header` has version and configuration.
   static absl::StatusOr<std::unique_ptr<Recorder>> Open(RecorderOptions options, Header header);
-  // Writes what is buffered.
+  // Writes the buffered events.
   ~Recorder() override;
 
   void Take(std::vector<Event>* batch) override;
 
-  // From any thread.
+  // stats() may be called from any thread.
   struct Stats {
-    uint64_t events = 0;    // handed over
-    uint64_t lost = 0;      // of them, lost
+    uint64_t events = 0;    // events received
+    uint64_t lost = 0;      // events lost
     uint64_t bytes = 0;     // written by this process
     uint64_t errors = 0;    // failed writes
     uint64_t segments = 0;  // begun by this process
@@ -64,28 +64,28 @@ class Recorder final : public EventSink {
   void Flush();
   void Fail(const absl::Status& why);
   void DropOldSegments();
-  // Bytes after which a segment ends.
+  // Returns the number of bytes after which a segment ends.
   int64_t SegmentLimit() const;
 
   const RecorderOptions options_;
   Header header_;
   int64_t next_file_ = 1;
 
-  // Between the threads.
+  // Shared by the threads. All but the atomics are guarded by mutex_.
   mutable std::mutex mutex_;
   std::condition_variable news_;
-  std::vector<std::vector<Event>> buffer_;  // as they were handed over
-  std::vector<std::vector<Event>> spare_;   // written, with memory to be used again
+  std::vector<std::vector<Event>> buffer_;  // batches as received
+  std::vector<std::vector<Event>> spare_;   // written batches whose memory is reused
   size_t buffered_ = 0;                     // events in buffer_
-  uint64_t lost_ = 0;                       // since the last gap that was marked
-  std::vector<Event> lost_but_needed_;      // what became of the cluster meanwhile: at most one change an object
+  uint64_t lost_ = 0;                       // events since the last gap that was marked
+  std::vector<Event> lost_but_needed_;  // what happened to the cluster meanwhile: at most one change for each object
   absl::flat_hash_map<std::string, size_t> lost_index_;
   bool over_ = false;
   std::atomic<uint64_t> events_{0}, lost_in_all_{0}, bytes_{0}, errors_{0}, segments_{0}, unknown_{0};
 
-  // Of the writing thread.
+  // Used on the writing thread only.
   LineWriter lines_;
-  std::string text_;  // kept for its memory
+  std::string text_;  // kept to reuse its memory
   std::unique_ptr<Segment> segment_;
   int64_t checkpoint_bytes_ = 0;
   absl::Time retry_at_ = absl::InfinitePast();

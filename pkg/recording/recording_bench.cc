@@ -1,6 +1,6 @@
-// What a recording costs: the life of a pod (it appears, is decided, bound, confirmed and seen on its node) as the
-// daemon's scheduler thread works on it, without a recording and with one. The time is the CPU of all threads, also of
-// the one that writes, for each pod.
+// Measures what a recording costs: the life of a pod (it appears, is decided, bound, confirmed and seen on its node) as
+// the daemon's scheduler thread processes it, without a recording and with one. The time is the CPU time of all
+// threads, including the one that writes, for each pod.
 #include <absl/strings/str_cat.h>
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ std::vector<api::PodPtr> Pods() {
   return out;
 }
 
-// Answers every bind with success, and remembers which pods are then seen on which nodes.
+// Confirms every bind, and remembers which pods are then seen on which nodes.
 class Binds final : public scheduler::Actions {
  public:
   void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender*) override {
@@ -79,7 +79,7 @@ CoreConfiguration Config() {
   return c;
 }
 
-// The inputs are the Tap's or, without one, the scheduler's.
+// `in` is the Tap or, without one, the scheduler.
 template <typename Inputs>
 void Live(Inputs& in, const std::vector<api::NodePtr>& nodes, const std::vector<api::PodPtr>& pods, Binds* binds,
           Tap* tap) {

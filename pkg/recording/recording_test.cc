@@ -1,4 +1,4 @@
-// A scheduler in a small world of its own is recorded and replayed: whatever happens to it, the replay does the same.
+// Records and replays a scheduler in a small simulated cluster: whatever happens to it, the replay does the same.
 #include <absl/strings/str_cat.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,7 +27,7 @@ using scheduler::testing::Asks;
 using scheduler::testing::NodeOf;
 using scheduler::testing::PodOf;
 
-// A folder that is removed at the end.
+// A folder that is deleted at the end.
 struct TempDir {
   TempDir() {
     char name[] = "/tmp/recording-test-XXXXXX";
@@ -44,7 +44,7 @@ CoreConfiguration Config(bool pod_priority) {
   return c;
 }
 
-// The default profile of release 1.29.
+// Returns the default profile of release 1.29.
 CoreConfiguration LaterConfig() {
   CoreConfiguration c = Config(true);
   c.release = "1.29";
@@ -222,7 +222,7 @@ TEST_CASE("old segments are removed, and decisions are checked from the oldest c
     CHECK(r->checkpoints >= 1);
     if (r->difference) FAIL(r->difference->at << "\n" << r->difference->recorded << "\n" << r->difference->replayed);
     CHECK(r->decisions > 100);
-    CHECK(r->outputs > r->decisions / 2);  // decided as recorded, and not only followed
+    CHECK(r->outputs > r->decisions / 2);  // decided as recorded, not just followed
   }
 }
 
@@ -365,7 +365,7 @@ TEST_CASE("outputs that stand in the line of their input are read in their full 
     CHECK(lines(schedule(7)) == std::vector<std::string>{decision, BindLine(7, key, "n-1")});
     CHECK(lines(answer(7, form)) == std::vector<std::string>{assigned});
     CHECK(lines(schedule(0)) == std::vector<std::string>{decision});
-    // The bind was requested in the segment before, so its line is not there to be referred to.
+    // The bind was requested in the previous segment, so there is no line to refer to.
     CHECK(lines(schedule(8)) == std::vector<std::string>{decision, BindLine(8, key, "n-1")});
     writer.BeginSegment();
     reader = LineReader();

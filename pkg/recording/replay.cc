@@ -1,3 +1,5 @@
+// A replay consists of sessions, one for each run of the daemon or checkpoint in the recording. Outputs of a replayed
+// scheduler are captured by a Tap, like those of the recorded one, and compared as lines.
 #include "pkg/recording/replay.h"
 
 #include <absl/strings/match.h>
@@ -13,7 +15,7 @@ namespace {
 
 using Difference = ReplayResult::Difference;
 
-// Keeps the lines of what a scheduler puts out.
+// Keeps the lines of a scheduler's outputs.
 class OutputLines final : public EventSink {
  public:
   void Take(std::vector<Event>* batch) override {
@@ -73,7 +75,7 @@ class WholeSession final : public Session {
     const auto& recorded = step.outputs;
     const auto& replayed = outputs_.lines;
     for (size_t i = 0; i < std::max(recorded.size(), replayed.size()); ++i) {
-      // What stands behind the end of a recording is not known.
+      // What would follow the end of a recording is not known.
       if (i >= recorded.size() && step.cut) break;
       const std::string r = i < recorded.size() ? recorded[i] : "", p = i < replayed.size() ? replayed[i] : "";
       if (r == p) {
@@ -100,7 +102,7 @@ class WholeSession final : public Session {
   std::unique_ptr<Core> core_;
 };
 
-// The pod that the step decides about; empty when it decides nothing.
+// Returns the pod that the step decides about; empty if it decides nothing.
 std::string DecidedPod(const Step& step) {
   for (const std::string& line : step.outputs) {
     if (absl::StartsWith(line, "{\"out\":\"decision\"")) return PodOfLine(line);
@@ -108,7 +110,7 @@ std::string DecidedPod(const Step& step) {
   return "";
 }
 
-// The number of the input before which to stop: of the last decision about the pod before `until`.
+// Returns the number of the input before which to stop: that of the last decision about the pod before `until`.
 absl::StatusOr<int64_t> FindDecision(const std::string& path, const ReplayOptions& options) {
   auto reader = RecordingReader::Open(path);
   if (!reader.ok()) return reader.status();

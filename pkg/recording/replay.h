@@ -1,8 +1,8 @@
 // Feeds a recording to the scheduler again.
 //
-// From the start of a run the whole state machine runs again, and every output is compared byte for byte. From a
-// checkpoint on (older segments were removed, or events were lost) what pods waited for, and when they are tried next,
-// is not known: then what is compared is each decision, with the cluster as recorded.
+// From the start of a run the whole state machine runs, and every output is compared byte for byte. From a checkpoint
+// on (because older segments were deleted or events were lost), it is not known what pods waited for and when they are
+// tried next. Then each decision is compared, with the cluster as recorded.
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -19,34 +19,34 @@
 namespace berth::recording {
 
 struct ReplayOptions {
-  // Stop before the input of this number; inputs count from 1 over the whole recording.
+  // Stop before the input with this number. Inputs count from 1 over the whole recording.
   int64_t until = std::numeric_limits<int64_t>::max();
-  // "namespace/name": stop before the first decision about this pod, or the last that is recorded before `until`.
+  // Stop before the last decision about this pod ("namespace/name") that was recorded before `until`.
   std::string pod;
-  // Called when replay stopped on account of `until` or `pod`, with the scheduler as it is then and the pod that is to
-  // be decided next (null when none is). May be null.
+  // Called when replay has stopped because of `until` or `pod`, with the scheduler as it is then and the pod that is to
+  // be decided next (null if there is none). May be null.
   std::function<void(Core&, const api::PodPtr&)> stopped;
 };
 
 struct ReplayResult {
   int64_t inputs = 0, decisions = 0, outputs = 0, runs = 0, checkpoints = 0, lost = 0;
   int64_t placed = 0;
-  int64_t unchecked = 0;  // outputs behind a checkpoint that were followed and not compared
+  int64_t unchecked = 0;  // outputs after a checkpoint that were followed but not compared
   bool truncated = false;
   bool stopped = false;
   struct Difference {
     int64_t input = 0;               // its number
     std::string at;                  // file and line
-    std::string pod;                 // whose, when it is about one
+    std::string pod;                 // the pod, if the output is about one
     std::string recorded, replayed;  // empty: there is none
   };
   std::optional<Difference> difference;
 };
 
-// Errors: what cannot be read, or a scheduler that cannot be built.
+// Replays a recording. It is an error if it cannot be read, or if a scheduler cannot be built.
 absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions& options);
 
-// A clock that gives the readings that were recorded.
+// A clock that returns the recorded readings.
 class ReplayClock final : public util::Clock {
  public:
   void Set(const Event& e);
@@ -59,7 +59,7 @@ class ReplayClock final : public util::Clock {
   mutable int64_t last_steady_ = 0, last_wall_ = 0;
 };
 
-// Extenders that give the answers that were recorded, in their order.
+// Extenders that return the recorded responses in their order.
 class ReplayExtenders {
  public:
   scheduler::ExtenderFactory Factory();

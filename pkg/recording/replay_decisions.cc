@@ -1,5 +1,5 @@
-// Replaying from a checkpoint. The queue is not known, so the recording says which pod is tried when; what the cache
-// holds follows from the changes, from the binds that the scheduler requested, and from how those were answered.
+// Replays from a checkpoint. The queue is not known, so the recording says which pod is tried and when. The contents of
+// the cache follow from the changes, from the binds that the scheduler requested, and from the replies to them.
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -108,7 +108,7 @@ class DecisionsSession final : public Session {
       core_->cache.AddNode(c.after);
     }
   }
-  // Of all other kinds the scheduler itself keeps no more than the cache does.
+  // For all other kinds the scheduler keeps no more than the cache does.
   template <typename T>
   void ApplyOne(const scheduler::Change<T>& c) {
     core_->scheduler->Apply(c);
@@ -124,7 +124,7 @@ class DecisionsSession final : public Session {
     nominated->Add(pod);
   }
   void Forget(const api::Pod& pod) {
-    // Another pod may have the name by now.
+    // Another pod may have this name by now.
     if (auto it = pending_.find(pod.meta.Key()); it != pending_.end() && it->second->meta.uid == pod.meta.uid) {
       pending_.erase(it);
     }
@@ -148,7 +148,7 @@ class DecisionsSession final : public Session {
     }
     return nullptr;
   }
-  // Returns the node of a pod that is on one or assumed to be; empty when there is none.
+  // Returns the node of a pod that is on one or assumed to be on one; empty if there is none.
   std::string_view NodeOf(const std::string& key) const {
     std::string_view node;
     core_->cache.ForEachPod([&](const auto& p, const auto&) {
@@ -200,7 +200,7 @@ class DecisionsSession final : public Session {
     const auto text = [&](std::string_view key) { return std::string(j.FindExact(key).Text()); };
     const std::string what = text("out"), key = text("pod");
     if (what == "decision") return Decide(line, key, text("node"), result);
-    // Among equal victims the order in which pods came to their node decides, which a checkpoint does not hold.
+    // The order among equal victims is that in which pods came to their node, which a checkpoint does not contain.
     auto it = pending_.find(key);
     const auto id = static_cast<scheduler::RequestId>(j.FindExact("id").Int());
     if (what == "bind") {
@@ -283,8 +283,7 @@ class DecisionsSession final : public Session {
     }
     return std::nullopt;
   }
-  // Returns whether a pod is pending that was nominated to a node since the checkpoint: its nomination may count again
-  // or still.
+  // Returns whether a pod is pending that was nominated since the checkpoint: its nomination may still or again count.
   bool AnyNominated() const {
     return std::any_of(pending_.begin(), pending_.end(),
                        [this](const auto& e) { return once_nominated_.contains(e.second->meta.uid); });
@@ -307,7 +306,7 @@ class DecisionsSession final : public Session {
   std::set<std::string> once_nominated_;        // uids
   InFlight in_flight_;
   std::map<scheduler::RequestId, std::string> nodes_asked_;
-  std::string refused_;  // the uid of the pod for which this step found no node; empty when there is none
+  std::string refused_;  // uid of the pod for which this step found no node; empty if there is none
 };
 
 }  // namespace

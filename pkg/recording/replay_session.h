@@ -1,4 +1,4 @@
-// Shared by the sources of Replay alone: a stretch of a recording, replayed.
+// A part of a recording that is replayed. For use by the sources of Replay.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -15,20 +15,19 @@ namespace berth::recording {
 class Session {
  public:
   virtual ~Session() = default;
-  // Works on the input and returns what differs from the outputs recorded, if anything does.
+  // Processes the input and returns the first difference from the recorded outputs, if there is one.
   virtual std::optional<ReplayResult::Difference> Do(Step* step, ReplayResult* result) = 0;
-  // Works on the input and returns the lines of its outputs; nothing when a session cannot say. REQUIRES: a whole
-  // session.
+  // Processes the input and returns the lines of its outputs. REQUIRES: made by NewWholeSession.
   virtual std::vector<std::string> Outputs(Step* step) = 0;
   virtual Core& core() = 0;
 };
 
-// From the start of a run: the whole state machine.
+// Makes a session from the start of a run, with the whole state machine.
 absl::StatusOr<std::unique_ptr<Session>> NewWholeSession(const CoreConfiguration& config);
-// From a checkpoint: decisions.
+// Makes a session from a checkpoint, which compares decisions only.
 absl::StatusOr<std::unique_ptr<Session>> NewDecisionsSession(const Step& checkpoint);
 
-// The pod that an output line is about, "namespace/name"; empty when it is about none.
+// Returns the pod that an output line is about, "namespace/name"; empty if it is about none.
 std::string PodOfLine(std::string_view line);
 
 }  // namespace berth::recording

@@ -1,4 +1,4 @@
-// What a replayed scheduler hears from clocks and extenders.
+// The clock and extenders of a replayed scheduler.
 #include "pkg/recording/replay.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/util/status.h"
@@ -11,7 +11,7 @@ void ReplayClock::Set(const Event& e) {
   next_steady_ = next_wall_ = 0;
 }
 
-// Who reads more often than was recorded sees time stand still.
+// If there are more readings than were recorded, the last one is repeated.
 absl::Duration ReplayClock::Steady() const {
   if (next_steady_ < steady_.size()) last_steady_ = steady_[next_steady_++];
   return absl::Microseconds(last_steady_);
@@ -22,7 +22,7 @@ absl::Time ReplayClock::Wall() const {
   return absl::FromUnixSeconds(last_wall_);
 }
 
-// Uses the real extender to know which pods it is interested in, and never calls it.
+// Uses the real extender only to know which pods it is interested in; it is never called.
 class ReplayExtenders::OneExtender final : public scheduler::Extender {
  public:
   OneExtender(ReplayExtenders* all, std::unique_ptr<scheduler::Extender> real) : all_(all), real_(std::move(real)) {}

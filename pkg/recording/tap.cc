@@ -10,7 +10,7 @@ using scheduler::RequestId;
 
 namespace {
 
-// Whether the message says, in the words of one of the releases, that the pod was assigned to its node.
+// Returns in which release's words the message says that the pod was assigned to its node; kText if it does not.
 MessageForm FormOf(const api::Pod& pod, std::string_view message) {
   const auto skip = [&message](std::string_view expected) {
     if (message.substr(0, expected.size()) != expected) return false;
@@ -108,7 +108,7 @@ void Tap::Tick() {
   End();
 }
 
-// A call that finds nothing to try leaves no trace: there is one in every round of work.
+// A call that finds no pod to try is not recorded, because there is one in every round of work.
 bool Tap::ScheduleOne() {
   Begin(ScheduleInput{});
   const bool tried = scheduler_->ScheduleOne();

@@ -1,7 +1,7 @@
-// Stands between a scheduler and the world and notes all that passes: the inputs of the scheduler, what it reads from
-// clocks and extenders, what it decides and requests. It changes nothing but the precision of the clocks.
+// Wraps a scheduler and notes everything that passes: its inputs, what it reads from clocks and extenders, and its
+// decisions and requests. It changes nothing but the precision of the clocks.
 //
-// Threading: that of the scheduler, but for Wall and Steady as clocks of others.
+// Thread-safety: used on the scheduler's thread, except Wall() and Steady(), which others may use as a clock.
 #pragma once
 #include <memory>
 #include <optional>
@@ -18,16 +18,17 @@ namespace berth::recording {
 
 class Tap final : public scheduler::Actions, public scheduler::DecisionObserver, public util::Clock {
  public:
-  // `sink` may be null until set_sink is called. `actions` may be null: requests go nowhere. `next` may be
-  // null; it sees the decisions, too. All outlive it.
+  // `sink` may be null until set_sink is called. If `actions` is null, requests are dropped. If `next` is not null, it
+  // receives the decisions too. All arguments must outlive the object.
   Tap(EventSink* sink, scheduler::Actions* actions, const util::Clock* clock, scheduler::DecisionObserver* next)
       : sink_(sink), actions_(actions), clock_(clock), next_(next) {}
 
-  // The scheduler was built with this object as its actions, clock and observer; it outlives all calls below.
+  // Sets the scheduler, which was built with this object as its actions, clock and observer and must outlive all calls
+  // below.
   void Attach(scheduler::Scheduler* s) { scheduler_ = s; }
-  // Where to from now on. REQUIRES: nothing was noted yet.
+  // Sets the sink. REQUIRES: nothing has been noted yet.
   void set_sink(EventSink* sink) { sink_ = sink; }
-  // An extender whose answers are noted.
+  // Returns an extender whose responses are noted.
   std::unique_ptr<scheduler::Extender> Wrap(std::unique_ptr<scheduler::Extender> extender);
 
   // ---- the scheduler's inputs ----
@@ -41,7 +42,7 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
   void Tick();
   bool ScheduleOne();
   void Stop();
-  // Hands over what was noted. Call when a round of work is done.
+  // Passes on what was noted. To be called at the end of a round of work.
   void Flush();
 
   // ---- the scheduler's outputs ----
@@ -78,12 +79,12 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
     open_ = true;
   }
   void End() { open_ = false; }
-  // Returns the input that is being worked on, if it is a T and none of its outputs was noted as an event; else null.
+  // Returns the current input if it is a T and none of its outputs has been noted as an event; otherwise null.
   template <typename T>
   T* InputWithoutOutputs() {
     return open_ && input_ + 1 == batch_.size() ? std::get_if<T>(&batch_.back().what) : nullptr;
   }
-  // Notes an output; the rest of it is up to the caller. The reference is valid until the next event is noted.
+  // Notes an output, which the caller completes. The reference is valid until the next event is noted.
   RequestOutput& Request(RequestOutput::Kind kind, scheduler::RequestId id, const api::PodPtr& pod);
   void NoteEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                  const std::string& message);
@@ -94,8 +95,8 @@ class Tap final : public scheduler::Actions, public scheduler::DecisionObserver,
   scheduler::DecisionObserver* next_;
   scheduler::Scheduler* scheduler_ = nullptr;
   mutable std::vector<Event> batch_;
-  size_t input_ = 0;   // the place of the input that is being worked on in batch_
-  bool open_ = false;  // an input is being worked on
+  size_t input_ = 0;   // index of the current input in batch_
+  bool open_ = false;  // an input is being processed
 };
 
 }  // namespace berth::recording
