@@ -32,7 +32,7 @@ struct Fixture {
   std::map<std::string, std::string> environment;
 };
 
-// A kubeconfig with one context of this cluster and user (YAML, flow style).
+// Returns a kubeconfig with one context, for this cluster and user (YAML in flow style).
 std::string Config(const std::string& cluster, const std::string& user) {
   return "apiVersion: v1\nkind: Config\ncurrent-context: ctx\nclusters: [{name: c, cluster: " + cluster +
          "}]\nusers: [{name: u, user: " + user + "}]\ncontexts: [{name: ctx, context: {cluster: c, user: u}}]\n";
@@ -78,7 +78,7 @@ users:
   CHECK(c->tls->ca_pem == "CA");
   CHECK(c->tls->cert_pem == "CERT");
   CHECK(c->tls->key_pem == "KEY");
-  // Files are followed, data is not.
+  // The paths of files are kept, as a file is read again when it changes; data has no path.
   CHECK(c->tls->ca_file == f.dir.path("ca.pem"));
   CHECK(c->tls->cert_file == "");
   CHECK(c->tls->key_file == f.dir.path("key.pem"));
@@ -116,9 +116,9 @@ TEST_CASE("a context may be chosen, and several files are taken together, the fi
   CHECK(far->proxy->credentials == "me:x");
   s.context = "nowhere";
   CHECK(util::Message(f.Load(s, "").status()) == "context was not found for specified context: nowhere");
-  // Not asked for, the files of the environment mean nothing.
+  // Unless the default files are asked for, KUBECONFIG is not read.
   CHECK(util::Message(f.Load(ConfigSources{}, "").status()) == "no configuration has been provided");
-  // Without the variable: ~/.kube/config.
+  // Without KUBECONFIG, ~/.kube/config is read.
   std::filesystem::create_directories(f.dir.path(".kube"));
   std::filesystem::rename(f.dir.path("two"), f.dir.path(".kube/config"));
   f.environment = {{"HOME", f.dir.path()}};
@@ -206,7 +206,7 @@ TEST_CASE("servers in every notation") {
         "--master: invalid port \"http\" in \"http://h:http\": must be a number from 1 to 65535");
   CHECK(url("http://[::1") == "--master: missing ']' in host \"http://[::1\"");
   CHECK_THAT(url("http://u:p@h"), Catch::StartsWith("--master: credentials in the server's URL are not supported"));
-  // Without a scheme TLS settings decide.
+  // If the URL has no scheme, it is https because there are TLS settings.
   auto c = f.Load(Config("{server: 'h:1', insecure-skip-tls-verify: true}", "{}"));
   REQUIRE(c.ok());
   CHECK(c->url == "https://h:1");
@@ -263,7 +263,7 @@ TEST_CASE("nothing, in a pod and outside") {
   CHECK(c->token_file == f.dir.path("account/token"));
   CHECK(c->tls->ca_pem == "CA");
   CHECK(c->tls->ca_file == f.dir.path("account/ca.crt"));
-  // With --master the account is not used.
+  // With --master the service account is not used.
   c = f.Load("", "https://b");
   REQUIRE(c.ok());
   CHECK(c->token_file == "");

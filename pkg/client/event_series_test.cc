@@ -22,7 +22,7 @@ SeriesEvent Make(const std::string& note, absl::Duration at, const std::string& 
   return e;
 }
 
-// What is sent for an occurrence: "post", "patch 2", or nothing.
+// Returns what is sent for an occurrence: "post", "patch 2" or "".
 std::string Sent(const std::optional<EventSeries::Outcome>& o) {
   if (!o) return "";
   return o->patch ? "patch " + std::to_string(o->event.base.count) : "post";
@@ -58,7 +58,8 @@ TEST_CASE("event series: the second occurrence patches the first, later ones cou
   CHECK(Sent(second) == "patch 2");
   CHECK(second->event.base.name == first->event.base.name);
   CHECK(Sent(s.Occurred(Make("a", absl::Seconds(3)), absl::Seconds(3))) == "");
-  // Another text is another event (1.29 folds it into the first one's series), and so is another version of the pod.
+  // An occurrence with another text is a new event (1.29 folds it into the first one's series), and so is one about
+  // another version of the pod.
   CHECK(Sent(s.Occurred(Make("b", absl::Seconds(4)), absl::Seconds(4))) == "post");
   CHECK(Sent(s.Occurred(Make("a", absl::Seconds(5), "1063"), absl::Seconds(5))) == "post");
 }

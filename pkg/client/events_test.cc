@@ -108,7 +108,7 @@ TEST_CASE("the tenth different message within ten minutes becomes a summary") {
   CHECK(eleventh->patch);
   CHECK(eleventh->event.count == 2);
   CHECK(eleventh->event.name == tenth->event.name);
-  // Quiet for longer: forgotten.
+  // After a pause of more than 600 s the similar events are forgotten.
   CHECK(c(Make("m12"), absl::Seconds(601))->event.message == "m12");
 }
 

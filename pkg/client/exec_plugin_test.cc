@@ -30,7 +30,7 @@ std::string RunError(const ExecPluginConfig& c) {
   return util::Message(RunExecPlugin(c).status());
 }
 
-// A plugin whose runs the test answers.
+// An exec plugin whose runs are answered by the test.
 struct Scripted {
   ExecPlugin::Run Run() {
     return [this]() -> absl::StatusOr<ExecCredential> {
@@ -114,7 +114,7 @@ TEST_CASE("exec: one run serves everybody, is kept, renewed ahead, and replaced 
   get();
   CHECK(ready.values().size() == 3);  // at once
   CHECK(plugin.runs.values().size() == 1);
-  // Renewed while the old one is still good.
+  // The credential is renewed before it expires; requests use the old one meanwhile.
   clock.Advance(absl::Minutes(58) + absl::Seconds(1));
   get();
   CHECK(ready.values().size() == 4);
@@ -122,7 +122,7 @@ TEST_CASE("exec: one run serves everybody, is kept, renewed ahead, and replaced 
   REQUIRE(plugin.runs.WaitFor(2));
   plugin.Answer(credential("two", absl::Minutes(60)));
   while (token() != "two") std::this_thread::yield();
-  // Refused: the next one waits for another.
+  // After the server has refused a credential, the next request waits for a new one.
   uint64_t number = 0;
   p->credential(&number);
   p->Refused(number - 1);  // an answer to a request that was sent with the one before
@@ -135,14 +135,14 @@ TEST_CASE("exec: one run serves everybody, is kept, renewed ahead, and replaced 
   plugin.Answer(util::Unavailable("exec: executable x failed with exit code 1: log in first"));
   REQUIRE(ready.WaitFor(6));
   CHECK(ready.values()[5] == "getting credentials: exec: executable x failed with exit code 1: log in first");
-  // Not run again for every request.
+  // After a failure the plugin is not run again for every request.
   get();
   REQUIRE(ready.WaitFor(7));
   CHECK(plugin.runs.values().size() == 3);
   clock.Advance(absl::Seconds(2));
   get();
   REQUIRE(plugin.runs.WaitFor(4));
-  // Whoever has gone is not called.
+  // A waiter that was forgotten is not called.
   p->Forget(&ready);
   plugin.Answer(credential("three", absl::Minutes(1)));
   while (token() != "three") std::this_thread::yield();

@@ -1,4 +1,4 @@
-// Informers on real sockets, against a server that misbehaves.
+// Tests informers on real sockets, against a server that misbehaves.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -18,7 +18,7 @@ std::string Event(const std::string& type, const std::string& object) {
   return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
 
-// The server's side: what the list says, and one action for each watch in turn, the last one for all that follow.
+// The server: the answer to a list, and one action for each watch in turn; the last action serves all later watches.
 struct World {
   World()
       : server([this](const FakeRequest& r, FakeServer::Turn& t) {
@@ -36,7 +36,7 @@ struct World {
           if (watch) {
             act(t);
           } else {
-            // In chunks that break anywhere.
+            // Chunks of 13 bytes, so that their borders fall anywhere in the JSON.
             t.StartChunks();
             for (size_t i = 0; i < answer.size(); i += 13) t.Chunk(answer.substr(i, 13));
             t.EndChunks();
@@ -148,7 +148,7 @@ TEST_CASE("every way to refuse a watch leads to a new list") {
                  t.Hang();
                }};
   w.Start();
-  // One list more than refusals, and the eighth watch stays.
+  // Each refused watch is followed by a new list; the eighth watch stays open.
   REQUIRE(w.server.WaitForRequests(16));
   REQUIRE(w.told.WaitFor(8));
   size_t lists = 0;

@@ -29,8 +29,8 @@ const char kTooOld[] =
     R"x({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",)x"
     R"x("message":"too old resource version: 1 (556)","reason":"Gone","code":410}})x";
 
-// A nodes informer on a fake server, and what its consumer was told: "+n1" added, "~n1" updated, "-n1" deleted, "!" the
-// initial list is done, "|" the end of a batch.
+// An informer of nodes on a fake server. Told() returns what its consumer was told: "+n1" added, "~n1" updated, "-n1"
+// deleted, "!" the initial list is complete, "|" the end of a batch.
 struct Fixture {
   explicit Fixture(Resource resource = ResourceOf<api::Node>(), bool drop_heartbeats = false, bool optional = false) {
     InformerOptions<api::Node> o;
@@ -53,7 +53,7 @@ struct Fixture {
     informer->Start();
   }
   std::string Told() { return std::exchange(told, {}); }
-  // After this a watch from version 10 with n1 and n2 is open.
+  // Lists n1 and n2 and opens a watch from resource version 10.
   void Begin() {
     api.Serve(200, List("10", {Node("n1", "5"), Node("n2", "6")}));
     REQUIRE(Told() == "+n1+n2!");
@@ -238,7 +238,7 @@ TEST_CASE("too old: after a second a list, of which the consumer hears the diffe
   CHECK(f.api.calls.size() == calls);
   f.executor.Advance(absl::Milliseconds(300));
   CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
-  // n1 unchanged, n2 gone, n3 new.
+  // n1 is unchanged, n2 is gone, n3 is new.
   f.api.Serve(200, List("20", {Node("n1", "5"), Node("n3", "15")}));
   CHECK(f.Told() == "~n1+n3-n2|");
   CHECK(f.informer->HasSynced());
@@ -278,7 +278,7 @@ TEST_CASE("a list older than what was seen is not believed but read from the sto
 }
 
 TEST_CASE("what a list showed before it failed is not taken back by an older list") {
-  // Objects of a list are shown as they arrive. A server that is behind may answer the second attempt.
+  // The objects of a list are shown as they arrive. The second attempt may be answered by a server that is behind.
   Fixture f;
   f.Begin();
   f.api.Data(kTooOld);
@@ -324,7 +324,7 @@ TEST_CASE("behind a torn watch the server is asked how far it is, until it says 
   f.executor.Advance(absl::Milliseconds(200));
   CHECK(f.api.target() == "/api/v1/nodes?limit=1");
   f.api.Answer(500);
-  // What the watch says meanwhile does not tell whether something was left out before it.
+  // An event of the watch does not show whether an earlier one was left out, so the question is asked again.
   f.api.Data(Event("ADDED", Node("n9", "12")), watch);
   CHECK(f.Told() == "+n9|");
   f.executor.Advance(absl::Milliseconds(400));
@@ -394,12 +394,12 @@ TEST_CASE("a failed list is tried again later and later, with a bound") {
     CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
   }
   CHECK(f.Told() == "");
-  // Half of the jitter of up to a fifth.
+  // The jitter adds up to 20 %; with random() at 0.5 it adds 10 %.
   std::vector<double> wanted = {1.1, 2.2, 4.4, 8.8, 11, 11, 11};
   REQUIRE(waits.size() == wanted.size());
   for (size_t i = 0; i < waits.size(); ++i) CHECK(waits[i] == Approx(wanted[i]));
   CHECK(f.informer->stats().list_failures == 7);
-  // A good watch makes it forget.
+  // A successful watch resets the wait.
   f.api.Serve(200, List("10", {}));
   f.api.Head(200);
   f.executor.Advance(absl::Seconds(2));
@@ -422,7 +422,7 @@ TEST_CASE("a server that says when to come again is asked then") {
     f.executor.Advance(absl::Seconds(wait));
     CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
   }
-  // Of other answers it means nothing, and what the server asked for is no failure that makes the next wait longer.
+  // Retry-After is ignored for other answers. The waits that the server asked for did not lengthen the back-off.
   f.api.Head(403, "{}", nullptr, 30);
   f.api.End();
   f.executor.Run();
@@ -481,14 +481,14 @@ TEST_CASE("bad objects are skipped, the others go on") {
              Event("ADDED", Node("n4", "12")));
   CHECK(f.Told() == "+n4|");
   CHECK(f.informer->stats().undecodable == 6);
-  // What was known of a bad object stays, also over a list.
+  // The last good version of an object that cannot be decoded is kept, also over a new list.
   f.api.Data(Event("MODIFIED", R"({"metadata":{"name":"n1","resourceVersion":"13"},"status":[]})"));
   f.api.Data(kTooOld);
   f.executor.Advance(absl::Seconds(2));
   f.api.Serve(200, List("20", {R"({"metadata":{"name":"n1","resourceVersion":"13"},"status":[]})", Node("n3", "7")}));
   CHECK(f.Told() == "~n3-n4|");
   CHECK(f.informer->Find({}, "n1")->meta.resource_version == "5");
-  // But a deletion needs only the name.
+  // A deletion needs only the name.
   f.api.Head(200);
   f.api.Data(Event("DELETED", R"({"metadata":{"name":"n1","resourceVersion":"21"},"status":[]})"));
   CHECK(f.Told() == "-n1|");

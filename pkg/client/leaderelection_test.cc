@@ -12,7 +12,7 @@ namespace {
 
 const char kKey[] = "control-plane.alpha.kubernetes.io/leader";
 
-// A lock in a server that lives in memory, with optimistic locking, and candidates on one manual clock.
+// A lock object on a server in memory, with optimistic locking, and candidates that share a manual clock.
 struct World {
   explicit World(std::string type = "endpoints") : lock_type(std::move(type)) {}
 
@@ -40,7 +40,7 @@ struct World {
     return candidates.back().get();
   }
 
-  // Answers everything asked, as a server would.
+  // Answers all open requests as an API server would.
   void Serve() {
     for (auto& c : candidates) {
       for (size_t i = 0; i < c->api.calls.size(); ++i) {
@@ -83,7 +83,7 @@ struct World {
   }
   LeaderRecord Record() const { return ReadLock(lock_type, object)->record; }
 
-  // Moves time on, a tenth of a second at a time; never two leaders at once.
+  // Advances the clock in steps of 0.1 s and checks after each that there are not two leaders.
   void Pass(absl::Duration d) {
     for (absl::Duration t; t < d; t += absl::Milliseconds(100)) {
       executor.Advance(absl::Milliseconds(100));
@@ -229,7 +229,7 @@ TEST_CASE("a candidate waits a whole lease of its own clock, whatever the record
   CHECK(b->log == "+");
   CHECK(w.Record().holder == "b");
   CHECK(w.Record().transitions == 1);
-  // Requests of a candidate are 2.0 to 4.4 s apart.
+  // A candidate's requests are 2.0 to 4.4 s apart.
   CHECK(b->api.calls.size() > 100 / 4.4);
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("a leader that reads another holder has lost at once") {
 TEST_CASE("a conflict is a failed attempt, not a loss") {
   World w;
   auto* a = w.Add("a");
-  // Somebody else changes the object between our GET and PUT, once.
+  // Another client changes the object once, between the candidate's GET and PUT.
   w.executor.Advance(absl::Seconds(2));
   auto get = a->api.calls.back();
   std::string old = w.object;
@@ -309,7 +309,8 @@ TEST_CASE("a process that starts right after a release leaves the lock to those 
   w.Serve();
   w.Pass(absl::Seconds(1));
   auto* again = w.Add("a again");
-  // Candidates of client-go 1.10 wait 15 s after a change of Endpoints, and look every 4.4 s at least.
+  // Candidates of client-go 1.10 wait until 15 s after the last change of the Endpoints, which they read at least every
+  // 4.4 s.
   const absl::Duration turn = absl::Milliseconds(lease ? 1000 + 4400 : 15000 + 4400);
   w.Pass(turn - absl::Seconds(1) - absl::Milliseconds(300));
   CHECK_FALSE(again->elector->IsLeader());
@@ -403,7 +404,7 @@ TEST_CASE("while waiting for the lock: jitter, and what cannot be read is tried 
   CHECK(attempt(Error(500, "oh"), 3).wait == absl::Milliseconds(4400));
   CHECK(attempt(Ok("garbage"), 6).wait == absl::Milliseconds(4400));
   CHECK(attempt(Ok(Lock("other", "2017-07-14T02:41:00Z")), 14).step == LeaderElection::Step::kWait);
-  // Changed at 14: free at 29, not before.
+  // The lock was changed at 14 s, so it is free at 29 s and not before.
   CHECK(attempt(Ok(Lock("other", "2017-07-14T02:41:00Z")), 28.9).step == LeaderElection::Step::kWait);
   auto a = attempt(Ok(Lock("other", "2017-07-14T02:41:00Z")), 29);
   REQUIRE(a.step == LeaderElection::Step::kUpdate);
@@ -413,7 +414,7 @@ TEST_CASE("while waiting for the lock: jitter, and what cannot be read is tried 
   CHECK(record.acquired == wall);
   CHECK(e.Answer(Error(409, "conflict"), absl::Seconds(29), wall).step == LeaderElection::Step::kWait);
   CHECK_FALSE(e.leader());
-  // A lock without a holder, or without a record, is free.
+  // A lock without a holder or without a record is free.
   CHECK(attempt(Ok(Lock("", "2017-07-14T02:42:00Z")), 31).step == LeaderElection::Step::kUpdate);
   CHECK(e.Answer(Error(500, "oh"), absl::Seconds(31), wall).step == LeaderElection::Step::kWait);
   CHECK(attempt(Ok(R"({"metadata":{"resourceVersion":"9"}})"), 35).step == LeaderElection::Step::kUpdate);

@@ -1,5 +1,5 @@
-// What kube-scheduler 1.29 wrote to an API server 1.29, written again by our code: patches of statuses and events.
-// Recorded patches that overwrote the condition of a bound pod are left out; we do not send them.
+// Compares the patches of statuses and the events that Berth writes with those that kube-scheduler 1.29 sent to an API
+// server 1.29. Recorded patches that overwrote the condition of a bound pod are left out, as Berth does not send them.
 #include <absl/strings/str_cat.h>
 
 #include <catch2/catch.hpp>
@@ -33,7 +33,7 @@ api::PodCondition ConditionOf(api::Json c) {
           Text(c, "lastTransitionTime")};
 }
 
-// The recorded texts have a blank behind neither colon nor comma, as ours; members come in Go's order in both.
+// Both texts have no blanks after colons and commas, and both have their members in Go's order.
 TEST_CASE("1.29's patches of statuses are reproduced from the object before and what changed") {
   const auto lines = Lines("modern-status");
   REQUIRE(lines.size() > 20);

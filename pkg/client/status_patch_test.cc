@@ -1,4 +1,4 @@
-// The expected texts are what kube-scheduler 1.29 sent to an API server 1.29.
+// The expected texts were sent by kube-scheduler 1.29 to an API server 1.29.
 #include "pkg/client/status_patch.h"
 
 #include <catch2/catch.hpp>

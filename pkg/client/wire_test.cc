@@ -1,4 +1,4 @@
-// Conversations recorded with a real API server and the real scheduler, played again with our client code.
+// Replays recorded conversations of kube-scheduler with an API server, with Berth's client in the scheduler's place.
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <regex>
@@ -43,7 +43,7 @@ bool Matches(const Exchange& e, const std::string& method, const std::string& pa
   return e.method() == method && std::regex_search(e.path(), std::regex(path));
 }
 
-// Two texts that mean the same JSON, whatever the order of members.
+// Compares two texts as JSON; the order of members does not matter.
 std::string Canonical(api::Json j) {
   if (j.IsArray() || j.IsObject()) {
     std::vector<std::string> parts;
@@ -71,7 +71,7 @@ Reply Answered(const Exchange& e) {
   return r;
 }
 
-// Plays the recorded list and watch of one resource to an informer; gives the names it then holds.
+// Plays the recorded list and watch of one resource to an informer. Returns the names of the objects it then holds.
 template <typename T, typename Decode>
 std::vector<std::string> Follow(const std::vector<Exchange>& recording, Resource resource, Decode decode,
                                 size_t piece) {
@@ -94,7 +94,7 @@ std::vector<std::string> Follow(const std::vector<Exchange>& recording, Resource
   o.on_batch = [](InformerBatch<T>) {};
   Informer<T> informer(&executor, &api, resource, o);
   informer.Start();
-  // The recorded scheduler asked for its own pods only.
+  // The recorded scheduler selected its own pods with spec.schedulerName, which Berth does not.
   static const std::regex kOwn("spec.schedulerName%3Ddefault-scheduler%2C"), kTimeout("timeoutSeconds=\\d+");
   CHECK(api.target() == std::regex_replace(list->path(), kOwn, ""));
   std::string body = list->at("response").Serialize() + "\n";
@@ -221,7 +221,7 @@ TEST_CASE("a condition is put into the server's own pod as the real scheduler do
   int compared = 0;
   for (const Exchange& e : r) {
     if (!Matches(e, "PUT", "/pods/[^/]*/status$")) continue;
-    // The same pod as the watch first showed it, written back with the condition that was sent.
+    // The pod as the watch first showed it, written back with the condition that was sent.
     api::Json sent = e.at("body"), name = sent.Find("metadata").Find("name");
     api::Json condition;
     for (auto m : sent.Find("status").Find("conditions").Children()) condition = m.value;
@@ -266,7 +266,7 @@ TEST_CASE("nomination and deletion of a victim are as recorded") {
       auto body = ApplyPodStatus(got, change);
       REQUIRE(body.ok());
       CHECK(Canonical(*body) == Canonical(e.at("body")));
-      // And taken out again it is the pod that was read.
+      // Without the condition it is again the pod that was read.
       change.nominated_node_name = "";
       CHECK(Canonical(*ApplyPodStatus(*body, change)) == Canonical(got));
       ++puts;
