@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Runs each fuzz target for a while, some at a time, and says what was found.
+"""Runs each fuzz target for SECONDS, several at a time, and prints what was found.
 
 usage: hack/fuzz.py [--standalone] [--seed=N] PROGRAM SECONDS [TARGET...]
 
+A run begins with the corpus in test/fuzz/corpus/TARGET and with the inputs that earlier runs kept in OUT/fuzz-corpus. Inputs that
+crash, take longer than 10 s or use more than 1 GiB are written to OUT/fuzz-found; fix the error and add them to the corpus.
 With --seed=N each target makes its inputs in the same order every time, from the corpus in the tree alone, and an input may take
-a minute: a run that must not fail by chance on a slow machine.
-Begins with the corpus in test/fuzz/corpus/TARGET and what earlier runs found worth keeping in OUT/fuzz-corpus. Inputs that
-crash, hang (10 s) or eat memory (1 GiB) are written to OUT/fuzz-found, to be fixed and kept in the corpus.
-With --standalone PROGRAM is fuzz-replay, which needs no libFuzzer: it changes the inputs of the corpus at random, measures no
-coverage and keeps nothing but what it finds.
-The last line sums up. Exit status: 0 only when nothing was found."""
+60 s, so that the run does not fail by chance on a slow machine.
+With --standalone, PROGRAM is fuzz-replay, which needs no libFuzzer. It changes the inputs of the corpus at random, measures no
+coverage, and keeps only the inputs that fail.
+The last line sums up. The exit status is 0 only if nothing was found."""
 import concurrent.futures, os, re, shutil, subprocess, sys
 
 arguments = [a for a in sys.argv[1:] if not a.startswith("--")]
@@ -28,7 +28,7 @@ targets = sorted(wanted or targets)
 
 
 def run(target):
-    """Returns the executions, the coverage, and what was found."""
+    """Returns the number of executions, the coverage, and the report of what was found ("" if nothing)."""
     corpus, found = os.path.join(out, "fuzz-corpus" if seed is None else "fuzz-corpus-of-seed", target), os.path.join(out, "fuzz-found", target)
     if seed is not None:
         shutil.rmtree(corpus, ignore_errors=True)
@@ -48,7 +48,7 @@ def run(target):
 
 
 def run_standalone(target):
-    """Returns the executions, no coverage, and what was found."""
+    """Like run(), with a coverage of 0."""
     found, corpus = os.path.join(out, "fuzz-found", target), os.path.join("test/fuzz/corpus", target)
     os.makedirs(os.path.dirname(found), exist_ok=True)
     if os.path.exists(found):

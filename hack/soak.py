@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
-"""Real processes for a long time: hollow-apiserver, and two recording kube-schedulers that contend for the lease. Jobs and ReplicaSets
-with ever new names fill the nodes to the brim, and nodes come and go.
+"""Runs real processes for a long time: hollow-apiserver, and two kube-schedulers with recordings that contend for the lease. The pods
+of Jobs and ReplicaSets with ever new names keep the nodes full, and nodes come and go.
 
 usage: hack/soak.py PODS [--period=60] [--nodes=40] [--minutes=M] [--record-max-bytes=64Mi]
 
-Until half of the pods were created, every --period seconds the leader is ended and another takes its place, and half a
-period later the server is killed and comes back with all that it had confirmed. The other half is for measuring: all processes
-go on living, only nodes come and go, and memory, open files and threads must stay as they are.
+Until half of the pods have been created, the leader is ended every --period seconds and the other scheduler takes over; half a
+period later the server is killed and started again with all that it had confirmed. In the second half, which is measured, all
+processes keep running and only nodes come and go; memory, open files and threads must not grow.
 
-Follows the server's own history, pod by pod: no pod is bound twice, no node gets more cpu, memory or pods than it has. At the
-end every pod has been bound, nothing that the schedulers recorded was lost, and it can be replayed. With --minutes no more pods
-are created after that time. The last line sums up. Exit status: 0 only when all of it held."""
+The script follows each pod through a watch and checks that no pod is bound twice and that no node gets more cpu, memory or pods
+than it has. At the end every pod must have been bound, and the recordings must be complete and replay. With --minutes no pods are
+created after that time. The last line sums up. The exit status is 0 only if all checks held."""
 import argparse, collections, http.client, json, os, random, re, signal, sys, threading, time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test"))
 from harness import Api, Scheduler, cpu, node, pod, schedsim, scratch, stop_all, wait_until  # noqa: E402
 
 SLOPE_BYTES = 2.0  # a pod: 1 MB in 500,000 pods
-STEADY = 20_000    # so many pods it takes until processes have reached the size that they keep
-WAITING = 500      # so many pods wait at most
-FULL = 0.8         # of the cpu of all nodes is in use; beyond that the oldest bound pods are deleted
-MORE_FILES = 16    # connections come and go
+STEADY = 20_000    # pods after which processes have reached their steady size
+WAITING = 500      # pods that wait at most
+FULL = 0.8         # of all cpu; above it, the pods that were bound first are deleted
+MORE_FILES = 16    # open files more than before that are no leak, because connections come and go
 NODE = {"cpu": "16", "memory": "32Gi", "pods": "110"}
-# The server is killed, and what a real one keeps in etcd comes back.
+# The kinds of objects besides pods and nodes that a restarted server gets back, as a real one reads them from etcd.
 KEPT = (("ReplicaSet", "apps/v1", "/apis/apps/v1/replicasets"), ("Endpoints", "v1", "/api/v1/endpoints"))
 LOCK = "/api/v1/namespaces/kube-system/endpoints/kube-scheduler"
 
@@ -34,8 +34,8 @@ def requests(p):
 
 
 class History:
-    """What the server says became of each pod, by its watch; lists again when that ends. Only pods that were seen bound are deleted,
-    so that no bind is missed."""
+    """The state of each pod, from a watch; when the watch ends, pods are listed again. Only pods that were seen bound are deleted, so
+    that no bind is missed."""
 
     def __init__(self, api):
         self.api, self.lock, self.problems = api, threading.Lock(), []
@@ -69,8 +69,8 @@ class History:
             try:
                 self._list_and_watch()
             except (OSError, json.JSONDecodeError, AssertionError, http.client.HTTPException):
-                time.sleep(0.1)  # the server is away; there is nothing else to wait for
-            except Exception as e:  # noqa: BLE001 - or nobody would know that nothing is checked any more
+                time.sleep(0.1)  # the server is restarting
+            except Exception as e:  # noqa: BLE001 - otherwise nothing would be checked any more, unnoticed
                 self.problems.append(f"the history cannot be read: {e!r}")
                 return
 
@@ -98,20 +98,20 @@ class History:
                     self._saw(event["object"])
 
     def counts(self):
-        """Returns how many pods wait, and the milliCPU of those that are bound."""
+        """Returns the number of pods that wait, and the milliCPU of those that are bound."""
         with self.lock:
             return len(self.pods) - sum(u[2] for u in self.used.values()), sum(u[0] for u in self.used.values())
 
 
 class Load:
-    """Creates pods until there were enough, and deletes those that have been bound for longest when the nodes are full."""
+    """Creates pods, and deletes those that were bound first when the nodes are full."""
 
     def __init__(self, api, history, nodes):
         self.api, self.history, self.room = api, history, nodes * 16000 * FULL
         self.created, self.sets, self.connection = 0, collections.deque(), None
 
     def call(self, method, path, body):
-        """Sends a request on a connection that stays open, and checks that the server did as it was told."""
+        """Sends a request on a connection that stays open, and checks that it succeeded."""
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.api.port, timeout=60)
         self.connection.request(method, path, json.dumps(body), {"Content-Type": "application/json"})
@@ -121,7 +121,7 @@ class Load:
         return json.loads(text)
 
     def replica_set(self):
-        """Returns name and uid of one of 20 ReplicaSets. Every hundredth pod brings a new one, as a rollout does."""
+        """Returns the name and uid of one of 20 ReplicaSets. Every hundredth pod makes a new one, as a rollout does."""
         if self.created % 100 == 0 or not self.sets:
             name = f"web-{self.created:09d}"
             labels = {"app": name}
@@ -148,7 +148,7 @@ class Load:
             requests={"cpu": f"{random.choice((100, 200, 500))}m", "memory": f"{random.choice((64, 256, 1000))}Mi"}))
 
     def turn(self, until):
-        """Creates some until there were so many, and deletes some; returns whether pods wait still."""
+        """Creates some pods, until `until` pods have been created, and deletes some. Returns whether pods wait."""
         waiting, in_use = self.history.counts()
         for _ in range(min(50, WAITING - waiting, until - self.created)):
             self.create()
@@ -161,7 +161,7 @@ class Load:
 
 
 class Schedulers:
-    """Two of them, which contend for the lease. Each slot has its recording, which processes continue one after another."""
+    """Two schedulers that contend for the lease. Each slot has a folder for its recording, which a restarted process continues."""
 
     def __init__(self, api, max_bytes):
         self.api, self.max_bytes, self.started, self.lost = api, max_bytes, 0, 0
@@ -183,13 +183,13 @@ class Schedulers:
         return self.slots[slot].metrics(whole=False).get(f"scheduler_recording_{what}_total", 0)
 
     def leader(self):
-        """Returns the slot of the one that has bound pods: who loses the lease ends."""
+        """Returns the slot of the leader: the process that has bound pods, because a process that loses the lease ends."""
         def bound(s):
             return s.metrics(whole=False).get("scheduler_binding_latency_microseconds_count", 0)
         return wait_until("somebody binds", lambda: next((i + 1 for i, s in enumerate(self.slots) if bound(s)), 0)) - 1
 
     def change_leader(self):
-        """Ends the leader by SIGTERM, and waits until the other has taken over; returns what was wrong."""
+        """Ends the leader with SIGTERM and waits until the other has taken over. Returns the problem, or ""."""
         slot, before = self.leader(), self.holder()
         status, log = self.slots[slot].stop(), self.slots[slot].log()
         self.slots[slot] = self._start(slot)
@@ -197,7 +197,8 @@ class Schedulers:
         return "" if status == 0 else f"a scheduler ended with {status}: {log[-2000:]}"
 
     def replace_ended(self):
-        """A leader that could not renew in time on a busy machine ends, and comes back; returns what else ended one."""
+        """Starts schedulers again that ended because they lost the lease, as happens on a busy machine. Returns the problem if one
+        ended for another reason, or ""."""
         for slot, s in enumerate(self.slots):
             if s.process.poll() is not None:
                 if "lost lease" not in s.log() and "leaderelection lost" not in s.log():
@@ -207,7 +208,7 @@ class Schedulers:
         return ""
 
     def check_recordings(self):
-        """Yields what is wrong with the recordings of schedulers that have ended."""
+        """Replays the recordings. Yields the problems. REQUIRES: the schedulers have ended."""
         for folder in self.folders:
             size = sum(os.path.getsize(os.path.join(folder, n)) for n in os.listdir(folder))
             status, out, err = schedsim("replay", folder, "--check")
@@ -217,8 +218,8 @@ class Schedulers:
 
 
 def restart_server(api, load, schedulers):
-    """Kills the server while requests are under way. The schedulers stand still while what it has confirmed is read, so that nothing
-    more is."""
+    """Kills the server while requests are under way, and starts it again with what it had confirmed. The schedulers are stopped
+    meanwhile, so that the server confirms nothing after it was read."""
     for s in schedulers.slots:
         s.process.send_signal(signal.SIGSTOP)
     try:
@@ -233,7 +234,7 @@ def restart_server(api, load, schedulers):
 
 
 def proc(pid):
-    """Returns resident bytes, open files, threads."""
+    """Returns a process's resident bytes, open files and threads."""
     with open(f"/proc/{pid}/statm") as f:
         resident = int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     with open(f"/proc/{pid}/status") as f:
@@ -242,7 +243,7 @@ def proc(pid):
 
 
 def slope(samples):
-    """Least squares over (pods, bytes)."""
+    """Returns the bytes per pod by linear regression over samples of (pods, bytes)."""
     n = len(samples)
     mx, my = sum(s[0] for s in samples) / n, sum(s[1] for s in samples) / n
     var = sum((s[0] - mx) ** 2 for s in samples)
@@ -250,7 +251,7 @@ def slope(samples):
 
 
 class Samples:
-    """What the processes took, once a second."""
+    """Memory, open files and threads of each process, sampled once a second."""
 
     def __init__(self):
         self.rows, self.at, self.told = collections.defaultdict(list), 0.0, time.monotonic()
@@ -267,7 +268,7 @@ class Samples:
             print(f"{created} pods: {now}", file=sys.stderr, flush=True)
 
     def report(self, calm_since):
-        """Prints a table of the calm half, and yields what did not stay as it was."""
+        """Prints a table of the second half, and yields what grew."""
         print("%-18s %16s %12s %12s %12s" % ("process", "MiB at end", "bytes a pod", "files", "threads"))
         for name, rows in self.rows.items():
             rows = [r for r in rows if r[4] == rows[-1][4] and r[0] >= calm_since] or rows[-1:]
@@ -286,7 +287,7 @@ class Samples:
 
 
 class Disturbance:
-    """What is done to the processes and the nodes, and how often it was done."""
+    """Ends processes and replaces nodes at intervals, and counts how often."""
 
     def __init__(self, args, api, load, schedulers):
         self.args, self.api, self.load, self.schedulers = args, api, load, schedulers
@@ -294,7 +295,7 @@ class Disturbance:
         self.disturbed = self.churned = time.monotonic()
 
     def turn(self, calm):
-        """Returns what went wrong."""
+        """Does what is due. `calm`: the processes keep running. Returns the problem, or ""."""
         problem = self.schedulers.replace_ended()
         if not calm and not problem and time.monotonic() - self.disturbed > self.args.period / 2:
             if self.leader_changes > self.server_restarts:
@@ -313,7 +314,7 @@ class Disturbance:
 
 
 def soak(args, api, history, load, schedulers):
-    """Lets it all run to the end; returns the samples, and since which pod it was calm."""
+    """Runs to the end. Returns the samples, and the number of pods that had been created when the second half began."""
     samples, calm_since, disturbance = Samples(), None, Disturbance(args, api, load, schedulers)
     begin = moved_at = time.monotonic()
     moved, waiting = 0, True
@@ -349,7 +350,7 @@ def main():
     parser.add_argument("--record-max-bytes", default="64Mi")
     args = parser.parse_args()
     random.seed(1)
-    # Events are kept for so short a time that their number, and so the server's memory, is steady before the last half.
+    # The time to live of events is short so that their number, and with it the server's memory, is steady in the second half.
     api = Api.start(flags=("--event-ttl=10s",))
     for i in range(args.nodes):
         api.post("/api/v1/nodes", node(f"n{i}", **NODE))

@@ -1,4 +1,4 @@
-// Decoding of the fields and kinds that came after release 1.10.
+// Tests the decoding of fields and kinds that were added after release 1.10.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>

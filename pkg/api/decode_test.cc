@@ -157,7 +157,7 @@ TEST_CASE("member names match in any case, unknown ones are skipped, the last du
   CHECK(pod->node_name == Symbol("n2"));
   REQUIRE(pod->tmpl->containers.size() == 1);
   CHECK(Amount(pod->tmpl->containers[0].requests, "cpu").Value() == 1);
-  // Keys of maps are data: their case counts.
+  // The keys of maps are data, so their case matters.
   CHECK(PodOf(R"({"metadata":{"labels":{"A":"1","a":"2"}}})")->tmpl->labels.size() == 2);
   CHECK(Amount(PodOf(R"({"spec":{"containers":[{"resources":{"requests":{"cpu":"1","cpu":"2"}}}]}})")
                    ->tmpl->containers[0]
@@ -207,7 +207,7 @@ TEST_CASE("wrong types name object, path, value and what would be right") {
   CHECK(ErrorOf("null") == "object: null: must be an object");
   CHECK(ErrorOf("{}") == "object: {}: has no kind: an object needs apiVersion and kind");
   CHECK(ErrorOf(R"({"kind":5})") == "object: kind: 5: must be a string");
-  // What scheduling does not read may be anything.
+  // Fields that scheduling does not read are not checked.
   CHECK(pod(R"({"hostname":5,"restartPolicy":{},"containers":[{"env":7,"name":8}]})") == "decoded");
 }
 
@@ -234,7 +234,7 @@ TEST_CASE("equal templates are one object, unused ones go away") {
   PodPtr thousand = asking("\"1000m\"");
   CHECK(thousand->tmpl == asking("1")->tmpl);
   CHECK(thousand->tmpl != asking("2")->tmpl);
-  // What the hash leaves out is compared all the same.
+  // Fields that the hash leaves out are compared nonetheless.
   auto disk = [](const std::string& read_only) {
     return PodOf(
         absl::StrCat(R"({"spec":{"volumes":[{"gcePersistentDisk":{"pdName":"d","readOnly":)", read_only, "}}]}}"));
@@ -286,7 +286,7 @@ TEST_CASE("a node is read whole") {
   CHECK(n->conditions[1].status == Symbol("False"));
   REQUIRE(n->images.size() == 1);
   CHECK(n->images[0].size_bytes == 1000);
-  // B-21: an entry without a controller does no harm.
+  // B-21 (BUGS.md): an entry without a controller does no harm.
   REQUIRE(n->avoid_pods.size() == 2);
   CHECK(n->avoid_pods[0].uid == "u");
   CHECK(n->avoid_pods[0].has_controller);

@@ -13,7 +13,7 @@ std::string ErrorOf(const std::string& text) {
   return s.ok() ? "parsed" : std::string(s.message());
 }
 
-// What ReadJson finds, as lines.
+// Records the elements and values that ReadJson passes to it, as texts.
 struct Recorder : JsonSink {
   bool Split(std::string_view inside, std::string_view key) override {
     return (inside.empty() && key == "items") || (inside == "cluster" && key == "items");

@@ -188,7 +188,7 @@ TEST_CASE("requirements are checked as 1.10 checks them") {
   CHECK(error("a", Operator::kExists, {"x"}) == "values set must be empty for exists and does not exist");
   CHECK(error("a", Operator::kGreaterThan, {"1", "2"}) == "for 'Gt', 'Lt' operators, exactly one value is required");
   CHECK(error("a", Operator::kLessThan, {"1.5"}) == "for 'Gt', 'Lt' operators, the value must be an integer");
-  // Signs are integers, but no label values.
+  // A number with a sign is an integer, but not a valid label value.
   CHECK(error("a", Operator::kLessThan, {"-1"}).rfind("invalid label value: \"-1\": a valid label must be", 0) == 0);
   CHECK(error("", Operator::kExists, {}) ==
         "invalid label key \"\": name part must be non-empty; name part " + kNameRule);

@@ -87,7 +87,7 @@ TEST_CASE("bad quantities are refused with 1.10's texts") {
   }
   for (const std::string text : {"1K", "1ki", "1MM", "1mi", "1e", "1e+", "1Kim", "12E5E"}) {
     INFO(text);
-    // A lone e is no suffix; a lone E is exa.
+    // "e" without an exponent is not a suffix; "E" is the suffix exa.
     CHECK(ErrorOf(text) == "unable to parse quantity's suffix");
   }
 }
@@ -133,7 +133,7 @@ TEST_CASE("the canonical text is the API server's") {
   CHECK(Q("100u").RoundedUpToMilli().String() == "1m");
   CHECK(Q("1u").RoundedUpToMilli().String() == "1m");
   CHECK(Q("2").RoundedUpToMilli().String() == "2");
-  // The largest there are stay the largest.
+  // The largest quantities are not rounded.
   const std::string most = "170141183460469231731687303715884105727n";
   CHECK(Q(most).RoundedUpToMilli() == Q(most));
   CHECK(Q("-" + most).RoundedUpToMilli() == Q("-" + most));
@@ -162,7 +162,7 @@ TEST_CASE("the canonical text means the same amount") {
     RC_ASSERT(q.ok());
     auto again = Quantity::Parse(q->String());
     RC_ASSERT(again.ok());
-    // Binary notation has no fractions of a byte: its text rounds up in magnitude.
+    // Binary notation has no fractions, so its text is rounded away from zero.
     if (q->format() == Quantity::Format::kBinarySI) {
       RC_ASSERT(again->Value() == (q->Sign() >= 0 ? q->Value() : again->Value()));
     } else {

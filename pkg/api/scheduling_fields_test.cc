@@ -14,7 +14,7 @@ std::string CutText(std::string_view kind, const std::string& text, Renamer* ren
   return CutToSchedulingFields(kind, d.root(), renamer);
 }
 
-// Puts a mark and the class before each name.
+// Writes the number of its class and "!" before each name.
 class Marking final : public Renamer {
  public:
   std::string Rename(NameClass what, std::string_view name) override {

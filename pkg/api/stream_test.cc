@@ -170,7 +170,7 @@ TEST_CASE("a quote that is not closed at the end is an error") {
 }
 
 TEST_CASE("aliases unfold to no more than a small multiple of the text") {
-  // Every line is ten of the line before: 10^5 in 500 bytes are read, 10^6 are not.
+  // Each line has ten aliases of the line before.
   auto lines = [](int n) {
     std::string text = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
     for (int i = 1; i < n; ++i) {
@@ -182,7 +182,7 @@ TEST_CASE("aliases unfold to no more than a small multiple of the text") {
   };
   CHECK(One(lines(4)).size() > 10'000);
   CHECK(ErrorOf(lines(6)).find("aliases unfold to too much") != std::string::npos);
-  // A long list of equal nodes is no attack.
+  // A long list of equal nodes is not refused.
   std::string nodes = "node: &node {metadata: {labels: {a: b}}, status: {capacity: {cpu: 4, memory: 8Gi}}}\nitems:\n";
   for (int i = 0; i < 20'000; ++i) nodes += "- {<<: *node, n: 1}\n";
   CHECK(One(nodes).size() > 1'000'000);
@@ -256,7 +256,7 @@ TEST_CASE("damaged text is read or refused, and what is read is written the same
     ++(ReadDocuments(text, r).ok() ? read : refused);
     auto one = ReadDocument(text);
     if (!one.ok()) continue;
-    // Once written, what was no UTF-8 is, so from then on the text stays.
+    // The first serialization may replace bytes that are not UTF-8, so the texts after it are compared.
     Document again, third;
     REQUIRE(again.Parse(one->root().Serialize()).ok());
     REQUIRE(third.Parse(again.root().Serialize()).ok());

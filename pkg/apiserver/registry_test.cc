@@ -10,7 +10,7 @@
 namespace berth::apiserver {
 namespace {
 
-// Collects the events of a watch: "ADDED name rv".
+// Collects the events of a watch, as "ADDED name rv".
 struct Sink : WatchSink {
   std::vector<std::string> lines;
   bool finished = false;
@@ -275,13 +275,13 @@ TEST_CASE("watchers that start at the beginning share the texts they are sent") 
     REQUIRE((first.Start({true, 0}) && second.Start({true, 0})));
     REQUIRE((one.frames.size() == 1 && two.frames.size() == 1));
     CHECK(one.frames[0] == two.frames[0]);
-    // The frames of changes are shared too, in every version.
+    // The frames of changes are also shared, in each API version.
     REQUIRE(std::holds_alternative<ObjectPtr>(w.registry.Create(
         *r, version, "ns",
         w.Parse(R"({"metadata":{"name":"later"},"spec":{"containers":[{"name":"c","image":"i"}]}})", *r))));
     REQUIRE((one.frames.size() == 2 && two.frames.size() == 2));
     CHECK(one.frames[1] == two.frames[1]);
-    // Nothing is kept for watchers that have read it.
+    // A frame is deleted when all watchers have read it.
     std::weak_ptr<const std::string> first_frame = one.frames[0];
     one.frames.clear();
     two.frames.clear();

@@ -1,5 +1,6 @@
-// What the client costs: bindings and events a second through real sockets, lists and watches decoded a second. CPU is
-// that of the I/O thread alone; the server at the other end is as dumb as can be, on a thread of its own.
+// Measures what the client costs: bindings and events per second through real sockets, and lists and watches decoded
+// per second. CPU time is that of the I/O thread alone. The server does as little as possible and runs on other
+// threads.
 #include <benchmark/benchmark.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -22,7 +23,7 @@
 namespace berth::client {
 namespace {
 
-// Answers 201 to whatever has a Content-Length.
+// Answers 201 to each request that has a Content-Length. Each connection has a thread.
 class DumbServer {
  public:
   DumbServer() : acceptor_(io_, {boost::asio::ip::address_v4::loopback(), 0}) {
@@ -98,7 +99,8 @@ RestConfig Config(uint16_t port) {
   return c;
 }
 
-// `f` starts n requests and counts the ends; time and CPU are reported for each.
+// Calls f(n, done) repeatedly; it starts n requests, each of which calls done() when it ends. Reports the time and the
+// I/O thread's CPU time (io_cpu_us) per request.
 template <typename F>
 void Measure(benchmark::State& state, IoThread& io, int n, const F& f) {
   double cpu = 0;
@@ -191,7 +193,7 @@ std::string PodList(int n) {
   return out + "]}";
 }
 
-// Bytes cut into objects, not decoded.
+// Cuts the text of a list into objects without decoding them.
 void BM_Frame(benchmark::State& state) {
   std::string list = PodList(5000);
   for (auto _ : state) {
@@ -209,7 +211,7 @@ void BM_Frame(benchmark::State& state) {
 }
 BENCHMARK(BM_Frame)->Unit(benchmark::kMillisecond);
 
-// A list of pods, framed, decoded, stored and delivered.
+// A list of pods is cut into objects, decoded, stored and delivered.
 void BM_List(benchmark::State& state) {
   constexpr int kPods = 5000;
   std::string list = PodList(kPods);

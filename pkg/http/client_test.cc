@@ -468,7 +468,7 @@ TEST_CASE("what may not be sent any more when its turn comes is not sent") {
         Request r = Post("/x", body);
         r.pipeline = pipeline;
         r.may_send = [&may] { return may; };
-        // The first answer ends the time of those that wait behind it.
+        // After the first answer, no further request may be sent.
         f.client->Do(r, [&](Reply a) {
           may = false;
           done.Put(a.status != 0 ? a.body : a.error + (a.maybe_done ? " maybe" : ""));

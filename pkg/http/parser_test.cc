@@ -1,4 +1,4 @@
-// The parsers of requests and responses, fed as connections feed them.
+// Tests the parsers of requests and responses, which are fed as connections feed them.
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/error.hpp>
 #include <catch2/catch.hpp>

@@ -10,7 +10,8 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-// "host:port", with "credentials@" before it; "" for none; or the error.
+// Returns the proxy for `url` as "host:port", with "credentials@" before it if there are any; "" if there is none; or
+// the error.
 std::string Proxy(const std::string& url, Environment e) {
   const bool tls = url.starts_with("https://");
   auto p = FindProxy(tls, url.substr(tls ? 8 : 7), [&](const char* name) { return e[name]; });
@@ -88,7 +89,7 @@ TEST_CASE("a proxy that cannot be used is an error that names it without its pas
   CHECK(error("http://:80") ==
         "error: HTTPS_PROXY=http://:80: no host: a proxy is http[s]://[user:password@]host[:port]");
   CHECK(error("http://[fd00::1") == "error: HTTPS_PROXY=http://[fd00::1: missing ']' in the host");
-  // An unusable proxy does not matter where none is needed.
+  // The error of an unusable proxy is not reported for a URL that needs no proxy.
   CHECK(Proxy("https://localhost", {{"HTTPS_PROXY", "socks5://q"}}) == "");
 }
 

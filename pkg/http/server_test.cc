@@ -15,7 +15,7 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
-// A server on a loop of its own, and raw clients.
+// A server on an event loop of its own, and clients that use plain sockets.
 struct Fixture {
   explicit Fixture(ServerHandler handler, ServerOptions options = {}) : loop("server") {
     server = std::make_unique<Server>(loop.io(), "test server", options);
@@ -33,7 +33,7 @@ struct Fixture {
     s.connect(tcp::endpoint(asio::ip::make_address("127.0.0.1"), port));
     return s;
   }
-  // Everything until the server closes.
+  // Sends `bytes` on a new connection and returns all that arrives until the server closes it.
   std::string Ask(const std::string& bytes) {
     tcp::socket s = Connect();
     asio::write(s, asio::buffer(bytes));
@@ -45,7 +45,7 @@ struct Fixture {
     asio::read(s, asio::dynamic_buffer(out), ec);
     return out;
   }
-  // One answer with a Content-Length.
+  // Reads one response that has a Content-Length. Returns its status line and body.
   static std::string Answer(tcp::socket& s) {
     std::string out;
     char c;
@@ -64,7 +64,7 @@ struct Fixture {
   asio::io_context client_io;
 };
 
-// Answers with what it was sent.
+// Answers with the request's method, path, query and body.
 void Echo(const ServerRequest& r, const Responder& answer) {
   ServerResponse page;
   page.body = r.method + " " + r.path + (r.has_query ? "?" + r.query : "") + " " + r.body;
@@ -248,7 +248,7 @@ TEST_CASE("server: a stream goes to a slow reader up to the limit") {
   struct Source final : StreamSource {
     void Start(StreamWriter* writer) override {
       writer->Send(MakeChunk("first\n"));
-      // what a stream begins with does not count
+      // What Start() sends does not count towards the limit.
       for (int i = 0; i < 100; ++i) writer->Send(MakeChunk(std::string(100'000, 'x')));
       to = writer;
     }

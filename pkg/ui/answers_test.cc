@@ -19,7 +19,7 @@ namespace {
 using scheduler::testing::NewNode;
 using scheduler::testing::NewPod;
 
-// The state that a page which follows the nodes would have: a node's name and amounts by row, as texts.
+// What a page that follows the nodes knows: the name and the amounts of each node, as texts, by row.
 using Known = std::map<int64_t, std::pair<std::string, std::string>>;
 
 Known KnownFrom(const std::string& nodes_json) {
