@@ -1,3 +1,4 @@
+// The part of the command check for a KubeSchedulerConfiguration: what is wrong with it, and which plugins it runs.
 #include "cmd/schedsim/check_configuration.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,4 @@
+// The table of commands, and what several of them share: the flags about inputs, and reading the inputs.
 #include <iostream>
 
 #include "cmd/schedsim/command.h"
@@ -7,6 +8,7 @@
 namespace berth::schedsim {
 
 // Each command is defined in its own file. To add a command, add a file and a line here.
+// clang-format off
 #define SCHEDSIM_COMMANDS(X) \
   X(kRunCommand)             \
   X(kExplainCommand)         \

@@ -1,3 +1,4 @@
+// The command run: places the pending pods of each Scenario, one after another, and writes every decision.
 #include <time.h>
 
 #include <chrono>

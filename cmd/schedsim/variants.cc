@@ -1,3 +1,5 @@
+// Variants are the algorithms that a command compares. They are made in the order of the flags on the command line; a
+// name that occurs again gets a number.
 #include "cmd/schedsim/variants.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,5 @@
+// Decodes nodes. A node that the scheduler may use again as it was (SchedulesLike) is compared field by field, so a
+// field that is decoded for scheduling must be compared there too.
 #include <absl/strings/str_cat.h>
 
 #include "pkg/api/decode_internal.h"

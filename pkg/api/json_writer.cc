@@ -9,6 +9,8 @@ void JsonWriter::NewLine() {
   text_.append(2 * closing_.size(), ' ');
 }
 
+// Writes what stands before a value or key: nothing after a key or at the top level, and otherwise a comma, except
+// before the first one, and a new line.
 void JsonWriter::Separate() {
   if (after_key_) {
     after_key_ = false;

@@ -1,3 +1,5 @@
+// The table is a text for each kind, which is parsed at its first use; Cutter walks an object and the table side by
+// side and copies only what the table names.
 #include "pkg/api/scheduling_fields.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -348,6 +350,8 @@ std::string Cut(std::string_view kind, Json object, Renamer* renamer, bool templ
 
 std::atomic<bool> keeps_fields{false};
 
+// Invariant: by_template has no more than max(1024, twice the number of living templates at the last sweep) entries,
+// because entries whose template is gone are removed when that size is reached.
 struct TemplateTexts {
   struct Entry {
     std::weak_ptr<const PodTemplate> owner;

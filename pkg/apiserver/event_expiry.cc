@@ -1,3 +1,6 @@
+// Invariant: entries_ is in the order of the writes, so the oldest are at the front. An event that was written again
+// has several entries, of which only the one with its current resource version removes it. The limit on the entries
+// bounds the memory for events that are written very often.
 #include "pkg/apiserver/event_expiry.h"
 
 namespace berth::apiserver {

@@ -4,6 +4,7 @@
 
 namespace berth::apiserver {
 
+// A '%' without two hexadecimal digits stands for itself.
 std::string PercentDecode(std::string_view s, bool plus_is_space) {
   auto hex = [](char c) {
     if (c >= '0' && c <= '9') return c - '0';

@@ -180,6 +180,7 @@ std::variant<Value, ApiError> Api::Body(const Call& call, std::string_view kind)
   std::string given_kind(v.Str("kind")), given_version(v.Str("apiVersion"));
   if (given_kind.empty()) given_kind = of;
   if (given_version.empty()) given_version = call.gv().Text();
+  // A body of another kind is refused in the words of Go's failed conversion.
   bool binding = of == "Binding";
   const ResourceInfo* known = registry_->catalog().FindKind(given_version, given_kind);
   bool right = binding ? given_kind == "Binding" && given_version == "v1" : known == call.r;
@@ -405,6 +406,8 @@ bool Api::Collect(Call& call, Page* page, HttpResponse* failed) {
     page->items.push_back(o);
     return true;
   };
+  // The current state is scanned directly; an older one is rebuilt from the changes since then, as far as they are
+  // kept.
   if (at == store.rv()) {
     store.Scan(*call.r, call.ns, start, take);
   } else if (!store.ScanAt(*call.r, call.ns, start, at, take)) {

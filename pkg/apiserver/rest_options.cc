@@ -1,3 +1,4 @@
+// Errors are those of an invalid object of the group meta.k8s.io, in the words of release 1.29.
 #include "pkg/apiserver/rest_options.h"
 
 #include <absl/strings/str_cat.h>

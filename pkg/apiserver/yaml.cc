@@ -1,3 +1,4 @@
+// Strings that could be read as something else are written as JSON strings, which are valid YAML.
 #include "pkg/apiserver/yaml.h"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ std::vector<size_t> SortedOrder(const Value& v) {
   return order;
 }
 
+// `in_list`: the value begins on the line of a "- ", so its first line is not indented.
 void AppendYaml(const Value& v, size_t indent, bool in_list, std::string* out) {
   switch (v.type()) {
     case Value::Type::kString:

@@ -1,3 +1,4 @@
+// The file is read section by section, and the first mistake is reported when all sections have been read.
 #include "pkg/client/kubeconfig.h"
 
 #include <absl/strings/escaping.h>

@@ -40,6 +40,7 @@ struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
 
 AsioExecutor::AsioExecutor(boost::asio::io_context* io, const util::Clock* clock) : state_(std::make_shared<State>()) {
   state_->io = io;
+  // Creating a socket makes Asio open the descriptors of its reactor.
   boost::asio::ip::tcp::socket takes_the_descriptors(*io);
   state_->clock = clock != nullptr ? clock : &state_->real_clock;
 }

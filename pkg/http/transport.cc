@@ -59,6 +59,7 @@ class Below {
   std::unique_ptr<Transport> transport_;
 };
 
+// TLS over any Transport. The stream owns the transport below it, through Below.
 class SslTransport final : public TlsTransport {
  public:
   SslTransport(std::unique_ptr<Transport> under, asio::ssl::context* context)

@@ -65,6 +65,7 @@ std::optional<std::string> InFlight::Shown(const api::Pod& pod) {
   uint64_t shown = 0, written = 0;
   const bool newer =
       absl::SimpleAtoi(pod.meta.resource_version, &shown) && absl::SimpleAtoi(version, &written) && shown >= written;
+  // The nomination is over as soon as the watch shows it or something newer.
   if (!newer && pod.nominated_node_name.str() != node) return node;
   nominated.erase(it);
   return std::nullopt;

@@ -1,3 +1,5 @@
+// The recording's header is all that is needed to build the same scheduler again. The parts hold pointers to each
+// other, and some callbacks to the Core, so a Core is built in place and never moved.
 #include "pkg/recording/core.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,3 +1,5 @@
+// RawLines joins the lines of all segments, LineReader parses them and keeps the state, and RecordingReader groups them
+// into steps. A step ends where the next one begins, so the reader is always one line ahead (`ahead_`).
 #include "pkg/recording/reader.h"
 
 #include <absl/strings/str_cat.h>

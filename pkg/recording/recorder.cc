@@ -108,8 +108,7 @@ Recorder::~Recorder() {
 void Recorder::Take(std::vector<Event>* batch) {
   events_ += batch->size();
   std::lock_guard lock(mutex_);
-  // Once something is lost, everything is until the thread has caught up: what follows a gap means nothing without a
-  // checkpoint.
+  // After a loss, everything is lost until the writing thread has caught up (see the head of this file).
   if (lost_ == 0 && buffered_ + batch->size() <= options_.max_buffered) {
     const size_t size = batch->size();
     const size_t before = std::exchange(buffered_, buffered_ + size);
@@ -130,7 +129,7 @@ void Recorder::Take(std::vector<Event>* batch) {
   lost_ += batch->size();
   lost_in_all_ += batch->size();
   for (Event& e : *batch) {
-    // Only the last change of each object is kept, and the last decision and bind of each pod.
+    // The last change of each object is kept, the last decision, bind and nomination of each pod, and all replies.
     std::string key;
     if (auto* any = std::get_if<AnyChange>(&e.what)) {
       const size_t kind = any->index();
@@ -320,6 +319,8 @@ void Recorder::EndGap() {
   if (auto s = BeginSegment(); !s.ok()) Fail(s);
 }
 
+// Each segment begins with a header and a checkpoint, so that it can be read when the segments before it have been
+// removed.
 absl::Status Recorder::BeginSegment() {
   segment_.reset();
   auto segment = std::make_unique<Segment>();
@@ -381,7 +382,7 @@ void Recorder::DropOldSegments() {
     sizes.push_back(stat(path.c_str(), &st) == 0 ? static_cast<int64_t>(st.st_size) : 0);
     total += sizes.back();
   }
-  // Leaves room for the segment that begins.
+  // The segment that begins needs room too. It is the last one and is never removed.
   const int64_t room = SegmentLimit();
   for (size_t i = 0; i + 1 < segments->size() && total + room > options_.max_bytes; ++i) {
     if (unlink((*segments)[i].c_str()) != 0) {

@@ -62,6 +62,8 @@ class DecisionsSession final : public Session {
     return absl::OkStatus();
   }
 
+  // The input changes the state, and then each recorded output does: a decision is made again and compared, and all
+  // other outputs are carried out as recorded.
   std::optional<Difference> Do(Step* step, ReplayResult* result) override {
     clock_.Set(step->input);
     extenders_.Set(std::move(step->answers));

@@ -1,3 +1,8 @@
+// An event of `batch_` is an input, an extender's answer, or an output. An input is added before the scheduler is
+// called, and what happens during the call follows it, so the order of the batch is the order of the recording. To keep
+// the batch small, the outputs that nearly always follow an input (the decision, the bind, the event Scheduled) are
+// stored within it; that is possible only as long as no other output has been noted after it, which InputWithoutOutputs
+// tests.
 #include "pkg/recording/tap.h"
 
 #include <algorithm>
@@ -254,6 +259,8 @@ void Tap::PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& 
 
 // ---- clocks -------------------------------------------------------------------------------------
 
+// The scheduler receives exactly what is recorded, so the precision is reduced here and not when it is written.
+// Readings outside of an input are not recorded.
 absl::Duration Tap::Steady() const {
   const int64_t us = absl::ToInt64Microseconds(clock_->Steady());
   if (open_) batch_[input_].steady.push_back(us);

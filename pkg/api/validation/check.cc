@@ -1,3 +1,6 @@
+// An object is examined twice: first Walker compares its members with the type's fields, in both releases, so that it
+// can say which release has a field; then the object is decoded, completed with defaults and validated as the server
+// does for a creation.
 #include "pkg/api/validation/check.h"
 
 #include <absl/container/flat_hash_set.h>

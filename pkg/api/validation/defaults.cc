@@ -1,3 +1,6 @@
+// A default is written only where the member is absent, so that applying the defaults twice changes nothing. What
+// counts as absent depends on the field's type in Go: for a pointer only a missing or null member, for a string also
+// "", and for a number that is not a pointer also 0.
 #include "pkg/api/validation/defaults.h"
 
 #include <absl/strings/escaping.h>

@@ -1,3 +1,6 @@
+// Release 1.10 decoded JSON with json-iterator, whose errors name the types on the way to the mistake and quote the
+// text around it. Decoder reproduces that, including its peculiarities, because clients show these texts to their
+// users.
 #include "pkg/api/validation/schema.h"
 
 #include <absl/container/flat_hash_map.h>
@@ -216,6 +219,8 @@ class Decoder {
     }
   }
 
+  // Notes that a value has a wrong type. The decoder of 1.10 has read one byte by then, so it continues with the
+  // following members only if the value is one byte long (see WrapFollowing).
   bool Wrong(const Value& in, std::string_view expected) {
     char found = in.begin < source_.size() ? source_[in.begin] : '?';
     error_ = std::string(expected) + found;
@@ -223,6 +228,7 @@ class Decoder {
     reads_on_ = in.end - in.begin == 1;
     return false;
   }
+  // Notes that a value was read completely and then refused, so the decoder of 1.10 continues after it.
   bool Bad(const Value& in, const std::string& why) {
     error_ = "unmarshalerDecoder: " + why;
     head_ = in.end;
@@ -485,6 +491,7 @@ absl::StatusOr<std::string> CanonicalQuantity(std::string_view text) {
   return canonical;
 }
 
+// Four fields of a pod's spec are in its security context in the server's internal form, which is what is printed.
 std::string GoDump(const Value* v, const TypeDef& type) {
   static const std::vector<std::string_view> kInSecurityContext = {"hostNetwork", "hostPID", "hostIPC",
                                                                    "shareProcessNamespace"};

@@ -1,3 +1,4 @@
+// Each function adds its errors in the order in which the server finds them, because the order is part of the answer.
 #include "pkg/api/validation/validation.h"
 
 #include <absl/strings/str_cat.h>
@@ -98,6 +99,8 @@ std::string Text(const Value* v) {
   return v == nullptr ? "" : ToSortedJson(*v);
 }
 
+// Copies the members that may change from the new spec to the old one. If the two then still differ, something else was
+// changed.
 void ValidateNodeUpdate(const Value& node, const Value& old, const TypeDef& type, FieldErrors* errors) {
   Value before = old.Find("spec") != nullptr ? *old.Find("spec") : Value::Object();
   const Value* now = node.Find("spec");

@@ -323,6 +323,8 @@ void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldEr
   if (release != Release::k1_10) ValidateModernPodSpec(spec, at, errors);
 }
 
+// Sets the fields that may change in a copy of the new spec to their old values. If the copy then still differs from
+// the old spec, something else was changed, and the error shows both.
 void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors) {
   const Value& spec = OrEmpty(pod.Find("spec"));
   const Value& before = OrEmpty(old.Find("spec"));

@@ -1,3 +1,6 @@
+// The API has its own parser and writer of JSON, because clients see what they do: the parser's errors are Go's to the
+// letter, numbers keep the digits that they were written with, and every value knows its position in the text, which
+// the errors of a later decoding quote.
 #include "pkg/api/validation/value.h"
 
 #include <absl/strings/str_cat.h>
@@ -49,6 +52,8 @@ int64_t Value::AsInt() const {
   return r.ec == std::errc() && r.ptr == text_.data() + text_.size() ? n : 0;
 }
 
+// Invariant: places[k] is the last position of key k among the first `covered` keys. Members are only ever appended
+// between two searches, unless Erase or EraseAll drops the index.
 const Value* Value::FindIndexed(std::string_view key) const {
   if (index_.places == nullptr || index_.covered > keys.size()) {
     index_.places = std::make_unique<absl::flat_hash_map<std::string, uint32_t>>();
@@ -139,6 +144,7 @@ void Value::Append(Value v) {
   items.push_back(std::move(v));
 }
 
+// The order of an object's members does not matter.
 bool operator==(const Value& a, const Value& b) {
   if (a.type_ != b.type_ || a.bool_ != b.bool_ || a.text_ != b.text_ || a.items.size() != b.items.size()) return false;
   if (!a.IsObject()) return a.items == b.items;
