@@ -172,7 +172,9 @@ class Schedulers:
         self.started += 1
         return Scheduler(self.api.url, "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
                          "--algorithm-provider=ClusterAutoscalerProvider", f"--record-dir={self.folders[slot]}",
-                         f"--record-max-bytes={self.max_bytes}", "-v=0", name=f"scheduler-{self.started}", leader_elect=True)
+                         f"--record-max-bytes={self.max_bytes}",
+                         # Each Job is a pod template of its own. Full within the first 10,000 pods, so that what grows then is a leak.
+                         "--kept-answers-max-bytes=4Mi", "-v=0", name=f"scheduler-{self.started}", leader_elect=True)
 
     def holder(self):
         status, lock = self.api.call("GET", LOCK)

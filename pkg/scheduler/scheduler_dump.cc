@@ -21,7 +21,7 @@ std::string Scheduler::CheckInvariants() const {
   size_t timers = 0, binds = 0, queued = 0, requests = 0;
   if (pending_list_.size() != pending_.size()) bad += "the list of pending pods has another length than their table\n";
   for (const auto& [uid, p] : pending_) {
-    const auto say = [&](std::string_view what) {
+    const auto say = [&bad, &p = p](std::string_view what) {
       absl::StrAppend(&bad, "pod ", Name(*p->pod), " (", std::string(PlaceName(p->place)), "): ", std::string(what),
                       "\n");
     };
