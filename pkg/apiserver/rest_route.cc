@@ -42,7 +42,9 @@ struct Route {
   size_t version_index = 0;
 };
 
-// NOLINT(readability-function-size): one pass over the parts of the path.
+// Reads a path of the form /api/v1 or /apis/GROUP/VERSION, followed by
+// [/watch][/namespaces/NAMESPACE]/RESOURCE[/NAME[/SUBRESOURCE]].
+// NOLINT(readability-function-size): reads the parts of the path one after another.
 Route Find(const Catalog& catalog, std::string_view path) {
   Route route;
   std::vector<std::string> parts;
@@ -105,6 +107,7 @@ Route Find(const Catalog& catalog, std::string_view path) {
   }
   std::vector<std::string> rest(parts.begin() + static_cast<ptrdiff_t>(at), parts.end());
   if (rest.empty() || rest.size() > 5) return route;
+  // The path /namespaces/NAME/status is about the namespace itself and not about a resource in it.
   bool own_subresource = rest.size() == 3 && (rest[2] == "status" || rest[2] == "finalize");
   if (rest[0] == "namespaces" && rest.size() >= 3 && !own_subresource) {
     route.ns = rest[1];
@@ -172,7 +175,7 @@ bool ForKubelet(const Route& route) {
           route.subresource == "portforward");
 }
 
-// Here kubectl shows the plain text of a 5xx but not the message of a Status.
+// The response is plain text with code 501, because kubectl explain does not show the message of a Status here.
 HttpResponse NothingToExplain() {
   HttpResponse r;
   r.status = 501;
@@ -273,7 +276,7 @@ HttpResponse Api::Error(const Call& call, const ApiError& error) const {
 }
 
 HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
-  // Handling the request as the sender's own would answer for the wrong user.
+  // If impersonation were ignored, the answer would be for another user than the one that the client asked about.
   if (!request.impersonate.empty()) {
     return ErrorResponse(request,
                          ForbiddenError({"", "users"}, request.impersonate,

@@ -57,7 +57,8 @@ struct Server::Parts {
   EventExpiry expiry;
   std::unique_ptr<asio::ssl::context> tls;
   std::unique_ptr<AuthGate> gate;
-  // destroyed before the store, because connections that it holds leave the store when they are destroyed
+  // The context is destroyed before the store, because its connections hold watches, which leave the store when they
+  // are destroyed.
   asio::io_context io{1};
   HttpServer http_server;
   asio::steady_timer sweep;

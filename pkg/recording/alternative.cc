@@ -199,6 +199,7 @@ class OtherWorld final : public scheduler::Actions, public scheduler::DecisionOb
     }
   }
   std::map<std::string, api::PodPtr> pods_;  // by uid
+  // Requests of the scheduler. They are carried out when the call that made them has returned (see Serve).
   std::deque<std::function<void()>> todo_;
 };
 

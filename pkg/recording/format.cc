@@ -380,6 +380,7 @@ void LineWriter::BeginSegment() {
 }
 
 int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out) {
+  // Consecutive pods often have the same template.
   if (t.get() == known_template_) return known_template_id_;
   Known& known = templates_[t.get()];
   known_template_ = t.get();

@@ -95,7 +95,8 @@ std::string NameMap::Image(std::string_view image) {
   return absl::StrCat(Plain(image.substr(0, colon)), ":", tag == "latest" ? "latest" : Plain(tag));
 }
 
-// Renames words that are names, alone or joined by slashes.
+// Renames the words of a message that are names, alone or joined by slashes. Dots and colons at the end of a word are
+// punctuation. Nothing is collected from messages: only names that occur elsewhere are renamed.
 std::string NameMap::Text(std::string_view text) {
   if (!sealed_) return "";
   std::string out;
