@@ -441,8 +441,8 @@ class HttpExtender final : public Extender {
   absl::Status AppendNode(const api::Node& node, Symbol name, std::string* body) {
     if (node.raw == nullptr) {
       return util::FailedPrecondition(absl::StrCat(
-          "extender at URL ", config_.url_prefix,
-          " wants whole nodes (nodeCacheCapable is false), and the JSON of node ", node.meta.name, " was not kept"));
+          "extender at URL ", shown_, " wants whole nodes (nodeCacheCapable is false), and the JSON of node ",
+          node.meta.name, " was not kept"));
     }
     WholeNode& whole = whole_nodes_[name];
     if (whole.raw != node.raw) {

@@ -53,11 +53,19 @@ class SpreadScoring final : public DomainScoring {
       if (count != 0 && parts.domains[i] != LabelColumn::kNoDomain) in_zone[parts.domains[i]] += count * parts.nodes[i];
     }
     for (int64_t n : in_zone) max_in_zone = std::max(max_in_zone, n);
+    thread_local std::vector<double> zone_shares;  // by domain
+    zone_shares.clear();
+    for (int64_t n : in_zone) zone_shares.push_back(Share(n, max_in_zone));
+    // Neighbours often have the same number, and a division costs more than the rest of the loop.
+    int64_t last_count = 0;
+    double last_share = Share(0, max_count);
     for (size_t i = 0; i < parts.size; ++i) {
-      double score = Share(parts.sums[i].value, max_count);
+      const int64_t count = parts.sums[i].value;
+      if (count != last_count) last_share = Share(count, max_count);
+      last_count = count;
+      double score = last_share;
       if (parts.domains[i] != LabelColumn::kNoDomain) {
-        const double zone_share = Share(in_zone[parts.domains[i]], max_in_zone);
-        score = (score * (1.0 - kZoneWeighting)) + (kZoneWeighting * zone_share);
+        score = (score * (1.0 - kZoneWeighting)) + (kZoneWeighting * zone_shares[parts.domains[i]]);
       }
       scores[i] = static_cast<int64_t>(score);
     }

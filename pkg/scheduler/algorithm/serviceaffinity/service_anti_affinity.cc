@@ -41,27 +41,20 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
 
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
     int64_t total = 0;
-    thread_local std::vector<int64_t> in_domain;  // pods by domain
-    uint32_t domains = 0;
-    for (size_t i = 0; i < parts.size; ++i) {
-      if (parts.domains[i] != LabelColumn::kNoDomain) domains = std::max(domains, parts.domains[i] + 1);
-    }
-    in_domain.assign(domains, 0);
+    thread_local std::vector<int64_t> in_domain, domain_scores;
+    in_domain.assign(keys_[0]->domain_limit(), 0);
     for (size_t i = 0; i < parts.size; ++i) {
       const int64_t pods = parts.sums[i].value * parts.nodes[i];
       total += pods;
       if (pods != 0 && parts.domains[i] != LabelColumn::kNoDomain) in_domain[parts.domains[i]] += pods;
     }
+    domain_scores.assign(in_domain.size(), max_score_);
+    for (size_t d = 0; total != 0 && d < in_domain.size(); ++d) {
+      const double share = static_cast<double>(total - in_domain[d]) / static_cast<double>(total);
+      domain_scores[d] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
+    }
     for (size_t i = 0; i < parts.size; ++i) {
-      scores[i] = 0;
-      if (parts.domains[i] == LabelColumn::kNoDomain) continue;
-      if (total == 0) {
-        scores[i] = max_score_;
-        continue;
-      }
-      const int64_t pods = in_domain[parts.domains[i]];
-      const double share = static_cast<double>(total - pods) / static_cast<double>(total);
-      scores[i] = static_cast<int64_t>(static_cast<double>(max_score_) * share);
+      scores[i] = parts.domains[i] == LabelColumn::kNoDomain ? 0 : domain_scores[parts.domains[i]];
     }
   }
 

@@ -89,9 +89,8 @@ bool DomainOverlay::Prepare() {
   for (auto& check : checks_) changed |= check->Refresh();
   for (auto& s : scorings_) changed |= s.scoring->Refresh();
   if (changed || names_version_ != cache_->names_version()) FindKeys();
-  auto usable = [](const Placed& p) { return p.rule->usable(); };
-  return std::all_of(placed_checks_.begin(), placed_checks_.end(), usable) &&
-         std::all_of(placed_scorings_.begin(), placed_scorings_.end(), usable);
+  return std::all_of(checks_.begin(), checks_.end(), [](const auto& c) { return c->usable(); }) &&
+         std::all_of(scorings_.begin(), scorings_.end(), [](const auto& w) { return w.scoring->usable(); });
 }
 
 // ---- terms and keys -----------------------------------------------------------------------------
@@ -132,9 +131,9 @@ void DomainOverlay::FindKeys() {
   const std::vector<GroupKey> before = keys_;
   placed_checks_.clear();
   placed_scorings_.clear();
+  checks_without_terms_.clear();
   channels_.clear();
   keys_.clear();
-  scoring_keys_.clear();
   dense_.clear();
   sparse_.clear();
   slots_.clear();
@@ -142,21 +141,34 @@ void DomainOverlay::FindKeys() {
   for (const GroupKey& k : common_.Few()) {
     if (k.presence_only || IsDense(*k.column, cache_->node_count())) KeyOf(k.column, k.presence_only);
   }
-  auto place = [&](DomainRule* rule, std::vector<Placed>* list) {
-    list->push_back({rule, channels_.size()});
-    channels_.insert(channels_.end(), rule->channels().begin(), rule->channels().end());
+  auto place = [&](const DomainRule& rule) {
+    const size_t first = channels_.size();
+    channels_.insert(channels_.end(), rule.channels().begin(), rule.channels().end());
+    return first;
   };
-  for (auto& c : checks_) place(c.get(), &placed_checks_);
-  for (auto& s : scorings_) place(s.scoring.get(), &placed_scorings_);
-  // A score may group nodes by the values of a label (DomainScoring::keys). Then nodes are grouped by it, however many
-  // values there are.
-  for (auto& s : scorings_) {
-    std::vector<size_t>& keys = scoring_keys_.emplace_back();
-    for (const LabelColumn* column : s.scoring->keys()) keys.push_back(KeyOf(column, false));
+  for (const auto& c : checks_) {
+    if (c->terms().empty()) {
+      checks_without_terms_.push_back(c.get());
+    } else {
+      placed_checks_.push_back({c.get(), place(*c), c->channels().size()});
+    }
   }
-  for (const auto* list : {&placed_checks_, &placed_scorings_}) {
-    for (const Placed& p : *list) {
-      for (const DomainTerm& t : p.rule->terms()) Sort(t, p.first_channel + t.channel);
+  // A score may group nodes by the values of a label (DomainScoring::keys). Then nodes are grouped by it, however many
+  // values there are. A priority that has neither terms nor keys gives the same score to all nodes.
+  for (const WeightedDomainScoring& w : scorings_) {
+    const DomainScoring& rule = *w.scoring;
+    if (rule.terms().empty() && rule.keys().empty()) continue;
+    std::vector<size_t> keys;
+    for (const LabelColumn* column : rule.keys()) keys.push_back(KeyOf(column, false));
+    placed_scorings_.push_back({&rule, w.weight, place(rule), rule.channels().size(), std::move(keys), {}});
+  }
+  for (const PlacedCheck& p : placed_checks_) {
+    for (const DomainTerm& t : p.check->terms()) Sort(t, p.first_channel + t.channel);
+  }
+  for (PlacedScoring& p : placed_scorings_) {
+    for (const DomainTerm& t : p.scoring->terms()) Sort(t, p.first_channel + t.channel);
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      if (slots_[i] >= p.first_channel && slots_[i] < p.first_channel + p.width) p.slots.push_back(i);
     }
   }
   for (const GroupKey& k : keys_) common_.Add(k);
@@ -264,13 +276,13 @@ void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int6
 // Removes a special row from shadows_, overlays_ and signatures_, but not from specials_.
 void DomainOverlay::Withdraw(Row row, const Special& s) {
   const uint32_t rank = cache_->NameRank(row);
-  auto shadow = shadows_.Find({s.group, s.score});
-  shadow->second.Erase(rank);
-  if (shadow->second.size() == 0) shadows_.Drop(shadow);
+  RankSet* const shadow = shadows_.Find(s.group, s.score);
+  shadow->Erase(rank);
+  if (shadow->size() == 0) shadows_.Drop(s.group, s.score);
   --specials_in_group_[static_cast<size_t>(s.group)];
-  auto overlay = overlays_.Find({s.group, s.signature});
-  overlay->second.buckets.Erase(s.score, rank);
-  if (--overlay->second.size == 0) overlays_.Drop(overlay);
+  Overlay* const overlay = overlays_.Find(s.group, s.signature);
+  overlay->buckets.Erase(s.score, rank);
+  if (--overlay->size == 0) overlays_.Drop(s.group, s.signature);
   signatures_.Release(s.signature);
 }
 
@@ -298,12 +310,12 @@ void DomainOverlay::Update(Row row, std::span<const int64_t> sums) {
   known->second = special;
   const uint32_t rank = cache_->NameRank(row);
   const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
-  shadows_.Get({special.group, special.score}, [&] { return RankSet(limit); }).Insert(rank);
+  shadows_.Get(special.group, special.score, [&] { return RankSet(limit); }).Insert(rank);
   if (specials_in_group_.size() <= static_cast<size_t>(special.group)) {
     specials_in_group_.resize(rows_->groups().size(), 0);
   }
   ++specials_in_group_[static_cast<size_t>(special.group)];
-  Overlay& overlay = overlays_.Get({special.group, special.signature}, [&] { return Overlay{ScoreBuckets(limit)}; });
+  Overlay& overlay = overlays_.Get(special.group, special.signature, [&] { return Overlay{ScoreBuckets(limit)}; });
   overlay.buckets.Insert(special.score, rank);
   ++overlay.size;
 }
@@ -390,7 +402,12 @@ void DomainOverlay::RefreshOwnRows() {
 void DomainOverlay::BeginParts() {
   Scratch& s = scratch();
   s.parts.clear();
-  s.sums_used = 0;
+  s.admits_any = true;
+  for (const DomainCheck* check : checks_without_terms_) {
+    s.part_sums.assign(check->channels().size(), DomainSum{});
+    s.admits_any = s.admits_any && (s.part_sums.empty() || check->Admits(s.part_sums));
+  }
+  s.part_sums.resize(channels_.size());
   SumUpGroups();
 }
 
@@ -453,38 +470,32 @@ void DomainOverlay::AskLabelRules() {
   }
 }
 
-// Adds a part with its sums: those of the dense terms for the group, plus those of the sparse terms, which the
-// signature has. Returns false, and adds nothing, when a predicate does not admit the part.
+// Returns whether the predicates admit the rows of the group with this signature, by the sums of the dense terms for
+// the group plus those of the sparse terms, which the signature has.
+bool DomainOverlay::Admits(int32_t group, int32_t signature) const {
+  Scratch& s = scratch();
+  const size_t all = channels_.size();
+  const DomainSum* sums = s.group_sums.data() + static_cast<size_t>(group) * all;
+  if (signature != 0) {
+    CopySums(sums, all, s.part_sums.data());
+    for (size_t i = 0; i < slots_.size(); ++i) AddSignature(signature, i, &s.part_sums[slots_[i]]);
+    sums = s.part_sums.data();
+  }
+  return std::all_of(placed_checks_.begin(), placed_checks_.end(), [&](const PlacedCheck& p) {
+    return p.check->Admits({sums + p.first_channel, p.width});
+  });
+}
+
+// Adds a part. Returns false, and adds nothing, when a predicate does not admit it.
 bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* overlay, uint32_t nodes) {
   Scratch& s = scratch();
-  if (s.group_admits[static_cast<size_t>(group)] == 0) return false;
-  const size_t all = channels_.size(), first = s.sums_used;
-  if (s.sums.size() < first + all) s.sums.resize(2 * (first + all));
-  CopySums(s.group_sums.data() + static_cast<size_t>(group) * all, all, s.sums.data() + first);
-  if (signature != 0) {
-    const std::span<const int64_t> values = signatures_.values(signature);
-    for (size_t i = 0; i < slots_.size(); ++i) {
-      DomainSum& sum = s.sums[first + slots_[i]];
-      if (channels_[slots_[i]] == DomainChannel::kSum) {
-        sum.value += values[i];
-      } else if (values[i] > 0) {
-        sum.value = 1;
-      }
-    }
-  }
-  for (size_t i = 0; i < checks_.size(); ++i) {
-    const size_t width = checks_[i]->channels().size();
-    if (width == 0) continue;
-    if (checks_[i]->Admits({s.sums.data() + first + placed_checks_[i].first_channel, width})) continue;
-    return false;
-  }
-  s.sums_used += all;
-  s.parts.push_back({group, overlay, nodes});
+  if (!s.admits_any || s.group_admits[static_cast<size_t>(group)] == 0) return false;
+  if (!placed_checks_.empty() && !Admits(group, signature)) return false;
+  s.parts.push_back({group, signature, nodes, overlay});
   return true;
 }
 
-// Lists the parts of the built class. Groups and overlays_ are both in ascending order of groups, so one pass over each
-// is enough.
+// Lists the parts of the built class.
 void DomainOverlay::ListParts() {
   BeginParts();
   const std::vector<EquivalenceClass::Group>& groups = rows_->groups();
@@ -497,16 +508,36 @@ void DomainOverlay::ListParts() {
     }
     AskLabelRules();
   }
-  auto overlay = overlays_.begin();
   for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
     const EquivalenceClass::Group& g = groups[static_cast<size_t>(i)];
     if (g.size == 0 || scratch().group_admits[static_cast<size_t>(i)] == 0) continue;
     const uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)];
     if (plain > 0) AddPart(i, 0, nullptr, plain);
-    while (overlay != overlays_.end() && overlay->first.first < i) ++overlay;
-    for (; overlay != overlays_.end() && overlay->first.first == i; ++overlay) {
-      AddPart(i, overlay->first.second, &overlay->second, overlay->second.size);
+    for (const auto& [signature, overlay] : overlays_.Of(i)) AddPart(i, signature, &overlay, overlay.size);
+  }
+}
+
+// Writes the sums of each part for the channels of one priority to scratch().rule_sums.
+void DomainOverlay::SumUpParts(const PlacedScoring& rule) {
+  Scratch& s = scratch();
+  const size_t all = channels_.size();
+  s.rule_sums.resize(s.parts.size() * rule.width);
+  const DomainSum* const group_sums = s.group_sums.data() + rule.first_channel;
+  DomainSum* to = s.rule_sums.data();
+  if (rule.width == 1) {  // Most rules have one channel.
+    for (const Part& p : s.parts) {
+      *to = group_sums[static_cast<size_t>(p.group) * all];
+      if (p.signature != 0 && !rule.slots.empty()) AddSignature(p.signature, rule.slots[0], to);
+      ++to;
     }
+    return;
+  }
+  for (const Part& p : s.parts) {
+    CopySums(group_sums + static_cast<size_t>(p.group) * all, rule.width, to);
+    if (p.signature != 0) {
+      for (size_t slot : rule.slots) AddSignature(p.signature, slot, to + (slots_[slot] - rule.first_channel));
+    }
+    to += rule.width;
   }
 }
 
@@ -535,29 +566,23 @@ uint64_t DomainOverlay::ScoreParts() {
     if (most == 0) return;
     for (Part& p : s.parts) p.total += how.weight * NormalizedScore(raws(p)[i], most, how.reversed, max_score_);
   };
-  for (size_t i = 0; i < normalised.size(); ++i) add(normalised[i], i, raw);
+  for (size_t i = 0; i < normalised.size(); ++i) {
+    if (index.most_raw(i) > 0) add(normalised[i], i, raw);
+  }
   for (size_t i = 0; i < labels; ++i) add(label_scorings_[i].how, i, label_raw);
   s.nodes.resize(s.parts.size());
   for (size_t p = 0; p < s.parts.size(); ++p) s.nodes[p] = s.parts[p].nodes;
   s.scores.resize(s.parts.size());
-  const size_t all = channels_.size();
-  for (size_t r = 0; r < scorings_.size(); ++r) {
-    const size_t width = scorings_[r].scoring->channels().size(), first = placed_scorings_[r].first_channel;
-    std::span<const DomainSum> sums(s.sums.data(), s.sums_used);
-    if (width != all) {
-      s.rule_sums.resize(s.parts.size() * width);
-      const DomainSum* from = s.sums.data() + first;
-      DomainSum* to = s.rule_sums.data();
-      for (size_t p = 0; p < s.parts.size(); ++p, from += all, to += width) CopySums(from, width, to);
-      sums = s.rule_sums;
-    }
-    s.domains.resize(s.parts.size() * scoring_keys_[r].size());
+  for (const PlacedScoring& rule : placed_scorings_) {
+    s.domains.resize(s.parts.size() * rule.keys.size());
     uint32_t* domain = s.domains.data();
     for (const Part& p : s.parts) {
-      for (size_t key : scoring_keys_[r]) *domain++ = index.domains(static_cast<size_t>(p.group))[key];
+      const uint32_t* const domains = index.domains(static_cast<size_t>(p.group));
+      for (size_t key : rule.keys) *domain++ = domains[key];
     }
-    scorings_[r].scoring->Score({s.parts.size(), sums, s.domains, s.nodes}, s.scores);
-    for (size_t p = 0; p < s.parts.size(); ++p) s.parts[p].total += scorings_[r].weight * s.scores[p];
+    SumUpParts(rule);
+    rule.scoring->Score({s.parts.size(), s.rule_sums, s.domains, s.nodes}, s.scores);
+    for (size_t p = 0; p < s.parts.size(); ++p) s.parts[p].total += rule.weight * s.scores[p];
   }
   return feasible;
 }
@@ -595,10 +620,8 @@ DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_no
       if (total + buckets.top() < best) continue;
       const bool with_specials = specials_in_group_[static_cast<size_t>(p.group)] > 0;
       for (size_t i = 0; i < buckets.size(); ++i) {
-        shadow = nullptr;
         if (with_specials) {
-          auto special = shadows_.Find({p.group, static_cast<int32_t>(buckets.score(i))});
-          if (special != shadows_.end()) shadow = &special->second;
+          shadow = shadows_.Find(p.group, static_cast<int32_t>(buckets.score(i)));
           if (shadow != nullptr && shadow->size() == buckets.ranks(i).size()) continue;
         }
         total += buckets.score(i);
@@ -628,8 +651,8 @@ DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_no
 size_t DomainOverlay::bytes() const {
   size_t bytes = sizeof(*this) + specials_.capacity() * (sizeof(Row) + sizeof(Special)) + signatures_.bytes() +
                  specials_in_group_.capacity() * sizeof(uint32_t);
-  for (const auto& [key, overlay] : overlays_) bytes += sizeof(overlay) + overlay.buckets.bytes() + 64;
-  for (const auto& [key, shadow] : shadows_) bytes += sizeof(shadow) + shadow.bytes() + 64;
+  overlays_.ForEach([&](const Overlay& overlay) { bytes += sizeof(overlay) + overlay.buckets.bytes() + 64; });
+  shadows_.ForEach([&](const RankSet& shadow) { bytes += sizeof(shadow) + shadow.bytes() + 64; });
   return bytes;
 }
 

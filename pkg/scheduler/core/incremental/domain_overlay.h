@@ -33,7 +33,7 @@
 
 #include "pkg/scheduler/core/incremental/common_keys.h"
 #include "pkg/scheduler/core/incremental/equivalence_class.h"
-#include "pkg/scheduler/core/incremental/recycling_map.h"
+#include "pkg/scheduler/core/incremental/grouped_map.h"
 #include "pkg/scheduler/core/incremental/signature_table.h"
 
 namespace berth::scheduler {
@@ -94,10 +94,18 @@ class DomainOverlay {
     int32_t score;      // EquivalenceClass::RowState::score
     int32_t signature;  // number in signatures_
   };
-  // A rule and the position of its channels in channels_.
-  struct Placed {
-    DomainRule* rule;
-    size_t first_channel;
+  // A rule that has terms, and the positions of its channels in channels_.
+  struct PlacedCheck {
+    const DomainCheck* check;
+    size_t first_channel, width;
+  };
+  // The same for a priority with terms or keys.
+  struct PlacedScoring {
+    const DomainScoring* scoring;
+    int64_t weight;
+    size_t first_channel, width;
+    std::vector<size_t> keys;   // indexes in keys_
+    std::vector<size_t> slots;  // values of a signature that add to its channels
   };
   struct Term {
     const DomainTerm* term;
@@ -110,9 +118,9 @@ class DomainOverlay {
   static constexpr size_t kNoKey = ~size_t{0};
   // Rows that differ in nothing but RowState::score.
   struct Part {
-    int32_t group;
-    const Overlay* overlay;  // null for the plain rows of the group
+    int32_t group, signature;
     uint32_t nodes;          // number of rows
+    const Overlay* overlay;  // null for the plain rows of the group
     int64_t total = 0;       // weighted sum of the scores that all rows of the part share
   };
 
@@ -133,6 +141,16 @@ class DomainOverlay {
   void BeginGroups();
   void AskLabelRules();
   bool AddPart(int32_t group, int32_t signature, const Overlay* overlay, uint32_t nodes);
+  void AddSignature(int32_t signature, size_t slot, DomainSum* sum) const {
+    const int64_t value = signatures_.values(signature)[slot];
+    if (channels_[slots_[slot]] == DomainChannel::kSum) {
+      sum->value += value;
+    } else if (value > 0) {
+      sum->value = 1;
+    }
+  }
+  bool Admits(int32_t group, int32_t signature) const;
+  void SumUpParts(const PlacedScoring& rule);
   void BeginParts();
   void ListParts();
   uint64_t ScoreParts();
@@ -167,10 +185,12 @@ class DomainOverlay {
   std::vector<LabelScoring> label_scorings_;
 
   // Set by FindKeys.
-  std::vector<Placed> placed_checks_, placed_scorings_;
-  std::vector<DomainChannel> channels_;  // the channels of all rules, one rule after another
+  std::vector<PlacedCheck> placed_checks_;
+  std::vector<PlacedScoring> placed_scorings_;
+  // Predicates without terms. The sums of every node are 0, so each of them admits all nodes or none.
+  std::vector<const DomainCheck*> checks_without_terms_;
+  std::vector<DomainChannel> channels_;  // the channels of all placed rules, one rule after another
   std::vector<GroupKey> keys_;
-  std::vector<std::vector<size_t>> scoring_keys_;  // for each scoring, indexes in keys_
   std::vector<Term> dense_, sparse_;
   std::vector<size_t> slots_;                       // for each value of a signature, the channel that it adds to
   std::vector<const LabelColumn*> sparse_columns_;  // labels of the sparse terms whose domains are not single rows
@@ -183,23 +203,23 @@ class DomainOverlay {
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
   SignatureTable signatures_;
   absl::flat_hash_map<Row, Special> specials_;
-  RecyclingMap<std::pair<int32_t, int32_t>, RankSet> shadows_;   // ranks of special rows by group and score
-  RecyclingMap<std::pair<int32_t, int32_t>, Overlay> overlays_;  // by group and signature
-  std::vector<uint32_t> specials_in_group_;                      // number of special rows by group
+  GroupedMap<RankSet> shadows_;              // ranks of special rows by group and score
+  GroupedMap<Overlay> overlays_;             // by group and signature
+  std::vector<uint32_t> specials_in_group_;  // number of special rows by group
   absl::FunctionRef<void()>* on_filtered_ = nullptr;
 
   // Buffers of one decision. All overlays of a thread share them, so that decisions allocate nothing.
   struct Scratch {
     std::vector<Part> parts;
-    std::vector<DomainSum> sums;  // by part and channel; the first `sums_used` are valid
-    size_t sums_used = 0;
+    bool admits_any = true;             // whether all checks_without_terms_ admit the pod
+    std::vector<DomainSum> part_sums;   // of one part, by channel
+    std::vector<DomainSum> rule_sums;   // by part and channel of one priority
     std::vector<DomainSum> group_sums;  // by group and channel
     std::vector<int64_t> by_domain;     // the numbers of one term
     std::vector<int64_t> label_raw;     // the raw scores of one label scoring, by position in group_rows
     std::vector<Row> group_rows;        // one row of each group that has rows
     std::vector<uint8_t> group_admits;  // by group: 1 if label_checks_ admit the pod
     std::vector<int64_t> group_raw;     // raw scores by group and label scoring
-    std::vector<DomainSum> rule_sums;   // by part and channel of one rule
     std::vector<uint32_t> domains, nodes;
     std::vector<int64_t> scores, totals, signature;
     std::vector<Row> rows;                           // PlaceAmong: the rows that fit, in descending order of names

@@ -31,6 +31,7 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr
     const ConfiguredPriority& p = *rules.normalised_priorities[i];
     raw_scores_.push_back({p.function(ctx), p.weight});
     normalised_.push_back({p.weight, p.traits.normalisation == Normalisation::kMaximumReversed});
+    most_raw_.push_back(0);
   }
   // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.
   const std::vector<Row>& all = cache->by_name_descending();
@@ -59,6 +60,7 @@ int32_t StaticNodeIndex::GroupOf(Row row) {
   const auto raw = key_.begin() + static_cast<ptrdiff_t>(keys_.size());
   for (auto it = key_.begin(); it != raw; ++it) domains_.push_back(static_cast<uint32_t>(*it));
   raw_.insert(raw_.end(), raw, key_.end());
+  for (size_t i = 0; i < most_raw_.size(); ++i) most_raw_[i] = std::max(most_raw_[i], raw[static_cast<ptrdiff_t>(i)]);
   ++group_count_;
   return recent;
 }
@@ -103,6 +105,7 @@ void StaticNodeIndex::Rebuild() {
   group_count_ = 0;
   domains_.clear();
   raw_.clear();
+  most_raw_.assign(normalised_.size(), 0);
   group_index_.clear();
   recent_.assign(256, -1);
   parts_.assign(cache_->row_count(), Part{});

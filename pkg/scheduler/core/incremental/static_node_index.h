@@ -55,6 +55,8 @@ class StaticNodeIndex {
   // until the next Refresh.
   const uint32_t* domains(size_t group) const { return domains_.data() + group * keys_.size(); }
   const int64_t* raw(size_t group) const { return raw_.data() + group * normalised_.size(); }
+  // Returns the largest raw score of any group, or 0 if none is greater.
+  int64_t most_raw(size_t i) const { return most_raw_[i]; }
   const Part& part(Row row) const { return parts_[row]; }
   // Return the rows that fit in the order of Cache::by_name_descending(), and their ranks in it.
   const std::vector<Row>& rows();
@@ -94,6 +96,7 @@ class StaticNodeIndex {
   size_t group_count_ = 0;
   std::vector<uint32_t> domains_;  // the domains of group 0, then those of group 1, ...
   std::vector<int64_t> raw_;       // the raw scores of the groups, likewise
+  std::vector<int64_t> most_raw_;  // by position in normalised_
   // The groups by their domains followed by their raw scores.
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
   std::vector<int64_t> key_;     // the domains and raw scores of the row whose group is looked up
