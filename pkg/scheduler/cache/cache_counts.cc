@@ -89,9 +89,11 @@ void Cache::DismissFromCounts(Row r) {
     const uint32_t domain = c->DomainOf(r);
     const int32_t here = c->OnRow(r);
     c->total_ -= here;
+    // Also where the node is in no domain: its labels may change, or another node may get the row.
+    c->admitted_.Erase(r);
     if (domain == LabelColumn::kNoDomain) continue;
     c->AddInDomain(domain, -here);
-    c->DismissNode(r, domain);
+    c->DismissNode(domain);
   }
 }
 
@@ -104,7 +106,7 @@ void Cache::AdmitToCounts(Row r) {
     c->admitted_.Insert(r);
     c->total_ += here;
     if (domain == LabelColumn::kNoDomain) continue;
-    c->AdmitNode(r, domain);
+    c->AdmitNode(domain);
     c->AddInDomain(domain, here);
   }
 }
@@ -126,7 +128,7 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
     listed_.ForEach([&](Row r) {
       if (!query.nodes->admits(*rows_[r].node)) return;
       count->admitted_.Insert(r);
-      if (const uint32_t domain = count->DomainOf(r); domain != LabelColumn::kNoDomain) count->AdmitNode(r, domain);
+      if (const uint32_t domain = count->DomainOf(r); domain != LabelColumn::kNoDomain) count->AdmitNode(domain);
     });
   }
   auto add = [&](TemplateInfo* info) {

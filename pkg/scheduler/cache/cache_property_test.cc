@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/reference/lockstep.h"
+#include "pkg/scheduler/testing/objects.h"
 
 namespace berth::scheduler {
 namespace {
@@ -233,6 +234,52 @@ TEST_CASE("templates that nobody uses any more are given up, with their terms") 
   }
   CHECK(cache.templates().size() < 2200);
   CheckSame(before, Describe(cache, true));
+}
+
+TEST_CASE("a count with a node filter follows the labels of nodes, also of nodes without the topology label") {
+  using testing::NodeOf;
+  using testing::PodOf;
+  PodQuery query;
+  query.namespaces = {util::Symbol("default")};
+  query.any_of = {api::Selector::Everything()};
+  query.topology_key = util::Symbol("zone");
+  auto filter = std::make_shared<NodeFilter>();
+  filter->key = "disk";
+  filter->admits = [](const api::Node& node) { return node.labels.Has(util::Symbol("disk")); };
+  query.nodes = filter;
+  for (uint64_t seed : Seeds(40)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    reference::Random random(seed);
+    Cache cache;
+    const auto count = cache.Count(query);
+    std::map<std::string, api::NodePtr> nodes;
+    std::vector<api::PodPtr> pods;
+    for (int step = 0; step < 60; ++step) {
+      const std::string name = absl::StrCat("n", random.Between(0, 3));
+      if (random.Between(0, 2) == 0) {
+        auto pod = std::make_shared<api::Pod>(*PodOf(absl::StrCat("p", step)));
+        pod->node_name = util::Symbol(name);
+        REQUIRE(cache.AddPod(pod).ok());
+        pods.push_back(pod);
+      } else {
+        std::string labels = random.Between(0, 1) == 0 ? "'disk':'ssd'" : "'disk-less':'1'";
+        if (random.Between(0, 1) == 0) labels += random.Between(0, 1) == 0 ? ",'zone':'a'" : ",'zone':'b'";
+        nodes[name] = NodeOf(name, labels);
+        cache.AddNode(nodes[name]);
+      }
+      Cache fresh;
+      for (const auto& [unused, node] : nodes) fresh.AddNode(node);
+      for (const api::PodPtr& pod : pods) REQUIRE(fresh.AddPod(pod).ok());
+      const auto expected = fresh.Count(query);
+      INFO("step " << step);
+      CHECK(count->total() == expected->total());
+      CHECK(count->domains() == expected->domains());
+      CHECK(count->minimum() == expected->minimum());
+      for (const char* zone : {"a", "b"}) {
+        CHECK(count->InValue(util::Symbol(zone)) == expected->InValue(util::Symbol(zone)));
+      }
+    }
+  }
 }
 
 }  // namespace berth::scheduler

@@ -47,13 +47,11 @@ void PodCount::AddInDomain(uint32_t domain, int64_t n) {
   Add(domain, n);
 }
 
-// The caller adds the row to admitted_ before this, also when its node is in no domain.
-void PodCount::AdmitNode(Row, uint32_t domain) {
+void PodCount::AdmitNode(uint32_t domain) {
   if (++eligible_[domain] == 1) ++histogram_[In(domain)];
 }
 
-void PodCount::DismissNode(Row row, uint32_t domain) {
-  admitted_.Erase(row);
+void PodCount::DismissNode(uint32_t domain) {
   auto it = eligible_.find(domain);
   if (--it->second > 0) return;
   eligible_.erase(it);

@@ -121,8 +121,9 @@ class PodCount final : public DomainTotals {
   PodCount(PodQuery q, const LabelColumn* column) : DomainTotals(column), query_(std::move(q)) {}
   void AddOnRow(Row row, int32_t n);
   void AddInDomain(uint32_t domain, int64_t n);
-  void AdmitNode(Row row, uint32_t domain);
-  void DismissNode(Row row, uint32_t domain);
+  // Counts an admitted node for its domain, or no longer. The caller keeps admitted_.
+  void AdmitNode(uint32_t domain);
+  void DismissNode(uint32_t domain);
 
   PodQuery query_;
   Numbers by_row_;  // unused when each row is a domain of its own
