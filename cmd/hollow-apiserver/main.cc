@@ -1,3 +1,4 @@
+// Parses the command line, starts the server, and prints its address once its ports are open.
 #include <glog/logging.h>
 
 #include <iostream>

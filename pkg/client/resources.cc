@@ -12,6 +12,7 @@ namespace berth::client {
 
 Resource ResourceOf(const api::KindDescription& kind, VersionChoice choice) {
   const std::vector<std::string> all = absl::StrSplit(std::string(kind.versions), ' ');
+  // The version that is tried first, and the one to fall back to.
   std::vector<std::string> versions = {all.front()};
   if (all.size() > 1) versions.push_back(all.back());
   const auto beta = [](const std::string& v) { return absl::StrContains(v, "beta"); };

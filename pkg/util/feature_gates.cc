@@ -9,6 +9,7 @@
 namespace berth::util {
 namespace {
 
+// Both tables are sorted by name, because gates are found by binary search.
 constexpr auto kGates = std::to_array<FeatureGate>({
     {"APIListChunking", GateStage::kBeta, true},
     {"APIResponseCompression", GateStage::kAlpha, false},
