@@ -129,7 +129,7 @@ absl::Status SetUpLogging(const LoggingOptions& o, const char* program, bool rel
   FLAGS_vmodule = o.vmodule;
   FLAGS_logbufsecs = static_cast<int32_t>(std::min(o.flush_frequency, absl::Hours(24)) / absl::Seconds(1));
   if (o.format == "json") {
-    // Only the sink writes lines.
+    // All lines are written by the sink, so glog itself must not write any.
     FLAGS_logtostderr = false;
     FLAGS_alsologtostderr = false;
     FLAGS_stderrthreshold = google::NUM_SEVERITIES;

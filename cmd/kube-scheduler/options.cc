@@ -421,7 +421,7 @@ absl::Status Options::Parse(const std::vector<std::string>& args) {
 absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnings) const {
   Configuration c = flag_config_;
   if (config_file_.empty()) {
-    // In release 1.29 flags are not deprecated as a whole.
+    // Release 1.29 does not deprecate flags as a whole.
     if (emulated_version_ != "1.29") {
       warnings->emplace_back(
           "WARNING: all flags other than --config are deprecated. Please begin using a config file ASAP.");

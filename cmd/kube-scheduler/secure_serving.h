@@ -36,12 +36,12 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
 
 // Decides who may see a page. Thread-safety: used on the servers' thread only, except kept().
 //
-// What the API server says about a token or a user is cached for ten seconds. Everybody may see the health pages
+// The API server's answers about a token or a user are cached for ten seconds. Everybody may see the health pages
 // without a review, so that probes do not wait for the API server.
 //
-// As in 1.29, that covers /healthz, /livez and /readyz but not the pages of single checks, an invalid token is rejected
-// even there, and rejections are Status objects in JSON. In the manner of 1.10, pages of single checks are included,
-// and rejections are plain text.
+// In the manner of 1.29, the health pages are /healthz, /livez and /readyz but not the pages of single checks, an
+// invalid token is rejected even there, and rejections are Status objects in JSON. In the manner of 1.10, the pages of
+// single checks are health pages too, and rejections are plain text.
 class AccessControl {
  public:
   enum class Manner : uint8_t { k1_10, k1_29 };

@@ -1,7 +1,7 @@
 // Decodes Kubernetes' protobuf, which `kubectl create namespace|configmap|deployment|service...` sends.
 //
-// Only the kinds are supported whose member numbers the type table knows. Responses are always JSON, which every client
-// accepts beside protobuf.
+// Only kinds whose member numbers are in the type table are supported. Responses are always JSON, which every client
+// accepts besides protobuf.
 #pragma once
 #include <absl/status/statusor.h>
 

@@ -1,5 +1,6 @@
-// What a server rejects, in its order and words (1.10's where the releases differ only in wording), as far as
-// scheduling needs it: names, labels, pods, nodes, services, events, budgets, classes. Everything else is accepted.
+// Checks objects as an API server does, as far as scheduling needs it: names, labels, pods, nodes, services, events,
+// budgets and classes. Everything else is accepted. Errors have the server's order and words (1.10's where the releases
+// differ only in wording).
 #pragma once
 #include <string>
 #include <string_view>
@@ -44,8 +45,9 @@ void ValidateQuantity(std::string_view resource, std::string_view quantity, cons
 void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldErrors* errors);
 // Checks what release 1.29 adds: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
 void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* errors);
-// Whether `now` may take the place of `old`, apart from members that may always change: gates may go, and as long as
-// there were some, the nodes that the pod may use may become fewer. What may differ is set in `munged` as in `old`.
+// Checks the changes from `old` to `now` that depend on scheduling gates: gates may be removed, and if there were any,
+// the set of nodes that the pod may use may be narrowed. Members that were changed permissibly are set in `munged` as
+// in `old`.
 void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors);
 void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors);
 void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors);
