@@ -46,8 +46,7 @@ void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldEr
 // Checks what release 1.29 adds: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
 void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* errors);
 // Checks the changes from `old` to `now` that depend on scheduling gates: gates may be removed, and if there were any,
-// the set of nodes that the pod may use may be narrowed. Members that were changed permissibly are set in `munged` as
-// in `old`.
+// the set of nodes that the pod may use may be narrowed. Members that may change are set in `munged` as in `old`.
 void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors);
 void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors);
 void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors);
