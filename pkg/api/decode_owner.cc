@@ -23,7 +23,7 @@ void SpecFields(Reader& r, Json j, ObjectMeta* meta, const DecodeOptions& o, F f
   if (o.server_defaults) internal::DefaultNamespace(meta);
 }
 
-// spec.template.metadata.labels
+// Reads the labels in the metadata of a pod template.
 void ReadTemplateLabels(Reader& r, const Path& at, Json j, Labels* out) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     if (!Is(key, "metadata")) return;

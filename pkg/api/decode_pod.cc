@@ -144,6 +144,7 @@ void ReadAffinity(Reader& r, const Path& at, Json j, Affinity* out) {
 
 // Adds an entry of spec.volumes, if it is of a kind that predicates read.
 void ReadVolume(Reader& r, const Path& at, Json j, std::vector<Volume>* out) {
+  // The name is read first, because an ephemeral volume is identified by it.
   std::string name;
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     if (Is(key, "name")) r.Read(p, v, &name);

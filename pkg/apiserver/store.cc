@@ -106,6 +106,8 @@ bool Store::ScanAt(const ResourceInfo& r, std::string_view ns, std::string_view 
     then[(*it)->object->Key()] = (*it)->old;
   std::string prefix = ns.empty() ? std::string() : std::string(ns) + "/";
   std::string start = std::max(prefix, std::string(start_key));
+  // Merges both in the order of their keys. An entry of `then` replaces the object with the same key; a null entry is
+  // an object that did not exist yet.
   auto now = c.objects.lower_bound(start);
   auto past = then.lower_bound(start);
   for (;;) {
