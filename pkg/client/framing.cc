@@ -5,7 +5,12 @@
 
 #include <absl/strings/str_cat.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "pkg/api/json.h"
@@ -46,7 +51,7 @@ absl::Status TooLong() {
 }  // namespace
 
 // Only brackets outside of strings count, so the state is the depth and whether a string, and an escape in it, is open.
-size_t JsonScanner::Scan(std::string_view s) {
+size_t JsonScanner::ScanBytes(std::string_view s) {
   const auto* p = reinterpret_cast<const unsigned char*>(s.data());
   const auto* const end = p + s.size();
   const auto* const begin = p;
@@ -87,6 +92,69 @@ size_t JsonScanner::Scan(std::string_view s) {
   in_string_ = in_string;
   return static_cast<size_t>(p - begin);
 }
+
+#ifdef __SSE2__
+
+namespace {
+
+// Of 64 bytes, a bit each: where quotes, backslashes, opening and closing brackets stand.
+struct Marks {
+  uint64_t quotes = 0, backslashes = 0, opens = 0, closes = 0;
+};
+
+Marks MarksOf(const char* p) {
+  const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), open = _mm_set1_epi8('{'),
+                close = _mm_set1_epi8('}'), brace = _mm_set1_epi8('{' - '[');
+  Marks m;
+  for (int i = 0; i < 4; ++i) {
+    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 16 * i));
+    const __m128i bracket = _mm_or_si128(v, brace);  // '[' becomes '{', and ']' becomes '}'
+    auto bits = [&](__m128i equal) { return uint64_t{static_cast<uint16_t>(_mm_movemask_epi8(equal))} << (16 * i); };
+    m.quotes |= bits(_mm_cmpeq_epi8(v, quote));
+    m.backslashes |= bits(_mm_cmpeq_epi8(v, backslash));
+    m.opens |= bits(_mm_cmpeq_epi8(bracket, open));
+    m.closes |= bits(_mm_cmpeq_epi8(bracket, close));
+  }
+  return m;
+}
+
+// Bit i of the result is the parity of bits 0..i.
+uint64_t Parities(uint64_t bits) {
+  for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
+  return bits;
+}
+
+}  // namespace
+
+size_t JsonScanner::Scan(std::string_view s) {
+  size_t at = 0;
+  while (s.size() - at >= 64) {
+    const Marks m = MarksOf(s.data() + at);
+    // A block with escapes, or one where the value may end, is left to the other way.
+    if (m.backslashes == 0 && !escaped_) {
+      const uint64_t inside = Parities(m.quotes) ^ (in_string_ ? ~uint64_t{0} : 0);
+      const int opens = std::popcount(m.opens & ~inside), closes = std::popcount(m.closes & ~inside);
+      if (depth_ > closes) {
+        depth_ += opens - closes;
+        in_string_ = (inside >> 63) != 0;
+        at += 64;
+        continue;
+      }
+    }
+    const size_t taken = ScanBytes(s.substr(at, 64));
+    at += taken;
+    if (done()) return at;
+  }
+  return at + ScanBytes(s.substr(at));
+}
+
+#else
+
+size_t JsonScanner::Scan(std::string_view s) {
+  return ScanBytes(s);
+}
+
+#endif
 
 // A value that lies within one piece is passed on without being copied; only one that spans pieces is put together in
 // `buffer_`.
