@@ -14,6 +14,8 @@
 namespace berth::scheduler::nodeaffinity {
 namespace {
 
+// For fewer rows than this, matching the labels of every row is cheaper than preparing answers by label value.
+constexpr size_t kFewRows = 16;
 const Symbol kMetadataName("metadata.name");
 const FailureReason kEnforced{Symbol("node(s) didn't match scheduler-enforced node affinity"), true};
 const FailureReason kOwn{Symbol("node(s) didn't match Pod's node affinity/selector"), true};
@@ -56,6 +58,12 @@ class AffinityCheck final : public FitCheck {
   void Explain(Row row, std::vector<FailureReason>* out) override { out->push_back(*Why(row)); }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   bool ReadsOnlyAmounts() const override { return true; }
+  // What the profile adds has a reason of its own.
+  int ReasonBits() const override { return added_->required ? 0 : 1; }
+  void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
+    if (rows.size() < kFewRows || !Compile()) return FitCheck::NumberReasons(rows, beside, numbers);
+    for (size_t i = 0; i < rows.size(); ++i) numbers[i] = MatchesByValue(rows[i]) ? 0 : 1;
+  }
   bool NodeLabels(std::vector<const LabelColumn*>* columns) override {
     if (FitsAlways()) return true;
     if (!Compile()) return false;
@@ -63,13 +71,23 @@ class AffinityCheck final : public FitCheck {
     return true;
   }
   bool Candidates(std::vector<Row>* rows) override { return Compile() && CandidatesOf(matchers_, rows); }
-  void KeepFitting(std::vector<Row>* rows) override {
-    if (rows->size() < 16 || !Compile()) return FitCheck::KeepFitting(rows);
-    std::erase_if(*rows, [&](Row row) {
-      if (!matchers_[0].Matches(row)) return true;
-      return matchers_.size() > 1 && std::none_of(matchers_.begin() + 1, matchers_.end(),
-                                                  [&](const LabelMatcher& m) { return m.Matches(row); });
+  void Filter(RowSet* candidates, RowSet* errors) override {
+    if (FitsAlways()) return;
+    if (!Compile()) return FitCheck::Filter(candidates, errors);
+    // If the selectors name label values, only the rows with these values remain to be checked.
+    if (std::vector<Row> rows; Candidates(&rows)) {
+      RowSet only;
+      only.Resize(ctx_.cache.row_count());
+      for (Row row : rows) only.Insert(row);
+      candidates->IntersectWith(only);
+    }
+    candidates->ForEach([&](Row row) {
+      if (!MatchesByValue(row)) candidates->Erase(row);
     });
+  }
+  void KeepFitting(std::vector<Row>* rows) override {
+    if (rows->size() < kFewRows || !Compile()) return FitCheck::KeepFitting(rows);
+    std::erase_if(*rows, [&](Row row) { return !MatchesByValue(row); });
   }
 
  private:
@@ -101,6 +119,12 @@ class AffinityCheck final : public FitCheck {
       return &kEnforced;
     }
     return MeetsRequired(*ctx_.pod.tmpl, node) ? nullptr : &kOwn;
+  }
+  // REQUIRES: Compile().
+  bool MatchesByValue(Row row) const {
+    if (!matchers_[0].Matches(row)) return false;
+    return matchers_.size() == 1 ||
+           std::any_of(matchers_.begin() + 1, matchers_.end(), [&](const LabelMatcher& m) { return m.Matches(row); });
   }
   // Creates or updates the matchers. Returns false if not only labels decide.
   bool Compile() {
