@@ -57,6 +57,8 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   // Before the scheduler hears of it. Returns the pod when it was bound by this. What the pod informer shows of a pod
   // we bound is no longer ours to remember.
   api::PodPtr Answered(const scheduler::Reply& r);
+  // How many pods the scheduler has been shown that are still there.
+  size_t known_pods() const { return pods_.size(); }
   // After the scheduler has heard that its bind was carried out: users learn of it by the event.
   void CheckTold(const api::Pod& pod);
 

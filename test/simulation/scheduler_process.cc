@@ -12,6 +12,8 @@
 #include "pkg/scheduler/algorithmprovider/v1_29.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/pod_fields.h"
+#include "pkg/scheduler/policy/decode.h"
+#include "test/simulation/rollouts.h"
 #include "test/simulation/world.h"
 
 namespace berth::simulation {
@@ -43,12 +45,22 @@ client::EventRecorderOptions RecorderOptions(std::function<double()> random, boo
   return o;
 }
 
-// The schedulers that each process runs: their providers in release 1.10, and what configures them in 1.29.
-constexpr std::pair<const char*, const char*> kProfiles[] = {{"default-scheduler", "DefaultProvider"},
-                                                             {"packing", "ClusterAutoscalerProvider"}};
-constexpr char kConfiguration[] = R"({"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration",
-"profiles":[{"schedulerName":"default-scheduler"},{"schedulerName":"packing","pluginConfig":[{"name":"NodeResourcesFit",
-"args":{"scoringStrategy":{"type":"MostAllocated","resources":[{"name":"cpu","weight":1}]}}}]}]})";
+std::unique_ptr<scheduler::GenericScheduler> Build(const recording::ProfileSource& source,
+                                                   const scheduler::FactoryArgs& args) {
+  if (!source.configuration.empty()) {
+    const auto loaded = recording::LoadConfiguration(source.configuration);
+    CHECK(loaded.ok()) << loaded.status().message();
+    for (const auto& profile : loaded->profiles) {
+      if (profile.scheduler_name == source.scheduler_name) {
+        return scheduler::CreateFromProfile(profile, {}, args).value();
+      }
+    }
+  }
+  if (source.policy.empty()) return scheduler::CreateFromProvider(source.provider, args).value();
+  const auto policy = scheduler::DecodePolicy(source.policy);
+  CHECK(policy.ok()) << policy.status().message();
+  return scheduler::CreateFromConfig(*policy, args).value();
+}
 
 class NoSink final : public recording::EventSink {
  public:
@@ -81,6 +93,7 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
       actions_(&executor_, &requests_, std::map<std::string, client::EventRecorder*, std::less<>>{{"", &recorder_}},
                &inbox_),
       checked_(world, name_, &actions_),
+      profiles_(ProfilesOf(world->Later(), world->rollout)),
       sink_(Sink()),
       // Also when nothing is recorded, because the tap rounds the clocks: a recorded run is the same run.
       tap_(std::make_unique<recording::Tap>(sink_.get(), &checked_, &executor_.clock(), &checked_)),
@@ -126,16 +139,10 @@ void SchedulerProcess::BuildScheduler() {
   args.release = &Release();
   args.gates.algorithm.pod_priority = priority;
   args.gates.algorithm.volume_scheduling = later;
-  if (later) {
-    const auto loaded = recording::LoadConfiguration(kConfiguration);
-    CHECK(loaded.ok()) << loaded.status().message();
-    for (const auto& profile : loaded->profiles) {
-      algorithms_[profile.scheduler_name] = scheduler::CreateFromProfile(profile, {}, args).value();
-    }
-  } else {
-    for (const auto& [profile, provider] : kProfiles) {
-      algorithms_[profile] = scheduler::CreateFromProvider(provider, args).value();
-    }
+  for (const recording::ProfileSource& p : profiles_) {
+    algorithms_[p.scheduler_name] = Build(p, args);
+    // Small enough that answers are dropped, and computed again.
+    algorithms_[p.scheduler_name]->LimitKeptAnswers(size_t{1} << (10 + random_.Below(17)), profiles_.size());
   }
   for (const auto& [profile, algorithm] : algorithms_) scheduler_->AddProfile(profile, algorithm.get());
 }
@@ -158,9 +165,7 @@ std::unique_ptr<recording::EventSink> SchedulerProcess::Sink() const {
   const bool later = world_->Later();
   c.release = world_->options.release;
   c.gates = {{"PodPriority", world_->options.pod_priority}, {"VolumeScheduling", later}};
-  for (const auto& [profile, provider] : kProfiles) {
-    c.profiles.push_back({profile, later ? "" : provider, "", later ? kConfiguration : ""});
-  }
+  c.profiles = profiles_;
   if (later) {
     c.max_backoff = absl::Seconds(10);
     c.unschedulable_limit = absl::Minutes(5);
@@ -247,6 +252,7 @@ void SchedulerProcess::Turn() {
   tap_->Flush();
   if (++turns_ % 16 == 0) {
     if (std::string bad = scheduler_->CheckInvariants(); !bad.empty()) world_->Fail(absl::StrCat(name_, ": ", bad));
+    CheckBounds();
   }
   if (stopping_ && scheduler_->binds_in_flight() == 0 && !releasing_) {
     releasing_ = true;
@@ -257,6 +263,20 @@ void SchedulerProcess::Turn() {
   const absl::Duration wait =
       std::clamp(scheduler_->NextDeadline() - Now(), absl::ZeroDuration(), absl::Milliseconds(500));
   ScheduleTurn(n == kDecisionsInARow ? absl::Milliseconds(1) : std::max(wait, absl::Milliseconds(1)));
+}
+
+// Nothing grows beyond its limit.
+void SchedulerProcess::CheckBounds() const {
+  const auto check = [this](std::string_view what, size_t is, size_t limit) {
+    if (is > limit) world_->Fail(absl::StrCat(name_, ": ", is, " ", std::string(what), ", and ", limit, " at most"));
+  };
+  check("requests in flight", scheduler_->requests_in_flight(), scheduler::SchedulerOptions().max_requests_in_flight);
+  check("events wait", recorder_.stats().queued, client::EventRecorderOptions().queue_limit);
+  check("pods pend", scheduler_->pending_pods(), checked_.known_pods());
+  for (const auto& [profile, algorithm] : algorithms_) {
+    // The answers of the pod template that was scheduled last are kept in any case.
+    check("bytes of kept answers", algorithm->kept_answers_bytes(), algorithm->kept_answers_limit() + 32 * 1024);
+  }
 }
 
 void SchedulerProcess::Terminate() {

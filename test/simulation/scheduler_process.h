@@ -10,6 +10,7 @@
 #include "cmd/kube-scheduler/cluster_watch.h"
 #include "cmd/kube-scheduler/inbox.h"
 #include "pkg/client/leaderelection.h"
+#include "pkg/recording/format.h"
 #include "pkg/recording/tap.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/factory/factory.h"
@@ -55,6 +56,7 @@ class SchedulerProcess {
   absl::Duration Now() const { return executor_.clock().Steady(); }
   bool MayWrite() const;
   void End(absl::Duration restart_in);
+  void CheckBounds() const;
   // Where what passes through the tap goes: to a recording, or nowhere.
   std::unique_ptr<recording::EventSink> Sink() const;
 
@@ -71,6 +73,7 @@ class SchedulerProcess {
   kube_scheduler::ApiActions actions_;
   CheckedActions checked_;
   InformerCheck informer_check_;
+  const std::vector<recording::ProfileSource> profiles_;
   std::unique_ptr<recording::EventSink> sink_;
   std::unique_ptr<recording::Tap> tap_;  // between the scheduler and the rest
   scheduler::Cache cache_;

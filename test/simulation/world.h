@@ -73,6 +73,9 @@ class World {
   };
   std::map<std::string, ReplicaSet> replica_sets;
 
+  // Which of the configurations in rollouts.h schedulers have that start now.
+  uint64_t rollout = 0;
+
   // Schedulers: by number.
   void Kill(size_t scheduler, absl::Duration down);
   void Terminate(size_t scheduler);
