@@ -53,7 +53,7 @@ export CCACHE_NOHASHDIR := 1
 
 OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),-O1 -g1 -fno-omit-frame-pointer,-O3 -g1))
 SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
-SANFLAGS := $(SANFLAGS)$(if $(filter fuzz,$(SAN)),-fsanitize=address$(,)undefined$(,)fuzzer-no-link -fno-sanitize-recover=all)
+SANFLAGS := $(SANFLAGS)$(if $(filter fuzz,$(SAN)),-fsanitize=address$(,)undefined$(,)fuzzer-no-link -fno-sanitize-recover=all -fsanitize-ignorelist=test/fuzz/sanitizer_ignore.txt)
 SANFLAGS := $(SANFLAGS)$(if $(filter tsan,$(SAN)),-fsanitize=thread -DBOOST_ASIO_DISABLE_FENCED_BLOCK)
 # -Wno-restrict: g++ 12 reports overlaps in "x" + std::string that do not exist.
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-restrict \
