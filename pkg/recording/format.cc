@@ -372,6 +372,7 @@ std::string BindLine(int64_t id, std::string_view pod, std::string_view node) {
 
 void LineWriter::BeginSegment() {
   templates_.clear();
+  templates_swept_at_ = kLeastTemplates;
   known_template_ = nullptr;
   last_template_ = 0;
   last_steady_ = 0;
@@ -379,9 +380,18 @@ void LineWriter::BeginSegment() {
   first_bind_ = 0;
 }
 
+// Every Job makes a template of its own, and a segment may cover millions of them. A template that no pod has any more
+// is forgotten; should it come again, it gets a new line and a new number.
+void LineWriter::ForgetUnusedTemplates() {
+  known_template_ = nullptr;
+  absl::erase_if(templates_, [](const auto& entry) { return entry.second.owner.use_count() == 1; });
+  templates_swept_at_ = std::max(kLeastTemplates, 2 * templates_.size());
+}
+
 int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out) {
   // Consecutive pods often have the same template.
   if (t.get() == known_template_) return known_template_id_;
+  if (templates_.size() >= templates_swept_at_) ForgetUnusedTemplates();
   Known& known = templates_[t.get()];
   known_template_ = t.get();
   if (known.owner != nullptr) return known_template_id_ = known.id;

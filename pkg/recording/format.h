@@ -90,6 +90,8 @@ class LineWriter {
   // Returns how many objects could not be written because they were not decoded from JSON, or were decoded before
   // decoders kept the fields.
   uint64_t unknown_objects() const { return unknown_; }
+  // Returns how many templates are remembered, for tests.
+  size_t templates() const { return templates_.size(); }
 
  private:
   void AppendInput(const Event& e, std::string* out);
@@ -109,6 +111,7 @@ class LineWriter {
   void AppendTimes(const Event& e, std::string* out);
   // Returns the number of a template, and appends its line if it has no number yet. `out` may be null if it has one.
   int64_t TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out);
+  void ForgetUnusedTemplates();
 
   ClusterState state_;
   struct Known {
@@ -116,6 +119,8 @@ class LineWriter {
     int64_t id;
   };
   absl::flat_hash_map<const api::PodTemplate*, Known> templates_;
+  static constexpr size_t kLeastTemplates = 4'096;
+  size_t templates_swept_at_ = kLeastTemplates;  // number of templates at which unused ones are forgotten
   // The template that was looked up last, because siblings often follow one another. It is in templates_, and so alive,
   // or null.
   const api::PodTemplate* known_template_ = nullptr;

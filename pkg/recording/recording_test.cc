@@ -377,6 +377,28 @@ TEST_CASE("outputs that stand in the line of their input are read in their full 
         "assigned: 1 is neither \"name\" nor \"key\"");
 }
 
+TEST_CASE("templates that no pod has any more are forgotten") {
+  api::KeepSchedulingFields();
+  LineWriter writer;
+  LineReader reader;
+  size_t most = 0;
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) {
+    const api::PodPtr pod = PodOf(absl::StrCat("p-", i), "", absl::StrCat("'job-name':'j-", i, "'"));
+    for (const bool comes : {true, false}) {
+      Event event;
+      event.what = AnyChange(comes ? Change<api::Pod>{nullptr, pod} : Change<api::Pod>{pod, nullptr});
+      text.clear();
+      writer.Append(&event, &text);
+      for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
+        REQUIRE(reader.Read(rest.substr(0, rest.find('\n'))).ok());
+      }
+    }
+    most = std::max(most, writer.templates());
+  }
+  CHECK(most < 5'000);
+}
+
 TEST_CASE("what is no recording is an error that says where and what") {
   TempDir dir;
   CHECK(std::string(Replay(dir.path, {}).status().message()).find("there is no recording in this folder") !=
