@@ -32,7 +32,14 @@ api::DecodeOptions DecodingOf(const ClusterWatch::Options& o) {
 template <typename T>
 client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& o) {
   client::InformerOptions<T> out;
-  out.decode = [decoding = DecodingOf<T>(o)](api::Json j) { return api::Decode<T>(j, decoding); };
+  api::DecodeOptions decoding = DecodingOf<T>(o);
+  if constexpr (std::is_same_v<T, api::Node>) {
+    auto images = std::make_shared<api::NodeImagesMemory>();
+    // JSON that is passed on whole must be parsed whole.
+    if (!o.node_json) decoding.images = images.get();
+    if (!o.node_json) out.known = std::move(images);
+  }
+  out.decode = [decoding](api::Json j) { return api::Decode<T>(j, decoding); };
   out.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutNews(std::move(b)); };
   out.reflector.random = o.random;
   out.reflector.optional = std::is_same_v<T, api::CsiNode> && !o.later_kinds;

@@ -267,7 +267,7 @@ void Daemon::MakeQueue(bool pod_priority) {
     q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
       const auto algorithm = algorithms_.find(pod.tmpl->scheduler_name);
       return algorithm == algorithms_.end() ||
-             algorithm->second->PassesNodePredicates(pod, util::Symbol(node.meta.name));
+             algorithm->second->PassesNodePredicates(pod, util::Symbol::Find(node.meta.name));
     };
     queue_ = scheduler::NewEventQueue(q);
     return;

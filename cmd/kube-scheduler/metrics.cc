@@ -142,6 +142,19 @@ void CollectV1_10(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
 
 }  // namespace
 
+namespace {
+
+void CollectTexts(std::vector<MetricFamily>* out) {
+  constexpr MetricType kGauge = MetricType::Gauge;
+  const util::SymbolStats texts = util::GetSymbolStats();
+  AddOne("scheduler_interned_texts", kGauge, "Number of names, labels and other texts of objects that are kept once",
+         static_cast<double>(texts.texts), out);
+  AddOne("scheduler_interned_texts_bytes", kGauge, "Memory that these texts take", static_cast<double>(texts.bytes),
+         out);
+}
+
+}  // namespace
+
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
@@ -176,6 +189,7 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
   AddOne("scheduler_kept_answers_limit_bytes", kGauge,
          "Memory beyond which those of them are dropped that were not used for the longest time",
          static_cast<double>(s.kept_answers_limit), out);
+  CollectTexts(out);
   AddOne("scheduler_pods_bound_total", kCounter, "Number of pods bound", static_cast<double>(m.bound), out);
   AddOne("scheduler_bind_failures_total", kCounter, "Number of bindings that failed",
          static_cast<double>(m.bind_failures), out);

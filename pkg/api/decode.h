@@ -4,11 +4,14 @@
 //   Pod "default/web-1": spec.containers[0].resources.requests.cpu: "12x": unable to parse quantity's suffix
 // Thread-safety: thread-safe; there is no state.
 #pragma once
+#include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "pkg/api/json.h"
@@ -17,8 +20,45 @@
 
 namespace berth::api {
 
+// The images of nodes, read once and shared by the versions of a node between which they did not change. A heartbeat
+// repeats them all: given to Document::Parse as well as to the decoder, this has both pass over a list whose bytes are
+// those of last time, by their length and 128 bits of hash. For documents that are events of a watch.
+// Some 100 bytes a node, of nodes that are there; one thread.
+class NodeImagesMemory final : public KnownArrays {
+ public:
+  NodeImagesMemory() : KnownArrays({"object", "status", "images"}) {}
+  // How many lists were passed over.
+  uint64_t taken() const { return taken_; }
+
+  void Begin(std::string_view text) override;
+  size_t SizeIfKnown(size_t at) override;
+  // For DecodeNode: writes the images when the array was passed over.
+  bool Take(Json array, NodeImages* out);
+  // For DecodeNode: the array was read as these.
+  void Remember(Json array, const NodeImages& images);
+
+ private:
+  using Digest = std::pair<uint64_t, uint64_t>;
+  static Digest DigestOf(std::string_view text);
+  struct Known {
+    size_t size;
+    Digest digest;
+    std::weak_ptr<const NodeImages::Shared> images;
+  };
+  absl::flat_hash_map<size_t, Known> by_hint_;
+  size_t next_sweep_ = 1024;
+  uint64_t taken_ = 0;
+  // Of the document that is being read: the whole text, where its array begins (kNowhere: none was seen), and what the
+  // array is known to be.
+  static constexpr size_t kNowhere = ~size_t{0};
+  std::string_view text_;
+  size_t at_ = kNowhere, hint_ = 0;
+  std::shared_ptr<const NodeImages::Shared> known_;
+};
+
 // What to do in addition to reading.
 struct DecodeOptions {
+  NodeImagesMemory* images = nullptr;  // of Nodes: see NodeImagesMemory
   // Keep the JSON text in `raw`: of PersistentVolumes, of Pods without a node and of PersistentVolumeClaims without a
   // volume.
   bool keep_raw = false;
@@ -80,7 +120,8 @@ DecidedSelector DecideNodeSelectorTerm(Json term);  // no expressions: matches n
 
 // A requirement of a node selector as written: about labels (matchExpressions) or fields (matchFields).
 struct RawRequirement {
-  std::string key, op;
+  Symbol key;
+  std::string op;
   std::vector<Symbol> values;
 };
 // Returns a term made of both lists, with its problems.

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "pkg/api/decode.h"
@@ -41,6 +42,18 @@ inline bool Is(std::string_view key, const char (&name)[N]) {
 
 class Reader {
  public:
+  Reader() = default;
+  // `keeper` keeps the texts of symbols; with null they stay for good.
+  explicit Reader(util::SymbolKeeper* keeper) : keeper_(keeper) {}
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  Symbol Intern(std::string_view text) { return keeper_ == nullptr ? Symbol(text) : keeper_->Intern(text); }
+  // The reader's own unless it was given another.
+  util::SymbolKeeper* keeper() { return keeper_; }
+  // Has another keeper from now on; returns the one before.
+  util::SymbolKeeper* SetKeeper(util::SymbolKeeper* keeper) { return std::exchange(keeper_, keeper); }
+
   bool ok() const { return error_.empty(); }
   // Keeps the first error: "spec.replicas: \"x\": must be an integer".
   void Fail(const Path& at, Json value, std::string_view what);
@@ -67,6 +80,7 @@ class Reader {
   // Read a value. Null leaves the target as it is.
   void Read(const Path& at, Json j, std::string* out);
   void Read(const Path& at, Json j, Symbol* out);
+  void Read(const Path& at, Json j, util::SharedSymbol* out);
   void Read(const Path& at, Json j, bool* out);
   void Read(const Path& at, Json j, int32_t* out);
   void Read(const Path& at, Json j, int64_t* out);
@@ -95,14 +109,17 @@ class Reader {
     Fail(at, j, what);
     return false;
   }
+  util::SymbolKeeper own_;
+  util::SymbolKeeper* keeper_ = &own_;
   std::string error_;
   Json culprit_;  // the value that error_ is about
 };
 
 // Ends a decoding. Returns the object, or the error preceded by the object's name.
 template <typename T>
-absl::StatusOr<std::shared_ptr<const T>> Finish(const Reader& r, std::string_view kind, Json j, T object) {
+absl::StatusOr<std::shared_ptr<const T>> Finish(Reader& r, std::string_view kind, Json j, T object) {
   if (!r.ok()) return r.Status(kind, j);
+  object.meta.texts = r.keeper()->Take();
   if (KeepsSchedulingFields() && IsSchedulingKind(kind)) {
     object.meta.fields = std::make_shared<const std::string>(CutToSchedulingFields(kind, j));
   }

@@ -76,19 +76,20 @@ std::string NotSupported(std::string_view path, std::string_view value) {
   return absl::StrCat(util::ToAbsl(path), ": Unsupported value: ", GoQuoted(value));
 }
 
-// Collects requirements until the first invalid one, whose text becomes the selector's error.
+// Collects requirements until the first invalid one, whose text becomes the selector's error. The texts of its
+// symbols stay for good.
 struct Deciding {
   std::vector<Requirement> requirements;
   std::string error, later_error;
 
-  void Add(std::string_view key, Operator op, std::span<const Symbol> values) {
+  void Add(Symbol key, Operator op, std::span<const Symbol> values) {
     if (!error.empty()) return;
     absl::StatusOr<Requirement> made = Requirement::Make(key, op, values);
     if (made.ok()) {
       requirements.push_back(*std::move(made));
     } else {
       error = util::Message(made.status());
-      later_error = Aggregated(Requirement::Problems({}, key, op, values));
+      later_error = Aggregated(Requirement::Problems({}, key.str(), op, values));
     }
   }
   void Add(const Expression& e, std::optional<Operator> op, std::string_view what) {
@@ -119,7 +120,7 @@ void AddField(size_t i, const Expression& e, NodeSelectorTerm* out) {
         absl::StrJoin(e.values, ", ", [](std::string* text, Symbol v) { absl::StrAppend(text, GoQuoted(v.str())); });
     out->problems.push_back(absl::StrCat(path, ".values: Invalid value: []string{", shown, "}: must have one element"));
   }
-  out->fields.push_back({Symbol(e.key), e.op, e.values});
+  out->fields.push_back({e.key, e.op, e.values});
 }
 
 }  // namespace
@@ -166,7 +167,14 @@ void Reader::Read(const Path& at, Json j, std::string* out) {
 }
 void Reader::Read(const Path& at, Json j, Symbol* out) {
   if (j.IsString()) {
-    *out = Symbol(j.Text());
+    *out = Intern(j.Text());
+  } else if (!j.IsNull()) {
+    Fail(at, j, "must be a string");
+  }
+}
+void Reader::Read(const Path& at, Json j, util::SharedSymbol* out) {
+  if (j.IsString()) {
+    *out = util::SharedSymbol(j.Text());
   } else if (!j.IsNull()) {
     Fail(at, j, "must be a string");
   }
@@ -206,7 +214,7 @@ void Reader::Read(const Path& at, Json j, Labels* out) {
   std::vector<std::pair<Symbol, Symbol>> pairs;
   pairs.reserve(j.size());
   for (auto [key, value] : j.Children()) {
-    pairs.emplace_back(Symbol(key), Symbol());
+    pairs.emplace_back(Intern(key), Symbol());
     Read(Path{&at, key, -1}, value, &pairs.back().second);
   }
   *out = Labels(std::move(pairs));
@@ -218,7 +226,7 @@ void Reader::Read(const Path& at, Json j, ResourceList* out) {
   out->reserve(j.size());
   for (auto [key, value] : j.Children()) {
     Path p{&at, key, -1};
-    Symbol name(key);
+    const Symbol name = Intern(key);
     Quantity q;
     Read(p, value, &q);
     if (q.SaturatesValue() || (name == kCpu && q.SaturatesMilliValue())) {
@@ -301,7 +309,7 @@ void Reader::ReadLabelSelector(const Path& at, Json j, DecidedSelector* out) {
       Elements(p, v, [&](const Path& q, Json e) { ReadExpression(*this, q, e, &expressions.emplace_back()); });
     }
   });
-  for (const auto& [key, value] : labels) deciding.Add(key.str(), Operator::kEquals, std::span(&value, 1));
+  for (const auto& [key, value] : labels) deciding.Add(key, Operator::kEquals, std::span(&value, 1));
   for (const Expression& e : expressions) deciding.Add(e, SetOperator(e.op), "pod");
   *out = std::move(deciding).Decide();
 }
@@ -355,7 +363,7 @@ NodeSelectorTerm MakeNodeSelectorTerm(const std::vector<RawRequirement>& express
       out.problems.push_back(internal::NotSupported(path + ".operator", e.op));
       continue;
     }
-    for (std::string& p : Requirement::Problems(path, e.key, *op, e.values)) out.problems.push_back(std::move(p));
+    for (std::string& p : Requirement::Problems(path, e.key.str(), *op, e.values)) out.problems.push_back(std::move(p));
   }
   for (size_t i = 0; i < fields.size(); ++i) internal::AddField(i, fields[i], &out);
   out.has_expressions = !expressions.empty();
@@ -385,7 +393,7 @@ namespace {
 // Reads a selector by itself; a value of the wrong type becomes the selector's error.
 template <typename F>
 DecidedSelector DecideAlone(F read) {
-  internal::Reader r;
+  internal::Reader r(nullptr);
   DecidedSelector d = read(r);
   if (!r.ok()) d.error = r.error();
   return d;

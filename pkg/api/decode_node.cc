@@ -1,6 +1,9 @@
 // Decodes nodes. A node that the scheduler may use again as it was (SchedulesLike) is compared field by field, so a
 // field that is decoded for scheduling must be compared there too.
+#include <absl/hash/hash.h>
 #include <absl/strings/str_cat.h>
+
+#include <algorithm>
 
 #include "pkg/api/decode_internal.h"
 
@@ -67,11 +70,11 @@ void ReadAvoidPodsEntry(Reader& r, const Path& at, Json j, AvoidPods* out) {
 }
 
 // Parses {"preferAvoidPods":[{"podSignature":{"podController":{...}},...}]}. If anything is wrong with it, it is empty.
-std::vector<AvoidPods> ParseAvoidPods(std::string_view annotation) {
+std::vector<AvoidPods> ParseAvoidPods(std::string_view annotation, util::SymbolKeeper* keeper) {
   std::vector<AvoidPods> out;
   Document doc;
   if (annotation.empty() || !doc.Parse(annotation).ok()) return out;
-  Reader r;
+  Reader r(keeper);
   r.Fields({}, doc.root(), [&](std::string_view key, const Path& p, Json v) {
     if (!Is(key, "preferAvoidPods")) return;
     out.clear();
@@ -91,7 +94,7 @@ void ReadMeta(Reader& r, const Path& at, Json j, Node* node) {
         std::string text;
         if (name != kAvoidPodsAnnotation) return;
         r.Read(q, w, &text);
-        node->avoid_pods = ParseAvoidPods(text);
+        node->avoid_pods = ParseAvoidPods(text, r.keeper());
       });
     }
   });
@@ -108,18 +111,28 @@ void ReadSpec(Reader& r, const Path& at, Json j, Node* node) {
   });
 }
 
-void ReadStatus(Reader& r, const Path& at, Json j, Node* node, ResourceList* capacity) {
+void ReadImages(Reader& r, const Path& at, Json j, NodeImagesMemory* memory, NodeImages* out) {
+  if (memory != nullptr && memory->Take(j, out)) return;
+  util::SymbolKeeper keeper;
+  util::SymbolKeeper* const before = r.SetKeeper(&keeper);
+  std::vector<NodeImage> images;
+  r.Elements(at, j, [&](const Path& p, Json e) { ReadImage(r, p, e, &images.emplace_back()); });
+  r.SetKeeper(before);
+  *out = NodeImages(std::move(images), keeper.Take());
+  if (memory != nullptr && r.ok()) memory->Remember(j, *out);
+}
+
+void ReadStatus(Reader& r, const Path& at, Json j, const DecodeOptions& o, Node* node, ResourceList* capacity) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     if (Is(key, "allocatable")) {
       r.Read(p, v, &node->allocatable);
-    } else if (capacity != nullptr && Is(key, "capacity")) {
+    } else if (o.server_defaults && Is(key, "capacity")) {
       r.Read(p, v, capacity);
     } else if (Is(key, "conditions")) {
       node->conditions.clear();
       r.Elements(p, v, [&](const Path& q, Json e) { ReadCondition(r, q, e, &node->conditions.emplace_back()); });
     } else if (Is(key, "images")) {
-      node->images.clear();
-      r.Elements(p, v, [&](const Path& q, Json e) { ReadImage(r, q, e, &node->images.emplace_back()); });
+      ReadImages(r, p, v, o.images, &node->images);
     }
   });
 }
@@ -136,18 +149,87 @@ absl::StatusOr<NodePtr> DecodeNode(Json j, const DecodeOptions& o) {
     } else if (Is(key, "spec")) {
       ReadSpec(r, p, v, &node);
     } else if (Is(key, "status")) {
-      ReadStatus(r, p, v, &node, o.server_defaults ? &capacity : nullptr);
+      ReadStatus(r, p, v, o, &node, &capacity);
     }
   });
   if (j.IsNull()) r.Fail({}, j, "must be an object");
   if (o.server_defaults) {
-    node.meta.ns = Symbol();
+    node.meta.ns = util::SharedSymbol();
     if (node.allocatable.empty()) node.allocatable = std::move(capacity);
     if (node.meta.uid.empty()) node.meta.uid = internal::MadeUpUid("node", node.meta);
   }
   if (o.keep_node_raw) node.raw = std::make_shared<const std::string>(j.Serialize());
   return internal::Finish(r, "Node", j, std::move(node));
 }
+
+NodeImages::NodeImages(std::vector<NodeImage> images, util::KeptTexts texts) {
+  if (!images.empty()) shared_ = std::make_shared<const Shared>(Shared{std::move(images), std::move(texts)});
+}
+
+bool operator==(const NodeImages& a, const NodeImages& b) {
+  return a.shared_ == b.shared_ || std::equal(a.begin(), a.end(), b.begin(), b.end());
+}
+
+// ---- images that did not change ------------------------------------------------------------------
+
+namespace {
+
+// What tells the nodes of a watch apart before anything is parsed: the first name, as a rule metadata.name. Only where
+// to look depends on it.
+size_t HintOf(std::string_view before) {
+  constexpr std::string_view kName = "\"name\"";
+  const size_t at = before.find(kName);
+  if (at == std::string_view::npos) return 0;
+  before.remove_prefix(at + kName.size());
+  const size_t begin = before.find('"');
+  return begin == std::string_view::npos ? 0 : absl::HashOf(before.substr(begin, before.find('"', begin + 1) - begin));
+}
+
+}  // namespace
+
+NodeImagesMemory::Digest NodeImagesMemory::DigestOf(std::string_view text) {
+  return {absl::HashOf(text), absl::HashOf(uint64_t{0x9e3779b97f4a7c15}, text)};
+}
+
+void NodeImagesMemory::Begin(std::string_view text) {
+  text_ = text;
+  at_ = kNowhere;
+  known_ = nullptr;
+}
+
+size_t NodeImagesMemory::SizeIfKnown(size_t at) {
+  // Of an object with two such arrays the first is passed over. Recordings are cut from the parsed document.
+  if (at_ != kNowhere || KeepsSchedulingFields()) return 0;
+  at_ = at;
+  hint_ = HintOf(text_.substr(0, at));
+  auto it = by_hint_.find(hint_);
+  if (it == by_hint_.end() || it->second.size > text_.size() - at) return 0;
+  known_ = it->second.images.lock();
+  if (known_ == nullptr || DigestOf(text_.substr(at, it->second.size)) != it->second.digest) {
+    known_ = nullptr;
+    return 0;
+  }
+  ++taken_;
+  return it->second.size;
+}
+
+bool NodeImagesMemory::Take(Json array, NodeImages* out) {
+  if (known_ == nullptr || array.begin_offset() != at_) return false;
+  out->shared_ = known_;
+  return true;
+}
+
+void NodeImagesMemory::Remember(Json array, const NodeImages& images) {
+  if (at_ == kNowhere || array.begin_offset() != at_ || images.empty() || !array.IsArray()) return;
+  if (by_hint_.size() >= next_sweep_) {
+    absl::erase_if(by_hint_, [](const auto& entry) { return entry.second.images.expired(); });
+    next_sweep_ = std::max<size_t>(1024, 2 * by_hint_.size());
+  }
+  const std::string_view text = text_.substr(at_, array.end_offset() - at_);
+  by_hint_[hint_] = {text.size(), DigestOf(text), images.shared_};
+}
+
+// ---- the node ------------------------------------------------------------------------------------
 
 bool Node::SchedulesLike(const Node& o) const {
   return meta.name == o.meta.name && unschedulable == o.unschedulable && labels == o.labels && taints == o.taints &&

@@ -130,6 +130,7 @@ absl::StatusOr<std::shared_ptr<const Namespace>> DecodeNamespace(Json j, const D
       if (Is(inner, "labels")) r.Read(q, w, &ns.labels);
     });
   });
+  r.Intern(ns.meta.name);  // the object keeps it for those who name the namespace by its symbol
   return internal::Finish(r, "Namespace", j, std::move(ns));
 }
 absl::StatusOr<std::shared_ptr<const Deployment>> DecodeDeployment(Json j, const DecodeOptions& o) {

@@ -422,10 +422,11 @@ absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   if (j.IsNull()) r.Fail({}, j, "must be an object");
   if (!r.ok()) return r.Status("Pod", j);
   if (o.server_defaults) ApplyServerDefaults(extras, &pod, &t);
-  t.ns = pod.meta.ns;
+  t.ns = r.keeper()->Keep(pod.meta.ns);
   if (t.scheduler_name.empty()) t.scheduler_name = kDefaultScheduler;
   ScopeTerms(t.ns, &t.affinity.pod);
   ScopeTerms(t.ns, &t.affinity.pod_anti);
+  t.texts = r.keeper()->Take();
   if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
   pod.tmpl = PodTemplate::Intern(std::move(t));
   if (KeepsSchedulingFields()) NoteTemplateFields(pod.tmpl, j);

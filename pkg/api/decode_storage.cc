@@ -45,7 +45,7 @@ void ReadMigratedPlugins(Reader& r, const Path& at, Json meta, std::vector<Symbo
       if (name != kMigratedPlugins) return;
       r.Read(q, w, &text);
       out->clear();
-      for (absl::string_view plugin : absl::StrSplit(text, ',')) out->push_back(Symbol(util::FromAbsl(plugin)));
+      for (absl::string_view plugin : absl::StrSplit(text, ',')) out->push_back(r.Intern(util::FromAbsl(plugin)));
     });
   });
 }

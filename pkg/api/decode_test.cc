@@ -285,7 +285,7 @@ TEST_CASE("a node is read whole") {
   REQUIRE(n->conditions.size() == 2);
   CHECK(n->conditions[1].status == Symbol("False"));
   REQUIRE(n->images.size() == 1);
-  CHECK(n->images[0].size_bytes == 1000);
+  CHECK(n->images.begin()[0].size_bytes == 1000);
   // B-21 (BUGS.md): an entry without a controller does no harm.
   REQUIRE(n->avoid_pods.size() == 2);
   CHECK(n->avoid_pods[0].uid == "u");

@@ -17,10 +17,10 @@ constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
 constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
 
 // Parses the required terms of a NodeAffinity that is written as JSON text. Returns false if it is not one.
-bool ParseAffinityAnnotation(std::string_view text, std::vector<NodeSelectorTerm>* terms) {
+bool ParseAffinityAnnotation(std::string_view text, util::SymbolKeeper* keeper, std::vector<NodeSelectorTerm>* terms) {
   Document doc;
   if (!doc.Parse(text).ok()) return false;
-  Reader r;
+  Reader r(keeper);
   r.Fields({}, doc.root(), [&](std::string_view key, const Path& p, Json v) {
     if (Is(key, "requiredDuringSchedulingIgnoredDuringExecution")) r.ReadNodeSelectorTerms(p, v, terms);
   });
@@ -92,7 +92,7 @@ void ReadVolumeMeta(Reader& r, const Path& at, Json j, PersistentVolume* pv) {
     } else if (name == kBoundByController) {
       pv->bound_by_controller = true;
     } else if (name == kAffinityAnnotation && !text.empty()) {
-      pv->annotation_affinity_bad = !ParseAffinityAnnotation(text, &pv->annotation_affinity);
+      pv->annotation_affinity_bad = !ParseAffinityAnnotation(text, r.keeper(), &pv->annotation_affinity);
     }
   });
 }
@@ -143,7 +143,7 @@ void ReadVolumeSpec(Reader& r, const Path& at, Json j, PersistentVolume* pv) {
       ReadMember(r, p, v, "volumeHandle", &pv->source_id);
       std::string driver;
       ReadMember(r, p, v, "driver", &driver);
-      pv->csi_driver = Symbol(driver);
+      pv->csi_driver = r.Intern(driver);
     }
   });
 }

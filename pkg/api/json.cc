@@ -124,7 +124,8 @@ constexpr unsigned kFlags =
 // Feeds a builder. With a sink, members that the sink wants split are delivered element by element.
 class Handler {
  public:
-  Handler(TextStream& in, Document* doc, JsonSink* sink) : in_(in), main_(doc), element_(&element_doc_), sink_(sink) {}
+  Handler(TextStream& in, Document* doc, JsonSink* sink, KnownArrays* known = nullptr)
+      : in_(in), main_(doc), element_(&element_doc_), sink_(sink), known_(known) {}
 
   bool Null() {
     return Leaf([&](DocumentBuilder& b) { b.Null(in_.Tell() - 4, in_.Tell()); });
@@ -157,6 +158,7 @@ class Handler {
   }
   bool Key(const char* s, rapidjson::SizeType n, bool) {
     Current().Key({s, n});
+    if (known_ != nullptr) Follow({s, n});
     if (sink_ != nullptr && !splitting_ && top_is_object_ && depth_ <= 2) {
       if (depth_ == 1) top_key_.assign(s, n);
       key_.assign(s, n);
@@ -175,6 +177,11 @@ class Handler {
   bool StartArray() {
     if (!Enter()) return false;
     Current().StartArray(in_.Tell());
+    if (known_ != nullptr && followed_ + 1 == static_cast<size_t>(depth_) && followed_ == known_->path().size()) {
+      // The parser takes the byte under the stream as the opening bracket, whichever it is.
+      const size_t size = known_->SizeIfKnown(in_.Tell());
+      if (size > 2) in_.Skip(size - 2);
+    }
     if (pending_split_) {
       splitting_ = true;
       split_depth_ = depth_;
@@ -203,6 +210,13 @@ class Handler {
     size_t from = to - n - 2;
     while (!opens(from)) --from;
     return from;
+  }
+
+  // Counts how many names of the known path lead to the member that begins.
+  void Follow(std::string_view key) {
+    const size_t above = static_cast<size_t>(depth_) - 1;
+    if (followed_ > above) followed_ = above;
+    if (followed_ == above && above < known_->path().size() && key == known_->path()[above]) ++followed_;
   }
 
   DocumentBuilder& Current() { return splitting_ ? element_ : main_; }
@@ -238,6 +252,8 @@ class Handler {
   Document element_doc_;
   DocumentBuilder element_;
   JsonSink* sink_;
+  KnownArrays* known_;
+  size_t followed_ = 0;
   absl::Status status_;
   int depth_ = 0;
   bool pending_split_ = false;
@@ -407,9 +423,10 @@ std::optional<size_t> OffsetOf(const absl::Status& error) {
 
 // ---- Document -----------------------------------------------------------------------------------
 
-absl::Status Document::Parse(std::string_view text) {
+absl::Status Document::Parse(std::string_view text, KnownArrays* known) {
+  if (known != nullptr) known->Begin(text);
   TextStream in(text);
-  Handler handler(in, this, nullptr);
+  Handler handler(in, this, nullptr, known);
   absl::Status s = ParseOne(text, in, handler);
   if (!s.ok()) return s;
   SkipWhitespace(in);

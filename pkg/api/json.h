@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace berth::api {
@@ -81,6 +82,24 @@ absl::Status AtValue(absl::Status error, Json value);
 // Returns the offset that AtValue noted, or nothing for an unmarked error.
 std::optional<size_t> OffsetOf(const absl::Status& error);
 
+// Has a parser pass over one array whose bytes are known from an earlier document: it appears empty, with the offsets
+// that it has.
+class KnownArrays {
+ public:
+  // The names of the members that lead to the array; the outermost value is an object.
+  explicit KnownArrays(std::vector<std::string> path) : path_(std::move(path)) {}
+  virtual ~KnownArrays() = default;
+  // A document is about to be parsed; `text` is valid until it has been read.
+  virtual void Begin(std::string_view text) = 0;
+  // The array begins at `at` in that text. Returns its size in bytes, brackets included, to pass over it, or 0 to have
+  // it parsed.
+  virtual size_t SizeIfKnown(size_t at) = 0;
+  const std::vector<std::string>& path() const { return path_; }
+
+ private:
+  std::vector<std::string> path_;
+};
+
 class Document {
  public:
   Document() = default;
@@ -91,7 +110,8 @@ class Document {
 
   // Parses exactly one value; anything but white space after it is an error. Errors give line and column: "line 3,
   // column 17: Missing a comma or ']' after an array element."
-  absl::Status Parse(std::string_view text);
+  // Passes over what `known` says, if it is not null.
+  absl::Status Parse(std::string_view text, KnownArrays* known = nullptr);
   Json root() const { return {this, 0}; }
 
  private:

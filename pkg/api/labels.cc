@@ -83,8 +83,8 @@ std::optional<Symbol> Labels::Get(Symbol key) const {
 
 // ---- Requirement --------------------------------------------------------------------------------
 
-absl::StatusOr<Requirement> Requirement::Make(std::string_view key, Operator op, std::span<const Symbol> values) {
-  if (auto problems = QualifiedNameProblems(key); !problems.empty()) return BadKey(key, problems);
+absl::StatusOr<Requirement> Requirement::Make(Symbol key, Operator op, std::span<const Symbol> values) {
+  if (auto problems = QualifiedNameProblems(key.str()); !problems.empty()) return BadKey(key.str(), problems);
   Requirement r;
   r.op = op;
   switch (op) {
@@ -122,7 +122,7 @@ absl::StatusOr<Requirement> Requirement::Make(std::string_view key, Operator op,
           absl::StrCat("invalid label value: ", GoQuoted(v.str()), ": ", absl::StrJoin(problems, "; ")));
     }
   }
-  r.key = Symbol(key);
+  r.key = key;
   r.values.assign(values.begin(), values.end());
   std::sort(r.values.begin(), r.values.end());
   r.values.erase(std::unique(r.values.begin(), r.values.end()), r.values.end());

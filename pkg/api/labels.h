@@ -49,7 +49,7 @@ struct Requirement {
 
   // Makes a requirement with the checks and error texts of 1.10's NewRequirement: "invalid label key ...", "for 'in',
   // 'notin' operators, values set can't be empty", ...
-  static absl::StatusOr<Requirement> Make(std::string_view key, Operator op, std::span<const Symbol> values);
+  static absl::StatusOr<Requirement> Make(Symbol key, Operator op, std::span<const Symbol> values);
   // Returns all problems of such a requirement, in the words of release 1.29, each with its path under `path`:
   // "matchExpressions[0].values[0]: Invalid value: "x": for 'Gt', 'Lt' operators, the value must be an integer". Empty
   // if and only if Make succeeds.
@@ -73,7 +73,8 @@ class Selector {
   static Selector FromMapValidated(const Labels& map);
 
   // Parses the textual form of list requests: "a=b,c!=d,e in (f,g),!h,i". Errors are worded as the API server's.
-  static absl::StatusOr<Selector> Parse(std::string_view text);
+  // `keeper` keeps the texts of the symbols; if it is null, they stay for good.
+  static absl::StatusOr<Selector> Parse(std::string_view text, util::SymbolKeeper* keeper = nullptr);
 
   bool Matches(const Labels& labels) const {
     if (nothing_) return false;

@@ -179,7 +179,7 @@ TEST_CASE("a parsed selector's text parses to the same selector") {
 TEST_CASE("requirements are checked as 1.10 checks them") {
   auto error = [](const std::string& key, Operator op, std::vector<std::string> texts) {
     std::vector<Symbol> values(texts.begin(), texts.end());
-    auto r = Requirement::Make(key, op, values);
+    auto r = Requirement::Make(Symbol(key), op, values);
     return r.ok() ? std::string() : std::string(r.status().message());
   };
   CHECK(error("a", Operator::kIn, {"x", "y"}).empty());

@@ -70,7 +70,7 @@ absl::Status Bad(const Parts&... parts) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : tokens_(Scan(text)) {}
+  Parser(std::string_view text, util::SymbolKeeper* keeper) : tokens_(Scan(text)), keeper_(keeper) {}
 
   absl::StatusOr<std::vector<Requirement>> Parse() {
     std::vector<Requirement> out;
@@ -94,6 +94,7 @@ class Parser {
   }
 
  private:
+  Symbol Intern(std::string_view text) { return keeper_ == nullptr ? Symbol(text) : keeper_->Intern(text); }
   // Where a value may occur, the words "in" and "notin" are identifiers.
   Token Peek() const {
     Token t = tokens_[std::min(pos_, tokens_.size() - 1)];
@@ -111,7 +112,7 @@ class Parser {
     bool negated = t.kind == Kind::kNot;
     if (negated) t = Next();
     if (t.kind != Kind::kIdentifier) return Bad("found '", t.text, "', expected: identifier");
-    std::string key = t.text;
+    const Symbol key = Intern(t.text);
     if (auto checked = Requirement::Make(key, Operator::kExists, {}); !checked.ok()) return checked;
     if (negated) return Requirement::Make(key, Operator::kDoesNotExist, {});
     Kind next = Peek().kind;
@@ -137,18 +138,18 @@ class Parser {
     }
   }
 
-  absl::StatusOr<Requirement> Single(const std::string& key, Operator op) {
+  absl::StatusOr<Requirement> Single(Symbol key, Operator op) {
     Kind next = Peek().kind;
     Symbol value;
     if (next != Kind::kEnd && next != Kind::kComma) {
       Token t = Next();
       if (t.kind != Kind::kIdentifier) return Bad("found '", t.text, "', expected: identifier");
-      value = Symbol(t.text);
+      value = Intern(t.text);
     }
     return Requirement::Make(key, op, std::span(&value, 1));
   }
 
-  absl::StatusOr<Requirement> Listed(const std::string& key, Operator op) {
+  absl::StatusOr<Requirement> Listed(Symbol key, Operator op) {
     Token open = Next();
     if (open.kind != Kind::kOpen) return Bad("found '", open.text, "' expected: '('");
     std::vector<Symbol> values;
@@ -166,7 +167,7 @@ class Parser {
       Token t = Next();
       Token after = Peek();
       if (t.kind == Kind::kIdentifier) {
-        values.emplace_back(t.text);
+        values.push_back(Intern(t.text));
         if (after.kind == Kind::kComma) continue;
         if (after.kind != Kind::kClose) return Bad("found '", after.text, "', expected: ',' or ')'");
       } else if (t.kind == Kind::kComma) {
@@ -187,12 +188,13 @@ class Parser {
 
   std::vector<Token> tokens_;
   size_t pos_ = 0;
+  util::SymbolKeeper* keeper_;
 };
 
 }  // namespace
 
-absl::StatusOr<Selector> Selector::Parse(std::string_view text) {
-  absl::StatusOr<std::vector<Requirement>> requirements = Parser(text).Parse();
+absl::StatusOr<Selector> Selector::Parse(std::string_view text, util::SymbolKeeper* keeper) {
+  absl::StatusOr<std::vector<Requirement>> requirements = Parser(text, keeper).Parse();
   if (!requirements.ok()) return requirements.status();
   return Selector(*std::move(requirements));
 }

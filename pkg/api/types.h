@@ -29,13 +29,14 @@ struct OwnerReference {
 
 struct ObjectMeta {
   std::string name;
-  Symbol ns;  // "namespace"; empty for cluster-wide kinds
+  util::SharedSymbol ns;  // "namespace"; empty for cluster-wide kinds
   std::string uid;
   std::string resource_version;
   int64_t creation_seconds = 0;             // Unix time; 0 when absent
   std::optional<int64_t> deletion_seconds;  // deletionTimestamp, Unix time
   // The fields that scheduling reads, as JSON. Null for pods, and unless decoders keep them (scheduling_fields.h).
   std::shared_ptr<const std::string> fields;
+  util::KeptTexts texts;  // of the object's symbols; a pod's are kept by its template
   bool deleting() const { return deletion_seconds.has_value(); }
   // Returns "namespace/name", or the name alone for cluster-wide kinds.
   std::string Key() const { return ns.empty() ? name : ns.string() + "/" + name; }
@@ -175,6 +176,7 @@ struct PodTemplate {
   std::vector<TopologySpreadConstraint> spread_constraints;
   std::vector<Symbol> scheduling_gates;  // their names, in order
   bool never_preempts = false;           // preemptionPolicy Never
+  util::KeptTexts texts;                 // of the symbols above
   friend bool operator==(const PodTemplate&, const PodTemplate&) = default;
 
   int32_t PriorityOrZero() const { return priority.value_or(0); }
@@ -195,8 +197,8 @@ enum class PodPhase : uint8_t { kPending, kRunning, kSucceeded, kFailed, kUnknow
 struct Pod {
   ObjectMeta meta;
   std::shared_ptr<const PodTemplate> tmpl;  // never null
-  Symbol node_name;                         // spec.nodeName
-  Symbol nominated_node_name;               // status.nominatedNodeName
+  util::SharedSymbol node_name;             // spec.nodeName
+  util::SharedSymbol nominated_node_name;   // status.nominatedNodeName
   PodPhase phase = PodPhase::kPending;
   std::optional<PodCondition> scheduled;  // the PodScheduled condition
   std::optional<int64_t> start_seconds;   // status.startTime, Unix time
@@ -221,6 +223,27 @@ struct NodeImage {
   int64_t size_bytes = 0;
   friend bool operator==(const NodeImage&, const NodeImage&) = default;
 };
+// status.images. Copies share it, and so do the versions of a node between which it did not change
+// (NodeImagesMemory in decode.h).
+class NodeImages {
+ public:
+  NodeImages() = default;
+  // `texts` keeps the names.
+  explicit NodeImages(std::vector<NodeImage> images, util::KeptTexts texts = {});
+  size_t size() const { return shared_ == nullptr ? 0 : shared_->images.size(); }
+  bool empty() const { return size() == 0; }
+  const NodeImage* begin() const { return shared_ == nullptr ? nullptr : shared_->images.data(); }
+  const NodeImage* end() const { return begin() + size(); }
+  friend bool operator==(const NodeImages& a, const NodeImages& b);
+
+ private:
+  friend class NodeImagesMemory;
+  struct Shared {
+    std::vector<NodeImage> images;
+    util::KeptTexts texts;
+  };
+  std::shared_ptr<const Shared> shared_;  // null: none
+};
 // One entry of the annotation scheduler.alpha.kubernetes.io/preferAvoidPods: the controller to avoid.
 struct AvoidPods {
   Symbol kind;
@@ -235,7 +258,7 @@ struct Node {
   std::vector<Taint> taints;
   ResourceList allocatable;
   std::vector<NodeCondition> conditions;  // in order, duplicates kept
-  std::vector<NodeImage> images;
+  NodeImages images;
   std::vector<AvoidPods> avoid_pods;       // empty when the annotation is missing or not valid JSON
   std::shared_ptr<const std::string> raw;  // only if extenders need whole nodes
 

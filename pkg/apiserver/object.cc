@@ -51,10 +51,11 @@ std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
   } else {
     meta.Erase("resourceVersion");
   }
+  util::SymbolKeeper keeper;
   if (const Value* labels = meta.Find("labels")) {
     std::vector<std::pair<util::Symbol, util::Symbol>> pairs;
     for (size_t i = 0; i < labels->keys.size(); ++i) {
-      pairs.emplace_back(util::Symbol(labels->keys[i]), util::Symbol(labels->items[i].text()));
+      pairs.emplace_back(keeper.Intern(labels->keys[i]), keeper.Intern(labels->items[i].text()));
     }
     o->labels = api::Labels(std::move(pairs));
   }
@@ -62,8 +63,9 @@ std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
   for (const std::string& path : r.indexed_fields) {
     std::string text = FieldText(v, path);
     if (text.empty() && path == "spec.unschedulable") text = "false";
-    o->fields.emplace_back(text);
+    o->fields.push_back(keeper.Intern(text));
   }
+  o->texts = keeper.Take();
   return o;
 }
 

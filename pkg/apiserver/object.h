@@ -11,6 +11,7 @@
 
 #include "pkg/api/labels.h"
 #include "pkg/apiserver/api_types.h"
+#include "pkg/util/symbol.h"
 
 namespace berth::apiserver {
 
@@ -19,6 +20,7 @@ struct Object {
   uint64_t rv = 0;  // resourceVersion
   api::Labels labels;
   std::vector<util::Symbol> fields;  // the values of the resource's indexed fields
+  util::KeptTexts texts;             // keeps the texts of labels and fields
 
   // The text from `"metadata":` to the closing brace. kind and apiVersion are added for the version that is requested.
   std::string body;

@@ -69,9 +69,11 @@ std::variant<ObjectSelector, ApiError> ObjectSelector::Parse(const ResourceInfo&
                                                              std::string_view label_selector) {
   ObjectSelector s(ns);
   if (!label_selector.empty()) {
-    auto labels = api::Selector::Parse(label_selector);
+    util::SymbolKeeper keeper;
+    auto labels = api::Selector::Parse(label_selector, &keeper);
     if (!labels.ok()) return BadRequest(util::Message(labels.status()));
     s.labels_ = *std::move(labels);
+    s.texts_ = keeper.Take();
   }
   for (std::string_view term : Terms(field_selector)) {
     FieldTerm t;

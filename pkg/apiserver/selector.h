@@ -37,6 +37,7 @@ class ObjectSelector {
 
   std::string ns_;
   api::Selector labels_;
+  util::KeptTexts texts_;  // of labels_
   std::vector<FieldTerm> fields_;
 };
 

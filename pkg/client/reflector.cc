@@ -194,7 +194,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
         version_first_ = version.has_value();
         newest_ = std::max(newest_, version.value_or(0));
       }
-      absl::Status decoded = doc_.Parse(text);
+      absl::Status decoded = doc_.Parse(text, sink_->known_arrays());
       if (decoded.ok() && !version_first_) newest_ = std::max(newest_, Number(VersionOf(doc_.root())).value_or(0));
       if (decoded.ok()) decoded = sink_->Listed(doc_.root());
       if (!decoded.ok()) Undecodable("an object of the list", decoded);
@@ -421,7 +421,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   // The version advances even if the object could not be decoded: watching from an older version would only bring it
   // again.
   void OnEvent(std::string_view text) {
-    absl::Status s = doc_.Parse(text);
+    absl::Status s = doc_.Parse(text, sink_->known_arrays());
     if (!s.ok()) {
       Undecodable("an event", s);
       return;

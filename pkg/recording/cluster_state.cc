@@ -37,7 +37,7 @@ void ClusterState::Note(AnyChange&& any) {
 }
 
 void InFlight::Binds(scheduler::RequestId id, const std::string& uid, util::Symbol node) {
-  assumed[uid] = {node, false};
+  assumed[uid] = {util::SharedSymbol(node), false};
   open_binds[id] = uid;
 }
 

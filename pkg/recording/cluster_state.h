@@ -27,7 +27,7 @@ struct InFlight {
   // By uid, pods whose bind the scheduler has decided and the watch has not shown yet: the node of a bind that did not
   // fail, and whether the bind was confirmed.
   struct Assumed {
-    util::Symbol node;
+    util::SharedSymbol node;
     bool bound = false;
   };
   absl::flat_hash_map<std::string, Assumed> assumed;

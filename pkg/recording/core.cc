@@ -27,7 +27,7 @@ std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfigurati
     q.unschedulable_limit = config.unschedulable_limit;
     q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
       Profile* profile = ProfileOf(pod);
-      return profile == nullptr || profile->algorithm->PassesNodePredicates(pod, util::Symbol(node.meta.name));
+      return profile == nullptr || profile->algorithm->PassesNodePredicates(pod, util::Symbol::Find(node.meta.name));
     };
     return scheduler::NewEventQueue(q);
   }

@@ -102,7 +102,7 @@ struct DecisionOutput {
 
   api::PodPtr pod;
   scheduler::Decision::Outcome outcome = scheduler::Decision::Outcome::kError;
-  util::Symbol host;
+  util::SharedSymbol host;
   size_t feasible = 0, ties = 0;
   uint64_t round_robin = 0;
   std::unique_ptr<std::string> error;  // null if there is none
@@ -131,7 +131,7 @@ struct RequestOutput {
   bool flag = false;            // kBind: by an extender. kVolume: annotate. kEvent: a warning. kPatch: `node` counts
   scheduler::RequestId id = 0;  // 0 for kEvent
   api::PodPtr pod;              // null for kGet, kGetNode, kVolume and kClaim
-  util::Symbol node;            // kBind, kNominate, kGetNode, kPatch; kEvent: of an assigned pod
+  util::SharedSymbol node;      // kBind, kNominate, kGetNode, kPatch; kEvent: of an assigned pod
   struct Words {
     std::string name;  // kVolume: the volume. kEvent: the reason. kGet, kClaim: "namespace/name"
     std::string text;  // kEvent: the message. kVolume: the claim's key. kClaim: the node. kGet: the uid

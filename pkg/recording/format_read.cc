@@ -114,7 +114,7 @@ void ReadExtenderAnswer(Json j, ExtenderAnswer* a) {
 
 absl::Status ReadState(Json j, ClusterState* out) {
   for (auto [uid, node] : j.FindExact("assumed").Children()) {
-    out->assumed[std::string(uid)] = {util::Symbol(node.Text()), false};
+    out->assumed[std::string(uid)] = {util::SharedSymbol(node.Text()), false};
   }
   for (auto [uid, both] : j.FindExact("nominated").Children()) {
     auto& [node, version] = out->nominated[std::string(uid)];

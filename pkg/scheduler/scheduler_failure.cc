@@ -178,7 +178,7 @@ void Scheduler::Preempt(Pending& p, const Answer& a, const api::PodPtr& fresh) {
     }
     return ClearNominations(p);
   }
-  p.nomination = {t.preemption.node, ""};
+  p.nomination = {util::SharedSymbol(t.preemption.node), ""};
   p.pod = WithNomination(*fresh, t.preemption.node);
   queue_->nominated()->Add(p.pod);
   actions_->SetNominatedNode(Ask(Asked::kNominate, &p), fresh, t.preemption.node);

@@ -67,8 +67,8 @@ struct Scheduler::Pending {
   std::optional<api::PodCondition> unwritten;  // a condition whose write is open or met a conflict
   // The node that it was nominated to, until the watch shows an object at least as new as this resourceVersion. The
   // version is empty until the write is answered.
-  std::optional<std::pair<Symbol, std::string>> nomination;
-  Symbol written_nomination;  // the nomination that the API server has, as far as is known
+  std::optional<std::pair<util::SharedSymbol, std::string>> nomination;
+  util::SharedSymbol written_nomination;  // the nomination that the API server has, as far as is known
   std::vector<FailureReasonId> reasons;
   std::vector<std::string> claims;  // its keys in Scheduler::by_claim_
 };

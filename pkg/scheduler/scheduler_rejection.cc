@@ -184,7 +184,7 @@ void Scheduler::FinishRejection(Pending& p) {
                              same ? std::nullopt : std::optional(c), nomination);
   }
   if (nomination) {
-    p.nomination = {*nomination, ""};
+    p.nomination = {util::SharedSymbol(*nomination), ""};
     p.written_nomination = *nomination;
     p.pod = WithNomination(*p.pod, *nomination);
   }

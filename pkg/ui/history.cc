@@ -31,7 +31,7 @@ void History::Decided(const api::PodPtr& pod, const scheduler::Decision& d, uint
 
 void History::PreemptionChosen(const api::PodPtr& pod, const scheduler::Preemption& p) {
   if (p.node.empty()) return;
-  Preemption entry{clock_->Wall(), pod->meta.Key(), p.node, {}, p.victims.size()};
+  Preemption entry{clock_->Wall(), pod->meta.Key(), util::SharedSymbol(p.node), {}, p.victims.size()};
   for (size_t i = 0; i < std::min(p.victims.size(), kMostVictims); ++i) {
     entry.victims.push_back(p.victims[i]->meta.Key());
   }

@@ -30,15 +30,15 @@ class History final : public scheduler::DecisionObserver {
 
   struct Attempt {
     absl::Time time;
-    std::string pod, uid;  // pod: "namespace/name"
-    util::Symbol node;     // empty: the pod was not placed
-    std::string message;   // why it was not placed
+    std::string pod, uid;     // pod: "namespace/name"
+    util::SharedSymbol node;  // empty: the pod was not placed
+    std::string message;      // why it was not placed
     uint32_t nodes = 0, feasible = 0, ties = 0;
   };
   struct Preemption {
     absl::Time time;
     std::string pod;
-    util::Symbol node;
+    util::SharedSymbol node;
     std::vector<std::string> victims;  // "namespace/name", at most kMostVictims
     size_t victim_count = 0;
   };

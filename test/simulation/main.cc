@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "pkg/util/status.h"
+#include "pkg/util/symbol.h"
 #include "test/simulation/plan.h"
 
 namespace berth::simulation {
@@ -236,5 +237,7 @@ int main(int argc, char** argv) {
   // What goes wrong in there is expected; only what ends the process is of interest.
   FLAGS_minloglevel = google::FATAL;
   google::InitGoogleLogging(argv[0]);
+  // A symbol that is used beyond the life of its text ends the run.
+  berth::util::FreeSymbolsAtOnceForTest();
   return berth::simulation::Main(argc, argv);
 }

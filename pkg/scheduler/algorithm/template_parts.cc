@@ -11,7 +11,7 @@ namespace {
 [[maybe_unused]] void EveryFieldHasAPart(const api::PodTemplate& t) {
   [[maybe_unused]] const auto& [ns, labels, controller, scheduler_name, priority, node_selector, affinity, has_affinity,
                                 tolerations, containers, init_containers, volumes, overhead, spread_constraints,
-                                scheduling_gates, never_preempts] = t;
+                                scheduling_gates, never_preempts, texts] = t;
 }
 
 bool SameAmounts(const Resource& a, const Resource& b) {

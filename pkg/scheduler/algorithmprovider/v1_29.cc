@@ -31,7 +31,7 @@ api::NodeSelectorTerm TermOf(const configuration::NodeSelectorTerm& t) {
   auto raw = [](const std::vector<configuration::NodeSelectorRequirement>& list) {
     std::vector<api::RawRequirement> out;
     for (const auto& r : list) {
-      api::RawRequirement& to = out.emplace_back(api::RawRequirement{r.key, r.op, {}});
+      api::RawRequirement& to = out.emplace_back(api::RawRequirement{Symbol(r.key), r.op, {}});
       for (const std::string& v : r.values) to.values.push_back(Symbol(v));
     }
     return out;

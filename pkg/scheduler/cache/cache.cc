@@ -31,13 +31,13 @@ absl::Status NoUid() {
 }
 
 // Returns region and zone joined as 1.10 joins them (GetZoneKey), or the empty symbol when the node has neither label.
-Symbol ZoneOf(const api::Labels& labels) {
+util::SharedSymbol ZoneOf(const api::Labels& labels) {
   Symbol region = labels.Get(kRegionLabel).value_or(Symbol());
   Symbol zone = labels.Get(kZoneLabel).value_or(Symbol());
   if (region.empty() && zone.empty()) return {};
   std::string key = region.string();
   key.append(":\0:", 3).append(zone.str());
-  return Symbol(key);
+  return util::SharedSymbol(key);
 }
 
 }  // namespace
@@ -259,7 +259,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   columns_.alloc_pods[r] = row.allocatable.allowed_pods;
   SetFlags(r);
   if (!same_labels) {
-    columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : Symbol();
+    columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : util::SharedSymbol();
     for (auto& [key, column] : label_columns_) {
       column->Set(r, row.node != nullptr ? LabelOf(r, key) : kNoValue);
     }
@@ -281,7 +281,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
 }
 
 void Cache::AddNode(api::NodePtr node) {
-  Row r = EnsureRow(Symbol(node->meta.name));
+  Row r = EnsureRow(util::SharedSymbol(node->meta.name));
   SetNode(r, std::move(node));
 }
 
@@ -314,7 +314,7 @@ Symbol Cache::ZoneKey() {
 
 Symbol Cache::LabelOf(Row r, Symbol key) const {
   if (key != ZoneKey()) return rows_[r].node->labels.Get(key).value_or(kNoValue);
-  return columns_.zone[r].empty() ? kNoValue : columns_.zone[r];
+  return columns_.zone[r].empty() ? kNoValue : columns_.zone[r].get();
 }
 
 const Cache::LabelColumn& Cache::Label(Symbol key) const {

@@ -54,7 +54,7 @@ class HostPorts {
 
 // What the cache knows of one row beside its amounts in Columns.
 struct NodeRow {
-  Symbol name;
+  util::SharedSymbol name;
   api::NodePtr node;  // null while only its pods are known
   // Removing a pod moves the last one into its place, as in 1.10. The order matters: preemption chooses victims by it.
   std::vector<PlacedPod> pods;
@@ -75,7 +75,7 @@ struct Columns {
   std::vector<int32_t> volumes;  // number of volumes in the pods' specifications, of the kinds that rules look at
   std::vector<uint8_t> flags;    // RowFlag bits
   std::vector<Symbol> name;      // the node's name
-  std::vector<Symbol> zone;      // region ":\0:" zone; empty when the node has neither label
+  std::vector<util::SharedSymbol> zone;  // region ":\0:" zone; empty when the node has neither label
 };
 enum RowFlag : uint8_t {
   kRowListed = 1,          // the row has a node object

@@ -310,8 +310,8 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   std::shared_ptr<NodeFailures> failures;
   if (trace != nullptr || filtered.feasible.empty()) {
     failures = Explain(*pod, checks, filtered, trace);
-    for (const auto& [node, text] : round->unresolvable) failures->Add(node, {{Symbol(text), true}});
-    for (const auto& [node, text] : round->failed) failures->Add(node, {{Symbol(text), false}});
+    for (const auto& [node, text] : round->unresolvable) failures->Add(node, {{Symbol::Passing(text), true}});
+    for (const auto& [node, text] : round->failed) failures->Add(node, {{Symbol::Passing(text), false}});
   }
   const absl::Duration scoring = Now();
   timing_.predicates = scoring - start;

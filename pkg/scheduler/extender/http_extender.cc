@@ -104,6 +104,12 @@ class SentNames {
   absl::flat_hash_map<absl::string_view, size_t> places_;
 };
 
+// Returns the symbol of a node that an answer names. The cache keeps the names of the nodes that exist.
+Symbol NamedNode(std::string_view name) {
+  const Symbol known = Symbol::Find(name);
+  return known.empty() ? Symbol::Passing(name) : known;
+}
+
 // Converts calls to requests and answers to results. Nothing in an answer is trusted: its form is checked, and nodes
 // that were not sent are dropped or, in NodeNames and for release 1.29, are errors.
 class HttpExtender final : public Extender {
@@ -229,7 +235,7 @@ class HttpExtender final : public Extender {
         weighted = score.Int() < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
       }
       const size_t place = names_sent.Find(host.Text());
-      int64_t& total = out[place == SentNames::kNone ? Symbol(host.Text()) : (*sent)->names[place]];
+      int64_t& total = out[place == SentNames::kNone ? NamedNode(host.Text()) : (*sent)->names[place]];
       if (__builtin_add_overflow(total, weighted, &sum)) {
         sum = weighted < 0 ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max();
       }
@@ -258,7 +264,7 @@ class HttpExtender final : public Extender {
     std::vector<AgreedEviction> out;
     for (const Json::Member& m : nodes.Children()) {
       AgreedEviction& agreed = out.emplace_back();
-      agreed.node = Symbol(m.key);
+      agreed.node = NamedNode(m.key);
       const Json pods = m.value.Find("Pods"), violations = m.value.Find("NumPDBViolations");
       if ((!m.value.IsObject() && !m.value.IsNull()) || (!pods.IsNull() && !pods.IsArray()) ||
           (!violations.IsNull() && !violations.IsInt())) {
@@ -318,7 +324,7 @@ class HttpExtender final : public Extender {
     bool readable = failed.IsNull() || failed.IsObject();
     for (const Json::Member& m : failed.Children()) {
       readable = readable && (m.value.IsString() || m.value.IsNull());
-      if (readable) out->emplace_back(Symbol(m.key), std::string(m.value.Text()));
+      if (readable) out->emplace_back(NamedNode(m.key), std::string(m.value.Text()));
     }
     if (readable) return absl::OkStatus();
     return Misread(config_.filter_verb, member, "an object of reasons by node name", failed);

@@ -35,7 +35,7 @@ api::DecidedSelector Selecting(std::vector<api::Requirement> requirements) {
 }
 api::Requirement Require(const std::string& key, api::Operator op, std::vector<std::string> values) {
   std::vector<Symbol> symbols(values.begin(), values.end());
-  return api::Requirement::Make(key, op, symbols).value();
+  return api::Requirement::Make(Symbol(key), op, symbols).value();
 }
 
 api::DecidedSelector RandomLabelSelector(Random* r, int mistakes) {
@@ -219,10 +219,12 @@ api::NodePtr RandomNode(Random* r, const Character& c, int number) {
     n->taints.push_back({Symbol(r->Of({"dedicated", "maintenance"})), Symbol(r->Of({"", "gpu", "web"})),
                          Symbol(r->Of({"NoSchedule", "NoExecute", "PreferNoSchedule", "PreferNoSchedule"}))});
   }
+  std::vector<api::NodeImage> images;
   for (int i = r->Below(4); i > 0; --i) {
-    n->images.push_back({{Symbol(r->Of({"nginx", "redis"})), Symbol(r->Of({"nginx:1", "big"}))},
-                         int64_t{1024} * 1024 * r->Between(5, 700)});
+    images.push_back({{Symbol(r->Of({"nginx", "redis"})), Symbol(r->Of({"nginx:1", "big"}))},
+                      int64_t{1024} * 1024 * r->Between(5, 700)});
   }
+  n->images = api::NodeImages(std::move(images));
   if (r->Chance(30)) {
     n->avoid_pods.push_back(
         {Symbol(r->Of({"ReplicaSet", "ReplicationController"})), r->Of({"owner-1", "owner-2"}), r->Chance(80)});

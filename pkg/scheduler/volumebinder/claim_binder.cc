@@ -286,7 +286,7 @@ void ClaimBinder::Unindex(const std::string& name) const {
   if (it == indexed_.end()) return;
   const PersistentVolume& v = *it->second;
   if (v.claim_ref) {
-    auto claim = reserved_.find({Symbol(v.claim_ref->ns), v.claim_ref->name});
+    auto claim = reserved_.find({v.claim_ref->ns, v.claim_ref->name});
     claim->second.erase(name);
     if (claim->second.empty()) reserved_.erase(claim);
   } else if (auto of_class = free_.find(v.Class()); of_class != free_.end()) {
@@ -301,7 +301,7 @@ void ClaimBinder::Index(const std::string& name) const {
   VolumePtr v = Volume(name);
   if (v == nullptr || v->meta.deleting()) return;
   if (v->claim_ref) {
-    reserved_[{Symbol(v->claim_ref->ns), v->claim_ref->name}][name] = v;
+    reserved_[{v->claim_ref->ns, v->claim_ref->name}][name] = v;
   } else if (v->phase == "Available") {
     free_[v->Class()][name] = {v, AffinityOf(*v)};
   } else {
@@ -330,7 +330,7 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) 
   Sync();
   Options out;
   const std::string class_name = claim.Class();
-  if (auto it = reserved_.find({claim.meta.ns, claim.meta.name}); it != reserved_.end()) {
+  if (auto it = reserved_.find({claim.meta.ns.string(), claim.meta.name}); it != reserved_.end()) {
     for (const auto& [name, v] : it->second) {
       if (v->Class() != class_name || !IsReservedFor(*v, claim) || !CanHold(*v, claim)) continue;
       out.own = v;
@@ -468,7 +468,7 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
   // Claims with a selected node come first, and all other nodes are excluded.
   DropOldProvisionable();
   if (claims.delayed[0]->selected_node) {
-    const Row row = cache_->FindRow(Symbol(*claims.delayed[0]->selected_node));
+    const Row row = cache_->FindRow(Symbol::Find(*claims.delayed[0]->selected_node));
     const bool fits = row != kNoRow && rows->Has(row) && Find(claims, *cache_->row(row).node).fits();
     rows->Clear();
     if (fits) rows->Insert(row);

@@ -119,8 +119,9 @@ class ClaimBinder {
   mutable uint64_t seen_ = 0;
   mutable bool synced_ = false;
   mutable absl::flat_hash_map<std::string, std::map<std::string, FreeVolume>> free_;  // by class, then name
-  mutable absl::flat_hash_map<ClaimKey, std::map<std::string, VolumePtr>> reserved_;  // by claimRef, then name
-  mutable absl::flat_hash_map<std::string, VolumePtr> indexed_;                       // the members of both
+  // By namespace and name in claimRef, then by name.
+  mutable absl::flat_hash_map<std::pair<std::string, std::string>, std::map<std::string, VolumePtr>> reserved_;
+  mutable absl::flat_hash_map<std::string, VolumePtr> indexed_;  // the members of both
   // The ids of node affinities by their text.
   mutable absl::flat_hash_map<std::string, uint32_t> affinities_;
 

@@ -22,7 +22,7 @@ std::shared_ptr<const Volume> LocalOrOther(Random* r, int number) {
     std::vector<util::Symbol> hosts;
     for (int n = r->Between(1, 3); n > 0; --n) hosts.emplace_back(NodeName(r->Below(8)));
     api::NodeSelectorTerm term;
-    term.match.selector = api::Selector({*api::Requirement::Make(kHostname.str(), api::Operator::kIn, hosts)});
+    term.match.selector = api::Selector({*api::Requirement::Make(kHostname, api::Operator::kIn, hosts)});
     v->node_affinity.push_back(term);
   }
   if (r->Chance(97)) v->volume_mode = r->Of({"Filesystem", "Filesystem", "Block"});

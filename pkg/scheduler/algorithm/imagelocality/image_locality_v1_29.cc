@@ -11,11 +11,11 @@ constexpr int64_t kMiB = 1024 * 1024;
 
 // Returns the name under which nodes report an image: with the tag ":latest" unless it has a tag or a digest. A colon
 // before the last slash belongs to the port of a registry.
-Symbol FullName(Symbol image) {
+util::SharedSymbol FullName(Symbol image) {
   const std::string_view text = image.str();
   const size_t colon = text.rfind(':'), slash = text.rfind('/');
   const bool tagged = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
-  return tagged ? image : Symbol(std::string(text) + ":latest");
+  return tagged ? util::SharedSymbol(image) : util::SharedSymbol(std::string(text) + ":latest");
 }
 
 class ImageScoring final : public Scoring {
@@ -29,7 +29,7 @@ class ImageScoring final : public Scoring {
   // image has the size that the first node reported (bug M-03).
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     std::vector<const Cache::ImageNodes*> images;
-    for (Symbol name : names_) {
+    for (const util::SharedSymbol& name : names_) {
       if (const auto* nodes = cache_.Image(name)) images.push_back(nodes);
     }
     const double all = static_cast<double>(cache_.node_count());
@@ -49,7 +49,7 @@ class ImageScoring final : public Scoring {
  private:
   const Cache& cache_;
   int64_t max_score_;
-  std::vector<Symbol> names_;  // of the regular containers' images
+  std::vector<util::SharedSymbol> names_;  // of the regular containers' images
 };
 
 }  // namespace

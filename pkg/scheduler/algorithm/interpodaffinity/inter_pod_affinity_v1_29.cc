@@ -76,7 +76,9 @@ PodQuery QueryOf(const api::PodAffinityTerm& t, const Listers& listers) {
   if (t.namespace_selector) {
     query.all_namespaces = t.namespace_selector->selector.Empty();
     listers.namespaces.ForEach([&](const auto& ns) {
-      if (t.namespace_selector->selector.Matches(ns->labels)) query.namespaces.push_back(Symbol(ns->meta.name));
+      if (!t.namespace_selector->selector.Matches(ns->labels)) return;
+      const Symbol known = Symbol::Find(ns->meta.name);
+      query.namespaces.push_back(known.empty() ? Symbol(ns->meta.name) : known);
     });
     std::sort(query.namespaces.begin(), query.namespaces.end());
     query.namespaces.erase(std::unique(query.namespaces.begin(), query.namespaces.end()), query.namespaces.end());
@@ -137,7 +139,7 @@ class AffinityCheck final : public DomainCheck {
   AffinityCheck(const PodContext& ctx, Cache* cache)
       : ctx_(ctx), cache_(cache), usable_(Usable(*ctx.pod.tmpl)), own_(ctx), existing_(true, 0, true) {
     if (const std::string mistakes = MistakesIn(ctx.pod.tmpl->affinity); !mistakes.empty()) {
-      rejection_ = PodRejection{{Symbol(mistakes), true}};
+      rejection_ = PodRejection{{Symbol::Passing(mistakes), true}};
     }
     Refresh();
   }

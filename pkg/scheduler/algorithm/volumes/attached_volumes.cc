@@ -267,7 +267,7 @@ bool AttachedVolumes::MarkChanges() {
                                [&](Symbol ns, const std::string& name) { mark_all(rows_by_claim_, Key(ns, name)); }) &&
          l.volumes.ChangesSince(volumes_, [&](Symbol, const std::string& name) { mark_all(rows_by_volume_, name); }) &&
          l.csi_nodes.ChangesSince(csi_nodes_version_,
-                                  [&](Symbol, const std::string& name) { Mark(cache_->FindRow(Symbol(name))); });
+                                  [&](Symbol, const std::string& name) { Mark(cache_->FindRow(Symbol::Find(name))); });
 }
 
 // Starts from scratch if a log of changes no longer reaches back to the last refresh.

@@ -78,7 +78,7 @@ class BindingCheck final : public FitCheck {
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
 
  private:
-  void Reject(const std::string& why) { rejection_ = PodRejection{{Symbol(why), true}}; }
+  void Reject(const std::string& why) { rejection_ = PodRejection{{Symbol::Passing(why), true}}; }
   ClaimBinder::OnNode Ask(Row row) const { return binder_->Find(claims_, *cache_.row(row).node); }
 
   // Returns why the claim of a pod's volume cannot be used, as PreFilter words it. Empty if it can be, or if there is

@@ -47,7 +47,7 @@ class RestrictionsCheck final : public FitCheck {
       if (v.kind != Kind::kClaim) continue;
       const auto claim = cache_.listers().claims.Get(pod.ns, v.id);
       if (claim == nullptr) {
-        rejection_ = PodRejection{{Symbol(NotFound("persistentvolumeclaim", v.id)), true}};
+        rejection_ = PodRejection{{Symbol::Passing(NotFound("persistentvolumeclaim", v.id)), true}};
         return;
       }
       const auto& modes = claim->access_modes;

@@ -32,7 +32,7 @@ class ZoneCheck final : public FitCheck {
       std::shared_ptr<const api::PersistentVolume> volume;
       const std::string why = FindVolume(*ctx.pod.tmpl, v, &volume);
       if (!why.empty()) {
-        rejection_ = PodRejection{{Symbol(why), true}};
+        rejection_ = PodRejection{{Symbol::Passing(why), true}};
         return;
       }
       if (volume != nullptr) Collect(*volume);

@@ -117,7 +117,7 @@ api::NodeSelectorTerm Decided(const configuration::NodeSelectorTerm& term) {
   auto raw = [](const std::vector<configuration::NodeSelectorRequirement>& list) {
     std::vector<api::RawRequirement> out;
     for (const auto& r : list) {
-      api::RawRequirement& to = out.emplace_back(api::RawRequirement{r.key, r.op, {}});
+      api::RawRequirement& to = out.emplace_back(api::RawRequirement{Symbol(r.key), r.op, {}});
       for (const std::string& v : r.values) to.values.push_back(Symbol(v));
     }
     return out;
