@@ -21,11 +21,6 @@ using api::AppendJsonString;
 using scheduler::Answer;
 using scheduler::Decision;
 
-// The words for the kinds of AnyChange: {"in":"Node",...}.
-#define BERTH_NAME(type, kind, ...) kind,
-constexpr std::array<std::string_view, api::WatchedKinds::kSize> kKindNames = {BERTH_WATCHED_KINDS(BERTH_NAME)};
-#undef BERTH_NAME
-
 constexpr std::array<std::string_view, 11> kRequestNames = {
     "bind", "condition", "nominate", "delete", "get", "getNode", "volume", "event", "patch", "markVictim", "claim"};
 
@@ -231,21 +226,6 @@ void AppendExtenderAnswer(const ExtenderAnswer& a, std::string* out) {
 }
 
 }  // namespace
-
-std::string_view KindName(size_t index) {
-  return kKindNames[index];
-}
-
-std::string_view CallName(ExtenderAnswer::Call call) {
-  static constexpr std::array<std::string_view, 3> kNames = {"filter", "prioritize", "preempt"};
-  return kNames[static_cast<size_t>(call)];
-}
-
-std::string_view AnswerName(Answer::Kind k) {
-  static constexpr std::array<std::string_view, 6> kNames = {"ok",      "notFound",    "conflict",
-                                                             "refused", "serverError", "lost"};
-  return kNames[static_cast<size_t>(k)];
-}
 
 bool SameForScheduling(const api::Pod& a, const api::Pod& b) {
   return a.meta.uid == b.meta.uid && a.meta.name == b.meta.name && a.tmpl == b.tmpl && a.node_name == b.node_name &&
