@@ -97,7 +97,7 @@ void Live(Inputs& in, const std::vector<api::NodePtr>& nodes, const std::vector<
       now->meta.resource_version = absl::StrCat(++version);
       now->scheduled = api::PodCondition{"True", "", "", "", "2026-01-01T00:00:01Z"};
       auto before = std::make_shared<api::Pod>(*bound);
-      before->node_name = {};
+      before->node_name = util::SharedSymbol();
       seen.emplace_back(std::move(before), std::move(now));
     }
     for (auto& [before, now] : seen) in.Apply(scheduler::Change<api::Pod>{before, now});

@@ -74,6 +74,9 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   void CheckVictim(const api::Pod& victim) const;
   // The pods that are somewhere, as far as this process can know, but for one.
   std::vector<PodView> Placed(const std::string& without_uid);
+  // Returns the pods that the server did not bind although this process sent a bind of them, because the bind was lost.
+  // The scheduler counts such a pod until it has found out, so whether it does may be either way. But for one.
+  std::vector<PodView> Unsure(const std::string& without_uid) const;
   std::vector<NodeView> Nodes() const;
 
   World* world_;
@@ -84,7 +87,8 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   std::map<std::string, api::NodePtr> nodes_;
   std::map<std::string, std::pair<scheduler::RequestId, api::PodPtr>> open_;  // binds without an answer, by uid
   std::map<std::string, api::PodPtr> bound_;                                  // binds that succeeded
-  std::map<std::string, api::PodPtr> sent_;  // the last bind of each pod that is not shown with a node yet
+  std::map<std::string, api::PodPtr> sent_;           // the last bind of each pod that is not shown with a node yet
+  std::map<scheduler::RequestId, std::string> read_;  // pods that are being read: their uids
   // Binds whose answer was lost, and when: the server may carry them out for another kLatest.
   std::map<std::string, std::pair<util::Symbol, absl::Duration>> lost_;
   std::set<std::string> said_scheduled_;                    // uids
