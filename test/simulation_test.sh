@@ -23,8 +23,11 @@ done
 # The same seed has the same result in another process, where hash tables have another order.
 one=$("$simulate" --seeds=5..5 --verbose 2>&1 | cksum) two=$("$simulate" --seeds=5..5 --verbose 2>&1 | cksum)
 [ "$one" = "$two" ] || { echo "FAILED: two runs of seed 5 differ"; exit 1; }
-# New seeds end in time, and the one they begin with can be run again.
-new=$("$simulate" --new=1)
+# New seeds end in time, and the one they begin with can be run again. Whether such a world holds is not asked here: the result must
+# not depend on the clock.
+failed=0
+new=$("$simulate" --new=1 --shrink=0) || failed=$?
+[ $failed -le 1 ] || { echo "FAILED: new seeds end with status $failed: $new"; exit 1; }
 first=$(sed -n 's/^new seeds from \([0-9]*\) on; .*/\1/p' <<<"$new")
 grep -q '^simulate: 1 worlds' <<<"$("$simulate" --seeds="$first..$first")" || { echo "FAILED: new seeds: $new"; exit 1; }
 code=0
