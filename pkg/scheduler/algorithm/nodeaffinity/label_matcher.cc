@@ -46,6 +46,15 @@ bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* r
   return true;
 }
 
+void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates) {
+  std::vector<Row> rows;
+  if (!CandidatesOf(matchers, &rows)) return;
+  RowSet only;
+  only.Resize(row_count);
+  for (Row row : rows) only.Insert(row);
+  candidates->IntersectWith(only);
+}
+
 void LabelMatcher::Fill(One* one) {
   const LabelColumn& column = *one->column;
   const api::Requirement& r = *one->requirement;

@@ -52,5 +52,8 @@ class LabelMatcher {
 // name label values by which the rows can be found, writes a superset of the matching rows, each row once, and returns
 // true. The first selector must be a nodeSelector, which names each label once. REQUIRES: `matchers` is not empty.
 bool CandidatesOf(const std::vector<LabelMatcher>& matchers, std::vector<Row>* rows);
+// Removes from `candidates` all rows but those that CandidatesOf names. Does nothing if it names none, because then any
+// of the `row_count` rows may match.
+void NarrowToCandidates(const std::vector<LabelMatcher>& matchers, uint32_t row_count, RowSet* candidates);
 
 }  // namespace berth::scheduler::nodeaffinity

@@ -45,13 +45,7 @@ class NodeSelectorCheck final : public FitCheck {
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
     if (!Compile()) return FitCheck::Filter(candidates, errors);
-    // If the selectors name label values, only the rows with these values remain to be checked.
-    if (std::vector<Row> rows; Candidates(&rows)) {
-      RowSet only;
-      only.Resize(cache_.row_count());
-      for (Row row : rows) only.Insert(row);
-      candidates->IntersectWith(only);
-    }
+    NarrowToCandidates(matchers_, cache_.row_count(), candidates);
     candidates->ForEach([&](Row row) {
       if (!MatchesByValue(row)) candidates->Erase(row);
     });

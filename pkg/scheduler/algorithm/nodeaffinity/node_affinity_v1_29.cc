@@ -74,13 +74,7 @@ class AffinityCheck final : public FitCheck {
   void Filter(RowSet* candidates, RowSet* errors) override {
     if (FitsAlways()) return;
     if (!Compile()) return FitCheck::Filter(candidates, errors);
-    // If the selectors name label values, only the rows with these values remain to be checked.
-    if (std::vector<Row> rows; Candidates(&rows)) {
-      RowSet only;
-      only.Resize(ctx_.cache.row_count());
-      for (Row row : rows) only.Insert(row);
-      candidates->IntersectWith(only);
-    }
+    NarrowToCandidates(matchers_, ctx_.cache.row_count(), candidates);
     candidates->ForEach([&](Row row) {
       if (!MatchesByValue(row)) candidates->Erase(row);
     });
