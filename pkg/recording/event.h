@@ -61,7 +61,7 @@ struct StopInput {};
 // was found, and the bind to it was requested.
 struct ScheduleInput {
   api::PodPtr pod;  // null if the outputs follow as events of their own
-  util::Symbol node;
+  util::SharedSymbol node;
   uint32_t feasible = 0, ties = 0;
   scheduler::RequestId bind = 0;  // 0 if the bind was not requested, or follows as an event of its own
   uint64_t round_robin = 0;

@@ -354,7 +354,7 @@ TEST_CASE("outputs that stand in the line of their input are read in their full 
   };
   const auto schedule = [&](scheduler::RequestId bind) {
     Event event;
-    event.what = ScheduleInput{pod, node, 12, 3, bind, 45};
+    event.what = ScheduleInput{pod, util::SharedSymbol(node), 12, 3, bind, 45};
     return event;
   };
   const std::string decision = DecisionLine(key, "n-1", 12, 3, 45);

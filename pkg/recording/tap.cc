@@ -244,8 +244,12 @@ void Tap::Decided(const api::PodPtr& pod, const scheduler::Decision& decision, u
   ScheduleInput* const input = InputWithoutOutputs<ScheduleInput>();
   if (input != nullptr && input->pod == nullptr && decision.outcome == scheduler::Decision::Outcome::kPlaced &&
       decision.error.empty()) {
-    *input = {pod, decision.host, static_cast<uint32_t>(decision.feasible), static_cast<uint32_t>(decision.ties),
-              0,   round_robin};
+    *input = {pod,
+              util::SharedSymbol(decision.host),
+              static_cast<uint32_t>(decision.feasible),
+              static_cast<uint32_t>(decision.ties),
+              0,
+              round_robin};
   } else {
     batch_.emplace_back().what.emplace<DecisionOutput>(pod, decision, round_robin);
   }
