@@ -9,18 +9,20 @@
 // The consumer receives the changes of every object in order, in batches. The store already contains the changes of a
 // batch when that batch is delivered. When a list replaces the store, the consumer receives the difference: Added,
 // Updated (also for objects that have not changed, as in client-go, unless `unchanged` drops them), and Deleted for
-// objects that are gone. If an object was deleted and created again under its name between two lists, that is one
-// Updated event whose old and new objects have different uids.
+// objects that are gone, sorted by namespace and name. If an object was deleted and created again under its name
+// between two lists, that is one Updated event whose old and new objects have different uids.
 //
 // Thread-safety: everything happens on the I/O thread unless a method says otherwise.
 #pragma once
 #include <absl/container/flat_hash_set.h>
 #include <absl/status/statusor.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -146,6 +148,12 @@ class Informer final : private ReflectorSink {
     for (const Slot& s : store_) {
       if (s.listed != list_) gone.push_back(s.object);
     }
+    // The order of a hash table differs from run to run. The order in which pods leave a node decides which of equally
+    // important pods is preempted, so it must not.
+    std::sort(gone.begin(), gone.end(), [](const Ptr& a, const Ptr& b) {
+      return std::tuple(a->meta.ns.str(), std::string_view(a->meta.name)) <
+             std::tuple(b->meta.ns.str(), std::string_view(b->meta.name));
+    });
     for (Ptr& p : gone) Remove(p);
     Deliver(!synced_.load(std::memory_order_relaxed));
     synced_.store(true, std::memory_order_release);

@@ -244,6 +244,24 @@ TEST_CASE("too old: after a second a list, of which the consumer hears the diffe
   CHECK(f.informer->HasSynced());
 }
 
+TEST_CASE("objects that a list no longer has are deleted in the order of their names") {
+  Fixture f;
+  std::vector<std::string> nodes;
+  std::string deleted;
+  for (int i = 10; i < 60; ++i) {
+    nodes.push_back(Node(absl::StrCat("n", i), "5"));
+    absl::StrAppend(&deleted, "-n", i);
+  }
+  f.api.Serve(200, List("10", nodes));
+  f.Told();
+  f.api.Head(200);
+  f.executor.Advance(absl::Seconds(2));
+  f.api.Data(kTooOld);
+  f.executor.Advance(absl::Seconds(2));
+  f.api.Serve(200, List("20", {}));
+  CHECK(f.Told() == deleted + "|");
+}
+
 TEST_CASE("an object deleted and made again while nobody looked is one update with another uid") {
   Fixture f;
   f.Begin();

@@ -1,9 +1,11 @@
 #include "test/simulation/checked_actions.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include "test/simulation/network.h"
 #include "test/simulation/world.h"
@@ -29,10 +31,41 @@ NodeView ViewOf(const api::Node& n) {
   return v;
 }
 
+// Returns whether the condition holds for the pods with some choice of the unsure ones, all and none included.
+bool WithSome(const std::vector<PodView>& unsure, const std::vector<PodView>& pods,
+              const std::function<bool(const std::vector<PodView>&)>& condition) {
+  const size_t choices = size_t{1} << std::min<size_t>(unsure.size(), 10);
+  for (size_t choice = 0; choice < choices; ++choice) {
+    std::vector<PodView> counted = pods;
+    for (size_t i = 0; i < unsure.size(); ++i) {
+      if ((choice >> i & 1) != 0) counted.push_back(unsure[i]);
+    }
+    if (condition(counted)) return true;
+  }
+  return false;
+}
+
+std::string NamesOn(const std::string& node, const std::vector<PodView>& pods) {
+  std::vector<std::string> names;
+  for (const PodView& p : pods) {
+    if (p.node == node) names.push_back(p.host_port == 0 ? p.key : absl::StrCat(p.key, " (port ", p.host_port, ")"));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
 }  // namespace
 
 void CheckedActions::Fail(std::string what) const {
   world_->Fail(absl::StrCat(process_, ": ", std::move(what)));
+}
+
+void CheckedActions::NotePort(const scheduler::Change<api::Pod>& c) {
+  if (c.before == nullptr || c.before->node_name.empty() || (c.after != nullptr && !c.after->node_name.empty())) return;
+  const PodView gone = world_->View(*c.before);
+  if (gone.host_port == 0) return;
+  for (const PodView& p : Placed(c.before->meta.uid)) {
+    if (p.node == gone.node && p.host_port == gone.host_port) freed_ports_.insert({p.node, p.host_port});
+  }
 }
 
 void CheckedActions::Bind(RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) {
@@ -97,10 +130,14 @@ void CheckedActions::RecordEvent(const api::PodPtr& pod, scheduler::EventType ty
 
 api::PodPtr CheckedActions::Answered(const scheduler::Reply& r) {
   if (auto read = read_.find(r.id); read != read_.end()) {
-    // A pod that is gone cannot be bound any more, whatever its informer still shows of it.
+    // A pod that is gone cannot be bound any more and uses nothing, whatever its informer still shows of it.
     const bool gone =
         r.answer.kind == scheduler::Answer::Kind::kNotFound || (r.pod != nullptr && r.pod->meta.uid != read->second);
-    if (gone) lost_.erase(read->second);
+    if (gone) {
+      lost_.erase(read->second);
+      sent_.erase(read->second);
+      bound_.erase(read->second);
+    }
     read_.erase(read);
     return nullptr;
   }
@@ -209,10 +246,10 @@ void CheckedActions::CheckNode(const api::Pod& pod, const std::vector<PodView>& 
       used.pods + 1 > n.pods) {
     Fail(absl::StrCat(what, " and needs ", v.milli_cpu, "m and ", v.memory_mib, " MiB, where ", used.milli_cpu, "m of ",
                       n.milli_cpu, "m, ", used.memory_mib, " of ", n.memory_mib, " MiB and ", used.pods, " of ", n.pods,
-                      " pods are in use"));
+                      " pods are in use: ", NamesOn(n.name, pods)));
   }
-  if (v.host_port != 0 && used.ports.contains(v.host_port)) {
-    Fail(absl::StrCat(what, ", where port ", v.host_port, " is taken"));
+  if (v.host_port != 0 && used.ports.contains(v.host_port) && !freed_ports_.contains({n.name, v.host_port})) {
+    Fail(absl::StrCat(what, ", where port ", v.host_port, " is taken by one of ", NamesOn(n.name, pods)));
   }
   if ((v.alone && used.apps.contains(v.app)) || used.lonely_apps.contains(v.app)) {
     Fail(absl::StrCat(what, " against an anti-affinity"));
@@ -220,17 +257,9 @@ void CheckedActions::CheckNode(const api::Pod& pod, const std::vector<PodView>& 
   if (!v.zone.empty() && n.zone != v.zone) Fail(absl::StrCat(what, " in another zone"));
   if (!pod.tmpl->scheduling_gates.empty()) Fail(absl::StrCat(what, " though it has scheduling gates"));
   if (v.max_skew > 0 && !world_->Later()) Fail(absl::StrCat(what, " by a release that cannot know how to spread it"));
-  // With any of the unsure pods counted, the decision may have been right.
-  const std::vector<PodView> unsure = Unsure(pod.meta.uid);
-  const size_t choices = size_t{1} << std::min<size_t>(unsure.size(), 10);
-  for (size_t choice = 0; choice < choices; ++choice) {
-    std::vector<PodView> counted = pods;
-    for (size_t i = 0; i < unsure.size(); ++i) {
-      if ((choice >> i & 1) != 0) counted.push_back(unsure[i]);
-    }
-    if (!TooUneven(v, n, nodes, counted)) return;
-  }
-  Fail(absl::StrCat(what, ", which makes its app too uneven over the zones"));
+  const bool even = WithSome(Unsure(pod.meta.uid), pods,
+                             [&](const std::vector<PodView>& counted) { return !TooUneven(v, n, nodes, counted); });
+  if (!even) Fail(absl::StrCat(what, ", which makes its app too uneven over the zones"));
 }
 
 // A victim must make room for a pod that is more important, on the node that was chosen for that pod.
@@ -290,23 +319,25 @@ void CheckedActions::PreemptionChosen(const api::PodPtr& pod, const scheduler::P
   // was not counted there.
   const bool miscounted = p.max_skew > 0 && std::any_of(gone.begin(), gone.end(),
                                                         [&](const PodView& v) { return v.deleting && v.app == p.app; });
-  if (!miscounted && !fits(kept)) Fail(absl::StrCat(what, ", where it does not fit even then"));
+  const std::vector<PodView> unsure = Unsure(pod->meta.uid);
+  if (!miscounted && !WithSome(unsure, kept, fits)) Fail(absl::StrCat(what, ", where it does not fit even then"));
   // The room beside it may be needed by pods that are nominated to the node, and by those whose bind may yet be carried
   // out.
   std::vector<PodView> full = kept;
   for (const auto& [key, q] : pods_) {
     const auto sent = sent_.find(q->meta.uid);
-    const bool unsure = sent != sent_.end() && sent->second->node_name == preemption.node;
+    const bool sent_there = sent != sent_.end() && sent->second->node_name == preemption.node;
     if (!q->node_name.empty() || q->meta.uid == pod->meta.uid) continue;
     if (std::any_of(kept.begin(), kept.end(), [&](const PodView& k) { return k.key == q->meta.name; })) continue;
-    if (!unsure && q->nominated_node_name != preemption.node && !nominees_.contains({q->meta.uid, node})) continue;
+    if (!sent_there && q->nominated_node_name != preemption.node && !nominees_.contains({q->meta.uid, node})) continue;
     full.push_back(world_->View(*q));
     full.back().node = node;
   }
   nominees_.insert({pod->meta.uid, node});
   for (const PodView& v : gone) {
     full.push_back(v);
-    if (fits(full)) Fail(absl::StrCat(what, ", and ", v.key, " need not go"));
+    const auto fits_not = [&](const std::vector<PodView>& others) { return !fits(others); };
+    if (!WithSome(unsure, full, fits_not)) Fail(absl::StrCat(what, ", and ", v.key, " need not go"));
     full.pop_back();
   }
 }

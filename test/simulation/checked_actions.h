@@ -30,7 +30,10 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   // What the scheduler is about to be shown.
   template <typename T>
   void Shows(const scheduler::Change<T>& c) {
-    if constexpr (std::is_same_v<T, api::Pod>) Note(c, &pods_);
+    if constexpr (std::is_same_v<T, api::Pod>) {
+      NotePort(c);
+      Note(c, &pods_);
+    }
     if constexpr (std::is_same_v<T, api::Node>) Note(c, &nodes_);
   }
 
@@ -68,6 +71,7 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
     if (c.before != nullptr) known->erase(c.before->meta.Key());
     if (c.after != nullptr) (*known)[c.after->meta.Key()] = c.after;
   }
+  void NotePort(const scheduler::Change<api::Pod>& c);
   void Fail(std::string what) const;
   void CheckBind(const api::Pod& pod);
   void CheckNode(const api::Pod& pod, const std::vector<PodView>& pods) const;
@@ -91,6 +95,8 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   std::map<scheduler::RequestId, std::string> read_;  // pods that are being read: their uids
   // Binds whose answer was lost, and when: the server may carry them out for another kLatest.
   std::map<std::string, std::pair<util::Symbol, absl::Duration>> lost_;
+  // Nodes and host ports that two pods had until one of them went. Kubernetes counts no users of a port, so it is free.
+  std::set<std::pair<std::string, int64_t>> freed_ports_;
   std::set<std::string> said_scheduled_;                    // uids
   std::set<std::string> victims_;                           // uids: chosen to be evicted
   std::set<std::pair<std::string, std::string>> nominees_;  // uids, and nodes for which this process chose victims

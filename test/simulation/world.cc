@@ -145,7 +145,7 @@ void World::KubeletSees(const Commit& c) {
     return o != nullptr && o->uid == uid;
   };
   if (!now.node.empty() && before.node.empty()) {
-    CheckOvercommit(now.node);
+    CheckPlacement(now);
     loop.In(absl::Milliseconds(random_.Between(300, 3000)), [this, still_there, key = c.key] {
       // A pod that was evicted meanwhile stays so: no kubelet leaves Failed or Succeeded.
       if (!still_there() || ReadPod(key, etcd.Get("pods", key)->json).Finished()) return;
@@ -341,12 +341,16 @@ void World::Excuse() {
   excused_until_ = std::max(excused_until_, loop.now() + absl::Seconds(90));
 }
 
-void World::CheckOvercommit(const std::string& node) {
+void World::CheckPlacement(const PodView& pod) {
+  const std::string& node = pod.node;
   ObjectPtr o = etcd.Get("nodes", node);
   if (o == nullptr || loop.now() < excused_until_) return;
   std::vector<PodView> pods;
   for (const auto& [key, p] : etcd.List("pods")) pods.push_back(ReadPod(key, p->json));
   const NodeView n = ReadNode(node, o->json);
+  if (!pod.zone.empty() && n.zone != pod.zone && Ours(pod)) {
+    Fail(absl::StrCat("pod ", pod.key, " of zone ", pod.zone, " is bound to ", node, " of zone ", n.zone));
+  }
   const NodeUse used = Use(pods)[node];
   if (used.milli_cpu > n.milli_cpu || used.memory_mib > n.memory_mib || used.pods > n.pods) {
     Fail(absl::StrCat("node ", node, " is overcommitted: ", used.milli_cpu, "m of ", n.milli_cpu, "m, ",
@@ -405,12 +409,6 @@ void World::CheckAtRest() {
     }
     if (p.condition != "False") {
       Fail(absl::StrCat("pod ", p.key, " is pending and its condition PodScheduled is \"", p.condition, "\""));
-    }
-  }
-  for (const PodView& p : pods) {
-    ObjectPtr o = p.node.empty() || p.zone.empty() || !Ours(p) ? nullptr : etcd.Get("nodes", p.node);
-    if (o != nullptr && ReadNode(p.node, o->json).zone != p.zone) {
-      Fail(absl::StrCat("pod ", p.key, " of zone ", p.zone, " is on ", p.node));
     }
   }
   size_t leaders = 0;

@@ -124,7 +124,7 @@ class World {
   void ControllerTurn();
   void Bookmarks();
   void StartScheduler(size_t i);
-  void CheckOvercommit(const std::string& node);
+  void CheckPlacement(const PodView& pod);
   void CheckAtRest();
   void CheckProcessAtRest(const SchedulerProcess& p, const std::vector<PodView>& pods);
 
