@@ -28,6 +28,9 @@ NodeView ViewOf(const api::Node& n) {
   for (const auto& [key, value] : n.labels) {
     if (key == util::Symbol("zone")) v.zone = value.str();
   }
+  v.tainted = !n.taints.empty();
+  for (const api::NodeCondition& c : n.conditions)
+    v.ready &= c.type != util::Symbol("Ready") || c.status == util::Symbol("True");
   return v;
 }
 
@@ -130,13 +133,12 @@ void CheckedActions::RecordEvent(const api::PodPtr& pod, scheduler::EventType ty
 
 api::PodPtr CheckedActions::Answered(const scheduler::Reply& r) {
   if (auto read = read_.find(r.id); read != read_.end()) {
-    // A pod that is gone cannot be bound any more and uses nothing, whatever its informer still shows of it.
-    const bool gone =
-        r.answer.kind == scheduler::Answer::Kind::kNotFound || (r.pod != nullptr && r.pod->meta.uid != read->second);
+    // A pod that is gone, or has ended, cannot be bound any more and uses nothing, whatever its informer still shows.
+    const bool gone = r.answer.kind == scheduler::Answer::Kind::kNotFound ||
+                      (r.pod != nullptr && (r.pod->meta.uid != read->second || r.pod->Finished()));
     if (gone) {
       lost_.erase(read->second);
-      sent_.erase(read->second);
-      bound_.erase(read->second);
+      over_.insert(read->second);
     }
     read_.erase(read);
     return nullptr;
@@ -203,7 +205,7 @@ std::vector<PodView> CheckedActions::Placed(const std::string& without_uid) {
     if (world_->CarriedOut(process_, uid) == p->node_name.str()) unseen[uid] = p;
   }
   for (const auto& [uid, p] : unseen) {
-    if (uid != without_uid && pending.contains(uid)) pods.push_back(world_->View(*p));
+    if (uid != without_uid && pending.contains(uid) && !over_.contains(uid)) pods.push_back(world_->View(*p));
   }
   const auto forget = [&](std::map<std::string, api::PodPtr>* m) {
     for (auto it = m->begin(); it != m->end();) it = pending.contains(it->first) ? std::next(it) : m->erase(it);
@@ -212,11 +214,13 @@ std::vector<PodView> CheckedActions::Placed(const std::string& without_uid) {
   return pods;
 }
 
-std::vector<PodView> CheckedActions::Unsure(const std::string& without_uid) const {
+std::vector<PodView> CheckedActions::Unsure(const std::string& without_uid, const std::string& app) const {
   std::vector<PodView> pods;
   for (const auto& [uid, p] : sent_) {
-    if (uid == without_uid || open_.contains(uid) || bound_.contains(uid)) continue;
-    if (world_->CarriedOut(process_, uid) != p->node_name.str()) pods.push_back(world_->View(*p));
+    if (uid == without_uid || open_.contains(uid) || bound_.contains(uid) || over_.contains(uid)) continue;
+    if (world_->CarriedOut(process_, uid) == p->node_name.str()) continue;
+    PodView v = world_->View(*p);
+    if (app.empty() || v.app == app) pods.push_back(std::move(v));
   }
   return pods;
 }
@@ -257,7 +261,7 @@ void CheckedActions::CheckNode(const api::Pod& pod, const std::vector<PodView>& 
   if (!v.zone.empty() && n.zone != v.zone) Fail(absl::StrCat(what, " in another zone"));
   if (!pod.tmpl->scheduling_gates.empty()) Fail(absl::StrCat(what, " though it has scheduling gates"));
   if (v.max_skew > 0 && !world_->Later()) Fail(absl::StrCat(what, " by a release that cannot know how to spread it"));
-  const bool even = WithSome(Unsure(pod.meta.uid), pods,
+  const bool even = WithSome(Unsure(pod.meta.uid, v.app), pods,
                              [&](const std::vector<PodView>& counted) { return !TooUneven(v, n, nodes, counted); });
   if (!even) Fail(absl::StrCat(what, ", which makes its app too uneven over the zones"));
 }
@@ -319,7 +323,7 @@ void CheckedActions::PreemptionChosen(const api::PodPtr& pod, const scheduler::P
   // was not counted there.
   const bool miscounted = p.max_skew > 0 && std::any_of(gone.begin(), gone.end(),
                                                         [&](const PodView& v) { return v.deleting && v.app == p.app; });
-  const std::vector<PodView> unsure = Unsure(pod->meta.uid);
+  const std::vector<PodView> unsure = Unsure(pod->meta.uid, p.app);
   if (!miscounted && !WithSome(unsure, kept, fits)) Fail(absl::StrCat(what, ", where it does not fit even then"));
   // The room beside it may be needed by pods that are nominated to the node, and by those whose bind may yet be carried
   // out.
@@ -339,6 +343,49 @@ void CheckedActions::PreemptionChosen(const api::PodPtr& pod, const scheduler::P
     const auto fits_not = [&](const std::vector<PodView>& others) { return !fits(others); };
     if (!WithSome(unsure, full, fits_not)) Fail(absl::StrCat(what, ", and ", v.key, " need not go"));
     full.pop_back();
+  }
+  CheckBudgets(p, gone, what);
+}
+
+// Only what is certain counts: budgets that allow nothing, on the one side; on the other, victims without any budget,
+// and nodes that are large enough for all pods that may be counted there.
+void CheckedActions::CheckBudgets(const PodView& preemptor, const std::vector<PodView>& victims,
+                                  const std::string& what) {
+  if (preemptor.max_skew > 0) return;  // evictions may make the spread worse, so there is no simple answer
+  const auto budget_of = [&](const PodView& v) {
+    const auto it = budgets_.find("default/budget-" + v.app);
+    return it == budgets_.end() ? nullptr : it->second.get();
+  };
+  const auto violates = [&](const PodView& v) {
+    const api::PodDisruptionBudget* budget = budget_of(v);
+    return budget != nullptr && budget->disruptions_allowed <= 0;
+  };
+  const auto violating = std::find_if(victims.begin(), victims.end(), violates);
+  if (violating == victims.end()) return;
+  std::vector<PodView> others = Placed("");
+  for (const PodView& v : Unsure("", "")) others.push_back(v);
+  for (const auto& [key, q] : pods_) {
+    if (!q->node_name.empty() || q->meta.name == preemptor.key) continue;
+    PodView v = world_->View(*q);
+    const auto nominated_to = [&](const std::string& node) {
+      v.node = node;
+      v.priority = INT32_MAX;  // not to be evicted
+      others.push_back(v);
+    };
+    if (!q->nominated_node_name.empty()) nominated_to(q->nominated_node_name.string());
+    for (const auto& [uid, node] : nominees_) {
+      if (uid == q->meta.uid) nominated_to(node);
+    }
+  }
+  for (const NodeView& n : Nodes()) {
+    std::vector<PodView> kept;
+    for (const PodView& o : others) {
+      if (o.node != n.name || o.priority >= preemptor.priority || budget_of(o) != nullptr) kept.push_back(o);
+    }
+    if (WhyNot(preemptor, n, Use(kept)[n.name]).empty()) {
+      Fail(absl::StrCat(what, ", which violates the budget of ", violating->key, ", though evictions from ", n.name,
+                        " would do that violate none"));
+    }
   }
 }
 

@@ -35,6 +35,7 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
       Note(c, &pods_);
     }
     if constexpr (std::is_same_v<T, api::Node>) Note(c, &nodes_);
+    if constexpr (std::is_same_v<T, api::PodDisruptionBudget>) Note(c, &budgets_);
   }
 
   void Bind(scheduler::RequestId id, const api::PodPtr& pod, scheduler::Extender* binder) override;
@@ -76,11 +77,14 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   void CheckBind(const api::Pod& pod);
   void CheckNode(const api::Pod& pod, const std::vector<PodView>& pods) const;
   void CheckVictim(const api::Pod& victim) const;
+  // Fails if a victim's budget allows no disruption and evictions from some node would do that violate no budget.
+  void CheckBudgets(const PodView& preemptor, const std::vector<PodView>& victims, const std::string& what);
   // The pods that are somewhere, as far as this process can know, but for one.
   std::vector<PodView> Placed(const std::string& without_uid);
   // Returns the pods that the server did not bind although this process sent a bind of them, because the bind was lost.
-  // The scheduler counts such a pod until it has found out, so whether it does may be either way. But for one.
-  std::vector<PodView> Unsure(const std::string& without_uid) const;
+  // The scheduler counts such a pod until it has found out, so whether it does may be either way. But for one. Of one
+  // app alone, unless `app` is empty.
+  std::vector<PodView> Unsure(const std::string& without_uid, const std::string& app) const;
   std::vector<NodeView> Nodes() const;
 
   World* world_;
@@ -89,12 +93,14 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   // What the scheduler has been shown, by key. The informers may know more already.
   std::map<std::string, api::PodPtr> pods_;
   std::map<std::string, api::NodePtr> nodes_;
+  std::map<std::string, std::shared_ptr<const api::PodDisruptionBudget>> budgets_;
   std::map<std::string, std::pair<scheduler::RequestId, api::PodPtr>> open_;  // binds without an answer, by uid
   std::map<std::string, api::PodPtr> bound_;                                  // binds that succeeded
   std::map<std::string, api::PodPtr> sent_;           // the last bind of each pod that is not shown with a node yet
   std::map<scheduler::RequestId, std::string> read_;  // pods that are being read: their uids
   // Binds whose answer was lost, and when: the server may carry them out for another kLatest.
   std::map<std::string, std::pair<util::Symbol, absl::Duration>> lost_;
+  std::set<std::string> over_;  // uids of pods that were read and are gone or have ended
   // Nodes and host ports that two pods had until one of them went. Kubernetes counts no users of a port, so it is free.
   std::set<std::pair<std::string, int64_t>> freed_ports_;
   std::set<std::string> said_scheduled_;                    // uids

@@ -50,6 +50,8 @@ MUTATIONS = [
      "if (e.maybe_done) a.kind", "if (false) a.kind"),
     ("the condition of a pod is not written", "pkg/scheduler/scheduler_failure.cc",
      "  actions_->UpdatePodCondition(Ask(Asked::kCondition, &p), p.pod, c);", "  StatusDone(p);"),
+    ("a budget that allows nothing is no budget", "pkg/scheduler/core/preemption.cc",
+     "budget->disruptions_allowed <= 0;", "budget->disruptions_allowed < 0;"),
 ]
 
 

@@ -220,6 +220,7 @@ void SimulatedHttp::Serve(const std::shared_ptr<Connection>& c) {
   head.status = watch && c->watch != nullptr ? 200 : response.status;
   head.content_type = "application/json";
   if (head.status >= 300) head.body = response.body;
+  world_->Record(absl::StrCat(process_, " opens ", c->request.target, " answered ", head.status));
   c->free_at = std::max(c->free_at, world_->loop.now() + Latency());
   world_->loop.At(c->free_at, [this, c, head, alive = world_->AliveToken(process_)] {
     if (!*alive || c->over || Breaks(c)) return;

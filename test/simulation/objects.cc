@@ -78,11 +78,10 @@ std::string ReplicaSetJson(const std::string& name, const PodSpec& spec, int rep
                       ",\"selector\":{\"matchLabels\":{\"app\":\"", spec.app, "\"}}},\"status\":{\"replicas\":0}}");
 }
 
-std::string BudgetJson(const std::string& name, const std::string& app, int min_available) {
+std::string BudgetJson(const std::string& name, const std::string& app, int allowed) {
   return absl::StrCat("{\"apiVersion\":\"policy/v1beta1\",\"kind\":\"PodDisruptionBudget\",\"metadata\":{\"name\":\"",
-                      name, "\",\"namespace\":\"default\"},\"spec\":{\"minAvailable\":", min_available,
-                      ",\"selector\":{\"matchLabels\":{\"app\":\"", app,
-                      "\"}}},\"status\":{\"disruptionsAllowed\":1}}");
+                      name, "\",\"namespace\":\"default\"},\"spec\":{\"selector\":{\"matchLabels\":{\"app\":\"", app,
+                      "\"}}},\"status\":{\"disruptionsAllowed\":", allowed, "}}");
 }
 
 PodView ReadPod(const std::string& key, const std::string& json) {

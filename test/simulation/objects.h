@@ -37,7 +37,7 @@ struct NodeSpec {
 };
 std::string NodeJson(const NodeSpec& n);
 std::string ReplicaSetJson(const std::string& name, const PodSpec& spec, int replicas);
-std::string BudgetJson(const std::string& name, const std::string& app, int min_available);
+std::string BudgetJson(const std::string& name, const std::string& app, int allowed);
 
 // What the oracle reads of a stored object.
 struct PodView {

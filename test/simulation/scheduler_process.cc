@@ -272,7 +272,8 @@ void SchedulerProcess::CheckBounds() const {
   };
   check("requests in flight", scheduler_->requests_in_flight(), scheduler::SchedulerOptions().max_requests_in_flight);
   check("events wait", recorder_.stats().queued, client::EventRecorderOptions().queue_limit);
-  check("pods pend", scheduler_->pending_pods(), checked_.known_pods());
+  // A pod that is gone is kept until the request about it is answered.
+  check("pods pend", scheduler_->pending_pods(), checked_.known_pods() + scheduler_->requests_in_flight());
   for (const auto& [profile, algorithm] : algorithms_) {
     // The answers of the pod template that was scheduled last are kept in any case.
     check("bytes of kept answers", algorithm->kept_answers_bytes(), algorithm->kept_answers_limit() + 32 * 1024);

@@ -31,13 +31,13 @@ void Budget(World* w, Random* r) {
   if (w->etcd.Get("poddisruptionbudgets", key) != nullptr) {
     w->etcd.Delete("poddisruptionbudgets", key);
   } else {
-    w->etcd.Put("poddisruptionbudgets", key, BudgetJson("budget-" + app, app, static_cast<int>(r->Below(4))));
+    w->etcd.Put("poddisruptionbudgets", key, BudgetJson("budget-" + app, app, static_cast<int>(r->Below(3))));
   }
 }
 
 [[maybe_unused]] const bool kRegistered = RegisterActor({"scale", 8, Scale}) &&
                                           RegisterActor({"remove-replica-set", 1, RemoveSet}) &&
-                                          RegisterActor({"budget", 1, Budget});
+                                          RegisterActor({"budget", 3, Budget});
 
 }  // namespace
 }  // namespace berth::simulation
