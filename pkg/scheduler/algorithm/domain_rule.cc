@@ -10,17 +10,18 @@ void DomainRule::SumsOf(Row row, std::span<DomainSum> sums) const {
       sum.complete = false;
       continue;
     }
-    // An incomplete channel is decided by the label of the term, not by the column of the totals: for totals by row
-    // every node has a domain, even if the rule wants the sum to depend on the hostname label.
+    // Whether a sum is complete depends on the label of the term and not on the column of the totals: totals by row
+    // have a domain for every node, even if the rule requires the hostname label.
     const uint32_t domain = t.totals->DomainOf(row);
     if (domain != LabelColumn::kNoDomain) AddTo(&sum, channels_[t.channel], t, t.totals->In(domain));
   }
 }
 
-// Called for one row at a time by the reference scheduler, also while a Simulation changes the cache.
+// The reference scheduler calls this for one row at a time, also while a Simulation changes the cache, so the terms are
+// refreshed at each call.
 Verdict DomainCheck::Check(Row row) {
   Refresh();
-  // A predicate without channels restricts nothing, and Admits expects at least the channels that the rule has listed.
+  // A predicate without channels restricts nothing, and Admits may read the sums of all channels without a check.
   if (terms_.empty() && channels_.empty()) return Verdict::kFits;
   thread_local std::vector<DomainSum> sums;
   sums.resize(channels_.size());

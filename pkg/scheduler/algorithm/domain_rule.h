@@ -10,8 +10,8 @@
 //   sum       the value of one channel for one node: the total, over the terms of the channel, of the number for the
 //             node's domain
 //
-// A predicate admits a node by the sums of its channels. A priority scores all feasible nodes at once; they are given
-// as parts, and a part is a set of nodes that the rule cannot tell apart.
+// A predicate admits a node by the sums of its channels. A priority scores all feasible nodes at once. They are passed
+// to it as parts: a part is a set of nodes that have the same sums and, for each key of the priority, the same domain.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,7 +25,7 @@ namespace berth::scheduler {
 struct DomainTerm {
   std::shared_ptr<const DomainTotals> totals;  // never null
   // If not null: a node without this label gets nothing from the term, and its sum for the channel is marked
-  // incomplete.
+  // incomplete. REQUIRES: if totals->column() is not null, this is the same column or null.
   const LabelColumn* label = nullptr;
   int64_t weight = 1;    // not 0
   uint16_t channel = 0;  // index into channels()
@@ -40,7 +40,7 @@ enum class DomainChannel : uint8_t {
 // The value of a channel for one node.
 struct DomainSum {
   int64_t value = 0;
-  bool complete = true;  // whether the node has the label of every term of the channel
+  bool complete = true;  // whether the node has the label of every term of the channel that requires one
 };
 
 // What domain predicates and domain priorities have in common. Invariant: every term's channel is an index into
@@ -48,8 +48,9 @@ struct DomainSum {
 class DomainRule {
  public:
   virtual ~DomainRule() = default;
-  // Recomputes the terms if they depend on objects other than the pod. Returns true if the terms have changed. The
-  // engine calls it before it reads the terms for a decision.
+  // Recomputes the terms, the channels and a priority's keys if they depend on objects other than the pod. The engine
+  // calls it before each decision. Returns true if any of them has changed. If it returns false, the elements of
+  // terms() must be at the same addresses as before, because the incremental scheduler stores pointers to them.
   virtual bool Refresh() { return false; }
   // Returns false if the rule must report an error for this pod. The incremental scheduler then leaves the pod to the
   // reference scheduler, whose calls produce the text of the error.
@@ -76,18 +77,20 @@ class DomainRule {
 // A predicate about the pods in topology domains.
 class DomainCheck : public FitCheck, public DomainRule {
  public:
-  // Returns whether a node with these sums, one for each channel, fits. It may also read what the rule knows about all
-  // domains together, such as a total or a minimum.
+  // Returns whether a node with these sums, one for each channel, fits. The result must depend on nothing else that
+  // differs between nodes. It may depend on values that are the same for all nodes, such as a total or a minimum over
+  // the domains. Not called for a predicate without channels, which fits every node.
   virtual bool Admits(std::span<const DomainSum> sums) const = 0;
 
   Verdict Check(Row row) override;
-  // A rule without terms fits every node now, but Refresh may find terms later.
+  // Returns false even if there are no terms, because Refresh may add some.
   bool FitsAlways() const override { return false; }
 };
 
 // The feasible nodes, grouped into parts. The values of part p are at index p, or from index p * (values per part) on.
+// Several parts may have equal sums and equal domains.
 struct DomainParts {
-  size_t size = 0;
+  size_t size = 0;                    // number of parts
   std::span<const DomainSum> sums;    // size * channels().size()
   std::span<const uint32_t> domains;  // size * keys().size(): the domain of the part for each key, or kNoDomain
   std::span<const uint32_t> nodes;    // the number of feasible nodes in the part; parts with 0 must be ignored
@@ -98,10 +101,23 @@ class DomainScoring : public Scoring, public DomainRule {
  public:
   // Returns the labels by whose values the rule distinguishes nodes, in addition to the sums.
   const std::vector<const LabelColumn*>& keys() const { return keys_; }
-  // Writes the final score of each part, in 0..max_score.
+  // Writes the final score of each part, in 0..max_score. Parts with 0 nodes must not influence other scores, and their
+  // own scores are not used. REQUIRES: scores.size() == parts.size.
+  //
+  // Within one call, the score of a part must depend only on its own sums and domains and on the feasible nodes as a
+  // whole, each with its sums and domains:
+  //   - Parts with equal sums and equal domains must get equal scores. The incremental scheduler also separates nodes
+  //     by the labels and the numbers of pods that other rules read, so it passes several parts that are equal for this
+  //     priority, and their scores decide whether nodes of different parts tie.
+  //   - Scores must not depend on the order of the parts or on the division of the nodes: a part of n nodes must count
+  //     as n parts of one node with the same sums and domains. Map makes a part of each row, the incremental scheduler
+  //     makes fewer and larger ones, and both must choose the same node.
+  // It follows that a priority with neither terms nor keys must give every node the same score, because all sums are 0
+  // and complete. The incremental scheduler relies on that: it does not call Score for such a priority and adds nothing
+  // to the totals. With keys but no terms, it calls Score with sums of 0.
   virtual void Score(const DomainParts& parts, std::span<int64_t> scores) const = 0;
 
-  // Scores every row as a part of its own. The scores are final, so Reduce has nothing to do.
+  // Scores each row as a part of its own. The scores are final, so Reduce has nothing to do.
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override;
 
  protected:

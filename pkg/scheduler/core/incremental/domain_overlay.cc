@@ -153,8 +153,8 @@ void DomainOverlay::FindKeys() {
       placed_checks_.push_back({c.get(), place(*c), c->channels().size()});
     }
   }
-  // A score may group nodes by the values of a label (DomainScoring::keys). Then nodes are grouped by it, however many
-  // values there are. A priority that has neither terms nor keys gives the same score to all nodes.
+  // Nodes are grouped by the keys of priorities (DomainScoring::keys) however many values these labels have. A priority
+  // with neither terms nor keys is left out, because it gives every node the same score (DomainScoring::Score).
   for (const WeightedDomainScoring& w : scorings_) {
     const DomainScoring& rule = *w.scoring;
     if (rule.terms().empty() && rule.keys().empty()) continue;
