@@ -56,8 +56,8 @@ struct ApiActions::Bindery {
       lock.unlock();
       const absl::Status s = binder->Bind(*pod, pod->node_name.string());
       Answer a;
-      // If an extender fails, only the API server knows whether the pod was bound; a server error makes the scheduler
-      // ask it.
+      // If an extender fails, the pod may or may not have been bound. The scheduler reads the pod from the API server
+      // when the answer is a server error.
       if (!s.ok()) a = {Answer::Kind::kServerError, util::Message(s), ""};
       inbox->Put(scheduler::Reply{id, std::move(a), nullptr});
       lock.lock();

@@ -22,8 +22,8 @@ namespace berth::kube_scheduler {
 // Replies come back through the inbox.
 class ApiActions final : public scheduler::Actions {
  public:
-  // `recorders` is by scheduler name; the one under "" is for pods of schedulers that are not ours. All arguments must
-  // outlive the object.
+  // `recorders` has one recorder for each scheduler name with a profile. The one under "" is for pods with any other
+  // scheduler name. All arguments must outlive the object.
   ApiActions(client::Executor* executor, client::Requests* requests,
              std::map<std::string, client::EventRecorder*, std::less<>> recorders, Inbox* inbox);
   ~ApiActions() override;

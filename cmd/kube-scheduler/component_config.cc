@@ -33,7 +33,7 @@ bool SameName(std::string_view a, std::string_view b) {
          });
 }
 
-// Reads the members of one object and remembers which were read; the others are unknown fields.
+// Reads the members of one object and records which were read. The others are unknown fields.
 class Reader {
  public:
   Reader(api::Json object, std::string path, std::vector<std::string>* warnings)

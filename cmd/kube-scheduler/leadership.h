@@ -12,8 +12,8 @@ namespace berth::kube_scheduler {
 // identity ("<host>_<uuid>").
 client::LeaderElectionOptions LockOptionsOf(const Configuration& config, std::string identity);
 
-// Returns the check "leaderElection" (Kubernetes 1.29). It fails if this process believes to lead although its lease
-// expired more than 20 s ago, as when it hangs. `elector` must outlive the check.
+// Returns the check "leaderElection" (Kubernetes 1.29). It fails if this process is still the leader although its lease
+// expired more than 20 s ago, for example because it hangs. `elector` must outlive the check.
 HealthCheck LeaderCheck(const client::LeaderElector& elector, absl::Duration lease);
 
 }  // namespace berth::kube_scheduler

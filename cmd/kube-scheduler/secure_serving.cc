@@ -158,8 +158,8 @@ absl::StatusOr<http::ServerTls> ServingCertificate(const SecureServingOptions& o
   return tls;
 }
 
-// Limits the caches by emptying them when they are full. Somebody who sends ever new tokens can therefore only cause
-// more reviews.
+// Limits the caches by emptying them when they are full. So a client that sends a new token with each request causes
+// more reviews but uses no more memory.
 void AccessControl::Forget() {
   if (users_.size() > kMaxKept) users_.clear();
   if (allowed_.size() > kMaxKept) allowed_.clear();

@@ -21,7 +21,7 @@
 
 namespace berth::kube_scheduler {
 
-// Returns this host's name, or "localhost" if it is not known.
+// Returns this host's name, or "localhost" if it cannot be determined.
 std::string HostName();
 
 // Returns the certificate that the flags name; without one, a self-signed one for this host, which is stored in
@@ -36,8 +36,8 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
 
 // Decides who may see a page. Thread-safety: used on the servers' thread only, except kept().
 //
-// The API server's answers about a token or a user are cached for ten seconds. Everybody may see the health pages
-// without a review, so that probes do not wait for the API server.
+// The API server's answers about a token or a user are cached for ten seconds. The health pages are served without a
+// review, so that probes do not wait for the API server.
 //
 // In the manner of 1.29, the health pages are /healthz, /livez and /readyz but not the pages of single checks, an
 // invalid token is rejected even there, and rejections are Status objects in JSON. In the manner of 1.10, the pages of
@@ -45,15 +45,15 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
 class AccessControl {
  public:
   enum class Manner : uint8_t { k1_10, k1_29 };
-  // Each asks the API server. The callback comes later, on the same thread.
+  // Each sends a review to the API server and calls the callback later, on the same thread.
   using Authenticate = std::function<void(const std::string& token, client::Done<client::UserInfo>)>;
   using Authorize = std::function<void(const client::AccessQuestion&, client::Done<client::AccessAnswer>)>;
   AccessControl(Authenticate authenticate, Authorize authorize, const util::Clock* clock, Manner manner = Manner::k1_10)
       : authenticate_(std::move(authenticate)), authorize_(std::move(authorize)), clock_(clock), manner_(manner) {}
 
-  // Calls `done` once, inside the call if the API server need not be asked: with nothing if the request is allowed, and
-  // otherwise with the response that rejects it (401 or 403). The object must outlive the callbacks of `authenticate`
-  // and `authorize`.
+  // Calls `done` once: with nothing if the request is allowed, and otherwise with the response that rejects it (401 or
+  // 403). If no review is needed, the call happens inside Check. The object must outlive the callbacks of
+  // `authenticate` and `authorize`.
   using Decision = std::function<void(std::optional<HttpResponse> refusal)>;
   void Check(const HttpRequest& r, Decision done);
   // Sets which certificates are accepted. Before this is called, each certificate that was verified names a user.

@@ -277,7 +277,7 @@ class PlacementsWriter final : public ResultWriter {
   std::ostream& out_;
 };
 
-// Writes tables for people: pods by node, the reasons why others were not placed (-o table, -o wide), and the summary.
+// Writes tables for users: pods by node, the reasons why others were not placed (-o table, -o wide), and the summary.
 class TableWriter final : public ResultWriter {
  public:
   TableWriter(const WriterOptions& options, std::ostream& out)
@@ -333,7 +333,7 @@ std::string OwnerOf(const api::Pod& pod) {
   return absl::StrCat(owner->kind.string(), " ", pod.meta.ns.string(), "/", owner->name);
 }
 
-// Returns an amount as people write it: cores, binary multiples of bytes, pieces.
+// Returns an amount in the units that users write: cores, binary multiples of bytes, pieces.
 std::string AmountText(const std::string& resource, double amount) {
   if (resource == "cpu") return absl::StrFormat("%.4g", amount / 1000);
   if (resource != "memory" && resource != "ephemeral-storage" && !resource.starts_with("hugepages-")) {

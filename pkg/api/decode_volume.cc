@@ -16,7 +16,8 @@ constexpr std::string_view kBoundByController = "pv.kubernetes.io/bound-by-contr
 constexpr std::string_view kBindCompleted = "pv.kubernetes.io/bind-completed";
 constexpr std::string_view kSelectedNode = "volume.kubernetes.io/selected-node";
 
-// Parses the required terms of a NodeAffinity that is written as JSON text. Returns false if it is not one.
+// Reads the required terms of a NodeAffinity that is given as JSON text, the form of 1.10's alpha annotation. Returns
+// false if the text is not JSON or a member has a wrong type.
 bool ParseAffinityAnnotation(std::string_view text, util::SymbolKeeper* keeper, std::vector<NodeSelectorTerm>* terms) {
   Document doc;
   if (!doc.Parse(text).ok()) return false;
@@ -27,7 +28,7 @@ bool ParseAffinityAnnotation(std::string_view text, util::SymbolKeeper* keeper, 
   return r.ok();
 }
 
-// Calls f(name, text) for each annotation under a metadata object.
+// Calls f(name, text) for each annotation of the metadata object `meta`.
 template <typename F>
 void EachAnnotation(Reader& r, const Path& at, Json meta, F f) {
   r.Fields(at, meta, [&](std::string_view key, const Path& p, Json v) {
@@ -40,7 +41,7 @@ void EachAnnotation(Reader& r, const Path& at, Json meta, F f) {
   });
 }
 
-// Reads the text of one member of an object.
+// Reads the member `name` of an object, a string, into `*out`. If the member is missing, `*out` stays as it is.
 template <size_t N>
 void ReadMember(Reader& r, const Path& at, Json j, const char (&name)[N], std::string* out) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
@@ -48,7 +49,7 @@ void ReadMember(Reader& r, const Path& at, Json j, const char (&name)[N], std::s
   });
 }
 
-// Reads the uid of the first owner reference that is the controller.
+// Sets `*uid` to the uid of the first owner reference whose `controller` is true, if there is one.
 void ReadController(Reader& r, const Path& at, Json meta, std::string* uid) {
   bool found = false;
   r.Fields(at, meta, [&](std::string_view key, const Path& p, Json v) {

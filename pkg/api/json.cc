@@ -121,7 +121,8 @@ namespace {
 constexpr unsigned kFlags =
     rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseStopWhenDoneFlag;
 
-// Feeds a builder. With a sink, members that the sink wants split are delivered element by element.
+// Passes the parser's events to a builder. With a sink, the members that the sink wants split are delivered element by
+// element.
 class Handler {
  public:
   Handler(TextStream& in, Document* doc, JsonSink* sink, KnownArrays* known = nullptr)

@@ -82,17 +82,17 @@ absl::Status AtValue(absl::Status error, Json value);
 // Returns the offset that AtValue noted, or nothing for an unmarked error.
 std::optional<size_t> OffsetOf(const absl::Status& error);
 
-// Has a parser pass over one array whose bytes are known from an earlier document: it appears empty, with the offsets
-// that it has.
+// Lets a parser skip one array whose bytes have been read in an earlier document. In the parsed document the array is
+// empty, and its offsets are those of the whole array in the text.
 class KnownArrays {
  public:
-  // The names of the members that lead to the array; the outermost value is an object.
+  // `path` has the names of the members that lead to the array. The outermost value is an object.
   explicit KnownArrays(std::vector<std::string> path) : path_(std::move(path)) {}
   virtual ~KnownArrays() = default;
-  // A document is about to be parsed; `text` is valid until it has been read.
+  // Called before a document is parsed. `text` is valid until the document has been parsed.
   virtual void Begin(std::string_view text) = 0;
-  // The array begins at `at` in that text. Returns its size in bytes, brackets included, to pass over it, or 0 to have
-  // it parsed.
+  // Called when the parser reaches the array, which begins at the offset `at` of that text. Returns the array's size in
+  // bytes, brackets included, if the parser is to skip it, and 0 if the parser is to read it.
   virtual size_t SizeIfKnown(size_t at) = 0;
   const std::vector<std::string>& path() const { return path_; }
 
@@ -109,8 +109,8 @@ class Document {
   Document& operator=(Document&&) = default;
 
   // Parses exactly one value; anything but white space after it is an error. Errors give line and column: "line 3,
-  // column 17: Missing a comma or ']' after an array element."
-  // Passes over what `known` says, if it is not null.
+  // column 17: Missing a comma or ']' after an array element." If `known` is not null, skips the array for which its
+  // SizeIfKnown returns a size.
   absl::Status Parse(std::string_view text, KnownArrays* known = nullptr);
   Json root() const { return {this, 0}; }
 

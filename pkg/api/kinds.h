@@ -37,8 +37,8 @@
   X(VolumeAttachment, "VolumeAttachment", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "volumeattachments",             \
     attachments, false)
 
-// Nodes and pods are in the node table and have no stores of their own. Pods come last, because what a pod refers to
-// should be known before the pod.
+// Nodes and pods are in the node table and have no stores of their own. Pods come last, because the objects to which a
+// pod refers should be stored before the pod.
 #define BERTH_WATCHED_KINDS(X)                \
   X(Node, "Node", "v1", "nodes", nodes, true) \
   BERTH_STORED_KINDS(X)                       \

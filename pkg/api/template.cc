@@ -126,8 +126,8 @@ size_t PodTemplate::InternedCount() {
 std::shared_ptr<const PodTemplate> PodTemplate::Intern(PodTemplate t) {
   size_t hash = HashOf(t);
   Shard& shard = ShardOf(hash);
-  // References to unequal templates with the same hash are dropped only after the lock is released, because ours may be
-  // the last one and the deleter takes the lock.
+  // References to unequal templates with the same hash are dropped only after the lock is released, because this one
+  // may be the last one and the deleter takes the lock.
   std::vector<std::shared_ptr<const PodTemplate>> unequal;
   std::lock_guard lock(shard.mutex);
   auto [first, last] = shard.entries.equal_range(hash);

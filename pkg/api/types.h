@@ -127,8 +127,8 @@ struct Affinity {
   friend bool operator==(const Affinity&, const Affinity&) = default;
 };
 
-// The parts of a volume that predicates read; other kinds of volumes are left out when decoding. Release 1.10 knows
-// neither Cinder's limit nor ephemeral volumes and ignores them.
+// The parts of a volume that predicates read. Other kinds of volumes are left out when decoding. Release 1.10 has
+// neither a limit for Cinder nor ephemeral volumes, and ignores both.
 struct Volume {
   enum class Kind : uint8_t { kGcePd, kAwsEbs, kIscsi, kRbd, kAzureDisk, kClaim, kCinder, kEphemeral };
   Kind kind = Kind::kClaim;

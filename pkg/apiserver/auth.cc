@@ -135,7 +135,8 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text) {
   return rules;
 }
 
-// A bearer token takes precedence over a certificate. A token that nobody has is an error, not an anonymous request.
+// A bearer token takes precedence over a certificate. An unknown token is an error and does not make the request
+// anonymous.
 std::optional<User> AuthGate::Sender(const HttpRequest& request, const std::optional<User>& certificate,
                                      bool* known) const {
   User user{"system:anonymous", {"system:unauthenticated"}};
@@ -174,11 +175,11 @@ std::optional<HttpResponse> AuthGate::Refuse(const HttpRequest& request, const s
     return Api::ErrorResponse(request, Unauthorized());
   }
   RequestInfo what = Api::Describe(Catalog::Of(options_.release), request);
-  // Everybody may read health and version.
+  // Health and version may be read without authentication.
   if (!what.is_resource && what.verb == "get" &&
       (what.path.starts_with("/healthz") || what.path == "/livez" || what.path == "/readyz" || what.path == "/version"))
     return std::nullopt;
-  // Every authenticated user may ask what they are allowed to do.
+  // Every authenticated user may send a review of their own rights.
   if (known && what.resource == "selfsubjectaccessreviews") return std::nullopt;
   for (const PolicyRule& rule : *options_.policy) {
     if (rule.Allows(user, what)) return std::nullopt;

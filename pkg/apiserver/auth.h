@@ -42,7 +42,7 @@ class AuthGate final : public Gate {
 
  private:
   // Returns the sender of the request. `*known` is false if the request has no credentials. Returns nothing if its
-  // token belongs to nobody.
+  // token is not the token of any user.
   std::optional<User> Sender(const HttpRequest& request, const std::optional<User>& certificate, bool* known) const;
 
   Options options_;

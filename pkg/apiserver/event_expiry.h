@@ -1,5 +1,5 @@
-// Deletes Event objects: each lives for a time (an hour by default) after its last change, and there is a maximum
-// number, beyond which the oldest are deleted early. Thread-safety: belongs to the store's thread.
+// Deletes Event objects a certain time (an hour by default) after their last change. If there are more Events than a
+// maximum, the oldest are deleted earlier. Thread-safety: used on the store's thread only.
 #pragma once
 #include <absl/time/time.h>
 

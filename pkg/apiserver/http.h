@@ -61,7 +61,8 @@ struct HttpResponse {
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
   std::optional<WatchStart> watch;  // if set, the response is a stream and `body` is empty
-  // The request asks for a resource version that does not exist yet. Handle it again after a while, with `last_try`.
+  // If true, the request names a resource version that does not exist yet. The caller must handle the request once more
+  // after a while, with `last_try` set.
   bool wait = false;
 };
 

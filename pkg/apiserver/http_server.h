@@ -33,7 +33,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   // Starts to accept connections and returns the port; port 0 picks a free one. If `tls` is not null, the listener uses
-  // TLS; if `gate` is not null, the gate is asked about each request. An error names address and port.
+  // TLS; if `gate` is not null, it allows or rejects each request. An error names address and port.
   absl::StatusOr<uint16_t> Listen(const std::string& address, uint16_t port, boost::asio::ssl::context* tls,
                                   const Gate* gate);
 

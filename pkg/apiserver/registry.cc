@@ -1,5 +1,5 @@
-// The rules of a real API server for writes. Which of several problems a client is told about depends on the order of
-// the checks, so they run in the order in which the recorded servers ran them (test/wire).
+// The rules of a real API server for writes. If a request has several problems, the order of the checks determines
+// which one the response reports, so the checks run in the order of the recorded servers (test/wire).
 //
 // Values are decoded, changed and encoded again for each write; only the stored text is kept (object.h).
 #include "pkg/apiserver/registry.h"
@@ -613,8 +613,8 @@ void Registry::CreateInitialObjects(int64_t secure_port) {
   service->At({"spec", "ports"})->items[0].Set("targetPort", Value::Int(secure_port));
   Create(catalog().Core("services"), 0, "default", *std::move(service));
   if (!modern) return;
-  // Schedulers read this ConfigMap to learn which client authorities their own pages may trust. None is configured
-  // here.
+  // Schedulers read from this ConfigMap which certificate authorities they may trust for clients of their own pages.
+  // None is configured here.
   Value authentication = Value::Object();
   authentication.Child("metadata").Set("name", Value::String("extension-apiserver-authentication"));
   authentication.Set("data", Value::Object());

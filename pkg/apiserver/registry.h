@@ -1,7 +1,7 @@
 // Creates, changes, binds and deletes objects by the rules of the release: what a client may set, what the server sets,
 // which writes conflict, and how deletion waits for grace periods and finalizers.
 //
-// Works on decoded values and writes to the store; knows nothing of HTTP. Thread-safety: belongs to one thread.
+// Works on decoded values, writes to the store, and is independent of HTTP. Thread-safety: used on one thread only.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -112,7 +112,7 @@ class Registry {
   void PrepareForCreate(const ResourceInfo& r, size_t version, Value* v);
   ObjectPtr StoreUpdate(const ResourceInfo& r, Value& v, const ObjectPtr& old);
   Result<Deleted> DeleteNamespace(const ResourceInfo& r, const ObjectPtr& old);
-  // Sets or clears the finalizers that a propagation policy asks for. Returns whether that changed anything.
+  // Sets or clears the finalizers that the propagation policy requires. Returns whether that changed anything.
   bool SetDeletionFinalizers(const ResourceInfo& r, size_t version, const DeleteRequest& how, Value* meta);
 
   Store* store_;

@@ -30,7 +30,7 @@ class Api {
   HttpResponse Handle(const HttpRequest& request, bool last_try = false);
 
   static RequestInfo Describe(const Catalog& catalog, const HttpRequest& request);
-  // Returns an error's Status as the response to this request, in the format that it asks for (pretty, YAML).
+  // Returns an error's Status as the response to this request, in the format that it specifies (pretty, YAML).
   static HttpResponse ErrorResponse(const HttpRequest& request, const ApiError& error);
 
  private:
@@ -58,7 +58,7 @@ class Api {
   // Returns the body, parsed and checked to be a `kind` of the call's resource, but not decoded.
   std::variant<Value, ApiError> Body(const Call& call, std::string_view kind) const;
   std::variant<Value, ApiError> DecodedBody(Call& call) const;
-  // Handles fields that the type does not have, as the request wants it: ignores them, adds warnings, or returns an
+  // Handles fields that the type does not have, as the request specifies: ignores them, adds warnings, or returns an
   // error.
   std::optional<ApiError> CheckFields(Call& call, const Value& v) const;
   std::variant<DeleteRequest, ApiError> DeleteOptions(const Call& call) const;

@@ -11,7 +11,7 @@
 
 namespace berth::apiserver {
 
-// How fields are treated that the server does not know.
+// How unknown fields are treated: ignored, reported as a warning, or rejected.
 enum class FieldValidation : uint8_t { kIgnore, kWarn, kStrict };
 
 struct WriteOptions {

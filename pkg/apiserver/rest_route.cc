@@ -276,7 +276,7 @@ HttpResponse Api::Error(const Call& call, const ApiError& error) const {
 }
 
 HttpResponse Api::Handle(const HttpRequest& request, bool last_try) {
-  // If impersonation were ignored, the answer would be for another user than the one that the client asked about.
+  // Rejected because the response would be for a user other than the one in the request if impersonation were ignored.
   if (!request.impersonate.empty()) {
     return ErrorResponse(request,
                          ForbiddenError({"", "users"}, request.impersonate,

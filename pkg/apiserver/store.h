@@ -57,7 +57,8 @@ class Store {
   // Returns the resource version of the latest change.
   uint64_t rv() const { return rv_; }
   uint64_t NextRv() { return ++rv_; }
-  // Makes the current contents the beginning: forgets the history. Called after files have been loaded.
+  // Discards the history of changes, so that watches can begin only at the current contents. Called after files have
+  // been loaded.
   void ForgetHistory();
 
   ObjectPtr Get(const ResourceInfo& r, std::string_view ns, std::string_view name) const;

@@ -1,4 +1,6 @@
-// The columns that kubectl get shows, by kind. Cells are computed from values like those of 1.10's printers.
+// The columns that `kubectl get` shows for each kind. Names, types and descriptions are those of 1.10's printers. Cells
+// are computed from the same fields but more simply in places: for example, the status of a pod ignores its init
+// containers, signals and exit codes.
 #include "pkg/apiserver/table.h"
 
 #include <absl/strings/str_cat.h>
@@ -438,7 +440,7 @@ const std::map<std::string_view, Printer>& Printers() {
                                       out->Text(Str(v, {"status", "phase"}));
                                       out->Text(CreatedAge(v, now));
                                     }}},
-                                  // For kinds for which 1.10 has no columns.
+                                  // All kinds that have no entry of their own.
                                   {"",
                                    {{kNameColumn, {"Created At", "date", "", kCreated}},
                                     [](const Value& v, absl::Time, Row* out) {

@@ -1,4 +1,5 @@
-// Tables, which kubectl prints (meta.k8s.io/v1beta1 Table), with 1.10's columns.
+// Tables (meta.k8s.io/v1beta1 Table), which kubectl requests and prints. The columns are those of Kubernetes 1.10
+// (pkg/printers/internalversion/printers.go), whatever release is served.
 #pragma once
 #include <absl/time/time.h>
 
@@ -11,11 +12,14 @@
 
 namespace berth::apiserver {
 
-// Returns a Table of these objects. `list_metadata` is the response's member "metadata" as JSON.
+// Returns the JSON of a Table with one row for each object, in the given order. Each row also contains the object's
+// metadata, in the form of version `version` of the resource. `list_metadata` is the JSON of the Table's own
+// "metadata". Ages are computed at `now`.
 std::string MakeTable(const ResourceInfo& r, size_t version, const std::vector<ObjectPtr>& objects,
                       std::string_view list_metadata, absl::Time now);
 
-// Returns an age as kubectl 1.10 shows it: "5s", "3m", "2h", "4d", "1y"; "<unknown>" if there is no time.
+// Returns the time since `rfc3339` as kubectl 1.10 shows it: "5s", "3m", "2h", "4d", "1y", rounded down. Returns
+// "<unknown>" if the text is empty or not a time, and "<invalid>" if the time is more than a second after `now`.
 std::string Age(std::string_view rfc3339, absl::Time now);
 
 }  // namespace berth::apiserver

@@ -12,7 +12,8 @@ namespace {
 enum Form : size_t { kAsAdded, kAsModified, kAsDeleted, kAsLeft };
 constexpr std::string_view kNames[] = {"ADDED", "MODIFIED", "DELETED", "DELETED"};
 
-// Returns the frame at `place`, making it if nobody holds it any more. Watchers that wait for the same frame share it.
+// Returns the frame at `place`, and makes it if no watcher holds it any more. Watchers that wait for the same frame
+// share it.
 template <typename Make>
 Frame Shared(std::vector<std::weak_ptr<const std::string>>* frames, size_t place, Make make) {
   if (frames->size() <= place) frames->resize(place + 1);

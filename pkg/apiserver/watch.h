@@ -58,7 +58,8 @@ class Watch final : public EventListener {
   uint64_t after_ = 0;  // events up to this version are not delivered
   bool listening_ = false;
   bool bookmarks_ = false;
-  uint64_t bookmarked_ = 0;                                  // the last version that the client knows it has reached
+  // The version of the last bookmark or, before the first, that from which the watch began.
+  uint64_t bookmarked_ = 0;
   absl::Duration next_bookmark_ = absl::InfiniteDuration();  // set by the first tick
 };
 

@@ -16,9 +16,8 @@
 
 namespace berth::client {
 
-// Holds everything that a client needs to know. The files that a kubeconfig names have been read; token and certificate
-// files are read again when they change. To make a second client with another user agent or other limits, change a
-// copy.
+// The configuration of a client. The files that a kubeconfig names have been read; token and certificate files are read
+// again when they change. To make a second client with another user agent or other limits, change a copy.
 struct RestConfig {
   std::string url;   // as it appears in logs and errors: "https://10.0.0.1:6443/prefix", no slash at the end
   std::string host;  // name or address, IPv6 without brackets

@@ -1,13 +1,13 @@
 // Decides which event to send for an occurrence: the event itself, an increased count on an earlier event, a summary of
 // similar events, or none (EventCorrelator of client-go 1.10).
 //
-// 1. Aggregate: from the tenth different message of one source, object, type and reason on, each within 600 s of the
-// one
-//     before, the event becomes "(combined from similar events): <the latest message>".
-// 2. Deduplicate: an event that equals an earlier one, message included, only increases the count of that one. 3. Spam
-// filter: each source and object may send 25 events at once and then one every 300 s. An event that the filter
-//     drops has been counted in the steps before.
-// Each step remembers 4096 entries and forgets the least recently used ones.
+//   1. Aggregate: from the tenth different message of one source, object, type and reason on, each within 600 s of the
+//      one before, the event becomes "(combined from similar events): <the latest message>".
+//   2. Deduplicate: an event that equals an earlier one, message included, only increases the count of that one.
+//   3. Spam filter: each source and object may send 25 events at once and then one every 300 s. An event that the
+//      filter drops has been counted in the steps before.
+//
+// Each step keeps 4096 entries and drops the least recently used ones.
 //
 // Thread-safety: not thread-safe. The class reads no clock; the caller passes the time.
 #pragma once

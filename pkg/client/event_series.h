@@ -39,7 +39,7 @@ class EventSeries {
   };
   // Returns what to send for an occurrence, or nothing if the occurrence is only counted.
   std::optional<Outcome> Occurred(SeriesEvent event, absl::Duration now);
-  // Returns the series that are to be written now, and forgets those that have ended. Call it about once a minute.
+  // Returns the series that are to be written now, and drops those that have ended. Call it about once a minute.
   std::vector<Outcome> Due(absl::Duration now);
   size_t size() const { return series_.size(); }
 

@@ -1,9 +1,10 @@
 // Runs the credential plugins of a kubeconfig (users[].user.exec, client.authentication.k8s.io/v1 and v1beta1). A
 // plugin is a program that prints a token or a client certificate.
 //
-// The program is run without a shell, with the configured environment variables added to ours, empty standard input and
-// KUBERNETES_EXEC_INFO set. Its credential is kept until it expires, renewed shortly before, and discarded when the
-// server answers 401. If the program fails or hangs, the error contains what it wrote to standard error.
+// The program is run without a shell, with the environment of this process plus the configured variables and
+// KUBERNETES_EXEC_INFO, and with empty standard input. Its credential is kept until it expires, renewed shortly before,
+// and discarded when the server answers 401. If the program fails or hangs, the error contains what it wrote to
+// standard error.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
@@ -65,7 +66,7 @@ class ExecPlugin : public std::enable_shared_from_this<ExecPlugin> {
   // Returns the current credential. `*number` is set to its number, which changes with each new credential and is 0
   // before the first.
   ExecCredential credential(uint64_t* number) const;
-  // Tells that the server has refused the credential with that number, so that the next Get obtains a new one.
+  // Must be called when the server has rejected the credential with that number. The next Get then obtains a new one.
   void Refused(uint64_t number);
 
  private:

@@ -1,8 +1,8 @@
 // Drives LeaderElection: sends its requests, sets its timer, calls the callbacks, and runs the watchdog.
 //
-// The state machine is used on the I/O thread only. What other threads may ask is copied into atomics (`leading_`,
-// `renewed_nanos_`) and, under the mutex, `holder_`, after every step. The watchdog reads those copies alone, so it
-// works even when the I/O thread stands still.
+// The state machine is used on the I/O thread only. The values that other threads read are copied after every step:
+// into atomics (`leading_`, `renewed_nanos_`) and, under the mutex, into `holder_`. The watchdog reads only those
+// copies, so it works even when the I/O thread is blocked.
 #include <absl/random/random.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
@@ -67,7 +67,7 @@ class LeaderElector::Impl : public std::enable_shared_from_this<LeaderElector::I
     return absl::StrCat(std::string(group), "/namespaces/", PercentEncode(options_.ns), "/", options_.lock_type);
   }
 
-  // Carries out an action. The state is published first, so that whoever is called back already sees it.
+  // Carries out an action. The state is published first, so that callbacks read the new state.
   void Act(LeaderElection::Action a) {
     Publish();
     auto self = shared_from_this();

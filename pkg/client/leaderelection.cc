@@ -154,8 +154,8 @@ std::string LeaderElection::Hint(const ApiError& error) const {
                       "--leader-elect-resource-lock=leases)");
 }
 
-// Decides what to do with the lock that was read: a missing or free lock is taken, one of ours is renewed, and one of
-// another holder is left alone until its record has not changed for a whole lease.
+// Decides what to do with the lock that was read: a missing or free lock is taken, a lock that this process holds is
+// renewed, and a lock of another holder is left alone until its record has not changed for a whole lease.
 LeaderElection::Action LeaderElection::OnGet(const ApiResult<std::string>& answer, absl::Duration steady,
                                              absl::Time wall) {
   if (answer.error.NotFound()) {

@@ -1,18 +1,18 @@
 // Leader election among schedulers, as in client-go 1.10, with its known bugs fixed.
 //
-// A candidate reads the lock object every 2.0 to 4.4 s. It takes the lock if nobody holds it, or if the record in it
-// has not changed for a whole lease by the candidate's own steady clock. The leader renews every 2 s. It considers the
-// lease lost when it has not renewed for 10 s, which leaves 5 s before another candidate may take over.
+// A candidate reads the lock object every 2.0 to 4.4 s. It takes the lock if it is free, or if the record in it has not
+// changed for a whole lease by the candidate's own steady clock. The leader renews every 2 s. It considers the lease
+// lost when it has not renewed for 10 s, which leaves 5 s before another candidate may take over.
 //
 // Differences from client-go 1.10:
-// - A leader that reads another holder in the lock has lost at once. Upstream continues for the rest of the 10 s.
-// - Every request has a timeout, so a server that hangs cannot extend the deadline.
-// - LeaseAge() lets the owner check the lease right before each bind.
-// - A watchdog on its own thread ends the process if the I/O thread stands still while the lease expires.
-// - A clean shutdown releases the lock. Candidates of client-go 1.10 still wait for a whole lease; ours and those of
-// 1.14
-//   and later take the lock at once. A process that has only just started leaves a lock that was just released to the
-//   candidates that have been waiting.
+//   - A leader that reads another holder in the lock stops being the leader at once. Upstream continues for the rest of
+//     the 10 s.
+//   - Every request has a timeout, so a server that hangs cannot extend the deadline.
+//   - LeaseAge() lets the owner check the lease right before each bind.
+//   - A watchdog on its own thread ends the process if the I/O thread is blocked while the lease expires.
+//   - A clean shutdown releases the lock. Candidates of client-go 1.10 still wait for a whole lease; those of this
+//     class and of client-go 1.14 and later take the lock at once. A process that has only just started leaves a lock
+//     that was just released to the candidates that have been waiting.
 //
 // LeaderElection is the state machine: it receives the time and responses, and returns requests. LeaderElector drives
 // it.
@@ -39,8 +39,8 @@ struct LeaderElectionOptions {
   std::string ns = "kube-system", name = "kube-scheduler";
   std::string identity;  // "<host>_<uuid>", see NewIdentity
   absl::Duration lease = absl::Seconds(15), renew_deadline = absl::Seconds(10), retry = absl::Seconds(2);
-  // The ?timeout= that requests ask the server for, as a Go duration; empty: none. 1.29 asks for half of the renew
-  // deadline.
+  // The parameter ?timeout= of requests, as a Go duration. If empty, requests have none. In 1.29 it is half of the
+  // renew deadline.
   std::string server_timeout;
 };
 

@@ -25,8 +25,8 @@ namespace {
 
 constexpr absl::Duration kShortWatch = absl::Seconds(1);
 constexpr absl::Duration kWatchGrace = absl::Seconds(30);  // after timeoutSeconds, before the connection counts as dead
-// If a watch broke off and was opened again, the server is asked after this time which version it has reached. The time
-// is short, so that a server that lost its data is found out before it reaches the old versions again.
+// If a watch broke off and was opened again, a probe reads the server's current version after this time. The time is
+// short, so that the loss of the server's data is detected before the server reaches the old versions again.
 constexpr absl::Duration kProbeAfter = absl::Milliseconds(200);
 constexpr absl::Duration kListSilence = absl::Seconds(60);
 constexpr absl::Duration kAbsentRetry = absl::Minutes(5);
@@ -99,7 +99,7 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
     }
   }
 
-  // Calls `next` after the delay that the server asks for, or else after one that grows with each consecutive failure.
+  // Calls `next` after the delay that the server demanded, or else after one that grows with each consecutive failure.
   void Later(void (Impl::*next)()) {
     CloseStream();
     stats_.watching = false;
@@ -373,7 +373,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
   }
 
   // A server that was restarted without its data counts versions from the beginning. A watch from a version that it has
-  // not reached yet stays silent and misses everything until then. Any list tells which version the server has reached.
+  // not reached yet stays silent and misses everything until then. Any list contains the version that the server has
+  // reached.
   void Probe() {
     Request probe;
     probe.throttled = false;

@@ -62,7 +62,8 @@ struct UserInfo {
   std::vector<std::string> groups;
   std::map<std::string, std::vector<std::string>> extra;
 };
-// What a request to our own HTTP server wants to do. `path` is that of a URL that is not a resource.
+// A request to this process's own HTTP server whose sender must be authorized. `path` is that of a URL that is not a
+// resource.
 struct AccessQuestion {
   UserInfo user;
   std::string verb, path;
@@ -76,7 +77,7 @@ class Requests {
  public:
   // `client` must outlive this object and its callbacks. `may_write` is called on the I/O thread right before a request
   // that changes an object is sent; if it returns false, the request fails without having been sent. Reviews and Raw do
-  // not ask it. If empty, every request is sent.
+  // not call it. If empty, every request is sent.
   explicit Requests(HttpClient* client, std::function<bool()> may_write = {})
       : client_(client), may_write_(std::move(may_write)) {}
 
@@ -99,7 +100,7 @@ class Requests {
                            Done<std::shared_ptr<const api::PersistentVolume>> done);
   void PutPersistentVolumeClaim(std::string_view ns, std::string_view name, std::string body, Done<Nothing> done);
 
-  // ReviewToken asks who a bearer token belongs to, and ReviewAccess whether a user may do something. They use
+  // ReviewToken returns the user of a bearer token, and ReviewAccess whether a user may perform an action. They use
   // authentication.k8s.io/v1 and authorization.k8s.io/v1, or their v1beta1 if the server answers 404.
   void ReviewToken(std::string_view token, Done<UserInfo> done);
   void ReviewAccess(const AccessQuestion& question, Done<AccessAnswer> done);

@@ -9,7 +9,7 @@
 
 namespace berth::explain {
 
-// Everything that is known about the decision for one pod.
+// The decision for one pod, with its trace and the data that explain it.
 struct Explanation {
   std::string scenario;  // the name of the scenario, if it has one
   api::PodPtr pod;

@@ -1,4 +1,4 @@
-// Writes results in the three formats of -o: a table for people, and JSON or YAML for programs.
+// Writes results in the three formats of -o: a table for users, and JSON or YAML for programs.
 #pragma once
 #include <cstdint>
 #include <string>

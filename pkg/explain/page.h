@@ -1,4 +1,4 @@
-// Formats text for people: wraps it to the width of the terminal and adds colour.
+// Formats text for the terminal: wraps it to the width of the terminal and adds colour.
 #pragma once
 #include <string>
 #include <string_view>

@@ -10,7 +10,8 @@
 
 namespace berth::explain {
 
-// The cost of a change for a person who wants the pod to run. Ways are compared by the sum of their changes' costs.
+// The effort that a change takes for a user who wants the pod to run. Alternatives are compared by the sum of the costs
+// of their changes.
 enum class Cost : uint8_t {
   kSmall = 1,      // uncordon a node or add a toleration
   kLabel = 2,      // label a node or relax the pod's selectors

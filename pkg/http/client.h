@@ -9,7 +9,7 @@
 // behind a response with "Connection: close", so that the server cannot have processed it. If the response to any other
 // write is lost, `maybe_done` is set, and only the caller can find out what happened.
 //
-// This package knows nothing of Kubernetes and adds no headers but Host, Content-Length and Content-Type.
+// This package is independent of Kubernetes and adds no headers but Host, Content-Length and Content-Type.
 #pragma once
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>

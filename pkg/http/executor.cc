@@ -62,7 +62,8 @@ void AsioExecutor::Post(std::function<void()> f) {
 Executor::TimerId AsioExecutor::After(absl::Duration delay, std::function<void()> f) {
   TimerId id = ++state_->last_id;
   auto timer = std::make_unique<boost::asio::steady_timer>(*state_->io);
-  // Nobody waits for longer than a year, so longer delays, infinite ones included, are cut to that.
+  // Delays of more than a year, including infinite ones, are shortened to a year, so that the deadline does not
+  // overflow.
   timer->expires_after(absl::ToChronoNanoseconds(std::clamp(delay, absl::ZeroDuration(), absl::Hours(24 * 365))));
   timer->async_wait([s = std::weak_ptr<State>(state_), id, f = std::move(f)](const boost::system::error_code& ec) {
     auto state = s.lock();

@@ -256,14 +256,15 @@ void ServerConnection::Answered() {
   NewRequest();
   if (!Streaming()) return;
   FlushLater();
-  Read();  // to hear of a client that hangs up
+  Read();  // detects that the client disconnects
 }
 
 void Responder::Send(ServerResponse response) const {
   connection_->Answer(request_, std::move(response));
 }
 
-// `number` tells whether the response is for the current request: a second response to an earlier one is ignored.
+// `number` is that of the request that the response is for. A second response to a request, and one to an earlier
+// request, are ignored.
 void ServerConnection::Answer(uint64_t number, ServerResponse r) {
   if (closed_ || !answering_ || number != number_) return;
   answering_ = false;

@@ -101,8 +101,8 @@ absl::Status TlsSource::UseCertificate(std::string cert_pem, std::string key_pem
   return Use(std::move(fresh));
 }
 
-// Certificate and key are written one after the other by whoever rotates them, so there may be a moment at which they
-// do not match. The context then stays as it is, and the next refresh tries again.
+// A program that rotates the certificate writes it and its key one after the other, so for a short time the two files
+// may not match. The context then stays as it is until a later refresh.
 bool TlsSource::Refresh(absl::Duration now) {
   if (now - looked_at_ < options_.file_age) return false;
   looked_at_ = now;

@@ -30,7 +30,7 @@ struct Algorithm {
   std::map<std::string, bool> gates;  // only those that are named
   int hard_pod_affinity_symmetric_weight = 1;
   bool preempt = false;
-  bool ignore_unknown_fields = false;  // if true, release 1.10 ignores the fields of pods that it does not know
+  bool ignore_unknown_fields = false;  // if true, release 1.10 ignores the fields of pods that it does not understand
 
   bool chosen() const { return provider.has_value() || policy.has_value(); }
   // Returns an error if a Policy or an unknown provider is set. Release 1.29 is set up by configurations; its only

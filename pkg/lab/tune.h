@@ -49,9 +49,9 @@ struct TuneResult {
 
 // Searches the weights of LeastRequested, MostRequested, BalancedResourceAllocation and SelectorSpread, and preferences
 // for nodes with or without a label that only some nodes have. Priorities for what pods request themselves (affinity,
-// tolerations) keep their default weights. The search tries policies that are known to be good, then random ones, then
-// small changes of the best. With a single objective, the others also count for the front, so that no policy is shown
-// without its cost.
+// tolerations) keep their default weights. The search tries policies that have proved good elsewhere, then random ones,
+// then small changes of the best. With a single objective, the others also count for the front, so that no policy is
+// shown without its cost.
 //
 // The search uses a trace of the same length, in which other pods replace those that are held back. The best policies
 // are then tried on all pods and on the pods held back. The result depends on the options and the input alone, not on

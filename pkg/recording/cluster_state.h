@@ -1,7 +1,7 @@
 // The state that a recording has shown so far: the objects of the cluster, and the scheduler's requests in flight.
 //
-// The recorder keeps it to write checkpoints, and the reader keeps it to know what an object was before a change.
-// Thread-safety: not thread-safe.
+// The recorder needs it to write checkpoints, and the reader needs it to restore the members of an object that a change
+// leaves out. Thread-safety: not thread-safe.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>

@@ -47,7 +47,7 @@ class Core {
   std::map<std::string, Profile> profiles;  // by scheduler name
   std::unique_ptr<scheduler::Scheduler> scheduler;
 
-  // Returns the profile that decides about the pod, or null if the pod is not ours.
+  // Returns the profile that decides about the pod, or null if no profile has its scheduler name.
   Profile* ProfileOf(const api::Pod& pod);
 
  private:

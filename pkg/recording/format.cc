@@ -1,5 +1,5 @@
-// Writes lines. Invariant: what a line leaves out because it was shown before is in `state_`, from which a reader of
-// the segment knows it, too.
+// Writes lines. Invariant: what a line leaves out because an earlier line of the segment has it is in `state_`, and a
+// reader of the segment can restore it from the same state.
 #include "pkg/recording/format.h"
 
 #include <absl/strings/str_cat.h>
@@ -400,7 +400,7 @@ void LineWriter::AppendPod(const api::Pod& pod, const api::Pod* known, std::stri
   TextUnlessEmpty("node", pod.node_name.str(), out);
   TextUnlessEmpty("nominated", pod.nominated_node_name.str(), out);
   if (pod.phase != api::PodPhase::kPending) Text("phase", PhaseName(pod.phase), out);
-  // Nobody reads the condition of a pod that has a node.
+  // The scheduler does not read the condition of a pod that has a node.
   if (pod.scheduled && pod.node_name.empty()) {
     Key("scheduled", out);
     Condition(*pod.scheduled, out);

@@ -59,7 +59,7 @@ struct Header {
   int64_t segment = 1;  // counts from 1 in a run
   int64_t wall_seconds = 0;
   // How the segment continues the one before it. At the start of a run nothing precedes it; after a gap, or if the
-  // previous segment was deleted, only the checkpoint is known.
+  // previous segment was deleted, a reader has only the checkpoint.
   bool after_gap = false;
   CoreConfiguration configuration;
   std::vector<std::pair<std::string, std::string>> flags;  // as given; for information only
@@ -104,7 +104,7 @@ class LineWriter {
   void NoteRequest(const RequestOutput& q);
   void AppendReply(const ReplyInput& r, std::string* out);
   void AppendSchedule(const ScheduleInput& s, std::string* out);
-  // Returns whether the reader knows from this segment which pod the request binds to which node.
+  // Returns whether this segment already says which pod the request binds to which node.
   bool IsKnownBind(scheduler::RequestId id, const ReplyInput::Assigned& assigned) const;
   // Appends the short form of an output and returns true if it has one.
   bool AppendShort(const RequestOutput& r, std::string* out);

@@ -1,5 +1,5 @@
-// The formats are told apart by their first bytes. A file that was cut off is no error: it is read as far as possible,
-// and then ended_early() is true.
+// The format of a file is recognised by its first bytes. A truncated file is not an error: it is read as far as
+// possible, and then ended_early() is true.
 #include "pkg/recording/packed_file.h"
 
 #include <absl/strings/str_cat.h>

@@ -1,6 +1,6 @@
 // Writes a recording: a folder of Zstandard segments of JSON Lines, each of which begins with a checkpoint of the
-// cluster, so that old ones can be deleted. All work is done on a thread of its own; whoever passes events in never
-// waits. Events that do not fit into its buffer are lost, counted, and marked in the recording.
+// cluster, so that old ones can be deleted. All work is done on a thread of its own, so the methods that pass events in
+// never block. Events that do not fit into its buffer are lost, counted, and marked in the recording.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>

@@ -1,8 +1,9 @@
 // Feeds a recording to the scheduler again.
 //
-// From the start of a run the whole state machine runs, and every output is compared byte for byte. From a checkpoint
-// on (because older segments were deleted or events were lost), it is not known what pods waited for and when they are
-// tried next. Then each decision is compared, with the cluster as recorded.
+// If the recording begins at the start of a run, the whole state machine is replayed, and every output is compared byte
+// for byte. If it begins at a checkpoint, because older segments were deleted or events were lost, the recording does
+// not say what pods waited for and when they are tried next. Then each decision alone is compared, with the cluster as
+// recorded.
 #pragma once
 #include <absl/status/statusor.h>
 

@@ -11,9 +11,9 @@ namespace berth::scheduler {
 
 struct Process {
   // The order of steps after a failed attempt. If true (1.29), preemption is part of the attempt, the nomination is
-  // written together with the condition, and the pod goes back into the queue at once, as it is known. If false (1.10),
-  // the condition is written first, then preemption follows, and the pod is read again before it goes back into the
-  // queue.
+  // written together with the condition, and the pod goes back into the queue at once, as last received. If false
+  // (1.10), the condition is written first, then preemption follows, and the pod is read again before it goes back into
+  // the queue.
   bool requeues_at_once = false;
   // Whether the pod is read after a bind that met a conflict, before anything is written about it. It may be bound
   // already, and then its condition must not say that it is not.

@@ -1,9 +1,9 @@
 // The inputs of the scheduler: changes from the informers, replies, and time; and the tables of pending pods.
 //
-// What the watch shows may be older than what the scheduler knows, because the scheduler's own writes come back by the
-// watch. So the scheduler concludes nothing from the absence of a change: a pod is confirmed as bound only when the
-// watch shows it with a node; a nomination that the scheduler has written counts until the watch shows the version that
-// has it; and an assumed pod that is not confirmed in time is read before its resources are given to others.
+// The watch may show an older state than the scheduler's own, because the scheduler's writes reach it through the watch
+// with a delay. So the scheduler concludes nothing from the absence of a change: a pod is confirmed as bound only when
+// the watch shows it with a node; a nomination that the scheduler has written counts until the watch shows the version
+// that has it; and an assumed pod that is not confirmed in time is read before its resources are given to others.
 #include "pkg/scheduler/scheduler.h"
 
 #include <absl/strings/numbers.h>
@@ -432,7 +432,7 @@ void Store(Cache* cache, const Change<T>& c) {
   }
 }
 
-// Returns the event for the queue, or nothing when the queue is not told about the change.
+// Returns the event for the queue, or nothing if no event is passed to the queue for this change.
 template <typename T>
 std::optional<Kind> EventOf(const Change<T>& c) {
   constexpr bool kStorageEvents = std::is_same_v<T, api::CsiNode> || std::is_same_v<T, api::CsiDriver> ||

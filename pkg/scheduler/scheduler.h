@@ -164,7 +164,7 @@ class Scheduler {
 
   // Returns what is inconsistent between the tables, or an empty text. Looks at every pending pod; for tests.
   std::string CheckInvariants() const;
-  // Returns the nodes, the pods on them and the pending pods as a text for people (SIGUSR2), and what differs from the
+  // Returns the nodes, the pods on them and the pending pods as a text for users (SIGUSR2), and what differs from the
   // objects that the informers hold (`nodes`, `pods`).
   std::string DumpAndCompare(const std::vector<api::NodePtr>& nodes, const std::vector<api::PodPtr>& pods) const;
 
@@ -331,7 +331,7 @@ class Scheduler {
   absl::Duration now_;  // the clock's Steady() at the last input
   bool stopped_ = false;
   absl::flat_hash_map<std::string, std::unique_ptr<Pending>> pending_;  // by uid
-  std::vector<Pending*> pending_list_;  // the values of pending_; each knows its position
+  std::vector<Pending*> pending_list_;  // the values of pending_; each stores its position
   std::array<size_t, kPlaces> by_place_{};
   // The pending pods that use a claim, by "namespace/name" of the claim.
   absl::flat_hash_map<std::string, absl::flat_hash_set<Pending*>> by_claim_;

@@ -51,12 +51,12 @@ class Actions {
   // Binds `pod`, the assumed copy, to its node_name: by a POST to the API server or, if `binder` is not null, by a call
   // of this extender on a thread other than the scheduler's.
   virtual void Bind(RequestId id, const api::PodPtr& pod, Extender* binder) = 0;
-  // Writes the PodScheduled condition by a PUT of the status. `pod` is the newest object that the scheduler knows.
+  // Writes the PodScheduled condition by a PUT of the status. `pod` is the newest object that the scheduler has.
   virtual void UpdatePodCondition(RequestId id, const api::PodPtr& pod, const api::PodCondition& condition) = 0;
   // Writes status.nominatedNodeName by a PUT of the status. An empty `node` clears it.
   virtual void SetNominatedNode(RequestId id, const api::PodPtr& pod, util::Symbol node) = 0;
   // Writes the PodScheduled condition and nominatedNodeName, each unless it is absent, by a PATCH of the status (1.29).
-  // An empty `nominated_node` clears the field. `pod` is the newest object that the scheduler knows; the patch is the
+  // An empty `nominated_node` clears the field. `pod` is the newest object that the scheduler has; the patch is the
   // difference to it.
   virtual void PatchPodStatus(RequestId id, const api::PodPtr& pod, const std::optional<api::PodCondition>& scheduled,
                               std::optional<util::Symbol> nominated_node) {
@@ -87,7 +87,7 @@ class Actions {
   virtual void RecordEvent(const api::PodPtr& pod, EventType type, std::string_view reason, std::string message) = 0;
 };
 
-// Is told about each decision on the scheduler's thread, before the requests that follow from it. Used by recordings
+// Is called for each decision on the scheduler's thread, before the requests that follow from it. Used by recordings
 // and by the page. It must not call the scheduler.
 class DecisionObserver {
  public:

@@ -1,4 +1,4 @@
-// The state of the scheduler for people (SIGUSR2), for the page and for tests.
+// Writes the state of the scheduler as text (SIGUSR2), for the page and for tests.
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>

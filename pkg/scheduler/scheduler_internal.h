@@ -48,7 +48,7 @@ struct Scheduler::Attempt {
 // A pending pod. Invariant: it waits for a reply (request) or for its timer or for neither, as Place says, and never
 // for both (CheckInvariants).
 struct Scheduler::Pending {
-  api::PodPtr pod;  // the newest object that is known
+  api::PodPtr pod;  // the newest object that was received
   Place place = Place::kQueued;
   size_t position = 0;  // in Scheduler::pending_list_
   std::unique_ptr<Attempt> attempt;
@@ -68,7 +68,7 @@ struct Scheduler::Pending {
   // The node that it was nominated to, until the watch shows an object at least as new as this resourceVersion. The
   // version is empty until the write is answered.
   std::optional<std::pair<util::SharedSymbol, std::string>> nomination;
-  util::SharedSymbol written_nomination;  // the nomination that the API server has, as far as is known
+  util::SharedSymbol written_nomination;  // the nomination as last received from, or written to, the server
   std::vector<FailureReasonId> reasons;
   std::vector<std::string> claims;  // its keys in Scheduler::by_claim_
 };

@@ -1,4 +1,4 @@
-// The texts, their levels and the names of values are those of Kubernetes 1.10 and 1.29, because people search their
+// The texts, their levels and the names of values are those of Kubernetes 1.10 and 1.29, because users search their
 // logs for them.
 #include "pkg/scheduler/scheduler_log.h"
 

@@ -1,5 +1,5 @@
-// Copies the cluster in steps of bounded size, so that the scheduler is never held up for long. The cache's log of
-// changes tells which rows must be copied (again); rows that have not changed are shared with the previous copy.
+// Copies the cluster in steps of bounded size, so that the scheduler is never blocked for long. The cache's log of
+// changes determines which rows must be copied (again); rows that have not changed are shared with the previous copy.
 //
 // Invariant: every row that differs from its copy in `cluster_.rows`, as of `generation_`, is in `to_copy_`.
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Explains the scheduler's terms to people who have never heard of predicates.
+// Explains the scheduler's terms to users who do not know what a predicate is.
 #pragma once
 #include <string>
 #include <string_view>

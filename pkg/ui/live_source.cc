@@ -14,7 +14,7 @@ namespace {
 // Ages up to which a copy is handed out again.
 constexpr absl::Duration kKeepSnapshot = absl::Milliseconds(250), kKeepPending = absl::Seconds(1),
                          kKeepCluster = absl::Seconds(2);
-// The copy of the cluster, on which the next copy builds, is dropped when nobody has asked for it for this long.
+// The copy of the cluster, on which the next copy builds, is dropped when it has not been requested for this long.
 constexpr absl::Duration kForgetCluster = absl::Minutes(1);
 constexpr size_t kPendingAStep = 4000;
 
@@ -154,7 +154,8 @@ void LiveSource::Work(std::function<void()> work, std::function<void()> done) {
 
 void LiveSource::RunWorker() {
   pthread_setname_np(pthread_self(), "ui-work");
-  // Answering people must not take time from scheduling. Linux applies this priority to the calling thread only.
+  // Answers for the page must not take CPU time from scheduling. Linux applies this priority to the calling thread
+  // only.
   setpriority(PRIO_PROCESS, 0, 10);
   std::unique_lock lock(mutex_);
   for (;;) {

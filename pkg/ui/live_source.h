@@ -1,6 +1,6 @@
 // The page's data from a running scheduler.
 //
-// Everything is copied on the scheduler's thread, and only when somebody has asked for it: the nodes at most four times
+// Everything is copied on the scheduler's thread, and only when a viewer has requested it: the nodes at most four times
 // a second; pending pods and the cluster in steps of well under a millisecond, between which the scheduler continues. A
 // copy made in steps does not show one moment but the time of all its steps. The nodes and the pods on them are the
 // exception: the last step brings them up to date.
@@ -24,8 +24,8 @@
 
 namespace berth::ui {
 
-// What the page shows. Everything here belongs to the scheduler's thread. `leading` is called on that thread and must
-// return quickly.
+// What the page shows. Everything here may be used on the scheduler's thread only. `leading` is called on that thread
+// and must return quickly.
 struct LiveScheduler {
   const scheduler::Cache* cache = nullptr;
   const scheduler::SchedulingQueue* queue = nullptr;
@@ -39,8 +39,8 @@ struct LiveScheduler {
 // scheduler's thread.
 class ClusterCopy {
  public:
-  // Makes one step of a copy. Returns false if there is more to copy; call it again after the scheduler has had its
-  // turn.
+  // Makes one step of a copy. Returns false if there is more to copy; call it again after other work of the scheduler's
+  // thread.
   bool Step(const LiveScheduler& live);
   // REQUIRES: Step returned true.
   std::shared_ptr<const Cluster> Take() { return std::make_shared<Cluster>(cluster_); }

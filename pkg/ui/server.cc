@@ -99,7 +99,8 @@ std::map<std::string, std::string, std::less<>> ParametersOf(std::string_view qu
 
 }  // namespace
 
-// A browser that follows the nodes: a stream of server-sent events. It may outlive the server, which `alive_` tells it.
+// A browser that follows the nodes: a stream of server-sent events. It may outlive the server, and checks `alive_`
+// before it uses the server.
 class Server::Viewer final : public http::StreamSource {
  public:
   Viewer(Server* server, std::string label)
@@ -294,7 +295,7 @@ void Server::Follow(http::Responder answer, const std::string& label) {
   if (!looking_) Look();
 }
 
-// While somebody follows the nodes, sends the changes since the previous snapshot to all viewers.
+// While there are viewers, sends the changes since the previous snapshot to all viewers.
 void Server::Look() {
   looking_ = viewer_count_ > 0;
   if (!looking_) {

@@ -24,8 +24,8 @@ class Server {
   static constexpr size_t kMostViewers = 32, kMostWork = 8;
   static constexpr absl::Duration kLongestStream = absl::Hours(1), kLongestWork = absl::Seconds(10);
 
-  // `after` calls a function on the server's thread after a time. `source` must outlive the object. The object must
-  // live as long as `source` and `after` may call back.
+  // `after` calls a function on the server's thread after a time. `source` must outlive the object. The object must not
+  // be destroyed while `source` or `after` may still call back.
   using After = std::function<void(absl::Duration, std::function<void()>)>;
   Server(Source* source, After after);
   ~Server();
@@ -45,7 +45,7 @@ class Server {
   void Pod(std::string key, http::Responder answer);
   void Search(std::string text, http::Responder answer);
   void Simulate(const std::string& body, http::Responder answer);
-  // Answers with the result of `make`, which is called on the source's worker, where nobody waits for it.
+  // Answers with the result of `make`, which is called by Source::Work and may take long.
   void AnswerLater(http::Responder answer, std::function<absl::StatusOr<std::string>()> make);
   bool Busy(const http::Responder& answer) const;
   void Follow(http::Responder answer, const std::string& label);

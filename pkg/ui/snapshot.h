@@ -60,7 +60,7 @@ using PendingPods = std::vector<PendingPod>;
 
 // All objects of the cluster, for simulations.
 struct Cluster {
-  // A node and the pods on it. `node` is null if only pods on it are known.
+  // A node and the pods on it. `node` is null if there are pods on it but no node object.
   struct Row {
     api::NodePtr node;
     std::vector<api::PodPtr> pods;

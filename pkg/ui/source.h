@@ -20,8 +20,8 @@ class Source {
   virtual void GetSnapshot(Done<Snapshot> done) = 0;
   virtual void GetPending(Done<PendingPods> done) = 0;
   virtual void GetCluster(Done<Cluster> done) = 0;
-  // Runs `work` where nobody waits for it, one after another in the order of the calls, and then `done` on the server's
-  // thread.
+  // Runs `work`, which may take long, and then `done` on the server's thread. A live source runs `work` on a thread of
+  // its own, one call after another in their order. A result runs both functions inside the call.
   virtual void Work(std::function<void()> work, std::function<void()> done) = 0;
   virtual const Algorithms& algorithms() = 0;
   // Returns a JSON object.

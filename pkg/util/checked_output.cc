@@ -1,4 +1,4 @@
-// The buffer remembers the first error of write(2) and drops everything after it. Finish() also closes the descriptor,
+// The buffer stores the first error of write(2) and drops everything after it. Finish() also closes the descriptor,
 // because some file systems report a failed write only then.
 #include "pkg/util/checked_output.h"
 

@@ -15,7 +15,7 @@ class Clock {
   virtual ~Clock() = default;
   // Returns the time since some fixed point. It never jumps. For deadlines, leases and back-off.
   virtual absl::Duration Steady() const = 0;
-  // Returns wall time. Only for times that people or API objects see.
+  // Returns wall time. Only for times that are shown to users or written to API objects.
   virtual absl::Time Wall() const = 0;
 };
 

@@ -16,10 +16,10 @@
 namespace berth::util {
 namespace {
 
-// What a slot's `refs` holds: how many keep the text, and these.
-constexpr uint32_t kPermanent = 1u << 31;  // never freed; the number no longer matters
-constexpr uint32_t kRetired = 1u << 30;    // in Table::retired
-constexpr uint32_t kAgain = 1u << 29;      // kept and given up once more since it was put there
+// Slot::refs contains the number of references (kCount) and these flags.
+constexpr uint32_t kPermanent = 1u << 31;  // the text is never freed, and references are no longer counted
+constexpr uint32_t kRetired = 1u << 30;    // the text is in Table::retired
+constexpr uint32_t kAgain = 1u << 29;      // while it was in Table::retired, a last reference was released once more
 constexpr uint32_t kGone = 1u << 28;       // the text was freed
 constexpr uint32_t kCount = kGone - 1;
 
@@ -30,7 +30,7 @@ struct Slot {
 
   std::string_view view() const { return {text, size}; }
 
-  // Returns false for a text that is gone, which cannot be kept.
+  // Takes a reference. Returns false, and takes none, if the text was freed.
   bool Retain() {
     uint32_t seen = refs.load(std::memory_order_relaxed);
     while ((seen & (kPermanent | kGone)) == 0) {
@@ -38,8 +38,8 @@ struct Slot {
     }
     return (seen & kGone) == 0;
   }
-  // Returns true when nobody keeps the text any more and it has yet to be retired. The slot must not be touched then
-  // but under the lock: it may be gone by now.
+  // Releases a reference. Returns true if it was the last one and the text is not in Table::retired yet. The caller
+  // must then take Table::mutex and look the slot up again, because another thread may have freed it in the meantime.
   bool Release() {
     uint32_t seen = refs.load(std::memory_order_relaxed), next;
     do {
@@ -51,21 +51,23 @@ struct Slot {
   }
 };
 
-// Texts lie in chunks that are found by number: chunk k holds the numbers from k * kChunkSize. A chunk whose texts are
-// all gone is freed. Small ones, because one text that stays keeps its whole chunk.
+// Slots are in chunks: chunk k has the numbers from k * kChunkSize on. A chunk is freed when all of its texts have been
+// freed. Chunks are small because a single text that is not freed holds a whole chunk.
 constexpr int kChunkBits = 8;
 constexpr uint32_t kChunkSize = 1u << kChunkBits;
 constexpr uint32_t kChunks = 1u << 22;
 struct Chunk {
   std::array<Slot, kChunkSize> slots;
-  uint32_t live = 0;
+  uint32_t live = 0;  // number of slots with a text; guarded by Table::mutex
 };
-Chunk* chunks[kChunks];  // read and written through ChunkAt; zero pages until they are used
+// Accessed through ChunkAt only. The array is 32 MiB of address space, of which the kernel allocates only the pages
+// that are written.
+Chunk* chunks[kChunks];
 
 std::atomic_ref<Chunk*> ChunkAt(uint32_t number) {
   return std::atomic_ref<Chunk*>(chunks[number]);
 }
-// Null when the whole chunk is gone.
+// Returns null if the chunk of the number was freed.
 Slot* SlotOf(uint32_t id) {
   Chunk* chunk = ChunkAt(id >> kChunkBits).load(std::memory_order_acquire);
   return chunk == nullptr ? nullptr : &chunk->slots[id & (kChunkSize - 1)];
@@ -87,20 +89,24 @@ struct EqualById {
   bool operator()(const Text& t, uint32_t id) const { return (*this)(id, t); }
 };
 
-// Beside its characters a text takes a slot, an entry of Table::ids, and what the allocator rounds up.
+// The memory of a text besides its characters: the slot, about 8 bytes for the entry in Table::ids, and about 8 bytes
+// by which the allocator rounds up.
 constexpr size_t kBytesBeside = sizeof(Slot) + 8 + 8;
-// Freed chunks are kept for a moment: a symbol that is used against the rules then still reads what was ours.
+// The number of freed chunks whose memory is not released yet. Without them, a thread that uses a Symbol whose text is
+// being freed, which the contract forbids, could take the memory of something else for a slot.
 constexpr size_t kChunksInQuarantine = 16;
 
 struct Table {
-  std::shared_mutex mutex;  // of all that follows; a text goes only while it is held alone
+  // Guards the members below except `texts` and `bytes`. Texts are added and freed only under an exclusive lock.
+  std::shared_mutex mutex;
   absl::flat_hash_set<uint32_t, HashById, EqualById> ids;
-  uint32_t next = 0;   // the next number
-  uint32_t fresh = 0;  // chunks below were used before
+  uint32_t next = 0;   // the number of the next new text
+  uint32_t fresh = 0;  // all chunks below this one have been used
   uint32_t chunk_limit = kChunks;
-  std::deque<uint32_t> free_chunks;  // the one that was freed first is the first
+  std::deque<uint32_t> free_chunks;  // in the order in which they were freed
   std::deque<std::unique_ptr<Chunk>> quarantine;
-  std::deque<uint32_t> retired;  // texts that nobody keeps, or that somebody keeps again
+  // Numbers of texts without references, the oldest first. A text that gets a new reference stays here until LetGo.
+  std::deque<uint32_t> retired;
   size_t most_retired = kRetiredTexts;
   std::atomic<size_t> texts{0}, bytes{0};
 
@@ -109,7 +115,8 @@ struct Table {
     empty->refs = kPermanent;
   }
 
-  // Returns the slot of `next`, which Add takes.
+  // Returns the slot of `next`. If a new chunk begins there, creates it and, when no fresh chunk is left, sets `next`
+  // to the beginning of a freed one. A previous chunk that has no texts left is then freed.
   Slot* Room() {
     if ((next & (kChunkSize - 1)) == 0) {
       const uint32_t before = (next >> kChunkBits) - 1;
@@ -141,7 +148,7 @@ struct Table {
     return slot;
   }
 
-  // The chunk that numbers are being taken from stays.
+  // Returns whether new numbers are taken from this chunk. Such a chunk is not freed even if it has no texts.
   bool IsOpen(uint32_t chunk) const { return next != 0 && (next - 1) >> kChunkBits == chunk; }
   void FreeChunk(uint32_t number) {
     quarantine.emplace_back(ChunkAt(number).exchange(nullptr, std::memory_order_acq_rel));
@@ -149,7 +156,8 @@ struct Table {
     free_chunks.push_back(number);
   }
 
-  // Nobody kept the text when the lock was taken; somebody may again.
+  // Enters a text in `retired`, unless another thread has taken a reference or retired the text since the caller
+  // released the last reference. The text, or even its chunk, may also have been freed since then.
   void Retire(uint32_t id) {
     Slot* slot = SlotOf(id);
     if (slot == nullptr) return;
@@ -160,7 +168,7 @@ struct Table {
     retired.push_back(id);
     Trim();
   }
-  // A text is put behind once at most, so this ends.
+  // Terminates because LetGo clears kAgain when it moves a text to the end, so no text is moved twice in a row.
   void Trim() {
     while (retired.size() > most_retired) {
       const uint32_t oldest = retired.front();
@@ -168,7 +176,9 @@ struct Table {
       LetGo(oldest);
     }
   }
-  // The text has been in `retired` long enough.
+  // Decides about a text that was taken from the front of `retired`. With references, or if it is permanent, it leaves
+  // the list. If references were taken and released since it was entered, it goes to the end of the list, because it is
+  // in use from time to time. Otherwise it is freed.
   void LetGo(uint32_t id) {
     Slot* slot = SlotOf(id);
     uint32_t seen = slot->refs.load(std::memory_order_relaxed), next_refs;
@@ -194,7 +204,7 @@ struct Table {
 };
 
 Table& TheTable() {
-  static Table* table = new Table;  // outlives every user
+  static Table* table = new Table;  // never destroyed, because destructors of static objects may release symbols
   return *table;
 }
 
@@ -208,11 +218,12 @@ void Release(uint32_t id) {
   if (slot != nullptr && slot->Release()) Retire(id);
 }
 
-// ---- what a thread has interned lately ----------------------------------------------------------
+// ---- the table of each thread -------------------------------------------------------------------
 
 constinit std::atomic<bool> at_once{false};  // see FreeSymbolsAtOnceForTest
 
-// By hash; an entry keeps its text, so that looking needs no lock and a hit no more than one step of its count.
+// The texts that a thread interned last, by hash. Each entry holds a reference to its text, so a lookup needs no lock,
+// and a hit costs one increment of the reference count.
 class Recent {
  public:
   ~Recent() {
@@ -220,13 +231,13 @@ class Recent {
       if (e.id != 0) Release(e.id);
     }
   }
-  // Returns 0 for a text that is not among them.
+  // Returns the number of the text, or 0 if it has no entry.
   uint32_t Find(const Text& t) const {
     const Entry& e = At(t.hash);
     if (e.id == 0 || e.tag != Tag(t.hash)) return 0;
     return SlotOf(e.id)->view() == t.text ? e.id : 0;
   }
-  // REQUIRES: somebody keeps the text of `id`.
+  // Enters the text in place of the previous entry with its hash. REQUIRES: the caller holds a reference to the text.
   void Put(const Text& t, uint32_t id) {
     Entry& e = At(t.hash);
     SlotOf(id)->Retain();
@@ -235,9 +246,9 @@ class Recent {
     if (before != 0) Release(before);
   }
 
-  // Longer texts are left to the table, so that what threads remember stays small.
+  // Longer texts, in bytes, are not entered, so that the memory that the entries of a thread hold is bounded.
   static constexpr size_t kLongest = 256;
-  // Null in a thread that ends.
+  // Returns null when the thread's objects are being destroyed, and while FreeSymbolsAtOnceForTest is in effect.
   static Recent* OfThisThread() {
     if (recent_ != nullptr) return recent_;
     if (ended_ || at_once.load(std::memory_order_relaxed)) return nullptr;
@@ -272,8 +283,8 @@ class Recent {
 constinit thread_local Recent* Recent::recent_ = nullptr;
 constinit thread_local bool Recent::ended_ = false;
 
-// Returns the number of the text, kept once more, or for good. `permanent`, when not null, gets whether it stays
-// whatever is released.
+// Returns the number of the text. Makes the text permanent if `for_good`, and takes a reference to it otherwise. If
+// `permanent` is not null, sets it to whether the text is permanent, so that the reference need not be released.
 uint32_t Intern(std::string_view text, bool for_good, bool* permanent = nullptr) {
   if (permanent != nullptr) *permanent = true;
   if (text.empty()) return 0;
@@ -355,7 +366,7 @@ std::string_view Symbol::str() const {
   return {};
 }
 
-// ---- who keeps texts ----------------------------------------------------------------------------
+// ---- references to texts ------------------------------------------------------------------------
 
 SharedSymbol::SharedSymbol(std::string_view text) : id_(Intern(text, /*for_good=*/false)) {}
 
@@ -374,7 +385,7 @@ void SharedSymbol::Release() {
 struct KeptTexts::Block {
   std::atomic<uint32_t> owners{1};
   uint32_t size = 0;
-  uint32_t* ids() { return reinterpret_cast<uint32_t*>(this + 1); }  // as many as `size` says
+  uint32_t* ids() { return reinterpret_cast<uint32_t*>(this + 1); }  // `size` numbers, allocated behind the block
 };
 
 KeptTexts::KeptTexts(const KeptTexts& o) : block_(o.block_) {
@@ -418,7 +429,7 @@ KeptTexts SymbolKeeper::Take() {
   return KeptTexts(block);
 }
 
-// ---- numbers and tests --------------------------------------------------------------------------
+// ---- statistics and tests -----------------------------------------------------------------------
 
 SymbolStats GetSymbolStats() {
   const Table& t = TheTable();

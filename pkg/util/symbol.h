@@ -1,17 +1,24 @@
-// Symbols: interned strings, so that comparing names is comparing integers.
+// Symbols: interned strings, so that names are compared as integers.
 //
-// Label keys and values, namespaces, node names, resource names, taints and images repeat by the thousand; each
-// distinct text is kept once. Do not intern what does not repeat (pod names, uids).
+// Label keys and values, namespaces, node names, resource names, taints and images occur thousands of times; each
+// distinct text is stored once. Do not intern texts that do not repeat, such as pod names and uids.
 //
-// A Symbol is a number and keeps nothing alive. Its text is there for good when it was interned by Symbol(text), which
-// is for what the program itself names: constants, configuration. What comes from outside is interned by whoever keeps
-// it, through a SharedSymbol (one text) or a SymbolKeeper (the texts of a whole object). A text that nobody keeps any
-// more stays until so many others have been given up after it (kRetiredTexts); then it is freed. So a copied Symbol
-// may outlive its object by a moment, but not by hours. Numbers are used again only after 2^30 texts; until then the
-// symbol of a text that is gone equals no other, and its str() is empty.
+// A Symbol is a number and does not own its text. There are two ways to intern a text:
+//   - Symbol(text) stores it for the life of the process. Use this for the names that the program itself contains and
+//     for its configuration.
+//   - SharedSymbol (one text) and SymbolKeeper (all texts of an object) hold references to it. Use these for everything
+//     that comes from outside the process.
+// When the last reference is released, the text is retired. It is freed when at least kRetiredTexts other texts have
+// been retired after it, unless a new reference is taken before. So a copy of a Symbol may be used for a short time
+// after its object has been destroyed; code that stores it for longer must hold a reference. The 2^30 numbers are all
+// used once before any is reused. Until its number is reused, the Symbol of a freed text equals no other Symbol, and
+// its str() is empty.
 //
-// Threading: everything may be called from any thread, but one SharedSymbol, SymbolKeeper or KeptTexts belongs to one
-// thread at a time, as an int does. Interning looks first into a small table of the thread's own; str() is lock-free.
+// Each thread has a small table of the texts that it interned last. Interning looks there first, and the table holds
+// references to its texts.
+//
+// Thread-safety: all functions may be called from any thread. A single SharedSymbol, SymbolKeeper or KeptTexts is not
+// thread-safe. str() takes no lock.
 #pragma once
 #include <absl/container/inlined_vector.h>
 
@@ -27,23 +34,26 @@ namespace berth::util {
 class Symbol {
  public:
   constexpr Symbol() = default;  // the empty string
-  // The text is kept for the life of the process.
+  // Interns the text for the life of the process.
   explicit Symbol(std::string_view text);
 
-  // The symbol of a text already interned, else the empty symbol: a lookup that adds nothing.
+  // Returns the symbol of the text if it is interned already, and the empty symbol otherwise. Adds nothing and takes no
+  // reference.
   static Symbol Find(std::string_view text);
-  // For words that are read soon, such as the reasons of one decision: the last 65,536 different ones are kept.
+  // Interns a text that is used for a short time only, such as a reason of one decision. The texts of the last
+  // kRetiredTexts calls are held, where consecutive calls with the same text count as one.
   static Symbol Passing(std::string_view text);
 
+  // Returns the text, or an empty text if it has been freed. The result is valid as long as the text is not freed.
   std::string_view str() const;
   std::string string() const { return std::string(str()); }
   bool empty() const { return id_ == 0; }
 
-  // 0 is the empty string, each new text gets the next number. Not stable between runs.
+  // Returns the number. The empty string has 0. A text may have another number in another run.
   uint32_t id() const { return id_; }
 
   friend bool operator==(Symbol a, Symbol b) = default;
-  // Orders by number, for sorted containers. For display order compare str().
+  // Orders by number, for sorted containers. To sort for display, compare str().
   friend auto operator<=>(Symbol a, Symbol b) = default;
 
   template <typename H>
@@ -58,12 +68,12 @@ class Symbol {
   uint32_t id_ = 0;
 };
 
-// A symbol whose text stays as long as this is there.
+// A symbol that holds a reference to its text, which is not freed before the reference is released.
 class SharedSymbol {
  public:
   constexpr SharedSymbol() = default;  // the empty string
   explicit SharedSymbol(std::string_view text);
-  // REQUIRES: the text of `s` is still there.
+  // REQUIRES: the text of `s` has not been freed. Otherwise the result is the empty symbol.
   explicit SharedSymbol(Symbol s);
   SharedSymbol(const SharedSymbol& o) : SharedSymbol(o.get()) {}
   SharedSymbol(SharedSymbol&& o) noexcept : id_(std::exchange(o.id_, 0)) {}
@@ -77,7 +87,7 @@ class SharedSymbol {
   }
 
   Symbol get() const { return Symbol(id_); }
-  operator Symbol() const { return get(); }  // NOLINT: wherever a symbol is read, this is one
+  operator Symbol() const { return get(); }  // NOLINT: implicit, so that it can be passed wherever a Symbol is expected
   std::string_view str() const { return get().str(); }
   std::string string() const { return get().string(); }
   bool empty() const { return id_ == 0; }
@@ -96,8 +106,9 @@ class SharedSymbol {
   uint32_t id_ = 0;
 };
 
-// Keeps the texts of many symbols: a member of an object that is made of plain ones. Copies share what they keep, and
-// all compare equal, so that it plays no part in comparing objects.
+// References to the texts of many symbols, made by SymbolKeeper::Take. An object whose other members are plain Symbols
+// has one as a member. Copies share one set of references. All KeptTexts compare equal, so that a defaulted operator==
+// of the object compares only the other members.
 class KeptTexts {
  public:
   constexpr KeptTexts() = default;
@@ -120,7 +131,8 @@ class KeptTexts {
   Block* block_ = nullptr;
 };
 
-// Interns the texts of one object while it is made.
+// Interns the texts of one object while the object is built, and holds references to them until Take or its own
+// destruction.
 class SymbolKeeper {
  public:
   SymbolKeeper() = default;
@@ -129,28 +141,30 @@ class SymbolKeeper {
   ~SymbolKeeper();
 
   Symbol Intern(std::string_view text);
-  // REQUIRES: the text of `s` is still there.
+  // Takes a reference to the text of `s`, and returns `s`. REQUIRES: the text has not been freed.
   Symbol Keep(Symbol s);
-  // Returns what keeps all that was interned since the last call.
+  // Returns the references that were taken since the last call. The keeper no longer holds them.
   KeptTexts Take();
 
  private:
-  absl::InlinedVector<uint32_t, 60> ids_;  // without those that stay for good
+  absl::InlinedVector<uint32_t, 60> ids_;  // one for each reference; Intern leaves out texts that are never freed
 };
 
 struct SymbolStats {
-  size_t texts = 0;
-  size_t bytes = 0;  // that they take, with what is needed to find them
+  size_t texts = 0;  // stored texts, including retired ones
+  size_t bytes = 0;  // memory that they take, including slots and index entries
 };
 SymbolStats GetSymbolStats();
 
-// How many texts that nobody keeps stay, in case they come again or a copied Symbol is still in use.
+// The number of retired texts that are stored before the oldest is freed. A retired text may be interned again, and a
+// copy of its Symbol may still be in use.
 inline constexpr size_t kRetiredTexts = 65536;
 
-// For tests that look for symbols used beyond the life of their text: from now on a text is freed when the last who
-// keeps it is gone, and to read or keep one that was freed ends the process. REQUIRES: no other thread runs.
+// For tests that find uses of a Symbol after its text was freed. While `on` is set, a text is freed when its last
+// reference is released, and reading a freed text or taking a reference to it ends the process. REQUIRES: no other
+// thread runs.
 void FreeSymbolsAtOnceForTest(bool on = true);
-// For tests: so many numbers in all, a multiple of 256, instead of 2^30. REQUIRES: no other thread runs.
+// For tests: reduces the 2^30 numbers to `numbers`, which must be a multiple of 256. REQUIRES: no other thread runs.
 void LimitSymbolNumbersForTest(uint32_t numbers);
 
 }  // namespace berth::util

@@ -1,4 +1,4 @@
-// The Kubernetes releases whose API is known: their fields, kinds, defaults and rules.
+// The Kubernetes releases whose API is implemented: their fields, kinds, defaults and rules.
 #pragma once
 #include <cstdint>
 #include <optional>

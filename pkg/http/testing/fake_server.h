@@ -1,5 +1,5 @@
-// An HTTP server for tests that does what the test asks: answers, refuses, hangs, disconnects, or sends nonsense. It
-// uses one thread for each connection, blocking sockets and a free port.
+// An HTTP server for tests that behaves as the test specifies: it answers, rejects, hangs, disconnects, or sends
+// invalid data. It uses one thread for each connection, blocking sockets and a free port.
 #pragma once
 #include <openssl/ssl.h>
 

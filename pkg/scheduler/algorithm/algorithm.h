@@ -1,7 +1,7 @@
 // The two kinds of rules: fit predicates, which decide whether a pod may run on a node, and priority functions, which
 // score the nodes where it may. A rule is a function that is registered under a name together with its traits
 // (traits.h, registry/registry.h). The function is called once for each pod. It computes whatever depends on the pod
-// alone and returns an object that is then asked about one row after another. A row is the dense index of a node in the
+// alone and returns an object that is then called for one row after another. A row is the dense index of a node in the
 // cache.
 //
 // Rules that are written for one node at a time, as users of RegisterFitPredicate write them, are adapted by
@@ -71,7 +71,7 @@ enum class Verdict : uint8_t { kFits, kFails, kError };
 // simulating evictions. Amounts are in milliCPU, bytes and pods; an amount of 0 or less requires nothing to be
 // released.
 struct FreedNeed {
-  bool known = true;     // false: amounts alone cannot tell, so pods must be removed and the rules called again
+  bool known = true;     // false: amounts alone do not decide, so pods must be removed and the rules called again
   bool possible = true;  // false: no eviction makes the row fit
   int64_t milli_cpu = INT64_MIN, memory = INT64_MIN, nvidia_gpu = INT64_MIN, ephemeral_storage = INT64_MIN,
           pods = INT64_MIN;

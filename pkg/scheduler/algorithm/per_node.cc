@@ -7,7 +7,7 @@
 namespace berth::scheduler {
 namespace {
 
-// Remembers the answer for the last row, because Explain and Error are called right after Check for the same row, and a
+// Stores the answer for the last row, because Explain and Error are called right after Check for the same row, and a
 // user's predicate may be slow.
 class PerNodeCheck final : public FitCheck {
  public:

@@ -449,8 +449,8 @@ TemplateInfo* Cache::Info(const std::shared_ptr<const api::PodTemplate>& tmpl) {
   return info;
 }
 
-// Drops the templates that no placed pod and nobody outside of the cache uses. The next sweep comes when the number of
-// templates has doubled, so that a sweep costs little for each template that is added.
+// Drops the templates that have no placed pod and to which no pointer exists outside of the cache. The next sweep comes
+// when the number of templates has doubled, so that a sweep costs little for each template that is added.
 void Cache::DropUnusedTemplates() {
   absl::erase_if(templates_, [&](const auto& entry) {
     const TemplateInfo& info = *entry.second;

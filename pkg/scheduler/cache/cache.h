@@ -52,10 +52,10 @@ class HostPorts {
   std::vector<HostPort> ports_;
 };
 
-// What the cache knows of one row beside its amounts in Columns.
+// The data of one row besides its amounts in Columns.
 struct NodeRow {
   util::SharedSymbol name;
-  api::NodePtr node;  // null while only its pods are known
+  api::NodePtr node;  // null if there is no node object; the row may have pods all the same
   // Removing a pod moves the last one into its place, as in 1.10. The order matters: preemption chooses victims by it.
   std::vector<PlacedPod> pods;
   HostPorts ports;
@@ -94,13 +94,13 @@ class Cache {
   Cache(const Cache&) = delete;
 
   // ---- nodes ----
-  // Adds the node, or replaces the object that is known by its name.
+  // Adds the node, or replaces the node object with the same name.
   void AddNode(api::NodePtr node);
   void UpdateNode(api::NodePtr node) { AddNode(std::move(node)); }
   // Removes the node object. Its pods stay in the row until they are removed. Does nothing for an unknown name.
   void RemoveNode(std::string_view name);
 
-  // Returns the row of the node, or kNoRow when neither the node nor a pod on it is known.
+  // Returns the row of the node, or kNoRow when the cache has neither the node nor a pod on it.
   Row FindRow(Symbol node_name) const;
   const NodeRow& row(Row r) const { return rows_[r]; }
   // Returns the number of rows, including those that no node uses.
@@ -176,8 +176,8 @@ class Cache {
   // ---- pods ----
   // Pods are identified by uid. A pod without one gets "Cannot get cache key for pod with empty UID".
 
-  // Places a pod on pod->node_name before the API server has confirmed the binding. Fails when the pod is known.
-  // REQUIRES: pod->node_name is set.
+  // Places a pod on pod->node_name before the API server has confirmed the binding. Fails when the cache already has
+  // the pod. REQUIRES: pod->node_name is set.
   absl::Status AssumePod(api::PodPtr pod);
   // Lets an assumed pod expire 30 s after `now`, a reading of a monotonic clock, unless AddPod confirms it before.
   void FinishBinding(const api::Pod& pod, absl::Duration now);
@@ -185,7 +185,7 @@ class Cache {
   absl::Status ForgetPod(const api::Pod& pod);
   // Adds a bound pod that the API server has reported. Confirms the pod when it is assumed.
   absl::Status AddPod(api::PodPtr pod);
-  // Replaces a bound pod, or adds it when it is unknown. If it is on another node than the cache knew, the cache is
+  // Replaces a bound pod, or adds it when it is unknown. If it is on another node than in the cache, the cache is
   // corrected and repairs() grows.
   absl::Status UpdatePod(api::PodPtr pod);
   // Removes a pod, assumed or not, that the API server has reported as gone.
@@ -196,7 +196,7 @@ class Cache {
   std::vector<api::PodPtr> Expire(absl::Duration now);
   size_t pod_count() const { return pod_states_.size(); }
   size_t assumed_count() const { return assumed_; }
-  // Returns how often UpdatePod found a pod on another node than the cache knew.
+  // Returns how often UpdatePod found a pod on another node than in the cache.
   uint64_t repairs() const { return repairs_; }
 
   // Calls f(placed pod, its NodeRow) for every bound or assumed pod, in no particular order.
@@ -208,8 +208,8 @@ class Cache {
   }
 
   // ---- templates and counts ----
-  // Returns what the cache knows of a template, computed at the first call. The pointer is valid as long as a pod of
-  // the template is placed or somebody else holds the template.
+  // Returns the record of a template, which is computed at the first call. The pointer is valid as long as a pod of the
+  // template is placed or a pointer to the template exists outside of the cache.
   TemplateInfo* Info(const std::shared_ptr<const api::PodTemplate>& tmpl);
   // Computes what a pod of the template requests, by the rules of the cache's release, and keeps nothing.
   void Describe(const api::PodTemplate& tmpl, TemplateInfo* info) const { describe_(tmpl, info); }
@@ -217,7 +217,7 @@ class Cache {
     return templates_;
   }
   // Returns the live count of the pods that match the query. Equal queries share one count, which is kept up to date as
-  // long as somebody holds it.
+  // long as the caller holds the pointer.
   std::shared_ptr<const PodCount> Count(const PodQuery& query);
   // Returns the live sum over declared affinity terms, shared in the same way. REQUIRES: the terms have the same
   // topology key, which is not empty.
@@ -316,7 +316,7 @@ class Cache {
   absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>> templates_;
   // The templates that have a label, by its key and value, so that a new count looks at few templates.
   absl::flat_hash_map<std::pair<Symbol, Symbol>, std::vector<TemplateInfo*>> templates_by_label_;
-  // Live counts by number, null where the number is free. Some counts that nobody else holds are kept for later
+  // Live counts by number, null where the number is free. Some counts that only the cache holds are kept for later
   // queries. Invariant: TemplateInfo::counted_by of each template lists exactly the counts here whose query matches it.
   std::vector<std::shared_ptr<PodCount>> counts_;
   std::vector<uint32_t> free_counts_;

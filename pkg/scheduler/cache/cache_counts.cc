@@ -4,8 +4,8 @@
 // on how many counts there are. When a node object changes, SetNode subtracts the row's pods (CountInDomains,
 // DismissFromCounts), changes the labels, and adds them again (CountInDomains, AdmitToCounts).
 //
-// Counts and sums live as long as somebody holds them, and some for longer: the pods of a controller come one after
-// another and ask for the same.
+// Counts and sums exist as long as a rule holds a pointer to them, and some for longer, because the pods of a
+// controller come one after another and need the same ones.
 #include <absl/hash/hash.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace berth::scheduler {
 namespace {
 
-// How many counts, and how many sums, are kept although nobody holds them. When there are more, all of these are
-// dropped.
+// When only the cache holds at least this many counts, or this many sums, all of these are dropped. Until then they are
+// kept up to date for later pods.
 constexpr size_t kUnusedCountsKept = 64;
 
 size_t HashOf(const PodQuery& q) {
@@ -176,8 +176,8 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
   return count;
 }
 
-// Drops all counts that nobody holds, once there are many of them. One sweep for many counts is cheap; a sweep for each
-// count would go through all templates every time.
+// Drops all counts that only the cache holds, once there are kUnusedCountsKept of them. One sweep for many counts is
+// cheap; a sweep for each count would go through all templates every time.
 void Cache::DropUnusedCounts() {
   auto unused = [](const auto& c) { return c != nullptr && c.use_count() == 1; };
   if (static_cast<size_t>(std::count_if(counts_.begin(), counts_.end(), unused)) < kUnusedCountsKept) return;
@@ -227,7 +227,7 @@ void Cache::DropUnusedSums() {
 }
 
 // Gives up one use of a term by a template. With the last use, the index of the term becomes free, so sums that include
-// it are dropped. Whoever holds such a sum asks for another one, because DeclaredTerms::version() changes.
+// it are dropped. A rule that holds such a sum requests another one, because DeclaredTerms::version() changes.
 void Cache::ReleaseTerm(uint32_t t) {
   DeclaredTerms::Term& term = terms_.terms_[t];
   if (term.uses == 1) {

@@ -71,8 +71,8 @@ bool DeclaredTerms::Term::MatchesWith(const api::PodTemplate& t, const api::Labe
   return term.namespace_selector && term.namespace_selector->ok() && term.namespace_selector->selector.Matches(labels);
 }
 
-// Sets the flag for this kind of use. Rules that asked before and found no such use must ask again, so the version
-// changes.
+// Sets the flag for this kind of use. Changes the version if the flag was not set, because rules that found no such use
+// before must look up the terms again.
 void DeclaredTerms::Declare(Term* term, bool anti_required) {
   bool& flag = anti_required ? term->declares_anti : term->declares_scoring;
   if (!flag) ++version_;

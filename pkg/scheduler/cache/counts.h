@@ -1,5 +1,5 @@
-// Live counts: numbers of pods that rules ask for, which the Cache keeps up to date as pods come and go, so that they
-// are not counted again for each decision. Owned by the Cache.
+// Live counts: numbers of pods that rules read. The Cache keeps them up to date as pods come and go, so that pods are
+// not counted again for each decision. The Cache shares the ownership of a count with the rules that requested it.
 //
 // Thread-safety: that of the Cache.
 #pragma once
@@ -88,8 +88,8 @@ struct PodQuery {
   friend bool operator==(const PodQuery& a, const PodQuery& b);
 };
 
-// The live count of the pods that match a query, by row and by topology domain. Obtained from Cache::Count and given
-// back by dropping the pointer.
+// The live count of the pods that match a query, by row and by topology domain. Obtained from Cache::Count, and
+// released by destroying the pointer.
 class PodCount final : public DomainTotals {
  public:
   const PodQuery& query() const { return query_; }
@@ -121,7 +121,7 @@ class PodCount final : public DomainTotals {
   PodCount(PodQuery q, const LabelColumn* column) : DomainTotals(column), query_(std::move(q)) {}
   void AddOnRow(Row row, int32_t n);
   void AddInDomain(uint32_t domain, int64_t n);
-  // Counts an admitted node for its domain, or no longer. The caller keeps admitted_.
+  // Add an admitted node to its domain, and remove it. The caller updates admitted_.
   void AdmitNode(uint32_t domain);
   void DismissNode(uint32_t domain);
 
@@ -130,13 +130,13 @@ class PodCount final : public DomainTotals {
   int64_t total_ = 0, total_all_ = 0;
   // With a node filter. Invariant: the domains with an admitted node are the keys of eligible_, and histogram_ says for
   // each number how many of these domains have it; neither map has an entry with the value 0. So the minimum is the
-  // first key of histogram_ and is known without looking at all domains.
+  // first key of histogram_ and is found without going through all domains.
   RowSet admitted_;                                  // rows whose nodes the filter admits
   absl::flat_hash_map<uint32_t, int32_t> eligible_;  // number of admitted nodes by domain
   std::map<int64_t, int64_t> histogram_;             // number of eligible domains by number of pods
 };
 
-// The inter-pod affinity terms of all templates known to the cache. Each distinct term is kept once, with the number of
+// The inter-pod affinity terms of all templates in the cache. Each distinct term is kept once, with the number of
 // placed pods that declare it in each topology domain. A term is identified by its index, which is given to another
 // term after the last template that declares it is dropped.
 class DeclaredTerms {
@@ -166,7 +166,7 @@ class DeclaredTerms {
     friend class DeclaredTerms;
     friend class Cache;
     size_t hash = 0;
-    int64_t uses = 0;                         // how often templates known to the cache declare it; 0: the index is free
+    int64_t uses = 0;                         // how often templates in the cache declare it; 0: the index is free
     std::vector<class TermTotals*> added_by;  // the sums that include this term
   };
   const std::vector<Term>& terms() const { return terms_; }

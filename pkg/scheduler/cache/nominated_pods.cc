@@ -4,7 +4,7 @@
 
 namespace berth::scheduler {
 
-// A full log is emptied, so that a reader that is far behind looks at all nodes once and is up to date again.
+// A full log is emptied. A reader that has not read it to the end then goes through all nodes once.
 void NominatedPods::NoteChange(util::Symbol node) {
   constexpr size_t kMostKept = 1024;
   if (changes_.size() >= kMostKept) {

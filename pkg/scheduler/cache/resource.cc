@@ -82,7 +82,7 @@ void Resource::RaiseTo(const Resource& other) {
   }
 }
 
-// The answers are kept by symbol, because this is asked for every resource of every object.
+// The results are stored by symbol, because the function is called for every resource of every object.
 bool IsScalarResourceName(Symbol name) {
   thread_local absl::flat_hash_map<uint32_t, bool> known;
   auto [it, fresh] = known.try_emplace(name.id(), false);

@@ -1,5 +1,5 @@
-// What the cache knows of a pod template: what its pods request, computed once, and where they are. Equal
-// templates are one object (api::PodTemplate::Intern), so there is one record for many pods.
+// The cache's record of a pod template: what its pods request, computed once, and where they are. Equal templates are
+// one object (api::PodTemplate::Intern), so there is one record for many pods.
 #pragma once
 #include <absl/container/flat_hash_map.h>
 
@@ -62,7 +62,7 @@ struct TemplateInfo {
   std::vector<PodCount*> counted_by;  // the live counts whose query matches this template
 
   // Whether evicting a pod of this template violates a disruption budget, as of this version of the budgets. Preemption
-  // asks for every pod on every node, so the answer is kept by template.
+  // needs this for every pod on every node, so the result is kept by template.
   uint64_t budgets_version = ~uint64_t{0};
   bool violates_budget = false;
 };

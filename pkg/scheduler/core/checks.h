@@ -40,7 +40,7 @@ struct GenericScheduler::Filtered {
 // The answers of the extenders for one pod in one attempt. When the attempt is decided twice, first by the incremental
 // and then by the reference scheduler, the second decision uses these answers and calls no extender again.
 struct GenericScheduler::ExtenderRound {
-  std::vector<Extender::FilterResult> answers;               // in the order of the extenders that were asked
+  std::vector<Extender::FilterResult> answers;               // in the order of the extenders that were called
   std::vector<std::pair<Symbol, std::string>> failed;        // nodes that an extender rejected, with the reasons
   std::vector<std::pair<Symbol, std::string>> unresolvable;  // the same, where evictions would not help
   std::string error;                                         // not empty when a call failed
@@ -70,7 +70,7 @@ struct GenericScheduler::Kept {
     std::shared_ptr<const api::PodTemplate> tmpl;
     uint64_t budgets_version = 0;
     struct OfRow {
-      uint64_t generation = 0;  // 0: not known
+      uint64_t generation = 0;  // 0: not computed
       std::optional<VictimCost> cost;
     };
     std::vector<OfRow> rows;

@@ -289,8 +289,8 @@ Decision GenericScheduler::ScheduleBothWays(const api::PodPtr& pod, DecisionTrac
   return d;
 }
 
-// Decides by calling every rule for every node. Failures are built only if somebody reads them: for a trace, and when
-// no node fits.
+// Decides by calling every rule for every node. Failures are built only if they are read: for a trace, and when no node
+// fits.
 Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderRound* round, DecisionTrace* trace) {
   Decision d;
   d.nodes = cache_->node_count();
@@ -334,7 +334,7 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   return d;
 }
 
-// Predicates about topology domains, volumes and anything else are not asked, because a change of other objects may
+// Predicates about topology domains, volumes and anything else are not called, because a change of other objects may
 // change what they return.
 bool GenericScheduler::PassesNodePredicates(const api::Pod& pod, Symbol node) const {
   const Row row = cache_->FindRow(node);

@@ -40,7 +40,7 @@ struct Decision {
   size_t nodes = 0;   // number of listed nodes
   size_t feasible = 0;
   size_t ties = 0;                               // kPlaced: number of nodes that share the best score
-  std::shared_ptr<const NodeFailures> failures;  // set for kUnfit; for kPlaced only if a trace was asked for
+  std::shared_ptr<const NodeFailures> failures;  // set for kUnfit; for kPlaced only if a trace was requested
   // DecisionMode::kBoth: a text that says how the incremental scheduler's decision differs from this one; empty when it
   // does not.
   std::string difference;

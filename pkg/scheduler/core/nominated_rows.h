@@ -21,8 +21,8 @@ class NominatedRows {
   // `pods` is null when there are no nominated pods. Both pointers must outlive this object.
   NominatedRows(Cache* cache, const NominatedPods* pods) : cache_(cache), pods_(pods) {}
 
-  // Brings the rows up to date. Afterwards the cache knows the templates of all nominated pods, so that simulating one
-  // of them adds no new affinity terms while rules are prepared.
+  // Brings the rows up to date. Afterwards the cache has the templates of all nominated pods, so that simulating one of
+  // them adds no new affinity terms while rules are prepared.
   void Refresh();
 
   struct Found {

@@ -154,8 +154,8 @@ bool GenericScheduler::SelectVictims(const api::Pod& pod, Checks& checks, Row ro
   return true;
 }
 
-// Returns whether every extender lets the pod go to the node. Extenders of 1.10 cannot see evictions that are
-// simulated.
+// Returns whether every extender accepts the node for the pod. Extenders of 1.10 receive no information about simulated
+// evictions.
 bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
   std::vector<api::NodePtr> nodes = {cache_->row(row).node};
   for (const auto& extender : config_.extenders) {
@@ -199,7 +199,8 @@ bool GenericScheduler::RowsDecideVictims(Checks& checks) const {
   for (size_t i = 0; i < checks.list.size(); ++i) {
     if (AmountsDecide(checks, i)) continue;
     const ConfiguredPredicate& rule = *checks.rules[i];
-    // If a rule about topology domains knows its need, evictions make no difference to it, and that holds on every row.
+    // If a rule about topology domains returns a known need, evictions make no difference to it, and that holds on
+    // every row.
     const bool domains = rule.parts.empty() && rule.traits.cluster == ClusterPart::kDomains;
     if (!domains || !checks.list[i]->NeedsFreed(rows[0]).known) return false;
   }
@@ -236,8 +237,8 @@ GenericScheduler::Kept::Costs& GenericScheduler::Kept::CostsFor(const api::Pod& 
   return kept;
 }
 
-// Extenders are asked about the cheapest node first, and the first node on which all agree is taken. Without extenders
-// the sort is not needed.
+// Extenders are called for the cheapest node first, and the first node that all of them accept is taken. Without
+// extenders the nodes are not sorted.
 Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures& failures) {
   if (config_.release->preemption == PreemptionStyle::kByImportance) return PreemptByImportance(pod, failures);
   Preemption out;

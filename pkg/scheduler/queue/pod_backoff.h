@@ -17,7 +17,7 @@ class PodBackoff {
   // Returns how long the pod waits after this failure. The next wait is twice as long, up to the maximum.
   absl::Duration Next(const std::string& key, absl::Duration now);
   void Reset(const std::string& key) { entries_.erase(key); }
-  // Forgets pods whose last wait ended more than the maximum ago. Unlike 1.10, this forgets no pod that still waits.
+  // Drops pods whose last wait ended more than the maximum ago. Unlike in 1.10, no pod that still waits is dropped.
   void Collect(absl::Duration now);
   size_t size() const { return entries_.size(); }
 

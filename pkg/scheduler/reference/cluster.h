@@ -24,7 +24,7 @@ std::vector<Port> HostPortsOf(const api::Pod& pod);
 // kept. Everything else is computed from the objects whenever it is needed.
 struct NodeState {
   std::string name;
-  api::NodePtr node;  // null while only its pods are known
+  api::NodePtr node;  // null if there are pods on it but no node object
   std::vector<api::PodPtr> pods;
   std::set<Port> ports;
 

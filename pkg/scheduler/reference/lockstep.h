@@ -33,7 +33,7 @@ class Lockstep {
   void Change();
   // Changes nodes so often that the cache's logs of changes no longer reach back. In the end all is as it was.
   void Storm();
-  // Returns a new pending pod of one of the known templates, or of a new one.
+  // Returns a new pending pod of a template that was used before, or of a new one.
   std::shared_ptr<api::Pod> Pending();
   // Assumes a copy of the pod on the node.
   void Assume(const api::PodPtr& pod, const std::string& node);
@@ -53,8 +53,9 @@ class Lockstep {
   int log_level_;  // glog's level, which is raised here: each pod found on another node would log an error
 };
 
-// Returns everything that can be asked of a cache as texts by name, to compare two caches, or a cache before and after
-// a change. Host ports are left out unless `with_ports`: they are a set without reference counts and depend on history.
+// Returns everything that the methods of a cache return, as texts by name, to compare two caches, or a cache before and
+// after a change. Host ports are left out unless `with_ports`: they are a set without reference counts and depend on
+// history.
 std::map<std::string, std::string> Describe(Cache& cache, bool with_ports);
 // Returns what differs between two descriptions, one text for each difference.
 std::vector<std::string> Differences(const std::map<std::string, std::string>& a,

@@ -484,7 +484,7 @@ bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
 
 // ---- assuming -----------------------------------------------------------------------------------
 
-// The volumes are chosen again with Find, because the decision did not remember them.
+// The volumes are chosen again with Find, because the decision did not store them.
 ClaimBinder::Assumed ClaimBinder::Assume(const api::Pod& pod, const api::Node& node) {
   Assumed out;
   const PodClaims claims = ClaimsOf(pod);

@@ -1,6 +1,6 @@
 // Indexes the volumes that unbound claims could get, and keeps the index up to date between decisions.
 //
-// Claims that ask for the same (class, access modes, size, selector and volume mode) have the same shape. For each
+// Claims that request the same class, access modes, size, selector and volume mode have the same shape. For each
 // recently used shape, the index has the volumes that suit it, ordered by size and grouped by the node label value that
 // a node must have to use them, and the nodes on which at least one of them can be used. A change of one volume is
 // applied to every shape and costs as much as the number of nodes that can use the volume; a repeated query costs
@@ -39,7 +39,7 @@ class VolumeIndex {
   struct Smaller {
     bool operator()(const VolumePtr& a, const VolumePtr& b) const;
   };
-  // What is known about the claims of one shape. Invariant: each volume that suits the shape is in exactly one of
+  // The volumes for the claims of one shape. Invariant: each volume that suits the shape is in exactly one of
   // `everywhere`, `untied` and `by_label`; in `by_label`, under each value of its Tie().
   struct Shape {
     ClaimPtr like;                                   // a claim of this shape

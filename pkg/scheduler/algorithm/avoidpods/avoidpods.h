@@ -1,5 +1,5 @@
-// The rule about nodes that ask certain controllers to stay away. Each function is the factory of one rule of
-// Kubernetes 1.10, which is implemented in the .cc file of the same name.
+// The rule about nodes whose preferAvoidPods annotation names controllers whose pods should run elsewhere. Each
+// function is the factory of one rule of Kubernetes 1.10, which is implemented in the .cc file of the same name.
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
 

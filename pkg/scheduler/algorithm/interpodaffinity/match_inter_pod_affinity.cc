@@ -107,7 +107,7 @@ class InterPodAffinityCheck final : public DomainCheck {
   struct OwnTerm {
     const api::PodAffinityTerm* term = nullptr;
     bool usable = false;
-    bool per_node = false;      // hostname terms only see pods on the node itself (bug B-09, kept)
+    bool per_node = false;      // hostname terms match only pods on the node itself (bug B-09, kept)
     bool matches_self = false;  // whether the pod matches its own term
     std::shared_ptr<const PodCount> count;
     const LabelColumn* label = nullptr;
@@ -125,8 +125,8 @@ class InterPodAffinityCheck final : public DomainCheck {
     PodQuery query;
     query.namespaces = t.namespaces;
     query.any_of = {t.selector.selector};
-    // Upstream evaluates hostname terms on the NodeInfo, to which a simulation has added nominated pods; all other
-    // terms on the live cache, which does not have them.
+    // Upstream evaluates hostname terms on the NodeInfo, to which a simulation has added nominated pods. It evaluates
+    // all other terms on the live cache, which does not have these pods.
     if (own.per_node) {
       query.sees_nominated = true;
     } else {

@@ -16,8 +16,8 @@ FitPredicate MatchNodeSelector(const PluginFactoryArgs&);
 // NodeAffinityPriority (1.10): the sum of the weights of the preferred node affinity terms that match.
 PriorityFunction NodeAffinity(const PluginFactoryArgs&);
 
-// Returns whether a term selects a node. Release 1.10 does not know matchFields. They are honoured all the same,
-// because every pod of a DaemonSet has them since 1.12.
+// Returns whether a term selects a node. Release 1.10 has no matchFields. They are honoured all the same, because every
+// pod of a DaemonSet has them since 1.12.
 bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node);
 
 // Returns whether any of the terms selects the node. A term that cannot be parsed ends the search without a match (bug

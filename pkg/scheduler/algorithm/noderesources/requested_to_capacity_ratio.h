@@ -1,5 +1,5 @@
 // RequestedToCapacityRatioPriority: scores each resource by its utilization, along a broken line that the Policy
-// defines. The rule appeared in Kubernetes 1.12; release 1.10 knows it here so that later Policies work.
+// defines. The rule appeared in Kubernetes 1.12; release 1.10 has it here so that later Policies work.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -2,8 +2,8 @@
 //
 // Rules about resources perform the same few operations for every row. If the rows of a block lie close together in the
 // columns, as those of nodes with consecutive names do, the loops run over the whole range, including the few rows in
-// between that nobody asked for, and the results are picked afterwards. Otherwise, the values of the rows are gathered
-// first.
+// between that do not belong to the block, and the results are picked afterwards. Otherwise, the values of the rows are
+// gathered first.
 #pragma once
 #include <algorithm>
 #include <bit>

@@ -10,7 +10,7 @@ namespace berth::scheduler {
 
 class CommonKeys {
  public:
-  // Adds the key, unless it is known or there are too many keys already.
+  // Adds the key, unless it has been added before or there are too many keys already.
   void Add(const GroupKey& key);
   // Returns keys that together make few groups, in the order in which they were added. The result may become shorter
   // when nodes bring new values of the labels.

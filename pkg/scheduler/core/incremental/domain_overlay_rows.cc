@@ -73,8 +73,8 @@ void DomainOverlay::PrepareGroupsOfRows() {
   AskLabelRules();
 }
 
-// Returns the index of the part for the rows of a group with this signature, or kNotAdmitted. The part is added when it
-// is asked for first.
+// Returns the index of the part for the rows of a group with this signature, or kNotAdmitted. The part is added at the
+// first call for it.
 int32_t DomainOverlay::PartFor(int32_t group, int32_t signature) {
   Scratch& s = scratch();
   int32_t& part = signature == 0 ? s.plain_part[static_cast<size_t>(group)]

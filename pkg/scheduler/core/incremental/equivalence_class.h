@@ -4,7 +4,7 @@
 // class. It keeps for every listed row whether the pods fit by these rules, and the sum of the scores that depend on no
 // other row. In each group of the index, the rows that fit are sorted into buckets by score; within a bucket they are
 // identified by rank, their position in the order of names. So the best score of a group and the number of its ties are
-// known without looking at rows.
+// found without going through rows.
 //
 //   group 0   score 23: {node-9, node-4}   score 22: {node-7}
 //   group 1   score 25: {node-8}

@@ -87,7 +87,7 @@ class IncrementalScheduler {
   absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;  // each overlay holds a pod and thereby its template
   std::list<const api::PodTemplate*> uses_;                      // the keys of overlays_, the last used first
   // Finds the object that pods of several templates share: those alike in some parts, with the same keys and the same
-  // rules left out. Holds the objects weakly, so they live as long as others use them.
+  // rules left out. Holds weak pointers, so an object is destroyed when no overlay or class uses it any more.
   template <typename Shared>
   class SharedByTemplate {
    public:

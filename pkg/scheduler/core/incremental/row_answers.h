@@ -5,8 +5,8 @@
 // ports, ...). Such pods may still have different tolerations, node affinity and topology domains. Equivalence classes
 // that differ only in those share one RowAnswers, so that amounts are compared and scored once for all of them.
 //
-// The answers are kept in a column, one value for each row, from the second time that a large part of the rows is asked
-// for. The first time may stay the only one, and then writing the column would not pay.
+// The answers are kept in a column, one value for each row, from the second time on that a large part of the rows is
+// requested. The first time may be the only one, and then writing the column would cost more than it saves.
 //
 // Invariant of a kept column after Refresh: it is correct for every listed row.
 //

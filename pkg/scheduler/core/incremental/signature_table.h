@@ -13,11 +13,11 @@ namespace berth::scheduler {
 // other signature becomes free when it has been released as often as it was used.
 class SignatureTable {
  public:
-  // Forgets all signatures; new ones have `width` values.
+  // Drops all signatures. New ones have `width` values.
   void Reset(size_t width);
   // Returns the number of the signature and counts a use. REQUIRES: values.size() is the width.
   int32_t Use(std::span<const int64_t> values);
-  // Gives back a use.
+  // Subtracts a use.
   void Release(int32_t number);
   std::span<const int64_t> values(int32_t number) const {
     return {values_.data() + static_cast<size_t>(number) * width_, width_};
@@ -28,7 +28,7 @@ class SignatureTable {
   size_t width_ = 0;
   std::vector<int64_t> values_;  // by number, width_ values each
   std::vector<uint32_t> uses_;   // by number
-  std::vector<int32_t> free_;    // numbers that can be given out
+  std::vector<int32_t> free_;    // numbers without a signature, for reuse
   // The signatures with one hash are a list: first_[hash], next_[first_[hash]], ..., up to 0.
   std::vector<int32_t> next_;
   absl::flat_hash_map<size_t, int32_t> first_;

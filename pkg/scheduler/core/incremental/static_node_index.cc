@@ -136,7 +136,7 @@ void StaticNodeIndex::Rebuild() {
 }
 
 // The log of node changes decides what has to be evaluated. The list of rows that fit (rows(), ranks()) is made again
-// only when it is asked for.
+// only when it is requested.
 void StaticNodeIndex::Refresh() {
   if (names_version_ != cache_->names_version()) {
     names_version_ = cache_->names_version();

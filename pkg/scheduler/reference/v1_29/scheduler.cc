@@ -61,7 +61,7 @@ Status ActivePlugins::Filter(const Cycle& cycle, const NodeInfo& info) const {
   }
   return {};
 }
-// Like 1.29, only tells plugins whose PreFilter has run and did not skip the pod.
+// As in 1.29, only plugins whose PreFilter has run and did not skip the pod are called.
 void ActivePlugins::PodAdded(const Cycle& cycle, const api::Pod& q, const NodeInfo& info) const {
   for (const Entry& e : filters) {
     if (!e.skipped && e.pre_filtered) e.plugin->PodAdded(cycle, q, info);

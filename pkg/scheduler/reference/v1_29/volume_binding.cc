@@ -59,7 +59,7 @@ bool TopologyAllows(const api::StorageClass& storage_class, const api::Node& nod
   });
 }
 
-// Returns whether a CSIStorageCapacity for the node is large enough for the claim. Only asked for CSI drivers that
+// Returns whether a CSIStorageCapacity for the node is large enough for the claim. Only called for CSI drivers that
 // publish their capacity.
 bool HasEnoughStorage(const World& world, const api::StorageClass& storage_class,
                       const api::PersistentVolumeClaim& claim, const api::Node& node) {

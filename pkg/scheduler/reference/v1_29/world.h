@@ -40,7 +40,7 @@ class NodeInfo {
   const std::set<HostPort>& ports() const { return ports_; }
 
  private:
-  api::NodePtr node_;  // null while only its pods are known
+  api::NodePtr node_;  // null if there are pods on it but no node object
   Symbol name_;
   std::vector<api::PodPtr> pods_;
   Resource requested_, allocatable_;
