@@ -455,8 +455,8 @@ class Reflector::Impl : public std::enable_shared_from_this<Reflector::Impl> {
 
   void OnWatchEnd(const std::string& end_error) {
     stream_.reset();
-    // A probe that is still open belongs to this watch. If it failed after the next step was put off, its own timer would
-    // replace the one of that step, and the resource would never be read again.
+    // A probe that is still open belongs to this watch. If it failed after the next step was put off, its own timer
+    // would replace the one of that step, and the resource would never be read again.
     ++turn_;
     stats_.watching = false;
     if (!error_.ok() || !opened_) {
