@@ -324,7 +324,19 @@ void CheckedActions::PreemptionChosen(const api::PodPtr& pod, const scheduler::P
   const bool miscounted = p.max_skew > 0 && std::any_of(gone.begin(), gone.end(),
                                                         [&](const PodView& v) { return v.deleting && v.app == p.app; });
   const std::vector<PodView> unsure = Unsure(pod->meta.uid, p.app);
-  if (!miscounted && !WithSome(unsure, kept, fits)) Fail(absl::StrCat(what, ", where it does not fit even then"));
+  // The victims free their ports, also those that other pods have too.
+  PodView portless = p;
+  const auto frees = [&](const PodView& v) { return v.host_port == p.host_port; };
+  if (freed_ports_.contains({node, p.host_port}) || std::any_of(gone.begin(), gone.end(), frees))
+    portless.host_port = 0;
+  const auto fits_then = [&](const std::vector<PodView>& others) {
+    return WhyNot(portless, *at, Use(others)[node]).empty() && !TooUneven(p, *at, nodes, others);
+  };
+  if (!miscounted && !WithSome(unsure, kept, fits_then)) {
+    const std::string why = WhyNot(p, *at, Use(kept)[node]);
+    Fail(absl::StrCat(what, ", where it does not fit even then: ", why.empty() ? "too uneven" : why, " beside ",
+                      NamesOn(node, kept)));
+  }
   // The room beside it may be needed by pods that are nominated to the node, and by those whose bind may yet be carried
   // out.
   std::vector<PodView> full = kept;
