@@ -28,7 +28,7 @@ struct DomainTerm {
   // incomplete. REQUIRES: if totals->column() is not null, this is the same column or null.
   const LabelColumn* label = nullptr;
   int64_t weight = 1;    // not 0
-  uint16_t channel = 0;  // index into channels()
+  uint32_t channel = 0;  // index into channels()
 };
 
 // How the terms of a channel are combined.

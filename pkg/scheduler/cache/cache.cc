@@ -90,7 +90,6 @@ Row Cache::EnsureRow(Symbol name) {
     columns_.zone.emplace_back();
     columns_.name.emplace_back();
     listed_.Resize(r + 1);
-    for (auto& [key, column] : label_columns_) column->domains_.push_back(LabelColumn::kNoDomain);
   }
   rows_[r].name = name;
   columns_.name[r] = name;
@@ -232,6 +231,8 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   bool same_labels = was_listed && node != nullptr && row.node->labels == node->labels;
   if (!same_labels) {
     for (const PlacedPod& p : row.pods) CountInDomains(r, p, -1, Why::kPlaced);
+    if (was_listed) CountLabels(row.node->labels, -1);
+    if (node != nullptr) CountLabels(node->labels, +1);
   }
   // Node filters read labels, taints and the name (NodeFilter), and the name of a row never changes.
   const bool same_for_filters = same_labels && row.node->taints == node->taints;
@@ -317,12 +318,22 @@ Symbol Cache::LabelOf(Row r, Symbol key) const {
   return columns_.zone[r].empty() ? kNoValue : columns_.zone[r].get();
 }
 
+void Cache::CountLabels(const api::Labels& labels, int sign) {
+  for (const auto& [key, value] : labels) {
+    auto it = nodes_with_label_.try_emplace(key, 0).first;
+    it->second += static_cast<uint32_t>(sign);
+    if (it->second == 0) nodes_with_label_.erase(it);
+  }
+}
+
 const Cache::LabelColumn& Cache::Label(Symbol key) const {
   std::unique_ptr<LabelColumn>& column = label_columns_[key];
   if (column == nullptr) {
     column = std::make_unique<LabelColumn>();
-    column->domains_.assign(rows_.size(), LabelColumn::kNoDomain);
-    listed_.ForEach([&](Row r) { column->Set(r, LabelOf(r, key)); });
+    // Pods may name any number of labels that no node has.
+    if (key == ZoneKey() || nodes_with_label_.contains(key)) {
+      listed_.ForEach([&](Row r) { column->Set(r, LabelOf(r, key)); });
+    }
   }
   return *column;
 }

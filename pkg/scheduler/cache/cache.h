@@ -274,8 +274,9 @@ class Cache {
   void CountInDomains(Row r, const PlacedPod& p, int sign, Why why);  // the counts that depend on the node's labels
   static bool Counts(const PodCount& c, const PlacedPod& p, Why why);
   Symbol LabelOf(Row r, Symbol key) const;
-  void AdmitToCounts(Row r);      // called after a node object changes
-  void DismissFromCounts(Row r);  // called before a node object changes
+  void CountLabels(const api::Labels& labels, int sign);  // in nodes_with_label_
+  void AdmitToCounts(Row r);                              // called after a node object changes
+  void DismissFromCounts(Row r);                          // called before a node object changes
   void Recount(Row r);
   void SetNode(Row r, api::NodePtr node);
   void SetFlags(Row r);
@@ -298,6 +299,7 @@ class Cache {
   uint64_t avoided_version_ = 0;
   absl::flat_hash_map<Symbol, Row> row_by_name_;
   mutable absl::flat_hash_map<Symbol, std::unique_ptr<LabelColumn>> label_columns_;
+  absl::flat_hash_map<Symbol, uint32_t> nodes_with_label_;  // number of nodes by label key, never 0
   mutable absl::flat_hash_map<Symbol, ImageNodes> images_;
   mutable bool images_indexed_ = false;
   mutable std::vector<Row> by_name_;

@@ -19,7 +19,7 @@ const std::vector<Row>& LabelColumn::RowsWith(Symbol value) const {
 // value at once; DomainTotals are not affected, because the cache subtracts the row's pods before this and adds them
 // afterwards.
 void LabelColumn::Set(Row r, Symbol value) {
-  const uint32_t before = domains_[r];
+  const uint32_t before = Domain(r);
   if (before == kNoDomain ? value == no_value() : values_[before] == value) return;
   if (before != kNoDomain) {
     std::erase(rows_[before], r);
@@ -28,8 +28,11 @@ void LabelColumn::Set(Row r, Symbol value) {
       free_.push_back(before);
     }
   }
-  domains_[r] = kNoDomain;
-  if (value == no_value()) return;
+  if (before != kNoDomain) domains_[r] = kNoDomain;
+  if (value == no_value()) {
+    if (by_value_.empty()) domains_ = {};
+    return;
+  }
   auto [it, fresh] = by_value_.try_emplace(value, static_cast<uint32_t>(values_.size()));
   if (fresh) ++version_;
   if (fresh && !free_.empty()) {
@@ -40,6 +43,7 @@ void LabelColumn::Set(Row r, Symbol value) {
     values_.push_back(value);
     rows_.emplace_back();
   }
+  if (r >= domains_.size()) domains_.resize(r + 1, kNoDomain);
   domains_[r] = it->second;
   rows_[it->second].push_back(r);
 }

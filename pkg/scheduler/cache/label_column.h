@@ -22,9 +22,12 @@ class LabelColumn {
   static constexpr uint32_t kNoDomain = ~uint32_t{0};
 
   // Returns the domain of the row, or kNoDomain when the node lacks the label.
-  uint32_t Domain(Row r) const { return domains_[r]; }
+  uint32_t Domain(Row r) const { return r < domains_.size() ? domains_[r] : kNoDomain; }
   // Returns the value of the row, or no_value() when the node lacks the label.
-  Symbol operator[](Row r) const { return domains_[r] == kNoDomain ? no_value() : values_[domains_[r]]; }
+  Symbol operator[](Row r) const {
+    const uint32_t domain = Domain(r);
+    return domain == kNoDomain ? no_value() : values_[domain];
+  }
   // Returns the domain of the value, or kNoDomain when no node has it.
   uint32_t DomainOf(Symbol value) const {
     auto it = by_value_.find(value);
@@ -45,8 +48,10 @@ class LabelColumn {
  private:
   friend class Cache;
   void Set(Row r, Symbol value);
-  std::vector<uint32_t> domains_;  // by row
-  std::vector<Symbol> values_;     // by domain
+  // By row. Ends behind the last row that has had the label, because pods may name any number of labels that no node
+  // has.
+  std::vector<uint32_t> domains_;
+  std::vector<Symbol> values_;  // by domain
   std::vector<std::vector<Row>> rows_;
   std::vector<uint32_t> free_;
   absl::flat_hash_map<Symbol, uint32_t> by_value_;

@@ -1,5 +1,6 @@
 // The plugin InterPodAffinity of release 1.29: Filter and Score. Source: filtering.go, scoring.go and plugin.go in
 // pkg/scheduler/framework/plugins/interpodaffinity.
+#include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -130,10 +131,10 @@ class OwnTerms {
   uint64_t version_ = ~uint64_t{0};
 };
 
-// The Filter. It has one channel for each required affinity term, which counts the pods that match all affinity terms
-// in the node's domain of that term's topology key; then one channel for all required anti-affinity terms of the pod;
-// then one for the required anti-affinity terms of placed pods that match the pod. The last two exist only if there are
-// such terms.
+// The Filter. It has one channel for each topology key of the required affinity terms, which counts the pods that match
+// all affinity terms in the node's domain of that key; then one channel for all required anti-affinity terms of the
+// pod; then one for the required anti-affinity terms of placed pods that match the pod. The last two exist only if
+// there are such terms.
 class AffinityCheck final : public DomainCheck {
  public:
   AffinityCheck(const PodContext& ctx, Cache* cache)
@@ -158,7 +159,7 @@ class AffinityCheck final : public DomainCheck {
 
   bool usable() const override { return usable_; }
   bool Refresh() override {
-    const bool own = own_.Changed();
+    const bool own = own_.Changed() || (absent_ != nullptr && absent_->version() != absent_version_);
     if (!existing_.Refresh(*ctx_.pod.tmpl, cache_) && !own) return false;
     ListTerms();
     return true;
@@ -178,18 +179,32 @@ class AffinityCheck final : public DomainCheck {
     channels_.clear();
     first_of_group_ = false;
     affinity_ = 0;
+    absent_ = nullptr;
     if (!usable_) return;
     auto add = [&](std::shared_ptr<const DomainTotals> totals, const LabelColumn* label) {
-      terms_.push_back({std::move(totals), label, 1, static_cast<uint16_t>(channels_.size() - 1)});
+      terms_.push_back({std::move(totals), label, 1, static_cast<uint32_t>(channels_.size() - 1)});
     };
     const auto& affinity = ctx_.pod.tmpl->affinity;
     if (affinity.pod && !affinity.pod->required.empty()) {
       PodQuery query = QueryOfAll(affinity.pod->required, ctx_.cache.listers());
       first_of_group_ = query.Matches(*ctx_.pod.tmpl);
+      absl::flat_hash_set<Symbol> keys;
       for (const auto& t : affinity.pod->required) {
-        query.topology_key = t.topology_key;
+        if (!keys.insert(t.topology_key).second) continue;
+        const LabelColumn* column = &cache_->Label(t.topology_key);
+        PodQuery nobody;
+        if (column->distinct() == 0) {
+          // One key that no node has makes every node fail, so others are not looked at until a node has it: a pod may
+          // name thousands of keys, and each count would copy thousands of selectors.
+          if (absent_ != nullptr) continue;
+          absent_ = column;
+          absent_version_ = column->version();
+          nobody.topology_key = t.topology_key;
+        } else {
+          query.topology_key = t.topology_key;
+        }
         channels_.push_back(DomainChannel::kAny);
-        add(cache_->Count(query), &cache_->Label(t.topology_key));
+        add(cache_->Count(absent_ == column ? nobody : query), column);
         ++affinity_;
       }
     }
@@ -231,6 +246,8 @@ class AffinityCheck final : public DomainCheck {
   bool usable_;
   OwnTerms own_;
   DeclaredTermsOf existing_;
+  const LabelColumn* absent_ = nullptr;  // of a topology key of the affinity terms that no node has, or null
+  uint64_t absent_version_ = 0;
   size_t affinity_ = 0, anti_ = 0;  // number of affinity channels; index after the channels of the pod's own terms
   bool first_of_group_ = false;     // whether the pod matches all of its own required affinity terms
   std::optional<PodRejection> rejection_;

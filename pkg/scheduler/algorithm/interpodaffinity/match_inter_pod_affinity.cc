@@ -144,7 +144,7 @@ class InterPodAffinityCheck final : public DomainCheck {
     channels_.clear();
     if (!usable()) return;
     auto add = [&](std::shared_ptr<const DomainTotals> totals, const LabelColumn* label) {
-      terms_.push_back({std::move(totals), label, 1, static_cast<uint16_t>(channels_.size() - 1)});
+      terms_.push_back({std::move(totals), label, 1, static_cast<uint32_t>(channels_.size() - 1)});
     };
     for (OwnTerm& t : affinity_) {
       t.channel = channels_.size();
@@ -179,16 +179,8 @@ class InterPodAffinityCheck final : public DomainCheck {
   // Returns the answer for one row, for the reference scheduler.
   Answer AnswerFor(Row row) {
     Refresh();
-    if (!usable()) return UnusableAnswer(row);
-    if (channels_.empty()) return Answer::kFits;
-    thread_local std::vector<DomainSum> sums;
-    sums.resize(channels_.size());
-    SumsOf(row, sums);
-    return Why(sums);
-  }
-  // The answer if a term is not usable. Terms are checked in the order of upstream, because an unusable affinity term
-  // is an error only if no earlier term fails. An unusable anti-affinity term fails the node without an error.
-  Answer UnusableAnswer(Row row) const {
+    // Terms are checked one after another, in the order of upstream. An unusable affinity term is an error only if no
+    // earlier term fails. An unusable anti-affinity term fails the node without an error.
     for (const auto& sum : existing_.sums()) {
       const uint32_t domain = sum->DomainOf(row);
       if (domain != LabelColumn::kNoDomain && sum->In(domain) > 0) return Answer::kExisting;

@@ -215,7 +215,7 @@ class SpreadCheck final : public DomainCheck {
       query.nodes = FilterOf(c, keys, ctx_.pod.tmpl);
       counts_.push_back(cache_->Count(query));
       self_.push_back(c.selector.selector.Matches(ctx_.pod.tmpl->labels) ? 1 : 0);
-      terms_.push_back({counts_.back(), &cache_->Label(c.topology_key), 1, static_cast<uint16_t>(channels_.size())});
+      terms_.push_back({counts_.back(), &cache_->Label(c.topology_key), 1, static_cast<uint32_t>(channels_.size())});
       channels_.push_back(DomainChannel::kSum);
     }
     return true;
@@ -334,7 +334,7 @@ class SpreadScoring final : public DomainScoring {
         query.nodes = FilterOf(c, keys, ctx_.pod.tmpl);
         keys_.push_back(label);
       }
-      terms_.push_back({cache_->Count(query), label, 1, static_cast<uint16_t>(channels_.size())});
+      terms_.push_back({cache_->Count(query), label, 1, static_cast<uint32_t>(channels_.size())});
       channels_.push_back(DomainChannel::kSum);
     }
     return true;

@@ -136,7 +136,7 @@ class ServiceAffinityCheck final : public DomainCheck {
       const LabelColumn* column = &cache_->Label(label);
       auto allowed = std::make_shared<AllowedDomain>(column);
       allowed->Allow(column->DomainOf(value));
-      terms_.push_back({std::move(allowed), column, 1, static_cast<uint16_t>(channels_.size())});
+      terms_.push_back({std::move(allowed), column, 1, static_cast<uint32_t>(channels_.size())});
       channels_.push_back(DomainChannel::kAny);
     };
     for (const auto& [label, value] : given_) require(label, value);

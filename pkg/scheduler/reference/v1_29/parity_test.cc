@@ -241,5 +241,43 @@ TEST_CASE("The production scheduler of 1.29 decides as the reference does, on ra
   }
 }
 
+// Of the keys that no node has, the production scheduler looks at one until a node has it.
+TEST_CASE("pods with affinity by keys that no node has are decided as in the reference until nodes have the keys") {
+  Pair pair(R"({"apiVersion":"kubescheduler.config.k8s.io/v1","kind":"KubeSchedulerConfiguration",
+    "profiles":[{"schedulerName":"default-scheduler"}]})");
+  auto node = [&](std::string_view name, std::string_view labels) {
+    pair.Add(absl::StrCat(R"({"apiVersion":"v1","kind":"Node","metadata":{"name":")", std::string(name),
+                          R"(","labels":{)", std::string(labels),
+                          R"(}},"status":{"allocatable":{"cpu":"8","memory":"8Gi","pods":"99"}}})"));
+  };
+  int number = 0;
+  auto pod = [&](std::string_view on, std::string_view affinity) {
+    ++number;
+    return absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p)", number,
+                        R"(","namespace":"default","uid":"u)", number,
+                        R"(","labels":{"app":"x"}},"spec":{"nodeName":")", std::string(on), R"(","affinity":{)",
+                        std::string(affinity), R"(},"containers":[{"name":"c","image":"i"}]}})");
+  };
+  auto term = [](std::string_view key) {
+    return absl::StrCat(R"({"topologyKey":")", std::string(key), R"(","labelSelector":{"matchLabels":{"app":"x"}}})");
+  };
+  const std::string by_rack_and_row =
+      absl::StrCat(R"("podAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[)", term("zone"), ",",
+                   term("rack"), ",", term("row"), ",", term("rack"), "]}");
+  const bool placed = GENERATE(true, false);  // otherwise the pod is the first of its group
+  const std::string more[] = {"", R"(,"rack":"1")", R"(,"row":"1")", R"(,"rack":"2","row":"2")",
+                              R"(,"rack":"1","row":"1")"};
+  for (size_t n = 0; n < std::size(more); ++n) {
+    const std::string name = absl::StrCat("n", n);
+    node(name, absl::StrCat(R"("zone":"z")", more[n]));
+    if (placed) pair.Add(pod(name, ""));
+    for (int i = 0; i < 2; ++i) {
+      const std::string json = pod("", by_rack_and_row);
+      INFO("last node: " << more[n] << "\n" << json);
+      pair.Decide(std::get<api::PodPtr>(pair.Add(json)));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace berth::scheduler::reference::v1_29
