@@ -359,8 +359,8 @@ void CheckedActions::PreemptionChosen(const api::PodPtr& pod, const scheduler::P
   CheckBudgets(p, gone, what);
 }
 
-// Only what is certain counts: budgets that allow nothing, on the one side; on the other, victims without any budget,
-// and nodes that are large enough for all pods that may be counted there.
+// Reports only what is certain: of the chosen victims, those whose budget allows no disruption; of the other nodes,
+// those that have room when pods without a budget are evicted and all pods that may count there are counted.
 void CheckedActions::CheckBudgets(const PodView& preemptor, const std::vector<PodView>& victims,
                                   const std::string& what) {
   if (preemptor.max_skew > 0) return;  // evictions may make the spread worse, so there is no simple answer
@@ -396,7 +396,7 @@ void CheckedActions::CheckBudgets(const PodView& preemptor, const std::vector<Po
     }
     if (WhyNot(preemptor, n, Use(kept)[n.name]).empty()) {
       Fail(absl::StrCat(what, ", which violates the budget of ", violating->key, ", though evictions from ", n.name,
-                        " would do that violate none"));
+                        " would suffice without violating any"));
     }
   }
 }

@@ -72,18 +72,20 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
     if (c.before != nullptr) known->erase(c.before->meta.Key());
     if (c.after != nullptr) (*known)[c.after->meta.Key()] = c.after;
   }
+  // Notes the port of a pod that leaves its node in freed_ports_ if another pod there has it too.
   void NotePort(const scheduler::Change<api::Pod>& c);
   void Fail(std::string what) const;
   void CheckBind(const api::Pod& pod);
   void CheckNode(const api::Pod& pod, const std::vector<PodView>& pods) const;
   void CheckVictim(const api::Pod& victim) const;
-  // Fails if a victim's budget allows no disruption and evictions from some node would do that violate no budget.
+  // Fails if a victim's budget allows no disruption although evictions from some node would suffice without violating
+  // any budget.
   void CheckBudgets(const PodView& preemptor, const std::vector<PodView>& victims, const std::string& what);
   // The pods that are somewhere, as far as this process can know, but for one.
   std::vector<PodView> Placed(const std::string& without_uid);
   // Returns the pods that the server did not bind although this process sent a bind of them, because the bind was lost.
-  // The scheduler counts such a pod until it has found out, so whether it does may be either way. But for one. Of one
-  // app alone, unless `app` is empty.
+  // The scheduler counts such a pod until it has found out, so whether it does may be either way. Leaves out the pod
+  // with the given uid, and unless `app` is empty, the pods of other apps.
   std::vector<PodView> Unsure(const std::string& without_uid, const std::string& app) const;
   std::vector<NodeView> Nodes() const;
 
