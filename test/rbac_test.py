@@ -126,10 +126,14 @@ def conversation(lock, later):
     wait("an event is repeated", again)
     api.add_pod("high", cpu="800m", priority_class="important")
     wait("a preemption", asked("DELETE", "/pods/low-"))
-    # There is no kubelet to end the victim.
-    for name, p in api.pods().items():
-        if p["metadata"].get("deletionTimestamp"):
+    # There is no kubelet to end the victim. The request is seen before the server has carried it out.
+    def victims_end():
+        victims = [name for name, p in api.pods().items() if p["metadata"].get("deletionTimestamp")]
+        for name in victims:
             remove(name)
+        return victims
+
+    wait("a victim is being deleted", victims_end)
     is_placed("high")
     wait("the lock is renewed", asked("PUT", "/%s/berth-scheduler" % lock))
     assert s.stop() == 0
