@@ -360,21 +360,22 @@ void LineWriter::BeginSegment() {
   first_bind_ = 0;
 }
 
-// Every Job makes a template of its own, and a segment may cover millions of them. A template that no pod has any more
-// is forgotten; should it come again, it gets a new line and a new number.
+// Every Job makes a template of its own, and a segment may cover millions of them. A template that nobody has any more
+// is forgotten; should it come again, it gets a new line and a new number. The writer refers to templates weakly,
+// because the cache drops a template only when nobody else has it, and each would wait for the other.
 void LineWriter::ForgetUnusedTemplates() {
-  known_template_ = nullptr;
-  absl::erase_if(templates_, [](const auto& entry) { return entry.second.owner.use_count() == 1; });
+  absl::erase_if(templates_, [](const auto& entry) { return entry.second.owner.expired(); });
   templates_swept_at_ = std::max(kLeastTemplates, 2 * templates_.size());
 }
 
 int64_t LineWriter::TemplateId(const std::shared_ptr<const api::PodTemplate>& t, std::string* out) {
   // Consecutive pods often have the same template.
-  if (t.get() == known_template_) return known_template_id_;
+  if (t == known_template_) return known_template_id_;
   if (templates_.size() >= templates_swept_at_) ForgetUnusedTemplates();
   Known& known = templates_[t.get()];
-  known_template_ = t.get();
-  if (known.owner != nullptr) return known_template_id_ = known.id;
+  known_template_ = t;
+  // The address may have belonged to another template before.
+  if (!known.owner.owner_before(t) && !t.owner_before(known.owner)) return known_template_id_ = known.id;
   const auto fields = api::TemplateFields(t);
   if (fields == nullptr) ++unknown_;
   known = {t, known_template_id_ = ++last_template_};

@@ -115,15 +115,14 @@ class LineWriter {
 
   ClusterState state_;
   struct Known {
-    std::shared_ptr<const api::PodTemplate> owner;
+    std::weak_ptr<const api::PodTemplate> owner;
     int64_t id;
   };
   absl::flat_hash_map<const api::PodTemplate*, Known> templates_;
   static constexpr size_t kLeastTemplates = 4'096;
   size_t templates_swept_at_ = kLeastTemplates;  // number of templates at which unused ones are forgotten
-  // The template that was looked up last, because siblings often follow one another. It is in templates_, and so alive,
-  // or null.
-  const api::PodTemplate* known_template_ = nullptr;
+  // The template that was looked up last, because siblings often follow one another, or null.
+  std::shared_ptr<const api::PodTemplate> known_template_;
   int64_t known_template_id_ = 0;
   int64_t last_template_ = 0;
   int64_t last_steady_ = 0;

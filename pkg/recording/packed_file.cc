@@ -22,11 +22,11 @@ namespace {
 constexpr int kLevel = -2, kWindowLog = 17;
 constexpr char kMagic[] = "\x28\xB5\x2F\xFD";
 
-absl::Status Errno(std::string_view what, const std::string& path) {
+}  // namespace
+
+absl::Status ErrnoStatus(std::string_view what, const std::string& path) {
   return util::Unavailable(absl::StrCat(std::string(what), " ", path, ": ", std::strerror(errno)));
 }
-
-}  // namespace
 
 // ---- writing ------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ struct PackedWriter::Stream {
     while (out.pos > 0) {
       const ssize_t n = write(fd, at, out.pos);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return Errno("cannot write", path);
+      if (n < 0) return ErrnoStatus("cannot write", path);
       at += n;
       out.pos -= static_cast<size_t>(n);
       bytes += n;
@@ -64,7 +64,7 @@ absl::StatusOr<std::unique_ptr<PackedWriter>> PackedWriter::Create(const std::st
   auto s = std::make_unique<Stream>();
   s->path = path;
   s->fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (s->fd < 0) return Errno("cannot create", path);
+  if (s->fd < 0) return ErrnoStatus("cannot create", path);
   s->context = ZSTD_createCCtx();
   if (s->context == nullptr || ZSTD_isError(ZSTD_CCtx_setParameter(s->context, ZSTD_c_windowLog, kWindowLog)) ||
       ZSTD_isError(ZSTD_CCtx_setParameter(s->context, ZSTD_c_compressionLevel, kLevel)) ||

@@ -11,6 +11,9 @@
 
 namespace berth::recording {
 
+// Returns an error that names what could not be done, the file, and the cause in errno.
+absl::Status ErrnoStatus(std::string_view what, const std::string& path);
+
 class PackedWriter {
  public:
   // Creates a file that only its owner may read. It is an error if it exists.

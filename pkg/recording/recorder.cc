@@ -37,10 +37,6 @@ constexpr std::chrono::milliseconds kCollect{20};
 constexpr size_t kSpare = 32, kSpareEvents = 512;
 constexpr absl::Duration kRetry = absl::Seconds(10);
 
-absl::Status Errno(std::string_view what, const std::string& path) {
-  return util::Unavailable(absl::StrCat(std::string(what), " ", path, ": ", std::strerror(errno)));
-}
-
 std::string NameOf(int64_t number) {
   return absl::StrFormat("%s%08d%s", kPrefix, number, kSuffix);
 }
@@ -49,7 +45,7 @@ std::string NameOf(int64_t number) {
 
 absl::StatusOr<std::vector<std::string>> ListSegments(const std::string& dir) {
   DIR* d = opendir(dir.c_str());
-  if (d == nullptr) return Errno("cannot open folder", dir);
+  if (d == nullptr) return ErrnoStatus("cannot open folder", dir);
   std::vector<std::string> out;
   while (const dirent* e = readdir(d)) {
     const std::string name = e->d_name;
@@ -78,7 +74,7 @@ struct Recorder::Segment {
 // ---- the scheduler's side -----------------------------------------------------------------------
 
 absl::StatusOr<std::unique_ptr<Recorder>> Recorder::Open(RecorderOptions options, Header header) {
-  if (mkdir(options.dir.c_str(), 0700) != 0 && errno != EEXIST) return Errno("cannot create folder", options.dir);
+  if (mkdir(options.dir.c_str(), 0700) != 0 && errno != EEXIST) return ErrnoStatus("cannot create folder", options.dir);
   auto segments = ListSegments(options.dir);
   if (!segments.ok()) return segments.status();
   std::unique_ptr<Recorder> r(new Recorder(std::move(options), std::move(header)));
