@@ -327,6 +327,7 @@ class Cache {
   std::vector<PodCount*> filtered_counts_;  // the counts with a node filter
   absl::flat_hash_map<TermSum, std::shared_ptr<TermTotals>> sums_;
   size_t next_template_sweep_ = 1024;
+  size_t counts_until_look_ = 0, sums_until_look_ = 0;  // new ones until unused ones are looked for
   DeclaredTerms terms_;
   Listers listers_;
 };

@@ -177,8 +177,14 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
 }
 
 // Drops all counts that only the cache holds, once there are kUnusedCountsKept of them. One sweep for many counts is
-// cheap; a sweep for each count would go through all templates every time.
+// cheap; a sweep for each count would go through all templates every time. Looking for them goes through all counts,
+// and is done for one of kUnusedCountsKept new counts only, because a pod may ask for thousands.
 void Cache::DropUnusedCounts() {
+  if (counts_until_look_ > 0) {
+    --counts_until_look_;
+    return;
+  }
+  counts_until_look_ = kUnusedCountsKept - 1;
   auto unused = [](const auto& c) { return c != nullptr && c.use_count() == 1; };
   if (static_cast<size_t>(std::count_if(counts_.begin(), counts_.end(), unused)) < kUnusedCountsKept) return;
   absl::flat_hash_set<const PodCount*> gone;
@@ -217,6 +223,11 @@ std::shared_ptr<const TermTotals> Cache::SumOf(const TermSum& sum) {
 }
 
 void Cache::DropUnusedSums() {
+  if (sums_until_look_ > 0) {
+    --sums_until_look_;
+    return;
+  }
+  sums_until_look_ = kUnusedCountsKept - 1;
   auto unused = [](const auto& entry) { return entry.second.use_count() == 1; };
   if (static_cast<size_t>(std::count_if(sums_.begin(), sums_.end(), unused)) < kUnusedCountsKept) return;
   absl::erase_if(sums_, [&](const auto& entry) {
