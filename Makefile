@@ -11,7 +11,7 @@
 # BENCHARGS=...       with `make bench`: arguments for hack/bench.py
 # KERNELS=REGEX       with `make bench`: which of google-benchmark's (all)
 # SEEDS=A..B          with `make simulate`: which seeds (1..100); SIMULATEARGS: more for the program
-# NEW_S=SECONDS       with `make simulate`: seeds that nobody has run, for so long, instead of SEEDS
+# NEW_S=SECONDS       with `make simulate`: seeds that nobody has run, for so long, instead of SEEDS; NEW_FROM: the first
 # FUZZ_S=SECONDS      with `make fuzz` and `make fuzz-asan`: how long for each target (20)
 # FUZZ_TARGETS=...    with `make fuzz` and `make fuzz-asan`: only these targets
 # FUZZ_SEED=N         with `make fuzz` and `make fuzz-asan`: the same inputs every time, for runs that must not fail by chance
@@ -132,7 +132,7 @@ test-programs: $(TEST_PROGRAMS) $(if $(PACKAGE),,$(OUT)/test/simulate $(OUT)/tes
 SEEDS ?= 1..100
 simulate: deps  ## run a simulated cluster for each seed (SEEDS=A..B or NEW_S=SECONDS), and those that once failed
 	+@$(BUILD_WITH) $(OUT)/test/simulate >&2
-	@$(OUT)/test/simulate $(if $(NEW_S),--new=$(NEW_S),--seeds=$(SEEDS)) --jobs=$(shell nproc) $(SIMULATEARGS) $(wildcard test/simulation/kept/*.plan)
+	@$(OUT)/test/simulate $(if $(NEW_S),--new=$(NEW_S) $(if $(NEW_FROM),--from=$(NEW_FROM)),--seeds=$(SEEDS)) --jobs=$(shell nproc) $(SIMULATEARGS) $(wildcard test/simulation/kept/*.plan)
 
 FUZZ_S ?= 20
 fuzz:  ## run every fuzz target for FUZZ_S seconds (20) under libFuzzer, with sanitizers (clang)

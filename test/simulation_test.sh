@@ -30,6 +30,11 @@ new=$("$simulate" --new=1 --shrink=0) || failed=$?
 [ $failed -le 1 ] || { echo "FAILED: new seeds end with status $failed: $new"; exit 1; }
 first=$(sed -n 's/^new seeds from \([0-9]*\) on; .*/\1/p' <<<"$new")
 grep -q '^simulate: 1 worlds' <<<"$("$simulate" --seeds="$first..$first")" || { echo "FAILED: new seeds: $new"; exit 1; }
+# CI names the first one.
+grep -q '^new seeds from 7 on' <<<"$("$simulate" --new=1 --from=7)" || { echo "FAILED: new seeds from the 7th on"; exit 1; }
+code=0
+"$simulate" --from=7 2>/dev/null || code=$?
+[ $code -eq 2 ] || { echo "FAILED: --from without --new: exit $code"; exit 1; }
 code=0
 "$simulate" --new=0 2>/dev/null || code=$?
 [ $code -eq 2 ] || { echo "FAILED: new seeds for no time: exit $code"; exit 1; }

@@ -10,11 +10,17 @@
 
 namespace berth::simulation {
 
-// An object of the API as its JSON text, with what is needed to find and compare it.
+struct PodView;
+struct NodeView;
+
+// An object of the API as its JSON text, with what is needed to find and compare it. It never changes.
 struct Object {
   std::string json;
   std::string uid;
   uint64_t version = 0;  // its resourceVersion, which is also in the JSON
+  // What ReadPod and ReadNode (objects.h) made of it, so that they parse it once.
+  mutable std::shared_ptr<const PodView> pod;
+  mutable std::shared_ptr<const NodeView> node;
 };
 using ObjectPtr = std::shared_ptr<const Object>;
 

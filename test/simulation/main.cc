@@ -26,11 +26,13 @@
 namespace berth::simulation {
 namespace {
 
-constexpr const char* kUsage = R"(usage: simulate [--seeds=A..B] [--jobs=N] [--seconds=S] [--verbose] [PLAN...]
+constexpr const char* kUsage =
+    R"(usage: simulate [--seeds=A..B | --new=S [--from=N]] [--jobs=N] [--seconds=S] [--verbose] [PLAN...]
 
 Runs the simulated cluster of each seed, and those of the plans (files that an earlier failure left).
   --seeds=A..B   the seeds, both included
-  --new=S        seeds that nobody has run, for S seconds by the clock; the first one comes from the clock and is printed
+  --new=S        seeds that nobody has run, for S seconds by the clock; the first one is printed
+  --from=N       with --new: the first seed; without it, one that is taken from the clock
   --jobs=N       that many processes (default 1)
   --seconds=S    begin no further seed after S seconds of CPU time in a process
   --verbose      print everything that happens to stderr
@@ -57,16 +59,19 @@ struct Totals {
   uint64_t runs = 0, failed = 0, events = 0, faults = 0, binds = 0, virtual_seconds = 0;
 };
 
-// Seeds without end, which no earlier run has had unless it began in the same second.
-void TakeNewSeeds(int64_t seconds, Options* o) {
+// Seeds without end: from `from` on or, if that is 0, such as no earlier run has had unless it began in the same
+// second.
+void TakeNewSeeds(int64_t seconds, uint64_t from, Options* o) {
   const absl::Time now = absl::Now();
-  o->first = static_cast<uint64_t>(absl::ToUnixSeconds(now)) * 1000;
+  o->first = from != 0 ? from : static_cast<uint64_t>(absl::ToUnixSeconds(now)) * 1000;
   o->last = std::numeric_limits<uint64_t>::max() / 2;
   o->until = now + absl::Seconds(seconds);
   std::cout << "new seeds from " << o->first << " on; to repeat one: --seeds=N..N\n" << std::flush;
 }
 
 bool ParseArguments(int argc, char** argv, Options* o) {
+  int64_t new_seconds = 0;
+  uint64_t from = 0;
   for (int i = 1; i < argc; ++i) {
     const std::string a = argv[i];
     const std::string value = a.substr(a.find('=') == std::string::npos ? a.size() : a.find('=') + 1);
@@ -77,9 +82,9 @@ bool ParseArguments(int argc, char** argv, Options* o) {
         return false;
       }
     } else if (a.rfind("--new=", 0) == 0) {
-      int64_t seconds = 0;
-      if (!absl::SimpleAtoi(value, &seconds) || seconds < 1) return false;
-      TakeNewSeeds(seconds, o);
+      if (!absl::SimpleAtoi(value, &new_seconds) || new_seconds < 1) return false;
+    } else if (a.rfind("--from=", 0) == 0) {
+      if (!absl::SimpleAtoi(value, &from) || from < 1) return false;
     } else if (a.rfind("--jobs=", 0) == 0) {
       if (!absl::SimpleAtoi(value, &o->jobs) || o->jobs < 1) return false;
     } else if (a.rfind("--shrink=", 0) == 0) {
@@ -102,7 +107,8 @@ bool ParseArguments(int argc, char** argv, Options* o) {
       o->plans.push_back(a);
     }
   }
-  return true;
+  if (new_seconds > 0) TakeNewSeeds(new_seconds, from, o);
+  return from == 0 || new_seconds > 0;
 }
 
 void Add(const Outcome& o, Totals* t) {

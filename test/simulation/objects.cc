@@ -84,11 +84,14 @@ std::string BudgetJson(const std::string& name, const std::string& app, int allo
                       "\"}}},\"status\":{\"disruptionsAllowed\":", allowed, "}}");
 }
 
-PodView ReadPod(const std::string& key, const std::string& json) {
-  const Tree t = ParseJson(json);
+const PodView& ReadPod(const std::string& key, const Object& object) {
+  if (object.pod != nullptr) return *object.pod;
+  const Tree t = ParseJson(object.json);
   PodView p;
   p.key = key;
   p.app = TextAt(t, {"metadata", "labels", "app"});
+  if (const Node* owners = At(t, {"metadata", "ownerReferences"}); owners != nullptr)
+    p.owner = TextAt((*owners)[0], {"name"});
   p.deleting = At(t, {"metadata", "deletionTimestamp"}) != nullptr;
   p.node = TextAt(t, {"spec", "nodeName"});
   p.scheduler = TextAt(t, {"spec", "schedulerName"});
@@ -112,11 +115,13 @@ PodView ReadPod(const std::string& key, const std::string& json) {
       if (TextAt(x, {"type"}) == "PodScheduled") p.condition = TextAt(x, {"status"});
     }
   }
-  return p;
+  object.pod = std::make_shared<const PodView>(std::move(p));
+  return *object.pod;
 }
 
-NodeView ReadNode(const std::string& name, const std::string& json) {
-  const Tree t = ParseJson(json);
+const NodeView& ReadNode(const std::string& name, const Object& object) {
+  if (object.node != nullptr) return *object.node;
+  const Tree t = ParseJson(object.json);
   NodeView n;
   n.name = name;
   n.zone = TextAt(t, {"metadata", "labels", "zone"});
@@ -129,7 +134,8 @@ NodeView ReadNode(const std::string& name, const std::string& json) {
   if (const Node* taints = At(t, {"spec", "taints"}); taints != nullptr) {
     for (const Node& taint : taints->GetArray()) n.tainted |= TextAt(taint, {"key"}) == kDedicated;
   }
-  return n;
+  object.node = std::make_shared<const NodeView>(std::move(n));
+  return *object.node;
 }
 
 std::map<std::string, NodeUse> Use(const std::vector<PodView>& pods) {

@@ -39,22 +39,23 @@ std::string NodeJson(const NodeSpec& n);
 std::string ReplicaSetJson(const std::string& name, const PodSpec& spec, int replicas);
 std::string BudgetJson(const std::string& name, const std::string& app, int allowed);
 
-// What the oracle reads of a stored object.
+// What the oracle and the controllers read of a stored object.
 struct PodView {
-  std::string key, app, node, scheduler, zone, nominated, phase, condition;
+  std::string key, app, owner, node, scheduler, zone, nominated, phase, condition;
   int64_t milli_cpu = 0, memory_mib = 0;
   int32_t priority = 0, host_port = 0, max_skew = 0;
   bool tolerates = false, alone = false, deleting = false, gated = false, never_preempts = false;
   bool Finished() const { return phase == "Succeeded" || phase == "Failed"; }
 };
-PodView ReadPod(const std::string& key, const std::string& json);
+// The result lives as long as the object. REQUIRES: the object is always read with the same key.
+const PodView& ReadPod(const std::string& key, const Object& object);
 
 struct NodeView {
   std::string name, zone;
   int64_t milli_cpu = 0, memory_mib = 0, pods = 0;
   bool ready = true, cordoned = false, tainted = false;
 };
-NodeView ReadNode(const std::string& name, const std::string& json);
+const NodeView& ReadNode(const std::string& name, const Object& object);
 
 struct NodeUse {
   int64_t milli_cpu = 0, memory_mib = 0, pods = 0;

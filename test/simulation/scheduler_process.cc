@@ -294,18 +294,18 @@ void SchedulerProcess::End(absl::Duration restart_in) {
 
 // As client::LeaderElector does it, which has a thread for its watchdog.
 void SchedulerProcess::Act(LeaderElection::Action a) {
-  using Step = LeaderElection::Step;
+  using ElectionStep = LeaderElection::Step;
   switch (a.step) {
-    case Step::kGet:
-    case Step::kCreate:
-    case Step::kUpdate: {
+    case ElectionStep::kGet:
+    case ElectionStep::kCreate:
+    case ElectionStep::kUpdate: {
       client::Request r;
-      r.method = a.step == Step::kGet      ? client::Method::kGet
-                 : a.step == Step::kCreate ? client::Method::kPost
-                                           : client::Method::kPut;
+      r.method = a.step == ElectionStep::kGet      ? client::Method::kGet
+                 : a.step == ElectionStep::kCreate ? client::Method::kPost
+                                                   : client::Method::kPut;
       r.target = world_->Later() ? "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
                                  : "/api/v1/namespaces/kube-system/endpoints";
-      if (a.step != Step::kCreate) r.target += "/kube-scheduler";
+      if (a.step != ElectionStep::kCreate) r.target += "/kube-scheduler";
       if (world_->Later()) r.target += "?timeout=5s";
       r.body = std::move(a.body);
       r.timeout = a.timeout;
@@ -315,12 +315,12 @@ void SchedulerProcess::Act(LeaderElection::Action a) {
                           });
       break;
     }
-    case Step::kWait:
+    case ElectionStep::kWait:
       if (a.wait == absl::InfiniteDuration()) break;
       executor_.Cancel(election_timer_);
       election_timer_ = executor_.After(a.wait, [this] { Act(election_.Tick(Now(), executor_.clock().Wall())); });
       break;
-    case Step::kOver:
+    case ElectionStep::kOver:
       break;
   }
   if (a.event == LeaderElection::Event::kBecameLeader) world_->Record(absl::StrCat(name_, " leads"));

@@ -66,7 +66,7 @@ void World::CreateNode(const NodeSpec& spec) {
 void World::DeletePod(const std::string& key) {
   ObjectPtr o = etcd.Get("pods", key);
   if (o == nullptr) return;
-  if (ReadPod(key, o->json).node.empty()) {
+  if (ReadPod(key, *o).node.empty()) {
     etcd.Delete("pods", key);
     return;
   }
@@ -122,24 +122,24 @@ void World::OnCommit(const Commit& c) {
   if (c.resource == "nodes") last_change_ = loop.now();
   if (c.resource == "pods") {
     const auto frees_or_takes = [&] {
-      const PodView before = ReadPod(c.key, c.before->json), after = ReadPod(c.key, c.after->json);
+      const PodView &before = ReadPod(c.key, *c.before), &after = ReadPod(c.key, *c.after);
       return before.node != after.node || before.gated != after.gated || before.Finished() != after.Finished();
     };
     if (c.before == nullptr || c.after == nullptr || frees_or_takes()) last_change_ = loop.now();
-    if (c.before == nullptr) created_[c.after->uid] = ReadPod(c.key, c.after->json);
+    if (c.before == nullptr) created_[c.after->uid] = ReadPod(c.key, *c.after);
     if (c.after == nullptr) loop.In(absl::Seconds(120), [this, uid = c.before->uid] { created_.erase(uid); });
     KubeletSees(c);
   }
   if (c.resource == "nodes" && c.before != nullptr &&
-      (c.after == nullptr || ReadNode(c.key, c.before->json).milli_cpu != ReadNode(c.key, c.after->json).milli_cpu)) {
+      (c.after == nullptr || ReadNode(c.key, *c.before).milli_cpu != ReadNode(c.key, *c.after).milli_cpu)) {
     Excuse();
   }
 }
 
 void World::KubeletSees(const Commit& c) {
   if (c.after == nullptr) return;
-  const PodView now = ReadPod(c.key, c.after->json);
-  const PodView before = c.before == nullptr ? PodView{} : ReadPod(c.key, c.before->json);
+  const PodView& now = ReadPod(c.key, *c.after);
+  const PodView before = c.before == nullptr ? PodView{} : ReadPod(c.key, *c.before);
   const auto still_there = [this, key = c.key, uid = c.after->uid] {
     ObjectPtr o = etcd.Get("pods", key);
     return o != nullptr && o->uid == uid;
@@ -148,14 +148,14 @@ void World::KubeletSees(const Commit& c) {
     CheckPlacement(now);
     loop.In(absl::Milliseconds(random_.Between(300, 3000)), [this, still_there, key = c.key] {
       // A pod that was evicted meanwhile stays so: no kubelet leaves Failed or Succeeded.
-      if (!still_there() || ReadPod(key, etcd.Get("pods", key)->json).Finished()) return;
+      if (!still_there() || ReadPod(key, *etcd.Get("pods", key)).Finished()) return;
       Edit("pods", key, [](Tree* t) { SetText(t, {"status", "phase"}, "Running"); });
     });
     int64_t seconds = 0;
     (void)absl::SimpleAtoi(TextAt(ParseJson(c.after->json), {"metadata", "annotations", "runs-seconds"}), &seconds);
     if (seconds > 0) {
       loop.In(absl::Seconds(seconds), [this, still_there, key = c.key] {
-        if (!still_there() || ReadPod(key, etcd.Get("pods", key)->json).Finished()) return;
+        if (!still_there() || ReadPod(key, *etcd.Get("pods", key)).Finished()) return;
         Edit("pods", key, [](Tree* t) { SetText(t, {"status", "phase"}, "Succeeded"); });
       });
     }
@@ -171,11 +171,8 @@ void World::KubeletSees(const Commit& c) {
 void World::ControllerTurn() {
   std::map<std::string, std::vector<std::string>> owned;
   for (const auto& [key, o] : etcd.List("pods")) {
-    const Tree t = ParseJson(o->json);
-    if (const Node* owners = At(t, {"metadata", "ownerReferences"}); owners != nullptr) {
-      const PodView p = ReadPod(key, o->json);
-      if (!p.deleting && !p.Finished()) owned[TextAt((*owners)[0], {"name"})].push_back(key);
-    }
+    const PodView& p = ReadPod(key, *o);
+    if (!p.owner.empty() && !p.deleting && !p.Finished()) owned[p.owner].push_back(key);
   }
   for (auto& [name, rs] : replica_sets) {
     std::vector<std::string>& pods = owned[name];
@@ -193,7 +190,7 @@ void World::ControllerTurn() {
   }
   // The garbage collector: pods of nodes that are gone.
   for (const std::string& key : Keys("pods")) {
-    const PodView p = ReadPod(key, etcd.Get("pods", key)->json);
+    const PodView p = ReadPod(key, *etcd.Get("pods", key));
     if (!p.node.empty() && etcd.Get("nodes", p.node) == nullptr) etcd.Delete("pods", key);
   }
   loop.In(absl::Seconds(1), [this] { ControllerTurn(); });
@@ -346,8 +343,8 @@ void World::CheckPlacement(const PodView& pod) {
   ObjectPtr o = etcd.Get("nodes", node);
   if (o == nullptr || loop.now() < excused_until_) return;
   std::vector<PodView> pods;
-  for (const auto& [key, p] : etcd.List("pods")) pods.push_back(ReadPod(key, p->json));
-  const NodeView n = ReadNode(node, o->json);
+  for (const auto& [key, p] : etcd.List("pods")) pods.push_back(ReadPod(key, *p));
+  const NodeView& n = ReadNode(node, *o);
   if (!pod.zone.empty() && n.zone != pod.zone && Ours(pod)) {
     Fail(absl::StrCat("pod ", pod.key, " of zone ", pod.zone, " is bound to ", node, " of zone ", n.zone));
   }
@@ -382,13 +379,13 @@ void World::Settle() {
 
 void World::CheckAtRest() {
   std::vector<PodView> pods;
-  for (const auto& [key, o] : etcd.List("pods")) pods.push_back(ReadPod(key, o->json));
+  for (const auto& [key, o] : etcd.List("pods")) pods.push_back(ReadPod(key, *o));
   std::vector<PodView> counted = pods;  // those nominated to a node count there
   for (PodView& p : counted) {
     if (p.node.empty()) p.node = p.nominated;
   }
   std::vector<NodeView> nodes;
-  for (const auto& [name, o] : etcd.List("nodes")) nodes.push_back(ReadNode(name, o->json));
+  for (const auto& [name, o] : etcd.List("nodes")) nodes.push_back(ReadNode(name, *o));
   for (const PodView& p : pods) {
     if (!p.node.empty() || p.deleting || p.Finished() || !Ours(p)) continue;
     // Release 1.10 does not know of constraints on the spread, and lets such pods wait.
@@ -400,7 +397,7 @@ void World::CheckAtRest() {
     const auto use = Use(others);
     for (const auto& [name, o] : etcd.List("nodes")) {
       auto u = use.find(name);
-      const NodeView node = ReadNode(name, o->json);
+      const NodeView& node = ReadNode(name, *o);
       if (!waits && WhyNot(p, node, u == use.end() ? NodeUse{} : u->second).empty() &&
           !TooUneven(p, node, nodes, others)) {
         Fail(absl::StrCat("pod ", p.key, " is pending ", absl::FormatDuration(loop.now() - last_change_),

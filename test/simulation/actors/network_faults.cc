@@ -70,7 +70,7 @@ void CutOff(World* w, Random* r) {
   w->CutOff(r->Below(w->schedulers()), absl::Seconds(r->Between(1, 40)));
 }
 
-[[maybe_unused]] const bool kRegistered =
+[[maybe_unused]] const bool kNetworkFaultsRegistered =
     RegisterActor({"bad-network", 3, BadNetwork}) && RegisterActor({"one-fault", 3, OneFault}) &&
     RegisterActor({"unheard-binds", 2, UnheardBinds}) && RegisterActor({"slow-network", 1, SlowNetwork}) &&
     RegisterActor({"cut-watches", 2, CutWatches}) && RegisterActor({"stall-watches", 2, StallWatches}) &&

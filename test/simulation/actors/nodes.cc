@@ -53,7 +53,7 @@ void Drain(World* w, Random* r) {
   const std::string node = w->RandomKey("nodes", r);
   w->Edit("nodes", node, [](Tree* t) { Set(t, {"spec", "unschedulable"}, Node(true)); });
   for (const std::string& key : w->Keys("pods")) {
-    if (ReadPod(key, w->etcd.Get("pods", key)->json).node == node) w->DeletePod(key);
+    if (ReadPod(key, *w->etcd.Get("pods", key)).node == node) w->DeletePod(key);
   }
 }
 
@@ -61,7 +61,7 @@ void Taint(World* w, Random* r) {
   const std::string node = w->RandomKey("nodes", r);
   ObjectPtr o = w->etcd.Get("nodes", node);
   if (o == nullptr) return;
-  const bool tainted = ReadNode(node, o->json).tainted;
+  const bool tainted = ReadNode(node, *o).tainted;
   w->Edit("nodes", node, [&](Tree* t) { SetTaint(t, kDedicated, !tainted); });
 }
 
@@ -83,7 +83,7 @@ void Heartbeats(World* w, Random* r) {
   }
 }
 
-[[maybe_unused]] const bool kRegistered =
+[[maybe_unused]] const bool kNodesRegistered =
     RegisterActor({"node-comes", 3, NodeComes}) && RegisterActor({"node-goes", 1, NodeGoes}) &&
     RegisterActor({"node-flaps", 2, NodeFlaps}) && RegisterActor({"cordon", 2, Cordon}) &&
     RegisterActor({"drain", 1, Drain}) && RegisterActor({"taint", 2, Taint}) && RegisterActor({"resize", 1, Resize}) &&

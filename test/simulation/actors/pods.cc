@@ -103,7 +103,7 @@ void Foreign(World* w, Random* r) {
 void Evict(World* w, Random* r) {
   const std::string key = w->RandomKey("pods", r);
   ObjectPtr o = w->etcd.Get("pods", key);
-  if (o == nullptr || ReadPod(key, o->json).node.empty()) return;
+  if (o == nullptr || ReadPod(key, *o).node.empty()) return;
   w->Edit("pods", key, [](Tree* t) { SetText(t, {"status", "phase"}, "Failed"); });
 }
 
@@ -131,7 +131,7 @@ void TouchUnseen(World* w, Random* r) {
   }
 }
 
-[[maybe_unused]] const bool kRegistered =
+[[maybe_unused]] const bool kPodsRegistered =
     RegisterActor({"create-pods", 10, CreatePods}) && RegisterActor({"jobs", 4, Jobs}) &&
     RegisterActor({"delete-pods", 5, DeletePods}) && RegisterActor({"replace-pod", 2, Replace}) &&
     RegisterActor({"foreign-pod", 2, Foreign}) && RegisterActor({"evict-pod", 2, Evict}) &&

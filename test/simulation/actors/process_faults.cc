@@ -24,7 +24,7 @@ void JumpClock(World* w, Random* r) {
   w->JumpClock(r->Below(w->schedulers()), absl::Seconds(r->Between(-7200, 7200)));
 }
 
-[[maybe_unused]] const bool kRegistered =
+[[maybe_unused]] const bool kProcessFaultsRegistered =
     RegisterActor({"kill", 2, Kill}) && RegisterActor({"terminate", 1, Terminate}) &&
     RegisterActor({"pause", 2, Pause}) && RegisterActor({"clock-jump", 1, JumpClock});
 

@@ -35,9 +35,9 @@ void Budget(World* w, Random* r) {
   }
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterActor({"scale", 8, Scale}) &&
-                                          RegisterActor({"remove-replica-set", 1, RemoveSet}) &&
-                                          RegisterActor({"budget", 3, Budget});
+[[maybe_unused]] const bool kReplicaSetsRegistered = RegisterActor({"scale", 8, Scale}) &&
+                                                     RegisterActor({"remove-replica-set", 1, RemoveSet}) &&
+                                                     RegisterActor({"budget", 3, Budget});
 
 }  // namespace
 }  // namespace berth::simulation

@@ -14,7 +14,7 @@ void RollOut(World* w, Random* r) {
   }
 }
 
-[[maybe_unused]] const bool kRegistered = RegisterActor({"roll-out", 1, RollOut});
+[[maybe_unused]] const bool kRolloutsRegistered = RegisterActor({"roll-out", 1, RollOut});
 
 }  // namespace
 }  // namespace berth::simulation

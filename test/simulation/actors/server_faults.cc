@@ -51,7 +51,7 @@ void Compact(World* w, Random* r) {
   for (auto& s : w->servers) s->Compact(r->Below(20));
 }
 
-[[maybe_unused]] const bool kRegistered =
+[[maybe_unused]] const bool kServerFaultsRegistered =
     RegisterActor({"server-stops", 2, StopServer}) && RegisterActor({"all-servers-stop", 1, StopAll}) &&
     RegisterActor({"lag", 2, Lag}) && RegisterActor({"server-stands-still", 2, StandStill}) &&
     RegisterActor({"compact", 2, Compact});
