@@ -7,7 +7,7 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 mkdir -p hack pkg/util pkg/api pkg/http pkg/scheduler cmd/schedsim cmd/kube-scheduler cmd/hollow-apiserver plugin test
 cp "$root"/Makefile .
-cp "$root"/hack/{install-deps.sh,compile-commands.sh,version,test_main_test.cc} hack/
+cp "$root"/hack/{install-deps.sh,compile-commands.sh,units.sh,version,test_main_test.cc} hack/
 echo '#include <string>' | tee hack/pch.h >hack/pch_test.h
 echo 'int Two();' >pkg/util/two.h
 printf '#include "pkg/util/two.h"\nint Two() { return 2; }\n' >pkg/util/two.cc
@@ -18,6 +18,7 @@ echo 'int Http() { return 1; }' >pkg/http/http.cc
 printf '#include "pkg/util/two.h"\nint main() { return Two(); }\n' >cmd/schedsim/main.cc
 echo 'int main() {}' | tee cmd/kube-scheduler/main.cc >cmd/hollow-apiserver/main.cc
 unset MAKEFLAGS MAKELEVEL OUT SAN WHAT PACKAGE BUILD
+export UNIT=1  # each source by itself
 
 build() { make BUILD=debug "$@" >log 2>&1 || { cat log; echo "FAILED: make $*"; exit 1; }; }
 # expect WHAT LINES...: the last build did exactly this.
@@ -73,11 +74,27 @@ build CPPFLAGS='-I. -DNEW'
 expect "flags changed" hack/pch.h pkg/util/two.cc pkg/api/api.cc pkg/http/http.cc lib/libpkg-http.a cmd/schedsim/main.cc cmd/schedsim/four.cc cmd/kube-scheduler/main.cc \
   cmd/hollow-apiserver/main.cc plugin/mine.cc lib/libpkg-util.a lib/libpkg-api.a "${programs[@]}"
 
+build UNIT=12 CPPFLAGS='-I. -DNEW'
+expect "units of one file" pkg/{util/two,api/api,http/http}.cc cmd/schedsim/four.cc lib/libpkg-{util,api,http}.a "${programs[@]}"
+echo 'int Five() { return 5; }' >pkg/util/five.cc
+build UNIT=12 CPPFLAGS='-I. -DNEW'
+expect "a unit" "pkg/util/five.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
+echo 'int Five() { return 6; }' >pkg/util/five.cc
+build UNIT=12 CPPFLAGS='-I. -DNEW'
+expect "a source of a unit changed" "pkg/util/five.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
+echo 'int Six() { return 6; }' >pkg/util/six.cc
+build UNIT=12 CPPFLAGS='-I. -DNEW'
+expect "a source came to a unit" "pkg/util/five.cc pkg/util/six.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
+rm pkg/util/six.cc
+build UNIT=12 CPPFLAGS='-I. -DNEW'
+expect "a source left a unit" "pkg/util/five.cc pkg/util/two.cc" lib/libpkg-util.a "${programs[@]}"
+result 4 "units"
+
 printf 'int main() { return 5; }\n' >cmd/schedsim/main.cc
 printf 'this does not compile' >cmd/kube-scheduler/main.cc
-build WHAT=cmd/schedsim CPPFLAGS='-I. -DNEW'
+build UNIT=12 WHAT=cmd/schedsim CPPFLAGS='-I. -DNEW'
 expect "WHAT" cmd/schedsim/main.cc bin/schedsim
-if make BUILD=debug CPPFLAGS='-I. -DNEW' >log 2>&1; then echo "FAILED: a broken source goes unnoticed"; exit 1; fi
+if make UNIT=12 BUILD=debug CPPFLAGS='-I. -DNEW' >log 2>&1; then echo "FAILED: a broken source goes unnoticed"; exit 1; fi
 make SAN=nonsense help >log 2>&1 && { echo "FAILED: SAN=nonsense goes unnoticed"; exit 1; }
 make help >log
 grep -q '^  make test ' log || { echo "FAILED: make help does not list make test"; exit 1; }

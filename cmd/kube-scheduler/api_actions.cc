@@ -12,22 +12,22 @@
 
 namespace berth::kube_scheduler {
 
-using scheduler::Answer;
+using RequestAnswer = scheduler::Answer;
 using scheduler::RequestId;
 
 namespace {
 
-Answer ToAnswer(const client::ApiError& e) {
+RequestAnswer ToAnswer(const client::ApiError& e) {
   if (e.ok()) return {};
-  Answer a{Answer::Kind::kRefused, e.message, e.details_kind};
+  RequestAnswer a{RequestAnswer::Kind::kRefused, e.message, e.details_kind};
   if (e.transport) {
-    if (e.maybe_done) a.kind = Answer::Kind::kLost;
+    if (e.maybe_done) a.kind = RequestAnswer::Kind::kLost;
   } else if (e.code == 404) {
-    a.kind = Answer::Kind::kNotFound;
+    a.kind = RequestAnswer::Kind::kNotFound;
   } else if (e.code == 409) {
-    a.kind = Answer::Kind::kConflict;
+    a.kind = RequestAnswer::Kind::kConflict;
   } else if (e.code >= 500) {
-    a.kind = Answer::Kind::kServerError;
+    a.kind = RequestAnswer::Kind::kServerError;
   }
   return a;
 }
@@ -55,10 +55,10 @@ struct ApiActions::Bindery {
       work.pop_front();
       lock.unlock();
       const absl::Status s = binder->Bind(*pod, pod->node_name.string());
-      Answer a;
+      RequestAnswer a;
       // If an extender fails, the pod may or may not have been bound. The scheduler reads the pod from the API server
       // when the answer is a server error.
-      if (!s.ok()) a = {Answer::Kind::kServerError, util::Message(s), ""};
+      if (!s.ok()) a = {RequestAnswer::Kind::kServerError, util::Message(s), ""};
       inbox->Put(scheduler::Reply{id, std::move(a), nullptr});
       lock.lock();
     }

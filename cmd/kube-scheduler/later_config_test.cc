@@ -5,14 +5,15 @@
 namespace berth::kube_scheduler {
 namespace {
 
-constexpr char kHead[] = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
+constexpr char kModernHead[] = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n";
 
 TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 and its defaults") {
   std::vector<std::string> warnings;
-  auto c = ParseConfiguration(kHead + std::string("percentageOfNodesToScore: 5\nleaderElection: {resourceName: x}\n"
-                                                  "podMaxBackoffSeconds: 20\nprofiles: [{schedulerName: a}, "
-                                                  "{schedulerName: b}]\nextenders: [{urlPrefix: http://x}]"),
-                              "file", &warnings);
+  auto c =
+      ParseConfiguration(kModernHead + std::string("percentageOfNodesToScore: 5\nleaderElection: {resourceName: x}\n"
+                                                   "podMaxBackoffSeconds: 20\nprofiles: [{schedulerName: a}, "
+                                                   "{schedulerName: b}]\nextenders: [{urlPrefix: http://x}]"),
+                         "file", &warnings);
   REQUIRE(c.ok());
   CHECK(c->release == "1.29");
   CHECK(c->leader_election.leader_elect);
@@ -28,7 +29,7 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
 }
 
 TEST_CASE("Such a configuration is read strictly, and all its mistakes are reported with the file") {
-  auto c = ParseConfiguration(kHead + std::string("parallelism: 0\nschedulerName: x"), "file", nullptr);
+  auto c = ParseConfiguration(kModernHead + std::string("parallelism: 0\nschedulerName: x"), "file", nullptr);
   CHECK(util::Message(c.status()) ==
         "file: [strict decoding error: unknown field \"schedulerName\", parallelism: Invalid value: 0: should be an "
         "integer value greater than zero]");

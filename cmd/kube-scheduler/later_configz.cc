@@ -19,7 +19,7 @@ std::string Json(std::string_view s) {
   return out;
 }
 
-const char* Text(bool b) {
+const char* BoolText(bool b) {
   return b ? "true" : "false";
 }
 
@@ -44,7 +44,7 @@ std::string PluginsOf(const ResolvedProfile& profile) {
 std::string LeaderElectionOf(const Configuration& c) {
   const auto& le = c.leader_election;
   return absl::StrCat(
-      "{\"LeaderElect\":", Text(le.leader_elect), ",\"LeaseDuration\":", Json(FormatGoDuration(le.lease_duration)),
+      "{\"LeaderElect\":", BoolText(le.leader_elect), ",\"LeaseDuration\":", Json(FormatGoDuration(le.lease_duration)),
       ",\"RenewDeadline\":", Json(FormatGoDuration(le.renew_deadline)),
       ",\"RetryPeriod\":", Json(FormatGoDuration(le.retry_period)), ",\"ResourceLock\":", Json(le.resource_lock),
       ",\"ResourceName\":", Json(le.lock_object_name), ",\"ResourceNamespace\":", Json(le.lock_object_namespace), "}");
@@ -70,12 +70,12 @@ std::string LaterConfigurationToConfigz(const Configuration& c) {
       ",\"LeaderElection\":", LeaderElectionOf(c), ",\"ClientConnection\":", ClientConnectionOf(c));
   absl::StrAppend(&out, ",\"HealthzBindAddress\":", Json(c.healthz_bind_address),
                   ",\"MetricsBindAddress\":", Json(c.metrics_bind_address),
-                  ",\"EnableProfiling\":", Text(c.enable_profiling),
-                  ",\"EnableContentionProfiling\":", Text(c.enable_contention_profiling));
+                  ",\"EnableProfiling\":", BoolText(c.enable_profiling),
+                  ",\"EnableContentionProfiling\":", BoolText(c.enable_contention_profiling));
   absl::StrAppend(&out, ",\"PercentageOfNodesToScore\":", c.percentage_of_nodes_to_score,
                   ",\"PodInitialBackoffSeconds\":", absl::ToInt64Seconds(c.pod_initial_backoff),
                   ",\"PodMaxBackoffSeconds\":", absl::ToInt64Seconds(c.pod_max_backoff), ",\"Profiles\":[", profiles,
-                  "],\"DelayCacheUntilActive\":", Text(c.delay_cache_until_active), "}}");
+                  "],\"DelayCacheUntilActive\":", BoolText(c.delay_cache_until_active), "}}");
   return out;
 }
 

@@ -10,7 +10,7 @@
 namespace berth::schedsim {
 namespace {
 
-absl::Status Check(const Invocation& o) {
+absl::Status CheckAnonymise(const Invocation& o) {
   if (o.files.size() > 1) return util::InvalidArgument("one recording or file at a time can be anonymised");
   return absl::OkStatus();
 }
@@ -41,7 +41,7 @@ const Command kAnonymiseCommand = {
         "  schedsim anonymise /var/lib/berth/recording >report.jsonl\n"
         "  schedsim anonymise cluster.json | schedsim run -o placements\n",
     .files = Command::Files::kRequired,
-    .check = Check,
+    .check = CheckAnonymise,
     .run = Anonymise,
 };
 

@@ -312,7 +312,7 @@ int Capacity(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddFlags(boost::program_options::options_description_easy_init& add) {
+void AddCapacityFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("pod-spec", po::value<std::vector<std::string>>()->value_name("FILE[=RATIO]"),
       "a pod to multiply, or a workload whose template is taken; may be repeated. With a RATIO anywhere the pods come "
@@ -328,7 +328,7 @@ void AddFlags(boost::program_options::options_description_easy_init& add) {
       "--add-node: how many of each pod spec, times its RATIO");
 }
 
-absl::Status Check(const Invocation& options) {
+absl::Status CheckCapacity(const Invocation& options) {
   if (options.List("pod-spec").empty() && !options.Has("add-node")) {
     return util::InvalidArgument(
         "capacity: --pod-spec FILE is needed: the pod to multiply; or --add-node TEMPLATE: how many such nodes until "
@@ -343,7 +343,7 @@ absl::Status Check(const Invocation& options) {
   return absl::OkStatus();
 }
 
-constexpr char kExamples[] =
+constexpr char kCapacityExamples[] =
     R"(  schedsim capacity cluster.json --pod-spec web.yaml                    how many more, and what stops the next
   schedsim capacity cluster.json --pod-spec web.yaml --by kubernetes.io/arch
   schedsim capacity cluster.json --pod-spec web.yaml=3 --pod-spec db.yaml=1   three of one with one of the other
@@ -358,10 +358,10 @@ extern const Command kCapacityCommand = {
     .arguments = "FILE... --pod-spec FILE",
     .summary = "how many more of these pods fit, or how many nodes they need",
     .outputs = "table wide json yaml",
-    .examples = kExamples,
+    .examples = kCapacityExamples,
     .groups = kAlgorithmFlags | kGateFlags | kInputFlags,
-    .add_flags = AddFlags,
-    .check = Check,
+    .add_flags = AddCapacityFlags,
+    .check = CheckCapacity,
     .run = Capacity,
 };
 

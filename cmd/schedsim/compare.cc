@@ -27,7 +27,7 @@ using lab::Variant;
 constexpr size_t kSamples = 200;  // points of a curve in the SVG
 constexpr size_t kMostPods = 20;  // listed one by one, unless --changes sets another number
 
-struct Comparison {
+struct ScenarioComparison {
   const lab::Scenario* scenario = nullptr;
   const lab::Workload* workload = nullptr;
   std::vector<Variant> variants;
@@ -73,7 +73,7 @@ std::string CsvCell(const std::string& text) {
   return absl::StrCat("\"", absl::StrReplaceAll(text, {{"\"", "\"\""}}), "\"");
 }
 
-void WriteCsv(const Comparison& c, std::ostream& out) {
+void WriteCsv(const ScenarioComparison& c, std::ostream& out) {
   const auto& resources = c.workload->resources();
   out << "policy,nodes,pods,placed,pending";
   for (const std::string& r : resources) out << ",alloc_" << ColumnName(r);
@@ -106,7 +106,7 @@ std::string KindText(lab::PodDifference::Kind kind) {
   return "newly fits";
 }
 
-void DifferencesJson(const Comparison& c, explain::JsonOut* out) {
+void DifferencesJson(const ScenarioComparison& c, explain::JsonOut* out) {
   if (!c.by_pod) return;
   out->Key("differences").Array();
   for (size_t v = 1; v < c.variants.size(); ++v) {
@@ -120,7 +120,7 @@ void DifferencesJson(const Comparison& c, explain::JsonOut* out) {
   out->End();
 }
 
-void WriteJson(const Comparison& c, explain::JsonOut* out) {
+void WriteJson(const ScenarioComparison& c, explain::JsonOut* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "Comparison");
   out->Member("nodes", static_cast<int64_t>(c.workload->node_count()));
   out->Member("pods", static_cast<int64_t>(c.scenario->pending.size())).Key("policies").Array();
@@ -152,7 +152,7 @@ void WriteJson(const Comparison& c, explain::JsonOut* out) {
 }
 
 // For -o wide: every resource, and the preemptions.
-void WriteResources(const Comparison& c, explain::Page* page) {
+void WriteResources(const ScenarioComparison& c, explain::Page* page) {
   const auto& resources = c.workload->resources();
   std::vector<std::vector<std::string>> rows = {{"ALLOC / FRAG"}};
   rows[0].insert(rows[0].end(), resources.begin(), resources.end());
@@ -169,7 +169,7 @@ void WriteResources(const Comparison& c, explain::Page* page) {
   page->Rows(rows, true).Blank();
 }
 
-void WriteTable(const Comparison& c, bool wide, explain::Page* page) {
+void WriteTable(const ScenarioComparison& c, bool wide, explain::Page* page) {
   const size_t r = c.workload->scarcest();
   const std::string& scarce = c.workload->resources()[r];
   page->Line(absl::StrCat(explain::Counted(static_cast<int64_t>(c.workload->node_count()), "node"), ", ",
@@ -211,7 +211,7 @@ void WriteTable(const Comparison& c, bool wide, explain::Page* page) {
 }
 
 // Compares the pods' nodes with a variant and with the first one, and lists at most `most` pods.
-void WriteDifferences(const Comparison& c, size_t variant, size_t most, explain::Page* page) {
+void WriteDifferences(const ScenarioComparison& c, size_t variant, size_t most, explain::Page* page) {
   const auto& all = c.differences[variant];
   page->Blank();
   if (all.empty()) {
@@ -237,7 +237,7 @@ void WriteDifferences(const Comparison& c, size_t variant, size_t most, explain:
 }
 
 // Computes the differences by pod if two releases are compared or --changes is given.
-absl::Status FindDifferences(const Invocation& options, Comparison* c) {
+absl::Status FindDifferences(const Invocation& options, ScenarioComparison* c) {
   c->differences.resize(c->variants.size());
   const bool asked = options.Has("changes") && options.Get<int64_t>("changes") > 0;
   const bool releases = c->variants.size() == 2 && c->variants[0].algorithm.release != c->variants[1].algorithm.release;
@@ -264,7 +264,7 @@ Variant DefaultFor(const Invocation& options, lab::Algorithm base) {
   return {base.release, base};
 }
 
-bool WriteChart(const Comparison& c, const std::string& file) {
+bool WriteChart(const ScenarioComparison& c, const std::string& file) {
   std::vector<lab::Curve> curves;
   for (size_t v = 0; v < c.variants.size(); ++v) curves.push_back({c.variants[v].name, c.trials[v].samples});
   std::ofstream out(file, std::ios::binary);
@@ -277,11 +277,11 @@ bool WriteChart(const Comparison& c, const std::string& file) {
 
 // Variants run on all cores at the same time; each has its own simulation, so their results do not depend on one
 // another.
-int Compare(const Invocation& options, std::ostream& out) {
+int CompareScenarios(const Invocation& options, std::ostream& out) {
   int exit_status = kExitOk;
   std::unique_ptr<lab::Input> input = ReadOneCluster(options, &exit_status);
   if (input == nullptr) return exit_status;
-  Comparison c;
+  ScenarioComparison c;
   c.scenario = &input->scenarios[0];
   lab::Algorithm base = c.scenario->algorithm;
   // The comparison shows what each release decided, and 1.10 ignored fields of later releases.
@@ -335,7 +335,7 @@ int Compare(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddFlags(boost::program_options::options_description_easy_init& add) {
+void AddCompareFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   AddVariantFlags(add);
   add("changes", po::value<int64_t>()->value_name("N"),
@@ -344,7 +344,7 @@ void AddFlags(boost::program_options::options_description_easy_init& add) {
   add("svg", po::value<std::string>()->value_name("FILE"), "draw allocation and fragmentation over arrived load");
 }
 
-absl::Status Check(const Invocation& options) {
+absl::Status CheckCompare(const Invocation& options) {
   if (options.Has("changes") && options.Get<int64_t>("changes") < 0) {
     return util::InvalidArgument(absl::StrCat("--changes=", options.Get<int64_t>("changes"), ": must not be negative"));
   }
@@ -356,7 +356,7 @@ absl::Status Check(const Invocation& options) {
       "to compare");
 }
 
-constexpr char kExamples[] =
+constexpr char kCompareExamples[] =
     R"(  schedsim compare cluster.json --policy mine.json           against the default
   schedsim compare trace.json.gz --algorithm-provider DefaultProvider --policy a.json --policy b.json -o csv
   schedsim compare trace.json.gz --policy a.json --policy b.json --svg load.svg
@@ -371,11 +371,11 @@ extern const Command kCompareCommand = {
     .arguments = "FILE... --policy A --policy B",
     .summary = "the same pods under several policies, side by side",
     .outputs = "table wide json yaml csv",
-    .examples = kExamples,
+    .examples = kCompareExamples,
     .groups = kGateFlags | kInputFlags,
-    .add_flags = AddFlags,
-    .check = Check,
-    .run = Compare,
+    .add_flags = AddCompareFlags,
+    .check = CheckCompare,
+    .run = CompareScenarios,
 };
 
 }  // namespace berth::schedsim

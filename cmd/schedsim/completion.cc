@@ -113,7 +113,7 @@ int Completion(const Invocation& options, std::ostream& out) {
   return kExitOk;
 }
 
-absl::Status Check(const Invocation& options) {
+absl::Status CheckCompletion(const Invocation& options) {
   if (options.files.size() == 1 && (options.files[0] == "bash" || options.files[0] == "zsh")) return absl::OkStatus();
   return util::InvalidArgument("completion: say for which shell: bash or zsh");
 }
@@ -125,7 +125,7 @@ extern const Command kCompletionCommand = {
     .arguments = "bash|zsh",
     .summary = "print completion for a shell",
     .examples = "  source <(schedsim completion bash)\n",
-    .check = Check,
+    .check = CheckCompletion,
     .run = Completion,
 };
 

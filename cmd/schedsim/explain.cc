@@ -101,17 +101,17 @@ int Explain(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddFlags(boost::program_options::options_description_easy_init& add) {
+void AddExplainFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("pod", po::value<std::string>()->value_name("NS/NAME"), "the pod to explain");
 }
 
-absl::Status Check(const Invocation& options) {
+absl::Status CheckExplain(const Invocation& options) {
   if (options.Has("pod") && !options.Get<std::string>("pod").empty()) return absl::OkStatus();
   return util::InvalidArgument("explain: --pod NS/NAME is needed: which pod to explain");
 }
 
-constexpr char kExamples[] =
+constexpr char kExplainExamples[] =
     R"(  schedsim explain cluster.json --pod default/web-1           why is it pending, or why did it go where it went
   schedsim explain cluster.json --pod web-1 -o wide          with the answer of every rule on every node
   kubectl get nodes,pods -A -o json | schedsim explain - --pod web-1
@@ -124,10 +124,10 @@ extern const Command kExplainCommand = {
     .arguments = "FILE... --pod NS/NAME",
     .summary = "why a pod goes where it goes, node by node",
     .outputs = "table wide json yaml",
-    .examples = kExamples,
+    .examples = kExplainExamples,
     .groups = kAlgorithmFlags | kGateFlags | kInputFlags,
-    .add_flags = AddFlags,
-    .check = Check,
+    .add_flags = AddExplainFlags,
+    .check = CheckExplain,
     .run = Explain,
 };
 

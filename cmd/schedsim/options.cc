@@ -22,9 +22,9 @@ namespace berth::schedsim {
 namespace {
 
 namespace po = boost::program_options;
-using Words = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
-absl::Status ReadGates(const Words& values, std::map<std::string, bool>* gates) {
+absl::Status ReadGates(const WordList& values, std::map<std::string, bool>* gates) {
   for (const std::string& value : values) {
     for (absl::string_view part : absl::StrSplit(value, ',')) {
       part = absl::StripAsciiWhitespace(part);
@@ -50,7 +50,7 @@ absl::Status ReadGates(const Words& values, std::map<std::string, bool>* gates) 
 
 absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, lab::Algorithm* a) {
   if ((command.groups & kGateFlags) != 0 && vm.contains("feature-gates")) {
-    BERTH_RETURN_IF_ERROR(ReadGates(vm["feature-gates"].as<Words>(), &a->gates));
+    BERTH_RETURN_IF_ERROR(ReadGates(vm["feature-gates"].as<WordList>(), &a->gates));
   }
   if (vm.contains("preempt")) a->preempt = vm["preempt"].as<bool>();
   if ((command.groups & kAlgorithmFlags) == 0) return absl::OkStatus();
@@ -139,7 +139,7 @@ std::string CommandHelp(const Command& c) {
 }
 
 std::string CommandNames() {
-  Words names;
+  WordList names;
   for (const Command* c : Commands()) names.emplace_back(c->name);
   std::string last = names.back();
   names.pop_back();
@@ -148,14 +148,14 @@ std::string CommandNames() {
 
 absl::StatusOr<const Command*> CommandNamed(const std::string& name) {
   if (const Command* c = FindCommand(name)) return c;
-  Words names;
+  WordList names;
   for (const Command* c : Commands()) names.emplace_back(c->name);
   return util::InvalidArgument(
       absl::StrCat("unknown command \"", name, "\"", util::SuggestionFor(name, names), ": should be ", CommandNames()));
 }
 
 // Rewrites forms that kubectl accepts, -o=json and -v=2, and --expand without a value.
-Words Normalised(Words words) {
+WordList Normalised(WordList words) {
   for (std::string& w : words) {
     if (w.rfind("-v=", 0) == 0) w = "--verbosity=" + w.substr(3);
     if (w.rfind("-o=", 0) == 0) w = "--output=" + w.substr(3);
@@ -165,16 +165,16 @@ Words Normalised(Words words) {
 }
 
 // Returns ` (did you mean "--policy-config-file"?)`, or an empty text.
-std::string FlagSuggestion(std::string_view given, const Words& names) {
+std::string FlagSuggestion(std::string_view given, const WordList& names) {
   std::vector<std::string_view> candidates(names.begin(), names.end());
   std::string_view near = util::Nearest(given.substr(0, given.find('=')), candidates);
   return near.empty() ? "" : absl::StrCat(" (did you mean \"--", util::ToAbsl(near), "\"?)");
 }
 
-absl::Status Parse(const Words& words, const Command& command, Invocation* o) {
+absl::Status Parse(const WordList& words, const Command& command, Invocation* o) {
   po::options_description all;
   all.add(FlagsOf(command));
-  all.add_options()("file", po::value<Words>());
+  all.add_options()("file", po::value<WordList>());
   po::positional_options_description positional;
   positional.add("file", -1);
   try {
@@ -186,7 +186,7 @@ absl::Status Parse(const Words& words, const Command& command, Invocation* o) {
       for (const std::string& value : option.value) o->ordered.emplace_back(option.string_key, value);
     }
   } catch (const po::unknown_option& e) {
-    Words names;
+    WordList names;
     const po::options_description known = FlagsOf(command);
     for (const auto& flag : known.options()) names.push_back(flag->long_name());
     const std::string given(absl::StripPrefix(e.get_option_name(), "--"));
@@ -197,7 +197,7 @@ absl::Status Parse(const Words& words, const Command& command, Invocation* o) {
   return absl::OkStatus();
 }
 
-absl::Status OneOf(const char* flag, const std::string& value, const Words& allowed) {
+absl::Status OneOf(const char* flag, const std::string& value, const WordList& allowed) {
   if (std::find(allowed.begin(), allowed.end(), value) != allowed.end()) return absl::OkStatus();
   return util::InvalidArgument(
       absl::StrCat("--", flag, ": \"", value, "\" should be one of: ", absl::StrJoin(allowed, " ")));
@@ -213,9 +213,9 @@ absl::Status CheckInputFlags(Invocation* o) {
 }
 
 absl::Status Fill(const Command& command, Invocation* o) {
-  if (o->Has("file")) o->files = o->Get<Words>("file");
+  if (o->Has("file")) o->files = o->Get<WordList>("file");
   if (!command.outputs.empty()) {
-    Words outputs = absl::StrSplit(util::ToAbsl(command.outputs), ' ');
+    WordList outputs = absl::StrSplit(util::ToAbsl(command.outputs), ' ');
     o->output = o->Has("output") ? o->Get<std::string>("output") : outputs[0];
     if (std::find(outputs.begin(), outputs.end(), o->output) == outputs.end()) {
       return util::InvalidArgument(
@@ -256,7 +256,7 @@ po::options_description FlagsOf(const Command& command) {
         "weight of placed pods' required affinity, 1-100");
   }
   if ((command.groups & kGateFlags) != 0) {
-    add("feature-gates", po::value<Words>()->value_name("NAME=true,..."),
+    add("feature-gates", po::value<WordList>()->value_name("NAME=true,..."),
         "gates to switch; others have 1.10's defaults");
   }
   if ((command.groups & kInputFlags) != 0) {
@@ -280,7 +280,7 @@ po::options_description FlagsOf(const Command& command) {
 
 absl::StatusOr<ParsedLine> ParseOptions(int argc, char** argv) {
   ParsedLine line;
-  Words words(argv + 1, argv + argc);
+  WordList words(argv + 1, argv + argc);
   if (words.empty()) return util::InvalidArgument(absl::StrCat("a command is needed: ", CommandNames()));
   const std::string version = absl::StrCat("schedsim ", util::ToAbsl(util::Version()), "\n");
   if (words[0] == "--help" || words[0] == "-h" || (words[0] == "help" && words.size() == 1)) {

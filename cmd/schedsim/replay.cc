@@ -28,7 +28,7 @@ bool Alternative(const Invocation& o) {
   return o.Has("policy") || o.Has("algorithm-provider") || o.Has("config") || o.Has("emulated-version");
 }
 
-absl::Status Check(const Invocation& o) {
+absl::Status CheckReplay(const Invocation& o) {
   if (Alternative(o) && (o.Has("until") || o.Has("pod") || o.Get<bool>("check"))) {
     return util::InvalidArgument("--until, --pod and --check cannot be used with another scheduler than the recorded");
   }
@@ -303,7 +303,7 @@ const Command kReplayCommand = {
           add("emulated-version", po::value<std::string>()->value_name("RELEASE"),
               "what a scheduler of this release would have done");
         },
-    .check = Check,
+    .check = CheckReplay,
     .run = Replay,
 };
 

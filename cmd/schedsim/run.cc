@@ -129,18 +129,18 @@ int Run(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-absl::Status Check(const Invocation& options) {
+absl::Status CheckRun(const Invocation& options) {
   return ParseDetail(options.Get<std::string>("detail")).status();
 }
 
-constexpr char kExamples[] =
+constexpr char kRunExamples[] =
     R"(  kubectl get nodes,pods -A -o json | schedsim run -          where would the pending pods go now
   schedsim run nodes.yaml apps.yaml -o summary               do all replicas of these workloads fit
   schedsim run cluster.json new.yaml --fail-on-pending       for scripts: exit status 3 when a pod stays pending
   schedsim run trace.json.gz -o json --detail top=3          the three best nodes of each decision
 )";
 
-void AddFlags(boost::program_options::options_description_easy_init& add) {
+void AddRunFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("preempt", po::bool_switch(), "report the preemption that would follow (needs PodPriority=true)");
   add("all", po::bool_switch(), "-o table: list every pod, as into a pipe, also on a terminal");
@@ -161,11 +161,11 @@ extern const Command kRunCommand = {
     .arguments = "[FILE|-]... [flags]",
     .summary = "place the pending pods, one after another",
     .outputs = "table wide summary placements csv jsonl json",
-    .examples = kExamples,
+    .examples = kRunExamples,
     .files = Command::Files::kOrStandardInput,
     .groups = kAlgorithmFlags | kGateFlags | kInputFlags,
-    .add_flags = AddFlags,
-    .check = Check,
+    .add_flags = AddRunFlags,
+    .check = CheckRun,
     .run = Run,
 };
 

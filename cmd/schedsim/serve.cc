@@ -16,7 +16,7 @@
 namespace berth::schedsim {
 namespace {
 
-absl::Status Check(const Invocation& o) {
+absl::Status CheckServe(const Invocation& o) {
   const int port = o.Get<int>("port");
   if (port >= 0 && port <= 65535) return absl::OkStatus();
   return util::InvalidArgument(absl::StrCat("--port=", port, ": must be between 0 (any free port) and 65535"));
@@ -75,12 +75,12 @@ int Serve(const Invocation& o, std::ostream& out) {
   return kExitOk;
 }
 
-void AddFlags(boost::program_options::options_description_easy_init& add) {
+void AddServeFlags(boost::program_options::options_description_easy_init& add) {
   add("port", boost::program_options::value<int>()->default_value(0)->value_name("N"),
       "the port on 127.0.0.1; 0: any free one");
 }
 
-constexpr char kExamples[] =
+constexpr char kServeExamples[] =
     R"(  kubectl get nodes,pods -A -o json | schedsim serve -
   schedsim serve cluster.json --port=8080
 )";
@@ -91,11 +91,11 @@ extern const Command kServeCommand = {
     .name = "serve",
     .arguments = "FILE... [flags]",
     .summary = "a page for the browser that shows a result: nodes, pending pods and why",
-    .examples = kExamples,
+    .examples = kServeExamples,
     .files = Command::Files::kRequired,
     .groups = kAlgorithmFlags | kGateFlags | kInputFlags,
-    .add_flags = AddFlags,
-    .check = Check,
+    .add_flags = AddServeFlags,
+    .check = CheckServe,
     .run = Serve,
 };
 

@@ -74,7 +74,7 @@ int TakeSnapshot(const Invocation& invocation, std::ostream& out) {
   return kExitOk;
 }
 
-constexpr char kExamples[] =
+constexpr char kSnapshotExamples[] =
     R"(  schedsim snapshot > cluster.json.gz && schedsim run cluster.json.gz
   schedsim snapshot --kubeconfig admin.conf --context prod | schedsim capacity - --pod-spec web.yaml
   schedsim snapshot -o json | jq '.items | length'
@@ -87,7 +87,7 @@ extern const Command kSnapshotCommand = {
     .arguments = "[flags]",
     .summary = "write down a running cluster as a file that the other commands read",
     .outputs = "gzip json",
-    .examples = kExamples,
+    .examples = kSnapshotExamples,
     .files = Command::Files::kNone,
     .add_flags = SnapshotFlags,
     .check = CheckSnapshot,

@@ -143,7 +143,7 @@ int Tune(const Invocation& options, std::ostream& out) {
   return exit_status;
 }
 
-void AddFlags(boost::program_options::options_description_easy_init& add) {
+void AddTuneFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   add("objective", po::value<std::string>()->value_name("O[,O...]")->default_value("pending"),
       "what to make small: pending, fragmentation, nodes, spread");
@@ -154,14 +154,14 @@ void AddFlags(boost::program_options::options_description_easy_init& add) {
   add("out", po::value<std::string>()->value_name("DIR"), "write the policies there, a file each");
 }
 
-absl::Status Check(const Invocation& options) {
+absl::Status CheckTune(const Invocation& options) {
   if (options.Get<int64_t>("budget") < 1) return util::InvalidArgument("--budget: must be 1 or more");
   const double held = options.Get<double>("hold-back");
   if (!(held >= 0 && held <= 0.9)) return util::InvalidArgument("--hold-back: must be from 0 to 0.9");
   return ObjectivesOf(options).status();
 }
 
-constexpr char kExamples[] =
+constexpr char kTuneExamples[] =
     R"(  schedsim tune trace.json.gz --budget 300 --out tuned        policies that leave fewer pods pending
   schedsim tune cluster.json --objective nodes,spread -o json
 )";
@@ -173,10 +173,10 @@ extern const Command kTuneCommand = {
     .arguments = "FILE... --objective O --budget N",
     .summary = "search for policies that serve these pods better",
     .outputs = "table json",
-    .examples = kExamples,
+    .examples = kTuneExamples,
     .groups = kGateFlags | kInputFlags,
-    .add_flags = AddFlags,
-    .check = Check,
+    .add_flags = AddTuneFlags,
+    .check = CheckTune,
     .run = Tune,
 };
 

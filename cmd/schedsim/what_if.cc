@@ -18,7 +18,7 @@
 namespace berth::schedsim {
 namespace {
 
-struct Answer {
+struct WhatIfAnswer {
   lab::Edited edited;
   std::vector<Outcome> outcomes;  // by pending pod of the edited cluster
   std::map<const api::Pod*, scheduler::Symbol> from;
@@ -44,7 +44,7 @@ absl::StatusOr<lab::Edits> EditsOf(const Invocation& options) {
   return edits;
 }
 
-void WriteJson(const Answer& a, const lab::Workload& w, const lab::Metrics& m, explain::JsonOut* out) {
+void WriteJson(const WhatIfAnswer& a, const lab::Workload& w, const lab::Metrics& m, explain::JsonOut* out) {
   out->Object().Member("apiVersion", "schedsim/v1").Member("kind", "WhatIf");
   out->Key("before").Object().Member("placed", a.placed_before).Member("pending", a.pending_before).End();
   out->Key("after").Object().Member("placed", a.placed).Member("pending", a.pending).End();
@@ -79,7 +79,7 @@ void WriteJson(const Answer& a, const lab::Workload& w, const lab::Metrics& m, e
   out->End().End();
 }
 
-void WriteTable(const Answer& a, lab::Simulation& sim, const Summary& summary, bool all, explain::Page* page) {
+void WriteTable(const WhatIfAnswer& a, lab::Simulation& sim, const Summary& summary, bool all, explain::Page* page) {
   page->Line(absl::StrCat("Nodes: ", a.edited.cordoned, " cordoned, ", a.edited.removed, " removed, ", a.edited.added,
                           " added. Pods: ", a.edited.evictions.size(), " evicted; ", a.pending, " pending, before ",
                           a.pending_before, "."));
@@ -110,7 +110,8 @@ void WriteTable(const Answer& a, lab::Simulation& sim, const Summary& summary, b
   summary.Print(sim, page);
 }
 
-absl::StatusOr<std::unique_ptr<lab::Simulation>> Decide(const lab::Algorithm& algorithm, Answer* a, Summary* summary) {
+absl::StatusOr<std::unique_ptr<lab::Simulation>> Decide(const lab::Algorithm& algorithm, WhatIfAnswer* a,
+                                                        Summary* summary) {
   const lab::Scenario& s = a->edited.scenario;
   auto sim = lab::Simulation::Make(s, algorithm);
   if (!sim.ok()) return sim.status();
@@ -139,7 +140,7 @@ int WhatIf(const Invocation& options, std::ostream& out) {
   auto variants = VariantsOf(options, scenario.algorithm);
   if (!variants.ok()) return fail(variants.status());
   const lab::Algorithm algorithm = variants->empty() ? scenario.algorithm : (*variants)[0].algorithm;
-  Answer a;
+  WhatIfAnswer a;
   auto edited = lab::ApplyEdits(scenario, *EditsOf(options));
   if (!edited.ok()) return fail(edited.status());
   a.edited = std::move(*edited);
@@ -170,7 +171,7 @@ int WhatIf(const Invocation& options, std::ostream& out) {
   return options.Get<bool>("fail-on-pending") && a.pending > 0 ? kExitPending : kExitOk;
 }
 
-void AddFlags(boost::program_options::options_description_easy_init& add) {
+void AddWhatIfFlags(boost::program_options::options_description_easy_init& add) {
   namespace po = boost::program_options;
   auto list = [] { return po::value<std::vector<std::string>>(); };
   add("drain", list()->value_name("A,B|SELECTOR"), "cordon these nodes and evict their pods");
@@ -183,14 +184,14 @@ void AddFlags(boost::program_options::options_description_easy_init& add) {
   add("fail-on-pending", po::bool_switch(), "exit with status 3 when a pod stays pending");
 }
 
-absl::Status Check(const Invocation& options) {
+absl::Status CheckWhatIf(const Invocation& options) {
   if (options.List("policy").size() + options.List("algorithm-provider").size() > 1) {
     return util::InvalidArgument("what-if: give one --policy or --algorithm-provider; compare takes several");
   }
   return EditsOf(options).status();
 }
 
-constexpr char kExamples[] =
+constexpr char kWhatIfExamples[] =
     R"(  schedsim what-if cluster.json --drain node-1,node-2
   schedsim what-if cluster.json --remove pool=blue --add-nodes green.yaml=10 --fail-on-pending
   schedsim what-if cluster.json --add-nodes node-1=3 --policy policies/most-pods.json -o json
@@ -203,10 +204,10 @@ extern const Command kWhatIfCommand = {
     .arguments = "FILE... --drain A,B --add-nodes TEMPLATE=N",
     .summary = "what if nodes are drained, removed or added",
     .outputs = "table json yaml placements",
-    .examples = kExamples,
+    .examples = kWhatIfExamples,
     .groups = kGateFlags | kInputFlags,
-    .add_flags = AddFlags,
-    .check = Check,
+    .add_flags = AddWhatIfFlags,
+    .check = CheckWhatIf,
     .run = WhatIf,
 };
 

@@ -11,7 +11,7 @@ namespace berth::api {
 namespace {
 
 template <typename T>
-std::shared_ptr<const T> Get(const std::string& json) {
+std::shared_ptr<const T> Decoded(const std::string& json) {
   INFO(json);
   Document document;
   REQUIRE(document.Parse(json).ok());
@@ -20,11 +20,11 @@ std::shared_ptr<const T> Get(const std::string& json) {
   REQUIRE(object.ok());
   return std::get<std::shared_ptr<const T>>(*object);
 }
-PodPtr PodOf(const std::string& members) {
-  return Get<Pod>(R"({"apiVersion":"v1","kind":"Pod",)" + members + "}");
+PodPtr PodFrom(const std::string& members) {
+  return Decoded<Pod>(R"({"apiVersion":"v1","kind":"Pod",)" + members + "}");
 }
 PodPtr PodWith(const std::string& spec) {
-  return PodOf(R"("metadata":{"name":"p","namespace":"shop"},"spec":{)" + spec + "}");
+  return PodFrom(R"("metadata":{"name":"p","namespace":"shop"},"spec":{)" + spec + "}");
 }
 
 TEST_CASE("sidecars, overhead, gates and the preemption policy of a pod are read") {
@@ -145,14 +145,14 @@ TEST_CASE("ephemeral and Cinder volumes keep their place among the others") {
 }
 
 TEST_CASE("of a pod's status the start time and who preempted it are read") {
-  PodPtr pod = PodOf(R"("metadata":{"name":"p"},"status":{"startTime":"2024-01-24T20:00:17Z","conditions":[
+  PodPtr pod = PodFrom(R"("metadata":{"name":"p"},"status":{"startTime":"2024-01-24T20:00:17Z","conditions":[
       {"type":"PodScheduled","status":"True"},
       {"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler"},
       {"type":"DisruptionTarget","status":"False"}]})");
   CHECK(pod->start_seconds == 1706126417);
   CHECK(pod->preempted_by_scheduler);
   REQUIRE(pod->scheduled);
-  pod = PodOf(R"("metadata":{"name":"p"},"status":{"startTime":null,"conditions":[
+  pod = PodFrom(R"("metadata":{"name":"p"},"status":{"startTime":null,"conditions":[
       {"type":"DisruptionTarget","status":"True","reason":"EvictionByEvictionAPI"},
       {"type":"DisruptionTarget","status":"True","reason":"PreemptionByScheduler"}]})");
   CHECK_FALSE(pod->start_seconds);
@@ -201,16 +201,17 @@ TEST_CASE("templates that differ in any later field are not shared") {
 }
 
 TEST_CASE("volumes, claims and classes carry what CSI needs") {
-  auto pv = Get<PersistentVolume>(R"({"apiVersion":"v1","kind":"PersistentVolume","spec":{
+  auto pv = Decoded<PersistentVolume>(R"({"apiVersion":"v1","kind":"PersistentVolume","spec":{
       "csi":{"driver":"csi.example.com","volumeHandle":"h"}},"status":{"phase":"Available"}})");
   CHECK(pv->source == PersistentVolume::Source::kCsi);
   CHECK(pv->csi_driver == Symbol("csi.example.com"));
   CHECK(pv->source_id == "h");
   CHECK(pv->phase == "Available");
-  auto disk = Get<PersistentVolume>(R"({"apiVersion":"v1","kind":"PersistentVolume","spec":{
+  auto disk = Decoded<PersistentVolume>(R"({"apiVersion":"v1","kind":"PersistentVolume","spec":{
       "azureDisk":{"diskName":"d","diskURI":"/u"}}})");
   CHECK(disk->source_uri == "/u");
-  auto claim = Get<PersistentVolumeClaim>(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c",
+  auto claim =
+      Decoded<PersistentVolumeClaim>(R"({"apiVersion":"v1","kind":"PersistentVolumeClaim","metadata":{"name":"c",
       "annotations":{"volume.kubernetes.io/selected-node":"n1"},
       "ownerReferences":[{"kind":"X","uid":"u0"},{"kind":"Pod","uid":"u1","controller":true}]},
       "spec":{"resources":{"requests":{"storage":"1Gi"}}},"status":{"phase":"Lost"}})");
@@ -218,7 +219,8 @@ TEST_CASE("volumes, claims and classes carry what CSI needs") {
   CHECK(claim->controller_uid == "u1");
   CHECK(claim->has_request);
   CHECK(claim->phase == "Lost");
-  auto sc = Get<StorageClass>(R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","provisioner":"p.example.com",
+  auto sc =
+      Decoded<StorageClass>(R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","provisioner":"p.example.com",
       "allowedTopologies":[{"matchLabelExpressions":[{"key":"zone","values":["b","a"]}]},{}]})");
   CHECK(sc->provisioner == "p.example.com");
   REQUIRE(sc->allowed_topologies.size() == 2);
@@ -229,30 +231,30 @@ TEST_CASE("volumes, claims and classes carry what CSI needs") {
 }
 
 TEST_CASE("CSI's own kinds, attachments, namespaces and budgets are read") {
-  auto node = Get<CsiNode>(R"({"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n1",
+  auto node = Decoded<CsiNode>(R"({"apiVersion":"storage.k8s.io/v1","kind":"CSINode","metadata":{"name":"n1",
       "annotations":{"storage.alpha.kubernetes.io/migrated-plugins":"kubernetes.io/aws-ebs,kubernetes.io/gce-pd"}},
       "spec":{"drivers":[{"name":"a","allocatable":{"count":3}},{"name":"b"}]}})");
   CHECK(node->migrated_plugins == std::vector<Symbol>{Symbol("kubernetes.io/aws-ebs"), Symbol("kubernetes.io/gce-pd")});
   REQUIRE(node->drivers.size() == 2);
   CHECK(node->drivers[0].limit == 3);
   CHECK_FALSE(node->drivers[1].limit);
-  CHECK(Get<CsiDriver>(R"({"apiVersion":"storage.k8s.io/v1","kind":"CSIDriver","spec":{"storageCapacity":true}})")
+  CHECK(Decoded<CsiDriver>(R"({"apiVersion":"storage.k8s.io/v1","kind":"CSIDriver","spec":{"storageCapacity":true}})")
             ->storage_capacity);
-  auto capacity = Get<CsiStorageCapacity>(R"({"apiVersion":"storage.k8s.io/v1","kind":"CSIStorageCapacity",
+  auto capacity = Decoded<CsiStorageCapacity>(R"({"apiVersion":"storage.k8s.io/v1","kind":"CSIStorageCapacity",
       "metadata":{"name":"c","namespace":"kube-system"},"storageClassName":"fast","capacity":"10Gi",
       "nodeTopology":{"matchLabels":{"zone":"a"}}})");
   CHECK(capacity->storage_class_name == Symbol("fast"));
   CHECK(capacity->capacity->String() == "10Gi");
   CHECK_FALSE(capacity->maximum_volume_size);
   CHECK(capacity->node_topology->selector.String() == "zone=a");
-  auto attachment = Get<VolumeAttachment>(R"({"apiVersion":"storage.k8s.io/v1","kind":"VolumeAttachment","spec":{
+  auto attachment = Decoded<VolumeAttachment>(R"({"apiVersion":"storage.k8s.io/v1","kind":"VolumeAttachment","spec":{
       "attacher":"a","nodeName":"n1","source":{"persistentVolumeName":"pv"}}})");
   CHECK(attachment->attacher == Symbol("a"));
   CHECK(attachment->node_name == Symbol("n1"));
   CHECK(attachment->volume_name == "pv");
-  CHECK(Get<Namespace>(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","labels":{"env":"dev"}}})")
+  CHECK(Decoded<Namespace>(R"({"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","labels":{"env":"dev"}}})")
             ->labels.Has(Symbol("env")));
-  auto budget = Get<PodDisruptionBudget>(R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget",
+  auto budget = Decoded<PodDisruptionBudget>(R"({"apiVersion":"policy/v1","kind":"PodDisruptionBudget",
       "status":{"disruptionsAllowed":2,"disruptedPods":{"b":"2024-01-10T21:39:09Z","a":"2024-01-10T21:39:09Z"}}})");
   CHECK(budget->disrupted_pods == std::vector<std::string>{"a", "b"});
 }

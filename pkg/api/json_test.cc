@@ -7,7 +7,7 @@
 namespace berth::api {
 namespace {
 
-std::string ErrorOf(const std::string& text) {
+std::string JsonError(const std::string& text) {
   Document d;
   absl::Status s = d.Parse(text);
   return s.ok() ? "parsed" : std::string(s.message());
@@ -102,21 +102,21 @@ TEST_CASE("offsets point into the text") {
 }
 
 TEST_CASE("bad JSON is refused with line and column") {
-  CHECK(ErrorOf("") == "line 1, column 1: The document is empty.");
-  CHECK(ErrorOf("  \n ") == "line 2, column 2: The document is empty.");
-  CHECK(ErrorOf("{\"a\":\n [1 2]}") == "line 2, column 5: Missing a comma or ']' after an array element.");
-  CHECK(ErrorOf("{\"a\":1") == "line 1, column 7: Missing a comma or '}' after an object member.");
-  CHECK(ErrorOf("{\"a\":\"x") == "line 1, column 8: Missing a closing quotation mark in string.");
-  CHECK(ErrorOf("{} x") == "line 1, column 4: more text behind the value");
-  CHECK(ErrorOf("{}{}") == "line 1, column 3: more text behind the value");
-  CHECK(ErrorOf("{} \0") == "parsed");
-  CHECK(ErrorOf(std::string("{}\0", 3)) == "line 1, column 3: more text behind the value");
-  CHECK(ErrorOf(std::string("{\"a\":\0}", 7)) != "parsed");
+  CHECK(JsonError("") == "line 1, column 1: The document is empty.");
+  CHECK(JsonError("  \n ") == "line 2, column 2: The document is empty.");
+  CHECK(JsonError("{\"a\":\n [1 2]}") == "line 2, column 5: Missing a comma or ']' after an array element.");
+  CHECK(JsonError("{\"a\":1") == "line 1, column 7: Missing a comma or '}' after an object member.");
+  CHECK(JsonError("{\"a\":\"x") == "line 1, column 8: Missing a closing quotation mark in string.");
+  CHECK(JsonError("{} x") == "line 1, column 4: more text behind the value");
+  CHECK(JsonError("{}{}") == "line 1, column 3: more text behind the value");
+  CHECK(JsonError("{} \0") == "parsed");
+  CHECK(JsonError(std::string("{}\0", 3)) == "line 1, column 3: more text behind the value");
+  CHECK(JsonError(std::string("{\"a\":\0}", 7)) != "parsed");
   for (const char* text :
        {"nul", "{a:1}", "[1,]", "{\"a\" 1}", "\"\\x\"", "\"\\ud800\"", "01", "+1",  "1.",   ".5",
         "'a'", "[",     "]",    "{",         "\"\t\"",  "-",           "1e", "tru", "\xff", "{\"a\":1,}"}) {
     INFO(text);
-    CHECK(ErrorOf(text) != "parsed");
+    CHECK(JsonError(text) != "parsed");
   }
 }
 
@@ -132,15 +132,15 @@ TEST_CASE("every truncation of a document is refused") {
 
 TEST_CASE("nesting is capped, not recursed into") {
   const std::string in(kMaxJsonDepth, '['), out(kMaxJsonDepth, ']');
-  CHECK(ErrorOf(in + out) == "parsed");
-  CHECK(ErrorOf("[" + in + out + "]") == "line 1, column 513: nested deeper than 512 levels");
-  CHECK(ErrorOf(std::string(10000, '[') + std::string(10000, ']')) ==
+  CHECK(JsonError(in + out) == "parsed");
+  CHECK(JsonError("[" + in + out + "]") == "line 1, column 513: nested deeper than 512 levels");
+  CHECK(JsonError(std::string(10000, '[') + std::string(10000, ']')) ==
         "line 1, column 513: nested deeper than 512 levels");
   std::string objects;
   for (int i = 0; i < 10000; ++i) objects += "{\"a\":";
-  CHECK(ErrorOf(objects).find("nested deeper than 512 levels") != std::string::npos);
+  CHECK(JsonError(objects).find("nested deeper than 512 levels") != std::string::npos);
   // A million brackets that never close neither crash nor hang.
-  CHECK(ErrorOf(std::string(1000000, '[')).find("nested deeper") != std::string::npos);
+  CHECK(JsonError(std::string(1000000, '[')).find("nested deeper") != std::string::npos);
 }
 
 TEST_CASE("a document can be parsed into again") {

@@ -26,7 +26,7 @@ Selector S(const std::string& text) {
   return *s;
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string LabelsError(const std::string& text) {
   auto s = Selector::Parse(text);
   return s.ok() ? "parsed " + s->String() : std::string(s.status().message());
 }
@@ -145,7 +145,7 @@ TEST_CASE("bad selector texts are refused with the API server's words") {
            {"app x", "unable to parse requirement: found 'x', expected: '=', '!=', '==', 'in', notin'"},
            {"!", "unable to parse requirement: found '', expected: identifier"}}) {
     INFO(text);
-    CHECK(ErrorOf(text) == error);
+    CHECK(LabelsError(text) == error);
   }
 }
 

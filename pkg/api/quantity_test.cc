@@ -19,7 +19,7 @@ Quantity Q(const std::string& text) {
   return *q;
 }
 
-std::string ErrorOf(const std::string& text) {
+std::string QuantityError(const std::string& text) {
   auto q = Quantity::Parse(text);
   return q.ok() ? "parsed" : std::string(q.status().message());
 }
@@ -83,12 +83,12 @@ TEST_CASE("what int64 cannot hold saturates and never wraps") {
 TEST_CASE("bad quantities are refused with 1.10's texts") {
   for (const std::string text : {"", " ", "abc", "-", ".", "+.", "1.2.3", "m", "--1", "1 Gi", "0x10"}) {
     INFO(text);
-    CHECK(ErrorOf(text) == kForm);
+    CHECK(QuantityError(text) == kForm);
   }
   for (const std::string text : {"1K", "1ki", "1MM", "1mi", "1e", "1e+", "1Kim", "12E5E"}) {
     INFO(text);
     // "e" without an exponent is not a suffix; "E" is the suffix exa.
-    CHECK(ErrorOf(text) == "unable to parse quantity's suffix");
+    CHECK(QuantityError(text) == "unable to parse quantity's suffix");
   }
 }
 

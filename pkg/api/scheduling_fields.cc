@@ -81,7 +81,7 @@ struct KindFields {
   const char* kind;
   const char* fields;
 };
-constexpr KindFields kKinds[] = {
+constexpr KindFields kKindFields[] = {
     {"Pod", kPod},
     {"Node", kNode},
     {"Service", "metadata{" META "} spec{selector=labels}"},
@@ -202,7 +202,7 @@ const Table& Tables() {
       size_t at = 0;
       (*t)[kind] = ReadTable(fields, &at);
     };
-    for (const KindFields& k : kKinds) add(k.kind, k.fields);
+    for (const KindFields& k : kKindFields) add(k.kind, k.fields);
     add(".avoid", kAvoidPods);
     add(".affinity", kNodeAffinity);
     return t;

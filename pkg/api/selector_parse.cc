@@ -10,10 +10,25 @@
 namespace berth::api {
 namespace {
 
-enum class Kind { kEnd, kError, kIdentifier, kNot, kComma, kOpen, kClose, kIn, kNotIn, kEq, kEqEq, kNotEq, kGt, kLt };
+enum class TokenKind {
+  kEnd,
+  kError,
+  kIdentifier,
+  kNot,
+  kComma,
+  kOpen,
+  kClose,
+  kIn,
+  kNotIn,
+  kEq,
+  kEqEq,
+  kNotEq,
+  kGt,
+  kLt
+};
 
 struct Token {
-  Kind kind = Kind::kEnd;
+  TokenKind kind = TokenKind::kEnd;
   std::string text;
 };
 
@@ -24,17 +39,17 @@ bool Space(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-Kind SpecialKind(std::string_view s) {
-  if (s == ")") return Kind::kClose;
-  if (s == ",") return Kind::kComma;
-  if (s == "!") return Kind::kNot;
-  if (s == "==") return Kind::kEqEq;
-  if (s == "=") return Kind::kEq;
-  if (s == "!=") return Kind::kNotEq;
-  if (s == "(") return Kind::kOpen;
-  if (s == ">") return Kind::kGt;
-  if (s == "<") return Kind::kLt;
-  return Kind::kError;
+TokenKind SpecialKind(std::string_view s) {
+  if (s == ")") return TokenKind::kClose;
+  if (s == ",") return TokenKind::kComma;
+  if (s == "!") return TokenKind::kNot;
+  if (s == "==") return TokenKind::kEqEq;
+  if (s == "=") return TokenKind::kEq;
+  if (s == "!=") return TokenKind::kNotEq;
+  if (s == "(") return TokenKind::kOpen;
+  if (s == ">") return TokenKind::kGt;
+  if (s == "<") return TokenKind::kLt;
+  return TokenKind::kError;
 }
 
 std::vector<Token> Scan(std::string_view text) {
@@ -48,7 +63,7 @@ std::vector<Token> Scan(std::string_view text) {
     size_t begin = pos;
     if (Special(text[pos])) {
       // A token of special characters is as long as possible; its first character alone is always a token.
-      while (++pos < text.size() && SpecialKind(text.substr(begin, pos + 1 - begin)) != Kind::kError) {
+      while (++pos < text.size() && SpecialKind(text.substr(begin, pos + 1 - begin)) != TokenKind::kError) {
       }
       std::string_view s = text.substr(begin, pos - begin);
       tokens.push_back({SpecialKind(s), std::string(s)});
@@ -56,7 +71,7 @@ std::vector<Token> Scan(std::string_view text) {
     }
     while (pos < text.size() && !Special(text[pos]) && !Space(text[pos])) ++pos;
     std::string_view s = text.substr(begin, pos - begin);
-    Kind kind = s == "in" ? Kind::kIn : s == "notin" ? Kind::kNotIn : Kind::kIdentifier;
+    TokenKind kind = s == "in" ? TokenKind::kIn : s == "notin" ? TokenKind::kNotIn : TokenKind::kIdentifier;
     tokens.push_back({kind, std::string(s)});
   }
   tokens.push_back({});
@@ -76,18 +91,18 @@ class Parser {
     std::vector<Requirement> out;
     for (;;) {
       Token t = Peek();
-      if (t.kind == Kind::kEnd) return out;
-      if (t.kind != Kind::kIdentifier && t.kind != Kind::kNot) {
+      if (t.kind == TokenKind::kEnd) return out;
+      if (t.kind != TokenKind::kIdentifier && t.kind != TokenKind::kNot) {
         return Bad("found '", t.text, "', expected: !, identifier, or 'end of string'");
       }
       absl::StatusOr<Requirement> r = One();
       if (!r.ok()) return Bad("unable to parse requirement: ", r.status().message());
       out.push_back(*std::move(r));
       t = Next();
-      if (t.kind == Kind::kEnd) return out;
-      if (t.kind != Kind::kComma) return Bad("found '", t.text, "', expected: ',' or 'end of string'");
+      if (t.kind == TokenKind::kEnd) return out;
+      if (t.kind != TokenKind::kComma) return Bad("found '", t.text, "', expected: ',' or 'end of string'");
       Token after = Peek();
-      if (after.kind != Kind::kIdentifier && after.kind != Kind::kNot) {
+      if (after.kind != TokenKind::kIdentifier && after.kind != TokenKind::kNot) {
         return Bad("found '", after.text, "', expected: identifier after ','");
       }
     }
@@ -98,7 +113,7 @@ class Parser {
   // Where a value may occur, the words "in" and "notin" are identifiers.
   Token Peek() const {
     Token t = tokens_[std::min(pos_, tokens_.size() - 1)];
-    if (t.kind == Kind::kIn || t.kind == Kind::kNotIn) t.kind = Kind::kIdentifier;
+    if (t.kind == TokenKind::kIn || t.kind == TokenKind::kNotIn) t.kind = TokenKind::kIdentifier;
     return t;
   }
   Token Next() {
@@ -109,29 +124,29 @@ class Parser {
 
   absl::StatusOr<Requirement> One() {
     Token t = Next();
-    bool negated = t.kind == Kind::kNot;
+    bool negated = t.kind == TokenKind::kNot;
     if (negated) t = Next();
-    if (t.kind != Kind::kIdentifier) return Bad("found '", t.text, "', expected: identifier");
+    if (t.kind != TokenKind::kIdentifier) return Bad("found '", t.text, "', expected: identifier");
     const Symbol key = Intern(t.text);
     if (auto checked = Requirement::Make(key, Operator::kExists, {}); !checked.ok()) return checked;
     if (negated) return Requirement::Make(key, Operator::kDoesNotExist, {});
-    Kind next = Peek().kind;
-    if (next == Kind::kEnd || next == Kind::kComma) return Requirement::Make(key, Operator::kExists, {});
+    TokenKind next = Peek().kind;
+    if (next == TokenKind::kEnd || next == TokenKind::kComma) return Requirement::Make(key, Operator::kExists, {});
 
     const Token& op = tokens_[std::min(pos_++, tokens_.size() - 1)];
     switch (op.kind) {
-      case Kind::kIn:
+      case TokenKind::kIn:
         return Listed(key, Operator::kIn);
-      case Kind::kNotIn:
+      case TokenKind::kNotIn:
         return Listed(key, Operator::kNotIn);
-      case Kind::kEq:
-      case Kind::kEqEq:
+      case TokenKind::kEq:
+      case TokenKind::kEqEq:
         return Single(key, Operator::kEquals);
-      case Kind::kNotEq:
+      case TokenKind::kNotEq:
         return Single(key, Operator::kNotEquals);
-      case Kind::kGt:
+      case TokenKind::kGt:
         return Single(key, Operator::kGreaterThan);
-      case Kind::kLt:
+      case TokenKind::kLt:
         return Single(key, Operator::kLessThan);
       default:
         return Bad("found '", op.text, "', expected: '=', '!=', '==', 'in', notin'");
@@ -139,11 +154,11 @@ class Parser {
   }
 
   absl::StatusOr<Requirement> Single(Symbol key, Operator op) {
-    Kind next = Peek().kind;
+    TokenKind next = Peek().kind;
     Symbol value;
-    if (next != Kind::kEnd && next != Kind::kComma) {
+    if (next != TokenKind::kEnd && next != TokenKind::kComma) {
       Token t = Next();
-      if (t.kind != Kind::kIdentifier) return Bad("found '", t.text, "', expected: identifier");
+      if (t.kind != TokenKind::kIdentifier) return Bad("found '", t.text, "', expected: identifier");
       value = Intern(t.text);
     }
     return Requirement::Make(key, op, std::span(&value, 1));
@@ -151,32 +166,32 @@ class Parser {
 
   absl::StatusOr<Requirement> Listed(Symbol key, Operator op) {
     Token open = Next();
-    if (open.kind != Kind::kOpen) return Bad("found '", open.text, "' expected: '('");
+    if (open.kind != TokenKind::kOpen) return Bad("found '", open.text, "' expected: '('");
     std::vector<Symbol> values;
     Token first = Peek();
-    if (first.kind == Kind::kClose) {
+    if (first.kind == TokenKind::kClose) {
       Next();
       values.emplace_back();  // "in ()" is a list with an empty value, as for the server
       return Requirement::Make(key, op, values);
     }
-    if (first.kind != Kind::kIdentifier && first.kind != Kind::kComma) {
+    if (first.kind != TokenKind::kIdentifier && first.kind != TokenKind::kComma) {
       return Bad("found '", first.text, "', expected: ',', ')' or identifier");
     }
     // A missing value between, before or after commas is the empty value.
     for (;;) {
       Token t = Next();
       Token after = Peek();
-      if (t.kind == Kind::kIdentifier) {
+      if (t.kind == TokenKind::kIdentifier) {
         values.push_back(Intern(t.text));
-        if (after.kind == Kind::kComma) continue;
-        if (after.kind != Kind::kClose) return Bad("found '", after.text, "', expected: ',' or ')'");
-      } else if (t.kind == Kind::kComma) {
+        if (after.kind == TokenKind::kComma) continue;
+        if (after.kind != TokenKind::kClose) return Bad("found '", after.text, "', expected: ',' or ')'");
+      } else if (t.kind == TokenKind::kComma) {
         if (values.empty()) values.emplace_back();
-        if (after.kind == Kind::kComma) {
+        if (after.kind == TokenKind::kComma) {
           Next();
           values.emplace_back();
         }
-        if (after.kind != Kind::kClose) continue;
+        if (after.kind != TokenKind::kClose) continue;
         values.emplace_back();
       } else {
         return Bad("found '", t.text, "', expected: ',', or identifier");

@@ -15,7 +15,7 @@
 namespace berth::api {
 namespace {
 
-struct Recorder : JsonSink {
+struct StreamRecorder : JsonSink {
   bool Split(std::string_view inside, std::string_view key) override {
     return (inside.empty() && key == "items") || (inside == "cluster" && key == "items");
   }
@@ -32,7 +32,7 @@ struct Recorder : JsonSink {
 };
 
 std::vector<std::string> Read(const std::string& text) {
-  Recorder r;
+  StreamRecorder r;
   absl::Status s = ReadDocuments(text, r);
   INFO(s.ToString());
   CHECK(s.ok());
@@ -45,7 +45,7 @@ std::string One(const std::string& text) {
   REQUIRE(d.ok());
   return d->root().Serialize();
 }
-std::string ErrorOf(const std::string& text) {
+std::string StreamError(const std::string& text) {
   auto d = ReadDocument(text);
   return d.ok() ? "read " + d->root().Serialize() : std::string(d.status().message());
 }
@@ -148,7 +148,7 @@ TEST_CASE("YAML lists are cut into elements too") {
   CHECK(Read("cluster:\n  items: [1, [2]]\n  k: 3\npods: [4]\n") ==
         std::vector<std::string>{"cluster.items: 1", "cluster.items: [2]",
                                  "{\"cluster\":{\"items\":[],\"k\":3},\"pods\":[4]}"});
-  Recorder r;
+  StreamRecorder r;
   CHECK(ReadDocuments("items:\n- a: 1\n- bad: 1\n- c: 1\n", r).message() == "line 3, column 3: a bad element");
   CHECK(r.found.size() == 2);
 }
@@ -158,7 +158,7 @@ TEST_CASE("a quote that is not closed at the end is an error") {
        std::vector<std::string>{"a: \"b", "a: \"b\n", "a: 'b\n", "a: \"b\n\n  \n", "a: \"b\n   ", "a: \"b\r\n",
                                 "a: 'b\r", "a: 1\n---\nb: [1, \"c\n", "a: \"b\\\n", "a: 1\n\"\n"}) {
     INFO(text);
-    CHECK(ErrorOf(text).find("line ") == 0);
+    CHECK(StreamError(text).find("line ") == 0);
   }
   CHECK(One("a: \"b\n  c\"\n") == R"({"a":"b c"})");
   CHECK(One("a: \"b\"\n...\n") == R"({"a":"b"})");
@@ -181,7 +181,7 @@ TEST_CASE("aliases unfold to no more than a small multiple of the text") {
     return text;
   };
   CHECK(One(lines(4)).size() > 10'000);
-  CHECK(ErrorOf(lines(6)).find("aliases unfold to too much") != std::string::npos);
+  CHECK(StreamError(lines(6)).find("aliases unfold to too much") != std::string::npos);
   // A long list of equal nodes is not refused.
   std::string nodes = "node: &node {metadata: {labels: {a: b}}, status: {capacity: {cpu: 4, memory: 8Gi}}}\nitems:\n";
   for (int i = 0; i < 20'000; ++i) nodes += "- {<<: *node, n: 1}\n";
@@ -193,7 +193,7 @@ TEST_CASE("aliases and merge keys are unfolded") {
         R"({"a":{"k":1,"l":2},"b":{"k":1,"l":2},"c":{"k":1,"l":3}})");
   CHECK(One("a: &x {k: 1}\nb: &y {k: 2, m: 3}\nc:\n  <<: [*x, *y]\n  z: 4\n") ==
         R"({"a":{"k":1},"b":{"k":2,"m":3},"c":{"k":1,"m":3,"z":4}})");
-  CHECK(ErrorOf("a: {<<: 5}") == "line 1, column 9: map merge requires map or sequence of maps as the value");
+  CHECK(StreamError("a: {<<: 5}") == "line 1, column 9: map merge requires map or sequence of maps as the value");
 }
 
 TEST_CASE("YAML that unfolds without end is refused") {
@@ -204,30 +204,30 @@ TEST_CASE("YAML that unfolds without end is refused") {
     for (int k = 0; k < 10; ++k) absl::StrAppend(&bomb, k > 0 ? ", " : "", below);
     bomb += "]\n";
   }
-  CHECK(ErrorOf(bomb).find("aliases unfold to too much") != std::string::npos);
-  CHECK(ErrorOf("a: &a [*a]").find("an alias inside of what it stands for") != std::string::npos);
+  CHECK(StreamError(bomb).find("aliases unfold to too much") != std::string::npos);
+  CHECK(StreamError("a: &a [*a]").find("an alias inside of what it stands for") != std::string::npos);
   std::string chain = "a0: &a0 [1]\n";
   for (int i = 1; i < 2000; ++i) {
     absl::StrAppend(&chain, "a", i, ": &a", i, " [*a", i - 1, "]\n");
   }
-  CHECK(ErrorOf(chain).find("nested deeper than 512 levels") != std::string::npos);
+  CHECK(StreamError(chain).find("nested deeper than 512 levels") != std::string::npos);
 }
 
 TEST_CASE("bad YAML is refused with line and column") {
-  CHECK(ErrorOf("a: 1\n b: 2\n").rfind("line 2, column ", 0) == 0);
-  CHECK(ErrorOf("a: [1, 2").rfind("line 1, column ", 0) == 0);
-  CHECK(ErrorOf("a: *nobody").rfind("line 1, column ", 0) == 0);
-  CHECK(ErrorOf("? [a]\n: b\n") == "line 1, column 3: a key must be a scalar");
-  CHECK(ErrorOf(absl::StrCat("x: ", std::string(10000, '['))).rfind("line 1, column ", 0) == 0);
+  CHECK(StreamError("a: 1\n b: 2\n").rfind("line 2, column ", 0) == 0);
+  CHECK(StreamError("a: [1, 2").rfind("line 1, column ", 0) == 0);
+  CHECK(StreamError("a: *nobody").rfind("line 1, column ", 0) == 0);
+  CHECK(StreamError("? [a]\n: b\n") == "line 1, column 3: a key must be a scalar");
+  CHECK(StreamError(absl::StrCat("x: ", std::string(10000, '['))).rfind("line 1, column ", 0) == 0);
   std::string deep;
   for (int i = 0; i < 10000; ++i) deep += "- ";
-  CHECK(ErrorOf(deep + "x").rfind("line 1, column ", 0) == 0);
+  CHECK(StreamError(deep + "x").rfind("line 1, column ", 0) == 0);
   for (const char* text : {"a: 1\n}", "}", "]", "a: [1]]", "- a\n}\n- b", ",", "x: y}\n}"}) {
     INFO(text);
-    CHECK(ErrorOf(text).rfind("line ", 0) == 0);
+    CHECK(StreamError(text).rfind("line ", 0) == 0);
   }
-  CHECK(ErrorOf("") == "empty: no document in it");
-  CHECK(ErrorOf("a: 1\n---\nb: 2\n") == "line 3, column 1: more than one document");
+  CHECK(StreamError("") == "empty: no document in it");
+  CHECK(StreamError("a: 1\n---\nb: 2\n") == "line 3, column 1: more than one document");
 }
 
 TEST_CASE("damaged text is read or refused, and what is read is written the same") {
@@ -252,7 +252,7 @@ TEST_CASE("damaged text is read or refused, and what is read is written the same
         text.erase(at, below(6));
       }
     }
-    Recorder r;
+    StreamRecorder r;
     ++(ReadDocuments(text, r).ok() ? read : refused);
     auto one = ReadDocument(text);
     if (!one.ok()) continue;

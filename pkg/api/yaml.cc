@@ -198,9 +198,9 @@ class Emitter {
 };
 
 // Builds values from events and passes them to the sink.
-class Handler : public YAML::EventHandler {
+class YamlHandler : public YAML::EventHandler {
  public:
-  Handler(JsonSink& sink, std::string_view text) : sink_(sink), text_(text), emitter_(text.size()) {}
+  YamlHandler(JsonSink& sink, std::string_view text) : sink_(sink), text_(text), emitter_(text.size()) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     // At a token that cannot begin a document, such as "}", yaml-cpp would find empty documents for ever.
@@ -349,7 +349,7 @@ absl::Status ReadYaml(std::string_view text, JsonSink& sink) {
     marked += "...\n";
   }
   std::istringstream in{std::move(marked)};
-  Handler handler(sink, text);
+  YamlHandler handler(sink, text);
   try {
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(handler)) {

@@ -10,7 +10,7 @@ namespace berth::apiserver {
 namespace {
 
 enum Form : size_t { kAsAdded, kAsModified, kAsDeleted, kAsLeft };
-constexpr std::string_view kNames[] = {"ADDED", "MODIFIED", "DELETED", "DELETED"};
+constexpr std::string_view kFrameNames[] = {"ADDED", "MODIFIED", "DELETED", "DELETED"};
 
 // Returns the frame at `place`, and makes it if no watcher holds it any more. Watchers that wait for the same frame
 // share it.
@@ -26,7 +26,7 @@ Frame AddedFrame(const ResourceInfo& r, size_t version, const Object& o) {
   return Shared(&o.added_frames, version, [&] {
     std::string text;
     AppendObject(r, version, o, "", &text);
-    return MakeFrame(kNames[kAsAdded], text);
+    return MakeFrame(kFrameNames[kAsAdded], text);
   });
 }
 
@@ -38,7 +38,7 @@ Frame Render(const ResourceInfo& r, size_t version, const Event& e, Form form) {
   } else {
     AppendObject(r, version, *e.object, "", &object);
   }
-  return MakeFrame(kNames[form], object);
+  return MakeFrame(kFrameNames[form], object);
 }
 
 Frame FrameOf(const ResourceInfo& r, size_t version, const Event& e, Form form) {

@@ -12,7 +12,7 @@
 namespace berth::client {
 namespace {
 
-std::string_view Verb(Method m) {
+std::string_view VerbOf(Method m) {
   switch (m) {
     case Method::kGet:
       return "get";
@@ -115,7 +115,7 @@ ApiError ErrorFrom(const Request& request, const Reply& reply, std::string_view 
   Generic(request, reply, &e);
   if (!reason.empty()) e.reason = std::move(reason);
   if (!resource.empty()) {
-    absl::StrAppend(&e.message, " (", util::ToAbsl(Verb(request.method)), " ", util::ToAbsl(resource));
+    absl::StrAppend(&e.message, " (", util::ToAbsl(VerbOf(request.method)), " ", util::ToAbsl(resource));
     if (!name.empty()) absl::StrAppend(&e.message, " ", util::ToAbsl(name));
     e.message += ')';
   }

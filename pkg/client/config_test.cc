@@ -12,7 +12,7 @@
 namespace berth::client {
 namespace {
 
-struct Fixture {
+struct ConfigFixture {
   absl::StatusOr<RestConfig> Load(const std::string& kubeconfig, const std::string& master = "") {
     ConfigSources s;
     if (!kubeconfig.empty()) s.kubeconfig = dir.Write("kubeconfig", kubeconfig);
@@ -41,7 +41,7 @@ std::string Config(const std::string& cluster, const std::string& user) {
 }  // namespace
 
 TEST_CASE("a kubeconfig in full") {
-  Fixture f;
+  ConfigFixture f;
   f.dir.Write("ca.pem", "CA");
   f.dir.Write("key.pem", "KEY");
   auto c = f.Load(R"(
@@ -90,7 +90,7 @@ users:
 }
 
 TEST_CASE("a context may be chosen, and several files are taken together, the first of a name counting") {
-  Fixture f;
+  ConfigFixture f;
   f.dir.Write("one",
               "current-context: a\nclusters: [{name: c, cluster: {server: 'https://one'}}]\n"
               "contexts: [{name: a, context: {cluster: c}}, {name: far, context: {cluster: d}}]\n");
@@ -127,14 +127,14 @@ TEST_CASE("a context may be chosen, and several files are taken together, the fi
 }
 
 TEST_CASE("proxy-url must be a proxy") {
-  Fixture f;
+  ConfigFixture f;
   CHECK(f.Error(Config("{server: 'https://a', proxy-url: 'socks5://me:secret@p'}", "{}")) ==
         "cluster \"c\": proxy-url=socks5://...@p: proxies of this kind are not supported: a proxy is "
         "http[s]://[user:password@]host[:port]");
 }
 
 TEST_CASE("an exec plugin is read in full") {
-  Fixture f;
+  ConfigFixture f;
   const std::string program =
       f.dir.Write("plugin", "#!/bin/sh\nprintf '%s' \"$KUBERNETES_EXEC_INFO\" >" + f.dir.path("info") +
                                 "\nprintf '{\"kind\":\"ExecCredential\",\"apiVersion\":"
@@ -166,7 +166,7 @@ TEST_CASE("an exec plugin is read in full") {
 }
 
 TEST_CASE("an exec plugin that cannot work here is refused") {
-  Fixture f;
+  ConfigFixture f;
   const auto error = [&](const std::string& mode, const std::string& version = "v1") {
     return f.Error(Config("{server: 'https://a'}",
                           "{exec: {command: x, apiVersion: client.authentication.k8s.io/" + version + mode + "}}"));
@@ -179,7 +179,7 @@ TEST_CASE("an exec plugin that cannot work here is refused") {
 }
 
 TEST_CASE("JSON and keys in any case do as well") {
-  Fixture f;
+  ConfigFixture f;
   auto c = f.Load(R"({"Kind":"Config","Current-Context":"a","clusters":[{"name":"c","Cluster":{"SERVER":"https://h"}}],
                       "contexts":[{"name":"a","context":{"Cluster":"c","User":"u"}}],"users":[{"name":"u","user":{"Token":"t"}}]})");
   REQUIRE(c.ok());
@@ -189,7 +189,7 @@ TEST_CASE("JSON and keys in any case do as well") {
 }
 
 TEST_CASE("servers in every notation") {
-  Fixture f;
+  ConfigFixture f;
   auto url = [&](const std::string& master) {
     auto c = f.Load("", master);
     return c.ok() ? absl::StrCat(c->url, " ", c->host, " ", c->port, c->tls ? " tls" : "") : util::Message(c.status());
@@ -213,7 +213,7 @@ TEST_CASE("servers in every notation") {
 }
 
 TEST_CASE("--master replaces the server and keeps the rest") {
-  Fixture f;
+  ConfigFixture f;
   auto c = f.Load(Config("{server: 'https://a', insecure-skip-tls-verify: true}", "{token: t}"), "https://b:2");
   REQUIRE(c.ok());
   CHECK(c->url == "https://b:2");
@@ -222,7 +222,7 @@ TEST_CASE("--master replaces the server and keeps the rest") {
 }
 
 TEST_CASE("over plain http no credentials are sent, impersonation is kept") {
-  Fixture f;
+  ConfigFixture f;
   auto c = f.Load(Config("{server: 'http://a'}", "{token: t, as: jane}"));
   REQUIRE(c.ok());
   CHECK(c->bearer_token == "");
@@ -231,7 +231,7 @@ TEST_CASE("over plain http no credentials are sent, impersonation is kept") {
 }
 
 TEST_CASE("credentials: token before tokenFile, tokenFile relative, basic") {
-  Fixture f;
+  ConfigFixture f;
   auto c = f.Load(Config("{server: 'https://a'}", "{token: t, tokenFile: nowhere}"));
   REQUIRE(c.ok());
   CHECK(c->token_file == "");
@@ -246,7 +246,7 @@ TEST_CASE("credentials: token before tokenFile, tokenFile relative, basic") {
 }
 
 TEST_CASE("nothing, in a pod and outside") {
-  Fixture f;
+  ConfigFixture f;
   CHECK(f.Error("") == "no configuration has been provided");
   CHECK(f.Error(" \n") == "no configuration has been provided");
   CHECK(f.Error("current-context: a\ncontexts: [{name: a, context: {cluster: nope, user: nope}}]") ==
@@ -270,7 +270,7 @@ TEST_CASE("nothing, in a pod and outside") {
 }
 
 TEST_CASE("the environment's proxy is on the way, from outside and from inside a pod") {
-  Fixture f;
+  ConfigFixture f;
   const std::string server = Config("{server: 'https://api.example.com'}", "{}");
   CHECK_FALSE(f.Load(server)->proxy.has_value());
   f.environment["HTTPS_PROXY"] = "http://me:secret@p:3128";
@@ -296,7 +296,7 @@ TEST_CASE("the environment's proxy is on the way, from outside and from inside a
 }
 
 TEST_CASE("files that are not there or no kubeconfig") {
-  Fixture f;
+  ConfigFixture f;
   ConfigSources s;
   s.kubeconfig = f.dir.path("nope");
   auto c = f.Load(s, "");
@@ -319,7 +319,7 @@ TEST_CASE("files that are not there or no kubeconfig") {
 }
 
 TEST_CASE("every field of a kubeconfig refuses what is of another type, and is named") {
-  Fixture f;
+  ConfigFixture f;
   const std::string c = "clusters[0].cluster.", u = "users[0].user.";
   const auto top = [](const char* text) { return std::string(text); };
   const auto cluster = [](const char* text) { return Config(text, "{}"); };
@@ -393,14 +393,14 @@ TEST_CASE("every field of a kubeconfig refuses what is of another type, and is n
 }
 
 TEST_CASE("a token in a YAML block has no line end, and what is not known is ignored") {
-  Fixture f;
+  ConfigFixture f;
   auto c = f.Load(Config("{server: 'https://a', proxy-url: 'http://p'}", "{token: \"t\\n\"}"));
   REQUIRE(c.ok());
   CHECK(c->bearer_token == "t");
 }
 
 TEST_CASE("every mistake is reported, in upstream's words") {
-  Fixture f;
+  ConfigFixture f;
   std::string data = "Q0VSVA==";
   CHECK(f.Error("current-context: a") == "context was not found for specified context: a");
   CHECK(f.Error(Config("{insecure-skip-tls-verify: true}", "{}")) == "no server found for cluster \"c\"");

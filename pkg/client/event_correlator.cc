@@ -22,10 +22,6 @@ constexpr absl::Duration kSimilarWithin = absl::Seconds(600);
 constexpr int kSpamBurst = 25;
 constexpr double kSpamPerSecond = 1.0 / 300;
 
-std::string_view TypeName(EventType t) {
-  return t == EventType::kNormal ? "Normal" : "Warning";
-}
-
 // Returns a key made of parts that may hold any text. Each part is preceded by its length, so different parts never
 // make the same key.
 std::string Key(std::initializer_list<std::string_view> parts) {
@@ -91,7 +87,7 @@ std::string EventJson(const Event& e) {
   out += ",\"source\":{";
   Member(&out, "component", e.component);
   absl::StrAppend(&out, "},\"firstTimestamp\":\"", FormatApiTime(e.first), "\",\"lastTimestamp\":\"",
-                  FormatApiTime(e.last), "\",\"count\":", e.count, ",\"type\":\"", util::ToAbsl(TypeName(e.type)),
+                  FormatApiTime(e.last), "\",\"count\":", e.count, ",\"type\":\"", util::ToAbsl(NameOf(e.type)),
                   R"(","eventTime":null,"reportingComponent":)", JsonString(e.reporting_component),
                   R"(,"reportingInstance":""})");
   return out;
@@ -125,7 +121,7 @@ EventCorrelator::~EventCorrelator() = default;
 std::optional<EventCorrelator::Outcome> EventCorrelator::Correlate(Event event, absl::Time wall,
                                                                    absl::Duration steady) {
   std::string object = ObjectKey(event);
-  std::string group = Key({object, TypeName(event.type), event.reason});
+  std::string group = Key({object, NameOf(event.type), event.reason});
   std::string key = Key({group, event.message});
 
   State::Similar& similar = state_->similar.Use(group);

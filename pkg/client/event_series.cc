@@ -35,13 +35,9 @@ std::string SeriesJson(const SeriesEvent& e) {
   return absl::StrCat("\"series\":{\"count\":", e.base.count, ",\"lastObservedTime\":", MicroTime(e.base.last), "}");
 }
 
-const char* TypeName(EventType t) {
-  return t == EventType::kNormal ? "Normal" : "Warning";
-}
-
 std::string KeyOf(const SeriesEvent& e) {
-  return absl::StrCat(TypeName(e.base.type), "\n", e.base.action, "\n", e.base.reason, "\n", e.base.component, "\n",
-                      e.reporting_instance, "\n", Reference(e.base.object), "\n",
+  return absl::StrCat(util::ToAbsl(NameOf(e.base.type)), "\n", e.base.action, "\n", e.base.reason, "\n",
+                      e.base.component, "\n", e.reporting_instance, "\n", Reference(e.base.object), "\n",
                       e.base.related ? Reference(*e.base.related) : "", "\n", e.base.message);
 }
 
@@ -55,7 +51,7 @@ std::string SeriesEventJson(const SeriesEvent& e) {
                       Member("reportingInstance", e.reporting_instance), ",", Member("action", e.base.action), ",",
                       Member("reason", b.reason), ",\"regarding\":", Reference(b.object), ",",
                       e.base.related ? absl::StrCat("\"related\":", Reference(*e.base.related), ",") : "",
-                      Member("note", b.message), ",", Member("type", TypeName(b.type)),
+                      Member("note", b.message), ",", Member("type", NameOf(b.type)),
                       R"(,"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null})");
 }
 

@@ -27,6 +27,10 @@
 
 namespace berth::client {
 
+std::string_view NameOf(EventType type) {
+  return type == EventType::kNormal ? "Normal" : "Warning";
+}
+
 class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::Impl> {
  public:
   Impl(Executor* executor, HttpClient* client, EventRecorderOptions options)

@@ -34,6 +34,9 @@ struct ObjectReference {
 
 enum class EventType : uint8_t { kNormal, kWarning };
 
+// Returns the type's name in the API: "Normal" or "Warning".
+std::string_view NameOf(EventType type);
+
 // Thread-safety: may be read from any thread.
 struct EventStats {
   std::atomic<uint64_t> recorded{0};  // calls of Record

@@ -40,8 +40,8 @@ struct Correlator {
   absl::Duration now;
 };
 
-struct Fixture {
-  explicit Fixture(int in_flight = 64, size_t queue = 1000) {
+struct EventsFixture {
+  explicit EventsFixture(int in_flight = 64, size_t queue = 1000) {
     EventRecorderOptions o;
     o.in_flight = in_flight;
     o.queue_limit = queue;
@@ -138,7 +138,7 @@ TEST_CASE("the memories are bounded") {
 }
 
 TEST_CASE("events are posted, repeated ones patched, and anew when they are gone") {
-  Fixture f;
+  EventsFixture f;
   f.Record("big", "m");
   REQUIRE(f.api.calls.size() == 1);
   CHECK(f.api.last().request.method == Method::kPost);
@@ -160,7 +160,7 @@ TEST_CASE("events are posted, repeated ones patched, and anew when they are gone
 }
 
 TEST_CASE("events of one object keep their order, others go on") {
-  Fixture f;
+  EventsFixture f;
   f.Record("a", "1");
   f.Record("a", "2");
   f.Record("b", "3");
@@ -173,7 +173,7 @@ TEST_CASE("events of one object keep their order, others go on") {
 }
 
 TEST_CASE("with one in flight it is upstream's order") {
-  Fixture f(1);
+  EventsFixture f(1);
   f.Record("a", "1");
   f.Record("b", "2");
   CHECK(f.api.calls.size() == 1);
@@ -182,7 +182,7 @@ TEST_CASE("with one in flight it is upstream's order") {
 }
 
 TEST_CASE("a full queue drops what is new and counts it") {
-  Fixture f(1, 3);
+  EventsFixture f(1, 3);
   for (int i = 0; i < 10; ++i) f.Record("a", absl::StrCat(i));
   CHECK(f.recorder->stats().recorded == 10);
   CHECK(f.recorder->stats().dropped == 7);
@@ -193,7 +193,7 @@ TEST_CASE("a full queue drops what is new and counts it") {
 }
 
 TEST_CASE("a refused event is not repeated") {
-  Fixture f;
+  EventsFixture f;
   f.Record("a", "1");
   f.api.Answer(GENERATE(500, 403, 409, 422));
   f.executor.Advance(absl::Hours(1));
@@ -203,7 +203,7 @@ TEST_CASE("a refused event is not repeated") {
 }
 
 TEST_CASE("an event without an answer is tried twelve times") {
-  Fixture f;
+  EventsFixture f;
   f.Record("a", "1");
   std::vector<double> waits;
   for (int i = 1; i < 12; ++i) {
@@ -221,7 +221,7 @@ TEST_CASE("an event without an answer is tried twelve times") {
 }
 
 TEST_CASE("events of events.k8s.io/v1 are posted, and their series patched") {
-  Fixture f;
+  EventsFixture f;
   EventRecorderOptions o;
   o.series_instance = std::string("default-scheduler-host");
   EventRecorder recorder(&f.executor, &f.api, o);
@@ -258,7 +258,7 @@ TEST_CASE("events that a broken connection fails together are two log lines") {
     }
     std::string all;
   } lines;
-  Fixture f;
+  EventsFixture f;
   for (int i = 0; i < 50; ++i) f.Record(absl::StrCat("p", i), "m");
   REQUIRE(f.api.calls.size() == 50);
   for (int i = 0; i < 50; ++i) f.api.Break("EOF", true, f.api.calls[i]);
@@ -270,7 +270,7 @@ TEST_CASE("events that a broken connection fails together are two log lines") {
 }
 
 TEST_CASE("an object without a namespace has its events in default") {
-  Fixture f;
+  EventsFixture f;
   f.recorder->Record({"Node", "v1", "", "n1", "", ""}, EventType::kNormal, "R", "m");
   f.executor.Run();
   CHECK(f.api.target() == "/api/v1/namespaces/default/events");
@@ -279,7 +279,7 @@ TEST_CASE("an object without a namespace has its events in default") {
 }
 
 TEST_CASE("draining waits for what is on its way, but not for ever") {
-  Fixture f;
+  EventsFixture f;
   int done = 0;
   f.recorder->Drain(absl::Seconds(5), [&] { ++done; });
   f.executor.Run();

@@ -14,13 +14,13 @@ std::string Node(const std::string& name, int version, const std::string& uid = 
          std::to_string(version) + R"("}})";
 }
 
-std::string Event(const std::string& type, const std::string& object) {
+std::string SocketEvent(const std::string& type, const std::string& object) {
   return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
 
 // The server: the answer to a list, and one action for each watch in turn; the last action serves all later watches.
-struct World {
-  World()
+struct SocketWorld {
+  SocketWorld()
       : server([this](const FakeRequest& r, FakeServer::Turn& t) {
           bool watch = r.target.find("watch=true") != std::string::npos;
           std::function<void(FakeServer::Turn&)> act;
@@ -74,7 +74,7 @@ struct World {
       informer->Start();
     });
   }
-  ~World() {
+  ~SocketWorld() {
     io.Run([&] {
       informer.reset();
       client.reset();
@@ -98,9 +98,9 @@ using Told = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("a watch cut inside an object, and soon, is begun again behind a list") {
-  World w;
+  SocketWorld w;
   w.SetList(10, Node("a", 5));
-  std::string b = Event("ADDED", Node("b", 11)), c = Event("ADDED", Node("c", 12));
+  std::string b = SocketEvent("ADDED", Node("b", 11)), c = SocketEvent("ADDED", Node("c", 12));
   w.watches = {[=, &w](FakeServer::Turn& t) {
                  w.SetList(11, Node("a", 5) + "," + Node("b", 11));
                  t.StartChunks();
@@ -124,7 +124,7 @@ TEST_CASE("a watch cut inside an object, and soon, is begun again behind a list"
 }
 
 TEST_CASE("every way to refuse a watch leads to a new list") {
-  World w;
+  SocketWorld w;
   w.SetList(10, Node("a", 5));
   w.watches = {[](FakeServer::Turn& t) { t.Respond(410, "{}"); },
                [](FakeServer::Turn& t) { t.Respond(500, "oh"); },
@@ -140,7 +140,7 @@ TEST_CASE("every way to refuse a watch leads to a new list") {
                },
                [](FakeServer::Turn& t) {
                  t.StartChunks();
-                 t.Chunk(Event("ERROR", R"({"kind":"Status","message":"too old","code":410})"));
+                 t.Chunk(SocketEvent("ERROR", R"({"kind":"Status","message":"too old","code":410})"));
                  t.Hang();
                },
                [](FakeServer::Turn& t) {
@@ -160,7 +160,7 @@ TEST_CASE("every way to refuse a watch leads to a new list") {
 }
 
 TEST_CASE("a server that comes back without its state is believed") {
-  World w;
+  SocketWorld w;
   w.SetList(100, Node("a", 50) + "," + Node("b", 60));
   w.watches = {[](FakeServer::Turn& t) {
     t.StartChunks();

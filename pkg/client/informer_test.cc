@@ -21,7 +21,7 @@ std::string List(const std::string& version, std::vector<std::string> items, con
   return out + "]}\n";
 }
 
-std::string Event(const std::string& type, const std::string& object) {
+std::string EventText(const std::string& type, const std::string& object) {
   return R"({"type":")" + type + R"(","object":)" + object + "}\n";
 }
 
@@ -31,8 +31,9 @@ const char kTooOld[] =
 
 // An informer of nodes on a fake server. Told() returns what its consumer was told: "+n1" added, "~n1" updated, "-n1"
 // deleted, "!" the initial list is complete, "|" the end of a batch.
-struct Fixture {
-  explicit Fixture(Resource resource = ResourceOf<api::Node>(), bool drop_heartbeats = false, bool optional = false) {
+struct InformerFixture {
+  explicit InformerFixture(Resource resource = ResourceOf<api::Node>(), bool drop_heartbeats = false,
+                           bool optional = false) {
     InformerOptions<api::Node> o;
     o.decode = [](api::Json j) { return api::DecodeNode(j); };
     o.on_batch = [this](InformerBatch<api::Node> b) {
@@ -71,7 +72,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a list, then a watch from its version") {
-  Fixture f;
+  InformerFixture f;
   CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
   CHECK(f.api.last().request.throttled);
   CHECK_FALSE(f.informer->HasSynced());
@@ -83,8 +84,8 @@ TEST_CASE("a list, then a watch from its version") {
   CHECK_FALSE(f.api.last().request.throttled);
   CHECK(f.api.last().options.idle_timeout == absl::Seconds(480));
   f.api.Head(200);
-  f.api.Data(Event("ADDED", Node("n3", "11")) + Event("MODIFIED", Node("n1", "12")) +
-             Event("DELETED", Node("n2", "13")));
+  f.api.Data(EventText("ADDED", Node("n3", "11")) + EventText("MODIFIED", Node("n1", "12")) +
+             EventText("DELETED", Node("n2", "13")));
   CHECK(f.Told() == "+n3~n1-n2|");
   CHECK(f.informer->size() == 2);
   CHECK(f.informer->Find({}, "n1")->meta.resource_version == "12");
@@ -94,7 +95,7 @@ TEST_CASE("a list, then a watch from its version") {
 }
 
 TEST_CASE("pods are listed with the fixed selector, its terms encoded") {
-  Fixture f(ResourceOf<api::Pod>());
+  InformerFixture f(ResourceOf<api::Pod>());
   CHECK(
       f.api.target() ==
       "/api/v1/pods?fieldSelector=status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded&limit=500&resourceVersion=0");
@@ -121,7 +122,7 @@ TEST_CASE("watch lengths are between 300 and 600 seconds") {
 }
 
 TEST_CASE("in the form of release 1.29, watches ask for bookmarks, and lists go on from the last version") {
-  Fixture f(ResourceOf<api::Node>(VersionChoice::kStable));
+  InformerFixture f(ResourceOf<api::Node>(VersionChoice::kStable));
   CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
   f.Begin();
   const std::string watch =
@@ -151,7 +152,7 @@ TEST_CASE("in the form of release 1.29, watches ask for bookmarks, and lists go 
 }
 
 TEST_CASE("pages are followed, and delivered as one list") {
-  Fixture f;
+  InformerFixture f;
   f.api.Serve(200, List("10", {Node("n1", "5")}, "abc=/"));
   CHECK(f.Told() == "");
   CHECK(f.api.target() == "/api/v1/nodes?continue=abc%3D%2F&limit=500&resourceVersion=0");
@@ -160,7 +161,7 @@ TEST_CASE("pages are followed, and delivered as one list") {
 }
 
 TEST_CASE("a page that has expired leads to one full list") {
-  Fixture f;
+  InformerFixture f;
   f.api.Serve(200, List("10", {Node("n1", "5"), Node("gone", "4")}, "abc"));
   f.api.Serve(410, R"({"kind":"Status","status":"Failure","reason":"Expired","message":"expired","code":410})");
   CHECK(f.api.target() == "/api/v1/nodes?resourceVersion=0");
@@ -170,29 +171,29 @@ TEST_CASE("a page that has expired leads to one full list") {
 }
 
 TEST_CASE("a stream that ends is watched on from the last version, without a list") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
-  f.api.Data(Event("MODIFIED", Node("n1", "17")));
+  f.api.Data(EventText("MODIFIED", Node("n1", "17")));
   f.api.End(GENERATE(std::string(), std::string("unexpected EOF")));
   CHECK_THAT(f.api.target(), Catch::StartsWith("/api/v1/nodes?resourceVersion=17&"));
   CHECK(f.api.calls.size() == 3);
 }
 
 TEST_CASE("objects may lie across pieces, and a cut inside one loses nothing") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
-  std::string text = Event("MODIFIED", Node("n1", "17")) + Event("ADDED", Node("n3", "18"));
+  std::string text = EventText("MODIFIED", Node("n1", "17")) + EventText("ADDED", Node("n3", "18"));
   for (char c : text.substr(0, text.size() - 10)) f.api.Data(std::string(1, c));
   CHECK(f.Told() == "~n1|");
   f.api.End("unexpected EOF");
   CHECK_THAT(f.api.target(), Catch::StartsWith("/api/v1/nodes?resourceVersion=17&"));
   f.api.Head(200);
-  f.api.Data(Event("ADDED", Node("n3", "18")));
+  f.api.Data(EventText("ADDED", Node("n3", "18")));
   CHECK(f.Told() == "+n3|");
 }
 
 TEST_CASE("a very short watch is a reason to list again, after a second") {
-  Fixture f;
+  InformerFixture f;
   f.api.Serve(200, List("10", {Node("n1", "5")}));
   f.Told();
   f.api.Head(200);
@@ -208,10 +209,10 @@ TEST_CASE("a very short watch is a reason to list again, after a second") {
 }
 
 TEST_CASE("a server that ends each watch after one event is asked once a second") {
-  Fixture f;
+  InformerFixture f;
   f.api.Serve(200, List("10", {}));
   f.api.Head(200);
-  f.api.Data(Event("ADDED", Node("n1", "11")));
+  f.api.Data(EventText("ADDED", Node("n1", "11")));
   f.api.End();
   CHECK(f.api.calls.size() == 2);
   f.executor.Advance(absl::Seconds(1));
@@ -220,10 +221,10 @@ TEST_CASE("a server that ends each watch after one event is asked once a second"
 }
 
 TEST_CASE("too old: after a second a list, of which the consumer hears the difference") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
   SECTION("as an event") {
-    f.api.Data(std::string(kTooOld) + Event("ADDED", Node("never", "11")));
+    f.api.Data(std::string(kTooOld) + EventText("ADDED", Node("never", "11")));
     CHECK(f.api.last().cancelled == false);  // closed soon, not inside its own handler
     f.executor.Run();
     CHECK(f.api.last().cancelled);
@@ -245,7 +246,7 @@ TEST_CASE("too old: after a second a list, of which the consumer hears the diffe
 }
 
 TEST_CASE("objects that a list no longer has are deleted in the order of their names") {
-  Fixture f;
+  InformerFixture f;
   std::vector<std::string> nodes;
   std::string deleted;
   for (int i = 10; i < 60; ++i) {
@@ -263,7 +264,7 @@ TEST_CASE("objects that a list no longer has are deleted in the order of their n
 }
 
 TEST_CASE("an object deleted and made again while nobody looked is one update with another uid") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
   f.api.Data(kTooOld);
   f.executor.Advance(absl::Seconds(2));
@@ -272,9 +273,9 @@ TEST_CASE("an object deleted and made again while nobody looked is one update wi
 }
 
 TEST_CASE("a list older than what was seen is not believed but read from the store") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
-  f.api.Data(Event("ADDED", Node("n3", "18")));
+  f.api.Data(EventText("ADDED", Node("n3", "18")));
   f.Told();
   f.api.Data(kTooOld);
   f.executor.Advance(absl::Seconds(2));
@@ -297,7 +298,7 @@ TEST_CASE("a list older than what was seen is not believed but read from the sto
 
 TEST_CASE("what a list showed before it failed is not taken back by an older list") {
   // The objects of a list are shown as they arrive. The second attempt may be answered by a server that is behind.
-  Fixture f;
+  InformerFixture f;
   f.Begin();
   f.api.Data(kTooOld);
   f.executor.Advance(absl::Seconds(2));
@@ -319,10 +320,10 @@ TEST_CASE("what a list showed before it failed is not taken back by an older lis
 }
 
 TEST_CASE("a watch that is torn soon is a reason to list again, after a second") {
-  Fixture f;
+  InformerFixture f;
   f.api.Serve(200, List("10", {Node("n1", "5")}));
   f.api.Head(200);
-  f.api.Data(Event("ADDED", Node("n2", "11")));
+  f.api.Data(EventText("ADDED", Node("n2", "11")));
   CHECK(f.Told() == "+n1!+n2|");
   f.executor.Advance(absl::Milliseconds(400));
   f.api.End("unexpected EOF");
@@ -333,7 +334,7 @@ TEST_CASE("a watch that is torn soon is a reason to list again, after a second")
 }
 
 TEST_CASE("behind a torn watch the server is asked how far it is, until it says so") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
   f.api.End("unexpected EOF");
   auto watch = f.api.calls.back();
@@ -343,7 +344,7 @@ TEST_CASE("behind a torn watch the server is asked how far it is, until it says 
   CHECK(f.api.target() == "/api/v1/nodes?limit=1");
   f.api.Answer(500);
   // An event of the watch does not show whether an earlier one was left out, so the question is asked again.
-  f.api.Data(Event("ADDED", Node("n9", "12")), watch);
+  f.api.Data(EventText("ADDED", Node("n9", "12")), watch);
   CHECK(f.Told() == "+n9|");
   f.executor.Advance(absl::Milliseconds(400));
   CHECK(f.api.calls.size() == 5);
@@ -366,7 +367,7 @@ TEST_CASE("behind a torn watch the server is asked how far it is, until it says 
 }
 
 TEST_CASE("a probe that fails after its watch has ended does not stop the informer") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
   f.api.End("unexpected EOF");
   auto watch = f.api.calls.back();
@@ -374,7 +375,7 @@ TEST_CASE("a probe that fails after its watch has ended does not stop the inform
   f.executor.Advance(absl::Milliseconds(200));
   auto probe = f.api.calls.back();
   REQUIRE(probe->request.target == "/api/v1/nodes?limit=1");
-  f.api.Data(Event("ADDED", Node("n9", "12")), watch);
+  f.api.Data(EventText("ADDED", Node("n9", "12")), watch);
   f.api.End("unexpected EOF", watch);  // a list follows in 800 ms
   f.api.Answer(500, "{}", probe);
   f.executor.Advance(absl::Milliseconds(900));
@@ -384,7 +385,7 @@ TEST_CASE("a probe that fails after its watch has ended does not stop the inform
 }
 
 TEST_CASE("a list as old as what was seen is believed") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
   f.api.Data(kTooOld);
   f.executor.Advance(absl::Seconds(2));
@@ -394,7 +395,7 @@ TEST_CASE("a list as old as what was seen is believed") {
 }
 
 TEST_CASE("a first page that has expired is a failed list like any other") {
-  Fixture f;
+  InformerFixture f;
   f.api.Serve(410, "gone");
   CHECK(f.api.calls.size() == 1);
   f.executor.Advance(absl::Seconds(2));
@@ -403,7 +404,7 @@ TEST_CASE("a first page that has expired is a failed list like any other") {
 }
 
 TEST_CASE("a failed list is tried again later and later, with a bound") {
-  Fixture f;
+  InformerFixture f;
   std::vector<double> waits;
   std::vector<std::function<void()>> failures = {
       [&] { f.api.Serve(500, "injected"); },
@@ -445,7 +446,7 @@ TEST_CASE("a failed list is tried again later and later, with a bound") {
 }
 
 TEST_CASE("a server that says when to come again is asked then") {
-  Fixture f;
+  InformerFixture f;
   f.api.Head(500, "injected");
   f.api.End();
   f.executor.Advance(absl::Milliseconds(1100));
@@ -466,7 +467,7 @@ TEST_CASE("a server that says when to come again is asked then") {
 }
 
 TEST_CASE("after a torn watch a list tells how far the server is") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
   f.api.End("unexpected EOF");
   f.api.Serve(410, "{}");
@@ -480,7 +481,7 @@ TEST_CASE("after a torn watch a list tells how far the server is") {
 }
 
 TEST_CASE("after a torn watch without a list the server is asked how far it is") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
   f.api.End("unexpected EOF");
   f.api.Head(200);
@@ -506,19 +507,19 @@ TEST_CASE("after a torn watch without a list the server is asked how far it is")
 }
 
 TEST_CASE("bad objects are skipped, the others go on") {
-  Fixture f;
+  InformerFixture f;
   std::string bad = R"({"metadata":{"name":"n2","resourceVersion":"6"},"status":{"allocatable":{"cpu":"12x"}}})";
   f.api.Serve(200, List("10", {Node("n1", "5"), bad, "{}", Node("n3", "7")}));
   CHECK(f.Told() == "+n1+n3!");
   CHECK(f.informer->stats().undecodable == 2);
   f.api.Head(200);
   f.executor.Advance(absl::Seconds(2));
-  f.api.Data(Event("MODIFIED", bad) + Event("STRANGE", Node("n9", "11")) + "{\"type\":}" + Event("ADDED", "7") +
-             Event("ADDED", Node("n4", "12")));
+  f.api.Data(EventText("MODIFIED", bad) + EventText("STRANGE", Node("n9", "11")) + "{\"type\":}" +
+             EventText("ADDED", "7") + EventText("ADDED", Node("n4", "12")));
   CHECK(f.Told() == "+n4|");
   CHECK(f.informer->stats().undecodable == 6);
   // The last good version of an object that cannot be decoded is kept, also over a new list.
-  f.api.Data(Event("MODIFIED", R"({"metadata":{"name":"n1","resourceVersion":"13"},"status":[]})"));
+  f.api.Data(EventText("MODIFIED", R"({"metadata":{"name":"n1","resourceVersion":"13"},"status":[]})"));
   f.api.Data(kTooOld);
   f.executor.Advance(absl::Seconds(2));
   f.api.Serve(200, List("20", {R"({"metadata":{"name":"n1","resourceVersion":"13"},"status":[]})", Node("n3", "7")}));
@@ -526,22 +527,22 @@ TEST_CASE("bad objects are skipped, the others go on") {
   CHECK(f.informer->Find({}, "n1")->meta.resource_version == "5");
   // A deletion needs only the name.
   f.api.Head(200);
-  f.api.Data(Event("DELETED", R"({"metadata":{"name":"n1","resourceVersion":"21"},"status":[]})"));
+  f.api.Data(EventText("DELETED", R"({"metadata":{"name":"n1","resourceVersion":"21"},"status":[]})"));
   CHECK(f.Told() == "-n1|");
 }
 
 TEST_CASE("nonsense in a watch ends it, and it is watched again") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
-  f.api.Data(Event("ADDED", Node("n3", "18")) + "Internal Server Error");
+  f.api.Data(EventText("ADDED", Node("n3", "18")) + "Internal Server Error");
   CHECK(f.Told() == "+n3|");
   CHECK_THAT(f.api.target(), Catch::StartsWith("/api/v1/nodes?resourceVersion=18&"));
 }
 
 TEST_CASE("bookmarks move the version and tell nobody") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
-  f.api.Data(Event("BOOKMARK", R"({"metadata":{"resourceVersion":"90"}})"));
+  f.api.Data(EventText("BOOKMARK", R"({"metadata":{"resourceVersion":"90"}})"));
   CHECK(f.Told() == "");
   CHECK(f.informer->stats().undecodable == 0);
   f.api.End();
@@ -549,7 +550,7 @@ TEST_CASE("bookmarks move the version and tell nobody") {
 }
 
 TEST_CASE("a group the server does not have is changed for the next, and back") {
-  Fixture f(ResourceOf<api::ReplicaSet>());
+  InformerFixture f(ResourceOf<api::ReplicaSet>());
   CHECK(f.api.target() == "/apis/extensions/v1beta1/replicasets?limit=500&resourceVersion=0");
   f.api.Serve(404, "404 page not found\n");
   f.executor.Run();
@@ -569,7 +570,7 @@ TEST_CASE("a group the server does not have is changed for the next, and back") 
 
 TEST_CASE(
     "an optional resource that is not served, or may not be listed, is empty and is asked for every five minutes") {
-  Fixture f(ResourceOf<api::ReplicaSet>(), false, /*optional=*/true);
+  InformerFixture f(ResourceOf<api::ReplicaSet>(), false, /*optional=*/true);
   const bool forbidden = GENERATE(false, true);
   const auto refuse = [&] {
     if (forbidden) return f.api.Serve(403, "{}");
@@ -608,26 +609,26 @@ TEST_CASE(
 }
 
 TEST_CASE("heartbeats are stored and tell nobody") {
-  Fixture f(ResourceOf<api::Node>(), true);
+  InformerFixture f(ResourceOf<api::Node>(), true);
   f.Begin();
-  f.api.Data(Event("MODIFIED", Node("n1", "17")));
+  f.api.Data(EventText("MODIFIED", Node("n1", "17")));
   CHECK(f.Told() == "");
   CHECK(f.informer->dropped_updates() == 1);
   CHECK(f.informer->Find({}, "n1")->meta.resource_version == "17");
-  f.api.Data(Event("MODIFIED", Node("n1", "18", "u", "2")));
+  f.api.Data(EventText("MODIFIED", Node("n1", "18", "u", "2")));
   CHECK(f.Told() == "~n1|");
-  f.api.Data(Event("MODIFIED", Node("n1", "19", "other", "2")));
+  f.api.Data(EventText("MODIFIED", Node("n1", "19", "other", "2")));
   CHECK(f.Told() == "~n1(other uid)|");
 }
 
 TEST_CASE("a deletion carries what was known and what the server last showed") {
-  Fixture f;
+  InformerFixture f;
   f.Begin();
-  f.api.Data(Event("DELETED", Node("n1", "30", "u", "4")));
+  f.api.Data(EventText("DELETED", Node("n1", "30", "u", "4")));
   CHECK(f.Told() == "-n1|");
   CHECK(f.last.old_object->meta.resource_version == "5");
   CHECK(f.last.object->meta.resource_version == "30");
-  f.api.Data(Event("DELETED", Node("n1", "31")));
+  f.api.Data(EventText("DELETED", Node("n1", "31")));
   CHECK(f.Told() == "");
 }
 

@@ -13,11 +13,11 @@ namespace {
 const char kKey[] = "control-plane.alpha.kubernetes.io/leader";
 
 // A lock object on a server in memory, with optimistic locking, and candidates that share a manual clock.
-struct World {
-  explicit World(std::string type = "endpoints") : lock_type(std::move(type)) {}
+struct ElectionWorld {
+  explicit ElectionWorld(std::string type = "endpoints") : lock_type(std::move(type)) {}
 
   struct Candidate {
-    Candidate(World* w, const std::string& id) {
+    Candidate(ElectionWorld* w, const std::string& id) {
       LeaderElectionOptions o;
       o.identity = id;
       o.lock_type = w->lock_type;
@@ -189,7 +189,7 @@ TEST_CASE("records are read and written as upstream does, and the rest of the ob
 }
 
 TEST_CASE("a free lock is taken at once and renewed every two seconds") {
-  World w(GENERATE(std::string("endpoints"), std::string("configmaps"), std::string("leases")));
+  ElectionWorld w(GENERATE(std::string("endpoints"), std::string("configmaps"), std::string("leases")));
   auto* a = w.Add("a");
   CHECK(a->elector->IsLeader());
   CHECK(a->log == "+");
@@ -213,7 +213,7 @@ TEST_CASE("a free lock is taken at once and renewed every two seconds") {
 }
 
 TEST_CASE("a candidate waits a whole lease of its own clock, whatever the record says") {
-  World w;
+  ElectionWorld w;
   auto* a = w.Add("a");
   w.Pass(absl::Seconds(5));
   auto* b = w.Add("b");
@@ -234,7 +234,7 @@ TEST_CASE("a candidate waits a whole lease of its own clock, whatever the record
 }
 
 TEST_CASE("a leader without answers stops in time, after a last try") {
-  World w;
+  ElectionWorld w;
   auto* a = w.Add("a");
   a->cut_off = true;
   absl::Duration lost_at;
@@ -253,7 +253,7 @@ TEST_CASE("a leader without answers stops in time, after a last try") {
 }
 
 TEST_CASE("a leader that reads another holder has lost at once") {
-  World w;
+  ElectionWorld w;
   auto* a = w.Add("a");
   w.Pass(absl::Seconds(3));
   w.object = Lock("thief");
@@ -263,7 +263,7 @@ TEST_CASE("a leader that reads another holder has lost at once") {
 }
 
 TEST_CASE("a conflict is a failed attempt, not a loss") {
-  World w;
+  ElectionWorld w;
   auto* a = w.Add("a");
   // Another client changes the object once, between the candidate's GET and PUT.
   w.executor.Advance(absl::Seconds(2));
@@ -279,7 +279,7 @@ TEST_CASE("a conflict is a failed attempt, not a loss") {
 }
 
 TEST_CASE("released, the lock is taken by the next candidate without waiting for the lease") {
-  World w;
+  ElectionWorld w;
   auto* a = w.Add("a");
   auto* b = w.Add("b");
   w.Pass(absl::Seconds(7));
@@ -301,7 +301,7 @@ TEST_CASE("released, the lock is taken by the next candidate without waiting for
 
 TEST_CASE("a process that starts right after a release leaves the lock to those that stood by") {
   const bool lease = GENERATE(false, true);
-  World w(lease ? "leases" : "endpoints");
+  ElectionWorld w(lease ? "leases" : "endpoints");
   auto* a = w.Add("a");
   w.Pass(absl::Seconds(7));
   a->elector->Release();
@@ -330,7 +330,7 @@ TEST_CASE("a start long after a release, or a release by a clock that is ahead, 
 }
 
 TEST_CASE("releasing what is not held, or while a request is under way") {
-  World w;
+  ElectionWorld w;
   w.object = Lock("someone");
   auto* a = w.Add("a");
   a->elector->Release();
@@ -340,7 +340,7 @@ TEST_CASE("releasing what is not held, or while a request is under way") {
   w.Pass(absl::Seconds(30));
   CHECK(w.Record().holder == "someone");
 
-  World busy;
+  ElectionWorld busy;
   auto* b = busy.Add("b");
   busy.executor.Advance(absl::Seconds(2));  // a renewal's GET is under way
   b->elector->Release();

@@ -21,8 +21,8 @@ struct Observer : RestObserver {
   std::vector<std::string> answers, latencies;
 };
 
-struct Fixture {
-  explicit Fixture(double qps = -1, int burst = 0) {
+struct RestFixture {
+  explicit RestFixture(double qps = -1, int burst = 0) {
     RestConfig c;
     c.url = "http://10.0.0.1:8080/prefix";
     c.path_prefix = "/prefix";
@@ -48,7 +48,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("targets get the server's prefix, errors name the request, metrics hear of it") {
-  Fixture f;
+  RestFixture f;
   f.Get("/api/v1/nodes/n1");
   CHECK(f.api->target() == "/prefix/api/v1/nodes/n1");
   f.executor.manual_clock().Advance(absl::Milliseconds(250));
@@ -76,7 +76,7 @@ TEST_CASE("the label url has names and values replaced") {
 }
 
 TEST_CASE("a Retry-After is waited for and the request repeated, ten attempts in all") {
-  Fixture f;
+  RestFixture f;
   Request r;
   r.method = Method::kPost;
   r.target = "/x";
@@ -105,7 +105,7 @@ TEST_CASE("a Retry-After is waited for and the request repeated, ten attempts in
 }
 
 TEST_CASE("a Retry-After of an hour is cut to thirty seconds") {
-  Fixture f;
+  RestFixture f;
   Request r;
   r.target = "/x";
   r.timeout = absl::Seconds(100);
@@ -121,7 +121,7 @@ TEST_CASE("a Retry-After of an hour is cut to thirty seconds") {
 }
 
 TEST_CASE("no repeat without Retry-After, nor past the timeout; a reset connection is repeated for GET only") {
-  Fixture f;
+  RestFixture f;
   f.Get("/x");
   f.api->Answer(500);
   CHECK(f.replies.size() == 1);
@@ -150,7 +150,7 @@ TEST_CASE("no repeat without Retry-After, nor past the timeout; a reset connecti
 }
 
 TEST_CASE("a client keeps to its rate, in order; watches pass by") {
-  Fixture f(10, 2);
+  RestFixture f(10, 2);
   for (int i = 0; i < 5; ++i) f.Get(absl::StrCat("/", i));
   CHECK(f.api->calls.size() == 2);
   CHECK(f.client->throttled() == 3);
@@ -169,7 +169,7 @@ TEST_CASE("a client keeps to its rate, in order; watches pass by") {
 }
 
 TEST_CASE("a request that gets no turn before its time is over fails") {
-  Fixture f(0.1, 1);
+  RestFixture f(0.1, 1);
   f.Get("/1");
   Request r;
   r.target = "/2";
@@ -182,7 +182,7 @@ TEST_CASE("a request that gets no turn before its time is over fails") {
 }
 
 TEST_CASE("a throttled stream that was given up is never opened") {
-  Fixture f(1, 1);
+  RestFixture f(1, 1);
   f.Get("/1");
   auto stream = f.client->Open(Request{}, {}, {});
   stream.reset();

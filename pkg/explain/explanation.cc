@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "pkg/explain/lacking.h"
 #include "pkg/explain/movers.h"
@@ -11,10 +12,10 @@ namespace berth::explain {
 namespace {
 
 // Finding pods to move is slow, so it is done only for the nearest node of each of the first ways.
-constexpr size_t kMostMoves = 10;
+constexpr size_t kMostWaysWithMoves = 10;
 
 void FindMoves(const Subject& subject, Explanation* e) {
-  for (size_t i = 0; i < std::min(e->ways.size(), kMostMoves); ++i) {
+  for (size_t i = 0; i < std::min(e->ways.size(), kMostWaysWithMoves); ++i) {
     Way& way = e->ways[i];
     auto node = std::lower_bound(e->by_node.begin(), e->by_node.end(), way.nodes[0],
                                  [](const Explanation::NodeView& n, const std::string& name) { return n.name < name; });
@@ -76,6 +77,19 @@ std::string DifferenceWarning(const Explanation& e) {
          "of a plugin claim too little (plugin/README.md says how to test them), or this is a mistake in the "
          "scheduler: "
          "please report it.";
+}
+
+std::vector<size_t> Ranking(const Explanation& e) {
+  const scheduler::DecisionTrace& t = e.trace;
+  std::vector<size_t> order(t.totals.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const bool wins = t.feasible[a] == e.decision.host, other_wins = t.feasible[b] == e.decision.host;
+    if (wins != other_wins) return wins;
+    if (t.totals[a] != t.totals[b]) return t.totals[a] > t.totals[b];
+    return t.feasible[a].str() > t.feasible[b].str();
+  });
+  return order;
 }
 
 }  // namespace berth::explain

@@ -49,6 +49,10 @@ struct Subject {
 // removed.
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod);
 
+// Returns the indices of trace.feasible: the chosen node first, then by descending total, and equal totals by
+// descending name, which is the order in which the round robin counts them.
+std::vector<size_t> Ranking(const Explanation& e);
+
 // Writes what a person reads first: why the chosen node won or what rejected the pod, with similar nodes on one line,
 // and the cheapest ways to make the pod fit.
 void WriteExplanation(const Explanation& e, Page* page);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "pkg/explain/explanation.h"
 #include "pkg/explain/output.h"
@@ -19,7 +18,7 @@ using PredicateResult = scheduler::GenericScheduler::PredicateResult;
 // Up to this many nodes have a line of their own in a table; beyond, nodes with the same outcome share one.
 constexpr size_t kMostNodes = 40;
 constexpr size_t kMostScores = 20;
-constexpr size_t kMostWays = 10;
+constexpr size_t kMostListedWays = 10;
 
 std::string Shown(const PredicateResult& j) {
   if (j.verdict == Verdict::kFits) return "ok";
@@ -86,21 +85,6 @@ std::string PredicateTable(const Explanation& e) {
   }
   if (!passing.empty()) absl::StrAppend(&out, "ok on every node: ", absl::StrJoin(passing, ", "), "\n");
   return out;
-}
-
-// Returns the indices of trace.feasible: the chosen node first, then by descending total, and equal totals by
-// descending name, which is the order in which the round robin counts them.
-std::vector<size_t> Ranking(const Explanation& e) {
-  const scheduler::DecisionTrace& t = e.trace;
-  std::vector<size_t> order(t.totals.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    const bool wins = t.feasible[a] == e.decision.host, other_wins = t.feasible[b] == e.decision.host;
-    if (wins != other_wins) return wins;
-    if (t.totals[a] != t.totals[b]) return t.totals[a] > t.totals[b];
-    return t.feasible[a].str() > t.feasible[b].str();
-  });
-  return order;
 }
 
 std::string WhyChosen(const Explanation& e) {
@@ -205,11 +189,11 @@ std::string ExplanationTable(const Explanation& e) {
   if (e.preemption_tried) absl::StrAppend(&out, "\n", PreemptionText(e));
   if (!e.ways.empty()) {
     out += "\nWhat would make it fit, the nearest first:\n";
-    for (size_t i = 0; i < std::min(e.ways.size(), kMostWays); ++i) {
+    for (size_t i = 0; i < std::min(e.ways.size(), kMostListedWays); ++i) {
       absl::StrAppend(&out, "  ", Describe(e.ways[i]), "\n");
     }
-    if (e.ways.size() > kMostWays) {
-      absl::StrAppend(&out, "  and ", e.ways.size() - kMostWays, " other ways (-o json has all)\n");
+    if (e.ways.size() > kMostListedWays) {
+      absl::StrAppend(&out, "  and ", e.ways.size() - kMostListedWays, " other ways (-o json has all)\n");
     }
   }
   return out;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "pkg/explain/explanation.h"
@@ -138,21 +137,6 @@ void WriteWhyChosen(const Explanation& e, Page* page) {
                             " nodes with the highest total, in descending order of name; which number wins goes round ",
                             "(decision ", t.round_robin, " modulo ", t.ties, ")."));
   }
-}
-
-// Returns the indices of trace.feasible: the chosen node first, then by descending total, and equal totals by
-// descending name, which is the order in which the round robin counts them.
-std::vector<size_t> Ranking(const Explanation& e) {
-  const DecisionTrace& t = e.trace;
-  std::vector<size_t> order(t.totals.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    const bool wins = t.feasible[a] == e.decision.host, other_wins = t.feasible[b] == e.decision.host;
-    if (wins != other_wins) return wins;
-    if (t.totals[a] != t.totals[b]) return t.totals[a] > t.totals[b];
-    return t.feasible[a].str() > t.feasible[b].str();
-  });
-  return order;
 }
 
 // Returns "LeastRequested" for "LeastRequestedPriority": headings are short; the line below the table has full names.

@@ -8,8 +8,8 @@
 namespace berth::http {
 namespace {
 
-struct Fixture {
-  explicit Fixture(FakeServer::Handler handler, std::function<void(HttpOptions&)> change = {})
+struct ClientFixture {
+  explicit ClientFixture(FakeServer::Handler handler, std::function<void(HttpOptions&)> change = {})
       : server(std::move(handler)) {
     HttpOptions o;
     o.host = "127.0.0.1";
@@ -19,7 +19,7 @@ struct Fixture {
     REQUIRE(made.ok());
     client = *std::move(made);
   }
-  ~Fixture() {
+  ~ClientFixture() {
     io.Run([&] { client.reset(); });
   }
   Reply Ask(Request r) { return DoBlocking(io.executor(), client.get(), std::move(r)); }
@@ -45,7 +45,7 @@ Request Post(const std::string& target, const std::string& body) {
 }  // namespace
 
 TEST_CASE("an answer is read whole, with length, in chunks, or up to the end of the connection") {
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) {
     if (r.target == "/length") t.Respond(200, "{\"a\":1}");
     if (r.target == "/chunks") {
       t.StartChunks();
@@ -82,7 +82,7 @@ TEST_CASE("an answer is read whole, with length, in chunks, or up to the end of 
 }
 
 TEST_CASE("bodies are sent with their length and type") {
-  Fixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(201, "{}"); });
+  ClientFixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(201, "{}"); });
   CHECK(f.Ask(Post("/x", "{\"k\":1}")).status == 201);
   Request patch = Post("/y", "{}");
   patch.method = Method::kPatch;
@@ -96,7 +96,7 @@ TEST_CASE("bodies are sent with their length and type") {
 }
 
 TEST_CASE("a request gets its Retry-After in seconds, if it is a number") {
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) {
     t.Respond(429, "slow down",
               r.target == "/1" ? "Retry-After: 7\r\n" : "Retry-After: Wed, 21 Oct 2015 07:28:00 GMT\r\n");
   });
@@ -117,7 +117,7 @@ std::function<void(HttpOptions&)> Through(bool tls, std::string host = "far.inva
 
 TEST_CASE("a proxy is asked for the whole URL of what comes without TLS") {
   const auto answer = [](const FakeRequest&, FakeServer::Turn& t) { t.Respond(200, "hello"); };
-  Fixture f(answer, Through(false, "far.invalid", "me:p@ss"));
+  ClientFixture f(answer, Through(false, "far.invalid", "me:p@ss"));
   CHECK(f.Ask(Get("/api?a=b")).body == "hello");
   CHECK(f.Ask(Post("/x", "{}")).body == "hello");
   auto seen = f.server.requests();
@@ -127,7 +127,7 @@ TEST_CASE("a proxy is asked for the whole URL of what comes without TLS") {
   CHECK(seen[0].headers["proxy-authorization"] == "Basic bWU6cEBzcw==");
   CHECK(seen[0].headers["user-agent"] == "test");
   CHECK(seen[1].connection == seen[0].connection);
-  Fixture v6(answer, Through(false, "fd00::1"));
+  ClientFixture v6(answer, Through(false, "fd00::1"));
   CHECK(v6.Ask(Get("/")).body == "hello");
   CHECK(v6.server.requests()[0].target == "http://[fd00::1]:6443/");
   CHECK(v6.server.requests()[0].headers.count("proxy-authorization") == 0);
@@ -135,7 +135,7 @@ TEST_CASE("a proxy is asked for the whole URL of what comes without TLS") {
 
 TEST_CASE("a proxy that makes no tunnel is an error that cannot have done anything") {
   const auto error = [](FakeServer::Handler proxy) {
-    Fixture f(std::move(proxy), Through(true, "far.invalid", "me:p@ss"));
+    ClientFixture f(std::move(proxy), Through(true, "far.invalid", "me:p@ss"));
     Reply r = f.Ask(Post("/x", "{}"));
     CHECK(r.status == 0);
     CHECK_FALSE(r.maybe_done);
@@ -165,14 +165,14 @@ TEST_CASE("a proxy that makes no tunnel is an error that cannot have done anythi
                t.Close();
              }),
              Catch::StartsWith("tls: "));
-  Fixture gone([](const FakeRequest&, Turn&) {}, Through(true));
+  ClientFixture gone([](const FakeRequest&, Turn&) {}, Through(true));
   gone.server.Stop();
   CHECK(gone.Ask(Get("/")).error ==
         "proxyconnect tcp: dial tcp " + gone.server.address() + ": connect: connection refused");
 }
 
 TEST_CASE("a server that is not there is an error that cannot have done anything") {
-  Fixture f([](const FakeRequest&, FakeServer::Turn&) {});
+  ClientFixture f([](const FakeRequest&, FakeServer::Turn&) {});
   f.server.Stop();
   Reply r = f.Ask(Post("/x", "{}"));
   CHECK(r.status == 0);
@@ -181,7 +181,7 @@ TEST_CASE("a server that is not there is an error that cannot have done anything
 }
 
 TEST_CASE("a write whose answer is lost may have been done") {
-  Fixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Close(); });
+  ClientFixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Close(); });
   Reply r = f.Ask(Post("/x", "{}"));
   CHECK(r.status == 0);
   CHECK(r.error == "EOF");
@@ -190,7 +190,7 @@ TEST_CASE("a write whose answer is lost may have been done") {
 }
 
 TEST_CASE("an answer cut in the middle is no answer") {
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) {
     if (r.target == "/head") t.Write("HTTP/1.1 200 OK\r\nContent-Le");
     if (r.target == "/body") t.Write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345");
     if (r.target == "/chunk") t.Write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\n12345");
@@ -204,14 +204,14 @@ TEST_CASE("an answer cut in the middle is no answer") {
 }
 
 TEST_CASE("nonsense instead of HTTP is an error") {
-  Fixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Write("SSH-2.0-OpenSSH_9.2\r\n\r\n"); });
+  ClientFixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Write("SSH-2.0-OpenSSH_9.2\r\n\r\n"); });
   Reply r = f.Ask(Get("/"));
   CHECK(r.status == 0);
   CHECK_THAT(r.error, Catch::Contains("malformed HTTP response"));
 }
 
 TEST_CASE("an answer nobody asked for closes the connection") {
-  Fixture f([](const FakeRequest&, FakeServer::Turn& t) {
+  ClientFixture f([](const FakeRequest&, FakeServer::Turn& t) {
     t.Write("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\naHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nb");
   });
   CHECK(f.Ask(Get("/1")).body == "a");
@@ -220,7 +220,7 @@ TEST_CASE("an answer nobody asked for closes the connection") {
 }
 
 TEST_CASE("a hung server is given up after the timeout, and its connection is not used again") {
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) {
     if (r.target == "/hang") {
       t.Hang();
     } else {
@@ -238,14 +238,14 @@ TEST_CASE("a hung server is given up after the timeout, and its connection is no
 }
 
 TEST_CASE("an answer larger than allowed is an error") {
-  Fixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(200, std::string(2000, 'x')); },
-            [](HttpOptions& o) { o.max_body_bytes = 1000; });
+  ClientFixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(200, std::string(2000, 'x')); },
+                  [](HttpOptions& o) { o.max_body_bytes = 1000; });
   CHECK(f.Ask(Get("/")).error == "the answer is larger than 1000 bytes");
 }
 
 TEST_CASE("a GET that met a connection closed while idle is sent again, a POST is not") {
   // Each connection answers one request and closes without an answer at the second.
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) {
     if (r.number == 1) {
       t.Respond(200, "ok");
     } else {
@@ -266,7 +266,7 @@ TEST_CASE("a GET that met a connection closed while idle is sent again, a POST i
 
 TEST_CASE("no more connections than allowed, and everyone gets a turn") {
   std::atomic<int> open{0}, most{0};
-  Fixture f(
+  ClientFixture f(
       [&](const FakeRequest&, FakeServer::Turn& t) {
         int now = ++open;
         for (int m = most; now > m && !most.compare_exchange_weak(m, now);) {
@@ -288,8 +288,8 @@ TEST_CASE("no more connections than allowed, and everyone gets a turn") {
 }
 
 TEST_CASE("pipelined writes share connections and keep their order on each") {
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); },
-            [](HttpOptions& o) { o.pipeline_connections = o.slow_pipeline_connections = 2; });
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); },
+                  [](HttpOptions& o) { o.pipeline_connections = o.slow_pipeline_connections = 2; });
   Mailbox<std::pair<int, std::string>> done;
   f.io.Run([&] {
     for (int i = 0; i < 500; ++i) {
@@ -307,7 +307,7 @@ TEST_CASE("pipelined writes share connections and keep their order on each") {
 
 TEST_CASE("a slow server gets more connections for pipelined requests") {
   std::atomic<int> answered{0};
-  Fixture f(
+  ClientFixture f(
       [&](const FakeRequest&, FakeServer::Turn& t) {
         // Each answer takes several milliseconds of the server's time.
         auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(3);
@@ -337,7 +337,7 @@ TEST_CASE("a slow server gets more connections for pipelined requests") {
 TEST_CASE("a slow server that answers keeps its pipelined requests, however many wait") {
   // Sixty requests at four milliseconds each take several times the timeout. Nothing is given up, because every answer
   // shows that the server is alive; nor is the connection filled with more than it serves in the wanted latency.
-  Fixture f(
+  ClientFixture f(
       [&](const FakeRequest&, FakeServer::Turn& t) {
         auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(4);
         while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
@@ -361,7 +361,7 @@ TEST_CASE("a slow server that answers keeps its pipelined requests, however many
 }
 
 TEST_CASE("a server that stops answering loses its pipelined requests after the timeout") {
-  Fixture f(
+  ClientFixture f(
       [&](const FakeRequest& r, FakeServer::Turn& t) {
         if (r.number < 3) {
           t.Respond(201, "{}");
@@ -390,7 +390,7 @@ TEST_CASE("a server that stops answering loses its pipelined requests after the 
 TEST_CASE("few requests are put on a slow server's connection") {
   Mailbox<int> first;
   std::atomic<bool> hang{false};
-  Fixture f(
+  ClientFixture f(
       [&](const FakeRequest&, FakeServer::Turn& t) {
         if (hang) return t.Hang();
         auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
@@ -424,7 +424,7 @@ TEST_CASE("few requests are put on a slow server's connection") {
 }
 
 TEST_CASE("what is pipelined behind a cut answer may have been done; behind Connection: close it is sent again") {
-  Fixture f(
+  ClientFixture f(
       [](const FakeRequest& r, FakeServer::Turn& t) {
         if (r.body == "cut") {
           t.Close();
@@ -455,12 +455,12 @@ TEST_CASE("what is pipelined behind a cut answer may have been done; behind Conn
 
 TEST_CASE("what may not be sent any more when its turn comes is not sent") {
   bool may = true;  // used on the I/O thread
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); },
-            [](HttpOptions& o) {
-              o.max_connections = 1;
-              o.pipeline_connections = o.slow_pipeline_connections = 1;
-              o.pipeline_depth = 1;
-            });
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); },
+                  [](HttpOptions& o) {
+                    o.max_connections = 1;
+                    o.pipeline_connections = o.slow_pipeline_connections = 1;
+                    o.pipeline_depth = 1;
+                  });
   Mailbox<std::string> done;
   f.io.Run([&] {
     for (bool pipeline : {false, true}) {
@@ -484,7 +484,7 @@ TEST_CASE("what may not be sent any more when its turn comes is not sent") {
 
 TEST_CASE("what may not be sent any more when its connection stands is not sent") {
   int asked = 0;
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); }, [](HttpOptions&) {});
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) { t.Respond(201, r.body); }, [](HttpOptions&) {});
   Mailbox<std::string> done;
   f.io.Run([&] {
     Request r = Post("/x", "x");
@@ -497,7 +497,7 @@ TEST_CASE("what may not be sent any more when its connection stands is not sent"
 }
 
 TEST_CASE("a stream hands pieces over as they come and ends") {
-  Fixture f([](const FakeRequest& r, FakeServer::Turn& t) {
+  ClientFixture f([](const FakeRequest& r, FakeServer::Turn& t) {
     if (r.target == "/error") {
       t.Respond(410, "{\"kind\":\"Status\"}");
       return;
@@ -543,7 +543,7 @@ TEST_CASE("a stream hands pieces over as they come and ends") {
 
 TEST_CASE("a stream may be cancelled from inside its handlers, and hangs up") {
   Mailbox<int> hung_up;
-  Fixture f([&](const FakeRequest&, FakeServer::Turn& t) {
+  ClientFixture f([&](const FakeRequest&, FakeServer::Turn& t) {
     t.StartChunks();
     t.Chunk("one");
     t.Hang();

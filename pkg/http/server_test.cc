@@ -16,15 +16,15 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 // A server on an event loop of its own, and clients that use plain sockets.
-struct Fixture {
-  explicit Fixture(ServerHandler handler, ServerOptions options = {}) : loop("server") {
+struct ServerFixture {
+  explicit ServerFixture(ServerHandler handler, ServerOptions options = {}) : loop("server") {
     server = std::make_unique<Server>(loop.io(), "test server", options);
     const auto bound = server->Listen("127.0.0.1", 0, nullptr, std::move(handler));
     REQUIRE(bound.ok());
     port = *bound;
     loop.Start();
   }
-  ~Fixture() { loop.Stop(); }
+  ~ServerFixture() { loop.Stop(); }
 
   tcp::socket Connect(const std::string& from = "127.0.0.1") {
     tcp::socket s(client_io);
@@ -78,22 +78,22 @@ std::string FirstLine(const std::string& text) {
 }  // namespace
 
 TEST_CASE("server: requests are answered in order, with bodies of any framing") {
-  Fixture f(Echo);
+  ServerFixture f(Echo);
   tcp::socket s = f.Connect();
   asio::write(s, asio::buffer(std::string("GET /a?b HTTP/1.1\r\nHost: x\r\n\r\n"
                                           "POST http://x/c HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
                                           "POST /d? HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
                                           "2\r\nxy\r\n1\r\nz\r\n0\r\n\r\n")));
-  CHECK(Fixture::Answer(s) == "HTTP/1.1 200 OK GET /a?b ");
-  CHECK(Fixture::Answer(s) == "HTTP/1.1 200 OK POST /c abc");
-  CHECK(Fixture::Answer(s) == "HTTP/1.1 200 OK POST /d? xyz");
+  CHECK(ServerFixture::Answer(s) == "HTTP/1.1 200 OK GET /a?b ");
+  CHECK(ServerFixture::Answer(s) == "HTTP/1.1 200 OK POST /c abc");
+  CHECK(ServerFixture::Answer(s) == "HTTP/1.1 200 OK POST /d? xyz");
   const std::string old = f.Ask("HEAD /h HTTP/1.0\r\n\r\n");
   CHECK(FirstLine(old) == "HTTP/1.0 200 OK");
   CHECK_THAT(old, Catch::Contains("Content-Length: 8\r\n") && Catch::EndsWith("\r\n\r\n"));
 }
 
 TEST_CASE("server: what a proxy could read otherwise is refused, and the connection closed") {
-  Fixture f(Echo);
+  ServerFixture f(Echo);
   const std::string smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
   for (const char* coding : {"xchunked", "chunked, gzip", "gzip, chunked", "identity"}) {
     CAPTURE(coding);
@@ -120,7 +120,7 @@ TEST_CASE("server: requests and headers that are too long are refused") {
   ServerOptions o;
   o.request_bytes = 1000;
   o.header_bytes = 500;
-  Fixture f(Echo, o);
+  ServerFixture f(Echo, o);
   CHECK(FirstLine(f.Ask("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1001\r\n\r\n")) ==
         "HTTP/1.1 413 Request Entity Too Large");
   CHECK(FirstLine(f.Ask("GET / HTTP/1.1\r\nHost: x\r\nA: " + std::string(600, 'a') + "\r\n\r\n")) ==
@@ -131,7 +131,7 @@ TEST_CASE("server: a handler may answer later, and nobody else waits for it") {
   std::mutex mutex;
   std::vector<Responder> waiting;
   Mailbox<int> arrived;
-  Fixture f([&](const ServerRequest& r, const Responder& answer) {
+  ServerFixture f([&](const ServerRequest& r, const Responder& answer) {
     if (r.path != "/slow") return Echo(r, answer);
     std::lock_guard lock(mutex);
     waiting.push_back(answer);
@@ -142,7 +142,7 @@ TEST_CASE("server: a handler may answer later, and nobody else waits for it") {
               asio::buffer(std::string("GET /slow HTTP/1.1\r\nHost: x\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n")));
   REQUIRE(arrived.WaitFor(1));
   asio::write(fast, asio::buffer(std::string("GET /fast HTTP/1.1\r\nHost: x\r\n\r\n")));
-  CHECK(Fixture::Answer(fast) == "HTTP/1.1 200 OK GET /fast ");
+  CHECK(ServerFixture::Answer(fast) == "HTTP/1.1 200 OK GET /fast ");
   f.loop.executor()->Post([&] {
     ServerResponse page;
     page.body = "at last";
@@ -150,8 +150,8 @@ TEST_CASE("server: a handler may answer later, and nobody else waits for it") {
     waiting[0].Send(page);  // the second response to one request
     waiting.clear();
   });
-  CHECK(Fixture::Answer(slow) == "HTTP/1.1 200 OK at last");
-  CHECK(Fixture::Answer(slow) == "HTTP/1.1 200 OK GET /next ");
+  CHECK(ServerFixture::Answer(slow) == "HTTP/1.1 200 OK at last");
+  CHECK(ServerFixture::Answer(slow) == "HTTP/1.1 200 OK GET /next ");
   // A client that does not wait for its response leaves nothing behind.
   {
     tcp::socket gone = f.Connect();
@@ -170,22 +170,22 @@ TEST_CASE("server: a handler may answer later, and nobody else waits for it") {
 TEST_CASE("server: the longest idle connection makes room, one of another machine first") {
   ServerOptions o;
   o.max_connections = 4;
-  Fixture f(Echo, o);
+  ServerFixture f(Echo, o);
   const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
   std::vector<tcp::socket> many;
   for (int i = 0; i < 4; ++i) {
     many.push_back(f.Connect());
     asio::write(many.back(), asio::buffer(get));
-    CHECK(Fixture::Answer(many.back()) == "HTTP/1.1 200 OK GET / ");
+    CHECK(ServerFixture::Answer(many.back()) == "HTTP/1.1 200 OK GET / ");
   }
   asio::write(many[0], asio::buffer(get));  // now the second is the one that has been idle longest
-  CHECK(Fixture::Answer(many[0]) == "HTTP/1.1 200 OK GET / ");
+  CHECK(ServerFixture::Answer(many[0]) == "HTTP/1.1 200 OK GET / ");
   tcp::socket probe = f.Connect();
   asio::write(probe, asio::buffer(get));
-  CHECK(Fixture::Answer(probe) == "HTTP/1.1 200 OK GET / ");
-  CHECK(Fixture::Rest(many[1]).empty());
+  CHECK(ServerFixture::Answer(probe) == "HTTP/1.1 200 OK GET / ");
+  CHECK(ServerFixture::Rest(many[1]).empty());
   asio::write(many[0], asio::buffer(get));
-  CHECK(Fixture::Answer(many[0]) == "HTTP/1.1 200 OK GET / ");
+  CHECK(ServerFixture::Answer(many[0]) == "HTTP/1.1 200 OK GET / ");
   CHECK(f.server->stats().displaced == 1);
   CHECK(f.server->stats().refused == 0);
 }
@@ -197,7 +197,7 @@ TEST_CASE("server: busy connections are not displaced, and this machine has a re
   std::mutex mutex;
   std::vector<Responder> waiting;
   Mailbox<int> arrived;
-  Fixture f(
+  ServerFixture f(
       [&](const ServerRequest& r, const Responder& answer) {
         if (r.path == "/fast") return Echo(r, answer);
         std::lock_guard lock(mutex);
@@ -212,27 +212,27 @@ TEST_CASE("server: busy connections are not displaced, and this machine has a re
     REQUIRE(arrived.WaitFor(i + 1));  // the third is in the reserve
   }
   tcp::socket refused = f.Connect();
-  CHECK(Fixture::Rest(refused).empty());
+  CHECK(ServerFixture::Rest(refused).empty());
   CHECK(f.server->stats().refused == 1);
   f.loop.executor()->Post([&] {
     for (auto& w : waiting) w.Send(ServerResponse{});
     waiting.clear();
   });
-  for (auto& s : busy) CHECK(Fixture::Answer(s) == "HTTP/1.1 200 OK ");
+  for (auto& s : busy) CHECK(ServerFixture::Answer(s) == "HTTP/1.1 200 OK ");
 }
 
 TEST_CASE("server: a connection without progress is closed") {
   ServerOptions o;
   o.idle = absl::Milliseconds(200);
-  Fixture f(Echo, o);
+  ServerFixture f(Echo, o);
   tcp::socket silent = f.Connect(), drips = f.Connect();
   asio::write(drips, asio::buffer(std::string("GET / HTTP/1.1\r\nHo")));
-  CHECK(Fixture::Rest(silent).empty());
-  CHECK(Fixture::Rest(drips).empty());
+  CHECK(ServerFixture::Rest(silent).empty());
+  CHECK(ServerFixture::Rest(drips).empty());
 }
 
 TEST_CASE("server: bodies are compressed for those who can read them") {
-  Fixture f([](const ServerRequest&, const Responder& answer) {
+  ServerFixture f([](const ServerRequest&, const Responder& answer) {
     ServerResponse page;
     page.body = std::string(10'000, 'x');
     page.gzip = true;
@@ -258,7 +258,7 @@ TEST_CASE("server: a stream goes to a slow reader up to the limit") {
   o.stream_bytes = 50'000'000;
   auto source = std::make_shared<Source>();
   Mailbox<int> started;
-  Fixture f(
+  ServerFixture f(
       [&](const ServerRequest&, const Responder& answer) {
         ServerResponse head;
         head.stream = std::exchange(source, nullptr);
@@ -273,7 +273,7 @@ TEST_CASE("server: a stream goes to a slow reader up to the limit") {
   f.loop.executor()->Post([&] {
     for (int i = 0; i < 600; ++i) source->to->Send(MakeChunk(std::string(100'000, 'y')));
   });
-  const std::string got = Fixture::Rest(reader);
+  const std::string got = ServerFixture::Rest(reader);
   CHECK_THAT(got, Catch::StartsWith("HTTP/1.1 200 OK\r\n") && Catch::Contains("\r\n\r\n6\r\nfirst\n\r\n"));
   CHECK(f.server->stats().cut == 1);
 }

@@ -42,8 +42,8 @@ const Certificates& Certs() {
   return certificates;
 }
 
-struct Fixture {
-  explicit Fixture(const std::string& certificate, bool ask_client = false) {
+struct TlsFixture {
+  explicit TlsFixture(const std::string& certificate, bool ask_client = false) {
     FakeServer::Tls tls{Certs().dir.path(certificate + ".pem"), Certs().dir.path(certificate + ".key"),
                         ask_client ? Certs().dir.path("ca.pem") : ""};
     server = std::make_unique<FakeServer>(
@@ -86,7 +86,7 @@ TlsOptions Trust(const std::string& ca = "ca.pem", const std::string& name = "")
 }  // namespace
 
 TEST_CASE("a server that is who it should be is trusted") {
-  Fixture f("server");
+  TlsFixture f("server");
   Reply r = f.Ask(Trust());
   CHECK(r.error == "");
   CHECK(r.status == 200);
@@ -96,7 +96,7 @@ TEST_CASE("a server that is who it should be is trusted") {
 }
 
 TEST_CASE("a server that is not is refused, unless nobody looks") {
-  Fixture f("named");
+  TlsFixture f("named");
   CHECK_THAT(f.Ask(Trust()).error,
              Catch::StartsWith("x509: IP address mismatch: the server's certificate is not for 127.0.0.1"));
   CHECK_THAT(f.Ask(Trust("ca.pem", "evil.example")).error,
@@ -113,7 +113,7 @@ TEST_CASE("a server that is not is refused, unless nobody looks") {
 }
 
 TEST_CASE("our certificate is shown to a server that asks") {
-  Fixture f("server", true);
+  TlsFixture f("server", true);
   CHECK(f.Ask(Trust()).status == 0);
   TlsOptions t = Trust();
   t.cert_pem = Certs().Read("client.pem");
@@ -224,7 +224,7 @@ TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut 
       "net/http: TLS handshake timeout");
   io.Run([&] { client->reset(); });
 
-  Fixture f("server");
+  TlsFixture f("server");
   o.port = static_cast<uint16_t>(f.server->port());
   o.tls_timeout = absl::Seconds(10);
   client = NewHttpClient(io.executor(), o);

@@ -12,10 +12,6 @@
 namespace berth::lab {
 namespace {
 
-std::string KeyOf(std::string_view kind, std::string_view ns, std::string_view name) {
-  return absl::StrCat(util::ToAbsl(kind), " ", util::ToAbsl(ns), "/", util::ToAbsl(name));
-}
-
 // Records which objects exist and which ones pending pods need.
 class Checker {
  public:
@@ -48,7 +44,9 @@ class Checker {
   }
 
   void Note(const api::Object& object) {
-    auto add = [&](std::string_view kind, const auto& o) { there_.insert(KeyOf(kind, o.meta.ns.str(), o.meta.name)); };
+    auto add = [&](std::string_view kind, const auto& o) {
+      there_.insert(ObjectKey(kind, o.meta.ns.str(), o.meta.name));
+    };
     if (const auto* rs = std::get_if<std::shared_ptr<const api::ReplicaSet>>(&object)) add("ReplicaSet", **rs);
     if (const auto* rc = std::get_if<std::shared_ptr<const api::ReplicationController>>(&object)) {
       add("ReplicationController", **rc);
@@ -60,12 +58,12 @@ class Checker {
     if (const auto* sc = std::get_if<std::shared_ptr<const api::StorageClass>>(&object)) add("StorageClass", **sc);
     if (const auto* pvc = std::get_if<std::shared_ptr<const api::PersistentVolumeClaim>>(&object)) {
       add("PersistentVolumeClaim", **pvc);
-      claims_[KeyOf("", (*pvc)->meta.ns.str(), (*pvc)->meta.name)] = pvc->get();
+      claims_[ObjectKey("", (*pvc)->meta.ns.str(), (*pvc)->meta.name)] = pvc->get();
     }
   }
 
   void Need(std::string_view kind, std::string_view ns, const std::string& name, const api::Pod& pod) {
-    if (there_.contains(KeyOf(kind, ns, name))) return;
+    if (there_.contains(ObjectKey(kind, ns, name))) return;
     Missing& m = missing_[std::string(kind)];
     if (m.pods++ == 0) m.first = absl::StrCat(pod.meta.Key(), " to ", name);
   }
@@ -81,7 +79,7 @@ class Checker {
     for (const api::Volume& v : pod.tmpl->volumes) {
       if (v.kind != api::Volume::Kind::kClaim) continue;
       Need("PersistentVolumeClaim", pod.meta.ns.str(), v.id, pod);
-      auto claim = claims_.find(KeyOf("", pod.meta.ns.str(), v.id));
+      auto claim = claims_.find(ObjectKey("", pod.meta.ns.str(), v.id));
       if (claim == claims_.end()) continue;
       const api::PersistentVolumeClaim& c = *claim->second;
       if (!c.volume_name.empty()) {

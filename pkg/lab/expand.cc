@@ -19,10 +19,6 @@ using api::Json;
 // A workload with more pods is a mistake in the file and would exhaust the memory.
 constexpr int64_t kMostReplicas = 1'000'000;
 
-std::string KeyOf(std::string_view kind, std::string_view ns, std::string_view name) {
-  return absl::StrCat(util::ToAbsl(kind), " ", util::ToAbsl(ns), "/", util::ToAbsl(name));
-}
-
 std::string Text(Json j) {
   return std::string(j.Text());
 }
@@ -42,6 +38,10 @@ int64_t ReplicasOf(std::string_view kind, Json j) {
 
 }  // namespace
 
+std::string ObjectKey(std::string_view kind, std::string_view ns, std::string_view name) {
+  return absl::StrCat(util::ToAbsl(kind), " ", util::ToAbsl(ns), "/", util::ToAbsl(name));
+}
+
 bool Expander::IsWorkload(std::string_view kind) {
   static constexpr std::string_view kKinds[] = {
       "ReplicaSet", "ReplicationController", "Deployment", "StatefulSet", "Job", "DaemonSet"};
@@ -60,7 +60,7 @@ void Expander::Add(Json j, std::string_view kind, bool loose) {
   if (!j.Find("spec").Find("template").IsObject()) return;  // without a template there is nothing to create pods from
   for (auto owner : meta.Find("ownerReferences").Children()) {
     if (!owner.value.Find("controller").Bool()) continue;
-    w.owner_key = KeyOf(owner.value.Find("kind").Text(), w.ns, owner.value.Find("name").Text());
+    w.owner_key = ObjectKey(owner.value.Find("kind").Text(), w.ns, owner.value.Find("name").Text());
   }
   w.replicas = ReplicasOf(kind, j);
   w.claims = j.Find("spec").Find("volumeClaimTemplates").size() > 0;
@@ -117,11 +117,11 @@ class Expander::Maker {
   absl::Status Take(const Workload& w) {
     if (w.replicas < 0 || w.replicas > kMostReplicas) {
       return util::InvalidArgument(
-          absl::StrCat(KeyOf(w.kind, w.ns, w.name), ": ", w.replicas, " replicas: should be 0 to ", kMostReplicas));
+          absl::StrCat(ObjectKey(w.kind, w.ns, w.name), ": ", w.replicas, " replicas: should be 0 to ", kMostReplicas));
     }
     // A Deployment creates ReplicaSets. If one of them is in the input, the pods are created for that ReplicaSet.
     if (w.kind == "Deployment") {
-      if (owners_.contains(KeyOf(w.kind, w.ns, w.name))) return absl::OkStatus();
+      if (owners_.contains(ObjectKey(w.kind, w.ns, w.name))) return absl::OkStatus();
       return TakeDeployment(w);
     }
     if (w.kind == "DaemonSet") return TakeDaemonSet(w);
@@ -139,11 +139,11 @@ class Expander::Maker {
       uncontrolled_[pod.meta.ns.string()].push_back(&pod);
       return;
     }
-    ++owned_[KeyOf(pod.tmpl->controller->kind.str(), pod.meta.ns.str(), pod.tmpl->controller->name)];
+    ++owned_[ObjectKey(pod.tmpl->controller->kind.str(), pod.meta.ns.str(), pod.tmpl->controller->name)];
   }
 
   int64_t Owned(const Workload& w) const {
-    auto it = owned_.find(KeyOf(w.kind, w.ns, w.name));
+    auto it = owned_.find(ObjectKey(w.kind, w.ns, w.name));
     return it == owned_.end() ? 0 : it->second;
   }
 
@@ -169,7 +169,7 @@ class Expander::Maker {
     auto decoded = api::DecodePod(pod.root(), {.server_defaults = w.loose});
     if (!decoded.ok()) {
       return util::InvalidArgument(
-          absl::StrCat(KeyOf(w.kind, w.ns, w.name), ": spec.template: ", util::Message(decoded.status())));
+          absl::StrCat(ObjectKey(w.kind, w.ns, w.name), ": spec.template: ", util::Message(decoded.status())));
     }
     return std::make_shared<api::Pod>(**decoded);
   }
@@ -194,7 +194,7 @@ class Expander::Maker {
     auto tmpl = Template(w);
     if (!tmpl.ok()) return tmpl.status();
     if (w.claims) {
-      made.warnings.push_back(absl::StrCat(KeyOf(w.kind, w.ns, w.name),
+      made.warnings.push_back(absl::StrCat(ObjectKey(w.kind, w.ns, w.name),
                                            ": its volumeClaimTemplates are not expanded: the pods are placed as if "
                                            "they had no such volumes"));
     }

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/api/decode.h"
@@ -16,6 +17,9 @@ enum class Expand {
   kAuto,     // as kMissing, but only if the input has no pod of any of its workloads
   kOff,
 };
+
+// Returns "KIND NAMESPACE/NAME", which identifies an object among all objects of an input.
+std::string ObjectKey(std::string_view kind, std::string_view ns, std::string_view name);
 
 // Collects workloads while an input is read and creates their pods afterwards.
 class Expander {

@@ -59,7 +59,7 @@ constexpr auto kReasons = std::to_array<std::string_view>({
     "pod affinity terms conflict",
     "unknown field",
 });
-constexpr FailureReasonId kError = 0, kOther = 1, kNoNodes = 2, kExtendedResource = 3;
+constexpr FailureReasonId kErrorReason = 0, kOther = 1, kNoNodesReason = 2, kExtendedResource = 3;
 
 }  // namespace
 
@@ -68,11 +68,11 @@ size_t FailureReasonCount() {
 }
 
 FailureReasonId ErrorReason() {
-  return kError;
+  return kErrorReason;
 }
 
 FailureReasonId NoNodesReason() {
-  return kNoNodes;
+  return kNoNodesReason;
 }
 
 FailureReasonId FailureReasonOf(std::string_view failure_text) {

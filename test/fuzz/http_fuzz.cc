@@ -87,7 +87,7 @@ void HttpRequest(std::string_view input) {
           "a request means something else when it comes in pieces");
 }
 
-[[maybe_unused]] const bool kRegistered =
+[[maybe_unused]] const bool kHttpRegistered =
     Register({"http-answer", HttpAnswer}) && Register({"http-request", HttpRequest});
 
 }  // namespace

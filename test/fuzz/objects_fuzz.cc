@@ -50,8 +50,8 @@ void Selectors(std::string_view input) {
   (void)s->Matches(api::Labels());
 }
 
-[[maybe_unused]] const bool kRegistered = Register({"json", Json}) && Register({"yaml", Yaml}) &&
-                                          Register({"quantity", Quantity}) && Register({"selectors", Selectors});
+[[maybe_unused]] const bool kObjectsRegistered = Register({"json", Json}) && Register({"yaml", Yaml}) &&
+                                                 Register({"quantity", Quantity}) && Register({"selectors", Selectors});
 
 }  // namespace
 }  // namespace berth::fuzz

@@ -40,7 +40,7 @@ void Recording(std::string_view input) {
   (void)recording::Replay(file.path(), {});
 }
 
-[[maybe_unused]] const bool kRegistered = Register({"recording", Recording});
+[[maybe_unused]] const bool kRecordingRegistered = Register({"recording", Recording});
 
 }  // namespace
 }  // namespace berth::fuzz

@@ -151,7 +151,7 @@ void Schedule(std::string_view input) {
   }
 }
 
-[[maybe_unused]] const bool kRegistered = Register({"schedule", Schedule});
+[[maybe_unused]] const bool kScheduleRegistered = Register({"schedule", Schedule});
 
 }  // namespace
 }  // namespace berth::fuzz

@@ -38,9 +38,9 @@ void Kubeconfig(std::string_view input) {
   (void)client::ParseKubeconfig(input, "/nonexistent");
 }
 
-[[maybe_unused]] const bool kRegistered = Register({"policy", Policy}) && Register({"configuration", Configuration}) &&
-                                          Register({"configuration-v1", ConfigurationV1}) &&
-                                          Register({"kubeconfig", Kubeconfig});
+[[maybe_unused]] const bool kSettingsRegistered =
+    Register({"policy", Policy}) && Register({"configuration", Configuration}) &&
+    Register({"configuration-v1", ConfigurationV1}) && Register({"kubeconfig", Kubeconfig});
 
 }  // namespace
 }  // namespace berth::fuzz

@@ -74,7 +74,7 @@ void Apiserver(std::string_view input) {
   }
 }
 
-[[maybe_unused]] const bool kRegistered =
+[[maybe_unused]] const bool kWireRegistered =
     Register({"watch", Watch}) && Register({"list", List}) && Register({"apiserver", Apiserver});
 
 }  // namespace

@@ -11,11 +11,6 @@
 namespace berth::validation {
 namespace {
 
-const Value& OrEmpty(const Value* v) {
-  static const Value kEmpty = Value::Object();
-  return v == nullptr || v->IsNull() ? kEmpty : *v;
-}
-
 void OneOf(const Value& holder, std::string_view key, const Path& at, const std::vector<std::string>& allowed,
            FieldErrors* errors) {
   std::string_view value = holder.Str(key);

@@ -10,11 +10,6 @@
 namespace berth::validation {
 namespace {
 
-const Value& OrEmpty(const Value* v) {
-  static const Value kEmpty = Value::Object();
-  return v == nullptr || v->IsNull() ? kEmpty : *v;
-}
-
 bool IsHugePages(std::string_view name) {
   return name.starts_with("hugepages-");
 }

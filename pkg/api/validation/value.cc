@@ -624,4 +624,9 @@ std::string Indent(std::string_view json) {
   return out;
 }
 
+const Value& OrEmpty(const Value* v) {
+  static const Value kEmpty = Value::Object();
+  return v == nullptr || v->IsNull() ? kEmpty : *v;
+}
+
 }  // namespace berth::validation

@@ -120,4 +120,7 @@ std::string QuoteChar(unsigned char c);
 // Returns a string as Go's %q prints it.
 std::string Quote(std::string_view s);
 
+// Returns the value, or an empty object when it is missing or null.
+const Value& OrEmpty(const Value* v);
+
 }  // namespace berth::validation

@@ -6,7 +6,7 @@
 namespace berth::scheduler {
 namespace {
 
-const Symbol kCpu("cpu"), kMemory("memory"), kTcp("TCP"), kAnyAddress("0.0.0.0");
+const Symbol kCpuResource("cpu"), kMemoryResource("memory"), kTcp("TCP"), kAnyHostIp("0.0.0.0");
 constexpr int64_t kDefaultMilliCpu = 100;
 constexpr int64_t kDefaultMemory = 200 * 1024 * 1024;
 
@@ -22,8 +22,9 @@ const api::Quantity* Find(const api::ResourceList& list, Symbol name) {
 // Returns whether the list has an amount of cpu or memory above 0. A pod is best-effort when no list of its containers
 // has one.
 bool AsksForCpuOrMemory(const api::ResourceList& list) {
-  return std::any_of(list.begin(), list.end(),
-                     [](const auto& r) { return (r.first == kCpu || r.first == kMemory) && r.second.Sign() > 0; });
+  return std::any_of(list.begin(), list.end(), [](const auto& r) {
+    return (r.first == kCpuResource || r.first == kMemoryResource) && r.second.Sign() > 0;
+  });
 }
 
 // Counts what was added to the API after 1.10 and uses a node's resources all the same: sidecars, which are init
@@ -36,7 +37,7 @@ void CountSidecarsAndOverhead(const api::PodTemplate& t, TemplateInfo* info) {
     if (c.restart_always) {
       fits &= sidecars.Add(c.requests);
       fits &= info->used.Add(c.requests);
-      const api::Quantity *cpu = Find(c.requests, kCpu), *memory = Find(c.requests, kMemory);
+      const api::Quantity *cpu = Find(c.requests, kCpuResource), *memory = Find(c.requests, kMemoryResource);
       info->nonzero_milli_cpu =
           SaturatingAdd(info->nonzero_milli_cpu, cpu ? cpu->MilliValue() : kDefaultMilliCpu, &info->saturated);
       info->nonzero_memory =
@@ -51,10 +52,10 @@ void CountSidecarsAndOverhead(const api::PodTemplate& t, TemplateInfo* info) {
     if (c.restart_always) started = needed;
     request.RaiseTo(needed);
   }
-  if (const api::Quantity* cpu = Find(t.overhead, kCpu)) {
+  if (const api::Quantity* cpu = Find(t.overhead, kCpuResource)) {
     info->nonzero_milli_cpu = SaturatingAdd(info->nonzero_milli_cpu, cpu->MilliValue(), &info->saturated);
   }
-  if (const api::Quantity* memory = Find(t.overhead, kMemory)) {
+  if (const api::Quantity* memory = Find(t.overhead, kMemoryResource)) {
     info->nonzero_memory = SaturatingAdd(info->nonzero_memory, memory->Value(), &info->saturated);
   }
   fits &= info->used.Add(t.overhead);
@@ -76,8 +77,8 @@ void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
   for (const api::Container& c : t.containers) {
     info->saturated |= !info->used.Add(c.requests);
     info->limits.Add(c.limits);
-    const api::Quantity* cpu = Find(c.requests, kCpu);
-    const api::Quantity* memory = Find(c.requests, kMemory);
+    const api::Quantity* cpu = Find(c.requests, kCpuResource);
+    const api::Quantity* memory = Find(c.requests, kMemoryResource);
     info->nonzero_milli_cpu =
         SaturatingAdd(info->nonzero_milli_cpu, cpu ? cpu->MilliValue() : kDefaultMilliCpu, &info->saturated);
     info->nonzero_memory =
@@ -86,7 +87,7 @@ void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
     for (const api::ContainerPort& p : c.ports) {
       if (p.host_port <= 0) continue;
       info->host_ports.push_back(
-          {p.host_ip.empty() ? kAnyAddress : p.host_ip, p.protocol.empty() ? kTcp : p.protocol, p.host_port});
+          {p.host_ip.empty() ? kAnyHostIp : p.host_ip, p.protocol.empty() ? kTcp : p.protocol, p.host_port});
     }
   }
   info->request = info->used;

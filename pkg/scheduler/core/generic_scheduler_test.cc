@@ -19,7 +19,7 @@ using testing::World;
 using Strings = std::vector<std::string>;
 
 // An extender in this process. Its calls are logged in `seen`.
-struct FakeExtender final : Extender {
+struct TestExtender final : Extender {
   std::string name_ = "http://fake";
   bool interested = true;
   std::set<std::string> refuses;  // nodes that are answered as failed
@@ -58,7 +58,7 @@ struct FakeExtender final : Extender {
   absl::Status Bind(const api::Pod&, const std::string&) override { return absl::OkStatus(); }
 };
 
-std::unique_ptr<GenericScheduler> WithExtenders(World& w, std::vector<FakeExtender> extenders, const char* policy = "",
+std::unique_ptr<GenericScheduler> WithExtenders(World& w, std::vector<TestExtender> extenders, const char* policy = "",
                                                 bool pod_priority = false) {
   std::string list;
   for (size_t i = 0; i < extenders.size(); ++i) list += Cat(i == 0 ? "" : ",", "{'urlPrefix':'http://fake'}");
@@ -66,7 +66,7 @@ std::unique_ptr<GenericScheduler> WithExtenders(World& w, std::vector<FakeExtend
   FactoryArgs args = w.Args(pod_priority);
   size_t next = 0;
   args.make_extender = [&](const ExtenderConfig&) -> absl::StatusOr<std::unique_ptr<Extender>> {
-    return std::make_unique<FakeExtender>(extenders[next++]);
+    return std::make_unique<TestExtender>(extenders[next++]);
   };
   return CreateFromConfig(decoded, args).value();
 }
@@ -208,7 +208,7 @@ TEST_CASE("extenders: called in order, each with what the last one left; failure
   World w;
   w.Nodes({NodeOf("a"), NodeOf("b"), NodeOf("c"), NodeOf("d", "", "'unschedulable':true")});
   Strings seen;
-  FakeExtender first, second, bored;
+  TestExtender first, second, bored;
   first.refuses = {"a"};
   first.seen = second.seen = bored.seen = &seen;
   second.hides = {"b"};
@@ -228,10 +228,10 @@ TEST_CASE("extenders: called in order, each with what the last one left; failure
 TEST_CASE("extenders: scores are added, errors fail filtering but not prioritizing") {
   World w;
   w.Nodes({NodeOf("a"), NodeOf("b")});
-  FakeExtender likes_a;
+  TestExtender likes_a;
   likes_a.scores = {{"a", 5}, {"unknown", 100}};
   CHECK(Outcome(WithExtenders(w, {likes_a})->Schedule(PodOf("p"))) == "a");
-  FakeExtender bored = likes_a;
+  TestExtender bored = likes_a;
   bored.interested = false;
   CHECK(Outcome(WithExtenders(w, {bored})->Schedule(PodOf("p"))) == "b");
   likes_a.prioritize_error = "tired";
@@ -241,7 +241,7 @@ TEST_CASE("extenders: scores are added, errors fail filtering but not prioritizi
   CHECK(d.error == "100%d broken");  // B-30 fixed: the text is not a format string
   CHECK(d.outcome == Decision::Outcome::kError);
   // With extenders and without priorities, totals start from 0 and not from 1.
-  FakeExtender zero;
+  TestExtender zero;
   DecisionTrace trace;
   WithExtenders(w, {zero}, ",'priorities':[]")->Schedule(PodOf("p"), DecisionMode::kReference, &trace);
   CHECK(trace.totals == std::vector<int64_t>{0, 0});
@@ -250,7 +250,7 @@ TEST_CASE("extenders: scores are added, errors fail filtering but not prioritizi
 TEST_CASE("extenders: one that is not interested changes nothing, whether answers are kept or not") {
   World w;
   for (int i = 0; i < 5; ++i) w.Nodes({NodeOf(Cat("n", std::to_string(i)))});
-  FakeExtender bored;
+  TestExtender bored;
   bored.interested = false;
   bored.refuses = {"n0", "n1", "n2", "n3", "n4"};
   auto s = WithExtenders(w, {bored}), traced = WithExtenders(w, {bored}), alone = WithExtenders(w, {});
@@ -271,7 +271,7 @@ TEST_CASE("B-26 kept: every extender has a say in preemption, interested or not"
     w.Place(PodOf(Cat("on-", n), Cat(Asks("'cpu':'1'"), ",'priority':1")), n);
   }
   auto pod = PodOf("p", Cat(Asks("'cpu':'1'"), ",'priority':2"));
-  FakeExtender e;
+  TestExtender e;
   e.interested = false;
   e.refuses = {"a"};
   auto s = WithExtenders(w, {e}, "", true);

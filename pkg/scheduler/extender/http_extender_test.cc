@@ -248,13 +248,13 @@ TEST_CASE("release 1.29: what an extender is asked about preemption, and what it
 
 TEST_CASE("which nodes pass") {
   Scripted s;
-  struct Row {
+  struct Case {
     const char* what;
     bool knows_nodes;
     const char* answer;
     Strings pass;
   };
-  const Row rows[] = {
+  const Case rows[] = {
       {"names to one that knows nodes", true, R"({"NodeNames":["n3","n1"]})", {"n3", "n1"}},
       {"whole nodes from one that knows nodes", true, R"({"Nodes":{"items":[{"metadata":{"name":"n2"}}]}})", {"n2"}},
       {"names win", true, R"({"NodeNames":["n1"],"Nodes":{"items":[{"metadata":{"name":"n2"}}]}})", {"n1"}},
@@ -266,7 +266,7 @@ TEST_CASE("which nodes pass") {
       {"names twice", true, R"({"NodeNames":["n1","n1"]})", {"n1"}},
       {"behind the first value nothing counts", true, R"({"NodeNames":["n1"]} {"NodeNames":["n2"]})", {"n1"}},
   };
-  for (const Row& row : rows) {
+  for (const Case& row : rows) {
     INFO(row.what);
     s.config.node_cache_capable = row.knows_nodes;
     s.Answer(row.answer);
@@ -301,11 +301,11 @@ TEST_CASE("errors of an extender keep their text") {
 
 TEST_CASE("an answer of the wrong shape is an error that says so") {
   Scripted s;
-  struct Row {
+  struct Case {
     const char* answer;
     const char* error;
   };
-  const Row rows[] = {
+  const Case rows[] = {
       {"[]", "the answer to filter: expected an object, got []"},
       {R"({"NodeNames":"n1"})", R"(the answer to filter: NodeNames: expected a list of names, got "n1")"},
       {R"({"NodeNames":[1]})", "the answer to filter: NodeNames: expected a list of names, got [1]"},
@@ -317,7 +317,7 @@ TEST_CASE("an answer of the wrong shape is an error that says so") {
       {R"({"Error":5})", "the answer to filter: Error: expected a text, got 5"},
       {"", "the answer to filter is not JSON: it is empty"},
   };
-  for (const Row& row : rows) {
+  for (const Case& row : rows) {
     INFO(row.answer);
     s.Answer(row.answer);
     CHECK(util::Message(s.Filter().status()) == absl::StrCat("extender at URL http://x.example/api//: ", row.error));

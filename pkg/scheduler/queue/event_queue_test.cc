@@ -9,9 +9,9 @@ namespace berth::scheduler {
 namespace {
 
 using util::Symbol;
-using Kind = ClusterEvent::Kind;
+using EventKind = ClusterEvent::Kind;
 
-api::PodPtr NewPod(const std::string& name, int32_t priority = 0, const std::string& label = "") {
+api::PodPtr QueuedPod(const std::string& name, int32_t priority = 0, const std::string& label = "") {
   api::PodTemplate t;
   t.ns = Symbol("default");
   t.priority = priority;
@@ -42,7 +42,7 @@ struct Fixture {
     now += absl::Seconds(seconds);
     q->Flush(now);
   }
-  void Happens(Kind kind) { q->ClusterChanged({kind, nullptr, nullptr}, now); }
+  void Happens(EventKind kind) { q->ClusterChanged({kind, nullptr, nullptr}, now); }
   absl::Duration now = absl::Seconds(1000);
   std::unique_ptr<SchedulingQueue> q;
 };
@@ -53,14 +53,14 @@ const Symbol kFit("NodeResourcesFit");
 
 TEST_CASE("event queue: higher priority first, then who has waited longest since its last attempt") {
   Fixture f;
-  auto a = NewPod("a"), b = NewPod("b"), high = NewPod("high", 10);
+  auto a = QueuedPod("a"), b = QueuedPod("b"), high = QueuedPod("high", 10);
   f.q->Add(a);
   f.q->Add(b);
   f.q->Add(high);
   CHECK(f.Pop() == "high");
   f.Fail(a, {kFit});
   f.Pass(2);
-  f.Happens(Kind::kNodeAdd);  // a is active again, behind b
+  f.Happens(EventKind::kNodeAdd);  // a is active again, behind b
   CHECK(f.Pop() == "b");
   CHECK(f.Pop() == "a");
   CHECK(f.Pop() == "");
@@ -68,7 +68,7 @@ TEST_CASE("event queue: higher priority first, then who has waited longest since
 
 TEST_CASE("event queue: the back-off is 1, 2, 4, 8, 10, 10 s from the end of the attempt, looked at once a second") {
   Fixture f;
-  auto p = NewPod("p");
+  auto p = QueuedPod("p");
   f.q->Add(p);
   f.q->Flush(f.now);
   for (const double wait : {1.0, 2.0, 4.0, 8.0, 10.0, 10.0}) {
@@ -91,35 +91,35 @@ TEST_CASE("event queue: the back-off is 1, 2, 4, 8, 10, 10 s from the end of the
 TEST_CASE("event queue: an event moves the pods that a plugin rejected which cares about it") {
   struct Case {
     const char* plugin;
-    Kind kind;
+    EventKind kind;
     bool moves;
   };
   const auto c = GENERATE(values<Case>({
-      {"NodeResourcesFit", Kind::kNodeAdd, true},
-      {"NodeResourcesFit", Kind::kAssignedPodDelete, true},
-      {"NodeResourcesFit", Kind::kNodeConditions, true},
-      {"NodeResourcesFit", Kind::kPersistentVolumeAdd, false},
-      {"NodeResourcesFit", Kind::kNodeOther, false},
-      {"NodeUnschedulable", Kind::kNodeBecameSchedulable, true},
-      {"NodeUnschedulable", Kind::kNodeTaints, true},
-      {"NodeUnschedulable", Kind::kNodeAllocatable, false},
-      {"TaintToleration", Kind::kNodeAllocatable, true},
-      {"VolumeBinding", Kind::kPersistentVolumeClaimUpdate, true},
-      {"VolumeBinding", Kind::kCsiStorageCapacityUpdate, true},
-      {"VolumeBinding", Kind::kNodeLabels, true},
-      {"VolumeBinding", Kind::kNodeAllocatable, false},
-      {"NodeVolumeLimits", Kind::kCsiNodeAdd, true},
-      {"NodeVolumeLimits", Kind::kNodeAdd, false},
-      {"PodTopologySpread", Kind::kAssignedPodDelete, true},
-      {"PodTopologySpread", Kind::kNodeDelete, false},
-      {"SchedulingGates", Kind::kNodeAdd, false},
-      {"SomebodysPlugin", Kind::kCsiDriverAdd, true},
-      {"SomebodysPlugin", Kind::kService, false},
-      {"SchedulingGates", Kind::kUnschedulableTimeout, true},
+      {"NodeResourcesFit", EventKind::kNodeAdd, true},
+      {"NodeResourcesFit", EventKind::kAssignedPodDelete, true},
+      {"NodeResourcesFit", EventKind::kNodeConditions, true},
+      {"NodeResourcesFit", EventKind::kPersistentVolumeAdd, false},
+      {"NodeResourcesFit", EventKind::kNodeOther, false},
+      {"NodeUnschedulable", EventKind::kNodeBecameSchedulable, true},
+      {"NodeUnschedulable", EventKind::kNodeTaints, true},
+      {"NodeUnschedulable", EventKind::kNodeAllocatable, false},
+      {"TaintToleration", EventKind::kNodeAllocatable, true},
+      {"VolumeBinding", EventKind::kPersistentVolumeClaimUpdate, true},
+      {"VolumeBinding", EventKind::kCsiStorageCapacityUpdate, true},
+      {"VolumeBinding", EventKind::kNodeLabels, true},
+      {"VolumeBinding", EventKind::kNodeAllocatable, false},
+      {"NodeVolumeLimits", EventKind::kCsiNodeAdd, true},
+      {"NodeVolumeLimits", EventKind::kNodeAdd, false},
+      {"PodTopologySpread", EventKind::kAssignedPodDelete, true},
+      {"PodTopologySpread", EventKind::kNodeDelete, false},
+      {"SchedulingGates", EventKind::kNodeAdd, false},
+      {"SomebodysPlugin", EventKind::kCsiDriverAdd, true},
+      {"SomebodysPlugin", EventKind::kService, false},
+      {"SchedulingGates", EventKind::kUnschedulableTimeout, true},
   }));
   CAPTURE(c.plugin, static_cast<int>(c.kind));
   Fixture f;
-  auto p = NewPod("p");
+  auto p = QueuedPod("p");
   f.q->Add(p);
   f.Fail(p, {Symbol(c.plugin)});
   CHECK(f.q->depth().unschedulable == 1);
@@ -130,10 +130,10 @@ TEST_CASE("event queue: an event moves the pods that a plugin rejected which car
 
 TEST_CASE("event queue: a pod that is moved while it backs off waits for the rest") {
   Fixture f;
-  auto p = NewPod("p");
+  auto p = QueuedPod("p");
   f.q->Add(p);
   f.Fail(p, {kFit});
-  f.Happens(Kind::kAssignedPodDelete);
+  f.Happens(EventKind::kAssignedPodDelete);
   CHECK(f.q->depth().backoff == 1);
   f.Pass(0.9);
   CHECK(f.Pop() == "");
@@ -143,16 +143,16 @@ TEST_CASE("event queue: a pod that is moved while it backs off waits for the res
 
 TEST_CASE("event queue: an event during the attempt makes a pod back off only, even if it moved nobody") {
   Fixture f;
-  auto p = NewPod("p");
+  auto p = QueuedPod("p");
   f.q->Add(p);
   REQUIRE(f.Pop() == "p");
-  f.Happens(Kind::kCsiNodeAdd);
+  f.Happens(EventKind::kCsiNodeAdd);
   f.Reject(p, {kFit});
   CHECK(f.q->depth().backoff == 1);
   // An event that no plugin is registered for does not count.
   f.Pass(2);
   REQUIRE(f.Pop() == "p");
-  f.Happens(Kind::kService);
+  f.Happens(EventKind::kService);
   f.Reject(p, {kFit});
   CHECK(f.q->depth().unschedulable == 1);
 }
@@ -162,53 +162,53 @@ TEST_CASE("event queue: a node wakes only the pods that it could take") {
   o.may_fit = [](const api::Pod& p, const api::Node& n) { return p.meta.name == n.meta.name; };
   Fixture f(o);
   for (const char* name : {"a", "b"}) {
-    f.q->Add(NewPod(name));
-    f.Fail(NewPod(name), {kFit});
+    f.q->Add(QueuedPod(name));
+    f.Fail(QueuedPod(name), {kFit});
   }
   f.Pass(20);
   api::Node n;
   n.meta.name.push_back('b');
-  f.q->ClusterChanged({Kind::kNodeAdd, nullptr, &n}, f.now);
+  f.q->ClusterChanged({EventKind::kNodeAdd, nullptr, &n}, f.now);
   CHECK(f.Pop() == "b");
   CHECK(f.Pop() == "");
 }
 
 TEST_CASE("event queue: a pod that was placed wakes only those that want to be near it") {
   Fixture f;
-  auto lonely = NewPod("lonely");
-  api::PodTemplate t = *NewPod("near")->tmpl;
+  auto lonely = QueuedPod("lonely");
+  api::PodTemplate t = *QueuedPod("near")->tmpl;
   api::PodAffinityTerm& term = t.affinity.pod.emplace().required.emplace_back();
   term.namespaces = {Symbol("default")};
   term.selector.selector = api::Selector::FromMapValidated(api::Labels({{Symbol("app"), Symbol("web")}}));
-  auto near = std::make_shared<api::Pod>(*NewPod("near"));
+  auto near = std::make_shared<api::Pod>(*QueuedPod("near"));
   near->tmpl = api::PodTemplate::Intern(std::move(t));
   for (const api::PodPtr& p : {api::PodPtr(lonely), api::PodPtr(near)}) {
     f.q->Add(p);
     f.Fail(p, {Symbol("InterPodAffinity")});
   }
   f.Pass(20);
-  f.q->AssignedPodAdded(*NewPod("db", 0, "db"), f.now);
+  f.q->AssignedPodAdded(*QueuedPod("db", 0, "db"), f.now);
   CHECK(f.Pop() == "");
-  f.q->AssignedPodAdded(*NewPod("web", 0, "web"), f.now);
+  f.q->AssignedPodAdded(*QueuedPod("web", 0, "web"), f.now);
   CHECK(f.Pop() == "near");
   CHECK(f.Pop() == "");
 }
 
 TEST_CASE("event queue: a change of the pod itself wakes it, its status does not") {
   Fixture f;
-  auto p = NewPod("p");
+  auto p = QueuedPod("p");
   f.q->Add(p);
   f.Fail(p, {kFit});
   f.Pass(20);
   f.q->Update(p, false, f.now);
   CHECK(f.Pop() == "");
-  f.q->Update(NewPod("p", 5), true, f.now);
+  f.q->Update(QueuedPod("p", 5), true, f.now);
   CHECK(f.Pop() == "p");
 }
 
 TEST_CASE("event queue: after five minutes a pod is tried again all the same") {
   Fixture f;
-  auto p = NewPod("p");
+  auto p = QueuedPod("p");
   f.q->Add(p);
   f.Fail(p, {kFit});
   for (int i = 0; i < 10; ++i) f.Pass(30);
@@ -223,22 +223,22 @@ TEST_CASE("event queue: of a node's changes the first in order is reported") {
   api::Node a;
   a.unschedulable = true;
   api::Node b = a;
-  CHECK(NodeChange(a, b) == Kind::kNodeOther);
+  CHECK(NodeChange(a, b) == EventKind::kNodeOther);
   b.conditions = {{Symbol("Ready"), Symbol("True")}};
-  CHECK(NodeChange(a, b) == Kind::kNodeConditions);
+  CHECK(NodeChange(a, b) == EventKind::kNodeConditions);
   b.taints.push_back({Symbol("k"), Symbol("v"), Symbol("NoSchedule")});
-  CHECK(NodeChange(a, b) == Kind::kNodeTaints);
+  CHECK(NodeChange(a, b) == EventKind::kNodeTaints);
   b.labels = api::Labels({{Symbol("l"), Symbol("v")}});
-  CHECK(NodeChange(a, b) == Kind::kNodeLabels);
+  CHECK(NodeChange(a, b) == EventKind::kNodeLabels);
   b.allocatable = {{Symbol("cpu"), api::Quantity::FromInt(1)}};
-  CHECK(NodeChange(a, b) == Kind::kNodeAllocatable);
+  CHECK(NodeChange(a, b) == EventKind::kNodeAllocatable);
   b.unschedulable = false;
-  CHECK(NodeChange(a, b) == Kind::kNodeBecameSchedulable);
+  CHECK(NodeChange(a, b) == EventKind::kNodeBecameSchedulable);
 }
 
 TEST_CASE("event queue: counts what brought pods where, and whom plugins rejected") {
   Fixture f;
-  auto p = NewPod("p");
+  auto p = QueuedPod("p");
   const auto incoming = [&] {
     std::string text;
     for (const auto& i : f.q->counts().incoming) {
@@ -257,7 +257,7 @@ TEST_CASE("event queue: counts what brought pods where, and whom plugins rejecte
   f.Fail(p, {kFit, Symbol("NodeAffinity")});
   CHECK(rejected(kFit) == 1);
   CHECK(rejected(Symbol("NodeAffinity")) == 1);
-  f.Happens(Kind::kNodeAdd);
+  f.Happens(EventKind::kNodeAdd);
   f.Pass(2);
   CHECK(incoming() ==
         "NodeAdd backoff 1\nPodAdd active 1\nScheduleAttemptFailure unschedulable 1\nBackoffComplete active 1\n");
@@ -265,7 +265,7 @@ TEST_CASE("event queue: counts what brought pods where, and whom plugins rejecte
   CHECK(f.Pop() == "p");
   CHECK(rejected(kFit) == 0);
   f.Reject(p, {kFit});
-  f.q->Update(NewPod("p", 5), true, f.now + absl::Seconds(20));
+  f.q->Update(QueuedPod("p", 5), true, f.now + absl::Seconds(20));
   CHECK(incoming().find("PodUpdate active 1\n") != std::string::npos);
   f.q->Delete(*p);
   CHECK(rejected(kFit) == 0);

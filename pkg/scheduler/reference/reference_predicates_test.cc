@@ -10,8 +10,8 @@ namespace {
 
 using util::Symbol;
 
-constexpr char kZone[] = "failure-domain.beta.kubernetes.io/zone";
-constexpr char kRegion[] = "failure-domain.beta.kubernetes.io/region";
+constexpr char kZoneLabel[] = "failure-domain.beta.kubernetes.io/zone";
+constexpr char kRegionLabel[] = "failure-domain.beta.kubernetes.io/region";
 
 Answer Fit() {
   return {};
@@ -236,7 +236,7 @@ Answer MaxVolumeCount(const Question& q, api::Volume::Kind kind, api::Persistent
 
 Answer NoVolumeZoneConflict(const Question& q) {
   const api::Labels& labels = q.here.node->labels;
-  if (!Label(labels, kZone) && !Label(labels, kRegion)) return Fit();
+  if (!Label(labels, kZoneLabel) && !Label(labels, kRegionLabel)) return Fit();
   for (const api::Volume& v : q.pod.tmpl->volumes) {
     if (v.kind != api::Volume::Kind::kClaim) continue;
     if (v.id.empty()) return Error("PersistentVolumeClaim had no name");
@@ -255,7 +255,7 @@ Answer NoVolumeZoneConflict(const Question& q) {
     }
     auto volume = Cluster::Find(q.cluster.volumes, "", claim->volume_name);
     if (volume == nullptr) return Error("persistentvolume \"" + claim->volume_name + "\" not found");
-    for (const char* key : {kZone, kRegion}) {
+    for (const char* key : {kZoneLabel, kRegionLabel}) {
       auto value = Label(volume->labels, key);
       if (!value) continue;
       std::set<std::string> zones;

@@ -8,8 +8,8 @@
 namespace berth::scheduler::reference {
 namespace {
 
-constexpr char kZone[] = "failure-domain.beta.kubernetes.io/zone";
-constexpr char kRegion[] = "failure-domain.beta.kubernetes.io/region";
+constexpr char kZoneKey[] = "failure-domain.beta.kubernetes.io/zone";
+constexpr char kRegionKey[] = "failure-domain.beta.kubernetes.io/region";
 
 // The input of a priority.
 struct View {
@@ -144,7 +144,7 @@ void Normalize(Scores* scores, bool reverse) {
 }
 
 std::string ZoneKey(const api::Node& node) {
-  std::string region = Label(node.labels, kRegion).value_or(""), zone = Label(node.labels, kZone).value_or("");
+  std::string region = Label(node.labels, kRegionKey).value_or(""), zone = Label(node.labels, kZoneKey).value_or("");
   if (region.empty() && zone.empty()) return {};
   return region + std::string(":\0:", 3) + zone;
 }

@@ -20,7 +20,7 @@ bool IsReservedFor(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   const auto& ref = v.claim_ref;
   return ref && ref->name == c.meta.name && ref->ns == c.meta.ns.str() && (ref->uid.empty() || ref->uid == c.meta.uid);
 }
-api::Quantity CapacityOf(const PersistentVolume& v) {
+api::Quantity StorageOf(const PersistentVolume& v) {
   return v.capacity.value_or(api::Quantity());
 }
 std::string_view ModeOf(const std::optional<std::string>& mode) {
@@ -28,10 +28,10 @@ std::string_view ModeOf(const std::optional<std::string>& mode) {
 }
 // Returns whether the volume satisfies what every volume must, even one that is reserved for the claim.
 bool CanHold(const PersistentVolume& v, const PersistentVolumeClaim& c) {
-  return !(CapacityOf(v) < c.request) && !v.meta.deleting() && ModeOf(v.volume_mode) == ModeOf(c.volume_mode);
+  return !(StorageOf(v) < c.request) && !v.meta.deleting() && ModeOf(v.volume_mode) == ModeOf(c.volume_mode);
 }
 // Returns whether a volume that is not reserved also satisfies the selector and the access modes of the claim.
-bool Suits(const PersistentVolume& v, const PersistentVolumeClaim& c) {
+bool SuitsUnreserved(const PersistentVolume& v, const PersistentVolumeClaim& c) {
   if (c.selector && !(c.selector->ok() && c.selector->selector.Matches(v.labels))) return false;
   return std::all_of(c.access_modes.begin(), c.access_modes.end(), [&](Symbol mode) {
     return std::find(v.access_modes.begin(), v.access_modes.end(), mode) != v.access_modes.end();
@@ -341,10 +341,10 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) 
   auto it = free_.find(class_name);
   if (it == free_.end()) return out;
   for (const auto& [name, f] : it->second) {
-    if (CanHold(*f.volume, claim) && Suits(*f.volume, claim)) out.any.push_back(f);
+    if (CanHold(*f.volume, claim) && SuitsUnreserved(*f.volume, claim)) out.any.push_back(f);
   }
   std::stable_sort(out.any.begin(), out.any.end(), [](const FreeVolume& a, const FreeVolume& b) {
-    return CapacityOf(*a.volume) < CapacityOf(*b.volume);
+    return StorageOf(*a.volume) < StorageOf(*b.volume);
   });
   return out;
 }

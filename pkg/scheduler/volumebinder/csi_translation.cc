@@ -17,7 +17,7 @@ namespace {
 
 using util::Symbol;
 using Source = api::PersistentVolume::Source;
-using Kind = api::Volume::Kind;
+using VolumeKind = api::Volume::Kind;
 
 constexpr std::string_view kZone = "topology.kubernetes.io/zone", kRegion = "topology.kubernetes.io/region",
                            kBetaZone = "failure-domain.beta.kubernetes.io/zone",
@@ -26,14 +26,14 @@ constexpr std::string_view kZone = "topology.kubernetes.io/zone", kRegion = "top
 // One in-tree plugin and the driver that replaces it.
 struct Migration {
   std::string_view plugin, driver, topology_key;  // an empty topology_key: affinity needs no translation
-  Kind kind;
+  VolumeKind kind;
   Source source;
 };
 constexpr std::array<Migration, 4> kMigrations = {{
-    {"kubernetes.io/aws-ebs", "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone", Kind::kAwsEbs, Source::kAwsEbs},
-    {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io", "topology.gke.io/zone", Kind::kGcePd, Source::kGcePd},
-    {"kubernetes.io/azure-disk", "disk.csi.azure.com", "", Kind::kAzureDisk, Source::kAzureDisk},
-    {"kubernetes.io/cinder", "cinder.csi.openstack.org", "topology.cinder.csi.openstack.org/zone", Kind::kCinder,
+    {"kubernetes.io/aws-ebs", "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone", VolumeKind::kAwsEbs, Source::kAwsEbs},
+    {"kubernetes.io/gce-pd", "pd.csi.storage.gke.io", "topology.gke.io/zone", VolumeKind::kGcePd, Source::kGcePd},
+    {"kubernetes.io/azure-disk", "disk.csi.azure.com", "", VolumeKind::kAzureDisk, Source::kAzureDisk},
+    {"kubernetes.io/cinder", "cinder.csi.openstack.org", "topology.cinder.csi.openstack.org/zone", VolumeKind::kCinder,
      Source::kCinder},
 }};
 
@@ -135,15 +135,16 @@ void AddToTerms(std::vector<api::NodeSelectorTerm>* terms, Symbol key, const std
 }  // namespace
 
 std::optional<std::string> ClaimNameOf(const api::Pod& pod, const api::Volume& volume) {
-  if (volume.kind == Kind::kClaim) return volume.id;
-  if (volume.kind == Kind::kEphemeral) return pod.meta.name + "-" + volume.id;
+  if (volume.kind == VolumeKind::kClaim) return volume.id;
+  if (volume.kind == VolumeKind::kEphemeral) return pod.meta.name + "-" + volume.id;
   return std::nullopt;
 }
 
 std::string OwnershipError(const api::Pod& pod, const api::Volume& volume, const api::PersistentVolumeClaim& claim) {
   // An ephemeral volume's claim must be controlled by this pod, so that a claim of the same name is not taken by
   // mistake.
-  if (volume.kind != Kind::kEphemeral || (!pod.meta.uid.empty() && claim.controller_uid == pod.meta.uid)) return {};
+  if (volume.kind != VolumeKind::kEphemeral || (!pod.meta.uid.empty() && claim.controller_uid == pod.meta.uid))
+    return {};
   return absl::StrCat("PVC ", claim.meta.Key(), " was not created for pod ", pod.meta.Key(), " (pod is not owner)");
 }
 
@@ -176,9 +177,9 @@ bool IsUnmigratedPlugin(std::string_view p) {
 
 std::optional<CsiVolume> Translate(const api::Volume& volume, std::string* error) {
   std::optional<std::string> handle = volume.id;
-  if (volume.kind == Kind::kAwsEbs) handle = EbsVolumeId(volume.id, error);
-  if (volume.kind == Kind::kGcePd) handle = GceHandle("zones/UNSPECIFIED", volume.id);
-  if (volume.kind == Kind::kAzureDisk) handle = volume.uri;
+  if (volume.kind == VolumeKind::kAwsEbs) handle = EbsVolumeId(volume.id, error);
+  if (volume.kind == VolumeKind::kGcePd) handle = GceHandle("zones/UNSPECIFIED", volume.id);
+  if (volume.kind == VolumeKind::kAzureDisk) handle = volume.uri;
   if (!handle) return std::nullopt;
   return CsiVolume{std::string(CsiDriverOf(InTreePluginOf(volume))), *handle};
 }

@@ -9,7 +9,7 @@ namespace berth::scheduler::nodeaffinity {
 namespace {
 
 // For fewer rows than this, matching the labels of every row is cheaper than preparing answers by label value.
-constexpr size_t kFewRows = 16;
+constexpr size_t kFewRowsToScore = 16;
 
 // NodeAffinityPriority: the sum of the weights of the matching preferred terms, normalised. An empty list of
 // expressions matches no node. An invalid term is an error for the pod. Source:
@@ -23,7 +23,8 @@ class NodeAffinityScoring final : public Scoring {
       std::fill(scores.begin(), scores.end(), 0);
       return absl::OkStatus();
     }
-    if (rows.size() >= kFewRows && Compile(affinity->preferred)) return MapByValue(affinity->preferred, rows, scores);
+    if (rows.size() >= kFewRowsToScore && Compile(affinity->preferred))
+      return MapByValue(affinity->preferred, rows, scores);
     for (size_t i = 0; i < rows.size(); ++i) {
       uint32_t sum = 0;  // upstream adds in int32, which may wrap
       if (affinity) {

@@ -6,7 +6,7 @@
 namespace berth::scheduler::nodestatus {
 namespace {
 
-const Symbol kPidPressure("PIDPressure"), kTrue("True");
+const Symbol kPidPressure("PIDPressure"), kConditionTrue("True");
 
 // CheckNodePIDPressure: a node fits unless it reports PIDPressure as True. Source: CheckNodePIDPressurePredicate in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.11).
@@ -17,7 +17,7 @@ class PidPressureCheck final : public FitCheck {
   Verdict Check(Row row) override {
     const auto& conditions = cache_.row(row).node->conditions;
     bool pressure = std::any_of(conditions.begin(), conditions.end(), [](const api::NodeCondition& c) {
-      return c.type == kPidPressure && c.status == kTrue;
+      return c.type == kPidPressure && c.status == kConditionTrue;
     });
     return pressure ? Verdict::kFails : Verdict::kFits;
   }

@@ -294,10 +294,10 @@ class SpreadCheck final : public DomainCheck {
 // itself. For each constraint whose label the node has, the raw score adds count * ln(number of domains + 2) + maxSkew
 // - 1 and is then rounded. The best nodes have the smallest raw score. Nodes that lack one of the labels score 0,
 // except with the system defaults: then they are scored and win, because they lack a summand (bug M-09, kept).
-class SpreadScoring final : public DomainScoring {
+class TopologySpreadScoring final : public DomainScoring {
  public:
-  SpreadScoring(const PodContext& ctx, Cache* cache, std::shared_ptr<const TopologySpreadOptions> options,
-                int64_t max_score)
+  TopologySpreadScoring(const PodContext& ctx, Cache* cache, std::shared_ptr<const TopologySpreadOptions> options,
+                        int64_t max_score)
       : ctx_(ctx),
         cache_(cache),
         options_(std::move(options)),
@@ -429,7 +429,7 @@ FitPredicate TopologySpreadFilter(const PluginFactoryArgs& args, TopologySpreadO
 PriorityFunction TopologySpreadScore(const PluginFactoryArgs& args, TopologySpreadOptions options) {
   auto shared = std::make_shared<const TopologySpreadOptions>(std::move(options));
   return [cache = args.cache, shared, max = args.max_score](const PodContext& ctx) {
-    return std::make_unique<SpreadScoring>(ctx, cache, shared, max);
+    return std::make_unique<TopologySpreadScoring>(ctx, cache, shared, max);
   };
 }
 

@@ -13,13 +13,13 @@ namespace berth::scheduler::volumes {
 namespace {
 
 // What the three rules differ in.
-struct Kind {
+struct DiskKind {
   api::Volume::Kind inline_kind;
   api::PersistentVolume::Source source;
   size_t default_max;
 };
 
-Kind KindOf(CloudDisk disk) {
+DiskKind KindOf(CloudDisk disk) {
   switch (disk) {
     case CloudDisk::kEbs:
       return {api::Volume::Kind::kAwsEbs, api::PersistentVolume::Source::kAwsEbs, 39};
@@ -54,7 +54,8 @@ class VolumeCountCheck final : public FitCheck {
  public:
   bool MayError() const override { return !error_.empty(); }
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
-  VolumeCountCheck(const PodContext& ctx, const Kind& kind, size_t max) : cache_(ctx.cache), kind_(kind), max_(max) {
+  VolumeCountCheck(const PodContext& ctx, const DiskKind& kind, size_t max)
+      : cache_(ctx.cache), kind_(kind), max_(max) {
     error_ = Collect(*ctx.pod.tmpl, &wanted_);
   }
 
@@ -112,7 +113,7 @@ class VolumeCountCheck final : public FitCheck {
   }
 
   const Cache& cache_;
-  Kind kind_;
+  DiskKind kind_;
   size_t max_;
   Ids wanted_;
   std::string error_;
@@ -121,7 +122,7 @@ class VolumeCountCheck final : public FitCheck {
 }  // namespace
 
 FitPredicate MaxPdVolumeCount(CloudDisk disk, const PluginFactoryArgs&) {
-  Kind kind = KindOf(disk);
+  DiskKind kind = KindOf(disk);
   size_t max = MaxVolumes(kind.default_max);
   return [kind, max](const PodContext& ctx) { return std::make_unique<VolumeCountCheck>(ctx, kind, max); };
 }
