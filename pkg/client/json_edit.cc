@@ -54,6 +54,10 @@ std::string JsonString(std::string_view s) {
   return out;
 }
 
+std::string TimeOrNull(std::string_view time) {
+  return time.empty() ? "null" : JsonString(time);
+}
+
 absl::StatusOr<JsonEdit> JsonEdit::New(std::string_view object) {
   api::Document doc;
   absl::Status s = doc.Parse(object);

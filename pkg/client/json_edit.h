@@ -37,5 +37,7 @@ class JsonEdit {
 
 // Returns `s` as a JSON string with quotes, escaped as Go's encoding/json does.
 std::string JsonString(std::string_view s);
+// Returns a time of the API as JSON: a string, or null if it is empty.
+std::string TimeOrNull(std::string_view time);
 
 }  // namespace berth::client

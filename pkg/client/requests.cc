@@ -19,10 +19,6 @@ std::string PodPath(std::string_view ns, std::string_view name, std::string_view
   return absl::StrCat("/api/v1/namespaces/", PercentEncode(ns), "/pods/", PercentEncode(name), util::ToAbsl(sub));
 }
 
-std::string TimeOrNull(const std::string& t) {
-  return t.empty() ? "null" : JsonString(t);
-}
-
 // Returns a handler that decodes a successful response into a T, or turns a failure into its ApiError, and calls
 // `done`.
 template <typename T>

@@ -15,10 +15,6 @@
 namespace berth::client {
 namespace {
 
-std::string TimeOrNull(const std::string& time) {
-  return time.empty() ? "null" : JsonString(time);
-}
-
 // Returns the fields of the condition that change, and its type, by which the server identifies it.
 std::string Changes(const PodStatusPatch::Condition& c) {
   std::vector<std::string> fields;
