@@ -40,6 +40,7 @@
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/scheduler.h"
+#include "pkg/util/idle_memory.h"
 #include "pkg/util/status.h"
 #include "pkg/util/version.h"
 
@@ -558,6 +559,7 @@ int Daemon::Run() {
   log_.Starting();
   pods_io_.Start();
   lease_io_.Start();
+  lease_io_.executor()->Every(absl::Minutes(1), util::ReturnFreePages);
   pages_->Start();
   if (auto s = Build(); !s.ok()) return absl::IsCancelled(s) ? 0 : fail(s);
   for (auto& [name, a] : algorithms_) a->LimitKeptAnswers(options_.kept_answers_max_bytes, algorithms_.size());
@@ -686,6 +688,7 @@ void BlockSignals() {
 }
 
 int RunDaemon(const Configuration& config, const Options& options) {
+  util::BoundThreadCaches();
   Daemon daemon(config, options);
   return daemon.Run();
 }

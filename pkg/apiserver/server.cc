@@ -19,11 +19,16 @@
 #include "pkg/apiserver/rest.h"
 #include "pkg/apiserver/store.h"
 #include "pkg/http/tls.h"
+#include "pkg/util/idle_memory.h"
 #include "pkg/util/status.h"
 
 namespace berth::apiserver {
 
 namespace asio = boost::asio;
+
+namespace {
+constexpr int64_t kSweepsToReturnPages = 60;
+}  // namespace
 
 struct Server::Parts {
   Parts(ServerOptions o, const util::Clock* c)
@@ -38,12 +43,14 @@ struct Server::Parts {
 
   absl::Status LoadFiles();
   absl::Status OpenSecurePort();
+  // Calls itself once a second.
   void SweepLater() {
     sweep.expires_after(std::chrono::seconds(1));
     sweep.async_wait([this](boost::system::error_code ec) {
       if (ec) return;
       expiry.Sweep();
       store.Tick(clock->Steady());
+      if (++sweeps % kSweepsToReturnPages == 0) util::ReturnFreePages();
       SweepLater();
     });
   }
@@ -62,6 +69,7 @@ struct Server::Parts {
   asio::io_context io{1};
   HttpServer http_server;
   asio::steady_timer sweep;
+  int64_t sweeps = 0;
   std::optional<asio::signal_set> signals;
   uint16_t insecure_port = 0, secure_port = 0;
 };
@@ -143,6 +151,7 @@ Server::~Server() = default;
 
 absl::Status Server::Start() {
   Parts& p = *parts_;
+  util::BoundThreadCaches();
   p.store.SetDefaultWindow(p.options.default_watch_cache_size);
   for (const auto& [resource, size] : p.options.watch_cache_sizes) {
     bool known = false;

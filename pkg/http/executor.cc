@@ -12,6 +12,13 @@
 
 namespace berth::http {
 
+void Executor::Every(absl::Duration period, std::function<void()> f) {
+  After(period, [this, period, f = std::move(f)] {
+    f();
+    Every(period, f);
+  });
+}
+
 struct AsioExecutor::State : std::enable_shared_from_this<AsioExecutor::State> {
   boost::asio::io_context* io = nullptr;
   const util::Clock* clock = nullptr;

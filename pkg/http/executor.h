@@ -28,6 +28,8 @@ class Executor {
   // Runs f on the I/O thread when `delay` has passed on the steady clock. If `delay` <= 0, f runs as soon as possible,
   // but not inside this call.
   virtual TimerId After(absl::Duration delay, std::function<void()> f) = 0;
+  // Runs f on the I/O thread each time `period` has passed, for as long as the executor runs.
+  void Every(absl::Duration period, std::function<void()> f);
   // Cancels a timer; its function will not run. Ids that are 0, unknown or of timers that have fired are ignored.
   virtual void Cancel(TimerId id) = 0;
   // May be called from any thread.
