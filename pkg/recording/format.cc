@@ -635,13 +635,14 @@ std::string NameOf(util::Symbol name) {
 }
 }  // namespace
 
-void LineWriter::Checkpoint(std::string* out) {
+void LineWriter::Checkpoint(std::string* out, const std::function<void()>& empty) {
   state_.ForEach([&](size_t kind, const auto& object) {
     using T = std::remove_const_t<typename std::decay_t<decltype(object)>::element_type>;
     if constexpr (std::is_same_v<T, api::Pod>) TemplateId(object->tmpl, out);
     absl::StrAppend(out, "{\"object\":\"", std::string(KindName(kind)), "\",\"is\":");
     AppendObject<T>(*object, nullptr, out);
     *out += "}\n";
+    if (out->size() >= kPieceBytes) empty();
   });
   std::string state = "{\"state\":{";
   // Entries are in the order of their keys, so that equal states give equal lines.

@@ -6,6 +6,7 @@
 #include <absl/container/flat_hash_map.h>
 #include <absl/status/statusor.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,12 +78,16 @@ std::string DecisionLine(std::string_view pod, std::string_view node, int64_t fe
 std::string AssignedLine(std::string_view pod, std::string_view node, bool by_key);
 std::string BindLine(int64_t id, std::string_view pod, std::string_view node);
 std::string AssignedMessage(std::string_view pod, std::string_view node);
+// Lines are compressed and written in pieces of about this many bytes.
+inline constexpr size_t kPieceBytes = 64 << 10;
+
 class LineWriter {
  public:
   // Begins a segment: templates and clock begin anew.
   void BeginSegment();
-  // Appends the current state of the cluster, which is written after the header.
-  void Checkpoint(std::string* out);
+  // Appends the current state of the cluster, which is written after the header. Calls `empty`, which removes the text,
+  // whenever `out` has grown to kPieceBytes, because the whole state of a large cluster takes hundreds of MB.
+  void Checkpoint(std::string* out, const std::function<void()>& empty);
   // Appends the lines of an event and notes what it changes. Moves the object out of the event.
   void Append(Event* e, std::string* out);
   // Notes what an event changes without writing a line. Moves the object out of the event.

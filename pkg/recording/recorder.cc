@@ -270,7 +270,7 @@ void Recorder::WriteEvents(std::vector<Event>* batch) {
       }
     }
     lines_.Append(&e, &text);
-    if (text.size() < 64 << 10) continue;
+    if (text.size() < kPieceBytes) continue;
     Write(text);
     text.clear();
   }
@@ -332,9 +332,14 @@ absl::Status Recorder::BeginSegment() {
   lines_.BeginSegment();
   std::string text = HeaderLine(header_) + "\n";
   header_.after_gap = false;
-  lines_.Checkpoint(&text);
+  absl::Status s;
+  lines_.Checkpoint(&text, [&] {
+    if (s.ok()) s = segment_->Put(text, PackedWriter::Flush::kNone);
+    text.clear();
+  });
   const uint64_t before = bytes_;
-  if (auto s = segment_->Put(text, PackedWriter::Flush::kWrite); !s.ok()) {
+  if (s.ok()) s = segment_->Put(text, PackedWriter::Flush::kWrite);
+  if (!s.ok()) {
     segment_.reset();
     return s;
   }

@@ -82,11 +82,14 @@ class Simulation {
     tap_.Attach(core_->scheduler.get());
   }
 
-  void Run(int steps) {
-    for (int i = 0; i < 5; ++i) {
-      tap_.Apply(Change<api::Node>{nullptr, NodeOf(absl::StrCat("n", i), "", "", "'cpu':'4','memory':'8Gi','pods':'10'",
+  void AddNodes(const std::string& prefix, int count, const std::string& allocatable) {
+    for (int i = 0; i < count; ++i) {
+      tap_.Apply(Change<api::Node>{nullptr, NodeOf(absl::StrCat(prefix, i), "", "", allocatable,
                                                    "'conditions':[{'type':'Ready','status':'True'}]")});
     }
+  }
+  void Run(int steps) {
+    AddNodes("n", 5, "'cpu':'4','memory':'8Gi','pods':'10'");
     for (int i = 0; i < steps; ++i) Step();
     tap_.Flush();
   }
@@ -211,6 +214,7 @@ TEST_CASE("old segments are removed, and decisions are checked from the oldest c
     {
       auto recorder = Open(dir.path, config, 300 << 10);
       Simulation w(7, config, recorder.get());
+      w.AddNodes("full", 1000, "'cpu':'0','memory':'0','pods':'0'");  // more than one piece of a checkpoint
       w.Run(60000);
     }
     const auto segments = ListSegments(dir.path).value();
