@@ -121,44 +121,135 @@ def test_profiles_of_a_configuration_file():
     assert s.stop() == 0
 
 
+LATE = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "volumeBindingMode": "WaitForFirstConsumer"}
+CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
+VOLUMES = "/api/v1/persistentvolumes"
+CLAIMS = "/api/v1/namespaces/default/persistentvolumeclaims"
+
+
+def add_classes(api):
+    """Adds the class "local" of volumes that exist, and "made" of volumes that a provisioner makes."""
+    api.post(CLASSES, dict(LATE, metadata={"name": "local"}, provisioner="kubernetes.io/no-provisioner"))
+    api.post(CLASSES, dict(LATE, metadata={"name": "made"}, provisioner="example.com/disk"))
+
+
+def add_volume(api, name, zone, storage_class="local", claim=None):
+    """Adds a volume of a zone: one that is available, or one that was made for a claim."""
+    spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "local": {"path": "/x"},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}]}}}
+    if claim:
+        spec["claimRef"] = {"kind": "PersistentVolumeClaim", "namespace": "default", "name": claim, "uid": api.get(f"{CLAIMS}/{claim}")["metadata"]["uid"]}
+    api.post(VOLUMES, {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec})
+    status, answer = api.call("PATCH", f"{VOLUMES}/{name}/status", {"status": {"phase": "Bound" if claim else "Available"}},
+                              "application/merge-patch+json")
+    assert status == 200, answer
+
+
+def add_claimed_pod(api, name, storage_class):
+    """Adds a claim, and the pod "uses-NAME" that has it."""
+    api.post(CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
+                      "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "resources": {"requests": {"storage": "1Gi"}}}})
+    api.add_pod(f"uses-{name}", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
+
+
+def bind_claim(api, name, volume):
+    """Binds a claim to a volume, as the volume controller does."""
+    claim = api.get(f"{CLAIMS}/{name}")
+    claim["spec"]["volumeName"] = volume
+    claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"
+    status, answer = api.call("PUT", f"{CLAIMS}/{name}", claim)
+    assert status == 200, answer
+
+
+def selected_node(api, name):
+    return wait_until("a node selected", lambda: api.get(f"{CLAIMS}/{name}")["metadata"].get("annotations", {}).get(
+        "volume.kubernetes.io/selected-node"))
+
+
+def reserved_for(api, volume):
+    return wait_until("a volume reserved", lambda: api.get(f"{VOLUMES}/{volume}")["spec"].get("claimRef"))["name"]
+
+
+def pre_bind_failed(api, pod_name, why):
+    wait_until("the pod says why it is not bound", lambda: (scheduled(api, pod_name) or {}).get("message") ==
+               f'running PreBind plugin "VolumeBinding": binding volumes: {why}')
+    assert scheduled(api, pod_name)["reason"] == "SchedulerError"
+
+
 def test_claims_wait_for_their_first_consumer():
     api, s, proxy = start(node("n0"), node("n1", labels={ZONE: "b"}), proxied=True)
-    late = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "volumeBindingMode": "WaitForFirstConsumer"}
-    api.post("/apis/storage.k8s.io/v1/storageclasses", dict(late, metadata={"name": "local"}, provisioner="kubernetes.io/no-provisioner"))
-    api.post("/apis/storage.k8s.io/v1/storageclasses", dict(late, metadata={"name": "made"}, provisioner="example.com/disk"))
-    api.post("/api/v1/persistentvolumes", {
-        "apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"},
-        "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "local", "local": {"path": "/x"},
-                 "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
-                     {"key": ZONE, "operator": "In", "values": ["b"]}]}]}}}})
-    status, answer = api.call("PATCH", "/api/v1/persistentvolumes/pv/status", {"status": {"phase": "Available"}}, "application/merge-patch+json")
-    assert status == 200, answer
-    claims = "/api/v1/namespaces/default/persistentvolumeclaims"
-    for name, storage_class in (("kept", "local"), ("fresh", "made")):
-        api.post(claims, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "default"},
-                          "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
-                                   "resources": {"requests": {"storage": "1Gi"}}}})
-        api.add_pod(f"uses-{name}", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": name}}])
-
-    def bind(name, volume):  # as the volume controller does
-        claim = api.get(f"{claims}/{name}")
-        claim["spec"]["volumeName"] = volume
-        claim["metadata"].setdefault("annotations", {})["pv.kubernetes.io/bind-completed"] = "yes"
-        status, answer = api.call("PUT", f"{claims}/{name}", claim)
-        assert status == 200, answer
-
-    ref = wait_until("the volume reserved", lambda: api.get("/api/v1/persistentvolumes/pv")["spec"].get("claimRef"))
-    assert ref["name"] == "kept", ref
-    chosen = wait_until("the node selected", lambda: api.get(f"{claims}/fresh")["metadata"].get("annotations", {}).get(
-        "volume.kubernetes.io/selected-node"))
+    add_classes(api)
+    add_volume(api, "pv", "b")
+    add_claimed_pod(api, "kept", "local")
+    add_claimed_pod(api, "fresh", "made")
+    assert reserved_for(api, "pv") == "kept"
+    chosen = selected_node(api, "fresh")
     assert not any(api.placements().values()), "pods are bound after their claims"
-    bind("kept", "pv")
+    bind_claim(api, "kept", "pv")
     wait_until("the pod bound behind its claim", lambda: api.placements()["uses-kept"] == "n1")
-    bind("fresh", "made-up")
+    bind_claim(api, "fresh", "pv-fresh")
+    assert api.placements()["uses-fresh"] is None, "nobody knows yet where the volume can be used"
+    api.post(VOLUMES, {"metadata": {"name": "pv-fresh"}, "spec": {"capacity": {"storage": "1Gi"}, "storageClassName": "made", "claimRef": {
+        "namespace": "default", "name": "fresh", "uid": api.get(f"{CLAIMS}/fresh")["metadata"]["uid"]}}})
     wait_until("the pod bound on the selected node", lambda: api.placements()["uses-fresh"] == chosen)
     assert not [body for method, path, body in proxy.bodies if path.endswith("/status")], "no condition was needed"
     s.wait_for_log('"Updated PersistentVolume with claim. Waiting for binding to complete" pod="default/uses-kept" PV="pv" PVC="default/kept"')
     s.wait_for_log('"All PVCs for pod are bound" pod="default/uses-kept"')
+
+
+def test_a_volume_that_was_made_for_another_zone():
+    api, s, _ = start(node("n0", labels={ZONE: "a"}), node("n1", labels={ZONE: "b"}))
+    add_classes(api)
+    add_claimed_pod(api, "moved", "made")
+    chosen = selected_node(api, "moved")
+    other = {"n0": "n1", "n1": "n0"}[chosen]
+    add_volume(api, "pv", {"n0": "a", "n1": "b"}[other], "made", claim="moved")
+    bind_claim(api, "moved", "pv")
+    pre_bind_failed(api, "uses-moved", f'pv "pv" node affinity doesn\'t match node "{chosen}": no matching NodeSelectorTerms')
+    wait_until("the pod bound where its volume is", lambda: api.placements()["uses-moved"] == other)
+    assert s.stop() == 0
+
+
+def test_a_claim_that_is_bound_to_another_volume():
+    api, s, _ = start(node("n0", labels={ZONE: "a"}))
+    add_classes(api)
+    add_volume(api, "near", "a")
+    add_claimed_pod(api, "data", "local")
+    assert reserved_for(api, "near") == "data"
+    api.add_node("n1", labels={ZONE: "b"})
+    add_volume(api, "far", "b", claim="data")
+    bind_claim(api, "data", "far")
+    pre_bind_failed(api, "uses-data", 'pv "far" node affinity doesn\'t match node "n0": no matching NodeSelectorTerms')
+    wait_until("the pod bound where its volume is", lambda: api.placements()["uses-data"] == "n1")
+    assert s.stop() == 0
+
+
+def test_reservations_that_are_taken_back():
+    api, s, _ = start(node("n0", labels={ZONE: "a"}))
+    add_classes(api)
+    add_volume(api, "pv", "a")
+    add_claimed_pod(api, "kept", "local")
+    assert reserved_for(api, "pv") == "kept"
+    volume = api.get(f"{VOLUMES}/pv")
+    del volume["spec"]["claimRef"]
+    status, answer = api.call("PUT", f"{VOLUMES}/pv", volume)
+    assert status == 200, answer
+    pre_bind_failed(api, "uses-kept", 'ClaimRef got reset for pv "pv"')
+    assert reserved_for(api, "pv") == "kept"
+
+    for name, kept, why in (("failed", {"example.com/owner": "me"}, 'provisioning failed for PVC "failed"'),
+                            ("reset", None, 'selectedNode annotation reset for PVC "reset"')):
+        add_claimed_pod(api, name, "made")
+        selected_node(api, name)
+        claim = api.get(f"{CLAIMS}/{name}")
+        claim["metadata"].pop("annotations")
+        if kept:
+            claim["metadata"]["annotations"] = kept
+        status, answer = api.call("PUT", f"{CLAIMS}/{name}", claim)
+        assert status == 200, answer
+        pre_bind_failed(api, f"uses-{name}", why)
+        assert selected_node(api, name) == "n0"
+    assert s.stop() == 0
 
 
 def test_claims_that_are_not_bound_in_time():

@@ -468,7 +468,12 @@ void Scheduler::ApplyStored(const Change<T>& c) {
   if constexpr (std::is_same_v<T, api::PersistentVolume>) {
     const std::string& name = (c.after ? c.after : c.before)->meta.name;
     if (volume_binder_ != nullptr) volume_binder_->VolumeChanged(name);
-    if (options_.claim_binder != nullptr) options_.claim_binder->VolumeChanged(name);
+    if (options_.claim_binder != nullptr) {
+      options_.claim_binder->VolumeChanged(name);
+      for (const auto& v : {c.before, c.after}) {
+        if (v != nullptr && v->claim_ref) ReservedClaimChanged(absl::StrCat(v->claim_ref->ns, "/", v->claim_ref->name));
+      }
+    }
   }
   if constexpr (std::is_same_v<T, api::PersistentVolumeClaim>) {
     if (options_.claim_binder != nullptr) {

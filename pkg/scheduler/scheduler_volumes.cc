@@ -71,30 +71,10 @@ void Scheduler::ReservationWritten(Pending& p, const Answer& a) {
 void Scheduler::LookAtClaims(Pending& p) {
   const Attempt& t = *p.attempt;
   if (t.next_volume < t.reserved.bindings.size() + t.reserved.provisions.size()) return;
-  const auto now = [&](const ClaimBinder::ClaimPtr& claim) {
-    return cache_->listers().claims.Get(claim->meta.ns, claim->meta.name);
-  };
-  std::vector<ClaimBinder::ClaimPtr> claims = t.reserved.provisions;
-  for (const auto& b : t.reserved.bindings) claims.push_back(b.claim);
-  bool all_bound = true;
-  for (const ClaimBinder::ClaimPtr& claim : claims) {
-    const ClaimBinder::ClaimPtr known = now(claim);
-    if (known == nullptr || known->meta.uid != claim->meta.uid) {
-      return ReservationFailed(p, absl::StrCat(kPreBind, "binding volumes: pvc ", claim->meta.Key(), " was deleted"));
-    }
-    all_bound = all_bound && !known->volume_name.empty() && known->bind_completed;
-  }
-  for (const ClaimBinder::ClaimPtr& claim : t.reserved.provisions) {
-    const ClaimBinder::ClaimPtr known = now(claim);
-    // A provisioner that gives up removes the selected node. If the claim still has the version from before the
-    // scheduler's own write, the watch has not shown that write yet.
-    if (known->selected_node || known->bind_completed || known->meta.resource_version == claim->meta.resource_version) {
-      continue;
-    }
-    return ReservationFailed(
-        p, absl::StrCat(kPreBind, "binding volumes: provisioning failed for PVC \"", claim->meta.name, "\""));
-  }
-  if (!all_bound) return;
+  std::string error;
+  const bool completed = options_.claim_binder->Completed(t.reserved, t.assumed->node_name, &error);
+  if (!error.empty()) return ReservationFailed(p, absl::StrCat(kPreBind, "binding volumes: ", error));
+  if (!completed) return;
   log_.VolumesBound(*p.pod);
   StopWaiting(p);
   StartBind(p);

@@ -196,29 +196,30 @@ ClaimBinder::Provisioning ClaimBinder::CanProvision(const PersistentVolumeClaim&
   return enough ? Provisioning::kPossible : Provisioning::kNoSpace;
 }
 
+bool ClaimBinder::CanUse(const PersistentVolume& volume, const api::Node& node, std::string* error) const {
+  const auto csi_node = cache_->listers().csi_nodes.Get(Symbol(), node.meta.name);
+  if (!IsMigratedOn(csi_node.get(), InTreePluginOf(volume))) return AdmitsNode(volume.node_affinity, node);
+  std::string why;
+  if (!Translate(volume, &why)) {
+    *error = "could not translate pv: " + why;
+    return false;
+  }
+  return AdmitsNode(TranslatedAffinity(volume), node);
+}
+
 // First checks the volumes of bound claims, then looks for existing volumes for delayed claims, and then checks whether
 // the rest can be provisioned. Like upstream, it is greedy: claims get volumes in order, without backtracking.
 ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& node) const {
   OnNode out;
-  const auto csi_node = cache_->listers().csi_nodes.Get(Symbol(), node.meta.name);
   for (const ClaimPtr& claim : claims.bound) {
     const VolumePtr volume = Volume(claim->volume_name);
     if (volume == nullptr) {
       out.bound_exist = false;
       break;
     }
-    bool admitted;
-    if (IsMigratedOn(csi_node.get(), InTreePluginOf(*volume))) {
-      std::string error;
-      if (!Translate(*volume, &error)) {
-        out.error = "could not translate pv: " + error;
-        return out;
-      }
-      admitted = AdmitsNode(TranslatedAffinity(*volume), node);
-    } else {
-      admitted = AdmitsNode(volume->node_affinity, node);
-    }
-    if (!admitted) {
+    const bool usable = CanUse(*volume, node, &out.error);
+    if (!out.error.empty()) return out;
+    if (!usable) {
       out.bound_fit = false;
       break;
     }
@@ -267,6 +268,75 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
     out.provisions.push_back(claim);
   }
   return out;
+}
+
+// As checkBindings of 1.29. An object that lacks what was written, and still has the version from before the write, has
+// not been shown by its watch yet. The version alone does not tell, because a write that changes nothing keeps it.
+bool ClaimBinder::Completed(const Assumed& written, Symbol node_name, std::string* error) const {
+  const Listers& listers = cache_->listers();
+  const Row row = cache_->FindRow(node_name);
+  const api::NodePtr node = row == kNoRow ? nullptr : cache_->row(row).node;
+  const std::string quoted_node = api::GoQuoted(node_name.string());
+  if (node == nullptr) {
+    *error = absl::StrCat("failed to get node ", quoted_node, ": node ", quoted_node, " not found");
+    return false;
+  }
+  const auto can_use = [&](const PersistentVolume& v) {
+    if (CanUse(v, *node, error)) return true;
+    if (error->empty()) {
+      *error = absl::StrCat("pv ", api::GoQuoted(v.meta.name), " node affinity doesn't match node ", quoted_node,
+                            ": no matching NodeSelectorTerms");
+    }
+    return false;
+  };
+  const auto claim_now = [&](const ClaimPtr& claim, std::string_view what) {
+    ClaimPtr known = listers.claims.Get(claim->meta.ns, claim->meta.name);
+    if (known != nullptr && known->meta.uid == claim->meta.uid) return known;
+    *error = absl::StrCat("failed to check ", std::string(what), ": could not find v1.PersistentVolumeClaim ",
+                          api::GoQuoted(claim->meta.Key()));
+    return ClaimPtr();
+  };
+  // Whether the claim is bound to a volume that is known and can be used. Upstream asks this of provisioned claims
+  // only, so a claim that was reserved one volume and is bound to another may get its pod bound where the latter is
+  // not.
+  const auto bound = [&](const PersistentVolumeClaim& claim) {
+    if (claim.volume_name.empty()) return false;
+    const VolumePtr volume = listers.volumes.Get(Symbol(), claim.volume_name);
+    return volume != nullptr && can_use(*volume) && claim.bind_completed;
+  };
+  for (const Assumed::Binding& b : written.bindings) {
+    const VolumePtr volume = listers.volumes.Get(Symbol(), b.before->meta.name);
+    if (volume == nullptr) {
+      *error = absl::StrCat("failed to check binding: could not find v1.PersistentVolume ",
+                            api::GoQuoted(b.before->meta.name));
+      return false;
+    }
+    const ClaimPtr claim = claim_now(b.claim, "binding");
+    if (claim == nullptr) return false;
+    const bool reserved = volume->claim_ref && !volume->claim_ref->uid.empty();
+    if (!reserved && volume->meta.resource_version == b.before->meta.resource_version) return false;
+    if (!can_use(*volume)) return false;
+    if (!reserved) {
+      *error = absl::StrCat("ClaimRef got reset for pv ", api::GoQuoted(volume->meta.name));
+      return false;
+    }
+    if (!bound(*claim)) return false;
+  }
+  for (const ClaimPtr& before : written.provisions) {
+    const ClaimPtr claim = claim_now(before, "provisioning pvc");
+    if (claim == nullptr) return false;
+    if (claim->selected_node != node_name.str()) {
+      if (claim->meta.resource_version == before->meta.resource_version) return false;
+      // A provisioner that gives up takes the choice of the node back. Upstream says so in other words when the claim
+      // has no annotations any more.
+      const bool bare = claim->raw != nullptr && claim->raw->find("\"annotations\"") == std::string::npos;
+      *error = absl::StrCat(bare ? "selectedNode annotation reset for PVC " : "provisioning failed for PVC ",
+                            api::GoQuoted(claim->meta.name));
+      return false;
+    }
+    if (!bound(*claim)) return false;
+  }
+  return true;
 }
 
 // ---- volumes that claims could get --------------------------------------------------------------

@@ -56,6 +56,9 @@ class ClaimBinder {
     bool fits() const { return bound_exist && bound_fit && unbound_fit && enough_space && error.empty(); }
   };
   OnNode Find(const PodClaims& claims, const api::Node& node) const;
+  // Returns whether the volume can be used on the node. On a node whose CSI driver replaces the volume's in-tree
+  // plugin, the affinity of the translated volume counts; if it cannot be translated, *error says why.
+  bool CanUse(const api::PersistentVolume& volume, const api::Node& node, std::string* error) const;
   // Erases the rows that do not fit according to Find. Returns false and leaves the rows unchanged if the rows must be
   // checked one at a time with Find.
   bool KeepFitting(const PodClaims& claims, RowSet* rows) const;
@@ -74,6 +77,10 @@ class ClaimBinder {
   };
   // Reserves the volumes and provisions that Find chooses for the pod on the node.
   Assumed Assume(const api::Pod& pod, const api::Node& node);
+  // Returns whether everything that was written for a pod on the node is bound by now. Sets *error if that cannot
+  // happen any more: the node, a volume or a claim is gone, a volume is not usable on the node, or its reservation or
+  // the choice of the node for provisioning was taken back.
+  bool Completed(const Assumed& written, Symbol node_name, std::string* error) const;
   // Releases what was assumed.
   void Forget(const Assumed& assumed);
   // Must be called when the API server reports an object, or its deletion: whatever was assumed for it no longer holds.
