@@ -287,20 +287,25 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     }
   }
 
-  // Gives the next request to the connection with the fewest in flight; opens a new one only when all are busy.
+  // Gives the next request to the connection with the fewest in flight, and opens a new one only when all are busy.
+  // When the server is fast again, the connections that were opened last get no more requests, until they are closed as
+  // idle.
   void FillPipelines() {
     while (!waiting_pipelined_.empty()) {
       if (waiting_pipelined_.front()->over || Late(waiting_pipelined_.front())) {
         waiting_pipelined_.pop_front();
         continue;
       }
+      const size_t most =
+          static_cast<size_t>(service_ > kSlow ? options_.slow_pipeline_connections : options_.pipeline_connections);
       std::shared_ptr<Connection> best;
+      size_t usable = 0;
       for (auto& c : pipelines_) {
-        if (!c->closing() && (best == nullptr || c->in_flight() < best->in_flight())) best = c;
+        if (c->closing()) continue;
+        if (++usable > most) break;
+        if (best == nullptr || c->in_flight() < best->in_flight()) best = c;
       }
-      if ((best == nullptr || best->in_flight() > 0) &&
-          pipelines_.size() < static_cast<size_t>(service_ > kSlow ? options_.slow_pipeline_connections
-                                                                   : options_.pipeline_connections)) {
+      if ((best == nullptr || best->in_flight() > 0) && pipelines_.size() < most) {
         best = NewConnection(Connection::Use::kPipeline);
         pipelines_.push_back(best);
       }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "pkg/http/testing/fake_server.h"
 
@@ -9,22 +10,26 @@ namespace berth::http {
 namespace {
 
 struct ClientFixture {
-  explicit ClientFixture(FakeServer::Handler handler, std::function<void(HttpOptions&)> change = {})
-      : server(std::move(handler)) {
+  // With a `clock`, the client's deadlines are on that clock.
+  explicit ClientFixture(FakeServer::Handler handler, std::function<void(HttpOptions&)> change = {},
+                         const util::Clock* clock = nullptr)
+      : server(std::move(handler)), executor(&io.executor()->io(), clock) {
     HttpOptions o;
     o.host = "127.0.0.1";
     o.port = static_cast<uint16_t>(server.port());
     if (change) change(o);
-    auto made = NewHttpClient(io.executor(), o, [] { return std::string_view("User-Agent: test\r\n"); });
+    auto made = NewHttpClient(&executor, o, [] { return std::string_view("User-Agent: test\r\n"); });
     REQUIRE(made.ok());
     client = *std::move(made);
   }
   ~ClientFixture() {
     io.Run([&] { client.reset(); });
+    io.Join();
   }
-  Reply Ask(Request r) { return DoBlocking(io.executor(), client.get(), std::move(r)); }
+  Reply Ask(Request r) { return DoBlocking(&executor, client.get(), std::move(r)); }
   FakeServer server;
   IoThread io;
+  AsioExecutor executor;  // runs on the thread of `io`
   std::unique_ptr<HttpClient> client;
 };
 
@@ -105,12 +110,13 @@ TEST_CASE("a request gets its Retry-After in seconds, if it is a number") {
 }
 
 // The fake server is the proxy; requests are for a server elsewhere.
-std::function<void(HttpOptions&)> Through(bool tls, std::string host = "far.invalid", std::string credentials = "") {
+std::function<void(HttpOptions&)> Through(bool tls, std::string host = "far.invalid", std::string credentials = "",
+                                          absl::Duration dial_timeout = absl::Seconds(60)) {
   return [=](HttpOptions& o) {
     o.proxy = ProxyServer{o.host, o.port, credentials};
     o.host = host;
     o.port = 6443;
-    o.dial_timeout = absl::Milliseconds(200);
+    o.dial_timeout = dial_timeout;
     if (tls) o.tls.emplace();
   };
 }
@@ -134,11 +140,12 @@ TEST_CASE("a proxy is asked for the whole URL of what comes without TLS") {
 }
 
 TEST_CASE("a proxy that makes no tunnel is an error that cannot have done anything") {
-  const auto error = [](FakeServer::Handler proxy) {
-    ClientFixture f(std::move(proxy), Through(true, "far.invalid", "me:p@ss"));
+  const auto error = [](FakeServer::Handler proxy, absl::Duration dial_timeout = absl::Seconds(60)) {
+    ClientFixture f(std::move(proxy), Through(true, "far.invalid", "me:p@ss", dial_timeout));
     Reply r = f.Ask(Post("/x", "{}"));
     CHECK(r.status == 0);
     CHECK_FALSE(r.maybe_done);
+    REQUIRE(f.server.WaitForRequests(1));
     auto seen = f.server.requests();
     REQUIRE(seen.size() == 1);
     CHECK(seen[0].method == "CONNECT");
@@ -158,7 +165,7 @@ TEST_CASE("a proxy that makes no tunnel is an error that cannot have done anythi
                t.Hang();
              }),
              Catch::StartsWith("proxyconnect tcp: "));
-  CHECK_THAT(error([](const FakeRequest&, Turn& t) { t.Hang(); }), Catch::Contains(": i/o timeout"));
+  CHECK_THAT(error([](const FakeRequest&, Turn& t) { t.Hang(); }, absl::Seconds(6)), Catch::Contains(": i/o timeout"));
   // The proxy accepts the tunnel, but nothing is behind it.
   CHECK_THAT(error([](const FakeRequest&, Turn& t) {
                t.Write("HTTP/1.0 200 OK\r\nVia: x\r\n\r\n");
@@ -227,12 +234,16 @@ TEST_CASE("a hung server is given up after the timeout, and its connection is no
       t.Respond(200, "ok");
     }
   });
+  // On a connection that is open already, the request is written before its time begins to run out.
+  CHECK(f.Ask(Get("/ok")).body == "ok");
   Request slow = Post("/hang", "{}");
   slow.timeout = absl::Milliseconds(40);
   Reply r = f.Ask(slow);
   CHECK(r.status == 0);
   CHECK(r.error == "no answer within 40ms");
   CHECK(r.maybe_done);
+  REQUIRE(f.server.WaitForRequests(2));
+  CHECK(f.server.requests().back().connection == 1);
   CHECK(f.Ask(Get("/ok")).body == "ok");
   CHECK(f.server.requests().back().connection == 2);
 }
@@ -334,11 +345,53 @@ TEST_CASE("a slow server gets more connections for pipelined requests") {
   CHECK(most == 3);
 }
 
+TEST_CASE("a server that is fast again gets fewer connections for pipelined requests") {
+  util::ManualClock clock;  // moves with the answers
+  std::atomic<int> millis{5};
+  ClientFixture f([&](const FakeRequest&, FakeServer::Turn& t) { t.Respond(201, "{}"); },
+                  [](HttpOptions& o) {
+                    o.pipeline_connections = 1;
+                    o.slow_pipeline_connections = 3;
+                    o.pipeline_depth = 4;
+                  },
+                  &clock);
+  Mailbox<int> done;
+  const auto post = [&](size_t count) {
+    const size_t before = done.values().size();
+    f.io.Run([&] {
+      for (size_t i = 0; i < count; ++i) {
+        Request r = Post("/x", "{}");
+        r.pipeline = true;
+        f.client->Do(r, [&](Reply a) {
+          clock.Advance(absl::Milliseconds(millis.load()));
+          done.Put(a.status);
+        });
+      }
+    });
+    REQUIRE(done.WaitFor(before + count));
+  };
+  post(60);
+  std::set<int> used;
+  for (auto& r : f.server.requests()) used.insert(r.connection);
+  CHECK(used.size() == 3);
+  // The measured time comes down below a millisecond, and then the first connection is enough.
+  millis = 0;
+  post(200);
+  const size_t seen = f.server.requests().size();
+  post(60);
+  used.clear();
+  const auto requests = f.server.requests();
+  for (size_t i = seen; i < requests.size(); ++i) used.insert(requests[i].connection);
+  CHECK(used.size() == 1);
+}
+
 TEST_CASE("a slow server that answers keeps its pipelined requests, however many wait") {
-  // Sixty requests at four milliseconds each take several times the timeout. Nothing is given up, because every answer
+  // Sixty requests at 30 milliseconds each take several times the timeout. Nothing is given up, because every answer
   // shows that the server is alive; nor is the connection filled with more than it serves in the wanted latency.
+  util::ManualClock clock;  // moves only with the answers, however long a thread pauses
   ClientFixture f(
       [&](const FakeRequest&, FakeServer::Turn& t) {
+        // Lasts long enough, all in all, for the client to look for what is late.
         auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(4);
         while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
         t.Respond(201, "{}");
@@ -346,13 +399,17 @@ TEST_CASE("a slow server that answers keeps its pipelined requests, however many
       [](HttpOptions& o) {
         o.pipeline_connections = o.slow_pipeline_connections = 1;
         o.request_timeout = absl::Milliseconds(100);
-      });
+      },
+      &clock);
   Mailbox<std::string> done;
   f.io.Run([&] {
     for (int i = 0; i < 60; ++i) {
       Request r = Post("/x", "{}");
       r.pipeline = true;
-      f.client->Do(r, [&](Reply a) { done.Put(a.error); });
+      f.client->Do(r, [&](Reply a) {
+        clock.Advance(absl::Milliseconds(30));
+        done.Put(a.error);
+      });
     }
   });
   REQUIRE(done.WaitFor(60));
@@ -361,6 +418,7 @@ TEST_CASE("a slow server that answers keeps its pipelined requests, however many
 }
 
 TEST_CASE("a server that stops answering loses its pipelined requests after the timeout") {
+  util::ManualClock clock;
   ClientFixture f(
       [&](const FakeRequest& r, FakeServer::Turn& t) {
         if (r.number < 3) {
@@ -372,7 +430,8 @@ TEST_CASE("a server that stops answering loses its pipelined requests after the 
       [](HttpOptions& o) {
         o.pipeline_connections = o.slow_pipeline_connections = 1;
         o.request_timeout = absl::Milliseconds(100);
-      });
+      },
+      &clock);
   Mailbox<std::string> done;
   f.io.Run([&] {
     for (int i = 0; i < 5; ++i) {
@@ -381,6 +440,8 @@ TEST_CASE("a server that stops answering loses its pipelined requests after the 
       f.client->Do(r, [&](Reply a) { done.Put(a.error); });
     }
   });
+  REQUIRE(done.WaitFor(2));
+  clock.Advance(absl::Milliseconds(100));
   REQUIRE(done.WaitFor(5));
   auto errors = done.values();
   CHECK(std::count(errors.begin(), errors.end(), "") == 2);
@@ -388,19 +449,18 @@ TEST_CASE("a server that stops answering loses its pipelined requests after the 
 }
 
 TEST_CASE("few requests are put on a slow server's connection") {
-  Mailbox<int> first;
+  util::ManualClock clock;  // moves by five milliseconds with each answer
   std::atomic<bool> hang{false};
   ClientFixture f(
       [&](const FakeRequest&, FakeServer::Turn& t) {
         if (hang) return t.Hang();
-        auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
-        while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
         t.Respond(201, "{}");
       },
       [](HttpOptions& o) {
         o.pipeline_connections = o.slow_pipeline_connections = 1;
         o.pipeline_latency = absl::Milliseconds(10);
-      });
+      },
+      &clock);
   Mailbox<Reply> done;
   const auto post = [&](int n) {
     f.io.Run([&] {
@@ -408,7 +468,10 @@ TEST_CASE("few requests are put on a slow server's connection") {
         Request r = Post("/x", "{}");
         r.pipeline = true;
         r.timeout = absl::Milliseconds(200);
-        f.client->Do(r, [&](Reply a) { done.Put(std::move(a)); });
+        f.client->Do(r, [&](Reply a) {
+          clock.Advance(absl::Milliseconds(5));
+          done.Put(std::move(a));
+        });
       }
     });
   };
@@ -416,6 +479,8 @@ TEST_CASE("few requests are put on a slow server's connection") {
   REQUIRE(done.WaitFor(40));
   hang = true;
   post(40);
+  REQUIRE(f.server.WaitForRequests(41));
+  clock.Advance(absl::Milliseconds(200));
   REQUIRE(done.WaitFor(80));
   auto all = done.values();
   // What was on a connection when it was given up may have been done: at most four requests, and four more when the
@@ -502,12 +567,16 @@ TEST_CASE("a stream hands pieces over as they come and ends") {
       t.Respond(410, "{\"kind\":\"Status\"}");
       return;
     }
+    if (r.target == "/quiet") {
+      // All at once, so that the silence begins behind it.
+      t.Write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n");
+      return t.Hang();
+    }
     t.StartChunks();
     t.Chunk("one");
     t.Chunk("two");
     if (r.target == "/good") t.EndChunks();
     if (r.target == "/cut") t.Close();
-    if (r.target == "/quiet") t.Hang();
   });
   auto run = [&](const std::string& target) {
     auto log = std::make_shared<Mailbox<std::string>>();
@@ -515,7 +584,7 @@ TEST_CASE("a stream hands pieces over as they come and ends") {
     std::unique_ptr<Stream> stream;
     f.io.Run([&] {
       StreamOptions o;
-      o.idle_timeout = absl::Milliseconds(50);
+      o.idle_timeout = target == "/quiet" ? absl::Milliseconds(50) : absl::Seconds(60);
       auto data = std::make_shared<std::string>();
       stream = f.client->Open(Get(target), o,
                               {[log](const Reply& h) { log->Put(std::to_string(h.status) + h.body); },
