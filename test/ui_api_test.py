@@ -7,10 +7,13 @@ import ssl
 import harness
 from harness import DEADLINE, Api, Proxy, Scheduler, free_port, node, pod, wait_until, write_objects
 
+# What the scheduler logs once it answers requests for /ui with more than 503.
+SERVES_UI = "Waiting for caches to sync for scheduler controller"
+
 
 def ask(port, path, method="GET", body=None, **headers):
     """Returns the status, the headers and the text or JSON of an answer."""
-    c = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    c = http.client.HTTPConnection("127.0.0.1", port, timeout=DEADLINE)
     try:
         c.request(method, path, json.dumps(body) if body is not None else None, {k.replace("_", "-"): v for k, v in headers.items()})
         r = c.getresponse()
@@ -63,8 +66,13 @@ def scenario():
 
 def test_answers():
     api, scheduler, port = scenario()
-    wait_until("the large pod to be refused", lambda: answer(port, "summary")["attempts"]["unschedulable"] > 0)
-    summary = answer(port, "summary")
+
+    def settled():
+        # The scheduler hears of a bind only after the API server has carried it out.
+        s = answer(port, "summary")
+        return s["pending"] == 1 and s["attempts"]["bound"] >= 3 and s["attempts"]["unschedulable"] > 0 and s
+
+    summary = wait_until("the pods to be known as bound, and the large one as refused", settled)
     assert (summary["nodes"], summary["pods"], summary["pending"], summary["live"], summary["leading"]) == (2, 3, 1, True, True), summary
     assert summary["attempts"]["bound"] == 3 and summary["latency"]["algorithm"]["count"] == 3, summary
 
@@ -229,9 +237,10 @@ def test_secure_port():
     port = free_port()
     scheduler = Scheduler(proxy.url, f"--secure-port={port}", "--bind-address=127.0.0.1", "--enable-ui")
     scheduler.wait_for_log(f"starting secure server on 127.0.0.1:{port}")
+    scheduler.wait_for_log(SERVES_UI)
 
     def page(path, token, method="GET"):
-        c = http.client.HTTPSConnection("127.0.0.1", port, timeout=20, context=ssl._create_unverified_context())
+        c = http.client.HTTPSConnection("127.0.0.1", port, timeout=DEADLINE, context=ssl._create_unverified_context())
         c.request(method, path, "{}" if method == "POST" else None, {"Authorization": f"Bearer {token}", "Host": "scheduler.example.com"} if token else {})
         r = c.getresponse()
         r.read()
@@ -244,6 +253,17 @@ def test_secure_port():
     assert page("/ui/api/simulate", "viewer", "POST") == 403
     assert ("viewer", "post", "/ui/api/simulate") in asked and ("viewer", "get", "/ui/api/summary") in asked, asked
     assert scheduler.stop() == 0
+
+
+def test_starting():
+    """The page that a browser has loaded too early loads itself again."""
+    api = Api.start()
+    deaf = Proxy(api.port, lambda method, path: "refuse")
+    waiting = Scheduler(deaf.url, "--enable-ui", "--policy-configmap=p")
+    status, headers, text = ask(waiting.port(), "/ui/")
+    assert (status, text) == (503, "The scheduler is starting.\n"), (status, text)
+    assert (headers["Retry-After"], headers["Refresh"]) == ("1", "1"), headers
+    assert waiting.stop() == 0
 
 
 def test_off_by_default():
@@ -263,6 +283,7 @@ def test_hostile_names():
         # An API server rejects such values; if one gets past it, it must not harm the page.
         api.call("POST", "/api/v1/nodes", n)
     scheduler = Scheduler(api.url, "--enable-ui")
+    scheduler.wait_for_log(SERVES_UI)
     body = wait_until("an answer", lambda: ask(scheduler.port(), "/ui/api/nodes?label=hostile")[2])
     assert isinstance(body, (dict, str)), body
     status, headers, _ = ask(scheduler.port(), "/ui/api/pods/%3Cscript%3E/%3Cimg%20src=x%3E")

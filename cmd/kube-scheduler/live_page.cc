@@ -88,6 +88,7 @@ void LivePage::Handle(const http::ServerRequest& request, const http::Responder&
   if (source_.begun()) return server_.Handle(request, answer, authorized);
   http::ServerResponse starting;
   starting.status = 503;
+  starting.headers = {{"Retry-After", "1"}, {"Refresh", "1"}};  // a browser asks again in a second
   starting.body = "The scheduler is starting.\n";
   answer.Send(std::move(starting));
 }

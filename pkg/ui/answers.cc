@@ -234,9 +234,10 @@ std::string PreemptionsJson(const History& h) {
 }
 
 std::string SearchJson(const Cluster& cluster, std::string_view text, size_t limit) {
-  std::vector<std::string> nodes, pods;
-  const auto look = [&](const std::string& name, std::vector<std::string>* found) {
-    if (found->size() < limit && name.find(text) != std::string::npos) found->push_back(name);
+  // In the order of names, and each name once: a pod can be among the pending ones twice, and on its node too.
+  std::set<std::string> nodes, pods;
+  const auto look = [&](const std::string& name, std::set<std::string>* found) {
+    if (found->size() < limit && name.find(text) != std::string::npos) found->insert(name);
   };
   for (const api::PodPtr& p : cluster.pending) look(p->meta.Key(), &pods);
   for (const auto& row : cluster.rows) {
@@ -246,11 +247,9 @@ std::string SearchJson(const Cluster& cluster, std::string_view text, size_t lim
       if (pods.size() < limit) look(p->meta.Key(), &pods);
     }
   }
-  std::sort(nodes.begin(), nodes.end());
-  std::sort(pods.begin(), pods.end());
   JsonOut j;
-  j.Object().Member("limit", static_cast<int64_t>(limit)).Key("nodes").Texts(nodes).Key("pods").Texts(pods);
-  return j.End().Finish("json");
+  j.Object().Member("limit", static_cast<int64_t>(limit)).Key("nodes").Texts({nodes.begin(), nodes.end()});
+  return j.Key("pods").Texts({pods.begin(), pods.end()}).End().Finish("json");
 }
 
 }  // namespace berth::ui

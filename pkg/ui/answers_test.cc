@@ -156,6 +156,15 @@ TEST_CASE("answers: pending pods are counted in groups, and listed as the filter
   CHECK(reasons == "Insufficient cpu 7; no nodes available 3; ");
 }
 
+TEST_CASE("answers: a search finds names in order, and each once") {
+  const auto moved = NewPod("web-2"), waits = NewPod("web-1");
+  Cluster c;
+  c.rows = {nullptr, std::make_shared<Cluster::Row>(Cluster::Row{NewNode("web-node", 1), {moved, NewPod("db")}})};
+  c.pending = {moved, waits, waits};
+  CHECK(SearchJson(c, "web", 10) == R"({"limit":10,"nodes":["web-node"],"pods":["default/web-1","default/web-2"]})"
+                                    "\n");
+}
+
 TEST_CASE("help: there are words for every reason, every place and every rule") {
   for (size_t id = 0; id < scheduler::FailureReasonCount(); ++id) {
     const std::string_view reason = scheduler::FailureReasonText(static_cast<scheduler::FailureReasonId>(id));
