@@ -30,72 +30,71 @@ absl::Status ErrnoStatus(std::string_view what, const std::string& path) {
 
 // ---- writing ------------------------------------------------------------------------------------
 
-struct PackedWriter::Stream {
-  ~Stream() {
-    ZSTD_freeCCtx(context);
-    if (fd >= 0) close(fd);
-  }
-  // Writes the compressed data to the file.
-  absl::Status Empty() {
-    const char* at = packed;
-    while (out.pos > 0) {
-      const ssize_t n = write(fd, at, out.pos);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return ErrnoStatus("cannot write", path);
-      at += n;
-      out.pos -= static_cast<size_t>(n);
-      bytes += n;
-    }
-    return absl::OkStatus();
-  }
+struct Packer::State {
+  ~State() { ZSTD_freeCCtx(context); }
 
-  std::string path;
-  int fd = -1;
-  ZSTD_CCtx* context = nullptr;
+  ZSTD_CCtx* context = nullptr;  // made for the first file
   char packed[1 << 16];
   ZSTD_outBuffer out{packed, sizeof(packed), 0};
-  int64_t bytes = 0;
 };
 
-PackedWriter::PackedWriter(std::unique_ptr<Stream> stream) : stream_(std::move(stream)) {}
-PackedWriter::~PackedWriter() = default;
+Packer::Packer() : state_(std::make_unique<State>()) {}
+Packer::~Packer() = default;
 
-absl::StatusOr<std::unique_ptr<PackedWriter>> PackedWriter::Create(const std::string& path) {
-  auto s = std::make_unique<Stream>();
-  s->path = path;
-  s->fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (s->fd < 0) return ErrnoStatus("cannot create", path);
-  s->context = ZSTD_createCCtx();
-  if (s->context == nullptr || ZSTD_isError(ZSTD_CCtx_setParameter(s->context, ZSTD_c_windowLog, kWindowLog)) ||
-      ZSTD_isError(ZSTD_CCtx_setParameter(s->context, ZSTD_c_compressionLevel, kLevel)) ||
-      ZSTD_isError(ZSTD_CCtx_setParameter(s->context, ZSTD_c_checksumFlag, 1))) {
+PackedWriter::PackedWriter(std::string path, int fd, Packer::State* packer)
+    : path_(std::move(path)), fd_(fd), packer_(*packer) {}
+PackedWriter::~PackedWriter() {
+  close(fd_);
+}
+
+absl::StatusOr<std::unique_ptr<PackedWriter>> PackedWriter::Create(const std::string& path, Packer* packer) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) return ErrnoStatus("cannot create", path);
+  Packer::State& p = *packer->state_;
+  std::unique_ptr<PackedWriter> writer(new PackedWriter(path, fd, &p));
+  if (p.context == nullptr) p.context = ZSTD_createCCtx();
+  // The file before may have failed in the middle.
+  p.out.pos = 0;
+  if (p.context == nullptr || ZSTD_isError(ZSTD_CCtx_reset(p.context, ZSTD_reset_session_and_parameters)) ||
+      ZSTD_isError(ZSTD_CCtx_setParameter(p.context, ZSTD_c_windowLog, kWindowLog)) ||
+      ZSTD_isError(ZSTD_CCtx_setParameter(p.context, ZSTD_c_compressionLevel, kLevel)) ||
+      ZSTD_isError(ZSTD_CCtx_setParameter(p.context, ZSTD_c_checksumFlag, 1))) {
     return util::Internal("cannot compress: no memory");
   }
-  return std::unique_ptr<PackedWriter>(new PackedWriter(std::move(s)));
+  return writer;
+}
+
+absl::Status PackedWriter::Empty() {
+  const char* at = packer_.packed;
+  while (packer_.out.pos > 0) {
+    const ssize_t n = write(fd_, at, packer_.out.pos);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return ErrnoStatus("cannot write", path_);
+    at += n;
+    packer_.out.pos -= static_cast<size_t>(n);
+    bytes_ += n;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status PackedWriter::Put(std::string_view text, Flush flush) {
-  Stream& s = *stream_;
+  ZSTD_outBuffer& out = packer_.out;
   ZSTD_inBuffer in{text.data(), text.size(), 0};
   const ZSTD_EndDirective directive = flush == Flush::kNone    ? ZSTD_e_continue
                                       : flush == Flush::kWrite ? ZSTD_e_flush
                                                                : ZSTD_e_end;
   for (;;) {
-    const size_t left = ZSTD_compressStream2(s.context, &s.out, &in, directive);
+    const size_t left = ZSTD_compressStream2(packer_.context, &out, &in, directive);
     if (ZSTD_isError(left)) {
-      return util::Internal(absl::StrCat("cannot compress ", s.path, ": ", ZSTD_getErrorName(left)));
+      return util::Internal(absl::StrCat("cannot compress ", path_, ": ", ZSTD_getErrorName(left)));
     }
-    if (s.out.pos == s.out.size) {
-      BERTH_RETURN_IF_ERROR(s.Empty());
+    if (out.pos == out.size) {
+      BERTH_RETURN_IF_ERROR(Empty());
       continue;
     }
     if (in.pos < in.size || (flush != Flush::kNone && left > 0)) continue;
-    return flush == Flush::kNone ? absl::OkStatus() : s.Empty();
+    return flush == Flush::kNone ? absl::OkStatus() : Empty();
   }
-}
-
-int64_t PackedWriter::bytes() const {
-  return stream_->bytes;
 }
 
 // ---- reading ------------------------------------------------------------------------------------

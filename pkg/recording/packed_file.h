@@ -14,10 +14,24 @@ namespace berth::recording {
 // Returns an error that names what could not be done, the file, and the cause in errno.
 absl::Status ErrnoStatus(std::string_view what, const std::string& path);
 
+// The memory of a compressor, about 1 MiB, which one file after another uses. Getting it anew for each file would leave
+// the heap in pieces.
+class Packer {
+ public:
+  Packer();
+  ~Packer();
+
+ private:
+  friend class PackedWriter;
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 class PackedWriter {
  public:
-  // Creates a file that only its owner may read. It is an error if it exists.
-  static absl::StatusOr<std::unique_ptr<PackedWriter>> Create(const std::string& path);
+  // Creates a file that only its owner may read. It is an error if it exists. `packer` must outlive the writer.
+  // REQUIRES: no other writer has this packer.
+  static absl::StatusOr<std::unique_ptr<PackedWriter>> Create(const std::string& path, Packer* packer);
   ~PackedWriter();
 
   enum class Flush : uint8_t {
@@ -28,12 +42,17 @@ class PackedWriter {
   // Adds text. Errors name the file; after one, the file contains what was written until then.
   absl::Status Put(std::string_view text, Flush flush);
   // Returns the number of bytes in the file.
-  int64_t bytes() const;
+  int64_t bytes() const { return bytes_; }
 
  private:
-  struct Stream;
-  explicit PackedWriter(std::unique_ptr<Stream> stream);
-  std::unique_ptr<Stream> stream_;
+  PackedWriter(std::string path, int fd, Packer::State* packer);
+  // Writes the compressed data to the file.
+  absl::Status Empty();
+
+  std::string path_;
+  int fd_;
+  Packer::State& packer_;
+  int64_t bytes_ = 0;
 };
 
 class PackedReader {

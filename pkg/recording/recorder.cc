@@ -20,7 +20,6 @@
 #include <chrono>
 #include <cstring>
 
-#include "pkg/recording/packed_file.h"
 #include "pkg/util/status.h"
 
 namespace berth::recording {
@@ -320,7 +319,7 @@ void Recorder::EndGap() {
 absl::Status Recorder::BeginSegment() {
   segment_.reset();
   auto segment = std::make_unique<Segment>();
-  auto file = PackedWriter::Create(absl::StrCat(options_.dir, "/", NameOf(next_file_)));
+  auto file = PackedWriter::Create(absl::StrCat(options_.dir, "/", NameOf(next_file_)), &packer_);
   if (!file.ok()) return file.status();
   segment->file = *std::move(file);
   ++next_file_;

@@ -18,6 +18,7 @@
 
 #include "pkg/recording/event.h"
 #include "pkg/recording/format.h"
+#include "pkg/recording/packed_file.h"
 
 namespace berth::recording {
 
@@ -86,6 +87,7 @@ class Recorder final : public EventSink {
   // Used on the writing thread only.
   LineWriter lines_;
   std::string text_;  // kept to reuse its memory
+  Packer packer_;     // of the segment
   std::unique_ptr<Segment> segment_;
   int64_t checkpoint_bytes_ = 0;
   absl::Time retry_at_ = absl::InfinitePast();

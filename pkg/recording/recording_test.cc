@@ -250,6 +250,26 @@ TEST_CASE("what a full buffer loses is counted and marked, and the recording goe
   CHECK(static_cast<uint64_t>(r->lost) == lost);
 }
 
+TEST_CASE("a file that was never ended leaves nothing in the next one") {
+  TempDir dir;
+  Packer packer;
+  const std::string first = dir.path + "/1.zst", second = dir.path + "/2.zst";
+  {
+    auto file = PackedWriter::Create(first, &packer);
+    REQUIRE(file.ok());
+    REQUIRE((*file)->Put("lost\n", PackedWriter::Flush::kNone).ok());
+  }
+  auto file = PackedWriter::Create(second, &packer);
+  REQUIRE(file.ok());
+  REQUIRE((*file)->Put("a line\n", PackedWriter::Flush::kWrite).ok());
+  REQUIRE((*file)->Put("another line\n", PackedWriter::Flush::kEnd).ok());
+  struct stat st {};
+  REQUIRE(stat(second.c_str(), &st) == 0);
+  CHECK((*file)->bytes() == st.st_size);
+  CHECK(Unpacked(first).empty());
+  CHECK(Unpacked(second) == "a line\nanother line\n");
+}
+
 TEST_CASE("a recording that ends anywhere is read up to there") {
   TempDir dir;
   {

@@ -295,6 +295,7 @@ void DomainOverlay::Update(Row row, std::span<const int64_t> sums) {
   if (known == specials_.end()) {
     if (plain) return;
     known = specials_.try_emplace(row).first;
+    special_rows_.Insert(row);
   } else {
     const Special& k = known->second;
     if (k.group == state.group && k.score == state.score && std::ranges::equal(sums, signatures_.values(k.signature))) {
@@ -303,6 +304,7 @@ void DomainOverlay::Update(Row row, std::span<const int64_t> sums) {
     Withdraw(row, k);
     if (plain) {
       specials_.erase(known);
+      special_rows_.Erase(row);
       return;
     }
   }
@@ -342,6 +344,7 @@ void DomainOverlay::Rebuild() {
   epoch_ = rows_->epoch();
   seen_ = cache_->generation();
   specials_.clear();
+  special_rows_.Clear();
   shadows_.Clear();
   overlays_.Clear();
   signatures_.Reset(slots_.size());
@@ -389,7 +392,7 @@ void DomainOverlay::RefreshOwnRows() {
     return;
   }
   const bool known = cache_->ChangesSince(seen_, [&](Row row, bool) {
-    bool matters = specials_.contains(row);
+    bool matters = special_rows_.Has(row);
     for (size_t i = 0; !matters && i < sparse_.size(); ++i) matters = sparse_[i].term->totals->In(row) != 0;
     if (matters) Evaluate(row);
   });
@@ -650,7 +653,7 @@ DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_no
 
 size_t DomainOverlay::bytes() const {
   size_t bytes = sizeof(*this) + specials_.capacity() * (sizeof(Row) + sizeof(Special)) + signatures_.bytes() +
-                 specials_in_group_.capacity() * sizeof(uint32_t);
+                 special_rows_.words().capacity() * sizeof(uint64_t) + specials_in_group_.capacity() * sizeof(uint32_t);
   overlays_.ForEach([&](const Overlay& overlay) { bytes += sizeof(overlay) + overlay.buckets.bytes() + 64; });
   shadows_.ForEach([&](const RankSet& shadow) { bytes += sizeof(shadow) + shadow.bytes() + 64; });
   return bytes;

@@ -203,6 +203,7 @@ class DomainOverlay {
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
   SignatureTable signatures_;
   absl::flat_hash_map<Row, Special> specials_;
+  RowSet special_rows_;                      // the keys of specials_
   GroupedMap<RankSet> shadows_;              // ranks of special rows by group and score
   GroupedMap<Overlay> overlays_;             // by group and signature
   std::vector<uint32_t> specials_in_group_;  // number of special rows by group
