@@ -96,7 +96,10 @@ Target ParseTarget(std::string_view text) {
 
 void ApiServer::Reload() {
   cache_.clear();
-  for (const char* r : {"pods", "nodes", "services", "replicasets", "poddisruptionbudgets"}) cache_[r] = etcd_->List(r);
+  for (const char* r : {"pods", "nodes", "services", "replicasets", "poddisruptionbudgets", "storageclasses",
+                        "persistentvolumes", "persistentvolumeclaims"}) {
+    cache_[r] = etcd_->List(r);
+  }
   seen_ = oldest_ = etcd_->version();
   window_.clear();
 }

@@ -75,6 +75,7 @@ void CheckedActions::Bind(RequestId id, const api::PodPtr& pod, scheduler::Exten
   CheckBind(*pod);
   world_->Record(
       absl::StrCat(process_, " binds ", pod->meta.name, " ", pod->meta.uid, " to ", pod->node_name.string()));
+  reserved_.erase(pod->meta.uid);
   open_[pod->meta.uid] = {id, pod};
   sent_[pod->meta.uid] = pod;
   inner_->Bind(id, pod, binder);
@@ -127,6 +128,7 @@ void CheckedActions::RecordRelatedEvent(const api::PodPtr& pod, scheduler::Event
 
 void CheckedActions::RecordEvent(const api::PodPtr& pod, scheduler::EventType type, std::string_view reason,
                                  std::string message) {
+  if (reason == "FailedScheduling") reserved_.erase(pod->meta.uid);
   if (reason == "Scheduled") said_scheduled_.insert(pod->meta.uid);
   inner_->RecordEvent(pod, type, reason, std::move(message));
 }
@@ -187,7 +189,11 @@ void CheckedActions::CheckBind(const api::Pod& pod) {
                         p->node_name.string()));
     }
   }
-  CheckNode(pod, Placed(pod.meta.uid));
+  if (!WaitsForClaims(pod)) CheckNode(pod, Placed(pod.meta.uid));
+}
+
+bool CheckedActions::WaitsForClaims(const api::Pod& pod) const {
+  return world_->Later() && !pod.tmpl->volumes.empty();
 }
 
 std::vector<PodView> CheckedActions::Placed(const std::string& without_uid) {
@@ -200,6 +206,7 @@ std::vector<PodView> CheckedActions::Placed(const std::string& without_uid) {
   // Our own binds that the watch does not show yet. They count only while it shows the pod as pending: one that is gone
   // uses nothing. A bind whose answer was an error, or lost, counts when the server has carried it out.
   std::map<std::string, api::PodPtr> unseen = bound_;
+  unseen.insert(reserved_.begin(), reserved_.end());
   for (const auto& [uid, entry] : open_) unseen[uid] = entry.second;
   for (const auto& [uid, p] : sent_) {
     if (world_->CarriedOut(process_, uid) == p->node_name.str()) unseen[uid] = p;
@@ -211,6 +218,7 @@ std::vector<PodView> CheckedActions::Placed(const std::string& without_uid) {
     for (auto it = m->begin(); it != m->end();) it = pending.contains(it->first) ? std::next(it) : m->erase(it);
   };
   forget(&sent_);
+  forget(&reserved_);
   return pods;
 }
 
@@ -287,6 +295,18 @@ void CheckedActions::Decided(const api::PodPtr& pod, const scheduler::Decision& 
   if (!decision.difference.empty()) {
     Fail(absl::StrCat("two ways to decide about ", pod->meta.name, " differ: ", decision.difference));
   }
+  reserved_.erase(pod->meta.uid);
+  if (!decision.host.empty() && WaitsForClaims(*pod)) {
+    auto placed = std::make_shared<api::Pod>(*pod);
+    placed->node_name = decision.host;
+    CheckNode(*placed, Placed(pod->meta.uid));
+    reserved_[pod->meta.uid] = std::move(placed);
+  }
+  if (decision.host.empty()) {
+    found_on_[pod->meta.uid] = nodes_;
+  } else {
+    found_on_.erase(pod->meta.uid);
+  }
 }
 
 // No eviction that does not help, and none that is not needed.
@@ -356,13 +376,14 @@ void CheckedActions::PreemptionChosen(const api::PodPtr& pod, const scheduler::P
     if (!WithSome(unsure, full, fits_not)) Fail(absl::StrCat(what, ", and ", v.key, " need not go"));
     full.pop_back();
   }
-  CheckBudgets(p, gone, what);
+  CheckBudgets(*pod, gone, what);
 }
 
 // Reports only what is certain: of the chosen victims, those whose budget allows no disruption; of the other nodes,
-// those that have room when pods without a budget are evicted and all pods that may count there are counted.
-void CheckedActions::CheckBudgets(const PodView& preemptor, const std::vector<PodView>& victims,
-                                  const std::string& what) {
+// those that are as they were when the pod was decided, and that have room when pods without a budget are evicted and
+// all pods that may count there are counted.
+void CheckedActions::CheckBudgets(const api::Pod& pod, const std::vector<PodView>& victims, const std::string& what) {
+  const PodView preemptor = world_->View(pod);
   if (preemptor.max_skew > 0) return;  // evictions may make the spread worse, so there is no simple answer
   const auto budget_of = [&](const PodView& v) {
     const auto it = budgets_.find("default/budget-" + v.app);
@@ -389,7 +410,10 @@ void CheckedActions::CheckBudgets(const PodView& preemptor, const std::vector<Po
       if (uid == q->meta.uid) nominated_to(node);
     }
   }
+  const auto& found_on = found_on_[pod.meta.uid];
   for (const NodeView& n : Nodes()) {
+    const auto before = found_on.find(n.name);
+    if (before == found_on.end() || before->second != nodes_.at(n.name)) continue;
     std::vector<PodView> kept;
     for (const PodView& o : others) {
       if (o.node != n.name || o.priority >= preemptor.priority || budget_of(o) != nullptr) kept.push_back(o);

@@ -76,11 +76,13 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   void NotePort(const scheduler::Change<api::Pod>& c);
   void Fail(std::string what) const;
   void CheckBind(const api::Pod& pod);
+  // Whether the pod is bound some time after it was decided: release 1.29 waits for its claims.
+  bool WaitsForClaims(const api::Pod& pod) const;
   void CheckNode(const api::Pod& pod, const std::vector<PodView>& pods) const;
   void CheckVictim(const api::Pod& victim) const;
   // Fails if a victim's budget allows no disruption although evictions from some node would suffice without violating
   // any budget.
-  void CheckBudgets(const PodView& preemptor, const std::vector<PodView>& victims, const std::string& what);
+  void CheckBudgets(const api::Pod& pod, const std::vector<PodView>& victims, const std::string& what);
   // The pods that are somewhere, as far as this process can know, but for one.
   std::vector<PodView> Placed(const std::string& without_uid);
   // Returns the pods that the server did not bind although this process sent a bind of them, because the bind was lost.
@@ -98,7 +100,8 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   std::map<std::string, std::shared_ptr<const api::PodDisruptionBudget>> budgets_;
   std::map<std::string, std::pair<scheduler::RequestId, api::PodPtr>> open_;  // binds without an answer, by uid
   std::map<std::string, api::PodPtr> bound_;                                  // binds that succeeded
-  std::map<std::string, api::PodPtr> sent_;           // the last bind of each pod that is not shown with a node yet
+  std::map<std::string, api::PodPtr> reserved_;  // pods that were decided and wait for their claims, with their nodes
+  std::map<std::string, api::PodPtr> sent_;      // the last bind of each pod that is not shown with a node yet
   std::map<scheduler::RequestId, std::string> read_;  // pods that are being read: their uids
   // Binds whose answer was lost, and when: the server may carry them out for another kLatest.
   std::map<std::string, std::pair<util::Symbol, absl::Duration>> lost_;
@@ -108,6 +111,9 @@ class CheckedActions final : public scheduler::Actions, public scheduler::Decisi
   std::set<std::string> said_scheduled_;                    // uids
   std::set<std::string> victims_;                           // uids: chosen to be evicted
   std::set<std::pair<std::string, std::string>> nominees_;  // uids, and nodes for which this process chose victims
+  // The nodes as they were when a pod was last found to fit nowhere, by its uid. Release 1.10 asks for the pod before
+  // it preempts, and then goes by what stopped the pod on each node when it was decided.
+  std::map<std::string, std::map<std::string, api::NodePtr>> found_on_;
 };
 
 }  // namespace berth::simulation

@@ -52,6 +52,11 @@ MUTATIONS = [
      "  actions_->UpdatePodCondition(Ask(Asked::kCondition, &p), p.pod, c);", "  StatusDone(p);"),
     ("a budget that allows nothing is no budget", "pkg/scheduler/core/preemption.cc",
      "budget->disruptions_allowed <= 0;", "budget->disruptions_allowed < 0;"),
+    ("a pod does not wait for its claims", "pkg/scheduler/scheduler_volumes.cc", "  if (!completed) return;\n", "  (void)completed;\n"),
+    ("a volume stays reserved when a watch shows that it is free", "pkg/scheduler/scheduler.cc",
+     "    if (volume_binder_ != nullptr) volume_binder_->VolumeChanged(name);\n", ""),
+    ("a claim that is bound does not wake its pod", "pkg/scheduler/scheduler_volumes.cc",
+     "    if (p->place == Place::kWritingVolumes) LookAtClaims(*p);", "    (void)p;"),
 ]
 
 

@@ -32,6 +32,10 @@ std::string Spec(const PodSpec& p) {
                     "\"topologyKey\":\"kubernetes.io/hostname\",\"labelSelector\":{\"matchLabels\":{\"app\":\"",
                     p.app, "\"}}}]}}");
   }
+  if (!p.claim.empty()) {
+    absl::StrAppend(&s, ",\"volumes\":[{\"name\":\"data\",\"persistentVolumeClaim\":{\"claimName\":\"", p.claim,
+                    "\"}}]");
+  }
   if (p.gated) s += ",\"schedulingGates\":[{\"name\":\"example.com/quota\"}]";
   if (p.never_preempts) s += ",\"preemptionPolicy\":\"Never\"";
   if (p.max_skew > 0) {
@@ -103,6 +107,8 @@ const PodView& ReadPod(const std::string& key, const Object& object) {
   p.never_preempts = TextAt(t, {"spec", "preemptionPolicy"}) == "Never";
   if (const Node* c = At(t, {"spec", "topologySpreadConstraints"}); c != nullptr)
     p.max_skew = (*c)[0]["maxSkew"].GetInt();
+  if (const Node* v = At(t, {"spec", "volumes"}); v != nullptr)
+    p.claim = TextAt((*v)[0], {"persistentVolumeClaim", "claimName"});
   p.phase = TextAt(t, {"status", "phase"});
   p.nominated = TextAt(t, {"status", "nominatedNodeName"});
   if (const Node* n = At(t, {"spec", "priority"}); n != nullptr) p.priority = n->GetInt();

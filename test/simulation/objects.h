@@ -23,6 +23,7 @@ struct PodSpec {
   bool alone = false;        // required anti-affinity to its app by host name
   int32_t host_port = 0;     // 0: none
   int64_t runs_seconds = 0;  // 0: until deleted; else it succeeds after that
+  std::string claim;         // the name of its claim (storage.h); "" for none
   // Fields that came after release 1.10.
   bool gated = false;           // it has a scheduling gate
   int32_t max_skew = 0;         // how unevenly pods of its app may be spread over the zones; 0: no matter
@@ -41,7 +42,7 @@ std::string BudgetJson(const std::string& name, const std::string& app, int allo
 
 // What the oracle and the controllers read of a stored object.
 struct PodView {
-  std::string key, app, owner, node, scheduler, zone, nominated, phase, condition;
+  std::string key, app, owner, node, scheduler, zone, nominated, phase, condition, claim;
   int64_t milli_cpu = 0, memory_mib = 0;
   int32_t priority = 0, host_port = 0, max_skew = 0;
   bool tolerates = false, alone = false, deleting = false, gated = false, never_preempts = false;

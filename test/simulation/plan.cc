@@ -47,6 +47,7 @@ Plan MakePlan(uint64_t seed) {
     p.release = "1.29";
     p.pod_priority = true;
   }
+  p.claims = r.Chance(0.5);
   p.schedulers = static_cast<int>(r.Between(1, 3));
   p.servers = static_cast<int>(r.Between(1, 3));
   p.length_millis = r.Between(60, 900) * 1000;
@@ -71,9 +72,9 @@ Plan MakePlan(uint64_t seed) {
 }
 
 std::string WritePlan(const Plan& p) {
-  std::string out =
-      absl::StrCat("world seed=", p.seed, " release=", p.release, " priority=", p.pod_priority ? 1 : 0,
-                   " schedulers=", p.schedulers, " servers=", p.servers, " length=", p.length_millis, "\n");
+  std::string out = absl::StrCat("world seed=", p.seed, " release=", p.release, " priority=", p.pod_priority ? 1 : 0,
+                                 " claims=", p.claims ? 1 : 0, " schedulers=", p.schedulers, " servers=", p.servers,
+                                 " length=", p.length_millis, "\n");
   for (const Step& s : p.steps) absl::StrAppend(&out, s.at_millis, " ", s.actor, " ", s.seed, "\n");
   return out;
 }
@@ -99,6 +100,7 @@ absl::StatusOr<Plan> ReadPlan(std::string_view text) {
           return util::InvalidArgument(absl::StrCat("line ", line, ": ", words[i], " is no number"));
         if (kv.first == "seed") p.seed = v;
         if (kv.first == "priority") p.pod_priority = v != 0;
+        if (kv.first == "claims") p.claims = v != 0;
         if (kv.first == "schedulers") p.schedulers = static_cast<int>(v);
         if (kv.first == "servers") p.servers = static_cast<int>(v);
         if (kv.first == "length") p.length_millis = static_cast<int64_t>(v);
@@ -121,6 +123,7 @@ Outcome RunPlan(const Plan& plan, bool verbose, const std::string& record_dir) {
   options.seed = plan.seed;
   options.release = plan.release;
   options.pod_priority = plan.pod_priority || plan.release == "1.29";
+  options.claims = plan.claims;
   options.schedulers = static_cast<size_t>(std::max(1, plan.schedulers));
   options.servers = static_cast<size_t>(std::max(1, plan.servers));
   options.record_dir = record_dir;

@@ -26,6 +26,7 @@ struct Plan {
   uint64_t seed = 0;             // of the network, the kubelets and the shape of the cluster
   std::string release = "1.10";  // that the schedulers emulate
   bool pod_priority = false;     // always in 1.29
+  bool claims = false;           // whether there are pods with claims
   int schedulers = 2, servers = 2;
   int64_t length_millis = 0;
   std::vector<Step> steps;

@@ -86,7 +86,7 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
       recorder_(&executor_, &events_http_, RecorderOptions([this] { return random_.Unit(); }, world->Later())),
       inbox_(100'000),
       watch_(&executor_, &pods_http_, &inbox_,
-             kube_scheduler::ClusterWatch::Options{.storage_classes = world->Later(),
+             kube_scheduler::ClusterWatch::Options{.storage_classes = SchedulesVolumes(),
                                                    .later_kinds = world->Later(),
                                                    .node_json = false,
                                                    .random = [this] { return random_.Unit(); }}),
@@ -110,6 +110,10 @@ const scheduler::Release& SchedulerProcess::Release() const {
   return world_->Later() ? scheduler::algorithmprovider::V1_29() : scheduler::algorithmprovider::DefaultRelease();
 }
 
+bool SchedulerProcess::SchedulesVolumes() const {
+  return world_->Later() || world_->options.claims;
+}
+
 void SchedulerProcess::BuildScheduler() {
   const bool later = world_->Later(), priority = world_->options.pod_priority;
   scheduler::EventQueueOptions q;
@@ -118,7 +122,14 @@ void SchedulerProcess::BuildScheduler() {
     return algorithm == algorithms_.end() || algorithm->second->PassesNodePredicates(pod, util::Symbol(node.meta.name));
   };
   queue_ = later ? scheduler::NewEventQueue(q) : priority ? scheduler::NewPriorityQueue() : scheduler::NewFifo();
-  if (later) claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
+  scheduler::FactoryArgs args;
+  args.gates.algorithm.pod_priority = priority;
+  args.gates.algorithm.volume_scheduling = SchedulesVolumes();
+  if (later) {
+    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
+  } else if (SchedulesVolumes()) {
+    volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
+  }
   scheduler::SchedulerOptions o;
   o.pod_priority = priority;
   o.max_backoff = absl::Seconds(later ? 10 : 60);
@@ -128,17 +139,15 @@ void SchedulerProcess::BuildScheduler() {
   o.may_bind = [this] { return MayWrite(); };
   o.check_decisions = 1;
   o.observer = tap_.get();
-  scheduler_ =
-      std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), nullptr, tap_.get(), tap_.get(), std::move(o));
+  scheduler_ = std::make_unique<scheduler::Scheduler>(&cache_, queue_.get(), volume_binder_.get(), tap_.get(),
+                                                      tap_.get(), std::move(o));
   tap_->Attach(scheduler_.get());
 
-  scheduler::FactoryArgs args;
   args.cache = &cache_;
   args.nominated = queue_->nominated();
+  args.volume_binder = volume_binder_.get();
   args.claim_binder = claim_binder_.get();
   args.release = &Release();
-  args.gates.algorithm.pod_priority = priority;
-  args.gates.algorithm.volume_scheduling = later;
   for (const recording::ProfileSource& p : profiles_) {
     algorithms_[p.scheduler_name] = Build(p, args);
     // Small enough that answers are dropped, and computed again.
@@ -164,7 +173,7 @@ std::unique_ptr<recording::EventSink> SchedulerProcess::Sink() const {
   recording::CoreConfiguration& c = h.configuration;
   const bool later = world_->Later();
   c.release = world_->options.release;
-  c.gates = {{"PodPriority", world_->options.pod_priority}, {"VolumeScheduling", later}};
+  c.gates = {{"PodPriority", world_->options.pod_priority}, {"VolumeScheduling", SchedulesVolumes()}};
   c.profiles = profiles_;
   if (later) {
     c.max_backoff = absl::Seconds(10);

@@ -44,6 +44,8 @@ class SchedulerProcess {
 
  private:
   const scheduler::Release& Release() const;
+  // Whether the gate VolumeScheduling is on.
+  bool SchedulesVolumes() const;
   void BuildScheduler();
   void Turn();
   void ScheduleTurn(absl::Duration delay);
@@ -78,7 +80,8 @@ class SchedulerProcess {
   std::unique_ptr<recording::Tap> tap_;  // between the scheduler and the rest
   scheduler::Cache cache_;
   std::unique_ptr<scheduler::SchedulingQueue> queue_;
-  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;                            // of release 1.29
+  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;    // of release 1.29
+  std::unique_ptr<scheduler::VolumeBinder> volume_binder_;  // of release 1.10, if there are claims
   std::map<std::string, std::unique_ptr<scheduler::GenericScheduler>> algorithms_;  // by profile
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   const client::LeaderElectionOptions election_options_;

@@ -8,6 +8,7 @@
 
 #include "pkg/api/decode.h"
 #include "test/simulation/scheduler_process.h"
+#include "test/simulation/storage.h"
 
 namespace berth::simulation {
 namespace {
@@ -25,6 +26,7 @@ World::World(WorldOptions o) : options(o), network_random(o.seed ^ 0x6e6574), ra
   for (size_t i = 0; i < options.servers; ++i) servers.push_back(std::make_unique<ApiServer>(&etcd));
   processes_.resize(options.schedulers);
   for (size_t i = 0; i < options.schedulers; ++i) loop.In(absl::Milliseconds(10), [this, i] { StartScheduler(i); });
+  if (options.claims) CreateStorageClasses(&etcd);
   loop.In(absl::Seconds(1), [this] { ControllerTurn(); });
   loop.In(absl::Seconds(60), [this] { Bookmarks(); });
 }
@@ -119,7 +121,8 @@ void World::OnCommit(const Commit& c) {
         loop.now() < lag_until_ ? lag_ * random_.Unit() : absl::Milliseconds(5) * random_.Unit();
     loop.In(behind, [server = s.get(), version = c.version] { server->CatchUp(version); });
   }
-  if (c.resource == "nodes") last_change_ = loop.now();
+  if (c.resource == "nodes" || c.resource == "persistentvolumes" || c.resource == "persistentvolumeclaims")
+    last_change_ = loop.now();
   if (c.resource == "pods") {
     const auto frees_or_takes = [&] {
       const PodView &before = ReadPod(c.key, *c.before), &after = ReadPod(c.key, *c.after);
@@ -193,6 +196,7 @@ void World::ControllerTurn() {
     const PodView p = ReadPod(key, *etcd.Get("pods", key));
     if (!p.node.empty() && etcd.Get("nodes", p.node) == nullptr) etcd.Delete("pods", key);
   }
+  if (options.claims) StorageTurn(this, &random_);
   loop.In(absl::Seconds(1), [this] { ControllerTurn(); });
 }
 
@@ -341,6 +345,11 @@ void World::Excuse() {
 void World::CheckPlacement(const PodView& pod) {
   const std::string& node = pod.node;
   ObjectPtr o = etcd.Get("nodes", node);
+  // A claim is bound before its pod. That its volume is in the zone of the node cannot be known while the node changes.
+  if (std::string why = WhyNotBoundStorage(etcd, pod, o == nullptr ? NodeView{} : ReadNode(node, *o)); !why.empty()) {
+    if (loop.now() >= excused_until_ || why != kOtherZone)
+      Fail(absl::StrCat("pod ", pod.key, " is bound to ", node, ", and ", why));
+  }
   if (o == nullptr || loop.now() < excused_until_) return;
   std::vector<PodView> pods;
   for (const auto& [key, p] : etcd.List("pods")) pods.push_back(ReadPod(key, *p));
@@ -399,7 +408,7 @@ void World::CheckAtRest() {
       auto u = use.find(name);
       const NodeView& node = ReadNode(name, *o);
       if (!waits && WhyNot(p, node, u == use.end() ? NodeUse{} : u->second).empty() &&
-          !TooUneven(p, node, nodes, others)) {
+          !TooUneven(p, node, nodes, others) && WhyNotStorage(&etcd, p, node).empty()) {
         Fail(absl::StrCat("pod ", p.key, " is pending ", absl::FormatDuration(loop.now() - last_change_),
                           " after the last change, and fits on ", name, ": ", etcd.Get("pods", p.key)->json));
       }

@@ -28,6 +28,7 @@ struct WorldOptions {
   uint64_t seed = 1;
   std::string release = "1.10";  // that the schedulers emulate
   bool pod_priority = false;
+  bool claims = false;  // whether there are pods with claims (storage.h)
   size_t schedulers = 2, servers = 2;
   std::string record_dir;  // where the schedulers are recorded, each in a folder of its name; empty: nowhere
 };
