@@ -2,11 +2,14 @@
 """Runs real processes for a long time: hollow-apiserver, and two kube-schedulers with recordings that contend for the lease. The pods
 of Jobs and ReplicaSets with ever new names keep the nodes full, and nodes come and go.
 
-usage: hack/soak.py PODS [--period=60] [--nodes=40] [--minutes=M] [--record-max-bytes=64Mi]
+usage: hack/soak.py PODS [--rate=750] [--period=60] [--nodes=40] [--minutes=M] [--record-max-bytes=64Mi]
 
-Until half of the pods have been created, the leader is ended every --period seconds and the other scheduler takes over; half a
-period later the server is killed and started again with all that it had confirmed. In the second half, which is measured, all
-processes keep running and only nodes come and go; memory, open files and threads must not grow.
+Until four tenths of the pods have been created, the leader is ended every --period seconds and the other scheduler takes over;
+half a period later the server is killed and started again with all that it had confirmed. After that all processes keep running
+and only nodes come and go, so that they reach their steady size. In the second half of the pods, or with more than a million in the
+last 500,000, memory, open files and threads are measured and must not grow. --rate pods are created each second at most, fewer than
+the machine could take, because what processes keep for some seconds, such as events, would otherwise grow and shrink with the
+machine's other work.
 
 The script follows each pod through a watch and checks that no pod is bound twice and that no node gets more cpu, memory or pods
 than it has. At the end every pod must have been bound, and the recordings must be complete and replay. With --minutes no pods are
@@ -16,11 +19,13 @@ import argparse, collections, http.client, json, os, random, re, signal, sys, th
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test"))
 from harness import Api, Scheduler, cpu, node, pod, schedsim, scratch, stop_all, wait_until  # noqa: E402
 
-SLOPE_BYTES = 2.0  # a pod: 1 MB in 500,000 pods
-STEADY = 20_000    # pods after which processes have reached their steady size
-WAITING = 500      # pods that wait at most
-FULL = 0.8         # of all cpu; above it, the pods that were bound first are deleted
-MORE_FILES = 16    # open files more than before that are no leak, because connections come and go
+MEASURED = 500_000  # pods at the end, or half of all
+SLOPE_BYTES = 2.0   # a pod: 1 MB in 500,000 pods
+STEADY = 20_000     # pods after which processes have reached their steady size
+WAITING = 500       # pods that wait at most
+BATCH = 50          # pods that are created together at most
+FULL = 0.8          # of all cpu; above it, the pods that were bound first are deleted
+MORE_FILES = 16     # open files more than before that are no leak, because connections come and go
 NODE = {"cpu": "16", "memory": "32Gi", "pods": "110"}
 # The kinds of objects besides pods and nodes that a restarted server gets back, as a real one reads them from etcd.
 KEPT = (("ReplicaSet", "apps/v1", "/apis/apps/v1/replicasets"), ("Endpoints", "v1", "/api/v1/endpoints"))
@@ -106,9 +111,10 @@ class History:
 class Load:
     """Creates pods, and deletes those that were bound first when the nodes are full."""
 
-    def __init__(self, api, history, nodes):
-        self.api, self.history, self.room = api, history, nodes * 16000 * FULL
+    def __init__(self, api, history, nodes, rate):
+        self.api, self.history, self.room, self.rate = api, history, nodes * 16000 * FULL, rate
         self.created, self.sets, self.connection = 0, collections.deque(), None
+        self.due, self.paced = 0.0, time.monotonic()  # pods that may be created, at most a batch, at the time `paced`
 
     def call(self, method, path, body):
         """Sends a request on a connection that stays open, and checks that it succeeded."""
@@ -150,8 +156,11 @@ class Load:
     def turn(self, until):
         """Creates some pods, until `until` pods have been created, and deletes some. Returns whether pods wait."""
         waiting, in_use = self.history.counts()
-        for _ in range(min(50, WAITING - waiting, until - self.created)):
+        now = time.monotonic()
+        self.due, self.paced = min(BATCH, self.due + (now - self.paced) * self.rate), now
+        for _ in range(min(int(self.due), WAITING - waiting, until - self.created)):
             self.create()
+            self.due -= 1
         excess = min(100, int((in_use - self.room) / 250)) if self.created < until else 50 if waiting else 0
         for _ in range(excess):
             if self.history.deletable:
@@ -170,7 +179,7 @@ class Schedulers:
 
     def _start(self, slot):
         self.started += 1
-        return Scheduler(self.api.url, "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=4s", "--leader-elect-retry-period=1s",
+        return Scheduler(self.api.url, "--leader-elect-retry-period=1s",
                          "--algorithm-provider=ClusterAutoscalerProvider", f"--record-dir={self.folders[slot]}",
                          f"--record-max-bytes={self.max_bytes}",
                          # Each Job is a pod template of its own. Full within the first 10,000 pods, so that what grows then is a leak.
@@ -269,11 +278,11 @@ class Samples:
             now = ", ".join("%s %.0f MiB, %d files" % (name, rows[-1][1] / 2**20, rows[-1][2]) for name, rows in self.rows.items())
             print(f"{created} pods: {now}", file=sys.stderr, flush=True)
 
-    def report(self, calm_since):
-        """Prints a table of the second half, and yields what grew."""
+    def report(self, since):
+        """Prints a table of the samples from `since` pods on, and yields what grew."""
         print("%-18s %16s %12s %12s %12s" % ("process", "MiB at end", "bytes a pod", "files", "threads"))
         for name, rows in self.rows.items():
-            rows = [r for r in rows if r[4] == rows[-1][4] and r[0] >= calm_since] or rows[-1:]
+            rows = [r for r in rows if r[4] == rows[-1][4] and r[0] >= since] or rows[-1:]
             grows, early, late = slope(rows), rows[:len(rows) // 2] or rows, rows[len(rows) // 2:]
             files, threads = ([(min(r[i] for r in part), max(r[i] for r in part)) for part in (early, late)] for i in (2, 3))
             print("%-18s %16.1f %12.1f %12s %12s" % (name, rows[-1][1] / 2**20, grows, "%d..%d" % (min(f[0] for f in files), max(f[1] for f in files)),
@@ -316,8 +325,8 @@ class Disturbance:
 
 
 def soak(args, api, history, load, schedulers):
-    """Runs to the end. Returns the samples, and the number of pods that had been created when the second half began."""
-    samples, calm_since, disturbance = Samples(), None, Disturbance(args, api, load, schedulers)
+    """Runs to the end. Returns the samples, and the number of pods that had been created when the measured part began."""
+    samples, calm_since, measured_since, disturbance = Samples(), None, None, Disturbance(args, api, load, schedulers)
     begin = moved_at = time.monotonic()
     moved, waiting = 0, True
     while (waiting or load.created < args.pods) and not history.problems:
@@ -331,40 +340,44 @@ def soak(args, api, history, load, schedulers):
             moved, moved_at = history.bound, time.monotonic()
         elif time.monotonic() - moved_at > 120:
             history.problems.append(f"nothing was bound for 120 s while {history.counts()[0]} of {load.created} pods wait")
-        if calm_since is None and (load.created >= args.pods / 2 or args.minutes and elapsed > args.minutes * 30):
+        done = max(load.created / max(args.pods, 1), elapsed / (args.minutes * 60) if args.minutes else 0)
+        if calm_since is None and done >= 0.4:
             calm_since = load.created
+        if measured_since is None and done >= max(0.5, 1 - MEASURED / max(args.pods, 1)):
+            measured_since = load.created
         problem = disturbance.turn(calm_since is not None)
         if problem:
             history.problems.append(problem)
-        if not waiting:
+        if not waiting or load.due < 1:
             time.sleep(0.005)
     print(f"{load.created} pods in {time.monotonic() - begin:.0f} s; {disturbance.leader_changes} leader changes, {schedulers.lost} leases lost, "
           f"{disturbance.server_restarts} server restarts in the first {calm_since or load.created}")
-    return samples, calm_since or load.created
+    return samples, measured_since or load.created
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1].split("\n")[0])
     parser.add_argument("pods", type=int)
+    parser.add_argument("--rate", type=float, default=750)
     parser.add_argument("--period", type=float, default=60)
     parser.add_argument("--nodes", type=int, default=40)
     parser.add_argument("--minutes", type=float, default=0)
     parser.add_argument("--record-max-bytes", default="64Mi")
     args = parser.parse_args()
     random.seed(1)
-    # The time to live of events is short so that their number, and with it the server's memory, is steady in the second half.
+    # The time to live of events is short so that their number, and with it the server's memory, is steady when it is measured.
     api = Api.start(flags=("--event-ttl=10s",))
     for i in range(args.nodes):
         api.post("/api/v1/nodes", node(f"n{i}", **NODE))
     history = History(api)
-    load = Load(api, history, args.nodes)
+    load = Load(api, history, args.nodes, args.rate)
     schedulers = Schedulers(api, args.record_max_bytes)
-    samples, calm_since = soak(args, api, history, load, schedulers)
+    samples, measured_since = soak(args, api, history, load, schedulers)
     problems = history.problems
     unbound = [p["metadata"]["name"] for p in api.get("/api/v1/pods")["items"] if not p["spec"].get("nodeName")]
     if unbound or history.bound != load.created:
         problems.append(f"{load.created} pods were created and {history.bound} were bound; at the end {len(unbound)} wait: {unbound[:5]}")
-    problems.extend(samples.report(calm_since))
+    problems.extend(samples.report(measured_since))
     for i in (0, 1):
         for what in ("lost_events", "errors"):
             count = schedulers.recorded(i, what)
