@@ -43,10 +43,10 @@ def test_dashboard():
     for i in range(5):
         api.add_pod(f"small-{i}")
     api.add_pod("large", cpu="64")
-    wait_until("the pods to be tried", lambda: sum(map(bool, api.placements().values())) == 5)
+    wait_until("the pods to be placed", lambda: sum(map(bool, api.placements().values())) == 5)
     port = free_port()
     with open(scratch("prometheus.yml"), "w") as f:
-        json.dump({"global": {"scrape_interval": "250ms", "scrape_timeout": "250ms", "evaluation_interval": "500ms"},
+        json.dump({"global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "500ms"},
                    "rule_files": [os.path.abspath(f"{MONITORING}/rules.yaml")],
                    "scrape_configs": [{"job_name": "scheduler", "static_configs": [{"targets": [f"127.0.0.1:{scheduler.port()}"]}]}]}, f)
     prometheus = subprocess.Popen(["prometheus", f"--config.file={scratch('prometheus.yml')}", f"--storage.tsdb.path={scratch('tsdb')}",
@@ -63,12 +63,17 @@ def test_dashboard():
         assert len(panels) >= 15, len(panels)
         for p in panels:
             for target in p["targets"]:
-                wait_until(f"an answer for panel {p['title']!r}: {target['expr']}", lambda: query(target["expr"]), deadline=30)
-        groups = wait_until("the rules to be evaluated", lambda: (ask(port, "/api/v1/rules") or {}).get("data", {}).get("groups"))
-        wait_until("healthy rules", lambda: all(r["health"] == "ok" for g in ask(port, "/api/v1/rules")["data"]["groups"] for r in g["rules"]))
+                wait_until(f"an answer for panel {p['title']!r}: {target['expr']}", lambda: query(target["expr"]))
+
+        def rule_groups():
+            return (ask(port, "/api/v1/rules") or {}).get("data", {}).get("groups") or []
+
+        groups = wait_until("the rules to be evaluated", rule_groups)
+        wait_until("healthy rules", lambda: {r["health"] for g in rule_groups() for r in g["rules"]} == {"ok"})
         assert len(groups[0]["rules"]) >= 10
-        reasons = [r["metric"].get("reason") for r in query("sum by (reason) (scheduler_pending_pods_by_reason) > 0")]
-        assert reasons and reasons[0], reasons
+        pending = wait_until("a reason why the large pod waits", lambda: query("sum by (reason) (scheduler_pending_pods_by_reason) > 0"))
+        reasons = [r["metric"].get("reason") for r in pending]
+        assert reasons[0], reasons
     finally:
         prometheus.terminate()
         prometheus.wait(30)
