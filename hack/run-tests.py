@@ -7,8 +7,9 @@ N counts the test cases of all programs, plus one for each script in test/ named
 which blanks separate and which may be empty. A program that crashes, hangs or reports nothing counts as one failed.
 
 TEST_JOBS (default: the number of processors, at least 4) programs and scripts run at a time, those that took longest in the
-last run first. Each prints one line when it ends; what it wrote is shown only when it failed. Whatever a program or script
-leaves running in its session is killed when it ends. After TEST_SECONDS (default 900) it is killed and has failed.
+last run first. Each prints one line when it ends; what it wrote is shown only when it failed, and once more before the last line,
+shortened to its end. Whatever a program or script leaves running in its session is killed when it ends. After TEST_SECONDS
+(default 900) it is killed and has failed.
 """
 import concurrent.futures, glob, json, os, signal, subprocess, sys, tempfile, threading, time
 import xml.etree.ElementTree as ElementTree
@@ -16,6 +17,7 @@ import xml.etree.ElementTree as ElementTree
 SECONDS = float(os.environ.get("TEST_SECONDS", "900"))
 JOBS = int(os.environ.get("TEST_JOBS") or max(4, os.cpu_count() or 1))
 LOG_BYTES = 200_000  # the number of bytes at the end of a failed test's output that are shown
+LAST_LINES = 12      # the number of lines at the end of it that are shown once more when all tests have ended
 
 running = set()
 lock = threading.Lock()  # guards `running` and standard output
@@ -98,7 +100,7 @@ def run_script(path, output):
 
 
 def run_test(name, work):
-    """Runs one program or script and prints its line. Returns passed, failed, seconds."""
+    """Runs one program or script and prints its line. Returns passed, failed, seconds, and lines that say how it failed."""
     start = time.monotonic()
     with tempfile.TemporaryFile() as output:
         try:
@@ -118,7 +120,7 @@ def run_test(name, work):
         if log:
             print("  ---- what %s wrote ----\n%s\n  ---- end of %s ----" % (name, log.decode(errors="replace").rstrip("\n"), name))
         sys.stdout.flush()
-    return passed, failed, seconds
+    return passed, failed, seconds, lines + log.decode(errors="replace").rstrip("\n").split("\n")[-LAST_LINES:]
 
 
 def longest_first(tests, path):
@@ -158,6 +160,9 @@ def main(argv):
     except OSError as e:
         print("run-tests: %s: %s; the next run does not know what takes long" % (durations, e.strerror), file=sys.stderr)
     passed, failed = sum(r[0] for r in results.values()), sum(r[1] for r in results.values())
+    for name, r in results.items():
+        for line in filter(None, r[3] if r[1] else ()):
+            print("FAILED %s: %s" % (name, line))
     print("%d passed, %d failed" % (passed, failed), flush=True)
     return 1 if failed or not passed else 0
 

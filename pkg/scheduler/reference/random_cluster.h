@@ -62,8 +62,8 @@ std::shared_ptr<const api::PodDisruptionBudget> RandomBudget(Random* r, int numb
 // which rules are registered.
 Policy RandomPolicy(Random* r, bool taint_nodes_by_condition, bool resource_limits, Settings* settings);
 
-// Returns `count` seeds, or as many as the environment variable BERTH_RANDOM_RUNS says; if BERTH_RANDOM_SEED is set,
-// only that one.
+// Returns `count` seeds, with sanitizers a third of them, or as many as the environment variable BERTH_RANDOM_RUNS
+// says; if BERTH_RANDOM_SEED is set, only that one.
 std::vector<uint64_t> Seeds(int count);
 
 }  // namespace berth::scheduler::reference
