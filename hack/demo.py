@@ -9,19 +9,13 @@ OUT=DIR   where the programs are (DIR/bin; default _output)
 KEEP=1    leave both programs running, and say how to look at them and how to stop them
 RELEASE=1.29  decide as that release does, and show what came with it: topology spread constraints, scheduling gates, sidecars
 """
-import collections, http.client, json, os, re, signal, socket, subprocess, sys, tempfile, threading, time
+import collections, http.client, json, os, re, signal, subprocess, sys, tempfile, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.path.join(ROOT, os.environ.get("OUT") or "_output", "bin")
 DATA = os.path.join(ROOT, "test/testdata/demo")
 ZONE = "failure-domain.beta.kubernetes.io/zone"
 SECONDS = 120  # the demo gives up after this time
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Api:
@@ -89,11 +83,24 @@ class Demo:
             self.fail("hollow-apiserver did not say where it serves, but %r" % line)
         self.port = int(match.group(1))
         self.api = Api(self.port)
-        self.metrics_port = free_port()
         self.start("kube-scheduler", "--master=http://127.0.0.1:%d" % self.port, "--leader-elect=false",
-                   "--address=127.0.0.1", "--port=%d" % self.metrics_port, "--kube-api-qps=5000", "--kube-api-burst=5000",
+                   "--address=127.0.0.1", "--port=0", "--kube-api-qps=5000", "--kube-api-burst=5000",
                    "--logtostderr", "-v=2", *flags, stdout=subprocess.DEVNULL)
+        self.metrics_port = self.port_of_scheduler()
         self.nodes = {n["metadata"]["name"]: n for n in self.api.call("GET", "/api/v1/nodes")["items"]}
+
+    def port_of_scheduler(self):
+        """Returns the port that the system gave to the scheduler's pages, as its log says."""
+        begin = time.monotonic()
+        while True:
+            with open(os.path.join(self.logs, "kube-scheduler.log"), errors="replace") as log:
+                match = re.search(r"(?:starting healthz server|Serving healthz insecurely) on 127\.0\.0\.1:(\d+)", log.read())
+            if match:
+                return int(match.group(1))
+            self.check_alive()
+            if time.monotonic() - begin > SECONDS:
+                self.fail("kube-scheduler did not log where it serves within %d s" % SECONDS)
+            time.sleep(0.02)
 
     def run(self):
         started = time.monotonic()

@@ -48,7 +48,11 @@ The API server is $url, the scheduler's pages are http://127.0.0.1:$scheduler_po
   kubectl --server=$url get pods -o wide
 Logs: $logs. Processes: ${pids[*]}. Ctrl-C stops both.
 TEXT
-wait -n "${pids[@]}" || true
+# `wait -n "${pids[@]}"` would miss a program that has ended already.
+while kill -0 "${pids[0]}" 2>/dev/null && kill -0 "${pids[1]}" 2>/dev/null; do
+  sleep 1 &
+  wait -n || true
+done
 for i in 0 1; do
   kill -0 "${pids[i]}" 2>/dev/null || { echo "local-up: a program ended; its log ends with" >&2; tail -n 5 "$logs"/*.log >&2; exit 1; }
 done

@@ -215,6 +215,16 @@ class Recorder(Proxy):
         with self.lock:
             return [dict(e, watched=list(e["watched"])) if "watched" in e else dict(e) for e in self.entries]
 
+    def open_watches(self):
+        """Returns how many watches the client has been answered since the last mark, and for how many ms the youngest of them
+        has been open: 0 while one has no answer yet."""
+        entries = self.snapshot()
+        since = max((i for i, e in enumerate(entries) if "mark" in e), default=0)
+        asked = [e for e in entries[since:] if "watch=true" in e.get("request", {}).get("path", "")]
+        opened = [e["openMs"] for e in asked if "openMs" in e]
+        waits = any("status" not in e for e in asked) or not opened
+        return len(opened), 0 if waits else self.ms() - max(opened)
+
     def _serve(self, s):
         up, cuts = None, self.cuts
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -262,6 +272,8 @@ class Recorder(Proxy):
         if watch:
             e["watched"] = []
         s.sendall(head)
+        if watch:
+            e["openMs"] = self.ms()
         if headers.get("Transfer-Encoding") != "chunked":
             data = server.read(int(headers.get("Content-Length", 0)))
             self._note(e, data)
@@ -320,11 +332,11 @@ def read_head(f):
 
 class Difference:
     """Where ours is known to differ from the recording: `change` makes our lines of a lane from the recorded ones.
-    `where` is searched in "NUMBER | PHASE | LANE". `readme` is what README.md says about it. `lane` is one that the
-    recording does not have in these phases."""
+    `where` is searched in "NUMBER | PHASE | LANE". `told` is what a document for users says about it
+    (conversation_play.DOCUMENTS). `lane` is one that the recording does not have in these phases."""
 
-    def __init__(self, readme, where, change, lane=None):
-        self.readme, self.where, self.change, self.lane, self.used = readme, where, change, lane, False
+    def __init__(self, told, where, change, lane=None):
+        self.told, self.where, self.change, self.lane, self.used = told, where, change, lane, False
 
 
 def rewritten(old, new):

@@ -152,11 +152,15 @@ def in_order(play, *patterns):
         assert at == sorted(at) and at[0] >= 0, f"{play.number}: {who} has {dict(zip(patterns, at))}"
 
 
+# The documents that tell users about differences.
+DOCUMENTS = ("README.md", "pkg/scheduler/DIFFERENCES.md", "pkg/scheduler/BUGS.md", "hack/deploy/monitoring/README.md")
+
+
 def differences_are_told(differences):
-    readme = ""
-    for name in ("README.md", "pkg/scheduler/BUGS.md"):
+    documents = ""
+    for name in DOCUMENTS:
         with open(os.path.join(HERE, "..", name), encoding="utf8") as f:
-            readme += " ".join(f.read().split()) + "\n"
+            documents += " ".join(f.read().split()) + "\n"
     for d in differences:
-        assert d.used, f"no longer a difference: {d.readme!r} at {d.where!r}"
-        assert d.readme in readme, f"neither README.md nor pkg/scheduler/BUGS.md tells: {d.readme!r}"
+        assert d.used, f"no longer a difference: {d.told!r} at {d.where!r}"
+        assert d.told in documents, f"none of {', '.join(DOCUMENTS)} tells: {d.told!r}"

@@ -27,7 +27,7 @@ EXPIRED = {"status": 200, "headers": {"Content-Type": "application/json", "Trans
                                 "message": "too old resource version: 840 (842)"}}) + "\n"}
 
 LIVE = "fieldSelector=status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
-# Texts of README.md that describe differences.
+# Texts of pkg/scheduler/DIFFERENCES.md that describe differences.
 TERMINATING = "is not deleted again"
 BOUND_ALREADY = "the condition of a bound pod"
 ASKS = "asks the API server before it binds again"
@@ -204,7 +204,10 @@ def test_lifecycle_41():
 
 
 def test_preemption_42():
-    p = begin("42", by_chance=f"{BY_CHANCE}|not eligible due to a terminating pod on the nominated node")
+    # After high-2 has taken its place, mid-1 may be tried once more before high-2 is deleted.
+    in_vain = r"1 Insufficient cpu\. preemption: 0/1 nodes are available: 1 Insufficient cpu\."
+    in_vain = rf"mid-1.*{in_vain}|{in_vain}.*mid-1"
+    p = begin("42", by_chance=f"{BY_CHANCE}|not eligible due to a terminating pod on the nominated node|{in_vain}")
     for name, value in (("low", 10), ("mid", 50), ("high", 1000)):
         p.call("POST", CLASSES, {"metadata": {"name": name}, "value": value})
     p.call("POST", CLASSES, {"metadata": {"name": "polite"}, "value": 2000, "preemptionPolicy": "Never"})
@@ -366,8 +369,16 @@ def test_leader_election_44():
         entries = recorders[name].snapshot()
         return [e for e in entries if "/leases" in e["request"]["path"]]
 
-    def leads(name, since=0):
-        wait_until(f"{name} renews the lease", lambda: len([e for e in lock(name) if e["request"]["method"] == "PUT"]) >= since + 2)
+    def renewals(name):
+        return len([e for e in lock(name) if e["request"]["method"] == "PUT" and e.get("status")])
+
+    def leads(name):
+        wait_until(f"{name} renews the lease", lambda: renewals(name) >= 2)
+
+    def renews(name):
+        """Waits for the end of a renewal. What happens then does not come between the two requests of the next one."""
+        before = renewals(name)
+        wait_until(f"{name} renews the lease again", lambda: renewals(name) > before)
 
     p.user("two schedulers through one proxy")
     a = start("A")
@@ -375,6 +386,7 @@ def test_leader_election_44():
     p.user("B starts: standby")
     b = start("B")
     wait_until("B has seen the lease twice", lambda: len(lock("B")) >= 2)
+    renews("A")
     p.user("A is killed with SIGKILL")
     a.stop(signal.SIGKILL)
     leads("B")
@@ -382,12 +394,14 @@ def test_leader_election_44():
     p.user("A' starts again (standby)")
     c = start("C")
     wait_until("A' has seen the lease", lambda: lock("C"))
+    renews("B")
     assert b.stop() == 0
     left = p.api.get(LEASE)["spec"]
     p.user("B ended, rc=0")
     assert left["holderIdentity"] == "" and left["leaseDurationSeconds"] == 1, left
     leads("C")
     p.user("A' took over")
+    renews("C")
     p.user("the lease is stolen")
     stolen = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())
     p.call("PATCH", LEASE, {"spec": {"holderIdentity": "thief", "renewTime": stolen, "acquireTime": stolen}}, MERGE)
@@ -398,6 +412,7 @@ def test_leader_election_44():
     p.user("C starts; then the API server becomes unreachable")
     d = start("D")
     leads("D")
+    renews("D")
     recorders["D"].refuse = True
     recorders["D"].cut_all()
     assert d.process.wait(60) == 1
@@ -458,11 +473,9 @@ def test_reconnect_49():
     node(p, "node-a", cpu="4")
     p.start()
 
-    def old_enough():  # a watch that is cut within its first second counts as failed
-        entries = p.proxy.snapshot()
-        since = max((i for i, e in enumerate(entries) if "mark" in e), default=0)
-        watches = [e for e in entries[since:] if "watch=true" in e.get("request", {}).get("path", "")]
-        return len(watches) >= 15 and p.proxy.ms() - max(e["tMs"] for e in watches) > 1100
+    def old_enough():  # a watch that is cut within its first second, on the clock of the scheduler, counts as failed
+        watches, age_ms = p.proxy.open_watches()
+        return watches >= 15 and age_ms > 3000
 
     wait_until("all watches open for a second", old_enough)
     p.user("all connections cut")
@@ -487,7 +500,7 @@ def test_reconnect_49():
 
 
 TOKENS = {"anonymous": None}
-# What README.md says does not exist.
+# What DIFFERENCES.md says does not exist.
 NOT_SERVED = {("/debug/pprof/", 200), ("/debug/flags/v", 406)}
 # These belong to libraries that are not part of this program, or to caches and queues that it does not have.
 UNCOUNTED = re.compile(r"(aggregator|apiserver|authenticat|authoriz|workqueue|cardinality_enforcement)|"
@@ -560,7 +573,7 @@ def test_own_http_45():
         theirs, ours = a.get("families", {}), families(text)
         unlike = {name: (theirs[name], ours.get(name)) for name in theirs if theirs[name] != ours.get(name) and not UNCOUNTED.match(name)}
         assert not unlike, f"{a['path']}: theirs and ours: {unlike}"
-        # What is omitted must really be absent, so that README.md stays right about it.
+        # What is omitted must really be absent, so that the documents stay right about it.
         assert not [name for name in ours if UNCOUNTED.match(name)], ours
     assert s.stop() == 0
 
@@ -578,8 +591,8 @@ def test_protobuf_start_47():
     p.over()
 
 
-def readme_has_the_differences():
+def documents_have_the_differences():
     differences_are_told(DIFFERENCES)
 
 
-harness.main(globals(), at_once=True, afterwards=readme_has_the_differences)
+harness.main(globals(), at_once=True, afterwards=documents_have_the_differences)

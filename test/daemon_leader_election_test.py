@@ -7,7 +7,7 @@ import threading
 import harness
 from harness import DEADLINE, Api, Proxy, Scheduler, check_bound_once, node, scratch, status_body, wait_until, write_objects
 
-LEASE = ["--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms"]
+LEASE = ["--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=5s", "--leader-elect-retry-period=500ms"]
 LOCK = "/api/v1/namespaces/kube-system/endpoints/kube-scheduler"
 ANNOTATION = "control-plane.alpha.kubernetes.io/leader"
 
@@ -44,7 +44,7 @@ def test_one_leads_and_hands_over_when_it_ends():
     second = start(api, "second")
     second.wait_for_log("attempting to acquire leader lease  kube-system/kube-scheduler...")
     r = record(api)
-    assert r["leaseDurationSeconds"] == 3 and r["leaderTransitions"] == 0, r
+    assert r["leaseDurationSeconds"] == 6 and r["leaderTransitions"] == 0, r
     api.add_pod("p0", cpu="100m")
     wait_until("p0 placed", lambda: api.placements()["p0"])
     # The standby follows the cluster and serves its pages, but decides nothing.
@@ -126,7 +126,7 @@ def test_binds_that_a_paused_leader_had_yet_to_send_are_not_sent():
     places, and pods with their names wait again."""
     api = Api.start(write_objects("cluster.json", [node(f"n{i}", cpu="6") for i in range(5)]))
     slow, quick = Proxy(api.port), Proxy(api.port)
-    first = start(slow, "first", "--kube-api-qps=4", "--kube-api-burst=12")
+    first = start(slow, "first", "--kube-api-qps=2", "--kube-api-burst=12")
     wait_until("a leader", lambda: is_leader(first))
     second = start(quick, "second")
     second.wait_for_log("attempting to acquire")
@@ -181,8 +181,8 @@ def test_an_unreachable_api_server_ends_the_leader():
 
 
 def test_bad_timings_and_locks_are_errors():
-    for flags, text in ((["--leader-elect-renew-deadline=4s"], "leaseDuration must be greater than renewDeadline"),
-                        (["--leader-elect-retry-period=1900ms"],
+    for flags, text in ((["--leader-elect-renew-deadline=7s"], "leaseDuration must be greater than renewDeadline"),
+                        (["--leader-elect-retry-period=4900ms"],
                          "renewDeadline must be greater than retryPeriod*JitterFactor"),
                         (["--leader-elect-resource-lock=stone"], "couldn't create resource lock: Invalid lock-type stone")):
         s = Scheduler("http://127.0.0.1:1", *LEASE, *flags, leader_elect=True)
@@ -211,7 +211,7 @@ def test_a_standby_that_delays_its_cache_asks_for_nothing():
     with open(config, "w") as f:
         f.write("apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\ndelayCacheUntilActive: true\n"
                 "healthzBindAddress: 127.0.0.1:0\nmetricsBindAddress: 127.0.0.1:0\n"
-                "leaderElection: {leaderElect: true, leaseDuration: 3s, renewDeadline: 2s, retryPeriod: 500ms}\n")
+                "leaderElection: {leaderElect: true, leaseDuration: 6s, renewDeadline: 5s, retryPeriod: 500ms}\n")
     proxy = Proxy(api.port)
     second = Scheduler(proxy.url, f"--config={config}", name="second")
     wait_until("it has looked at the lock", lambda: len([p for m, p in proxy.seen if p == LOCK]) >= 3)

@@ -83,6 +83,7 @@ def test_what_became_of_a_pod_meanwhile():
             api.call("POST", "/api/v1/namespaces/default/pods/race/binding", target)
         if method == "POST" and path.endswith("/pods/doomed/binding"):
             api.call("DELETE", "/api/v1/namespaces/default/pods/doomed?gracePeriodSeconds=0")
+            return "slow", 2  # seconds: the watch tells of the deletion first
         if method == "POST" and path.endswith("/pods/lost/binding"):
             return "lose-answer"
         return None
@@ -91,7 +92,7 @@ def test_what_became_of_a_pod_meanwhile():
     for name in ("race", "doomed", "lost"):
         api.add_pod(name, nodeSelector={"kubernetes.io/hostname": "n0"})
     asking = '"The outcome of binding a pod is unknown. Asking the API server where the pod is" err='
-    wait_until("the lines in " + s.log(), lambda: all(any(wanted in text for _, text in structured(s)) for wanted in (
+    wait_until("what became of the three pods", lambda: all(any(wanted in text for _, text in structured(s)) for wanted in (
         '"Pod has been assigned to node. Abort adding it back to queue." pod="default/race" node="n1"',
         '"Pod doesn\'t exist in informer cache" pod="default/doomed" err="pod \\"doomed\\" not found"',
         '"Successfully bound pod to node" pod="default/lost" node="n0"')))

@@ -105,7 +105,7 @@ def test_workflows():
         drain("--force", "--dry-run=server", "--timeout=20s", out=["evicting pod default/bare (server dry run)", "node/node-a drained (server dry run)"])
         check_equal("a dry run evicts nobody", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "pod/bare\npod/rs-1\n")
         kubectl("apply", "-f", "-", stdin=BUDGET, out="poddisruptionbudget.policy/guard created")
-        drain("--force", "--timeout=7s", status=1, err="Cannot evict pod as it would violate the pod's disruption budget.")
+        drain("--force", "--timeout=12s", status=1, err="Cannot evict pod as it would violate the pod's disruption budget.")
         check_equal("one is left", kubectl("get", "pods", "-o", "name", "--field-selector=spec.nodeName=node-a"), "pod/rs-1\n")
         kubectl("delete", "pdb", "guard", out="deleted")
         drain("--force", "--timeout=20s", out=["evicting pod default/rs-1", "node/node-a drained"])

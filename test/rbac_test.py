@@ -81,7 +81,7 @@ def conversation(lock, later):
     release = ["--emulated-version=1.29", "--secure-port=0"] if later else [
         "--feature-gates=PodPriority=true", "--policy-configmap=scheduler-policy", "--policy-configmap-namespace=kube-system"]
     s = Scheduler(between.url, *release, "--leader-elect-resource-lock=" + lock, "--lock-object-name=berth-scheduler",
-                  "--leader-elect-retry-period=200ms", "--leader-elect-renew-deadline=2s", "--leader-elect-lease-duration=3s",
+                  "--leader-elect-retry-period=200ms", "--leader-elect-renew-deadline=40s", "--leader-elect-lease-duration=60s",
                   name="scheduler-" + lock, bare=True)
 
     def wait(what, condition):
@@ -136,6 +136,15 @@ def conversation(lock, later):
     wait("a victim is being deleted", victims_end)
     is_placed("high")
     wait("the lock is renewed", asked("PUT", "/%s/berth-scheduler" % lock))
+    wait("an event says who leads", asked("POST", "^/api/v1/namespaces/kube-system/events"))
+
+    def all_watched():
+        answered = [classify(m, t) for m, t, status in list(between.answers) if status == 200]
+        asked_for = [classify(m, t) for m, t in list(between.seen)]
+        of = lambda verb, all_of: {what[:2] for what in all_of if what and what[2] == verb}
+        return of("list", answered) <= of("watch", asked_for)
+
+    wait("what was listed is watched", all_watched)
     assert s.stop() == 0
     return between.seen
 

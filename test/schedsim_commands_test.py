@@ -295,7 +295,8 @@ def test_extenders():
     cluster = items(node("n1"), node("n2"), node("n3"), *[pod("p%d" % i, "100m") for i in range(4)])
     server = ExtenderServer()
     for path, want in (("even", None), ("refuse", ["-"] * 4)):
-        policy = {"extenders": [{"urlPrefix": server.url + "/" + path, "filterVerb": "filter", "nodeCacheCapable": path == "refuse"}]}
+        policy = {"extenders": [{"urlPrefix": server.url + "/" + path, "filterVerb": "filter", "nodeCacheCapable": path == "refuse",
+                                 "httpTimeout": 60_000_000_000}]}
         with tempfile.NamedTemporaryFile("w") as f:
             json.dump(policy, f)
             f.flush()

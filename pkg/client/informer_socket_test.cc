@@ -69,8 +69,8 @@ struct SocketWorld {
     o.reflector.retry = absl::Milliseconds(5);
     o.reflector.max_retry = absl::Milliseconds(5);
     io.Run([&] {
-      client = *RestClient::New(io.executor(), c);
-      informer = std::make_unique<Informer<api::Node>>(io.executor(), client.get(), ResourceOf<api::Node>(), o);
+      client = *RestClient::New(&executor, c);
+      informer = std::make_unique<Informer<api::Node>>(&executor, client.get(), ResourceOf<api::Node>(), o);
       informer->Start();
     });
   }
@@ -79,6 +79,7 @@ struct SocketWorld {
       informer.reset();
       client.reset();
     });
+    io.Join();
     server.Stop();
   }
 
@@ -89,6 +90,8 @@ struct SocketWorld {
   Mailbox<std::string> told;
   FakeServer server;
   IoThread io;
+  util::ManualClock clock;  // stands still: each watch lasts less than a second, however long a thread pauses
+  http::AsioExecutor executor{&io.executor()->io(), &clock};  // runs on the thread of `io`
   std::unique_ptr<RestClient> client;
   std::unique_ptr<Informer<api::Node>> informer;
 };
@@ -161,6 +164,14 @@ TEST_CASE("every way to refuse a watch leads to a new list") {
 
 TEST_CASE("a server that comes back without its state is believed") {
   SocketWorld w;
+  // Nobody else gets the server's port while it is down: this socket has the port, too, and never listens.
+  boost::asio::io_context unused;
+  boost::asio::ip::tcp::socket holds_port(unused, boost::asio::ip::tcp::v4());
+  holds_port.set_option(boost::asio::socket_base::reuse_address(true));
+  holds_port.bind({boost::asio::ip::address_v4::loopback(), 0});
+  const int port = holds_port.local_endpoint().port();
+  w.server.Stop();
+  w.server.Listen(port);
   w.SetList(100, Node("a", 50) + "," + Node("b", 60));
   w.watches = {[](FakeServer::Turn& t) {
     t.StartChunks();
@@ -169,7 +180,6 @@ TEST_CASE("a server that comes back without its state is believed") {
   w.Start();
   REQUIRE(w.told.WaitFor(2));
   REQUIRE(w.server.WaitForRequests(2));
-  int port = w.server.port();
   w.server.Stop();
   w.SetList(3, Node("b", 2, "new") + "," + Node("c", 3, "new"));
   w.server.Listen(port);

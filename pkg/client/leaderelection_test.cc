@@ -443,17 +443,18 @@ TEST_CASE("the watchdog bites when the I/O thread hangs") {
   o.lease = absl::Milliseconds(300);
   o.renew_deadline = absl::Milliseconds(200);
   o.retry = absl::Milliseconds(50);
-  Mailbox<int> started, bitten;
+  Mailbox<int> bitten;
   LeaderElectorCallbacks c;
-  c.on_started_leading = [&] { started.Put(1); };
+  // As soon as it leads, the I/O thread hangs until the watchdog has bitten. So it cannot lose the lease before.
+  c.on_started_leading = [&] { bitten.WaitFor(1); };
   c.on_watchdog = [&](std::string_view) { bitten.Put(1); };
   std::unique_ptr<LeaderElector> elector;
   io.Run([&] {
     elector = std::make_unique<LeaderElector>(io.executor(), client->get(), nullptr, o, c);
     elector->Start();
   });
-  REQUIRE(started.WaitFor(1));
-  io.Run([&] { bitten.WaitFor(1); });  // the I/O thread hangs until the watchdog has bitten
+  REQUIRE(bitten.WaitFor(1));
+  io.Run([] {});
   CHECK(bitten.values().size() == 1);
   io.Run([&] {
     elector.reset();

@@ -226,7 +226,7 @@ TEST_CASE("a plain server on a TLS port is an error, and so is a connection cut 
 
   TlsFixture f("server");
   o.port = static_cast<uint16_t>(f.server->port());
-  o.tls_timeout = absl::Seconds(10);
+  o.tls_timeout = absl::Seconds(60);
   client = NewHttpClient(io.executor(), o);
   CHECK(DoBlocking(io.executor(), client->get(), Request{Method::kGet, "/stream", "", "", {}, false, false, true, {}})
             .error == "unexpected EOF");

@@ -9,6 +9,16 @@
 #include "pkg/util/status.h"
 
 namespace berth::http {
+namespace {
+
+// Options for calls that are answered, however slow this machine is.
+WebhookOptions Patient() {
+  WebhookOptions o;
+  o.timeout = absl::Minutes(2);
+  return o;
+}
+
+}  // namespace
 
 TEST_CASE("webhook: answers come back whole, with what was sent") {
   FakeServer server([](const FakeRequest& r, FakeServer::Turn& t) {
@@ -16,7 +26,7 @@ TEST_CASE("webhook: answers come back whole, with what was sent") {
     t.Respond(202, r.method + " " + r.target + " " + r.body + " " +
                        (authorization == r.headers.end() ? "nobody" : authorization->second));
   });
-  auto client = WebhookClient::Create({});
+  auto client = WebhookClient::Create(Patient());
   REQUIRE(client.ok());
   auto answer = (*client)->Post("http://" + server.address() + "/x?y", "{}", false);
   REQUIRE(answer.ok());
@@ -36,10 +46,10 @@ TEST_CASE("webhook: calls from several threads do not wait for one another") {
     ++in;
     changed.notify_all();
     // Answers only once both requests have arrived.
-    changed.wait_for(lock, std::chrono::seconds(5), [&] { return in == 2; });
+    changed.wait_for(lock, std::chrono::seconds(60), [&] { return in == 2; });
     t.Respond(in == 2 ? 200 : 500, "");
   });
-  auto client = WebhookClient::Create({}).value();
+  auto client = WebhookClient::Create(Patient()).value();
   std::vector<int> status(2);
   std::vector<std::thread> threads;
   for (int i = 0; i < 2; ++i) {
@@ -60,7 +70,7 @@ TEST_CASE("webhook: a request without answer is an error that names the URL, not
 
 TEST_CASE("webhook: without a file descriptor left a call fails, and later ones work") {
   FakeServer server([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(200, "ok", "Connection: close\r\n"); });
-  auto client = WebhookClient::Create({}).value();
+  auto client = WebhookClient::Create(Patient()).value();
   const std::string url = "http://" + server.address() + "/";
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);

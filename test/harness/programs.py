@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 from harness.objects import cpu, items, node, pod, write_objects
-from harness.running import BIN, DEADLINE, ROOT, TLS, check, scratch, start, wait_until
+from harness.running import BIN, DEADLINE, ROOT, TLS, check, free_port, scratch, start, wait_until
 
 
 _started = itertools.count(1)
@@ -43,7 +43,7 @@ class Api:
         with Api.start() as api: ..."""
         log = scratch("hollow-%d.log" % next(_started))
         with open(log, "w") as f:
-            p = start(f"{BIN}/hollow-apiserver", f"--insecure-port={port}", *flags, *[f"--load={f}" for f in files],
+            p = start(f"{BIN}/hollow-apiserver", f"--insecure-port={port or free_port()}", *flags, *[f"--load={f}" for f in files],
                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=f, text=True)
         ready, _, _ = select.select([p.stdout], [], [], DEADLINE)
         line = p.stdout.readline() if ready else ""
@@ -232,7 +232,7 @@ class Scheduler:
         return wait_until("a healthz server", find)
 
     def page(self, path, method="GET"):
-        c = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=10)
+        c = http.client.HTTPConnection("127.0.0.1", self.port(), timeout=DEADLINE)
         c.request(method, path)
         r = c.getresponse()
         body = r.read().decode()
@@ -251,4 +251,4 @@ class Scheduler:
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=DEADLINE)

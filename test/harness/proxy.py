@@ -4,6 +4,8 @@ import socket
 import threading
 import time
 
+from harness.running import free_port
+
 
 def relay(source, sink, saw=lambda data: None):
     """Copies data from one socket to the other until either closes, then closes both."""
@@ -38,7 +40,7 @@ class Proxy:
         self.seen = []  # (method, path) of all requests
         self.bodies = []  # (method, path, body) of all requests but GETs
         self.answers = []  # (method, path, status) of the server's responses, whether or not the client received them
-        self.listener = socket.create_server(("127.0.0.1", port))
+        self.listener = socket.create_server(("127.0.0.1", port or free_port()))
         self.port = self.listener.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.writing = 0  # requests other than GETs that the server has not answered yet

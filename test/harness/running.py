@@ -1,6 +1,8 @@
 """Checks, the main function of a test script, waiting, scratch files, and processes that end with the test."""
+import errno
 import json
 import os
+import random
 import re
 import socket
 import subprocess
@@ -22,6 +24,7 @@ os.environ["TSAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("TSAN_OPTIONS
                                                     os.path.join(ROOT, "test", "testdata", "daemon.tsan.supp")]))
 _failed = []
 _processes = []
+_ports = []  # what keeps other tests from using the ports of this one
 _scratch = tempfile.TemporaryDirectory(prefix="berth-test-")
 
 
@@ -75,9 +78,27 @@ def stop_all():
 
 
 def free_port():
-    """Returns a port that nobody listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as s:
-        return s.getsockname()[1]
+    """Returns a port that nobody listens on, and that no other test gets while this script runs. It is none that the system gives to
+    connections or to listeners that ask for any port; such a port could be taken again before a program listens on it."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as f:
+        low, high = map(int, f.read().split())
+    for port in random.sample([p for p in range(10000, 65536) if not low <= p <= high], 1000):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0berth-test-port-{port}")  # an abstract socket, which ends with the process
+            # It is bound, which fails while somebody listens there, but does not listen. Another thread may be starting a program,
+            # which holds a copy of the socket for a moment; a copy of one that listens would keep the port from its user.
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(("127.0.0.1", port))
+        except OSError as e:
+            claim.close()
+            if e.errno != errno.EADDRINUSE:
+                raise
+            continue
+        _ports.append(claim)
+        return port
+    raise AssertionError("no port is free")
 
 
 def wait_until(what, condition, deadline=DEADLINE):

@@ -112,10 +112,10 @@ class FakeServer {
     std::lock_guard<std::mutex> lock(mutex_);
     return requests_;
   }
-  // Waits until `n` requests have been received. Returns false after ten seconds.
+  // Waits until `n` requests have been received. Returns false after a minute.
   bool WaitForRequests(size_t n) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return requests_.size() >= n; });
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return requests_.size() >= n; });
   }
 
  private:
@@ -279,10 +279,10 @@ class Mailbox {
     values_.push_back(std::move(v));
     changed_.notify_all();
   }
-  // Waits until there are `n` values. Returns false after ten seconds.
+  // Waits until there are `n` values. Returns false after a minute.
   bool WaitFor(size_t n) {
     std::unique_lock<std::mutex> lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(10), [&] { return values_.size() >= n; });
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return values_.size() >= n; });
   }
   std::vector<T> values() const {
     std::lock_guard<std::mutex> lock(mutex_);
