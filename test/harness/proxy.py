@@ -53,6 +53,8 @@ class Proxy:
         self.cut_all()
 
     def cut_all(self):
+        """Breaks all connections of clients. The server's answers to writes that are under way are still noted in `answers`, because
+        the server carries them out."""
         for s in list(self.connections):
             try:
                 s.shutdown(socket.SHUT_RDWR)
@@ -109,8 +111,9 @@ class Proxy:
                       b"".join(f"{k}: {v}\r\n".encode() for k, v in headers.items()) + b"\r\n" + text)
             return True
         up = socket.create_connection(("127.0.0.1", self.upstream))
-        self.connections.add(up)
         write = int(method != "GET")
+        if not write:
+            self.connections.add(up)
         self._count(write)
         try:
             up.sendall(b"".join(h for h in head if not h.lower().startswith(b"connection:")) +
