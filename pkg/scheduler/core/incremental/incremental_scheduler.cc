@@ -12,6 +12,9 @@ namespace {
 constexpr size_t kLeastMaxBytes = size_t{64} << 20;
 // Estimates, measured with objects of ordinary size, of the memory that the cache takes for each node and each pod.
 constexpr size_t kBytesOfNode = 6 << 10, kBytesOfPod = 1 << 10;
+// Measured with pods that are alike but for a label: what an overlay takes besides its own tables and its class, which
+// is its pod, the template with its texts and what the cache keeps for it, and places in hash tables.
+constexpr size_t kBytesOfTemplate = 4 << 10;
 constexpr uint64_t kDecisionsBetweenCounts = 64;
 constexpr size_t kTemplatesWithoutVolumesKept = 1024;
 
@@ -90,7 +93,7 @@ IncrementalScheduler::Kept* IncrementalScheduler::OverlayOf(const api::PodPtr& p
 // are counted in equal shares for the overlays that use them.
 void IncrementalScheduler::CountBytes(Kept* kept) {
   const EquivalenceClass* rows = kept->overlay->rows();
-  size_t bytes = kept->overlay->bytes() + 512;
+  size_t bytes = kept->overlay->bytes() + kBytesOfTemplate;
   if (rows != nullptr) {
     const size_t answers = rows->answers()->bytes() / static_cast<size_t>(rows->answers().use_count());
     bytes += (rows->bytes() + rows->nodes().bytes() + answers) / std::max(1u, rows->sharers);
