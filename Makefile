@@ -53,7 +53,9 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_f
 export CCACHE_NOHASHDIR := 1
 
 OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),-O1 -g1 -fno-omit-frame-pointer,-O3 -g1))
-SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize-recover=all)
+# Null and misaligned pointers and wrong types of objects are not looked for: a null pointer ends the process anyway, and the build by
+# clang for the fuzzers looks for all three. Without them a quarter less is compiled, and no file descriptor is needed.
+SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize=null$(,)alignment$(,)vptr -fno-sanitize-recover=all)
 SANFLAGS := $(SANFLAGS)$(if $(filter fuzz,$(SAN)),-fsanitize=address$(,)undefined$(,)fuzzer-no-link -fno-sanitize-recover=all -fsanitize-ignorelist=test/fuzz/sanitizer_ignore.txt)
 SANFLAGS := $(SANFLAGS)$(if $(filter tsan,$(SAN)),-fsanitize=thread -DBOOST_ASIO_DISABLE_FENCED_BLOCK)
 # -Wno-restrict: g++ 12 reports overlaps in "x" + std::string that do not exist.
