@@ -27,7 +27,13 @@ using asio::ip::tcp;
 
 namespace {
 
-constexpr size_t kFirstBuffer = 16 << 10, kLargestBuffer = 1 << 20, kLargestProxyHead = 64 << 10;
+constexpr size_t kLargestBuffer = 1 << 20, kLargestProxyHead = 64 << 10;
+
+// Returns the size of the receive buffer of a new connection, and of one that is idle. An ordinary response fits into
+// the smaller one; others come many at a time.
+size_t FirstBuffer(Connection::Use use) {
+  return use == Connection::Use::kOrdinary ? 4 << 10 : 16 << 10;
+}
 
 std::string Address(const HttpOptions& o) {
   return HostPort(o.host, o.port);
@@ -220,7 +226,7 @@ void Connection::ShakeHands(asio::ssl::context* context, const TlsOptions& optio
 void Connection::OnOpen() {
   open_ = true;
   dial_timer_.cancel();
-  in_.resize(kFirstBuffer);
+  in_.resize(FirstBuffer(use));
   Read();
   FlushWaiting();
 }
@@ -312,8 +318,10 @@ void Connection::OnRead(const Error& ec, size_t n) {
     }
     return;
   }
-  // The stream filled the buffer, so a larger one needs fewer system calls.
-  if (filled && begin_ == end_ && in_.size() < kLargestBuffer / 4) {
+  if (in_flight_.empty() && begin_ == end_) {
+    ReleaseBuffers();
+  } else if (filled && begin_ == end_ && in_.size() < kLargestBuffer / 4) {
+    // The stream filled the buffer, so a larger one needs fewer system calls.
     begin_ = end_ = 0;
     in_.resize(in_.size() * 2);
   }
@@ -368,6 +376,17 @@ void Connection::Parse() {
     }
     if (in_flight_.empty()) owner_->OnIdle(self);
   }
+}
+
+// There may be many idle connections after a moment in which the server was slow. REQUIRES: nothing is being read.
+void Connection::ReleaseBuffers() {
+  const size_t most = FirstBuffer(use);
+  if (in_.capacity() > most) {
+    in_ = std::string(most, '\0');
+    begin_ = end_ = 0;
+  }
+  if (out_.capacity() > most) out_ = std::string();
+  if (!writing_ && sending_.capacity() > most) sending_ = std::string();
 }
 
 void Connection::OnEof() {

@@ -99,6 +99,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Read();
   void OnRead(const Error& ec, size_t n);
   void Parse();
+  void ReleaseBuffers();  // of a connection that has become idle
   void OnEof();
   void SetSocketOptions();
 
