@@ -51,7 +51,7 @@ TEXT
 # `wait -n "${pids[@]}"` would miss a program that has ended already.
 while kill -0 "${pids[0]}" 2>/dev/null && kill -0 "${pids[1]}" 2>/dev/null; do
   sleep 1 &
-  wait -n || true
+  wait $!  # unlike a sleep in the foreground, a signal ends it at once
 done
 for i in 0 1; do
   kill -0 "${pids[i]}" 2>/dev/null || { echo "local-up: a program ended; its log ends with" >&2; tail -n 5 "$logs"/*.log >&2; exit 1; }
