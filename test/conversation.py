@@ -26,6 +26,7 @@ WHOLE = "whole conversation"  # the phase of lanes that span all phases
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 MICRO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+WATCHED_NEXT = re.compile("limit=500|resourceVersion=[1-9]")  # the query of a list that a watch follows
 IDENTITY = re.compile(r"[\w.-]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -55,7 +56,7 @@ class Reading:
             self._learn(e)
             lane = lane_of(e)
             line = Line(self._text(e), e["tMs"])
-            if "listed" in e and re.search("limit=500|resourceVersion=[1-9]", e["request"]["path"]):
+            if "listed" in e and WATCHED_NEXT.search(e["request"]["path"]):
                 self._versions[e["request"]["path"].partition("?")[0]].append((e["tMs"], e["listed"]))
             self.lines.append(line)
             self.lanes.setdefault((WHOLE if lane == "lock" else phase, lane), []).append(line)
@@ -186,6 +187,8 @@ class Recorder(Proxy):
     def __init__(self, upstream, fault=lambda entry: None):
         self.entries, self.lock, self.began = [], threading.Lock(), time.monotonic()
         self.refuse, self.refused, self.cuts = False, 0, 0
+        self.shown = {}  # what is listed and watched (a path with its selectors) -> {object: version}, as the client has it
+        self.watching = collections.Counter()  # how many watches are open of each
         super().__init__(upstream, fault)
 
     def cut_all(self):
@@ -268,36 +271,74 @@ class Recorder(Proxy):
             server.read(int(headers.get("Content-Length", 0)))
             return False
         e["status"] = int(first.split()[1])
-        watch = "watch=true" in path and e["status"] == 200
-        if watch:
-            e["watched"] = []
+        if "watch=true" in path and e["status"] == 200:
+            return self._relay_watch(s, e, server, head)
         s.sendall(head)
-        if watch:
-            e["openMs"] = self.ms()
         if headers.get("Transfer-Encoding") != "chunked":
             data = server.read(int(headers.get("Content-Length", 0)))
-            self._note(e, data)
+            items = self._note(e, data)
             s.sendall(data)
-            return True
-        data = b""
-        while True:
-            size = server.readline()
-            chunk = server.read(int(size, 16) + 2)
-            data += chunk[:-2]
-            if watch:
+        else:
+            data, size = b"", b"1"
+            while int(size, 16):
+                size = server.readline()
+                chunk = server.read(int(size, 16) + 2)
+                data += chunk[:-2]
+                if int(size, 16) == 0:
+                    items = self._note(e, data)  # recorded before the client can receive it
+                s.sendall(size + chunk)
+        if items is not None and WATCHED_NEXT.search(path):
+            with self.lock:
+                self.shown[what_is_asked(path)] = dict(map(object_and_version, items))
+        return True
+
+    def _relay_watch(self, s, e, server, head):
+        what, data, size = what_is_asked(e["request"]["path"]), b"", b"1"
+        with self.lock:
+            e["watched"] = []
+            self.watching[what] += 1
+        try:
+            s.sendall(head)
+            e["openMs"] = self.ms()
+            while int(size, 16):
+                size = server.readline()
+                chunk = server.read(int(size, 16) + 2)
+                data += chunk[:-2]
                 *done, data = data.split(b"\n")
+                events = [json.loads(text) for text in done]
                 with self.lock:
-                    for text in done:
-                        e["watched"].append([self.ms(), json.loads(text)["object"]["metadata"].get("resourceVersion")])
-            if int(size, 16) == 0 and not watch:
-                self._note(e, data)  # recorded before the client can receive it
-            s.sendall(size + chunk)
-            if int(size, 16) == 0:
-                return True
+                    e["watched"] += [[self.ms(), x["object"]["metadata"].get("resourceVersion")] for x in events]
+                s.sendall(size + chunk)
+                with self.lock:
+                    self._show(what, events)
+        finally:
+            with self.lock:
+                self.watching[what] -= 1
+        return True
+
+    def _show(self, what, events):
+        objects = self.shown.setdefault(what, {})
+        for event in events:
+            if event["type"] in ("ADDED", "MODIFIED", "DELETED"):
+                key, version = object_and_version(event["object"])
+                if event["type"] == "DELETED":
+                    objects.pop(key, None)
+                else:
+                    objects[key] = version
+
+    def all_is_shown(self, api):
+        """Returns whether the client has been sent all that the server has of what it watches."""
+        with self.lock:
+            shown = {what: dict(self.shown.get(what, {})) for what, n in self.watching.items() if n}
+        return all(dict(map(object_and_version, api.get(what)["items"])) == objects for what, objects in shown.items())
 
     def _note(self, e, data):
-        if e["request"]["method"] == "GET" and b'List"' in data[:80]:
-            e["listed"] = json.loads(data)["metadata"]["resourceVersion"]
+        """Returns the objects of a list, or None if it is none."""
+        if e["request"]["method"] != "GET" or b'List"' not in data[:80]:
+            return None
+        answer = json.loads(data)
+        e["listed"] = answer["metadata"]["resourceVersion"]
+        return answer["items"]
 
     def _answer(self, s, e, wrong):
         if wrong.get("status") is None:
@@ -314,6 +355,17 @@ class Recorder(Proxy):
         s.sendall(f"HTTP/1.1 {e['status']} Injected\r\n".encode() + b"".join(f"{k}: {v}\r\n".encode() for k, v in headers.items()) +
                   b"\r\n" + data)
         return "end" not in wrong
+
+
+def what_is_asked(path):
+    """Returns the path of a list or a watch with its selectors alone."""
+    path, _, query = path.partition("?")
+    selectors = [term for term in query.split("&") if "Selector=" in term]
+    return "?".join([path] + ["&".join(selectors)] * bool(selectors))
+
+
+def object_and_version(o):
+    return (o["metadata"].get("namespace"), o["metadata"]["name"]), o["metadata"]["resourceVersion"]
 
 
 def read_head(f):

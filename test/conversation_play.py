@@ -5,7 +5,7 @@ import json
 import os
 import re
 
-from conversation import WHOLE, Reading, Recorder, expected, load, problems
+from conversation import WHOLE, Reading, Recorder, expected, lane_of, load, problems
 from harness import Api, Scheduler, scratch, wait_until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -58,7 +58,8 @@ class Play:
         return self.scheduler
 
     def user(self, what):
-        """Begins the next phase, which has this name in the recording."""
+        """Begins the next phase, which has this name in the recording, after the consequences of what was done before."""
+        self.settled()
         mark = self.marks.pop(0)
         assert mark.startswith(what), f"{self.number}: next is {mark!r}"
         self.phase = mark
@@ -89,32 +90,45 @@ class Play:
         return self.ours().lanes.get((self.phase if phase is None else phase, name), [])
 
     def asked(self, text, times=1):
-        """Waits for this number of requests in this phase."""
-        wait_until(f"{self.number} | {self.phase}: {text}", lambda: len([
-            l for (phase, _), lines in self.ours().lanes.items() for l in lines if phase == self.phase and re.search(text, l.text)]) >= times)
+        """Waits for this number of requests in this phase, and for their answers."""
+        wait_until(f"{self.number} | {self.phase}: {text}", lambda: sum(
+            answered([l for l in lines if re.search(text, l.text)])
+            for (phase, _), lines in self.ours().lanes.items() if phase == self.phase) >= times)
 
-    def shown(self, answer):
-        """Waits until a watch has delivered the object that a call returned to the scheduler, and the scheduler has read it."""
-        version = answer["metadata"]["resourceVersion"]
-        wait_until(f"{self.number} | {self.phase}: {answer['kind']} {answer['metadata']['name']} is shown", lambda: [
-            e for e in self.proxy.snapshot() if any(v == version for _, v in e.get("watched", ()))])
-        wait_until(f"{self.number} | {self.phase}: all is read", lambda: unread(int(self.proxy.url.rpartition(":")[2])) == 0)
+    def settled(self):
+        """Waits until the scheduler has been shown all that the server has of what it watches, and has done all that it does
+        at once."""
+        if self.scheduler is None:
+            return
+        process, port = self.scheduler.process, int(self.proxy.url.rpartition(":")[2])
+        wait_until(f"{self.number} | {self.phase}: all is shown", lambda: process.poll() is not None or (
+            self.proxy.all_is_shown(self.api) and waits_for_input(process.pid, port)))
 
     def heard(self):
-        """Waits until all requests that are expected in this phase have been made."""
+        """Waits until all requests that are expected in this phase have been made and answered."""
         def missing():
             ours = self.ours().lanes
-            return [k[1] for k, lines in self.want.items() if k[0] == self.phase and len(ours.get(k, [])) < len(lines)]
+            return [k[1] for k, lines in self.want.items() if k[0] == self.phase and (
+                len(ours.get(k, [])) < len(lines) or answered(ours[k]) < answered(lines))]
         try:
             wait_until("", lambda: not missing())
         except AssertionError:
             log = self.scheduler.log()[-2000:] if self.scheduler else ""
             raise AssertionError("\n".join([f"{self.number} | {self.phase}: not heard of {missing()}",
                                             *self.problems(), log])) from None
+        self.settled()
 
     def renewed(self):
         """Waits until the lock has been renewed."""
         wait_until(f"{self.number}: a renewal", lambda: any('"<later' in l.text.replace("\\", "") for l in self.lane("lock", WHOLE)[-2:]))
+
+    def renewed_again(self):
+        """Waits for the end of a renewal. What happens then does not come between the two requests of the next one."""
+        def renewals():
+            return sum(e["request"]["method"] == "PUT" and lane_of(e) == "lock" and "status" in e
+                       for e in self.proxy.snapshot() if "request" in e)
+        before = renewals()
+        wait_until(f"{self.number}: another renewal", lambda: renewals() > before)
 
     def ended(self, status):
         p = self.scheduler.process
@@ -127,6 +141,33 @@ class Play:
             assert self.scheduler.stop() == status, self.scheduler.log()[-2000:]
         differ = self.problems()
         assert not differ, "\n" + "\n".join(differ)
+
+
+def answered(lines):
+    return sum(not line.text.endswith("-> None") for line in lines)
+
+
+def waits_for_input(pid, port):
+    """Returns whether there was a moment, just now, at which the process had read all that was sent to it from the local port,
+    and all its threads slept. A thread that slept at two moments, and was not switched to in between, slept all the time."""
+    before = asleep(pid)
+    return before is not None and unread(port) == 0 and asleep(pid) == before
+
+
+def asleep(pid):
+    """Returns how often each thread of the process has waited until now, or None if one of them does not wait."""
+    waited = {}
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/status", encoding="ascii") as f:
+                lines = list(f)
+        except (FileNotFoundError, ProcessLookupError):
+            return None  # it ended just now
+        status = {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        if not status["State"].startswith("S"):
+            return None
+        waited[thread] = status["voluntary_ctxt_switches"]
+    return waited
 
 
 def unread(port):

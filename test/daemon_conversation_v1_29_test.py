@@ -320,10 +320,9 @@ def test_volumes_43():
 
 
 def storage_class(p, name, provisioner, mode):
-    made = p.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
+    p.call("POST", "/apis/storage.k8s.io/v1/storageclasses", {
         "metadata": {"name": name}, "provisioner": provisioner, "volumeBindingMode": mode})
-    if p.scheduler:
-        p.shown(made)
+    p.settled()
 
 
 def volume(p, name, storage_class, source, node_name):
@@ -331,12 +330,14 @@ def volume(p, name, storage_class, source, node_name):
         "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class,
         "persistentVolumeReclaimPolicy": "Retain", **source, "nodeAffinity": {"required": {"nodeSelectorTerms": [{"matchExpressions": [
             {"key": "kubernetes.io/hostname", "operator": "In", "values": [node_name]}]}]}}}})
-    p.shown(p.call("PATCH", f"{VOLUMES}/{name}/status", {"status": {"phase": "Available"}}, MERGE))
+    p.call("PATCH", f"{VOLUMES}/{name}/status", {"status": {"phase": "Available"}}, MERGE)
+    p.settled()
 
 
 def claim(p, name, storage_class, **meta):
-    p.shown(p.call("POST", CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, **meta}, "spec": {
-        "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "resources": {"requests": {"storage": "1Gi"}}}}))
+    p.call("POST", CLAIMS, {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name, **meta}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "storageClassName": storage_class, "resources": {"requests": {"storage": "1Gi"}}}})
+    p.settled()
 
 
 def bind_claim(p, name, volume_name):
@@ -347,8 +348,9 @@ def bind_claim(p, name, volume_name):
     p.call("PATCH", f"{VOLUMES}/{volume_name}/status", {"status": {"phase": "Bound"}}, MERGE)
     p.call("PATCH", f"{CLAIMS}/{name}", {"metadata": {"annotations": {
         "pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}}, "spec": {"volumeName": volume_name}}, MERGE)
-    p.shown(p.call("PATCH", f"{CLAIMS}/{name}/status", {"status": {
-        "phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}}, MERGE))
+    p.call("PATCH", f"{CLAIMS}/{name}/status", {"status": {
+        "phase": "Bound", "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}}, MERGE)
+    p.settled()
 
 
 def claim_volume(name):
