@@ -19,8 +19,11 @@ trap 'rm -f "$found" "$found.out"' EXIT
 grep -qE '^quantity: [0-9]{3,} inputs$' "$found.out" || { echo "FAILED: changes of the corpus: $(cat "$found.out")"; exit 1; }
 FUZZ_FOUND=$found "$replay" --seed=1 --seconds=60 yaml test/fuzz/corpus/yaml/* &
 pid=$!
-# Its handlers of fatal signals (4, 6, 7, 8 and 11) must be installed.
-until grep -qE '^SigCgt:\s+[0-9a-f]+[4-7c-f][ef][89a-f]$' "/proc/$pid/status" 2>/dev/null || ! kill -0 $pid 2>/dev/null; do :; done
+# It must be the program itself, not the shell on the way to it, and its handlers of fatal signals (4, 6, 7, 8 and 11) must be
+# installed.
+until [ "$(cat /proc/$pid/comm 2>/dev/null)" = fuzz-replay ] &&
+    grep -qE '^SigCgt:\s+[0-9a-f]+[4-7c-f][ef][89a-f]$' "/proc/$pid/status" 2>/dev/null ||
+    ! kill -0 $pid 2>/dev/null; do :; done
 kill -SEGV $pid
 wait $pid 2>/dev/null && { echo "FAILED: a fatal signal was survived"; exit 1; }
 [ -e "$found" ] || { echo "FAILED: the input of a process that ended badly was not kept"; exit 1; }
