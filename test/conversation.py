@@ -189,6 +189,7 @@ class Recorder(Proxy):
         self.refuse, self.refused, self.cuts = False, 0, 0
         self.shown = {}  # what is listed and watched (a path with its selectors) -> {object: version}, as the client has it
         self.watching = collections.Counter()  # how many watches are open of each
+        self.answering = 0  # how many answers, watches aside, are on their way to the client
         super().__init__(upstream, fault)
 
     def cut_all(self):
@@ -273,24 +274,31 @@ class Recorder(Proxy):
         e["status"] = int(first.split()[1])
         if "watch=true" in path and e["status"] == 200:
             return self._relay_watch(s, e, server, head)
+        with self.lock:
+            self.answering += 1
+        try:
+            self._relay_answer(s, e, server, head, headers)
+        finally:
+            with self.lock:
+                self.answering -= 1
+        return True
+
+    def _relay_answer(self, s, e, server, head, headers):
+        """Notes the answer before the client can have all of it, because a watch that follows shows newer objects."""
         s.sendall(head)
         if headers.get("Transfer-Encoding") != "chunked":
             data = server.read(int(headers.get("Content-Length", 0)))
-            items = self._note(e, data)
+            self._note(e, data)
             s.sendall(data)
-        else:
-            data, size = b"", b"1"
-            while int(size, 16):
-                size = server.readline()
-                chunk = server.read(int(size, 16) + 2)
-                data += chunk[:-2]
-                if int(size, 16) == 0:
-                    items = self._note(e, data)  # recorded before the client can receive it
-                s.sendall(size + chunk)
-        if items is not None and WATCHED_NEXT.search(path):
-            with self.lock:
-                self.shown[what_is_asked(path)] = dict(map(object_and_version, items))
-        return True
+            return
+        data, size = b"", b"1"
+        while int(size, 16):
+            size = server.readline()
+            chunk = server.read(int(size, 16) + 2)
+            data += chunk[:-2]
+            if int(size, 16) == 0:
+                self._note(e, data)
+            s.sendall(size + chunk)
 
     def _relay_watch(self, s, e, server, head):
         what, data, size = what_is_asked(e["request"]["path"]), b"", b"1"
@@ -329,16 +337,21 @@ class Recorder(Proxy):
     def all_is_shown(self, api):
         """Returns whether the client has been sent all that the server has of what it watches."""
         with self.lock:
+            if self.answering:
+                return False
             shown = {what: dict(self.shown.get(what, {})) for what, n in self.watching.items() if n}
-        return all(dict(map(object_and_version, api.get(what)["items"])) == objects for what, objects in shown.items())
+        return all(versions(api.get(what)) == objects for what, objects in shown.items())
 
     def _note(self, e, data):
-        """Returns the objects of a list, or None if it is none."""
+        """Notes the version of a list and, if a watch follows, its objects."""
+        path = e["request"]["path"]
         if e["request"]["method"] != "GET" or b'List"' not in data[:80]:
-            return None
+            return
         answer = json.loads(data)
         e["listed"] = answer["metadata"]["resourceVersion"]
-        return answer["items"]
+        if WATCHED_NEXT.search(path):
+            with self.lock:
+                self.shown[what_is_asked(path)] = versions(answer)
 
     def _answer(self, s, e, wrong):
         if wrong.get("status") is None:
@@ -362,6 +375,11 @@ def what_is_asked(path):
     path, _, query = path.partition("?")
     selectors = [term for term in query.split("&") if "Selector=" in term]
     return "?".join([path] + ["&".join(selectors)] * bool(selectors))
+
+
+def versions(answer):
+    """Returns {object: version} of a list."""
+    return dict(map(object_and_version, answer["items"]))
 
 
 def object_and_version(o):
