@@ -182,15 +182,16 @@ class Recorder(Proxy):
     """A proxy that keeps what it sees, and answers itself what `fault(entry)` gives: {"status", "headers", "body",
     "end"} as in a recording; without a status the connection is closed; with "lost" the server carries the request out and
     the connection is closed without its answer. While `refuse` is set it lets nobody in. What
-    comes on a connection that is being cut was never sent."""
+    comes on a connection that is being cut was never sent. What is written to a pod is answered before a watch shows it."""
 
     def __init__(self, upstream, fault=lambda entry: None):
         self.entries, self.lock, self.began = [], threading.Lock(), time.monotonic()
         self.refuse, self.refused, self.cuts = False, 0, 0
         self.shown = {}  # what is listed and watched (a path with its selectors) -> {object: version}, as the client has it
         self.watching = collections.Counter()  # how many watches are open of each
-        self.answering = 0  # how many answers, watches aside, are on their way to the client
+        self.under_way = collections.Counter()  # how many requests of each lane, watches aside, wait for their whole answer
         super().__init__(upstream, fault)
+        self.answered = threading.Condition(self.lock)
 
     def cut_all(self):
         with self.lock:
@@ -266,31 +267,32 @@ class Recorder(Proxy):
         wrong = self.fault(e)
         if wrong is not None and not wrong.get("lost"):
             return self._answer(s, e, wrong)
-        up.sendall(head + body)
+        if "watch=true" in path:
+            up.sendall(head + body)
+            return self._relay_watch(s, e, server)
+        with self.lock:
+            self.under_way[lane_of(e)] += 1
+        try:
+            up.sendall(head + body)
+            return self._relay_answer(s, e, server, wrong is not None)
+        finally:
+            with self.lock:
+                self.under_way[lane_of(e)] -= 1
+                self.answered.notify_all()
+
+    def _relay_answer(self, s, e, server, lost):
+        """Notes the answer before the client can have all of it, because a watch that follows shows newer objects."""
         first, headers, head = read_head(server)
-        if wrong is not None:
+        if lost:
             server.read(int(headers.get("Content-Length", 0)))
             return False
         e["status"] = int(first.split()[1])
-        if "watch=true" in path and e["status"] == 200:
-            return self._relay_watch(s, e, server, head)
-        with self.lock:
-            self.answering += 1
-        try:
-            self._relay_answer(s, e, server, head, headers)
-        finally:
-            with self.lock:
-                self.answering -= 1
-        return True
-
-    def _relay_answer(self, s, e, server, head, headers):
-        """Notes the answer before the client can have all of it, because a watch that follows shows newer objects."""
         s.sendall(head)
         if headers.get("Transfer-Encoding") != "chunked":
             data = server.read(int(headers.get("Content-Length", 0)))
             self._note(e, data)
             s.sendall(data)
-            return
+            return True
         data, size = b"", b"1"
         while int(size, 16):
             size = server.readline()
@@ -299,8 +301,14 @@ class Recorder(Proxy):
             if int(size, 16) == 0:
                 self._note(e, data)
             s.sendall(size + chunk)
+        return True
 
-    def _relay_watch(self, s, e, server, head):
+    def _relay_watch(self, s, e, server):
+        first, headers, head = read_head(server)
+        e["status"] = int(first.split()[1])
+        if e["status"] != 200:
+            s.sendall(head + server.read(int(headers.get("Content-Length", 0))))
+            return True
         what, data, size = what_is_asked(e["request"]["path"]), b"", b"1"
         with self.lock:
             e["watched"] = []
@@ -315,6 +323,7 @@ class Recorder(Proxy):
                 *done, data = data.split(b"\n")
                 events = [json.loads(text) for text in done]
                 with self.lock:
+                    self.answered.wait_for(lambda: not any(n for lane, n in self.under_way.items() if lane.startswith("pod ")))
                     e["watched"] += [[self.ms(), x["object"]["metadata"].get("resourceVersion")] for x in events]
                 s.sendall(size + chunk)
                 with self.lock:
@@ -337,7 +346,7 @@ class Recorder(Proxy):
     def all_is_shown(self, api):
         """Returns whether the client has been sent all that the server has of what it watches."""
         with self.lock:
-            if self.answering:
+            if any(self.under_way.values()):
                 return False
             shown = {what: dict(self.shown.get(what, {})) for what, n in self.watching.items() if n}
         return all(versions(api.get(what)) == objects for what, objects in shown.items())

@@ -246,7 +246,8 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   }
 
   // A stream takes an idle connection or a new one at once. Other requests wait in a list, in order, until there is a
-  // connection.
+  // connection. A request that met a closed connection takes a new one, because after a restart of the server all idle
+  // ones are closed.
   void Dispatch(const ExchangePtr& e) {
     RefreshTls();
     e->connection.reset();
@@ -256,7 +257,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
       return;
     }
     if (e->stream) {
-      std::shared_ptr<Connection> c = TakeIdle();
+      std::shared_ptr<Connection> c = e->attempts == 0 ? TakeIdle() : nullptr;
       if (c != nullptr) {
         c->use = Connection::Use::kStream;
         --ordinary_;
@@ -276,9 +277,10 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
         waiting_.pop_front();
         continue;
       }
-      std::shared_ptr<Connection> c = TakeIdle();
+      const bool full = ordinary_ >= options_.max_connections;
+      std::shared_ptr<Connection> c = waiting_.front()->attempts == 0 || full ? TakeIdle() : nullptr;
       if (c == nullptr) {
-        if (ordinary_ >= options_.max_connections) return;
+        if (full) return;
         c = NewConnection(Connection::Use::kOrdinary);
       }
       ExchangePtr e = std::move(waiting_.front());

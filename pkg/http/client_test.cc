@@ -275,6 +275,42 @@ TEST_CASE("a GET that met a connection closed while idle is sent again, a POST i
   CHECK(f.server.requests().size() == 4);
 }
 
+TEST_CASE("a request that met a connection closed while idle is sent again on a new one") {
+  // Five connections are opened. Each closes without an answer at its second request, like those of a server that
+  // restarted.
+  std::atomic<int> first{0};
+  ClientFixture f([&](const FakeRequest& r, FakeServer::Turn& t) {
+    for (first += r.target == "/first"; first < 5;) std::this_thread::yield();
+    r.target == "/later" && r.connection <= 5 ? t.Close() : t.Respond(200, "ok");
+  });
+  Mailbox<std::string> done;
+  f.io.Run([&] {
+    for (int i = 0; i < 5; ++i) {
+      f.client->Do(Get("/first"), [&](Reply r) { done.Put(r.ok() ? "ok" : r.error); });
+    }
+  });
+  REQUIRE(done.WaitFor(5));
+  if (GENERATE(false, true)) {
+    std::unique_ptr<Stream> stream;
+    f.io.Run([&] {
+      stream = f.client->Open(Get("/later"), StreamOptions{},
+                              {[](const Reply&) {}, [](std::string_view) {},
+                               [&](const std::string& e) { done.Put(e.empty() ? "ok" : e); }});
+    });
+    REQUIRE(done.WaitFor(6));
+    f.io.Run([&] { stream.reset(); });
+  } else {
+    CHECK(f.Ask(Get("/later")).ok());
+    done.Put("ok");
+  }
+  CHECK(done.values() == std::vector<std::string>(6, "ok"));
+  std::vector<bool> fresh;
+  for (auto& r : f.server.requests()) {
+    if (r.target == "/later") fresh.push_back(r.connection > 5);
+  }
+  CHECK(fresh == std::vector<bool>{false, true});
+}
+
 TEST_CASE("no more connections than allowed, and everyone gets a turn") {
   std::atomic<int> open{0}, most{0};
   ClientFixture f(
