@@ -197,6 +197,12 @@ def test_claims_wait_for_their_first_consumer():
     s.wait_for_log('"All PVCs for pod are bound" pod="default/uses-kept"')
 
 
+def bound_where_its_volume_is(api, claim, volume, chosen, other):
+    """Waits until the claim's pod has failed on the chosen node, where its volume cannot be used, and is bound to the other."""
+    pre_bind_failed(api, f"uses-{claim}", f'pv "{volume}" node affinity doesn\'t match node "{chosen}": no matching NodeSelectorTerms')
+    wait_until("the pod bound where its volume is", lambda: api.placements()[f"uses-{claim}"] == other)
+
+
 def test_a_volume_that_was_made_for_another_zone():
     api, s, _ = start(node("n0", labels={ZONE: "a"}), node("n1", labels={ZONE: "b"}))
     add_classes(api)
@@ -205,8 +211,7 @@ def test_a_volume_that_was_made_for_another_zone():
     other = {"n0": "n1", "n1": "n0"}[chosen]
     add_volume(api, "pv", {"n0": "a", "n1": "b"}[other], "made", claim="moved")
     bind_claim(api, "moved", "pv")
-    pre_bind_failed(api, "uses-moved", f'pv "pv" node affinity doesn\'t match node "{chosen}": no matching NodeSelectorTerms')
-    wait_until("the pod bound where its volume is", lambda: api.placements()["uses-moved"] == other)
+    bound_where_its_volume_is(api, "moved", "pv", chosen, other)
     assert s.stop() == 0
 
 
@@ -219,8 +224,7 @@ def test_a_claim_that_is_bound_to_another_volume():
     api.add_node("n1", labels={ZONE: "b"})
     add_volume(api, "far", "b", claim="data")
     bind_claim(api, "data", "far")
-    pre_bind_failed(api, "uses-data", 'pv "far" node affinity doesn\'t match node "n0": no matching NodeSelectorTerms')
-    wait_until("the pod bound where its volume is", lambda: api.placements()["uses-data"] == "n1")
+    bound_where_its_volume_is(api, "data", "far", "n0", "n1")
     assert s.stop() == 0
 
 

@@ -56,9 +56,6 @@ class ClaimBinder {
     bool fits() const { return bound_exist && bound_fit && unbound_fit && enough_space && error.empty(); }
   };
   OnNode Find(const PodClaims& claims, const api::Node& node) const;
-  // Returns whether the volume can be used on the node. On a node whose CSI driver replaces the volume's in-tree
-  // plugin, the affinity of the translated volume counts; if it cannot be translated, *error says why.
-  bool CanUse(const api::PersistentVolume& volume, const api::Node& node, std::string* error) const;
   // Erases the rows that do not fit according to Find. Returns false and leaves the rows unchanged if the rows must be
   // checked one at a time with Find.
   bool KeepFitting(const PodClaims& claims, RowSet* rows) const;
@@ -108,6 +105,9 @@ class ClaimBinder {
   // Returns the id of a volume's node affinity.
   uint32_t AffinityOf(const api::PersistentVolume& volume) const;
   Options OptionsOf(const api::PersistentVolumeClaim& claim) const;
+  // Returns whether the volume can be used on the node. On a node whose CSI driver replaces the volume's in-tree
+  // plugin, the affinity of the translated volume counts; if it cannot be translated, *error says why.
+  bool CanUse(const api::PersistentVolume& volume, const api::Node& node, std::string* error) const;
   // Whether a claim can be provisioned on a node. kNoSpace: no CSIStorageCapacity there is large enough.
   enum class Provisioning : uint8_t { kPossible, kImpossible, kNoSpace, kError };
   Provisioning CanProvision(const api::PersistentVolumeClaim& claim, const api::Node& node, std::string* error) const;
