@@ -181,8 +181,8 @@ def without_repetitions(lines):
 class Recorder(Proxy):
     """A proxy that keeps what it sees, and answers itself what `fault(entry)` gives: {"status", "headers", "body",
     "end"} as in a recording; without a status the connection is closed; with "lost" the server carries the request out and
-    the connection is closed without its answer. While `refuse` is set it lets nobody in. What
-    comes on a connection that is being cut was never sent. What is written to a pod is answered before a watch shows it."""
+    the connection is closed without its answer. While `refuse` is set it lets nobody in. What comes on a connection that
+    is being cut was never sent. What is written to a pod is answered before a watch shows it."""
 
     def __init__(self, upstream, fault=lambda entry: None):
         self.entries, self.lock, self.began = [], threading.Lock(), time.monotonic()
@@ -267,7 +267,7 @@ class Recorder(Proxy):
         wrong = self.fault(e)
         if wrong is not None and not wrong.get("lost"):
             return self._answer(s, e, wrong)
-        if "watch=true" in path:
+        if "watch=true" in path and wrong is None:
             up.sendall(head + body)
             return self._relay_watch(s, e, server)
         with self.lock:
@@ -323,7 +323,7 @@ class Recorder(Proxy):
                 *done, data = data.split(b"\n")
                 events = [json.loads(text) for text in done]
                 with self.lock:
-                    self.answered.wait_for(lambda: not any(n for lane, n in self.under_way.items() if lane.startswith("pod ")))
+                    self.answered.wait_for(self._no_write_to_a_pod)
                     e["watched"] += [[self.ms(), x["object"]["metadata"].get("resourceVersion")] for x in events]
                 s.sendall(size + chunk)
                 with self.lock:
@@ -332,6 +332,9 @@ class Recorder(Proxy):
             with self.lock:
                 self.watching[what] -= 1
         return True
+
+    def _no_write_to_a_pod(self):
+        return not any(n for lane, n in self.under_way.items() if lane.startswith("pod "))
 
     def _show(self, what, events):
         objects = self.shown.setdefault(what, {})
@@ -353,10 +356,9 @@ class Recorder(Proxy):
 
     def _note(self, e, data):
         """Notes the version of a list and, if a watch follows, its objects."""
-        path = e["request"]["path"]
         if e["request"]["method"] != "GET" or b'List"' not in data[:80]:
             return
-        answer = json.loads(data)
+        path, answer = e["request"]["path"], json.loads(data)
         e["listed"] = answer["metadata"]["resourceVersion"]
         if WATCHED_NEXT.search(path):
             with self.lock:
