@@ -328,8 +328,9 @@ def soak(args, api, history, load, schedulers):
     """Runs to the end. Returns the samples, and the number of pods that had been created when the measured part began."""
     samples, calm_since, measured_since, disturbance = Samples(), None, None, Disturbance(args, api, load, schedulers)
     begin = moved_at = time.monotonic()
-    moved, waiting = 0, True
-    while (waiting or load.created < args.pods) and not history.problems:
+    moved = 0
+    # The history may not have seen the pods that were created last, so that none seems to wait. All were bound when it has seen that.
+    while (history.bound < load.created or load.created < args.pods) and not history.problems:
         elapsed = time.monotonic() - begin
         if args.minutes and elapsed > args.minutes * 60:
             args.pods = load.created
