@@ -6,16 +6,18 @@ usage: run-tests.py [--scripts=LIST] PROGRAM... -- [ARGUMENTS FOR THE PROGRAMS]
 N counts the test cases of all programs, plus one for each script in test/ named *_test.sh or *_test.py, or those of LIST,
 which blanks separate and which may be empty. A program that crashes, hangs or reports nothing counts as one failed.
 
-TEST_JOBS (default: the number of processors, at least 4) programs and scripts run at a time, those that took longest in the
-last run first. Each prints one line when it ends; what it wrote is shown only when it failed, and once more before the last line,
-shortened to its end. Whatever a program or script leaves running in its session is killed when it ends. After TEST_SECONDS
-(default 900) it is killed and has failed.
+TEST_JOBS (default: twice the number of processors, at least 5, as many tests mostly wait) programs and scripts run at a time,
+those that took longest in the last run first, so that none of them is left alone at the end. Before there was a run, the times in
+test/long-tests.json count. Each prints one line when it ends; what it wrote is shown only when it failed, and once more before the
+last line, shortened to its end. Whatever a program or script leaves running in its session is killed when it ends. After
+TEST_SECONDS (default 900) it is killed and has failed.
 """
 import concurrent.futures, glob, json, os, signal, subprocess, sys, tempfile, threading, time
 import xml.etree.ElementTree as ElementTree
 
 SECONDS = float(os.environ.get("TEST_SECONDS", "900"))
-JOBS = int(os.environ.get("TEST_JOBS") or max(4, os.cpu_count() or 1))
+JOBS = int(os.environ.get("TEST_JOBS") or max(5, 2 * (os.cpu_count() or 1)))
+LONG_TESTS = os.path.join("test", "long-tests.json")  # seconds by name, as in test-seconds.json, of the tests that take longest
 LOG_BYTES = 200_000  # the number of bytes at the end of a failed test's output that are shown
 LAST_LINES = 12      # the number of lines at the end of it that are shown once more when all tests have ended
 
@@ -123,13 +125,13 @@ def run_test(name, work):
     return passed, failed, seconds, lines + log.decode(errors="replace").rstrip("\n").split("\n")[-LAST_LINES:]
 
 
-def longest_first(tests, path):
+def read_seconds(path):
+    """Returns what the file says how long tests took, or nothing if it is missing or damaged."""
     try:
         with open(path) as f:
-            seconds = json.load(f)
-        return sorted(tests, key=lambda t: -seconds.get(t[0], 1e9)), seconds
-    except (OSError, ValueError, AttributeError):
-        return tests, {}
+            return {str(name): float(seconds) for name, seconds in json.load(f).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
 
 
 def stop(number, frame):
@@ -150,7 +152,9 @@ def main(argv):
     for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(s, stop)
     durations = os.path.join(os.path.dirname(programs[0]) if programs else os.environ.get("OUT") or ".", "test-seconds.json")
-    tests, seconds = longest_first(tests, durations)
+    seconds = read_seconds(durations)
+    expected = {**read_seconds(LONG_TESTS), **seconds}
+    tests.sort(key=lambda t: -expected.get(t[0], 0))
     with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
         results = dict(zip([t[0] for t in tests], pool.map(lambda t: run_test(*t), tests)))
     seconds.update({name: round(r[2], 1) for name, r in results.items()})

@@ -20,7 +20,7 @@ def report(*cases):
     return '#!/bin/bash\n[ "$1 $2 $3" = "-r xml -o" ] || exit 9\ncat > "$4" <<"X"\n<?xml version="1.0"?><Catch name="t"><Group name="t">%s</Group></Catch>\nX\n' % body
 
 
-def expect(what, files, wanted_last, wanted_code, wanted_text=(), args=(), seconds="20", unwanted_text=()):
+def expect(what, files, wanted_last, wanted_code, wanted_text=(), args=(), seconds="20", unwanted_text=(), env=None):
     with tempfile.TemporaryDirectory() as d:
         programs = []
         for name, text in files.items():
@@ -29,12 +29,12 @@ def expect(what, files, wanted_last, wanted_code, wanted_text=(), args=(), secon
             with open(path, "w") as f:
                 f.write(text)
             os.chmod(path, 0o755)
-            if not name.startswith("test/"):
+            if not name.startswith("test/") and not name.endswith(".json"):
                 programs.append(path)
         done = subprocess.run([RUNNER, *[a for a in args if a.startswith("--scripts=")], *programs, "--",
                                *[a for a in args if not a.startswith("--scripts=")]], cwd=d,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300,
-                              env={**os.environ, "TEST_SECONDS": seconds})
+                              env={**os.environ, "OUT": d, "TEST_SECONDS": seconds, **(env or {})})
         output = done.stdout.decode()
         problems = []
         if output.splitlines()[-1] != wanted_last or not output.endswith("\n"):
@@ -94,6 +94,18 @@ def test_at_the_same_time():
     MEET = report(("one", True)) + "touch here-%s; for i in $(seq 200); do [ -e here-%s ] && exit 0; sleep 0.1; done; exit 1\n"
     expect("several run at a time", {"a": MEET % ("a", "b"), "b": MEET % ("b", "a")}, "2 passed, 0 failed", 0)
     expect("two of one name in different folders", {"a": PASS, "test/p/x_test.sh": OK, "test/q/x_test.sh": BAD}, "3 passed, 1 failed", 1)
+
+
+def test_order():
+    one_by_one = {"TEST_JOBS": "1"}
+    scripts = {"test/%s_test.sh" % name: OK for name in "abc"}
+    lines = "test/%s_test.sh: 1 passed (0 s)\n"
+    known = {**scripts, "test/long-tests.json": '{"test/b_test.sh": 7, "test/c_test.sh": 9, "test/gone_test.sh": 99}'}
+    expect("what is known to take long runs first", known, "3 passed, 0 failed", 0, [(lines * 3) % ("c", "b", "a")], env=one_by_one)
+    measured = {**known, "test-seconds.json": '{"test/a_test.sh": 5, "test/b_test.sh": 12, "test/c_test.sh": 1}'}
+    expect("the last run counts more", measured, "3 passed, 0 failed", 0, [(lines * 3) % ("b", "a", "c")], env=one_by_one)
+    damaged = {**scripts, "test/long-tests.json": '["test/b_test.sh"', "test-seconds.json": '{"test/a_test.sh": null}'}
+    expect("damaged times are not used", damaged, "3 passed, 0 failed", 0, [(lines * 3) % ("a", "b", "c")], env=one_by_one)
 
 
 def test_what_hangs():
