@@ -12,7 +12,7 @@ hack/bench-compare.sh, to OUT/bench/results.json.
   --svg   where to draw CPU over nodes beside the real 1.10 and 1.29; a run without --only draws OUT/bench/scaling.svg
           (--only 1k,5k,20k,100k --big --svg hack/bench/scaling.svg makes the one in the README)
 """
-import argparse, http.client, json, os, re, socket, statistics, subprocess, sys, tempfile, threading, time
+import argparse, http.client, http.server, json, os, re, socket, statistics, subprocess, sys, tempfile, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, os.environ.get("OUT") or "_output")
@@ -78,6 +78,12 @@ SHAPES = [
     ("preempt-1000", "the same with 1,000", "preempt 5000 100 pdbs=1000", 5_000),
     ("preempt-anti", "preemption with anti-affinity", "preempt 5000 100 anti=1", 5_000),
 ]
+# Pods about which an extender is asked: name, what, whether it knows the nodes (nodeCacheCapable), goal in microseconds of our
+# own CPU.
+EXTENDERS = [
+    ("extender-names", "an extender that is sent names", True, 1_000),
+    ("extender-nodes", "an extender that is sent whole nodes", False, 10_000),
+]
 SCALING = ("1k", "5k", "20k", "100k", "1m")
 
 
@@ -121,6 +127,38 @@ def measure(path, runs, output="placements", flags=()):
         "wallSeconds": median(lambda s: s["wallSeconds"]), "p50Micros": median(lambda s: s["p50Micros"]),
         "p99Micros": median(lambda s: s["p99Micros"]), "peakRSSBytes": max(s["peakRSSBytes"] for s in got),
     }
+
+
+class LetAllPass(http.server.BaseHTTPRequestHandler):
+    """An extender that lets all nodes pass and sends them back as it was sent them."""
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = json.dumps({"NodeNames": sent["NodeNames"], "Nodes": sent["Nodes"]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+
+def measure_extender(knows_nodes, runs):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), LetAllPass)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as policy:
+            json.dump({"kind": "Policy", "apiVersion": "v1", "extenders": [
+                {"urlPrefix": "http://127.0.0.1:%d" % server.server_port, "filterVerb": "filter", "nodeCacheCapable": knows_nodes}]}, policy)
+            policy.flush()
+            path = make_input("extender", "--nodes 5000 --pods 100 --like w1")
+            return measure(path, runs, flags=["--policy-config-file=" + policy.name])
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 # ---- the daemon -----------------------------------------------------------------------------------
@@ -320,11 +358,12 @@ def main():
     only = set(filter(None, args.only.split(",")))
     cases = [c for c in CASES + ([BIG] if args.big else []) if not only or c[0] in only]
     shapes = [s for s in SHAPES if not only or s[0] in only or "shapes" in only]
+    extenders = [e for e in EXTENDERS if not only or e[0] in only or "shapes" in only]
     later = [c for c in LATER_CASES if not only or c[0] in only or "1.29" in only]
-    known = {c[0] for c in CASES + LATER_CASES} | {"1.29"} | {s[0] for s in SHAPES} | {BIG[0], "e2e", "start", "record", "shapes"}
+    known = {c[0] for c in CASES + LATER_CASES} | {"1.29"} | {s[0] for s in SHAPES + EXTENDERS} | {BIG[0], "e2e", "start", "record", "shapes"}
     if only - known:
         p.error("--only: %s: known are %s" % (", ".join(sorted(only - known)), ", ".join(sorted(known))))
-    if only and not cases and not later and not shapes and not only & {"e2e", "start", "record"} and not args.workloads:
+    if only and not cases and not later and not shapes and not extenders and not only & {"e2e", "start", "record"} and not args.workloads:
         p.error("--only leaves nothing to measure")
 
     results = {"schedsim": {}, "shapes": {}, "daemon": {}, "cpu": cpu_name(), "cores": os.cpu_count()}
@@ -341,6 +380,9 @@ def main():
         # Only -o json runs preemption.
         output = "json" if arguments.startswith("preempt") else "placements"
         results["shapes"][name] = {"what": what, "goalMicros": goal, **measure(make_shape(arguments), min(args.runs, 3), output)}
+    for name, what, knows_nodes, goal in extenders:
+        print("measuring %s: %s" % (name, what), file=sys.stderr)
+        results["shapes"][name] = {"what": what, "goalMicros": goal, **measure_extender(knows_nodes, min(args.runs, 3))}
     for path in args.workloads:
         name = re.sub(r"\.json(\.gz)?$", "", os.path.basename(path))
         print("measuring %s" % name, file=sys.stderr)

@@ -217,7 +217,8 @@ class Handler {
   void Follow(std::string_view key) {
     const size_t above = static_cast<size_t>(depth_) - 1;
     if (followed_ > above) followed_ = above;
-    if (followed_ == above && above < known_->path().size() && key == known_->path()[above]) ++followed_;
+    if (followed_ == above && above < known_->path().size() && SameIgnoringCase(key, known_->path()[above]))
+      ++followed_;
   }
 
   DocumentBuilder& Current() { return splitting_ ? element_ : main_; }
@@ -437,11 +438,12 @@ absl::Status Document::Parse(std::string_view text, KnownArrays* known) {
   return absl::OkStatus();
 }
 
-absl::Status ReadJson(std::string_view text, JsonSink& sink) {
+absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known) {
+  if (known != nullptr) known->Begin(text);
   TextStream in(text);
   for (SkipWhitespace(in); !in.AtEnd(); SkipWhitespace(in)) {
     Document doc;
-    Handler handler(in, &doc, &sink);
+    Handler handler(in, &doc, &sink, known);
     absl::Status s = ParseOne(text, in, handler);
     if (!s.ok()) return s;
     s = sink.Value(doc);

@@ -86,7 +86,8 @@ std::optional<size_t> OffsetOf(const absl::Status& error);
 // empty, and its offsets are those of the whole array in the text.
 class KnownArrays {
  public:
-  // `path` has the names of the members that lead to the array. The outermost value is an object.
+  // `path` has the names of the members that lead to the array; their case does not matter. The outermost value is an
+  // object. If several arrays have this path, each of them is reached.
   explicit KnownArrays(std::vector<std::string> path) : path_(std::move(path)) {}
   virtual ~KnownArrays() = default;
   // Called before a document is parsed. `text` is valid until the document has been parsed.
@@ -211,8 +212,8 @@ class JsonSink {
 };
 
 // Reads one or several JSON values in sequence (JSON Lines, concatenated documents). Parses iteratively and holds only
-// one element at a time. Errors give line and column.
-absl::Status ReadJson(std::string_view text, JsonSink& sink);
+// one element at a time. Errors give line and column. `known` is as for Document::Parse; Begin is called once.
+absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known = nullptr);
 
 // Appends `s` to `out` as a JSON string with quotes, escaped as Go's encoding/json does (<, >, & as \u003c..., invalid
 // UTF-8 as \ufffd).

@@ -16,6 +16,8 @@
 #include "pkg/api/json.h"
 #include "pkg/http/url.h"
 #include "pkg/http/webhook.h"
+#include "pkg/scheduler/extender/answered_nodes.h"
+#include "pkg/scheduler/extender/sent_nodes.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
@@ -25,8 +27,9 @@ namespace {
 using api::Json;
 using util::Symbol;
 
-// Parses the first JSON value of a text and ignores what follows it, as Go's decoder for streams does.
-absl::Status ParseFirst(std::string_view text, api::Document* out) {
+// Parses the first JSON value of a text and ignores what follows it, as Go's decoder for streams does. `known` may be
+// null.
+absl::Status ParseFirst(std::string_view text, api::KnownArrays* known, api::Document* out) {
   struct First final : api::JsonSink {
     api::Document* out = nullptr;
     bool found = false;
@@ -39,7 +42,7 @@ absl::Status ParseFirst(std::string_view text, api::Document* out) {
     }
   } sink;
   sink.out = out;
-  absl::Status read = api::ReadJson(text, sink);
+  absl::Status read = api::ReadJson(text, sink, known);
   if (sink.found) return absl::OkStatus();
   return read.ok() ? util::InvalidArgument("it is empty") : read;
 }
@@ -59,50 +62,6 @@ absl::StatusOr<std::string> Untyped(const std::string& raw) {
   out += '}';
   return out;
 }
-
-// A list of nodes as it is sent to an extender.
-struct SentNodes {
-  std::vector<api::NodePtr> nodes;
-  std::vector<Symbol> names;
-  std::string json;          // the elements of the list, separated by commas
-  std::vector<size_t> ends;  // by node: the end of its element in `json`
-
-  std::string_view Text(size_t place) const {
-    const size_t begin = place == 0 ? 0 : ends[place - 1] + 1;
-    return std::string_view(json).substr(begin, ends[place] - begin);
-  }
-};
-
-// Finds the nodes in an answer among those that were sent. Most answers keep the order of the request, so the search
-// begins after the node that was found last; a map is built only when that fails.
-class SentNames {
- public:
-  static constexpr size_t kNone = ~size_t{0};
-  explicit SentNames(const SentNodes& sent) : sent_(sent) {}
-
-  // Returns the index of the node in the request, or kNone.
-  size_t Find(std::string_view name) {
-    constexpr size_t kLookedAt = 4;
-    for (size_t i = next_; i < std::min(next_ + kLookedAt, sent_.nodes.size()); ++i) {
-      if (sent_.nodes[i]->meta.name != name) continue;
-      next_ = i + 1;
-      return i;
-    }
-    if (places_.empty()) {
-      places_.reserve(sent_.nodes.size());
-      for (size_t i = 0; i < sent_.nodes.size(); ++i) places_.emplace(util::ToAbsl(sent_.nodes[i]->meta.name), i);
-    }
-    auto it = places_.find(util::ToAbsl(name));
-    if (it == places_.end()) return kNone;
-    next_ = it->second + 1;
-    return it->second;
-  }
-
- private:
-  const SentNodes& sent_;
-  size_t next_ = 0;  // after the node that was found last
-  absl::flat_hash_map<absl::string_view, size_t> places_;
-};
 
 // Returns the symbol of a node that an answer names. The cache keeps the names of the nodes that exist.
 Symbol NamedNode(std::string_view name) {
@@ -153,52 +112,18 @@ class HttpExtender final : public Extender {
     if (!sent.ok()) return sent.status();
     auto body = Arguments(pod, **sent);
     if (!body.ok()) return body.status();
+    // Another call may be using the texts of the nodes at this moment; this one then reads the whole answer.
+    std::unique_lock texts(answered_mutex_, std::try_to_lock);
+    AnsweredNodes* known = texts.owns_lock() && !config_.node_cache_capable ? &answered_ : nullptr;
+    if (known != nullptr) known->Expect(**sent);
     api::Document document;
-    BERTH_RETURN_IF_ERROR(Ask(config_.filter_verb, *body, true, &document));
+    BERTH_RETURN_IF_ERROR(Ask(config_.filter_verb, *body, true, &document, known));
     Json answer = document.root();
     if (!answer.IsNull() && !answer.IsObject()) return Misread(config_.filter_verb, "", "an object", answer);
     std::string error;
     BERTH_RETURN_IF_ERROR(ReadError(config_.filter_verb, answer, &error));
     if (!error.empty()) return util::Internal(error);
-
-    SentNames names_sent(**sent);
-    std::vector<bool> survived(nodes.size(), false);
-    out.nodes.reserve(nodes.size());
-    std::string unknown;
-    auto survives = [&](std::string_view node) {
-      const size_t place = names_sent.Find(node);
-      if (place == SentNames::kNone && config_.as_v1_29 && unknown.empty()) unknown = node;
-      if (place != SentNames::kNone && !survived[place]) {
-        survived[place] = true;
-        out.nodes.push_back((*sent)->names[place]);
-      } else {
-        LOG_EVERY_N(WARNING, 100) << "Extender " << name() << " let node \"" << node << "\" pass for pod "
-                                  << pod.meta.Key() << ", which is not among the nodes that it was asked about (or was "
-                                  << "named twice); ignoring it";
-      }
-    };
-    Json names = answer.Find("NodeNames"), whole = answer.Find("Nodes");
-    if (!names.IsNull() && !names.IsArray()) return Misread(config_.filter_verb, "NodeNames", "a list of names", names);
-    if (!whole.IsNull() && !whole.IsObject()) return Misread(config_.filter_verb, "Nodes", "a NodeList", whole);
-    if (config_.node_cache_capable && !names.IsNull()) {
-      for (const Json::Member& m : names.Children()) {
-        if (!m.value.IsString()) return Misread(config_.filter_verb, "NodeNames", "a list of names", names);
-        survives(m.value.Text());
-      }
-      if (!unknown.empty()) {
-        return util::Internal(absl::StrCat("extender ", util::GoQuoted(shown_), " claims a filtered node ",
-                                           util::GoQuoted(unknown), " which is not found in the input node list"));
-      }
-    } else {
-      Json items = whole.Find("items");
-      if (!items.IsNull() && !items.IsArray())
-        return Misread(config_.filter_verb, "Nodes.items", "a list of nodes", items);
-      for (const Json::Member& m : items.Children()) {
-        Json node = m.value.Find("metadata").Find("name");
-        if (!node.IsString()) return Misread(config_.filter_verb, "Nodes.items", "nodes with metadata.name", m.value);
-        survives(node.Text());
-      }
-    }
+    BERTH_RETURN_IF_ERROR(ReadSurvivors(pod, **sent, answer, known, &out.nodes));
     if (config_.as_v1_29) BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedAndUnresolvableNodes", &out.unresolvable));
     BERTH_RETURN_IF_ERROR(ReadFailed(answer, "FailedNodes", &out.failed));
     // A node that the extender lists as both is unresolvable.
@@ -302,17 +227,66 @@ class HttpExtender final : public Extender {
   }
 
  private:
-  // Posts the body and parses the answer.
-  absl::Status Ask(const std::string& verb, const std::string& body, bool repeatable, api::Document* answer) {
+  // Posts the body and parses the answer. `known` may be null.
+  absl::Status Ask(const std::string& verb, const std::string& body, bool repeatable, api::Document* answer,
+                   api::KnownArrays* known = nullptr) {
     auto got = transport_->Post(absl::StrCat(base_, "/", verb), body, repeatable);
     if (!got.ok()) return got.status();
     if (got->status != 200) {
       return util::Unavailable(absl::StrCat(config_.as_v1_29 ? "failed " : "Failed ", verb, " with extender at URL ",
                                             shown_, ", code ", got->status));
     }
-    if (absl::Status parsed = ParseFirst(got->body, answer); !parsed.ok()) {
+    if (absl::Status parsed = ParseFirst(got->body, known, answer); !parsed.ok()) {
       return util::InvalidArgument(
           absl::StrCat("extender at URL ", shown_, ": the answer to ", verb, " is not JSON: ", util::Message(parsed)));
+    }
+    return absl::OkStatus();
+  }
+
+  // Appends the nodes that the answer to `filter` lets pass, in its order. Those that were not sent, or are named
+  // twice, are logged and left out. `known` is what the answer was parsed with, or null.
+  absl::Status ReadSurvivors(const api::Pod& pod, const SentNodes& sent, Json answer, const AnsweredNodes* known,
+                             std::vector<Symbol>* out) const {
+    SentNames places(sent);
+    std::vector<bool> survived(sent.nodes.size(), false);
+    std::string unknown;  // the first name that was not sent
+    out->reserve(sent.nodes.size());
+    auto survives = [&](size_t place, std::string_view node) {
+      if (place == SentNames::kNone && unknown.empty()) unknown = node;
+      if (place != SentNames::kNone && !survived[place]) {
+        survived[place] = true;
+        out->push_back(sent.names[place]);
+        return;
+      }
+      LOG_EVERY_N(WARNING, 100) << "Extender " << name() << " let node \""
+                                << (place == SentNames::kNone ? node : sent.names[place].str()) << "\" pass for pod "
+                                << pod.meta.Key() << ", which is not among the nodes that it was asked about (or was "
+                                << "named twice); ignoring it";
+    };
+    Json names = answer.Find("NodeNames"), whole = answer.Find("Nodes");
+    if (!names.IsNull() && !names.IsArray()) return Misread(config_.filter_verb, "NodeNames", "a list of names", names);
+    if (!whole.IsNull() && !whole.IsObject()) return Misread(config_.filter_verb, "Nodes", "a NodeList", whole);
+    if (config_.node_cache_capable && !names.IsNull()) {
+      for (const Json::Member& m : names.Children()) {
+        if (!m.value.IsString()) return Misread(config_.filter_verb, "NodeNames", "a list of names", names);
+        survives(places.Find(m.value.Text()), m.value.Text());
+      }
+      if (unknown.empty() || !config_.as_v1_29) return absl::OkStatus();
+      return util::Internal(absl::StrCat("extender ", util::GoQuoted(shown_), " claims a filtered node ",
+                                         util::GoQuoted(unknown), " which is not found in the input node list"));
+    }
+    const Json items = whole.Find("items");
+    if (!items.IsNull() && !items.IsArray()) {
+      return Misread(config_.filter_verb, "Nodes.items", "a list of nodes", items);
+    }
+    if (const auto* read = known == nullptr ? nullptr : known->Read(items)) {
+      for (const AnsweredNodes::Node& node : *read) survives(node.place, node.name);
+      return absl::OkStatus();
+    }
+    for (const Json::Member& m : items.Children()) {
+      Json node = m.value.Find("metadata").Find("name");
+      if (!node.IsString()) return Misread(config_.filter_verb, "Nodes.items", "nodes with metadata.name", m.value);
+      survives(places.Find(node.Text()), node.Text());
     }
     return absl::OkStatus();
   }
@@ -477,6 +451,8 @@ class HttpExtender final : public Extender {
   std::mutex mutex_;
   absl::flat_hash_map<Symbol, WholeNode> whole_nodes_;
   std::shared_ptr<const SentNodes> last_;
+  std::mutex answered_mutex_;
+  AnsweredNodes answered_;  // guarded by answered_mutex_
 };
 
 // Sends the bodies over the network.

@@ -31,7 +31,7 @@ api::NodePtr MakeNode(const std::string& name) {
   return api::DecodeNode(d.root(), keep).value();
 }
 
-api::PodPtr MakePod(const std::string& resources = "{}") {
+api::PodPtr PodRequesting(const std::string& resources = "{}") {
   api::Document d;
   REQUIRE(d.Parse(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","namespace":"ns","uid":"u-1"},)"
                   R"("spec":{"containers":[{"name":"c","resources":)" +
@@ -88,7 +88,7 @@ struct Scripted {
   void Answer(std::string body, int status = 200) {
     script.answer = ExtenderTransport::Answer{status, std::move(body)};
   }
-  absl::StatusOr<Extender::FilterResult> Filter() { return Make()->Filter(*MakePod(), nodes); }
+  absl::StatusOr<Extender::FilterResult> Filter() { return Make()->Filter(*PodRequesting(), nodes); }
 };
 
 constexpr char kPodOnWire[] =
@@ -114,7 +114,7 @@ TEST_CASE("an extender that does not know the nodes is sent whole ones, without 
   s.Answer(R"({"Nodes":{"items":[{"metadata":{"name":"n2"}}]}})");
   auto extender = s.Make();
   for (int round = 0; round < 2; ++round) {
-    auto result = extender->Filter(*MakePod(), s.nodes);
+    auto result = extender->Filter(*PodRequesting(), s.nodes);
     REQUIRE(result.ok());
     CHECK(Names(result->nodes) == Strings{"n2"});
     CHECK(s.script.body == absl::StrCat(R"({"Pod":)", kPodOnWire,
@@ -127,12 +127,12 @@ TEST_CASE("a node that changed is sent as it is now") {
   Scripted s;
   s.config.node_cache_capable = false;
   auto extender = s.Make();
-  REQUIRE(extender->Filter(*MakePod(), {s.nodes[0]}).ok());
+  REQUIRE(extender->Filter(*PodRequesting(), {s.nodes[0]}).ok());
   api::Document d;
   REQUIRE(d.Parse(R"({"metadata":{"name":"n1","labels":{"new":"yes"}}})").ok());
   api::DecodeOptions keep;
   keep.keep_node_raw = true;
-  REQUIRE(extender->Filter(*MakePod(), {api::DecodeNode(d.root(), keep).value()}).ok());
+  REQUIRE(extender->Filter(*PodRequesting(), {api::DecodeNode(d.root(), keep).value()}).ok());
   CHECK(s.script.body.find(R"("items":[{"metadata":{"name":"n1","labels":{"new":"yes"}}}])") != std::string::npos);
 }
 
@@ -145,7 +145,7 @@ TEST_CASE("an extender is asked about a pod or node only with its whole JSON") {
   CHECK(util::Message(s.Make()->Filter(*pod, s.nodes).status()) ==
         "extender at URL http://x.example/api//: the JSON of pod ns/bare was not kept");
   api::NodePtr node = api::DecodeNode(d.root()).value();
-  CHECK(util::Message(s.Make()->Filter(*MakePod(), {node}).status()) ==
+  CHECK(util::Message(s.Make()->Filter(*PodRequesting(), {node}).status()) ==
         "extender at URL http://x.example/api// wants whole nodes (nodeCacheCapable is false), and the JSON of node "
         "bare "
         "was not kept");
@@ -154,15 +154,15 @@ TEST_CASE("an extender is asked about a pod or node only with its whole JSON") {
 
 TEST_CASE("a bind is sent with capitalised names, and never twice") {
   Scripted s;
-  REQUIRE(s.Make()->Bind(*MakePod(), "n2").ok());
+  REQUIRE(s.Make()->Bind(*PodRequesting(), "n2").ok());
   CHECK(s.script.url == "http://x.example/api/bind");
   CHECK(s.script.body == R"({"PodName":"p","PodNamespace":"ns","PodUID":"u-1","Node":"n2"})");
   CHECK_FALSE(s.script.repeatable);
   s.Answer(R"({"Error":"node is gone"})");
-  CHECK(util::Message(s.Make()->Bind(*MakePod(), "n2")) == "node is gone");
+  CHECK(util::Message(s.Make()->Bind(*PodRequesting(), "n2")) == "node is gone");
   s.config.bind_verb = "";
   CHECK_FALSE(s.Make()->IsBinder());
-  CHECK(util::Message(s.Make()->Bind(*MakePod(), "n2")) == "Unexpected empty bindVerb in extender");
+  CHECK(util::Message(s.Make()->Bind(*PodRequesting(), "n2")) == "Unexpected empty bindVerb in extender");
 }
 
 // ---- answers ------------------------------------------------------------------------------------
@@ -208,9 +208,10 @@ TEST_CASE("release 1.29: what an extender is asked about preemption, and what it
   s.config.as_v1_29 = true;
   const auto extender = s.Make();
   REQUIRE(extender->SupportsPreemption());
-  const std::vector<Extender::Eviction> evictions = {{Symbol("n1"), {MakePod()}, 2}, {Symbol("n2"), {MakePod()}, 0}};
+  const std::vector<Extender::Eviction> evictions = {{Symbol("n1"), {PodRequesting()}, 2},
+                                                     {Symbol("n2"), {PodRequesting()}, 0}};
   s.Answer(R"({"NodeNameToMetaVictims":{"n2":{"Pods":[{"UID":"u-1"},{"UID":"u-9"}],"NumPDBViolations":1}}})");
-  auto agreed = extender->ProcessPreemption(*MakePod(), evictions);
+  auto agreed = extender->ProcessPreemption(*PodRequesting(), evictions);
   REQUIRE(agreed.ok());
   CHECK(s.script.url == "http://x.example/api/preempt");
   CHECK(s.script.body == absl::StrCat(R"({"Pod":)", kPodOnWire, R"(,"NodeNameToVictims":null,"NodeNameToMetaVictims":)",
@@ -223,14 +224,14 @@ TEST_CASE("release 1.29: what an extender is asked about preemption, and what it
 
   for (const char* nothing : {"{}", "null", R"({"NodeNameToMetaVictims":null})"}) {
     s.Answer(nothing);
-    agreed = extender->ProcessPreemption(*MakePod(), evictions);
+    agreed = extender->ProcessPreemption(*PodRequesting(), evictions);
     REQUIRE(agreed.ok());
     CHECK(agreed->empty());
   }
   for (const char* odd : {R"({"NodeNameToMetaVictims":[]})", R"({"NodeNameToMetaVictims":{"n1":{"Pods":[{}]}}})", "[1]",
                           R"({"NodeNameToMetaVictims":{"n1":{"NumPDBViolations":"many"}}})"}) {
     s.Answer(odd);
-    agreed = extender->ProcessPreemption(*MakePod(), evictions);
+    agreed = extender->ProcessPreemption(*PodRequesting(), evictions);
     REQUIRE_FALSE(agreed.ok());
     CHECK(util::Message(agreed.status()).find("the answer to preempt") != std::string::npos);
   }
@@ -238,7 +239,7 @@ TEST_CASE("release 1.29: what an extender is asked about preemption, and what it
   // An extender that does not know the nodes gets what the cache keeps of the victims.
   s.config.node_cache_capable = false;
   s.Answer("{}");
-  REQUIRE(s.Make()->ProcessPreemption(*MakePod(), {evictions[0]}).ok());
+  REQUIRE(s.Make()->ProcessPreemption(*PodRequesting(), {evictions[0]}).ok());
   CHECK(s.script.body ==
         absl::StrCat(R"({"Pod":)", kPodOnWire,
                      R"(,"NodeNameToVictims":{"n1":{"Pods":[{"metadata":{"name":"p","namespace":"ns","uid":"u-1",)",
@@ -282,7 +283,7 @@ TEST_CASE("without a verb nothing is asked") {
   auto result = s.Filter();
   REQUIRE(result.ok());
   CHECK(Names(result->nodes) == Strings{"n1", "n2", "n3"});
-  CHECK(s.Make()->Prioritize(*MakePod(), s.nodes).value().empty());
+  CHECK(s.Make()->Prioritize(*PodRequesting(), s.nodes).value().empty());
   CHECK(s.script.calls == 0);
 }
 
@@ -293,7 +294,7 @@ TEST_CASE("errors of an extender keep their text") {
   s.Answer("{}", 503);
   CHECK(util::Message(s.Filter().status()) == "Failed filter with extender at URL http://x.example/api//, code 503");
   s.Answer("{}", 204);
-  CHECK(util::Message(s.Make()->Bind(*MakePod(), "n1")) ==
+  CHECK(util::Message(s.Make()->Bind(*PodRequesting(), "n1")) ==
         "Failed bind with extender at URL http://x.example/api//, code 204");
   s.script.answer = util::Unavailable("Post http://x.example/api/filter: no route");
   CHECK(util::Message(s.Filter().status()) == "Post http://x.example/api/filter: no route");
@@ -330,30 +331,30 @@ TEST_CASE("an answer of the wrong shape is an error that says so") {
 TEST_CASE("scores are weighted, added up where a host comes twice, and never wrap") {
   Scripted s;
   s.Answer(R"([{"Host":"n1","Score":4},{"host":"n2","score":-1},{"HOST":"n1","SCORE":1},{"host":"n3"},null])");
-  auto scores = s.Make()->Prioritize(*MakePod(), s.nodes);
+  auto scores = s.Make()->Prioritize(*PodRequesting(), s.nodes);
   REQUIRE(scores.ok());
   CHECK(scores->at(Symbol("n1")) == 15);
   CHECK(scores->at(Symbol("n2")) == -3);
   CHECK(scores->at(Symbol("n3")) == 0);
   s.Answer(R"([{"Host":"n1","Score":9223372036854775807},{"Host":"n1","Score":9223372036854775807}])");
-  CHECK(s.Make()->Prioritize(*MakePod(), s.nodes)->at(Symbol("n1")) == std::numeric_limits<int64_t>::max());
+  CHECK(s.Make()->Prioritize(*PodRequesting(), s.nodes)->at(Symbol("n1")) == std::numeric_limits<int64_t>::max());
   for (const char* bad :
        {R"([{"Host":"n1","Score":1.5}])", R"([{"Host":"n1","Score":"1"}])", R"([{"Host":1}])", "[5]", "{}"}) {
     INFO(bad);
     s.Answer(bad);
-    CHECK_FALSE(s.Make()->Prioritize(*MakePod(), s.nodes).ok());
+    CHECK_FALSE(s.Make()->Prioritize(*PodRequesting(), s.nodes).ok());
   }
 }
 
 TEST_CASE("interest goes by managed resources, in requests or limits, of any container") {
   Scripted s;
-  CHECK(s.Make()->IsInterested(*MakePod()));
+  CHECK(s.Make()->IsInterested(*PodRequesting()));
   s.config.managed_resources = {{"example.com/fpga", true}, {"example.com/nic", false}};
   auto extender = s.Make();
-  CHECK_FALSE(extender->IsInterested(*MakePod()));
-  CHECK_FALSE(extender->IsInterested(*MakePod(R"({"requests":{"cpu":"1","example.com/other":"1"}})")));
-  CHECK(extender->IsInterested(*MakePod(R"({"requests":{"cpu":"1","example.com/nic":"0"}})")));
-  CHECK(extender->IsInterested(*MakePod(R"({"limits":{"example.com/fpga":"2"}})")));
+  CHECK_FALSE(extender->IsInterested(*PodRequesting()));
+  CHECK_FALSE(extender->IsInterested(*PodRequesting(R"({"requests":{"cpu":"1","example.com/other":"1"}})")));
+  CHECK(extender->IsInterested(*PodRequesting(R"({"requests":{"cpu":"1","example.com/nic":"0"}})")));
+  CHECK(extender->IsInterested(*PodRequesting(R"({"limits":{"example.com/fpga":"2"}})")));
   api::Document d;
   REQUIRE(
       d.Parse(
@@ -427,7 +428,7 @@ std::vector<api::NodePtr> FourNodes() {
 std::string FilterError(const ExtenderConfig& config) {
   auto extender = NewHttpExtender(config);
   if (!extender.ok()) return util::Message(extender.status());
-  return util::Message((*extender)->Filter(*MakePod(), FourNodes()).status());
+  return util::Message((*extender)->Filter(*PodRequesting(), FourNodes()).status());
 }
 
 }  // namespace
@@ -438,22 +439,22 @@ TEST_CASE("a real extender filters, scores and binds") {
     ExtenderConfig config = ConfigFor("http://" + server.address() + "/even/");
     config.node_cache_capable = knows_nodes;
     auto extender = NewHttpExtender(config).value();
-    auto result = extender->Filter(*MakePod(), FourNodes());
+    auto result = extender->Filter(*PodRequesting(), FourNodes());
     REQUIRE(result.ok());
     CHECK(Names(result->nodes) == Strings{"n1", "n3"});
     REQUIRE(result->failed.size() == 2);
     CHECK(result->failed[1].second == "odd one out");
-    auto scores = extender->Prioritize(*MakePod(), FourNodes());
+    auto scores = extender->Prioritize(*PodRequesting(), FourNodes());
     REQUIRE(scores.ok());
     CHECK(scores->at(Symbol("n4")) == 6);
-    CHECK(extender->Bind(*MakePod(), "n1").ok());
+    CHECK(extender->Bind(*PodRequesting(), "n1").ok());
   }
 }
 
 TEST_CASE("a real extender that lies about nodes is believed only about those it was asked for") {
   Server server;
   auto extender = NewHttpExtender(ConfigFor("http://" + server.address() + "/lie")).value();
-  auto result = extender->Filter(*MakePod(), FourNodes());
+  auto result = extender->Filter(*PodRequesting(), FourNodes());
   REQUIRE(result.ok());
   CHECK(Names(result->nodes) == Strings{"n1", "n2", "n3", "n4"});
 }
@@ -492,10 +493,10 @@ TEST_CASE("connections are reused, and one that the server closed is replaced") 
   Server server;
   auto extender = NewHttpExtender(ConfigFor("http://" + server.address() + "/count")).value();
   for (int i = 0; i < 3; ++i) {
-    CHECK(util::Message(extender->Filter(*MakePod(), FourNodes()).status()) == "1");
+    CHECK(util::Message(extender->Filter(*PodRequesting(), FourNodes()).status()) == "1");
   }
   auto closing = NewHttpExtender(ConfigFor("http://" + server.address() + "/once")).value();
-  for (int i = 0; i < 20; ++i) REQUIRE(closing->Filter(*MakePod(), FourNodes()).ok());
+  for (int i = 0; i < 20; ++i) REQUIRE(closing->Filter(*PodRequesting(), FourNodes()).ok());
 }
 
 TEST_CASE("host names are looked up") {
@@ -503,7 +504,7 @@ TEST_CASE("host names are looked up") {
   std::string port = server.address().substr(server.address().find(':'));
   // The C library resolves this short form of 127.0.0.1 on every machine, while localhost needs an entry in /etc/hosts.
   auto extender = NewHttpExtender(ConfigFor("http://127.1" + port + "/pass")).value();
-  CHECK(extender->Filter(*MakePod(), FourNodes()).ok());
+  CHECK(extender->Filter(*PodRequesting(), FourNodes()).ok());
   CHECK(FilterError(ConfigFor("http://no-such-host.invalid/pass")).find("lookup no-such-host.invalid: ") !=
         std::string::npos);
 }
