@@ -22,8 +22,8 @@ namespace berth::api {
 
 // The images of nodes, read once and shared by the versions of a node between which they did not change. A heartbeat
 // repeats them all: given to Document::Parse as well as to the decoder, this has both pass over a list whose bytes are
-// those of last time, by their length and 128 bits of hash. For documents that are events of a watch.
-// Some 100 bytes a node, of nodes that are there; one thread.
+// those of last time, by their length and 128 bits of hash. For documents that are events of a watch or elements of a
+// list. Some 100 bytes a node, of nodes that are there; one thread.
 class NodeImagesMemory final : public KnownArrays {
  public:
   NodeImagesMemory() : KnownArrays({"object", "status", "images"}) {}

@@ -87,7 +87,8 @@ std::optional<size_t> OffsetOf(const absl::Status& error);
 class KnownArrays {
  public:
   // `path` has the names of the members that lead to the array; their case does not matter. The outermost value is an
-  // object. If several arrays have this path, each of them is reached.
+  // object. The first name may be missing in a document, so that the object of an event is recognised when it is read
+  // by itself. If several arrays have this path, each of them is reached.
   explicit KnownArrays(std::vector<std::string> path) : path_(std::move(path)) {}
   virtual ~KnownArrays() = default;
   // Called before a document is parsed. `text` is valid until the document has been parsed.

@@ -59,6 +59,23 @@ TEST_CASE("a list of images that did not change is passed over and shared") {
   CHECK(second->conditions.size() == 1);
 }
 
+TEST_CASE("the images of a node that was listed are passed over in its first heartbeat") {
+  NodeImagesMemory memory;
+  const std::string event = Event("n", JsonOf({{"a", 1}, {"b", 2}}), 1);
+  const size_t begin = event.find("{\"kind\"");
+  const std::string element = event.substr(begin, event.size() - begin - 1);
+  Document doc;
+  REQUIRE(doc.Parse(element, &memory).ok());
+  DecodeOptions options;
+  options.images = &memory;
+  const auto listed = DecodeNode(doc.root(), options);
+  REQUIRE(listed.ok());
+  REQUIRE((*listed)->images.size() == 2);
+  const NodePtr node = Read(event, &memory);
+  CHECK(memory.taken() == 1);
+  CHECK(node->images.begin() == (*listed)->images.begin());
+}
+
 TEST_CASE("images are kept only as long as a node has them") {
   NodeImagesMemory memory;
   const std::string images = JsonOf({{"a", 1}});

@@ -65,8 +65,8 @@ size_t AnsweredNodes::SizeIfKnown(size_t at) {
   }
 }
 
-// Notes the node whose known text begins at `at`. Returns its end, or kNowhere if no text of the nodes that are expected
-// next begins there.
+// Notes the node whose known text begins at `at`. Returns its end, or kNowhere if no text of the nodes that are
+// expected next begins there.
 size_t AnsweredNodes::Recognise(size_t at, SentNames* names) {
   constexpr size_t kLookedAt = 16;
   const size_t end = std::min(names->next() + kLookedAt, sent_->names.size());

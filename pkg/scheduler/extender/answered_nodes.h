@@ -1,8 +1,8 @@
 // Reads the whole nodes in an extender's answer to `filter`.
 //
-// An extender without nodeCacheCapable answers with whole nodes, some megabytes for thousands of them, of which only the
-// names are needed. It writes a node that has not changed as it wrote it for the pod before. So the text of each node
-// is kept, and a node in an answer that has the same bytes is not parsed again. Everything else in an answer, and
+// An extender without nodeCacheCapable answers with whole nodes, some megabytes for thousands of them, of which only
+// the names are needed. It writes a node that has not changed as it wrote it for the pod before. So the text of each
+// node is kept, and a node in an answer that has the same bytes is not parsed again. Everything else in an answer, and
 // every node whose bytes are new, is parsed and checked as ever.
 //
 // Memory: the texts of the nodes that were answered, once each. Thread-safety: none.

@@ -18,8 +18,8 @@ namespace {
 constexpr size_t kNodesSent = 12;
 
 std::string NodeText(size_t i, const std::string& version = "1") {
-  return absl::StrCat(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n)", i, R"(","resourceVersion":")", version,
-                      R"("},"status":{"phase":"a \" ] } {","images":[{"names":[]}]}})");
+  return absl::StrCat(R"({"kind":"Node","apiVersion":"v1","metadata":{"name":"n)", i, R"(","resourceVersion":")",
+                      version, R"("},"status":{"phase":"a \" ] } {","images":[{"names":[]}]}})");
 }
 
 std::vector<api::NodePtr> NodesWithStatus(size_t count) {
@@ -90,7 +90,8 @@ TEST_CASE("nodes that were not sent are read with their names") {
 TEST_CASE("of several lists of nodes the last one counts") {
   const SentNodes sent = Sent(3);
   AnsweredNodes known;
-  const std::string one = absl::StrCat("{\"items\":[", NodeText(0), "]}"), two = absl::StrCat("{\"items\":[", NodeText(1), "]}");
+  const std::string one = absl::StrCat("{\"items\":[", NodeText(0), "]}"),
+                    two = absl::StrCat("{\"items\":[", NodeText(1), "]}");
   CHECK(Places(&known, sent, absl::StrCat(R"({"Nodes":)", one, R"(,"nodes":)", two, "}")) == PlaceList{1});
   // The last one must be read from the document, because it has something else than nodes.
   CHECK(Places(&known, sent, absl::StrCat(R"({"Nodes":)", one, R"(,"nodes":{"items":[3]}})")) == std::nullopt);
@@ -122,7 +123,8 @@ std::string RandomAnswer(std::mt19937* random) {
   }
   if (below(3) == 0 && items.size() > 1) std::swap(items[below(items.size())], items[below(items.size())]);
   if (below(3) == 0 && !items.empty()) items.push_back(items[below(items.size())]);
-  if (below(9) == 0) items.insert(items.begin() + static_cast<ptrdiff_t>(below(items.size() + 1)), below(2) == 0 ? "null" : "{}");
+  if (below(9) == 0)
+    items.insert(items.begin() + static_cast<ptrdiff_t>(below(items.size() + 1)), below(2) == 0 ? "null" : "{}");
   std::string out = AnswerWith(items, below(3) == 0 ? ", " : ",");
   constexpr std::string_view kBytes = "\"[]{},:\\ n1";
   switch (below(4)) {  // Half of the answers are damaged.

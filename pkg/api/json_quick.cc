@@ -1,0 +1,197 @@
+// One loop over the text: a value begins, or one has ended. Nearly every byte of a list or a watch passes here, so a
+// string is found by its end alone, and nothing is copied but into the document.
+#include "pkg/api/json_quick.h"
+
+#include <array>
+#include <string>
+
+namespace berth::api::internal {
+namespace {
+
+constexpr size_t kDepth = 64;       // deeper documents are left to the complete parser
+constexpr size_t kMostDigits = 18;  // of an integer that fits into 64 bits whatever its digits are
+
+class Parser {
+ public:
+  Parser(std::string_view text, KnownArrays* known, DocumentBuilder* out) : text_(text), path_(known), out_(*out) {}
+
+  bool Parse() {
+    for (SkipSpace();;) {
+      const char c = Peek();
+      if (c == '{' || c == '[') {
+        if (!Open(c)) return false;
+        SkipSpace();
+        if (Peek() != closing_[depth_ - 1]) {
+          if (c == '{' && !Key()) return false;
+          continue;
+        }
+      } else if (!Leaf(c)) {
+        return false;
+      }
+      bool over = false;
+      if (!AfterValue(&over)) return false;
+      if (over) return true;
+    }
+  }
+
+ private:
+  // Returns the byte at this place; NUL at the end, where no value and no separator can be.
+  char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  void SkipSpace() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
+      ++at_;
+  }
+
+  bool Open(char c) {
+    if (depth_ == kDepth) return false;
+    closing_[depth_++] = c == '{' ? '}' : ']';
+    const size_t from = at_++;
+    if (c == '{') {
+      out_.StartObject(from);
+      return true;
+    }
+    out_.StartArray(from);
+    const size_t size = path_.SizeIfKnown(depth_, from);
+    if (size <= 2) return true;
+    at_ = from + size - 1;
+    return Peek() == ']';
+  }
+
+  // Goes on to the next value, or past the end of the document.
+  bool AfterValue(bool* over) {
+    for (;;) {
+      SkipSpace();
+      if (depth_ == 0) {
+        *over = true;
+        return at_ == text_.size();
+      }
+      const char c = Peek();
+      const char closing = closing_[depth_ - 1];
+      if (c == ',') {
+        ++at_;
+        SkipSpace();
+        return closing == ']' || Key();
+      }
+      if (c != closing) return false;
+      out_.End(++at_);
+      --depth_;
+    }
+  }
+
+  bool Key() {
+    std::string_view key;
+    if (Peek() != '"' || !String(&key)) return false;
+    out_.Key(key);
+    path_.Key(depth_, key);
+    SkipSpace();
+    if (Peek() != ':') return false;
+    ++at_;
+    SkipSpace();
+    return true;
+  }
+
+  bool Leaf(char c) {
+    const size_t from = at_;
+    if (c == '"') {
+      std::string_view s;
+      if (!String(&s)) return false;
+      out_.String(s, from, at_);
+      return true;
+    }
+    if (c == 't' || c == 'f' || c == 'n') return Word(c);
+    return Integer();
+  }
+
+  bool Word(char c) {
+    const std::string_view word = c == 't' ? "true" : c == 'f' ? "false" : "null";
+    if (text_.substr(at_, word.size()) != word) return false;
+    const size_t from = at_;
+    at_ += word.size();
+    if (c == 'n') {
+      out_.Null(from, at_);
+    } else {
+      out_.Bool(c == 't', from, at_);
+    }
+    return true;
+  }
+
+  bool Integer() {
+    const size_t from = at_;
+    const bool negative = Peek() == '-';
+    if (negative) ++at_;
+    const size_t first = at_;
+    int64_t v = 0;
+    for (char c = Peek(); c >= '0' && c <= '9'; c = Peek()) {
+      if (at_ - first == kMostDigits) return false;
+      v = 10 * v + (c - '0');
+      ++at_;
+    }
+    const size_t digits = at_ - first;
+    if (digits == 0 || (digits > 1 && text_[first] == '0')) return false;
+    const char next = Peek();
+    if (next == '.' || next == 'e' || next == 'E') return false;
+    out_.Int(negative ? -v : v, text_.substr(from, at_ - from), from, at_);
+    return true;
+  }
+
+  // Reads a string whose opening quote is here. The result is valid until the next call.
+  bool String(std::string_view* out) {
+    const size_t n = PlainRun(text_.substr(++at_));
+    *out = text_.substr(at_, n);
+    at_ += n;
+    if (Peek() == '"') {
+      ++at_;
+      return true;
+    }
+    unescaped_.assign(*out);
+    while (Peek() == '\\') {
+      if (!Escape()) return false;
+      const size_t run = PlainRun(text_.substr(at_));
+      unescaped_.append(text_.substr(at_, run));
+      at_ += run;
+    }
+    if (Peek() != '"') return false;
+    ++at_;
+    *out = unescaped_;
+    return true;
+  }
+
+  bool Escape() {
+    const char c = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    at_ += 2;
+    if (c == 'u') return AsciiEscape();
+    const char meant = c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c == 'b' ? '\b' : c == 'f' ? '\f' : c;
+    if (meant == c && c != '"' && c != '\\' && c != '/') return false;
+    unescaped_ += meant;
+    return true;
+  }
+
+  // Reads the digits of \u003c and its like, with which Go writes some characters of ASCII.
+  bool AsciiEscape() {
+    const std::string_view digits = text_.substr(at_, 4);
+    if (digits.size() < 4 || digits[0] != '0' || digits[1] != '0' || digits[2] < '2' || digits[2] > '7') return false;
+    const char low = digits[3];
+    const bool decimal = low >= '0' && low <= '9';
+    const char lower = static_cast<char>(low | 0x20);
+    if (!decimal && (lower < 'a' || lower > 'f')) return false;
+    unescaped_ += static_cast<char>(16 * (digits[2] - '0') + (decimal ? low - '0' : lower - 'a' + 10));
+    at_ += 4;
+    return true;
+  }
+
+  const std::string_view text_;
+  size_t at_ = 0;
+  KnownPath path_;
+  DocumentBuilder& out_;
+  std::array<char, kDepth> closing_;  // the brackets that close what is open
+  size_t depth_ = 0;
+  std::string unescaped_;
+};
+
+}  // namespace
+
+bool ParseQuickly(std::string_view text, KnownArrays* known, DocumentBuilder* out) {
+  return Parser(text, known, out).Parse();
+}
+
+}  // namespace berth::api::internal

@@ -1,0 +1,192 @@
+// What the quick parser accepts, the complete one accepts and reads in the same way.
+#include "pkg/api/json_quick.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <catch2/catch.hpp>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace berth::api {
+namespace {
+
+using std::string_literals::operator""s;
+
+// Keeps the only value of a text, which the complete parser has read.
+struct Keeper : JsonSink {
+  bool Split(std::string_view, std::string_view) override { return false; }
+  absl::Status Element(std::string_view, std::string_view, Document&) override { return absl::OkStatus(); }
+  absl::Status Value(Document& value) override {
+    ++values;
+    kept = std::move(value);
+    return absl::OkStatus();
+  }
+  int values = 0;
+  Document kept;
+};
+
+// Returns everything that can be read from a value.
+void Describe(Json j, std::string* out) {
+  absl::StrAppend(out, static_cast<int>(j.type()), "@", j.begin_offset(), "-", j.end_offset(), " ", j.size(), " ",
+                  j.Int(), " ", j.Double(), " ", std::string(j.Text()), "\n");
+  for (auto [key, value] : j.Children()) {
+    absl::StrAppend(out, std::string(key), ": ");
+    Describe(value, out);
+  }
+}
+
+std::string Described(const Document& d) {
+  std::string out;
+  Describe(d.root(), &out);
+  return out;
+}
+
+// Returns whether the quick parser accepts a text. If it does, the complete parser must agree.
+bool Accepts(const std::string& text) {
+  Document quick;
+  DocumentBuilder builder(&quick);
+  if (!internal::ParseQuickly(text, nullptr, &builder)) return false;
+  Keeper complete;
+  INFO(text);
+  REQUIRE(ReadJson(text, complete).ok());
+  REQUIRE(complete.values == 1);
+  REQUIRE(Described(quick) == Described(complete.kept));
+  return true;
+}
+
+std::string RandomText(std::minstd_rand& random) {
+  static const std::vector<std::string> kParts = {"a",       "name", "\\n",     "\\\"", "\\u003c", "é",
+                                                  "\\/",     " ",    "{",       "[",    "\\\\",    "0123456789abcdef",
+                                                  "\\u007F", "]}",   "metadata"};
+  std::string out = "\"";
+  for (size_t n = random() % 5; n > 0; --n) out += kParts[random() % kParts.size()];
+  return out + "\"";
+}
+
+std::string RandomValue(std::minstd_rand& random, int depth) {
+  const std::string space = random() % 4 == 0 ? std::string(" \n\t").substr(random() % 3) : "";
+  switch (random() % (depth > 4 ? 6 : 9)) {
+    case 0:
+      return space + "null";
+    case 1:
+      return random() % 2 == 0 ? "true" : "false" + space;
+    case 2:
+      return absl::StrCat(random() % 2 == 0 ? "-" : "", random() % 1000);
+    case 3:
+      return absl::StrCat(random(), random(), space);
+    case 4:
+    case 5:
+      return RandomText(random) + space;
+    case 6: {
+      std::string out = "[" + space;
+      for (size_t i = 0, n = random() % 4; i < n; ++i)
+        absl::StrAppend(&out, i > 0 ? "," : "", RandomValue(random, depth + 1));
+      return out + "]";
+    }
+    default: {
+      std::string out = "{" + space;
+      for (size_t i = 0, n = random() % 5; i < n; ++i) {
+        absl::StrAppend(&out, i > 0 ? "," : "", RandomText(random), space, ":", RandomValue(random, depth + 1));
+      }
+      return out + space + "}";
+    }
+  }
+}
+
+TEST_CASE("documents as servers write them are parsed quickly") {
+  CHECK(Accepts(R"({"a":[1,-2,"x",null,true,false,[],{}],"b":{"c":"d"}})"));
+  CHECK(Accepts(" { \"a\" : [ ] , \"b\" : { } }\n"));
+  CHECK(Accepts(R"(["a\n\"\\\/\b\f\r\t","<\u0041\u003c\u007f>","é"])"));
+  CHECK(Accepts("7"));
+  CHECK(Accepts("-0"));
+  CHECK(Accepts("999999999999999999"));
+}
+
+TEST_CASE("what is unusual or wrong is left to the complete parser") {
+  for (const char* text : {"",
+                           " ",
+                           "{",
+                           "[1",
+                           "[1,]",
+                           "[,1]",
+                           "{,}",
+                           "{\"a\":1,}",
+                           "{\"a\"}",
+                           "{\"a\":}",
+                           "{1:2}",
+                           "[1}",
+                           "{\"a\":1]",
+                           "1 2",
+                           "01",
+                           "-",
+                           "+1",
+                           "1.5",
+                           "1e3",
+                           "1234567890123456789",
+                           "nul",
+                           "truee",
+                           "'a'",
+                           "\"a",
+                           "\"\\x\"",
+                           "\"\\u00e9\"",
+                           "\"\\u0000\"",
+                           "\"\\u003\"",
+                           "\"\\u003g\"",
+                           "\"a\nb\"",
+                           "[1 2]",
+                           "{\"a\" 1}",
+                           "]",
+                           "\\",
+                           "\"a\\"}) {
+    INFO(text);
+    CHECK_FALSE(Accepts(text));
+  }
+  CHECK_FALSE(Accepts("[1]\0"s));
+  CHECK(Accepts(std::string(64, '[') + std::string(64, ']')));
+  CHECK_FALSE(Accepts(std::string(65, '[') + std::string(65, ']')));
+}
+
+TEST_CASE("both parsers agree about random texts, whole and damaged") {
+  std::minstd_rand random(7);
+  int whole = 0, damaged = 0;
+  for (int i = 0; i < 5000; ++i) {
+    std::string text = RandomValue(random, 0);
+    if (Accepts(text)) ++whole;
+    if (text.empty()) continue;
+    constexpr std::string_view kBytes = "{}[]\",:\\ u0a-1tn\x01\xff";
+    const size_t at = random() % text.size();
+    switch (random() % 3) {
+      case 0:
+        text.erase(at, 1 + random() % 3);
+        break;
+      case 1:
+        text.insert(at, 1, kBytes[random() % kBytes.size()]);
+        break;
+      default:
+        text[at] = kBytes[random() % kBytes.size()];
+    }
+    if (Accepts(text)) ++damaged;
+  }
+  // Integers of twenty digits are left to the complete parser.
+  CHECK(whole > 2000);
+  CHECK(damaged > 100);
+}
+
+TEST_CASE("a text that is longer than a vector is escaped where it must be") {
+  for (size_t at = 0; at < 40; ++at) {
+    for (const char c : {'"', '\\', '<', '>', '&', '\x1f', '\x01'}) {
+      std::string text(40, 'x'), out;
+      text[at] = c;
+      AppendJsonString(text, &out);
+      CHECK(out.size() > text.size() + 2);
+      Document d;
+      REQUIRE(d.Parse(out).ok());
+      CHECK(d.root().Text() == text);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace berth::api
