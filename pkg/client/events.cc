@@ -72,7 +72,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     }
     if (wake) {
       executor_->Post([w = weak_from_this()] {
-        if (auto self = w.lock()) self->Take();
+        if (auto self = w.lock()) self->Gather();
       });
     }
   }
@@ -107,6 +107,14 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
 
   static std::string ObjectKey(const ObjectReference& o) {
     return absl::StrCat(o.kind, "/", o.ns, "/", o.name, "/", o.uid);
+  }
+
+  // Takes the events now, or when others have joined them. Nobody posts meanwhile, because the list is not empty.
+  void Gather() {
+    if (options_.gather <= absl::ZeroDuration()) return Take();
+    executor_->After(options_.gather, [w = weak_from_this()] {
+      if (auto self = w.lock()) self->Take();
+    });
   }
 
   void Take() {

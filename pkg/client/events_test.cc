@@ -172,6 +172,35 @@ TEST_CASE("events of one object keep their order, others go on") {
   CHECK(f.recorder->stats().queued == 2);
 }
 
+TEST_CASE("events that gather are sent together, and one that comes later waits its own time") {
+  ManualExecutor executor;
+  FakeApi api;
+  EventRecorderOptions o;
+  o.gather = absl::Milliseconds(5);
+  EventRecorder recorder(&executor, &api, o);
+  const auto record = [&](const std::string& pod) {
+    recorder.Record(Pod(pod), EventType::kWarning, "FailedScheduling", "m");
+    executor.Run();
+  };
+  record("a");
+  executor.Advance(absl::Milliseconds(3));
+  record("b");
+  CHECK(api.calls.empty());
+  CHECK(executor.timers() == 1);
+  executor.Advance(absl::Milliseconds(2));
+  CHECK(api.calls.size() == 2);
+  record("c");
+  CHECK(api.calls.size() == 2);
+  bool drained = false;
+  recorder.Drain(absl::Seconds(1), [&] { drained = true; });
+  executor.Advance(absl::Milliseconds(5));
+  REQUIRE(api.calls.size() == 3);
+  CHECK_FALSE(drained);
+  for (const auto& call : std::vector(api.calls)) api.Answer(201, "{}", call);
+  CHECK(drained);
+  CHECK(recorder.stats().sent == 3);
+}
+
 TEST_CASE("with one in flight it is upstream's order") {
   EventsFixture f(1);
   f.Record("a", "1");

@@ -102,8 +102,16 @@ std::string JsonList(const std::vector<std::string>& texts) {
 
 }  // namespace
 
+// Events are written thousands a second, nearly all with the time of the same second as the one before.
 std::string FormatApiTime(absl::Time t) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
+  thread_local int64_t second = 0;
+  thread_local std::string text;
+  const int64_t now = absl::ToUnixSeconds(t);
+  if (text.empty() || now != second) {
+    text = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", t, absl::UTCTimeZone());
+    second = now;
+  }
+  return text;
 }
 
 absl::StatusOr<std::string> ApplyPodStatus(std::string_view pod, const PodStatusChange& change) {
