@@ -354,8 +354,7 @@ void DomainOverlay::Rebuild() {
 
 // A change of a node object may have moved the node to another domain, whose old rows are not known any more, so it
 // makes a rebuild necessary when there are domains of several rows.
-void DomainOverlay::Refresh() {
-  rows_->Refresh();
+void DomainOverlay::RefreshSpecials() {
   if (epoch_ != rows_->epoch()) return Rebuild();
   if (sparse_columns_.empty()) return RefreshOwnRows();
   bool rebuild = false;
@@ -367,9 +366,14 @@ void DomainOverlay::Refresh() {
   seen_ = cache_->generation();
 }
 
-// Refresh for the common case that the domains of all sparse terms are single rows. A row whose numbers were 0 and
-// still are 0 needs no work. If more rows have changed than have numbers other than 0, it is cheaper to go through the
-// latter.
+void DomainOverlay::Refresh() {
+  rows_->Refresh();
+  RefreshSpecials();
+}
+
+// RefreshSpecials for the common case that the domains of all sparse terms are single rows. A row whose numbers were 0
+// and still are 0 needs no work. If more rows have changed than have numbers other than 0, it is cheaper to go through
+// the latter.
 void DomainOverlay::RefreshOwnRows() {
   const uint64_t changes = cache_->generation() - seen_;
   if (changes == 0) return;
@@ -498,8 +502,8 @@ bool DomainOverlay::AddPart(int32_t group, int32_t signature, const Overlay* ove
   return true;
 }
 
-// Lists the parts of the built class.
-void DomainOverlay::ListParts() {
+// Lists the parts of the built class. `once` says that the special rows are those of FindSpecials.
+void DomainOverlay::ListParts(bool once) {
   BeginParts();
   const std::vector<EquivalenceClass::Group>& groups = rows_->groups();
   specials_in_group_.resize(groups.size(), 0);
@@ -511,13 +515,19 @@ void DomainOverlay::ListParts() {
     }
     AskLabelRules();
   }
+  if (once) scratch().plain_part.assign(groups.size(), kNoPart);
   for (int32_t i = 0; i < static_cast<int32_t>(groups.size()); ++i) {
     const EquivalenceClass::Group& g = groups[static_cast<size_t>(i)];
     if (g.size == 0 || scratch().group_admits[static_cast<size_t>(i)] == 0) continue;
     const uint32_t plain = g.size - specials_in_group_[static_cast<size_t>(i)];
-    if (plain > 0) AddPart(i, 0, nullptr, plain);
+    const bool added = plain > 0 && AddPart(i, 0, nullptr, plain);
+    if (once) {
+      if (added) scratch().plain_part[static_cast<size_t>(i)] = static_cast<int32_t>(scratch().parts.size()) - 1;
+      continue;
+    }
     for (const auto& [signature, overlay] : overlays_.Of(i)) AddPart(i, signature, &overlay, overlay.size);
   }
+  if (once) AddFoundParts();
 }
 
 // Writes the sums of each part for the channels of one priority to scratch().rule_sums.
@@ -593,13 +603,15 @@ uint64_t DomainOverlay::ScoreParts() {
 // ---- deciding -----------------------------------------------------------------------------------
 
 DomainOverlay::Answer DomainOverlay::Place(uint64_t* last_node_index) {
-  Refresh();
+  rows_->Refresh();
+  const bool once = !WorthKeeping() && FindSpecials();
+  if (!once) RefreshSpecials();
   if (!rows_->usable()) return {};
-  ListParts();
+  ListParts(once);
   if (on_filtered_ != nullptr) (*on_filtered_)();
   const uint64_t feasible = ScoreParts();
   if (feasible == 0) return {Answer::Outcome::kUnfit, {}, 0, 0};
-  return Choose(feasible, last_node_index);
+  return once ? ChooseOnce(feasible, last_node_index) : Choose(feasible, last_node_index);
 }
 
 // Finds the best total and the sets of rows that reach it (`in` without `out`), and takes the row that round robin

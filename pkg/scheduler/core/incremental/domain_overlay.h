@@ -16,6 +16,9 @@
 // are evaluated, and scores are normalised, once for each part and not once for each node. Then the best scores of the
 // parts are compared, and the row that round robin chooses among the ties is found by counting.
 //
+// If the pods of the template come seldom, the special rows are not kept but listed for each decision
+// (domain_overlay_once.cc). Their overlays then have no buckets.
+//
 // Invariant after Refresh: specials_ has exactly the rows that fit and whose signature is not all 0. Each of them is in
 // overlays_ under its group, signature and score, and in shadows_ under its group and score. The groups of the class
 // include special rows; shadows_ says which ones to leave out when the plain rows of a group are counted.
@@ -116,6 +119,9 @@ class DomainOverlay {
     size_t slot;  // for a sparse term, index in the signature
   };
   static constexpr size_t kNoKey = ~size_t{0};
+  // Instead of an index in Scratch::parts: there is no such part, or a predicate does not admit it; and the part was
+  // not looked at yet.
+  static constexpr int32_t kNoPart = -1, kNotLooked = -2;
   // Rows that differ in nothing but RowState::score.
   struct Part {
     int32_t group, signature;
@@ -124,11 +130,19 @@ class DomainOverlay {
     int64_t total = 0;       // weighted sum of the scores that all rows of the part share
   };
 
+  // A special row of one decision that keeps no special rows (domain_overlay_once.cc).
+  struct FoundSpecial {
+    int32_t group, score, signature;
+    int32_t part;  // index in Scratch::parts, or kNoPart
+    uint32_t rank;
+  };
+
   void FindKeys();
   void FindLabelRules();
   size_t KeyOf(const LabelColumn* column, bool presence_only);
   void Sort(const DomainTerm& term, size_t channel);
   void Refresh();
+  void RefreshSpecials();
   void Rebuild();
   void RefreshOwnRows();
   void Evaluate(Row row);
@@ -152,10 +166,16 @@ class DomainOverlay {
   bool Admits(int32_t group, int32_t signature) const;
   void SumUpParts(const PlacedScoring& rule);
   void BeginParts();
-  void ListParts();
+  void ListParts(bool once);
   uint64_t ScoreParts();
   void SumUpGroups();
   Answer Choose(uint64_t feasible, uint64_t* last_node_index);
+  bool WorthKeeping();
+  bool FindSpecials();
+  void AddFoundParts();
+  size_t BucketOf(const Part& part) const;
+  int64_t FindWinners();
+  Answer ChooseOnce(uint64_t feasible, uint64_t* last_node_index);
   void ListRows();
   void PrepareGroupsOfRows();
   int32_t PartFor(int32_t group, int32_t signature);
@@ -201,6 +221,7 @@ class DomainOverlay {
   // The generation of the cache and the epoch of rows_ that the special rows are up to date with. An epoch of ~0 says
   // that they must be found from scratch.
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
+  uint64_t decided_ = 0;  // the cache's generation at the last decision by parts
   SignatureTable signatures_;
   absl::flat_hash_map<Row, Special> specials_;
   RowSet special_rows_;                      // the keys of specials_
@@ -232,6 +253,13 @@ class DomainOverlay {
     std::vector<int32_t> signature_of;  // by row; 0 for all rows that are not in with_signature
     std::vector<Row> with_signature;
     absl::flat_hash_map<std::pair<int32_t, int32_t>, int32_t> special_part;  // index in `parts` by group and signature
+    // Of a decision that keeps no special rows.
+    std::vector<FoundSpecial> found;
+    std::vector<uint32_t> top_specials;        // by group: number of special rows in its best bucket
+    std::vector<int32_t> found_parts;          // by group and signature: index in `parts`
+    std::vector<int64_t> part_best;            // by part: the best RowState::score of its rows
+    std::vector<uint32_t> won_in, won_out;     // ranks of special rows to choose from, and to leave out
+    RankSet in_set{0}, out_set{0};             // the same as sets
     absl::flat_hash_map<Row, uint32_t> added;  // where the sums of a row begin in added_values
     std::vector<int64_t> added_values;
     RowSet candidates;

@@ -10,13 +10,6 @@
 #include "pkg/scheduler/core/incremental/domain_overlay.h"
 
 namespace berth::scheduler {
-namespace {
-
-// Values of Scratch::plain_part and special_part instead of an index in `parts`: the part was not looked at yet, or a
-// predicate does not admit it.
-constexpr int32_t kNotSeen = -2, kNotAdmitted = -1;
-
-}  // namespace
 
 // Lists the rows that fit by the rules about nodes and the pods on them in scratch().rows, with their states, in
 // descending order of names. Writes the signatures of special rows to scratch().signature_of, which is 0 for all
@@ -61,7 +54,7 @@ void DomainOverlay::PrepareGroupsOfRows() {
   Scratch& s = scratch();
   BeginParts();
   BeginGroups();
-  s.plain_part.assign(rows_->nodes().group_count(), kNotSeen);
+  s.plain_part.assign(rows_->nodes().group_count(), kNotLooked);
   s.special_part.clear();
   if (label_checks_.empty() && label_scorings_.empty()) return;
   std::vector<uint8_t> seen(s.plain_part.size(), 0);
@@ -73,14 +66,14 @@ void DomainOverlay::PrepareGroupsOfRows() {
   AskLabelRules();
 }
 
-// Returns the index of the part for the rows of a group with this signature, or kNotAdmitted. The part is added at the
-// first call for it.
+// Returns the index of the part for the rows of a group with this signature, or kNoPart. The part is added at the first
+// call for it.
 int32_t DomainOverlay::PartFor(int32_t group, int32_t signature) {
   Scratch& s = scratch();
   int32_t& part = signature == 0 ? s.plain_part[static_cast<size_t>(group)]
-                                 : s.special_part.try_emplace({group, signature}, kNotSeen).first->second;
-  if (part == kNotSeen) {
-    part = AddPart(group, signature, nullptr, 0) ? static_cast<int32_t>(s.parts.size()) - 1 : kNotAdmitted;
+                                 : s.special_part.try_emplace({group, signature}, kNotLooked).first->second;
+  if (part == kNotLooked) {
+    part = AddPart(group, signature, nullptr, 0) ? static_cast<int32_t>(s.parts.size()) - 1 : kNoPart;
   }
   return part;
 }
@@ -92,7 +85,7 @@ void DomainOverlay::FindPartsOfRows() {
   PrepareGroupsOfRows();
   s.part_of.clear();
   if (s.plain_part.size() == 1 && s.with_signature.empty()) {
-    if (s.rows.empty() || PartFor(0, 0) != kNotAdmitted) return;
+    if (s.rows.empty() || PartFor(0, 0) != kNoPart) return;
     s.rows.clear();
     s.states.clear();
     return;
@@ -109,8 +102,8 @@ void DomainOverlay::FindPartsOfRows() {
     const Row row = rows[i];
     const EquivalenceClass::RowState state = states[i];
     const int32_t signature = signature_of == nullptr ? 0 : signature_of[row];
-    int32_t part = signature == 0 ? plain_part[state.group] : kNotSeen;
-    if (part == kNotSeen) part = PartFor(state.group, signature);
+    int32_t part = signature == 0 ? plain_part[state.group] : kNotLooked;
+    if (part == kNotLooked) part = PartFor(state.group, signature);
     rows[kept] = row;
     states[kept] = state;
     part_of[kept] = part;

@@ -124,6 +124,43 @@ TEST_CASE("scores that lie far apart are kept like others") {
   }
 }
 
+TEST_CASE("kinds of pods that take turns, and some that come several times in a row, are spread like others") {
+  World world;
+  constexpr int kKinds = 48;
+  for (int i = 0; i < 30; ++i) world.Nodes({NodeOf(Cat("n", std::to_string(i)), Zone(i % 3))});
+  for (int k = 0; k < kKinds; ++k) {
+    world.Service(Cat("s", std::to_string(k)).c_str(), Cat("'app':'a", std::to_string(k), "'").c_str());
+  }
+  Pair pair(&world);
+  std::vector<api::PodPtr> placed;
+  uint32_t random = 1;
+  for (int i = 0; i < 700; ++i) {
+    // Every seventh pod begins a run of pods of one kind. Pods of a kind may not share a node if its number is a
+    // multiple of 4, and requests differ from kind to kind, so that kinds seldom share what is kept.
+    random = random * 1664525 + 1013904223;
+    const int kind = static_cast<int>(i % 7 < 4 ? i / 7 : random >> 16) % kKinds;
+    const std::string app = Cat("'app':'a", std::to_string(kind), "'");
+    std::string spec = Asks(Cat("'cpu':'", std::to_string(10 + kind), "m'"));
+    if (kind % 4 == 0) {
+      spec +=
+          Cat(",'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':"
+              "'kubernetes.io/hostname','labelSelector':{'matchLabels':{",
+              app, "}}}]}}");
+    }
+    auto pod = PodOf(Cat("p", std::to_string(i)), spec, app);
+    const std::string host = pair.Place(pod);
+    if (host.starts_with("n")) {
+      world.Place(pod, host);
+      placed.push_back(pod);
+    }
+    if (i % 3 == 2 && !placed.empty()) {
+      const auto gone = placed.begin() + static_cast<ptrdiff_t>(random % placed.size());
+      REQUIRE(world.cache.RemovePod(**gone).ok());
+      placed.erase(gone);
+    }
+  }
+}
+
 TEST_CASE("an error about volumes is reported of a node that would fail a later predicate") {
   World world;
   world.Nodes({NodeOf("a"), NodeOf("b", Zone(1), "", "'cpu':'4','memory':'8Gi','pods':'10'",

@@ -22,6 +22,14 @@ void RankSet::MakeDense(std::span<const uint32_t> ranks) {
   sorted_.clear();
 }
 
+void RankSet::Reset(uint32_t limit) {
+  limit_ = limit;
+  most_sorted_ = std::max(64u, limit / 32);
+  size_ = 0;
+  sorted_.clear();
+  bits_.clear();
+}
+
 void RankSet::Fill(std::span<const uint32_t> ranks) {
   size_ = static_cast<uint32_t>(ranks.size());
   if (ranks.size() > most_sorted_) {

@@ -18,6 +18,8 @@ class RankSet {
  public:
   explicit RankSet(uint32_t limit) : limit_(limit), most_sorted_(std::max(64u, limit / 32)) {}
 
+  // Erases everything and sets another limit. The memory is used again.
+  void Reset(uint32_t limit);
   // REQUIRES: `rank` is below the limit and not in the set.
   void Insert(uint32_t rank);
   // Inserts ranks in ascending order. REQUIRES: the set is empty.

@@ -7,6 +7,9 @@
 namespace berth::scheduler {
 namespace {
 
+// Signatures with numbers below this one are found without a hash.
+constexpr size_t kComparedFirst = 4;
+
 size_t HashOf(std::span<const int64_t> values) {
   size_t hash = values.size();
   for (int64_t v : values) hash = absl::HashOf(hash, v);
@@ -24,10 +27,17 @@ void SignatureTable::Reset(size_t width) {
   first_.clear();
 }
 
+// Most rows have one of few signatures, which got the first numbers, so these are compared before anything is hashed.
 // Signatures with the same hash are linked through next_ instead of kept in vectors, so that a table whose size does
 // not change allocates nothing.
 int32_t SignatureTable::Use(std::span<const int64_t> v) {
   if (std::all_of(v.begin(), v.end(), [](int64_t n) { return n == 0; })) return 0;
+  for (size_t number = 1; number < std::min(kComparedFirst, uses_.size()); ++number) {
+    if (uses_[number] > 0 && std::equal(v.begin(), v.end(), values(static_cast<int32_t>(number)).begin())) {
+      ++uses_[number];
+      return static_cast<int32_t>(number);
+    }
+  }
   int32_t& first = first_[HashOf(v)];
   for (int32_t number = first; number != 0; number = next_[static_cast<size_t>(number)]) {
     if (std::equal(v.begin(), v.end(), values(number).begin())) {

@@ -22,6 +22,8 @@ class SignatureTable {
   std::span<const int64_t> values(int32_t number) const {
     return {values_.data() + static_cast<size_t>(number) * width_, width_};
   }
+  // Returns a number above those of all signatures.
+  size_t size() const { return uses_.size(); }
   size_t bytes() const { return values_.capacity() * 8 + uses_.capacity() * 8 + first_.capacity() * 17; }
 
  private:
