@@ -25,7 +25,7 @@ void EquivalenceClass::Remove(Row row) {
   Group& g = groups_[static_cast<size_t>(s.group)];
   g.buckets.Erase(s.score, cache_->NameRank(row));
   --g.size;
-  s.group = -1;
+  s = {};
 }
 
 // Adds an empty group for each group that the index has added.
@@ -46,28 +46,36 @@ void EquivalenceClass::ScoreScratch() {
   }
 }
 
-// Evaluates the rows in scratch_.changed anew and moves them between buckets. A row may be listed more than once.
+// Evaluates the rows in scratch_.changed anew and moves them between buckets. A row may be listed more than once. First
+// lists the rows that move, without a branch for each row, because it is hard to predict which rows these are.
 void EquivalenceClass::Evaluate() {
-  std::vector<Row>& changed = scratch_.changed;
-  std::erase_if(changed, [&](Row row) {
-    const bool out = nodes_->part(row).group < 0;
-    if (out) Remove(row);
-    return out;
-  });
-  scratch_.rows = changed;
-  answers_->KeepFitting(&scratch_.rows, &scratch_.scores);
-  ScoreScratch();
-  const std::vector<Row>& rows = scratch_.rows;
-  size_t k = 0;
+  const std::vector<Row>& changed = scratch_.changed;
+  std::vector<Row>& rows = scratch_.rows;
+  rows.resize(changed.size());
+  size_t fit = 0;
   for (Row row : changed) {
-    if (k == rows.size() || rows[k] != row) {
-      Remove(row);
-      continue;
-    }
-    const RowState now = states_[row], next = scratch_.states[k++];
-    if (now.group == next.group && now.score == next.score) continue;
-    Remove(row);
-    Insert(row, next);
+    rows[fit] = row;
+    fit += nodes_->part(row).group >= 0 ? 1 : 0;
+  }
+  rows.resize(fit);
+  answers_->KeepFitting(&rows, &scratch_.scores);
+  ScoreScratch();
+  rows.push_back(kNoRow);
+  scratch_.states.emplace_back();
+  std::vector<Move>& moves = scratch_.moves;
+  moves.resize(changed.size());
+  size_t moved = 0, k = 0;
+  for (Row row : changed) {
+    const bool fits = rows[k] == row;
+    const RowState now = states_[row], listed = scratch_.states[k];
+    const RowState next{fits ? listed.group : -1, fits ? listed.score : 0};
+    k += fits ? 1 : 0;
+    moves[moved] = {row, next};
+    moved += static_cast<size_t>((now.group != next.group) | (now.score != next.score));
+  }
+  for (size_t m = 0; m < moved; ++m) {
+    Remove(moves[m].row);
+    if (moves[m].to.group >= 0) Insert(moves[m].row, moves[m].to);
   }
 }
 
@@ -142,7 +150,7 @@ void EquivalenceClass::FillBuckets() {
   for (uint64_t p = 0, begin = 0; p + 1 < end.size(); begin = end[p++]) {
     if (begin == end[p]) continue;
     Group& g = groups_[p / width];
-    g.buckets.Append(high - static_cast<int64_t>(p % width), {sorted.data() + begin, end[p] - begin});
+    g.buckets.Append(high - static_cast<int32_t>(p % width), {sorted.data() + begin, end[p] - begin});
     g.size += static_cast<uint32_t>(end[p] - begin);
   }
 }

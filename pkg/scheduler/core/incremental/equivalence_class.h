@@ -31,7 +31,12 @@ class EquivalenceClass {
  public:
   struct RowState {
     int32_t group = -1;  // group in the StaticNodeIndex; -1: the pods do not fit
-    int32_t score = 0;   // weighted sum of the priorities that depend on no other row
+    int32_t score = 0;   // weighted sum of the priorities that depend on no other row; 0 if the pods do not fit
+  };
+  // A row whose state has changed.
+  struct Move {
+    Row row;
+    RowState to;
   };
   // Buffers that all classes of a scheduler share.
   struct Scratch {
@@ -39,6 +44,7 @@ class EquivalenceClass {
     std::vector<int32_t> scores;   // by position in `rows`: the scores from RowAnswers
     std::vector<RowState> states;  // by position in `rows`
     std::vector<Row> changed;
+    std::vector<Move> moves;
     std::vector<uint32_t> ranks, places, ends, sorted;  // for FillBuckets
   };
 

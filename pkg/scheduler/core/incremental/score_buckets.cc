@@ -4,10 +4,12 @@
 
 namespace berth::scheduler {
 
-// A new bucket takes the first of the spare sets behind the last bucket, which is rotated to its place.
-size_t ScoreBuckets::Find(int64_t score) {
-  size_t i = 0;
-  while (i < scores_.size() && scores_[i] > score) ++i;
+// Counts the better buckets instead of searching among them: there are few, and where a search would end is hard to
+// predict. A new bucket takes the first of the spare sets behind the last bucket, which is rotated to its place.
+size_t ScoreBuckets::Find(int32_t score) {
+  uint32_t better = 0;
+  for (int32_t s : scores_) better += s > score ? 1 : 0;
+  const size_t i = better;
   if (i < scores_.size() && scores_[i] == score) return i;
   if (sets_.size() == scores_.size()) sets_.emplace_back(limit_);
   auto at = sets_.begin() + static_cast<ptrdiff_t>(i), spare = sets_.begin() + static_cast<ptrdiff_t>(scores_.size());
@@ -17,14 +19,14 @@ size_t ScoreBuckets::Find(int64_t score) {
   return i;
 }
 
-void ScoreBuckets::Append(int64_t score, std::span<const uint32_t> ranks) {
+void ScoreBuckets::Append(int32_t score, std::span<const uint32_t> ranks) {
   if (sets_.size() == scores_.size()) sets_.emplace_back(limit_);
   sets_[scores_.size()].Fill(ranks);
   scores_.push_back(score);
   top_ = scores_[0];
 }
 
-void ScoreBuckets::Erase(int64_t score, uint32_t rank) {
+void ScoreBuckets::Erase(int32_t score, uint32_t rank) {
   size_t i = Find(score);
   sets_[i].Erase(rank);
   if (sets_[i].size() != 0) return;
@@ -35,7 +37,7 @@ void ScoreBuckets::Erase(int64_t score, uint32_t rank) {
 }
 
 size_t ScoreBuckets::bytes() const {
-  size_t bytes = scores_.capacity() * sizeof(int64_t) + sets_.capacity() * sizeof(RankSet);
+  size_t bytes = scores_.capacity() * sizeof(int32_t) + sets_.capacity() * sizeof(RankSet);
   for (const RankSet& s : sets_) bytes += s.bytes();
   return bytes;
 }

@@ -15,26 +15,26 @@ class ScoreBuckets {
   // Ranks are below `limit`.
   explicit ScoreBuckets(uint32_t limit) : limit_(limit) {}
 
-  void Insert(int64_t score, uint32_t rank) { sets_[Find(score)].Insert(rank); }
+  void Insert(int32_t score, uint32_t rank) { sets_[Find(score)].Insert(rank); }
   // Adds a bucket of ranks in ascending order. REQUIRES: the score is below all others; `ranks` is not empty.
-  void Append(int64_t score, std::span<const uint32_t> ranks);
+  void Append(int32_t score, std::span<const uint32_t> ranks);
   // REQUIRES: the rank is in the bucket of the score.
-  void Erase(int64_t score, uint32_t rank);
+  void Erase(int32_t score, uint32_t rank);
 
   size_t size() const { return scores_.size(); }  // number of buckets
-  int64_t score(size_t i) const { return scores_[i]; }
+  int32_t score(size_t i) const { return scores_[i]; }
   // Returns the score of the first bucket. REQUIRES: there is a bucket.
-  int64_t top() const { return top_; }
+  int32_t top() const { return top_; }
   const RankSet& ranks(size_t i) const { return sets_[i]; }
   size_t bytes() const;
 
  private:
   // Returns the index of the bucket with the score. Makes an empty one, which the caller must fill, when there is none.
-  size_t Find(int64_t score);
+  size_t Find(int32_t score);
 
   uint32_t limit_;
-  int64_t top_ = 0;  // scores_[0], copied here so that reading it follows no pointer
-  std::vector<int64_t> scores_;
+  int32_t top_ = 0;  // scores_[0], copied here so that reading it follows no pointer
+  std::vector<int32_t> scores_;
   std::vector<RankSet> sets_;
 };
 
