@@ -49,7 +49,7 @@ class AllocationScoring final : public Scoring {
     ExactAmounts cpu(block, c.nonzero_cpu.data(), ctx_.info.nonzero_milli_cpu, c.alloc_cpu.data(), &buffers[0]);
     ExactAmounts memory(block, c.nonzero_memory.data(), ctx_.info.nonzero_memory, c.alloc_memory.data(), &buffers[2]);
     int32_t small[RowBlock::kMostValues];
-    if (!cpu.exact() || !memory.exact()) return false;
+    if (!ExactAmounts::Exact(cpu, memory)) return false;
     util::RunLoops([cpu, memory, score = score_, size = block.size(), out = +small]() BERTH_LOOPS {
       for (size_t i = 0; i < size; ++i) {
         out[i] = score.Exact(cpu.requested(i), cpu.capacity(i), memory.requested(i), memory.capacity(i));

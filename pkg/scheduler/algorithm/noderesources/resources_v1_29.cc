@@ -373,7 +373,7 @@ class BalancedScoring final : public Scoring {
     const ExactAmounts x(block, a.used, a.wanted, a.allocatable, &buffers[0]);
     const ExactAmounts y(block, b.used, b.wanted, b.allocatable, &buffers[2]);
     int32_t small[RowBlock::kMostValues];
-    if (!x.exact() || !y.exact()) return false;
+    if (!ExactAmounts::Exact(x, y)) return false;
     util::RunLoops([x, y, max = max_score_, size = block.size(), out = +small]() BERTH_LOOPS {
       for (size_t i = 0; i < size; ++i) {
         const double x_share = x.requested(i) / x.capacity(i), y_share = y.requested(i) / y.capacity(i);

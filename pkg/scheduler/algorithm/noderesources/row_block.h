@@ -89,25 +89,28 @@ class ExactAmounts {
         capacity_(block.Values(capacity, buffers[1])),
         wanted_(wanted),
         size_(block.size()) {}
-  // Returns whether all amounts are non-negative and below kExactAmount.
-  bool exact() const {
+  // Returns whether all amounts of both objects are non-negative and below kExactAmount. Amounts from half of it on may
+  // be refused. REQUIRES: both are of the same block.
+  static bool Exact(const ExactAmounts& a, const ExactAmounts& b) {
     uint64_t bits = 0;
-    util::RunLoops([&bits, a = *this]() BERTH_LOOPS {
-      auto all = static_cast<uint64_t>(a.wanted_);
+    util::RunLoops([&bits, a, b]() BERTH_LOOPS {
+      auto all = static_cast<uint64_t>(a.wanted_) | static_cast<uint64_t>(b.wanted_);
       for (size_t i = 0; i < a.size_; ++i) {
-        all |=
-            static_cast<uint64_t>(a.used_[i]) | static_cast<uint64_t>(a.Sum(i)) | static_cast<uint64_t>(a.capacity_[i]);
+        all |= static_cast<uint64_t>(a.used_[i]) | static_cast<uint64_t>(a.capacity_[i]) |
+               static_cast<uint64_t>(b.used_[i]) | static_cast<uint64_t>(b.capacity_[i]);
       }
       bits = all;
     });
-    return bits < kExactAmount;
+    // What is used and what is wanted are each below half of the limit, so their sum is below it.
+    return bits < kExactAmount / 2;
   }
-  // REQUIRES: exact() returned true.
+  bool exact() const { return Exact(*this, *this); }
+  // REQUIRES: Exact returned true for the object.
   double requested(size_t i) const { return ExactDouble(Sum(i)); }
   double capacity(size_t i) const { return ExactDouble(capacity_[i]); }
 
  private:
-  // The sum can only wrap if one of the operands is out of range, which exact() notices by itself.
+  // The sum can only wrap if one of the operands is out of range, which Exact notices.
   int64_t Sum(size_t i) const {
     return static_cast<int64_t>(static_cast<uint64_t>(used_[i]) + static_cast<uint64_t>(wanted_));
   }

@@ -155,23 +155,32 @@ void DomainOverlay::CountRowsOfParts() {
 void DomainOverlay::FindTies() {
   Scratch& s = scratch();
   const size_t size = s.rows.size();
+  const EquivalenceClass::RowState* states = s.states.data();
+  s.ties.resize(size);
+  uint32_t* ties = s.ties.data();
+  size_t count = 0;
   if (s.parts.size() == 1) {
-    const EquivalenceClass::RowState* states = s.states.data();
     int32_t best = std::numeric_limits<int32_t>::min();
     for (size_t i = 0; i < size; ++i) best = std::max(best, states[i].score);
     for (size_t i = 0; i < size; ++i) {
-      if (states[i].score == best) s.ties.push_back(static_cast<uint32_t>(i));
+      ties[count] = static_cast<uint32_t>(i);
+      count += states[i].score == best ? 1 : 0;
     }
+    s.ties.resize(count);
     return;
   }
+  s.totals.resize(size);
+  int64_t* totals = s.totals.data();
   int64_t best = std::numeric_limits<int64_t>::min();
   for (size_t i = 0; i < size; ++i) {
-    const int64_t total = s.parts[static_cast<size_t>(s.part_of[i])].total + s.states[i].score;
-    if (total < best) continue;
-    if (total > best) s.ties.clear();
-    best = total;
-    s.ties.push_back(static_cast<uint32_t>(i));
+    totals[i] = s.parts[static_cast<size_t>(s.part_of[i])].total + states[i].score;
+    best = std::max(best, totals[i]);
   }
+  for (size_t i = 0; i < size; ++i) {
+    ties[count] = static_cast<uint32_t>(i);
+    count += totals[i] == best ? 1 : 0;
+  }
+  s.ties.resize(count);
 }
 
 // FindTies for totals to which `score` adds. Returns false when `score` fails.

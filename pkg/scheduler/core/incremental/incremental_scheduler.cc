@@ -66,7 +66,7 @@ std::shared_ptr<StaticNodeIndex> IncrementalScheduler::IndexOf(const api::PodPtr
 
 std::shared_ptr<RowAnswers> IncrementalScheduler::AnswersOf(const api::PodPtr& pod) {
   return answers_.Get(rules_.node_pods_parts, pod, *cache_, {}, {},
-                      [&] { return std::make_shared<RowAnswers>(cache_, rules_, pod); });
+                      [&] { return std::make_shared<RowAnswers>(cache_, rules_, &first_columns_, pod); });
 }
 
 std::shared_ptr<EquivalenceClass> IncrementalScheduler::ClassOf(const api::PodPtr& pod, const DomainOverlay& overlay) {

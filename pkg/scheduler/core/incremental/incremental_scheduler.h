@@ -84,6 +84,7 @@ class IncrementalScheduler {
   const AlgorithmConfig* config_;
   RuleSet rules_;
   CommonKeys common_keys_;
+  RowAnswers::FirstColumns first_columns_;
   absl::flat_hash_map<const api::PodTemplate*, Kept> overlays_;  // each overlay holds a pod and thereby its template
   std::list<const api::PodTemplate*> uses_;                      // the keys of overlays_, the last used first
   // Finds the object that pods of several templates share: those alike in some parts, with the same keys and the same

@@ -12,6 +12,11 @@ constexpr int32_t kDoesNotFit = std::numeric_limits<int32_t>::min();
 // A listing of at least one in this many nodes counts as a large part of the rows.
 constexpr size_t kNodesForOneListed = 4;
 
+// Columns are kept at the first listing if one in this many is used again; and otherwise at one listing in so many.
+constexpr uint32_t kTakenForOneUsed = 8, kListedForOneTaken = 32;
+// The number of columns taken at which older experience begins to count less.
+constexpr uint32_t kTakenRemembered = 128;
+
 }  // namespace
 
 RowAnswers::Scratch& RowAnswers::scratch() {
@@ -19,7 +24,8 @@ RowAnswers::Scratch& RowAnswers::scratch() {
   return scratch;
 }
 
-RowAnswers::RowAnswers(Cache* cache, const RuleSet& rules, api::PodPtr pod) : cache_(cache), pod_(std::move(pod)) {
+RowAnswers::RowAnswers(Cache* cache, const RuleSet& rules, FirstColumns* first_columns, api::PodPtr pod)
+    : cache_(cache), first_columns_(*first_columns), pod_(std::move(pod)) {
   const PodContext ctx{*pod_, *cache->Info(pod_->tmpl), *cache};
   checks_ = Prepare(rules.node_pods_predicates, ctx);
   scores_ = Prepare(rules.node_pods_priorities, ctx);
@@ -93,8 +99,58 @@ void RowAnswers::KeepFitting(std::vector<Row>* rows, std::vector<int32_t>* score
   TakeFromColumn(rows, scores);
 }
 
+// Returns whether columns that are kept for the time being are often used again. If they are not, a few are kept all
+// the same, to notice when that changes.
+bool RowAnswers::FirstColumnsPay() {
+  FirstColumns& f = first_columns_;
+  if (f.taken >= kTakenRemembered) {
+    f.taken /= 2;
+    f.used /= 2;
+  }
+  return f.taken < f.holders.size() || f.used * kTakenForOneUsed >= f.taken || f.listed++ % kListedForOneTaken == 0;
+}
+
+// Takes the next place in the ring, and the column of the object that had it.
+void RowAnswers::EnterRing() {
+  ++first_columns_.taken;
+  place_ = first_columns_.place++ % first_columns_.holders.size();
+  RowAnswers*& holder = first_columns_.holders[place_];
+  if (holder != nullptr) {
+    column_.swap(holder->column_);
+    holder->kept_ = false;
+    holder->place_ = kNoPlace;
+  }
+  holder = this;
+}
+
+// Gives up the place in the ring, if there is one, and keeps the column.
+void RowAnswers::LeaveRing() {
+  if (place_ != kNoPlace) first_columns_.holders[place_] = nullptr;
+  place_ = kNoPlace;
+}
+
+// KeepFitting for a list of all rows, whose answers are kept for the time being.
+void RowAnswers::ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores) {
+  usable_ = CallRules(rows, scores) && usable_;
+  EnterRing();
+  kept_ = true;
+  seen_ = cache_->generation();
+  column_.assign(cache_->row_count(), kDoesNotFit);
+  for (size_t k = 0; k < rows->size(); ++k) column_[(*rows)[k]] = (*scores)[k];
+}
+
 void RowAnswers::ListFitting(std::vector<Row>* rows, std::vector<int32_t>* scores) {
-  if (!kept_ && rows->size() >= cache_->node_count() / kNodesForOneListed && ++listings_ > 1) Refresh();
+  if (rows->size() >= cache_->node_count() / kNodesForOneListed) {
+    const bool first = listings_++ == 0;
+    if (first && !kept_ && rows->size() == cache_->by_name_descending().size() && FirstColumnsPay()) {
+      return ListFirst(rows, scores);
+    }
+    if (!first) {
+      if (place_ != kNoPlace) ++first_columns_.used;
+      LeaveRing();
+      Refresh();
+    }
+  }
   KeepFitting(rows, scores);
 }
 

@@ -6,12 +6,15 @@
 // that differ only in those share one RowAnswers, so that amounts are compared and scored once for all of them.
 //
 // The answers are kept in a column, one value for each row, from the second time on that a large part of the rows is
-// requested. The first time may be the only one, and then writing the column would cost more than it saves.
+// requested. The first time may be the only one, and then memory for a column would cost more than it saves. The few
+// objects that were the last to be asked for all rows a first time have a column as well, each of which goes to another
+// object when the next ones come (FirstColumns), unless this hardly ever saves anything.
 //
 // Invariant of a kept column after Refresh: it is correct for every listed row.
 //
 // Thread-safety: that of the Cache.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -21,7 +24,21 @@ namespace berth::scheduler {
 
 class RowAnswers {
  public:
-  RowAnswers(Cache* cache, const RuleSet& rules, api::PodPtr pod);
+  // The objects whose column goes to another object unless they are asked for many rows again, in a ring. All objects
+  // of a scheduler share it.
+  struct FirstColumns {
+    std::array<RowAnswers*, 32> holders{};
+    size_t place = 0;     // where the next one enters, not yet divided by the number of places
+    uint32_t listed = 0;  // how many objects did without a column
+    // How many columns were taken, and how many of them were used again. The numbers are halved from time to time.
+    uint32_t taken = 0, used = 0;
+  };
+
+  // `cache` and `first_columns` must outlive the object.
+  RowAnswers(Cache* cache, const RuleSet& rules, FirstColumns* first_columns, api::PodPtr pod);
+  ~RowAnswers() { LeaveRing(); }
+  RowAnswers(const RowAnswers&) = delete;
+  RowAnswers& operator=(const RowAnswers&) = delete;
 
   // Erases the rows that do not fit and writes the weighted sum of the scores of each row that is left. A row may occur
   // more than once. REQUIRES: all rows are listed.
@@ -46,14 +63,22 @@ class RowAnswers {
   bool CallRules(std::vector<Row>* rows, std::vector<int32_t>* scores);
   void Evaluate(std::vector<Row>* rows);
   void Refresh();
+  bool FirstColumnsPay();
+  void EnterRing();
+  void LeaveRing();
+  void ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores);
   void TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* scores);
 
+  static constexpr size_t kNoPlace = ~size_t{0};
+
   Cache* cache_;
-  api::PodPtr pod_;  // one of the pods that the answers are for; the prepared rules refer to it
+  FirstColumns& first_columns_;
+  size_t place_ = kNoPlace;  // in first_columns_
+  api::PodPtr pod_;          // one of the pods that the answers are for; the prepared rules refer to it
   std::vector<std::unique_ptr<FitCheck>> checks_;
   std::vector<WeightedScoring> scores_;
   bool usable_ = true, kept_ = false;
-  uint32_t listings_ = 0;  // not counted further once the column is kept
+  uint32_t listings_ = 0;
 
   std::vector<int32_t> column_;  // by row: the sum of the scores, or kDoesNotFit
   uint64_t seen_ = 0;            // the cache's generation that the column is up to date with
