@@ -1,18 +1,62 @@
 #include "pkg/scheduler/core/nominated_rows.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace berth::scheduler {
+
+NominatedRows::Sum NominatedRows::NoSum(Row row) {
+  return {row, true, std::numeric_limits<int32_t>::max(), std::numeric_limits<int32_t>::min(), {}};
+}
+
+void NominatedRows::AddTo(Sum* sum, const TemplateInfo& info) {
+  const Resource& used = info.used;
+  sum->only_amounts = sum->only_amounts && info.terms.empty() && !info.saturated;
+  sum->least = std::min(sum->least, info.priority);
+  sum->most = std::max(sum->most, info.priority);
+  Beside& beside = sum->beside;
+  beside.milli_cpu = SaturatingAdd(beside.milli_cpu, used.milli_cpu);
+  beside.memory = SaturatingAdd(beside.memory, used.memory);
+  beside.nvidia_gpu = SaturatingAdd(beside.nvidia_gpu, used.nvidia_gpu);
+  beside.ephemeral_storage = SaturatingAdd(beside.ephemeral_storage, used.ephemeral_storage);
+  ++beside.pods;
+}
+
+// Erases what is known of one node. The last node takes its place.
+void NominatedRows::Drop(Symbol node) {
+  const auto it = places_.find(node);
+  if (it == places_.end()) return;
+  const uint32_t place = it->second;
+  places_.erase(it);
+  if (place + 1 < nodes_.size()) {
+    places_[nodes_.back()] = place;
+    nodes_[place] = nodes_.back();
+    sums_[place] = sums_.back();
+    nominees_[place] = std::move(nominees_.back());
+  }
+  nodes_.pop_back();
+  sums_.pop_back();
+  nominees_.pop_back();
+}
 
 // Looks up the nominated pods of one node.
 void NominatedRows::Update(Symbol node) {
   const std::vector<api::PodPtr>& pods = pods_->For(node);
-  if (pods.empty()) {
-    nodes_.erase(node);
-    return;
+  if (pods.empty()) return Drop(node);
+  const auto [it, fresh] = places_.try_emplace(node, static_cast<uint32_t>(nodes_.size()));
+  if (fresh) {
+    nodes_.push_back(node);
+    sums_.emplace_back();
+    nominees_.emplace_back();
   }
-  Entry& entry = nodes_[node];
-  entry.row = cache_->FindRow(node);
-  entry.nominees.clear();
-  for (const api::PodPtr& p : pods) entry.nominees.push_back({p, cache_->Info(p->tmpl)});
+  std::vector<Nominee>& nominees = nominees_[it->second];
+  nominees.clear();
+  Sum sum = NoSum(cache_->FindRow(node));
+  for (const api::PodPtr& p : pods) {
+    nominees.push_back({p, cache_->Info(p->tmpl)});
+    AddTo(&sum, *nominees.back().info);
+  }
+  sums_[it->second] = sum;
 }
 
 // Rows are looked up anew when nodes have come or gone, because a row may then be that of another node.
@@ -25,7 +69,10 @@ void NominatedRows::Refresh() {
     known_ = false;
   }
   if (!known_) {
+    places_.clear();
     nodes_.clear();
+    sums_.clear();
+    nominees_.clear();
     for (const auto& [node, pods] : pods_->nodes()) Update(node);
   }
   known_ = true;
@@ -33,25 +80,26 @@ void NominatedRows::Refresh() {
   names_version_ = cache_->names_version();
 }
 
+// Usually all pods of a node count or none does, and then their sum is known.
 void NominatedRows::For(const api::Pod& pod, std::vector<Found>* out) const {
   out->clear();
   if (nodes_.empty()) return;
   const int32_t priority = pod.Priority();
   const bool nominated = pods_->Has(pod);
-  for (const auto& [node, entry] : nodes_) {
-    if (entry.row == kNoRow || !cache_->listed().Has(entry.row)) continue;
-    Found found{entry.row, !cache_->row(entry.row).saturated, {}};
-    for (const Nominee& n : entry.nominees) {
-      if (n.info->priority < priority || (nominated && n.pod->meta.uid == pod.meta.uid)) continue;
-      const Resource& used = n.info->used;
-      found.only_amounts = found.only_amounts && n.info->terms.empty() && !n.info->saturated;
-      found.beside.milli_cpu = SaturatingAdd(found.beside.milli_cpu, used.milli_cpu);
-      found.beside.memory = SaturatingAdd(found.beside.memory, used.memory);
-      found.beside.nvidia_gpu = SaturatingAdd(found.beside.nvidia_gpu, used.nvidia_gpu);
-      found.beside.ephemeral_storage = SaturatingAdd(found.beside.ephemeral_storage, used.ephemeral_storage);
-      ++found.beside.pods;
+  for (size_t i = 0; i < sums_.size(); ++i) {
+    const Sum& all = sums_[i];
+    if (all.most < priority || all.row == kNoRow || !cache_->listed().Has(all.row)) continue;
+    const bool saturated = cache_->row(all.row).saturated;
+    if (!nominated && all.least >= priority) {
+      out->push_back({all.row, all.only_amounts && !saturated, all.beside});
+      continue;
     }
-    if (found.beside.pods > 0) out->push_back(found);
+    Sum some = NoSum(all.row);
+    for (const Nominee& n : nominees_[i]) {
+      if (n.info->priority < priority || (nominated && n.pod->meta.uid == pod.meta.uid)) continue;
+      AddTo(&some, *n.info);
+    }
+    if (some.beside.pods > 0) out->push_back({some.row, some.only_amounts && !saturated, some.beside});
   }
 }
 

@@ -39,18 +39,28 @@ class NominatedRows {
     api::PodPtr pod;
     const TemplateInfo* info;
   };
+  // What is added up over the nominated pods of one node.
+  struct Sum {
+    Row row;
+    bool only_amounts;    // of the pods alone
+    int32_t least, most;  // priorities of the pods
+    Beside beside;
+  };
   void Update(Symbol node);
+  void Drop(Symbol node);
+  static Sum NoSum(Row row);
+  static void AddTo(Sum* sum, const TemplateInfo& info);
 
   Cache* cache_;
   const NominatedPods* pods_;
-  // nodes_ is up to date if known_ is set and both versions are the current ones.
+  // The rest is up to date if known_ is set and both versions are the current ones.
   bool known_ = false;
   uint64_t seen_ = 0, names_version_ = 0;
-  struct Entry {
-    Row row;
-    std::vector<Nominee> nominees;
-  };
-  absl::flat_hash_map<Symbol, Entry> nodes_;
+  // Invariant: places_[nodes_[i]] == i, and sums_[i] is the sum of nominees_[i], of which there is at least one.
+  absl::flat_hash_map<Symbol, uint32_t> places_;
+  std::vector<Symbol> nodes_;
+  std::vector<Sum> sums_;
+  std::vector<std::vector<Nominee>> nominees_;
 };
 
 }  // namespace berth::scheduler
