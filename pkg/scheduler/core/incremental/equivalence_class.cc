@@ -13,6 +13,7 @@ EquivalenceClass::EquivalenceClass(Cache* cache, std::shared_ptr<StaticNodeIndex
 
 // Adds a row that is in no bucket.
 void EquivalenceClass::Insert(Row row, const RowState& state) {
+  if (states_.empty()) states_.resize(rows_known_);
   states_[row] = state;
   Group& g = groups_[static_cast<size_t>(state.group)];
   g.buckets.Insert(state.score, cache_->NameRank(row));
@@ -20,6 +21,7 @@ void EquivalenceClass::Insert(Row row, const RowState& state) {
 }
 
 void EquivalenceClass::Remove(Row row) {
+  if (states_.empty()) return;
   RowState& s = states_[row];
   if (s.group < 0) return;
   Group& g = groups_[static_cast<size_t>(s.group)];
@@ -67,7 +69,7 @@ void EquivalenceClass::Evaluate() {
   size_t moved = 0, k = 0;
   for (Row row : changed) {
     const bool fits = rows[k] == row;
-    const RowState now = states_[row], listed = scratch_.states[k];
+    const RowState now = state(row), listed = scratch_.states[k];
     const RowState next{fits ? listed.group : -1, fits ? listed.score : 0};
     k += fits ? 1 : 0;
     moves[moved] = {row, next};
@@ -100,12 +102,15 @@ void EquivalenceClass::Rebuild() {
   seen_ = cache_->generation();
   groups_.clear();
   TakeGroups();
-  states_.assign(cache_->row_count(), RowState{});
+  rows_known_ = cache_->row_count();
+  states_.clear();
 
   ListIntoScratch();
   const std::vector<Row>& rows = scratch_.rows;
+  if (rows.empty()) return;
+  states_.resize(rows_known_);
   for (size_t k = 0; k < rows.size(); ++k) states_[rows[k]] = scratch_.states[k];
-  if (!rows.empty()) FillBuckets();
+  FillBuckets();
 }
 
 // Sorts the rows in scratch_.rows, which are in the order of ranks, into the buckets of their groups. If scores lie
@@ -159,7 +164,7 @@ void EquivalenceClass::Refresh() {
   nodes_->Refresh();
   cache_->by_name_descending();
   if (!built_ || names_version_ != cache_->names_version() || nodes_epoch_ != nodes_->epoch() ||
-      states_.size() < cache_->row_count()) {
+      rows_known_ < cache_->row_count()) {
     return Rebuild();
   }
   scratch_.changed.clear();

@@ -66,7 +66,7 @@ class EquivalenceClass {
   // Changes when the class is built anew. Group numbers and ranks from before are invalid then.
   uint64_t epoch() const { return epoch_; }
   const std::vector<Group>& groups() const { return groups_; }
-  const RowState& state(Row row) const { return states_[row]; }
+  RowState state(Row row) const { return row < states_.size() ? states_[row] : RowState{}; }
   StaticNodeIndex& nodes() const { return *nodes_; }
   const std::shared_ptr<RowAnswers>& answers() const { return answers_; }
   // Returns false when the reference scheduler must decide, because a rule has an error to report.
@@ -91,7 +91,9 @@ class EquivalenceClass {
   Scratch& scratch_;
   bool built_ = false;
 
-  std::vector<RowState> states_;  // by row
+  // By row. Empty as long as the pods fit nowhere, so that kinds of pods that fit nowhere take little memory.
+  std::vector<RowState> states_;
+  size_t rows_known_ = 0;  // number of the cache's rows when the class was built
   std::vector<Group> groups_;
   // The generation and names_version() of the cache and the epoch of the index that the class is up to date with; and
   // the epoch of the class.
