@@ -134,7 +134,7 @@ class DomainOverlay {
   struct FoundSpecial {
     int32_t group, score, signature;
     int32_t part;  // index in Scratch::parts, or kNoPart
-    uint32_t rank;
+    Row row;
   };
 
   void FindKeys();

@@ -54,7 +54,7 @@ bool DomainOverlay::FindSpecials() {
     const auto group = static_cast<size_t>(state.group);
     ++specials_in_group_[group];
     s.top_specials[group] += state.score == groups[group].buckets.top() ? 1 : 0;
-    s.found.push_back({state.group, state.score, signature, kNoPart, cache_->NameRank(row)});
+    s.found.push_back({state.group, state.score, signature, kNoPart, row});
   });
   const size_t places = groups.size() * signatures_.size();
   if (places > std::max(kLeastPlaces, kPlacesOfSpecial * s.found.size())) return false;
@@ -137,17 +137,16 @@ DomainOverlay::Answer DomainOverlay::ChooseOnce(uint64_t feasible, uint64_t* las
            s.parts[static_cast<size_t>(part)].total + score == best;
   };
   for (const FoundSpecial& f : s.found) {
-    if (wins(f.part, f.score)) s.won_in.push_back(f.rank);
-    if (wins(s.plain_part[static_cast<size_t>(f.group)], f.score)) s.won_out.push_back(f.rank);
+    if (wins(f.part, f.score)) s.won_in.push_back(cache_->NameRank(f.row));
+    if (wins(s.plain_part[static_cast<size_t>(f.group)], f.score)) s.won_out.push_back(cache_->NameRank(f.row));
   }
   ties += s.won_in.size();
   ties -= s.won_out.size();
   s.out.clear();
   auto add = [&](std::vector<uint32_t>* ranks, RankSet* set, std::vector<const RankSet*>* to) {
     if (ranks->empty()) return;
-    std::sort(ranks->begin(), ranks->end());
     set->Reset(static_cast<uint32_t>(cache_->by_name_descending().size()));
-    set->Fill(*ranks);
+    set->FillUnordered(*ranks);
     to->push_back(set);
   };
   add(&s.won_in, &s.in_set, &s.in);

@@ -39,6 +39,11 @@ void RankSet::Fill(std::span<const uint32_t> ranks) {
   }
 }
 
+void RankSet::FillUnordered(std::span<const uint32_t> ranks) {
+  size_ = static_cast<uint32_t>(ranks.size());
+  MakeDense(ranks);
+}
+
 void RankSet::Insert(uint32_t rank) {
   ++size_;
   if (bits_.empty()) {
@@ -71,51 +76,46 @@ uint32_t RankSet::Any() const {
   return static_cast<uint32_t>(word * 64 + static_cast<size_t>(std::countr_zero(bits_[word])));
 }
 
-// Counts whole blocks by their sizes, and the words before the first and behind the last whole block bit by bit.
-uint32_t RankSet::CountBetween(uint32_t from, uint32_t to) const {
-  if (bits_.empty()) {
-    auto first = std::lower_bound(sorted_.begin(), sorted_.end(), from);
-    return static_cast<uint32_t>(std::lower_bound(first, sorted_.end(), to) - first);
+void RankSet::AddCounts(std::span<uint32_t> counts) const {
+  for (uint32_t rank : sorted_) ++counts[rank / kBlock];
+  if (!bits_.empty()) {
+    for (size_t b = 0; b < block_sizes_.size(); ++b) counts[b] += block_sizes_[b];
   }
-  uint32_t count = 0;
-  auto add_words = [&](uint32_t begin, uint32_t end) {
-    for (uint32_t w = begin / 64; w * 64 < end; ++w) {
-      uint64_t bits = bits_[w];
-      if (begin > w * 64) bits &= ~uint64_t{0} << (begin % 64);
-      if (end < w * 64 + 64) bits &= (uint64_t{1} << (end % 64)) - 1;
-      count += static_cast<uint32_t>(std::popcount(bits));
-    }
-  };
-  const uint32_t first_block = (from + kBlock - 1) / kBlock, last_block = to / kBlock;
-  if (first_block > last_block) {
-    add_words(from, to);
-    return count;
+}
+
+void RankSet::SubtractCounts(std::span<uint32_t> counts) const {
+  for (uint32_t rank : sorted_) --counts[rank / kBlock];
+  if (!bits_.empty()) {
+    for (size_t b = 0; b < block_sizes_.size(); ++b) counts[b] -= block_sizes_[b];
   }
-  add_words(from, first_block * kBlock);
-  for (uint32_t b = first_block; b < last_block; ++b) count += block_sizes_[b];
-  add_words(last_block * kBlock, to);
-  return count;
 }
 
-void RankSet::AddTo(std::vector<uint64_t>* words) const {
-  for (uint32_t rank : sorted_) (*words)[rank / 64] |= uint64_t{1} << (rank % 64);
-  for (size_t w = 0; w < bits_.size(); ++w) (*words)[w] |= bits_[w];
+std::span<const uint32_t> RankSet::SortedInBlock(uint32_t block) const {
+  const auto first = std::lower_bound(sorted_.begin(), sorted_.end(), block * kBlock);
+  return {first, std::lower_bound(first, sorted_.end(), (block + 1) * kBlock)};
 }
 
-void RankSet::TakeFrom(std::vector<uint64_t>* words) const {
-  for (uint32_t rank : sorted_) (*words)[rank / 64] &= ~(uint64_t{1} << (rank % 64));
-  for (size_t w = 0; w < bits_.size(); ++w) (*words)[w] &= ~bits_[w];
+void RankSet::Flip(Block* words, uint32_t block) const {
+  for (uint32_t rank : SortedInBlock(block)) (*words)[rank % kBlock / 64] ^= uint64_t{1} << (rank % 64);
+  if (bits_.empty()) return;
+  const uint64_t* from = bits_.data() + size_t{block} * words->size();
+  for (size_t w = 0; w < words->size(); ++w) (*words)[w] ^= from[w];
 }
 
-namespace {
-
-// SelectKth for many sets, which then have few members each: makes one bitmap of all of them.
-uint32_t SelectFromBitmap(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
-  thread_local std::vector<uint64_t> words;
-  words.assign(in.front()->limit() / RankSet::kBlock * (RankSet::kBlock / 64) + RankSet::kBlock / 64, 0);
-  for (const RankSet* s : in) s->AddTo(&words);
-  for (const RankSet* s : out) s->TakeFrom(&words);
-  for (size_t w = 0;; ++w) {
+// Finds the block by the numbers of members, and then looks at the bits of this block alone. A rank that is in an odd
+// number of sets is in one more of `in` than of `out`.
+uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
+  if (in.size() == 1 && out.empty() && !in[0]->sorted().empty()) return in[0]->sorted()[k];
+  thread_local std::vector<uint32_t> counts;
+  counts.assign(in.front()->limit() / RankSet::kBlock + 1, 0);
+  for (const RankSet* s : in) s->AddCounts(counts);
+  for (const RankSet* s : out) s->SubtractCounts(counts);
+  uint32_t block = 0;
+  for (; k >= counts[block]; ++block) k -= counts[block];
+  RankSet::Block words{};
+  for (const RankSet* s : in) s->Flip(&words, block);
+  for (const RankSet* s : out) s->Flip(&words, block);
+  for (uint32_t w = 0;; ++w) {
     const uint32_t here = static_cast<uint32_t>(std::popcount(words[w]));
     if (k >= here) {
       k -= here;
@@ -123,38 +123,8 @@ uint32_t SelectFromBitmap(std::span<const RankSet* const> in, std::span<const Ra
     }
     uint64_t bits = words[w];
     for (; k > 0; --k) bits &= bits - 1;
-    return static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(bits)));
+    return block * RankSet::kBlock + w * 64 + static_cast<uint32_t>(std::countr_zero(bits));
   }
-}
-
-}  // namespace
-
-// A binary search for the rank with k members below it. The search divides at the ends of blocks, and then of words, as
-// long as it can, because members are counted fastest there.
-uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
-  constexpr size_t kManySets = 32;
-  if (in.size() == 1 && out.empty() && !in[0]->sorted().empty()) return in[0]->sorted()[k];
-  if (in.size() > kManySets) return SelectFromBitmap(in, out, k);
-  uint32_t low = 0, high = in.front()->limit();  // the answer is the k-th member in [low, high)
-  while (high - low > 1) {
-    uint32_t middle = low + (high - low) / 2;
-    for (uint32_t unit : {RankSet::kBlock, 64u}) {
-      if (uint32_t edge = middle / unit * unit; edge > low) {
-        middle = edge;
-        break;
-      }
-    }
-    uint32_t below = 0;
-    for (const RankSet* s : in) below += s->CountBetween(low, middle);
-    for (const RankSet* s : out) below -= s->CountBetween(low, middle);
-    if (below > k) {
-      high = middle;
-    } else {
-      k -= below;
-      low = middle;
-    }
-  }
-  return low;
 }
 
 }  // namespace berth::scheduler

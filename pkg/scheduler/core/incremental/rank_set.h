@@ -2,15 +2,16 @@
 // node in this order that is in a set is found by counting, which is how round robin chooses among equals.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace berth::scheduler {
 
-// A set of numbers below a limit with a fast count of the members in a range. A small set is a sorted vector. A set
-// with more than max(64, limit / 32) members becomes a bitmap with the number of members in each block of kBlock bits;
-// it remains one until it is empty.
+// A set of numbers below a limit with a fast count of the members in each block of kBlock numbers. A small set is a
+// sorted vector. A set with more than max(64, limit / 32) members becomes a bitmap with the number of members in each
+// block of kBlock bits; it remains one until it is empty.
 //
 // Invariant: either bits_ is empty and sorted_ has the members in ascending order, or sorted_ is empty and the members
 // are the bits set in bits_, of which block_sizes_[b] are in block b.
@@ -24,26 +25,30 @@ class RankSet {
   void Insert(uint32_t rank);
   // Inserts ranks in ascending order. REQUIRES: the set is empty.
   void Fill(std::span<const uint32_t> ranks);
+  // Inserts ranks in any order. The set becomes a bitmap, however small it is. REQUIRES: the set is empty.
+  void FillUnordered(std::span<const uint32_t> ranks);
   // REQUIRES: `rank` is in the set.
   void Erase(uint32_t rank);
   uint32_t size() const { return size_; }
-  // Returns the number of members in [from, to). Fast if both are multiples of kBlock.
-  uint32_t CountBetween(uint32_t from, uint32_t to) const;
   // Returns a member. REQUIRES: the set is not empty.
   uint32_t Any() const;
-  // Set (AddTo) or clear (TakeFrom) the members' bits. REQUIRES: `words` covers whole blocks up to the limit.
-  void AddTo(std::vector<uint64_t>* words) const;
-  void TakeFrom(std::vector<uint64_t>* words) const;
+  // Adds the number of members in each block to the block's number, or subtracts it.
+  void AddCounts(std::span<uint32_t> counts) const;
+  void SubtractCounts(std::span<uint32_t> counts) const;
+  // Flips the members' bits in the words of one block.
+  static constexpr uint32_t kBlock = 512;
+  using Block = std::array<uint64_t, kBlock / 64>;
+  void Flip(Block* words, uint32_t block) const;
   uint32_t limit() const { return limit_; }
   size_t bytes() const {
     return sorted_.capacity() * sizeof(uint32_t) + bits_.capacity() * sizeof(uint64_t) +
            block_sizes_.capacity() * sizeof(uint16_t);
   }
-  static constexpr uint32_t kBlock = 512;
   // Returns all members in ascending order if the set is a vector, and nothing if it is a bitmap.
   std::span<const uint32_t> sorted() const { return sorted_; }
 
  private:
+  std::span<const uint32_t> SortedInBlock(uint32_t block) const;
   void MakeDense(std::span<const uint32_t> ranks);
 
   uint32_t limit_, most_sorted_;
@@ -53,9 +58,9 @@ class RankSet {
   std::vector<uint16_t> block_sizes_;  // number of members by block of bits_
 };
 
-// Returns the k-th smallest, counted from 0, of the members of `in` that are not members of `out`. REQUIRES: all sets
-// have the same limit; the sets of `in` are disjoint; the sets of `out` are disjoint, and each is a subset of a set of
-// `in`; k is below the number of such members.
+// Returns the k-th smallest, counted from 0, of the ranks that are in one more set of `in` than of `out`. REQUIRES: all
+// sets have the same limit; every other rank is in as many sets of `in` as of `out`; k is below the number of such
+// ranks.
 uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k);
 
 }  // namespace berth::scheduler

@@ -4,9 +4,12 @@
 
 namespace berth::scheduler {
 
-// Counts the better buckets instead of searching among them: there are few, and where a search would end is hard to
-// predict. A new bucket takes the first of the spare sets behind the last bucket, which is rotated to its place.
+// Scores usually follow one another without gaps, and then the place of a bucket is known. Otherwise the better buckets
+// are counted and not searched, because where a search would end is hard to predict. A new bucket takes the first of
+// the spare sets behind the last bucket, which is rotated to its place.
 size_t ScoreBuckets::Find(int32_t score) {
+  const auto guess = static_cast<uint64_t>(int64_t{top_} - score);
+  if (guess < scores_.size() && scores_[guess] == score) return guess;
   uint32_t better = 0;
   for (int32_t s : scores_) better += s > score ? 1 : 0;
   const size_t i = better;
