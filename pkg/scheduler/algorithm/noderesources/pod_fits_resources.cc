@@ -76,13 +76,13 @@ class ResourcesCheck final : public FitCheck {
   bool ReadsOnlyAmounts() const override { return scalars_.empty(); }
   void NumberReasons(std::span<const Row> rows, const Beside* beside, std::span<uint32_t> numbers) override {
     const Columns& c = cache_.columns();
-    if (beside != nullptr || !scalars_.empty()) {
-      for (size_t i = 0; i < rows.size(); ++i) {
-        numbers[i] = NumberOf(c, rows[i], beside == nullptr ? Beside() : beside[i]);
-      }
+    if (beside != nullptr) {
+      for (size_t i = 0; i < rows.size(); ++i) numbers[i] = NumberOf(c, rows[i], beside[i]) | NumberOfScalars(rows[i]);
       return;
     }
     NumberLacking(Amounts(), rows, numbers, [&](Row row) { return NumberOf(c, row, Beside()); });
+    if (scalars_.empty()) return;
+    for (size_t i = 0; i < rows.size(); ++i) numbers[i] |= NumberOfScalars(rows[i]);
   }
 
   void Filter(RowSet* candidates, RowSet*) override {
@@ -95,7 +95,13 @@ class ResourcesCheck final : public FitCheck {
   void KeepFitting(std::vector<Row>* rows) override {
     KeepSufficient(Amounts(), rows, [&](Row row) { return Fits(cache_.columns(), row); });
     for (const auto& s : scalars_) {
-      std::erase_if(*rows, [&](Row row) { return LacksScalar(row, s.first, s.second); });
+      // Which nodes have the resource is hard to predict, so there is no branch on it.
+      size_t kept = 0;
+      for (Row row : *rows) {
+        (*rows)[kept] = row;
+        kept += LacksScalar(row, s.first, s.second) ? 0 : 1;
+      }
+      rows->resize(kept);
     }
   }
 
@@ -125,7 +131,8 @@ class ResourcesCheck final : public FitCheck {
     }
     return true;
   }
-  // Returns a number with one bit for each reason, with the amounts of `b` in addition to those of the node's pods.
+  // Returns a number with one bit for each native resource of which there is too little, with the amounts of `b` in
+  // addition to those of the node's pods.
   uint32_t NumberOf(const Columns& c, Row row, const Beside& b) const {
     uint32_t number = c.pod_count[row] + b.pods + 1 > c.alloc_pods[row] ? 1 : 0;
     if (asks_nothing_) return number;
@@ -136,8 +143,13 @@ class ResourcesCheck final : public FitCheck {
               bit(Lacks(c.alloc_ephemeral[row], want_.ephemeral_storage,
                         SaturatingAdd(c.used_ephemeral[row], b.ephemeral_storage)),
                   4);
+    return number;
+  }
+  // Returns the bits of the scalar resources, which are behind those of NumberOf.
+  uint32_t NumberOfScalars(Row row) const {
+    uint32_t number = 0;
     for (size_t s = 0; s < scalars_.size(); ++s) {
-      number |= bit(LacksScalar(row, scalars_[s].first, scalars_[s].second), 5 + static_cast<int>(s));
+      number |= uint32_t{LacksScalar(row, scalars_[s].first, scalars_[s].second)} << (5 + s);
     }
     return number;
   }
