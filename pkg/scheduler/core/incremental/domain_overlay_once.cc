@@ -47,15 +47,20 @@ bool DomainOverlay::FindSpecials() {
   s.top_specials.assign(groups.size(), 0);
   s.found.clear();
   AddUpSparse([&](Row row, std::span<const int64_t> sums) {
-    const EquivalenceClass::RowState& state = rows_->state(row);
-    if (state.group < 0) return;
-    const int32_t signature = signatures_.Use(sums);
-    if (signature == 0) return;
+    rows_->Prefetch(row);
+    if (const int32_t signature = signatures_.Use(sums); signature != 0)
+      s.found.push_back({-1, 0, signature, kNoPart, row});
+  });
+  size_t fit = 0;
+  for (FoundSpecial& f : s.found) {
+    const EquivalenceClass::RowState state = rows_->state(f.row);
+    if (state.group < 0) continue;
     const auto group = static_cast<size_t>(state.group);
     ++specials_in_group_[group];
     s.top_specials[group] += state.score == groups[group].buckets.top() ? 1 : 0;
-    s.found.push_back({state.group, state.score, signature, kNoPart, row});
-  });
+    s.found[fit++] = {state.group, state.score, f.signature, kNoPart, f.row};
+  }
+  s.found.resize(fit);
   const size_t places = groups.size() * signatures_.size();
   if (places > std::max(kLeastPlaces, kPlacesOfSpecial * s.found.size())) return false;
   s.found_parts.assign(places, kNotLooked);

@@ -56,6 +56,7 @@ void EquivalenceClass::Evaluate() {
   rows.resize(changed.size());
   size_t fit = 0;
   for (Row row : changed) {
+    Prefetch(row);
     rows[fit] = row;
     fit += nodes_->part(row).group >= 0 ? 1 : 0;
   }
