@@ -131,12 +131,9 @@ void EquivalenceClass::FillBuckets() {
     return;
   }
   const std::vector<uint32_t>* ranks = &nodes_->ranks();
-  if (const std::vector<Row>& all = nodes_->rows(); rows.size() < all.size()) {
+  if (rows.size() < nodes_->rows().size()) {
     scratch_.ranks.resize(rows.size());
-    for (size_t k = 0, at = 0; k < rows.size(); ++k, ++at) {
-      while (all[at] != rows[k]) ++at;
-      scratch_.ranks[k] = (*ranks)[at];
-    }
+    for (size_t k = 0; k < rows.size(); ++k) scratch_.ranks[k] = cache_->NameRank(rows[k]);
     ranks = &scratch_.ranks;
   }
   std::vector<uint32_t>& place = scratch_.places;

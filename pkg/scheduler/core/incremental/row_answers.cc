@@ -129,20 +129,33 @@ void RowAnswers::LeaveRing() {
   place_ = kNoPlace;
 }
 
-// KeepFitting for a list of all rows, whose answers are kept for the time being.
+// KeepFitting, and keeps the answers of all rows for the time being. Those of the rows that are not in the list, which
+// are fewer, are computed as well.
 void RowAnswers::ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores) {
+  const std::vector<Row>& all = cache_->by_name_descending();
+  std::vector<Row>& others = scratch().rows;
+  others.resize(all.size());
+  size_t listed = 0, left = 0;
+  for (Row row : all) {
+    const bool in_list = listed < rows->size() && (*rows)[listed] == row;
+    others[left] = row;
+    left += in_list ? 0 : 1;
+    listed += in_list ? 1 : 0;
+  }
+  others.resize(left);
   usable_ = CallRules(rows, scores) && usable_;
   EnterRing();
   kept_ = true;
   seen_ = cache_->generation();
   column_.assign(cache_->row_count(), kDoesNotFit);
+  if (!others.empty()) Evaluate(&others);
   for (size_t k = 0; k < rows->size(); ++k) column_[(*rows)[k]] = (*scores)[k];
 }
 
 void RowAnswers::ListFitting(std::vector<Row>* rows, std::vector<int32_t>* scores) {
   if (rows->size() >= cache_->node_count() / kNodesForOneListed) {
     const bool first = listings_++ == 0;
-    if (first && !kept_ && rows->size() == cache_->by_name_descending().size() && FirstColumnsPay()) {
+    if (first && !kept_ && 2 * rows->size() >= cache_->by_name_descending().size() && FirstColumnsPay()) {
       return ListFirst(rows, scores);
     }
     if (!first) {

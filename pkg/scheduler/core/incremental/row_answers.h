@@ -7,8 +7,8 @@
 //
 // The answers are kept in a column, one value for each row, from the second time on that a large part of the rows is
 // requested. The first time may be the only one, and then memory for a column would cost more than it saves. The few
-// objects that were the last to be asked for all rows a first time have a column as well, each of which goes to another
-// object when the next ones come (FirstColumns), unless this hardly ever saves anything.
+// objects that were the last to be asked for most rows a first time have a column as well, each of which goes to
+// another object when the next ones come (FirstColumns), unless this hardly ever saves anything.
 //
 // Invariant of a kept column after Refresh: it is correct for every listed row.
 //
@@ -43,7 +43,8 @@ class RowAnswers {
   // Erases the rows that do not fit and writes the weighted sum of the scores of each row that is left. A row may occur
   // more than once. REQUIRES: all rows are listed.
   void KeepFitting(std::vector<Row>* rows, std::vector<int32_t>* scores);
-  // The same, but may begin to keep the answers. Called with all rows that fit by the rules about node objects.
+  // The same, but may begin to keep the answers. Called with all rows that fit by the rules about node objects, in
+  // descending order of names.
   void ListFitting(std::vector<Row>* rows, std::vector<int32_t>* scores);
 
   // Returns whether ListFitting was called with a large part of the rows before.
