@@ -102,19 +102,19 @@ void RankSet::Flip(Block* words, uint32_t block) const {
   for (size_t w = 0; w < words->size(); ++w) (*words)[w] ^= from[w];
 }
 
-// Finds the block by the numbers of members, and then looks at the bits of this block alone. A rank that is in an odd
-// number of sets is in one more of `in` than of `out`.
-uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
-  if (in.size() == 1 && out.empty() && !in[0]->sorted().empty()) return in[0]->sorted()[k];
-  thread_local std::vector<uint32_t> counts;
-  counts.assign(in.front()->limit() / RankSet::kBlock + 1, 0);
-  for (const RankSet* s : in) s->AddCounts(counts);
-  for (const RankSet* s : out) s->SubtractCounts(counts);
-  uint32_t block = 0;
-  for (; k >= counts[block]; ++block) k -= counts[block];
-  RankSet::Block words{};
-  for (const RankSet* s : in) s->Flip(&words, block);
-  for (const RankSet* s : out) s->Flip(&words, block);
+void RankSet::FlipAll(std::span<uint64_t> words) const {
+  for (uint32_t rank : sorted_) words[rank / 64] ^= uint64_t{1} << (rank % 64);
+  for (size_t w = 0; w < bits_.size(); ++w) words[w] ^= bits_[w];
+}
+
+namespace {
+
+// SelectKth combines the bits of all blocks if there are more sets than this. They have few members each then, and
+// going through these once is cheaper than finding those of one block in each set.
+constexpr size_t kManySets = 32;
+
+// Returns the position of the k-th bit that is set, counted from 0. REQUIRES: there is one.
+uint32_t SelectBit(std::span<const uint64_t> words, uint32_t k) {
   for (uint32_t w = 0;; ++w) {
     const uint32_t here = static_cast<uint32_t>(std::popcount(words[w]));
     if (k >= here) {
@@ -123,8 +123,34 @@ uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* 
     }
     uint64_t bits = words[w];
     for (; k > 0; --k) bits &= bits - 1;
-    return block * RankSet::kBlock + w * 64 + static_cast<uint32_t>(std::countr_zero(bits));
+    return w * 64 + static_cast<uint32_t>(std::countr_zero(bits));
   }
+}
+
+}  // namespace
+
+// Finds the block by the numbers of members, and then looks at the bits of this block alone. A rank that is in an odd
+// number of sets is in one more of `in` than of `out`.
+uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
+  if (in.size() == 1 && out.empty() && !in[0]->sorted().empty()) return in[0]->sorted()[k];
+  const size_t blocks = in.front()->limit() / RankSet::kBlock + 1;
+  if (in.size() > kManySets) {
+    thread_local std::vector<uint64_t> all;
+    all.assign(blocks * RankSet::Block().size(), 0);
+    for (const RankSet* s : in) s->FlipAll(all);
+    for (const RankSet* s : out) s->FlipAll(all);
+    return SelectBit(all, k);
+  }
+  thread_local std::vector<uint32_t> counts;
+  counts.assign(blocks, 0);
+  for (const RankSet* s : in) s->AddCounts(counts);
+  for (const RankSet* s : out) s->SubtractCounts(counts);
+  uint32_t block = 0;
+  for (; k >= counts[block]; ++block) k -= counts[block];
+  RankSet::Block words{};
+  for (const RankSet* s : in) s->Flip(&words, block);
+  for (const RankSet* s : out) s->Flip(&words, block);
+  return block * RankSet::kBlock + SelectBit(words, k);
 }
 
 }  // namespace berth::scheduler

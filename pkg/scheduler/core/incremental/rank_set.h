@@ -39,6 +39,8 @@ class RankSet {
   static constexpr uint32_t kBlock = 512;
   using Block = std::array<uint64_t, kBlock / 64>;
   void Flip(Block* words, uint32_t block) const;
+  // Flips the bits of all members. REQUIRES: `words` covers whole blocks up to the limit.
+  void FlipAll(std::span<uint64_t> words) const;
   uint32_t limit() const { return limit_; }
   size_t bytes() const {
     return sorted_.capacity() * sizeof(uint32_t) + bits_.capacity() * sizeof(uint64_t) +

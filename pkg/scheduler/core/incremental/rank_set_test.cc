@@ -54,6 +54,11 @@ TEST_CASE("SelectKth finds the k-th of what some sets have and others have not")
     const RankSet* in[] = {&a, &b, &again};
     const RankSet* out[] = {&hidden};
     for (uint32_t k = 0; k < want.size(); ++k) CHECK(SelectKth(in, out, k) == want[k]);
+    // The same with many sets, in pairs that cancel each other.
+    std::vector<const RankSet*> many_in(std::begin(in), std::end(in)), many_out(std::begin(out), std::end(out));
+    many_in.insert(many_in.end(), 40, &a);
+    many_out.insert(many_out.end(), 40, &a);
+    for (uint32_t k = 0; k < want.size(); ++k) CHECK(SelectKth(many_in, many_out, k) == want[k]);
     std::vector<uint32_t> reversed(want.rbegin(), want.rend());
     b.Reset(static_cast<uint32_t>(limit));
     b.FillUnordered(reversed);
