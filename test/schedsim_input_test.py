@@ -198,4 +198,38 @@ def test_notations():
     check("nothing at all", code == 0 and json.loads(out)["decisions"] == [], (out, err))
 
 
+def large_list(*last):
+    """Returns a list of more than 16 MiB, one object a line, that ends with the given lines, and the number of lines before them.
+    Files of this size are read piece by piece."""
+    filler = json.dumps(dict(node("NAME"), metadata={"name": "NAME", "annotations": {"filler": "y" * 2000}}))
+    lines = ['{"kind": "List", "apiVersion": "v1", "items": ['] + [filler.replace("NAME", "n%d" % i) + "," for i in range(9000)]
+    return "\n".join(lines + [",\n".join(last), "]}"]), len(lines)
+
+
+def test_large_files():
+    good, lines = large_list(json.dumps(pod()), json.dumps(pod("p2")))
+    bad = json.dumps(pod("p2", requests={"cpu": ["late"]}))
+    mistakes = [
+        ("a wrong value", large_list(json.dumps(pod()), bad)[0], "x.json: line %d, column %d" % (lines + 2, bad.index('["late"') + 1)),
+        ("no valid JSON", large_list(json.dumps(pod()), "{]")[0], "x.json: line %d, column 2" % (lines + 2)),
+        ("a name twice", large_list(json.dumps(pod()), json.dumps(node("n7")))[0],
+         'Node "n7" is there twice: %s/x.json:9 and %s/x.json:{}'.format(lines + 2)),
+        ("a second document", good + '\n{"kind": "List", "items": [\n3]}', "x.json: line %d, column 1" % (lines + 5))]
+    with tempfile.TemporaryDirectory() as d:
+        path = os.path.join(d, "x.json")
+        for what, text, error in mistakes:
+            with open(path, "w") as f:
+                f.write(text)
+            wrong(what + " late in a large file", None, error.replace("%s", d), words=("run", path))
+            wrong(what + " late in a large pipe", text, error.replace("%s/x.json", "standard input").replace("x.json", "standard input"))
+        outputs = []
+        for content in (good.encode(), gzip.compress(good.encode(), 1)):
+            with open(path, "wb") as f:
+                f.write(content)
+            outputs.append(schedsim("run", path, "-o", "placements"))
+        outputs.append(schedsim("run", "-", "-o", "placements", feed=good))
+        check("a large file decides as a gzip file and as a pipe", outputs[0][0] == 0 and len(set(outputs)) == 1,
+              [o[2][-300:] for o in outputs])
+
+
 harness.main(globals())

@@ -31,10 +31,11 @@ double CpuSeconds() {
 constexpr size_t kMostHeld = 64;
 constexpr std::chrono::milliseconds kLongestHeld{20};
 
-// Decides pod after pod and hands the decisions to the writer, whose time does not count. Returns in how many decisions
-// the incremental and the reference scheduler differed, with DecisionMode::kBoth.
-size_t Decide(Simulation& sim, const Scenario& scenario, scheduler::DecisionMode mode, bool trace,
-              const std::ostream& out, ResultWriter* writer, Stats* stats) {
+// Decides pod after pod and hands the decisions to the writer, whose time does not count. The scenario gets the placed
+// pods in the place of the pending ones, so that no pod is in memory twice. Returns in how many decisions the
+// incremental and the reference scheduler differed, with DecisionMode::kBoth.
+size_t Decide(Simulation& sim, Scenario& scenario, scheduler::DecisionMode mode, bool trace, const std::ostream& out,
+              ResultWriter* writer, Stats* stats) {
   size_t differences = 0;
   using Clock = std::chrono::steady_clock;
   stats->nodes = sim.cache().node_count();
@@ -50,10 +51,12 @@ size_t Decide(Simulation& sim, const Scenario& scenario, scheduler::DecisionMode
     bool more = true;
     while (more && next < scenario.pending.size()) {
       Outcome& o = held.emplace_back();
-      o.pod = scenario.pending[next++];
+      api::PodPtr& pending = scenario.pending[next++];
+      o.pod = pending;
       o.decision = sim.Place(o.pod, mode, trace ? &o.trace : nullptr);
       o.preemption = sim.Preempt(o.pod, o.decision);
       o.later = sim.later_fields();
+      if (o.placed()) pending = sim.last_placed();
       const auto now = Clock::now();
       stats->micros.push_back(std::chrono::duration<double, std::micro>(now - before).count());
       before = now;
@@ -80,6 +83,12 @@ size_t Decide(Simulation& sim, const Scenario& scenario, scheduler::DecisionMode
 scheduler::DecisionMode ModeOf(const Invocation& options, bool trace) {
   if (options.Get<bool>("check-decisions")) return scheduler::DecisionMode::kBoth;
   return trace ? scheduler::DecisionMode::kReference : scheduler::DecisionMode::kIncremental;
+}
+
+// Keeps the object until the process ends, which is soon, because freeing millions of small objects takes long.
+void KeepUntilExit(std::shared_ptr<const void> object) {
+  static auto& kept = *new std::vector<std::shared_ptr<const void>>;
+  kept.push_back(std::move(object));
 }
 
 int Run(const Invocation& options, std::ostream& out) {
@@ -119,7 +128,9 @@ int Run(const Invocation& options, std::ostream& out) {
     writer->End(*sim);
     if (options.Get<bool>("stats")) std::cerr << stats.Json();
     pending += stats.pods - stats.scheduled;
+    if (&scenario == &input->scenarios.back()) KeepUntilExit(std::move(sim));
   }
+  KeepUntilExit(std::move(input));
   if (options.Get<bool>("check-decisions")) {
     std::cerr << "schedsim: " << explain::Counted(static_cast<int64_t>(decided), "decision") << " made both ways, "
               << (differences == 0 ? "all alike" : absl::StrCat(differences, " of them differ")) << "\n";

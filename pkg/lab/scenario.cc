@@ -1,13 +1,17 @@
 #include "pkg/lab/scenario.h"
 
 #include <absl/container/flat_hash_set.h>
+#include <absl/hash/hash.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <charconv>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
+#include "pkg/api/input_text.h"
 #include "pkg/api/json.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
@@ -23,11 +27,6 @@ namespace berth::lab {
 namespace {
 
 using api::Json;
-
-std::string KeyOf(const api::Object& object) {
-  return std::visit(
-      [&](const auto& o) { return absl::StrCat(object.index(), " ", o->meta.ns.string(), "/", o->meta.name); }, object);
-}
 
 std::string DescriptionOf(const api::Object& object) {
   return std::visit(
@@ -50,14 +49,16 @@ class LineCounter {
     first_ = lines + 1;
     Rewind();
   }
-  std::string At(size_t offset) {
+  // Returns the line of the offset.
+  uint32_t LineAt(size_t offset) {
     offset = std::min(offset, text_.size());
     if (offset < offset_) Rewind();
     line_ += static_cast<size_t>(std::count(text_.begin() + static_cast<ptrdiff_t>(offset_),
                                             text_.begin() + static_cast<ptrdiff_t>(offset), '\n'));
     offset_ = offset;
-    return absl::StrCat(file_, ":", line_);
+    return static_cast<uint32_t>(line_);
   }
+  std::string At(size_t offset) { return absl::StrCat(file_, ":", LineAt(offset)); }
   std::string LineAndColumnAt(size_t offset) {
     std::string line = At(offset);
     size_t begin = offset_ == 0 ? std::string_view::npos : text_.rfind('\n', offset_ - 1);
@@ -74,6 +75,28 @@ class LineCounter {
   size_t first_ = 1, offset_ = 0, line_ = 1;
 };
 
+// Where an object begins. There may be millions of objects, so the name of the file is a number.
+struct Place {
+  uint32_t file, line;
+};
+
+// Compares objects as CheckUnique does: those of one kind, namespace and name are equal.
+struct SameName {
+  static std::tuple<size_t, util::Symbol, std::string_view> Of(const api::Object* object) {
+    return std::visit(
+        [&](const auto& o) { return std::tuple(object->index(), o->meta.ns.get(), std::string_view(o->meta.name)); },
+        *object);
+  }
+  size_t operator()(const api::Object* o) const { return absl::HashOf(Of(o)); }
+  bool operator()(const api::Object* a, const api::Object* b) const { return Of(a) == Of(b); }
+};
+
+// Compares pods by their uids.
+struct SameUid {
+  size_t operator()(const api::PodPtr* p) const { return absl::HashOf((*p)->meta.uid); }
+  bool operator()(const api::PodPtr* a, const api::PodPtr* b) const { return (*a)->meta.uid == (*b)->meta.uid; }
+};
+
 // Builds Scenarios from the values that the reader finds. `current_` is the value that is being read; `plain_` collects
 // the plain objects of all inputs.
 class Collector final : public api::JsonSink {
@@ -87,8 +110,13 @@ class Collector final : public api::JsonSink {
     Restart();
   }
 
-  // Must be called before each text is read.
-  void StartText(const std::string& file, std::string_view text, size_t lines) { lines_.Start(file, text, lines); }
+  // Must be called before each text is read. `text` is a part of `input`, which must outlive the reading of the part.
+  void StartText(const std::string& file, std::string_view text, size_t lines, api::InputText* input) {
+    lines_.Start(file, text, lines);
+    input_ = input;
+    before_ = static_cast<size_t>(text.data() - input->text().data());
+    if (files_.empty() || files_.back() != file) files_.push_back(file);
+  }
 
   bool Split(std::string_view inside, std::string_view key) override {
     return (inside.empty() && (key == "items" || key == "pods")) || (inside == "cluster" && key == "items");
@@ -101,6 +129,7 @@ class Collector final : public api::JsonSink {
       return absl::OkStatus();
     }
     Note(Take(element.root(), pods ? "Pod" : "", pods, &current_, inside == "cluster"));
+    input_->DoneTo(before_ + element.root().begin_offset());
     return absl::OkStatus();
   }
 
@@ -234,7 +263,9 @@ class Collector final : public api::JsonSink {
     return algorithm.release == "1.29" ? validation::Release::k1_29 : validation::Release::k1_10;
   }
 
-  void NotePlace(const void* object, Json j) { places_[object] = lines_.At(j.begin_offset()); }
+  void NotePlace(const void* object, Json j) {
+    places_[object] = {static_cast<uint32_t>(files_.size() - 1), lines_.LineAt(j.begin_offset())};
+  }
   // Records the exact place of the field that NoteStrayPods may mention.
   void NoteField(const api::Pod& pod, Json j) {
     if (options_.validate == Validate::kOff) return;
@@ -252,7 +283,8 @@ class Collector final : public api::JsonSink {
   std::string PlaceOf(const api::Object& object) const {
     const void* p = std::visit([](const auto& o) -> const void* { return o.get(); }, object);
     auto it = places_.find(p);
-    return it == places_.end() ? "made from a workload" : it->second;
+    if (it == places_.end()) return "made from a workload";
+    return absl::StrCat(files_[it->second.file], ":", it->second.line);
   }
 
   void TakeKindless(std::string_view kind, bool in_cluster) {
@@ -306,7 +338,9 @@ class Collector final : public api::JsonSink {
       return util::InvalidArgument(absl::StrCat(DescriptionOf(*object), " among pods: only pods go there"));
     }
     std::visit([&](const auto& o) { NotePlace(o.get(), j); }, *object);
-    if (const auto* node = std::get_if<api::NodePtr>(&*object)) nodes_.insert((*node)->meta.name);
+    // Only NoteField and NoteStrayPods ask for them.
+    const auto* node = options_.validate != Validate::kOff ? std::get_if<api::NodePtr>(&*object) : nullptr;
+    if (node != nullptr) nodes_.insert((*node)->meta.name);
     to->cluster.push_back(std::move(*object));
     return absl::OkStatus();
   }
@@ -321,20 +355,22 @@ class Collector final : public api::JsonSink {
 
   // Two objects of one kind and name, or two pods with one uid, are an error that names both places.
   absl::Status CheckUnique(const Scenario& s) const {
-    absl::flat_hash_map<std::string, const api::Object*> names;
-    absl::flat_hash_map<std::string_view, std::string> uids;
+    // The sets point to the objects, because copies of the names of millions of objects would take much memory.
+    absl::flat_hash_set<const api::Object*, SameName, SameName> names;
+    absl::flat_hash_set<const api::PodPtr*, SameUid, SameUid> uids;
+    names.reserve(s.cluster.size() + s.pending.size());
     auto check = [&](const api::Object& o) {
-      auto [first, is_first] = names.try_emplace(KeyOf(o), &o);
+      auto [first, is_first] = names.insert(&o);
       if (!is_first) {
         return util::InvalidArgument(
-            absl::StrCat(DescriptionOf(o), " is there twice: ", PlaceOf(*first->second), " and ", PlaceOf(o)));
+            absl::StrCat(DescriptionOf(o), " is there twice: ", PlaceOf(**first), " and ", PlaceOf(o)));
       }
       const auto* pod = std::get_if<api::PodPtr>(&o);
       if (pod == nullptr) return absl::OkStatus();
-      auto [other, is_new] = uids.try_emplace((*pod)->meta.uid, PlaceOf(o));
+      auto [other, is_new] = uids.insert(pod);
       if (is_new) return absl::OkStatus();
       return util::InvalidArgument(absl::StrCat(DescriptionOf(o), " (", PlaceOf(o), "): metadata.uid \"",
-                                                (*pod)->meta.uid, "\" is another pod's (", other->second, ")"));
+                                                (*pod)->meta.uid, "\" is another pod's (", PlaceOf(**other), ")"));
     };
     for (const api::Object& o : s.cluster) BERTH_RETURN_IF_ERROR(check(o));
     std::vector<api::Object> pending(s.pending.begin(), s.pending.end());  // `names` points to its elements
@@ -429,10 +465,13 @@ class Collector final : public api::JsonSink {
   Input* out_;
   Validator validator_;
   LineCounter lines_;
-  absl::flat_hash_map<const void*, std::string> places_;            // objects to "FILE:LINE"
+  api::InputText* input_ = nullptr;                                 // what is being read
+  size_t before_ = 0;                                               // bytes of input_ that precede the text being read
+  std::vector<std::string> files_;                                  // the names of the files read so far
+  absl::flat_hash_map<const void*, Place> places_;                  // of objects
   absl::flat_hash_map<const api::Pod*, std::string> field_places_;  // pods to "FILE:LINE:COLUMN"
-  absl::flat_hash_set<std::string> nodes_;                          // the names of all nodes read so far
-  Expander workloads_, plain_workloads_;                            // of the value being read; of all plain objects
+  absl::flat_hash_set<std::string> nodes_;  // the names of all nodes read so far, unless nothing is validated
+  Expander workloads_, plain_workloads_;    // of the value being read; of all plain objects
   int64_t deleted_ = 0;
   Scenario plain_, current_;
   bool has_plain_ = false, conflicting_ = false;
@@ -442,16 +481,21 @@ class Collector final : public api::JsonSink {
 
 // Splits a text at lines that begin with a brace and follow one that ends with a brace, so that an invalid document
 // fails alone.
-std::vector<std::string_view> Documents(std::string_view text) {
+std::vector<std::string_view> Documents(api::InputText& input) {
+  const std::string_view text = input.text();
   std::vector<std::string_view> out;
   size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || text[first] != '{') return {text};
   size_t begin = 0;
-  for (size_t next = text.find("}\n{", first); next != std::string_view::npos; next = text.find("}\n{", next + 1)) {
-    out.push_back(text.substr(begin, next + 2 - begin));
-    begin = next + 2;
+  // Line ends are rarer than braces, so the search goes from one to the next.
+  for (size_t end = text.find('\n', first); end != std::string_view::npos; end = text.find('\n', end + 1)) {
+    input.DoneTo(end);
+    if (text[end - 1] != '}' || end + 1 == text.size() || text[end + 1] != '{') continue;
+    out.push_back(text.substr(begin, end + 1 - begin));
+    begin = end + 1;
   }
   out.push_back(text.substr(begin));
+  input.Rewind();
   return out;
 }
 
@@ -518,13 +562,13 @@ absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Re
   Input input;
   Collector collector(options, &input);
   for (const std::string& file : files) {
-    auto text = api::ReadInput(file);
+    auto text = api::InputText::Open(file);
     if (!text.ok()) return text.status();
     std::string shown = file == "-" ? "standard input" : file;
     size_t line = 0;
     for (std::string_view document : Documents(*text)) {
       while (!document.empty()) {
-        collector.StartText(shown, document, line);
+        collector.StartText(shown, document, line, &*text);
         absl::Status s = api::ReadDocuments(document, collector);
         size_t taken = document.size();
         if (!s.ok()) {
@@ -532,8 +576,11 @@ absl::StatusOr<Input> ReadInputs(const std::vector<std::string>& files, const Re
           if (!collector.Broken(document, error)) return absl::Status(s.code(), error);
           taken = NextScenarioLine(document);
         }
-        line +=
-            static_cast<size_t>(std::count(document.begin(), document.begin() + static_cast<ptrdiff_t>(taken), '\n'));
+        // Behind the last document nothing needs the count, and counting would read a large file once more.
+        const char* const end = document.data() + taken;
+        if (end != text->text().data() + text->text().size()) {
+          line += static_cast<size_t>(std::count(document.data(), end, '\n'));
+        }
         document.remove_prefix(taken);
       }
     }

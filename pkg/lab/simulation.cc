@@ -111,6 +111,7 @@ scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::De
   }
   auto placed = std::make_shared<api::Pod>(*pod);
   placed->node_name = d.host;
+  last_placed_ = placed;
   if (absl::Status s = cache_.AssumePod(placed); !s.ok()) {
     d.outcome = scheduler::Decision::Outcome::kError;
     d.host = Symbol();

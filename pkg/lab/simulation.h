@@ -47,6 +47,9 @@ class Simulation {
     return Place(pod, trace == nullptr ? DecisionMode::kIncremental : DecisionMode::kReference, trace);
   }
 
+  // Returns the pod of the last decision kPlaced, with its node.
+  const api::PodPtr& last_placed() const { return last_placed_; }
+
   // After a decision kUnfit: returns whom to evict so that the pod would fit, or nullopt if preemption is off.
   std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
 
@@ -72,6 +75,7 @@ class Simulation {
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
   scheduler::EffectiveAlgorithm effective_;
   std::unique_ptr<scheduler::GenericScheduler> scheduler_;
+  api::PodPtr last_placed_;
   bool preempts_ = false;
   bool pod_priority_ = false;
   bool ignore_unknown_fields_ = false;
