@@ -199,9 +199,9 @@ def test_notations():
 
 
 def large_list(*last):
-    """Returns a list of more than 16 MiB, one object a line, that ends with the given lines, and the number of lines before them.
+    """Returns a list of more than 64 MiB, one object a line, that ends with the given lines, and the number of lines before them.
     Files of this size are read piece by piece."""
-    filler = json.dumps(dict(node("NAME"), metadata={"name": "NAME", "annotations": {"filler": "y" * 2000}}))
+    filler = json.dumps(dict(node("NAME"), metadata={"name": "NAME", "annotations": {"filler": "y" * 7500}}))
     lines = ['{"kind": "List", "apiVersion": "v1", "items": ['] + [filler.replace("NAME", "n%d" % i) + "," for i in range(9000)]
     return "\n".join(lines + [",\n".join(last), "]}"]), len(lines)
 

@@ -11,7 +11,7 @@
 namespace berth::api {
 namespace {
 
-// A file of 17 MiB, which is enough to be mapped, with its line number at the begin of each line.
+// A file of 65 MiB, which is enough to be mapped, with its number at the beginning of each line.
 class LargeFile {
  public:
   LargeFile() {
@@ -19,7 +19,7 @@ class LargeFile {
     ::close(::mkstemp(name));
     path_ = name;
     std::ofstream out(path_);
-    for (size_t i = 0; size_ < size_t{17} << 20; ++i) {
+    for (size_t i = 0; size_ < size_t{65} << 20; ++i) {
       const std::string line = std::to_string(i) + std::string(1000, 'x') + "\n";
       out << line;
       size_ += line.size();
