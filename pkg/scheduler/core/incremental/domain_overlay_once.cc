@@ -15,8 +15,8 @@ namespace {
 
 // Special rows are listed for one decision if there are at most this many, or at most one in this many nodes.
 constexpr size_t kFewSpecials = 64, kNodesForOneSpecial = 8;
-// Special rows are kept when there are at least this many for each change since the template's last decision.
-constexpr uint64_t kSpecialsForOneChange = 4;
+// Special rows are kept when there were at most this many changes for each of them since the template's last decision.
+constexpr uint64_t kChangesForOneSpecial = 2;
 // A table by group and signature is made if it has at most this many places, or this many for each special row.
 constexpr size_t kLeastPlaces = 4096, kPlacesOfSpecial = 16;
 
@@ -32,7 +32,7 @@ bool DomainOverlay::WorthKeeping() {
   size_t counted = 0;
   for (const Term& t : sparse_) counted += t.term->totals->numbers().size();
   if (epoch_ == rows_->epoch() && now - seen_ <= specials_.size() + counted) return true;
-  return (decided && changes * kSpecialsForOneChange <= counted) ||
+  return (decided && changes <= kChangesForOneSpecial * counted) ||
          counted > std::max(kFewSpecials, cache_->node_count() / kNodesForOneSpecial);
 }
 
