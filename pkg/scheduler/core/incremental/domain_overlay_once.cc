@@ -22,8 +22,8 @@ constexpr size_t kLeastPlaces = 4096, kPlacesOfSpecial = 16;
 
 }  // namespace
 
-// Returns whether the special rows should be kept, or are kept and easily brought up to date. REQUIRES: the class is up
-// to date.
+// Returns whether the special rows should be kept, or are kept and easily brought up to date, and notes that a decision
+// is made now. REQUIRES: the class is up to date.
 bool DomainOverlay::WorthKeeping() {
   const bool decided = decided_ != 0;
   const uint64_t now = cache_->generation(), changes = now - decided_;
