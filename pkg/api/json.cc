@@ -295,6 +295,11 @@ Json Json::Find(std::string_view key) const {
 
 std::string Json::Serialize() const {
   if (doc_ == nullptr) return "null";
+  if (doc_->compact_source_) {
+    const auto& whole = doc_->nodes_[index_];
+    const std::string_view source = std::string_view(doc_->text_).substr(whole.from, whole.to - whole.from);
+    if (internal::NeedsNoEscapes(source)) return std::string(source);
+  }
   std::string out;
   // Compact text is as long as its source, or shorter.
   if (const auto& whole = doc_->nodes_[index_]; whole.to > whole.from) out.reserve(whole.to - whole.from);
@@ -428,6 +433,7 @@ absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known)
 void DocumentBuilder::Reset() {
   doc_->nodes_.clear();
   doc_->text_.clear();
+  doc_->compact_source_ = false;
   open_.clear();
   key_begin_ = key_size_ = 0;
 }
@@ -445,10 +451,27 @@ Document::Node& DocumentBuilder::Add(Json::Type type, size_t from, size_t to) {
   return n;
 }
 
+// Adds a value whose text is at a place of text_.
+Document::Node& DocumentBuilder::AddText(Json::Type type, size_t at, size_t size, size_t from, size_t to) {
+  Document::Node& n = Add(type, from, to);
+  n.begin = static_cast<uint32_t>(at);
+  n.size = static_cast<uint32_t>(size);
+  return n;
+}
+
+// Returns the place of the text.
+size_t DocumentBuilder::Append(std::string_view text) {
+  const size_t at = doc_->text_.size();
+  doc_->text_.append(text);
+  return at;
+}
+
 void DocumentBuilder::Key(std::string_view key) {
-  key_begin_ = static_cast<uint32_t>(doc_->text_.size());
-  key_size_ = static_cast<uint32_t>(key.size());
-  doc_->text_.append(key);
+  KeyInSource(Append(key), key.size());
+}
+void DocumentBuilder::KeyInSource(size_t at, size_t size) {
+  key_begin_ = static_cast<uint32_t>(at);
+  key_size_ = static_cast<uint32_t>(size);
 }
 void DocumentBuilder::Null(size_t from, size_t to) {
   Add(Json::Type::kNull, from, to);
@@ -457,24 +480,17 @@ void DocumentBuilder::Bool(bool b, size_t from, size_t to) {
   Add(b ? Json::Type::kTrue : Json::Type::kFalse, from, to);
 }
 void DocumentBuilder::Int(int64_t v, std::string_view text, size_t from, size_t to) {
-  auto& n = Add(Json::Type::kInt, from, to);
-  n.number = static_cast<uint64_t>(v);
-  n.begin = static_cast<uint32_t>(doc_->text_.size());
-  n.size = static_cast<uint32_t>(text.size());
-  doc_->text_.append(text);
+  AddText(Json::Type::kInt, Append(text), text.size(), from, to).number = static_cast<uint64_t>(v);
+}
+void DocumentBuilder::IntInSource(int64_t v, size_t from, size_t to) {
+  AddText(Json::Type::kInt, from, to - from, from, to).number = static_cast<uint64_t>(v);
 }
 void DocumentBuilder::Double(double v, std::string_view text, size_t from, size_t to) {
-  auto& n = Add(Json::Type::kDouble, from, to);
+  auto& n = AddText(Json::Type::kDouble, Append(text), text.size(), from, to);
   std::memcpy(&n.number, &v, sizeof v);
-  n.begin = static_cast<uint32_t>(doc_->text_.size());
-  n.size = static_cast<uint32_t>(text.size());
-  doc_->text_.append(text);
 }
 void DocumentBuilder::String(std::string_view s, size_t from, size_t to) {
-  auto& n = Add(Json::Type::kString, from, to);
-  n.begin = static_cast<uint32_t>(doc_->text_.size());
-  n.size = static_cast<uint32_t>(s.size());
-  doc_->text_.append(s);
+  AddText(Json::Type::kString, Append(s), s.size(), from, to);
 }
 void DocumentBuilder::Start(Json::Type type, size_t from) {
   Add(type, from, from);

@@ -1,7 +1,8 @@
 // JSON, one object at a time.
 //
-// A Document is one parsed value, stored flat: nodes in document order in one vector, texts in one buffer. Reusing a
-// Document reuses its memory. Parsing is iterative with a maximum depth, so no input overflows the stack.
+// A Document is one parsed value, stored flat: nodes in document order in one vector, texts in one buffer, which
+// usually is a copy of the source. Reusing a Document reuses its memory. Parsing is iterative with a maximum depth, so
+// no input overflows the stack.
 //
 // ReadJson splits the output of kubectl, watch streams and files into single objects without ever holding a whole list
 // as a document (stream.h builds on it).
@@ -43,7 +44,8 @@ class Json {
   int64_t Int() const;            // 0 unless IsInt
   double Double() const;          // 0 unless IsNumber
   std::string_view Text() const;  // the text of a string, or of a number as written; otherwise empty
-  // Returns the whole value as compact JSON, with keys in document order.
+  // Returns the whole value as compact JSON, with keys in document order. Costs one copy if that is how the source text
+  // has it, as servers write it.
   std::string Serialize() const;
   // Returns the value for an error message: its JSON, cut to about 60 bytes.
   std::string Brief() const;
@@ -130,6 +132,8 @@ class Document {
   };
   std::vector<Node> nodes_;
   std::string text_;
+  // Whether text_ begins with the source, and the source has all of the document, without space between tokens.
+  bool compact_source_ = false;
 };
 
 inline Json::Type Json::type() const {
@@ -186,6 +190,19 @@ class DocumentBuilder {
   void StartObject(size_t from = 0) { Start(Json::Type::kObject, from); }
   void StartArray(size_t from = 0) { Start(Json::Type::kArray, from); }
   void End(size_t to = 0);
+
+  // For a document whose keys, texts and numbers are mostly parts of its source: keeps a copy of it. The functions
+  // after it then take places in that copy instead of texts. REQUIRES: nothing was added yet; the size fits into 32
+  // bits.
+  void KeepSource(std::string_view source) { doc_->text_ = source; }
+  void KeyInSource(size_t at, size_t size);
+  void StringInSource(size_t at, size_t size, size_t from, size_t to) {
+    AddText(Json::Type::kString, at, size, from, to);
+  }
+  void IntInSource(int64_t v, size_t from, size_t to);
+  // Notes that all of the source's values are in the document, and that there is no space between its tokens.
+  void SourceIsCompact() { doc_->compact_source_ = true; }
+
   // Returns whether the document contains one complete value.
   bool done() const { return open_.empty() && !doc_->nodes_.empty(); }
   size_t depth() const { return open_.size(); }
@@ -193,6 +210,8 @@ class DocumentBuilder {
  private:
   void Start(Json::Type type, size_t from);
   Document::Node& Add(Json::Type type, size_t from, size_t to);
+  Document::Node& AddText(Json::Type type, size_t at, size_t size, size_t from, size_t to);
+  size_t Append(std::string_view text);
   Document* doc_;
   std::vector<uint32_t> open_;
   uint32_t key_begin_ = 0, key_size_ = 0;

@@ -3,12 +3,14 @@
 #include "pkg/api/json_quick.h"
 
 #include <array>
+#include <cstdint>
 #include <string>
 
 namespace berth::api::internal {
 namespace {
 
-constexpr size_t kDepth = 64;       // deeper documents are left to the complete parser
+constexpr size_t kDepth = 64;  // deeper documents are left to the complete parser
+constexpr size_t kLargestSource = UINT32_MAX / 2;
 constexpr size_t kMostDigits = 18;  // of an integer that fits into 64 bits whatever its digits are
 
 class Parser {
@@ -16,6 +18,8 @@ class Parser {
   Parser(std::string_view text, KnownArrays* known, DocumentBuilder* out) : text_(text), path_(known), out_(*out) {}
 
   bool Parse() {
+    if (text_.size() > kLargestSource) return false;
+    out_.KeepSource(text_);
     for (SkipSpace();;) {
       const char c = Peek();
       if (c == '{' || c == '[') {
@@ -30,16 +34,22 @@ class Parser {
       }
       bool over = false;
       if (!AfterValue(&over)) return false;
-      if (over) return true;
+      if (!over) continue;
+      if (compact_) out_.SourceIsCompact();
+      return true;
     }
   }
 
  private:
   // Returns the byte at this place; NUL at the end, where no value and no separator can be.
   char Peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  // Nearly all texts are without space, so the first byte tells.
   void SkipSpace() {
+    if (at_ == text_.size() || static_cast<unsigned char>(text_[at_]) > ' ') return;
+    const size_t from = at_;
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t'))
       ++at_;
+    if (at_ > from) compact_ = false;
   }
 
   bool Open(char c) {
@@ -53,6 +63,7 @@ class Parser {
     out_.StartArray(from);
     const size_t size = path_.SizeIfKnown(depth_, from);
     if (size <= 2) return true;
+    compact_ = false;
     at_ = from + size - 1;
     return Peek() == ']';
   }
@@ -81,7 +92,11 @@ class Parser {
   bool Key() {
     std::string_view key;
     if (Peek() != '"' || !String(&key)) return false;
-    out_.Key(key);
+    if (escaped_) {
+      out_.Key(key);
+    } else {
+      out_.KeyInSource(Place(key), key.size());
+    }
     path_.Key(depth_, key);
     SkipSpace();
     if (Peek() != ':') return false;
@@ -95,7 +110,11 @@ class Parser {
     if (c == '"') {
       std::string_view s;
       if (!String(&s)) return false;
-      out_.String(s, from, at_);
+      if (escaped_) {
+        out_.String(s, from, at_);
+      } else {
+        out_.StringInSource(Place(s), s.size(), from, at_);
+      }
       return true;
     }
     if (c == 't' || c == 'f' || c == 'n') return Word(c);
@@ -130,12 +149,17 @@ class Parser {
     if (digits == 0 || (digits > 1 && text_[first] == '0')) return false;
     const char next = Peek();
     if (next == '.' || next == 'e' || next == 'E') return false;
-    out_.Int(negative ? -v : v, text_.substr(from, at_ - from), from, at_);
+    out_.IntInSource(negative ? -v : v, from, at_);
     return true;
   }
 
-  // Reads a string whose opening quote is here. The result is valid until the next call.
+  // Returns where a part of the text begins.
+  size_t Place(std::string_view part) const { return static_cast<size_t>(part.data() - text_.data()); }
+
+  // Reads a string whose opening quote is here. The result is valid until the next call. It is a part of the text
+  // unless `escaped_` is then true.
   bool String(std::string_view* out) {
+    escaped_ = false;
     const size_t n = PlainRun(text_.substr(++at_));
     *out = text_.substr(at_, n);
     at_ += n;
@@ -143,6 +167,7 @@ class Parser {
       ++at_;
       return true;
     }
+    escaped_ = true;
     unescaped_.assign(*out);
     while (Peek() == '\\') {
       if (!Escape()) return false;
@@ -185,6 +210,8 @@ class Parser {
   DocumentBuilder& out_;
   std::array<char, kDepth> closing_;  // the brackets that close what is open
   size_t depth_ = 0;
+  bool compact_ = true;   // all that was read is in the document, and there was no space between tokens
+  bool escaped_ = false;  // the last string had escapes
   std::string unescaped_;
 };
 

@@ -77,4 +77,25 @@ inline size_t PlainRun(std::string_view s) {
   return i;
 }
 
+// Returns whether a JSON text without space between tokens is what Json::Serialize writes: it has no escapes and no
+// characters that Serialize escapes. Other texts may pass for different without being so.
+inline bool NeedsNoEscapes(std::string_view s) {
+  size_t i = 0;
+#ifdef __SSE2__
+  const auto is = [](__m128i v, char c) { return _mm_cmpeq_epi8(v, _mm_set1_epi8(c)); };
+  for (; i + 16 <= s.size(); i += 16) {
+    const __m128i v = _mm_loadu_si128(reinterpret_cast<const __m128i*>(s.data() + i));
+    // Bytes beyond ASCII are negative.
+    __m128i bad = _mm_cmplt_epi8(v, _mm_set1_epi8(' '));
+    bad = _mm_or_si128(bad, _mm_or_si128(_mm_or_si128(is(v, '\\'), is(v, '<')), _mm_or_si128(is(v, '>'), is(v, '&'))));
+    if (_mm_movemask_epi8(bad) != 0) return false;
+  }
+#endif
+  for (; i < s.size(); ++i) {
+    const char c = s[i];
+    if (static_cast<signed char>(c) < ' ' || c == '\\' || c == '<' || c == '>' || c == '&') return false;
+  }
+  return true;
+}
+
 }  // namespace berth::api::internal

@@ -30,7 +30,7 @@ struct Keeper : JsonSink {
 // Returns everything that can be read from a value.
 void Describe(Json j, std::string* out) {
   absl::StrAppend(out, static_cast<int>(j.type()), "@", j.begin_offset(), "-", j.end_offset(), " ", j.size(), " ",
-                  j.Int(), " ", j.Double(), " ", std::string(j.Text()), "\n");
+                  j.Int(), " ", j.Double(), " ", std::string(j.Text()), " ", j.Serialize(), "\n");
   for (auto [key, value] : j.Children()) {
     absl::StrAppend(out, std::string(key), ": ");
     Describe(value, out);
@@ -57,9 +57,10 @@ bool Accepts(const std::string& text) {
 }
 
 std::string RandomText(std::minstd_rand& random) {
-  static const std::vector<std::string> kParts = {"a",       "name", "\\n",     "\\\"", "\\u003c", "é",
-                                                  "\\/",     " ",    "{",       "[",    "\\\\",    "0123456789abcdef",
-                                                  "\\u007F", "]}",   "metadata"};
+  static const std::vector<std::string> kParts = {
+      "a",       "<>",  "&",       "name", "\\n", "\\\"", "\\u003c",
+      "é",       "\\/", " ",       "{",    "[",   "\\\\", "0123456789abcdef",
+      "\\u007F", "]}",  "metadata"};
   std::string out = "\"";
   for (size_t n = random() % 5; n > 0; --n) out += kParts[random() % kParts.size()];
   return out + "\"";
@@ -186,6 +187,22 @@ TEST_CASE("a text that is longer than a vector is escaped where it must be") {
       CHECK(d.root().Text() == text);
     }
   }
+}
+
+TEST_CASE("a value is copied from its source only if that is how it is written") {
+  for (const char* text : {R"({"a":[1,{"b":"c<d"}]})", R"({"a":"&"})", R"({"a":">"})", R"({"a":"\u0041"})",
+                           "{\"a\": 1}", "[1 ]", "[\"\xff\"]", "[\"0123456789abcdef<\"]", R"(["\/"])"}) {
+    INFO(text);
+    CHECK(Accepts(text));
+    Document d;
+    REQUIRE(d.Parse(text).ok());
+    CHECK(d.root().Serialize() != text);
+  }
+  Document d;
+  const std::string plain = R"({"a":[1,-2,"x",null,true,{}],"b":{"c":"0123456789abcdef0123456789"},"c":{}})";
+  REQUIRE(d.Parse(plain).ok());
+  CHECK(d.root().Serialize() == plain);
+  CHECK(d.root().Find("a").Serialize() == R"([1,-2,"x",null,true,{}])");
 }
 
 }  // namespace
