@@ -70,7 +70,7 @@ std::string SystemError(const boost::system::error_code& ec) {
 }  // namespace
 
 Connection::Connection(asio::io_context* io, ConnectionOwner* owner, Use u)
-    : use(u), io_(io), owner_(owner), dial_timer_(*io) {}
+    : use(u), io_(io), owner_(owner), host_(HostHeader(owner->options())), dial_timer_(*io) {}
 
 void Connection::Connect() {
   const HttpOptions& o = owner_->options();
@@ -241,7 +241,7 @@ void Connection::Send(ExchangePtr e) {
   e->connection = weak_from_this();
   const bool through_proxy = o.proxy && !o.tls;
   absl::StrAppend(&out_, util::ToAbsl(MethodName(r.method)), " ", through_proxy ? "http://" : "",
-                  through_proxy ? HostHeader(o) : "", r.target, " HTTP/1.1\r\nHost: ", HostHeader(o), "\r\n",
+                  through_proxy ? host_ : "", r.target, " HTTP/1.1\r\nHost: ", host_, "\r\n",
                   util::ToAbsl(owner_->Headers()));
   if (through_proxy) out_ += ProxyHeaders(*o.proxy);
   if (!r.body.empty()) absl::StrAppend(&out_, "Content-Type: ", util::ToAbsl(r.content_type), "\r\n");

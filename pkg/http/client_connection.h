@@ -105,6 +105,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   boost::asio::io_context* io_;
   ConnectionOwner* owner_;                               // null after Abandon()
+  const std::string host_;                               // the value of the Host header
   std::optional<boost::asio::ip::tcp::socket> dialing_;  // set while connecting; then moved into transport_
   std::optional<Lookup> lookup_;
   std::unique_ptr<Transport> transport_;
