@@ -229,12 +229,12 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
 
 void RestMetrics::OnAnswer(std::string_view code, std::string_view method, std::string_view host) {
   std::lock_guard lock(mutex_);
-  ++answers_[{std::string(code), std::string(host), std::string(method)}];
+  ++answers_[{code, host, method}];
 }
 
 void RestMetrics::OnLatency(std::string_view method, std::string_view url, double seconds) {
   std::lock_guard lock(mutex_);
-  Latency& l = latencies_[{std::string(url), std::string(method)}];
+  Latency& l = latencies_[{url, method}];
   size_t i = 0;
   for (double bound = 0.001; i < kBuckets && seconds > bound; bound *= 2) ++i;
   ++l.counts[i];
@@ -253,7 +253,7 @@ void RestMetrics::Collect(std::vector<MetricFamily>* out) const {
                                 "Request latency in seconds. Broken down by verb and URL.");
   for (const auto& [key, l] : latencies_) {
     ClientMetric m;
-    m.label = {{"url", key.first}, {"verb", key.second}};
+    m.label = {{"url", key[0]}, {"verb", key[1]}};
     uint64_t n = 0;
     double bound = 0.001;
     for (size_t i = 0; i <= kBuckets; ++i, bound *= 2) {

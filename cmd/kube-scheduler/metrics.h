@@ -3,6 +3,7 @@
 #include <prometheus/metric_family.h>
 #include <prometheus/summary.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <limits>
@@ -80,10 +81,34 @@ class RestMetrics final : public client::RestObserver {
     std::array<uint64_t, kBuckets + 1> counts{};
     double sum = 0;
   };
+  // By N texts. Entries are found without making strings, because each request comes here several times.
+  template <size_t N, typename V>
+  class Table {
+   public:
+    V& operator[](const std::array<std::string_view, N>& key) {
+      if (auto found = entries_.find(key); found != entries_.end()) return found->second;
+      std::array<std::string, N> kept;
+      std::copy(key.begin(), key.end(), kept.begin());
+      return entries_[std::move(kept)];
+    }
+    bool empty() const { return entries_.empty(); }
+    auto begin() const { return entries_.begin(); }
+    auto end() const { return entries_.end(); }
+
+   private:
+    struct Less {
+      using is_transparent = void;
+      template <typename A, typename B>
+      bool operator()(const A& a, const B& b) const {
+        return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+      }
+    };
+    std::map<std::array<std::string, N>, V, Less> entries_;
+  };
   mutable std::mutex mutex_;
-  std::map<std::array<std::string, 3>, uint64_t, std::less<>> answers_;
-  std::map<std::pair<std::string, std::string>, Exchanges, std::less<>> exchanges_;  // by host and verb
-  std::map<std::pair<std::string, std::string>, Latency, std::less<>> latencies_;
+  Table<3, uint64_t> answers_;     // by code, host and verb
+  Table<2, Exchanges> exchanges_;  // by host and verb
+  Table<2, Latency> latencies_;    // by URL and verb
 };
 
 // Counts requests for the metrics page, as Prometheus' Go library does. There are no metrics before the first request.

@@ -231,7 +231,7 @@ void RestMetrics::Observed<N>::Observe(const std::array<double, N>& bounds, doub
 void RestMetrics::OnExchange(std::string_view method, std::string_view host, double seconds, size_t request_bytes,
                              size_t response_bytes) {
   std::lock_guard lock(mutex_);
-  Exchanges& e = exchanges_[{std::string(host), std::string(method)}];
+  Exchanges& e = exchanges_[{host, method}];
   e.seconds.Observe(kSeconds, seconds);
   e.request_bytes.Observe(kBytes, static_cast<double>(request_bytes));
   e.response_bytes.Observe(kBytes, static_cast<double>(response_bytes));
@@ -239,7 +239,7 @@ void RestMetrics::OnExchange(std::string_view method, std::string_view host, dou
 
 void RestMetrics::OnThrottle(std::string_view method, std::string_view host, double seconds) {
   std::lock_guard lock(mutex_);
-  exchanges_[{std::string(host), std::string(method)}].throttled.Observe(kSeconds, seconds);
+  exchanges_[{host, method}].throttled.Observe(kSeconds, seconds);
 }
 
 void RestMetrics::CollectV1_29(std::vector<MetricFamily>* out) const {
@@ -250,7 +250,7 @@ void RestMetrics::CollectV1_29(std::vector<MetricFamily>* out) const {
     for (const auto& [key, e] : exchanges_) {
       const auto& observed = e.*member;
       prometheus::ClientMetric m;
-      m.label = {{"host", key.first}, {"verb", key.second}};
+      m.label = {{"host", key[0]}, {"verb", key[1]}};
       uint64_t n = 0;
       for (size_t i = 0; i <= bounds.size(); ++i) {
         n += observed.counts[i];
