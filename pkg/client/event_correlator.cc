@@ -5,6 +5,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <set>
 
 #include "pkg/api/json.h"
@@ -22,18 +24,41 @@ constexpr absl::Duration kSimilarWithin = absl::Seconds(600);
 constexpr int kSpamBurst = 25;
 constexpr double kSpamPerSecond = 1.0 / 300;
 
-// Returns a key made of parts that may hold any text. Each part is preceded by its length, so different parts never
-// make the same key.
-std::string Key(std::initializer_list<std::string_view> parts) {
-  std::string out;
-  for (std::string_view p : parts) absl::StrAppend(&out, p.size(), ":", util::ToAbsl(p));
-  return out;
-}
+// The keys of an event, from its object to itself. Each begins with the one before, so they are one text. Each part is
+// preceded by its length, so different parts never make the same key.
+class Keys {
+ public:
+  explicit Keys(const Event& e) {
+    const ObjectReference& o = e.object;
+    all_.reserve(160 + o.name.size() + e.message.size());
+    for (std::string_view p : {std::string_view(e.component), std::string_view(o.kind), std::string_view(o.ns),
+                               std::string_view(o.name), std::string_view(o.uid), std::string_view(o.api_version)}) {
+      Add(p);
+    }
+    object_ = all_.size();
+    Add(NameOf(e.type));
+    Add(e.reason);
+    group_ = all_.size();
+    Add(e.message);
+  }
+  // The source and the object.
+  std::string_view object() const { return std::string_view(all_).substr(0, object_); }
+  // The same with type and reason.
+  std::string_view group() const { return std::string_view(all_).substr(0, group_); }
+  std::string_view event() const { return all_; }
 
-std::string ObjectKey(const Event& e) {
-  const ObjectReference& o = e.object;
-  return Key({e.component, o.kind, o.ns, o.name, o.uid, o.api_version});
-}
+ private:
+  void Add(std::string_view part) {
+    std::array<char, 20> digits;
+    char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), part.size()).ptr;
+    all_.append(digits.data(), end);
+    all_ += ':';
+    all_ += part;
+  }
+
+  std::string all_;
+  size_t object_ = 0, group_ = 0;
+};
 
 // A token bucket for one source and object. Unlike TokenBucket it refuses at once when it is empty.
 class SpamBucket {
@@ -54,11 +79,12 @@ class SpamBucket {
   bool started_ = false;
 };
 
+// `name` needs no escapes.
 void Member(std::string* out, std::string_view name, std::string_view value) {
   if (value.empty()) return;
-  if (out->back() != '{') *out += ',';
-  api::AppendJsonString(name, out);
-  *out += ':';
+  *out += out->back() != '{' ? ",\"" : "\"";
+  *out += name;
+  *out += "\":";
   api::AppendJsonString(value, out);
 }
 
@@ -118,40 +144,36 @@ struct EventCorrelator::State {
 EventCorrelator::EventCorrelator() : state_(std::make_unique<State>()) {}
 EventCorrelator::~EventCorrelator() = default;
 
-std::optional<EventCorrelator::Outcome> EventCorrelator::Correlate(Event event, absl::Time wall,
-                                                                   absl::Duration steady) {
-  std::string object = ObjectKey(event);
-  std::string group = Key({object, NameOf(event.type), event.reason});
-  std::string key = Key({group, event.message});
+EventCorrelator::Outcome EventCorrelator::Correlate(Event* event, absl::Time wall, absl::Duration steady) {
+  const Keys keys(*event);
+  std::string_view key = keys.event();
 
-  State::Similar& similar = state_->similar.Use(group);
+  State::Similar& similar = state_->similar.Use(keys.group());
   if (wall - similar.last > kSimilarWithin) similar.messages.clear();
-  similar.messages.insert(event.message);
+  similar.messages.insert(event->message);
   similar.last = wall;
   if (similar.messages.size() >= kSimilar) {
     // Ten different messages are enough to know that a group is aggregated, so the set need not grow any further.
     similar.messages.erase(similar.messages.begin());
-    event.message = absl::StrCat("(combined from similar events): ", event.message);
-    event.name = EventName(event.object.name, wall);
-    event.first = event.last = wall;
-    key = group;
+    event->message = absl::StrCat("(combined from similar events): ", event->message);
+    event->name = EventName(event->object.name, wall);
+    event->first = event->last = wall;
+    key = keys.group();
   }
 
   State::Earlier& earlier = state_->earlier.Use(key);
-  Outcome outcome;
-  if (earlier.count > 0) {
-    event.name = earlier.name;
-    event.first = earlier.first;
-    event.count = earlier.count + 1;
-    outcome.patch = true;
+  const bool exists = earlier.count > 0;
+  if (exists) {
+    event->name = earlier.name;
+    event->first = earlier.first;
+    event->count = earlier.count + 1;
   }
-  earlier.count = event.count;
-  earlier.first = event.first;
-  earlier.name = event.name;
+  earlier.count = event->count;
+  earlier.first = event->first;
+  earlier.name = event->name;
 
-  if (!state_->spam.Use(object).Take(steady)) return std::nullopt;
-  outcome.event = std::move(event);
-  return outcome;
+  if (!state_->spam.Use(keys.object()).Take(steady)) return Outcome::kDrop;
+  return exists ? Outcome::kIncrease : Outcome::kCreate;
 }
 
 }  // namespace berth::client

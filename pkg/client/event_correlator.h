@@ -13,6 +13,7 @@
 #pragma once
 #include <absl/time/time.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,13 +47,14 @@ class EventCorrelator {
  public:
   EventCorrelator();
   ~EventCorrelator();
-  struct Outcome {
-    Event event;
-    bool patch = false;  // the event exists already, and this increases its count
+  enum class Outcome : uint8_t {
+    kCreate,
+    kIncrease,  // the event exists already, and this increases its count
+    kDrop,      // the spam filter's word
   };
-  // Returns what to send, or nothing if the spam filter drops the event. `wall` is the time written into events;
-  // `steady` is the time by which the spam filter refills.
-  std::optional<Outcome> Correlate(Event event, absl::Time wall, absl::Duration steady);
+  // Makes of the occurrence the event that is to be sent. `wall` is the time written into events; `steady` is the time
+  // by which the spam filter refills.
+  Outcome Correlate(Event* event, absl::Time wall, absl::Duration steady);
 
  private:
   struct State;

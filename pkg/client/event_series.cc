@@ -5,9 +5,12 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "pkg/client/json_edit.h"
+#include "pkg/api/json.h"
+#include "pkg/client/requests.h"
+#include "pkg/util/status.h"
 
 namespace berth::client {
 namespace {
@@ -16,43 +19,88 @@ constexpr absl::Duration kRefresh = absl::Minutes(30), kSilence = absl::Minutes(
 // The memory is bounded: beyond this number the series that has been silent for the longest time is forgotten.
 constexpr size_t kMost = 4096;
 
-std::string Member(std::string_view name, std::string_view value) {
-  return absl::StrCat("\"", std::string(name), "\":", JsonString(value));
-}
-
-// Returns a time with microseconds, the form of metav1.MicroTime.
+// Returns a time with microseconds, the form of metav1.MicroTime: "2018-03-26T08:00:00.000000Z".
 std::string MicroTime(absl::Time t) {
-  return absl::FormatTime("\"%Y-%m-%dT%H:%M:%E6SZ\"", t, absl::UTCTimeZone());
+  std::string out = FormatApiTime(t);
+  int64_t micros = (t - absl::FromUnixSeconds(absl::ToUnixSeconds(t))) / absl::Microseconds(1);
+  std::array<char, 8> tail = {'.', '0', '0', '0', '0', '0', '0', 'Z'};
+  for (size_t i = 6; micros > 0; micros /= 10) tail[i--] = static_cast<char>('0' + micros % 10);
+  out.replace(out.size() - 1, 1, tail.data(), tail.size());
+  return out;
 }
 
-std::string Reference(const ObjectReference& o) {
-  return absl::StrCat("{", Member("kind", o.kind), ",", Member("namespace", o.ns), ",", Member("name", o.name), ",",
-                      Member("uid", o.uid), ",", Member("apiVersion", o.api_version), ",",
-                      Member("resourceVersion", o.resource_version), "}");
+// Appends a member; `name` needs no escapes.
+void Member(std::string_view name, std::string_view value, std::string* out) {
+  *out += '"';
+  *out += name;
+  *out += "\":";
+  api::AppendJsonString(value, out);
+}
+
+void Reference(const ObjectReference& o, std::string* out) {
+  *out += '{';
+  Member("kind", o.kind, out);
+  *out += ',';
+  Member("namespace", o.ns, out);
+  *out += ',';
+  Member("name", o.name, out);
+  *out += ',';
+  Member("uid", o.uid, out);
+  *out += ',';
+  Member("apiVersion", o.api_version, out);
+  *out += ',';
+  Member("resourceVersion", o.resource_version, out);
+  *out += '}';
 }
 
 std::string SeriesJson(const SeriesEvent& e) {
-  return absl::StrCat("\"series\":{\"count\":", e.base.count, ",\"lastObservedTime\":", MicroTime(e.base.last), "}");
+  return absl::StrCat("\"series\":{\"count\":", e.base.count, ",\"lastObservedTime\":\"", MicroTime(e.base.last),
+                      "\"}");
 }
 
 std::string KeyOf(const SeriesEvent& e) {
-  return absl::StrCat(util::ToAbsl(NameOf(e.base.type)), "\n", e.base.action, "\n", e.base.reason, "\n",
-                      e.base.component, "\n", e.reporting_instance, "\n", Reference(e.base.object), "\n",
-                      e.base.related ? Reference(*e.base.related) : "", "\n", e.base.message);
+  std::string key;
+  key.reserve(400 + e.base.message.size());
+  absl::StrAppend(&key, util::ToAbsl(NameOf(e.base.type)), "\n", e.base.action, "\n", e.base.reason, "\n",
+                  e.base.component, "\n", e.reporting_instance, "\n");
+  Reference(e.base.object, &key);
+  key += '\n';
+  if (e.base.related) Reference(*e.base.related, &key);
+  absl::StrAppend(&key, "\n", e.base.message);
+  return key;
 }
 
 }  // namespace
 
 std::string SeriesEventJson(const SeriesEvent& e) {
   const Event& b = e.base;
-  return absl::StrCat(R"({"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{)", Member("name", b.name), ",",
-                      Member("namespace", b.ns), R"(,"creationTimestamp":null},"eventTime":)", MicroTime(b.first), ",",
-                      b.count > 1 ? SeriesJson(e) + "," : "", Member("reportingController", b.component), ",",
-                      Member("reportingInstance", e.reporting_instance), ",", Member("action", e.base.action), ",",
-                      Member("reason", b.reason), ",\"regarding\":", Reference(b.object), ",",
-                      e.base.related ? absl::StrCat("\"related\":", Reference(*e.base.related), ",") : "",
-                      Member("note", b.message), ",", Member("type", NameOf(b.type)),
-                      R"(,"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null})");
+  std::string out;
+  out.reserve(800 + b.message.size());
+  out += R"({"kind":"Event","apiVersion":"events.k8s.io/v1","metadata":{)";
+  Member("name", b.name, &out);
+  out += ',';
+  Member("namespace", b.ns, &out);
+  absl::StrAppend(&out, R"(,"creationTimestamp":null},"eventTime":")", MicroTime(b.first), "\",");
+  if (b.count > 1) absl::StrAppend(&out, SeriesJson(e), ",");
+  Member("reportingController", b.component, &out);
+  out += ',';
+  Member("reportingInstance", e.reporting_instance, &out);
+  out += ',';
+  Member("action", b.action, &out);
+  out += ',';
+  Member("reason", b.reason, &out);
+  out += ",\"regarding\":";
+  Reference(b.object, &out);
+  if (b.related) {
+    out += ",\"related\":";
+    Reference(*b.related, &out);
+  }
+  out += ',';
+  Member("note", b.message, &out);
+  out += ',';
+  Member("type", NameOf(b.type), &out);
+  out += R"(,"deprecatedSource":{},"deprecatedFirstTimestamp":null,"deprecatedLastTimestamp":null})";
+  return out;
 }
 
 std::string SeriesPatch(const SeriesEvent& e) {

@@ -18,6 +18,7 @@
 #include <deque>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "pkg/client/api_error.h"
 #include "pkg/client/event_correlator.h"
@@ -45,7 +46,8 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   void Record(ObjectReference object, EventType type, std::string_view reason, std::string message,
               std::string_view action, std::optional<ObjectReference> related) {
     stats_.recorded.fetch_add(1, std::memory_order_relaxed);
-    Event e;
+    auto sending = std::make_shared<Sending>();
+    Event& e = sending->event;
     absl::Time now = executor_->clock().Wall();
     e.name = EventName(object.name, now);
     e.ns = object.ns.empty() ? "default" : object.ns;
@@ -68,7 +70,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
       }
       stats_.queued.fetch_add(1, std::memory_order_relaxed);
       wake = incoming_.empty();
-      incoming_.push_back(std::move(e));
+      incoming_.push_back(std::move(sending));
     }
     if (wake) {
       executor_->Post([w = weak_from_this()] {
@@ -97,8 +99,9 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   const EventStats& stats() const { return stats_; }
 
  private:
+  // An event from its record to its end. It is one object all the way, because events are large.
   struct Sending {
-    std::string object;  // its key in busy_
+    std::string object;  // its key in busy_, once it has been taken
     Event event;
     bool patch = false;
     int tries = 0;
@@ -120,7 +123,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   void Take() {
     {
       std::lock_guard<std::mutex> lock(mutex_);
-      for (Event& e : incoming_) ready_.push_back(std::move(e));
+      for (SendingPtr& s : incoming_) ready_.push_back(std::move(s));
       incoming_.clear();
     }
     Pump();
@@ -128,44 +131,43 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
 
   void Pump() {
     while (!ready_.empty() && in_flight_ < options_.in_flight && !stopped_) {
-      Event e = std::move(ready_.front());
+      SendingPtr s = std::move(ready_.front());
       ready_.pop_front();
-      std::string object = ObjectKey(e.object);
-      auto busy = busy_.find(object);
+      s->object = ObjectKey(s->event.object);
+      auto busy = busy_.find(s->object);
       if (busy != busy_.end()) {
-        busy->second.push_back(std::move(e));
+        busy->second.push_back(std::move(s));
         continue;
       }
-      Begin(std::move(object), std::move(e));
+      Begin(s);
     }
   }
 
   bool series() const { return !options_.series_instance.empty(); }
 
   // Correlates an event and sends the result, if there is one. REQUIRES: no event of the object is in flight.
-  void Begin(std::string object, Event e) {
+  void Begin(const SendingPtr& s) {
     if (series()) {
-      auto next = series_.Occurred({std::move(e), options_.series_instance}, executor_->clock().Steady());
+      auto next = series_.Occurred({std::move(s->event), options_.series_instance}, executor_->clock().Steady());
       LookAfterSeries();
       if (!next) return Dealt();
-      return BeginSending(std::move(object), std::move(next->event.base), next->patch);
+      s->event = std::move(next->event.base);
+      s->patch = next->patch;
+      return BeginSending(s);
     }
-    auto outcome = correlator_.Correlate(std::move(e), executor_->clock().Wall(), executor_->clock().Steady());
-    if (!outcome) {
+    const auto outcome = correlator_.Correlate(&s->event, executor_->clock().Wall(), executor_->clock().Steady());
+    if (outcome == EventCorrelator::Outcome::kDrop) {
       stats_.spam.fetch_add(1, std::memory_order_relaxed);
       Dealt();
       return;
     }
-    BeginSending(std::move(object), std::move(outcome->event), outcome->patch);
+    s->patch = outcome == EventCorrelator::Outcome::kIncrease;
+    BeginSending(s);
   }
 
-  void BeginSending(std::string object, Event e, bool patch) {
-    busy_[object];
+  void BeginSending(const SendingPtr& s) {
+    busy_[s->object];
     ++in_flight_;
-    auto s = std::make_shared<Sending>();
-    s->object = std::move(object);
-    s->event = std::move(e);
-    s->patch = patch;
     Send(s);
   }
 
@@ -183,7 +185,11 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
         // minute.
         if (self->busy_.contains(object)) continue;
         self->stats_.queued.fetch_add(1, std::memory_order_relaxed);
-        self->BeginSending(std::move(object), std::move(due.event.base), due.patch);
+        auto s = std::make_shared<Sending>();
+        s->object = std::move(object);
+        s->event = std::move(due.event.base);
+        s->patch = due.patch;
+        self->BeginSending(s);
       }
       self->LookAfterSeries();
     });
@@ -289,15 +295,12 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
     // Sends the next event of the same object. The spam filter may drop some, so the loop ends at the first that is
     // sent.
     auto busy = busy_.find(s->object);
-    std::deque<Event> rest = std::move(busy->second);
+    std::vector<SendingPtr> rest = std::move(busy->second);
     busy_.erase(busy);
-    while (!rest.empty()) {
-      Event next = std::move(rest.front());
-      rest.pop_front();
-      Begin(s->object, std::move(next));
+    for (size_t i = 0; i < rest.size(); ++i) {
+      Begin(rest[i]);
       if (auto again = busy_.find(s->object); again != busy_.end()) {
-        for (Event& e : rest) again->second.push_back(std::move(e));
-        break;
+        for (++i; i < rest.size(); ++i) again->second.push_back(std::move(rest[i]));
       }
     }
     Pump();
@@ -319,12 +322,12 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   EventRecorderOptions options_;
   EventStats stats_;
   std::mutex mutex_;
-  std::vector<Event> incoming_;  // guarded by mutex_
+  std::vector<SendingPtr> incoming_;  // guarded by mutex_
   // The members below are used on the I/O thread only.
   bool stopped_ = false;
-  std::deque<Event> ready_;
+  std::deque<SendingPtr> ready_;
   // objects with an event in flight -> events that wait for it
-  absl::flat_hash_map<std::string, std::deque<Event>> busy_;
+  absl::flat_hash_map<std::string, std::vector<SendingPtr>> busy_;
   int in_flight_ = 0;
   int unwritten_ = 0;  // events without a response in the second that is being logged
   EventCorrelator correlator_;

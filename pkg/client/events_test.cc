@@ -32,9 +32,15 @@ Event Make(const std::string& message, const std::string& pod = "big", const std
 }
 
 struct Correlator {
-  std::optional<EventCorrelator::Outcome> operator()(const Event& e, absl::Duration later = absl::ZeroDuration()) {
+  struct Sent {
+    Event event;
+    bool patch = false;
+  };
+  std::optional<Sent> operator()(Event e, absl::Duration later = absl::ZeroDuration()) {
     now += later;
-    return c.Correlate(e, absl::FromUnixSeconds(1'500'000'000) + now, now);
+    const auto outcome = c.Correlate(&e, absl::FromUnixSeconds(1'500'000'000) + now, now);
+    if (outcome == EventCorrelator::Outcome::kDrop) return std::nullopt;
+    return Sent{std::move(e), outcome == EventCorrelator::Outcome::kIncrease};
   }
   EventCorrelator c;
   absl::Duration now;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <list>
 #include <string>
+#include <string_view>
 
 namespace berth::client {
 
@@ -19,8 +20,8 @@ class Lru {
 
   // Returns the value of `key`, which is default-constructed if it is new, and marks it as the most recently used. The
   // reference is valid until the next call.
-  V& Use(const std::string& key) {
-    const Probe probe{&key, absl::HashOf(key)};
+  V& Use(std::string_view key) {
+    const Probe probe{key, absl::HashOf(key)};
     if (auto found = index_.find(probe); found != index_.end()) {
       order_.splice(order_.begin(), order_, *found);
       return order_.front().value;
@@ -48,7 +49,7 @@ class Lru {
   };
   using Place = typename std::list<Entry>::iterator;
   struct Probe {
-    const std::string* key;
+    std::string_view key;
     size_t hash;
   };
   struct Hash {
@@ -59,7 +60,7 @@ class Lru {
   struct Equal {
     using is_transparent = void;
     bool operator()(Place a, Place b) const { return a == b; }
-    bool operator()(Place a, const Probe& b) const { return a->hash == b.hash && a->key == *b.key; }
+    bool operator()(Place a, const Probe& b) const { return a->hash == b.hash && a->key == b.key; }
   };
   size_t limit_;
   std::list<Entry> order_;  // the most recently used entry first

@@ -6,6 +6,7 @@
 // ascend, because the bucket promises tokens in that order. `timer` is set whenever the queue is not empty.
 #include "pkg/client/rest.h"
 
+#include <absl/container/inlined_vector.h>
 #include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
@@ -458,7 +459,8 @@ std::string UrlTemplate(std::string_view base, std::string_view target) {
   std::string_view path = target.substr(0, target.find('?'));
   std::string_view query = path.size() < target.size() ? target.substr(path.size() + 1) : std::string_view();
   // A path is .../api/v1 or .../apis/GROUP/VERSION, followed by [namespaces/NS/]RESOURCE[/NAME[/SUBRESOURCE]].
-  std::vector<std::string_view> parts;
+  out.reserve(out.size() + target.size() + 40);
+  absl::InlinedVector<std::string_view, 12> parts;
   for (size_t i = 0; i < path.size();) {
     size_t end = std::min(path.find('/', i + 1), path.size());
     parts.push_back(path.substr(i + 1, end - i - 1));
@@ -472,7 +474,7 @@ std::string UrlTemplate(std::string_view base, std::string_view target) {
     resource += 2;
   }
   if (resource + 1 < parts.size()) parts[resource + 1] = "%7Bname%7D";
-  for (std::string_view p : parts) absl::StrAppend(&out, "/", util::ToAbsl(p));
+  for (std::string_view p : parts) (out += '/') += p;
   char separator = '?';
   while (!query.empty()) {
     std::string_view one = query.substr(0, query.find('&'));
