@@ -39,7 +39,10 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
     if (!o.node_json) decoding.images = images.get();
     if (!o.node_json) out.known = std::move(images);
   }
-  out.decode = [decoding](api::Json j) { return api::Decode<T>(j, decoding); };
+  std::shared_ptr<api::PodTemplateMemory> templates;
+  if constexpr (std::is_same_v<T, api::Pod>) templates = std::make_shared<api::PodTemplateMemory>();
+  decoding.templates = templates.get();
+  out.decode = [decoding, templates](api::Json j) { return api::Decode<T>(j, decoding); };
   out.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutNews(std::move(b)); };
   out.reflector.random = o.random;
   out.reflector.optional = std::is_same_v<T, api::CsiNode> && !o.later_kinds;

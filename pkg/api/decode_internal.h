@@ -18,6 +18,10 @@
 
 namespace berth::api::internal {
 
+using TextDigest = std::pair<uint64_t, uint64_t>;
+// Returns 128 bits of hash of a text, different from process to process.
+TextDigest DigestOf(std::string_view text);
+
 // The path of a value: a chain of frames on the stack, which is turned into "spec.containers[0].image" only for an
 // error.
 struct Path {

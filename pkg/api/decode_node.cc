@@ -187,10 +187,6 @@ size_t HintOf(std::string_view before) {
 
 }  // namespace
 
-NodeImagesMemory::Digest NodeImagesMemory::DigestOf(std::string_view text) {
-  return {absl::HashOf(text), absl::HashOf(uint64_t{0x9e3779b97f4a7c15}, text)};
-}
-
 void NodeImagesMemory::Begin(std::string_view text) {
   text_ = text;
   at_ = kNowhere;
@@ -205,7 +201,7 @@ size_t NodeImagesMemory::SizeIfKnown(size_t at) {
   auto it = by_hint_.find(hint_);
   if (it == by_hint_.end() || it->second.size > text_.size() - at) return 0;
   known_ = it->second.images.lock();
-  if (known_ == nullptr || DigestOf(text_.substr(at, it->second.size)) != it->second.digest) {
+  if (known_ == nullptr || internal::DigestOf(text_.substr(at, it->second.size)) != it->second.digest) {
     known_ = nullptr;
     return 0;
   }
@@ -226,7 +222,7 @@ void NodeImagesMemory::Remember(Json array, const NodeImages& images) {
     next_sweep_ = std::max<size_t>(1024, 2 * by_hint_.size());
   }
   const std::string_view text = text_.substr(at_, array.end_offset() - at_);
-  by_hint_[hint_] = {text.size(), DigestOf(text), images.shared_};
+  by_hint_[hint_] = {text.size(), internal::DigestOf(text), images.shared_};
 }
 
 // ---- the node ------------------------------------------------------------------------------------

@@ -402,12 +402,38 @@ void ApplyServerDefaults(const PodExtras& extras, Pod* pod, PodTemplate* t) {
   }
 }
 
+PodPtr FinishPod(Json j, const DecodeOptions& o, Pod pod) {
+  if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
+  if (KeepsSchedulingFields()) NoteTemplateFields(pod.tmpl, j);
+  return std::make_shared<const Pod>(std::move(pod));
+}
+
+// Reads what does not belong to the template, which is known. The template keeps the text of the namespace.
+absl::StatusOr<PodPtr> DecodeOfTemplate(Reader& r, Json j, const DecodeOptions& o, Pod pod) {
+  r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
+    if (Is(key, "metadata")) {
+      r.ReadMeta(p, v, &pod.meta);
+    } else if (Is(key, "spec")) {
+      r.Fields(p, v, [&](std::string_view inner, const Path& q, Json w) {
+        if (Is(inner, "nodeName")) r.Read(q, w, &pod.node_name);
+      });
+    } else if (Is(key, "status")) {
+      ReadStatus(r, p, v, &pod);
+    }
+  });
+  if (!r.ok()) return r.Status("Pod", j);
+  return FinishPod(j, o, std::move(pod));
+}
+
 }  // namespace
 
 absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   static const Symbol kDefaultScheduler("default-scheduler");
   Reader r;
   Pod pod;
+  PodTemplateMemory* const memory = o.server_defaults ? nullptr : o.templates;
+  if (memory != nullptr) pod.tmpl = memory->Find(j);
+  if (pod.tmpl != nullptr) return DecodeOfTemplate(r, j, o, std::move(pod));
   PodTemplate t;
   PodExtras extras;
   r.Fields({}, j, [&](std::string_view key, const Path& p, Json v) {
@@ -427,10 +453,9 @@ absl::StatusOr<PodPtr> DecodePod(Json j, const DecodeOptions& o) {
   ScopeTerms(t.ns, &t.affinity.pod);
   ScopeTerms(t.ns, &t.affinity.pod_anti);
   t.texts = r.keeper()->Take();
-  if (o.keep_raw && pod.node_name.empty()) pod.raw = std::make_shared<const std::string>(j.Serialize());
   pod.tmpl = PodTemplate::Intern(std::move(t));
-  if (KeepsSchedulingFields()) NoteTemplateFields(pod.tmpl, j);
-  return std::make_shared<const Pod>(std::move(pod));
+  if (memory != nullptr) memory->Remember(pod.tmpl);
+  return FinishPod(j, o, std::move(pod));
 }
 
 }  // namespace berth::api

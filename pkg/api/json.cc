@@ -293,13 +293,16 @@ Json Json::Find(std::string_view key) const {
   return found;
 }
 
+std::string_view Json::CompactSource() const {
+  if (doc_ == nullptr || !doc_->compact_source_) return {};
+  const auto& whole = doc_->nodes_[index_];
+  return std::string_view(doc_->text_).substr(whole.from, whole.to - whole.from);
+}
+
 std::string Json::Serialize() const {
   if (doc_ == nullptr) return "null";
-  if (doc_->compact_source_) {
-    const auto& whole = doc_->nodes_[index_];
-    const std::string_view source = std::string_view(doc_->text_).substr(whole.from, whole.to - whole.from);
-    if (internal::NeedsNoEscapes(source)) return std::string(source);
-  }
+  const std::string_view source = CompactSource();
+  if (!source.empty() && internal::NeedsNoEscapes(source)) return std::string(source);
   std::string out;
   // Compact text is as long as its source, or shorter.
   if (const auto& whole = doc_->nodes_[index_]; whole.to > whole.from) out.reserve(whole.to - whole.from);

@@ -47,6 +47,9 @@ class Json {
   // Returns the whole value as compact JSON, with keys in document order. Costs one copy if that is how the source text
   // has it, as servers write it.
   std::string Serialize() const;
+  // Returns the value's text as the source has it, valid as long as the document. Empty if the document does not have
+  // it, or if there is space between the tokens of the source.
+  std::string_view CompactSource() const;
   // Returns the value for an error message: its JSON, cut to about 60 bytes.
   std::string Brief() const;
 
