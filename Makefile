@@ -66,8 +66,11 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-restrict -Wno-subobject-l
 ifneq ($(CLANG),)
 WARN := -w
 endif
-# Tests are compiled faster than they would run if they were optimised as the programs are.
-TEST_OPT := $(if $(VARIANT),,-O1)
+# Tests take longer to compile than to run, except those of a few packages, which compare schedulers, copies and recordings of
+# thousands of random clusters. Glibc's checks of hardened builds need some optimisation.
+TEST_OPT := $(if $(filter debug,$(BUILD)),,$(if $(HARDEN),-Og,-O0))
+COMPARING := pkg/scheduler pkg/ui pkg/recording
+COMPARING_TEST_OPT := $(if $(filter debug,$(BUILD)),,-Og)
 # The compiler collects its garbage only above 2 GB, which it rarely reaches. That saves a tenth of its time.
 GARBAGE := $(if $(CLANG),,--param ggc-min-heapsize=2000000 --param ggc-min-expand=1000)
 CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
@@ -202,9 +205,12 @@ install: all  ## install the programs, and manual pages made of their --help, in
 # so they do not come from a cache that clones share.
 PCH := $(OUT)/pch/pch.h
 TEST_PCH := $(OUT)/pch/pch_test.h
-$(PCH).gch $(TEST_PCH).gch: $(OUT)/pch/%.h.gch: hack/%.h $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS))
-	@mkdir -p $(@D); grep -v '^#pragma once' $< > $(@:.gch=)
-	@echo "  PCH   $<"
+COMPARING_TEST_PCH := $(OUT)/pch/comparing/pch_test.h
+$(PCH).gch: hack/pch.h
+$(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: hack/pch_test.h
+$(PCH).gch $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(TEST_OPT) $(COMPARING_TEST_OPT))
+	@mkdir -p $(@D); grep -v '^#pragma once' $(filter %.h,$^) > $(@:.gch=)
+	@echo "  PCH   $(filter %.h,$^)"
 	@$(if $(CLANG),,$(CCACHE)) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
 
 COMPILE = $(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -include $(1) -Winvalid-pch -fpch-preprocess -c $< -o $@
@@ -218,10 +224,13 @@ $(OBJ)/hack/test_main_test.o: hack/test_main_test.cc $(notes)/flags
 	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(TEST_OPT) -MMD -MP -c $< -o $@
 # Tests initialise only those members of objects that matter to them.
 $(OBJ)/%_test.o: CXXFLAGS += -Wno-missing-field-initializers $(TEST_OPT)
+$(COMPARING:%=$(OBJ)/%/%_test.o): CXXFLAGS += $(COMPARING_TEST_OPT)
 $(TEST_PCH).gch: CXXFLAGS += $(TEST_OPT)
-$(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch
+$(COMPARING_TEST_PCH).gch: CXXFLAGS += $(COMPARING_TEST_OPT)
+pch_of_test = $(if $(filter $(COMPARING:%=$(OBJ)/%/%),$(1)),$(COMPARING_TEST_PCH),$(TEST_PCH))
+$(OBJ)/%_test.o: %_test.cc $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
-	@$(CCACHE) $(call COMPILE,$(TEST_PCH))
+	@$(CCACHE) $(call COMPILE,$(call pch_of_test,$@))
 $(OBJ)/%.o: %.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $<"
 	@$(CCACHE) $(call COMPILE,$(PCH))
@@ -231,9 +240,9 @@ $(OUT)/units/$(1).cc: $(call note,$(notes)/unit-$(subst /,-,$(1)),$(sources_of_$
 	@mkdir -p $$(@D); printf '#include "%s"\n' $(sources_of_$(1)) > $$@
 endef
 $(foreach u,$(sort $(foreach p,$(PAIRS),$(lastword $(subst =, ,$(p))))),$(if $(filter-out $(u).cc,$(sources_of_$(u))),$(eval $(call unit_rule,$(u)))))
-$(OBJ)/%_test.o: $(OUT)/units/%_test.cc $(TEST_PCH).gch
+$(OBJ)/%_test.o: $(OUT)/units/%_test.cc $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $(sources_of_$*_test)"
-	@$(CCACHE) $(call COMPILE,$(TEST_PCH))
+	@$(CCACHE) $(call COMPILE,$(call pch_of_test,$@))
 $(OBJ)/%.o: $(OUT)/units/%.cc $(PCH).gch
 	@mkdir -p $(@D); echo "  CXX   $(sources_of_$*)"
 	@$(CCACHE) $(call COMPILE,$(PCH))
