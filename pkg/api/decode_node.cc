@@ -4,11 +4,62 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "pkg/api/decode_internal.h"
 
 namespace berth::api {
 namespace {
+
+// ---- lists that nodes share ----------------------------------------------------------------------
+
+bool AreSame(const ResourceList& a, const ResourceList& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.first == y.first && x.second.IsSameAs(y.second);
+  });
+}
+bool AreSame(const std::vector<NodeCondition>& a, const std::vector<NodeCondition>& b) {
+  return a == b;
+}
+size_t HashOf(const ResourceList& list) {
+  return absl::HashOf(list);
+}
+size_t HashOf(const std::vector<NodeCondition>& list) {
+  size_t hash = list.size();
+  for (const NodeCondition& c : list) hash = absl::HashOf(hash, c.type, c.status);
+  return hash;
+}
+
+// The lists that a thread decoded last, by hash. They may be older than the texts of their symbols, because a list is
+// only given to an object whose symbols, all of which are alive, have the same numbers.
+template <typename T>
+class RecentLists {
+ public:
+  // Returns a list with the elements of `list`, if possible one that exists.
+  SharedList<T> Share(std::vector<T> list) {
+    if (list.empty() || list.size() > kLongest) return list;
+    SharedList<T>& recent = lists_[HashOf(list) % lists_.size()];
+    if (!AreSame(recent.list(), list)) {
+      list.shrink_to_fit();
+      recent = std::move(list);
+    }
+    return recent;
+  }
+  static RecentLists& OfThisThread() {
+    thread_local RecentLists lists;
+    return lists;
+  }
+
+ private:
+  static constexpr size_t kLongest = 64;  // longer lists are not shared, so that a thread holds little
+  std::array<SharedList<T>, 256> lists_;
+};
+
+template <typename T>
+SharedList<T> Share(std::vector<T> list) {
+  return RecentLists<T>::OfThisThread().Share(std::move(list));
+}
 
 using internal::Is;
 using internal::Path;
@@ -125,12 +176,15 @@ void ReadImages(Reader& r, const Path& at, Json j, NodeImagesMemory* memory, Nod
 void ReadStatus(Reader& r, const Path& at, Json j, const DecodeOptions& o, Node* node, ResourceList* capacity) {
   r.Fields(at, j, [&](std::string_view key, const Path& p, Json v) {
     if (Is(key, "allocatable")) {
-      r.Read(p, v, &node->allocatable);
+      ResourceList allocatable = node->allocatable;  // of an object with two of them, the second adds to the first
+      r.Read(p, v, &allocatable);
+      node->allocatable = Share(std::move(allocatable));
     } else if (o.server_defaults && Is(key, "capacity")) {
       r.Read(p, v, capacity);
     } else if (Is(key, "conditions")) {
-      node->conditions.clear();
-      r.Elements(p, v, [&](const Path& q, Json e) { ReadCondition(r, q, e, &node->conditions.emplace_back()); });
+      std::vector<NodeCondition> conditions;
+      r.Elements(p, v, [&](const Path& q, Json e) { ReadCondition(r, q, e, &conditions.emplace_back()); });
+      node->conditions = Share(std::move(conditions));
     } else if (Is(key, "images")) {
       ReadImages(r, p, v, o.images, &node->images);
     }
@@ -155,7 +209,7 @@ absl::StatusOr<NodePtr> DecodeNode(Json j, const DecodeOptions& o) {
   if (j.IsNull()) r.Fail({}, j, "must be an object");
   if (o.server_defaults) {
     node.meta.ns = util::SharedSymbol();
-    if (node.allocatable.empty()) node.allocatable = std::move(capacity);
+    if (node.allocatable.empty()) node.allocatable = Share(std::move(capacity));
     if (node.meta.uid.empty()) node.meta.uid = internal::MadeUpUid("node", node.meta);
   }
   if (o.keep_node_raw) node.raw = std::make_shared<const std::string>(j.Serialize());

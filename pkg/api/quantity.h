@@ -53,6 +53,11 @@ class Quantity {
   }
   friend Quantity operator+(Quantity a, const Quantity& b) { return a += b; }
 
+  // Returns whether the notation is the same, too, so that nothing distinguishes the two.
+  bool IsSameAs(const Quantity& o) const {
+    return nano_ == o.nano_ && format_ == o.format_ && long_form_ == o.long_form_;
+  }
+
   // Compare exactly, whatever the notation.
   friend std::strong_ordering operator<=>(const Quantity& a, const Quantity& b) { return a.nano_ <=> b.nano_; }
   friend bool operator==(const Quantity& a, const Quantity& b) { return a.nano_ == b.nano_; }

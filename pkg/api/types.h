@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "pkg/api/compact.h"
 #include "pkg/api/labels.h"
 #include "pkg/api/quantity.h"
 #include "pkg/util/symbol.h"
@@ -200,10 +201,10 @@ struct Pod {
   util::SharedSymbol node_name;             // spec.nodeName
   util::SharedSymbol nominated_node_name;   // status.nominatedNodeName
   PodPhase phase = PodPhase::kPending;
-  std::optional<PodCondition> scheduled;  // the PodScheduled condition
-  std::optional<int64_t> start_seconds;   // status.startTime, Unix time
   // Whether the first DisruptionTarget condition is True because of PreemptionByScheduler (Kubernetes 1.26 and later).
   bool preempted_by_scheduler = false;
+  Rare<PodCondition> scheduled;          // the PodScheduled condition
+  std::optional<int64_t> start_seconds;  // status.startTime, Unix time
   // The server's own JSON of this object. It is kept for pods without a node, because what is written back is that JSON
   // with our change; otherwise null.
   std::shared_ptr<const std::string> raw;
@@ -256,8 +257,9 @@ struct Node {
   Labels labels;
   bool unschedulable = false;
   std::vector<Taint> taints;
-  ResourceList allocatable;
-  std::vector<NodeCondition> conditions;  // in order, duplicates kept
+  // Nodes that were decoded one after another share lists that are alike.
+  SharedList<ResourceList::value_type> allocatable;
+  SharedList<NodeCondition> conditions;  // in order, duplicates kept
   NodeImages images;
   std::vector<AvoidPods> avoid_pods;       // empty when the annotation is missing or not valid JSON
   std::shared_ptr<const std::string> raw;  // only if extenders need whole nodes

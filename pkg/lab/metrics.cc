@@ -8,6 +8,7 @@
 #include <set>
 
 #include "pkg/scheduler/algorithm/nodeaffinity/nodeaffinity.h"
+#include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/util/status.h"
 
@@ -75,9 +76,9 @@ Workload::Workload(const Scenario& scenario) {
     names_.emplace_back(node->meta.name);
     zones.insert(ZoneOf(*node));
     const Row row = cache.FindRow(names_.back());
+    const scheduler::Resource allocatable = scheduler::NodeInfo(cache, row).allocatable();
     for (size_t r = 0; r < resources_.size(); ++r) {
-      const int64_t amount =
-          r == kPods ? cache.columns().alloc_pods[row] : AmountOf(cache.row(row).allocatable, resources_[r]);
+      const int64_t amount = r == kPods ? allocatable.allowed_pods : AmountOf(allocatable, resources_[r]);
       allocatable_.push_back(amount);
       total_[r] += static_cast<double>(amount);
     }

@@ -27,6 +27,16 @@ absl::Status Simulation::Add(const api::Object& object) {
   return absl::OkStatus();
 }
 
+// Prepares the cache for everything in the scenario.
+void Simulation::Reserve() {
+  size_t nodes = 0, pods = scenario_.pending.size();
+  for (const api::Object& o : scenario_.cluster) {
+    nodes += std::holds_alternative<api::NodePtr>(o);
+    pods += std::holds_alternative<api::PodPtr>(o);
+  }
+  cache_.Reserve(nodes, pods);
+}
+
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& scenario, const Algorithm& algorithm) {
   const bool later = algorithm.release == "1.29";
   std::unique_ptr<Simulation> sim(
@@ -45,6 +55,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
     return util::InvalidArgument("preempt needs featureGates PodPriority=true");
   }
 
+  sim->Reserve();
   for (const api::Object& o : scenario.cluster) BERTH_RETURN_IF_ERROR(sim->Add(o));
   if (later) {
     sim->pod_priority_ = true;

@@ -63,6 +63,7 @@ class Simulation {
  private:
   Simulation(const Scenario& scenario, const scheduler::Release& release)
       : scenario_(scenario), cache_(release.describe_template) {}
+  void Reserve();
   absl::Status Add(const api::Object& object);
   // Returns why release 1.10 does not try the pod, as the daemon would not. Empty if it tries it.
   std::string WhyNotTried(const api::Pod& pod) const;

@@ -77,11 +77,22 @@ class MapReduceScoring final : public Scoring {
 // The native resources are stored in columns, and only the scalar resources in the row.
 Resource NodeInfo::requested() const {
   const Columns& c = cache_.columns();
-  Resource r = cache_.row(row_).requested;
+  Resource r{cache_.row(row_).requested};
   r.milli_cpu = c.used_cpu[row_];
   r.memory = c.used_memory[row_];
   r.nvidia_gpu = c.used_gpu[row_];
   r.ephemeral_storage = c.used_ephemeral[row_];
+  return r;
+}
+
+Resource NodeInfo::allocatable() const {
+  const Columns& c = cache_.columns();
+  Resource r{cache_.row(row_).allocatable};
+  r.milli_cpu = c.alloc_cpu[row_];
+  r.memory = c.alloc_memory[row_];
+  r.nvidia_gpu = c.alloc_gpu[row_];
+  r.ephemeral_storage = c.alloc_ephemeral[row_];
+  r.allowed_pods = c.alloc_pods[row_];
   return r;
 }
 

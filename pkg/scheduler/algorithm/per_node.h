@@ -20,7 +20,7 @@ class NodeInfo {
   const HostPorts& used_ports() const { return cache_.row(row_).ports; }
   Resource requested() const;        // milliCPU and bytes; without defaults for missing requests
   Resource nonzero_request() const;  // cpu and memory only; containers without a request count with the defaults
-  const Resource& allocatable() const { return cache_.row(row_).allocatable; }
+  Resource allocatable() const;
   const Cache& cache() const { return cache_; }
   Row row() const { return row_; }
 

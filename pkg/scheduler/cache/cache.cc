@@ -47,13 +47,16 @@ const Symbol Cache::kNoValue = LabelColumn::no_value();
 // ---- host ports ---------------------------------------------------------------------------------
 
 void HostPorts::Add(const HostPort& p) {
-  if (std::find(ports_.begin(), ports_.end(), p) == ports_.end()) ports_.push_back(p);
+  std::vector<HostPort>& ports = ports_.Ensure();
+  if (std::find(ports.begin(), ports.end(), p) == ports.end()) ports.push_back(p);
 }
 void HostPorts::Remove(const HostPort& p) {
-  std::erase(ports_, p);
+  if (!ports_) return;
+  std::erase(*ports_, p);
+  if (ports_->empty()) ports_.reset();
 }
 bool HostPorts::Conflicts(const HostPort& p) const {
-  return std::any_of(ports_.begin(), ports_.end(), [&](const HostPort& used) {
+  return ports_ && std::any_of(ports_->begin(), ports_->end(), [&](const HostPort& used) {
     return used.port == p.port && used.protocol == p.protocol &&
            (p.ip == kAnyAddress || used.ip == kAnyAddress || used.ip == p.ip);
   });
@@ -69,6 +72,12 @@ Row Cache::FindRow(Symbol node_name) const {
   return it == row_by_name_.end() ? kNoRow : it->second;
 }
 
+std::array<std::vector<int64_t>*, 12> Cache::AmountColumns() {
+  Columns& c = columns_;
+  return {&c.alloc_cpu, &c.alloc_memory, &c.alloc_gpu,       &c.alloc_ephemeral, &c.alloc_pods,  &c.used_cpu,
+          &c.used_memory, &c.used_gpu,   &c.used_ephemeral, &c.pod_count,       &c.nonzero_cpu, &c.nonzero_memory};
+}
+
 // Returns the row of the node name. If there is none, a free row is used, or one is added to every column.
 Row Cache::EnsureRow(Symbol name) {
   if (Row r = FindRow(name); r != kNoRow) return r;
@@ -79,12 +88,7 @@ Row Cache::EnsureRow(Symbol name) {
   } else {
     r = static_cast<Row>(rows_.size());
     rows_.emplace_back();
-    for (auto* column :
-         {&columns_.alloc_cpu, &columns_.alloc_memory, &columns_.alloc_gpu, &columns_.alloc_ephemeral,
-          &columns_.alloc_pods, &columns_.used_cpu, &columns_.used_memory, &columns_.used_gpu, &columns_.used_ephemeral,
-          &columns_.pod_count, &columns_.nonzero_cpu, &columns_.nonzero_memory}) {
-      column->push_back(0);
-    }
+    for (auto* column : AmountColumns()) column->push_back(0);
     columns_.volumes.push_back(0);
     columns_.flags.push_back(0);
     columns_.zone.emplace_back();
@@ -97,6 +101,17 @@ Row Cache::EnsureRow(Symbol name) {
   row_by_name_[name] = r;
   Touch(r);
   return r;
+}
+
+void Cache::Reserve(size_t nodes, size_t pods) {
+  rows_.reserve(nodes);
+  for (auto* column : AmountColumns()) column->reserve(nodes);
+  columns_.volumes.reserve(nodes);
+  columns_.flags.reserve(nodes);
+  columns_.zone.reserve(nodes);
+  columns_.name.reserve(nodes);
+  row_by_name_.reserve(nodes);
+  pod_states_.reserve(pods);
 }
 
 // Frees the row when it has neither a node object nor pods. The row may then be given to another node, so this counts
@@ -245,19 +260,20 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   row.node = std::move(node);
   if (images_indexed_ && row.node != nullptr && !same_images) IndexImages(r);
   if (row.node != nullptr) CountAvoided(*row.node, +1);
-  row.allocatable = Resource{};
+  Resource allocatable;
   if (row.node != nullptr) {
-    if (!row.allocatable.Add(row.node->allocatable, IsScalarResourceNameV1_29)) {
+    if (!allocatable.Add(row.node->allocatable, IsScalarResourceNameV1_29)) {
       util::LogLine("An allocatable amount of a node does not fit into 64 bits. The largest that does is used")
           .AddObject("node", "", row.name.str())
           .Warning();
     }
   }
-  columns_.alloc_cpu[r] = row.allocatable.milli_cpu;
-  columns_.alloc_memory[r] = row.allocatable.memory;
-  columns_.alloc_gpu[r] = row.allocatable.nvidia_gpu;
-  columns_.alloc_ephemeral[r] = row.allocatable.ephemeral_storage;
-  columns_.alloc_pods[r] = row.allocatable.allowed_pods;
+  columns_.alloc_cpu[r] = allocatable.milli_cpu;
+  columns_.alloc_memory[r] = allocatable.memory;
+  columns_.alloc_gpu[r] = allocatable.nvidia_gpu;
+  columns_.alloc_ephemeral[r] = allocatable.ephemeral_storage;
+  columns_.alloc_pods[r] = allocatable.allowed_pods;
+  row.allocatable = std::move(allocatable);
   SetFlags(r);
   if (!same_labels) {
     columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : util::SharedSymbol();
@@ -393,7 +409,7 @@ void Cache::Recount(Row r) {
   NodeRow& row = rows_[r];
   columns_.used_cpu[r] = columns_.used_memory[r] = columns_.used_gpu[r] = columns_.used_ephemeral[r] = 0;
   columns_.nonzero_cpu[r] = columns_.nonzero_memory[r] = columns_.pod_count[r] = 0;
-  row.requested = Resource{};
+  row.requested = {};
   columns_.volumes[r] = 0;
   row.saturated = false;
   for (const PlacedPod& p : row.pods) CountResources(r, *p.info, +1);
@@ -481,12 +497,9 @@ void Cache::DropUnusedTemplates() {
 
 absl::Status Cache::AssumePod(api::PodPtr pod) {
   if (pod->meta.uid.empty()) return NoUid();
-  auto [it, fresh] = pod_states_.try_emplace(pod->meta.uid);
-  if (!fresh) {
+  if (!pod_states_.insert({pod, /*assumed=*/true}).second) {
     return util::FailedPrecondition(absl::StrCat("pod ", pod->meta.uid, " is in the cache, so can't be assumed"));
   }
-  it->second.pod = pod;
-  it->second.assumed = true;
   ++assumed_;
   Place(EnsureRow(pod->node_name), {pod, Info(pod->tmpl)});
   return absl::OkStatus();
@@ -494,9 +507,8 @@ absl::Status Cache::AssumePod(api::PodPtr pod) {
 
 void Cache::FinishBinding(const api::Pod& pod, absl::Duration now) {
   auto it = pod_states_.find(pod.meta.uid);
-  if (it == pod_states_.end() || !it->second.assumed) return;
-  it->second.binding_finished = true;
-  it->second.deadline = now + kAssumedPodTtl;
+  if (it == pod_states_.end() || !it->assumed) return;
+  deadlines_[it->pod.get()] = now + kAssumedPodTtl;
   if (VLOG_IS_ON(5)) {
     util::LogLine("Finished binding for pod, can be expired")
         .InSentences(absl::StrCat("Finished binding for pod ", pod.meta.uid, ". Can be expired."))
@@ -509,10 +521,10 @@ void Cache::FinishBinding(const api::Pod& pod, absl::Duration now) {
 absl::Status Cache::ForgetPod(const api::Pod& pod) {
   if (pod.meta.uid.empty()) return NoUid();
   auto it = pod_states_.find(pod.meta.uid);
-  if (it == pod_states_.end() || !it->second.assumed) {
+  if (it == pod_states_.end() || !it->assumed) {
     return util::FailedPrecondition(absl::StrCat("pod ", pod.meta.uid, " wasn't assumed so cannot be forgotten"));
   }
-  api::PodPtr known = it->second.pod;
+  const api::PodPtr known = it->pod;
   if (known->node_name != pod.node_name) {
     return util::FailedPrecondition(absl::StrCat("pod ", pod.meta.uid, " was assumed on ", pod.node_name.string(),
                                                  " but assigned to ", known->node_name.string()));
@@ -522,10 +534,9 @@ absl::Status Cache::ForgetPod(const api::Pod& pod) {
 
 absl::Status Cache::AddPod(api::PodPtr pod) {
   if (pod->meta.uid.empty()) return NoUid();
-  auto [it, fresh] = pod_states_.try_emplace(pod->meta.uid);
-  PodState& state = it->second;
+  const auto [it, fresh] = pod_states_.insert({pod});
+  const PodState& state = *it;
   if (fresh) {
-    state.pod = pod;
     Place(EnsureRow(pod->node_name), {pod, Info(pod->tmpl)});
     return absl::OkStatus();
   }
@@ -543,7 +554,8 @@ absl::Status Cache::AddPod(api::PodPtr pod) {
         .Warning();
   }
   // The pod was assumed. From here on it is a bound pod that has changed, perhaps to another node.
-  state.assumed = state.binding_finished = false;
+  deadlines_.erase(state.pod.get());
+  state.assumed = false;
   --assumed_;
   return UpdatePod(std::move(pod));
 }
@@ -551,8 +563,8 @@ absl::Status Cache::AddPod(api::PodPtr pod) {
 absl::Status Cache::UpdatePod(api::PodPtr pod) {
   if (pod->meta.uid.empty()) return NoUid();
   auto it = pod_states_.find(pod->meta.uid);
-  if (it == pod_states_.end() || it->second.assumed) return AddPod(std::move(pod));
-  PodState& state = it->second;
+  if (it == pod_states_.end() || it->assumed) return AddPod(std::move(pod));
+  const PodState& state = *it;
   Row from = FindRow(state.pod->node_name);
   if (state.pod->node_name != pod->node_name) {
     ++repairs_;
@@ -588,8 +600,9 @@ absl::Status Cache::RemovePod(const api::Pod& pod) {
     return util::NotFound(
         absl::StrCat("pod ", pod.meta.uid, " is not found in scheduler cache, so cannot be removed from it"));
   }
-  api::PodPtr known = it->second.pod;
-  if (it->second.assumed) --assumed_;
+  const api::PodPtr known = it->pod;
+  if (it->assumed) --assumed_;
+  deadlines_.erase(known.get());
   pod_states_.erase(it);
   Row r = FindRow(known->node_name);
   Unplace(r, *known);
@@ -598,20 +611,19 @@ absl::Status Cache::RemovePod(const api::Pod& pod) {
 }
 
 bool Cache::IsAssumed(std::string_view uid) const {
-  auto it = pod_states_.find(std::string(uid));
-  return it != pod_states_.end() && it->second.assumed;
+  auto it = pod_states_.find(uid);
+  return it != pod_states_.end() && it->assumed;
 }
 
 api::PodPtr Cache::GetPod(std::string_view uid) const {
-  auto it = pod_states_.find(std::string(uid));
-  return it == pod_states_.end() ? nullptr : it->second.pod;
+  auto it = pod_states_.find(uid);
+  return it == pod_states_.end() ? nullptr : it->pod;
 }
 
 std::vector<api::PodPtr> Cache::Expire(absl::Duration now) {
   std::vector<api::PodPtr> expired;
-  if (assumed_ == 0) return expired;
-  for (const auto& [uid, state] : pod_states_) {
-    if (state.assumed && state.binding_finished && now > state.deadline) expired.push_back(state.pod);
+  for (const auto& [pod, deadline] : deadlines_) {
+    if (now > deadline) expired.push_back(GetPod(pod->meta.uid));
   }
   // The order of a hash table differs from run to run; a replayed recording must expire pods in the same order.
   std::sort(expired.begin(), expired.end(),

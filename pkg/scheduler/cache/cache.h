@@ -10,10 +10,12 @@
 #pragma once
 #include <absl/container/flat_hash_map.h>
 #include <absl/container/flat_hash_set.h>
+#include <absl/hash/hash.h>
 #include <absl/status/status.h>
 #include <absl/time/time.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <set>
@@ -46,23 +48,22 @@ class HostPorts {
   // Returns whether a port in use has the same number and protocol and an address that overlaps. The address 0.0.0.0
   // overlaps with every address.
   bool Conflicts(const HostPort& p) const;
-  bool empty() const { return ports_.empty(); }
+  bool empty() const { return !ports_; }
 
  private:
-  std::vector<HostPort> ports_;
+  api::Rare<std::vector<HostPort>> ports_;  // never empty
 };
 
 // The data of one row besides its amounts in Columns.
 struct NodeRow {
   util::SharedSymbol name;
-  api::NodePtr node;  // null if there is no node object; the row may have pods all the same
+  bool in_use = false;
+  bool saturated = false;  // a sum was cut to fit an int64, so the row is counted anew when a pod leaves
+  api::NodePtr node;       // null if there is no node object; the row may have pods all the same
   // Removing a pod moves the last one into its place, as in 1.10. The order matters: preemption chooses victims by it.
   std::vector<PlacedPod> pods;
   HostPorts ports;
-  Resource allocatable;  // the amounts in Columns and the scalar resources
-  Resource requested;    // scalar resources only; the other amounts are in Columns
-  bool in_use = false;
-  bool saturated = false;   // a sum was cut to fit an int64, so the row is counted anew when a pod leaves
+  ScalarResources allocatable, requested;  // the other amounts are in Columns
   uint64_t generation = 0;  // value of Cache::generation() at the last change; never used twice (bug B-05, fixed)
 };
 
@@ -196,6 +197,8 @@ class Cache {
   std::vector<api::PodPtr> Expire(absl::Duration now);
   size_t pod_count() const { return pod_states_.size(); }
   size_t assumed_count() const { return assumed_; }
+  // Prepares for as many nodes and pods altogether, so that no table has to grow on the way to that.
+  void Reserve(size_t nodes, size_t pods);
   // Returns how often UpdatePod found a pod on another node than in the cache.
   uint64_t repairs() const { return repairs_; }
 
@@ -252,11 +255,23 @@ class Cache {
   };
 
  private:
+  // A known pod. Its key in pod_states_ is the pod's own uid, so the object is only replaced by another with that uid.
   struct PodState {
-    api::PodPtr pod;
-    bool assumed = false, binding_finished = false;
-    absl::Duration deadline;
+    mutable api::PodPtr pod;
+    mutable bool assumed = false;
   };
+  struct UidOf {
+    using is_transparent = void;
+    static std::string_view Key(std::string_view uid) { return uid; }
+    static std::string_view Key(const PodState& s) { return s.pod->meta.uid; }
+  };
+  struct HashOfUid : UidOf {
+    size_t operator()(const auto& of) const { return absl::HashOf(Key(of)); }
+  };
+  struct SameUid : UidOf {
+    bool operator()(const auto& a, const auto& b) const { return Key(a) == Key(b); }
+  };
+  std::array<std::vector<int64_t>*, 12> AmountColumns();
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
   void SortNames() const;
@@ -312,7 +327,9 @@ class Cache {
   std::vector<uint32_t> changes_;
   std::vector<std::pair<uint64_t, Row>> node_changes_;  // generation and row, ascending by generation
   uint64_t node_changes_forgotten_ = 0;                 // node_changes_ lacks changes up to this generation
-  absl::flat_hash_map<std::string, PodState> pod_states_;
+  absl::flat_hash_set<PodState, HashOfUid, SameUid> pod_states_;
+  // When the assumed pods whose binding has finished expire. The keys are objects in pod_states_.
+  absl::flat_hash_map<const api::Pod*, absl::Duration> deadlines_;
   size_t assumed_ = 0;
   uint64_t repairs_ = 0;
   absl::flat_hash_map<const api::PodTemplate*, std::unique_ptr<TemplateInfo>> templates_;

@@ -29,10 +29,10 @@ int64_t Amount(Symbol name, const api::Quantity& q) {
 
 }  // namespace
 
-bool Resource::HasScalar(Symbol name) const {
+bool ScalarResources::HasScalar(Symbol name) const {
   return std::any_of(scalars.begin(), scalars.end(), [&](const auto& s) { return s.first == name; });
 }
-int64_t* Resource::MutableScalar(Symbol name) {
+int64_t* ScalarResources::MutableScalar(Symbol name) {
   auto it = std::lower_bound(scalars.begin(), scalars.end(), name, [](const auto& s, Symbol n) { return s.first < n; });
   if (it == scalars.end() || it->first != name) it = scalars.insert(it, {name, 0});
   return &it->second;

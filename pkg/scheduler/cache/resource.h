@@ -29,12 +29,8 @@ inline int64_t SaturatingSub(int64_t a, int64_t b, bool* saturated = nullptr) {
   return a > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min();
 }
 
-struct Resource {
-  int64_t milli_cpu = 0;
-  int64_t memory = 0;             // bytes
-  int64_t nvidia_gpu = 0;         // alpha.kubernetes.io/nvidia-gpu
-  int64_t ephemeral_storage = 0;  // bytes
-  int64_t allowed_pods = 0;
+// Amounts of scalar resources, which few pods and nodes have.
+struct ScalarResources {
   // The scalar resources (IsScalarResourceName), sorted by symbol. An entry may be 0: whether a resource is named
   // matters, too.
   std::vector<std::pair<Symbol, int64_t>> scalars;
@@ -49,6 +45,14 @@ struct Resource {
   bool HasScalar(Symbol name) const;
   // Returns the entry of a scalar resource, which is created as 0 when it is absent.
   int64_t* MutableScalar(Symbol name);
+};
+
+struct Resource : ScalarResources {
+  int64_t milli_cpu = 0;
+  int64_t memory = 0;             // bytes
+  int64_t nvidia_gpu = 0;         // alpha.kubernetes.io/nvidia-gpu
+  int64_t ephemeral_storage = 0;  // bytes
+  int64_t allowed_pods = 0;
 
   // Adds the amounts of the list. Resources that are neither members of this struct nor scalar by `is_scalar` are
   // ignored. Returns false when an amount was cut to the range of int64_t.

@@ -206,8 +206,9 @@ api::NodePtr RandomNode(Random* r, const Character& c, int number) {
     n->allocatable = {{Symbol("cpu"), Q("8")}, {Symbol("memory"), Q("32Gi")}, {Symbol("pods"), Q("20")}};
   }
   n->unschedulable = r->Chance(c.conditions);
+  std::vector<api::NodeCondition> conditions;
   auto condition = [&](const char* type, const std::string& status) {
-    n->conditions.push_back({Symbol(type), Symbol(status)});
+    conditions.push_back({Symbol(type), Symbol(status)});
   };
   if (r->Chance(97)) condition("Ready", r->Chance(c.conditions) ? r->Of({"False", "Unknown"}) : "True");
   for (const char* type : {"OutOfDisk", "NetworkUnavailable", "MemoryPressure", "DiskPressure"}) {
@@ -215,6 +216,7 @@ api::NodePtr RandomNode(Random* r, const Character& c, int number) {
   }
   if (r->Chance(c.conditions / 2)) condition("MemoryPressure", r->Of({"True", "False"}));
   if (r->Chance(c.conditions / 2)) condition("Ready", "False");
+  n->conditions = conditions;
   while (r->Chance(c.taints)) {
     n->taints.push_back({Symbol(r->Of({"dedicated", "maintenance"})), Symbol(r->Of({"", "gpu", "web"})),
                          Symbol(r->Of({"NoSchedule", "NoExecute", "PreferNoSchedule", "PreferNoSchedule"}))});

@@ -73,7 +73,7 @@ Answer CheckNodeCondition(const Question& q) {
 
 Answer PodFitsResources(const Question& q) {
   std::vector<std::string> reasons;
-  Amounts allocatable = SumOf({&q.here.node->allocatable});
+  Amounts allocatable = SumOf({&q.here.node->allocatable.list()});
   int64_t pods = static_cast<int64_t>(q.here.pods.size());
   if (pods + 1 > allocatable.Get("pods")) reasons.push_back("Insufficient pods");
   Amounts wanted = RequestOf(q.pod);

@@ -31,7 +31,7 @@ int64_t MemoryOf(const View& v, const std::string& node) {
   return Clamp(sum);
 }
 int64_t CapacityOf(const View& v, const std::string& node, const std::string& resource) {
-  return SumOf({&v.at(node).node->allocatable}).Get(resource);
+  return SumOf({&v.at(node).node->allocatable.list()}).Get(resource);
 }
 
 int64_t TenTimes(int64_t a) {

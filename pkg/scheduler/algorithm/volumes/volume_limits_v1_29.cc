@@ -184,7 +184,7 @@ class InTreeLimitsCheck final : public FitCheck {
   // Returns the limit of the node: its allocatable amount of that name, else KUBE_MAX_PD_VOLS, else the default. The
   // default for EBS is lower on some AWS instance types, which upstream recognises by these parts of their names.
   int64_t LimitOf(Row row) const {
-    const Resource& allocatable = cache_.row(row).allocatable;
+    const ScalarResources& allocatable = cache_.row(row).allocatable;
     const Symbol key(limit_.limit_key);
     if (allocatable.HasScalar(key)) return allocatable.Scalar(key);
     if (from_environment_ > 0) return from_environment_;

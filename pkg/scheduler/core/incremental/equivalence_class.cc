@@ -13,8 +13,8 @@ EquivalenceClass::EquivalenceClass(Cache* cache, std::shared_ptr<StaticNodeIndex
 
 // Adds a row that is in no bucket.
 void EquivalenceClass::Insert(Row row, const RowState& state) {
-  if (states_.empty()) states_.resize(rows_known_);
-  states_[row] = state;
+  if (states_.empty()) states_.Resize(rows_known_);
+  states_.Set(row, state);
   Group& g = groups_[static_cast<size_t>(state.group)];
   g.buckets.Insert(state.score, cache_->NameRank(row));
   ++g.size;
@@ -22,12 +22,12 @@ void EquivalenceClass::Insert(Row row, const RowState& state) {
 
 void EquivalenceClass::Remove(Row row) {
   if (states_.empty()) return;
-  RowState& s = states_[row];
+  const RowState s = states_[row];
   if (s.group < 0) return;
   Group& g = groups_[static_cast<size_t>(s.group)];
   g.buckets.Erase(s.score, cache_->NameRank(row));
   --g.size;
-  s = {};
+  states_.Set(row, {});
 }
 
 // Adds an empty group for each group that the index has added.
@@ -104,13 +104,13 @@ void EquivalenceClass::Rebuild() {
   groups_.clear();
   TakeGroups();
   rows_known_ = cache_->row_count();
-  states_.clear();
+  states_.Clear();
 
   ListIntoScratch();
   const std::vector<Row>& rows = scratch_.rows;
   if (rows.empty()) return;
-  states_.resize(rows_known_);
-  for (size_t k = 0; k < rows.size(); ++k) states_[rows[k]] = scratch_.states[k];
+  states_.Resize(rows_known_);
+  for (size_t k = 0; k < rows.size(); ++k) states_.Set(rows[k], scratch_.states[k]);
   FillBuckets();
 }
 
@@ -173,7 +173,7 @@ void EquivalenceClass::Refresh() {
 }
 
 size_t EquivalenceClass::bytes() const {
-  size_t bytes = sizeof(*this) + states_.capacity() * sizeof(RowState) + groups_.size() * sizeof(Group);
+  size_t bytes = sizeof(*this) + states_.bytes() + groups_.size() * sizeof(Group);
   for (const Group& g : groups_) bytes += g.buckets.bytes();
   return bytes;
 }

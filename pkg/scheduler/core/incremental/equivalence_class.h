@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/row_answers.h"
+#include "pkg/scheduler/core/incremental/row_states.h"
 #include "pkg/scheduler/core/incremental/score_buckets.h"
 #include "pkg/scheduler/core/incremental/static_node_index.h"
 
@@ -29,10 +30,7 @@ namespace berth::scheduler {
 
 class EquivalenceClass {
  public:
-  struct RowState {
-    int32_t group = -1;  // group in the StaticNodeIndex; -1: the pods do not fit
-    int32_t score = 0;   // weighted sum of the priorities that depend on no other row; 0 if the pods do not fit
-  };
+  using RowState = scheduler::RowState;
   // A row whose state has changed.
   struct Move {
     Row row;
@@ -68,9 +66,7 @@ class EquivalenceClass {
   const std::vector<Group>& groups() const { return groups_; }
   // Lets the processor fetch the state of the row, which will be needed soon. The states of one class of many are
   // seldom in its caches.
-  void Prefetch(Row row) const {
-    if (row < states_.size()) __builtin_prefetch(&states_[row]);
-  }
+  void Prefetch(Row row) const { states_.Prefetch(row); }
   RowState state(Row row) const { return row < states_.size() ? states_[row] : RowState{}; }
   StaticNodeIndex& nodes() const { return *nodes_; }
   const std::shared_ptr<RowAnswers>& answers() const { return answers_; }
@@ -96,8 +92,8 @@ class EquivalenceClass {
   Scratch& scratch_;
   bool built_ = false;
 
-  // By row. Empty as long as the pods fit nowhere, so that kinds of pods that fit nowhere take little memory.
-  std::vector<RowState> states_;
+  // Empty as long as the pods fit nowhere, so that kinds of pods that fit nowhere take little memory.
+  RowStates states_;
   size_t rows_known_ = 0;  // number of the cache's rows when the class was built
   std::vector<Group> groups_;
   // The generation and names_version() of the cache and the epoch of the index that the class is up to date with; and

@@ -1,0 +1,81 @@
+// The state of every row for one class of pods. There is one for each class, and decisions read and write it at random
+// rows, so it should be small.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "pkg/scheduler/cache/template_info.h"
+
+namespace berth::scheduler {
+
+struct RowState {
+  int32_t group = -1;  // group in the StaticNodeIndex; -1: the pods do not fit
+  int32_t score = 0;   // weighted sum of the priorities that depend on no other row; 0 if the pods do not fit
+  friend bool operator==(const RowState&, const RowState&) = default;
+};
+
+// A vector of RowState by row. It takes 4 bytes for each row as long as all groups and scores fit into them, as they do
+// unless there are thousands of groups or very large weights, and 8 bytes from then on until it is cleared.
+class RowStates {
+ public:
+  bool empty() const { return small_.empty() && large_.empty(); }
+  size_t size() const { return large_.empty() ? small_.size() : large_.size(); }
+  // REQUIRES: row < size().
+  RowState operator[](Row row) const {
+    if (!large_.empty()) [[unlikely]]
+      return large_[row];
+    return Unpack(small_[row]);
+  }
+  // REQUIRES: row < size(); `state` is RowState{} if its group is -1.
+  void Set(Row row, const RowState& state) {
+    if (large_.empty()) [[likely]] {
+      if (Fits(state)) [[likely]] {
+        small_[row] = Pack(state);
+        return;
+      }
+      Enlarge();
+    }
+    large_[row] = state;
+  }
+  void Clear() {
+    small_.clear();
+    large_ = {};
+  }
+  // Makes room for `rows` rows, which the pods do not fit. REQUIRES: it is empty.
+  void Resize(size_t rows) { small_.assign(rows, Pack({})); }
+  // Lets the processor fetch the state of the row, if there is one.
+  void Prefetch(Row row) const {
+    if (row < small_.size()) {
+      __builtin_prefetch(&small_[row]);
+    } else if (row < large_.size()) {
+      __builtin_prefetch(&large_[row]);
+    }
+  }
+  size_t bytes() const { return small_.capacity() * sizeof(uint32_t) + large_.capacity() * sizeof(RowState); }
+
+ private:
+  // The group plus 1 is in the upper bits of a packed state, and the score, which may be negative, in the lower ones.
+  static constexpr int kScoreBits = 20, kGroupBits = 32 - kScoreBits;
+  static bool Fits(const RowState& s) {
+    constexpr int32_t kHigh = (1 << (kScoreBits - 1)) - 1, kLow = -kHigh - 1;
+    return static_cast<uint32_t>(s.group + 1) < 1u << kGroupBits && s.score >= kLow && s.score <= kHigh;
+  }
+  static uint32_t Pack(const RowState& s) {
+    return static_cast<uint32_t>(s.group + 1) << kScoreBits |
+           (static_cast<uint32_t>(s.score) & ((1u << kScoreBits) - 1));
+  }
+  static RowState Unpack(uint32_t packed) {
+    return {static_cast<int32_t>(packed >> kScoreBits) - 1, static_cast<int32_t>(packed << kGroupBits) >> kGroupBits};
+  }
+  void Enlarge() {
+    large_.reserve(small_.size());
+    for (const uint32_t packed : small_) large_.push_back(Unpack(packed));
+    small_ = {};
+  }
+
+  // One of them is empty.
+  std::vector<uint32_t> small_;
+  std::vector<RowState> large_;
+};
+
+}  // namespace berth::scheduler
