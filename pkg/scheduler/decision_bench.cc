@@ -239,7 +239,7 @@ void BM_SelectKth(benchmark::State& state) {
   const RankSet *ins[] = {&in}, *outs[] = {&out};
   uint32_t k = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(SelectKth(ins, outs, k));
+    benchmark::DoNotOptimize(SelectKth({ins, {}}, {outs, {}}, limit, k));
     k = (k + 7919) % (in.size() - out.size());
   }
 }

@@ -20,6 +20,8 @@ namespace {
 
 constexpr absl::Duration kAssumedPodTtl = absl::Seconds(30);  // as in 1.10
 constexpr size_t kMinChangesKept = 1 << 10;                   // a power of two
+// Clusters have a few extended resources. Pods can name any number.
+constexpr size_t kMostScalarColumns = 32;
 
 const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
     kNetworkUnavailable("NetworkUnavailable"), kMemoryPressure("MemoryPressure"), kDiskPressure("DiskPressure"),
@@ -89,6 +91,10 @@ Row Cache::EnsureRow(Symbol name) {
     r = static_cast<Row>(rows_.size());
     rows_.emplace_back();
     for (auto* column : AmountColumns()) column->push_back(0);
+    for (auto& [resource, column] : scalar_columns_) {
+      column->alloc.push_back(0);
+      column->used.push_back(0);
+    }
     columns_.volumes.push_back(0);
     columns_.flags.push_back(0);
     columns_.zone.emplace_back();
@@ -273,7 +279,10 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   columns_.alloc_gpu[r] = allocatable.nvidia_gpu;
   columns_.alloc_ephemeral[r] = allocatable.ephemeral_storage;
   columns_.alloc_pods[r] = allocatable.allowed_pods;
+  columns_.gpu_matters |= allocatable.nvidia_gpu < 0;
+  columns_.ephemeral_matters |= allocatable.ephemeral_storage < 0;
   row.allocatable = std::move(allocatable);
+  for (auto& [name, column] : scalar_columns_) column->alloc[r] = row.allocatable.Scalar(name);
   SetFlags(r);
   if (!same_labels) {
     columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : util::SharedSymbol();
@@ -354,6 +363,17 @@ const Cache::LabelColumn& Cache::Label(Symbol key) const {
   return *column;
 }
 
+const ScalarColumns* Cache::ScalarColumnsOf(Symbol resource) const {
+  if (auto known = scalar_columns_.find(resource); known != scalar_columns_.end()) return known->second.get();
+  if (scalar_columns_.size() >= kMostScalarColumns) return nullptr;
+  auto column = std::make_unique<ScalarColumns>();
+  for (const NodeRow& row : rows_) {
+    column->alloc.push_back(row.allocatable.Scalar(resource));
+    column->used.push_back(row.requested.Scalar(resource));
+  }
+  return (scalar_columns_[resource] = std::move(column)).get();
+}
+
 // ---- sums and counts ----------------------------------------------------------------------------
 
 // Adds or subtracts a pod in the row's amounts. Once a sum was cut to fit an int64, subtracting does not restore it, so
@@ -370,7 +390,13 @@ void Cache::CountResources(Row r, const TemplateInfo& info, int sign) {
   add(&columns_.used_ephemeral[r], info.used.ephemeral_storage);
   add(&columns_.nonzero_cpu[r], info.nonzero_milli_cpu);
   add(&columns_.nonzero_memory[r], info.nonzero_memory);
-  for (const auto& [name, amount] : info.used.scalars) add(row.requested.MutableScalar(name), amount);
+  columns_.gpu_matters |= info.used.nvidia_gpu != 0;
+  columns_.ephemeral_matters |= info.used.ephemeral_storage != 0;
+  for (const auto& [name, amount] : info.used.scalars) {
+    int64_t* const sum = row.requested.MutableScalar(name);
+    add(sum, amount);
+    if (auto column = scalar_columns_.find(name); column != scalar_columns_.end()) column->second->used[r] = *sum;
+  }
   columns_.pod_count[r] += sign;
   columns_.volumes[r] += sign * static_cast<int32_t>(info.tmpl->volumes.size());
   row.saturated |= cut;
@@ -410,6 +436,7 @@ void Cache::Recount(Row r) {
   columns_.used_cpu[r] = columns_.used_memory[r] = columns_.used_gpu[r] = columns_.used_ephemeral[r] = 0;
   columns_.nonzero_cpu[r] = columns_.nonzero_memory[r] = columns_.pod_count[r] = 0;
   row.requested = {};
+  for (auto& [name, column] : scalar_columns_) column->used[r] = 0;
   columns_.volumes[r] = 0;
   row.saturated = false;
   for (const PlacedPod& p : row.pods) CountResources(r, *p.info, +1);

@@ -77,6 +77,13 @@ struct Columns {
   std::vector<uint8_t> flags;    // RowFlag bits
   std::vector<Symbol> name;      // the node's name
   std::vector<util::SharedSymbol> zone;  // region ":\0:" zone; empty when the node has neither label
+  // Whether any row ever used some of the resource or had less than nothing of it. If not, a pod that requests nothing
+  // of it need not look at its columns.
+  bool gpu_matters = false, ephemeral_matters = false;
+};
+// What NodeRow::allocatable and NodeRow::requested have of one scalar resource, by row.
+struct ScalarColumns {
+  std::vector<int64_t> alloc, used;
 };
 enum RowFlag : uint8_t {
   kRowListed = 1,          // the row has a node object
@@ -112,6 +119,9 @@ class Cache {
   // Changes whenever the results of IsAvoided may change.
   uint64_t avoided_version() const { return avoided_version_; }
   const Columns& columns() const { return columns_; }
+  // Returns the columns of a scalar resource, made at the first call for it and kept up to date from then on. Returns
+  // null, and the amounts are in NodeRow alone, when pods have named so many resources that memory is better saved.
+  const ScalarColumns* ScalarColumnsOf(Symbol resource) const;
   const RowSet& listed() const { return listed_; }
   // Returns the listed rows in descending order of node name, the order in which 1.10 breaks ties.
   const std::vector<Row>& by_name_descending() const {
@@ -307,6 +317,7 @@ class Cache {
   std::vector<NodeRow> rows_;
   std::vector<Row> free_rows_;
   Columns columns_;
+  mutable absl::flat_hash_map<Symbol, std::unique_ptr<ScalarColumns>> scalar_columns_;
   RowSet listed_;
   size_t node_count_ = 0;
   // By kind and uid of a controller, how many preferAvoidPods entries of nodes name it; never 0.

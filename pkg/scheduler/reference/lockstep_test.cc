@@ -247,6 +247,22 @@ std::string TermText(const api::PodAffinityTerm& t) {
   return out;
 }
 
+// Checks the columns of scalar resources against the row. They are made by the first call.
+void CheckScalarColumns(const Cache& cache, Row r) {
+  const NodeRow& row = cache.row(r);
+  for (const auto* scalars : {&row.allocatable.scalars, &row.requested.scalars}) {
+    for (const auto& [name, amount] : *scalars) {
+      const ScalarColumns* const columns = cache.ScalarColumnsOf(name);
+      if (columns == nullptr) continue;
+      CHECK(columns->alloc[r] == row.allocatable.Scalar(name));
+      CHECK(columns->used[r] == row.requested.Scalar(name));
+    }
+  }
+  const Columns& c = cache.columns();
+  CHECK((c.gpu_matters || (c.used_gpu[r] == 0 && c.alloc_gpu[r] >= 0)));
+  CHECK((c.ephemeral_matters || (c.used_ephemeral[r] == 0 && c.alloc_ephemeral[r] >= 0)));
+}
+
 void DescribeRow(const Cache& cache, Row r, bool with_ports, std::map<std::string, std::string>* out) {
   const NodeRow& row = cache.row(r);
   const Columns& c = cache.columns();
@@ -291,6 +307,7 @@ std::map<std::string, std::string> Describe(Cache& cache, bool with_ports) {
     if (row.in_use) {
       CHECK(cache.FindRow(row.name) == r);
       DescribeRow(cache, r, with_ports, &out);
+      CheckScalarColumns(cache, r);
     } else {  // no node uses the row, so everything in it must be 0
       const Columns& c = cache.columns();
       int64_t sum = c.alloc_cpu[r] + c.alloc_memory[r] + c.alloc_pods[r] + c.used_cpu[r] + c.used_memory[r] +

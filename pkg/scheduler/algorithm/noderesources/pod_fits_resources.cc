@@ -81,8 +81,9 @@ class ResourcesCheck final : public FitCheck {
       return;
     }
     NumberLacking(Amounts(), rows, numbers, [&](Row row) { return NumberOf(c, row, Beside()); });
-    if (scalars_.empty()) return;
-    for (size_t i = 0; i < rows.size(); ++i) numbers[i] |= NumberOfScalars(rows[i]);
+    for (size_t s = 0; s < scalars_.size(); ++s) {
+      ForScalar(rows, scalars_[s], [&](size_t i, bool lacks) { numbers[i] |= uint32_t{lacks} << (5 + s); });
+    }
   }
 
   void Filter(RowSet* candidates, RowSet*) override {
@@ -97,17 +98,29 @@ class ResourcesCheck final : public FitCheck {
     for (const auto& s : scalars_) {
       // Which nodes have the resource is hard to predict, so there is no branch on it.
       size_t kept = 0;
-      for (Row row : *rows) {
-        (*rows)[kept] = row;
-        kept += LacksScalar(row, s.first, s.second) ? 0 : 1;
-      }
+      ForScalar(*rows, s, [&](size_t i, bool lacks) {
+        (*rows)[kept] = (*rows)[i];
+        kept += lacks ? 0 : 1;
+      });
       rows->resize(kept);
     }
   }
 
  private:
-  // Returns the resources in the order of the bits of NumberOf. If the pod requests nothing, only the number of pods.
-  // Valid until the cache changes.
+  // Calls f(i, whether rows[i] lacks the scalar resource) for each row. `f` may overwrite rows up to i.
+  template <typename F>
+  void ForScalar(std::span<const Row> rows, const std::pair<Symbol, int64_t>& scalar, F f) const {
+    const auto& [name, amount] = scalar;
+    const ScalarColumns* const columns = cache_.ScalarColumnsOf(name);
+    if (columns == nullptr) {
+      for (size_t i = 0; i < rows.size(); ++i) f(i, LacksScalar(rows[i], name, amount));
+      return;
+    }
+    const int64_t *const alloc = columns->alloc.data(), *const used = columns->used.data();
+    for (size_t i = 0; i < rows.size(); ++i) f(i, Lacks(alloc[rows[i]], amount, used[rows[i]]));
+  }
+  // Returns the resources in the order of the bits of NumberOf, without the last ones if no row can lack them. If the
+  // pod requests nothing, only the number of pods. Valid until the cache changes.
   std::span<const Sufficient> Amounts() {
     const Columns& c = cache_.columns();
     amounts_[0] = {c.pod_count.data(), c.alloc_pods.data(), 1};
@@ -115,7 +128,9 @@ class ResourcesCheck final : public FitCheck {
     amounts_[2] = {c.used_memory.data(), c.alloc_memory.data(), want_.memory};
     amounts_[3] = {c.used_gpu.data(), c.alloc_gpu.data(), want_.nvidia_gpu};
     amounts_[4] = {c.used_ephemeral.data(), c.alloc_ephemeral.data(), want_.ephemeral_storage};
-    return {amounts_.data(), asks_nothing_ ? 1 : amounts_.size()};
+    if (asks_nothing_) return {amounts_.data(), 1};
+    if (c.ephemeral_matters || want_.ephemeral_storage != 0) return amounts_;
+    return {amounts_.data(), amounts_.size() - (c.gpu_matters || want_.nvidia_gpu != 0 ? 1u : 2u)};
   }
   bool Fits(const Columns& c, Row row) const {
     if (c.pod_count[row] + 1 > c.alloc_pods[row]) return false;

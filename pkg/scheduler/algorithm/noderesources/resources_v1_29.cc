@@ -70,7 +70,11 @@ class FitResources final : public FitCheck {
     add(want_.ephemeral_storage, c.used_ephemeral, c.alloc_ephemeral);
     KeepSufficient(resources, rows, [&](Row row) { return Fits(c, row); });
     for (const auto& s : scalars_) {
-      std::erase_if(*rows, [&](Row row) { return LacksScalar(row, s.first, s.second); });
+      const ScalarColumns* const columns = cache_.ScalarColumnsOf(s.first);
+      std::erase_if(*rows, [&](Row row) {
+        return columns != nullptr ? Lacks(s.second, columns->alloc[row], columns->used[row])
+                                  : LacksScalar(row, s.first, s.second);
+      });
     }
   }
 

@@ -23,6 +23,10 @@ constexpr size_t kMostValuesOfGroups = 1024;
 // Rules about labels are evaluated once for each group if a group has at least this many nodes on average.
 constexpr size_t kNodesOfLabelGroup = 16;
 
+// Going through the changed rows is cheaper than going through the rows that count pods if there are at most this many
+// for each of the latter.
+constexpr uint64_t kChangesForOneCounted = 16;
+
 bool IsDense(const LabelColumn& column, size_t nodes) {
   return column.distinct() <= kMostValuesOfGroups && 3 * column.distinct() <= 2 * nodes;
 }
@@ -295,7 +299,7 @@ void DomainOverlay::Update(Row row, std::span<const int64_t> sums) {
   if (known == specials_.end()) {
     if (plain) return;
     known = specials_.try_emplace(row).first;
-    special_rows_.Insert(row);
+    special_filter_.Insert(row, specials_);
   } else {
     const Special& k = known->second;
     if (k.group == state.group && k.score == state.score && std::ranges::equal(sums, signatures_.values(k.signature))) {
@@ -304,7 +308,6 @@ void DomainOverlay::Update(Row row, std::span<const int64_t> sums) {
     Withdraw(row, k);
     if (plain) {
       specials_.erase(known);
-      special_rows_.Erase(row);
       return;
     }
   }
@@ -344,7 +347,7 @@ void DomainOverlay::Rebuild() {
   epoch_ = rows_->epoch();
   seen_ = cache_->generation();
   specials_.clear();
-  special_rows_.Clear();
+  special_filter_.Clear();
   shadows_.Clear();
   overlays_.Clear();
   signatures_.Reset(slots_.size());
@@ -371,9 +374,16 @@ void DomainOverlay::Refresh() {
   RefreshSpecials();
 }
 
+// Returns whether the row is special or a sparse term counts pods on it. REQUIRES: the domains of all sparse terms are
+// single rows.
+bool DomainOverlay::Matters(Row row) const {
+  return specials_.contains(row) ||
+         std::any_of(sparse_.begin(), sparse_.end(), [&](const Term& t) { return t.term->totals->In(row) != 0; });
+}
+
 // RefreshSpecials for the common case that the domains of all sparse terms are single rows. A row whose numbers were 0
-// and still are 0 needs no work. If more rows have changed than have numbers other than 0, it is cheaper to go through
-// the latter.
+// and still are 0 needs no work. If far more rows have changed than have numbers other than 0, it is cheaper to go
+// through the latter.
 void DomainOverlay::RefreshOwnRows() {
   const uint64_t changes = cache_->generation() - seen_;
   if (changes == 0) return;
@@ -383,7 +393,7 @@ void DomainOverlay::RefreshOwnRows() {
   }
   size_t counted = 0;
   for (const Term& t : sparse_) counted += t.term->totals->numbers().size();
-  if (changes > specials_.size() + counted) {
+  if (changes > kChangesForOneCounted * (specials_.size() + counted)) {
     std::vector<Row>& rows = scratch().rows;
     rows.clear();
     for (const auto& [row, special] : specials_) {
@@ -396,9 +406,9 @@ void DomainOverlay::RefreshOwnRows() {
     return;
   }
   const bool known = cache_->ChangesSince(seen_, [&](Row row, bool) {
-    bool matters = special_rows_.Has(row);
-    for (size_t i = 0; !matters && i < sparse_.size(); ++i) matters = sparse_[i].term->totals->In(row) != 0;
-    if (matters) Evaluate(row);
+    bool may = special_filter_.MayHave(row);
+    for (const Term& t : sparse_) may = may || t.term->totals->MayCount(row);
+    if (may && Matters(row)) Evaluate(row);
   });
   if (!known) return Rebuild();
   seen_ = cache_->generation();
@@ -658,14 +668,15 @@ DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_no
       ties -= shadow->size();
     }
   }
-  const uint32_t rank = SelectKth(s.in, s.out, static_cast<uint32_t>(*last_node_index % ties));
+  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  const uint32_t rank = SelectKth({s.in, {}}, {s.out, {}}, limit, static_cast<uint32_t>(*last_node_index % ties));
   if (feasible > 1) ++*last_node_index;
   return {Answer::Outcome::kPlaced, cache_->row(cache_->by_name_descending()[rank]).name, feasible, ties};
 }
 
 size_t DomainOverlay::bytes() const {
   size_t bytes = sizeof(*this) + specials_.capacity() * (sizeof(Row) + sizeof(Special)) + signatures_.bytes() +
-                 special_rows_.words().capacity() * sizeof(uint64_t) + specials_in_group_.capacity() * sizeof(uint32_t);
+                 special_filter_.bytes() + specials_in_group_.capacity() * sizeof(uint32_t);
   overlays_.ForEach([&](const Overlay& overlay) { bytes += sizeof(overlay) + overlay.buckets.bytes() + 64; });
   shadows_.ForEach([&](const RankSet& shadow) { bytes += sizeof(shadow) + shadow.bytes() + 64; });
   return bytes;

@@ -145,6 +145,7 @@ class DomainOverlay {
   void RefreshSpecials();
   void Rebuild();
   void RefreshOwnRows();
+  bool Matters(Row row) const;
   void Evaluate(Row row);
   void EvaluateDomains(Row row);
   void Update(Row row, std::span<const int64_t> sums);
@@ -224,7 +225,7 @@ class DomainOverlay {
   uint64_t decided_ = 0;  // the cache's generation at the last decision by parts
   SignatureTable signatures_;
   absl::flat_hash_map<Row, Special> specials_;
-  RowSet special_rows_;                      // the keys of specials_
+  KeyFilter special_filter_;                 // of specials_
   GroupedMap<RankSet> shadows_;              // ranks of special rows by group and score
   GroupedMap<Overlay> overlays_;             // by group and signature
   std::vector<uint32_t> specials_in_group_;  // number of special rows by group
@@ -259,7 +260,6 @@ class DomainOverlay {
     std::vector<int32_t> found_parts;          // by group and signature: index in `parts`
     std::vector<int64_t> part_best;            // by part: the best RowState::score of its rows
     std::vector<uint32_t> won_in, won_out;     // ranks of special rows to choose from, and to leave out
-    RankSet in_set{0}, out_set{0};             // the same as sets
     absl::flat_hash_map<Row, uint32_t> added;  // where the sums of a row begin in added_values
     std::vector<int64_t> added_values;
     RowSet candidates;

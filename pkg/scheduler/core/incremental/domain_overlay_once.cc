@@ -15,8 +15,9 @@ namespace {
 
 // Special rows are listed for one decision if there are at most this many, or at most one in this many nodes.
 constexpr size_t kFewSpecials = 64, kNodesForOneSpecial = 8;
-// Special rows are kept when there were at most this many changes for each of them since the template's last decision.
-constexpr uint64_t kChangesForOneSpecial = 2;
+// What it costs to bring a special row up to date, and to list one for a decision, where looking whether a changed row
+// may be special costs 1. Measured.
+constexpr uint64_t kCostOfUpdate = 64, kCostOfListing = 12;
 // A table by group and signature is made if it has at most this many places, or this many for each special row.
 constexpr size_t kLeastPlaces = 4096, kPlacesOfSpecial = 16;
 
@@ -31,9 +32,15 @@ bool DomainOverlay::WorthKeeping() {
   if (sparse_.empty()) return true;
   size_t counted = 0;
   for (const Term& t : sparse_) counted += t.term->totals->numbers().size();
-  if (epoch_ == rows_->epoch() && now - seen_ <= specials_.size() + counted) return true;
-  return (decided && changes <= kChangesForOneSpecial * counted) ||
-         counted > std::max(kFewSpecials, cache_->node_count() / kNodesForOneSpecial);
+  const size_t nodes = cache_->node_count();
+  // All rows that have changed are looked at, and those of them that are special, which are as many as among all nodes,
+  // are brought up to date.
+  const auto pays = [&](uint64_t since) {
+    return since * (nodes + kCostOfUpdate * counted) <= kCostOfListing * counted * nodes;
+  };
+  if (epoch_ == rows_->epoch() && pays(now - seen_)) return true;
+  // Keeping begins when it costs at most half, because the special rows must be found from scratch first.
+  return (decided && pays(2 * changes)) || counted > std::max(kFewSpecials, nodes / kNodesForOneSpecial);
 }
 
 // Lists the special rows that fit in scratch().found, apart from their parts, and counts them by group. Returns false
@@ -128,8 +135,8 @@ int64_t DomainOverlay::FindWinners() {
   return best;
 }
 
-// As Choose, with the special rows of FindSpecials: those that reach the best total are one set of rows to choose from,
-// and those in the buckets of plain parts that reach it are one set of rows to leave out.
+// As Choose, with the special rows of FindSpecials: those that reach the best total are more rows to choose from, and
+// those in the buckets of plain parts that reach it are rows to leave out.
 DomainOverlay::Answer DomainOverlay::ChooseOnce(uint64_t feasible, uint64_t* last_node_index) {
   Scratch& s = scratch();
   const int64_t best = FindWinners();
@@ -147,16 +154,9 @@ DomainOverlay::Answer DomainOverlay::ChooseOnce(uint64_t feasible, uint64_t* las
   }
   ties += s.won_in.size();
   ties -= s.won_out.size();
-  s.out.clear();
-  auto add = [&](std::vector<uint32_t>* ranks, RankSet* set, std::vector<const RankSet*>* to) {
-    if (ranks->empty()) return;
-    set->Reset(static_cast<uint32_t>(cache_->by_name_descending().size()));
-    set->FillUnordered(*ranks);
-    to->push_back(set);
-  };
-  add(&s.won_in, &s.in_set, &s.in);
-  add(&s.won_out, &s.out_set, &s.out);
-  const uint32_t rank = SelectKth(s.in, s.out, static_cast<uint32_t>(*last_node_index % ties));
+  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  const uint32_t rank =
+      SelectKth({s.in, s.won_in}, {{}, s.won_out}, limit, static_cast<uint32_t>(*last_node_index % ties));
   if (feasible > 1) ++*last_node_index;
   return {Answer::Outcome::kPlaced, cache_->row(cache_->by_name_descending()[rank]).name, feasible, ties};
 }

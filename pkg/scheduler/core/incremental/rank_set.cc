@@ -22,14 +22,6 @@ void RankSet::MakeDense(std::span<const uint32_t> ranks) {
   sorted_.clear();
 }
 
-void RankSet::Reset(uint32_t limit) {
-  limit_ = limit;
-  most_sorted_ = std::max(64u, limit / 32);
-  size_ = 0;
-  sorted_.clear();
-  bits_.clear();
-}
-
 void RankSet::Fill(std::span<const uint32_t> ranks) {
   size_ = static_cast<uint32_t>(ranks.size());
   if (ranks.size() > most_sorted_) {
@@ -37,11 +29,6 @@ void RankSet::Fill(std::span<const uint32_t> ranks) {
   } else {
     sorted_.assign(ranks.begin(), ranks.end());
   }
-}
-
-void RankSet::FillUnordered(std::span<const uint32_t> ranks) {
-  size_ = static_cast<uint32_t>(ranks.size());
-  MakeDense(ranks);
 }
 
 void RankSet::Insert(uint32_t rank) {
@@ -113,6 +100,9 @@ namespace {
 // going through these once is cheaper than finding those of one block in each set.
 constexpr size_t kManySets = 32;
 
+// The numbers of so many blocks are added up at a time, which a compiler turns into vector instructions.
+constexpr uint32_t kBlocksAdded = 64;
+
 // Returns the position of the k-th bit that is set, counted from 0. REQUIRES: there is one.
 uint32_t SelectBit(std::span<const uint64_t> words, uint32_t k) {
   for (uint32_t w = 0;; ++w) {
@@ -127,29 +117,52 @@ uint32_t SelectBit(std::span<const uint64_t> words, uint32_t k) {
   }
 }
 
+// Flips the bits of these ranks.
+void FlipRanks(const Ranks& ranks, std::span<uint64_t> words) {
+  for (const RankSet* s : ranks.sets) s->FlipAll(words);
+  for (uint32_t rank : ranks.list) words[rank / 64] ^= uint64_t{1} << (rank % 64);
+}
+
+// Flips the bits of the ranks in one block.
+void FlipRanksOfBlock(const Ranks& ranks, RankSet::Block* words, uint32_t block) {
+  for (const RankSet* s : ranks.sets) s->Flip(words, block);
+  for (uint32_t rank : ranks.list) {
+    if (rank / RankSet::kBlock == block) (*words)[rank % RankSet::kBlock / 64] ^= uint64_t{1} << (rank % 64);
+  }
+}
+
 }  // namespace
 
-// Finds the block by the numbers of members, and then looks at the bits of this block alone. A rank that is in an odd
-// number of sets is in one more of `in` than of `out`.
-uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k) {
-  if (in.size() == 1 && out.empty() && !in[0]->sorted().empty()) return in[0]->sorted()[k];
-  const size_t blocks = in.front()->limit() / RankSet::kBlock + 1;
-  if (in.size() > kManySets) {
+// Finds the block by the numbers of members, and then looks at the bits of this block alone. A rank that occurs an odd
+// number of times occurs once more in `in` than in `out`.
+uint32_t SelectKth(const Ranks& in, const Ranks& out, uint32_t limit, uint32_t k) {
+  if (in.sets.size() == 1 && in.list.empty() && out.sets.empty() && out.list.empty() && !in.sets[0]->sorted().empty()) {
+    return in.sets[0]->sorted()[k];
+  }
+  const size_t blocks = limit / RankSet::kBlock + 1;
+  if (in.sets.size() > kManySets) {
     thread_local std::vector<uint64_t> all;
     all.assign(blocks * RankSet::Block().size(), 0);
-    for (const RankSet* s : in) s->FlipAll(all);
-    for (const RankSet* s : out) s->FlipAll(all);
+    FlipRanks(in, all);
+    FlipRanks(out, all);
     return SelectBit(all, k);
   }
   thread_local std::vector<uint32_t> counts;
   counts.assign(blocks, 0);
-  for (const RankSet* s : in) s->AddCounts(counts);
-  for (const RankSet* s : out) s->SubtractCounts(counts);
+  for (const RankSet* s : in.sets) s->AddCounts(counts);
+  for (const RankSet* s : out.sets) s->SubtractCounts(counts);
+  for (uint32_t rank : in.list) ++counts[rank / RankSet::kBlock];
+  for (uint32_t rank : out.list) --counts[rank / RankSet::kBlock];
   uint32_t block = 0;
+  for (uint32_t sum; block + kBlocksAdded <= blocks; block += kBlocksAdded, k -= sum) {
+    sum = 0;
+    for (size_t b = 0; b < kBlocksAdded; ++b) sum += counts[block + b];
+    if (k < sum) break;
+  }
   for (; k >= counts[block]; ++block) k -= counts[block];
   RankSet::Block words{};
-  for (const RankSet* s : in) s->Flip(&words, block);
-  for (const RankSet* s : out) s->Flip(&words, block);
+  FlipRanksOfBlock(in, &words, block);
+  FlipRanksOfBlock(out, &words, block);
   return block * RankSet::kBlock + SelectBit(words, k);
 }
 

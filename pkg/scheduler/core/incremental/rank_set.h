@@ -19,14 +19,10 @@ class RankSet {
  public:
   explicit RankSet(uint32_t limit) : limit_(limit), most_sorted_(std::max(64u, limit / 32)) {}
 
-  // Erases everything and sets another limit. The memory is used again.
-  void Reset(uint32_t limit);
   // REQUIRES: `rank` is below the limit and not in the set.
   void Insert(uint32_t rank);
   // Inserts ranks in ascending order. REQUIRES: the set is empty.
   void Fill(std::span<const uint32_t> ranks);
-  // Inserts ranks in any order. The set becomes a bitmap, however small it is. REQUIRES: the set is empty.
-  void FillUnordered(std::span<const uint32_t> ranks);
   // REQUIRES: `rank` is in the set.
   void Erase(uint32_t rank);
   uint32_t size() const { return size_; }
@@ -60,9 +56,15 @@ class RankSet {
   std::vector<uint16_t> block_sizes_;  // number of members by block of bits_
 };
 
-// Returns the k-th smallest, counted from 0, of the ranks that are in one more set of `in` than of `out`. REQUIRES: all
-// sets have the same limit; every other rank is in as many sets of `in` as of `out`; k is below the number of such
-// ranks.
-uint32_t SelectKth(std::span<const RankSet* const> in, std::span<const RankSet* const> out, uint32_t k);
+// Ranks as the members of sets, and in a list in any order. A rank may be in several of them.
+struct Ranks {
+  std::span<const RankSet* const> sets;
+  std::span<const uint32_t> list;
+};
+
+// Returns the k-th smallest, counted from 0, of the ranks that occur once more in `in` than in `out`. REQUIRES: all
+// sets have this limit, and the lists are below it; every other rank occurs as often in `in` as in `out`; k is below
+// the number of such ranks.
+uint32_t SelectKth(const Ranks& in, const Ranks& out, uint32_t limit, uint32_t k);
 
 }  // namespace berth::scheduler

@@ -29,7 +29,8 @@ TEST_CASE("RankSet is a set, however large it grows") {
       if (n % 50 != 0 || want.empty()) continue;
       const int k = random.Below(static_cast<int>(want.size()));
       const RankSet* in[] = {&set};
-      CHECK(SelectKth(in, {}, static_cast<uint32_t>(k)) == *std::next(want.begin(), k));
+      CHECK(SelectKth({in, {}}, {}, static_cast<uint32_t>(limit), static_cast<uint32_t>(k)) ==
+            *std::next(want.begin(), k));
       CHECK(want.contains(set.Any()));
     }
   }
@@ -42,29 +43,34 @@ TEST_CASE("SelectKth finds the k-th of what some sets have and others have not")
     const int limit = random.Of(std::vector<int>{3, 64, 130, 700, 5000});
     RankSet a(static_cast<uint32_t>(limit)), b(static_cast<uint32_t>(limit)), hidden(static_cast<uint32_t>(limit)),
         again(static_cast<uint32_t>(limit));
-    std::vector<uint32_t> want;
+    std::vector<uint32_t> want, b_list, hidden_list;
     for (uint32_t rank = 0; rank < static_cast<uint32_t>(limit); ++rank) {
       int what = random.Below(5);
       if (what == 0) b.Insert(rank);
       if (what == 1 || what == 2 || what == 4) a.Insert(rank);
       if (what == 2 || what == 4) hidden.Insert(rank);  // in `a`, but not wanted because of that
       if (what == 4) again.Insert(rank);                // wanted all the same
+      if (what == 0) b_list.push_back(rank);
+      if (what == 2 || what == 4) hidden_list.insert(hidden_list.begin(), rank);
       if (what == 0 || what == 1 || what == 4) want.push_back(rank);
     }
     const RankSet* in[] = {&a, &b, &again};
     const RankSet* out[] = {&hidden};
-    for (uint32_t k = 0; k < want.size(); ++k) CHECK(SelectKth(in, out, k) == want[k]);
+    auto check = [&, limit = static_cast<uint32_t>(limit)](const Ranks& in_ranks, const Ranks& out_ranks) {
+      for (uint32_t k = 0; k < want.size(); ++k) CHECK(SelectKth(in_ranks, out_ranks, limit, k) == want[k]);
+    };
+    check({in, {}}, {out, {}});
     // The same with many sets, in pairs that cancel each other.
     std::vector<const RankSet*> many_in(std::begin(in), std::end(in)), many_out(std::begin(out), std::end(out));
     many_in.insert(many_in.end(), 40, &a);
     many_out.insert(many_out.end(), 40, &a);
-    for (uint32_t k = 0; k < want.size(); ++k) CHECK(SelectKth(many_in, many_out, k) == want[k]);
-    std::vector<uint32_t> reversed(want.rbegin(), want.rend());
-    b.Reset(static_cast<uint32_t>(limit));
-    b.FillUnordered(reversed);
-    const RankSet* all[] = {&b};
-    CHECK(b.size() == want.size());
-    for (uint32_t k = 0; k < want.size(); ++k) CHECK(SelectKth(all, {}, k) == want[k]);
+    check({many_in, {}}, {many_out, {}});
+    // The same with ranks in lists.
+    const RankSet* without_b[] = {&a, &again};
+    check({without_b, b_list}, {{}, hidden_list});
+    many_in.erase(many_in.begin() + 1);
+    check({many_in, b_list}, {{many_out.data() + 1, many_out.size() - 1}, hidden_list});
+    check({{}, std::vector<uint32_t>(want.rbegin(), want.rend())}, {});
   }
 }
 
