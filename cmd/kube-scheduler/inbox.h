@@ -84,7 +84,7 @@ class Inbox {
 
  private:
   void Wake() {
-    if (idle_) news_.notify_one();
+    if (std::exchange(idle_, false)) news_.notify_one();
   }
   const size_t limit_;
   mutable std::mutex mutex_;

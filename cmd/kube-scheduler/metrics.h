@@ -86,10 +86,15 @@ class RestMetrics final : public client::RestObserver {
   class Table {
    public:
     V& operator[](const std::array<std::string_view, N>& key) {
-      if (auto found = entries_.find(key); found != entries_.end()) return found->second;
-      std::array<std::string, N> kept;
-      std::copy(key.begin(), key.end(), kept.begin());
-      return entries_[std::move(kept)];
+      if (last_ != nullptr && std::equal(key.begin(), key.end(), last_->first.begin())) return last_->second;
+      auto found = entries_.find(key);
+      if (found == entries_.end()) {
+        std::array<std::string, N> kept;
+        std::copy(key.begin(), key.end(), kept.begin());
+        found = entries_.try_emplace(std::move(kept)).first;
+      }
+      last_ = &*found;
+      return found->second;
     }
     bool empty() const { return entries_.empty(); }
     auto begin() const { return entries_.begin(); }
@@ -103,7 +108,9 @@ class RestMetrics final : public client::RestObserver {
         return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
       }
     };
-    std::map<std::array<std::string, N>, V, Less> entries_;
+    using Entries = std::map<std::array<std::string, N>, V, Less>;
+    Entries entries_;
+    typename Entries::value_type* last_ = nullptr;  // the entry found last, which is often the next one too
   };
   mutable std::mutex mutex_;
   Table<3, uint64_t> answers_;     // by code, host and verb

@@ -198,7 +198,7 @@ class EventRecorder::Impl : public std::enable_shared_from_this<EventRecorder::I
   void Send(const SendingPtr& s) {
     const Event& e = s->event;
     Request r;
-    r.pipeline = true;
+    r.pipeline = r.discard_body = true;
     r.target = absl::StrCat(series() ? "/apis/events.k8s.io/v1/namespaces/" : "/api/v1/namespaces/",
                             PercentEncode(e.ns), "/events");
     if (s->patch) {

@@ -173,7 +173,7 @@ void Requests::Bind(const Binding& b, Done<Nothing> done) {
   r.method = Method::kPost;
   r.may_send = may_write_;
   r.target = PodPath(b.ns, b.pod, "/binding");
-  r.pipeline = true;
+  r.pipeline = r.discard_body = true;
   std::string& out = r.body;
   out.reserve(200 + b.ns.size() + b.pod.size() + b.uid.size() + b.node.size());
   out += R"({"kind":"Binding","apiVersion":"v1","metadata":{"name":)";

@@ -152,16 +152,17 @@ struct Core : std::enable_shared_from_this<Core> {
 
   absl::Duration Now() const { return executor->clock().Steady(); }
 
-  // Runs `go` when the bucket has a token for it, in order.
+  // Runs `go` with the time when the bucket has a token for it, in order.
   // Tokens are reserved in the order of the calls, and a request that need not wait still waits behind those in the
   // queue.
-  void Throttle(const Request& r, std::function<void()> go) {
-    absl::Duration now = Now(), wait = bucket.Reserve(now);
+  template <typename Go>
+  void Throttle(const Request& r, absl::Duration now, Go go) {
+    absl::Duration wait = bucket.Reserve(now);
     if (observer != nullptr) {
       observer->OnThrottle(MethodName(r.method), host, absl::ToDoubleSeconds(std::max(wait, absl::ZeroDuration())));
     }
     if (wait <= absl::ZeroDuration() && queue.empty()) {
-      go();
+      go(now);
       return;
     }
     if (wait > absl::Milliseconds(50)) {
@@ -184,15 +185,15 @@ struct Core : std::enable_shared_from_this<Core> {
         auto go = std::move(self->queue.front().second);
         self->queue.pop_front();
         self->waiting.store(self->queue.size(), std::memory_order_relaxed);
-        go();
+        go(now);
       }
       self->ArmQueue();
     });
   }
 
-  void Start(const CallPtr& call) {
+  void Start(const CallPtr& call, absl::Duration now) {
     if (!call->request.throttled) {
-      Send(call);
+      Send(call, now);
       return;
     }
     if (queue.size() >= kMaxThrottled) {
@@ -203,22 +204,23 @@ struct Core : std::enable_shared_from_this<Core> {
       });
       return;
     }
-    Throttle(call->request, [w = weak_from_this(), call] {
-      if (auto self = w.lock()) self->Send(call);
+    Throttle(call->request, now, [w = weak_from_this(), call](absl::Duration turn) {
+      if (auto self = w.lock()) self->Send(call, turn);
     });
   }
 
-  void Send(const CallPtr& call) {
-    ++call->attempt;
-    Request r = call->request;
-    r.timeout = call->deadline - Now();
-    if (r.timeout <= absl::ZeroDuration()) {
+  void Send(const CallPtr& call, absl::Duration now) {
+    // The request of the first attempt is lent to the HttpClient; a further one has a copy of its own.
+    std::shared_ptr<Request> r(call, &call->request);
+    if (++call->attempt > 1) r = std::make_shared<Request>(call->request);
+    r->timeout = call->deadline - now;
+    if (r->timeout <= absl::ZeroDuration()) {
       Reply late;
       late.error = absl::StrCat("no turn within the rate limit (", config.qps, "/s) before the request timed out");
       Finish(call, std::move(late));
       return;
     }
-    VLOG(8) << "Request Body: " << r.body.substr(0, 4096);
+    VLOG(8) << "Request Body: " << r->body.substr(0, 4096);
     if (config.plugin == nullptr) {
       Hand(call, std::move(r));
       return;
@@ -238,8 +240,8 @@ struct Core : std::enable_shared_from_this<Core> {
     });
   }
 
-  void Hand(const CallPtr& call, Request r) {
-    http->Do(std::move(r), [w = weak_from_this(), call](Reply reply) {
+  void Hand(const CallPtr& call, std::shared_ptr<const Request> r) {
+    http->DoShared(std::move(r), [w = weak_from_this(), call](Reply reply) {
       if (auto self = w.lock()) self->OnReply(call, std::move(reply));
     });
   }
@@ -275,7 +277,7 @@ struct Core : std::enable_shared_from_this<Core> {
       VLOG(4) << "Got a Retry-After " << absl::ToInt64Seconds(*wait) << " response for attempt " << call->attempt
               << " to " << base << q.target;
       executor->After(*wait, [w = weak_from_this(), call] {
-        if (auto self = w.lock()) self->Start(call);
+        if (auto self = w.lock()) self->Start(call, self->Now());
       });
       return;
     }
@@ -285,10 +287,9 @@ struct Core : std::enable_shared_from_this<Core> {
   void Finish(const CallPtr& call, Reply reply) {
     const Request& q = call->request;
     if (observer != nullptr) {
-      observer->OnLatency(MethodName(q.method), UrlTemplate(base, q.target),
-                          absl::ToDoubleSeconds(Now() - call->begin));
-      observer->OnExchange(MethodName(q.method), host, absl::ToDoubleSeconds(Now() - call->begin), q.body.size(),
-                           reply.body.size());
+      const double seconds = absl::ToDoubleSeconds(Now() - call->begin);
+      observer->OnLatency(MethodName(q.method), UrlTemplate(base, q.target), seconds);
+      observer->OnExchange(MethodName(q.method), host, seconds, q.body.size(), reply.body_bytes);
     }
     if (VLOG_IS_ON(6)) Log(q, reply, Now() - call->begin);
     if (reply.status == 0) reply.error = Prefix(q) + reply.error;
@@ -324,7 +325,7 @@ struct Core : std::enable_shared_from_this<Core> {
   std::string host, base;
   std::shared_ptr<Identity> identity;
   std::unique_ptr<HttpClient> http;
-  std::deque<std::pair<absl::Duration, std::function<void()>>> queue;
+  std::deque<std::pair<absl::Duration, std::function<void(absl::Duration)>>> queue;
   std::atomic<size_t> waiting{0};
   Executor::TimerId timer = 0;
 };
@@ -344,9 +345,10 @@ class Client final : public RestClient {
     call->begin = core_->Now();
     call->deadline = call->begin + (request.timeout > absl::ZeroDuration() ? request.timeout : core_->config.timeout);
     call->request = std::move(request);
-    call->request.target = core_->config.path_prefix + call->request.target;
+    if (!core_->config.path_prefix.empty()) call->request.target.insert(0, core_->config.path_prefix);
+    if (VLOG_IS_ON(8)) call->request.discard_body = false;  // it will be logged
     call->done = std::move(done);
-    core_->Start(call);
+    core_->Start(call, call->begin);
   }
 
   // A stream may have to wait for the rate limiter and for credentials before the HTTP client opens it. Until then the
@@ -413,7 +415,7 @@ class Client final : public RestClient {
     guard->alive = alive;
     guard->holder = std::move(holder);
     if (request.throttled) {
-      core_->Throttle(request, std::move(go));
+      core_->Throttle(request, core_->Now(), [go = std::move(go)](absl::Duration) mutable { go(); });
     } else {
       go();
     }

@@ -55,14 +55,16 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
     for (auto& c : std::exchange(all_, {})) c->Abandon();
   }
 
-  void Do(Request request, std::function<void(Reply)> done) {
+  void Do(std::shared_ptr<const Request> request, std::function<void(Reply)> done) {
     auto e = std::make_shared<Exchange>();
-    absl::Duration timeout = request.timeout > absl::ZeroDuration() ? request.timeout : options_.request_timeout;
+    absl::Duration timeout = request->timeout > absl::ZeroDuration() ? request->timeout : options_.request_timeout;
     e->request = std::move(request);
     e->done = std::move(done);
     e->on_body = [this, raw = e.get()](std::string_view piece) {
-      raw->reply.body += piece;
-      return raw->reply.body.size() <= options_.max_body_bytes;
+      Reply& r = raw->reply;
+      r.body_bytes += piece.size();
+      if (!raw->request->discard_body || !r.ok()) r.body += piece;
+      return r.body_bytes <= options_.max_body_bytes;
     };
     if (waiting_.size() + waiting_pipelined_.size() >= options_.max_waiting) {
       executor_->Post([e, n = options_.max_waiting] {
@@ -79,7 +81,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
 
   ExchangePtr Open(Request request, StreamOptions o, StreamHandlers handlers) {
     auto e = std::make_shared<Exchange>();
-    e->request = std::move(request);
+    e->request = std::make_shared<const Request>(std::move(request));
     e->stream = std::move(handlers);
     e->idle_timeout = o.idle_timeout;
     e->timeout = o.head_timeout;
@@ -133,7 +135,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   void OnAnswer(const ExchangePtr& e) override {
     auto self = shared_from_this();
     if (e->over) return;
-    if (e->request.pipeline) TimePipelined(*e);
+    if (e->request->pipeline) TimePipelined(*e);
     Finish(e);
     if (e->stream) {
       if (!e->head_told && e->stream->on_head) e->stream->on_head(e->reply);
@@ -174,7 +176,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
       bool first = i == 0;
       bool untouched = !e->written || refused;
       bool stale_get =
-          (e->request.method == Method::kGet || e->request.repeatable) && c->idle_since > absl::ZeroDuration();
+          (e->request->method == Method::kGet || e->request->repeatable) && c->idle_since > absl::ZeroDuration();
       bool again =
           (untouched && (c->idle_since > absl::ZeroDuration() || refused)) || (stale_get && !(first && answered_some));
       if (again && ++e->attempts < kMaxAttempts) {
@@ -234,7 +236,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
 
   // Fails a request that must not be sent any more, and returns true. The callback never runs inside the caller's call.
   bool Late(ExchangePtr e) {
-    if (!e->request.may_send || e->request.may_send()) return false;
+    if (!e->request->may_send || e->request->may_send()) return false;
     Finish(e);
     executor_->Post([w = weak_from_this(), e = std::move(e)] {
       if (w.expired()) return;
@@ -251,7 +253,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   void Dispatch(const ExchangePtr& e) {
     RefreshTls();
     e->connection.reset();
-    if (e->request.pipeline) {
+    if (e->request->pipeline) {
       waiting_pipelined_.push_back(e);
       FillPipelines();
       return;
@@ -329,7 +331,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   // Returns the time at which the request is given up. The time of a pipelined request starts again with each response.
   // That is computed here, when its deadline has passed, instead of being written into every request at every response.
   absl::Duration DeadlineOf(const Exchange& e) const {
-    if (!e.request.pipeline) return e.deadline;
+    if (!e.request->pipeline) return e.deadline;
     const auto c = e.connection.lock();
     return std::max(e.deadline, (c != nullptr ? c->last_answer_at : last_pipelined_answer_) + e.timeout);
   }
@@ -461,7 +463,12 @@ class SocketClient final : public HttpClient {
  public:
   explicit SocketClient(std::shared_ptr<Pool> pool) : pool_(std::move(pool)) {}
   ~SocketClient() override { pool_->Shutdown(); }
-  void Do(Request request, std::function<void(Reply)> done) override { pool_->Do(std::move(request), std::move(done)); }
+  void Do(Request request, std::function<void(Reply)> done) override {
+    pool_->Do(std::make_shared<const Request>(std::move(request)), std::move(done));
+  }
+  void DoShared(std::shared_ptr<const Request> request, std::function<void(Reply)> done) override {
+    pool_->Do(std::move(request), std::move(done));
+  }
   std::unique_ptr<Stream> Open(Request request, StreamOptions options, StreamHandlers handlers) override {
     return std::make_unique<SocketStream>(pool_, pool_->Open(std::move(request), options, std::move(handlers)));
   }

@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "pkg/http/executor.h"
 #include "pkg/http/proxy.h"
@@ -46,6 +47,8 @@ struct Request {
   // closed.
   bool repeatable = false;
   bool throttled = true;  // false: not subject to the rate limit (watches, leases)
+  // For Do() only. The body of a response with status 2xx is counted and dropped; that of any other is kept.
+  bool discard_body = false;
   // For Do() only. Called on the I/O thread right before the request is handed to the socket. If it returns false, the
   // request fails and the server never sees it. So a request that waited while the process was stopped is not sent too
   // late.
@@ -56,6 +59,7 @@ struct Request {
 struct Reply {
   int status = 0;  // HTTP status; 0: no response
   std::string body;
+  size_t body_bytes = 0;  // of the body as it was received, even if it was dropped; for Do() only
   std::string content_type;
   std::optional<int> retry_after;  // in seconds, if the header was an integer; see RetryDelay
   std::string error;  // "EOF", "dial tcp 10.0.0.1:6443: connect: connection refused", "no answer within 30s", ...
@@ -102,6 +106,10 @@ class HttpClient {
   // Sends a request. Calls `done` exactly once, never inside this call, unless the client is destroyed first; then
   // `done` is not called.
   virtual void Do(Request request, std::function<void(Reply)> done) = 0;
+  // The same with a request that the caller keeps too. REQUIRES: the request does not change any more.
+  virtual void DoShared(std::shared_ptr<const Request> request, std::function<void(Reply)> done) {
+    Do(*request, std::move(done));
+  }
   virtual std::unique_ptr<Stream> Open(Request request, StreamOptions options, StreamHandlers handlers) = 0;
   // Uses this client certificate for new connections from now on. Connections made with another one are closed when
   // nothing is in flight on them. Both arguments are PEM; both empty: no certificate. On an error nothing changes.

@@ -234,7 +234,7 @@ void Connection::OnOpen() {
 // The request is composed at once, with the headers of this moment, but written only when the connection is open and
 // the previous write has finished. Requests that were appended meanwhile go out in one write.
 void Connection::Send(ExchangePtr e) {
-  const Request& r = e->request;
+  const Request& r = *e->request;
   const HttpOptions& o = owner_->options();
   used_ = true;
   e->written = false;
@@ -257,7 +257,7 @@ void Connection::Send(ExchangePtr e) {
 void Connection::FlushWaiting() {
   for (auto it = in_flight_.rbegin(); it != in_flight_.rend() && !(*it)->written; ++it) {
     const Exchange& e = **it;
-    if (e.over || !e.request.may_send || e.request.may_send()) continue;
+    if (e.over || !e.request->may_send || e.request->may_send()) continue;
     Close(std::string(kNotSent));
     return;
   }

@@ -25,7 +25,7 @@ inline constexpr std::string_view kNotSent = "not sent: its time is over";
 
 // A request from Do() or Open() to its end.
 struct Exchange {
-  Request request;
+  std::shared_ptr<const Request> request;
   std::function<void(Reply)> done;       // Do
   std::optional<StreamHandlers> stream;  // Open
   absl::Duration idle_timeout;           // Open
