@@ -34,7 +34,8 @@ TEST_CASE("rare value: copies are independent, and it converts from and to an op
 }
 
 TEST_CASE("lists of nodes: those that are alike are one, and others are not") {
-  const std::string one = R"({"allocatable":{"cpu":"4","memory":"1Gi"},"conditions":[{"type":"Ready","status":"True"}]})";
+  const std::string one =
+      R"({"allocatable":{"cpu":"4","memory":"1Gi"},"conditions":[{"type":"Ready","status":"True"}]})";
   const NodePtr a = NodeWith(one), b = NodeWith(one);
   CHECK(a->allocatable.list().data() == b->allocatable.list().data());
   CHECK(a->conditions.list().data() == b->conditions.list().data());
@@ -47,7 +48,8 @@ TEST_CASE("lists of nodes: those that are alike are one, and others are not") {
 }
 
 TEST_CASE("lists of nodes: amounts in different notations are equal but keep their notations") {
-  const NodePtr a = NodeWith(R"({"allocatable":{"memory":"1Ki"}})"), b = NodeWith(R"({"allocatable":{"memory":"1024"}})");
+  const NodePtr a = NodeWith(R"({"allocatable":{"memory":"1Ki"}})"),
+                b = NodeWith(R"({"allocatable":{"memory":"1024"}})");
   CHECK(a->allocatable == b->allocatable);
   CHECK(a->allocatable[0].second.String() == "1Ki");
   CHECK(b->allocatable[0].second.String() == "1024");

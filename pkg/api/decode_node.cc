@@ -15,9 +15,8 @@ namespace {
 // ---- lists that nodes share ----------------------------------------------------------------------
 
 bool AreSame(const ResourceList& a, const ResourceList& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x.first == y.first && x.second.IsSameAs(y.second);
-  });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && x.second.IsSameAs(y.second); });
 }
 bool AreSame(const std::vector<NodeCondition>& a, const std::vector<NodeCondition>& b) {
   return a == b;

@@ -59,9 +59,9 @@ void HostPorts::Remove(const HostPort& p) {
 }
 bool HostPorts::Conflicts(const HostPort& p) const {
   return ports_ && std::any_of(ports_->begin(), ports_->end(), [&](const HostPort& used) {
-    return used.port == p.port && used.protocol == p.protocol &&
-           (p.ip == kAnyAddress || used.ip == kAnyAddress || used.ip == p.ip);
-  });
+           return used.port == p.port && used.protocol == p.protocol &&
+                  (p.ip == kAnyAddress || used.ip == kAnyAddress || used.ip == p.ip);
+         });
 }
 
 // ---- rows and nodes -----------------------------------------------------------------------------
@@ -76,8 +76,8 @@ Row Cache::FindRow(Symbol node_name) const {
 
 std::array<std::vector<int64_t>*, 12> Cache::AmountColumns() {
   Columns& c = columns_;
-  return {&c.alloc_cpu, &c.alloc_memory, &c.alloc_gpu,       &c.alloc_ephemeral, &c.alloc_pods,  &c.used_cpu,
-          &c.used_memory, &c.used_gpu,   &c.used_ephemeral, &c.pod_count,       &c.nonzero_cpu, &c.nonzero_memory};
+  return {&c.alloc_cpu,   &c.alloc_memory, &c.alloc_gpu,      &c.alloc_ephemeral, &c.alloc_pods,  &c.used_cpu,
+          &c.used_memory, &c.used_gpu,     &c.used_ephemeral, &c.pod_count,       &c.nonzero_cpu, &c.nonzero_memory};
 }
 
 // Returns the row of the node name. If there is none, a free row is used, or one is added to every column.
