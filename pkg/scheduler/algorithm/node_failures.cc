@@ -22,8 +22,8 @@ void NodeFailures::Index() const {
 }
 
 void NodeFailures::AddNew(Symbol node, const std::vector<FailureReason>& reasons) {
-  AddNew(
-      1, [node](size_t) { return node; }, ListOf(reasons));
+  const uint32_t list = ListOf(reasons);
+  AddNew(1, [&](size_t) { return std::pair(node, list); });
 }
 
 void NodeFailures::Add(Symbol node, const std::vector<FailureReason>& reasons) {

@@ -19,16 +19,19 @@ class NodeFailures {
   // Adds a failed node. Add appends to the reasons of a node that is already there; AddNew REQUIRES that it is not.
   void Add(Symbol node, const std::vector<FailureReason>& reasons);
   void AddNew(Symbol node, const std::vector<FailureReason>& reasons);
-  // Adding many nodes with the same reasons takes two steps: ListOf returns the index of the list of reasons.
+  // Adding many nodes that share few lists of reasons takes two steps: ListOf returns the index of a list.
   uint32_t ListOf(const std::vector<FailureReason>& reasons);
-  // Then AddNew adds `count` nodes with that list; node(i) returns the i-th of them. REQUIRES: none of them is there
-  // yet.
-  template <typename Node>
-  void AddNew(size_t count, Node node, uint32_t list) {
+  // Then AddNew adds `count` nodes; entry(i) returns the i-th of them and the index of its list, and may call ListOf.
+  // REQUIRES: none of them is there yet.
+  template <typename Entry>
+  void AddNew(size_t count, Entry entry) {
     const size_t before = nodes_.size();
     nodes_.resize(before + count);
-    for (size_t i = 0; i < count; ++i) nodes_[before + i] = {node(i), list};
-    nodes_of_list_[list] += static_cast<int64_t>(count);
+    for (size_t i = 0; i < count; ++i) {
+      const std::pair<Symbol, uint32_t> added = entry(i);
+      nodes_[before + i] = added;
+      ++nodes_of_list_[added.second];
+    }
   }
   void Reserve(size_t nodes) { nodes_.reserve(nodes); }
   size_t size() const { return nodes_.size(); }

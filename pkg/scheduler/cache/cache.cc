@@ -10,7 +10,6 @@
 #include <glog/logging.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "pkg/util/log_line.h"
 #include "pkg/util/status.h"
@@ -19,7 +18,6 @@ namespace berth::scheduler {
 namespace {
 
 constexpr absl::Duration kAssumedPodTtl = absl::Seconds(30);  // as in 1.10
-constexpr size_t kMinChangesKept = 1 << 10;                   // a power of two
 // Clusters have a few extended resources. Pods can name any number.
 constexpr size_t kMostScalarColumns = 32;
 
@@ -126,34 +124,17 @@ void Cache::FreeRowIfEmpty(Row r) {
   NodeRow& row = rows_[r];
   if (row.node != nullptr || !row.pods.empty()) return;
   row_by_name_.erase(row.name);
+  const uint64_t generation = row.generation;
   row = NodeRow{};
+  row.generation = generation;  // Touch needs it
   Touch(r, /*node_changed=*/true);
   free_rows_.push_back(r);
 }
 
-// Gives the row a new generation and enters the change in the logs, from which readers bring up to date what they keep
-// between decisions. Every change of a row ends here, unless it only replaces a pod by a newer object that counts the
-// same.
+// Gives the row a new generation and enters the change in the log. Every change of a row ends here, unless it only
+// replaces a pod by a newer object that counts the same.
 void Cache::Touch(Row r, bool node_changed) {
-  rows_[r].generation = ++generation_;
-  if (changes_.size() < kMinChangesKept || changes_.size() < rows_.size()) {
-    // The ring must hold one change of every row, so that a reader that was up to date before a round over all rows
-    // does not have to start from scratch. When the ring grows, each change moves to its place in the larger ring.
-    std::vector<uint32_t> larger(std::max(kMinChangesKept, std::bit_ceil(2 * rows_.size())), 0);
-    uint64_t kept = std::min<uint64_t>(generation_ - 1, changes_.size());
-    for (uint64_t g = generation_ - kept; g < generation_; ++g) {
-      larger[g & (larger.size() - 1)] = changes_[g & (changes_.size() - 1)];
-    }
-    changes_ = std::move(larger);
-  }
-  changes_[generation_ & (changes_.size() - 1)] = r << 1 | static_cast<uint32_t>(node_changed);
-  if (!node_changed) return;
-  if (node_changes_.size() >= 2 * std::max(kMinChangesKept, rows_.size())) {
-    auto half = node_changes_.begin() + static_cast<ptrdiff_t>(node_changes_.size() / 2);
-    node_changes_forgotten_ = std::prev(half)->first;
-    node_changes_.erase(node_changes_.begin(), half);
-  }
-  node_changes_.emplace_back(generation_, r);
+  rows_[r].generation = log_.Enter(r, node_changed, rows_[r].generation, rows_.size());
 }
 
 // Computes the flags from the node's conditions and taints. If a condition type occurs several times, the last one

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "pkg/api/types.h"
+#include "pkg/scheduler/cache/change_log.h"
 #include "pkg/scheduler/cache/counts.h"
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/listers.h"
@@ -159,29 +160,16 @@ class Cache {
 
   // ---- what changed ----
   // Grows by one with each change of a row.
-  uint64_t generation() const { return generation_; }
-  // Calls f(row, node_changed) for each change after the given generation, oldest first. A row may come more than once.
-  // `node_changed` says whether the node object changed and not only the pods on it. Returns false, without any call,
-  // when the log does not reach that far back; the caller must then look at all rows.
+  uint64_t generation() const { return log_.generation(); }
+  // Return the changes after the given generation; see ChangeLog.
   template <typename F>
   bool ChangesSince(uint64_t generation, F f) const {
-    if (generation_ - generation >= changes_.size()) return generation == generation_;
-    for (uint64_t g = generation + 1; g <= generation_; ++g) {
-      uint32_t change = changes_[g & (changes_.size() - 1)];
-      f(Row{change >> 1}, (change & 1) != 0);
-    }
-    return true;
+    return log_.Since(generation, f);
   }
-
-  // Calls f(row) for each change of a node object after the given generation, like ChangesSince. These changes have a
-  // log of their own, which reaches further back.
+  bool RowsChangedSince(uint64_t generation, std::vector<Row>* rows) const { return log_.RowsSince(generation, rows); }
   template <typename F>
   bool NodeChangesSince(uint64_t generation, F f) const {
-    if (generation < node_changes_forgotten_) return false;
-    auto it = std::lower_bound(node_changes_.begin(), node_changes_.end(), generation + 1,
-                               [](const auto& change, uint64_t g) { return change.first < g; });
-    for (; it != node_changes_.end(); ++it) f(it->second);
-    return true;
+    return log_.NodesSince(generation, f);
   }
 
   // ---- pods ----
@@ -332,12 +320,7 @@ class Cache {
   mutable std::vector<uint32_t> rank_;
   mutable bool names_changed_ = true;
   uint64_t names_version_ = 0;
-  uint64_t generation_ = 0;
-  // The log of changes. Invariant: the change with generation g is at changes_[g % changes_.size()] as row * 2 +
-  // node_changed, for the last changes_.size() generations; the size is a power of two.
-  std::vector<uint32_t> changes_;
-  std::vector<std::pair<uint64_t, Row>> node_changes_;  // generation and row, ascending by generation
-  uint64_t node_changes_forgotten_ = 0;                 // node_changes_ lacks changes up to this generation
+  ChangeLog log_;
   absl::flat_hash_set<PodState, HashOfUid, SameUid> pod_states_;
   // When the assumed pods whose binding has finished expire. The keys are objects in pod_states_.
   absl::flat_hash_map<const api::Pod*, absl::Duration> deadlines_;

@@ -3,6 +3,9 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
+#include <set>
+
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/reference/lockstep.h"
@@ -234,6 +237,56 @@ TEST_CASE("templates that nobody uses any more are given up, with their terms") 
   }
   CHECK(cache.templates().size() < 2200);
   CheckSame(before, Describe(cache, true));
+}
+
+TEST_CASE("the log names the rows that changed after a generation, also when it has grown") {
+  for (uint64_t seed : Seeds(6)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    reference::Random random(seed);
+    Cache cache;
+    std::vector<api::PodPtr> pods;
+    int nodes = 0;
+    auto add_node = [&] { cache.AddNode(testing::NodeOf(absl::StrCat("n", nodes++))); };
+    for (int n = random.Of(std::vector<int>{5, 1010}); n > 0; --n) add_node();
+    for (int step = 0; step < 3000; ++step) {
+      const int what = random.Below(40);
+      if (what == 0) add_node();
+      if (what == 1) cache.AddNode(testing::NodeOf(absl::StrCat("n", random.Below(nodes)), "'step':'1'"));
+      if (what == 2) cache.RemoveNode(absl::StrCat("n", random.Below(nodes)));
+      if (what % 2 == 0 && !pods.empty()) {
+        REQUIRE(cache.RemovePod(*pods.back()).ok());
+        pods.pop_back();
+      }
+      auto pod = std::make_shared<api::Pod>(*testing::PodOf(absl::StrCat("p", step)));
+      pod->node_name = util::Symbol(absl::StrCat("n", random.Below(std::min(nodes, 20))));
+      REQUIRE(cache.AddPod(pod).ok());
+      pods.push_back(pod);
+      if (step % 20 != 0) continue;
+      const uint64_t since = cache.generation() - static_cast<uint64_t>(random.Below(4000)) % (cache.generation() + 1);
+      std::set<Row> want, got;
+      for (Row row = 0; row < cache.row_count(); ++row) {
+        if (cache.row(row).generation > since) want.insert(row);
+      }
+      std::vector<Row> called, listed;
+      const bool known = cache.ChangesSince(since, [&](Row row, bool) { called.push_back(row); });
+      CHECK(cache.RowsChangedSince(since, &listed) == known);
+      CHECK(listed == called);
+      if (!known) {
+        CHECK(called.empty());
+        CHECK(cache.generation() - since > 1000);
+        continue;
+      }
+      got.insert(called.begin(), called.end());
+      std::erase_if(got, [&](Row row) { return !cache.row(row).in_use; });
+      std::erase_if(want, [&](Row row) { return !cache.row(row).in_use; });
+      CHECK(got == want);
+      std::vector<Row> node_changes;
+      cache.ChangesSince(since, [&](Row row, bool node_changed) {
+        if (node_changed) node_changes.push_back(row);
+      });
+      CHECK(called.size() <= std::set<Row>(called.begin(), called.end()).size() + node_changes.size());
+    }
+  }
 }
 
 TEST_CASE("a count with a node filter follows the labels of nodes, also of nodes without the topology label") {

@@ -8,9 +8,10 @@
 //
 // Rows with nominated pods have to fit with and without these pods (CheckRowWithNominated). That takes a simulation for
 // each row, which is avoided where adding the pods' amounts gives the same result (AmountsDecide).
-#include <absl/container/flat_hash_map.h>
+#include <absl/container/node_hash_map.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "pkg/scheduler/core/checks.h"
@@ -265,31 +266,55 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
   return out;
 }
 
-// Builds the failures of all rows: once for all rows with the same check and number of reasons.
+namespace {
+
+// Finds the list of reasons of a check and a number. The pairs that were looked up most recently are in a small table,
+// which saves most lookups in the map, of which there would be one for each row.
+class KnownLists {
+ public:
+  // Returns where the index of the list is, and whether the pair was not known yet. Valid until the next call. If the
+  // pair is new, the caller must set the index.
+  std::pair<uint32_t*, bool> Find(uint32_t check, uint32_t number) {
+    const std::pair key(check, number);
+    Recent& recent = recent_[(check * 31 + number + (number >> 6)) % recent_.size()];
+    if (recent.list != nullptr && recent.key == key) return {recent.list, false};
+    auto [it, fresh] = lists_.try_emplace(key);
+    recent = {key, &it->second};
+    return {recent.list, fresh};
+  }
+
+ private:
+  struct Recent {
+    std::pair<uint32_t, uint32_t> key;
+    uint32_t* list = nullptr;  // the value of the key in lists_; null: none
+  };
+  std::array<Recent, 64> recent_;
+  absl::node_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> lists_;
+};
+
+}  // namespace
+
+// Builds the failures of all rows: once for all rows with the same check and number of reasons. Rows with number 0 may
+// have different reasons, so each of them is explained by itself.
 std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
                                                         DecisionTrace* trace) const {
   auto failures = std::make_shared<NodeFailures>();
   failures->Reserve(filtered.failed.size() + filtered.explained.size());
   const std::vector<Symbol>& names = cache_->columns().name;
   std::vector<FailureReason> reasons;
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> lists;  // by check and number
-  for (auto f = filtered.failed.begin(), end = filtered.failed.end(); f != end;) {
-    const uint32_t check = f->check, number = f->number;
-    auto [known, fresh] = lists.try_emplace({check, number});
-    if (fresh || number == 0) {
+  KnownLists lists;
+  failures->AddNew(filtered.failed.size(), [&](size_t i) {
+    const Filtered::Failed& f = filtered.failed[i];
+    auto [list, fresh] = lists.Find(f.check, f.number);
+    if (fresh || f.number == 0) {
       reasons.clear();
       std::optional<Cache::Simulation> simulation;
-      if (f->beside) AddNominated(pod, f->row, &simulation.emplace(cache_, f->row));
-      checks.list[check]->Explain(f->row, &reasons);
-      known->second = failures->ListOf(reasons);
+      if (f.beside) AddNominated(pod, f.row, &simulation.emplace(cache_, f.row));
+      checks.list[f.check]->Explain(f.row, &reasons);
+      *list = failures->ListOf(reasons);
     }
-    // Rows with number 0 may have different reasons, so each of them is explained by itself.
-    auto next = f + 1;
-    while (next != end && number != 0 && next->number == number && next->check == check) ++next;
-    auto name = [&](size_t i) { return names[f[static_cast<ptrdiff_t>(i)].row]; };
-    failures->AddNew(static_cast<size_t>(next - f), name, known->second);
-    f = next;
-  }
+    return std::pair(names[f.row], *list);
+  });
   if (trace != nullptr) {
     for (const Filtered::Failed& f : filtered.failed) {
       trace->rejected_by.emplace_back(names[f.row], checks.rules[f.check]->name);

@@ -11,23 +11,24 @@ EquivalenceClass::EquivalenceClass(Cache* cache, std::shared_ptr<StaticNodeIndex
                                    std::shared_ptr<RowAnswers> answers, Scratch* scratch)
     : cache_(cache), nodes_(std::move(nodes)), answers_(std::move(answers)), scratch_(*scratch) {}
 
-// Adds a row that is in no bucket.
-void EquivalenceClass::Insert(Row row, const RowState& state) {
-  if (states_.empty()) states_.Resize(rows_known_);
-  states_.Set(row, state);
+// Adds a rank that is in no bucket.
+void EquivalenceClass::AddToBucket(uint32_t rank, const RowState& state) {
   Group& g = groups_[static_cast<size_t>(state.group)];
-  g.buckets.Insert(state.score, cache_->NameRank(row));
+  g.buckets.Insert(state.score, rank);
   ++g.size;
 }
 
-void EquivalenceClass::Remove(Row row) {
-  if (states_.empty()) return;
-  const RowState s = states_[row];
-  if (s.group < 0) return;
-  Group& g = groups_[static_cast<size_t>(s.group)];
-  g.buckets.Erase(s.score, cache_->NameRank(row));
-  --g.size;
-  states_.Set(row, {});
+// Gives the row its new state, and moves it from its bucket, if it is in one, to that of the new state.
+void EquivalenceClass::MoveRow(const Move& move) {
+  if (states_.empty()) states_.Resize(rows_known_);
+  const uint32_t rank = cache_->NameRank(move.row);
+  if (const RowState from = states_[move.row]; from.group >= 0) {
+    Group& g = groups_[static_cast<size_t>(from.group)];
+    g.buckets.Erase(from.score, rank);
+    --g.size;
+  }
+  states_.Set(move.row, move.to);
+  if (move.to.group >= 0) AddToBucket(rank, move.to);
 }
 
 // Adds an empty group for each group that the index has added.
@@ -76,10 +77,7 @@ void EquivalenceClass::Evaluate() {
     moves[moved] = {row, next};
     moved += static_cast<size_t>((now.group != next.group) | (now.score != next.score));
   }
-  for (size_t m = 0; m < moved; ++m) {
-    Remove(moves[m].row);
-    if (moves[m].to.group >= 0) Insert(moves[m].row, moves[m].to);
-  }
+  for (size_t m = 0; m < moved; ++m) MoveRow(moves[m]);
 }
 
 void EquivalenceClass::ListIntoScratch() {
@@ -110,7 +108,7 @@ void EquivalenceClass::Rebuild() {
   const std::vector<Row>& rows = scratch_.rows;
   if (rows.empty()) return;
   states_.Resize(rows_known_);
-  for (size_t k = 0; k < rows.size(); ++k) states_.Set(rows[k], scratch_.states[k]);
+  states_.SetAll(rows, scratch_.states);
   FillBuckets();
 }
 
@@ -127,7 +125,7 @@ void EquivalenceClass::FillBuckets() {
   }
   const uint64_t width = static_cast<uint64_t>(int64_t{high} - low) + 1;
   if (width > 4096 || width * groups_.size() > 2 * rows.size() + 4096) {
-    for (size_t k = 0; k < rows.size(); ++k) Insert(rows[k], states[k]);
+    for (size_t k = 0; k < rows.size(); ++k) AddToBucket(cache_->NameRank(rows[k]), states[k]);
     return;
   }
   const std::vector<uint32_t>* ranks = &nodes_->ranks();
@@ -165,8 +163,7 @@ void EquivalenceClass::Refresh() {
       rows_known_ < cache_->row_count()) {
     return Rebuild();
   }
-  scratch_.changed.clear();
-  if (!cache_->ChangesSince(seen_, [&](Row row, bool) { scratch_.changed.push_back(row); })) return Rebuild();
+  if (!cache_->RowsChangedSince(seen_, &scratch_.changed)) return Rebuild();
   seen_ = cache_->generation();
   TakeGroups();
   Evaluate();

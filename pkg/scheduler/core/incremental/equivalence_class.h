@@ -81,8 +81,8 @@ class EquivalenceClass {
   void ListIntoScratch();
   void FillBuckets();
   void Evaluate();
-  void Insert(Row row, const RowState& state);
-  void Remove(Row row);
+  void AddToBucket(uint32_t rank, const RowState& state);
+  void MoveRow(const Move& move);
   void TakeGroups();
   void ScoreScratch();
 

@@ -62,9 +62,7 @@ void RowAnswers::Evaluate(std::vector<Row>* rows) {
 // Brings the column up to date, or creates it.
 void RowAnswers::Refresh() {
   std::vector<Row>& rows = scratch().rows;
-  rows.clear();
-  const bool known = kept_ && column_.size() >= cache_->row_count() &&
-                     cache_->ChangesSince(seen_, [&](Row row, bool) { rows.push_back(row); });
+  const bool known = kept_ && column_.size() >= cache_->row_count() && cache_->RowsChangedSince(seen_, &rows);
   seen_ = cache_->generation();
   if (!known) {
     kept_ = true;

@@ -2,6 +2,7 @@
 // rows, so it should be small.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "pkg/scheduler/cache/template_info.h"
@@ -37,6 +38,17 @@ class RowStates {
     }
     large_[row] = state;
   }
+  // Sets the states of these rows, faster than Set one by one. REQUIRES: states[i], for rows[i], is as for Set.
+  void SetAll(std::span<const Row> rows, std::span<const RowState> states) {
+    uint32_t misfits = large_.empty() ? 0 : 1;
+    for (const RowState& s : states) misfits |= Misfit(s);
+    if (misfits != 0) {
+      for (size_t i = 0; i < rows.size(); ++i) Set(rows[i], states[i]);
+      return;
+    }
+    uint32_t* const small = small_.data();
+    for (size_t i = 0; i < rows.size(); ++i) small[rows[i]] = Pack(states[i]);
+  }
   void Clear() {
     small_.clear();
     large_ = {};
@@ -56,9 +68,11 @@ class RowStates {
  private:
   // The group plus 1 is in the upper bits of a packed state, and the score, which may be negative, in the lower ones.
   static constexpr int kScoreBits = 20, kGroupBits = 32 - kScoreBits;
-  static bool Fits(const RowState& s) {
-    constexpr int32_t kHigh = (1 << (kScoreBits - 1)) - 1, kLow = -kHigh - 1;
-    return static_cast<uint32_t>(s.group + 1) < 1u << kGroupBits && s.score >= kLow && s.score <= kHigh;
+  static bool Fits(const RowState& s) { return Misfit(s) == 0; }
+  // Returns 0 if the state can be packed.
+  static uint32_t Misfit(const RowState& s) {
+    constexpr uint32_t kScores = 1u << (kScoreBits - 1);  // scores from -kScores to kScores - 1 fit
+    return static_cast<uint32_t>(s.group + 1) >> kGroupBits | (static_cast<uint32_t>(s.score) + kScores) >> kScoreBits;
   }
   static uint32_t Pack(const RowState& s) {
     return static_cast<uint32_t>(s.group + 1) << kScoreBits |

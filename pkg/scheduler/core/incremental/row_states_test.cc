@@ -35,6 +35,31 @@ TEST_CASE("row states: behave like a vector of states, whether these are small o
   }
 }
 
+TEST_CASE("row states: setting many at once is setting each of them") {
+  std::mt19937 random(2);
+  auto below = [&](int32_t n) { return static_cast<int32_t>(random() % static_cast<uint32_t>(n)); };
+  constexpr uint32_t kRows = 50;
+  // In turn: all states are small; the last one is not; states were large before.
+  for (int round = 0; round < 300; ++round) {
+    RowStates one_by_one, at_once;
+    for (RowStates* s : {&one_by_one, &at_once}) {
+      s->Resize(kRows);
+      if (round % 3 == 2) s->Set(kRows - 1, {5000, 1});
+    }
+    std::vector<Row> rows;
+    std::vector<RowState> states;
+    for (Row row = 0; row < kRows - 1; row += static_cast<Row>(1 + below(3))) {
+      rows.push_back(row);
+      states.push_back({below(4095), below(1 << 20) - (1 << 19)});
+    }
+    if (round % 3 == 1) states.back() = round % 2 == 0 ? RowState{4095, 0} : RowState{0, -(1 << 19) - 1};
+    for (size_t i = 0; i < rows.size(); ++i) one_by_one.Set(rows[i], states[i]);
+    at_once.SetAll(rows, states);
+    for (Row row = 0; row < kRows; ++row) REQUIRE(at_once[row] == one_by_one[row]);
+    CHECK((at_once.bytes() == kRows * sizeof(uint32_t)) == (round % 3 == 0));
+  }
+}
+
 TEST_CASE("row states: the limits of what is kept in four bytes") {
   for (const RowState s : {RowState{4094, 0}, RowState{4095, 0}, RowState{0, (1 << 19) - 1}, RowState{0, 1 << 19},
                            RowState{0, -(1 << 19)}, RowState{0, -(1 << 19) - 1}, RowState{4094, -1}}) {
