@@ -11,6 +11,7 @@
 
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
+#include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/testing/new_objects.h"

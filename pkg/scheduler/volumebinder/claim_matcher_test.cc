@@ -10,7 +10,8 @@
 namespace berth::scheduler {
 namespace {
 
-using namespace reference;
+using reference::Character, reference::kClaims, reference::NodeName, reference::Random, reference::RandomClaim,
+    reference::RandomNode, reference::RandomVolume, reference::Seeds;
 using Volume = api::PersistentVolume;
 using Claim = api::PersistentVolumeClaim;
 

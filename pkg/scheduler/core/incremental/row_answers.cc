@@ -1,13 +1,9 @@
 #include "pkg/scheduler/core/incremental/row_answers.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace berth::scheduler {
 namespace {
-
-// Lower than any sum of scores (RuleSet::scores_fit).
-constexpr int32_t kDoesNotFit = std::numeric_limits<int32_t>::min();
 
 // A listing of at least one in this many nodes counts as a large part of the rows.
 constexpr size_t kNodesForOneListed = 4;
@@ -52,11 +48,11 @@ bool RowAnswers::CallRules(std::vector<Row>* rows, std::vector<int32_t>* scores)
 
 // Computes the answers for these rows and writes them to the column. Changes `*rows`.
 void RowAnswers::Evaluate(std::vector<Row>* rows) {
-  for (Row row : *rows) column_[row] = kDoesNotFit;
+  for (Row row : *rows) column_.SetDoesNotFit(row);
   std::erase_if(*rows, [&](Row row) { return (cache_->columns().flags[row] & kRowListed) == 0; });
   std::vector<int32_t>& scores = scratch().scores;
   usable_ = CallRules(rows, &scores) && usable_;
-  for (size_t k = 0; k < scores.size(); ++k) column_[(*rows)[k]] = scores[k];
+  for (size_t k = 0; k < scores.size(); ++k) column_.Set((*rows)[k], scores[k]);
 }
 
 // Brings the column up to date, or creates it.
@@ -67,7 +63,7 @@ void RowAnswers::Refresh() {
   if (!known) {
     kept_ = true;
     rows = cache_->by_name_descending();
-    column_.assign(cache_->row_count(), kDoesNotFit);
+    column_.Assign(cache_->row_count());
   }
   if (!rows.empty()) Evaluate(&rows);
 }
@@ -77,13 +73,17 @@ void RowAnswers::TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* sc
   scores->resize(rows->size());
   Row* const to = rows->data();
   int32_t* const score = scores->data();
-  size_t kept = 0;
-  for (size_t k = 0, size = rows->size(); k < size; ++k) {
-    const Row row = to[k];
-    to[kept] = row;
-    score[kept] = column_[row];
-    kept += score[kept] != kDoesNotFit ? 1 : 0;
-  }
+  const size_t kept = column_.Visit([&, size = rows->size()](const auto* column) {
+    size_t fitting = 0;
+    for (size_t k = 0; k < size; ++k) {
+      const Row row = to[k];
+      const auto value = column[row];
+      to[fitting] = row;
+      score[fitting] = value;
+      fitting += value != ScoreColumn::kDoesNotFit<decltype(value)> ? 1 : 0;
+    }
+    return fitting;
+  });
   rows->resize(kept);
   scores->resize(kept);
 }
@@ -114,7 +114,7 @@ void RowAnswers::EnterRing() {
   place_ = first_columns_.place++ % first_columns_.holders.size();
   RowAnswers*& holder = first_columns_.holders[place_];
   if (holder != nullptr) {
-    column_.swap(holder->column_);
+    column_.Swap(holder->column_);
     holder->kept_ = false;
     holder->place_ = kNoPlace;
   }
@@ -145,9 +145,9 @@ void RowAnswers::ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores)
   EnterRing();
   kept_ = true;
   seen_ = cache_->generation();
-  column_.assign(cache_->row_count(), kDoesNotFit);
+  column_.Assign(cache_->row_count());
   if (!others.empty()) Evaluate(&others);
-  for (size_t k = 0; k < rows->size(); ++k) column_[(*rows)[k]] = (*scores)[k];
+  for (size_t k = 0; k < rows->size(); ++k) column_.Set((*rows)[k], (*scores)[k]);
 }
 
 void RowAnswers::ListFitting(std::vector<Row>* rows, std::vector<int32_t>* scores) {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/rule_set.h"
+#include "pkg/scheduler/core/incremental/score_column.h"
 
 namespace berth::scheduler {
 
@@ -51,7 +52,7 @@ class RowAnswers {
   bool listed() const { return listings_ > 0; }
   // Returns false when a rule has an error to report for these pods. Then the reference scheduler must decide.
   bool usable() const { return usable_; }
-  size_t bytes() const { return sizeof(*this) + column_.capacity() * sizeof(int32_t); }
+  size_t bytes() const { return sizeof(*this) + column_.bytes(); }
 
  private:
   // Buffers that all objects of a thread share.
@@ -81,8 +82,8 @@ class RowAnswers {
   bool usable_ = true, kept_ = false;
   uint32_t listings_ = 0;
 
-  std::vector<int32_t> column_;  // by row: the sum of the scores, or kDoesNotFit
-  uint64_t seen_ = 0;            // the cache's generation that the column is up to date with
+  ScoreColumn column_;
+  uint64_t seen_ = 0;  // the cache's generation that the column is up to date with
 };
 
 }  // namespace berth::scheduler
