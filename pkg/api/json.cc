@@ -199,7 +199,7 @@ class Handler {
   bool Leave() {
     --depth_;
     Current().End(in_.Tell() + 1);
-    return AfterValue();
+    return AfterValue() && ReadElementsQuickly();
   }
   template <typename F>
   bool Leaf(F add) {
@@ -210,9 +210,34 @@ class Handler {
   bool AfterValue() {
     if (!splitting_ || depth_ != split_depth_) return true;
     if (!element_.done()) return true;
+    return Deliver();
+  }
+  bool Deliver() {
     status_ = sink_->Element(split_depth_ == 2 ? std::string_view() : std::string_view(top_key_), key_, element_doc_);
     element_.Reset();
     return status_.ok();
+  }
+
+  // Called at the bracket that ends a value. If the value was an element, delivers the objects that follow it, as far
+  // as the quick parser reads them, and moves the stream to the bracket that ends the last one, where the complete
+  // parser goes on as if it had read that element itself. What it finds there, and what is wrong with it, is its own
+  // affair.
+  bool ReadElementsQuickly() {
+    if (!splitting_ || depth_ != split_depth_ || known_.follows()) return true;
+    for (;;) {
+      const std::string_view rest = in_.Rest();
+      const size_t begin = internal::NextElement(rest);
+      const size_t size = internal::ObjectSize(rest.substr(begin));
+      if (size == 0) return true;
+      const bool read = internal::ParseQuickly(rest.substr(begin, size), nullptr, &element_);
+      if (!read) {
+        element_.Reset();
+        return true;
+      }
+      element_.SourceBeginsAt(in_.Tell() + begin);
+      in_.Skip(begin + size - 1);
+      if (!Deliver()) return false;
+    }
   }
 
   TextStream& in_;
@@ -265,10 +290,10 @@ std::string_view Json::Text() const {
   return std::string_view(doc_->text_).substr(n.begin, n.size);
 }
 size_t Json::begin_offset() const {
-  return doc_ == nullptr ? 0 : doc_->nodes_[index_].from;
+  return doc_ == nullptr ? 0 : doc_->source_begin_ + doc_->nodes_[index_].from;
 }
 size_t Json::end_offset() const {
-  return doc_ == nullptr ? 0 : doc_->nodes_[index_].to;
+  return doc_ == nullptr ? 0 : doc_->source_begin_ + doc_->nodes_[index_].to;
 }
 size_t Json::size() const {
   return IsArray() || IsObject() ? doc_->nodes_[index_].size : 0;
@@ -437,6 +462,7 @@ void DocumentBuilder::Reset() {
   doc_->nodes_.clear();
   doc_->text_.clear();
   doc_->compact_source_ = false;
+  doc_->source_begin_ = 0;
   open_.clear();
   key_begin_ = key_size_ = 0;
 }

@@ -131,10 +131,11 @@ class Document {
     uint32_t begin = 0, size = 0;
     uint32_t next = 0;          // index after this value and everything inside it
     uint64_t number = 0;        // int64 or double bits
-    uint64_t from = 0, to = 0;  // offsets in the source
+    uint64_t from = 0, to = 0;  // offsets in the source, which begins at source_begin_
   };
   std::vector<Node> nodes_;
   std::string text_;
+  size_t source_begin_ = 0;  // where the source begins in the text of which it is a part
   // Whether text_ begins with the source, and the source has all of the document, without space between tokens.
   bool compact_source_ = false;
 };
@@ -203,6 +204,8 @@ class DocumentBuilder {
     AddText(Json::Type::kString, at, size, from, to);
   }
   void IntInSource(int64_t v, size_t from, size_t to);
+  // Notes that the source is a part of a text, and where it begins there: the values' offsets are those in the text.
+  void SourceBeginsAt(size_t offset) { doc_->source_begin_ = offset; }
   // Notes that all of the source's values are in the document, and that there is no space between its tokens.
   void SourceIsCompact() { doc_->compact_source_ = true; }
 
@@ -235,7 +238,8 @@ class JsonSink {
 };
 
 // Reads one or several JSON values in sequence (JSON Lines, concatenated documents). Parses iteratively and holds only
-// one element at a time. Errors give line and column. `known` is as for Document::Parse; Begin is called once.
+// one element at a time. Errors give line and column. `known` is as for Document::Parse; Begin is called once, and the
+// elements of split members are then read by the complete parser, which takes three times as long.
 absl::Status ReadJson(std::string_view text, JsonSink& sink, KnownArrays* known = nullptr);
 
 // Appends `s` to `out` as a JSON string with quotes, escaped as Go's encoding/json does (<, >, & as \u003c..., invalid

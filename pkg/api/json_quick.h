@@ -19,6 +19,13 @@ namespace berth::api::internal {
 // in the same way, offsets included. Allocates nothing unless a string has escapes. Thread-safety: thread-safe.
 bool ParseQuickly(std::string_view text, KnownArrays* known, DocumentBuilder* out);
 
+// Return where the elements of a list are, for ParseQuickly to read them one by one; they do not tell whether the text
+// is JSON. NextElement: `text` begins with the bracket that ends an element. Returns the offset of the opening brace of
+// the object behind the comma that follows, or the text's size if there is no such thing. ObjectSize: returns the size
+// of the object at the front, braces included, or 0 if none begins or it does not end.
+size_t NextElement(std::string_view text);
+size_t ObjectSize(std::string_view text);
+
 // Returns whether two texts are equal but for the case of ASCII letters.
 inline bool SameIgnoringCase(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
@@ -37,6 +44,8 @@ class KnownPath {
  public:
   explicit KnownPath(KnownArrays* known) : known_(known) {}
 
+  // Returns whether there is an array to look for.
+  bool follows() const { return known_ != nullptr; }
   // To be called at each member; `depth` is the number of open objects and arrays.
   void Key(size_t depth, std::string_view key) {
     if (known_ == nullptr) return;

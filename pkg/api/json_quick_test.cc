@@ -175,6 +175,78 @@ TEST_CASE("both parsers agree about random texts, whole and damaged") {
   CHECK(damaged > 100);
 }
 
+// Writes down what a reader delivers from lists, and fails at one of the elements if it is told to.
+struct ListNotes : JsonSink {
+  explicit ListNotes(int bad) : bad_element(bad) {}
+  bool Split(std::string_view, std::string_view key) override { return key == "items"; }
+  absl::Status Element(std::string_view inside, std::string_view key, Document& element) override {
+    absl::StrAppend(&notes, std::string(inside), ".", std::string(key), " ", Described(element));
+    quick += !element.root().CompactSource().empty();
+    if (elements++ != bad_element) return absl::OkStatus();
+    absl::Status error = absl::InvalidArgumentError("bad element");
+    return elements % 2 == 0 ? error : AtValue(error, element.root());
+  }
+  absl::Status Value(Document& rest) override {
+    absl::StrAppend(&notes, "value ", Described(rest));
+    return absl::OkStatus();
+  }
+  std::string notes;
+  int bad_element, elements = 0, quick = 0;
+};
+
+// Known arrays that are nowhere keep the reader from reading elements quickly.
+struct NothingKnown final : KnownArrays {
+  NothingKnown() : KnownArrays({"there", "is", "none", "of", "this"}) {}
+  void Begin(std::string_view) override {}
+  size_t SizeIfKnown(size_t) override { return 0; }
+};
+
+std::string RandomList(std::minstd_rand& random) {
+  static const std::vector<std::string> kBetween = {",", ",\n", " , ", ",\t\r\n "};
+  std::string out = R"({"kind":"List","items":[)";
+  for (size_t i = 0, n = random() % 6; i < n; ++i) {
+    if (i > 0) out += kBetween[random() % kBetween.size()];
+    if (random() % 8 == 0) {
+      out += random() % 2 == 0 ? R"({"a":0.5,"b":"\u00e9"})" : RandomValue(random, 0);
+    } else {
+      absl::StrAppend(&out, "{", RandomText(random), ":", RandomValue(random, 1), "}");
+    }
+  }
+  out += random() % 4 == 0 ? "\n],\"cluster\":{\"items\":[{\"a\":1},{\"b\":2}]}}" : "]}";
+  return out;
+}
+
+TEST_CASE("lists are read quickly as the complete parser reads them, whole and damaged") {
+  static const std::string kDamage = "{}[],:\"\\ \n0.x\x01";
+  std::minstd_rand random(11);
+  int read = 0, quick = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = RandomList(random) + (random() % 4 == 0 ? "\n" + RandomList(random) : "");
+    if (i % 2 == 0) {
+      const size_t at = random() % text.size();
+      if (random() % 4 == 0) {
+        text.resize(at);
+      } else if (random() % 2 == 0) {
+        text.erase(at, 1 + random() % 3);
+      } else {
+        text[at] = kDamage[random() % kDamage.size()];
+      }
+    }
+    const int bad = random() % 4 == 0 ? static_cast<int>(random() % 6) : -1;
+    ListNotes fast(bad), slow(bad);
+    NothingKnown nothing;
+    const absl::Status is = ReadJson(text, fast), should_be = ReadJson(text, slow, &nothing);
+    INFO(text);
+    REQUIRE(is == should_be);
+    REQUIRE(fast.notes == slow.notes);
+    REQUIRE(slow.quick == 0);
+    read += is.ok();
+    quick += fast.quick;
+  }
+  CHECK(read > 5000);
+  CHECK(quick > 5000);
+}
+
 TEST_CASE("a text that is longer than a vector is escaped where it must be") {
   for (size_t at = 0; at < 40; ++at) {
     for (const char c : {'"', '\\', '<', '>', '&', '\x1f', '\x01'}) {

@@ -53,8 +53,9 @@ class LineCounter {
   uint32_t LineAt(size_t offset) {
     offset = std::min(offset, text_.size());
     if (offset < offset_) Rewind();
-    line_ += static_cast<size_t>(std::count(text_.begin() + static_cast<ptrdiff_t>(offset_),
-                                            text_.begin() + static_cast<ptrdiff_t>(offset), '\n'));
+    // Line ends are rare, so the search goes from one to the next.
+    const std::string_view between = text_.substr(offset_, offset - offset_);
+    for (size_t at = between.find('\n'); at != std::string_view::npos; at = between.find('\n', at + 1)) ++line_;
     offset_ = offset;
     return static_cast<uint32_t>(line_);
   }
@@ -264,7 +265,7 @@ class Collector final : public api::JsonSink {
   }
 
   void NotePlace(const void* object, Json j) {
-    places_[object] = {static_cast<uint32_t>(files_.size() - 1), lines_.LineAt(j.begin_offset())};
+    places_.push_back({object, {static_cast<uint32_t>(files_.size() - 1), lines_.LineAt(j.begin_offset())}});
   }
   // Records the exact place of the field that NoteStrayPods may mention.
   void NoteField(const api::Pod& pod, Json j) {
@@ -282,8 +283,9 @@ class Collector final : public api::JsonSink {
   }
   std::string PlaceOf(const api::Object& object) const {
     const void* p = std::visit([](const auto& o) -> const void* { return o.get(); }, object);
-    auto it = places_.find(p);
-    if (it == places_.end()) return "made from a workload";
+    // An object that was not kept may have had the same address before.
+    auto it = std::find_if(places_.rbegin(), places_.rend(), [p](const auto& known) { return known.first == p; });
+    if (it == places_.rend()) return "made from a workload";
     return absl::StrCat(files_[it->second.file], ":", it->second.line);
   }
 
@@ -297,6 +299,7 @@ class Collector final : public api::JsonSink {
   absl::Status Take(Json j, std::string_view kind, bool pods, Scenario* to, bool in_cluster, bool loose = false) {
     api::DecodeOptions options;
     options.server_defaults = loose;
+    options.templates = &templates_;
     // Extenders receive complete pods and nodes.
     options.keep_raw = options.keep_node_raw = defaults_.call_extenders() || options_.keep_raw;
     NoteWorkload(j, kind, loose);
@@ -465,10 +468,12 @@ class Collector final : public api::JsonSink {
   Input* out_;
   Validator validator_;
   LineCounter lines_;
-  api::InputText* input_ = nullptr;                                 // what is being read
-  size_t before_ = 0;                                               // bytes of input_ that precede the text being read
-  std::vector<std::string> files_;                                  // the names of the files read so far
-  absl::flat_hash_map<const void*, Place> places_;                  // of objects
+  api::PodTemplateMemory templates_;
+  api::InputText* input_ = nullptr;  // what is being read
+  size_t before_ = 0;                // bytes of input_ that precede the text being read
+  std::vector<std::string> files_;   // the names of the files read so far
+  // Of objects, in the order of reading. They are looked for only when one of them is an error.
+  std::vector<std::pair<const void*, Place>> places_;
   absl::flat_hash_map<const api::Pod*, std::string> field_places_;  // pods to "FILE:LINE:COLUMN"
   absl::flat_hash_set<std::string> nodes_;  // the names of all nodes read so far, unless nothing is validated
   Expander workloads_, plain_workloads_;    // of the value being read; of all plain objects

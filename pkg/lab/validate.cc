@@ -86,19 +86,90 @@ std::string NameOf(Json object) {
   return absl::StrCat(util::ToAbsl(ns), ns.empty() ? "" : "/", util::ToAbsl(name));
 }
 
+// Returns whether the text is right as the name of a pod or of a node, as a uid and as the value of a label, so that no
+// rule can tell it from another one like it.
+bool IsPlainName(std::string_view s) {
+  constexpr size_t kLongest = 63;
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  if (s.empty() || s.size() > kLongest || !plain(s.front()) || !plain(s.back())) return false;
+  return std::all_of(s.begin(), s.end(), [&](char c) { return plain(c) || c == '-'; });
+}
+
+// Appends the text of an object without the values that are plain names: metadata.name and uid, the label
+// kubernetes.io/hostname, and spec.nodeName. Nothing stands in their places, not even quotes, so the text of a whole
+// object cannot be the same.
+class NamelessText {
+ public:
+  NamelessText(Json object, std::string* out) : object_(object), source_(object.CompactSource()), out_(out) {}
+
+  void Append() {
+    for (auto [key, value] : object_.Children()) {
+      if (key == "metadata") Metadata(value);
+      if (key == "spec") LeaveOut(value, "nodeName");
+    }
+    out_->append(source_.substr(taken_));
+  }
+
+ private:
+  void Metadata(Json metadata) {
+    for (auto [key, value] : metadata.Children()) {
+      if (key == "name" || key == "uid") LeaveOut(value);
+      if (key == "labels") LeaveOut(value, "kubernetes.io/hostname");
+    }
+  }
+  void LeaveOut(Json object, std::string_view member) {
+    for (auto [key, value] : object.Children()) {
+      if (key == member) LeaveOut(value);
+    }
+  }
+  // Values are left out in the order of the text.
+  void LeaveOut(Json value) {
+    if (!value.IsString() || !IsPlainName(value.Text())) return;
+    const size_t from = value.begin_offset() - object_.begin_offset();
+    out_->append(source_.substr(taken_, from - taken_));
+    taken_ = value.end_offset() - object_.begin_offset();
+  }
+
+  const Json object_;
+  const std::string_view source_;
+  std::string* const out_;
+  size_t taken_ = 0;  // how much of the source has been appended or left out
+};
+
 }  // namespace
+
+bool FaultlessObjects::Has(Json object, std::string_view kind) {
+  text_.clear();
+  if (std::string_view own = object.FindExact("kind").Text(); !own.empty()) kind = own;
+  if ((kind != "Pod" && kind != "Node") || object.CompactSource().empty()) return false;
+  text_ = kind;
+  NamelessText(object, &text_).Append();
+  return texts_.contains(text_);
+}
+
+void FaultlessObjects::Remember() {
+  constexpr size_t kMostBytes = 16 << 20;
+  if (text_.empty()) return;
+  if (bytes_ + text_.size() > kMostBytes) {
+    texts_.clear();
+    bytes_ = 0;
+  }
+  if (texts_.insert(text_).second) bytes_ += text_.size();
+}
 
 // In release 1.10, fields of later releases that it honours anyway are not reported, and those for which a pod may have
 // to wait get a message of their own.
 void Validator::Check(Json object, std::string_view kind, const std::function<std::string(size_t)>& place) {
-  if (mode_ == Validate::kOff || !object.IsObject()) return;
+  if (mode_ == Validate::kOff || !object.IsObject() || faultless_.Has(object, kind)) return;
   validation::Value value = validation::FromJson(object);
   if (value.Str("kind").empty()) {
     value.Set("kind", validation::Value::String(kind));
     if (value.Str("apiVersion").empty()) value.Set("apiVersion", validation::Value::String("v1"));
   }
   const std::string shown_kind(value.Str("kind"));
-  for (Problem& p : CheckObject(validation::Catalog::Of(release_), value)) {
+  std::vector<Problem> problems = CheckObject(validation::Catalog::Of(release_), value);
+  if (problems.empty()) faultless_.Remember();
+  for (Problem& p : problems) {
     if (p.kind == Problem::Kind::kIgnoredField && shown_kind == "Pod" && release_ == validation::Release::k1_10) {
       const std::string field = WithoutIndexes(p.path);
       if (IsHonouredEverywhere(field)) continue;
