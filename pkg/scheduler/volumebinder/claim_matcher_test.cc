@@ -10,8 +10,8 @@
 namespace berth::scheduler {
 namespace {
 
-using reference::Character, reference::kClaims, reference::NodeName, reference::Random, reference::RandomClaim,
-    reference::RandomNode, reference::RandomVolume, reference::Seeds;
+using reference::Character, reference::kClaims, reference::NewPod, reference::NodeName, reference::Random,
+    reference::RandomClaim, reference::RandomNode, reference::RandomVolume, reference::Seeds;
 using Volume = api::PersistentVolume;
 using Claim = api::PersistentVolumeClaim;
 
