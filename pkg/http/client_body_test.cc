@@ -3,31 +3,15 @@
 #include <future>
 
 #include "pkg/http/client.h"
+#include "pkg/http/testing/client_fixture.h"
 #include "pkg/http/testing/fake_server.h"
 
 namespace berth::http {
 namespace {
 
-struct BodyFixture {
-  explicit BodyFixture(FakeServer::Handler handler) : server(std::move(handler)), executor(&io.executor()->io()) {
-    HttpOptions o;
-    o.host = "127.0.0.1";
-    o.port = static_cast<uint16_t>(server.port());
-    o.max_body_bytes = 1000;
-    auto made = NewHttpClient(&executor, o);
-    REQUIRE(made.ok());
-    client = *std::move(made);
-  }
-  ~BodyFixture() {
-    io.Run([&] { client.reset(); });
-    io.Join();
-  }
-  Reply Ask(Request r) { return DoBlocking(&executor, client.get(), std::move(r)); }
-  FakeServer server;
-  IoThread io;
-  AsioExecutor executor;  // runs on the thread of `io`
-  std::unique_ptr<HttpClient> client;
-};
+void SetLimit(HttpOptions& o) {
+  o.max_body_bytes = 1000;
+}
 
 Request Writing(const std::string& target, const std::string& body) {
   Request r;
@@ -40,9 +24,11 @@ Request Writing(const std::string& target, const std::string& body) {
 }  // namespace
 
 TEST_CASE("a body that nobody wants is counted and dropped, unless the response is an error") {
-  BodyFixture f([](const FakeRequest& q, FakeServer::Turn& t) {
-    t.Respond(q.target == "/bad" ? 500 : 201, std::string(q.target == "/large" ? 2000 : 900, 'x'));
-  });
+  ClientFixture f(
+      [](const FakeRequest& q, FakeServer::Turn& t) {
+        t.Respond(q.target == "/bad" ? 500 : 201, std::string(q.target == "/large" ? 2000 : 900, 'x'));
+      },
+      SetLimit);
   auto ask = [&](const std::string& target, bool discard) {
     Request r = Writing(target, "{}");
     r.discard_body = discard;
@@ -60,7 +46,7 @@ TEST_CASE("a body that nobody wants is counted and dropped, unless the response 
 }
 
 TEST_CASE("a shared request is sent as it is and stays with its owner") {
-  BodyFixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(201, "{}"); });
+  ClientFixture f([](const FakeRequest&, FakeServer::Turn& t) { t.Respond(201, "{}"); });
   auto request = std::make_shared<const Request>(Writing("/x", "{\"k\":1}"));
   std::promise<Reply> reply;
   f.executor.Post([&] { f.client->DoShared(request, [&](Reply r) { reply.set_value(std::move(r)); }); });
