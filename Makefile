@@ -4,7 +4,7 @@
 # SAN=asan|tsan       build with sanitizers, in _output/SAN
 # BUILD=debug         build without optimisation, in _output/debug
 # HARDEN=1            build with stack protectors and checked C library calls (SECURITY.md)
-# UNIT=N              compile up to N neighbouring sources together (12); 1 is quicker while one file is edited again and again
+# UNIT=N              compile up to N neighbouring sources together (12, with sanitizers 30); 1 is quicker while one file is edited again and again
 # OUT=DIR             build into DIR instead of _output
 # PACKAGE=pkg/api ... with `make test`: only the unit tests of these packages, no scripts
 # SCRIPTS=test/X ...  with `make test`: only these scripts, beside the unit tests of PACKAGE
@@ -52,11 +52,12 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_f
 # Clones in other folders share the cache; only the working directory in debug data would differ.
 export CCACHE_NOHASHDIR := 1
 
-# The thread sanitizer's programs mostly wait, so they are compiled in three quarters of the time.
-OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),$(if $(filter tsan,$(SAN)),-Og,-O1) -g1 -fno-omit-frame-pointer,-O3 -g1))
-# Null and misaligned pointers and wrong types of objects are not looked for: a null pointer ends the process anyway, and the build by
-# clang for the fuzzers looks for all three. Without them a quarter less is compiled, and no file descriptor is needed.
-SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize=null$(,)alignment$(,)vptr -fno-sanitize-recover=all)
+# The sanitizers' programs mostly wait, and with -Og they are compiled in three quarters of the time.
+OPT := $(if $(filter debug,$(BUILD)),-O0 -g,$(if $(SAN),$(if $(filter fuzz,$(SAN)),-O1,-Og) -g1 -fno-omit-frame-pointer,-O3 -g1))
+# g++ does not look for null and misaligned pointers, wrong types of objects, and uses of a variable after its scope: a null pointer ends
+# the process anyway, and the build by clang for the fuzzers looks for all of them. Without them a program is compiled in half of the
+# time, and no file descriptor is needed.
+SANFLAGS := $(if $(filter asan,$(SAN)),-fsanitize=address$(,)undefined -fno-sanitize=null$(,)alignment$(,)vptr -fno-sanitize-address-use-after-scope -fno-sanitize-recover=all)
 SANFLAGS := $(SANFLAGS)$(if $(filter fuzz,$(SAN)),-fsanitize=address$(,)undefined$(,)fuzzer-no-link -fno-sanitize-recover=all -fsanitize-ignorelist=test/fuzz/sanitizer_ignore.txt)
 SANFLAGS := $(SANFLAGS)$(if $(filter tsan,$(SAN)),-fsanitize=thread -DBOOST_ASIO_DISABLE_FENCED_BLOCK)
 # -Wno-restrict: g++ 12 reports overlaps in "x" + std::string that do not exist.
@@ -96,7 +97,7 @@ PACKAGES := pkg/apiserver pkg/client pkg/ui pkg/recording pkg/lab pkg/explain pk
 sources = $(sort $(shell find $(1) -name '*.cc' ! -name '*_test.cc' ! -name '*_bench.cc' 2>/dev/null))
 tests = $(sort $(shell find $(1) -name '*_test.cc' 2>/dev/null))
 # The objects of sources. Neighbouring sources are compiled as one unit, which takes half of the time.
-UNIT ?= 12
+UNIT ?= $(if $(SAN),30,12)
 PAIRS := $(shell hack/units.sh $(UNIT))
 $(foreach p,$(PAIRS),$(eval unit_of_$(firstword $(subst =, ,$(p))) := $(lastword $(subst =, ,$(p)))))
 $(foreach p,$(PAIRS),$(eval sources_of_$(lastword $(subst =, ,$(p))) += $(firstword $(subst =, ,$(p)))))

@@ -50,14 +50,13 @@ void HttpServer::Listen() {
   const auto hp = SplitHostPort(address_);
   if (!hp) return Failed("invalid address");
   if (hp->host.empty()) return Bind("0.0.0.0");
-  lookup_.emplace(loop_->io(), hp->host, 0,
-                  [this](const std::string& error, std::vector<boost::asio::ip::tcp::endpoint> found) {
-                    if (error.empty()) {
-                      Bind(found.front().address().to_string());
-                    } else {
-                      Failed(error);
-                    }
-                  });
+  lookup_.emplace(loop_->io(), hp->host, [this](const std::string& error, const std::vector<std::string>& addresses) {
+    if (error.empty()) {
+      Bind(addresses.front());
+    } else {
+      Failed(error);
+    }
+  });
 }
 
 void HttpServer::Bind(const std::string& ip) {

@@ -55,7 +55,7 @@ class HttpServer {
   http::EventLoop* loop_;
   const std::string name_, serving_text_, address_;
   http::ServerHandler handler_;
-  std::unique_ptr<boost::asio::ssl::context> tls_;
+  http::TlsContext tls_;
   http::Server server_;
   std::optional<http::Lookup> lookup_;
   mutable std::mutex mutex_;

@@ -62,7 +62,7 @@ struct Server::Parts {
   Registry registry;
   Api api;
   EventExpiry expiry;
-  std::unique_ptr<asio::ssl::context> tls;
+  http::TlsContext tls;
   std::unique_ptr<AuthGate> gate;
   // The context is destroyed before the store, because its connections hold watches, which leave the store when they
   // are destroyed.

@@ -35,7 +35,7 @@ constexpr int kMaxAttempts = 3;  // for one request, each on a connection that t
 class Pool final : public ConnectionOwner, public std::enable_shared_from_this<Pool> {
  public:
   Pool(AsioExecutor* executor, HttpOptions options, HeaderSource headers, std::unique_ptr<TlsSource> tls,
-       std::unique_ptr<boost::asio::ssl::context> proxy_tls)
+       TlsContext proxy_tls)
       : executor_(executor),
         options_(std::move(options)),
         headers_(std::move(headers)),
@@ -435,7 +435,7 @@ class Pool final : public ConnectionOwner, public std::enable_shared_from_this<P
   const HttpOptions options_;
   HeaderSource headers_;
   std::unique_ptr<TlsSource> tls_;
-  std::unique_ptr<boost::asio::ssl::context> proxy_tls_;  // for a proxy that is reached over TLS
+  TlsContext proxy_tls_;  // for a proxy that is reached over TLS
   std::vector<std::shared_ptr<Connection>> all_, idle_, pipelines_;
   int ordinary_ = 0;  // connections for ordinary requests, including idle ones
   std::deque<ExchangePtr> waiting_, waiting_pipelined_;
@@ -506,7 +506,7 @@ absl::StatusOr<std::unique_ptr<HttpClient>> NewHttpClient(AsioExecutor* executor
     if (!made.ok()) return made.status();
     tls = *std::move(made);
   }
-  std::unique_ptr<boost::asio::ssl::context> proxy_tls;
+  TlsContext proxy_tls;
   if (options.proxy && options.proxy->tls) {
     auto made = NewTlsContext(TlsOptions{});
     if (!made.ok()) return made.status();

@@ -84,18 +84,23 @@ void Connection::Connect() {
       self->Close(absl::StrCat(Dial(self->owner_->options()), ": i/o timeout"));
     }
   });
-  lookup_.emplace(io_, o.proxy ? o.proxy->host : o.host, o.proxy ? o.proxy->port : o.port,
-                  [self](const std::string& error, std::vector<tcp::endpoint> found) {
+  lookup_.emplace(io_, o.proxy ? o.proxy->host : o.host,
+                  [self](const std::string& error, const std::vector<std::string>& addresses) {
                     if (self->closed_) return;
                     if (!error.empty()) {
                       self->Close(absl::StrCat("dial tcp: ", error));
                     } else {
-                      self->ConnectTo(found);
+                      self->ConnectTo(addresses);
                     }
                   });
 }
 
-void Connection::ConnectTo(const std::vector<tcp::endpoint>& endpoints) {
+void Connection::ConnectTo(const std::vector<std::string>& addresses) {
+  const HttpOptions& o = owner_->options();
+  std::vector<tcp::endpoint> endpoints;
+  for (const std::string& a : addresses) {
+    endpoints.emplace_back(asio::ip::make_address(a), o.proxy ? o.proxy->port : o.port);
+  }
   dialing_.emplace(*io_);
   // The socket is opened here only to learn why that fails, usually because no descriptor is left; async_connect would
   // not report it.

@@ -85,7 +85,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   using Error = boost::system::error_code;
-  void ConnectTo(const std::vector<boost::asio::ip::tcp::endpoint>& endpoints);
+  void ConnectTo(const std::vector<std::string>& addresses);
   void OnConnected();
   void BehindProxy();
   void OpenTunnel();

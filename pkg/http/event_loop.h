@@ -1,6 +1,6 @@
 // A thread that runs an io_context.
 #pragma once
-#include <boost/asio/io_context.hpp>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -23,10 +23,10 @@ class EventLoop {
   void Stop();
   bool running() const { return thread_.joinable(); }
   AsioExecutor* executor() { return &executor_; }
-  boost::asio::io_context* io() { return &io_; }
+  boost::asio::io_context* io() { return io_.get(); }
 
  private:
-  boost::asio::io_context io_{1};
+  const std::unique_ptr<boost::asio::io_context> io_;
   AsioExecutor executor_;
   const std::string name_;
   std::thread thread_;

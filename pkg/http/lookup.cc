@@ -5,7 +5,8 @@
 #include <absl/strings/str_cat.h>
 #include <netdb.h>
 
-#include <boost/asio/ip/address.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <mutex>
 #include <system_error>
@@ -21,7 +22,7 @@ struct Lookup::Shared {
   boost::asio::io_context* io;  // null after cancellation; guarded by mutex
   Done done;                    // used on the thread of the io_context
 
-  void Tell(const std::shared_ptr<Shared>& self, std::string error, std::vector<tcp::endpoint> found) {
+  void Tell(const std::shared_ptr<Shared>& self, std::string error, std::vector<std::string> found) {
     std::lock_guard lock(mutex);
     if (io == nullptr) return;
     boost::asio::post(*io, [self, error = std::move(error), found = std::move(found)]() mutable {
@@ -30,29 +31,27 @@ struct Lookup::Shared {
   }
 };
 
-Lookup::Lookup(boost::asio::io_context* io, const std::string& host, uint16_t port, Done done)
-    : shared_(std::make_shared<Shared>()) {
+Lookup::Lookup(boost::asio::io_context* io, const std::string& host, Done done) : shared_(std::make_shared<Shared>()) {
   shared_->io = io;
   shared_->done = std::move(done);
   boost::system::error_code no_address;
   if (auto address = boost::asio::ip::make_address(host, no_address); !no_address) {
-    shared_->Tell(shared_, "", {tcp::endpoint(address, port)});
+    shared_->Tell(shared_, "", {address.to_string()});
     return;
   }
   try {
-    std::thread([shared = shared_, host, port] {
+    std::thread([shared = shared_, host] {
       addrinfo hints{}, *list = nullptr;
       hints.ai_socktype = SOCK_STREAM;
       hints.ai_flags = AI_ADDRCONFIG;
       const int rc = getaddrinfo(host.c_str(), nullptr, &hints, &list);
-      std::vector<tcp::endpoint> found;
+      std::vector<std::string> found;
       for (addrinfo* a = rc == 0 ? list : nullptr; a != nullptr; a = a->ai_next) {
         tcp::endpoint endpoint;
         if (a->ai_addrlen > endpoint.capacity()) continue;
         std::memcpy(endpoint.data(), a->ai_addr, a->ai_addrlen);
         endpoint.resize(a->ai_addrlen);
-        endpoint.port(port);
-        found.push_back(endpoint);
+        found.push_back(endpoint.address().to_string());
       }
       if (rc == 0) freeaddrinfo(list);
       const bool unknown = rc == EAI_NONAME || rc == EAI_AGAIN || (rc == 0 && found.empty());

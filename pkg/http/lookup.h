@@ -1,11 +1,13 @@
 // Name lookup that can be cancelled. For use within this package.
 #pragma once
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+namespace boost::asio {
+class io_context;
+}
 
 namespace berth::http {
 
@@ -15,10 +17,10 @@ namespace berth::http {
 // detached thread, so that it delays neither a timeout nor the end of the process.
 class Lookup {
  public:
-  using Done = std::function<void(const std::string& error, std::vector<boost::asio::ip::tcp::endpoint> found)>;
-  // Calls `done` once, later, on the thread of the io_context. `error` uses Go's words ("lookup api.example.com: no
-  // such host") and is empty if an address was found.
-  Lookup(boost::asio::io_context* io, const std::string& host, uint16_t port, Done done);
+  using Done = std::function<void(const std::string& error, std::vector<std::string> addresses)>;
+  // Calls `done` once, later, on the thread of the io_context, with IP addresses. `error` uses Go's words ("lookup
+  // api.example.com: no such host") and is empty if an address was found.
+  Lookup(boost::asio::io_context* io, const std::string& host, Done done);
   ~Lookup();
   Lookup(const Lookup&) = delete;
   Lookup& operator=(const Lookup&) = delete;

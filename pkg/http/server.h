@@ -10,8 +10,6 @@
 #include <absl/time/time.h>
 
 #include <atomic>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ssl/context.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,6 +20,10 @@
 #include <vector>
 
 #include "pkg/http/tls.h"
+
+namespace boost::asio {
+class io_context;
+}
 
 namespace berth::http {
 

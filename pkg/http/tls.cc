@@ -12,6 +12,7 @@
 
 #include <array>
 #include <boost/asio/ip/address.hpp>
+#include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <fstream>
 #include <iterator>
@@ -36,9 +37,13 @@ std::vector<X509_OBJECT*> Objects(STACK_OF(X509_OBJECT) * stack) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewTlsContext(const TlsOptions& options) {
+void DeleteTlsContext::operator()(boost::asio::ssl::context* context) const {
+  delete context;
+}
+
+absl::StatusOr<TlsContext> NewTlsContext(const TlsOptions& options) {
   namespace asio = boost::asio;
-  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_client);
+  TlsContext context(new asio::ssl::context(asio::ssl::context::tls_client));
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
   // A server may close without a TLS close_notify between responses. That is safe, because lengths and chunks show
   // whether a response is complete.
@@ -179,9 +184,9 @@ std::string TlsError(SSL* ssl, const boost::system::error_code& ec) {
   return absl::StrCat("tls: handshake failed: ", ec.message());
 }
 
-absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewServerTlsContext(const ServerTls& tls) {
+absl::StatusOr<TlsContext> NewServerTlsContext(const ServerTls& tls) {
   namespace asio = boost::asio;
-  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_server);
+  TlsContext context(new asio::ssl::context(asio::ssl::context::tls_server));
   SSL_CTX* native = context->native_handle();
   SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
   // Resuming sessions with client certificates would need a session id context. Tickets are not worth their cost here.

@@ -3,14 +3,27 @@
 #include <absl/status/statusor.h>
 #include <absl/time/time.h>
 
-#include <boost/asio/ssl/context.hpp>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+// Neither this header nor those of servers and event loops include Asio, which takes seconds to compile.
+namespace boost::asio::ssl {
+class context;
+}
+namespace boost::system {
+class error_code;
+}
+typedef struct ssl_st SSL;
+
 namespace berth::http {
+
+struct DeleteTlsContext {
+  void operator()(boost::asio::ssl::context* context) const;
+};
+using TlsContext = std::unique_ptr<boost::asio::ssl::context, DeleteTlsContext>;
 
 // ---- clients ------------------------------------------------------------------------------------
 
@@ -27,7 +40,7 @@ struct TlsOptions {
 
 // Returns a context for TLS 1.2 or newer, with certificate verification unless that is switched off, and with our
 // certificate if there is one. Errors name the problem: "unable to load client key (client-key): ...".
-absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewTlsContext(const TlsOptions& options);
+absl::StatusOr<TlsContext> NewTlsContext(const TlsOptions& options);
 
 // Holds the context for new connections and follows the files that its PEM came from (TlsOptions::ca_file, ...).
 class TlsSource {
@@ -50,7 +63,7 @@ class TlsSource {
   TlsOptions options_;
   std::string peer_;
   // open connections keep the context alive with which they were made
-  std::unique_ptr<boost::asio::ssl::context> context_;
+  TlsContext context_;
   uint64_t generation_ = 0;
   absl::Duration looked_at_ = -absl::InfiniteDuration();
   std::string problem_;  // the last problem that was logged
@@ -72,7 +85,7 @@ struct ServerTls {
 
 // Returns a context for TLS 1.2 or newer, without session resumption. Errors say what is not a PEM certificate or key,
 // and where it comes from.
-absl::StatusOr<std::unique_ptr<boost::asio::ssl::context>> NewServerTlsContext(const ServerTls& tls);
+absl::StatusOr<TlsContext> NewServerTlsContext(const ServerTls& tls);
 
 // Requests certificates of the authorities in `pem` from clients of new connections, in place of the previous ones. If
 // `pem` is empty, no certificate is requested. REQUIRES: called on the thread that accepts. On an error nothing

@@ -6,6 +6,13 @@
 #include <algorithm>
 
 namespace berth::scheduler {
+namespace {
+
+// The rows of a class are put into buckets one by one if their scores are spread wider than this, or if there are more
+// places for buckets than this and twice the number of rows.
+constexpr uint64_t kMostScores = 4096, kFewPlaces = 4096;
+
+}  // namespace
 
 EquivalenceClass::EquivalenceClass(Cache* cache, std::shared_ptr<StaticNodeIndex> nodes,
                                    std::shared_ptr<RowAnswers> answers, Scratch* scratch)
@@ -112,9 +119,9 @@ void EquivalenceClass::Rebuild() {
   FillBuckets();
 }
 
-// Sorts the rows in scratch_.rows, which are in the order of ranks, into the buckets of their groups. If scores lie
-// close together, this is a counting sort by group and descending score. It keeps the ranks of each bucket in ascending
-// order and produces the buckets of a group in descending order of scores, as ScoreBuckets::Append requires.
+// Sorts the rows in scratch_.rows, which are in the order of ranks, into the buckets of their groups. There is a place
+// for each group and score between the lowest and the highest one, those of a group in descending order of scores, as
+// ScoreBuckets::Append requires.
 void EquivalenceClass::FillBuckets() {
   const std::vector<Row>& rows = scratch_.rows;
   const std::vector<RowState>& states = scratch_.states;
@@ -123,36 +130,65 @@ void EquivalenceClass::FillBuckets() {
     low = std::min(low, s.score);
     high = std::max(high, s.score);
   }
-  const uint64_t width = static_cast<uint64_t>(int64_t{high} - low) + 1;
-  if (width > 4096 || width * groups_.size() > 2 * rows.size() + 4096) {
+  const uint64_t width = static_cast<uint64_t>(int64_t{high} - low) + 1, places = width * groups_.size();
+  if (width > kMostScores || places > 2 * rows.size() + kFewPlaces) {
     for (size_t k = 0; k < rows.size(); ++k) AddToBucket(cache_->NameRank(rows[k]), states[k]);
     return;
   }
-  const std::vector<uint32_t>* ranks = &nodes_->ranks();
-  if (rows.size() < nodes_->rows().size()) {
+  std::span<const uint32_t> ranks = nodes_->ranks();
+  if (rows.size() < ranks.size()) {
     scratch_.ranks.resize(rows.size());
     for (size_t k = 0; k < rows.size(); ++k) scratch_.ranks[k] = cache_->NameRank(rows[k]);
-    ranks = &scratch_.ranks;
+    ranks = scratch_.ranks;
   }
+  const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->by_name_descending().size()));
+  if (places * words <= 2 * rows.size() + kFewPlaces) {
+    FillBucketsByBits(ranks, high, static_cast<uint32_t>(width));
+  } else {
+    SortIntoBuckets(ranks, high, static_cast<uint32_t>(width));
+  }
+}
+
+// Makes a bitmap for each place. Takes fewer steps for a row than sorting, but `words` steps for each place.
+void EquivalenceClass::FillBucketsByBits(std::span<const uint32_t> ranks, int32_t high, uint32_t width) {
+  const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->by_name_descending().size()));
+  scratch_.bits.assign(groups_.size() * width * words, 0);
+  uint64_t* const bits = scratch_.bits.data();
+  const RowState* const states = scratch_.states.data();
+  for (size_t k = 0; k < ranks.size(); ++k) {
+    const auto place = static_cast<uint32_t>(states[k].group) * width + static_cast<uint32_t>(high - states[k].score);
+    bits[place * words + ranks[k] / 64] |= uint64_t{1} << (ranks[k] % 64);
+  }
+  for (size_t place = 0; place < groups_.size() * width; ++place) {
+    const std::span<const uint64_t> of_place(bits + place * words, words);
+    if (std::all_of(of_place.begin(), of_place.end(), [](uint64_t w) { return w == 0; })) continue;
+    Group& g = groups_[place / width];
+    g.buckets.AppendBits(high - static_cast<int32_t>(place % width), of_place);
+    g.size += g.buckets.ranks(g.buckets.size() - 1).size();
+  }
+}
+
+// Sorts the ranks by place, and keeps those of a place in ascending order.
+void EquivalenceClass::SortIntoBuckets(std::span<const uint32_t> ranks, int32_t high, uint32_t width) {
+  const std::vector<RowState>& states = scratch_.states;
   std::vector<uint32_t>& place = scratch_.places;
   std::vector<uint32_t>& end = scratch_.ends;
   std::vector<uint32_t>& sorted = scratch_.sorted;
-  place.resize(rows.size());
-  sorted.resize(rows.size());
+  place.resize(ranks.size());
+  sorted.resize(ranks.size());
   end.assign(width * groups_.size() + 1, 0);
-  for (size_t k = 0; k < rows.size(); ++k) {
-    place[k] = static_cast<uint32_t>(states[k].group) * static_cast<uint32_t>(width) +
-               static_cast<uint32_t>(high - states[k].score);
+  for (size_t k = 0; k < ranks.size(); ++k) {
+    place[k] = static_cast<uint32_t>(states[k].group) * width + static_cast<uint32_t>(high - states[k].score);
     ++end[place[k] + 1];
   }
   for (size_t p = 1; p < end.size(); ++p) end[p] += end[p - 1];
-  for (size_t k = 0; k < rows.size(); ++k) sorted[end[place[k]]++] = (*ranks)[k];
+  for (size_t k = 0; k < ranks.size(); ++k) sorted[end[place[k]]++] = ranks[k];
   // Now bucket p ends, and bucket p + 1 begins, at end[p].
-  for (uint64_t p = 0, begin = 0; p + 1 < end.size(); begin = end[p++]) {
+  for (uint32_t p = 0, begin = 0; p + 1 < end.size(); begin = end[p++]) {
     if (begin == end[p]) continue;
     Group& g = groups_[p / width];
     g.buckets.Append(high - static_cast<int32_t>(p % width), {sorted.data() + begin, end[p] - begin});
-    g.size += static_cast<uint32_t>(end[p] - begin);
+    g.size += end[p] - begin;
   }
 }
 

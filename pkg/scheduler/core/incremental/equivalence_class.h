@@ -43,7 +43,9 @@ class EquivalenceClass {
     std::vector<RowState> states;  // by position in `rows`
     std::vector<Row> changed;
     std::vector<Move> moves;
-    std::vector<uint32_t> ranks, places, ends, sorted;  // for FillBuckets
+    std::vector<uint32_t> ranks;                 // by position in `rows`
+    std::vector<uint32_t> places, ends, sorted;  // for SortIntoBuckets
+    std::vector<uint64_t> bits;                  // for FillBucketsByBits
   };
 
   // `cache` and `scratch` must outlive the class.
@@ -80,6 +82,8 @@ class EquivalenceClass {
   void Rebuild();
   void ListIntoScratch();
   void FillBuckets();
+  void FillBucketsByBits(std::span<const uint32_t> ranks, int32_t high, uint32_t width);
+  void SortIntoBuckets(std::span<const uint32_t> ranks, int32_t high, uint32_t width);
   void Evaluate();
   void AddToBucket(uint32_t rank, const RowState& state);
   void MoveRow(const Move& move);

@@ -173,17 +173,19 @@ bool IncrementalScheduler::ScoreOthers(const std::vector<WeightedScoring>& other
 // Decides by parts if nothing has to be called for single rows, and by listing the rows that fit otherwise.
 IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod, Kept* kept, const Around& around,
                                                           uint64_t* last_node_index) {
+  EquivalenceClass* rows = kept->overlay->rows();
+  // Building a class for a single pod does not pay, unless other classes have built its index and its answers already.
+  const bool used_before = rows->built() || ++rows->uses > 1 || (rows->answers()->listed() && rows->nodes().built());
+  const bool by_row = around.filter != nullptr || around.score != nullptr || !rules_.other_predicates.empty() ||
+                      !rules_.other_priorities.empty();
+  if (used_before && !by_row && pod->tmpl->volumes.empty()) return kept->overlay->Place(last_node_index);
   auto volumes = CheckVolumes(pod);
   if (!volumes) return {};
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   std::vector<std::unique_ptr<FitCheck>> checks = Prepare(rules_.other_predicates, ctx);
   for (auto& check : *volumes) checks.push_back(std::move(check));
   const std::vector<WeightedScoring> scorings = Prepare(rules_.other_priorities, ctx);
-  EquivalenceClass* rows = kept->overlay->rows();
-  const bool plain = checks.empty() && scorings.empty() && around.filter == nullptr && around.score == nullptr;
-  // Building a class for a single pod does not pay, unless other classes have built its index and its answers already.
-  const bool used_before = rows->built() || ++rows->uses > 1 || (rows->answers()->listed() && rows->nodes().built());
-  if (plain && used_before) return kept->overlay->Place(last_node_index);
+  if (used_before && !by_row && checks.empty()) return kept->overlay->Place(last_node_index);
   if (used_before) rows->Refresh();
   auto filter = [&](RowSet* candidates) {
     RowSet errors;

@@ -13,13 +13,17 @@ constexpr size_t kFirstCapacity = 8;
 
 // Turns the set into a bitmap of whole blocks.
 void RankSet::MakeDense(std::span<const uint32_t> ranks) {
-  bits_.assign((limit_ + kBlock - 1) / kBlock * (kBlock / 64), 0);
-  block_sizes_.assign((limit_ + kBlock - 1) / kBlock, 0);
-  for (uint32_t r : ranks) {
-    bits_[r / 64] |= uint64_t{1} << (r % 64);
-    ++block_sizes_[r / kBlock];
-  }
+  bits_.assign(WordsFor(limit_), 0);
+  for (uint32_t r : ranks) bits_[r / 64] |= uint64_t{1} << (r % 64);
   sorted_.clear();
+  CountBlocks();
+}
+
+void RankSet::CountBlocks() {
+  block_sizes_.assign(bits_.size() / (kBlock / 64), 0);
+  for (size_t w = 0; w < bits_.size(); ++w) {
+    block_sizes_[w / (kBlock / 64)] += static_cast<uint16_t>(std::popcount(bits_[w]));
+  }
 }
 
 void RankSet::Fill(std::span<const uint32_t> ranks) {
@@ -28,6 +32,20 @@ void RankSet::Fill(std::span<const uint32_t> ranks) {
     MakeDense(ranks);
   } else {
     sorted_.assign(ranks.begin(), ranks.end());
+  }
+}
+
+void RankSet::FillBits(std::span<const uint64_t> words) {
+  for (uint64_t w : words) size_ += static_cast<uint32_t>(std::popcount(w));
+  if (size_ > most_sorted_) {
+    bits_.assign(words.begin(), words.end());
+    return CountBlocks();
+  }
+  sorted_.reserve(std::max<size_t>(size_, kFirstCapacity));
+  for (uint32_t w = 0; w < words.size(); ++w) {
+    for (uint64_t bits = words[w]; bits != 0; bits &= bits - 1) {
+      sorted_.push_back(w * 64 + static_cast<uint32_t>(std::countr_zero(bits)));
+    }
   }
 }
 

@@ -17,12 +17,18 @@ namespace berth::scheduler {
 // are the bits set in bits_, of which block_sizes_[b] are in block b.
 class RankSet {
  public:
+  static constexpr uint32_t kBlock = 512;
+
   explicit RankSet(uint32_t limit) : limit_(limit), most_sorted_(std::max(64u, limit / 32)) {}
 
   // REQUIRES: `rank` is below the limit and not in the set.
   void Insert(uint32_t rank);
   // Inserts ranks in ascending order. REQUIRES: the set is empty.
   void Fill(std::span<const uint32_t> ranks);
+  // Inserts the ranks whose bits are set. REQUIRES: the set is empty; there are WordsFor(limit()) words.
+  void FillBits(std::span<const uint64_t> words);
+  // Returns how many words of 64 bits cover whole blocks up to the limit.
+  static constexpr size_t WordsFor(uint32_t limit) { return (limit + kBlock - 1) / kBlock * (kBlock / 64); }
   // REQUIRES: `rank` is in the set.
   void Erase(uint32_t rank);
   uint32_t size() const { return size_; }
@@ -32,7 +38,6 @@ class RankSet {
   void AddCounts(std::span<uint32_t> counts) const;
   void SubtractCounts(std::span<uint32_t> counts) const;
   // Flips the members' bits in the words of one block.
-  static constexpr uint32_t kBlock = 512;
   using Block = std::array<uint64_t, kBlock / 64>;
   void Flip(Block* words, uint32_t block) const;
   // Flips the bits of all members. REQUIRES: `words` covers whole blocks up to the limit.
@@ -48,6 +53,7 @@ class RankSet {
  private:
   std::span<const uint32_t> SortedInBlock(uint32_t block) const;
   void MakeDense(std::span<const uint32_t> ranks);
+  void CountBlocks();
 
   uint32_t limit_, most_sorted_;
   uint32_t size_ = 0;

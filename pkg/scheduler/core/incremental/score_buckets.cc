@@ -22,11 +22,19 @@ size_t ScoreBuckets::Find(int32_t score) {
   return i;
 }
 
-void ScoreBuckets::Append(int32_t score, std::span<const uint32_t> ranks) {
+RankSet& ScoreBuckets::AppendEmpty(int32_t score) {
   if (sets_.size() == scores_.size()) sets_.emplace_back(limit_);
-  sets_[scores_.size()].Fill(ranks);
   scores_.push_back(score);
   top_ = scores_[0];
+  return sets_[scores_.size() - 1];
+}
+
+void ScoreBuckets::Append(int32_t score, std::span<const uint32_t> ranks) {
+  AppendEmpty(score).Fill(ranks);
+}
+
+void ScoreBuckets::AppendBits(int32_t score, std::span<const uint64_t> words) {
+  AppendEmpty(score).FillBits(words);
 }
 
 void ScoreBuckets::Erase(int32_t score, uint32_t rank) {

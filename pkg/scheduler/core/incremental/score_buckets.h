@@ -18,6 +18,8 @@ class ScoreBuckets {
   void Insert(int32_t score, uint32_t rank) { sets_[Find(score)].Insert(rank); }
   // Adds a bucket of ranks in ascending order. REQUIRES: the score is below all others; `ranks` is not empty.
   void Append(int32_t score, std::span<const uint32_t> ranks);
+  // The same with ranks as the bits of words (RankSet::FillBits).
+  void AppendBits(int32_t score, std::span<const uint64_t> words);
   // REQUIRES: the rank is in the bucket of the score.
   void Erase(int32_t score, uint32_t rank);
 
@@ -31,6 +33,7 @@ class ScoreBuckets {
  private:
   // Returns the index of the bucket with the score. Makes an empty one, which the caller must fill, when there is none.
   size_t Find(int32_t score);
+  RankSet& AppendEmpty(int32_t score);
 
   uint32_t limit_;
   int32_t top_ = 0;  // scores_[0], copied here so that reading it follows no pointer

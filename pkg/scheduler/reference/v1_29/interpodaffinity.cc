@@ -12,7 +12,7 @@ namespace {
 
 using Terms = std::vector<api::PodAffinityTerm>;
 using WeightedTerms = std::vector<api::WeightedPodAffinityTerm>;
-using Counts = std::map<std::pair<Symbol, Symbol>, int64_t>;  // by topology key and value
+using CountsByPair = std::map<std::pair<Symbol, Symbol>, int64_t>;  // by topology key and value
 
 // Returns the error of 1.29 for the first invalid selector of a term or of a list of terms; empty when there is none.
 std::string MistakeIn(const api::PodAffinityTerm& term) {
@@ -70,11 +70,11 @@ bool Matches(const World& world, const api::PodAffinityTerm& term, Declared by, 
   return term.selector.selector.Matches(pod.tmpl->labels);
 }
 
-void Count(Counts* counts, const api::PodAffinityTerm& term, const NodeInfo& info, int64_t by) {
+void Count(CountsByPair* counts, const api::PodAffinityTerm& term, const NodeInfo& info, int64_t by) {
   auto value = info.node().labels.Get(term.topology_key);
   if (value) (*counts)[{term.topology_key, *value}] += by;
 }
-bool AnyPositive(const Counts& counts) {
+bool AnyPositive(const CountsByPair& counts) {
   return std::any_of(counts.begin(), counts.end(), [](const auto& c) { return c.second > 0; });
 }
 
@@ -107,7 +107,7 @@ class InterPodAffinity final : public Cloned<InterPodAffinity> {
 
   Status Filter(const Cycle& c, const NodeInfo& info) override {
     const api::Labels& labels = info.node().labels;
-    auto at = [&](const Counts& counts, Symbol key) -> int64_t {
+    auto at = [&](const CountsByPair& counts, Symbol key) -> int64_t {
       auto it = counts.find({key, *labels.Get(key)});
       return it == counts.end() ? 0 : it->second;
     };
@@ -215,8 +215,8 @@ class InterPodAffinity final : public Cloned<InterPodAffinity> {
   std::shared_ptr<TermsOf> own_;
   // Numbers of pods: those whose required anti-affinity selects the pod, those that match all of the pod's required
   // affinity terms, and those that match a term of its required anti-affinity.
-  Counts existing_, affinity_, anti_;
-  Counts scores_;
+  CountsByPair existing_, affinity_, anti_;
+  CountsByPair scores_;
 };
 
 }  // namespace
