@@ -223,6 +223,8 @@ class DomainOverlay {
   // that they must be found from scratch.
   uint64_t seen_ = 0, epoch_ = ~uint64_t{0};
   uint64_t decided_ = 0;  // the cache's generation at the last decision by parts
+  // Whether keeping the special rows since the decision before that one would have been worth while (WorthKeeping).
+  bool would_have_paid_ = false;
   SignatureTable signatures_;
   absl::flat_hash_map<Row, Special> specials_;
   KeyFilter special_filter_;                 // of specials_
