@@ -39,8 +39,8 @@ bool DomainOverlay::WorthKeeping() {
     return since * (nodes + kCostOfUpdate * counted) <= kCostOfListing * counted * nodes;
   };
   if (epoch_ == rows_->epoch() && pays(now - seen_)) return true;
-  // Keeping begins when it would have cost at most half for the last two decisions, because the special rows must be found
-  // from scratch first. Pods in random order come soon after one another now and then, too.
+  // Keeping begins when it would have cost at most half for the last two decisions, because the special rows must be
+  // found from scratch first. Pods in random order come soon after one another now and then, too.
   const bool would_have_paid = decided && pays(2 * changes);
   const bool again = would_have_paid && would_have_paid_;
   would_have_paid_ = would_have_paid;

@@ -88,9 +88,17 @@ void EquivalenceClass::Evaluate() {
 }
 
 void EquivalenceClass::ListIntoScratch() {
-  scratch_.rows = nodes_->rows();
-  answers_->ListFitting(&scratch_.rows, &scratch_.scores);
-  ScoreScratch();
+  const std::vector<Row>& all = nodes_->rows();
+  scratch_.rows.resize(all.size());
+  scratch_.states.resize(all.size());
+  const size_t fit =
+      answers_->ListFitting(all, [parts = nodes_->parts(), rows = scratch_.rows.data(),
+                                  states = scratch_.states.data()](size_t place, Row row, int32_t score) {
+        rows[place] = row;
+        states[place] = {parts[row].group, parts[row].score + score};
+      });
+  scratch_.rows.resize(fit);
+  scratch_.states.resize(fit);
 }
 
 void EquivalenceClass::List(std::vector<Row>* rows, std::vector<RowState>* states) {
@@ -114,23 +122,25 @@ void EquivalenceClass::Rebuild() {
   ListIntoScratch();
   const std::vector<Row>& rows = scratch_.rows;
   if (rows.empty()) return;
+  Scores scores{scratch_.states[0].score, scratch_.states[0].score};
+  for (const RowState& s : scratch_.states) {
+    scores.low = std::min(scores.low, s.score);
+    scores.high = std::max(scores.high, s.score);
+  }
   states_.Resize(rows_known_);
-  states_.SetAll(rows, scratch_.states);
-  FillBuckets();
+  const int32_t last = static_cast<int32_t>(groups_.size()) - 1;
+  states_.SetAll(rows, scratch_.states, {last, scores.low}, {last, scores.high});
+  FillBuckets(scores);
 }
 
 // Sorts the rows in scratch_.rows, which are in the order of ranks, into the buckets of their groups. There is a place
 // for each group and score between the lowest and the highest one, those of a group in descending order of scores, as
 // ScoreBuckets::Append requires.
-void EquivalenceClass::FillBuckets() {
+void EquivalenceClass::FillBuckets(const Scores& scores) {
   const std::vector<Row>& rows = scratch_.rows;
   const std::vector<RowState>& states = scratch_.states;
-  int32_t low = states[0].score, high = low;
-  for (const RowState& s : states) {
-    low = std::min(low, s.score);
-    high = std::max(high, s.score);
-  }
-  const uint64_t width = static_cast<uint64_t>(int64_t{high} - low) + 1, places = width * groups_.size();
+  const int32_t high = scores.high;
+  const uint64_t width = static_cast<uint64_t>(int64_t{high} - scores.low) + 1, places = width * groups_.size();
   if (width > kMostScores || places > 2 * rows.size() + kFewPlaces) {
     for (size_t k = 0; k < rows.size(); ++k) AddToBucket(cache_->NameRank(rows[k]), states[k]);
     return;

@@ -81,7 +81,10 @@ class EquivalenceClass {
  private:
   void Rebuild();
   void ListIntoScratch();
-  void FillBuckets();
+  struct Scores {
+    int32_t low, high;
+  };
+  void FillBuckets(const Scores& scores);
   void FillBucketsByBits(std::span<const uint32_t> ranks, int32_t high, uint32_t width);
   void SortIntoBuckets(std::span<const uint32_t> ranks, int32_t high, uint32_t width);
   void Evaluate();

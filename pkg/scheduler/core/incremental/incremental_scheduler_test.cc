@@ -50,6 +50,31 @@ TEST_CASE("nodes that move from zone to zone, again and again, are scored by whe
   }
 }
 
+// A class sorts its rows into buckets by bitmaps while there are few groups and scores, and by counting when there are
+// many.
+TEST_CASE("pods of a class are placed by score, however many zones there are") {
+  constexpr int kNodes = 300;
+  for (const int zones : {3, 190}) {
+    INFO(zones << " zones");
+    World world;
+    world.Service("web", "'app':'web'");
+    for (int i = 0; i < kNodes; ++i) {
+      const std::string name = Cat("n", std::to_string(i));
+      world.Nodes({NodeOf(name, Zone(i % zones))});
+      const std::string used = Cat("'cpu':'", std::to_string(1 + i * 37 % 1900), "m'");
+      world.Place(PodOf(Cat("used-", std::to_string(i)), Asks(used)), name);
+    }
+    Pair pair(&world);
+    for (int i = 0; i < 40; ++i) {
+      const auto pod =
+          PodOf(Cat("p", std::to_string(i)), Asks(i % 2 == 0 ? "'cpu':'1m'" : "'cpu':'50m'"), "'app':'web'");
+      const std::string host = pair.Place(pod);
+      REQUIRE(host.starts_with("n"));
+      world.Place(pod, host);
+    }
+  }
+}
+
 TEST_CASE("pods whose tolerations differ in nothing but effect or operator are told apart") {
   World world;
   world.Nodes({NodeOf("a", "", "'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]"),

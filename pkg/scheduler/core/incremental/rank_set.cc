@@ -9,6 +9,25 @@ namespace {
 // The first capacity of sorted_, so that the first members do not make it grow one by one.
 constexpr size_t kFirstCapacity = 8;
 
+// std::popcount is a call of a function on processors that need not have an instruction for it.
+uint32_t CountBits(uint64_t word) {
+  word -= word >> 1 & 0x5555555555555555;
+  word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+  word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+  return static_cast<uint32_t>(word * 0x0101010101010101 >> 56);
+}
+
+// Returns the number of ranks below `rank`. Where the rank is cannot be predicted, so no step branches on it.
+ptrdiff_t CountBelow(const std::vector<uint32_t>& sorted, uint32_t rank) {
+  const uint32_t* at = sorted.data();
+  for (size_t left = sorted.size(); left > 0;) {
+    const size_t half = (left + 1) / 2;
+    at += at[half - 1] < rank ? half : 0;
+    left -= half;
+  }
+  return at - sorted.data();
+}
+
 }  // namespace
 
 // Turns the set into a bitmap of whole blocks.
@@ -21,8 +40,10 @@ void RankSet::MakeDense(std::span<const uint32_t> ranks) {
 
 void RankSet::CountBlocks() {
   block_sizes_.assign(bits_.size() / (kBlock / 64), 0);
-  for (size_t w = 0; w < bits_.size(); ++w) {
-    block_sizes_[w / (kBlock / 64)] += static_cast<uint16_t>(std::popcount(bits_[w]));
+  for (size_t b = 0; b < block_sizes_.size(); ++b) {
+    uint32_t size = 0;
+    for (size_t w = 0; w < kBlock / 64; ++w) size += CountBits(bits_[b * (kBlock / 64) + w]);
+    block_sizes_[b] = static_cast<uint16_t>(size);
   }
 }
 
@@ -36,7 +57,7 @@ void RankSet::Fill(std::span<const uint32_t> ranks) {
 }
 
 void RankSet::FillBits(std::span<const uint64_t> words) {
-  for (uint64_t w : words) size_ += static_cast<uint32_t>(std::popcount(w));
+  for (uint64_t w : words) size_ += CountBits(w);
   if (size_ > most_sorted_) {
     bits_.assign(words.begin(), words.end());
     return CountBlocks();
@@ -54,7 +75,7 @@ void RankSet::Insert(uint32_t rank) {
   if (bits_.empty()) {
     if (sorted_.capacity() == 0) sorted_.reserve(kFirstCapacity);
     bool last = sorted_.empty() || sorted_.back() < rank;
-    sorted_.insert(last ? sorted_.end() : std::lower_bound(sorted_.begin(), sorted_.end(), rank), rank);
+    sorted_.insert(last ? sorted_.end() : sorted_.begin() + CountBelow(sorted_, rank), rank);
     if (sorted_.size() > most_sorted_) MakeDense(sorted_);
     return;
   }
@@ -65,7 +86,7 @@ void RankSet::Insert(uint32_t rank) {
 void RankSet::Erase(uint32_t rank) {
   --size_;
   if (bits_.empty()) {
-    sorted_.erase(std::lower_bound(sorted_.begin(), sorted_.end(), rank));
+    sorted_.erase(sorted_.begin() + CountBelow(sorted_, rank));
     return;
   }
   bits_[rank / 64] &= ~(uint64_t{1} << (rank % 64));
@@ -124,7 +145,7 @@ constexpr uint32_t kBlocksAdded = 64;
 // Returns the position of the k-th bit that is set, counted from 0. REQUIRES: there is one.
 uint32_t SelectBit(std::span<const uint64_t> words, uint32_t k) {
   for (uint32_t w = 0;; ++w) {
-    const uint32_t here = static_cast<uint32_t>(std::popcount(words[w]));
+    const uint32_t here = CountBits(words[w]);
     if (k >= here) {
       k -= here;
       continue;

@@ -19,7 +19,7 @@ class RankSet {
  public:
   static constexpr uint32_t kBlock = 512;
 
-  explicit RankSet(uint32_t limit) : limit_(limit), most_sorted_(std::max(64u, limit / 32)) {}
+  explicit RankSet(uint32_t limit) : limit_(limit), most_sorted_(std::max(16u, limit / 128)) {}
 
   // REQUIRES: `rank` is below the limit and not in the set.
   void Insert(uint32_t rank);

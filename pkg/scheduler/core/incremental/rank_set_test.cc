@@ -36,6 +36,33 @@ TEST_CASE("RankSet is a set, however large it grows") {
   }
 }
 
+TEST_CASE("RankSet has the ranks whose bits it was filled with") {
+  for (uint64_t seed : reference::Seeds(40)) {
+    INFO("BERTH_RANDOM_SEED=" << seed);
+    reference::Random random(seed);
+    const auto limit = static_cast<uint32_t>(random.Of(std::vector<int>{1, 64, 65, 512, 513, 3000}));
+    std::vector<uint64_t> words(RankSet::WordsFor(limit));
+    std::vector<uint32_t> want;
+    const int chance = random.Of(std::vector<int>{1, 20, 100});
+    for (uint32_t rank = 0; rank < limit; ++rank) {
+      if (!random.Chance(chance)) continue;
+      words[rank / 64] |= uint64_t{1} << (rank % 64);
+      want.push_back(rank);
+    }
+    RankSet by_bits(limit), by_ranks(limit);
+    by_bits.FillBits(words);
+    by_ranks.Fill(want);
+    REQUIRE(by_bits.size() == want.size());
+    const RankSet *bits[] = {&by_bits}, *ranks[] = {&by_ranks};
+    for (uint32_t k = 0; k < want.size(); ++k) {
+      CHECK(SelectKth({bits, {}}, {}, limit, k) == want[k]);
+      CHECK(SelectKth({ranks, {}}, {}, limit, k) == want[k]);
+    }
+    for (uint32_t rank : want) by_bits.Erase(rank);
+    CHECK(by_bits.size() == 0);
+  }
+}
+
 TEST_CASE("SelectKth finds the k-th of what some sets have and others have not") {
   for (uint64_t seed : reference::Seeds(40)) {
     INFO("BERTH_RANDOM_SEED=" << seed);

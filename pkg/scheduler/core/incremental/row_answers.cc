@@ -150,19 +150,32 @@ void RowAnswers::ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores)
   for (size_t k = 0; k < rows->size(); ++k) column_.Set((*rows)[k], (*scores)[k]);
 }
 
-void RowAnswers::ListFitting(std::vector<Row>* rows, std::vector<int32_t>* scores) {
-  if (rows->size() >= cache_->node_count() / kNodesForOneListed) {
+// Returns true when the answers are in the column, which is up to date. Otherwise the rows that fit are in
+// scratch().listed.
+bool RowAnswers::BeginListing(const std::vector<Row>& rows) {
+  std::vector<Row>& listed = scratch().listed;
+  std::vector<int32_t>& scores = scratch().listed_scores;
+  if (rows.size() >= cache_->node_count() / kNodesForOneListed) {
     const bool first = listings_++ == 0;
-    if (first && !kept_ && 2 * rows->size() >= cache_->by_name_descending().size() && FirstColumnsPay()) {
-      return ListFirst(rows, scores);
+    if (first && !kept_ && 2 * rows.size() >= cache_->by_name_descending().size() && FirstColumnsPay()) {
+      listed = rows;
+      ListFirst(&listed, &scores);
+      return false;
     }
     if (!first) {
       if (place_ != kNoPlace) ++first_columns_.used;
       LeaveRing();
       Refresh();
+      return true;
     }
   }
-  KeepFitting(rows, scores);
+  if (kept_) {
+    Refresh();
+    return true;
+  }
+  listed = rows;
+  KeepFitting(&listed, &scores);
+  return false;
 }
 
 }  // namespace berth::scheduler

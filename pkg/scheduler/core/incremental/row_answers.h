@@ -16,6 +16,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "pkg/scheduler/core/incremental/rule_set.h"
@@ -44,9 +45,27 @@ class RowAnswers {
   // Erases the rows that do not fit and writes the weighted sum of the scores of each row that is left. A row may occur
   // more than once. REQUIRES: all rows are listed.
   void KeepFitting(std::vector<Row>* rows, std::vector<int32_t>* scores);
-  // The same, but may begin to keep the answers. Called with all rows that fit by the rules about node objects, in
-  // descending order of names.
-  void ListFitting(std::vector<Row>* rows, std::vector<int32_t>* scores);
+  // Calls f(place, row, score) for each of these rows that fits, in their order, and may begin to keep the answers.
+  // Places are counted from 0. Returns their number. `rows` has all rows that fit by the rules about node objects, in
+  // descending order of names. So that there is no branch on the answers, `f` is called for the other rows as well,
+  // with the place of the next row that fits.
+  template <typename F>
+  size_t ListFitting(const std::vector<Row>& rows, F f) {
+    if (!BeginListing(rows)) {
+      const std::vector<Row>& fit = scratch().listed;
+      for (size_t k = 0; k < fit.size(); ++k) f(k, fit[k], scratch().listed_scores[k]);
+      return fit.size();
+    }
+    return column_.Visit([&rows, f](const auto* column) {
+      size_t place = 0;
+      for (const Row row : rows) {
+        const auto value = column[row];
+        f(place, row, value);
+        place += value != ScoreColumn::kDoesNotFit<std::remove_cv_t<decltype(value)>> ? 1 : 0;
+      }
+      return place;
+    });
+  }
 
   // Returns whether ListFitting was called with a large part of the rows before.
   bool listed() const { return listings_ > 0; }
@@ -60,6 +79,8 @@ class RowAnswers {
     std::vector<Row> rows;
     std::vector<int32_t> scores;
     std::vector<int64_t> raw;
+    std::vector<Row> listed;
+    std::vector<int32_t> listed_scores;  // by position in `listed`
   };
   static Scratch& scratch();
   bool CallRules(std::vector<Row>* rows, std::vector<int32_t>* scores);
@@ -68,6 +89,7 @@ class RowAnswers {
   bool FirstColumnsPay();
   void EnterRing();
   void LeaveRing();
+  bool BeginListing(const std::vector<Row>& rows);
   void ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores);
   void TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* scores);
 

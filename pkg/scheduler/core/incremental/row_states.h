@@ -38,11 +38,11 @@ class RowStates {
     }
     large_[row] = state;
   }
-  // Sets the states of these rows, faster than Set one by one. REQUIRES: states[i], for rows[i], is as for Set.
-  void SetAll(std::span<const Row> rows, std::span<const RowState> states) {
-    uint32_t misfits = large_.empty() ? 0 : 1;
-    for (const RowState& s : states) misfits |= Misfit(s);
-    if (misfits != 0) {
+  // Sets the states of these rows, faster than Set one by one. REQUIRES: states[i], for rows[i], is as for Set; no
+  // group is above that of `least` and `most`, and no score is below that of `least` or above that of `most`.
+  void SetAll(std::span<const Row> rows, std::span<const RowState> states, const RowState& least,
+              const RowState& most) {
+    if (!large_.empty() || !Fits(least) || !Fits(most)) {
       for (size_t i = 0; i < rows.size(); ++i) Set(rows[i], states[i]);
       return;
     }

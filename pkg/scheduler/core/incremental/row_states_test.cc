@@ -54,7 +54,12 @@ TEST_CASE("row states: setting many at once is setting each of them") {
     }
     if (round % 3 == 1) states.back() = round % 2 == 0 ? RowState{4095, 0} : RowState{0, -(1 << 19) - 1};
     for (size_t i = 0; i < rows.size(); ++i) one_by_one.Set(rows[i], states[i]);
-    at_once.SetAll(rows, states);
+    RowState least = states[0], most = states[0];
+    for (const RowState& s : states) {
+      least = {std::max(least.group, s.group), std::min(least.score, s.score)};
+      most = {least.group, std::max(most.score, s.score)};
+    }
+    at_once.SetAll(rows, states, least, most);
     for (Row row = 0; row < kRows; ++row) REQUIRE(at_once[row] == one_by_one[row]);
     CHECK((at_once.bytes() == kRows * sizeof(uint32_t)) == (round % 3 == 0));
   }

@@ -58,6 +58,7 @@ class StaticNodeIndex {
   // Returns the largest raw score of any group, or 0 if none is greater.
   int64_t most_raw(size_t i) const { return most_raw_[i]; }
   const Part& part(Row row) const { return parts_[row]; }
+  const Part* parts() const { return parts_.data(); }  // by row
   // Return the rows that fit in the order of Cache::by_name_descending(), and their ranks in it.
   const std::vector<Row>& rows();
   const std::vector<uint32_t>& ranks();
