@@ -175,7 +175,8 @@ IncrementalScheduler::Answer IncrementalScheduler::Decide(const api::PodPtr& pod
                                                           uint64_t* last_node_index) {
   EquivalenceClass* rows = kept->overlay->rows();
   // Building a class for a single pod does not pay, unless other classes have built its index and its answers already.
-  const bool used_before = rows->built() || ++rows->uses > 1 || (rows->answers()->listed() && rows->nodes().built());
+  const bool used_before = rows->built() || ++rows->uses > 1 || (rows->answers()->listed() && rows->nodes().built()) ||
+                           rows->answers()->likely_listed_again();
   const bool by_row = around.filter != nullptr || around.score != nullptr || !rules_.other_predicates.empty() ||
                       !rules_.other_priorities.empty();
   if (used_before && !by_row && pod->tmpl->volumes.empty()) return kept->overlay->Place(last_node_index);

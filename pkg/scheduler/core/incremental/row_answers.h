@@ -69,6 +69,10 @@ class RowAnswers {
 
   // Returns whether ListFitting was called with a large part of the rows before.
   bool listed() const { return listings_ > 0; }
+  // Returns whether so many of the objects that were listed once were listed again, that it is likely for others, too.
+  bool likely_listed_again() const {
+    return first_columns_.used > 0 && first_columns_.used * kListedForOneAgain >= first_columns_.taken;
+  }
   // Returns false when a rule has an error to report for these pods. Then the reference scheduler must decide.
   bool usable() const { return usable_; }
   size_t bytes() const { return sizeof(*this) + column_.bytes(); }
@@ -94,6 +98,7 @@ class RowAnswers {
   void TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* scores);
 
   static constexpr size_t kNoPlace = ~size_t{0};
+  static constexpr uint32_t kListedForOneAgain = 8;
 
   Cache* cache_;
   FirstColumns& first_columns_;
