@@ -23,12 +23,14 @@ class AllocationScoring final : public Scoring {
   AllocationScoring(const PodContext& ctx, ScoreFn score) : ctx_(ctx), score_(score) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     if constexpr (requires { score_.Exact(0.0, 0.0, 0.0, 0.0); }) {
-      ForBlocks(rows, [&](const RowBlock& block, size_t at) {
-        if (!MapBlock(block, &scores[at])) MapRows(rows.subspan(at, block.rows()), &scores[at]);
-      });
-    } else {
-      MapRows(rows, scores.data());
+      if (rows.size() > kFewRows) {
+        ForBlocks(rows, [&](const RowBlock& block, size_t at) {
+          if (!MapBlock(block, &scores[at])) MapRows(rows.subspan(at, block.rows()), &scores[at]);
+        });
+        return absl::OkStatus();
+      }
     }
+    MapRows(rows, scores.data());
     return absl::OkStatus();
   }
 

@@ -239,6 +239,7 @@ class FitScoring final : public Scoring {
  private:
   template <FitOptions::Strategy strategy>
   void MapBlocks(std::span<const Row> rows, std::span<int64_t> scores) const {
+    if (rows.size() <= kFewRows) return MapColumns<strategy>(rows, scores);
     ForBlocks(rows, [&](const RowBlock& block, size_t at) {
       if (!MapBlock<strategy>(block, &scores[at])) {
         MapColumns<strategy>(rows.subspan(at, block.rows()), scores.subspan(at, block.rows()));
@@ -340,6 +341,10 @@ class BalancedScoring final : public Scoring {
 
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     if (listed_.size() == 2 && ColumnsOf(listed_, cache_.columns(), false, &columns_)) {
+      if (rows.size() <= kFewRows) {
+        MapTwo(columns_[0], columns_[1], rows, scores);
+        return absl::OkStatus();
+      }
       ForBlocks(rows, [&](const RowBlock& block, size_t at) {
         if (MapBlock(columns_[0], columns_[1], block, &scores[at])) return;
         MapTwo(columns_[0], columns_[1], rows.subspan(at, block.rows()), scores.subspan(at, block.rows()));

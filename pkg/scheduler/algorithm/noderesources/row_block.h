@@ -61,6 +61,9 @@ class RowBlock {
   size_t values_;  // size()
 };
 
+// For at most this many rows, as they change from one pod to the next, a block costs more than it saves.
+constexpr size_t kFewRows = 24;
+
 // Calls f(block, index of the block's first row in `rows`) for consecutive blocks that cover all rows.
 template <typename F>
 void ForBlocks(std::span<const Row> rows, F f) {
@@ -184,9 +187,14 @@ uint64_t Compare(const RowBlock& block, std::span<const Sufficient> resources, R
 }
 
 // Erases the rows that have too little of at least one resource and keeps the order of the others. `fits` decides
-// single rows of blocks in which an amount is negative or too large. REQUIRES: there are 1 to 5 resources.
+// single rows: a few, and those of blocks in which an amount is negative or too large. REQUIRES: there are 1 to 5
+// resources.
 template <typename Fits>
 void KeepSufficient(std::span<const Sufficient> resources, std::vector<Row>* rows, Fits fits) {
+  if (rows->size() <= kFewRows) {
+    std::erase_if(*rows, [&](Row row) { return !fits(row); });
+    return;
+  }
   size_t kept = 0;
   ForBlocks(*rows, [&](const RowBlock& block, size_t at) {
     const size_t size = block.size(), rows_of_block = block.rows();
