@@ -52,7 +52,7 @@ void RowAnswers::Evaluate(std::vector<Row>* rows) {
   std::erase_if(*rows, [&](Row row) { return (cache_->columns().flags[row] & kRowListed) == 0; });
   std::vector<int32_t>& scores = scratch().scores;
   usable_ = CallRules(rows, &scores) && usable_;
-  for (size_t k = 0; k < scores.size(); ++k) column_.Set((*rows)[k], scores[k]);
+  column_.SetAll(*rows, scores);
 }
 
 // Brings the column up to date, or creates it.
@@ -147,7 +147,7 @@ void RowAnswers::ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores)
   seen_ = cache_->generation();
   column_.Assign(cache_->row_count());
   if (!others.empty()) Evaluate(&others);
-  for (size_t k = 0; k < rows->size(); ++k) column_.Set((*rows)[k], (*scores)[k]);
+  column_.SetAll(*rows, *scores);
 }
 
 // Returns true when the answers are in the column, which is up to date. Otherwise the rows that fit are in

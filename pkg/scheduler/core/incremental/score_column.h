@@ -1,7 +1,9 @@
 // The score of every row, or that the pods do not fit there.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,20 @@ class ScoreColumn {
       Enlarge();
     }
     large_[row] = score;
+  }
+  // Sets the scores of these rows, faster than Set one by one. REQUIRES: scores[i] is that of rows[i].
+  void SetAll(std::span<const Row> rows, std::span<const int32_t> scores) {
+    int32_t least = 0, most = 0;
+    for (const int32_t s : scores) {
+      least = std::min(least, s);
+      most = std::max(most, s);
+    }
+    if (!large_.empty() || least <= kDoesNotFit<int16_t> || most > std::numeric_limits<int16_t>::max()) {
+      for (size_t i = 0; i < rows.size(); ++i) Set(rows[i], scores[i]);
+      return;
+    }
+    int16_t* const small = small_.data();
+    for (size_t i = 0; i < rows.size(); ++i) small[rows[i]] = static_cast<int16_t>(scores[i]);
   }
   // Returns f(the scores by row), whose type is const int16_t* or const int32_t*.
   template <typename F>

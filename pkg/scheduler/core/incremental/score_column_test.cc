@@ -33,6 +33,15 @@ TEST_CASE("a column has the scores that were set last") {
       if (random() % 4 == 0) {
         column.SetDoesNotFit(row);
         want[row] = std::nullopt;
+      } else if (random() % 10 == 0) {
+        std::vector<Row> rows;
+        std::vector<int32_t> scores;
+        for (Row r = row; r < want.size(); r += 1 + random() % 4) {
+          rows.push_back(r);
+          scores.push_back(kinds[random() % used]);
+          want[r] = scores.back();
+        }
+        column.SetAll(rows, scores);
       } else {
         want[row] = kinds[random() % used];
         column.Set(row, *want[row]);

@@ -16,6 +16,13 @@ size_t HashOf(std::span<const int64_t> values) {
   return hash;
 }
 
+// Most signatures have one or two values, for which std::equal would call a function.
+bool Same(const int64_t* a, const int64_t* b, size_t count) {
+  int64_t differences = 0;
+  for (size_t i = 0; i < count; ++i) differences |= a[i] ^ b[i];
+  return differences == 0;
+}
+
 }  // namespace
 
 void SignatureTable::Reset(size_t width) {
@@ -31,16 +38,17 @@ void SignatureTable::Reset(size_t width) {
 // Signatures with the same hash are linked through next_ instead of kept in vectors, so that a table whose size does
 // not change allocates nothing.
 int32_t SignatureTable::Use(std::span<const int64_t> v) {
-  if (std::all_of(v.begin(), v.end(), [](int64_t n) { return n == 0; })) return 0;
+  const size_t width = width_;
+  if (Same(v.data(), values_.data(), width)) return 0;
   for (size_t number = 1; number < std::min(kComparedFirst, uses_.size()); ++number) {
-    if (uses_[number] > 0 && std::equal(v.begin(), v.end(), values(static_cast<int32_t>(number)).begin())) {
+    if (uses_[number] > 0 && Same(v.data(), &values_[number * width], width)) {
       ++uses_[number];
       return static_cast<int32_t>(number);
     }
   }
   int32_t& first = first_[HashOf(v)];
   for (int32_t number = first; number != 0; number = next_[static_cast<size_t>(number)]) {
-    if (std::equal(v.begin(), v.end(), values(number).begin())) {
+    if (Same(v.data(), &values_[static_cast<size_t>(number) * width], width)) {
       ++uses_[static_cast<size_t>(number)];
       return number;
     }

@@ -67,11 +67,13 @@ int32_t StaticNodeIndex::GroupOf(Row row) {
 
 // Returns whether key_ is the key of the group.
 bool StaticNodeIndex::IsGroup(size_t group) const {
-  const uint32_t* domains = this->domains(group);
-  for (size_t k = 0; k < keys_.size(); ++k) {
-    if (domains[k] != static_cast<uint32_t>(key_[k])) return false;
-  }
-  return std::equal(key_.begin() + static_cast<ptrdiff_t>(keys_.size()), key_.end(), raw(group));
+  const size_t keys = keys_.size(), raws = key_.size() - keys;
+  const uint32_t* const domains = this->domains(group);
+  const int64_t* const raw = this->raw(group);
+  int64_t differences = 0;
+  for (size_t k = 0; k < keys; ++k) differences |= domains[k] ^ key_[k];
+  for (size_t i = 0; i < raws; ++i) differences |= raw[i] ^ key_[keys + i];
+  return differences == 0;
 }
 
 // Evaluates the rows in scratch().fit and erases those that do not fit. REQUIRES: no row occurs twice, and the rows'
