@@ -23,8 +23,8 @@ TEST_CASE("a column has the scores that were set last") {
   std::minstd_rand random(5);
   const std::vector<int32_t> kinds = {0, 700, -3, 32767, -32767, -32768, 32768, 1 << 30, -(1 << 30), 65536};
   for (int run = 0; run < 200; ++run) {
-    // Half of the columns have small scores alone.
-    const size_t used = run % 2 == 0 ? 5 : kinds.size();
+    // Some columns have small scores alone, and some have the largest one that is not small.
+    const size_t used = run % 3 == 0 ? 5 : run % 3 == 1 ? 6 : kinds.size();
     ScoreColumn column;
     std::vector<std::optional<int32_t>> want(1 + random() % 50);
     column.Assign(want.size());
