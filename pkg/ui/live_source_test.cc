@@ -107,8 +107,8 @@ TEST_CASE("live source: a snapshot says what the scheduler knows") {
   }
 }
 
-TEST_CASE(
-    "live source: pending pods are copied in steps; none is missed or twice, whatever comes and goes in between") {
+TEST_CASE("live source: pending pods are copied in steps; none is missed or twice, whatever comes and goes in between",
+          "[no-threads]") {
   rc::check([] {
     Live live;
     const int n = *rc::gen::inRange(4000, 13000);
@@ -144,7 +144,8 @@ TEST_CASE(
   });
 }
 
-TEST_CASE("live source: a copy of the cluster is what the cache holds when the last step ends, also the next time") {
+TEST_CASE("live source: a copy of the cluster is what the cache holds when the last step ends, also the next time",
+          "[no-threads]") {
   rc::check([] {
     Live live;
     std::map<std::string, std::vector<std::shared_ptr<api::Pod>>> pods;
