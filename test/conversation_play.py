@@ -16,8 +16,8 @@ class Play:
 
     def __init__(self, number, differences, release="1.10", left_out=None, by_chance=None, bodies=True):
         """`left_out` is a pattern for names of lanes that the recording lacks although the scheduler sent requests in them,
-        `by_chance` one for requests that may or may not occur. bodies=False compares of bodies only patches, and the objects
-        of events, because the recording has no more of them."""
+        `by_chance` one for requests that may or may not occur: "METHOD PATH BODY", or the same after "PHASE | ".
+        bodies=False compares of bodies only patches, and the objects of events, because the recording has no more of them."""
         self.number, self.left_out, self.by_chance, self.bodies = number, left_out, by_chance, bodies
         self.head, everything = load(number)
         self.recorded = self.certain(everything)
@@ -73,8 +73,15 @@ class Play:
     def certain(self, entries):
         if self.by_chance is None:
             return entries
-        return [e for e in entries if "request" not in e or not re.search(
-            self.by_chance, f'{e["request"]["method"]} {e["request"]["path"]} {json.dumps(e["request"].get("body"))}')]
+        kept, phase = [], ""
+        for e in entries:
+            phase = e.get("mark", phase)
+            if "request" in e:
+                text = f'{e["request"]["method"]} {e["request"]["path"]} {json.dumps(e["request"].get("body"))}'
+                if re.search(self.by_chance, text) or re.search(self.by_chance, f"{phase} | {text}"):
+                    continue
+            kept.append(e)
+        return kept
 
     def ours(self):
         entries = self.certain(self.proxy.snapshot())
