@@ -6,7 +6,7 @@ usage: run-tests.py [--scripts=LIST] PROGRAM... -- [ARGUMENTS FOR THE PROGRAMS]
 N counts the test cases of all programs, plus one for each script in test/ named *_test.sh or *_test.py, or those of LIST,
 which blanks separate and which may be empty. A program that crashes, hangs or reports nothing counts as one failed.
 
-TEST_JOBS (default: twice the number of processors, at least 5, as many tests mostly wait) programs and scripts run at a time,
+TEST_JOBS (default: three times the number of processors, at least 7, as many tests mostly wait) programs and scripts run at a time,
 those that took longest in the last run first, so that none of them is left alone at the end. Before there was a run, the times in
 test/long-tests.json count. Each prints one line when it ends; what it wrote is shown only when it failed, and once more before the
 last line, shortened to its end. Whatever a program or script leaves running in its session is killed when it ends. After
@@ -16,7 +16,7 @@ import concurrent.futures, glob, json, os, signal, subprocess, sys, tempfile, th
 import xml.etree.ElementTree as ElementTree
 
 SECONDS = float(os.environ.get("TEST_SECONDS", "900"))
-JOBS = int(os.environ.get("TEST_JOBS") or max(5, 2 * (os.cpu_count() or 1)))
+JOBS = int(os.environ.get("TEST_JOBS") or max(7, 3 * (os.cpu_count() or 1)))
 LONG_TESTS = os.path.join("test", "long-tests.json")  # seconds by name, as in test-seconds.json, of the tests that take longest
 LOG_BYTES = 200_000  # the number of bytes at the end of a failed test's output that are shown
 LAST_LINES = 12      # the number of lines at the end of it that are shown once more when all tests have ended
