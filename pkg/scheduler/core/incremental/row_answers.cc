@@ -8,8 +8,8 @@ namespace {
 // A listing of at least one in this many nodes counts as a large part of the rows.
 constexpr size_t kNodesForOneListed = 4;
 
-// Columns are kept at the first listing if one in this many is used again; and otherwise at one listing in so many.
-constexpr uint32_t kTakenForOneUsed = 8, kListedForOneTaken = 32;
+// If columns are seldom used again, they are kept at one first listing in this many.
+constexpr uint32_t kListedForOneTaken = 32;
 // The number of columns taken at which older experience begins to count less.
 constexpr uint32_t kTakenRemembered = 128;
 
@@ -105,7 +105,7 @@ bool RowAnswers::FirstColumnsPay() {
     f.taken /= 2;
     f.used /= 2;
   }
-  return f.taken < f.holders.size() || f.used * kTakenForOneUsed >= f.taken || f.listed++ % kListedForOneTaken == 0;
+  return f.taken < f.holders.size() || f.often_used() || f.listed++ % kListedForOneTaken == 0;
 }
 
 // Takes the next place in the ring, and the column of the object that had it.

@@ -34,6 +34,9 @@ class RowAnswers {
     uint32_t listed = 0;  // how many objects did without a column
     // How many columns were taken, and how many of them were used again. The numbers are halved from time to time.
     uint32_t taken = 0, used = 0;
+
+    // Returns whether at least one column in eight was used again.
+    bool often_used() const { return used * 8 >= taken; }
   };
 
   // `cache` and `first_columns` must outlive the object.
@@ -70,9 +73,7 @@ class RowAnswers {
   // Returns whether ListFitting was called with a large part of the rows before.
   bool listed() const { return listings_ > 0; }
   // Returns whether so many of the objects that were listed once were listed again, that it is likely for others, too.
-  bool likely_listed_again() const {
-    return first_columns_.used > 0 && first_columns_.used * kListedForOneAgain >= first_columns_.taken;
-  }
+  bool likely_listed_again() const { return first_columns_.used > 0 && first_columns_.often_used(); }
   // Returns false when a rule has an error to report for these pods. Then the reference scheduler must decide.
   bool usable() const { return usable_; }
   size_t bytes() const { return sizeof(*this) + column_.bytes(); }
@@ -98,7 +99,6 @@ class RowAnswers {
   void TakeFromColumn(std::vector<Row>* rows, std::vector<int32_t>* scores);
 
   static constexpr size_t kNoPlace = ~size_t{0};
-  static constexpr uint32_t kListedForOneAgain = 8;
 
   Cache* cache_;
   FirstColumns& first_columns_;

@@ -25,7 +25,7 @@ class ScoreColumn {
     large_ = {};
     small_.assign(rows, kDoesNotFit<int16_t>);
   }
-  // REQUIRE: row < size().
+  // REQUIRES: row < size().
   void SetDoesNotFit(Row row) {
     if (large_.empty()) {
       small_[row] = kDoesNotFit<int16_t>;
