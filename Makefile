@@ -73,6 +73,8 @@ endif
 TEST_OPT := $(if $(filter debug,$(BUILD)),,$(if $(HARDEN),-Og,-O0))
 COMPARING := pkg/scheduler pkg/ui pkg/recording
 COMPARING_TEST_OPT := $(if $(filter debug,$(BUILD)),,-Og)
+# The simulated world and the fuzz targets spend most of their time in the packages that they test.
+AROUND_TEST_OPT := $(if $(filter debug,$(BUILD)),,-O1)
 # The compiler collects its garbage only above 2 GB, which it rarely reaches. That saves a tenth of its time.
 GARBAGE := $(if $(CLANG),,--param ggc-min-heapsize=2000000 --param ggc-min-expand=1000)
 CXXFLAGS := -std=c++20 $(OPT) $(GARBAGE) $(SANFLAGS) $(WARN) -ffp-contract=off -pthread -DRAPIDJSON_HAS_STDSTRING=1 \
@@ -210,7 +212,7 @@ TEST_PCH := $(OUT)/pch/pch_test.h
 COMPARING_TEST_PCH := $(OUT)/pch/comparing/pch_test.h
 $(PCH).gch: hack/pch.h
 $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: hack/pch_test.h
-$(PCH).gch $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(TEST_OPT) $(COMPARING_TEST_OPT))
+$(PCH).gch $(TEST_PCH).gch $(COMPARING_TEST_PCH).gch: $(call note,$(notes)/flags,$(CXX) $(CPPFLAGS) $(CXXFLAGS) $(TEST_OPT) $(COMPARING_TEST_OPT) $(AROUND_TEST_OPT))
 	@mkdir -p $(@D); grep -v '^#pragma once' $(filter %.h,$^) > $(@:.gch=)
 	@echo "  PCH   $(filter %.h,$^)"
 	@$(if $(CLANG),,$(CCACHE)) $(CXX) $(CPPFLAGS) $(CXXFLAGS) -x c++-header $(@:.gch=) -o $@
@@ -220,13 +222,10 @@ COMPILE = $(CXX) $(CPPFLAGS) $(CXXFLAGS) -MMD -MP -include $(1) -Winvalid-pch -f
 # vector instructions only if it need not preserve traps of divisions whose results are not used. The variable is
 # private, so that precompiled headers, which everything shares, are made without the flag.
 $(OBJ)/pkg/scheduler/algorithm/noderesources/%.o: private CXXFLAGS += -fno-trapping-math
-# Catch2's main is the one file that must not see its precompiled header.
-$(OBJ)/hack/test_main_test.o: hack/test_main_test.cc $(notes)/flags
-	@mkdir -p $(@D); echo "  CXX   $<"
-	@$(CCACHE) $(CXX) $(CPPFLAGS) $(CXXFLAGS) $(TEST_OPT) -MMD -MP -c $< -o $@
 # Tests initialise only those members of objects that matter to them.
 $(OBJ)/%_test.o: CXXFLAGS += -Wno-missing-field-initializers $(TEST_OPT)
 $(COMPARING:%=$(OBJ)/%/%_test.o): CXXFLAGS += $(COMPARING_TEST_OPT)
+$(OBJ)/test/%.o: CXXFLAGS += $(AROUND_TEST_OPT)
 $(TEST_PCH).gch: CXXFLAGS += $(TEST_OPT)
 $(COMPARING_TEST_PCH).gch: CXXFLAGS += $(COMPARING_TEST_OPT)
 pch_of_test = $(if $(filter $(COMPARING:%=$(OBJ)/%/%),$(1)),$(COMPARING_TEST_PCH),$(TEST_PCH))
@@ -278,7 +277,7 @@ $(OBJ)/cmd/%/renamed_main.o: $(OBJ)/cmd/%/main.o
 $(eval $(call link_rule,$(BIN)/berth,$(call objects,cmd/berth/main.cc $(filter-out %/main.cc,$(foreach p,$(PROGRAMS),$(call sources,cmd/$(p))))) $(PROGRAMS:%=$(OBJ)/cmd/%/renamed_main.o) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r)))))
 
 # A program's tests are linked with its sources except main.cc.
-$(foreach r,$(TEST_PACKAGES),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_main_test.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck)))
+$(foreach r,$(TEST_PACKAGES),$(eval $(call link_rule,$(call test_program,$(r)),$(call objects,$(call tests,$(r)) $(if $(filter cmd/%,$(r)),$(filter-out %/main.cc,$(call sources,$(r))))) $(OBJ)/hack/test_logging.o $(call plugins_for,$(r)),$(call libraries,$(r)),-lrapidcheck -lCatch2WithMain)))
 
 $(eval $(call link_rule,$(BIN)/bench,$(call objects,$(BENCH_SOURCES)) $(PLUGIN_OBJECTS),$(foreach r,$(PACKAGES),$(call library,$(r))),-lbenchmark_main -lbenchmark))
 

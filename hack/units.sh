@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Prints the units of compilation: "FILE.cc=UNIT", one source a line. A unit is made of up to $1 neighbours of one package,
 # so that what their headers declare and instantiate is compiled once for all of them. Sources of different releases have
-# rules of equal names, and tests see another precompiled header; neither share a unit with the others. Files that are linked
-# alone or have flags of their own are units of themselves, and so are plugins, which people copy and put beside one another.
+# rules of equal names, and tests see another precompiled header; neither share a unit with the others. The benchmarks of
+# all packages are linked into one program, and make one unit. Files that are linked alone or have flags of their own are
+# units of themselves, and so are plugins, which people copy and put beside one another.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export LC_ALL=C
 find pkg cmd plugin test -name '*.cc' | sort | awk -v most="$1" '
-  { alone = most + 0 <= 1 || /\/main\.cc$|_bench\.cc$|^plugin\/|^pkg\/(util\/version|ui\/assets)\.cc$/ }
+  { alone = most + 0 <= 1 || /\/main\.cc$|^plugin\/|^pkg\/(util\/version|ui\/assets)\.cc$/ }
   /^test\/fuzz\/(fuzz|replay|mutate|libfuzzer)\.cc$/ { alone = 1 }
   alone {
     print $0 "=" substr($0, 1, length($0) - 3)
@@ -17,7 +18,8 @@ find pkg cmd plugin test -name '*.cc' | sort | awk -v most="$1" '
     split($0, part, "/")
     folder = part[1] "/" part[2]
     if (index($0, "pkg/scheduler/algorithm/noderesources/") == 1) folder = "pkg/scheduler/algorithm/noderesources"
-    kind = /_test\.cc$/ ? "_test" : /[_\/]v1_29\.cc$/ ? "_v1_29" : ""
+    if (/_bench\.cc$/) folder = part[1]
+    kind = /_bench\.cc$/ ? "_bench" : /_test\.cc$/ ? "_test" : /[_\/]v1_29\.cc$/ ? "_v1_29" : ""
     key = folder kind
     if (count[key]++ % most == 0) unit[key] = folder "/unit-" ++units[key] kind
     print $0 "=" unit[key]

@@ -7,7 +7,7 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 mkdir -p hack pkg/util pkg/api pkg/http pkg/scheduler cmd/schedsim cmd/kube-scheduler cmd/hollow-apiserver plugin test
 cp "$root"/Makefile .
-cp "$root"/hack/{install-deps.sh,compile-commands.sh,units.sh,version,test_main_test.cc} hack/
+cp "$root"/hack/{install-deps.sh,compile-commands.sh,units.sh,version,test_logging.cc} hack/
 echo '#include <string>' | tee hack/pch.h >hack/pch_test.h
 echo 'int Two();' >pkg/util/two.h
 printf '#include "pkg/util/two.h"\nint Two() { return 2; }\n' >pkg/util/two.cc

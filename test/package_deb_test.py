@@ -28,8 +28,10 @@ def sh(*command, check=True, **kwargs):
 
 
 def test_build():
+    # Less compression takes a quarter of the time, and what is in the package is the same.
+    environment = {**os.environ, "DPKG_DEB_COMPRESSOR_LEVEL": "0"}
     for version in VERSIONS:
-        done = sh("hack/package/deb.sh", os.environ.get("OUT", "_output"), scratch("deb"), env={**os.environ, "VERSION": version})
+        done = sh("hack/package/deb.sh", os.environ.get("OUT", "_output"), scratch("deb"), env={**environment, "VERSION": version})
         last = done.stdout.splitlines()[-1]
         said = re.fullmatch(r"deb: \S+\.deb, \d+ bytes; the programs in it have (\d+) bytes", last)
         assert said and int(said[1]) < 15_000_000, last

@@ -1,7 +1,9 @@
 // Replays recorded conversations of kube-scheduler with an API server, with Berth's client in the scheduler's place.
+#include <absl/strings/str_replace.h>
+#include <regex.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
-#include <regex>
 
 #include "pkg/api/decode.h"
 #include "pkg/api/json.h"
@@ -39,8 +41,13 @@ std::vector<Exchange> Recording(const std::string& name) {
   return out;
 }
 
-bool Matches(const Exchange& e, const std::string& method, const std::string& path) {
-  return e.method() == method && std::regex_search(e.path(), std::regex(path));
+// Returns whether the request has this method and a path that the extended regular expression matches.
+bool Matches(const Exchange& e, const std::string& method, const char* path) {
+  regex_t pattern;
+  REQUIRE(regcomp(&pattern, path, REG_EXTENDED | REG_NOSUB) == 0);
+  const bool matches = regexec(&pattern, e.path().c_str(), 0, nullptr, 0) == 0;
+  regfree(&pattern);
+  return e.method() == method && matches;
 }
 
 // Compares two texts as JSON; the order of members does not matter.
@@ -71,6 +78,21 @@ Reply Answered(const Exchange& e) {
   return r;
 }
 
+// The recorded scheduler selected its own pods with spec.schedulerName, which Berth does not.
+std::string WithoutOwnPods(const std::string& path) {
+  return absl::StrReplaceAll(path, {{"spec.schedulerName%3Ddefault-scheduler%2C", ""}});
+}
+
+// Each watch has a timeout chosen at random.
+std::string WithoutTimeout(std::string path) {
+  const std::string_view key = "timeoutSeconds=";
+  const size_t begin = path.find(key);
+  REQUIRE(begin != std::string::npos);
+  const size_t digits = begin + key.size(), end = std::min(path.find_first_not_of("0123456789", digits), path.size());
+  REQUIRE(end > digits);
+  return path.erase(digits, end - digits);
+}
+
 // Plays the recorded list and watch of one resource to an informer. Returns the names of the objects it then holds.
 template <typename T, typename Decode>
 std::vector<std::string> Follow(const std::vector<Exchange>& recording, Resource resource, Decode decode,
@@ -94,17 +116,14 @@ std::vector<std::string> Follow(const std::vector<Exchange>& recording, Resource
   o.on_batch = [](InformerBatch<T>) {};
   Informer<T> informer(&executor, &api, resource, o);
   informer.Start();
-  // The recorded scheduler selected its own pods with spec.schedulerName, which Berth does not.
-  static const std::regex kOwn("spec.schedulerName%3Ddefault-scheduler%2C"), kTimeout("timeoutSeconds=\\d+");
-  CHECK(api.target() == std::regex_replace(list->path(), kOwn, ""));
+  CHECK(api.target() == WithoutOwnPods(list->path()));
   std::string body = list->at("response").Serialize() + "\n";
   api.Head(200);
   auto call = api.calls.back();
   for (size_t i = 0; i < body.size(); i += piece) api.Data(body.substr(i, piece), call);
   api.End("", call);
   CHECK(informer.HasSynced());
-  CHECK(std::regex_replace(api.target(), kTimeout, "T") ==
-        std::regex_replace(std::regex_replace(watch->path(), kOwn, ""), kTimeout, "T"));
+  CHECK(WithoutTimeout(api.target()) == WithoutTimeout(WithoutOwnPods(watch->path())));
   std::string events;
   for (auto m : watch->at("watch").Children()) events += m.value.Serialize() + "\n";
   api.Head(200);
