@@ -66,6 +66,8 @@ DomainOverlay::DomainOverlay(Cache* cache, const RuleSet& rules, CommonKeys* com
       max_score_(rules.max_score) {
   // A rule that declares kDomains must return a DomainCheck or DomainScoring. If a plugin's rule does not, the
   // reference scheduler decides.
+  checks_.reserve(rules.domain_predicates.size());
+  scorings_.reserve(rules.domain_priorities.size());
   for (const ConfiguredPredicate* p : rules.domain_predicates) {
     std::unique_ptr<FitCheck> check = p->predicate(ctx_);
     auto* domain = dynamic_cast<DomainCheck*>(check.get());
@@ -132,7 +134,6 @@ void DomainOverlay::FindKeys() {
   found_ = true;
   names_version_ = cache_->names_version();
   epoch_ = ~uint64_t{0};
-  const std::vector<GroupKey> before = keys_;
   placed_checks_.clear();
   placed_scorings_.clear();
   checks_without_terms_.clear();

@@ -5,12 +5,17 @@
 
 #include <algorithm>
 
+#include "pkg/util/wide_vectors.h"
+
 namespace berth::scheduler {
 namespace {
 
 // The rows of a class are put into buckets one by one if their scores are spread wider than this, or if there are more
 // places for buckets than this and twice the number of rows.
 constexpr uint64_t kMostScores = 4096, kFewPlaces = 4096;
+
+// The bits of at most this many words are numbered with 32 bits.
+constexpr uint64_t kMostWords = uint64_t{1} << 26;
 
 }  // namespace
 
@@ -108,6 +113,22 @@ void EquivalenceClass::List(std::vector<Row>* rows, std::vector<RowState>* state
   std::swap(*states, scratch_.states);
 }
 
+// REQUIRES: there are states in the buffer.
+EquivalenceClass::Scores EquivalenceClass::ScoresInScratch() const {
+  int32_t low = scratch_.states[0].score, high = low;
+  util::RunLoops([&low, &high, states = scratch_.states.data(), size = scratch_.states.size()]() BERTH_LOOPS {
+    int32_t least = low, most = high;
+    for (size_t k = 0; k < size; ++k) {
+      const int32_t score = states[k].score;
+      least = score < least ? score : least;
+      most = score > most ? score : most;
+    }
+    low = least;
+    high = most;
+  });
+  return {low, high};
+}
+
 void EquivalenceClass::Rebuild() {
   ++epoch_;
   built_ = true;
@@ -122,11 +143,7 @@ void EquivalenceClass::Rebuild() {
   ListIntoScratch();
   const std::vector<Row>& rows = scratch_.rows;
   if (rows.empty()) return;
-  Scores scores{scratch_.states[0].score, scratch_.states[0].score};
-  for (const RowState& s : scratch_.states) {
-    scores.low = std::min(scores.low, s.score);
-    scores.high = std::max(scores.high, s.score);
-  }
+  const Scores scores = ScoresInScratch();
   states_.Resize(rows_known_);
   const int32_t last = static_cast<int32_t>(groups_.size()) - 1;
   states_.SetAll(rows, scratch_.states, {last, scores.low}, {last, scores.high});
@@ -152,22 +169,32 @@ void EquivalenceClass::FillBuckets(const Scores& scores) {
     ranks = scratch_.ranks;
   }
   const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->by_name_descending().size()));
-  if (places * words <= 2 * rows.size() + kFewPlaces) {
+  if (places * words <= std::min(2 * rows.size() + kFewPlaces, kMostWords)) {
     FillBucketsByBits(ranks, high, static_cast<uint32_t>(width));
   } else {
     SortIntoBuckets(ranks, high, static_cast<uint32_t>(width));
   }
 }
 
-// Makes a bitmap for each place. Takes fewer steps for a row than sorting, but `words` steps for each place.
+// Makes a bitmap for each place. Takes fewer steps for a row than sorting, but `words` steps for each place. REQUIRES:
+// the bitmaps have at most kMostWords words.
 void EquivalenceClass::FillBucketsByBits(std::span<const uint32_t> ranks, int32_t high, uint32_t width) {
   const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->by_name_descending().size()));
   scratch_.bits.assign(groups_.size() * width * words, 0);
   uint64_t* const bits = scratch_.bits.data();
-  const RowState* const states = scratch_.states.data();
-  for (size_t k = 0; k < ranks.size(); ++k) {
-    const auto place = static_cast<uint32_t>(states[k].group) * width + static_cast<uint32_t>(high - states[k].score);
-    bits[place * words + ranks[k] / 64] |= uint64_t{1} << (ranks[k] % 64);
+  constexpr size_t kBlock = 256;
+  uint32_t bit[kBlock];
+  for (size_t begin = 0; begin < ranks.size(); begin += kBlock) {
+    const size_t size = std::min(kBlock, ranks.size() - begin);
+    util::RunLoops([to = bit, states = scratch_.states.data() + begin, of = ranks.data() + begin, size, high, width,
+                    bits_of_place = static_cast<uint32_t>(words * 64)]() BERTH_LOOPS {
+      for (size_t k = 0; k < size; ++k) {
+        const auto place =
+            static_cast<uint32_t>(states[k].group) * width + static_cast<uint32_t>(high - states[k].score);
+        to[k] = place * bits_of_place + of[k];
+      }
+    });
+    for (size_t k = 0; k < size; ++k) bits[bit[k] / 64] |= uint64_t{1} << (bit[k] % 64);
   }
   for (size_t place = 0; place < groups_.size() * width; ++place) {
     const std::span<const uint64_t> of_place(bits + place * words, words);

@@ -84,6 +84,7 @@ class EquivalenceClass {
   struct Scores {
     int32_t low, high;
   };
+  Scores ScoresInScratch() const;
   void FillBuckets(const Scores& scores);
   void FillBucketsByBits(std::span<const uint32_t> ranks, int32_t high, uint32_t width);
   void SortIntoBuckets(std::span<const uint32_t> ranks, int32_t high, uint32_t width);

@@ -1,11 +1,13 @@
 // The state of every row for one class of pods. There is one for each class, and decisions read and write it at random
 // rows, so it should be small.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "pkg/scheduler/cache/template_info.h"
+#include "pkg/util/wide_vectors.h"
 
 namespace berth::scheduler {
 
@@ -47,7 +49,15 @@ class RowStates {
       return;
     }
     uint32_t* const small = small_.data();
-    for (size_t i = 0; i < rows.size(); ++i) small[rows[i]] = Pack(states[i]);
+    constexpr size_t kBlock = 256;
+    uint32_t packed[kBlock];
+    for (size_t begin = 0; begin < rows.size(); begin += kBlock) {
+      const size_t size = std::min(kBlock, rows.size() - begin);
+      util::RunLoops([to = packed, of = states.data() + begin, size]() BERTH_LOOPS {
+        for (size_t i = 0; i < size; ++i) to[i] = Pack(of[i]);
+      });
+      for (size_t i = 0; i < size; ++i) small[rows[begin + i]] = packed[i];
+    }
   }
   void Clear() {
     small_.clear();
@@ -74,7 +84,7 @@ class RowStates {
     constexpr uint32_t kScores = 1u << (kScoreBits - 1);  // scores from -kScores to kScores - 1 fit
     return static_cast<uint32_t>(s.group + 1) >> kGroupBits | (static_cast<uint32_t>(s.score) + kScores) >> kScoreBits;
   }
-  static uint32_t Pack(const RowState& s) {
+  static uint32_t Pack(const RowState& s) BERTH_LOOPS {
     return static_cast<uint32_t>(s.group + 1) << kScoreBits |
            (static_cast<uint32_t>(s.score) & ((1u << kScoreBits) - 1));
   }
