@@ -42,38 +42,45 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr
   }
 }
 
-// Returns the group of the row, which is added when it is new. REQUIRES: the row's raw scores are in key_, behind the
-// places for its domains.
-int32_t StaticNodeIndex::GroupOf(Row row) {
-  for (size_t k = 0; k < keys_.size(); ++k) {
-    const uint32_t domain = keys_[k].column->Domain(row);
-    key_[k] = keys_[k].presence_only && domain != LabelColumn::kNoDomain ? 0 : domain;
-  }
-  // Most rows belong to few groups. A small table of the groups found most recently saves most lookups by the full key.
-  uint64_t mixed = 0;
-  for (int64_t v : key_) mixed = (mixed ^ static_cast<uint64_t>(v)) * 0x9e3779b97f4a7c15ull;
-  int32_t& recent = recent_[mixed >> 56];
-  if (recent >= 0 && IsGroup(static_cast<size_t>(recent))) return recent;
-  recent = static_cast<int32_t>(group_count_);
-  if (auto known = group_index_.find(key_); known != group_index_.end()) return recent = known->second;
-  group_index_.emplace(key_, recent);
+// Returns the group whose domains and raw scores are in key_. It is added when it is new.
+int32_t StaticNodeIndex::Group() {
+  const auto [known, is_new] = group_index_.try_emplace(key_, static_cast<int32_t>(group_count_));
+  if (!is_new) return known->second;
   const auto raw = key_.begin() + static_cast<ptrdiff_t>(keys_.size());
   for (auto it = key_.begin(); it != raw; ++it) domains_.push_back(static_cast<uint32_t>(*it));
   raw_.insert(raw_.end(), raw, key_.end());
   for (size_t i = 0; i < most_raw_.size(); ++i) most_raw_[i] = std::max(most_raw_[i], raw[static_cast<ptrdiff_t>(i)]);
   ++group_count_;
-  return recent;
+  return known->second;
 }
 
-// Returns whether key_ is the key of the group.
-bool StaticNodeIndex::IsGroup(size_t group) const {
-  const size_t keys = keys_.size(), raws = key_.size() - keys;
-  const uint32_t* const domains = this->domains(group);
-  const int64_t* const raw = this->raw(group);
-  int64_t differences = 0;
-  for (size_t k = 0; k < keys; ++k) differences |= domains[k] ^ key_[k];
-  for (size_t i = 0; i < raws; ++i) differences |= raw[i] ^ key_[keys + i];
-  return differences == 0;
+// Writes the groups of the rows in scratch().fit to their parts. REQUIRES: scratch().raws has the rows' raw scores by
+// the first priority, then those by the second, ... The rows are divided into sets first, so that a group is looked up
+// once for each set and not for each row.
+void StaticNodeIndex::FindGroups() {
+  Scratch& s = scratch();
+  const size_t size = s.fit.size();
+  s.alike.Reset(size);
+  // A missing label, the largest number, becomes 0, so that the numbers of a column lie close together.
+  auto domain = [](const GroupKey& key, Row row) {
+    const uint32_t above = key.column->Domain(row) + 1;
+    return static_cast<int64_t>(key.presence_only ? std::min(above, 1u) : above);
+  };
+  s.domains.resize(size);
+  for (const GroupKey& key : keys_) {
+    for (size_t k = 0; k < size; ++k) s.domains[k] = domain(key, s.fit[k]);
+    s.alike.Divide(s.domains);
+  }
+  for (size_t i = 0; i < raw_scores_.size(); ++i) s.alike.Divide({s.raws.data() + i * size, size});
+  key_.resize(keys_.size() + raw_scores_.size());
+  s.groups.clear();
+  for (size_t set = 0; set < s.alike.set_count(); ++set) {
+    const size_t first = s.alike.first(set);
+    for (size_t k = 0; k < keys_.size(); ++k) key_[k] = static_cast<uint32_t>(domain(keys_[k], s.fit[first]) - 1);
+    for (size_t i = 0; i < raw_scores_.size(); ++i) key_[keys_.size() + i] = s.raws[i * size + first];
+    s.groups.push_back(Group());
+  }
+  for (size_t k = 0; k < size; ++k) parts_[s.fit[k]].group = s.groups[s.alike.set(k)];
 }
 
 // Evaluates the rows in scratch().fit and erases those that do not fit. REQUIRES: no row occurs twice, and the rows'
@@ -89,11 +96,7 @@ void StaticNodeIndex::Evaluate() {
   for (size_t i = 0; i < raw_scores_.size(); ++i) {
     usable_ = raw_scores_[i].scoring->Map(fit, {raws.data() + i * fit.size(), fit.size()}).ok() && usable_;
   }
-  key_.resize(keys_.size() + raw_scores_.size());
-  for (size_t k = 0; k < fit.size(); ++k) {
-    for (size_t i = 0; i < raw_scores_.size(); ++i) key_[keys_.size() + i] = raws[i * fit.size() + k];
-    parts_[fit[k]].group = GroupOf(fit[k]);
-  }
+  FindGroups();
   for (WeightedScoring& w : scores_) {
     usable_ = w.scoring->Map(fit, scores).ok() && usable_;
     for (size_t k = 0; k < fit.size(); ++k) parts_[fit[k]].score += static_cast<int32_t>(scores[k] * w.weight);
@@ -109,7 +112,6 @@ void StaticNodeIndex::Rebuild() {
   raw_.clear();
   most_raw_.assign(normalised_.size(), 0);
   group_index_.clear();
-  recent_.assign(256, -1);
   parts_.assign(cache_->row_count(), Part{});
   const std::vector<Row>& by_name = cache_->by_name_descending();
   std::vector<Row>& fit = scratch().fit;
@@ -129,8 +131,10 @@ void StaticNodeIndex::Rebuild() {
     for (uint32_t rank : ranks_) rows_.push_back(by_name[rank]);
   } else {
     rows_ = fit;
-    for (uint32_t rank = 0; ranks_.size() < fit.size(); ++rank) {
-      if (by_name[rank] == fit[ranks_.size()]) ranks_.push_back(rank);
+    ranks_.resize(fit.size());
+    for (uint32_t rank = 0, count = 0; count < fit.size(); ++rank) {
+      ranks_[count] = rank;
+      count += by_name[rank] == fit[count] ? 1 : 0;
     }
   }
   listed_ = true;

@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "pkg/scheduler/core/incremental/row_partition.h"
 #include "pkg/scheduler/core/incremental/rule_set.h"
 
 namespace berth::scheduler {
@@ -75,13 +76,15 @@ class StaticNodeIndex {
   // Buffers that all indexes of a thread share.
   struct Scratch {
     std::vector<Row> fit;
-    std::vector<int64_t> raws, scores;
+    std::vector<int64_t> raws, domains, scores;
+    RowPartition alike;
+    std::vector<int32_t> groups;
     RowSet ranks;
   };
   static Scratch& scratch();
   void Evaluate();
-  int32_t GroupOf(Row row);
-  bool IsGroup(size_t group) const;
+  void FindGroups();
+  int32_t Group();
   void List();
 
   Cache* cache_;
@@ -100,8 +103,7 @@ class StaticNodeIndex {
   std::vector<int64_t> most_raw_;  // by position in normalised_
   // The groups by their domains followed by their raw scores.
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
-  std::vector<int64_t> key_;     // the domains and raw scores of the row whose group is looked up
-  std::vector<int32_t> recent_;  // the groups found most recently, by 8 bits of a hash of their key; -1: none
+  std::vector<int64_t> key_;  // the domains and raw scores of the row whose group is looked up
   uint64_t seen_ = 0, epoch_ = 0, names_version_ = ~uint64_t{0};
   bool built_ = false;
   size_t groups_at_first_ = 0;  // number of groups when the index was built
