@@ -3,18 +3,31 @@
 #include <algorithm>
 #include <bit>
 
+#include "pkg/util/wide_vectors.h"
+
 namespace berth::scheduler {
 namespace {
 
 // The first capacity of sorted_, so that the first members do not make it grow one by one.
 constexpr size_t kFirstCapacity = 8;
 
-// std::popcount is a call of a function on processors that need not have an instruction for it.
+// std::popcount is a call of a function on processors that need not have an instruction for it. Those with wide vectors
+// have one.
 uint32_t CountBits(uint64_t word) {
   word -= word >> 1 & 0x5555555555555555;
   word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
   word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
   return static_cast<uint32_t>(word * 0x0101010101010101 >> 56);
+}
+
+uint32_t CountBits(std::span<const uint64_t> words) {
+  uint32_t total = 0;
+  util::RunLoops([words, &total]() BERTH_LOOPS {
+    uint32_t count = 0;
+    for (const uint64_t word : words) count += static_cast<uint32_t>(std::popcount(word));
+    total = count;
+  });
+  return total;
 }
 
 // Returns the number of ranks below `rank`. Where the rank is cannot be predicted, so no step branches on it.
@@ -40,11 +53,13 @@ void RankSet::MakeDense(std::span<const uint32_t> ranks) {
 
 void RankSet::CountBlocks() {
   block_sizes_.assign(bits_.size() / (kBlock / 64), 0);
-  for (size_t b = 0; b < block_sizes_.size(); ++b) {
-    uint32_t size = 0;
-    for (size_t w = 0; w < kBlock / 64; ++w) size += CountBits(bits_[b * (kBlock / 64) + w]);
-    block_sizes_[b] = static_cast<uint16_t>(size);
-  }
+  util::RunLoops([words = bits_.data(), sizes = block_sizes_.data(), blocks = block_sizes_.size()]() BERTH_LOOPS {
+    for (size_t b = 0; b < blocks; ++b) {
+      int size = 0;
+      for (size_t w = 0; w < kBlock / 64; ++w) size += std::popcount(words[b * (kBlock / 64) + w]);
+      sizes[b] = static_cast<uint16_t>(size);
+    }
+  });
 }
 
 void RankSet::Fill(std::span<const uint32_t> ranks) {
@@ -57,7 +72,7 @@ void RankSet::Fill(std::span<const uint32_t> ranks) {
 }
 
 void RankSet::FillBits(std::span<const uint64_t> words) {
-  for (uint64_t w : words) size_ += CountBits(w);
+  size_ = CountBits(words);
   if (size_ > most_sorted_) {
     bits_.assign(words.begin(), words.end());
     return CountBlocks();
@@ -70,28 +85,15 @@ void RankSet::FillBits(std::span<const uint64_t> words) {
   }
 }
 
-void RankSet::Insert(uint32_t rank) {
-  ++size_;
-  if (bits_.empty()) {
-    if (sorted_.capacity() == 0) sorted_.reserve(kFirstCapacity);
-    bool last = sorted_.empty() || sorted_.back() < rank;
-    sorted_.insert(last ? sorted_.end() : sorted_.begin() + CountBelow(sorted_, rank), rank);
-    if (sorted_.size() > most_sorted_) MakeDense(sorted_);
-    return;
-  }
-  bits_[rank / 64] |= uint64_t{1} << (rank % 64);
-  ++block_sizes_[rank / kBlock];
+void RankSet::InsertSorted(uint32_t rank) {
+  if (sorted_.capacity() == 0) sorted_.reserve(kFirstCapacity);
+  bool last = sorted_.empty() || sorted_.back() < rank;
+  sorted_.insert(last ? sorted_.end() : sorted_.begin() + CountBelow(sorted_, rank), rank);
+  if (sorted_.size() > most_sorted_) MakeDense(sorted_);
 }
 
-void RankSet::Erase(uint32_t rank) {
-  --size_;
-  if (bits_.empty()) {
-    sorted_.erase(sorted_.begin() + CountBelow(sorted_, rank));
-    return;
-  }
-  bits_[rank / 64] &= ~(uint64_t{1} << (rank % 64));
-  --block_sizes_[rank / kBlock];
-  if (size_ == 0) bits_.clear();
+void RankSet::EraseSorted(uint32_t rank) {
+  sorted_.erase(sorted_.begin() + CountBelow(sorted_, rank));
 }
 
 uint32_t RankSet::Any() const {

@@ -10,7 +10,7 @@
 namespace berth::scheduler {
 
 // A set of numbers below a limit with a fast count of the members in each block of kBlock numbers. A small set is a
-// sorted vector. A set with more than max(64, limit / 32) members becomes a bitmap with the number of members in each
+// sorted vector. A set with more than max(16, limit / 128) members becomes a bitmap with the number of members in each
 // block of kBlock bits; it remains one until it is empty.
 //
 // Invariant: either bits_ is empty and sorted_ has the members in ascending order, or sorted_ is empty and the members
@@ -22,7 +22,12 @@ class RankSet {
   explicit RankSet(uint32_t limit) : limit_(limit), most_sorted_(std::max(16u, limit / 128)) {}
 
   // REQUIRES: `rank` is below the limit and not in the set.
-  void Insert(uint32_t rank);
+  void Insert(uint32_t rank) {
+    ++size_;
+    if (bits_.empty()) return InsertSorted(rank);
+    bits_[rank / 64] |= uint64_t{1} << (rank % 64);
+    ++block_sizes_[rank / kBlock];
+  }
   // Inserts ranks in ascending order. REQUIRES: the set is empty.
   void Fill(std::span<const uint32_t> ranks);
   // Inserts the ranks whose bits are set. REQUIRES: the set is empty; there are WordsFor(limit()) words.
@@ -30,7 +35,13 @@ class RankSet {
   // Returns how many words of 64 bits cover whole blocks up to the limit.
   static constexpr size_t WordsFor(uint32_t limit) { return (limit + kBlock - 1) / kBlock * (kBlock / 64); }
   // REQUIRES: `rank` is in the set.
-  void Erase(uint32_t rank);
+  void Erase(uint32_t rank) {
+    --size_;
+    if (bits_.empty()) return EraseSorted(rank);
+    bits_[rank / 64] &= ~(uint64_t{1} << (rank % 64));
+    --block_sizes_[rank / kBlock];
+    if (size_ == 0) bits_.clear();
+  }
   uint32_t size() const { return size_; }
   // Returns a member. REQUIRES: the set is not empty.
   uint32_t Any() const;
@@ -52,6 +63,8 @@ class RankSet {
 
  private:
   std::span<const uint32_t> SortedInBlock(uint32_t block) const;
+  void InsertSorted(uint32_t rank);
+  void EraseSorted(uint32_t rank);
   void MakeDense(std::span<const uint32_t> ranks);
   void CountBlocks();
 
