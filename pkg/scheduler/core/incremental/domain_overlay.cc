@@ -353,7 +353,8 @@ void DomainOverlay::Rebuild() {
   overlays_.Clear();
   signatures_.Reset(slots_.size());
   specials_in_group_.assign(rows_->groups().size(), 0);
-  // Without this, the table would be copied each time when it is full.
+  // If each domain is a single row, there are no more special rows than domains. Without this, the table would be
+  // copied each time it is full.
   if (sparse_columns_.empty()) {
     size_t most = 0;
     for (const Term& t : sparse_) most += t.term->totals->numbers().size();

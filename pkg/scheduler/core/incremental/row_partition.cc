@@ -1,5 +1,5 @@
-// A position is looked at twice for each column, without a branch that depends on its value: for most columns all values
-// are equal, which the first look finds, and the sets of the others are found in a table.
+// In most columns all values are equal, and such a column divides nothing. The others usually have few different values
+// that lie close together, so that the new sets are found in a small table.
 #include "pkg/scheduler/core/incremental/row_partition.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void RowPartition::Divide(std::span<const int64_t> values) {
       set_of_[i] = set;
     }
   };
-  // The table may have a few places for each position: clearing it then costs no more than looking at them.
+  // With a few places for each position, the table costs no more to clear than the positions cost to visit.
   const uint64_t range = static_cast<uint64_t>(most) - static_cast<uint64_t>(least);
   if (range < (4 * size + 64) / sets) {
     table_.assign(sets * (range + 1), kNone);

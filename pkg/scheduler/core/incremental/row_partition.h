@@ -27,7 +27,7 @@ class RowPartition {
  private:
   std::vector<uint32_t> set_of_;  // by position
   std::vector<uint32_t> first_;   // by set
-  // Divide: the new set of an old set and a value, directly by both where few are possible.
+  // Used by Divide: the new sets by old set and value, in table_ if few such pairs are possible, otherwise in map_.
   std::vector<uint32_t> table_;
   absl::flat_hash_map<std::pair<uint32_t, int64_t>, uint32_t> map_;
 };

@@ -7,6 +7,16 @@
 
 namespace berth::scheduler {
 
+namespace {
+
+// Returns the domain of the row by the key.
+uint32_t DomainBy(const GroupKey& key, Row row) {
+  const uint32_t domain = key.column->Domain(row);
+  return key.presence_only && domain != LabelColumn::kNoDomain ? 0 : domain;
+}
+
+}  // namespace
+
 StaticNodeIndex::Scratch& StaticNodeIndex::scratch() {
   thread_local Scratch scratch;
   return scratch;
@@ -43,7 +53,7 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr
 }
 
 // Returns the group whose domains and raw scores are in key_. It is added when it is new.
-int32_t StaticNodeIndex::Group() {
+int32_t StaticNodeIndex::GroupOfKey() {
   const auto [known, is_new] = group_index_.try_emplace(key_, static_cast<int32_t>(group_count_));
   if (!is_new) return known->second;
   const auto raw = key_.begin() + static_cast<ptrdiff_t>(keys_.size());
@@ -61,14 +71,10 @@ void StaticNodeIndex::FindGroups() {
   Scratch& s = scratch();
   const size_t size = s.fit.size();
   s.alike.Reset(size);
-  // A missing label, the largest number, becomes 0, so that the numbers of a column lie close together.
-  auto domain = [](const GroupKey& key, Row row) {
-    const uint32_t above = key.column->Domain(row) + 1;
-    return static_cast<int64_t>(key.presence_only ? std::min(above, 1u) : above);
-  };
   s.domains.resize(size);
   for (const GroupKey& key : keys_) {
-    for (size_t k = 0; k < size; ++k) s.domains[k] = domain(key, s.fit[k]);
+    // kNoDomain, the largest number, becomes 0, so that the numbers of a column lie close together.
+    for (size_t k = 0; k < size; ++k) s.domains[k] = DomainBy(key, s.fit[k]) + 1u;
     s.alike.Divide(s.domains);
   }
   for (size_t i = 0; i < raw_scores_.size(); ++i) s.alike.Divide({s.raws.data() + i * size, size});
@@ -76,9 +82,9 @@ void StaticNodeIndex::FindGroups() {
   s.groups.clear();
   for (size_t set = 0; set < s.alike.set_count(); ++set) {
     const size_t first = s.alike.first(set);
-    for (size_t k = 0; k < keys_.size(); ++k) key_[k] = static_cast<uint32_t>(domain(keys_[k], s.fit[first]) - 1);
+    for (size_t k = 0; k < keys_.size(); ++k) key_[k] = DomainBy(keys_[k], s.fit[first]);
     for (size_t i = 0; i < raw_scores_.size(); ++i) key_[keys_.size() + i] = s.raws[i * size + first];
-    s.groups.push_back(Group());
+    s.groups.push_back(GroupOfKey());
   }
   for (size_t k = 0; k < size; ++k) parts_[s.fit[k]].group = s.groups[s.alike.set(k)];
 }
@@ -119,10 +125,9 @@ void StaticNodeIndex::Rebuild() {
   if (!filtered) fit = by_name;
   Evaluate();
   groups_at_first_ = group_count_;
-  rows_.clear();
-  ranks_.clear();
-  ranks_.reserve(fit.size());
   if (filtered) {
+    rows_.clear();
+    ranks_.clear();
     RowSet& ranks = scratch().ranks;
     ranks.Resize(static_cast<uint32_t>(by_name.size()));
     ranks.Clear();

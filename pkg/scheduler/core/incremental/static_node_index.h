@@ -77,14 +77,14 @@ class StaticNodeIndex {
   struct Scratch {
     std::vector<Row> fit;
     std::vector<int64_t> raws, domains, scores;
-    RowPartition alike;
-    std::vector<int32_t> groups;
+    RowPartition alike;           // the positions in `fit` whose rows are in the same group
+    std::vector<int32_t> groups;  // by set of `alike`
     RowSet ranks;
   };
   static Scratch& scratch();
   void Evaluate();
   void FindGroups();
-  int32_t Group();
+  int32_t GroupOfKey();
   void List();
 
   Cache* cache_;
@@ -103,7 +103,7 @@ class StaticNodeIndex {
   std::vector<int64_t> most_raw_;  // by position in normalised_
   // The groups by their domains followed by their raw scores.
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
-  std::vector<int64_t> key_;  // the domains and raw scores of the row whose group is looked up
+  std::vector<int64_t> key_;  // the domains and raw scores of the group that is looked up
   uint64_t seen_ = 0, epoch_ = 0, names_version_ = ~uint64_t{0};
   bool built_ = false;
   size_t groups_at_first_ = 0;  // number of groups when the index was built
