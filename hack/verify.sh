@@ -14,13 +14,15 @@ allowed() {  # prints the packages that a package may include
     pkg/util) echo pkg/util ;;
     pkg/api) echo pkg/api pkg/util ;;
     pkg/http) echo pkg/http pkg/util ;;
-    pkg/client | pkg/scheduler | pkg/apiserver) echo "$1" pkg/http pkg/api pkg/util ;;
+    pkg/world) echo pkg/world pkg/api pkg/util ;;
+    pkg/client | pkg/scheduler) echo "$1" pkg/http pkg/api pkg/util ;;
+    pkg/apiserver) echo pkg/apiserver pkg/world pkg/http pkg/api pkg/util ;;
     pkg/explain) echo pkg/explain pkg/scheduler pkg/http pkg/api pkg/util ;;
-    pkg/lab) echo pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util ;;
-    pkg/ui) echo pkg/ui pkg/lab pkg/explain pkg/scheduler pkg/http pkg/api pkg/util ;;
+    pkg/lab) echo pkg/lab pkg/explain pkg/world pkg/scheduler pkg/http pkg/api pkg/util ;;
+    pkg/ui) echo pkg/ui pkg/lab pkg/explain pkg/world pkg/scheduler pkg/http pkg/api pkg/util ;;
     pkg/recording) echo pkg/recording pkg/scheduler pkg/http pkg/api pkg/util ;;
     plugin) echo plugin pkg/scheduler pkg/http pkg/api pkg/util ;;
-    cmd/*) echo "$1" pkg/ui pkg/client pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/apiserver pkg/http pkg/api pkg/util ;;
+    cmd/*) echo "$1" pkg/ui pkg/client pkg/recording pkg/lab pkg/explain pkg/scheduler pkg/apiserver pkg/world pkg/http pkg/api pkg/util ;;
   esac
 }
 while IFS=: read -r file line include; do
