@@ -37,6 +37,7 @@
 #include "pkg/client/requests.h"
 #include "pkg/client/rest.h"
 #include "pkg/recording/tap.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/scheduler.h"
@@ -347,8 +348,8 @@ absl::Status Daemon::Build() {
   o.volume_bind_timeouts = VolumeBindTimeouts(config_);
   o.initial_backoff = config_.pod_initial_backoff;
   o.max_backoff = config_.pod_max_backoff;
-  o.process = &scheduler::ProcessOf(config_.release);
-  o.understood_fields = scheduler::PodFieldsUnderstoodBy(config_.release);
+  o.process = &releases::Of(**release::Named(config_.release)).process;
+  o.understood_fields = scheduler::PodFieldsUnderstoodBy(ReleaseToRun(config_).version);
   o.ignore_unknown_fields = options_.ignore_unknown_fields;
   o.claim_binder = claim_binder_.get();
   o.max_requests_in_flight = requests_limit_;

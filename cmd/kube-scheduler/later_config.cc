@@ -2,8 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "pkg/scheduler/algorithmprovider/releases.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/release/release.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/go_text.h"
@@ -13,12 +13,12 @@ namespace berth::kube_scheduler {
 
 absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
                                                      std::vector<std::string>* warnings) {
-  auto loaded = scheduler::configuration::LoadOrError(document, scheduler::PluginsToConfigure(), gates);
+  Configuration c;
+  c.release = "1.29";
+  auto loaded = scheduler::configuration::LoadOrError(document, scheduler::PluginsToConfigure(ReleaseToRun(c)), gates);
   if (!loaded.ok()) return loaded.status();
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
-  Configuration c;
-  c.release = "1.29";
   c.later_profiles = std::move(loaded->profiles);
   c.later_extenders = from.extenders;
   c.scheduler_name = c.later_profiles[0].scheduler_name;
@@ -55,14 +55,13 @@ std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c
 }
 
 const scheduler::Release& ReleaseToRun(const Configuration& c) {
-  return c.release == "1.29" ? scheduler::algorithmprovider::V1_29() : scheduler::algorithmprovider::DefaultRelease();
+  return releases::Of(**release::Named(c.release)).decides;
 }
 
 absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c) {
   if (emulated_version.empty()) return absl::OkStatus();
-  if (emulated_version != "1.10" && emulated_version != "1.29") {
-    return util::InvalidArgument(
-        absl::StrCat("--emulated-version: invalid value ", util::GoQuoted(emulated_version), ": must be 1.10 or 1.29"));
+  if (auto named = release::Named(emulated_version); !named.ok()) {
+    return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
   }
   if (!config_file.empty() && emulated_version != c->release) {
     return util::InvalidArgument(absl::StrCat("--emulated-version=", emulated_version, " contradicts --config=",
@@ -70,7 +69,7 @@ absl::Status SetRelease(const std::string& emulated_version, const std::string& 
   }
   if (emulated_version == "1.29" && c->release != "1.29") {
     c->release = "1.29";
-    c->later_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure())};
+    c->later_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(ReleaseToRun(*c)))};
     c->later_profiles[0].scheduler_name = c->scheduler_name;
     c->pod_max_backoff = absl::Seconds(10);
     c->pod_max_in_unschedulable = absl::Minutes(5);

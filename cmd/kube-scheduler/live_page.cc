@@ -7,6 +7,7 @@
 
 #include "cmd/kube-scheduler/build_info.h"
 #include "pkg/explain/output.h"
+#include "pkg/release/release.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/util/version.h"
 
@@ -19,7 +20,7 @@ ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreCo
   bool extenders = false;
   for (const recording::ProfileSource& p : core.profiles) {
     lab::Algorithm a;
-    a.release = config.release;
+    a.release = *release::Named(config.release);
     for (const auto& [gate, on] : core.gates) a.gates[gate] = on;
     a.hard_pod_affinity_symmetric_weight = core.hard_pod_affinity_symmetric_weight;
     if (!p.provider.empty()) a.provider = p.provider;
@@ -34,7 +35,7 @@ ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreCo
     out.by_scheduler.clear();
     for (const auto& p : config.later_profiles) {
       lab::Algorithm a;
-      a.release = config.release;
+      a.release = *release::Named(config.release);
       a.profiles = config.later_profiles;
       out.by_scheduler[p.scheduler_name] = std::move(a);
     }

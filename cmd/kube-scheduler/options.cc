@@ -11,6 +11,7 @@
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/later_config.h"
+#include "pkg/releases/releases.h"
 #include "pkg/api/quantity.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
@@ -153,7 +154,7 @@ Options::Options() {
                 "\"spec.schedulerName\".");
   flags_.String(
       &provider_, "algorithm-provider",
-      absl::StrCat("The scheduling algorithm provider to use, one of: ", scheduler::ListAlgorithmProviders()));
+      absl::StrCat("The scheduling algorithm provider to use, one of: ", scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)));
   flags_.String(&policy_file_, "policy-config-file",
                 "File with scheduler policy configuration. This file is used if policy ConfigMap is not provided or "
                 "--use-legacy-policy-config=true");
@@ -513,8 +514,8 @@ std::string Options::Usage(size_t width) const {
 std::string Options::Help(size_t width) const {
   return absl::StrCat(
       kDescription, "\n\n", Usage(width),
-      NameList("Predicates that a Policy may name", scheduler::ListRegisteredFitPredicates(), width),
-      NameList("Priorities that a Policy may name", scheduler::ListRegisteredPriorityFunctions(), width));
+      NameList("Predicates that a Policy may name", scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides), width),
+      NameList("Priorities that a Policy may name", scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides), width));
 }
 
 }  // namespace berth::kube_scheduler

@@ -8,6 +8,7 @@
 
 #include "cmd/schedsim/check_configuration.h"
 #include "cmd/schedsim/command.h"
+#include "pkg/releases/releases.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/http/url.h"
@@ -160,7 +161,7 @@ void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gate
     NoteReplaced("predicates", *r.policy.predicates, notes);
     for (const auto& p : *r.policy.predicates) {
       if (!p.argument) continue;
-      if (scheduler::IsFitPredicateRegistered(p.name)) {
+      if (scheduler::IsFitPredicateRegistered(releases::Of(release::Default()).decides, p.name)) {
         notes->push_back(absl::StrCat(p.name,
                                       ": the built-in predicate of this name never runs, its argument makes "
                                       "another of it"));
@@ -181,7 +182,7 @@ void NotePredicates(const PolicyReport& r, const scheduler::SchedulerGates& gate
       }
     }
   }
-  auto ordering = scheduler::algorithmprovider::DefaultRelease().predicate_ordering;
+  auto ordering = releases::Of(release::Default()).decides.predicate_ordering;
   for (const std::string& name : running) {
     if (std::find(ordering.begin(), ordering.end(), name) == ordering.end()) {
       notes->push_back(absl::StrCat(name, ": runs behind the others; 1.10 itself silently never ran it"));
@@ -199,7 +200,7 @@ void NotePriorities(const PolicyReport& r, std::vector<std::string>* notes) {
   if (r.policy.priorities) {
     NoteReplaced("priorities", *r.policy.priorities, notes);
     for (const auto& p : *r.policy.priorities) {
-      if (p.argument && scheduler::IsPriorityFunctionRegistered(p.name)) {
+      if (p.argument && scheduler::IsPriorityFunctionRegistered(releases::Of(release::Default()).decides, p.name)) {
         notes->push_back(absl::StrCat(p.name,
                                       ": the built-in priority of this name never runs, its argument makes "
                                       "another of it"));

@@ -14,7 +14,7 @@
 #include "pkg/explain/page.h"
 #include "pkg/lab/chart.h"
 #include "pkg/lab/release_comparison.h"
-#include "pkg/scheduler/algorithmprovider/v1_10.h"
+#include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -256,12 +256,11 @@ Variant DefaultFor(const Invocation& options, lab::Algorithm base) {
   base.policy.reset();
   base.profiles.reset();
   if (options.List("config").empty()) {
-    base.provider = std::string(scheduler::algorithmprovider::kDefaultProvider);
+    base.provider = std::string(scheduler::kDefaultProvider);
     return {*base.provider, base};
   }
   base.provider.reset();
-  base.release = "1.29";
-  return {base.release, base};
+  return {std::string(base.release->name), base};
 }
 
 bool WriteChart(const ScenarioComparison& c, const std::string& file) {

@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "pkg/release/release.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/load.h"
@@ -12,11 +13,10 @@
 
 namespace berth::schedsim {
 
-absl::Status UseRelease(const std::string& release, lab::Algorithm* algorithm) {
-  if (release != "1.10" && release != "1.29") {
-    return util::InvalidArgument(absl::StrCat("--emulated-version: \"", release, "\": must be 1.10 or 1.29"));
-  }
-  algorithm->release = release;
+absl::Status UseRelease(const std::string& name, lab::Algorithm* algorithm) {
+  auto named = release::Named(name);
+  if (!named.ok()) return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
+  algorithm->release = *named;
   return absl::OkStatus();
 }
 
@@ -32,11 +32,12 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
                                                  ": must be kubescheduler.config.k8s.io/v1 or v1beta3; a Policy is "
                                                  "given by --policy-config-file"));
   }
+  // These versions are read by releases with profiles only.
+  if (algorithm->Decides().plugins == nullptr) BERTH_RETURN_IF_ERROR(UseRelease("1.29", algorithm));
   auto loaded =
-      configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(), algorithm->ConfigurationGates());
+      configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(algorithm->Decides()), algorithm->ConfigurationGates());
   if (!loaded.ok()) return util::FailedPrecondition(absl::StrCat(file, ": ", loaded.status().message()));
   for (const std::string& notice : loaded->notices) std::cerr << "schedsim: " << file << ": " << notice << "\n";
-  algorithm->release = "1.29";
   algorithm->profiles = std::move(loaded->profiles);
   algorithm->extenders = loaded->configuration.extenders;
   algorithm->policy_from_flag = true;

@@ -9,7 +9,7 @@
 namespace berth::schedsim {
 
 // Chooses a release by name. An error names the flag and the valid values.
-absl::Status UseRelease(const std::string& release, lab::Algorithm* algorithm);
+absl::Status UseRelease(const std::string& name, lab::Algorithm* algorithm);
 
 // Reads a KubeSchedulerConfiguration of kubescheduler.config.k8s.io, which chooses release 1.29 and its profiles.
 // Settings without effect are reported on standard error. An error lists all mistakes in the file.

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "cmd/schedsim/later_algorithm.h"
+#include "pkg/releases/releases.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
@@ -62,17 +63,18 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   }
   if (vm.contains("config")) {
     const std::string file = vm["config"].as<std::string>();
-    if (vm.contains("emulated-version") && a->release != "1.29") {
-      return util::InvalidArgument(absl::StrCat("--emulated-version=", a->release, " contradicts --config=", file,
+    if (vm.contains("emulated-version") && a->Decides().plugins == nullptr) {
+      return util::InvalidArgument(absl::StrCat("--emulated-version=", std::string(a->release->name), " contradicts --config=", file,
                                                 ", which is for release 1.29"));
     }
     BERTH_RETURN_IF_ERROR(UseConfiguration(file, a));
   }
-  if (a->release == "1.29") {
+  if (!a->Decides().has_policies) {
     if (vm.contains("policy-config-file")) {
-      return util::InvalidArgument("release 1.29 has no Policies: give it a configuration (--config)");
+      return util::InvalidArgument(absl::StrCat("release ", std::string(a->release->name),
+                                                " has no Policies: give it a configuration (--config)"));
     }
-    return a->CheckFor1_29();
+    return a->CheckSource();
   }
   if (!vm.contains("policy-config-file")) return absl::OkStatus();
   if (a->provider) return util::InvalidArgument("give either --algorithm-provider or --policy-config-file");
@@ -243,10 +245,10 @@ po::options_description FlagsOf(const Command& command) {
   auto add = d.add_options();
   if ((command.groups & kAlgorithmFlags) != 0) {
     add("algorithm-provider", po::value<std::string>()->value_name("NAME"),
-        absl::StrCat("algorithm provider: ", scheduler::ListAlgorithmProviders()).c_str());
+        absl::StrCat("algorithm provider: ", scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)).c_str());
     add("policy-config-file", po::value<std::string>()->value_name("FILE"),
         "Policy to schedule by, instead of a provider");
-    add("emulated-version", po::value<std::string>()->value_name("1.10|1.29"),
+    add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),
         "release of Kubernetes whose decisions are made (default 1.10)");
     add("config", po::value<std::string>()->value_name("FILE"),
         "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) to schedule by, as release 1.29 does");

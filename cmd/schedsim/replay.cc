@@ -10,6 +10,7 @@
 #include "pkg/explain/explanation.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
+#include "pkg/release/release.h"
 #include "pkg/recording/alternative.h"
 #include "pkg/recording/replay.h"
 #include "pkg/util/status.h"
@@ -33,13 +34,15 @@ absl::Status CheckReplay(const Invocation& o) {
     return util::InvalidArgument("--until, --pod and --check cannot be used with another scheduler than the recorded");
   }
   const int kinds = o.Has("policy") + o.Has("algorithm-provider") + o.Has("config");
-  const std::string release = o.Has("emulated-version") ? o.Get<std::string>("emulated-version") : "";
+  const std::string emulated = o.Has("emulated-version") ? o.Get<std::string>("emulated-version") : "";
   if (kinds > 1) return util::InvalidArgument("give one of --policy, --algorithm-provider and --config");
-  if (!release.empty() && release != "1.10" && release != "1.29") {
-    return util::InvalidArgument(absl::StrCat("--emulated-version: \"", release, "\": must be 1.10 or 1.29"));
+  if (!emulated.empty()) {
+    if (auto named = release::Named(emulated); !named.ok()) {
+      return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
+    }
   }
-  if (release == (o.Has("config") ? "1.10" : "1.29") && kinds > 0) {
-    return util::InvalidArgument(absl::StrCat("--emulated-version=", release, " contradicts ",
+  if (emulated == (o.Has("config") ? "1.10" : "1.29") && kinds > 0) {
+    return util::InvalidArgument(absl::StrCat("--emulated-version=", emulated, " contradicts ",
                                               o.Has("config")
                                                   ? "--config, which configures release 1.29"
                                                   : "--policy and --algorithm-provider, which configure 1.10"));

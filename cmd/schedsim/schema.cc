@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cmd/schedsim/command.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/schema.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/policy/schema.h"
@@ -27,9 +28,9 @@ absl::Status CheckKind(const Invocation& options) {
 }
 
 int PrintSchema(const Invocation& options, std::ostream& out) {
-  out << (options.files[0] == "policy" ? scheduler::PolicySchema(scheduler::ListRegisteredFitPredicates(),
-                                                                 scheduler::ListRegisteredPriorityFunctions())
-                                       : scheduler::configuration::Schema(scheduler::PluginsToConfigure()));
+  out << (options.files[0] == "policy" ? scheduler::PolicySchema(scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides),
+                                                                 scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides))
+                                       : scheduler::configuration::Schema(scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides)));
   return kExitOk;
 }
 

@@ -10,6 +10,7 @@
 #include "pkg/client/config.h"
 #include "pkg/client/snapshot.h"
 #include "pkg/explain/output.h"
+#include "pkg/release/release.h"
 #include "pkg/util/status.h"
 #include "pkg/util/version.h"
 
@@ -28,15 +29,15 @@ void SnapshotFlags(po::options_description_easy_init& add) {
   add("master", po::value<std::string>()->value_name("URL"),
       "address of the API server; replaces that of the kubeconfig");
   add("context", po::value<std::string>()->value_name("NAME"), "context of the kubeconfig; without it the current one");
-  add("emulated-version", po::value<std::string>()->value_name("1.10|1.29")->default_value("1.29"),
+  add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|"))->default_value("1.29"),
       "the release whose decisions read it: says which kinds are listed; those that the server does not have are named "
       "on standard error and left out");
 }
 
 absl::Status CheckSnapshot(const Invocation& invocation) {
-  const auto& release = invocation.Get<std::string>("emulated-version");
-  if (release == "1.10" || release == "1.29") return absl::OkStatus();
-  return util::InvalidArgument(absl::StrCat("--emulated-version: \"", release, "\": must be 1.10 or 1.29"));
+  auto named = release::Named(invocation.Get<std::string>("emulated-version"));
+  if (named.ok()) return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
 }
 
 int TakeSnapshot(const Invocation& invocation, std::ostream& out) {

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "cmd/schedsim/later_algorithm.h"
+#include "pkg/releases/releases.h"
 #include "pkg/api/stream.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
@@ -46,8 +47,8 @@ void AddVariantFlags(boost::program_options::options_description_easy_init& add)
   namespace po = boost::program_options;
   add("policy", po::value<std::vector<std::string>>()->value_name("FILE"), "a Policy to try (may be repeated)");
   add("algorithm-provider", po::value<std::vector<std::string>>()->value_name("NAME"),
-      absl::StrCat("an algorithm provider to try (may be repeated): ", scheduler::ListAlgorithmProviders()).c_str());
-  add("emulated-version", po::value<std::vector<std::string>>()->value_name("1.10|1.29"),
+      absl::StrCat("an algorithm provider to try (may be repeated): ", scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)).c_str());
+  add("emulated-version", po::value<std::vector<std::string>>()->value_name(release::NamesWith("|")),
       "a release to try with its default algorithm (may be repeated)");
   add("config", po::value<std::vector<std::string>>()->value_name("FILE"),
       "a KubeSchedulerConfiguration of release 1.29 to try (may be repeated)");

@@ -261,7 +261,7 @@ class Collector final : public api::JsonSink {
   }
 
   static validation::Release ReleaseOf(const Algorithm& algorithm) {
-    return algorithm.release == "1.29" ? validation::Release::k1_29 : validation::Release::k1_10;
+    return algorithm.release->version < release::Version{29} ? validation::Release::k1_10 : validation::Release::k1_29;
   }
 
   void NotePlace(const void* object, Json j) {
@@ -385,18 +385,18 @@ class Collector final : public api::JsonSink {
   absl::Status ReadRelease(Json j, bool* own) {
     Algorithm& a = current_.algorithm;
     if (Json v = j.FindExact("emulatedVersion"); !v.IsNull()) {
-      if (v.Text() != "1.10" && v.Text() != "1.29") {
-        return util::InvalidArgument(absl::StrCat("emulatedVersion: ", v.Brief(), ": must be \"1.10\" or \"1.29\""));
-      }
-      a.release = v.Text();
+      auto named = release::Named(v.IsString() ? std::string_view(v.Text()) : std::string_view(v.Brief()));
+      if (!named.ok()) return util::InvalidArgument(absl::StrCat("emulatedVersion: ", named.status().message()));
+      a.release = *named;
     }
     Json c = j.FindExact("configuration");
     if (c.IsNull()) return absl::OkStatus();
-    if (a.release != "1.29") {
-      return util::InvalidArgument("configuration: release 1.10 has none; set emulatedVersion to \"1.29\"");
+    if (a.Decides().plugins == nullptr) {
+      return util::InvalidArgument(absl::StrCat("configuration: release ", std::string(a.release->name),
+                                                " has none; set emulatedVersion to \"1.29\""));
     }
     namespace configuration = scheduler::configuration;
-    auto loaded = configuration::LoadOrError(c, scheduler::PluginsToConfigure(), a.ConfigurationGates());
+    auto loaded = configuration::LoadOrError(c, scheduler::PluginsToConfigure(a.Decides()), a.ConfigurationGates());
     if (!loaded.ok()) return util::InvalidArgument(absl::StrCat("configuration: ", loaded.status().message()));
     if (!loaded->configuration.extenders.empty()) {
       return util::InvalidArgument("configuration.extenders: a Scenario cannot call extenders, --config can");
@@ -528,11 +528,12 @@ std::string MoveDown(std::string_view message, size_t lines) {
 
 }  // namespace
 
-absl::Status Algorithm::CheckFor1_29() const {
-  constexpr std::string_view kOnlyProvider = "DefaultProvider";
-  if (policy) return util::InvalidArgument("release 1.29 has no Policies: give it a configuration");
-  if (!provider || *provider == kOnlyProvider) return absl::OkStatus();
-  return util::InvalidArgument(absl::StrCat("release 1.29 has no algorithm provider ", util::GoQuoted(*provider),
+absl::Status Algorithm::CheckSource() const {
+  if (Decides().has_policies) return absl::OkStatus();
+  const std::string name = absl::StrCat("release ", std::string(release->name));
+  if (policy) return util::InvalidArgument(absl::StrCat(name, " has no Policies: give it a configuration"));
+  if (!provider || *provider == scheduler::kDefaultProvider) return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat(name, " has no algorithm provider ", util::GoQuoted(*provider),
                                             " but only DefaultProvider: give it a configuration"));
 }
 

@@ -12,6 +12,8 @@
 #include "pkg/api/decode.h"
 #include "pkg/lab/expand.h"
 #include "pkg/lab/validate.h"
+#include "pkg/release/release.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/plugins.h"
 #include "pkg/scheduler/configuration/profile.h"
 #include "pkg/scheduler/factory/factory.h"
@@ -21,8 +23,8 @@ namespace berth::lab {
 
 // How to schedule. The values come from flags or from a Scenario, whose fields take precedence.
 struct Algorithm {
-  std::string release = "1.10";  // emulatedVersion: "1.10" or "1.29"
-  // For release 1.29: the profiles of its configuration. Without them, the default profile runs.
+  const release::Id* release = &release::Default();  // emulatedVersion
+  // For a release with profiles: those of its configuration. Without them, the default profile runs.
   std::optional<std::vector<scheduler::configuration::ResolvedProfile>> profiles;
   std::vector<scheduler::ExtenderConfig> extenders;  // those of the configuration
   std::optional<std::string> provider;
@@ -32,10 +34,14 @@ struct Algorithm {
   bool preempt = false;
   bool ignore_unknown_fields = false;  // if true, release 1.10 ignores the fields of pods that it does not understand
 
+  // Returns what decides in the release.
+  const scheduler::Release& Decides() const { return releases::Of(*release).decides; }
+  // Returns whether profiles decide, and not a Policy or a provider.
+  bool ByProfiles() const { return Decides().plugins != nullptr && !(Decides().has_policies && chosen()); }
   bool chosen() const { return provider.has_value() || policy.has_value(); }
-  // Returns an error if a Policy or an unknown provider is set. Release 1.29 is set up by configurations; its only
-  // provider stands for what it does without one.
-  absl::Status CheckFor1_29() const;
+  // Returns an error if the release has no Policies and a Policy or an unknown provider is set. The only provider of
+  // such a release stands for what it does without a configuration.
+  absl::Status CheckSource() const;
   // True if the Policy or the configuration comes from a flag. Only then may it have extenders: a Scenario is read too
   // late to keep objects whole, as extenders need them.
   bool policy_from_flag = false;

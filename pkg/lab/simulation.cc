@@ -3,8 +3,6 @@
 #include <absl/strings/str_cat.h>
 
 #include "pkg/scheduler/algorithm/volumes/attached_volumes.h"
-#include "pkg/scheduler/algorithmprovider/v1_10.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/pod_fields.h"
 #include "pkg/util/status.h"
@@ -38,16 +36,15 @@ void Simulation::Reserve() {
 }
 
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& scenario, const Algorithm& algorithm) {
-  const bool later = algorithm.release == "1.29";
-  std::unique_ptr<Simulation> sim(
-      new Simulation(scenario, later ? scheduler::algorithmprovider::V1_29() : scheduler::algorithmprovider::V1_10()));
+  const bool later = algorithm.ByProfiles();
+  std::unique_ptr<Simulation> sim(new Simulation(scenario, algorithm.Decides()));
   scheduler::SchedulerGates gates = algorithm.Gates();
   sim->pod_priority_ = gates.algorithm.pod_priority;
   sim->preempts_ = algorithm.preempt;
   sim->release_ = algorithm.release;
   sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields && !later;
   if (later) {
-    BERTH_RETURN_IF_ERROR(algorithm.CheckFor1_29());
+    BERTH_RETURN_IF_ERROR(algorithm.CheckSource());
     auto made = SimulationV1_29::Make(scenario, algorithm, &sim->cache_);
     if (!made.ok()) return made.status();
     sim->later_ = std::move(*made);
@@ -67,6 +64,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
 
   scheduler::FactoryArgs args;
   args.cache = &sim->cache_;
+  args.release = &algorithm.Decides();
   args.gates = gates;
   args.hard_pod_affinity_symmetric_weight = algorithm.hard_pod_affinity_symmetric_weight;
   if (sim->pod_priority_) args.nominated = &sim->nominated_;
@@ -82,7 +80,7 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   auto made = algorithm.policy
                   ? scheduler::CreateFromConfig(*algorithm.policy, args, &sim->effective_)
                   : scheduler::CreateFromProvider(
-                        algorithm.provider.value_or(std::string(scheduler::algorithmprovider::kDefaultProvider)), args,
+                        algorithm.provider.value_or(std::string(scheduler::kDefaultProvider)), args,
                         &sim->effective_);
   if (!made.ok()) return made.status();
   sim->scheduler_ = std::move(*made);

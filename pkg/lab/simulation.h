@@ -55,7 +55,7 @@ class Simulation {
 
   // Returns what the last decision has in addition to that of 1.10. Null for release 1.10.
   const LaterFields* later_fields() const { return later_ == nullptr ? nullptr : &later_->fields(); }
-  const std::string& release() const { return release_; }
+  const release::Id& release() const { return *release_; }
 
   // Explains why the pod is placed where it is placed. The pod is not assumed.
   explain::Explanation Explain(const api::PodPtr& pod);
@@ -69,7 +69,7 @@ class Simulation {
   std::string WhyNotTried(const api::Pod& pod) const;
 
   const Scenario& scenario_;
-  std::string release_;
+  const release::Id* release_ = nullptr;
   std::unique_ptr<SimulationV1_29> later_;  // for release 1.29, it decides and uses cache_
   scheduler::Cache cache_;
   scheduler::NominatedPods nominated_;

@@ -24,12 +24,13 @@ absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Sce
   if (algorithm.profiles) {
     profiles = *algorithm.profiles;
   } else {
-    profiles.push_back(configuration::DefaultProfile(scheduler::PluginsToConfigure()));
+    profiles.push_back(configuration::DefaultProfile(scheduler::PluginsToConfigure(algorithm.Decides())));
   }
   for (configuration::ResolvedProfile& p : profiles) {
     Profile& profile = sim->profiles_.emplace_back();
     scheduler::FactoryArgs args;
     args.cache = cache;
+    args.release = &algorithm.Decides();
     args.nominated = &sim->nominated_;
     args.claim_binder = &sim->claim_binder_;
     if (algorithm.call_extenders()) {

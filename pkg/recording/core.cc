@@ -5,8 +5,8 @@
 #include <absl/strings/str_cat.h>
 
 #include "pkg/api/stream.h"
-#include "pkg/scheduler/algorithmprovider/releases.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/release/release.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
@@ -39,15 +39,12 @@ std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfigurati
 }
 
 absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config, const Surroundings& around) {
-  namespace releases = scheduler::algorithmprovider;
-  const scheduler::Release* release = config.Later() ? &releases::V1_29() : releases::FindRelease(config.release);
-  if (release == nullptr) {
-    return util::InvalidArgument(absl::StrCat("release \"", config.release, "\" is not known; known are ",
-                                              releases::ReleaseNames(), " and 1.29"));
-  }
-  std::unique_ptr<Core> core(new Core(*release));
+  auto named = release::Named(config.release);
+  if (!named.ok()) return util::InvalidArgument(absl::StrCat("release: ", named.status().message()));
+  const releases::Release& release = releases::Of(**named);
+  std::unique_ptr<Core> core(new Core(release.decides));
   scheduler::FactoryArgs args;
-  args.release = release;
+  args.release = &release.decides;
   scheduler::AlgorithmGates& gates = args.gates.algorithm;
   gates.pod_priority = config.Gate("PodPriority");
   gates.volume_scheduling = config.Gate("VolumeScheduling");
@@ -71,8 +68,8 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
 
   scheduler::SchedulerOptions o;
   o.pod_priority = gates.pod_priority;
-  o.process = &scheduler::ProcessOf(config.release);
-  o.understood_fields = scheduler::PodFieldsUnderstoodBy(config.release);
+  o.process = &release.process;
+  o.understood_fields = scheduler::PodFieldsUnderstoodBy(release.decides.version);
   o.ignore_unknown_fields = config.ignore_unknown_fields;
   o.claim_binder = core->claim_binder.get();
   o.initial_backoff = config.initial_backoff;
@@ -98,7 +95,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromConfiguration(const Profil
                                                                     const scheduler::FactoryArgs& args,
                                                                     scheduler::EffectiveAlgorithm* effective) {
   if (source.configuration.empty()) {
-    auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure());
+    auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(*args.release));
     profile.scheduler_name = source.scheduler_name;
     return scheduler::CreateFromProfile(profile, {}, args, effective);
   }
@@ -121,7 +118,7 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text) {
     return util::InvalidArgument(
         absl::StrCat("apiVersion: ", version.Brief(), ": must be kubescheduler.config.k8s.io/v1 or v1beta3"));
   }
-  return scheduler::configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(), {});
+  return scheduler::configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides), {});
 }
 
 absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args) {

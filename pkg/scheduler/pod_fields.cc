@@ -11,19 +11,19 @@
 namespace berth::scheduler {
 namespace {
 
-constexpr std::string_view kSince = "1.29";
-
 struct FieldInfo {
   std::string_view path;
   bool demands;  // whether a pod with the field must wait if it is not understood
+  release::Span span;
 };
 constexpr std::array<FieldInfo, kPodFields> kFields = {{
-    {"spec.topologySpreadConstraints[] with whenUnsatisfiable DoNotSchedule", true},
-    {"spec.topologySpreadConstraints[] with whenUnsatisfiable ScheduleAnyway", false},
-    {"namespaceSelector of a required term of spec.affinity.podAffinity or podAntiAffinity", true},
-    {"namespaceSelector of a preferred term of spec.affinity.podAffinity or podAntiAffinity", false},
-    {"spec.volumes[].ephemeral", true},
-    {"spec.drivers[].allocatable.count of CSINodes, which limits its volumes", true},
+    {"spec.topologySpreadConstraints[] with whenUnsatisfiable DoNotSchedule", true, release::Since(18)},
+    {"spec.topologySpreadConstraints[] with whenUnsatisfiable ScheduleAnyway", false, release::Since(18)},
+    {"namespaceSelector of a required term of spec.affinity.podAffinity or podAntiAffinity", true, release::Since(22)},
+    {"namespaceSelector of a preferred term of spec.affinity.podAffinity or podAntiAffinity", false,
+     release::Since(22)},
+    {"spec.volumes[].ephemeral", true, release::Since(21)},
+    {"spec.drivers[].allocatable.count of CSINodes, which limits its volumes", true, release::Since(17)},
 }};
 
 size_t Index(PodField f) {
@@ -71,12 +71,14 @@ std::string_view PodFieldPath(PodField field) {
   return kFields[Index(field)].path;
 }
 
-PodFieldSet PodFieldsUnderstoodBy(std::string_view release) {
-  return release == "1.10" ? PodFieldSet() : PodFieldSet().set();
+PodFieldSet PodFieldsUnderstoodBy(release::Version version) {
+  PodFieldSet understood;
+  for (size_t i = 0; i < kPodFields; ++i) understood[i] = kFields[i].span.Has(version);
+  return understood;
 }
 
 PodFieldSet PodFieldsUnderstoodBy(const AlgorithmConfig& rules) {
-  PodFieldSet understood = PodFieldsUnderstoodBy(rules.release->name);
+  PodFieldSet understood = PodFieldsUnderstoodBy(rules.release->version);
   for (const ConfiguredPredicate& p : rules.predicates) {
     if (p.name == "EvenPodsSpread") understood.set(Index(PodField::kRequiredSpread));
     if (p.name == "MaxCSIVolumeCountPred") understood.set(Index(PodField::kCsiLimits));
@@ -104,13 +106,19 @@ UnknownPodFields FindUnknownPodFields(const api::PodTemplate& pod, const PodFiel
 
 std::string BlockedText(const PodFieldSet& blocking) {
   std::string fields;
+  release::Version since;
   for (size_t i = 0; i < kPodFields; ++i) {
     if (!blocking[i]) continue;
+    since = std::max(since, kFields[i].span.since);
     absl::StrAppend(&fields, fields.empty() ? "" : ", ", std::string(kFields[i].path));
   }
-  return absl::StrCat("the pod asks for what the emulated release does not understand: ", fields,
-                      "; --emulated-version=", std::string(kSince),
-                      " understands it, --ignore-unknown-fields places the pod without it");
+  // The first release of the list that understands all of them.
+  const auto all = release::All();
+  auto first = std::find_if(all.begin(), all.end(), [&](const release::Id& id) { return id.version >= since; });
+  const std::string helps =
+      first == all.end() ? "" : absl::StrCat("--emulated-version=", std::string(first->name), " understands it, ");
+  return absl::StrCat("the pod asks for what the emulated release does not understand: ", fields, "; ", helps,
+                      "--ignore-unknown-fields places the pod without it");
 }
 
 api::PodPtr WithoutLaterFields(const api::PodPtr& pod) {

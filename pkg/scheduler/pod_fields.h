@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "pkg/api/types.h"
+#include "pkg/release/release.h"
 #include "pkg/scheduler/registry/algorithm_config.h"
 
 namespace berth::scheduler {
@@ -32,8 +33,8 @@ using PodFieldSet = std::bitset<kPodFields>;
 
 // Returns the path of the field and, where it matters, its value: "spec.volumes[].ephemeral".
 std::string_view PodFieldPath(PodField field);
-// Returns the listed fields that a release understands: all from 1.29 on, none in 1.10.
-PodFieldSet PodFieldsUnderstoodBy(std::string_view release);
+// Returns the listed fields that a release understands.
+PodFieldSet PodFieldsUnderstoodBy(release::Version version);
 // Returns the fields that the release of a configuration understands and those that its rules implement: a Policy may
 // name EvenPodsSpread, EvenPodsSpreadPriority and MaxCSIVolumeCountPred, which are newer than 1.10.
 PodFieldSet PodFieldsUnderstoodBy(const AlgorithmConfig& rules);

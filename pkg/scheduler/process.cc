@@ -25,10 +25,6 @@ const Process& Process110() {
   return kProcess;
 }
 
-const Process& ProcessOf(std::string_view release) {
-  return release == "1.29" ? Process129() : Process110();
-}
-
 const Process& Process129() {
   static const Process kProcess = {
       .requeues_at_once = true,

@@ -31,8 +31,6 @@ struct Process {
   const SchedulerLog* log = nullptr;  // never null in a release
 };
 
-// Returns the process of the release with this name, such as "1.29". An unknown name stands for 1.10.
-const Process& ProcessOf(std::string_view release);
 const Process& Process110();
 const Process& Process129();
 

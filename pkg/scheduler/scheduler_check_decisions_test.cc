@@ -1,6 +1,7 @@
 // SchedulerOptions::check_decisions: a share of the decisions is made both ways, compared and counted.
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/testing/scheduler_case.h"
 
@@ -14,7 +15,7 @@ using testing::NewPod;
 // Returns the algorithms of DefaultProvider, with a predicate HostName that rejects pods with priority 7 on every node
 // and whose traits do not declare that it reads the priority.
 Registry WithWrongTraits() {
-  Registry registry = FrozenRegistry();
+  Registry registry = FrozenRegistry(releases::v1_10::Decides());
   auto reads_priority = FromPerNode("HostName", [](const api::Pod& pod, const NodeInfo&) {
     PredicateResult result;
     result.fit = pod.Priority() != 7;

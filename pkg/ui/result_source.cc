@@ -58,7 +58,7 @@ absl::StatusOr<std::unique_ptr<ResultSource>> ResultSource::Make(const lab::Scen
   names.insert("default-scheduler");
   for (const std::string& name : names) r->algorithms_.by_scheduler[name] = scenario.algorithm;
   explain::JsonOut j;
-  j.Object().Member("emulatedVersion", sim.release()).Key("predicates").Texts(sim.effective().predicates);
+  j.Object().Member("emulatedVersion", sim.release().name).Key("predicates").Texts(sim.effective().predicates);
   j.Key("priorities").Object();
   for (const auto& [name, weight] : sim.effective().priorities) j.Member(name, weight);
   r->configuration_ = j.End().End().Finish("json");

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "pkg/api/decode.h"
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "pkg/scheduler/testing/traits_check.h"
@@ -60,14 +61,14 @@ const char* const kForms[] = {"", "Plain"};
 
 TEST_CASE("the examples are registered, as everything in plugin/ is") {
   for (const std::string form : kForms) {
-    CHECK(IsFitPredicateRegistered("MaxReplicasPerNode" + form));
-    CHECK(IsPriorityFunctionRegistered("CheapestNodePriority" + form));
+    CHECK(IsFitPredicateRegistered(releases::v1_10::Decides(), "MaxReplicasPerNode" + form));
+    CHECK(IsPriorityFunctionRegistered(releases::v1_10::Decides(), "CheapestNodePriority" + form));
   }
 }
 
 TEST_CASE("the examples read no more than their traits declare") {
   for (const char* form : kForms)
-    CHECK(testing::TraitsProblem(FrozenRegistry(), absl::StrCat("MaxReplicasPerNode", form)) == "");
+    CHECK(testing::TraitsProblem(FrozenRegistry(releases::v1_10::Decides()), absl::StrCat("MaxReplicasPerNode", form)) == "");
 }
 
 TEST_CASE("MaxReplicasPerNode lets only so many pods of an app on a node") {

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "pkg/api/decode.h"
-#include "pkg/scheduler/algorithmprovider/releases.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/releases/releases.h"
+#include "pkg/releases/v1_29/decides.h"
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/factory.h"
@@ -106,12 +107,11 @@ struct Side {
     args.claim_binder = &claim_binder;
     scheduler::AlgorithmGates& gates = args.gates.algorithm;
     gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
-    static const auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure());
+    static const auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(releases::v1_29::Decides()));
     algorithm = scheduler::CreateFromProfile(profile, {}, std::move(args)).value();
   }
   static const scheduler::Release& ReleaseOf(const char* provider) {
-    namespace releases = scheduler::algorithmprovider;
-    return provider == nullptr ? releases::V1_29() : releases::DefaultRelease();
+    return provider == nullptr ? releases::v1_29::Decides() : releases::v1_10::Decides();
   }
   scheduler::Cache cache;
   scheduler::VolumeBinder binder;

@@ -2,6 +2,7 @@
 #include "cmd/kube-scheduler/component_config.h"
 #include "pkg/api/stream.h"
 #include "pkg/client/kubeconfig.h"
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/policy/decode.h"
 #include "test/fuzz/fuzz.h"
@@ -29,7 +30,7 @@ void Configuration(std::string_view input) {
 
 void ConfigurationV1(std::string_view input) {
   namespace configuration = scheduler::configuration;
-  static const configuration::PluginCatalogue catalogue = configuration::PluginCatalogue::InTree();
+  static const configuration::PluginCatalogue catalogue = releases::v1_29::Plugins();
   auto d = api::ReadDocument(input);
   if (d.ok()) (void)configuration::Load(d->root(), catalogue, configuration::Gates{});
 }

@@ -9,7 +9,9 @@
 
 #include "pkg/recording/core.h"
 #include "pkg/recording/recorder.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/releases/v1_29/decides.h"
+#include "pkg/releases/v1_10/decides.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/pod_fields.h"
 #include "pkg/scheduler/policy/decode.h"
@@ -107,7 +109,7 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
 }
 
 const scheduler::Release& SchedulerProcess::Release() const {
-  return world_->Later() ? scheduler::algorithmprovider::V1_29() : scheduler::algorithmprovider::DefaultRelease();
+  return world_->Later() ? releases::v1_29::Decides() : releases::v1_10::Decides();
 }
 
 bool SchedulerProcess::SchedulesVolumes() const {
@@ -133,8 +135,8 @@ void SchedulerProcess::BuildScheduler() {
   scheduler::SchedulerOptions o;
   o.pod_priority = priority;
   o.max_backoff = absl::Seconds(later ? 10 : 60);
-  o.process = &scheduler::ProcessOf(world_->options.release);
-  o.understood_fields = scheduler::PodFieldsUnderstoodBy(world_->options.release);
+  o.process = &releases::Of(**release::Named(world_->options.release)).process;
+  o.understood_fields = scheduler::PodFieldsUnderstoodBy(Release().version);
   o.claim_binder = claim_binder_.get();
   o.may_bind = [this] { return MayWrite(); };
   o.check_decisions = 1;

@@ -1,4 +1,5 @@
 #include "pkg/api/stream.h"
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/load.h"
 
@@ -13,7 +14,7 @@ constexpr char kBeta[] = "apiVersion: kubescheduler.config.k8s.io/v1beta3\nkind:
 LoadedConfiguration LoadText(const std::string& text, const Gates& gates = {}) {
   auto document = api::ReadDocument(text);
   REQUIRE(document.ok());
-  return Load(document->root(), PluginCatalogue::InTree(), gates);
+  return Load(document->root(), releases::v1_29::Plugins(), gates);
 }
 
 // Returns the texts of all problems, without hints, of a document with these members.
@@ -93,7 +94,7 @@ TEST_CASE("The defaults of v1 and v1beta3") {
 }
 
 TEST_CASE("The default profile calls 1.29's plugins at each extension point") {
-  ResolvedProfile p = DefaultProfile(PluginCatalogue::InTree());
+  ResolvedProfile p = DefaultProfile(releases::v1_29::Plugins());
   using enum ExtensionPoint;
   CHECK(p.scheduler_name == "default-scheduler");
   CHECK(At(p, kPreEnqueue) == Texts{"SchedulingGates"});
@@ -121,15 +122,15 @@ TEST_CASE("The default profile calls 1.29's plugins at each extension point") {
 TEST_CASE("Feature gates change the default plugins") {
   Gates gates;
   gates.pod_scheduling_readiness = false;
-  CHECK(DefaultProfile(PluginCatalogue::InTree(), gates).at(ExtensionPoint::kPreEnqueue).empty());
+  CHECK(DefaultProfile(releases::v1_29::Plugins(), gates).at(ExtensionPoint::kPreEnqueue).empty());
   gates = {};
   gates.dynamic_resource_allocation = true;
-  CHECK(At(DefaultProfile(PluginCatalogue::InTree(), gates), ExtensionPoint::kPostFilter) ==
+  CHECK(At(DefaultProfile(releases::v1_29::Plugins(), gates), ExtensionPoint::kPostFilter) ==
         Texts{"DynamicResources", "DefaultPreemption"});
   gates = {};
   gates.volume_capacity_priority = true;
   std::vector<UtilizationShapePoint> shape = {{0, 0}, {100, 10}};
-  CHECK(DefaultProfile(PluginCatalogue::InTree(), gates).Args<VolumeBindingArgs>("VolumeBinding").shape == shape);
+  CHECK(DefaultProfile(releases::v1_29::Plugins(), gates).Args<VolumeBindingArgs>("VolumeBinding").shape == shape);
 }
 
 TEST_CASE("A default plugin named by multiPoint keeps its place and takes the given weight") {
@@ -225,7 +226,7 @@ TEST_CASE("What is named to no effect is noted") {
 }
 
 TEST_CASE("Plugins from outside may be named, and get their arguments as they stand in the file") {
-  PluginCatalogue catalogue = PluginCatalogue::InTree();
+  PluginCatalogue catalogue = releases::v1_29::Plugins();
   catalogue.Add("RackSpread", {ExtensionPoint::kPreFilter, ExtensionPoint::kFilter});
   catalogue.Add("RackSpread", {ExtensionPoint::kPreScore, ExtensionPoint::kScore});
   auto document = api::ReadDocument(

@@ -55,12 +55,25 @@ struct Gates {
   bool dynamic_resource_allocation = false;
 };
 
-// The plugins that a profile may name. To add plugins, copy the in-tree catalogue and call Add.
+// A plugin that runs unless a profile disables it.
+struct DefaultPlugin {
+  std::string_view name;
+  int32_t weight;  // 0 means that none is given, which counts as 1
+};
+
+// The plugins that a profile may name, and those that run without one. Each release has its own (Release::plugins). To
+// add plugins, copy the release's catalogue and call Add.
 class PluginCatalogue {
  public:
-  // Returns the plugins of release 1.29.
-  static PluginCatalogue InTree();
+  using Defaults = std::vector<DefaultPlugin> (*)(const Gates&);
+  struct Plugin {
+    std::string_view name;
+    ExtensionPointSet points;
+  };
+  // `defaults` returns the default multiPoint list in its order.
+  PluginCatalogue(std::span<const Plugin> plugins, Defaults defaults);
 
+  std::vector<DefaultPlugin> DefaultPlugins(const Gates& gates) const { return defaults_(gates); }
   // Adds extension points to those that the plugin already has. A predicate has PreFilter and Filter, a priority has
   // PreScore and Score, and both under one name are one plugin with all of them.
   void Add(std::string_view name, ExtensionPointSet points);
@@ -73,14 +86,7 @@ class PluginCatalogue {
 
  private:
   std::map<std::string, ExtensionPointSet, std::less<>> plugins_;
+  Defaults defaults_;
 };
-
-// A plugin that runs unless a profile disables it.
-struct DefaultPlugin {
-  std::string_view name;
-  int32_t weight;  // 0 means that none is given, which counts as 1
-};
-// Returns the default multiPoint list in its order.
-std::vector<DefaultPlugin> DefaultPlugins(const Gates& gates);
 
 }  // namespace berth::scheduler::configuration

@@ -53,11 +53,12 @@ const PluginSet& SetOf(const Plugins& p, ExtensionPoint point) {
 // Returns the multiPoint list: the default plugins with the changes of the profile. A default plugin that the profile
 // also enables keeps its place but gets the weight of the profile, even if the profile gives none. Source:
 // mergePluginSet in pkg/scheduler/apis/config/v1/default_plugins.go.
-std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const Gates& gates) {
+std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const PluginCatalogue& catalogue,
+                                     const Gates& gates) {
   std::vector<Plugin> merged;
   std::set<size_t> replaced;
   if (!Contains(custom.disabled, "*")) {
-    for (const DefaultPlugin& d : DefaultPlugins(gates)) {
+    for (const DefaultPlugin& d : catalogue.DefaultPlugins(gates)) {
       Plugin plugin{std::string(d.name), d.weight};
       if (Contains(custom.disabled, d.name)) continue;
       // If the profile enables a plugin several times, the last entry counts.
@@ -95,7 +96,7 @@ class Resolver {
   ResolvedProfile Resolve() {
     ResolvedProfile out;
     out.scheduler_name = profile_.scheduler_name.value_or("");
-    multi_point_ = MergedMultiPoint(profile_.plugins.multi_point, gates_);
+    multi_point_ = MergedMultiPoint(profile_.plugins.multi_point, catalogue_, gates_);
     CheckNames();
     for (ExtensionPoint p : ExtensionPoints()) out.at(p) = Expand(p);
     SetWeights(&out.at(ExtensionPoint::kScore));

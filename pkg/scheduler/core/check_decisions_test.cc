@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/per_node.h"
-#include "pkg/scheduler/algorithmprovider/v1_10.h"
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {
@@ -16,7 +16,7 @@ using testing::World;
 // Returns a scheduler with a predicate that rejects pods with the label app=a on node n1 and is registered with the
 // given traits.
 std::unique_ptr<GenericScheduler> SchedulerWith(World& w, Traits traits) {
-  Registry registry = FrozenRegistry();
+  Registry registry = FrozenRegistry(releases::v1_10::Decides());
   auto reads_label = FromPerNode("ReadsLabel", [](const api::Pod& pod, const NodeInfo& node) {
     PredicateResult result;
     result.fit = pod.tmpl->labels.Get(Symbol("app")) != Symbol("a") || node.node()->meta.name != "n1";

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/testing/world.h"
@@ -91,7 +91,7 @@ std::unique_ptr<GenericScheduler> Build(World& w, Behaviours& behaviours, std::s
 
 // A cluster of release 1.29 and schedulers of its default profile over it.
 struct LaterWorld {
-  Cache cache{algorithmprovider::V1_29().describe_template};
+  Cache cache{releases::v1_29::Decides().describe_template};
   ClaimBinder binder{&cache};
   NominatedPods nominated;
   Behaviours behaviours;
@@ -107,7 +107,7 @@ struct LaterWorld {
       built.push_back(c.url_prefix);
       return std::make_unique<FakeExtender>(c, &behaviours[c.url_prefix]);
     };
-    auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure()), extenders, args);
+    auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure(releases::v1_29::Decides())), extenders, args);
     INFO(made.status().message());
     REQUIRE(made.ok());
     return std::move(*made);

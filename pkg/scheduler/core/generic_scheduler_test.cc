@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/algorithmprovider/v1_10.h"
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/testing/world.h"
 #include "pkg/util/status.h"
 
@@ -153,7 +153,7 @@ TEST_CASE("FitError: a histogram of reasons, sorted as texts") {
 
 TEST_CASE("NodeFailures: reasons of one node add up, and an empty list makes an empty text") {
   NodeFailures f;
-  auto text = [&] { return algorithmprovider::V1_10().fit_error_text(f, 3, nullptr); };
+  auto text = [&] { return releases::v1_10::Decides().fit_error_text(f, 3, nullptr); };
   CHECK(text() == "0/3 nodes are available: .");
   FailureReason x{util::Symbol("x"), false}, y{util::Symbol("y"), true};
   f.Add(util::Symbol("a"), {x});

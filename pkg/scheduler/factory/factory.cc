@@ -11,7 +11,6 @@
 #include "pkg/scheduler/algorithm/nodelabel/nodelabel.h"
 #include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
 #include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
-#include "pkg/scheduler/algorithmprovider/v1_10.h"
 #include "pkg/scheduler/policy/validation.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -32,8 +31,7 @@ std::string SetText(const std::set<std::string>& keys) {
 // Returns the registry that this scheduler may change, with the feature gates applied.
 Registry RegistryFor(const FactoryArgs& args) {
   Registry r = args.registry != nullptr ? *args.registry : FrozenRegistry(*args.release);
-  if (args.gates.taint_nodes_by_condition) algorithmprovider::ApplyTaintNodesByCondition(&r);
-  if (args.gates.resource_limits_priority_function) algorithmprovider::ApplyResourceLimitsPriorityFunction(&r);
+  if (args.release->apply_gates != nullptr) args.release->apply_gates(args.gates, &r);
   return r;
 }
 
@@ -265,7 +263,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
     return s.ok();
   };
 
-  Registry::Provider defaults = *build.registry.MutableProvider(algorithmprovider::kDefaultProvider);
+  Registry::Provider defaults = *build.registry.MutableProvider(kDefaultProvider);
   std::set<std::string> predicate_keys, priority_keys;
   if (policy.predicates) {
     for (const PredicatePolicy& p : *policy.predicates) {
@@ -273,7 +271,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
       if (note(RegisterCustom(&build.registry, p))) predicate_keys.insert(p.name);
     }
   } else {
-    VLOG(2) << "Using predicates from algorithm provider '" << algorithmprovider::kDefaultProvider << "'";
+    VLOG(2) << "Using predicates from algorithm provider '" << kDefaultProvider << "'";
     predicate_keys = defaults.predicates;
   }
   if (policy.priorities) {
@@ -282,7 +280,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
       if (note(RegisterCustom(&build.registry, p))) priority_keys.insert(p.name);
     }
   } else {
-    VLOG(2) << "Using priorities from algorithm provider '" << algorithmprovider::kDefaultProvider << "'";
+    VLOG(2) << "Using priorities from algorithm provider '" << kDefaultProvider << "'";
     priority_keys = defaults.priorities;
   }
   for (const ExtenderConfig& e : policy.extenders) {

@@ -18,7 +18,6 @@
 
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/algorithm/per_node.h"
-#include "pkg/scheduler/algorithmprovider/releases.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
 #include "pkg/scheduler/policy/policy.h"
 #include "pkg/scheduler/registry/registry.h"
@@ -47,8 +46,8 @@ std::string RegisterPriorityConfigFactory(std::string_view name, PriorityFunctio
                                           Traits traits = {});
 std::string RegisterAlgorithmProvider(std::string_view name, std::set<std::string> predicate_keys,
                                       std::set<std::string> priority_keys);
-// These change the key set of one provider. They return the error `plugin <provider> has not been registered` if there
-// is no such provider.
+// These change the key set of one provider in every release that has it. They return the error `plugin <provider> has
+// not been registered` if no release has such a provider.
 absl::Status InsertPredicateKeyToAlgoProvider(std::string_view provider, std::string_view key);
 absl::Status RemovePredicateKeyFromAlgoProvider(std::string_view provider, std::string_view key);
 absl::Status InsertPriorityKeyToAlgoProvider(std::string_view provider, std::string_view key);
@@ -56,23 +55,19 @@ absl::Status InsertPriorityKeyToAlgoProvider(std::string_view provider, std::str
 void InsertPredicateKeyToAlgorithmProviderMap(std::string_view key);
 void RemovePredicateKeyFromAlgorithmProviderMap(std::string_view key);
 
-bool IsFitPredicateRegistered(std::string_view name);
-bool IsPriorityFunctionRegistered(std::string_view name);
-std::vector<std::string> ListRegisteredFitPredicates();      // sorted
-std::vector<std::string> ListRegisteredPriorityFunctions();  // sorted
-std::string ListAlgorithmProviders();                        // "ClusterAutoscalerProvider | DefaultProvider"
+// These tell what a release has, including what plugin/ registers.
+bool IsFitPredicateRegistered(const Release& release, std::string_view name);
+bool IsPriorityFunctionRegistered(const Release& release, std::string_view name);
+std::vector<std::string> ListRegisteredFitPredicates(const Release& release);      // sorted
+std::vector<std::string> ListRegisteredPriorityFunctions(const Release& release);  // sorted
+std::string ListAlgorithmProviders(const Release& release);  // "ClusterAutoscalerProvider | DefaultProvider"
 
 // Returns a copy of the release's algorithms, including those of plugin/, and freezes registration.
-Registry FrozenRegistry(const Release& release = algorithmprovider::DefaultRelease());
-// Returns the same without copying and freezing. The reference is valid until the next registration.
-const Registry& RegisteredAlgorithms(const Release& release = algorithmprovider::DefaultRelease());
-
-// The feature gates that change what is registered, and those that rules read.
-struct SchedulerGates {
-  AlgorithmGates algorithm;
-  bool taint_nodes_by_condition = false;
-  bool resource_limits_priority_function = false;
-};
+Registry FrozenRegistry(const Release& release);
+// Returns the same without freezing.
+Registry RegisteredAlgorithms(const Release& release);
+// Returns what plugin/ registers, without any release.
+Registry PluginAlgorithms();
 
 // Creates the client of an extender, or returns an error that says what is wrong with its configuration.
 using ExtenderFactory = std::function<absl::StatusOr<std::unique_ptr<Extender>>(const ExtenderConfig&)>;
@@ -82,12 +77,12 @@ struct FactoryArgs {
   Cache* cache = nullptr;                    // REQUIRES: outlives the scheduler
   const NominatedPods* nominated = nullptr;  // null without the gate PodPriority
   VolumeBinder* volume_binder = nullptr;     // null without the gate VolumeScheduling
-  ClaimBinder* claim_binder = nullptr;       // for release 1.29, shared by all profiles; null if nothing is assumed
+  ClaimBinder* claim_binder = nullptr;       // for releases with profiles, shared by all of them; null if nothing is assumed
   const util::Clock* clock = nullptr;        // REQUIRES: outlives the scheduler; if null, decisions are not timed
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100; a Policy's own value takes precedence unless it is 0
   ExtenderFactory make_extender;               // if null, a Policy with extenders is an error
-  const Release* release = &algorithmprovider::DefaultRelease();
+  const Release* release = nullptr;  // REQUIRES: not null
   // If not null, the algorithms are copied from here instead of from the release and plugin/ (for tests).
   const Registry* registry = nullptr;
   // If not null, the mistakes of an error are also appended here, one at a time.

@@ -5,7 +5,7 @@
 
 #include "pkg/scheduler/algorithm/nodename/nodename.h"
 #include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
-#include "pkg/scheduler/algorithmprovider/v1_10.h"
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/scheduler/registry/registry.h"
@@ -55,7 +55,7 @@ PerNodePredicate Named(const char* node) {
   };
 }
 Registry WithPredicate(std::string_view name, FitPredicate predicate) {
-  Registry r = FrozenRegistry();
+  Registry r = FrozenRegistry(releases::v1_10::Decides());
   REQUIRE(r.AddPredicate(name, [predicate](const PluginFactoryArgs&) { return predicate; }).ok());
   return r;
 }
@@ -95,41 +95,41 @@ TEST_CASE("DefaultProvider and ClusterAutoscalerProvider: what they run") {
   CHECK(Weights(a) ==
         "BalancedResourceAllocation=1 InterPodAffinityPriority=1 MostRequestedPriority=1 NodeAffinityPriority=1 "
         "NodePreferAvoidPodsPriority=10000 SelectorSpreadPriority=1 TaintTolerationPriority=1");
-  CHECK(ListAlgorithmProviders() == "ClusterAutoscalerProvider | DefaultProvider");
+  CHECK(ListAlgorithmProviders(releases::v1_10::Decides()) == "ClusterAutoscalerProvider | DefaultProvider");
   CHECK(Mistake(CreateFromProvider("TalkintDataProvider", w.Args())) ==
         "plugin \"TalkintDataProvider\" has not been registered");
 }
 
 TEST_CASE("what is registered") {
-  auto predicates = ListRegisteredFitPredicates();
+  auto predicates = ListRegisteredFitPredicates(releases::v1_10::Decides());
   for (const char* name :
        {"CheckNodeCondition", "CheckNodeDiskPressure", "CheckNodeMemoryPressure", "CheckVolumeBinding",
         "CheckNodePIDPressure", "CheckNodeUnschedulable", "GeneralPredicates", "HostName", "MatchInterPodAffinity",
         "MatchNodeSelector", "MaxAzureDiskVolumeCount", "MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "NoDiskConflict",
         "NoVolumeZoneConflict", "PodFitsHostPorts", "PodFitsPorts", "PodFitsResources", "PodToleratesNodeTaints"}) {
     INFO(name);
-    CHECK(IsFitPredicateRegistered(name));
+    CHECK(IsFitPredicateRegistered(releases::v1_10::Decides(), name));
     CHECK(std::find(predicates.begin(), predicates.end(), name) != predicates.end());
   }
   for (const char* name :
        {"PodToleratesNodeNoExecuteTaints", "NoVolumeNodeConflict", "CheckServiceAffinity", "CheckNodeLabelPresence"}) {
     INFO(name);
-    CHECK(!IsFitPredicateRegistered(name));
+    CHECK(!IsFitPredicateRegistered(releases::v1_10::Decides(), name));
   }
   for (const char* name : {"BalancedResourceAllocation", "EqualPriority", "ImageLocalityPriority",
                            "InterPodAffinityPriority", "LeastRequestedPriority", "MostRequestedPriority",
                            "NodeAffinityPriority", "NodePreferAvoidPodsPriority", "RequestedToCapacityRatioPriority",
                            "SelectorSpreadPriority", "ServiceSpreadingPriority", "TaintTolerationPriority"}) {
     INFO(name);
-    CHECK(IsPriorityFunctionRegistered(name));
+    CHECK(IsPriorityFunctionRegistered(releases::v1_10::Decides(), name));
   }
-  CHECK(!IsPriorityFunctionRegistered("ResourceLimitsPriority"));
-  CHECK(RegisteredAlgorithms().mandatory().contains("CheckNodeCondition"));
+  CHECK(!IsPriorityFunctionRegistered(releases::v1_10::Decides(), "ResourceLimitsPriority"));
+  CHECK(RegisteredAlgorithms(releases::v1_10::Decides()).mandatory().contains("CheckNodeCondition"));
 }
 
 TEST_CASE("the fixed order of predicates") {
   std::string order;
-  for (std::string_view key : algorithmprovider::V1_10().predicate_ordering)
+  for (std::string_view key : releases::v1_10::Decides().predicate_ordering)
     order += Cat(order.empty() ? "" : " ", key);
   CHECK(order ==
         "CheckNodeCondition CheckNodeUnschedulable GeneralPredicates HostName PodFitsHostPorts MatchNodeSelector "
@@ -204,7 +204,7 @@ TEST_CASE("CreateFromKeys: every unknown name at once, weights, the range of the
 
 TEST_CASE("an argument reaches the factory of a registered rule as it stands in the file") {
   World w;
-  Registry registry = FrozenRegistry();
+  Registry registry = FrozenRegistry(releases::v1_10::Decides());
   std::string seen;
   auto remember = [&seen](const PluginFactoryArgs& args) {
     seen += args.arguments;
@@ -421,11 +421,11 @@ TEST_CASE("the registry is frozen once a scheduler was built, and copies of it a
         "the registry is frozen: a scheduler has been built already");
   CHECK(!RemovePredicateKeyFromAlgoProvider("DefaultProvider", "GeneralPredicates").ok());
   CHECK(!InsertPriorityKeyToAlgoProvider("DefaultProvider", "EqualPriority").ok());
-  Registry copy = FrozenRegistry();
+  Registry copy = FrozenRegistry(releases::v1_10::Decides());
   copy.RemovePredicate("GeneralPredicates");
   copy.InsertPredicateKeyEverywhere("HostName");
   copy.mutable_priorities().clear();
-  CHECK(IsFitPredicateRegistered("GeneralPredicates"));
+  CHECK(IsFitPredicateRegistered(releases::v1_10::Decides(), "GeneralPredicates"));
   CHECK(absl::StrJoin(Effective(w, "DefaultProvider").predicates, " ") == kProviderPredicates);
   FactoryArgs args = w.Args();
   args.registry = &copy;
@@ -435,7 +435,7 @@ TEST_CASE("the registry is frozen once a scheduler was built, and copies of it a
 
 TEST_CASE("Registry: mandatory predicates, removal, providers") {
   Registry r;
-  algorithmprovider::V1_10().register_algorithms(&r);
+  releases::v1_10::Decides().register_algorithms(&r);
   CHECK(r.mandatory() == std::set<std::string, std::less<>>{"CheckNodeCondition"});
   r.RemovePredicate("CheckNodeCondition");
   r.RemovePredicate("nobody knows this");
@@ -512,7 +512,7 @@ TEST_CASE("map and reduce written per node") {
     return absl::OkStatus();
   };
   auto broken = [](const api::Pod&, const NodeInfo&) -> absl::StatusOr<int64_t> { return util::Internal("no scale"); };
-  Registry r = FrozenRegistry();
+  Registry r = FrozenRegistry(releases::v1_10::Decides());
   auto add = [&](const char* name, PriorityFunction f, int64_t weight) {
     REQUIRE(r.AddPriority(
                  name, [f](const PluginFactoryArgs&) { return f; }, weight)

@@ -7,15 +7,91 @@
 #include <string>
 #include <utility>
 
+#include "pkg/api/decode.h"
 #include "pkg/http/url.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/scheduler/registry/unprepared_plugins.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
+
+using configuration::ExtensionPoint;
+using configuration::ResolvedProfile;
+
 constexpr int64_t kMaxExtenderScore = 10;
+
+// Finds a rule by name among those of the release and then among those of plugin/.
+template <typename Map>
+const typename Map::mapped_type* FindRule(const Map& in_tree, const Map& others, std::string_view name) {
+  if (auto it = in_tree.find(name); it != in_tree.end()) return &it->second;
+  auto it = others.find(name);
+  return it == others.end() ? nullptr : &it->second;
 }
+
+absl::Status NotRegistered(std::string_view plugin) {
+  return util::NotFound(absl::StrCat("plugin ", api::GoQuoted(plugin), " is not registered"));
+}
+
+// Returns the rules of a profile with its weights and arguments. `others` contains the rules of plugin/. Returns an
+// error if a plugin is not registered.
+absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const ResolvedProfile& profile,
+                                            PluginFactoryArgs args, const Registry& others) {
+  Registry registry;
+  release.register_plugins(profile, &registry);
+  AlgorithmConfig config;
+  config.release = &release;
+  config.args = std::move(args);
+  config.args.max_score = release.max_score;
+  // Adds one plugin: with or without its PreFilter (`prepared`), and with or without its Filter (`filters`).
+  auto add = [&](std::string_view name, bool prepared, bool filters) {
+    const Registry::Predicate* rule = FindRule(registry.predicates(), others.predicates(), name);
+    if (rule == nullptr) return NotRegistered(name);
+    FitPredicate predicate = rule->factory(config.args);
+    if (!prepared) predicate = WithoutPreFilter(name, std::move(predicate));
+    if (!filters) predicate = PreFilterAlone(std::move(predicate));
+    config.predicates.push_back({std::string(name), std::move(predicate), rule->traits, {}});
+    return absl::OkStatus();
+  };
+  const bool any_prepared = !profile.at(ExtensionPoint::kPreFilter).empty();
+  for (const auto& plugin : profile.at(ExtensionPoint::kFilter)) {
+    const bool prepares = PreparesFilter(plugin.name);
+    BERTH_RETURN_IF_ERROR(
+        add(plugin.name, !prepares || (any_prepared && profile.Has(ExtensionPoint::kPreFilter, plugin.name)), true));
+  }
+  // A plugin with only a PreFilter can still reject a pod.
+  for (const auto& plugin : profile.at(ExtensionPoint::kPreFilter)) {
+    if (!profile.Has(ExtensionPoint::kFilter, plugin.name) && PreparesFilter(plugin.name)) {
+      BERTH_RETURN_IF_ERROR(add(plugin.name, true, false));
+    }
+    auto it = std::find_if(config.predicates.begin(), config.predicates.end(),
+                           [&](const ConfiguredPredicate& p) { return p.name == plugin.name; });
+    if (it != config.predicates.end()) {
+      config.preparation_order.push_back(static_cast<size_t>(it - config.predicates.begin()));
+    }
+  }
+  for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
+    // Without any Score plugin, every node has the total 1; a priority would change that.
+    if (profile.at(ExtensionPoint::kScore).empty()) break;
+    if (profile.Has(ExtensionPoint::kScore, plugin.name) || !PreScoreMayFail(plugin.name)) continue;
+    const Registry::Priority& rule = registry.priorities().find(plugin.name)->second;
+    config.priorities.push_back({plugin.name, PreScoreAlone(rule.factory(config.args)), 1, rule.traits});
+  }
+  for (const auto& plugin : profile.at(ExtensionPoint::kScore)) {
+    const Registry::Priority* rule = FindRule(registry.priorities(), others.priorities(), plugin.name);
+    if (rule == nullptr) {
+      // A plugin of the release that scores every node 0 is no priority.
+      if (release.plugins().Implements(plugin.name, ExtensionPoint::kScore)) continue;
+      return NotRegistered(plugin.name);
+    }
+    PriorityFunction function = rule->factory(config.args);
+    if (!profile.Has(ExtensionPoint::kPreScore, plugin.name)) function = WithoutPreScore(plugin.name, function);
+    config.priorities.push_back({plugin.name, std::move(function), plugin.weight, rule->traits});
+  }
+  return config;
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& profile,
                                                                     const std::vector<ExtenderConfig>& extenders,
@@ -28,7 +104,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
       if (m.ignored_by_scheduler) rules.ignored_extended_resources.insert(Symbol(m.name));
     }
   }
-  auto config = algorithmprovider::AlgorithmOf(profile, std::move(rules), FrozenRegistry());
+  auto config = AlgorithmOf(*args.release, profile, std::move(rules), FrozenRegistry(*args.release));
   if (!config.ok()) {
     return util::InvalidArgument(
         absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name), ": ", config.status().message()));

@@ -1,4 +1,4 @@
-// Builds schedulers from the profiles of a KubeSchedulerConfiguration (release 1.29).
+// Builds schedulers from the profiles of a KubeSchedulerConfiguration .
 #pragma once
 #include <absl/status/statusor.h>
 
@@ -12,10 +12,10 @@
 
 namespace berth::scheduler {
 
-// Returns a scheduler with the plugins, weights and arguments of a resolved profile. `args.release` and the members
+// Returns a scheduler with the plugins, weights and arguments of a resolved profile. The members of `args`
 // that only a Policy uses are ignored. Returns an error that names the profile if one of its plugins is not registered,
 // or an error with one message for each extender that cannot be created. REQUIRES: args.cache describes templates as
-// release 1.29 does.
+// args.release does, and that release is configured by profiles.
 absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const configuration::ResolvedProfile& profile,
                                                                     const std::vector<ExtenderConfig>& extenders,
                                                                     FactoryArgs args,

@@ -3,8 +3,9 @@
 #include <absl/strings/str_join.h>
 #include <glog/logging.h>
 
-#include <map>
+#include <functional>
 #include <mutex>
+#include <vector>
 
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/status.h"
@@ -12,66 +13,72 @@
 namespace berth::scheduler {
 namespace {
 
-// One registry for each release: the release's own algorithms, to which every registration is applied in turn.
+// The registrations in their order. Each is applied to a copy of a release's own algorithms, so that it can replace them.
 class Registrations {
  public:
   static Registrations& Get() {
     static auto* all = new Registrations;  // never destroyed: static objects register with it
     return *all;
   }
-  // Takes no lock. REQUIRES: no other thread registers at the same time.
-  const Registry& Of(const Release& release) const { return registries_.at(&release); }
 
-  Registry Freeze(const Release& release) {
+  void ApplyTo(Registry* registry, bool freeze) {
     std::lock_guard lock(mutex_);
-    frozen_ = true;
-    return registries_.at(&release);
+    frozen_ = frozen_ || freeze;
+    for (const auto& change : changes_) CheckOk(change(*registry));
   }
-  // Applies a registration to all registries. A mistake is a programming error and ends the process.
+  // Records a registration. A mistake is a programming error and ends the process.
   template <typename F>
   void Change(std::string_view name, F change) {
     std::lock_guard lock(mutex_);
     if (frozen_) {
       LOG(FATAL) << "Algorithm " << name << " is registered too late: register before the first scheduler is built";
     }
-    for (auto& [release, registry] : registries_) {
-      absl::Status s = change(registry);
-      if (!s.ok()) LOG(FATAL) << util::Message(s);
-    }
+    CheckOk(change(own_));
+    changes_.push_back(std::move(change));
   }
   // Changes the provider in every release that has it. Returns an error if none has, or if the registry is frozen.
   template <typename F>
   absl::Status ChangeProvider(std::string_view provider, F change) {
     std::lock_guard lock(mutex_);
     if (frozen_) return util::FailedPrecondition("the registry is frozen: a scheduler has been built already");
-    bool found = false;
-    for (auto& [release, registry] : registries_) {
-      Registry::Provider* p = registry.MutableProvider(provider);
-      if (p == nullptr) continue;
-      found = true;
-      change(*p);
+    if (provider != kDefaultProvider && provider != kClusterAutoscalerProvider &&
+        own_.MutableProvider(provider) == nullptr) {
+      return util::NotFound(absl::StrCat("plugin ", util::ToAbsl(provider), " has not been registered"));
     }
-    if (found) return absl::OkStatus();
-    return util::NotFound(absl::StrCat("plugin ", util::ToAbsl(provider), " has not been registered"));
+    changes_.push_back([name = std::string(provider), change](Registry& r) {
+      if (Registry::Provider* p = r.MutableProvider(name)) change(*p);
+      return absl::OkStatus();
+    });
+    return absl::OkStatus();
   }
 
  private:
-  // Each release registers its own algorithms first, so that plugins can replace them.
-  Registrations() {
-    for (const Release* r : algorithmprovider::Releases()) r->register_algorithms(&registries_[r]);
+  static void CheckOk(const absl::Status& s) {
+    if (!s.ok()) LOG(FATAL) << util::Message(s);
   }
   std::mutex mutex_;
-  std::map<const Release*, Registry> registries_;
+  std::vector<std::function<absl::Status(Registry&)>> changes_;
+  Registry own_;  // what was registered, without any release
   bool frozen_ = false;
 };
+
+Registry WithRegistrations(const Release* release, bool freeze) {
+  Registry registry;
+  if (release != nullptr) release->register_algorithms(&registry);
+  Registrations::Get().ApplyTo(&registry, freeze);
+  return registry;
+}
 
 }  // namespace
 
 Registry FrozenRegistry(const Release& release) {
-  return Registrations::Get().Freeze(release);
+  return WithRegistrations(&release, true);
 }
-const Registry& RegisteredAlgorithms(const Release& release) {
-  return Registrations::Get().Of(release);
+Registry RegisteredAlgorithms(const Release& release) {
+  return WithRegistrations(&release, false);
+}
+Registry PluginAlgorithms() {
+  return WithRegistrations(nullptr, false);
 }
 
 std::string RegisterFitPredicate(std::string_view name, PerNodePredicate predicate, Traits traits) {
@@ -158,25 +165,28 @@ void RemovePredicateKeyFromAlgorithmProviderMap(std::string_view key) {
   });
 }
 
-bool IsFitPredicateRegistered(std::string_view name) {
-  return RegisteredAlgorithms().predicates().contains(name);
+bool IsFitPredicateRegistered(const Release& release, std::string_view name) {
+  return RegisteredAlgorithms(release).predicates().contains(name);
 }
-bool IsPriorityFunctionRegistered(std::string_view name) {
-  return RegisteredAlgorithms().priorities().contains(name);
+bool IsPriorityFunctionRegistered(const Release& release, std::string_view name) {
+  return RegisteredAlgorithms(release).priorities().contains(name);
 }
-std::vector<std::string> ListRegisteredFitPredicates() {
+std::vector<std::string> ListRegisteredFitPredicates(const Release& release) {
   std::vector<std::string> out;
-  for (const auto& [name, factory] : RegisteredAlgorithms().predicates()) out.push_back(name);
+  const Registry registry = RegisteredAlgorithms(release);
+  for (const auto& [name, factory] : registry.predicates()) out.push_back(name);
   return out;
 }
-std::vector<std::string> ListRegisteredPriorityFunctions() {
+std::vector<std::string> ListRegisteredPriorityFunctions(const Release& release) {
   std::vector<std::string> out;
-  for (const auto& [name, priority] : RegisteredAlgorithms().priorities()) out.push_back(name);
+  const Registry registry = RegisteredAlgorithms(release);
+  for (const auto& [name, priority] : registry.priorities()) out.push_back(name);
   return out;
 }
-std::string ListAlgorithmProviders() {
+std::string ListAlgorithmProviders(const Release& release) {
   std::vector<std::string> names;
-  for (const auto& [name, provider] : RegisteredAlgorithms().providers()) names.push_back(name);
+  const Registry registry = RegisteredAlgorithms(release);
+  for (const auto& [name, provider] : registry.providers()) names.push_back(name);
   return absl::StrJoin(names, " | ");
 }
 

@@ -17,6 +17,10 @@
 
 namespace berth::scheduler {
 
+// The providers that releases have. RegisterAlgorithmProvider (factory/factory.h) adds others to every release.
+inline constexpr std::string_view kDefaultProvider = "DefaultProvider";
+inline constexpr std::string_view kClusterAutoscalerProvider = "ClusterAutoscalerProvider";
+
 class Registry {
  public:
   struct Predicate {

@@ -1,7 +1,6 @@
-// A release of Kubernetes as a value: all differences between the algorithms of two releases, as data and small
-// functions. A scheduler is built for one release, and schedulers of several releases can live in one process. Rules
-// and the code in core/ never test the name of a release. What a release does outside of decisions is looked up by its
-// name (ProcessOf in process.h, PodFieldsUnderstoodBy in pod_fields.h).
+// What decides in a release of Kubernetes, as a value: all differences between the algorithms of two releases, as data
+// and small functions. The values stand in pkg/releases. A scheduler is built for one release, and schedulers of several
+// releases can live in one process. Rules and the code in core/ never test which release it is.
 #pragma once
 #include <absl/status/status.h>
 
@@ -10,11 +9,24 @@
 #include <string>
 #include <string_view>
 
+#include "pkg/release/release.h"
 #include "pkg/scheduler/algorithm/node_failures.h"
 #include "pkg/scheduler/cache/template_info.h"
 #include "pkg/scheduler/registry/registry.h"
 
 namespace berth::scheduler {
+
+namespace configuration {
+class PluginCatalogue;
+struct ResolvedProfile;
+}  // namespace configuration
+
+// The feature gates that change what is registered, and those that rules read.
+struct SchedulerGates {
+  AlgorithmGates algorithm;
+  bool taint_nodes_by_condition = false;
+  bool resource_limits_priority_function = false;
+};
 
 enum class PreemptionStyle : uint8_t {
   kByPosition,    // 1.10: the first victim in the list counts as the most important one (bug B-25, kept)
@@ -22,11 +34,21 @@ enum class PreemptionStyle : uint8_t {
 };
 
 struct Release {
-  std::string_view name;  // such as "1.10"; the value of --emulated-version
+  release::Version version;  // for tables with since and until
   int64_t max_score = 0;  // the largest score that a priority gives, before it is multiplied by the weight
 
   // Registers the release's own predicates, priorities and providers.
   void (*register_algorithms)(Registry*) = nullptr;
+  // Changes one scheduler's copy of the registry as feature gates demand. Null if no gate does.
+  void (*apply_gates)(const SchedulerGates&, Registry*) = nullptr;
+
+  // For a release that is configured by profiles, and null otherwise: registers the plugins with the arguments of a
+  // profile, and returns which plugins there are and which are enabled by default.
+  void (*register_plugins)(const configuration::ResolvedProfile&, Registry*) = nullptr;
+  const configuration::PluginCatalogue& (*plugins)() = nullptr;
+  // Whether Policies and algorithm providers configure the release. It may have profiles besides.
+  bool has_policies = false;
+
   // The order in which predicates are evaluated. Others come after these, in ascending order of names (bug B-15
   // of 1.10, fixed).
   std::span<const std::string_view> predicate_ordering;

@@ -1,10 +1,11 @@
 // Checks that every registered rule reads no more than its traits declare, and that TraitsProblem finds rules that do.
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/testing/traits_check.h"
 
 #include <catch2/catch.hpp>
 
 #include "pkg/scheduler/algorithm/per_node.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/factory/factory.h"
 
 namespace berth::scheduler {
@@ -16,8 +17,8 @@ using testing::TraitsProblem;
 
 TEST_CASE("every registered rule of every release reads no more than its traits declare") {
   Registry later;
-  algorithmprovider::V1_29().register_algorithms(&later);
-  for (const Registry& registry : {FrozenRegistry(), later}) {
+  releases::v1_29::Decides().register_algorithms(&later);
+  for (const Registry& registry : {FrozenRegistry(releases::v1_10::Decides()), later}) {
     for (const auto& [name, rule] : registry.predicates()) {
       int pairs = 0;
       CHECK(TraitsProblem(registry, name, {}, &pairs) == "");

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/testing/new_objects.h"
 #include "pkg/scheduler/testing/objects.h"
 
@@ -148,7 +148,7 @@ TEST_CASE("scores of release 1.29: many rows at once") {
   FitOptions least, most;
   least.resources = most.resources = {{"cpu", 2}, {"memory", 3}};
   most.strategy = FitOptions::Strategy::kMostAllocated;
-  Cache cache(algorithmprovider::V1_29().describe_template);
+  Cache cache(releases::v1_29::Decides().describe_template);
   Fill(cache, random);
   const api::PodPtr pod = PodOf("p", Asks("'cpu':'700m','memory':'600Mi'"));
   const TemplateInfo& info = *cache.Info(pod->tmpl);

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "pkg/api/decode.h"
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/from_profile.h"
@@ -44,10 +44,10 @@ std::vector<std::string> Differing(const std::map<std::string, std::string>& got
 class Pair {
  public:
   explicit Pair(const std::string& configuration)
-      : cache_(algorithmprovider::V1_29().describe_template), binder_(&cache_) {
+      : cache_(releases::v1_29::Decides().describe_template), binder_(&cache_) {
     api::Document document;
     REQUIRE(document.Parse(configuration).ok());
-    auto loaded = configuration::LoadOrError(document.root(), PluginsToConfigure(), {});
+    auto loaded = configuration::LoadOrError(document.root(), PluginsToConfigure(releases::v1_29::Decides()), {});
     INFO(configuration << "\n" << loaded.status().ToString());
     REQUIRE(loaded.ok());
     FactoryArgs args;

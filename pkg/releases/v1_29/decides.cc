@@ -1,4 +1,4 @@
-#include "pkg/scheduler/algorithmprovider/v1_29.h"
+#include "pkg/releases/v1_29/decides.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -16,12 +16,14 @@
 #include "pkg/scheduler/algorithm/podspread/podspread.h"
 #include "pkg/scheduler/algorithm/tainttoleration/tainttoleration.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
-#include "pkg/scheduler/algorithmprovider/unprepared_plugins.h"
+#include "pkg/scheduler/configuration/profile.h"
 #include "pkg/util/status.h"
 
-namespace berth::scheduler::algorithmprovider {
+namespace berth::releases::v1_29 {
 namespace {
 
+using namespace scheduler;  // NOLINT: a release is a table of the scheduler's rules
+using Rules = scheduler::Release;
 using configuration::ExtensionPoint;
 using configuration::ResolvedProfile;
 
@@ -174,19 +176,27 @@ void Register(const ResolvedProfile& profile, Registry* r) {
         PriorityTraits(kPodImages, ClusterPart::kNodes, Normalisation::kNone));
 }
 
-// The order of evaluation: that of the default plugins of 1.29.
-constexpr std::string_view kFilters[] = {
-    "NodeUnschedulable", "NodeName",           "TaintToleration", "NodeAffinity",      "NodePorts",
-    "NodeResourcesFit",  "VolumeRestrictions", "EBSLimits",       "GCEPDLimits",       "NodeVolumeLimits",
-    "AzureDiskLimits",   "VolumeBinding",      "VolumeZone",      "PodTopologySpread", "InterPodAffinity"};
+// Returns the default plugins that have an extension point, in their order, which is that of evaluation.
+std::vector<std::string_view> DefaultsAt(ExtensionPoint point) {
+  std::vector<std::string_view> names;
+  for (const auto& plugin : Plugins().DefaultPlugins({})) {
+    if (Plugins().Implements(plugin.name, point)) names.push_back(plugin.name);
+  }
+  return names;
+}
+std::span<const std::string_view> Filters() {
+  static const std::vector<std::string_view> kFilters = DefaultsAt(ExtensionPoint::kFilter);
+  return kFilters;
+}
 
 void RegisterAlgorithms(Registry* r) {
   Register(ResolvedProfile(), r);
-  CHECK_EQ(util::Message(r->AddProvider("DefaultProvider",
-                                        {{std::begin(kFilters), std::end(kFilters)},
-                                         {"TaintToleration", "NodeAffinity", "NodeResourcesFit", "PodTopologySpread",
-                                          "InterPodAffinity", "NodeResourcesBalancedAllocation", "ImageLocality"}})),
-           "");
+  Registry::Provider provider;
+  for (std::string_view name : Filters()) provider.predicates.emplace(name);
+  for (std::string_view name : DefaultsAt(ExtensionPoint::kScore)) {
+    if (r->priorities().contains(name)) provider.priorities.emplace(name);
+  }
+  CHECK_EQ(util::Message(r->AddProvider(kDefaultProvider, std::move(provider))), "");
 }
 
 // Returns, for example: 0/3 nodes are available: 1 Insufficient cpu, 2 Too many pods. A rejection by PreFilter is given
@@ -199,8 +209,8 @@ std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRe
 }
 
 // Returns the text of an error in PreFilter (kPrepare) or Filter.
-std::string ErrorText(Release::Step step, std::string_view predicate, std::string_view error) {
-  if (step == Release::Step::kPrepare) {
+std::string ErrorText(Rules::Step step, std::string_view predicate, std::string_view error) {
+  if (step == Rules::Step::kPrepare) {
     return absl::StrCat("running PreFilter plugin ", api::GoQuoted(predicate), ": ", util::ToAbsl(error));
   }
   return absl::StrCat("running ", api::GoQuoted(predicate), " filter plugin: ", util::ToAbsl(error));
@@ -208,12 +218,14 @@ std::string ErrorText(Release::Step step, std::string_view predicate, std::strin
 
 }  // namespace
 
-const Release& V1_29() {
-  static const Release kRelease = {
-      .name = "1.29",
+const Rules& Decides() {
+  static const Rules kRelease = {
+      .version = {29},
       .max_score = 100,
       .register_algorithms = RegisterAlgorithms,
-      .predicate_ordering = kFilters,
+      .register_plugins = Register,
+      .plugins = Plugins,
+      .predicate_ordering = Filters(),
       .describe_template = DescribeTemplateV1_29,
       .fit_error_text = FitErrorText,
       .checks_claims_first = false,
@@ -225,74 +237,4 @@ const Release& V1_29() {
   return kRelease;
 }
 
-namespace {
-
-// Finds a rule by name among those of the release and then among those of plugin/.
-template <typename Map>
-const typename Map::mapped_type* FindRule(const Map& in_tree, const Map& others, std::string_view name) {
-  if (auto it = in_tree.find(name); it != in_tree.end()) return &it->second;
-  auto it = others.find(name);
-  return it == others.end() ? nullptr : &it->second;
-}
-
-absl::Status NotRegistered(std::string_view plugin) {
-  return util::NotFound(absl::StrCat("plugin ", api::GoQuoted(plugin), " is not registered"));
-}
-
-}  // namespace
-
-absl::StatusOr<AlgorithmConfig> AlgorithmOf(const ResolvedProfile& profile, PluginFactoryArgs args,
-                                            const Registry& others) {
-  Registry registry;
-  Register(profile, &registry);
-  AlgorithmConfig config;
-  config.release = &V1_29();
-  config.args = std::move(args);
-  config.args.max_score = V1_29().max_score;
-  // Adds one plugin: with or without its PreFilter (`prepared`), and with or without its Filter (`filters`).
-  auto add = [&](std::string_view name, bool prepared, bool filters) {
-    const Registry::Predicate* rule = FindRule(registry.predicates(), others.predicates(), name);
-    if (rule == nullptr) return NotRegistered(name);
-    FitPredicate predicate = rule->factory(config.args);
-    if (!prepared) predicate = WithoutPreFilter(name, std::move(predicate));
-    if (!filters) predicate = PreFilterAlone(std::move(predicate));
-    config.predicates.push_back({std::string(name), std::move(predicate), rule->traits, {}});
-    return absl::OkStatus();
-  };
-  const bool any_prepared = !profile.at(ExtensionPoint::kPreFilter).empty();
-  for (const auto& plugin : profile.at(ExtensionPoint::kFilter)) {
-    const bool prepares = PreparesFilter(plugin.name);
-    BERTH_RETURN_IF_ERROR(
-        add(plugin.name, !prepares || (any_prepared && profile.Has(ExtensionPoint::kPreFilter, plugin.name)), true));
-  }
-  // A plugin with only a PreFilter can still reject a pod.
-  for (const auto& plugin : profile.at(ExtensionPoint::kPreFilter)) {
-    if (!profile.Has(ExtensionPoint::kFilter, plugin.name) && PreparesFilter(plugin.name)) {
-      BERTH_RETURN_IF_ERROR(add(plugin.name, true, false));
-    }
-    auto it = std::find_if(config.predicates.begin(), config.predicates.end(),
-                           [&](const ConfiguredPredicate& p) { return p.name == plugin.name; });
-    if (it != config.predicates.end()) {
-      config.preparation_order.push_back(static_cast<size_t>(it - config.predicates.begin()));
-    }
-  }
-  for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
-    // Without any Score plugin, every node has the total 1; a priority would change that.
-    if (profile.at(ExtensionPoint::kScore).empty()) break;
-    if (profile.Has(ExtensionPoint::kScore, plugin.name) || !PreScoreMayFail(plugin.name)) continue;
-    const Registry::Priority& rule = registry.priorities().find(plugin.name)->second;
-    config.priorities.push_back({plugin.name, PreScoreAlone(rule.factory(config.args)), 1, rule.traits});
-  }
-  for (const auto& plugin : profile.at(ExtensionPoint::kScore)) {
-    // VolumeBinding scores every node 0 as long as the feature gate VolumeCapacityPriority is off.
-    if (plugin.name == "VolumeBinding") continue;
-    const Registry::Priority* rule = FindRule(registry.priorities(), others.priorities(), plugin.name);
-    if (rule == nullptr) return NotRegistered(plugin.name);
-    PriorityFunction function = rule->factory(config.args);
-    if (!profile.Has(ExtensionPoint::kPreScore, plugin.name)) function = WithoutPreScore(plugin.name, function);
-    config.priorities.push_back({plugin.name, std::move(function), plugin.weight, rule->traits});
-  }
-  return config;
-}
-
-}  // namespace berth::scheduler::algorithmprovider
+}  // namespace berth::releases::v1_29

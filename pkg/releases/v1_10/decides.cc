@@ -1,4 +1,4 @@
-#include "pkg/scheduler/algorithmprovider/v1_10.h"
+#include "pkg/releases/v1_10/decides.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -19,8 +19,11 @@
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 #include "pkg/util/status.h"
 
-namespace berth::scheduler::algorithmprovider {
+namespace berth::releases::v1_10 {
 namespace {
+
+using namespace scheduler;  // NOLINT: a release is a table of the scheduler's rules
+using Rules = scheduler::Release;
 
 // Source of the key sets and names: pkg/scheduler/algorithmprovider/defaults/defaults.go (1.10).
 std::set<std::string> DefaultPredicates() {
@@ -127,8 +130,8 @@ void RegisterAlgorithms(Registry* r) {
   std::set<std::string> autoscaler = DefaultPriorities();
   autoscaler.erase("LeastRequestedPriority");
   autoscaler.insert("MostRequestedPriority");
-  CHECK_EQ(util::Message(r->AddProvider(kDefaultProvider, {DefaultPredicates(), DefaultPriorities()})), "");
-  CHECK_EQ(util::Message(r->AddProvider(kClusterAutoscalerProvider, {DefaultPredicates(), autoscaler})), "");
+  CHECK_EQ(util::Message(r->AddProvider(scheduler::kDefaultProvider, {DefaultPredicates(), DefaultPriorities()})), "");
+  CHECK_EQ(util::Message(r->AddProvider(scheduler::kClusterAutoscalerProvider, {DefaultPredicates(), autoscaler})), "");
 }
 
 // Returns, for example: 0/5 nodes are available: 2 Insufficient cpu, 3 node(s) were unschedulable.
@@ -151,13 +154,31 @@ constexpr std::string_view kOrdering[] = {"CheckNodeCondition",     "CheckNodeUn
                                           "CheckNodePIDPressure",   "CheckNodeDiskPressure",
                                           "EvenPodsSpread",         "MatchInterPodAffinity"};
 
+void ApplyTaintNodesByCondition(Registry* r) {
+  r->RemovePredicate("CheckNodeCondition");
+  r->RemovePredicateKeyEverywhere("CheckNodeCondition");
+  r->MakeMandatory("PodToleratesNodeTaints");
+  r->InsertPredicateKeyEverywhere("PodToleratesNodeTaints");
+}
+
+// Source: ApplyFeatureGates in pkg/scheduler/algorithmprovider/defaults/defaults.go (1.10).
+void ApplyGates(const SchedulerGates& gates, Registry* r) {
+  if (gates.taint_nodes_by_condition) ApplyTaintNodesByCondition(r);
+  if (!gates.resource_limits_priority_function) return;
+  CHECK_EQ(util::Message(r->AddPriority("ResourceLimitsPriority", noderesources::ResourceLimits, 1,
+                                        PriorityTraits(kPodLimits, ClusterPart::kNode, Normalisation::kNone))),
+           "");
+}
+
 }  // namespace
 
-const Release& V1_10() {
-  static const Release kRelease = {
-      .name = "1.10",
+const Rules& Decides() {
+  static const Rules kRelease = {
+      .version = {10},
       .max_score = 10,
       .register_algorithms = RegisterAlgorithms,
+      .apply_gates = ApplyGates,
+      .has_policies = true,
       .predicate_ordering = kOrdering,
       .describe_template = DescribeTemplate,
       .fit_error_text = FitErrorText,
@@ -166,17 +187,4 @@ const Release& V1_10() {
   return kRelease;
 }
 
-void ApplyTaintNodesByCondition(Registry* r) {
-  r->RemovePredicate("CheckNodeCondition");
-  r->RemovePredicateKeyEverywhere("CheckNodeCondition");
-  r->MakeMandatory("PodToleratesNodeTaints");
-  r->InsertPredicateKeyEverywhere("PodToleratesNodeTaints");
-}
-
-void ApplyResourceLimitsPriorityFunction(Registry* r) {
-  CHECK_EQ(util::Message(r->AddPriority("ResourceLimitsPriority", noderesources::ResourceLimits, 1,
-                                        PriorityTraits(kPodLimits, ClusterPart::kNode, Normalisation::kNone))),
-           "");
-}
-
-}  // namespace berth::scheduler::algorithmprovider
+}  // namespace berth::releases::v1_10

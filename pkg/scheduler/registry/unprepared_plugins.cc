@@ -1,4 +1,4 @@
-#include "pkg/scheduler/algorithmprovider/unprepared_plugins.h"
+#include "pkg/scheduler/registry/unprepared_plugins.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -8,7 +8,7 @@
 #include "pkg/api/decode.h"
 #include "pkg/util/status.h"
 
-namespace berth::scheduler::algorithmprovider {
+namespace berth::scheduler {
 namespace {
 
 // The error with which a plugin's Filter or Score fails in 1.29 if the state of its PreFilter or PreScore is missing.
@@ -149,4 +149,4 @@ PriorityFunction WithoutPreScore(std::string_view plugin, PriorityFunction funct
   return [name = std::string(plugin), error](const PodContext&) { return std::make_unique<FailsToScore>(name, error); };
 }
 
-}  // namespace berth::scheduler::algorithmprovider
+}  // namespace berth::scheduler

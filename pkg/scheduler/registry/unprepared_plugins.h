@@ -6,7 +6,7 @@
 
 #include "pkg/scheduler/algorithm/algorithm.h"
 
-namespace berth::scheduler::algorithmprovider {
+namespace berth::scheduler {
 
 // Returns whether the plugin has a PreFilter.
 bool PreparesFilter(std::string_view plugin);
@@ -26,4 +26,4 @@ bool PreScoreMayFail(std::string_view plugin);
 // totals.
 PriorityFunction PreScoreAlone(PriorityFunction function);
 
-}  // namespace berth::scheduler::algorithmprovider
+}  // namespace berth::scheduler

@@ -1,0 +1,14 @@
+// The list of releases. It is an object file of its own, so that a test can be linked with another list.
+#include "pkg/release/release.h"
+
+namespace berth::release {
+
+std::span<const Id> All() {
+  static constexpr Id kReleases[] = {
+      {"1.10", {10}, "v1.10.13"},
+      {"1.29", {29}, "v1.29.14"},
+  };
+  return kReleases;
+}
+
+}  // namespace berth::release

@@ -1,0 +1,36 @@
+#include "pkg/releases/releases.h"
+
+#include <glog/logging.h>
+
+#include <algorithm>
+
+#include "pkg/releases/v1_10/decides.h"
+#include "pkg/releases/v1_29/decides.h"
+
+namespace berth::releases {
+namespace {
+
+struct Folder {
+  release::Version version;
+  Release release;
+};
+
+// In ascending order.
+std::span<const Folder> Folders() {
+  static const Folder kFolders[] = {
+      {{10}, {v1_10::Decides(), scheduler::Process110()}},
+      {{29}, {v1_29::Decides(), scheduler::Process129()}},
+  };
+  return kFolders;
+}
+
+}  // namespace
+
+const Release& Of(const release::Id& id) {
+  const auto folders = Folders();
+  auto it = std::find_if(folders.begin(), folders.end(), [&](const Folder& f) { return f.version == id.version; });
+  CHECK(it != folders.end()) << "release " << id.name << " has no folder";
+  return it->release;
+}
+
+}  // namespace berth::releases
