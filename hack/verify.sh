@@ -33,7 +33,7 @@ while IFS=: read -r file line include; do
   [[ $include =~ \"(pkg/[a-z]+|cmd/[a-z-]+|plugin)/ ]] || { problem "$file:$line: $include: include by the path from the project's root"; continue; }
   target=${BASH_REMATCH[1]}
   # Tests may use helpers from test/, and test rules as releases have them.
-  [[ $file == *_test.cc && $target == pkg/releases ]] && continue
+  [[ $file =~ (_test\.cc|_bench\.cc|/testing/.*\.h)$ && $target == pkg/releases ]] && continue
   [[ " $(allowed "$package") " == *" $target "* ]] || problem "$file:$line: $package must not include from $target (pkg/README.md)"
 done < <(grep -rnE '^#include "' --include='*.cc' --include='*.h' pkg cmd plugin | grep -vE '^[^:]*_(test|bench)\.cc:[0-9]+:#include "test/')
 

@@ -48,7 +48,7 @@ absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> BuildAlgorithm(cons
                                  : absl::StrCat("policy config map ", source.policy->config_map->ns, "/",
                                                 source.policy->config_map->name);
     std::vector<std::string> warnings;
-    auto decoded = scheduler::ReadPolicy(*text, args.gates, &warnings);
+    auto decoded = scheduler::ReadPolicy(*text, *args.release, args.gates, &warnings);
     for (const std::string& w : warnings) LOG(WARNING) << origin << ": " << w;
     if (!decoded.ok()) return util::InvalidArgument(absl::StrCat("invalid policy: ", util::Message(decoded.status())));
     policy = *std::move(decoded);

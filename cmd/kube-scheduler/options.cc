@@ -11,8 +11,8 @@
 
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/later_config.h"
-#include "pkg/releases/releases.h"
 #include "pkg/api/quantity.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
@@ -152,9 +152,9 @@ Options::Options() {
   flags_.String(&c.scheduler_name, "scheduler-name",
                 "Name of the scheduler, used to select which pods will be processed by this scheduler, based on pod's "
                 "\"spec.schedulerName\".");
-  flags_.String(
-      &provider_, "algorithm-provider",
-      absl::StrCat("The scheduling algorithm provider to use, one of: ", scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)));
+  flags_.String(&provider_, "algorithm-provider",
+                absl::StrCat("The scheduling algorithm provider to use, one of: ",
+                             scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)));
   flags_.String(&policy_file_, "policy-config-file",
                 "File with scheduler policy configuration. This file is used if policy ConfigMap is not provided or "
                 "--use-legacy-policy-config=true");
@@ -514,8 +514,10 @@ std::string Options::Usage(size_t width) const {
 std::string Options::Help(size_t width) const {
   return absl::StrCat(
       kDescription, "\n\n", Usage(width),
-      NameList("Predicates that a Policy may name", scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides), width),
-      NameList("Priorities that a Policy may name", scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides), width));
+      NameList("Predicates that a Policy may name",
+               scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides), width),
+      NameList("Priorities that a Policy may name",
+               scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides), width));
 }
 
 }  // namespace berth::kube_scheduler

@@ -8,10 +8,10 @@
 
 #include "cmd/schedsim/check_configuration.h"
 #include "cmd/schedsim/command.h"
-#include "pkg/releases/releases.h"
 #include "pkg/api/stream.h"
 #include "pkg/explain/output.h"
 #include "pkg/http/url.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/policy/decode.h"
@@ -96,6 +96,7 @@ class Checker {
     scheduler::Cache cache;
     scheduler::FactoryArgs args;
     args.cache = &cache;
+    args.release = &algorithm_.Decides();
     args.gates = algorithm_.Gates();
     args.hard_pod_affinity_symmetric_weight = algorithm_.hard_pod_affinity_symmetric_weight;
     args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "pkg/releases/releases.h"
 #include "pkg/api/stream.h"
 #include "pkg/http/url.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/status.h"
@@ -79,7 +79,9 @@ ConfigurationReport ExamineConfiguration(const std::string& file, std::string_vi
                                     "kube-scheduler --config checks componentconfig/v1alpha1 when it starts"));
     return r;
   }
-  r.loaded = scheduler::configuration::Load(root, scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides), algorithm.ConfigurationGates());
+  r.loaded = scheduler::configuration::Load(
+      root, scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides),
+      algorithm.ConfigurationGates());
   for (const Problem& p : r.loaded.problems) {
     r.errors.push_back(absl::StrCat(Where(text, scheduler::configuration::Locate(root, p.path)), ToString(p)));
   }

@@ -4,8 +4,8 @@
 
 #include <iostream>
 
-#include "pkg/release/release.h"
 #include "pkg/api/stream.h"
+#include "pkg/release/release.h"
 #include "pkg/scheduler/configuration/decode.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
@@ -34,8 +34,8 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
   }
   // These versions are read by releases with profiles only.
   if (algorithm->Decides().plugins == nullptr) BERTH_RETURN_IF_ERROR(UseRelease("1.29", algorithm));
-  auto loaded =
-      configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(algorithm->Decides()), algorithm->ConfigurationGates());
+  auto loaded = configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(algorithm->Decides()),
+                                           algorithm->ConfigurationGates());
   if (!loaded.ok()) return util::FailedPrecondition(absl::StrCat(file, ": ", loaded.status().message()));
   for (const std::string& notice : loaded->notices) std::cerr << "schedsim: " << file << ": " << notice << "\n";
   algorithm->profiles = std::move(loaded->profiles);

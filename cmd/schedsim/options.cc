@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "cmd/schedsim/later_algorithm.h"
-#include "pkg/releases/releases.h"
 #include "pkg/api/stream.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
 #include "pkg/util/status.h"
@@ -64,8 +64,8 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   if (vm.contains("config")) {
     const std::string file = vm["config"].as<std::string>();
     if (vm.contains("emulated-version") && a->Decides().plugins == nullptr) {
-      return util::InvalidArgument(absl::StrCat("--emulated-version=", std::string(a->release->name), " contradicts --config=", file,
-                                                ", which is for release 1.29"));
+      return util::InvalidArgument(absl::StrCat("--emulated-version=", std::string(a->release->name),
+                                                " contradicts --config=", file, ", which is for release 1.29"));
     }
     BERTH_RETURN_IF_ERROR(UseConfiguration(file, a));
   }
@@ -81,7 +81,7 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
   std::string file = vm["policy-config-file"].as<std::string>();
   auto text = api::ReadInput(file);
   if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
-  auto policy = scheduler::ReadPolicy(*text, a->Gates());
+  auto policy = scheduler::ReadPolicy(*text, a->Decides(), a->Gates());
   if (!policy.ok()) {
     return util::FailedPrecondition(absl::StrCat(file, ": invalid policy: ", policy.status().message()));
   }
@@ -245,7 +245,9 @@ po::options_description FlagsOf(const Command& command) {
   auto add = d.add_options();
   if ((command.groups & kAlgorithmFlags) != 0) {
     add("algorithm-provider", po::value<std::string>()->value_name("NAME"),
-        absl::StrCat("algorithm provider: ", scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)).c_str());
+        absl::StrCat("algorithm provider: ",
+                     scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides))
+            .c_str());
     add("policy-config-file", po::value<std::string>()->value_name("FILE"),
         "Policy to schedule by, instead of a provider");
     add("emulated-version", po::value<std::string>()->value_name(release::NamesWith("|")),

@@ -10,9 +10,9 @@
 #include "pkg/explain/explanation.h"
 #include "pkg/explain/output.h"
 #include "pkg/explain/page.h"
-#include "pkg/release/release.h"
 #include "pkg/recording/alternative.h"
 #include "pkg/recording/replay.h"
+#include "pkg/release/release.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {

@@ -28,9 +28,12 @@ absl::Status CheckKind(const Invocation& options) {
 }
 
 int PrintSchema(const Invocation& options, std::ostream& out) {
-  out << (options.files[0] == "policy" ? scheduler::PolicySchema(scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides),
-                                                                 scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides))
-                                       : scheduler::configuration::Schema(scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides)));
+  out << (options.files[0] == "policy"
+              ? scheduler::PolicySchema(
+                    scheduler::ListRegisteredFitPredicates(releases::Of(release::Default()).decides),
+                    scheduler::ListRegisteredPriorityFunctions(releases::Of(release::Default()).decides))
+              : scheduler::configuration::Schema(
+                    scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides)));
   return kExitOk;
 }
 

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "cmd/schedsim/later_algorithm.h"
-#include "pkg/releases/releases.h"
 #include "pkg/api/stream.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/status.h"
 
@@ -30,7 +30,7 @@ std::string NameOf(const std::string& file) {
 absl::StatusOr<Variant> FromPolicy(const std::string& file, Variant v) {
   auto text = api::ReadInput(file);
   if (!text.ok()) return util::FailedPrecondition(util::Message(text.status()));
-  auto policy = scheduler::ReadPolicy(*text, v.algorithm.Gates());
+  auto policy = scheduler::ReadPolicy(*text, v.algorithm.Decides(), v.algorithm.Gates());
   if (!policy.ok()) {
     return util::FailedPrecondition(absl::StrCat(file, ": invalid policy: ", policy.status().message()));
   }
@@ -47,7 +47,9 @@ void AddVariantFlags(boost::program_options::options_description_easy_init& add)
   namespace po = boost::program_options;
   add("policy", po::value<std::vector<std::string>>()->value_name("FILE"), "a Policy to try (may be repeated)");
   add("algorithm-provider", po::value<std::vector<std::string>>()->value_name("NAME"),
-      absl::StrCat("an algorithm provider to try (may be repeated): ", scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides)).c_str());
+      absl::StrCat("an algorithm provider to try (may be repeated): ",
+                   scheduler::ListAlgorithmProviders(releases::Of(release::Default()).decides))
+          .c_str());
   add("emulated-version", po::value<std::vector<std::string>>()->value_name(release::NamesWith("|")),
       "a release to try with its default algorithm (may be repeated)");
   add("config", po::value<std::vector<std::string>>()->value_name("FILE"),

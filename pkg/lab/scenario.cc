@@ -425,7 +425,7 @@ class Collector final : public api::JsonSink {
     }
     if (Json v = j.FindExact("policy"); !v.IsNull()) {
       if (own) return fail("policy", v, "give either algorithmProvider or policy");
-      auto policy = scheduler::ReadPolicy(v, a.Gates());
+      auto policy = scheduler::ReadPolicy(v, a.Decides(), a.Gates());
       if (!policy.ok()) return util::InvalidArgument(absl::StrCat("policy: ", policy.status().message()));
       a.policy = std::move(*policy);
       a.policy_from_flag = false;

@@ -79,9 +79,8 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   }
   auto made = algorithm.policy
                   ? scheduler::CreateFromConfig(*algorithm.policy, args, &sim->effective_)
-                  : scheduler::CreateFromProvider(
-                        algorithm.provider.value_or(std::string(scheduler::kDefaultProvider)), args,
-                        &sim->effective_);
+                  : scheduler::CreateFromProvider(algorithm.provider.value_or(std::string(scheduler::kDefaultProvider)),
+                                                  args, &sim->effective_);
   if (!made.ok()) return made.status();
   sim->scheduler_ = std::move(*made);
   return sim;

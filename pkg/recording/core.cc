@@ -118,7 +118,8 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text) {
     return util::InvalidArgument(
         absl::StrCat("apiVersion: ", version.Brief(), ": must be kubescheduler.config.k8s.io/v1 or v1beta3"));
   }
-  return scheduler::configuration::LoadOrError(document->root(), scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides), {});
+  return scheduler::configuration::LoadOrError(
+      document->root(), scheduler::PluginsToConfigure(releases::Of(**release::Named("1.29")).decides), {});
 }
 
 absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args) {

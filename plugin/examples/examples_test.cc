@@ -45,6 +45,7 @@ struct Fixture {
     policy.priorities.emplace();
     policy.priorities->push_back({absl::StrCat("CheapestNodePriority", suffix), 1, {}});
     FactoryArgs args;
+    args.release = &releases::v1_10::Decides();
     args.cache = &cache;
     EffectiveAlgorithm effective;
     auto made = CreateFromConfig(policy, args, &effective);
@@ -68,7 +69,8 @@ TEST_CASE("the examples are registered, as everything in plugin/ is") {
 
 TEST_CASE("the examples read no more than their traits declare") {
   for (const char* form : kForms)
-    CHECK(testing::TraitsProblem(FrozenRegistry(releases::v1_10::Decides()), absl::StrCat("MaxReplicasPerNode", form)) == "");
+    CHECK(testing::TraitsProblem(FrozenRegistry(releases::v1_10::Decides()),
+                                 absl::StrCat("MaxReplicasPerNode", form)) == "");
 }
 
 TEST_CASE("MaxReplicasPerNode lets only so many pods of an app on a node") {
@@ -134,6 +136,7 @@ TEST_CASE("RackSpread keeps racks within one replica of each other, however it i
   policy.predicates->push_back({"RackSpread", {}});
   policy.priorities.emplace();
   FactoryArgs args;
+  args.release = &releases::v1_10::Decides();
   args.cache = &cache;
   auto scheduler = CreateFromConfig(policy, args);
   REQUIRE(scheduler.ok());
@@ -166,6 +169,7 @@ TEST_CASE("RackSpread takes its arguments from the Policy, and says what is wron
         DecodePolicy(R"({"predicates":[{"name":"RackSpread","argument":)" + argument + R"(}],"priorities":[]})");
     REQUIRE(policy.ok());
     FactoryArgs args;
+    args.release = &releases::v1_10::Decides();
     args.cache = &cache;
     return CreateFromConfig(*policy, args);
   };

@@ -7,8 +7,8 @@
 
 #include "pkg/api/decode.h"
 #include "pkg/releases/releases.h"
-#include "pkg/releases/v1_29/decides.h"
 #include "pkg/releases/v1_10/decides.h"
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/configuration/load.h"
 #include "pkg/scheduler/factory/factory.h"
@@ -107,7 +107,8 @@ struct Side {
     args.claim_binder = &claim_binder;
     scheduler::AlgorithmGates& gates = args.gates.algorithm;
     gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
-    static const auto profile = scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(releases::v1_29::Decides()));
+    static const auto profile =
+        scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(releases::v1_29::Decides()));
     algorithm = scheduler::CreateFromProfile(profile, {}, std::move(args)).value();
   }
   static const scheduler::Release& ReleaseOf(const char* provider) {

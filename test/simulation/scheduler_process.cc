@@ -9,9 +9,9 @@
 
 #include "pkg/recording/core.h"
 #include "pkg/recording/recorder.h"
-#include "pkg/releases/v1_29/decides.h"
-#include "pkg/releases/v1_10/decides.h"
 #include "pkg/releases/releases.h"
+#include "pkg/releases/v1_10/decides.h"
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/factory/from_profile.h"
 #include "pkg/scheduler/pod_fields.h"
 #include "pkg/scheduler/policy/decode.h"

@@ -1,5 +1,5 @@
-// The plugins of release 1.29, and those that are enabled by default. Source: pkg/scheduler/framework/plugins/registry.go
-// and pkg/scheduler/apis/config/v1/default_plugins.go (1.29).
+// The plugins of release 1.29, and those that are enabled by default. Source:
+// pkg/scheduler/framework/plugins/registry.go and pkg/scheduler/apis/config/v1/default_plugins.go (1.29).
 #include "pkg/scheduler/configuration/plugins.h"
 
 #include "pkg/releases/v1_29/decides.h"

@@ -53,8 +53,7 @@ const PluginSet& SetOf(const Plugins& p, ExtensionPoint point) {
 // Returns the multiPoint list: the default plugins with the changes of the profile. A default plugin that the profile
 // also enables keeps its place but gets the weight of the profile, even if the profile gives none. Source:
 // mergePluginSet in pkg/scheduler/apis/config/v1/default_plugins.go.
-std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const PluginCatalogue& catalogue,
-                                     const Gates& gates) {
+std::vector<Plugin> MergedMultiPoint(const PluginSet& custom, const PluginCatalogue& catalogue, const Gates& gates) {
   std::vector<Plugin> merged;
   std::set<size_t> replaced;
   if (!Contains(custom.disabled, "*")) {

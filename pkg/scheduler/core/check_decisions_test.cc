@@ -1,8 +1,8 @@
 // DecisionMode::kBoth finds rules whose traits declare less than the rule reads.
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/releases/v1_10/decides.h"
+#include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/testing/world.h"
 
 namespace berth::scheduler {

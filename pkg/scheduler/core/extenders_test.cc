@@ -101,13 +101,15 @@ struct LaterWorld {
   std::unique_ptr<GenericScheduler> Build(const std::vector<ExtenderConfig>& extenders) {
     FactoryArgs args;
     args.cache = &cache;
+    args.release = &releases::v1_29::Decides();
     args.claim_binder = &binder;
     args.nominated = &nominated;
     args.make_extender = [&](const ExtenderConfig& c) -> absl::StatusOr<std::unique_ptr<Extender>> {
       built.push_back(c.url_prefix);
       return std::make_unique<FakeExtender>(c, &behaviours[c.url_prefix]);
     };
-    auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure(releases::v1_29::Decides())), extenders, args);
+    auto made = CreateFromProfile(configuration::DefaultProfile(PluginsToConfigure(releases::v1_29::Decides())),
+                                  extenders, args);
     INFO(made.status().message());
     REQUIRE(made.ok());
     return std::move(*made);

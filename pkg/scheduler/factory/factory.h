@@ -77,12 +77,12 @@ struct FactoryArgs {
   Cache* cache = nullptr;                    // REQUIRES: outlives the scheduler
   const NominatedPods* nominated = nullptr;  // null without the gate PodPriority
   VolumeBinder* volume_binder = nullptr;     // null without the gate VolumeScheduling
-  ClaimBinder* claim_binder = nullptr;       // for releases with profiles, shared by all of them; null if nothing is assumed
-  const util::Clock* clock = nullptr;        // REQUIRES: outlives the scheduler; if null, decisions are not timed
+  ClaimBinder* claim_binder = nullptr;  // for releases with profiles, shared by all of them; null if nothing is assumed
+  const util::Clock* clock = nullptr;   // REQUIRES: outlives the scheduler; if null, decisions are not timed
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100; a Policy's own value takes precedence unless it is 0
   ExtenderFactory make_extender;               // if null, a Policy with extenders is an error
-  const Release* release = nullptr;  // REQUIRES: not null
+  const Release* release = nullptr;            // REQUIRES: not null
   // If not null, the algorithms are copied from here instead of from the release and plugin/ (for tests).
   const Registry* registry = nullptr;
   // If not null, the mistakes of an error are also appended here, one at a time.

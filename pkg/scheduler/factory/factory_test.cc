@@ -3,9 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/algorithm/nodename/nodename.h"
 #include "pkg/scheduler/algorithm/noderesources/requested_to_capacity_ratio.h"
-#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/scheduler/registry/registry.h"
@@ -283,19 +283,21 @@ TEST_CASE("a Policy that cannot be read is reported with all of its mistakes") {
   auto policy = ReadPolicy(
       std::string_view(testing::Quoted("{'predicates':[{'name':'One'}],'priorities':[{'name':'Two','weight':0}],"
                                        "'extenders':[{'urlPrefix':'http://x','httpTimeout':'5s'}]}")),
-      SchedulerGates());
+      releases::v1_10::Decides(), SchedulerGates());
   CHECK(util::Message(policy.status()) ==
         "[line 1, column 124: extenders[0].httpTimeout: \"5s\": a whole number is needed here, without quotes, "
         "Priority Two should have a positive weight applied to it or it has overflown, "
         "Invalid configuration: Predicate type not found for One, "
         "Invalid configuration: Priority type not found for Two]");
-  policy = ReadPolicy(std::string_view("{\"predicates\":[{\"name\":\"One\"}]}"), SchedulerGates());
+  policy = ReadPolicy(std::string_view("{\"predicates\":[{\"name\":\"One\"}]}"), releases::v1_10::Decides(),
+                      SchedulerGates());
   CHECK(policy.ok());
 }
 
 TEST_CASE("a mistake hides none of those beside it in one entry, and causes no other") {
   auto message = [](const char* text) {
-    return util::Message(ReadPolicy(std::string_view(testing::Quoted(text)), SchedulerGates()).status());
+    return util::Message(
+        ReadPolicy(std::string_view(testing::Quoted(text)), releases::v1_10::Decides(), SchedulerGates()).status());
   };
   CHECK(message("{'extenders':[{'urlPrefix':'ftp://x','prioritizeVerb':'p','weight':-2,'httpTimeout':'5s',"
                 "'managedResources':[{'name':'cpu'},{'name':7},{'name':8}],"
@@ -325,7 +327,7 @@ TEST_CASE("a mistake hides none of those beside it in one entry, and causes no o
   auto policy = ReadPolicy(
       std::string_view(testing::Quoted("{'extenders':[{'urlPrefix':'ftp://x','prioritizeVerb':'p','httpTimeout':-5}],"
                                        "'hardPodAffinitySymmetricWeight':500}")),
-      SchedulerGates());
+      releases::v1_10::Decides(), SchedulerGates());
   REQUIRE(policy.ok());
   CHECK(Mistake(CreateFromConfig(*policy, std::move(args))) ==
         "[Priority for extender ftp://x should have a positive weight applied to it, "

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/reference/lockstep.h"
 
@@ -19,6 +20,7 @@ std::string Run(uint64_t seed) {
   reference::Random& r = world.random;
   reference::Settings unused;
   FactoryArgs args;
+  args.release = &releases::v1_10::Decides();
   args.cache = &world.cache;
   args.gates.taint_nodes_by_condition = r.Chance(25);
   args.gates.resource_limits_priority_function = r.Chance(50);

@@ -17,12 +17,13 @@ void RemoveNameless(std::optional<std::vector<Entry>>* entries) {
 }
 
 // Returns the errors of building a scheduler from the Policy, or an empty text.
-std::string FactoryErrors(Policy policy, const SchedulerGates& gates) {
+std::string FactoryErrors(Policy policy, const Release& release, const SchedulerGates& gates) {
   RemoveNameless(&policy.predicates);
   RemoveNameless(&policy.priorities);
   Cache cache;
   FactoryArgs args;
   args.cache = &cache;
+  args.release = &release;
   args.gates = gates;
   args.make_extender = [](const ExtenderConfig& c) { return NewHttpExtender(c); };
   std::string text = util::Message(CreateFromConfig(policy, std::move(args)).status());
@@ -33,23 +34,25 @@ std::string FactoryErrors(Policy policy, const SchedulerGates& gates) {
 }
 
 // Only a Policy that cannot be read is also checked by the factory.
-absl::StatusOr<Policy> Checked(DecodedPolicy decoded, const SchedulerGates& gates, std::vector<std::string>* warnings) {
+absl::StatusOr<Policy> Checked(DecodedPolicy decoded, const Release& release, const SchedulerGates& gates,
+                               std::vector<std::string>* warnings) {
   if (warnings != nullptr) *warnings = std::move(decoded.warnings);
   if (decoded.errors.empty()) return std::move(decoded.policy);
-  std::string rest = FactoryErrors(std::move(decoded.policy), gates);
+  std::string rest = FactoryErrors(std::move(decoded.policy), release, gates);
   if (!rest.empty()) decoded.errors.push_back(std::move(rest));
   return util::InvalidArgument(JoinedErrors(decoded.errors));
 }
 
 }  // namespace
 
-absl::StatusOr<Policy> ReadPolicy(std::string_view text, const SchedulerGates& gates,
+absl::StatusOr<Policy> ReadPolicy(std::string_view text, const Release& release, const SchedulerGates& gates,
                                   std::vector<std::string>* warnings) {
-  return Checked(DecodeWholePolicy(text), gates, warnings);
+  return Checked(DecodeWholePolicy(text), release, gates, warnings);
 }
 
-absl::StatusOr<Policy> ReadPolicy(api::Json value, const SchedulerGates& gates, std::vector<std::string>* warnings) {
-  return Checked(DecodeWholePolicy(value), gates, warnings);
+absl::StatusOr<Policy> ReadPolicy(api::Json value, const Release& release, const SchedulerGates& gates,
+                                  std::vector<std::string>* warnings) {
+  return Checked(DecodeWholePolicy(value), release, gates, warnings);
 }
 
 }  // namespace berth::scheduler

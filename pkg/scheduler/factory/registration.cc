@@ -13,7 +13,8 @@
 namespace berth::scheduler {
 namespace {
 
-// The registrations in their order. Each is applied to a copy of a release's own algorithms, so that it can replace them.
+// The registrations in their order. Each is applied to a copy of a release's own algorithms, so that it can replace
+// them.
 class Registrations {
  public:
   static Registrations& Get() {

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/factory/factory.h"
 #include "pkg/scheduler/reference/lockstep.h"
 #include "pkg/scheduler/reference/reference.h"
@@ -145,6 +146,7 @@ std::vector<Contender> MakeContenders(Lockstep* world, int policies = 2) {
   std::vector<Contender> out;
   auto args = [&](bool pod_priority, bool volume_scheduling) {
     FactoryArgs a;
+    a.release = &releases::v1_10::Decides();
     a.cache = &world->cache;
     a.nominated = pod_priority ? &world->nominated : nullptr;
     a.volume_binder = volume_scheduling ? &world->binder : nullptr;

@@ -1,6 +1,6 @@
 // What decides in a release of Kubernetes, as a value: all differences between the algorithms of two releases, as data
-// and small functions. The values stand in pkg/releases. A scheduler is built for one release, and schedulers of several
-// releases can live in one process. Rules and the code in core/ never test which release it is.
+// and small functions. The values stand in pkg/releases. A scheduler is built for one release, and schedulers of
+// several releases can live in one process. Rules and the code in core/ never test which release it is.
 #pragma once
 #include <absl/status/status.h>
 
@@ -35,7 +35,7 @@ enum class PreemptionStyle : uint8_t {
 
 struct Release {
   release::Version version;  // for tables with since and until
-  int64_t max_score = 0;  // the largest score that a priority gives, before it is multiplied by the weight
+  int64_t max_score = 0;     // the largest score that a priority gives, before it is multiplied by the weight
 
   // Registers the release's own predicates, priorities and providers.
   void (*register_algorithms)(Registry*) = nullptr;

@@ -8,7 +8,8 @@
 // it also adds a pod to a node; answers for other nodes, or for all nodes, must stay the same. A rule that reads labels
 // of its own needs pods and nodes that have them:
 //
-//   CHECK(TraitsProblem(FrozenRegistry(releases::v1_10::Decides()), "NoBatchOnInteractive", {{"tier", "batch"}, {"interactive", ""}}) == "");
+//   CHECK(TraitsProblem(FrozenRegistry(releases::v1_10::Decides()), "NoBatchOnInteractive", {{"tier", "batch"},
+//   {"interactive", ""}}) == "");
 #pragma once
 #include <absl/strings/str_cat.h>
 
@@ -18,7 +19,6 @@
 #include <vector>
 
 #include "pkg/api/decode.h"
-#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/algorithm/template_parts.h"
 #include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"

@@ -1,11 +1,11 @@
 // Checks that every registered rule reads no more than its traits declare, and that TraitsProblem finds rules that do.
-#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/testing/traits_check.h"
+#include "pkg/releases/v1_10/decides.h"
 
 #include <catch2/catch.hpp>
 
-#include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/releases/v1_29/decides.h"
+#include "pkg/scheduler/algorithm/per_node.h"
 #include "pkg/scheduler/factory/factory.h"
 
 namespace berth::scheduler {

@@ -9,6 +9,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/v1_10/decides.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
@@ -58,6 +59,7 @@ struct World {
 
   FactoryArgs Args(bool pod_priority = false) {
     FactoryArgs a;
+    a.release = &releases::v1_10::Decides();
     a.cache = &cache;
     a.volume_binder = &binder;
     a.gates.algorithm.pod_priority = pod_priority;

@@ -6,8 +6,8 @@
 #include <map>
 #include <random>
 
-#include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/releases/v1_29/decides.h"
+#include "pkg/scheduler/algorithm/noderesources/noderesources.h"
 #include "pkg/scheduler/testing/new_objects.h"
 #include "pkg/scheduler/testing/objects.h"
 

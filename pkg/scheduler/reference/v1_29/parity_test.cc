@@ -51,6 +51,7 @@ class Pair {
     INFO(configuration << "\n" << loaded.status().ToString());
     REQUIRE(loaded.ok());
     FactoryArgs args;
+    args.release = &releases::v1_29::Decides();
     args.cache = &cache_;
     args.nominated = &nominated_;
     args.claim_binder = &binder_;
