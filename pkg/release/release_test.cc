@@ -1,6 +1,6 @@
 #include "pkg/release/release.h"
 
-#include <catch2/catch_test_macros.hpp>
+#include <catch2/catch.hpp>
 
 #include "pkg/util/status.h"
 
