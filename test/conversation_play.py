@@ -203,7 +203,7 @@ def in_order(play, *patterns):
 
 
 # The documents that tell users about differences.
-DOCUMENTS = ("README.md", "pkg/scheduler/DIFFERENCES.md", "pkg/scheduler/BUGS.md", "hack/deploy/monitoring/README.md")
+DOCUMENTS = ("cmd/kube-scheduler/README.md", "pkg/scheduler/DIFFERENCES.md", "pkg/scheduler/BUGS.md", "hack/deploy/monitoring/README.md")
 
 
 def differences_are_told(differences):

@@ -27,7 +27,7 @@ HEADERS = "(as {}; accept: application/json, */*{})"
 AS_SCHEDULER = HEADERS.format("scheduler", "")
 
 
-# Release 1.10 has no CSINodes; the README says that they are followed nevertheless.
+# Release 1.10 has no CSINodes; cmd/kube-scheduler/README.md says that they are followed nevertheless.
 CSI_NODES = "^watch .*/csinodes$"
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""The READMEs are true: every `sh` block runs, in order, in a copy of the tree; links lead somewhere; the tables of
-algorithms and of bugs are complete; the plugin of plugin/README.md compiles, is listed and runs."""
+"""The documents are true: every `sh` block of each runs, in order, in a copy of the tree, and every command in the
+README's table runs; what the README shows is printed; links lead somewhere; the tables of algorithms and of bugs are
+complete; the plugin of plugin/README.md compiles, is listed and runs. The README stays short."""
 import functools
 import os
 import re
@@ -9,13 +10,22 @@ import signal
 import subprocess
 
 import harness
-from harness import check, free_port, items, node, pod, scratch, write_file
+from harness import BIN, Api, check, free_port, items, node, pod, run, scratch, start, wait_until, write_file
 from harness.running import OUT
+
+# In a path that stands for several, or for one that the reader makes.
+PLACEHOLDER = re.compile(r"[<*{]|NAME|TARGET|FAMILY|v1_NN|plugin/no_batch_on_interactive.cc")
+KNOWN_FILES = ("git", "ls-files", "-co", "--exclude-standard", "-z")
 
 
 def text(path):
     with open(path) as f:
         return f.read()
+
+
+def section(path, heading):
+    """Returns a section of a document, without the heading."""
+    return text(path).split("\n## %s\n" % heading)[1].split("\n## ")[0]
 
 
 def blocks(path, language):
@@ -35,19 +45,46 @@ def blocks(path, language):
         i = end + 1
 
 
+@functools.cache
+def documents():
+    """Returns the paths of all documents that git knows, the README first."""
+    files = subprocess.run([*KNOWN_FILES, "*.md"], check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
+    return sorted({f for f in files if f and os.path.exists(f)}, key=lambda f: (f != "README.md", f))
+
+
+@functools.cache
+def anchors(path):
+    """Returns the names of a document's headings in links."""
+    headings = re.findall(r"^#+ (.*)$", text(path), re.M)
+    return {re.sub(r"[^\w -]", "", h.lower()).strip().replace(" ", "-") for h in headings}
+
+
 def test_links_and_paths():
-    for doc in sorted(f for f in os.popen("git ls-files -co --exclude-standard '*.md'").read().split() if os.path.exists(f)):
-        for target in re.findall(r"\]\(([^)#]+)\)", text(doc)):
+    for doc in documents():
+        for target in re.findall(r"\]\(([^)]+)\)", text(doc)):
+            if "://" in target:
+                continue
+            path, _, anchor = target.partition("#")
+            path = os.path.join(os.path.dirname(doc), path) if path else doc
             check("%s: the link to %s leads somewhere" % (doc, target),
-                  "://" in target or os.path.exists(os.path.join(os.path.dirname(doc), target)))
-    for path in re.findall(r"`((?:hack|policies|plugin|pkg|cmd|test|\.ci)/[^` ]*)`", text("README.md")):
-        check("README.md: %s is there" % path, os.path.exists(path))
+                  os.path.exists(path) and (not anchor or anchor in anchors(path)))
+        for path in re.findall(r"`((?:hack|policies|plugin|pkg|cmd|test|\.ci)/[^` ]*)`", text(doc)):
+            check("%s: %s is there" % (doc, path), PLACEHOLDER.search(path) or os.path.exists(path))
+
+
+def test_what_is_to_stay_short():
+    readme = text("README.md")
+    check("README.md has at most 100 lines", readme.count("\n") <= 100, readme.count("\n"))
+    check("README.md has at most 750 words", len(readme.split()) <= 750, len(readme.split()))
+    words = re.findall(r"^\| ", section("pkg/README.md", "Words"), re.M)
+    check("pkg/README.md explains at most 30 words", 10 < len(words) - 1 <= 30, len(words) - 1)
 
 
 def test_tables_of_algorithms():
     readme = text("pkg/scheduler/algorithm/README.md")
-    names = re.findall(r'(?:predicate|priority|AddPriority|AddCompositePredicate)\(\s*"(\w+)"', text("pkg/scheduler/algorithmprovider/v1_10.cc"))
-    check("v1_10.cc has the algorithms", len(names) >= 25, names)
+    names = re.findall(r'(?:predicate|priority|AddPriority|AddCompositePredicate)\(\s*"(\w+)"',
+                       text("pkg/releases/v1_10/decides.cc"))
+    check("v1_10/decides.cc has the algorithms", len(names) >= 25, names)
     for name in names:
         check("algorithm/README.md: %s is in a table" % name, re.search(r"^\| .*`%s`.*\|" % name, readme, re.M))
     # Every file that the tables name is in one of the families, and every rule of 1.10 is in a table.
@@ -65,21 +102,23 @@ def test_table_of_bugs():
     bugs = text("pkg/scheduler/BUGS.md")
     for n in range(1, 37):
         row = re.search(r"^\| B-%02d \| .+ \| (.+) \|$" % n, bugs, re.M)
-        check("pkg/scheduler/BUGS.md: B-%02d is %s" % (n, decided[n]), row and re.match(decided[n], row.group(1)), row and row.group(1))
+        check("pkg/scheduler/BUGS.md: B-%02d is %s" % (n, decided[n]), row and re.match(decided[n], row.group(1)),
+              row and row.group(1))
 
 
 def test_what_does_not_run_has_a_reason():
-    for line, words, before, _ in blocks("README.md", "sh"):
-        check("README.md:%d: only norun may follow sh" % line, words in ("", "norun"), words)
-        check("README.md:%d: norun has a reason (root, systemd, docker, a real cluster, make test itself) in the line before" % line,
-              words != "norun" or re.match(r"<!-- norun: (needs .*(root|systemd|docker|a real cluster)|make test itself)", before), before)
+    for doc in documents():
+        for line, words, before, _ in blocks(doc, "sh"):
+            check("%s:%d: only norun may follow sh" % (doc, line), words in ("", "norun"), words)
+            reason = re.match(r"<!-- norun: (needs .*(root|systemd|docker|a real cluster)|make test itself)", before)
+            check("%s:%d: the line before norun gives a known reason" % (doc, line), words != "norun" or reason, before)
 
 
 @functools.cache
 def copy_of_tree():
     """Returns a folder with the files that git knows, and with what was built from them."""
     tree = scratch("tree")
-    files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], check=True, stdout=subprocess.PIPE).stdout
+    files = subprocess.run(KNOWN_FILES, check=True, stdout=subprocess.PIPE).stdout
     for f in files.decode().split("\0"):
         if f and os.path.isfile(f):
             os.makedirs(os.path.join(tree, os.path.dirname(f)), exist_ok=True)
@@ -105,30 +144,67 @@ def run_in_copy(what, script):
     return output
 
 
-def test_blocks_of_the_readme():
+def squeezed(output):
+    return " ".join(output.split())
+
+
+def test_blocks():
     script = ""
-    for doc in ("README.md", "policies/README.md"):
-        for line, words, _, block in blocks(doc, "sh"):
-            if words != "norun":
-                script += "echo '==== %s:%d'\n%s" % (doc, line, block)
-    for port in ("18080", "18251"):
+    for doc in documents():
+        parts = ["echo '==== %s:%d'\n%s" % (doc, line, block)
+                 for line, words, _, block in blocks(doc, "sh") if words != "norun"]
+        if parts:  # Each document in a shell of its own: none needs what another one has left.
+            script += "(\n%s)\n" % "".join(parts)
+    for port in sorted(set(re.findall(r"\b18\d{3}\b", script))):
         script = script.replace(port, str(free_port()))
-    output = run_in_copy("README.md", script)
-    for wanted in ("Pods placed, by kind of node and zone", "0/300 nodes are available", "default/hello", "GeneralPredicates",
-                   "CPU for one decision", "make test"):
-        check("README.md: running its blocks shows %r" % wanted, wanted in output, output[-5000:])
+    output = run_in_copy("what the documents show", script)
+    for wanted in ("default/hello", "GeneralPredicates", "CPU for one decision", "make test"):
+        check("running the blocks shows %r" % wanted, wanted in output, output[-5000:])
+    shown = [squeezed(part) for _, _, _, block in blocks("README.md", "text") for part in block.split("\n...\n")]
+    for part in shown:
+        check("README.md: what make run is said to print is printed", part in squeezed(output), part)
+    check("README.md: shows what make run prints", any("0/300 nodes are available" in part for part in shown), shown)
     # Otherwise the test would compile the whole tree without anybody noticing but by the time it takes.
-    compiled = re.findall(r"^  CXX   ((?!.*_bench\.cc).*)$", output, re.M)
+    compiled = re.findall(r"^  CXX   (.*)$", output, re.M)
     check("the copy uses what was built, and compiles only the file with the commit", len(compiled) <= 1, compiled)
+
+
+def test_commands_of_the_readme():
+    commands = re.findall(r"^\| [^|`]+ \| `([^`]+)` \|", section("README.md", "What do you want?"), re.M)
+    check("README.md has a command for each wish", len(commands) >= 8, commands)
+    demo, folder = "test/testdata/demo/", scratch("wishes")
+    os.mkdir(folder)
+    for name in ("hack", "plugin"):
+        os.symlink(os.path.abspath(name), os.path.join(folder, name))
+    with open(os.path.join(folder, "cluster.yaml"), "w") as f:
+        f.write(text(demo + "nodes.yaml") + "---\n" + text(demo + "apps.yaml"))
+    shutil.copy(demo + "pod.yaml", folder)
+    shutil.copy("test/testdata/recordings/evictions.jsonl.gz", os.path.join(folder, "recording.jsonl.gz"))
+    server = "http://127.0.0.1:%d" % Api.start().port
+    config = write_file("kubeconfig", {"apiVersion": "v1", "kind": "Config", "current-context": "c",
+                                       "clusters": [{"name": "c", "cluster": {"server": server}}],
+                                       "contexts": [{"name": "c", "context": {"cluster": "c"}}]})
+    env = dict(os.environ, PATH=BIN + ":" + os.environ["PATH"], KUBECONFIG=config)
+    for command in commands:
+        words = command.replace("8080", str(free_port())).split()
+        if "serve" in words or words[0] == "hollow-apiserver":
+            with open(scratch("serving"), "w") as out:
+                start(*words, cwd=folder, env=env, stdout=out, stderr=subprocess.DEVNULL)
+            wait_until(command + " serves", lambda: "Serving" in text(scratch("serving")))
+        else:
+            status, out, err = run(*words, cwd=folder, env=env)
+            check("README.md: %s works" % command, status == 0 and out, "exit %d\n%s" % (status, (out + err)[-2000:]))
 
 
 def test_the_plugin_of_plugin_readme():
     source = next(block for _, _, _, block in blocks("plugin/README.md", "cpp"))
     with open(os.path.join(copy_of_tree(), "plugin", "no_batch_on_interactive.cc"), "w") as f:
         f.write(source)
-    policy = write_file("policy.json", {"kind": "Policy", "apiVersion": "v1", "predicates": [{"name": "NoBatchOnInteractive"}], "priorities": []})
-    cluster = write_file("cluster.json", items(node("calm", labels={"other": ""}), node("busy", labels={"interactive": ""}),
-                                               *[pod("p%d" % i, labels={"tier": "batch"}) for i in range(3)]))
+    policy = write_file("policy.json", {"kind": "Policy", "apiVersion": "v1", "priorities": [],
+                                        "predicates": [{"name": "NoBatchOnInteractive"}]})
+    pods = [pod("p%d" % i, labels={"tier": "batch"}) for i in range(3)]
+    cluster = write_file("cluster.json", items(node("calm", labels={"other": ""}),
+                                               node("busy", labels={"interactive": ""}), *pods))
     run_in_copy("plugin/README.md", "make && _output/bin/kube-scheduler --help > help; grep -q NoBatchOnInteractive help && "
                 f"_output/bin/schedsim check-policy {policy} | grep NoBatchOnInteractive && "
                 f"_output/bin/schedsim run {cluster} --policy-config-file={policy} -o placements >placed && "

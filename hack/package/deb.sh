@@ -38,6 +38,7 @@ install -m 644 $here/default "$tree/etc/default/kube-scheduler"
 cp -r policies hack/deploy "$tree/usr/share/doc/berth/examples/"
 find "$tree/usr/share/doc/berth/examples" -name 'Dockerfile*' -delete
 install -m 644 README.md SECURITY.md "$tree/usr/share/doc/berth/" 2>/dev/null || install -m 644 README.md "$tree/usr/share/doc/berth/"
+for p in "${programs[@]}"; do install -m 644 "cmd/$p/README.md" "$tree/usr/share/doc/berth/$p.md"; done
 gzip -9n "$tree"/usr/share/doc/berth/*.md
 install -m 644 $here/copyright "$tree/usr/share/doc/berth/copyright"
 install -m 644 $here/lintian-overrides "$tree/usr/share/lintian/overrides/berth"
