@@ -18,13 +18,18 @@ bool PlacedAsBefore(const api::Pod& a, const api::Pod& b) {
          a.meta.deletion_seconds == b.meta.deletion_seconds;
 }
 
+template <typename T>
+bool InRelease(const ClusterWatch::Options& o) {
+  return o.dialect->version.minor >= api::KindOf<T>::kDescription.followed_since;
+}
+
 // Returns how objects of a kind are decoded.
 template <typename T>
 api::DecodeOptions DecodingOf(const ClusterWatch::Options& o) {
   api::DecodeOptions decode;
-  // Pods and volumes, and since release 1.29 claims, are written back as a whole.
+  // What is written back is written as a whole.
   decode.keep_raw = std::is_same_v<T, api::Pod> || std::is_same_v<T, api::PersistentVolume> ||
-                    (o.later_kinds && std::is_same_v<T, api::PersistentVolumeClaim>);
+                    (o.dialect->writes_claims && std::is_same_v<T, api::PersistentVolumeClaim>);
   decode.keep_node_raw = o.node_json;
   return decode;
 }
@@ -45,7 +50,7 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
   out.decode = [decoding, templates](api::Json j) { return api::Decode<T>(j, decoding); };
   out.on_batch = [inbox](client::InformerBatch<T> b) { inbox->PutNews(std::move(b)); };
   out.reflector.random = o.random;
-  out.reflector.optional = std::is_same_v<T, api::CsiNode> && !o.later_kinds;
+  out.reflector.optional = !InRelease<T>(o);
   if constexpr (std::is_same_v<T, api::Pod>) out.unchanged = PlacedAsBefore;
   if constexpr (std::is_same_v<T, api::Node>) {
     // An extender that receives whole nodes needs every change.
@@ -54,13 +59,13 @@ client::InformerOptions<T> OptionsOf(Inbox* inbox, const ClusterWatch::Options& 
   return out;
 }
 
-// Returns whether a kind is followed. CSINodes are newer than release 1.10 but are followed there too if the server has
-// them, because they limit how many volumes a node can attach.
+// Returns whether a kind is followed. CSINodes are followed in earlier releases too if the server has them, because
+// they limit how many volumes a node can attach.
 template <typename T>
 bool Followed(const ClusterWatch::Options& o) {
   if constexpr (std::is_same_v<T, api::StorageClass>) return o.storage_classes;
   if constexpr (std::is_same_v<T, api::CsiNode>) return true;
-  return o.later_kinds || api::KindOf<T>::kDescription.in_release_1_10;
+  return InRelease<T>(o);
 }
 
 template <typename T>
@@ -70,10 +75,9 @@ using InformerPtr = std::unique_ptr<client::Informer<T>>;
 
 struct ClusterWatch::Informers {
   Informers(client::Executor* e, client::HttpClient* c, Inbox* inbox, const Options& o) {
-    const auto choice = o.later_kinds ? client::VersionChoice::kStable : client::VersionChoice::kOldest;
     api::WatchedKinds::ForEach([&]<typename T>() {
       if (!Followed<T>(o)) return;
-      Of<T>() = std::make_unique<client::Informer<T>>(e, c, client::ResourceOf<T>(choice), OptionsOf<T>(inbox, o));
+      Of<T>() = std::make_unique<client::Informer<T>>(e, c, client::ResourceOf<T>(*o.dialect), OptionsOf<T>(inbox, o));
     });
   }
   template <typename T>

@@ -13,9 +13,9 @@ namespace berth::kube_scheduler {
 class ClusterWatch {
  public:
   struct Options {
-    bool storage_classes = true;  // gate VolumeScheduling
-    bool later_kinds = false;     // also follow the kinds of release 1.29, in their stable versions
-    bool node_json = false;       // keep the JSON of nodes, for an extender that needs whole nodes
+    bool storage_classes = true;            // gate VolumeScheduling
+    const api::Dialect* dialect = nullptr;  // which kinds are followed, and how; outlives the watch
+    bool node_json = false;                 // keep the JSON of nodes, for an extender that needs whole nodes
     // Returns numbers uniform in [0, 1), for the jitter of retries and the lengths of watches. If empty, an own
     // generator.
     std::function<double()> random = {};

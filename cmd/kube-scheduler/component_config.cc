@@ -252,7 +252,7 @@ absl::StatusOr<Configuration> ParseConfiguration(std::string_view text, const st
   if (!root.IsObject()) return missing("Kind");
   if (scheduler::configuration::IsConfigurationVersion(root.FindExact("apiVersion").Text())) {
     auto later = FromLaterConfiguration(root, {}, warnings);
-    if (later.ok()) later->later_configuration = std::string(text);
+    if (later.ok()) later->configuration_text = std::string(text);
     // A document that is not for this program at all is reported in upstream's words without an addition.
     if (later.ok() || later.status().message().find("no kind ") == 0) return later;
     return here(later.status());

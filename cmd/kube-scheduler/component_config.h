@@ -10,6 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/release/release.h"
+#include "pkg/releases/daemon_form.h"
+#include "pkg/releases/releases.h"
 #include "pkg/scheduler/configuration/profile.h"
 
 namespace berth::kube_scheduler {
@@ -34,7 +37,7 @@ struct Profile {
 };
 
 struct Configuration {
-  std::string release = "1.10";  // the release whose decisions are made: 1.10 or 1.29
+  const release::Id* release = &release::Default();  // the release whose decisions are made
   std::string scheduler_name = "default-scheduler";
   AlgorithmSource algorithm;
   int32_t hard_pod_affinity_symmetric_weight = 1;  // 1..100
@@ -64,12 +67,17 @@ struct Configuration {
   std::string failure_domains =
       "kubernetes.io/hostname,failure-domain.beta.kubernetes.io/zone,failure-domain.beta.kubernetes.io/region";
 
-  // ---- release 1.29, in place of `algorithm` and `profiles` ----
-  std::vector<scheduler::configuration::ResolvedProfile> later_profiles;
-  std::vector<scheduler::ExtenderConfig> later_extenders;
-  std::string later_configuration;  // the text of the configuration file, for recordings; empty: the default profile
+  // ---- a release that is configured by profiles, in place of `algorithm` and `profiles` ----
+  std::vector<scheduler::configuration::ResolvedProfile> plugin_profiles;
+  std::vector<scheduler::ExtenderConfig> extenders;
+  std::string configuration_text;  // the text of the configuration file, for recordings; empty: the default profile
 
-  // ---- fields of later releases ----
+  // Return what the release is, and whether profiles of plugins decide in this configuration.
+  const releases::Release& Release() const { return releases::Of(*release); }
+  const releases::DaemonForm& Form() const { return releases::DaemonFormOf(*release); }
+  bool ByProfiles() const { return !plugin_profiles.empty(); }
+
+  // ---- fields that came after 1.10 ----
   std::vector<Profile> profiles;             // more schedulers in this process, in addition to `scheduler_name`
   int32_t percentage_of_nodes_to_score = 0;  // has no effect: every node is scored
   absl::Duration pod_initial_backoff = absl::Seconds(1);

@@ -24,7 +24,7 @@
 #include "cmd/kube-scheduler/later_config.h"
 #include "cmd/kube-scheduler/leadership.h"
 #include "cmd/kube-scheduler/metrics.h"
-#include "cmd/kube-scheduler/metrics_v1_29.h"
+#include "cmd/kube-scheduler/metrics_in_seconds.h"
 #include "cmd/kube-scheduler/page_metrics.h"
 #include "cmd/kube-scheduler/pages.h"
 #include "cmd/kube-scheduler/process_log.h"
@@ -74,7 +74,7 @@ class Daemon {
   Daemon(const Configuration& config, const Options& options)
       : config_(config),
         options_(options),
-        log_(config.release != "1.10"),
+        log_(config.Form().structured_log),
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
         lease_io_("lease-io"),
@@ -92,7 +92,6 @@ class Daemon {
                            std::vector<recording::ProfileSource>* sources);
   absl::Status AddProfile(const std::string& name,
                           absl::StatusOr<std::unique_ptr<scheduler::GenericScheduler>> algorithm);
-  bool Later() const { return config_.release != "1.10"; }
   absl::StatusOr<std::string> ReadPolicyMap(const PolicyConfigMapSource& source);
   // Runs an asynchronous request on the I/O thread and waits for it, at most for kBlockingLimit.
   template <typename T>
@@ -203,7 +202,7 @@ absl::Status Daemon::Connect() {
   const double affordable = rest->qps < 0 ? kMostRequests : rest->burst + 5 * rest->qps;
   requests_limit_ = static_cast<size_t>(std::clamp(affordable, 1.0, kMostRequests));
   snapshot_.requests_limit = requests_limit_;
-  snapshot_.release_1_29 = Later();
+  snapshot_.in_seconds = config_.Form().metrics_in_seconds;
 
   recorders_ = MakeRecorders(config_, rest->burst, lease_io_.executor(), events_client_.get());
   return absl::OkStatus();
@@ -237,7 +236,7 @@ scheduler::FactoryArgs Daemon::ArgumentsOfRules() const {
   scheduler::AlgorithmGates& gates = args.gates.algorithm;
   args.release = &ReleaseToRun(config_);
   args.hard_pod_affinity_symmetric_weight = config_.hard_pod_affinity_symmetric_weight;
-  if (Later()) {
+  if (config_.ByProfiles()) {
     gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
     return args;
   }
@@ -261,7 +260,7 @@ scheduler::FactoryArgs Daemon::ArgumentsOfRules() const {
 }
 
 void Daemon::MakeQueue(bool pod_priority) {
-  if (Later()) {
+  if (config_.ByProfiles()) {
     scheduler::EventQueueOptions q;
     q.initial_backoff = config_.pod_initial_backoff;
     q.max_backoff = config_.pod_max_backoff;
@@ -292,14 +291,14 @@ absl::Status Daemon::AddProfile(const std::string& name,
 
 absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_json,
                                  std::vector<recording::ProfileSource>* sources) {
-  if (Later()) {
-    profile_plugins_ = EvaluatedPlugins(config_.later_profiles);
-    for (const scheduler::ExtenderConfig& e : config_.later_extenders) {
+  if (config_.ByProfiles()) {
+    profile_plugins_ = EvaluatedPlugins(config_.plugin_profiles);
+    for (const scheduler::ExtenderConfig& e : config_.extenders) {
       *node_json |= !e.node_cache_capable && (!e.filter_verb.empty() || !e.prioritize_verb.empty());
     }
-    for (const auto& p : config_.later_profiles) {
-      sources->push_back({p.scheduler_name, "", "", config_.later_configuration});
-      auto built = scheduler::CreateFromProfile(p, config_.later_extenders, args);
+    for (const auto& p : config_.plugin_profiles) {
+      sources->push_back({p.scheduler_name, "", "", config_.configuration_text});
+      auto built = scheduler::CreateFromProfile(p, config_.extenders, args);
       if (auto s = AddProfile(p.scheduler_name, std::move(built)); !s.ok()) return s;
     }
     return absl::OkStatus();
@@ -321,7 +320,7 @@ absl::Status Daemon::AddProfiles(const scheduler::FactoryArgs& args, bool* node_
 absl::Status Daemon::Build() {
   scheduler::FactoryArgs args = ArgumentsOfRules();
   MakeQueue(args.gates.algorithm.pod_priority);
-  if (Later()) {
+  if (config_.ByProfiles()) {
     claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
   } else if (args.gates.algorithm.volume_scheduling) {
     volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
@@ -348,7 +347,7 @@ absl::Status Daemon::Build() {
   o.volume_bind_timeouts = VolumeBindTimeouts(config_);
   o.initial_backoff = config_.pod_initial_backoff;
   o.max_backoff = config_.pod_max_backoff;
-  o.process = &releases::Of(**release::Named(config_.release)).process;
+  o.process = &config_.Release().process;
   o.understood_fields = scheduler::PodFieldsUnderstoodBy(ReleaseToRun(config_).version);
   o.ignore_unknown_fields = options_.ignore_unknown_fields;
   o.claim_binder = claim_binder_.get();
@@ -381,10 +380,11 @@ absl::Status Daemon::Build() {
     tap_->set_sink(recorder_.get());
     tap_->Attach(scheduler_.get());
   }
-  watch_ = std::make_unique<ClusterWatch>(
-      pods_io_.executor(), pods_client_.get(), &inbox_,
-      ClusterWatch::Options{
-          .storage_classes = args.gates.algorithm.volume_scheduling, .later_kinds = Later(), .node_json = node_json});
+  watch_ =
+      std::make_unique<ClusterWatch>(pods_io_.executor(), pods_client_.get(), &inbox_,
+                                     ClusterWatch::Options{.storage_classes = args.gates.algorithm.volume_scheduling,
+                                                           .dialect = &config_.Form().dialect,
+                                                           .node_json = node_json});
   unsynced_ = watch_->resources();
   return absl::OkStatus();
 }
@@ -409,7 +409,7 @@ void Daemon::CollectMetrics(Families* families) {
     CollectScheduler(snapshot_, families);
   }
   rest_metrics_.Collect(families);
-  if (Later()) rest_metrics_.CollectV1_29(families);
+  if (config_.Form().metrics_in_seconds) rest_metrics_.CollectInSeconds(families);
   const auto one = [&](const char* name, MetricType type, const char* help, double v) {
     families->push_back(Family(name, type, help));
     AddSample(&families->back(), {}, v);
@@ -497,7 +497,7 @@ void Daemon::Decide() {
 void Daemon::PublishSnapshot() {
   SchedulerSnapshot s = TakeSnapshot(*scheduler_, *queue_, cache_, algorithms_);
   s.requests_limit = requests_limit_;
-  s.release_1_29 = Later();
+  s.in_seconds = config_.Form().metrics_in_seconds;
   s.plugins = profile_plugins_;
   if (live_page_ != nullptr) live_page_->Sample(*scheduler_);
   std::lock_guard lock(snapshot_mutex_);
@@ -554,7 +554,7 @@ int Daemon::Run() {
     elector_ = std::make_unique<client::LeaderElector>(lease_io_.executor(), lease_client_.get(),
                                                        RecorderOfLock(config_, recorders_),
                                                        LockOptionsOf(config_, *identity), std::move(callbacks));
-    if (Later()) pages_->AddHealthCheck(LeaderCheck(*elector_, le.lease_duration));
+    if (config_.Form().checks_lease) pages_->AddHealthCheck(LeaderCheck(*elector_, le.lease_duration));
   }
   VLOG(1) << "JSON is sent to and accepted from the API server, whatever --kube-api-content-type says";
   log_.Starting();

@@ -12,10 +12,10 @@ namespace berth::kube_scheduler {
 
 EventRecorders MakeRecorders(const Configuration& config, int burst, client::Executor* executor,
                              client::HttpClient* client) {
-  const bool later = config.release != "1.10";
+  const api::Dialect& dialect = config.Form().dialect;
   std::vector<std::string> names;
-  if (later) {
-    for (const auto& p : config.later_profiles) names.push_back(p.scheduler_name);
+  if (config.ByProfiles()) {
+    for (const auto& p : config.plugin_profiles) names.push_back(p.scheduler_name);
     names.emplace_back();
   } else {
     names.push_back(config.scheduler_name);
@@ -25,9 +25,9 @@ EventRecorders MakeRecorders(const Configuration& config, int burst, client::Exe
   for (const std::string& name : names) {
     client::EventRecorderOptions o;
     o.component = name.empty() ? config.scheduler_name : name;
-    if (later && !name.empty()) o.series_instance = absl::StrCat(name, "-", HostName());
-    if (later) o.reporting_component = o.component;
-    o.structured_log = later;
+    if (dialect.event_series && !name.empty()) o.series_instance = absl::StrCat(name, "-", HostName());
+    if (dialect.event_series) o.reporting_component = o.component;
+    o.structured_log = dialect.structured_log;
     // The queue can hold one burst of events.
     o.queue_limit = static_cast<size_t>(std::clamp(burst, 1000, 50'000));
     o.in_flight = std::clamp(burst, 64, 1024);

@@ -10,18 +10,24 @@
 #include "pkg/util/status.h"
 
 namespace berth::kube_scheduler {
+namespace {
+
+// The release whose configuration v1 and v1beta3 are.
+constexpr std::string_view kReadBy = "1.29";
+
+}  // namespace
 
 absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const scheduler::configuration::Gates& gates,
                                                      std::vector<std::string>* warnings) {
   Configuration c;
-  c.release = "1.29";
+  c.release = *release::Named(kReadBy);
   auto loaded = scheduler::configuration::LoadOrError(document, scheduler::PluginsToConfigure(ReleaseToRun(c)), gates);
   if (!loaded.ok()) return loaded.status();
   if (warnings != nullptr) warnings->insert(warnings->end(), loaded->notices.begin(), loaded->notices.end());
   const scheduler::configuration::KubeSchedulerConfiguration& from = loaded->configuration;
-  c.later_profiles = std::move(loaded->profiles);
-  c.later_extenders = from.extenders;
-  c.scheduler_name = c.later_profiles[0].scheduler_name;
+  c.plugin_profiles = std::move(loaded->profiles);
+  c.extenders = from.extenders;
+  c.scheduler_name = c.plugin_profiles[0].scheduler_name;
   c.leader_election.leader_elect = from.leader_election.leader_elect;
   c.leader_election.lease_duration = from.leader_election.lease_duration;
   c.leader_election.renew_deadline = from.leader_election.renew_deadline;
@@ -47,7 +53,7 @@ absl::StatusOr<Configuration> FromLaterConfiguration(api::Json document, const s
 
 std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c) {
   std::map<util::Symbol, absl::Duration> out;
-  for (const auto& p : c.later_profiles) {
+  for (const auto& p : c.plugin_profiles) {
     const auto args = p.Args<scheduler::configuration::VolumeBindingArgs>("VolumeBinding");
     out[util::Symbol(p.scheduler_name)] = absl::Seconds(args.bind_timeout_seconds);
   }
@@ -55,25 +61,31 @@ std::map<util::Symbol, absl::Duration> VolumeBindTimeouts(const Configuration& c
 }
 
 const scheduler::Release& ReleaseToRun(const Configuration& c) {
-  return releases::Of(**release::Named(c.release)).decides;
+  return c.Release().decides;
 }
 
 absl::Status SetRelease(const std::string& emulated_version, const std::string& config_file, Configuration* c) {
   if (emulated_version.empty()) return absl::OkStatus();
-  if (auto named = release::Named(emulated_version); !named.ok()) {
-    return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
+  auto named = release::Named(emulated_version);
+  if (!named.ok()) return util::InvalidArgument(absl::StrCat("--emulated-version: ", named.status().message()));
+  if (*named == c->release) return absl::OkStatus();
+  // A file of a release with profiles is read by every such release.
+  const bool reads = c->ByProfiles() && releases::Of(**named).decides.plugins != nullptr;
+  if (!config_file.empty() && !reads) {
+    return util::InvalidArgument(absl::StrCat("--emulated-version=", emulated_version,
+                                              " contradicts --config=", config_file,
+                                              ", which is a configuration of release ", std::string(c->release->name)));
   }
-  if (!config_file.empty() && emulated_version != c->release) {
-    return util::InvalidArgument(absl::StrCat("--emulated-version=", emulated_version, " contradicts --config=",
-                                              config_file, ", which is a configuration of release ", c->release));
-  }
-  if (emulated_version == "1.29" && c->release != "1.29") {
-    c->release = "1.29";
-    c->later_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(ReleaseToRun(*c)))};
-    c->later_profiles[0].scheduler_name = c->scheduler_name;
-    c->pod_max_backoff = absl::Seconds(10);
-    c->pod_max_in_unschedulable = absl::Minutes(5);
-    c->leader_election.resource_lock = "leases";
+  c->release = *named;
+  if (!config_file.empty()) return absl::OkStatus();
+  const releases::DaemonForm& form = c->Form();
+  c->pod_max_backoff = form.max_backoff;
+  c->pod_max_in_unschedulable = form.unschedulable_limit;
+  c->leader_election.resource_lock = std::string(form.dialect.lock);
+  const bool by_policy = c->Release().decides.has_policies && (c->algorithm.policy || c->algorithm.provider);
+  if (c->Release().decides.plugins != nullptr && !by_policy) {
+    c->plugin_profiles = {scheduler::configuration::DefaultProfile(scheduler::PluginsToConfigure(ReleaseToRun(*c)))};
+    c->plugin_profiles[0].scheduler_name = c->scheduler_name;
   }
   return absl::OkStatus();
 }

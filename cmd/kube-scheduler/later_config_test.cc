@@ -15,15 +15,15 @@ TEST_CASE("A configuration of kubescheduler.config.k8s.io chooses release 1.29 a
                                                    "{schedulerName: b}]\nextenders: [{urlPrefix: http://x}]"),
                          "file", &warnings);
   REQUIRE(c.ok());
-  CHECK(c->release == "1.29");
+  CHECK(c->release->name == "1.29");
   CHECK(c->leader_election.leader_elect);
   CHECK(c->leader_election.resource_lock == "leases");
   CHECK(c->leader_election.lock_object_name == "x");
   CHECK(c->pod_max_backoff == absl::Seconds(20));
   CHECK(c->pod_max_in_unschedulable == absl::Minutes(5));
-  REQUIRE(c->later_profiles.size() == 2);
-  CHECK(c->later_profiles[1].scheduler_name == "b");
-  CHECK(c->later_extenders.size() == 1);
+  REQUIRE(c->plugin_profiles.size() == 2);
+  CHECK(c->plugin_profiles[1].scheduler_name == "b");
+  CHECK(c->extenders.size() == 1);
   CHECK(warnings ==
         std::vector<std::string>{"percentageOfNodesToScore has no effect: every node is filtered and scored"});
 }
@@ -38,26 +38,26 @@ TEST_CASE("Such a configuration is read strictly, and all its mistakes are repor
 TEST_CASE("A configuration of componentconfig/v1alpha1 chooses release 1.10") {
   auto c = ParseConfiguration("apiVersion: componentconfig/v1alpha1\nkind: KubeSchedulerConfiguration\n", "f", nullptr);
   REQUIRE(c.ok());
-  CHECK(c->release == "1.10");
-  CHECK(ReleaseToRun(*c).name == "1.10");
+  CHECK(c->release->name == "1.10");
+  CHECK(ReleaseToRun(*c).version == release::Version{10});
 }
 
 TEST_CASE("--emulated-version and the file must agree") {
   Configuration c;
   CHECK(SetRelease("", "", &c).ok());
   CHECK(SetRelease("1.10", "", &c).ok());
-  CHECK(c.release == "1.10");
+  CHECK(c.release->name == "1.10");
   CHECK(util::Message(SetRelease("1.11", "", &c)) ==
         "--emulated-version: invalid value \"1.11\": must be 1.10 or 1.29");
   CHECK(util::Message(SetRelease("1.29", "f", &c)) ==
         "--emulated-version=1.29 contradicts --config=f, which is a configuration of release 1.10");
   CHECK(SetRelease("1.29", "", &c).ok());
-  CHECK(c.release == "1.29");
-  REQUIRE(c.later_profiles.size() == 1);
-  CHECK(c.later_profiles[0].scheduler_name == "default-scheduler");
+  CHECK(c.release->name == "1.29");
+  REQUIRE(c.plugin_profiles.size() == 1);
+  CHECK(c.plugin_profiles[0].scheduler_name == "default-scheduler");
   CHECK(util::Message(SetRelease("1.10", "f", &c)) ==
         "--emulated-version=1.10 contradicts --config=f, which is a configuration of release 1.29");
-  CHECK(ReleaseToRun(c).name == "1.29");
+  CHECK(ReleaseToRun(c).version == release::Version{29});
   CHECK(c.leader_election.resource_lock == "leases");
   CHECK(c.pod_max_backoff == absl::Seconds(10));
   CHECK(c.pod_max_in_unschedulable == absl::Minutes(5));

@@ -61,7 +61,7 @@ std::string ClientConnectionOf(const Configuration& c) {
 
 std::string LaterConfigurationToConfigz(const Configuration& c) {
   std::string profiles;
-  for (const ResolvedProfile& p : c.later_profiles) {
+  for (const ResolvedProfile& p : c.plugin_profiles) {
     absl::StrAppend(&profiles, profiles.empty() ? "" : ",", "{\"SchedulerName\":", Json(p.scheduler_name),
                     ",\"Plugins\":{", PluginsOf(p), "}}");
   }

@@ -16,7 +16,7 @@ client::LeaderElectionOptions LockOptionsOf(const Configuration& config, std::st
   o.renew_deadline = le.renew_deadline;
   o.retry = le.retry_period;
   o.identity = std::move(identity);
-  if (config.release != "1.10") o.server_timeout = FormatGoDuration(le.renew_deadline / 2);
+  if (config.Form().dialect.lock_timeout) o.server_timeout = FormatGoDuration(le.renew_deadline / 2);
   return o;
 }
 

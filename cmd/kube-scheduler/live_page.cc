@@ -20,7 +20,7 @@ ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreCo
   bool extenders = false;
   for (const recording::ProfileSource& p : core.profiles) {
     lab::Algorithm a;
-    a.release = *release::Named(config.release);
+    a.release = config.release;
     for (const auto& [gate, on] : core.gates) a.gates[gate] = on;
     a.hard_pod_affinity_symmetric_weight = core.hard_pod_affinity_symmetric_weight;
     if (!p.provider.empty()) a.provider = p.provider;
@@ -31,15 +31,15 @@ ui::Algorithms AlgorithmsOf(const Configuration& config, const recording::CoreCo
     }
     out.by_scheduler[p.scheduler_name] = std::move(a);
   }
-  if (config.release == "1.29") {
+  if (config.ByProfiles()) {
     out.by_scheduler.clear();
-    for (const auto& p : config.later_profiles) {
+    for (const auto& p : config.plugin_profiles) {
       lab::Algorithm a;
-      a.release = *release::Named(config.release);
-      a.profiles = config.later_profiles;
+      a.release = config.release;
+      a.profiles = config.plugin_profiles;
       out.by_scheduler[p.scheduler_name] = std::move(a);
     }
-    extenders = !config.later_extenders.empty();
+    extenders = !config.extenders.empty();
   }
   if (extenders) {
     out.notes.emplace_back(
@@ -54,7 +54,7 @@ std::string ConfigurationJson(const Configuration& config, const recording::Core
                               const AlgorithmsByName& algorithms) {
   explain::JsonOut j;
   j.Object().Member("version", util::Version()).Member("gitCommit", GetBuildInfo().git_commit);
-  j.Member("emulatedVersion", config.release).Key("featureGates").Object();
+  j.Member("emulatedVersion", config.release->name).Key("featureGates").Object();
   for (const auto& [gate, on] : core.gates) j.Member(gate, on);
   j.End().Key("profiles").Array();
   for (const auto& [name, algorithm] : algorithms) {

@@ -113,14 +113,14 @@ __attribute__((noreturn)) void EndAfterFatal() {
 
 }  // namespace
 
-absl::Status SetUpLogging(const LoggingOptions& o, const char* program, bool release_1_29) {
+absl::Status SetUpLogging(const LoggingOptions& o, const char* program, bool structured) {
   if (!o.log_to_stderr && o.format == "text" && !o.log_dir.empty()) BERTH_RETURN_IF_ERROR(CheckDirectory(o.log_dir));
   if (o.flush_frequency <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat("--log-flush-frequency: invalid value ",
                                                    FormatGoDuration(o.flush_frequency), ": must be greater than 0"));
   }
   FLAGS_log_year_in_prefix = false;
-  if (!release_1_29) util::LogLine::WriteSentences();
+  if (!structured) util::LogLine::WriteSentences();
   FLAGS_logtostderr = o.log_to_stderr;
   FLAGS_alsologtostderr = o.also_log_to_stderr;
   FLAGS_log_dir = o.log_dir;
@@ -136,7 +136,7 @@ absl::Status SetUpLogging(const LoggingOptions& o, const char* program, bool rel
     for (int s = google::INFO; s < google::NUM_SEVERITIES; ++s) google::SetLogDestination(s, "");
     static JsonSink110 sink110;
     static JsonSink129 sink129;
-    google::AddLogSink(release_1_29 ? static_cast<JsonSink*>(&sink129) : &sink110);
+    google::AddLogSink(structured ? static_cast<JsonSink*>(&sink129) : &sink110);
   }
   static std::string name;
   name = program;

@@ -72,7 +72,7 @@ int Main(int argc, char** argv) {
   // The configuration decides which release's log is written.
   std::vector<std::string> warnings;
   absl::StatusOr<Configuration> config = options.Complete(&warnings);
-  if (absl::Status s = SetUpLogging(options.logging, argv[0], config.ok() && config->release != "1.10"); !s.ok()) {
+  if (absl::Status s = SetUpLogging(options.logging, argv[0], config.ok() && config->Form().structured_log); !s.ok()) {
     PrintError(util::Message(s));
     return 1;
   }

@@ -16,7 +16,7 @@
 
 #include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/go_text.h"
-#include "cmd/kube-scheduler/metrics_v1_29.h"
+#include "cmd/kube-scheduler/metrics_in_seconds.h"
 
 namespace berth::kube_scheduler {
 
@@ -103,7 +103,7 @@ std::string InvalidInputName(scheduler::InvalidInput what) {
 }
 
 // NOLINT(readability-function-size): a table of metrics.
-void CollectV1_10(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
+void CollectInMicroseconds(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
   AddHistogram("scheduler_e2e_scheduling_latency_microseconds",
@@ -158,7 +158,7 @@ void CollectTexts(std::vector<MetricFamily>* out) {
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   constexpr MetricType kGauge = MetricType::Gauge, kCounter = MetricType::Counter;
-  s.release_1_29 ? CollectV1_29(s, out) : CollectV1_10(s, out);
+  s.in_seconds ? CollectInSeconds(s, out) : CollectInMicroseconds(s, out);
   MetricFamily places = Family("scheduler_pods_by_state", kGauge, "Number of pending pods, by what they wait for.");
   for (size_t i = 0; i < s.by_place.size(); ++i) {
     AddSample(&places,

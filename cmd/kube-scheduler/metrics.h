@@ -40,7 +40,7 @@ struct SchedulerSnapshot {
     std::vector<std::string> plugins;
   };
   std::shared_ptr<const std::vector<ProfilePlugins>> plugins;  // null in release 1.10
-  bool release_1_29 = false;                                   // whether the page uses the names of release 1.29
+  bool in_seconds = false;  // whether metrics of durations count seconds (DaemonForm::metrics_in_seconds)
 };
 
 using Algorithms = std::map<util::Symbol, std::unique_ptr<scheduler::GenericScheduler>>;  // by scheduler name
@@ -59,7 +59,7 @@ class RestMetrics final : public client::RestObserver {
   void OnThrottle(std::string_view method, std::string_view host, double seconds) override;
   void Collect(std::vector<prometheus::MetricFamily>* out) const;
   // Adds the further metrics of release 1.29, by verb and host.
-  void CollectV1_29(std::vector<prometheus::MetricFamily>* out) const;
+  void CollectInSeconds(std::vector<prometheus::MetricFamily>* out) const;
 
  private:
   // The buckets of Kubernetes 1.29 (component-base metrics/prometheus/restclient).

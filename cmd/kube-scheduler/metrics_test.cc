@@ -99,7 +99,7 @@ TEST_CASE("access: who may see the pages") {
         r.value.allowed = q.user.name == "good" && q.verb == "get" && q.path == "/metrics";
         done(r);
       },
-      &clock);
+      &clock, AccessControl::Form::kText);
   const auto status = [&](const std::string& path, const std::string& authorization,
                           const std::string& method = "GET") {
     HttpRequest r;
@@ -142,7 +142,7 @@ TEST_CASE("access: groups of a certificate are taken as they are, and never mixe
                          r.value.allowed = q.user.groups[0] == "system:masters";
                          done(r);
                        },
-                       &clock);
+                       &clock, AccessControl::Form::kText);
   const auto allowed = [&](const std::string& name, std::vector<std::string> groups) {
     HttpRequest r;
     r.method = "GET";
@@ -174,7 +174,7 @@ TEST_CASE("access: what waits for the API server holds up nobody else") {
                          r.value.allowed = true;
                          done(r);
                        },
-                       &clock);
+                       &clock, AccessControl::Form::kText);
   std::vector<std::string> order;
   const auto ask = [&](const std::string& path, const std::string& authorization) {
     HttpRequest r;

@@ -107,7 +107,6 @@ absl::Status ParseSeverity(const std::string& text, int* out) {
 }
 
 // The port for HTTPS since release 1.12.
-constexpr int32_t kLaterSecurePort = 10259;
 // A smaller recording could not hold a checkpoint of a cluster of moderate size.
 constexpr int64_t kLeastRecording = 1 << 20;
 
@@ -422,8 +421,8 @@ absl::Status Options::Parse(const std::vector<std::string>& args) {
 absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnings) const {
   Configuration c = flag_config_;
   if (config_file_.empty()) {
-    // Release 1.29 does not deprecate flags as a whole.
-    if (emulated_version_ != "1.29") {
+    const auto emulated = release::Named(emulated_version_);
+    if (!emulated.ok() || releases::DaemonFormOf(**emulated).deprecates_flags) {
       warnings->emplace_back(
           "WARNING: all flags other than --config are deprecated. Please begin using a config file ASAP.");
     }
@@ -451,7 +450,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     c = *std::move(loaded);
     std::vector<std::string> lost;
     for (const std::string name : kFileWins) {
-      const bool serving = c.release != "1.10" && (name == "port" || name == "address");
+      const bool serving = c.Form().plain_port == 0 && (name == "port" || name == "address");
       if (flags_.Changed(name) && !serving) lost.push_back(absl::StrCat("--", name));
     }
     if (!lost.empty()) {
@@ -475,7 +474,7 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
     }
   }
   BERTH_RETURN_IF_ERROR(SetRelease(emulated_version_, config_file_, &c));
-  if (c.release != "1.10") FollowLaterRelease(&c);
+  FollowRelease(&c);
   const std::vector<std::string> bad = CheckConfiguration(c, config_file_.empty() ? Spelling::kFlags : Spelling::kFile);
   if (!bad.empty()) {
     std::string text;
@@ -486,15 +485,16 @@ absl::StatusOr<Configuration> Options::Complete(std::vector<std::string>* warnin
   return c;
 }
 
-// Applies the defaults of release 1.29, over which flags take precedence. That release has no plain port unless a flag
-// opens one.
-void Options::FollowLaterRelease(Configuration* c) const {
+// Gives flags precedence over the defaults of the release. A release without a plain port serves one only if a flag
+// opens it.
+void Options::FollowRelease(Configuration* c) const {
   if (config_file_.empty() && flags_.Changed("leader-elect-resource-lock")) {
     c->leader_election.resource_lock = flag_config_.leader_election.resource_lock;
   }
   if (flags_.Changed("pod-max-in-unschedulable-pods-duration")) {
     c->pod_max_in_unschedulable = flag_config_.pod_max_in_unschedulable;
   }
+  if (c->Form().plain_port != 0) return;
   c->healthz_bind_address = flags_.Changed("port") && port_ >= 0
                                 ? JoinHostPort(address_.empty() ? "0.0.0.0" : address_, absl::StrCat(port_))
                                 : "";
@@ -503,7 +503,7 @@ void Options::FollowLaterRelease(Configuration* c) const {
 
 SecureServingOptions Options::SecureServing(const Configuration& c) const {
   SecureServingOptions out = secure;
-  if (c.release != "1.10" && !flags_.Changed("secure-port")) out.port = kLaterSecurePort;
+  if (c.Form().secure_port != 0 && !flags_.Changed("secure-port")) out.port = c.Form().secure_port;
   return out;
 }
 

@@ -68,7 +68,7 @@ class Options {
 
  private:
   absl::Status SetGates(const std::string& text);
-  void FollowLaterRelease(Configuration* c) const;
+  void FollowRelease(Configuration* c) const;
 
   FlagSet flags_;
   Configuration flag_config_;

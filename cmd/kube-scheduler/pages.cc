@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<Pages>> Pages::New(const Configuration& config, c
 
 // The text is release 1.29's for the secure port, and 1.10's for a plain one.
 std::string Pages::ServingText(std::string_view name) const {
-  if (!Later()) return absl::StrCat("starting ", util::ToAbsl(name), " server on");
+  if (!form_.structured_log) return absl::StrCat("starting ", util::ToAbsl(name), " server on");
   return name == "secure" ? "Serving securely on" : absl::StrCat("Serving ", util::ToAbsl(name), " insecurely on");
 }
 
@@ -74,7 +74,7 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
       [this](const client::AccessQuestion& q, client::Done<client::AccessAnswer> done) {
         reviews_->ReviewAccess(q, std::move(done));
       },
-      clock_, Later() ? AccessControl::Manner::k1_29 : AccessControl::Manner::k1_10);
+      clock_, form_.answers_with_status ? AccessControl::Form::kStatus : AccessControl::Form::kText);
   auto server = std::make_unique<HttpServer>(
       &io_, "secure", ServingText("secure"), JoinHostPort(secure.bind_address, absl::StrCat(secure.port)),
       [this](const HttpRequest& r, const http::Responder& answer) {
@@ -85,7 +85,7 @@ absl::Status Pages::AddSecureServer(const SecureServingOptions& secure, client::
         });
       });
   if (auto s = server->UseTls(*tls); !s.ok()) return s;
-  if (Later()) {
+  if (form_.answers_with_status) {
     // --client-ca-file replaces the users' authorities in the ConfigMap.
     const auto take = [this, secure_server = server.get(), flag = tls->client_ca_pem](ClientAuthorities found) {
       if (!flag.empty()) {
@@ -125,9 +125,9 @@ LivePage* Pages::ServeUi(Inbox* inbox) {
 
 void Pages::Answer(const HttpRequest& r, const http::Responder& answer, bool healthz, bool metrics, bool authorized) {
   if (live_page_ != nullptr && ui::Server::Serves(r.path)) return live_page_->Handle(r, answer, authorized);
-  if (Later() && metrics && r.path == "/metrics/resources") return AnswerResources(answer);
+  if (form_.has_current_pages && metrics && r.path == "/metrics/resources") return AnswerResources(answer);
   HttpResponse page = Page(r, healthz, metrics);
-  if (Later()) page.headers.emplace_back("Cache-Control", "no-cache, private");
+  if (form_.has_current_pages) page.headers.emplace_back("Cache-Control", "no-cache, private");
   answer.Send(std::move(page));
 }
 
@@ -155,14 +155,15 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
   if (healthz) {
     auto health = HealthPage(r, checks_.empty() ? std::vector<HealthCheck>{PingCheck()} : checks_);
     if (health) {
-      health->no_sniff &= Later();
+      health->no_sniff &= form_.has_current_pages;
       return *std::move(health);
     }
   }
   if (metrics && r.path == "/metrics") {
     const absl::Duration begin = clock_->Steady();
     page.body = MetricsText();
-    page.content_type = Later() ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain; version=0.0.4";
+    page.content_type =
+        form_.has_current_pages ? "text/plain; version=0.0.4; charset=utf-8" : "text/plain; version=0.0.4";
     page.gzip = true;
     page.sends = [this, begin, method = r.method, asked = r.bytes](size_t bytes) {
       page_metrics_.Count(method, absl::ToDoubleMicroseconds(clock_->Steady() - begin), asked, bytes);
@@ -170,11 +171,11 @@ HttpResponse Pages::Page(const HttpRequest& r, bool healthz, bool metrics) {
     return page;
   }
   if (metrics && r.path == "/configz") {
-    if (Later()) {
+    if (form_.has_current_pages) {
       page.content_type = "application/json";
       page.no_sniff = true;
     }
-    page.body = Later() ? LaterConfigurationToConfigz(config_) : ConfigurationToConfigz(config_);
+    page.body = form_.shows_profiles ? LaterConfigurationToConfigz(config_) : ConfigurationToConfigz(config_);
     return page;
   }
   if (config_.enable_profiling && absl::StartsWith(r.path, "/debug/pprof")) {

@@ -67,9 +67,9 @@ class Pages {
   HttpResponse Page(const HttpRequest& r, bool healthz, bool metrics);
   void AnswerResources(const http::Responder& answer);
   std::string MetricsText();
-  bool Later() const { return config_.release != "1.10"; }
 
   const Configuration& config_;
+  const releases::DaemonForm& form_ = config_.Form();
   const util::Clock* clock_;
   const Collect collect_;
   IoThread io_;

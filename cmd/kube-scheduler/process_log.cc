@@ -11,7 +11,7 @@ namespace berth::kube_scheduler {
 using util::LogLine;
 
 void ProcessLog::Starting() const {
-  if (release_1_29_) {
+  if (structured_) {
     LogLine("Starting Kubernetes Scheduler").Add("version", util::Version()).Info();
   } else {
     LOG(INFO) << "Version: " << util::Version();
@@ -19,11 +19,11 @@ void ProcessLog::Starting() const {
 }
 
 void ProcessLog::Failed(std::string_view error) const {
-  release_1_29_ ? LogLine("command failed").Error(error) : PrintError(error);
+  structured_ ? LogLine("command failed").Error(error) : PrintError(error);
 }
 
 void ProcessLog::Terminating(std::string_view signal) const {
-  if (release_1_29_) {
+  if (structured_) {
     LogLine("Requested to terminate, exiting").Add("signal", signal).Info();
   } else {
     LOG(INFO) << "Received " << signal << ", finishing";
@@ -31,7 +31,7 @@ void ProcessLog::Terminating(std::string_view signal) const {
 }
 
 void ProcessLog::Ended() const {
-  if (release_1_29_) {
+  if (structured_) {
     LogLine("Scheduling queue is closed").Info();
   } else {
     LOG(INFO) << "Finished";
@@ -39,11 +39,11 @@ void ProcessLog::Ended() const {
 }
 
 void ProcessLog::LostLease() const {
-  if (!release_1_29_) LOG(ERROR) << "lost master";
+  if (!structured_) LOG(ERROR) << "lost master";
 }
 
 void ProcessLog::EndWithoutLease() const {
-  release_1_29_ ? LogLine("Leaderelection lost").Error("") : PrintError("lost lease");
+  structured_ ? LogLine("Leaderelection lost").Error("") : PrintError("lost lease");
 }
 
 }  // namespace berth::kube_scheduler

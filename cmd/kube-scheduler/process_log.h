@@ -1,5 +1,6 @@
-// Messages about the process itself: its start, failure and end. In 1.10 a final error is written to standard error as
-// "error: ..."; in 1.29 everything is part of the log.
+// Messages about the process itself: its start, failure and end. In a release whose log
+// has sentences, a final error is written to standard error as "error: ..."; in one with a structured log everything is
+// part of the log.
 #pragma once
 #include <string_view>
 
@@ -7,7 +8,7 @@ namespace berth::kube_scheduler {
 
 class ProcessLog {
  public:
-  explicit ProcessLog(bool release_1_29) : release_1_29_(release_1_29) {}
+  explicit ProcessLog(bool structured) : structured_(structured) {}
 
   void Starting() const;
   void Failed(std::string_view error) const;
@@ -20,7 +21,7 @@ class ProcessLog {
   void EndWithoutLease() const;
 
  private:
-  const bool release_1_29_;
+  const bool structured_;
 };
 
 }  // namespace berth::kube_scheduler

@@ -19,7 +19,7 @@ recording::CoreConfiguration CoreConfigurationOf(const Configuration& config, co
                                                  std::vector<recording::ProfileSource> profiles, size_t requests_limit,
                                                  bool ignore_unknown_fields) {
   recording::CoreConfiguration c;
-  c.release = config.release;
+  c.release = std::string(config.release->name);
   c.ignore_unknown_fields = ignore_unknown_fields;
   const scheduler::AlgorithmGates& a = gates.algorithm;
   c.gates = {{"PodPriority", a.pod_priority},

@@ -169,18 +169,17 @@ void AccessControl::Forget() {
 bool AccessControl::ForEverybody(const std::string& path) const {
   for (const char* page : {"/healthz", "/livez", "/readyz"}) {
     if (path == page) return true;
-    if (manner_ == Manner::k1_10 && absl::StartsWith(path, absl::StrCat(page, "/"))) return true;
+    if (form_ == Form::kText && absl::StartsWith(path, absl::StrCat(page, "/"))) return true;
   }
   return false;
 }
 
 HttpResponse AccessControl::Unauthorized() const {
-  return manner_ == Manner::k1_10 ? Answer(401, "Unauthorized\n")
-                                  : StatusObject(401, "Unauthorized", "Unauthorized", "");
+  return form_ == Form::kText ? Answer(401, "Unauthorized\n") : StatusObject(401, "Unauthorized", "Unauthorized", "");
 }
 
 HttpResponse AccessControl::Forbidden(const std::string& why) const {
-  if (manner_ == Manner::k1_10) return Answer(403, absl::StrCat("Forbidden: ", why, "\n"));
+  if (form_ == Form::kText) return Answer(403, absl::StrCat("Forbidden: ", why, "\n"));
   HttpResponse r = StatusObject(403, "Forbidden", absl::StrCat("forbidden: ", why), ",\"details\":{}");
   r.no_sniff = true;
   return r;
@@ -207,7 +206,7 @@ std::optional<client::UserInfo> AccessControl::UserOfCertificate(const HttpReque
 // A sender is identified by, in this order, a front proxy, a client certificate or a bearer token; otherwise it is
 // anonymous.
 void AccessControl::Check(const HttpRequest& r, Decision done) {
-  const bool token_counts = manner_ == Manner::k1_29 && r.BearerToken().has_value();
+  const bool token_counts = form_ == Form::kStatus && r.BearerToken().has_value();
   if (ForEverybody(r.path) && !token_counts) return done(std::nullopt);
   const std::string verb = r.method == "GET" || r.method == "HEAD" ? "get" : absl::AsciiStrToLower(r.method);
   client::UserInfo user;
@@ -226,7 +225,7 @@ void AccessControl::Check(const HttpRequest& r, Decision done) {
       client::UserInfo known = answer.value;
       if (!known.authenticated) {
         known = {};  // an empty name: rejected, and cached
-        if (manner_ == Manner::k1_29) LogUnable("authenticate", "invalid bearer token");
+        if (form_ == Form::kStatus) LogUnable("authenticate", "invalid bearer token");
       }
       users_.insert_or_assign(token, Kept<client::UserInfo>{clock_->Steady() + kBelieved, known});
       Forget();
@@ -241,7 +240,7 @@ void AccessControl::Check(const HttpRequest& r, Decision done) {
 }
 
 void AccessControl::LogUnable(std::string_view what, std::string_view why) const {
-  if (manner_ == Manner::k1_29) {
+  if (form_ == Form::kStatus) {
     util::LogLine(absl::StrCat("Unable to ", std::string(what), " the request")).Error(why);
   } else {
     LOG(ERROR) << "Unable to " << what << " the request due to an error: " << why;

@@ -39,17 +39,17 @@ absl::StatusOr<SelfSigned> MakeSelfSigned(const std::vector<std::string>& names)
 // The API server's answers about a token or a user are cached for ten seconds. The health pages are served without a
 // review, so that probes do not wait for the API server.
 //
-// In the manner of 1.29, the health pages are /healthz, /livez and /readyz but not the pages of single checks, an
-// invalid token is rejected even there, and rejections are Status objects in JSON. In the manner of 1.10, the pages of
-// single checks are health pages too, and rejections are plain text.
+// In the form kStatus (1.29), the health pages are /healthz, /livez and /readyz but not the pages of single checks, an
+// invalid token is rejected even there, and rejections are Status objects in JSON. In the form kText (1.10), the pages
+// of single checks are health pages too, and rejections are plain text.
 class AccessControl {
  public:
-  enum class Manner : uint8_t { k1_10, k1_29 };
+  enum class Form : uint8_t { kText, kStatus };
   // Each sends a review to the API server and calls the callback later, on the same thread.
   using Authenticate = std::function<void(const std::string& token, client::Done<client::UserInfo>)>;
   using Authorize = std::function<void(const client::AccessQuestion&, client::Done<client::AccessAnswer>)>;
-  AccessControl(Authenticate authenticate, Authorize authorize, const util::Clock* clock, Manner manner = Manner::k1_10)
-      : authenticate_(std::move(authenticate)), authorize_(std::move(authorize)), clock_(clock), manner_(manner) {}
+  AccessControl(Authenticate authenticate, Authorize authorize, const util::Clock* clock, Form form)
+      : authenticate_(std::move(authenticate)), authorize_(std::move(authorize)), clock_(clock), form_(form) {}
 
   // Calls `done` once: with nothing if the request is allowed, and otherwise with the response that rejects it (401 or
   // 403). If no review is needed, the call happens inside Check. The object must outlive the callbacks of
@@ -90,7 +90,7 @@ class AccessControl {
   // Returns the user that the request's certificate names, or nothing.
   std::optional<client::UserInfo> UserOfCertificate(const HttpRequest& r) const;
 
-  const Manner manner_;
+  const Form form_;
   std::optional<ClientAuthorities> authorities_;
   std::map<std::string, Kept<client::UserInfo>> users_;  // by token
   std::map<AccessKey, Kept<bool>> allowed_;

@@ -13,6 +13,8 @@
 #include "pkg/recording/alternative.h"
 #include "pkg/recording/replay.h"
 #include "pkg/release/release.h"
+#include "pkg/releases/daemon_form.h"
+#include "pkg/releases/releases.h"
 #include "pkg/util/status.h"
 
 namespace berth::schedsim {
@@ -59,13 +61,15 @@ absl::Status CheckReplay(const Invocation& o) {
 void UseRelease(const std::string& release, CoreConfiguration* c) {
   if (c->release == release) return;
   c->release = release;
-  const bool later = c->Later();
+  const release::Id& id = **release::Named(release);
+  const releases::DaemonForm& form = releases::DaemonFormOf(id);
+  const bool later = releases::Of(id).decides.plugins != nullptr;
   for (recording::ProfileSource& p : c->profiles) p = {p.scheduler_name, later ? "" : "DefaultProvider", "", ""};
   c->gates = {{"PodPriority", later},           {"VolumeScheduling", true},
               {"BlockVolume", later},           {"StorageObjectInUseProtection", true},
               {"TaintNodesByCondition", false}, {"ResourceLimitsPriorityFunction", false}};
-  c->max_backoff = absl::Seconds(later ? 10 : 60);
-  c->unschedulable_limit = absl::Seconds(later ? 300 : 60);
+  c->max_backoff = form.max_backoff;
+  c->unschedulable_limit = form.unschedulable_limit;
 }
 
 absl::Status UseConfiguration(const std::string& file, CoreConfiguration* c) {

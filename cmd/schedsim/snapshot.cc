@@ -58,7 +58,7 @@ int TakeSnapshot(const Invocation& invocation, std::ostream& out) {
   config->qps = kQps;
   config->burst = kBurst;
   client::SnapshotOptions options;
-  options.release = invocation.Get<std::string>("emulated-version");
+  options.version = (*release::Named(invocation.Get<std::string>("emulated-version")))->version;
   auto snapshot = client::SnapshotCluster(*config, options);
   if (!snapshot.ok()) {
     std::cerr << "schedsim: " << util::Message(snapshot.status()) << "\n";

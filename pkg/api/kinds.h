@@ -7,42 +7,45 @@
 // here.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
 #include "pkg/api/types.h"
 
-// X(type, kind, versions, plural, store, release_1_10)
+// X(type, kind, versions, plural, store, followed_since, stable_since)
 //   type          in types.h
 //   kind          the API's name
-//   versions      that serve it, separated by blanks; release 1.10 tries the first one, then the last
+//   versions      that serve it, separated by blanks, the oldest first where that was ever followed
 //   plural        as in paths
 //   store         its member in Listers
-//   release_1_10  whether that release follows it; 1.29 follows all
+//   followed_since, stable_since
+//                 the minor version of the release that follows it first, and of the one that asks for its stable
+//                 version first, with the other one to fall back to
 #define BERTH_STORED_KINDS(X)                                                                                          \
-  X(Service, "Service", "v1", "services", services, true)                                                              \
-  X(ReplicationController, "ReplicationController", "v1", "replicationcontrollers", replication_controllers, true)     \
-  X(ReplicaSet, "ReplicaSet", "extensions/v1beta1 apps/v1beta1 apps/v1beta2 apps/v1", "replicasets", replica_sets,     \
-    true)                                                                                                              \
-  X(StatefulSet, "StatefulSet", "apps/v1beta1 apps/v1beta2 apps/v1", "statefulsets", stateful_sets, true)              \
-  X(PersistentVolume, "PersistentVolume", "v1", "persistentvolumes", volumes, true)                                    \
-  X(PersistentVolumeClaim, "PersistentVolumeClaim", "v1", "persistentvolumeclaims", claims, true)                      \
-  X(PodDisruptionBudget, "PodDisruptionBudget", "policy/v1beta1 policy/v1", "poddisruptionbudgets", budgets, true)     \
-  X(StorageClass, "StorageClass", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "storageclasses", storage_classes, true) \
-  X(Namespace, "Namespace", "v1", "namespaces", namespaces, false)                                                     \
-  X(CsiNode, "CSINode", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csinodes", csi_nodes, false)                      \
-  X(CsiDriver, "CSIDriver", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csidrivers", csi_drivers, false)              \
+  X(Service, "Service", "v1", "services", services, 0, 0)                                                              \
+  X(ReplicationController, "ReplicationController", "v1", "replicationcontrollers", replication_controllers, 0, 0)     \
+  X(ReplicaSet, "ReplicaSet", "extensions/v1beta1 apps/v1beta1 apps/v1beta2 apps/v1", "replicasets", replica_sets, 0,  \
+    11)                                                                                                                \
+  X(StatefulSet, "StatefulSet", "apps/v1beta1 apps/v1beta2 apps/v1", "statefulsets", stateful_sets, 0, 11)             \
+  X(PersistentVolume, "PersistentVolume", "v1", "persistentvolumes", volumes, 0, 0)                                    \
+  X(PersistentVolumeClaim, "PersistentVolumeClaim", "v1", "persistentvolumeclaims", claims, 0, 0)                      \
+  X(PodDisruptionBudget, "PodDisruptionBudget", "policy/v1beta1 policy/v1", "poddisruptionbudgets", budgets, 0, 21)    \
+  X(StorageClass, "StorageClass", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "storageclasses", storage_classes, 0, 0) \
+  X(Namespace, "Namespace", "v1", "namespaces", namespaces, 21, 0)                                                     \
+  X(CsiNode, "CSINode", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csinodes", csi_nodes, 17, 17)                     \
+  X(CsiDriver, "CSIDriver", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csidrivers", csi_drivers, 21, 18)             \
   X(CsiStorageCapacity, "CSIStorageCapacity", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "csistoragecapacities",      \
-    csi_capacities, false)                                                                                             \
+    csi_capacities, 21, 24)                                                                                            \
   X(VolumeAttachment, "VolumeAttachment", "storage.k8s.io/v1 storage.k8s.io/v1beta1", "volumeattachments",             \
-    attachments, false)
+    attachments, 21, 13)
 
 // Nodes and pods are in the node table and have no stores of their own. Pods come last, because the objects to which a
 // pod refers should be stored before the pod.
 #define BERTH_WATCHED_KINDS(X)                \
-  X(Node, "Node", "v1", "nodes", nodes, true) \
+  X(Node, "Node", "v1", "nodes", nodes, 0, 0) \
   BERTH_STORED_KINDS(X)                       \
-  X(Pod, "Pod", "v1", "pods", pods, true)
+  X(Pod, "Pod", "v1", "pods", pods, 0, 0)
 
 namespace berth::api {
 
@@ -81,14 +84,14 @@ using StoredKinds = internal::StoredKinds;
 // The entry of a kind in the list.
 struct KindDescription {
   std::string_view kind, versions, plural;
-  bool in_release_1_10 = false;
+  uint8_t followed_since = 0, stable_since = 0;  // minor versions
 };
 template <typename T>
 struct KindOf;
-#define BERTH_DESCRIBED(type, kind, versions, plural, store, release_1_10)                  \
-  template <>                                                                               \
-  struct KindOf<type> {                                                                     \
-    static constexpr KindDescription kDescription = {kind, versions, plural, release_1_10}; \
+#define BERTH_DESCRIBED(type, kind, versions, plural, store, followed, stable)                  \
+  template <>                                                                                   \
+  struct KindOf<type> {                                                                         \
+    static constexpr KindDescription kDescription = {kind, versions, plural, followed, stable}; \
   };
 BERTH_WATCHED_KINDS(BERTH_DESCRIBED)
 #undef BERTH_DESCRIBED

@@ -1,7 +1,7 @@
 // A typed informer: keeps a local copy (the store) of all objects of one resource and reports every change to one
 // consumer.
 //
-//   Informer<api::Pod> pods(executor, client, ResourceOf<api::Pod>(), {
+//   Informer<api::Pod> pods(executor, client, ResourceOf<api::Pod>(dialect), {
 //       .decode = [](api::Json j) { return api::DecodePod(j, {.keep_raw = true}); },
 //       .on_batch = [&](InformerBatch<api::Pod> b) { queue.Push(std::move(b)); }});
 //   pods.Start();

@@ -5,6 +5,7 @@
 #include "pkg/client/fake_server.h"
 #include "pkg/client/informer.h"
 #include "pkg/client/rest.h"
+#include "pkg/client/testing/dialects.h"
 
 namespace berth::client {
 namespace {
@@ -70,7 +71,8 @@ struct SocketWorld {
     o.reflector.max_retry = absl::Milliseconds(5);
     io.Run([&] {
       client = *RestClient::New(&executor, c);
-      informer = std::make_unique<Informer<api::Node>>(&executor, client.get(), ResourceOf<api::Node>(), o);
+      informer =
+          std::make_unique<Informer<api::Node>>(&executor, client.get(), ResourceOf<api::Node>(testing::k1_10), o);
       informer->Start();
     });
   }

@@ -1,4 +1,5 @@
 #include "pkg/client/informer.h"
+#include "pkg/client/testing/dialects.h"
 
 #include <catch2/catch.hpp>
 
@@ -32,7 +33,7 @@ const char kTooOld[] =
 // An informer of nodes on a fake server. Told() returns what its consumer was told: "+n1" added, "~n1" updated, "-n1"
 // deleted, "!" the initial list is complete, "|" the end of a batch.
 struct InformerFixture {
-  explicit InformerFixture(Resource resource = ResourceOf<api::Node>(), bool drop_heartbeats = false,
+  explicit InformerFixture(Resource resource = ResourceOf<api::Node>(testing::k1_10), bool drop_heartbeats = false,
                            bool optional = false) {
     InformerOptions<api::Node> o;
     o.decode = [](api::Json j) { return api::DecodeNode(j); };
@@ -95,7 +96,7 @@ TEST_CASE("a list, then a watch from its version") {
 }
 
 TEST_CASE("pods are listed with the fixed selector, its terms encoded") {
-  InformerFixture f(ResourceOf<api::Pod>());
+  InformerFixture f(ResourceOf<api::Pod>(testing::k1_10));
   CHECK(
       f.api.target() ==
       "/api/v1/pods?fieldSelector=status.phase%21%3DFailed%2Cstatus.phase%21%3DSucceeded&limit=500&resourceVersion=0");
@@ -114,7 +115,7 @@ TEST_CASE("watch lengths are between 300 and 600 seconds") {
     o.decode = [](api::Json j) { return api::DecodeNode(j); };
     o.on_batch = [](InformerBatch<api::Node>) {};
     o.reflector.random = [r = random] { return r; };
-    Informer<api::Node> informer(&executor, &api, ResourceOf<api::Node>(), o);
+    Informer<api::Node> informer(&executor, &api, ResourceOf<api::Node>(testing::k1_10), o);
     informer.Start();
     api.Serve(200, List("1", {}));
     CHECK_THAT(api.target(), Catch::Contains(absl::StrCat("timeoutSeconds=", seconds, "&")));
@@ -122,7 +123,7 @@ TEST_CASE("watch lengths are between 300 and 600 seconds") {
 }
 
 TEST_CASE("in the form of release 1.29, watches ask for bookmarks, and lists go on from the last version") {
-  InformerFixture f(ResourceOf<api::Node>(VersionChoice::kStable));
+  InformerFixture f(ResourceOf<api::Node>(testing::kCurrent));
   CHECK(f.api.target() == "/api/v1/nodes?limit=500&resourceVersion=0");
   f.Begin();
   const std::string watch =
@@ -550,7 +551,7 @@ TEST_CASE("bookmarks move the version and tell nobody") {
 }
 
 TEST_CASE("a group the server does not have is changed for the next, and back") {
-  InformerFixture f(ResourceOf<api::ReplicaSet>());
+  InformerFixture f(ResourceOf<api::ReplicaSet>(testing::k1_10));
   CHECK(f.api.target() == "/apis/extensions/v1beta1/replicasets?limit=500&resourceVersion=0");
   f.api.Serve(404, "404 page not found\n");
   f.executor.Run();
@@ -570,7 +571,7 @@ TEST_CASE("a group the server does not have is changed for the next, and back") 
 
 TEST_CASE(
     "an optional resource that is not served, or may not be listed, is empty and is asked for every five minutes") {
-  InformerFixture f(ResourceOf<api::ReplicaSet>(), false, /*optional=*/true);
+  InformerFixture f(ResourceOf<api::ReplicaSet>(testing::k1_10), false, /*optional=*/true);
   const bool forbidden = GENERATE(false, true);
   const auto refuse = [&] {
     if (forbidden) return f.api.Serve(403, "{}");
@@ -609,7 +610,7 @@ TEST_CASE(
 }
 
 TEST_CASE("heartbeats are stored and tell nobody") {
-  InformerFixture f(ResourceOf<api::Node>(), true);
+  InformerFixture f(ResourceOf<api::Node>(testing::k1_10), true);
   f.Begin();
   f.api.Data(EventText("MODIFIED", Node("n1", "17")));
   CHECK(f.Told() == "");
@@ -644,7 +645,7 @@ TEST_CASE("a long list comes in batches, a destroyed informer is silent") {
     ++batches;
     events += b.events.size();
   };
-  auto informer = std::make_unique<Informer<api::Node>>(&executor, &api, ResourceOf<api::Node>(), o);
+  auto informer = std::make_unique<Informer<api::Node>>(&executor, &api, ResourceOf<api::Node>(testing::k1_10), o);
   informer->Start();
   std::vector<std::string> items;
   for (int i = 0; i < 35; ++i) items.push_back(Node(absl::StrCat("n", i), "5"));

@@ -10,13 +10,13 @@
 
 namespace berth::client {
 
-Resource ResourceOf(const api::KindDescription& kind, VersionChoice choice) {
+Resource ResourceOf(const api::KindDescription& kind, const api::Dialect& dialect) {
   const std::vector<std::string> all = absl::StrSplit(std::string(kind.versions), ' ');
   // The version that is tried first, and the one to fall back to.
   std::vector<std::string> versions = {all.front()};
   if (all.size() > 1) versions.push_back(all.back());
   const auto beta = [](const std::string& v) { return absl::StrContains(v, "beta"); };
-  if (choice == VersionChoice::kStable && beta(versions.front()) && !beta(versions.back())) {
+  if (dialect.version.minor >= kind.stable_since && beta(versions.front()) && !beta(versions.back())) {
     std::swap(versions.front(), versions.back());
   }
   const std::string plural(kind.plural);
@@ -27,7 +27,7 @@ Resource ResourceOf(const api::KindDescription& kind, VersionChoice choice) {
   for (const std::string& v : versions) {
     r.paths.push_back(absl::StrCat(absl::StrContains(v, "/") ? "/apis/" : "/api/", v, "/", plural));
   }
-  r.bookmarks = choice == VersionChoice::kStable;
+  r.bookmarks = dialect.bookmarks;
   if (plural == "pods") {
     r.field_selector =
         r.bookmarks ? "status.phase!=Succeeded,status.phase!=Failed" : "status.phase!=Failed,status.phase!=Succeeded";

@@ -25,15 +25,14 @@ constexpr int kMostAttempts = 3;  // for each kind, when its continue token has 
 
 // Returns the resources that decisions of the release read. Pods are listed without a selector, including those that
 // have ended: `schedsim` knows which of them count.
-std::vector<Resource> ResourcesOf(const std::string& release) {
+std::vector<Resource> ResourcesOf(release::Version version) {
+  // Whatever the release asks for first, a running cluster is asked for stable versions.
+  constexpr api::Dialect kStable = {.version = {255}, .bookmarks = true, .lock = {}};
   std::vector<Resource> all;
   api::WatchedKinds::ForEach([&]<typename T>() {
-    // Release 1.10 has no CSINodes, but this scheduler sets pods aside whose volumes a CSINode limits, so it reads them
-    // too.
-    constexpr bool kRead = api::KindOf<T>::kDescription.in_release_1_10 || std::is_same_v<T, api::CsiNode>;
-    if (release != "1.10" || kRead) {
-      all.push_back(ResourceOf<T>(VersionChoice::kStable));
-    }
+    // Releases before CSINodes set pods aside whose volumes a CSINode limits, so it is read for them too.
+    const bool read = version.minor >= api::KindOf<T>::kDescription.followed_since || std::is_same_v<T, api::CsiNode>;
+    if (read) all.push_back(ResourceOf<T>(kStable));
   });
   return all;
 }
@@ -145,7 +144,7 @@ absl::StatusOr<Snapshot> SnapshotCluster(const RestConfig& config, const Snapsho
   out.list = "{\"kind\":\"List\",\"apiVersion\":\"v1\",\"metadata\":{},\"items\":[\n";
   Lister lister(&loop, client->get(), options, &out);
   absl::Status status;
-  for (const Resource& resource : ResourcesOf(options.release)) {
+  for (const Resource& resource : ResourcesOf(options.version)) {
     if (status.ok()) status = lister.List(resource);
   }
   loop.Stop();

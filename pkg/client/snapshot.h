@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "pkg/client/config.h"
+#include "pkg/release/release.h"
 
 namespace berth::client {
 
 struct SnapshotOptions {
-  std::string release = "1.10";                // the release whose decisions are to be made from it: "1.10" or "1.29"
+  release::Version version;                    // the release whose decisions are to be made from it
   int page_size = 500;                         // objects per page
   absl::Duration timeout = absl::Seconds(60);  // for each page
 };

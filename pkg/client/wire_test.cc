@@ -14,6 +14,7 @@
 #include "pkg/client/leaderelection.h"
 #include "pkg/client/manual_executor.h"
 #include "pkg/client/requests.h"
+#include "pkg/client/testing/dialects.h"
 
 namespace berth::client {
 namespace {
@@ -143,29 +144,31 @@ TEST_CASE("the recorded lists and watches are followed, however their bytes are 
   size_t piece = GENERATE(1, 17, 100'000);
   using Names = std::vector<std::string>;
   CHECK(Follow<api::Node>(
-            r, ResourceOf<api::Node>(), [](api::Json j) { return api::DecodeNode(j); }, piece) ==
+            r, ResourceOf<api::Node>(testing::k1_10), [](api::Json j) { return api::DecodeNode(j); }, piece) ==
         Names{"node-a", "node-b"});
   CHECK(Follow<api::Pod>(
-            r, ResourceOf<api::Pod>(), [](api::Json j) { return api::DecodePod(j); }, piece) ==
+            r, ResourceOf<api::Pod>(testing::k1_10), [](api::Json j) { return api::DecodePod(j); }, piece) ==
         Names{"wire/big", "wire/web-2", "wire/web-3"});
   Follow<api::Service>(
-      r, ResourceOf<api::Service>(), [](api::Json j) { return api::DecodeService(j); }, piece);
+      r, ResourceOf<api::Service>(testing::k1_10), [](api::Json j) { return api::DecodeService(j); }, piece);
   Follow<api::ReplicationController>(
-      r, ResourceOf<api::ReplicationController>(), [](api::Json j) { return api::DecodeReplicationController(j); },
-      piece);
+      r, ResourceOf<api::ReplicationController>(testing::k1_10),
+      [](api::Json j) { return api::DecodeReplicationController(j); }, piece);
   Follow<api::ReplicaSet>(
-      r, ResourceOf<api::ReplicaSet>(), [](api::Json j) { return api::DecodeReplicaSet(j); }, piece);
+      r, ResourceOf<api::ReplicaSet>(testing::k1_10), [](api::Json j) { return api::DecodeReplicaSet(j); }, piece);
   Follow<api::StatefulSet>(
-      r, ResourceOf<api::StatefulSet>(), [](api::Json j) { return api::DecodeStatefulSet(j); }, piece);
+      r, ResourceOf<api::StatefulSet>(testing::k1_10), [](api::Json j) { return api::DecodeStatefulSet(j); }, piece);
   Follow<api::PersistentVolume>(
-      r, ResourceOf<api::PersistentVolume>(), [](api::Json j) { return api::DecodePersistentVolume(j); }, piece);
-  Follow<api::PersistentVolumeClaim>(
-      r, ResourceOf<api::PersistentVolumeClaim>(), [](api::Json j) { return api::DecodePersistentVolumeClaim(j); },
+      r, ResourceOf<api::PersistentVolume>(testing::k1_10), [](api::Json j) { return api::DecodePersistentVolume(j); },
       piece);
+  Follow<api::PersistentVolumeClaim>(
+      r, ResourceOf<api::PersistentVolumeClaim>(testing::k1_10),
+      [](api::Json j) { return api::DecodePersistentVolumeClaim(j); }, piece);
   Follow<api::PodDisruptionBudget>(
-      r, ResourceOf<api::PodDisruptionBudget>(), [](api::Json j) { return api::DecodePodDisruptionBudget(j); }, piece);
+      r, ResourceOf<api::PodDisruptionBudget>(testing::k1_10),
+      [](api::Json j) { return api::DecodePodDisruptionBudget(j); }, piece);
   Follow<api::StorageClass>(
-      r, ResourceOf<api::StorageClass>(), [](api::Json j) { return api::DecodeStorageClass(j); }, piece);
+      r, ResourceOf<api::StorageClass>(testing::k1_10), [](api::Json j) { return api::DecodeStorageClass(j); }, piece);
 }
 
 TEST_CASE("every recorded watch of pods can be read") {
@@ -184,7 +187,7 @@ TEST_CASE("every recorded watch of pods can be read") {
     InformerOptions<api::Pod> o;
     o.decode = [](api::Json j) { return api::DecodePod(j); };
     o.on_batch = [](InformerBatch<api::Pod>) {};
-    Informer<api::Pod> informer(&executor, &api, ResourceOf<api::Pod>(), o);
+    Informer<api::Pod> informer(&executor, &api, ResourceOf<api::Pod>(testing::k1_10), o);
     informer.Start();
     api.Serve(200, R"({"metadata":{"resourceVersion":"1"},"items":[]})");
     api.Head(200);

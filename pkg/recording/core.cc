@@ -4,6 +4,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+
 #include "pkg/api/stream.h"
 #include "pkg/release/release.h"
 #include "pkg/releases/releases.h"
@@ -18,9 +20,20 @@ namespace berth::recording {
 
 using scheduler::GenericScheduler;
 
+namespace {
+
+// Returns whether profiles of plugins decide: the release has them, and no profile is a Policy or a provider.
+bool ByProfiles(const CoreConfiguration& config, const scheduler::Release& release) {
+  return release.plugins != nullptr && std::all_of(config.profiles.begin(), config.profiles.end(), [](const auto& p) {
+           return p.policy.empty() && p.provider.empty();
+         });
+}
+
+}  // namespace
+
 // Returns a queue like the daemon's.
-std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config) {
-  if (config.Later()) {
+std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config, bool by_profiles) {
+  if (by_profiles) {
     scheduler::EventQueueOptions q;
     q.initial_backoff = config.initial_backoff;
     q.max_backoff = config.max_backoff;
@@ -53,8 +66,9 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   args.gates.taint_nodes_by_condition = config.Gate("TaintNodesByCondition");
   args.gates.resource_limits_priority_function = config.Gate("ResourceLimitsPriorityFunction");
 
-  core->queue = core->NewQueue(config);
-  if (config.Later()) {
+  const bool by_profiles = ByProfiles(config, release.decides);
+  core->queue = core->NewQueue(config, by_profiles);
+  if (by_profiles) {
     core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache);
   } else if (gates.volume_scheduling) {
     core->volume_binder = std::make_unique<scheduler::VolumeBinder>(&core->cache, gates);
@@ -127,11 +141,11 @@ absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::Fact
   absl::StatusOr<std::unique_ptr<GenericScheduler>> built;
   if (args.claim_binder != nullptr) {
     if (!source.policy.empty() || !source.provider.empty()) {
-      return util::InvalidArgument("release 1.29 has no Policies and no providers");
+      return util::InvalidArgument("a release that is configured by profiles has no Policies and no providers");
     }
     built = FromConfiguration(source, args, &profile.effective);
   } else if (!source.configuration.empty()) {
-    return util::InvalidArgument("release 1.10 is not configured by a KubeSchedulerConfiguration");
+    return util::InvalidArgument("the release is not configured by a KubeSchedulerConfiguration");
   } else if (!source.policy.empty()) {
     auto policy = scheduler::DecodePolicy(source.policy);
     if (!policy.ok()) return policy.status();

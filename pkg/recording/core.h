@@ -51,7 +51,7 @@ class Core {
   Profile* ProfileOf(const api::Pod& pod);
 
  private:
-  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config);
+  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config, bool by_profiles);
   absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args);
   explicit Core(const scheduler::Release& release) : cache(release.describe_template) {}
 };

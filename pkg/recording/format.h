@@ -44,8 +44,6 @@ struct CoreConfiguration {
   int64_t max_requests_in_flight = 4096;
   bool ignore_unknown_fields = false;  // the flag --ignore-unknown-fields
 
-  // Returns whether the release is configured by profiles instead of Policies.
-  bool Later() const { return release == "1.29"; }
   bool Gate(const std::string& name) const {
     auto it = gates.find(name);
     return it != gates.end() && it->second;

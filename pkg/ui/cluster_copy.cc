@@ -65,7 +65,7 @@ bool ClusterCopy::CopyRows(const scheduler::Cache& cache, size_t most_objects) {
 void ClusterCopy::CopyOthers(const scheduler::Listers& l) {
   size_t index = 0;
   const auto copy = [&](const auto& store) { CopyStore(store, index++, &cluster_, &versions_); };
-#define COPY_STORE(type, kind, versions, plural, store, in_release_1_10) copy(l.store);
+#define COPY_STORE(type, kind, versions, plural, store, ...) copy(l.store);
   BERTH_STORED_KINDS(COPY_STORE)
 #undef COPY_STORE
 }

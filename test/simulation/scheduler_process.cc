@@ -9,6 +9,7 @@
 
 #include "pkg/recording/core.h"
 #include "pkg/recording/recorder.h"
+#include "pkg/releases/daemon_form.h"
 #include "pkg/releases/releases.h"
 #include "pkg/releases/v1_10/decides.h"
 #include "pkg/releases/v1_29/decides.h"
@@ -88,10 +89,11 @@ SchedulerProcess::SchedulerProcess(World* world, size_t number, std::string name
       recorder_(&executor_, &events_http_, RecorderOptions([this] { return random_.Unit(); }, world->Later())),
       inbox_(100'000),
       watch_(&executor_, &pods_http_, &inbox_,
-             kube_scheduler::ClusterWatch::Options{.storage_classes = SchedulesVolumes(),
-                                                   .later_kinds = world->Later(),
-                                                   .node_json = false,
-                                                   .random = [this] { return random_.Unit(); }}),
+             kube_scheduler::ClusterWatch::Options{
+                 .storage_classes = SchedulesVolumes(),
+                 .dialect = &releases::DaemonFormOf(**release::Named(world->options.release)).dialect,
+                 .node_json = false,
+                 .random = [this] { return random_.Unit(); }}),
       actions_(&executor_, &requests_, std::map<std::string, client::EventRecorder*, std::less<>>{{"", &recorder_}},
                &inbox_),
       checked_(world, name_, &actions_),

@@ -50,7 +50,7 @@ class World {
 
   // ---- for actors ----
   const WorldOptions options;
-  bool Later() const { return options.release == "1.29"; }
+  bool Later() const { return options.release != "1.10"; }
   EventLoop loop;
   Random network_random;
   Faults faults;

@@ -11,7 +11,7 @@ namespace berth::kube_scheduler {
 // Adds those metrics of Kubernetes 1.29 that are meaningful here. Because answers are cached, Filter and Score plugins
 // are not called one by one. Both extension points are therefore measured as a whole, including PreFilter and PreScore,
 // and durations of single plugins exist for DefaultPreemption, VolumeBinding (PreBind) and DefaultBinder only.
-void CollectV1_29(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
+void CollectInSeconds(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
 
 // Returns the plugins whose evaluations are counted: those of PreFilter and Filter.
 std::shared_ptr<const std::vector<SchedulerSnapshot::ProfilePlugins>> EvaluatedPlugins(

@@ -1,5 +1,5 @@
 // Maps the scheduler's own counters to the metrics of release 1.29.
-#include "cmd/kube-scheduler/metrics_v1_29.h"
+#include "cmd/kube-scheduler/metrics_in_seconds.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -170,7 +170,7 @@ void AddStability(std::vector<MetricFamily>* families, size_t from) {
 
 }  // namespace
 
-void CollectV1_29(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
+void CollectInSeconds(const SchedulerSnapshot& s, std::vector<MetricFamily>* out) {
   const auto& m = s.metrics;
   const size_t before = out->size();
   AddAttempts(m, out);
@@ -242,7 +242,7 @@ void RestMetrics::OnThrottle(std::string_view method, std::string_view host, dou
   exchanges_[{host, method}].throttled.Observe(kSeconds, seconds);
 }
 
-void RestMetrics::CollectV1_29(std::vector<MetricFamily>* out) const {
+void RestMetrics::CollectInSeconds(std::vector<MetricFamily>* out) const {
   std::lock_guard lock(mutex_);
   if (exchanges_.empty()) return;
   const auto add = [&](const char* name, const char* help, const auto& bounds, auto member) {

@@ -1,0 +1,78 @@
+#include "pkg/releases/daemon_form.h"
+
+#include <glog/logging.h>
+
+namespace berth::releases {
+namespace {
+
+// Forms of releases that the daemon has in common with their neighbours are rows of one table; each row stands until
+// the next one.
+DaemonForm WithPoliciesOnly(uint8_t minor) {
+  DaemonForm f;
+  f.dialect = {.version = {minor}, .lock = "endpoints"};
+  f.plain_port = 10251;
+  f.deprecates_flags = true;
+  f.max_backoff = absl::Minutes(1);
+  f.unschedulable_limit = absl::Minutes(1);
+  return f;
+}
+
+// The secure port of its own came with 1.13.
+DaemonForm WithSecurePort(uint8_t minor) {
+  DaemonForm f = WithPoliciesOnly(minor);
+  f.secure_port = 10259;
+  f.checks_lease = true;
+  return f;
+}
+
+// Events in series, locks with a timeout and metrics in seconds; both ports are served.
+DaemonForm WithProfiles(uint8_t minor) {
+  DaemonForm f;
+  f.dialect = {.version = {minor},
+               .bookmarks = true,
+               .event_series = true,
+               .lock_timeout = true,
+               .structured_log = true,
+               .writes_claims = true,
+               .lock = "leases"};
+  f.plain_port = 10251;
+  f.secure_port = 10259;
+  f.answers_with_status = true;
+  f.has_current_pages = true;
+  f.checks_lease = true;
+  f.shows_profiles = true;
+  f.structured_log = true;
+  f.metrics_in_seconds = true;
+  f.max_backoff = absl::Seconds(10);
+  f.unschedulable_limit = absl::Minutes(1);
+  return f;
+}
+
+// The plain port is gone, and pods wait for five minutes before they are tried without an event.
+DaemonForm WithoutPlainPort(uint8_t minor) {
+  DaemonForm f = WithProfiles(minor);
+  f.plain_port = 0;
+  f.unschedulable_limit = absl::Minutes(5);
+  return f;
+}
+
+}  // namespace
+
+const DaemonForm& DaemonFormOf(const release::Id& id) {
+  struct Row {
+    release::Version version;
+    DaemonForm form;
+  };
+  static const Row kForms[] = {{{10}, WithPoliciesOnly(10)},
+                               {{13}, WithSecurePort(13)},
+                               {{19}, WithProfiles(19)},
+                               {{29}, WithoutPlainPort(29)},
+                               {{36}, WithoutPlainPort(36)}};
+  for (const Row& row : kForms) {
+    if (row.version == id.version) return row.form;
+  }
+  LOG(FATAL) << "release " << id.name << " has no daemon form";
+  return kForms[0].form;
+}
+
+}  // namespace berth::releases

@@ -1,0 +1,43 @@
+// How kube-scheduler of a release looks from outside and is set up, as data: what it serves, what its log and its
+// metrics look like, and how it speaks to an API server.
+#pragma once
+#include <absl/time/time.h>
+
+#include <cstdint>
+
+#include "pkg/api/dialect.h"
+#include "pkg/release/release.h"
+
+namespace berth::releases {
+
+struct DaemonForm {
+  api::Dialect dialect;
+
+  // The ports that are served unless flags or a file say otherwise; 0: none.
+  int plain_port = 0, secure_port = 0;
+  // Whether refusals on the secure port are Status objects, only the pages of health as a whole need no permission, and
+  // the authorities of clients are read from the cluster. Otherwise they are plain texts.
+  bool answers_with_status = false;
+  // Whether pages carry Cache-Control, /metrics/resources is served, and /configz has the content type of JSON.
+  bool has_current_pages = false;
+  // Whether /healthz fails when the lease is too old.
+  bool checks_lease = false;
+  // Whether /configz and --write-config-to show profiles of plugins.
+  bool shows_profiles = false;
+
+  // Whether log lines carry named values instead of sentences.
+  bool structured_log = false;
+  // Whether metrics of durations count seconds, under the names that 1.14 and later releases use.
+  bool metrics_in_seconds = false;
+
+  // Whether a warning says that flags other than --config are deprecated.
+  bool deprecates_flags = false;
+
+  // Times of the queue that no flag or file changes.
+  absl::Duration max_backoff, unschedulable_limit;
+};
+
+// Returns the form of a release. REQUIRES: `id` is from release::All() or release::Named().
+const DaemonForm& DaemonFormOf(const release::Id& id);
+
+}  // namespace berth::releases
