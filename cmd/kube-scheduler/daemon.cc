@@ -380,11 +380,8 @@ absl::Status Daemon::Build() {
     tap_->set_sink(recorder_.get());
     tap_->Attach(scheduler_.get());
   }
-  watch_ =
-      std::make_unique<ClusterWatch>(pods_io_.executor(), pods_client_.get(), &inbox_,
-                                     ClusterWatch::Options{.storage_classes = args.gates.algorithm.volume_scheduling,
-                                                           .dialect = &config_.Form().dialect,
-                                                           .node_json = node_json});
+  const ClusterWatch::Options watch{args.gates.algorithm.volume_scheduling, &config_.Form().dialect, node_json};
+  watch_ = std::make_unique<ClusterWatch>(pods_io_.executor(), pods_client_.get(), &inbox_, watch);
   unsynced_ = watch_->resources();
   return absl::OkStatus();
 }

@@ -48,7 +48,7 @@ TEST_CASE("--emulated-version and the file must agree") {
   CHECK(SetRelease("1.10", "", &c).ok());
   CHECK(c.release->name == "1.10");
   CHECK(util::Message(SetRelease("1.11", "", &c)) ==
-        "--emulated-version: invalid value \"1.11\": must be 1.10 or 1.29");
+        "--emulated-version: invalid value \"1.11\": must be " + release::Names());
   CHECK(util::Message(SetRelease("1.29", "f", &c)) ==
         "--emulated-version=1.29 contradicts --config=f, which is a configuration of release 1.10");
   CHECK(SetRelease("1.29", "", &c).ok());
