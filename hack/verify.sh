@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # To be run by contributors before they commit, and by CI before it builds. Takes seconds and needs no compiler.
 # Checks includes, lengths of files and functions, scripts, and the format of changed C++ (where clang-format is installed).
-# usage: verify.sh    (in the project's root; BASE=COMMIT: files that have changed since then are checked)
+# usage: verify.sh             (in the project's root; BASE=COMMIT: files that have changed since then are checked)
+#        verify.sh --places    prints each place outside pkg/releases that names or compares a release of Kubernetes
 set -euo pipefail
 cd "$(dirname "$0")/.."
+if [ "${1:-}" = --places ]; then exec hack/release-places.py; fi
 problems=0
 problem() { echo "verify: $*" >&2; problems=$((problems + 1)); }
 sources() { find pkg cmd plugin test hack -name '*.cc' -o -name '*.h' | sort; }
@@ -79,6 +81,12 @@ hits=$(grep -rnE "\b($marks)\b" pkg cmd plugin hack test Makefile -I --exclude-d
 [ "$status" -eq 1 ] || problem "finish these or leave them out (grep's exit status is $status):
 $hits"
 
+# ---- a release is data: places that name or compare one may only become fewer ----
+most_places=221
+places=$(hack/release-places.py | wc -l)
+[ "$places" -le "$most_places" ] || problem "$places places outside pkg/releases name or compare a release, $((places - most_places)) more than before: read a named field instead (hack/verify.sh --places)"
+[ "$places" -ge "$most_places" ] || echo "verify: only $places places name a release; lower most_places in hack/verify.sh from $most_places"
+
 # ---- scripts ----
 while IFS= read -r f; do
   case $(head -c 64 "$f" | head -1) in
@@ -107,4 +115,4 @@ if [ "$problems" -gt 0 ]; then
   echo "verify: $problems problems" >&2
   exit 1
 fi
-echo "verify: includes, lengths, scripts and format are as they should be"
+echo "verify: includes, lengths, scripts and format are as they should be; $places places name a release (--places)"
