@@ -89,7 +89,7 @@ def test_tables_of_algorithms():
         check("algorithm/README.md: %s is in a table" % name, re.search(r"^\| .*`%s`.*\|" % name, readme, re.M))
     # Every file that the tables name is in one of the families, and every rule of 1.10 is in a table.
     families = "pkg/scheduler/algorithm"
-    in_tree = {f for folder, _, files in os.walk(families) for f in files if f.endswith(".cc") and not f.endswith("_test.cc")}
+    in_tree = {f for _, _, files in os.walk(families) for f in files if re.search(r"(?<!_test)\.cc$", f)}
     for f in sorted(set(re.findall(r"`(\w+\.cc)` \|", readme)) - in_tree):
         check("algorithm/README.md: %s of a table is below %s" % (f, families), False)
 
@@ -130,10 +130,11 @@ def copy_of_tree():
 
 
 def run_in_copy(what, script):
-    """Runs a script in one bash, so that what a block leaves in the background is there for the next; returns its output."""
+    """Runs a script in one bash, so that a block finds what the ones before it left running; returns its output."""
     env = {k: v for k, v in os.environ.items() if k not in ("OUT", "MAKEFLAGS", "MAKELEVEL", "MFLAGS", "KEEP")}
-    bash = subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=copy_of_tree(), env=env, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
+    command = ["bash", "-euo", "pipefail", "-c", script]
+    bash = subprocess.Popen(command, cwd=copy_of_tree(), env=env, start_new_session=True, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         output = bash.communicate(timeout=600)[0].decode(errors="replace")
     except subprocess.TimeoutExpired:
@@ -205,7 +206,8 @@ def test_the_plugin_of_plugin_readme():
     pods = [pod("p%d" % i, labels={"tier": "batch"}) for i in range(3)]
     cluster = write_file("cluster.json", items(node("calm", labels={"other": ""}),
                                                node("busy", labels={"interactive": ""}), *pods))
-    run_in_copy("plugin/README.md", "make && _output/bin/kube-scheduler --help > help; grep -q NoBatchOnInteractive help && "
+    run_in_copy("plugin/README.md", "make && _output/bin/kube-scheduler --help > help; "
+                "grep -q NoBatchOnInteractive help && "
                 f"_output/bin/schedsim check-policy {policy} | grep NoBatchOnInteractive && "
                 f"_output/bin/schedsim run {cluster} --policy-config-file={policy} -o placements >placed && "
                 "[ $(grep -c ' calm$' placed) -eq 3 ] || { cat placed; false; }")

@@ -28,7 +28,7 @@ MUTATIONS = [
      "    cache_->RemoveNode(c.before->meta.name);\n", "    ;\n"),
     ("a node that changes is not looked at", "pkg/scheduler/scheduler.cc",
      "c.before != nullptr && c.before->SchedulesLike(*c.after)", "c.before != nullptr"),
-    ("a deletion that a watch shows is not taken in", "pkg/client/informer.h",
+    ("a deletion that a watch shows is ignored", "pkg/client/informer.h",
      "    if (change == Change::kDeleted) {", "    if (false) {"),
     ("what a list no longer has stays", "pkg/client/informer.h", "if (s.listed != list_)", "if (false)"),
     ("a stale list is believed", "pkg/client/reflector.cc", "return !consistent_ && version < newest_;", "return false && version < newest_;"),
