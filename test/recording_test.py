@@ -270,7 +270,7 @@ def test_release_1_29_configured():
     # A recording of 1.10 is decided by another configuration.
     status, r = replayed(FOLDER, "--config", config)
     assert status == 0 and r["recorded"]["pods"] == r["other"]["pods"] == 40 and r["other"]["placed"] >= 32, r
-    for flags, text in ((["--emulated-version=1.11"], "must be 1.10 or 1.29"),
+    for flags, text in ((["--emulated-version=1.11"], "invalid value \"1.11\": must be 1.10"),
                         (["--emulated-version=1.10", "--config", config], "contradicts --config"),
                         (["--config", os.path.join(HERE, "..", "policies", "most-pods.json")],
                          "must be kubescheduler.config.k8s.io/v1 or v1beta3"),

@@ -148,7 +148,7 @@ def test_validated_as_the_release_does():
                     "  containers:\n  - {name: c, image: c}\n---\n"
                     "apiVersion: v1\nkind: Pod\nmetadata:\n  name: b\nspec:\n  nodeName: nope\n  containers:\n  - {name: c, image: c}\n")
         err = schedsim("run", path)[2]
-        check("a field that 1.10 ignores", path + ":13:3: Pod \"a\": spec.topologySpreadConstraints: is a field of Kubernetes 1.29 that release 1.10 does not understand" in err, err)
+        check("a field that 1.10 ignores", path + ":13:3: Pod \"a\": spec.topologySpreadConstraints: is a field of Kubernetes 1.16 and later, which the emulated release does not understand" in err, err)
         check("and waits for", "default/a" in schedsim("run", path)[1] and "--ignore-unknown-fields" in schedsim("run", path)[1])
         check("a scheduler that is not ours", path + ':11:18: Pod "default/a": spec.schedulerName: "mine" is not default-scheduler' in err, err)
         check("a node that is not there", path + ':22:13: Pod "default/b": spec.nodeName: the input has no node "nope"' in err, err)

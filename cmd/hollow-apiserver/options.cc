@@ -7,6 +7,7 @@
 #include <boost/program_options.hpp>
 #include <sstream>
 
+#include "pkg/release/release.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
 
@@ -23,7 +24,8 @@ po::options_description Flags() {
   flags.add_options()
       ("insecure-bind-address", text("127.0.0.1"), "address of the port without TLS")
       ("insecure-port", text("8080"), "port without TLS; 0 picks a free one")
-      ("emulated-version", text("1.10"), "release whose API is served: 1.10 or 1.29")
+      ("emulated-version", po::value<std::string>()->default_value(std::string(release::Default().name)),
+       ("release whose API is served: " + release::Names()).c_str())
       ("load", po::value<std::vector<std::string>>()->composing(),
        "file to fill the store from: what `kubectl get -o json|yaml` prints, or a Scenario; plain or gzip; may be given "
        "several times")
@@ -62,7 +64,7 @@ absl::StatusOr<absl::Duration> ParseGoDuration(const std::string& text) {
 
 std::string HelpText() {
   std::ostringstream out;
-  out << "hollow-apiserver serves the API of Kubernetes 1.10 or 1.29 from memory: the objects that a scheduler and\n"
+  out << "hollow-apiserver serves the API of a release of Kubernetes from memory: the objects that a scheduler and\n"
          "kubectl read and write, without nodes, controllers or a disk behind them.\n\n"
          "It answers in JSON and YAML. Of protobuf it reads what kubectl sends; a Go scheduler has to be told to "
          "speak\n"
@@ -106,10 +108,10 @@ absl::StatusOr<CommandLine> ParseCommandLine(int argc, const char* const* argv) 
     return static_cast<uint16_t>(n);
   };
   ServerOptions& s = out.server;
-  if (auto release = validation::ReleaseNamed(text("emulated-version"))) {
-    s.release = *release;
+  if (auto release = release::Named(text("emulated-version")); release.ok()) {
+    s.release = (*release)->version;
   } else {
-    bad.Update(Bad("emulated-version", text("emulated-version"), "1.10 or 1.29 is wanted"));
+    bad.Update(util::InvalidArgument(absl::StrCat("--emulated-version: ", release.status().message())));
   }
   s.insecure_bind_address = text("insecure-bind-address");
   s.insecure_port = port("insecure-port");

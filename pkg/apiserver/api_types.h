@@ -22,12 +22,12 @@ using validation::GroupVersion;
 using validation::Indent;
 using validation::ParseJson;
 using validation::Quote;
-using validation::Release;
 using validation::ResourceInfo;
 using validation::ToJson;
 using validation::ToSortedJson;
 using validation::TypeDef;
 using validation::Value;
+using validation::Version;
 
 using validation::Invalid;
 using validation::InvalidRaw;

@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<PolicyRule>> ParsePolicyFile(std::string_view text);
 class AuthGate final : public Gate {
  public:
   struct Options {
-    Release release = Release::k1_10;
+    Version release;
     std::map<std::string, User> tokens;
     // Without a policy, authenticated users may do everything and others nothing (1.10's AlwaysAllow).
     std::optional<std::vector<PolicyRule>> policy;

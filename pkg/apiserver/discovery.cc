@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "pkg/api/validation/per_release.h"
 #include "pkg/apiserver/api_types.h"
 #include "pkg/util/status.h"
 #include "pkg/util/version.h"
@@ -75,7 +76,7 @@ std::string ResourceList(const Catalog& catalog, const GroupVersion& gv) {
       if (sub == "eviction") {
         Value eviction = Entry(name, true, "Eviction", Strings({"create"}));
         eviction.Set("group", Value::String("policy"));
-        eviction.Set("version", Value::String(catalog.release() == Release::k1_10 ? "v1beta1" : "v1"));
+        eviction.Set("version", Value::String(validation::kEvictionsV1.Has(catalog.release()) ? "v1" : "v1beta1"));
         out.Append(std::move(eviction));
       } else if (sub == "binding") {
         out.Append(Entry(name, true, "Binding", Strings({"create"})));
@@ -116,13 +117,13 @@ std::string OneGroup(const Group& g) {
 }
 
 // Returns the version page, which kubectl and other clients read: a version of Kubernetes that they know.
-std::string VersionPage(Release release) {
+std::string VersionPage(Version release) {
   Value v = Value::Object();
   v.Set("major", Value::String("1"));
-  v.Set("minor", Value::String(release == Release::k1_10 ? "10" : "29"));
+  v.Set("minor", Value::String(std::to_string(release.minor)));
   std::string version(util::Version());  // v1.10.0-berth.1
   std::string ours = version.substr(std::min(version.find('-'), version.size()));
-  v.Set("gitVersion", Value::String(absl::StrCat("v", std::string(Name(release)), ".0", ours)));
+  v.Set("gitVersion", Value::String(absl::StrCat("v1.", static_cast<int>(release.minor), ".0", ours)));
   v.Set("gitCommit", Value::String(""));
   v.Set("gitTreeState", Value::String("clean"));
   v.Set("buildDate", Value::String("1970-01-01T00:00:00Z"));
@@ -154,7 +155,7 @@ PageMap MakePages(const Catalog& catalog) {
   }
   json("/version", VersionPage(catalog.release()));
   std::vector<std::string_view> healths = {"/healthz", "/healthz/ping"};
-  if (catalog.release() != Release::k1_10) healths.insert(healths.end(), {"/livez", "/readyz"});
+  if (validation::kLivez.Has(catalog.release())) healths.insert(healths.end(), {"/livez", "/readyz"});
   for (std::string_view health : healths) {
     HttpResponse& page = all[std::string(health)];
     page.content_type = "text/plain; charset=utf-8";
@@ -179,29 +180,32 @@ PageMap MakePages(const Catalog& catalog) {
   return all;
 }
 
-const PageMap& Pages(Release release) {
-  static const auto* old_pages = new PageMap(MakePages(Catalog::Of(Release::k1_10)));
-  static const auto* new_pages = new PageMap(MakePages(Catalog::Of(Release::k1_29)));
-  return release == Release::k1_10 ? *old_pages : *new_pages;
+const PageMap& Pages(Version release) {
+  struct All {
+    explicit All(Version version) : map(MakePages(Catalog::Of(version))) {}
+    PageMap map;
+  };
+  static const auto* pages = new validation::PerRelease<All>;
+  return pages->Of(release).map;
 }
 
 }  // namespace
 
-std::optional<HttpResponse> Discovery(Release release, std::string_view path, std::string_view accept) {
+std::optional<HttpResponse> Discovery(Version release, std::string_view path, std::string_view accept) {
   auto it = Pages(release).find(std::string(path));
   if (it == Pages(release).end()) return std::nullopt;
   if (path == "/openapi/v2" && accept.find("json") != std::string_view::npos &&
       accept.find("protobuf") == std::string_view::npos) {
     HttpResponse page;
-    const std::string_view version = release == Release::k1_10 ? "v1.10.0" : "v1.29.0";
-    page.body = absl::StrCat(R"({"swagger":"2.0","info":{"title":"Kubernetes","version":")", util::ToAbsl(version),
-                             R"("},"paths":{}})");
+    const std::string version = absl::StrCat("v1.", static_cast<int>(release.minor), ".0");
+    page.body =
+        absl::StrCat(R"({"swagger":"2.0","info":{"title":"Kubernetes","version":")", version, R"("},"paths":{}})");
     return page;
   }
   return it->second;
 }
 
-HttpResponse UnknownPath(Release release) {
+HttpResponse UnknownPath(Version release) {
   HttpResponse r;
   r.status = 404;
   r.body = Pages(release).find("/")->second.body;

@@ -10,9 +10,9 @@ namespace berth::apiserver {
 
 // Returns the response to a GET of a path that is not a resource ("/api", "/apis/apps/v1", "/version", "/healthz"), or
 // nothing if the path is none of these. `path` has no trailing slash unless it is "/".
-std::optional<HttpResponse> Discovery(Release release, std::string_view path, std::string_view accept);
+std::optional<HttpResponse> Discovery(Version release, std::string_view path, std::string_view accept);
 
 // Returns the 404 for an unknown path. It lists the known paths and is not a Status.
-HttpResponse UnknownPath(Release release);
+HttpResponse UnknownPath(Version release);
 
 }  // namespace berth::apiserver

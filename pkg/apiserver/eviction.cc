@@ -96,7 +96,7 @@ std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const
   }
   int64_t expected = 0, healthy = 0;
   const ResourceInfo& pods = catalog().Core("pods");
-  bool modern = catalog().release() != Release::k1_10;
+  const bool empty_holds = validation::kEmptyBudgetsHold.Has(catalog().release());
   store_->Scan(pods, budget.ns, "", [&](const ObjectPtr& o) {
     Value pod = ToValue(pods, 0, *o);
     if (!Selects(v.At({"spec", "selector"}), pod.At({"metadata", "labels"}), false) || Finished(pod)) return true;
@@ -111,7 +111,7 @@ std::optional<ApiError> Registry::CheckBudget(const ResourceInfo& budgets, const
     desired = std::max<int64_t>(0, expected - Scaled(*unavailable, expected));
   } else if (const Value* available = v.At({"spec", "minAvailable"})) {
     desired = Scaled(*available, expected);
-  } else if (modern) {
+  } else if (empty_holds) {
     desired = expected;  // neither is given: no eviction is allowed
   }
   if (healthy > desired) return std::nullopt;

@@ -40,7 +40,7 @@ std::shared_ptr<Object> Begin(const ResourceInfo& r, Value& v, uint64_t rv) {
   o->ns = r.namespaced ? std::string(meta.Str("namespace")) : std::string();
   o->uid = meta.Str("uid");
   o->rv = rv;
-  if (r.release == Release::k1_10) {
+  if (validation::kSelfLinks.Has(r.release)) {
     meta.Set("selfLink", Value::String(SelfLink(r, 0, o->ns, o->name)));
   } else {
     meta.Erase("selfLink");

@@ -13,7 +13,7 @@ namespace {
 std::string Apply(PatchKind kind, std::string_view object, std::string_view patch, std::string_view type = "Pod") {
   auto v = ParseJson(object);
   REQUIRE(v.ok());
-  auto out = ApplyPatch(kind, *v, patch, validation::TypeOf(type, Release::k1_10));
+  auto out = ApplyPatch(kind, *v, patch, validation::TypeOf(type, Version{10}));
   return out.ok() ? ToSortedJson(*out) : util::Message(out.status());
 }
 

@@ -27,7 +27,7 @@ const std::string kConfigMap =
                           Bytes(2, Bytes(1, "k") + Bytes(2, "v")) + Bytes(3, Bytes(1, "b") + Bytes(2, "\x01\x02")));
 
 TEST_CASE("an object in protobuf is the object in JSON") {
-  auto v = DecodeProtobuf(kConfigMap, Catalog::Of(Release::k1_10).Type("ConfigMap"));
+  auto v = DecodeProtobuf(kConfigMap, Catalog::Of(Version{10}).Type("ConfigMap"));
   REQUIRE(v.ok());
   CHECK(ToSortedJson(*v) == R"({"apiVersion":"v1","binaryData":{"b":"AQI="},"data":{"k":"v"},"kind":"ConfigMap",)"
                             R"("metadata":{"creationTimestamp":null,"generation":5,"labels":{"l":"1"},"name":"cm"}})");
@@ -36,7 +36,7 @@ TEST_CASE("an object in protobuf is the object in JSON") {
 TEST_CASE("quantities, times, numbers or texts") {
   std::string spec = Bytes(1, Varint(1, 1) + Bytes(3, "50%")) + Bytes(3, Varint(1, 0) + Varint(2, 7));
   auto v = DecodeProtobuf(Body("PodDisruptionBudget", Bytes(1, Bytes(8, Varint(1, 60))) + Bytes(2, spec)),
-                          Catalog::Of(Release::k1_10).Type("PodDisruptionBudget"));
+                          Catalog::Of(Version{10}).Type("PodDisruptionBudget"));
   REQUIRE(v.ok());
   CHECK(v->At({"metadata", "creationTimestamp"})->text() == "1970-01-01T00:01:00Z");
   CHECK(ToJson(*v->Find("spec")) == R"({"minAvailable":"50%","maxUnavailable":7})");
@@ -44,17 +44,17 @@ TEST_CASE("quantities, times, numbers or texts") {
 
 TEST_CASE("whatever is cut off is an error or a smaller object, never a crash") {
   for (size_t n = 0; n < kConfigMap.size(); ++n) {
-    auto v = DecodeProtobuf(std::string_view(kConfigMap).substr(0, n), Catalog::Of(Release::k1_10).Type("ConfigMap"));
+    auto v = DecodeProtobuf(std::string_view(kConfigMap).substr(0, n), Catalog::Of(Version{10}).Type("ConfigMap"));
     if (n < 4) CHECK_FALSE(v.ok());
   }
   CHECK_FALSE(DecodeProtobuf(std::string_view(kConfigMap).substr(0, kConfigMap.size() - 1),
-                             Catalog::Of(Release::k1_10).Type("ConfigMap"))
+                             Catalog::Of(Version{10}).Type("ConfigMap"))
                   .ok());
-  CHECK_FALSE(DecodeProtobuf(Body("ConfigMap", Varint(1, 5)), Catalog::Of(Release::k1_10).Type("ConfigMap")).ok());
+  CHECK_FALSE(DecodeProtobuf(Body("ConfigMap", Varint(1, 5)), Catalog::Of(Version{10}).Type("ConfigMap")).ok());
 }
 
 TEST_CASE("what cannot be understood is refused, not guessed") {
-  auto v = DecodeProtobuf(Body("Node", Bytes(1, "")), Catalog::Of(Release::k1_10).Type("Node"));
+  auto v = DecodeProtobuf(Body("Node", Bytes(1, "")), Catalog::Of(Version{10}).Type("Node"));
   CHECK(util::Message(v.status()) == "protobuf: Node is not understood here; send JSON");
 }
 

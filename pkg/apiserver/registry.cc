@@ -150,7 +150,7 @@ std::optional<ApiError> Registry::AdmitPod(Value* pod) {
                           "controller populates the value from the given PriorityClass name");
   }
   spec.Set("priority", Value::Int(priority));
-  if (catalog().release() != Release::k1_10 && spec.Str("preemptionPolicy").empty()) {
+  if (validation::kPreemptionPolicies.Has(catalog().release()) && spec.Str("preemptionPolicy").empty()) {
     spec.Set("preemptionPolicy", Value::String(preemption));
   }
   return std::nullopt;
@@ -172,7 +172,6 @@ std::optional<ApiError> Registry::AdmitToNamespace(const ResourceInfo& r, size_t
 }
 
 void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v) {
-  bool modern = r.release != Release::k1_10;
   if (r.kind == "Pod") {
     Value status = Value::Object();
     status.Set("phase", Value::String("Pending"));
@@ -188,7 +187,7 @@ void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v)
     }
     v->Set("status", std::move(status));
   } else if (r.kind == "Namespace") {
-    if (modern) {
+    if (validation::kNamesOfNamespaces.Has(r.release)) {
       Value& meta = v->Child("metadata");
       std::string name(meta.Str("name"));
       meta.Child("labels").Set("kubernetes.io/metadata.name", Value::String(name));
@@ -207,7 +206,7 @@ void Registry::PrepareForCreate(const ResourceInfo& r, size_t version, Value* v)
   } else if (r.has_generation) {
     v->Erase("status");
   }
-  if (r.kind == "PriorityClass" && (modern || r.versions[version].version == "v1")) {
+  if (r.kind == "PriorityClass" && (r.versions[0].version == "v1" || r.versions[version].version == "v1")) {
     // kubectl cannot describe a PriorityClass of v1 without this member.
     if (v->Str("preemptionPolicy").empty()) v->Set("preemptionPolicy", Value::String("PreemptLowerPriority"));
   }
@@ -226,7 +225,7 @@ Result<ObjectPtr> Registry::Create(const ResourceInfo& r, size_t version, std::s
   } else {
     meta.Erase("namespace");
   }
-  if (r.namespaced && r.release != Release::k1_10) {
+  if (r.namespaced && validation::kChecksNamespaces.Has(r.release)) {
     if (auto refused = AdmitToNamespace(r, version, ns, v)) return *refused;
   }
   if (r.kind == "Pod") {
@@ -505,8 +504,9 @@ std::optional<ApiError> Registry::Bind(std::string_view ns, std::string_view pod
   const ResourceInfo* pods = &catalog().Core("pods");
   ObjectPtr old = store_->Get(*pods, ns, pod);
   if (old == nullptr) return NotFound({"", "pods"}, pod);
-  bool modern = catalog().release() != Release::k1_10;
-  if (modern && !uid.empty() && uid != old->uid) return Conflict({"", "pods"}, pod, UidMismatch(*pods, *old, uid));
+  const bool compares_uid = validation::kUidsOfBindings.Has(catalog().release());
+  if (compares_uid && !uid.empty() && uid != old->uid)
+    return Conflict({"", "pods"}, pod, UidMismatch(*pods, *old, uid));
   Value v = ToValue(*pods, 0, *old);
   const Value* deletion = v.At({"metadata", "deletionTimestamp"});
   GroupResource binding{"", "pods/binding"};
@@ -600,9 +600,8 @@ std::optional<std::string> Registry::Load(const ResourceInfo& r, size_t version,
 void Registry::CreateInitialObjects(int64_t secure_port) {
   loaded_uids_.clear();
   const ResourceInfo* namespaces = &catalog().Core("namespaces");
-  bool modern = catalog().release() != Release::k1_10;
   for (std::string_view name : {"default", "kube-public", "kube-system", "kube-node-lease"}) {
-    if (name == "kube-node-lease" && !modern) continue;
+    if (name == "kube-node-lease" && !validation::kNodeLeases.Has(catalog().release())) continue;
     Value v = Value::Object();
     v.Child("metadata").Set("name", Value::String(name));
     Create(*namespaces, 0, "", std::move(v));
@@ -612,7 +611,7 @@ void Registry::CreateInitialObjects(int64_t secure_port) {
     "spec":{"ports":[{"name":"https","port":443}],"clusterIP":"10.0.0.1","sessionAffinity":"ClientIP"}})");
   service->At({"spec", "ports"})->items[0].Set("targetPort", Value::Int(secure_port));
   Create(catalog().Core("services"), 0, "default", *std::move(service));
-  if (!modern) return;
+  if (!validation::kClientAuthorities.Has(catalog().release())) return;
   // Schedulers read from this ConfigMap which certificate authorities they may trust for clients of their own pages.
   // None is configured here.
   Value authentication = Value::Object();

@@ -30,10 +30,10 @@ struct Sink : WatchSink {
 
 struct World {
   util::ManualClock clock;
-  Store store;
+  Store store{Version{10}};
   Registry registry{&store, &clock};
-  const ResourceInfo& pods = *Catalog::Of(Release::k1_10).Find("", "v1", "pods");
-  const ResourceInfo& nodes = *Catalog::Of(Release::k1_10).Find("", "v1", "nodes");
+  const ResourceInfo& pods = *Catalog::Of(Version{10}).Find("", "v1", "pods");
+  const ResourceInfo& nodes = *Catalog::Of(Version{10}).Find("", "v1", "nodes");
 
   Value Parse(std::string_view json, const ResourceInfo& r) {
     auto v = ParseJson(json);
@@ -172,7 +172,7 @@ TEST_CASE("updates: conflicts, no change no version, status apart from spec") {
 
 TEST_CASE("priority classes give pods their priority") {
   World w;
-  const ResourceInfo& classes = *Catalog::Of(Release::k1_10).Find("scheduling.k8s.io", "v1", "priorityclasses");
+  const ResourceInfo& classes = *Catalog::Of(Version{10}).Find("scheduling.k8s.io", "v1", "priorityclasses");
   w.registry.Create(classes, 0, "", w.Parse(R"({"metadata":{"name":"high"},"value":1000})", classes));
   CHECK(w.Pod("plain")->body.find("\"priority\":0") != std::string::npos);
   CHECK(w.Pod("high", R"(,"priorityClassName":"high")")->body.find("\"priority\":1000") != std::string::npos);
@@ -185,7 +185,7 @@ TEST_CASE("priority classes give pods their priority") {
 
 TEST_CASE("events expire, and are only so many") {
   World w;
-  const ResourceInfo& events = *Catalog::Of(Release::k1_10).Find("", "v1", "events");
+  const ResourceInfo& events = *Catalog::Of(Version{10}).Find("", "v1", "events");
   EventExpiry expiry(&w.store, &w.clock, absl::Hours(1), 3);
   auto add = [&](const std::string& name) {
     auto made = w.registry.Create(
@@ -234,7 +234,7 @@ TEST_CASE("objects without spec or with their members in another order are compl
   Value made = ToValue(w.nodes, 0, *std::get<ObjectPtr>(node));
   CHECK(made.At({"spec", "externalID"})->text() == "a-name-that-is-long-enough-for-the-heap");
 
-  const ResourceInfo& sets = *Catalog::Of(Release::k1_10).Find("apps", "v1", "replicasets");
+  const ResourceInfo& sets = *Catalog::Of(Version{10}).Find("apps", "v1", "replicasets");
   auto set = w.registry.Create(
       sets, 1, "ns",
       w.Parse(R"({"status":{"replicas":7},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":
@@ -265,7 +265,7 @@ TEST_CASE("watchers that start at the beginning share the texts they are sent") 
     void Finish() override {}
   };
   World w;
-  const ResourceInfo& budgets = *Catalog::Of(Release::k1_10).Find("policy", "v1", "poddisruptionbudgets");
+  const ResourceInfo& budgets = *Catalog::Of(Version{10}).Find("policy", "v1", "poddisruptionbudgets");
   w.Pod("a");
   REQUIRE(std::holds_alternative<ObjectPtr>(
       w.registry.Create(budgets, 1, "ns", w.Parse(R"({"metadata":{"name":"b"}})", budgets))));

@@ -127,7 +127,7 @@ HttpResponse Api::ObjectResponse(const Call& call, int status, const Object& o) 
   std::string json;
   if (call.format == Format::kTable) {
     Value meta = Value::Object();
-    if (call.r->release == Release::k1_10) {
+    if (validation::kSelfLinks.Has(call.r->release)) {
       meta.Set("selfLink", Value::String(SelfLink(*call.r, call.version, o.ns, o.name)));
     }
     meta.Set("resourceVersion", Value::String(std::to_string(o.rv)));
@@ -423,7 +423,7 @@ HttpResponse Api::List(Call& call) {
   HttpResponse failed;
   if (!Collect(call, &page, &failed)) return failed;
   std::string meta = "{";
-  if (call.r->release == Release::k1_10) {
+  if (validation::kSelfLinks.Has(call.r->release)) {
     meta += "\"selfLink\":";
     api::AppendJsonString(call.request->path, &meta);  // the path as it was requested
     meta += ',';

@@ -12,7 +12,7 @@ ApiError InvalidOptions(std::string_view kind, FieldError error) {
 
 }  // namespace
 
-std::variant<WriteOptions, ApiError> ReadWriteOptions(const Query& query, std::string_view kind, Release release) {
+std::variant<WriteOptions, ApiError> ReadWriteOptions(const Query& query, std::string_view kind, Version release) {
   WriteOptions out;
   if (query.Has("dryRun")) {
     std::string_view value = query.Get("dryRun");
@@ -22,7 +22,7 @@ std::variant<WriteOptions, ApiError> ReadWriteOptions(const Query& query, std::s
   std::string_view fields = query.Get("fieldValidation");
   if (fields == "Strict") {
     out.fields = FieldValidation::kStrict;
-  } else if (fields == "Warn" || (fields.empty() && release != Release::k1_10)) {
+  } else if (fields == "Warn" || (fields.empty() && validation::kFieldWarnings.Has(release))) {
     out.fields = FieldValidation::kWarn;
   } else if (!fields.empty() && fields != "Ignore") {
     return InvalidOptions(kind, NotSupported("fieldValidation", fields, {"", "Ignore", "Strict", "Warn"}));

@@ -20,7 +20,7 @@ struct WriteOptions {
 };
 // Reads the options of a write. `kind` names them in errors: CreateOptions, UpdateOptions, PatchOptions, DeleteOptions.
 // Without the parameter fieldValidation, release 1.29 warns about unknown fields and 1.10 ignores them.
-std::variant<WriteOptions, ApiError> ReadWriteOptions(const Query& query, std::string_view kind, Release release);
+std::variant<WriteOptions, ApiError> ReadWriteOptions(const Query& query, std::string_view kind, Version release);
 
 enum class VersionMatch : uint8_t { kUnset, kExact, kNotOlderThan };
 // Reads the options of a list or watch into `*match`. Returns an error if they are not valid.

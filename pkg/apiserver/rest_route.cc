@@ -397,7 +397,7 @@ HttpResponse Api::Resource(Call& call) {
   for (const MediaType& a : accept) {
     if (a.type == "application/json" || a.type == "*/*" || a.type == "application/*") {
       if (a.as == "Table" && !watch) {
-        bool v1 = a.version == "v1" && call.r->release != Release::k1_10;
+        bool v1 = a.version == "v1" && validation::kTablesV1.Has(call.r->release);
         if ((a.version != "v1beta1" && !v1) || a.group != "meta.k8s.io") continue;
         call.format = Format::kTable;
         call.table_v1 = v1;
@@ -473,7 +473,7 @@ HttpResponse Api::StartWatch(Call& call) {
                                                   ": strconv.ParseUint: parsing ", Quote(rv), ": invalid syntax")));
   }
   std::string_view bookmarks = call.query.Get("allowWatchBookmarks");
-  start.from.bookmarks = call.r->release != Release::k1_10 && (bookmarks == "true" || bookmarks == "1");
+  start.from.bookmarks = validation::kBookmarks.Has(call.r->release) && (bookmarks == "true" || bookmarks == "1");
   HttpResponse out;
   out.watch = std::move(start);
   return out;

@@ -12,7 +12,7 @@ namespace {
 
 struct Front {
   util::ManualClock clock;
-  Store store;
+  Store store{Version{10}};
   Registry registry{&store, &clock};
   Api api{&registry, &clock};
 
@@ -139,7 +139,7 @@ TEST_CASE("what a request is about, to authorization") {
     r.method = std::move(method);
     r.path = std::move(path);
     r.query = std::move(query);
-    RequestInfo i = Api::Describe(Catalog::Of(Release::k1_10), r);
+    RequestInfo i = Api::Describe(Catalog::Of(Version{10}), r);
     return i.verb + " " + i.resource + "/" + i.subresource + " " + i.ns + " " + i.name;
   };
   CHECK(describe("GET", "/api/v1/nodes") == "list nodes/  ");

@@ -1,4 +1,4 @@
-// The embedded API server: a Kubernetes API in memory, of release 1.10 or 1.29, for the objects that a scheduler reads
+// The embedded API server: a Kubernetes API in memory, of one release, for the objects that a scheduler reads
 // and writes.
 //
 //   Server server(options);
@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "pkg/api/validation/release.h"
+#include "pkg/api/validation/behaviour.h"
 #include "pkg/util/clock.h"
 
 namespace berth::apiserver {
 
 struct ServerOptions {
-  validation::Release release = validation::Release::k1_10;  // the release whose API is served
+  validation::Version release = release::Default().version;  // the release whose API is served
   std::string insecure_bind_address = "127.0.0.1";
   uint16_t insecure_port = 8080;  // 0: any free one
   std::vector<std::string> load;  // files, loaded in this order

@@ -16,7 +16,7 @@ std::string KeyOf(std::string_view ns, std::string_view name) {
 
 }  // namespace
 
-Store::Store(Release release) : catalog_(Catalog::Of(release)), collections_(catalog_.resources().size()) {
+Store::Store(Version release) : catalog_(Catalog::Of(release)), collections_(catalog_.resources().size()) {
   for (const ResourceInfo& r : catalog_.resources()) At(r).window_size = r.window;
 }
 

@@ -48,7 +48,7 @@ class EventListener {
 
 class Store {
  public:
-  explicit Store(Release release = Release::k1_10);
+  explicit Store(Version release);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 

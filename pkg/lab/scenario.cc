@@ -106,7 +106,7 @@ class Collector final : public api::JsonSink {
       : options_(options),
         defaults_(options_.defaults),
         out_(out),
-        validator_(options.validate, ReleaseOf(options.defaults)) {
+        validator_(options.validate, options.defaults.release->version) {
     plain_.algorithm = defaults_;
     Restart();
   }
@@ -258,10 +258,6 @@ class Collector final : public api::JsonSink {
       out_->warnings.push_back(absl::StrCat("nothing to place: the input has ", explain::Counted(nodes, "node"), ", ",
                                             explain::Counted(bound, "pod"), " with a node, and no pending pod"));
     }
-  }
-
-  static validation::Release ReleaseOf(const Algorithm& algorithm) {
-    return algorithm.release->version < release::Version{29} ? validation::Release::k1_10 : validation::Release::k1_29;
   }
 
   void NotePlace(const void* object, Json j) {

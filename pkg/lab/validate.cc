@@ -170,13 +170,13 @@ void Validator::Check(Json object, std::string_view kind, const std::function<st
   std::vector<Problem> problems = CheckObject(validation::Catalog::Of(release_), value);
   if (problems.empty()) faultless_.Remember();
   for (Problem& p : problems) {
-    if (p.kind == Problem::Kind::kIgnoredField && shown_kind == "Pod" && release_ == validation::Release::k1_10) {
+    if (p.kind == Problem::Kind::kIgnoredField && shown_kind == "Pod") {
       const std::string field = WithoutIndexes(p.path);
       if (IsHonouredEverywhere(field)) continue;
       if (MayDemand(field)) {
-        p.message =
-            "is a field of Kubernetes 1.29 that release 1.10 does not understand; a pod that demands something by it "
-            "waits (--ignore-unknown-fields places it without)";
+        p.message = absl::StrCat(p.message.substr(0, p.message.find(';')),
+                                 ", which the emulated release does not understand; a pod that demands something by it "
+                                 "waits (--ignore-unknown-fields places it without)");
       }
     }
     Take(absl::StrCat(shown_kind, "\n", static_cast<int>(p.kind), "\n", WithoutIndexes(p.path)),

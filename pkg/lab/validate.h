@@ -38,7 +38,7 @@ class FaultlessObjects {
 // Collects the mistakes in the objects of an input.
 class Validator {
  public:
-  Validator(Validate mode, validation::Release release) : mode_(mode), release_(release) {}
+  Validator(Validate mode, release::Version release) : mode_(mode), release_(release) {}
 
   // Checks one object. `kind` is the kind of list elements that do not name theirs. `place` converts an offset to
   // "FILE:LINE:COLUMN"; it is called only for what is reported.
@@ -60,8 +60,8 @@ class Validator {
   void Take(const std::string& key, bool ignored, const std::function<std::string()>& text);
 
   const Validate mode_;
-  const validation::Release release_;  // the release whose API server's rules apply
-  std::vector<std::string> order_;     // the keys of groups_ in order of appearance
+  const release::Version release_;  // the release whose API server's rules apply
+  std::vector<std::string> order_;  // the keys of groups_ in order of appearance
   std::map<std::string, Group> groups_;
   std::vector<std::string> errors_;
   FaultlessObjects faultless_;

@@ -51,7 +51,7 @@ TEST_CASE("a validator that has seen objects reports what a new one reports") {
   Random random(7);
   const auto place = [](size_t offset) { return absl::StrCat(offset); };
   static const std::vector<std::string> kKinds = {"Pod", "Node", ""};
-  Validator remembers(Validate::kStrict, validation::Release::k1_10);
+  Validator remembers(Validate::kStrict, release::Version{10});
   std::vector<std::string> expected;
   FaultlessObjects asked;
   int known = 0;
@@ -59,7 +59,7 @@ TEST_CASE("a validator that has seen objects reports what a new one reports") {
     api::Document d;
     const std::string text = RandomObject(random), kind = Pick(random, kKinds);
     REQUIRE(d.Parse(text).ok());
-    Validator fresh(Validate::kStrict, validation::Release::k1_10);
+    Validator fresh(Validate::kStrict, release::Version{10});
     fresh.Check(d.root(), kind, place);
     for (std::string& e : fresh.Errors()) expected.push_back(std::move(e));
     remembers.Check(d.root(), kind, place);

@@ -36,7 +36,7 @@ class CaseServer {
   // Creates an object as a client would. Returns the message of the refusal, or nothing.
   std::string Create(Value object) {
     const std::string kind(object.Str("kind"));
-    const auto& catalog = validation::Catalog::Of(validation::Release::k1_29);
+    const auto& catalog = validation::Catalog::Of(release::Version{29});
     const validation::ResourceInfo* r = catalog.FindKind(object.Str("apiVersion"), kind);
     if (r == nullptr || r->namespaced) object.Child("metadata").Set("namespace", Value::String(kNamespace));
     for (const char* global : {"PriorityClass", "RuntimeClass", "StorageClass", "PersistentVolume", "Node"}) {

@@ -46,7 +46,7 @@ void List(std::string_view input) {
 // Requests, one after another, divided by lines of "%%": METHOD TARGET, "content type|accept", and the body.
 void Apiserver(std::string_view input) {
   util::ManualClock clock;
-  apiserver::Store store;
+  apiserver::Store store(release::Version{10});
   apiserver::Registry registry(&store, &clock);
   apiserver::Api api(&registry, &clock);
   int left = 16;

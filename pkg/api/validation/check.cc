@@ -75,10 +75,20 @@ bool IsBytes(std::string_view resource) {
          resource.starts_with("hugepages-");
 }
 
+std::string MinorName(Version version) {
+  return absl::StrCat("1.", static_cast<int>(version.minor));
+}
+
+// Returns "1.16 and later", or "before 1.24".
+std::string ReleasesOf(const release::Span& span) {
+  return span.since.minor > 0 ? absl::StrCat(MinorName(span.since), " and later")
+                              : absl::StrCat("before ", MinorName(span.until));
+}
+
 // Finds fields that are unknown, of another release, or of a wrong type.
 class Walker {
  public:
-  Walker(Release release, std::vector<Problem>* problems) : release_(release), problems_(problems) {}
+  Walker(Version release, std::vector<Problem>* problems) : release_(release), problems_(problems) {}
 
   // `other` is the same type in the other release.
   void Struct(const Value& v, const TypeDef& type, const TypeDef& other, const std::string& path) {
@@ -93,9 +103,8 @@ class Walker {
       if (const FieldDef* f = type.Find(key)) {
         Field(v.items[i], *f, there == nullptr ? *f : *there, at);
       } else if (there != nullptr) {
-        Release has = release_ == Release::k1_10 ? Release::k1_29 : Release::k1_10;
         Add(Problem::Kind::kIgnoredField, at,
-            absl::StrCat("is a field of Kubernetes ", std::string(Name(has)), "; release ", std::string(Name(release_)),
+            absl::StrCat("is a field of Kubernetes ", ReleasesOf(there->span), "; release ", MinorName(release_),
                          " ignores it"));
       } else {
         Add(Problem::Kind::kUnknownField, at, absl::StrCat("unknown field", Suggestion(key, type)));
@@ -187,7 +196,7 @@ class Walker {
     }
   }
 
-  Release release_;
+  Version release_;
   std::vector<Problem>* problems_;
   bool wrong_type_ = false;
 };
@@ -241,10 +250,9 @@ std::vector<Problem> CheckObject(const Catalog& catalog, const Value& object) {
   size_t version = 0;
   while (r->versions[version].Text() != api_version) ++version;
   const TypeDef& type = r->TypeIn(version);
-  Release other = catalog.release() == Release::k1_10 ? Release::k1_29 : Release::k1_10;
 
   Walker walker(catalog.release(), &problems);
-  walker.Struct(object, type, TypeOf(type.name, other), "");
+  walker.Struct(object, type, TypeOfAllReleases(type.name), "");
   if (walker.wrong_type()) return problems;
   auto decoded = Decode(object, type, r->versions[version].version, "");
   if (!decoded.ok()) {

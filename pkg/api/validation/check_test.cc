@@ -8,7 +8,7 @@ namespace berth::validation {
 namespace {
 
 // Returns lines like "refused path: message".
-std::string Problems(std::string_view json, Release release = Release::k1_10) {
+std::string Problems(std::string_view json, Version release = Version{10}) {
   auto v = ParseJson(json);
   REQUIRE(v.ok());
   std::string out;
@@ -19,14 +19,14 @@ std::string Problems(std::string_view json, Release release = Release::k1_10) {
   return out;
 }
 
-std::string Pod(std::string_view spec, Release release = Release::k1_10) {
+std::string Pod(std::string_view spec, Version release = Version{10}) {
   return Problems(absl::StrCat(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{)", std::string(spec),
                                R"("containers":[{"name":"c","image":"i"}]}})"),
                   release);
 }
 
 TEST_CASE("a good object has no problems, under either release") {
-  for (Release release : {Release::k1_10, Release::k1_29}) {
+  for (Version release : {Version{10}, Version{29}}) {
     CHECK(Pod("", release).empty());
     CHECK(Pod(R"("tolerations":[{"operator":"Exists"}],"nodeSelector":{"a":"b"},)", release).empty());
     CHECK(Problems(R"({"kind":"Cow","apiVersion":"farm/v1","metadata":5})", release).empty());
@@ -50,8 +50,8 @@ TEST_CASE("unknown fields are named with a suggestion, fields of the other relea
       Pod(R"("nodeSelctor":{"a":"b"},"qqqqqqqqqq":1,)") ==
       "unknown spec.nodeSelctor: unknown field; did you mean nodeSelector?\nunknown spec.qqqqqqqqqq: unknown field\n");
   CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)") ==
-        "ignored spec.schedulingGates: is a field of Kubernetes 1.29; release 1.10 ignores it\n");
-  CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)", Release::k1_29).empty());
+        "ignored spec.schedulingGates: is a field of Kubernetes 1.26 and later; release 1.10 ignores it\n");
+  CHECK(Pod(R"("schedulingGates":[{"name":"g"}],)", Version{29}).empty());
 }
 
 TEST_CASE("values of a wrong type and bad quantities are named by their path") {
@@ -109,7 +109,7 @@ TEST_CASE("strict decoding names unknown and doubled fields as the server does")
       ParseJson(R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"nosuch":1,"priority":1,"priority":2,
       "containers":[{"name":"c","wrong":1}]}})");
   REQUIRE(v.ok());
-  CHECK(StrictErrors(*v, TypeOf("Pod", Release::k1_29)) ==
+  CHECK(StrictErrors(*v, TypeOf("Pod", Version{29})) ==
         std::vector<std::string>{"unknown field \"spec.nosuch\"", "duplicate field \"spec.priority\"",
                                  "unknown field \"spec.containers[0].wrong\""});
 }

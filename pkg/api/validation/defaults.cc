@@ -131,7 +131,7 @@ void VolumeDefaults(Value& v) {
   });
 }
 
-void PodSpecDefaults(Value& spec, bool modern) {
+void PodSpecDefaults(Value& spec, Version release) {
   Each(spec, "volumes", VolumeDefaults);
   Each(spec, "initContainers", ContainerDefaults);
   Each(spec, "containers", ContainerDefaults);
@@ -140,7 +140,7 @@ void PodSpecDefaults(Value& spec, bool modern) {
   Default(spec, "dnsPolicy", "ClusterFirst");
   if (Absent(spec, "securityContext")) spec.Set("securityContext", Value::Object());
   Default(spec, "schedulerName", "default-scheduler");
-  if (modern) {
+  if (kVolumeModes.Has(release)) {
     Each(spec, "volumes", [](Value& v) {
       With(v, "ephemeral", [](Value& e) {
         With(e, "volumeClaimTemplate", [](Value& t) { Default(t.Child("spec"), "volumeMode", "Filesystem"); });
@@ -179,8 +179,8 @@ void RequestsFromLimits(Value& container) {
   }
 }
 
-void TemplateDefaults(Value& spec, bool modern) {
-  With(spec, "template", [&](Value& t) { PodSpecDefaults(t.Child("spec"), modern); });
+void TemplateDefaults(Value& spec, Version release) {
+  With(spec, "template", [&](Value& t) { PodSpecDefaults(t.Child("spec"), release); });
 }
 
 // Takes labels and selector from the template, as the older versions do.
@@ -204,8 +204,8 @@ void LabelsFromTemplate(Value* object, bool selector_is_map) {
 
 void DeploymentDefaults(const GroupVersion& v, Value* object) {
   Value& spec = object->Child("spec");
-  bool modern = v.group == "apps" && v.version != "v1beta1";
-  if (!modern) LabelsFromTemplate(object, false);
+  bool hides_labels = v.group == "apps" && v.version != "v1beta1";
+  if (!hides_labels) LabelsFromTemplate(object, false);
   Default(spec, "replicas", 1);
   Value& strategy = spec.Child("strategy");
   Default(strategy, "type", "RollingUpdate");
@@ -217,7 +217,7 @@ void DeploymentDefaults(const GroupVersion& v, Value* object) {
     }
   }
   if (v.group == "apps") {
-    Default(spec, "revisionHistoryLimit", modern ? 10 : 2);
+    Default(spec, "revisionHistoryLimit", hides_labels ? 10 : 2);
     Default(spec, "progressDeadlineSeconds", 600);
   }
 }
@@ -253,7 +253,7 @@ void ServiceDefaults(Value& spec) {
   }
 }
 
-void ModernServiceDefaults(Value& spec) {
+void ServiceFamilyDefaults(Value& spec) {
   if (spec.Str("type") == "ExternalName") return;
   Default(spec, "internalTrafficPolicy", "Cluster");
   Default(spec, "ipFamilyPolicy", "SingleStack");
@@ -263,15 +263,15 @@ void ModernServiceDefaults(Value& spec) {
   }
 }
 
-void JobDefaults(Value& spec, bool modern) {
-  TemplateDefaults(spec, modern);
+void JobDefaults(Value& spec, Version release) {
+  TemplateDefaults(spec, release);
   if (Absent(spec, "completions") && Absent(spec, "parallelism")) spec.Set("completions", Value::Int(1));
   Default(spec, "parallelism", 1);
   Default(spec, "backoffLimit", 6);
-  if (!modern) return;
+  if (!kCompletionModes.Has(release)) return;
   Default(spec, "completionMode", "NonIndexed");
   if (Absent(spec, "suspend")) spec.Set("suspend", Value::Bool(false));
-  Default(spec, "podReplacementPolicy", "TerminatingOrFailed");
+  if (kPodReplacementPolicies.Has(release)) Default(spec, "podReplacementPolicy", "TerminatingOrFailed");
 }
 
 void CsiDriverDefaults(Value& spec) {
@@ -312,20 +312,20 @@ void SecretDefaults(Value* object) {
 // Applies defaults to kinds that need few.
 void MoreDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
   const std::string& kind = r.kind;
-  bool modern = r.release != Release::k1_10;
+  const Version release = r.release;
   if (kind == "DaemonSet") {
     Value& spec = object->Child("spec");
-    TemplateDefaults(spec, modern);
+    TemplateDefaults(spec, release);
     Value& strategy = spec.Child("updateStrategy");
     Default(strategy, "type", v.group == "extensions" ? "OnDelete" : "RollingUpdate");
     if (strategy.Str("type") == "RollingUpdate") {
       Value& rolling = strategy.Child("rollingUpdate");
       if (Absent(rolling, "maxUnavailable")) rolling.Set("maxUnavailable", Value::Int(1));
-      if (modern && Absent(rolling, "maxSurge")) rolling.Set("maxSurge", Value::Int(0));
+      if (kMaxSurgeOfDaemonSets.Has(release) && Absent(rolling, "maxSurge")) rolling.Set("maxSurge", Value::Int(0));
     }
     Default(spec, "revisionHistoryLimit", 10);
   } else if (kind == "Job") {
-    JobDefaults(object->Child("spec"), modern);
+    JobDefaults(object->Child("spec"), release);
   } else if (kind == "CSIDriver") {
     CsiDriverDefaults(object->Child("spec"));
   } else if (kind == "RoleBinding" || kind == "ClusterRoleBinding") {
@@ -339,17 +339,18 @@ void MoreDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
 
 void ApplyDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) {
   const std::string& kind = r.kind;
-  bool modern = r.release != Release::k1_10;
+  const Version release = r.release;
   if (kind == "Pod") {
     Value& spec = object->Child("spec");
-    PodSpecDefaults(spec, modern);
-    if (modern && Absent(spec, "enableServiceLinks")) spec.Set("enableServiceLinks", Value::Bool(true));
+    PodSpecDefaults(spec, release);
+    if (kServiceLinks.Has(release) && Absent(spec, "enableServiceLinks"))
+      spec.Set("enableServiceLinks", Value::Bool(true));
     Each(spec, "initContainers", RequestsFromLimits);
     Each(spec, "containers", RequestsFromLimits);
   } else if (kind == "Node") {
     const Value* meta = object->Find("metadata");
     std::string name(meta == nullptr ? std::string_view() : meta->Str("name"));  // a copy: adding spec moves metadata
-    if (!modern && !name.empty()) Default(object->Child("spec"), "externalID", name);
+    if (kExternalIds.Has(release) && !name.empty()) Default(object->Child("spec"), "externalID", name);
     With(*object, "status", [](Value& status) {
       const Value* capacity = status.Find("capacity");
       const Value* allocatable = status.Find("allocatable");
@@ -360,28 +361,28 @@ void ApplyDefaults(const ResourceInfo& r, const GroupVersion& v, Value* object) 
     });
   } else if (kind == "ReplicationController" || kind == "ReplicaSet") {
     bool map = kind == "ReplicationController";
-    TemplateDefaults(object->Child("spec"), modern);
+    TemplateDefaults(object->Child("spec"), release);
     if (map || v.group == "extensions") LabelsFromTemplate(object, map);
     Default(object->Child("spec"), "replicas", 1);
   } else if (kind == "Deployment") {
-    TemplateDefaults(object->Child("spec"), modern);
+    TemplateDefaults(object->Child("spec"), release);
     DeploymentDefaults(v, object);
   } else if (kind == "StatefulSet") {
-    TemplateDefaults(object->Child("spec"), modern);
+    TemplateDefaults(object->Child("spec"), release);
     StatefulSetDefaults(v, object);
   } else if (kind == "Service") {
     ServiceDefaults(object->Child("spec"));
-    if (modern) ModernServiceDefaults(object->Child("spec"));
+    if (kIpFamilies.Has(release)) ServiceFamilyDefaults(object->Child("spec"));
   } else if (kind == "Endpoints") {
     Each(*object, "subsets", [](Value& s) { Each(s, "ports", [](Value& p) { Default(p, "protocol", "TCP"); }); });
   } else if (kind == "PersistentVolume") {
     Value& spec = object->Child("spec");
     VolumeSourceDefaults(spec);
     Default(spec, "persistentVolumeReclaimPolicy", "Retain");
-    if (modern) Default(spec, "volumeMode", "Filesystem");
+    if (kVolumeModes.Has(release)) Default(spec, "volumeMode", "Filesystem");
     Default(object->Child("status"), "phase", "Pending");
   } else if (kind == "PersistentVolumeClaim") {
-    if (modern) Default(object->Child("spec"), "volumeMode", "Filesystem");
+    if (kVolumeModes.Has(release)) Default(object->Child("spec"), "volumeMode", "Filesystem");
     Default(object->Child("status"), "phase", "Pending");
   } else if (kind == "StorageClass") {
     Default(*object, "reclaimPolicy", "Delete");

@@ -1,9 +1,13 @@
 #include "pkg/api/validation/resources.h"
 
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 #include <glog/logging.h>
 
 #include <algorithm>
+#include "pkg/api/validation/per_release.h"
+#include "pkg/util/status.h"
 
 namespace berth::validation {
 namespace {
@@ -26,11 +30,30 @@ std::vector<GroupVersion> Versions(std::string_view text) {
 constexpr size_t kLargeWindow = 1000;  // for pods and nodes, as in 1.10
 constexpr size_t kEventWindow = 1000;  // events have no such window in 1.10; etcd keeps the last five minutes
 
+// Kinds that came after 1.10, by the release in which their stable version did.
+constexpr release::Span kSince13 = release::Since(13), kCsiNodes = release::Since(17), kCsiDrivers = release::Since(18),
+                        kCsiCapacities = release::Since(24);
+
+// Returns those versions of a list that a release serves. "apps/v1beta1@-16" is served until 1.16, and
+// "policy/v1@21-" since 1.21.
+std::string ServedIn(Version release, std::string_view versions) {
+  std::string out;
+  for (absl::string_view word : absl::StrSplit(util::ToAbsl(versions), ' ')) {
+    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(word, absl::MaxSplits('@', 1));
+    const std::pair<absl::string_view, absl::string_view> span = absl::StrSplit(parts.second, absl::MaxSplits('-', 1));
+    int since = 0, until = 255;
+    CHECK(span.first.empty() || absl::SimpleAtoi(span.first, &since));
+    CHECK(span.second.empty() || absl::SimpleAtoi(span.second, &until));
+    if (release.minor >= since && release.minor < until) absl::StrAppend(&out, out.empty() ? "" : " ", parts.first);
+  }
+  return out;
+}
+
 // Collects the resources of a release.
 class Maker {
  public:
-  explicit Maker(Release release) : release_(release) {}
-  bool modern() const { return release_ != Release::k1_10; }
+  explicit Maker(Version release) : release_(release) {}
+  Version release() const { return release_; }
   std::vector<ResourceInfo> Take() { return std::move(all_); }
 
   // The reference is valid until the next call.
@@ -39,7 +62,7 @@ class Maker {
     r.release = release_;
     r.resource = resource;
     r.kind = kind;
-    r.versions = Versions(versions);
+    r.versions = Versions(ServedIn(release_, versions));
     r.type = &TypeOf(kind, release_);
     r.storage_key = resource;
     return r;
@@ -51,7 +74,7 @@ class Maker {
   }
 
  private:
-  Release release_;
+  Version release_;
   std::vector<ResourceInfo> all_;
 };
 
@@ -66,8 +89,8 @@ void AddCore(Maker* m) {
   endpoints.storage_key = "services/endpoints";
   endpoints.create_on_update = true;
 
-  ResourceInfo& events = add("events", "Event", m->modern() ? "v1 events.k8s.io/v1" : "v1");
-  if (m->modern()) events.other_type = &TypeOf("ModernEvent", Release::k1_29);
+  ResourceInfo& events = add("events", "Event", "v1 events.k8s.io/v1@19-");
+  if (events.versions.size() > 1) events.other_type = &TypeOf("ModernEvent", m->release());
   events.short_names = {"ev"};
   events.create_on_update = true;
   events.window = kEventWindow;
@@ -139,17 +162,15 @@ void AddCore(Maker* m) {
 }
 
 void AddWorkloads(Maker* m) {
-  bool modern = m->modern();
   ResourceInfo& deployments =
-      m->Add("deployments", "Deployment", modern ? "apps/v1" : "apps/v1 apps/v1beta2 apps/v1beta1 extensions/v1beta1");
+      m->Add("deployments", "Deployment", "apps/v1 apps/v1beta2@-16 apps/v1beta1@-16 extensions/v1beta1@-16");
   deployments.subresources = {"scale", "status"};
   deployments.short_names = {"deploy"};
   deployments.in_all = true;
   deployments.has_generation = true;
   deployments.orphaning = {"extensions/v1beta1", "apps/v1beta1", "apps/v1beta2"};
 
-  ResourceInfo& sets =
-      m->Add("replicasets", "ReplicaSet", modern ? "apps/v1" : "extensions/v1beta1 apps/v1 apps/v1beta2");
+  ResourceInfo& sets = m->Add("replicasets", "ReplicaSet", "extensions/v1beta1@-16 apps/v1 apps/v1beta2@-16");
   sets.subresources = {"scale", "status"};
   sets.short_names = {"rs"};
   sets.in_all = true;
@@ -157,16 +178,14 @@ void AddWorkloads(Maker* m) {
   sets.orphaning = {"extensions/v1beta1", "apps/v1beta2"};
   sets.selectable_fields = {"status.replicas"};
 
-  ResourceInfo& stateful =
-      m->Add("statefulsets", "StatefulSet", modern ? "apps/v1" : "apps/v1 apps/v1beta2 apps/v1beta1");
+  ResourceInfo& stateful = m->Add("statefulsets", "StatefulSet", "apps/v1 apps/v1beta2@-16 apps/v1beta1@-16");
   stateful.subresources = {"scale", "status"};
   stateful.short_names = {"sts"};
   stateful.in_all = true;
   stateful.has_generation = true;
   stateful.orphaning = {"apps/v1beta1", "apps/v1beta2"};
 
-  ResourceInfo& daemons =
-      m->Add("daemonsets", "DaemonSet", modern ? "apps/v1" : "apps/v1 apps/v1beta2 extensions/v1beta1");
+  ResourceInfo& daemons = m->Add("daemonsets", "DaemonSet", "apps/v1 apps/v1beta2@-16 extensions/v1beta1@-16");
   daemons.subresources = {"status"};
   daemons.short_names = {"ds"};
   daemons.in_all = true;
@@ -174,10 +193,10 @@ void AddWorkloads(Maker* m) {
   ResourceInfo& jobs = m->Add("jobs", "Job", "batch/v1");
   jobs.subresources = {"status"};
   jobs.in_all = true;
-  jobs.has_generation = modern;
+  jobs.has_generation = kGenerationOfJobs.Has(m->release());
 
   ResourceInfo& budgets =
-      m->Add("poddisruptionbudgets", "PodDisruptionBudget", modern ? "policy/v1" : "policy/v1beta1 policy/v1");
+      m->Add("poddisruptionbudgets", "PodDisruptionBudget", "policy/v1@21- policy/v1beta1@-25 policy/v1@-21");
   budgets.subresources = {"status"};
   budgets.short_names = {"pdb"};
   budgets.has_generation = true;
@@ -185,34 +204,33 @@ void AddWorkloads(Maker* m) {
 
   ResourceInfo& priorities = m->AddClusterWide(
       "priorityclasses", "PriorityClass",
-      modern ? "scheduling.k8s.io/v1" : "scheduling.k8s.io/v1alpha1 scheduling.k8s.io/v1beta1 scheduling.k8s.io/v1");
+      "scheduling.k8s.io/v1@14- scheduling.k8s.io/v1alpha1@-14 scheduling.k8s.io/v1beta1@-22 scheduling.k8s.io/v1@-14");
   priorities.short_names = {"pc"};
 }
 
 void AddStorage(Maker* m) {
   constexpr std::string_view kV1 = "storage.k8s.io/v1";
-  ResourceInfo& classes = m->AddClusterWide("storageclasses", "StorageClass",
-                                            m->modern() ? kV1 : "storage.k8s.io/v1 storage.k8s.io/v1beta1");
+  ResourceInfo& classes =
+      m->AddClusterWide("storageclasses", "StorageClass", "storage.k8s.io/v1 storage.k8s.io/v1beta1@-22");
   classes.short_names = {"sc"};
   classes.answers_object = true;
-  if (!m->modern()) return;
-  m->AddClusterWide("csinodes", "CSINode", kV1).answers_object = true;
-  m->AddClusterWide("csidrivers", "CSIDriver", kV1).answers_object = true;
-  m->Add("csistoragecapacities", "CSIStorageCapacity", kV1);
+  if (!kSince13.Has(m->release())) return;
+  if (kCsiNodes.Has(m->release())) m->AddClusterWide("csinodes", "CSINode", kV1).answers_object = true;
+  if (kCsiDrivers.Has(m->release())) m->AddClusterWide("csidrivers", "CSIDriver", kV1).answers_object = true;
+  if (kCsiCapacities.Has(m->release())) m->Add("csistoragecapacities", "CSIStorageCapacity", kV1);
   ResourceInfo& attachments = m->AddClusterWide("volumeattachments", "VolumeAttachment", kV1);
   attachments.subresources = {"status"};
   attachments.answers_object = true;
 }
 
-std::vector<ResourceInfo> Make(Release release) {
+std::vector<ResourceInfo> Make(Version release) {
   Maker m(release);
   AddCore(&m);
   AddWorkloads(&m);
   AddStorage(&m);
-  m.Add("leases", "Lease", m.modern() ? "coordination.k8s.io/v1" : "coordination.k8s.io/v1 coordination.k8s.io/v1beta1")
-      .unconditional_update = !m.modern();
-  std::string_view rbac_versions =
-      m.modern() ? "rbac.authorization.k8s.io/v1" : "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1";
+  m.Add("leases", "Lease", "coordination.k8s.io/v1 coordination.k8s.io/v1beta1@-22").unconditional_update =
+      !kLeasesNeedVersions.Has(release);
+  constexpr std::string_view rbac_versions = "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1@-22";
   m.Add("roles", "Role", rbac_versions);
   m.Add("rolebindings", "RoleBinding", rbac_versions);
   m.AddClusterWide("clusterroles", "ClusterRole", rbac_versions);
@@ -220,19 +238,27 @@ std::vector<ResourceInfo> Make(Release release) {
   return m.Take();
 }
 
-std::vector<Group> GroupsOf(Release release) {
+std::vector<Group> GroupsOf(Version release) {
   // One word for each group: its name and versions.
-  constexpr std::string_view kOld =
-      "apps/v1/v1beta2/v1beta1 extensions/v1beta1 policy/v1beta1/v1 scheduling.k8s.io/v1alpha1/v1beta1/v1 "
-      "storage.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 batch/v1 rbac.authorization.k8s.io/v1/v1beta1 "
-      "authorization.k8s.io/v1";
-  constexpr std::string_view kNew =
-      "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
-      "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1";
+  static constexpr release::From<std::string_view> kGroups[] = {
+      {{0},
+       "apps/v1/v1beta2/v1beta1 extensions/v1beta1 policy/v1beta1/v1 scheduling.k8s.io/v1alpha1/v1beta1/v1 "
+       "storage.k8s.io/v1/v1beta1 coordination.k8s.io/v1/v1beta1 batch/v1 rbac.authorization.k8s.io/v1/v1beta1 "
+       "authorization.k8s.io/v1"},
+      {{16},
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1beta1/v1 "
+       "rbac.authorization.k8s.io/v1/v1beta1 storage.k8s.io/v1/v1beta1 scheduling.k8s.io/v1/v1beta1 "
+       "coordination.k8s.io/v1/v1beta1"},
+      {{22},
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1/v1beta1 "
+       "rbac.authorization.k8s.io/v1 storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1"},
+      {{25},
+       "events.k8s.io/v1 authorization.k8s.io/v1 apps/v1 batch/v1 policy/v1 rbac.authorization.k8s.io/v1 "
+       "storage.k8s.io/v1 scheduling.k8s.io/v1 coordination.k8s.io/v1"}};
   std::vector<Group> out;
   bool name = true;
   std::string word;
-  for (char c : absl::StrCat(std::string(release == Release::k1_10 ? kOld : kNew), " ")) {
+  for (char c : absl::StrCat(std::string(release::At(kGroups, release)), " ")) {
     if (c != '/' && c != ' ') {
       word.push_back(c);
       continue;
@@ -261,12 +287,11 @@ int ResourceInfo::VersionIndex(std::string_view group, std::string_view version)
   return -1;
 }
 
-Catalog::Catalog(Release release) : release_(release), resources_(Make(release)), groups_(GroupsOf(release)) {}
+Catalog::Catalog(Version release) : release_(release), resources_(Make(release)), groups_(GroupsOf(release)) {}
 
-const Catalog& Catalog::Of(Release release) {
-  static const auto* old_catalog = new Catalog(Release::k1_10);
-  static const auto* new_catalog = new Catalog(Release::k1_29);
-  return release == Release::k1_10 ? *old_catalog : *new_catalog;
+const Catalog& Catalog::Of(Version release) {
+  static const auto* catalogs = new PerRelease<Catalog>;
+  return catalogs->Of(release);
 }
 
 const ResourceInfo* Catalog::Find(std::string_view group, std::string_view version, std::string_view resource) const {

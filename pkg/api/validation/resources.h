@@ -8,10 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/api/validation/release.h"
+#include "pkg/api/validation/behaviour.h"
 #include "pkg/api/validation/schema.h"
 
 namespace berth::validation {
+
+template <typename T>
+class PerRelease;
 
 // The resource that an error is about: "pods" of group "", "replicasets" of group "apps".
 struct GroupResource {
@@ -31,7 +34,7 @@ struct GroupVersion {
 };
 
 struct ResourceInfo {
-  Release release = Release::k1_10;
+  Version release;
   std::string resource;  // "pods"
   std::string kind;      // "Pod"
   std::vector<GroupVersion> versions;
@@ -72,9 +75,9 @@ struct Group {
 // The contents of a release's API.
 class Catalog {
  public:
-  static const Catalog& Of(Release release);
+  static const Catalog& Of(Version release);
 
-  Release release() const { return release_; }
+  Version release() const { return release_; }
   // Returns all resources, in the order of discovery.
   const std::vector<ResourceInfo>& resources() const { return resources_; }
   const std::vector<Group>& groups() const { return groups_; }
@@ -87,8 +90,9 @@ class Catalog {
   const TypeDef& Type(std::string_view name) const { return TypeOf(name, release_); }
 
  private:
-  explicit Catalog(Release release);
-  Release release_;
+  friend class PerRelease<Catalog>;
+  explicit Catalog(Version release);
+  Version release_;
   std::vector<ResourceInfo> resources_;
   std::vector<Group> groups_;
 };

@@ -15,6 +15,7 @@
 
 #include "pkg/api/json.h"
 #include "pkg/api/quantity.h"
+#include "pkg/api/validation/per_release.h"
 #include "pkg/api/validation/schema_types.h"
 #include "pkg/util/status.h"
 
@@ -44,7 +45,8 @@ bool Strip(std::string_view* s, std::string_view prefix) {
 // The type table, parsed once from its text.
 class Registry {
  public:
-  explicit Registry(Release release) {
+  // Without a release, it has the members of all of them, of two with one name the later one.
+  explicit Registry(std::optional<Version> release) {
     std::vector<std::pair<FieldDef*, std::string>> structs;
     std::vector<std::pair<std::string, std::vector<std::string_view>>> blocks;
     for (std::string_view table : {kPodTypes, kClusterTypes, kModernTypes}) {
@@ -67,7 +69,11 @@ class Registry {
         FieldDef f;
         f.number = static_cast<int>(++number);
         std::string of = ReadField(line, &f);
-        if (f.only.value_or(release) != release) continue;
+        if (release && !f.span.Has(*release)) continue;
+        if (!release && !type->fields.empty() && type->fields.back().name == f.name) {
+          type->fields.back() = std::move(f);
+          continue;
+        }
         type->fields.push_back(std::move(f));
         if (type->fields.back().kind == Kind::kStruct) structs.emplace_back(&type->fields.back(), of);
       }
@@ -83,6 +89,11 @@ class Registry {
   }
 
  private:
+  static Version MinorOf(std::string_view text) {
+    int minor = 0;
+    CHECK(absl::SimpleAtoi(std::string(text), &minor));
+    return {static_cast<uint8_t>(minor)};
+  }
   // Returns the name of the struct type, if it is one.
   static std::string ReadField(std::string_view line, FieldDef* f) {
     auto words = Split(line, ' ');
@@ -97,10 +108,10 @@ class Registry {
         f->go_name = w;
       } else if (Strip(&w, "n=")) {
         CHECK(absl::SimpleAtoi(std::string(w), &f->number));
-      } else if (w == "new") {
-        f->only = Release::k1_29;
-      } else if (w == "old") {
-        f->only = Release::k1_10;
+      } else if (Strip(&w, "since=")) {
+        f->span.since = MinorOf(w);
+      } else if (Strip(&w, "until=")) {
+        f->span.until = MinorOf(w);
       } else if (w == "merge") {
         f->merge_primitives = true;
       } else if (w == "retain") {
@@ -422,10 +433,14 @@ const FieldDef* TypeDef::Find(std::string_view member) const {
   return nullptr;
 }
 
-const TypeDef& TypeOf(std::string_view name, Release release) {
-  static const auto* old_types = new Registry(Release::k1_10);
-  static const auto* new_types = new Registry(Release::k1_29);
-  return (release == Release::k1_10 ? old_types : new_types)->Get(name);
+const TypeDef& TypeOf(std::string_view name, Version release) {
+  static const auto* types = new PerRelease<Registry>;
+  return types->Of(release).Get(name);
+}
+
+const TypeDef& TypeOfAllReleases(std::string_view name) {
+  static const auto* types = new Registry(std::nullopt);
+  return types->Get(name);
 }
 
 absl::StatusOr<Value> Decode(const Value& in, const TypeDef& type, std::string_view version, std::string_view source) {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pkg/api/validation/release.h"
+#include "pkg/api/validation/behaviour.h"
 #include "pkg/api/validation/value.h"
 
 namespace berth::validation {
@@ -45,7 +45,7 @@ struct FieldDef {
   bool always = false;            // written even when empty (no omitempty in Go)
   const TypeDef* type = nullptr;  // of kStruct
   int number = 0;                 // in protobuf
-  std::optional<Release> only;    // the only release with the member; none: both have it
+  release::Span span;             // the releases that have the member
 
   // For strategic merges: the member that identifies a list's elements, or "" for a list that is replaced.
   std::string merge_key;
@@ -61,7 +61,9 @@ struct TypeDef {
 };
 
 // Returns the type with this name ("Pod", "ObjectMeta") in the release. REQUIRES: it exists.
-const TypeDef& TypeOf(std::string_view name, Release release);
+const TypeDef& TypeOf(std::string_view name, Version release);
+// Returns the type with the members that it has in any release.
+const TypeDef& TypeOfAllReleases(std::string_view name);
 
 // Decodes `in` (parsed from `source`, which error texts quote) as a `type` of API version `version` ("v1beta1"). The
 // result contains only members of the type, in any order; empty ones may be omitted.

@@ -10,10 +10,10 @@ namespace {
 std::string Canonical(std::string_view json, std::string_view type) {
   auto parsed = ParseJson(json);
   REQUIRE(parsed.ok());
-  auto decoded = Decode(*parsed, TypeOf(type, Release::k1_10), "v1", json);
+  auto decoded = Decode(*parsed, TypeOf(type, Version{10}), "v1", json);
   if (!decoded.ok()) return util::Message(decoded.status());
   std::string out;
-  Encode(*decoded, TypeOf(type, Release::k1_10), &out);
+  Encode(*decoded, TypeOf(type, Version{10}), &out);
   return out;
 }
 

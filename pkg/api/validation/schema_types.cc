@@ -19,8 +19,8 @@ ObjectMeta proto
   annotations map
   ownerReferences []OwnerReference key=uid
   finalizers []string merge
-  clusterName string old
-  managedFields []ManagedFieldsEntry n=17 new
+  clusterName string until=24
+  managedFields []ManagedFieldsEntry n=17 since=14
 ManagedFieldsEntry proto
   manager string
   operation string
@@ -92,18 +92,18 @@ PodSpec proto
   priorityClassName string n=24
   priority *int32 n=25
   dnsConfig *PodDNSConfig go=DNSConfig n=26
-  readinessGates []PodReadinessGate n=28 new
-  runtimeClassName *string n=29 new
-  enableServiceLinks *bool n=30 new
-  preemptionPolicy *string n=31 new
-  overhead rl n=32 new
-  topologySpreadConstraints []TopologySpreadConstraint key=topologyKey n=33 new
-  ephemeralContainers []Container key=name n=34 new
-  setHostnameAsFQDN *bool n=35 new
-  os *PodOS go=OS n=36 new
-  hostUsers *bool n=37 new
-  schedulingGates []PodSchedulingGate key=name n=38 new
-  resourceClaims []PodResourceClaim key=name n=39 new
+  readinessGates []PodReadinessGate n=28 since=11
+  runtimeClassName *string n=29 since=12
+  enableServiceLinks *bool n=30 since=13
+  preemptionPolicy *string n=31 since=15
+  overhead rl n=32 since=16
+  topologySpreadConstraints []TopologySpreadConstraint key=topologyKey n=33 since=16
+  ephemeralContainers []Container key=name n=34 since=16
+  setHostnameAsFQDN *bool n=35 since=19
+  os *PodOS go=OS n=36 since=23
+  hostUsers *bool n=37 since=25
+  schedulingGates []PodSchedulingGate key=name n=38 since=26
+  resourceClaims []PodResourceClaim key=name n=39 since=26
 PodReadinessGate
   conditionType string!
 PodOS
@@ -142,11 +142,11 @@ PodSecurityContext proto
   runAsNonRoot *bool n=3
   supplementalGroups []int64 n=4
   fsGroup *int64 go=FSGroup n=5
-  sysctls []Sysctl n=7 new
-  windowsOptions *WindowsOptions n=8 new
-  fsGroupChangePolicy *string n=9 new
-  seccompProfile *SeccompProfile n=10 new
-  appArmorProfile *SeccompProfile n=11 new
+  sysctls []Sysctl n=7 since=11
+  windowsOptions *WindowsOptions n=8 since=14
+  fsGroupChangePolicy *string n=9 since=18
+  seccompProfile *SeccompProfile n=10 since=19
+  appArmorProfile *SeccompProfile n=11 since=29
 Sysctl
   name string!
   value string!
@@ -172,10 +172,10 @@ SecurityContext
   runAsNonRoot *bool
   readOnlyRootFilesystem *bool
   allowPrivilegeEscalation *bool
-  procMount *string new
-  windowsOptions *WindowsOptions new
-  seccompProfile *SeccompProfile new
-  appArmorProfile *SeccompProfile new
+  procMount *string since=12
+  windowsOptions *WindowsOptions since=14
+  seccompProfile *SeccompProfile since=19
+  appArmorProfile *SeccompProfile since=29
 Capabilities
   add []string
   drop []string
@@ -189,9 +189,9 @@ NodeAffinity
 NodeSelector
   nodeSelectorTerms []NodeSelectorTerm!
 NodeSelectorTerm
-  matchExpressions []LabelSelectorRequirement! old
-  matchExpressions []LabelSelectorRequirement new
-  matchFields []LabelSelectorRequirement n=2 new
+  matchExpressions []LabelSelectorRequirement! until=11
+  matchExpressions []LabelSelectorRequirement since=11
+  matchFields []LabelSelectorRequirement n=2 since=11
 PreferredSchedulingTerm
   weight int32!
   preference NodeSelectorTerm!
@@ -205,9 +205,9 @@ PodAffinityTerm
   labelSelector *LabelSelector
   namespaces []string
   topologyKey string!
-  namespaceSelector *LabelSelector new
-  matchLabelKeys []string new
-  mismatchLabelKeys []string new
+  namespaceSelector *LabelSelector since=21
+  matchLabelKeys []string since=29
+  mismatchLabelKeys []string since=29
 Toleration proto
   key string
   operator string
@@ -236,10 +236,10 @@ Container proto
   stdin bool n=16
   stdinOnce bool n=17
   tty bool go=TTY n=18
-  startupProbe *Probe n=22 new
-  resizePolicy []ContainerResizePolicy n=23 new
-  restartPolicy *string n=24 new
-  targetContainerName string n=25 new
+  startupProbe *Probe n=22 since=16
+  resizePolicy []ContainerResizePolicy n=23 since=27
+  restartPolicy *string n=24 since=28
+  targetContainerName string n=25 since=16
 ContainerResizePolicy
   resourceName string!
   restartPolicy string!
@@ -279,7 +279,7 @@ KeySelector
 ResourceRequirements proto
   limits rl
   requests rl
-  claims []ResourceClaim key=name new
+  claims []ResourceClaim key=name since=26
 ResourceClaim
   name string!
 VolumeMount
@@ -288,7 +288,7 @@ VolumeMount
   mountPath string!
   subPath string
   mountPropagation *string
-  subPathExpr string new
+  subPathExpr string since=14
 VolumeDevice
   name string!
   devicePath string!
@@ -301,8 +301,8 @@ Probe
   periodSeconds int32
   successThreshold int32
   failureThreshold int32
-  terminationGracePeriodSeconds *int64 new
-  grpc *GRPCAction go=GRPC new
+  terminationGracePeriodSeconds *int64 since=21
+  grpc *GRPCAction go=GRPC since=23
 GRPCAction
   port int32!
   service *string
@@ -327,7 +327,7 @@ Handler
   exec *ExecAction
   httpGet *HTTPGetAction go=HTTPGet
   tcpSocket *TCPSocketAction go=TCPSocket
-  sleep *SleepAction new
+  sleep *SleepAction since=29
 SleepAction
   seconds int64!
 Volume
@@ -359,8 +359,8 @@ Volume
   portworxVolume *PortworxVolumeSource
   scaleIO *ScaleIOVolumeSource
   storageos *StorageOSVolumeSource
-  csi *CSIVolumeSource go=CSI new
-  ephemeral *EphemeralVolumeSource new
+  csi *CSIVolumeSource go=CSI since=15
+  ephemeral *EphemeralVolumeSource since=19
 CSIVolumeSource
   driver string!
   readOnly *bool
@@ -440,7 +440,7 @@ CinderVolumeSource
   volumeID string!
   fsType string
   readOnly bool
-  secretRef *SecretReference new
+  secretRef *SecretReference since=11
 CephFSVolumeSource
   monitors []string!
   path string
@@ -503,8 +503,8 @@ VolumeProjection
   secret *VolumeProjectionItems
   downwardAPI *DownwardAPIProjection
   configMap *VolumeProjectionItems
-  serviceAccountToken *ServiceAccountTokenProjection new
-  clusterTrustBundle any new
+  serviceAccountToken *ServiceAccountTokenProjection since=11
+  clusterTrustBundle any since=29
 ServiceAccountTokenProjection
   audience string
   expirationSeconds *int64
@@ -548,11 +548,11 @@ PodStatus
   initContainerStatuses []ContainerStatus
   containerStatuses []ContainerStatus
   qosClass string
-  hostIPs []HostIP key=ip go=HostIPs new
-  podIPs []HostIP key=ip go=PodIPs new
-  ephemeralContainerStatuses []ContainerStatus new
-  resize string new
-  resourceClaimStatuses []PodResourceClaimStatus key=name new
+  hostIPs []HostIP key=ip go=HostIPs since=28
+  podIPs []HostIP key=ip go=PodIPs since=16
+  ephemeralContainerStatuses []ContainerStatus since=16
+  resize string since=27
+  resourceClaimStatuses []PodResourceClaimStatus key=name since=26
 HostIP
   ip string go=IP
 PodResourceClaimStatus
@@ -574,9 +574,9 @@ ContainerStatus
   image string!
   imageID string!
   containerID string
-  started *bool new
-  allocatedResources rl new
-  resources *ResourceRequirements new
+  started *bool since=16
+  allocatedResources rl since=27
+  resources *ResourceRequirements since=27
 ContainerState
   waiting *ContainerStateWaiting
   running *ContainerStateRunning

@@ -15,7 +15,7 @@ NodeSpec
   unschedulable bool
   taints []Taint
   configSource *NodeConfigSource
-  podCIDRs []string merge go=PodCIDRs new
+  podCIDRs []string merge go=PodCIDRs since=16
 NodeConfigSource
   configMapRef *ObjectReference
 Taint
@@ -34,7 +34,7 @@ NodeStatus
   images []ContainerImage
   volumesInUse []string
   volumesAttached []AttachedVolume
-  config *NodeConfigStatus new
+  config *NodeConfigStatus since=11
 NodeConfigStatus
   assigned any
   active any
@@ -80,7 +80,7 @@ NamespaceSpec proto
   finalizers []string
 NamespaceStatus proto
   phase string
-  conditions []WorkloadCondition key=type new
+  conditions []WorkloadCondition key=type since=20
 
 Service proto
   metadata ObjectMeta
@@ -100,12 +100,12 @@ ServiceSpec proto
   healthCheckNodePort int32 n=12
   publishNotReadyAddresses bool n=13
   sessionAffinityConfig *SessionAffinityConfig n=14
-  clusterIPs []string go=ClusterIPs n=18 new
-  ipFamilies []string go=IPFamilies n=19 new
-  ipFamilyPolicy *string go=IPFamilyPolicy n=17 new
-  allocateLoadBalancerNodePorts *bool n=20 new
-  loadBalancerClass *string n=21 new
-  internalTrafficPolicy *string n=22 new
+  clusterIPs []string go=ClusterIPs n=18 since=20
+  ipFamilies []string go=IPFamilies n=19 since=20
+  ipFamilyPolicy *string go=IPFamilyPolicy n=17 since=20
+  allocateLoadBalancerNodePorts *bool n=20 since=20
+  loadBalancerClass *string n=21 since=21
+  internalTrafficPolicy *string n=22 since=21
 SessionAffinityConfig proto
   clientIP *ClientIPConfig
 ClientIPConfig proto
@@ -116,10 +116,10 @@ ServicePort proto
   port int32!
   targetPort intstr
   nodePort int32
-  appProtocol *string new
+  appProtocol *string since=18
 ServiceStatus proto
   loadBalancer LoadBalancerStatus
-  conditions []ServiceCondition key=type new
+  conditions []ServiceCondition key=type since=20
 ServiceCondition
   type string!
   status string!
@@ -132,8 +132,8 @@ LoadBalancerStatus proto
 LoadBalancerIngress
   ip string go=IP
   hostname string
-  ipMode *string go=IPMode new
-  ports any new
+  ipMode *string go=IPMode since=29
+  ports any since=20
 
 Endpoints
   metadata ObjectMeta
@@ -151,13 +151,13 @@ EndpointPort
   name string
   port int32!
   protocol string
-  appProtocol *string new
+  appProtocol *string since=18
 
 ConfigMap proto
   metadata ObjectMeta
   data map
   binaryData map
-  immutable *bool new
+  immutable *bool since=18
 
 Event
   metadata ObjectMeta
@@ -181,7 +181,7 @@ EventSource
 EventSeries
   count int32
   lastObservedTime microtime
-  state string old
+  state string until=19
 
 ReplicationController
   metadata ObjectMeta
@@ -227,9 +227,9 @@ StatefulSetSpec
   podManagementPolicy string
   updateStrategy StatefulSetUpdateStrategy
   revisionHistoryLimit *int32
-  minReadySeconds int32 new
-  persistentVolumeClaimRetentionPolicy *ClaimRetentionPolicy new
-  ordinals *StatefulSetOrdinals new
+  minReadySeconds int32 since=22
+  persistentVolumeClaimRetentionPolicy *ClaimRetentionPolicy since=23
+  ordinals *StatefulSetOrdinals since=26
 ClaimRetentionPolicy
   whenDeleted string
   whenScaled string
@@ -246,7 +246,7 @@ StatefulSetUpdateStrategy
   rollingUpdate *RollingUpdateStatefulSetStrategy
 RollingUpdateStatefulSetStrategy
   partition *int32
-  maxUnavailable *intstr new
+  maxUnavailable *intstr since=24
 StatefulSetStatus
   observedGeneration int64
   replicas int32!
@@ -257,7 +257,7 @@ StatefulSetStatus
   updateRevision string
   collisionCount *int32
   conditions []WorkloadCondition key=type
-  availableReplicas int32! new
+  availableReplicas int32! since=22
 Deployment proto
   metadata ObjectMeta
   spec DeploymentSpec
@@ -270,7 +270,7 @@ DeploymentSpec proto
   minReadySeconds int32
   revisionHistoryLimit *int32
   paused bool
-  rollbackTo *RollbackConfig old
+  rollbackTo *RollbackConfig until=16
   progressDeadlineSeconds *int32
 RollbackConfig
   revision int64
@@ -342,10 +342,10 @@ PersistentVolumeSpec
   mountOptions []string
   volumeMode *string
   nodeAffinity *VolumeNodeAffinity
-  volumeAttributesClassName *string new
+  volumeAttributesClassName *string since=29
 LocalVolumeSource
   path string!
-  fsType *string new
+  fsType *string since=12
 CSIPersistentVolumeSource
   driver string!
   volumeHandle string!
@@ -355,15 +355,15 @@ CSIPersistentVolumeSource
   controllerPublishSecretRef *SecretReference
   nodeStageSecretRef *SecretReference
   nodePublishSecretRef *SecretReference
-  controllerExpandSecretRef *SecretReference new
-  nodeExpandSecretRef *SecretReference new
+  controllerExpandSecretRef *SecretReference since=14
+  nodeExpandSecretRef *SecretReference since=25
 VolumeNodeAffinity
   required *NodeSelector
 PersistentVolumeStatus
   phase string
   message string
   reason string
-  lastPhaseTransitionTime *time new
+  lastPhaseTransitionTime *time since=28
 PersistentVolumeClaim
   metadata ObjectMeta
   spec PersistentVolumeClaimSpec
@@ -375,9 +375,9 @@ PersistentVolumeClaimSpec
   volumeName string
   storageClassName *string
   volumeMode *string
-  dataSource *TypedObjectReference new
-  dataSourceRef *TypedObjectReference new
-  volumeAttributesClassName *string new
+  dataSource *TypedObjectReference since=12
+  dataSourceRef *TypedObjectReference since=22
+  volumeAttributesClassName *string since=29
 TypedObjectReference
   apiGroup *string go=APIGroup
   kind string!
@@ -388,10 +388,10 @@ PersistentVolumeClaimStatus
   accessModes []string
   capacity rl
   conditions []PersistentVolumeClaimCondition key=type
-  allocatedResources rl new
-  allocatedResourceStatuses map new
-  currentVolumeAttributesClassName *string new
-  modifyVolumeStatus any new
+  allocatedResources rl since=27
+  allocatedResourceStatuses map since=28
+  currentVolumeAttributesClassName *string since=29
+  modifyVolumeStatus any since=29
 PersistentVolumeClaimCondition
   type string!
   status string!
@@ -407,7 +407,7 @@ StorageClass
   mountOptions []string
   allowVolumeExpansion *bool
   volumeBindingMode *string
-  allowedTopologies []TopologySelectorTerm new
+  allowedTopologies []TopologySelectorTerm since=11
 TopologySelectorTerm
   matchLabelExpressions []TopologySelectorLabelRequirement
 TopologySelectorLabelRequirement
@@ -421,16 +421,16 @@ PodDisruptionBudgetSpec proto
   minAvailable *intstr
   selector *LabelSelector
   maxUnavailable *intstr
-  unhealthyPodEvictionPolicy *string new
+  unhealthyPodEvictionPolicy *string since=26
 PodDisruptionBudgetStatus proto
   observedGeneration int64
-  disruptedPods map[time]! old
-  disruptedPods map[time] n=2 new
+  disruptedPods map[time]! until=21
+  disruptedPods map[time] n=2 since=21
   disruptionsAllowed int32! go=PodDisruptionsAllowed n=3
   currentHealthy int32! n=4
   desiredHealthy int32! n=5
   expectedPods int32! n=6
-  conditions []ServiceCondition key=type new
+  conditions []ServiceCondition key=type since=20
 PriorityClass proto
   metadata ObjectMeta
   value int32!

@@ -80,7 +80,7 @@ ModernEventSeries
 
 Secret proto
   metadata ObjectMeta
-  immutable *bool n=5 new
+  immutable *bool n=5 since=18
   data map n=2
   stringData map n=4
   type string n=3
@@ -98,7 +98,7 @@ DaemonSetSpec
   template PodTemplateSpec
   updateStrategy DaemonSetUpdateStrategy
   minReadySeconds int32
-  templateGeneration int64 old
+  templateGeneration int64 until=16
   revisionHistoryLimit *int32
 DaemonSetUpdateStrategy
   type string
@@ -122,17 +122,17 @@ JobSpec proto
   parallelism *int32 n=1
   completions *int32 n=2
   activeDeadlineSeconds *int64 n=3
-  podFailurePolicy any n=11 new
+  podFailurePolicy any n=11 since=25
   backoffLimit *int32 n=7
-  backoffLimitPerIndex *int32 n=12 new
-  maxFailedIndexes *int32 n=13 new
+  backoffLimitPerIndex *int32 n=12 since=28
+  maxFailedIndexes *int32 n=13 since=28
   selector *LabelSelector n=4
   manualSelector *bool n=5
   template PodTemplateSpec n=6
-  ttlSecondsAfterFinished *int32 n=8 new
-  completionMode *string n=9 new
-  suspend *bool n=10 new
-  podReplacementPolicy *string n=14 new
+  ttlSecondsAfterFinished *int32 n=8 since=12
+  completionMode *string n=9 since=21
+  suspend *bool n=10 since=21
+  podReplacementPolicy *string n=14 since=28
 JobStatus proto
   conditions []JobCondition key=type
   startTime *time
@@ -140,11 +140,11 @@ JobStatus proto
   active int32
   succeeded int32
   failed int32
-  terminating *int32 n=11 new
-  completedIndexes string n=7 new
-  failedIndexes *string n=10 new
-  uncountedTerminatedPods any n=8 new
-  ready *int32 n=9 new
+  terminating *int32 n=11 since=28
+  completedIndexes string n=7 since=21
+  failedIndexes *string n=10 since=28
+  uncountedTerminatedPods any n=8 since=22
+  ready *int32 n=9 since=23
 JobCondition
   type string!
   status string!

@@ -70,7 +70,7 @@ void ValidateTaints(const Value* taints, const Path& at, FieldErrors* errors) {
   }
 }
 
-void ValidateNode(const Value& node, Release release, FieldErrors* errors) {
+void ValidateNode(const Value& node, Version release, FieldErrors* errors) {
   constexpr std::string_view kAvoid = "scheduler.alpha.kubernetes.io/preferAvoidPods";
   if (const Value* annotations = node.At({"metadata", "annotations"})) {
     if (const Value* avoid = annotations->Find(kAvoid)) {
@@ -92,7 +92,7 @@ void ValidateNode(const Value& node, Release release, FieldErrors* errors) {
   }
   const Value* spec = node.Find("spec");
   bool external_id = spec != nullptr && !spec->Str("externalID").empty();
-  if (release == Release::k1_10 && !external_id) errors->push_back(Required("spec.externalID"));
+  if (kExternalIds.Has(release) && !external_id) errors->push_back(Required("spec.externalID"));
 }
 
 std::string Text(const Value* v) {
@@ -277,7 +277,7 @@ void ValidateLabelSelector(const Value* selector, const Path& at, FieldErrors* e
   }
 }
 
-void ValidateNodeSelector(const Value& selector, const Path& at, Release release, FieldErrors* errors) {
+void ValidateNodeSelector(const Value& selector, const Path& at, Version release, FieldErrors* errors) {
   const Value* terms = selector.Find("nodeSelectorTerms");
   Path list = at / "nodeSelectorTerms";
   if (terms == nullptr || terms->empty()) {
@@ -289,7 +289,7 @@ void ValidateNodeSelector(const Value& selector, const Path& at, Release release
     Path here = term / "matchExpressions";
     const Value* expressions = terms->items[i].Find("matchExpressions");
     bool none = expressions == nullptr || expressions->empty();
-    if (none && release == Release::k1_10) {
+    if (none && kTermsNeedExpressions.Has(release)) {
       errors->push_back(Required(here.str(), "must have at least one node selector requirement"));
     }
     for (size_t k = 0; !none && k < expressions->items.size(); ++k) {
@@ -387,7 +387,7 @@ FieldErrors ValidateCreate(const ResourceInfo& r, const Value& object) {
     ValidateEvent(object, &errors);
   } else if (r.kind == "Service") {
     ValidateService(object, &errors);
-  } else if (r.kind == "PriorityClass" && r.release != Release::k1_10) {
+  } else if (r.kind == "PriorityClass" && kChecksPriorityClasses.Has(r.release)) {
     ValidatePriorityClass(object, &errors);
   } else if (r.kind == "PersistentVolume") {
     if (const Value* affinity = object.At({"spec", "nodeAffinity", "required"})) {
@@ -425,7 +425,7 @@ FieldErrors ValidateUpdate(const ResourceInfo& r, const Value& object, const Val
     ValidateEvent(object, &errors);
   } else if (r.kind == "Service") {
     ValidateService(object, &errors);
-  } else if (r.kind == "PodDisruptionBudget" && r.release == Release::k1_10) {
+  } else if (r.kind == "PodDisruptionBudget" && kBudgetsAreFixed.Has(r.release)) {
     if (Text(object.Find("spec")) != Text(old.Find("spec"))) {
       errors.push_back(Forbidden("spec", "updates to poddisruptionbudget spec are forbidden."));
     }

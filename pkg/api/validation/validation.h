@@ -38,17 +38,17 @@ void ValidateObjectMeta(const ResourceInfo& r, const Value& object, FieldErrors*
 void ValidateLabels(const Value* labels, const Path& at, FieldErrors* errors);
 void ValidateLabelName(std::string_view name, const Path& at, FieldErrors* errors);
 void ValidateLabelSelector(const Value* selector, const Path& at, FieldErrors* errors);
-void ValidateNodeSelector(const Value& selector, const Path& at, Release release, FieldErrors* errors);
+void ValidateNodeSelector(const Value& selector, const Path& at, Version release, FieldErrors* errors);
 // Checks that a quantity is not negative, and whole for resources that are counted in pieces.
 void ValidateQuantity(std::string_view resource, std::string_view quantity, const std::string& field,
                       FieldErrors* errors);
-void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldErrors* errors);
+void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors);
 // Checks what release 1.29 adds: topology spread constraints, scheduling gates, overhead, preemption policy, sidecars.
 void ValidateModernPodSpec(const Value& spec, const Path& at, FieldErrors* errors);
 // Checks the changes from `old` to `now` that depend on scheduling gates: gates may be removed, and if there were any,
 // the set of nodes that the pod may use may be narrowed. Members that may change are set in `munged` as in `old`.
 void AllowGatedChanges(const Value& now, const Value& old, Value* munged, FieldErrors* errors);
-void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors);
+void ValidatePodUpdate(const Value& pod, const Value& old, Version release, FieldErrors* errors);
 void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* errors);
 
 // Returns whether this is an extended resource in 1.10: "example.com/gpu", not of kubernetes.io.

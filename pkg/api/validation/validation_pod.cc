@@ -205,7 +205,7 @@ void PodAffinityTerm(const Value& term, const Path& at, FieldErrors* errors) {
   ValidateLabelName(key, here, errors);
 }
 
-void ValidateAffinity(const Value& affinity, const Path& at, Release release, FieldErrors* errors) {
+void ValidateAffinity(const Value& affinity, const Path& at, Version release, FieldErrors* errors) {
   constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
   constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
   if (const Value* node = affinity.Find("nodeAffinity")) {
@@ -283,7 +283,7 @@ void ValidateTolerations(const Value* tolerations, const Path& at, FieldErrors* 
   }
 }
 
-void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldErrors* errors) {
+void ValidatePodSpec(const Value& spec, const Path& at, Version release, FieldErrors* errors) {
   std::set<std::string_view> volumes;
   Volumes(spec, at / "volumes", &volumes, errors);
   std::set<std::string> names;
@@ -315,12 +315,12 @@ void ValidatePodSpec(const Value& spec, const Path& at, Release release, FieldEr
     for (const std::string& p : api::Dns1123SubdomainProblems(priority))
       errors->push_back(Invalid((at / "priorityClassName").str(), priority, p));
   }
-  if (release != Release::k1_10) ValidateModernPodSpec(spec, at, errors);
+  if (kChecksNewPodFields.Has(release)) ValidateModernPodSpec(spec, at, errors);
 }
 
 // Sets the fields that may change in a copy of the new spec to their old values. If the copy then still differs from
 // the old spec, something else was changed, and the error shows both.
-void ValidatePodUpdate(const Value& pod, const Value& old, Release release, FieldErrors* errors) {
+void ValidatePodUpdate(const Value& pod, const Value& old, Version release, FieldErrors* errors) {
   const Value& spec = OrEmpty(pod.Find("spec"));
   const Value& before = OrEmpty(old.Find("spec"));
   Value munged = spec;
@@ -344,7 +344,7 @@ void ValidatePodUpdate(const Value& pod, const Value& old, Release release, Fiel
     if (const Value* v = before.Find(key)) munged.Set(key, *v);
   };
   restore("activeDeadlineSeconds");
-  if (release != Release::k1_10) AllowGatedChanges(spec, before, &munged, errors);
+  if (kGatedChanges.Has(release)) AllowGatedChanges(spec, before, &munged, errors);
   // Tolerations may be added but not removed.
   std::set<std::string> tolerations;
   for (const Value& t : OrEmpty(spec.Find("tolerations")).items) tolerations.insert(ToSortedJson(t));

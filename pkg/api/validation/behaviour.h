@@ -1,0 +1,59 @@
+// What an API server does in some releases and not in others, where no table of types, fields or resources says it.
+// Each row has the releases that do it; those that are emulated between two rows follow from it.
+#pragma once
+#include "pkg/release/release.h"
+
+namespace berth::validation {
+
+using release::Version;
+
+// Objects and lists have a selfLink.
+inline constexpr release::Span kSelfLinks = release::Until(20);
+// A Node must have spec.externalID, which is made of its name.
+inline constexpr release::Span kExternalIds = release::Until(11);
+// A term of a node selector must have an expression.
+inline constexpr release::Span kTermsNeedExpressions = release::Until(11);
+// The spec of a PodDisruptionBudget cannot change.
+inline constexpr release::Span kBudgetsAreFixed = release::Until(15);
+
+// Pods get spec.enableServiceLinks.
+inline constexpr release::Span kServiceLinks = release::Since(13);
+// Volumes and claims get spec.volumeMode.
+inline constexpr release::Span kVolumeModes = release::Since(13);
+// Pods get the preemptionPolicy of their class.
+inline constexpr release::Span kPreemptionPolicies = release::Since(19);
+// Services get IP families and policies of traffic.
+inline constexpr release::Span kIpFamilies = release::Since(20);
+// DaemonSets get maxSurge; Jobs get a completion mode and may be suspended.
+inline constexpr release::Span kMaxSurgeOfDaemonSets = release::Since(22);
+inline constexpr release::Span kCompletionModes = release::Since(22);
+inline constexpr release::Span kPodReplacementPolicies = release::Since(29);
+inline constexpr release::Span kGenerationOfJobs = release::Since(16);
+
+// What came after 1.10 in pods and classes is checked.
+inline constexpr release::Span kChecksNewPodFields = release::Since(11);
+inline constexpr release::Span kChecksPriorityClasses = release::Since(14);
+// A pod with scheduling gates may get another node selector and affinity.
+inline constexpr release::Span kGatedChanges = release::Since(26);
+// An update of a Lease must name the version that it is based on.
+inline constexpr release::Span kLeasesNeedVersions = release::Since(14);
+// A namespace must exist before there are objects in it, and is not being deleted.
+inline constexpr release::Span kChecksNamespaces = release::Since(14);
+// Namespaces have the label kubernetes.io/metadata.name.
+inline constexpr release::Span kNamesOfNamespaces = release::Since(21);
+// The uid in a Binding is compared.
+inline constexpr release::Span kUidsOfBindings = release::Since(16);
+// A budget with neither bound lets no pod be evicted.
+inline constexpr release::Span kEmptyBudgetsHold = release::Since(21);
+inline constexpr release::Span kEvictionsV1 = release::Since(22);
+
+// What clients see: /livez and /readyz, the namespace of node leases, the authorities of clients in a ConfigMap, tables
+// of meta.k8s.io/v1, bookmarks, and warnings about unknown fields.
+inline constexpr release::Span kLivez = release::Since(16);
+inline constexpr release::Span kNodeLeases = release::Since(14);
+inline constexpr release::Span kClientAuthorities = release::Since(13);
+inline constexpr release::Span kTablesV1 = release::Since(15);
+inline constexpr release::Span kBookmarks = release::Since(16);
+inline constexpr release::Span kFieldWarnings = release::Since(25);
+
+}  // namespace berth::validation
