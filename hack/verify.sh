@@ -40,7 +40,7 @@ while IFS=: read -r file line include; do
 done < <(grep -rnE '^#include "' --include='*.cc' --include='*.h' pkg cmd plugin | grep -vE '^[^:]*_(test|bench)\.cc:[0-9]+:#include "test/')
 
 # ---- inside pkg/scheduler, includes run along this order, and the engine includes no rule ----
-layers=(cache volumebinder algorithm algorithm/family policy extender registry configuration core/incremental core factory queue .)
+layers=(cache queue volumebinder algorithm algorithm/family policy extender registry configuration core/incremental core factory .)
 layer() {  # prints the place of a folder of pkg/scheduler in the order; nothing for those that may include everything
   case $1 in
     reference* | testing*) return 0 ;;

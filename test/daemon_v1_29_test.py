@@ -77,6 +77,47 @@ def test_a_pod_that_does_not_fit_is_told_why():
     wait_until("placed on the new node", lambda: api.placements()["large"] == "n1")
 
 
+def plugins_that_reject(s):
+    """Returns the plugins in scheduler_unschedulable_pods."""
+    return sorted(k.split('plugin="')[1].split('"')[0] for k, v in s.metrics().items()
+                  if k.startswith("scheduler_unschedulable_pods{") and v == 1)
+
+
+def test_a_node_wakes_a_pod_whose_volumes_are_too_many_for_the_others():
+    full = node("n0", cpu="4")
+    full["status"]["allocatable"]["attachable-volumes-aws-ebs"] = "0"
+    api, s, _ = start(full)
+    api.add_pod("p", volumes=[{"name": "d", "awsElasticBlockStore": {"volumeID": "vol-1"}}])
+    condition = wait_until("its condition", lambda: scheduled(api, "p"))
+    assert condition["message"].startswith("0/1 nodes are available: 1 node(s) exceed max volume count."), condition
+    wait_until("the plugin counted", lambda: plugins_that_reject(s) == ["EBSLimits"])
+    api.add_node("n1", cpu="4")
+    wait_until("placed on the new node", lambda: api.placements()["p"] == "n1")
+
+
+def test_a_pod_that_is_rejected_before_any_node_is_looked_at_counts_for_the_plugin():
+    api, s, _ = start(node("n0"))
+    api.add_pod("p", volumes=[{"name": "d", "persistentVolumeClaim": {"claimName": "none"}}])
+    condition = wait_until("its condition", lambda: scheduled(api, "p"))
+    assert 'persistentvolumeclaim "none" not found' in condition["message"], condition
+    wait_until("the plugin counted", lambda: plugins_that_reject(s) == ["VolumeRestrictions"])
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [name]} for name in ("a", "b")]}]
+    api.add_pod("q", affinity={"nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}})
+    condition = wait_until("its condition", lambda: scheduled(api, "q"))
+    assert "pod affinity terms conflict" in condition["message"], condition
+    wait_until("both plugins counted", lambda: plugins_that_reject(s) == ["NodeAffinity", "VolumeRestrictions"])
+    attempts = 'scheduler_schedule_attempts_total{profile="default-scheduler",result="unschedulable"}'
+    assert s.metrics()[attempts] == 2
+    # Neither plugin waits for CSI drivers. VolumeRestrictions waits for claims.
+    api.post("/apis/storage.k8s.io/v1/csidrivers", {"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver",
+                                                    "metadata": {"name": "d.example.com"}, "spec": {}})
+    api.post("/api/v1/namespaces/default/persistentvolumeclaims", {
+        "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "other", "namespace": "default"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})
+    wait_until("the pod that waits for a claim tried again", lambda: s.metrics()[attempts] == 3)
+
+
 def test_preempts():
     low = pod("low", cpu="4", on="n0", uid="uid-low")
     api, s, proxy = start(node("n0"), low, proxied=True)

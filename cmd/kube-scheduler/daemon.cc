@@ -265,6 +265,7 @@ void Daemon::MakeQueue(bool pod_priority) {
     q.initial_backoff = config_.pod_initial_backoff;
     q.max_backoff = config_.pod_max_backoff;
     q.unschedulable_limit = config_.pod_max_in_unschedulable;
+    q.wakes = ReleaseToRun(config_).wakes;
     q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
       const auto algorithm = algorithms_.find(pod.tmpl->scheduler_name);
       return algorithm == algorithms_.end() ||

@@ -39,7 +39,7 @@ std::string Headline(const Explanation& e) {
     return absl::StrCat(out, e.now_on.empty() ? ": goes to " : " goes to ", e.decision.host.string(), ", ", e.feasible,
                         " of ", Counted(static_cast<int64_t>(e.nodes), "node"), " fit\n");
   }
-  if (e.decision.outcome == Decision::Outcome::kError) {
+  if (e.decision.outcome != Decision::Outcome::kUnfit) {
     return absl::StrCat(out, ": cannot be evaluated: ", e.decision.error, "\n");
   }
   return absl::StrCat(out, ": fits nowhere: ", e.decision.error, "\n");

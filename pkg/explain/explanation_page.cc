@@ -45,7 +45,7 @@ void Headline(const Explanation& e, Page* page) {
     page->Line(absl::StrCat(pod, " goes to ", e.decision.host.string(), ": ", e.feasible, " of ",
                             Counted(Int(e.nodes), "node"), e.feasible == 1 ? " fits." : " fit."),
                Style::kGood);
-  } else if (e.decision.outcome == Decision::Outcome::kError) {
+  } else if (e.decision.outcome != Decision::Outcome::kUnfit) {
     page->Line(absl::StrCat(pod, " cannot be decided: ", e.decision.error), Style::kBad);
   } else {
     page->Line(absl::StrCat(pod, " fits nowhere: ", e.decision.error), Style::kBad);

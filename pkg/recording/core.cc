@@ -32,12 +32,14 @@ bool ByProfiles(const CoreConfiguration& config, const scheduler::Release& relea
 }  // namespace
 
 // Returns a queue like the daemon's.
-std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config, bool by_profiles) {
+std::unique_ptr<scheduler::SchedulingQueue> Core::NewQueue(const CoreConfiguration& config, bool by_profiles,
+                                                           const scheduler::Wakes& wakes) {
   if (by_profiles) {
     scheduler::EventQueueOptions q;
     q.initial_backoff = config.initial_backoff;
     q.max_backoff = config.max_backoff;
     q.unschedulable_limit = config.unschedulable_limit;
+    q.wakes = wakes;
     q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
       Profile* profile = ProfileOf(pod);
       return profile == nullptr || profile->algorithm->PassesNodePredicates(pod, util::Symbol::Find(node.meta.name));
@@ -67,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   args.gates.resource_limits_priority_function = config.Gate("ResourceLimitsPriorityFunction");
 
   const bool by_profiles = ByProfiles(config, release.decides);
-  core->queue = core->NewQueue(config, by_profiles);
+  core->queue = core->NewQueue(config, by_profiles, release.decides.wakes);
   if (by_profiles) {
     core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache);
   } else if (gates.volume_scheduling) {

@@ -51,7 +51,8 @@ class Core {
   Profile* ProfileOf(const api::Pod& pod);
 
  private:
-  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config, bool by_profiles);
+  std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config, bool by_profiles,
+                                                       const scheduler::Wakes& wakes);
   absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args);
   explicit Core(const scheduler::Release& release) : cache(release.describe_template) {}
 };

@@ -2,14 +2,14 @@
 
 #include <absl/container/flat_hash_map.h>
 
+#include <algorithm>
 #include <array>
-#include <utility>
 
 namespace berth::scheduler {
 namespace {
 
-// The index of a text is its FailureReasonId. The texts of the releases are those that their rules return, or the
-// beginning of those that differ from object to object.
+// The index of a text is its FailureReasonId. The texts of the releases are those that their rules return, or the kinds
+// of those that differ from object to object (FailureReason::kind).
 constexpr auto kReasons = std::to_array<std::string_view>({
     "error",
     "other",
@@ -59,7 +59,7 @@ constexpr auto kReasons = std::to_array<std::string_view>({
     "pod affinity terms conflict",
     "unknown field",
 });
-constexpr FailureReasonId kErrorReason = 0, kOther = 1, kNoNodesReason = 2, kExtendedResource = 3;
+constexpr FailureReasonId kErrorReason = 0, kOther = 1, kNoNodesReason = 2;
 
 }  // namespace
 
@@ -75,52 +75,30 @@ FailureReasonId NoNodesReason() {
   return kNoNodesReason;
 }
 
-FailureReasonId FailureReasonOf(std::string_view failure_text) {
+FailureReasonId FailureReasonNamed(std::string_view text) {
   static const auto& ids = *[] {
     auto* map = new absl::flat_hash_map<std::string_view, FailureReasonId>();
     for (size_t i = 0; i < kReasons.size(); ++i) map->emplace(kReasons[i], static_cast<FailureReasonId>(i));
     return map;
   }();
-  if (auto it = ids.find(failure_text); it != ids.end()) return it->second;
-  if (failure_text.starts_with("Insufficient ")) return kExtendedResource;
-  // The rest of these texts depends on the object.
-  for (std::string_view prefix : {"node(s) had untolerated taint", "node(s) didn't satisfy plugin(s)"}) {
-    if (failure_text.starts_with(prefix)) return ids.at(prefix);
-  }
-  return kOther;
+  auto it = ids.find(text);
+  return it == ids.end() ? kOther : it->second;
 }
 
-std::string_view PluginOfFailure(std::string_view failure_text) {
-  // Beginnings of failure texts and their plugins. The first one that matches counts.
-  static constexpr std::pair<std::string_view, std::string_view> kPlugins[] = {
-      {"Insufficient ", "NodeResourcesFit"},
-      {"Too many pods", "NodeResourcesFit"},
-      {"Pod has a restartable init container", "NodeResourcesFit"},
-      {"node(s) were unschedulable", "NodeUnschedulable"},
-      {"node(s) didn't match the requested ", "NodeName"},
-      {"node(s) had untolerated taint", "TaintToleration"},
-      {"node(s) had taints that the pod didn't tolerate", "TaintToleration"},
-      {"node(s) didn't match Pod's node affinity/selector", "NodeAffinity"},
-      {"node(s) didn't match node selector", "NodeAffinity"},
-      {"node(s) didn't match scheduler-enforced node affinity", "NodeAffinity"},
-      {"node(s) didn't have free ports", "NodePorts"},
-      {"node(s) had no available disk", "VolumeRestrictions"},
-      {"node has pod using PersistentVolumeClaim", "VolumeRestrictions"},
-      {"node(s) exceed max volume count", "NodeVolumeLimits"},
-      {"node(s) had no available volume zone", "VolumeZone"},
-      {"node(s) had volume node affinity conflict", "VolumeBinding"},
-      {"node(s) didn't find available persistent volumes", "VolumeBinding"},
-      {"node(s) did not have enough free storage", "VolumeBinding"},
-      {"node(s) unavailable due to one or more pvc(s)", "VolumeBinding"},
-      {"node(s) didn't match pod topology spread constraints", "PodTopologySpread"},
-      {"node(s) didn't match pod affinity", "InterPodAffinity"},
-      {"node(s) didn't match pod anti-affinity", "InterPodAffinity"},
-      {"node(s) didn't satisfy existing pods anti-affinity", "InterPodAffinity"},
-  };
-  for (const auto& [text, plugin] : kPlugins) {
-    if (failure_text.starts_with(text)) return plugin;
-  }
-  return "";
+FailureReasonId FailureReasonOf(const FailureReason& failure) {
+  const FailureReasonId named = FailureReasonNamed(failure.text.str());
+  return named != kOther || failure.kind.empty() ? named : FailureReasonNamed(failure.kind.str());
+}
+
+std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
+  std::vector<FailureReasonId> reasons;
+  failures.ForEachList([&](const std::vector<FailureReason>& list, int64_t) {
+    for (const FailureReason& r : list) {
+      const FailureReasonId id = FailureReasonOf(r);
+      if (std::find(reasons.begin(), reasons.end(), id) == reasons.end()) reasons.push_back(id);
+    }
+  });
+  return reasons;
 }
 
 std::string_view FailureReasonText(FailureReasonId id) {

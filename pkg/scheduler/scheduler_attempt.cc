@@ -39,24 +39,12 @@ constexpr absl::Duration kRequestLifetime = absl::Seconds(61);
 // resources of its node meanwhile.
 constexpr absl::Duration kMaxBindRetry = absl::Seconds(5);
 
-// Returns the reasons of all nodes, each once.
-std::vector<FailureReasonId> DistinctReasons(const NodeFailures& failures) {
-  std::vector<FailureReasonId> reasons;
-  failures.ForEachList([&](const std::vector<FailureReason>& list, int64_t) {
-    for (const FailureReason& r : list) {
-      const FailureReasonId id = FailureReasonOf(r.text.str());
-      if (std::find(reasons.begin(), reasons.end(), id) == reasons.end()) reasons.push_back(id);
-    }
-  });
-  return reasons;
-}
+}  // namespace
 
 SchedulerLog::Failure WhyFailed(const Decision& d) {
-  if (d.nodes == 0 && d.error == "no nodes available to schedule pods") return SchedulerLog::Failure::kNoNodes;
+  if (d.outcome == Decision::Outcome::kNoNodes) return SchedulerLog::Failure::kNoNodes;
   return d.outcome == Decision::Outcome::kUnfit ? SchedulerLog::Failure::kUnfit : SchedulerLog::Failure::kError;
 }
-
-}  // namespace
 
 // Decides about a pod. Which decisions are made both ways follows from counting and not from chance, so that a run can
 // be repeated from its inputs.
@@ -183,7 +171,7 @@ bool Scheduler::SetAsideUnsupported(Pending& p) {
   const PodFieldSet blocking = BlockingFieldsOf(p);
   if (blocking.none()) return false;
   ++metrics_.unschedulable;
-  SetReasons(p, {FailureReasonOf("unknown field")});
+  SetReasons(p, {FailureReasonNamed("unknown field")});
   p.unsupported = true;
   const std::string why = BlockedText(blocking);
   Fail(p, {.event = why, .reason = "Unschedulable", .message = why, .why = Requeue::kUnschedulable});

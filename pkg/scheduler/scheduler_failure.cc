@@ -33,9 +33,11 @@ void Scheduler::Fail(Pending& p, Failure f) {
     p.attempt = std::make_unique<Attempt>();
     p.attempt->rejection = {.message = std::move(f.event),
                             .reason = f.reason,
+                            .why = f.not_found                        ? SchedulerLog::Failure::kNotFound
+                                   : f.why == Requeue::kUnschedulable ? SchedulerLog::Failure::kUnfit
+                                                                      : SchedulerLog::Failure::kError,
                             .plugins = {},
-                            .nomination = Symbol(),
-                            .not_found = f.not_found};
+                            .nomination = Symbol()};
     return FinishRejection(p);
   }
   if (!options_.pod_priority) {

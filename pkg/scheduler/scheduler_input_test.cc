@@ -152,12 +152,18 @@ TEST_CASE("scheduler input: a pod that the watch shows with another scheduler's 
   CHECK(c.s().pending_pods() == 0);
 }
 
-TEST_CASE("scheduler input: failure texts map to a fixed set of reasons") {
-  CHECK(FailureReasonText(FailureReasonOf("Insufficient cpu")) == "Insufficient cpu");
-  CHECK(FailureReasonText(FailureReasonOf("Insufficient example.com/tenant-7")) == "extended resource");
-  CHECK(FailureReasonText(FailureReasonOf("node(s) had untolerated taint {team: seven}")) ==
+TEST_CASE("scheduler input: failures map to a fixed set of reasons") {
+  auto reason = [](std::string_view text, std::string_view kind = {}) {
+    return FailureReasonText(FailureReasonOf({Symbol(text), false, Symbol(kind)}));
+  };
+  CHECK(reason("Insufficient cpu", "extended resource") == "Insufficient cpu");
+  CHECK(reason("Insufficient example.com/tenant-7", "extended resource") == "extended resource");
+  CHECK(reason("node(s) had untolerated taint {team: seven}", "node(s) had untolerated taint") ==
         "node(s) had untolerated taint");
-  CHECK(FailureReasonText(FailureReasonOf("the extender's very own words")) == "other");
+  // What an extender or a plugin says is not guessed at.
+  CHECK(reason("the extender's very own words") == "other");
+  CHECK(reason("Insufficient licences") == "other");
+  CHECK(reason("its own words", "and kind") == "other");
   CHECK(FailureReasonText(ErrorReason()) == "error");
   for (size_t i = 0; i < FailureReasonCount(); ++i) {
     CHECK_FALSE(FailureReasonText(static_cast<FailureReasonId>(i)).empty());

@@ -21,10 +21,13 @@ inline util::LogLine LineAbout(std::string_view message, const api::Pod& pod,
 struct Rejection {
   std::string message;
   std::string_view reason;
-  std::vector<Symbol> plugins;       // the plugins that rejected the pod
+  SchedulerLog::Failure why = SchedulerLog::Failure::kError;
+  std::vector<Symbol> plugins;       // the rules that rejected the pod
   std::optional<Symbol> nomination;  // the nomination to write: absent for no change, empty to clear it
-  bool not_found = false;            // whether something that the attempt needed does not exist
 };
+
+// Returns why the attempt failed. REQUIRES: the decision did not place the pod.
+SchedulerLog::Failure WhyFailed(const Decision& d);
 
 // One attempt for one pod: from the decision until the pod is bound or goes back into the queue.
 struct Scheduler::Attempt {

@@ -1,7 +1,6 @@
 // What follows a failed attempt in release 1.29: preemption is part of the attempt, event and condition are written at
 // the same time, and the pod goes back into the queue without waiting for these writes and without being read again
 // (release 1.10: scheduler_failure.cc).
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
 #include <glog/logging.h>
@@ -11,42 +10,13 @@
 #include "pkg/scheduler/scheduler_internal.h"
 
 namespace berth::scheduler {
-namespace {
-
-// The beginning of the part of a message that is about preemption.
-constexpr char kPreemption[] = "preemption: ";
-
-// Returns the plugins that rejected the pod on any node. The pod will wait for events that they are registered for.
-std::vector<Symbol> RejectingPlugins(const NodeFailures& failures) {
-  std::vector<Symbol> plugins;
-  const std::vector<FailureReason>* last = nullptr;
-  failures.ForEach([&](Symbol, const std::vector<FailureReason>& reasons) {
-    if (&reasons == last) return;
-    last = &reasons;
-    for (const FailureReason& r : reasons) {
-      const Symbol plugin(PluginOfFailure(r.text.str()));
-      if (std::find(plugins.begin(), plugins.end(), plugin) == plugins.end()) plugins.push_back(plugin);
-    }
-  });
-  return plugins;
-}
-
-SchedulerLog::Failure WhyRejected(const Rejection& r) {
-  if (r.not_found) return SchedulerLog::Failure::kNotFound;
-  if (r.reason != "Unschedulable") return SchedulerLog::Failure::kError;
-  const bool no_nodes = r.message == "no nodes available to schedule pods";
-  return no_nodes ? SchedulerLog::Failure::kNoNodes : SchedulerLog::Failure::kUnfit;
-}
-
-}  // namespace
-
 // Handles a decision that found no node or ended with an error.
 void Scheduler::Reject(Pending& p, const Decision& d) {
-  Rejection r{.message = d.error, .reason = "Unschedulable", .plugins = {}, .nomination = {}};
+  Rejection r{
+      .message = d.error, .reason = "Unschedulable", .why = WhyFailed(d), .plugins = d.rejected_by, .nomination = {}};
   const bool unfit = d.outcome == Decision::Outcome::kUnfit;
-  if (!unfit && d.nodes > 0) r.reason = "SchedulerError";
+  if (d.outcome == Decision::Outcome::kError) r.reason = "SchedulerError";
   if (!unfit) r.nomination = Symbol();
-  if (d.failures != nullptr) r.plugins = RejectingPlugins(*d.failures);
   auto attempt = std::make_unique<Attempt>();
   attempt->begun = now_;
   attempt->rejection = std::move(r);
@@ -74,14 +44,12 @@ void Scheduler::MakeRoom(Pending& p, const NodeFailures& failures) {
   if (!t.preemption.victims.empty()) metrics_.victims.Observe(metrics_.preemption_victims);
   if (!t.preemption.error.empty()) {
     log_.NotPreempting(*p.pod, t.preemption.error);
-    absl::StrAppend(&t.rejection.message, " ", absl::StartsWith(t.preemption.error, kPreemption) ? "" : kPreemption,
-                    t.preemption.error);
-    // An error that begins with the number of nodes says that evictions help nowhere, so the nomination is cleared. A
-    // pod that must not preempt now keeps its nomination.
-    if (absl::StartsWith(t.preemption.error, absl::StrCat(kPreemption, "0/"))) t.rejection.nomination = Symbol();
+    absl::StrAppend(&t.rejection.message, " ", t.preemption.error);
+    // A pod that must not preempt now keeps its nomination.
+    if (t.preemption.outcome == Preemption::Outcome::kHelpsNowhere) t.rejection.nomination = Symbol();
     return FinishRejection(p);
   }
-  if (t.preemption.node.empty()) {
+  if (t.preemption.outcome != Preemption::Outcome::kChosen) {
     if (RoomIsBeingMade(*p.pod)) {
       absl::StrAppend(&t.rejection.message,
                       " preemption: not eligible due to a terminating pod on the nominated node.");
@@ -166,7 +134,7 @@ void Scheduler::TakeNomination(const api::Pod& pod) {
 void Scheduler::FinishRejection(Pending& p) {
   const Rejection r = std::move(p.attempt->rejection);
   p.attempt.reset();
-  log_.AttemptFailed(*p.pod, WhyRejected(r), r.message);
+  log_.AttemptFailed(*p.pod, r.why, r.message);
   actions_->RecordEvent(p.pod, EventType::kWarning, "FailedScheduling", r.message);
   const auto& had = p.pod->scheduled;
   api::PodCondition c{"False", std::string(r.reason), r.message, "", ""};

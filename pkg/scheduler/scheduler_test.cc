@@ -54,7 +54,7 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
   CHECK(c.Run() ==
         "event p Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.\n"
         "condition p False Unschedulable [0/1 nodes are available: 1 Insufficient cpu.] 2017-07-14T02:40:00Z");
-  CHECK(c.s().pending_by_reason()[FailureReasonOf("Insufficient cpu")] == 1);
+  CHECK(c.s().pending_by_reason()[FailureReasonNamed("Insufficient cpu")] == 1);
   auto written = std::make_shared<api::Pod>(*p);
   written->scheduled = api::PodCondition{"False", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu.", "",
                                          "2017-07-14T02:40:00Z"};
@@ -103,7 +103,7 @@ TEST_CASE("scheduler: a pod that does not fit gets event and condition, and is r
     c.Gone(written);
     c.Pass(100);
     CHECK(c.Run() == "");
-    CHECK(c.s().pending_by_reason()[FailureReasonOf("Insufficient cpu")] == 0);
+    CHECK(c.s().pending_by_reason()[FailureReasonNamed("Insufficient cpu")] == 0);
   }
 }
 

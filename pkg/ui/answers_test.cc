@@ -130,7 +130,7 @@ TEST_CASE("answers: whatever names hold, they come back as the same JSON strings
 
 TEST_CASE("answers: pending pods are counted in groups, and listed as the filter says") {
   PendingPods pods;
-  const scheduler::FailureReasonId cpu = scheduler::FailureReasonOf("Insufficient cpu"),
+  const scheduler::FailureReasonId cpu = scheduler::FailureReasonNamed("Insufficient cpu"),
                                    none = scheduler::NoNodesReason();
   for (int i = 0; i < 10; ++i) {
     auto pod = NewPod(absl::StrCat("p", i), {.ns = i % 2 == 0 ? "even" : "odd"});

@@ -1,6 +1,7 @@
 // Runs the scenario once and keeps what the page would see if the scheduler had just stopped.
 #include "pkg/ui/result_source.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -12,10 +13,13 @@ namespace berth::ui {
 namespace {
 
 std::vector<scheduler::FailureReasonId> ReasonsOf(const scheduler::Decision& d) {
-  if (d.failures == nullptr) return {d.nodes == 0 ? scheduler::NoNodesReason() : scheduler::ErrorReason()};
-  std::set<scheduler::FailureReasonId> ids;
-  for (const auto& [text, nodes] : d.failures->Histogram()) ids.insert(scheduler::FailureReasonOf(text));
-  return {ids.begin(), ids.end()};
+  if (d.failures == nullptr) {
+    const bool no_nodes = d.outcome == scheduler::Decision::Outcome::kNoNodes;
+    return {no_nodes ? scheduler::NoNodesReason() : scheduler::ErrorReason()};
+  }
+  std::vector<scheduler::FailureReasonId> ids = scheduler::DistinctReasons(*d.failures);
+  std::sort(ids.begin(), ids.end());
+  return ids;
 }
 
 api::PodPtr WithMessage(const api::Pod& pod, const std::string& message) {

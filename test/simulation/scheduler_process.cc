@@ -121,6 +121,7 @@ bool SchedulerProcess::SchedulesVolumes() const {
 void SchedulerProcess::BuildScheduler() {
   const bool later = world_->Later(), priority = world_->options.pod_priority;
   scheduler::EventQueueOptions q;
+  q.wakes = Release().wakes;
   q.may_fit = [this](const api::Pod& pod, const api::Node& node) {
     const auto algorithm = algorithms_.find(pod.tmpl->scheduler_name.string());
     return algorithm == algorithms_.end() || algorithm->second->PassesNodePredicates(pod, util::Symbol(node.meta.name));

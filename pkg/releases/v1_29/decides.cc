@@ -232,6 +232,7 @@ const Rules& Decides() {
       .tries_nominated_node_first = true,
       .reports_first_error_only = true,
       .error_text = ErrorText,
+      .wakes = RejectionWakes(),
       .preemption = PreemptionStyle::kByImportance,
   };
   return kRelease;

@@ -7,5 +7,6 @@ namespace berth::releases::v1_29 {
 
 const scheduler::Release& Decides();
 const scheduler::configuration::PluginCatalogue& Plugins();
+const scheduler::Wakes& RejectionWakes();
 
 }  // namespace berth::releases::v1_29

@@ -30,12 +30,17 @@ namespace berth::scheduler {
 class ClaimBinder;
 class VolumeBinder;
 
-// Why a node does not fit: the release's text, as it appears in events and pod conditions.
+// Why a node does not fit.
 struct FailureReason {
-  Symbol text;
+  Symbol text;  // the release's text, as it appears in events and pod conditions
   // True if removing pods from the node can never make it fit (1.10: unresolvable failures; 1.29:
   // UnschedulableAndUnresolvable). Preemption then skips the node.
   bool unresolvable = false;
+  // A text that stands for all reasons of this kind where few values may occur, such as in metrics. Empty if the text
+  // itself is one of few, because it names no object.
+  Symbol kind{};
+  // The predicate or plugin that rejected the node. Rules leave it empty; whoever calls them fills it in.
+  Symbol rule{};
   friend auto operator<=>(const FailureReason&, const FailureReason&) = default;
 };
 

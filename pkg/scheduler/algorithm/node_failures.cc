@@ -45,6 +45,16 @@ const std::vector<FailureReason>* NodeFailures::Find(Symbol node) const {
   return it == index_.end() ? nullptr : lists_[nodes_[it->second].second];
 }
 
+std::vector<Symbol> NodeFailures::Rules() const {
+  std::vector<Symbol> rules;
+  ForEachList([&](const std::vector<FailureReason>& reasons, int64_t) {
+    for (const FailureReason& r : reasons) {
+      if (!r.rule.empty() && std::find(rules.begin(), rules.end(), r.rule) == rules.end()) rules.push_back(r.rule);
+    }
+  });
+  return rules;
+}
+
 std::vector<std::pair<std::string, int64_t>> NodeFailures::Histogram() const {
   absl::flat_hash_map<Symbol, int64_t> counts;
   for (size_t i = 0; i < lists_.size(); ++i) {

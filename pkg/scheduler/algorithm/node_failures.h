@@ -47,6 +47,8 @@ class NodeFailures {
       if (nodes_of_list_[i] > 0) f(*lists_[i], nodes_of_list_[i]);
     }
   }
+  // Returns the rules that gave reasons, each once, in the order in which they were met.
+  std::vector<Symbol> Rules() const;
   // Returns how many nodes each reason was given for, as (text, number), sorted by text.
   std::vector<std::pair<std::string, int64_t>> Histogram() const;
   // Returns one entry for each reason, such as "2 Insufficient cpu", sorted as strings: "10 ..." comes before "2 ...".

@@ -46,7 +46,7 @@ FailureReason Insufficient(Symbol resource) {
   // Each thread caches the reasons, because building and interning the text for every row would be slow.
   thread_local absl::flat_hash_map<Symbol, FailureReason> known;
   auto [it, fresh] = known.try_emplace(resource);
-  if (fresh) it->second = Resolvable("Insufficient " + resource.string());
+  if (fresh) it->second = {Symbol("Insufficient " + resource.string()), false, Symbol("extended resource")};
   return it->second;
 }
 

@@ -151,7 +151,13 @@ TEST_CASE("when no node is left the rest is not asked, and reasons are counted b
   Decision d = Build(w, b, kTwoFilters)->Schedule(PodOf("p"));
   CHECK(d.outcome == Decision::Outcome::kUnfit);
   CHECK(d.error == "0/4 nodes are available: 1 Insufficient pods, 2 100% taken.");
+  CHECK(d.rejected_by == std::vector<Symbol>{Symbol("GeneralPredicates"), Symbol(kExtenderRule)});
   CHECK(b["http://two"].asked.empty());
+  // An extender that gives no reason at all has rejected the pod, too.
+  b["http://one"].filter = [](const Strings&) { return Extender::FilterResult(); };
+  d = Build(w, b, kTwoFilters)->Schedule(PodOf("p"));
+  CHECK(d.error == "0/4 nodes are available: 1 Insufficient pods.");
+  CHECK(d.rejected_by == std::vector<Symbol>{Symbol("GeneralPredicates"), Symbol(kExtenderRule)});
 }
 
 TEST_CASE("an extender that fails to filter fails the attempt with its words") {

@@ -40,7 +40,7 @@ Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why*
       case Verdict::kFails:
         if (why != nullptr) {
           if (verdict == Verdict::kFits) why->check = i;
-          checks.list[i]->Explain(row, &why->reasons);
+          AppendReasons(checks, i, row, &why->reasons);
         }
         if (!check_all) return Verdict::kFails;
         verdict = Verdict::kFails;
@@ -310,7 +310,7 @@ std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Che
       reasons.clear();
       std::optional<Cache::Simulation> simulation;
       if (f.beside) AddNominated(pod, f.row, &simulation.emplace(cache_, f.row));
-      checks.list[f.check]->Explain(f.row, &reasons);
+      AppendReasons(checks, f.check, f.row, &reasons);
       *list = failures->ListOf(reasons);
     }
     return std::pair(names[f.row], *list);

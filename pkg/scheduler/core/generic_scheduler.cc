@@ -57,7 +57,9 @@ GenericScheduler::GenericScheduler(Cache* cache, AlgorithmConfig config, const N
       nominated_(nominated),
       clock_(clock),
       incremental_(std::make_unique<IncrementalScheduler>(cache_, &config_)),
-      kept_(std::make_unique<Kept>(cache_, nominated)) {}
+      kept_(std::make_unique<Kept>(cache_, nominated)) {
+  for (const ConfiguredPredicate& p : config_.predicates) rule_names_.emplace_back(p.name);
+}
 GenericScheduler::~GenericScheduler() = default;
 
 size_t GenericScheduler::kept_answers_bytes() const {
@@ -108,6 +110,19 @@ GenericScheduler::Checks GenericScheduler::PrepareActive(const PodContext& ctx) 
   return checks;
 }
 
+Symbol GenericScheduler::RuleOf(const Checks& checks, size_t check) const {
+  return rule_names_[static_cast<size_t>(checks.rules[check] - config_.predicates.data())];
+}
+
+// Appends the reasons of a check on a row, as those of its rule.
+void GenericScheduler::AppendReasons(const Checks& checks, size_t check, Row row,
+                                     std::vector<FailureReason>* reasons) const {
+  const size_t before = reasons->size();
+  checks.list[check]->Explain(row, reasons);
+  const Symbol rule = RuleOf(checks, check);
+  for (size_t i = before; i < reasons->size(); ++i) (*reasons)[i].rule = rule;
+}
+
 // Returns the error of a check on a row, with the words that the release puts around it.
 std::string GenericScheduler::ErrorText(const Checks& checks, size_t check, Row row) const {
   std::string text = checks.list[check]->Error(row);
@@ -133,13 +148,16 @@ bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* tra
     const PodRejection* rejection = checks.list[i]->RejectsPod();
     if (rejection == nullptr) return false;
     auto failures = std::make_shared<NodeFailures>();
+    std::vector<FailureReason> reasons{rejection->reason};
+    reasons[0].rule = RuleOf(checks, i);
     cache_->listed().ForEach([&](Row row) {
-      failures->AddNew(cache_->row(row).name, {rejection->reason});
+      failures->AddNew(cache_->row(row).name, reasons);
       if (trace != nullptr) trace->rejected_by.emplace_back(cache_->row(row).name, name);
     });
     d->outcome = Decision::Outcome::kUnfit;
     d->error = config_.release->fit_error_text(*failures, d->nodes, rejection);
     d->failures = failures;
+    d->rejected_by = {reasons[0].rule};
     if (trace != nullptr) trace->failures = failures;
     return true;
   };
@@ -239,6 +257,7 @@ std::string DifferenceOf(const Decision* incremental, const Decision& reference)
                             " share the best score)");
       case Decision::Outcome::kUnfit:
         return std::string("finds no node where it fits");
+      case Decision::Outcome::kNoNodes:
       case Decision::Outcome::kError:
         break;
     }
@@ -263,6 +282,7 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
   if (config_.release->checks_claims_first) d.error = ClaimProblem(*pod, cache_->listers());
   if (!d.error.empty()) return d;
   if (d.nodes == 0) {
+    d.outcome = Decision::Outcome::kNoNodes;
     d.error = kNoNodes;
     return d;
   }
@@ -303,15 +323,18 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
     d.error = ErrorOf(filtered.errors);
     return d;
   }
+  const size_t fitting = filtered.feasible.size();
   if (!AskExtenders(*pod, &filtered.feasible, round)) {
     d.error = round->error;
     return d;
   }
+  const Symbol extender(kExtenderRule);
   std::shared_ptr<NodeFailures> failures;
   if (trace != nullptr || filtered.feasible.empty()) {
     failures = Explain(*pod, checks, filtered, trace);
-    for (const auto& [node, text] : round->unresolvable) failures->Add(node, {{Symbol::Passing(text), true}});
-    for (const auto& [node, text] : round->failed) failures->Add(node, {{Symbol::Passing(text), false}});
+    for (const auto& [node, text] : round->unresolvable)
+      failures->Add(node, {{Symbol::Passing(text), true, {}, extender}});
+    for (const auto& [node, text] : round->failed) failures->Add(node, {{Symbol::Passing(text), false, {}, extender}});
   }
   const absl::Duration scoring = Now();
   timing_.predicates = scoring - start;
@@ -321,6 +344,11 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   if (filtered.feasible.empty()) {
     d.outcome = Decision::Outcome::kUnfit;
     d.error = config_.release->fit_error_text(*failures, d.nodes, nullptr);
+    d.rejected_by = failures->Rules();
+    // An extender may drop nodes without a reason.
+    if (fitting > 0 && std::find(d.rejected_by.begin(), d.rejected_by.end(), extender) == d.rejected_by.end()) {
+      d.rejected_by.push_back(extender);
+    }
     return d;
   }
   absl::StatusOr<Symbol> host = SelectHost(pod, ctx, filtered.feasible, trace, &d.ties);

@@ -31,8 +31,9 @@ namespace berth::scheduler {
 struct Decision {
   enum class Outcome : uint8_t {
     kPlaced,
-    kUnfit,  // no node fits (1.10: FitError); preemption may help
-    kError,  // the pod could not be evaluated; `error` says why
+    kUnfit,    // no node fits (1.10: FitError); preemption may help
+    kNoNodes,  // the cluster has no nodes
+    kError,    // the pod could not be evaluated; `error` says why
   };
   Outcome outcome = Outcome::kError;
   Symbol host;        // only for kPlaced
@@ -41,10 +42,16 @@ struct Decision {
   size_t feasible = 0;
   size_t ties = 0;                               // kPlaced: number of nodes that share the best score
   std::shared_ptr<const NodeFailures> failures;  // set for kUnfit; for kPlaced only if a trace was requested
+  // kUnfit: the rules that rejected the pod, on some node or as a whole. Nodes that extenders rejected count for
+  // kExtenderRule.
+  std::vector<Symbol> rejected_by;
   // DecisionMode::kBoth: a text that says how the incremental scheduler's decision differs from this one; empty when it
   // does not.
   std::string difference;
 };
+
+// The rule of reasons that extenders give. The name is that of a plugin that 1.29 pretends to have.
+inline constexpr std::string_view kExtenderRule = "Extender";
 
 // Explains a decision in full.
 struct DecisionTrace {
@@ -63,10 +70,20 @@ struct DecisionTrace {
 };
 
 struct Preemption {
+  enum class Outcome : uint8_t {
+    kNone,         // preemption helps on no node, or room is being made already; `error` is empty
+    kChosen,       // the victims are to be evicted
+    kNotEligible,  // the pod must not preempt now
+    kHelpsNowhere,
+    kFailed,
+  };
+  Outcome outcome = Outcome::kNone;
   Symbol node;                                  // empty when preemption helps on no node
   std::vector<api::PodPtr> victims;             // the pods to evict from `node`
   std::vector<api::PodPtr> nominated_to_clear;  // pods whose status.nominatedNodeName should be cleared
-  std::string error;                            // why the attempt failed or found nothing, where the release says so
+  // Why the attempt failed or found nothing, where the release says so. Ready to be appended to the error of the
+  // decision.
+  std::string error;
 };
 
 class IncrementalScheduler;
@@ -111,7 +128,7 @@ class GenericScheduler {
   // The result of one predicate on one node, for explain.
   struct PredicateResult {
     Verdict verdict;
-    std::vector<FailureReason> reasons;
+    std::vector<FailureReason> reasons;  // `rule` is empty: the position says it
     std::string error;
     std::string detail;  // FitCheck::Detail
   };
@@ -151,6 +168,8 @@ class GenericScheduler {
   Checks PrepareActive(const PodContext& ctx) const;
   bool RejectPod(Checks& checks, Decision* d, DecisionTrace* trace) const;
   std::optional<Decision> TryNominatedNode(const api::PodPtr& pod, DecisionTrace* trace) const;
+  Symbol RuleOf(const Checks& checks, size_t check) const;
+  void AppendReasons(const Checks& checks, size_t check, Row row, std::vector<FailureReason>* reasons) const;
   std::string ErrorText(const Checks& checks, size_t check, Row row) const;
   std::string ErrorOf(const std::map<std::string, int64_t>& errors) const;
   Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
@@ -193,6 +212,7 @@ class GenericScheduler {
 
   Cache* cache_;
   AlgorithmConfig config_;
+  std::vector<Symbol> rule_names_;  // of config_.predicates
   const NominatedPods* nominated_;
   const util::Clock* clock_;
   std::unique_ptr<IncrementalScheduler> incremental_;

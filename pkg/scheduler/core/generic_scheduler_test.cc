@@ -164,6 +164,26 @@ TEST_CASE("NodeFailures: reasons of one node add up, and an empty list makes an 
   CHECK(*f.Find(util::Symbol("a")) == std::vector<FailureReason>{x, y});
 }
 
+TEST_CASE("a decision names the rules that rejected the pod, and each reason its rule") {
+  World w;
+  w.Nodes({NodeOf("full", "", "", "'pods':'0'"), NodeOf("off", "", "'unschedulable':true"), NodeOf("small")});
+  auto rules = [](const Decision& d) {
+    std::set<std::string> names;
+    for (Symbol rule : d.rejected_by) names.insert(rule.string());
+    return names;
+  };
+  const Decision d = w.FromPolicy("{}")->Schedule(PodOf("p", Asks("'cpu':'9'")));
+  CHECK(rules(d) == std::set<std::string>{"CheckNodeCondition", "GeneralPredicates"});
+  CHECK(d.failures->Find(util::Symbol("off"))->at(0).rule.str() == "CheckNodeCondition");
+  CHECK(d.failures->Find(util::Symbol("small"))->at(0).rule.str() == "GeneralPredicates");
+  // Of several predicates that reject one node, each gives its own reasons.
+  w.Nodes({NodeOf("small", "", "'taints':[{'key':'k','effect':'NoSchedule'}]")});
+  const Decision all = w.FromPolicy("{'alwaysCheckAllPredicates':true}")->Schedule(PodOf("p", Asks("'cpu':'9'")));
+  CHECK(rules(all) == std::set<std::string>{"CheckNodeCondition", "GeneralPredicates", "PodToleratesNodeTaints"});
+  World empty;
+  CHECK(empty.Provider()->Schedule(PodOf("p")).outcome == Decision::Outcome::kNoNodes);
+}
+
 TEST_CASE("short circuit tells the first failing predicate, alwaysCheckAllPredicates all") {
   World w;
   w.Nodes({NodeOf("a", "", "'unschedulable':true,'taints':[{'key':'k','effect':'NoSchedule'}]", "'pods':'0'")});

@@ -247,6 +247,7 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
     return out;
   }
   if (cache_->node_count() == 0) {
+    out.outcome = Preemption::Outcome::kFailed;
     out.error = "no nodes available to schedule pods";
     return out;
   }
@@ -291,6 +292,7 @@ Preemption GenericScheduler::Preempt(const api::PodPtr& pod, const NodeFailures&
     if (!config_.extenders.empty() && !ExtendersAgree(*pod, option.row)) continue;
     Victims v;
     SelectVictims(*pod, checks, option.row, &v);
+    out.outcome = Preemption::Outcome::kChosen;
     out.node = cache_->row(option.row).name;
     for (const PlacedPod* p : v.pods) out.victims.push_back(p->pod);
     if (nominated_ != nullptr) {

@@ -207,6 +207,7 @@ std::string GenericScheduler::AskExtendersToPreempt(const api::Pod& pod, std::ve
 Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const {
   Preemption out;
   if (const std::string reason = WhyNotEligible(*cache_, *pod, failures); !reason.empty()) {
+    out.outcome = Preemption::Outcome::kNotEligible;
     out.error = "preemption: " + reason;
     return out;
   }
@@ -235,6 +236,7 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
     }
   }
   if (candidates.empty()) {
+    out.outcome = error.empty() ? Preemption::Outcome::kHelpsNowhere : Preemption::Outcome::kFailed;
     out.error =
         "preemption: " + (error.empty() ? config_.release->fit_error_text(statuses, statuses.size(), nullptr) : error);
     return out;
@@ -242,11 +244,13 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
   out.error = AskExtendersToPreempt(*pod, &candidates);
   if (out.error.empty() && candidates.empty()) out.error = kNoCandidate;
   if (!out.error.empty()) {
+    out.outcome = Preemption::Outcome::kFailed;
     out.error = "preemption: " + out.error;
     return out;
   }
   const auto best = std::min_element(candidates.begin(), candidates.end(),
                                      [](const Candidate& a, const Candidate& b) { return a.Rank() < b.Rank(); });
+  out.outcome = Preemption::Outcome::kChosen;
   out.node = cache_->row(best->row).name;
   for (const PlacedPod& v : best->victims) out.victims.push_back(v.pod);
   if (nominated_ == nullptr) return out;

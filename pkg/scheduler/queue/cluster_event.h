@@ -1,6 +1,9 @@
 // Events in the cluster after which a pod may fit that did not fit before (Kubernetes 1.29 framework.ClusterEvent).
 #pragma once
 #include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
 
 #include "pkg/api/types.h"
 
@@ -43,6 +46,25 @@ struct ClusterEvent {
   // keep these pointers.
   const api::Pod* pod = nullptr;
   const api::Node* node = nullptr;
+};
+
+// One bit for each ClusterEvent::Kind.
+using EventSet = uint64_t;
+constexpr EventSet EventsOf(std::initializer_list<ClusterEvent::Kind> kinds) {
+  EventSet set = 0;
+  for (ClusterEvent::Kind kind : kinds) set |= EventSet{1} << static_cast<int>(kind);
+  return set;
+}
+
+// The events that wake a pod which a rule has rejected.
+struct Wake {
+  std::string_view rule;  // the name of the predicate or plugin
+  EventSet events = 0;
+};
+// Which events wake which pods in a release. By default, every event wakes every pod.
+struct Wakes {
+  EventSet noticed = ~EventSet{0};   // the release does not know other events
+  std::span<const Wake> rules = {};  // a rule that is not listed waits for every event that is noticed
 };
 
 // Returns the kind of event for an update of a node.

@@ -4,7 +4,9 @@
 // A pod in the queue is in one of three places:
 //   active          ready to be tried
 //   backoff         becomes active when its back-off of 1 s to 10 s, counted from its last attempt, has ended
-//   unschedulable   waits for an event that one of the plugins that rejected it is registered for, or for 5 minutes
+//   unschedulable   waits for an event that wakes the pods of a rule that rejected it (EventQueueOptions::wakes), or
+//   for
+//                   5 minutes
 //
 //       Add                         Pop
 //   ----------->      active      ------>   attempt
@@ -33,64 +35,6 @@ namespace {
 
 using util::Symbol;
 using Kind = ClusterEvent::Kind;
-using EventSet = uint64_t;  // one bit for each Kind
-
-constexpr EventSet Of(std::initializer_list<Kind> kinds) {
-  EventSet set = 0;
-  for (Kind k : kinds) set |= EventSet{1} << static_cast<int>(k);
-  return set;
-}
-
-constexpr EventSet kAnyNodeUpdate = Of({Kind::kNodeBecameSchedulable, Kind::kNodeAllocatable, Kind::kNodeLabels,
-                                        Kind::kNodeTaints, Kind::kNodeConditions});
-constexpr EventSet kNodeAddOrUpdate = kAnyNodeUpdate | Of({Kind::kNodeAdd});
-constexpr EventSet kNodeAddOrLabels = Of({Kind::kNodeAdd, Kind::kNodeLabels});
-constexpr EventSet kAnyAssignedPod = Of({Kind::kAssignedPodAdd, Kind::kAssignedPodUpdate, Kind::kAssignedPodDelete});
-constexpr EventSet kVolumes =
-    Of({Kind::kPersistentVolumeAdd, Kind::kPersistentVolumeUpdate, Kind::kPersistentVolumeClaimAdd,
-        Kind::kPersistentVolumeClaimUpdate, Kind::kStorageClassAdd});
-constexpr EventSet kStorage =
-    kVolumes | Of({Kind::kStorageClassUpdate, Kind::kCsiNodeAdd, Kind::kCsiNodeUpdate, Kind::kCsiDriverAdd,
-                   Kind::kCsiDriverUpdate, Kind::kCsiStorageCapacityAdd, Kind::kCsiStorageCapacityUpdate});
-// The events for a plugin that has no registration (1.29: every event of the kinds that are watched).
-constexpr EventSet kEverything = kNodeAddOrUpdate | kAnyAssignedPod | kStorage;
-
-// The events that the plugins of 1.29 are registered for (EventsToRegister).
-const absl::flat_hash_map<Symbol, EventSet>& Registered() {
-  static const auto& map = *new absl::flat_hash_map<Symbol, EventSet>{
-      {Symbol("NodeResourcesFit"), kNodeAddOrUpdate | Of({Kind::kAssignedPodDelete})},
-      {Symbol("NodeAffinity"), kNodeAddOrUpdate},
-      {Symbol("NodeName"), kNodeAddOrUpdate},
-      {Symbol("TaintToleration"), kNodeAddOrUpdate},
-      {Symbol("NodeUnschedulable"), Of({Kind::kNodeAdd, Kind::kNodeBecameSchedulable, Kind::kNodeTaints})},
-      {Symbol("NodePorts"), kNodeAddOrUpdate | Of({Kind::kAssignedPodDelete})},
-      {Symbol("VolumeRestrictions"), Of({Kind::kAssignedPodDelete, Kind::kNodeAdd, Kind::kPersistentVolumeClaimAdd,
-                                         Kind::kPersistentVolumeClaimUpdate})},
-      {Symbol("EBSLimits"), Of({Kind::kNodeAdd, Kind::kAssignedPodDelete})},
-      {Symbol("GCEPDLimits"), Of({Kind::kNodeAdd, Kind::kAssignedPodDelete})},
-      {Symbol("AzureDiskLimits"), Of({Kind::kNodeAdd, Kind::kAssignedPodDelete})},
-      {Symbol("CinderLimits"), Of({Kind::kNodeAdd, Kind::kAssignedPodDelete})},
-      {Symbol("NodeVolumeLimits"), Of({Kind::kCsiNodeAdd, Kind::kAssignedPodDelete})},
-      {Symbol("VolumeBinding"), kStorage | kNodeAddOrLabels},
-      {Symbol("VolumeZone"), kNodeAddOrLabels | Of({Kind::kStorageClassAdd, Kind::kPersistentVolumeClaimAdd,
-                                                    Kind::kPersistentVolumeAdd, Kind::kPersistentVolumeUpdate})},
-      // The registration for "node deleted" is left out. It has no effect upstream, where that event is never raised.
-      {Symbol("PodTopologySpread"), kAnyAssignedPod | kNodeAddOrLabels},
-      {Symbol("InterPodAffinity"), kAnyAssignedPod | kNodeAddOrLabels},
-      {Symbol("SchedulingGates"), 0},
-  };
-  return map;
-}
-
-// Returns whether the event wakes a pod that these plugins rejected.
-bool Wakes(Kind kind, const std::vector<Symbol>& rejected_by) {
-  if (kind == Kind::kUnschedulableTimeout || rejected_by.empty()) return true;
-  const EventSet event = Of({kind});
-  return std::any_of(rejected_by.begin(), rejected_by.end(), [&](Symbol plugin) {
-    auto it = Registered().find(plugin);
-    return ((it == Registered().end() ? kEverything : it->second) & event) != 0;
-  });
-}
 
 // What brings a pod into a part of the queue, for the metrics: a ClusterEvent::Kind or one of these.
 enum Cause : size_t {
@@ -167,7 +111,9 @@ std::string_view NameOf(size_t cause) {
 
 class EventQueue final : public SchedulingQueue {
  public:
-  explicit EventQueue(const EventQueueOptions& o) : options_(o) {}
+  explicit EventQueue(const EventQueueOptions& o) : options_(o) {
+    for (const auto& w : options_.wakes.rules) wakes_[Symbol(w.rule)] = w.events;
+  }
 
   void Add(const api::PodPtr& pod) override {
     auto [it, added] = entries_.try_emplace(pod->meta.Key());
@@ -252,7 +198,7 @@ class EventQueue final : public SchedulingQueue {
   bool Has(const api::Pod& pod) const override { return entries_.contains(pod.meta.Key()); }
 
   void ClusterChanged(const ClusterEvent& event, absl::Duration now) override {
-    if ((kEverything & Of({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) return;
+    if ((options_.wakes.noticed & EventsOf({event.kind})) == 0 && event.kind != Kind::kUnschedulableTimeout) return;
     // The event counts for pods whose attempt is under way, even if no pod in the queue is moved.
     moved_in_cycle_ = cycle_;
     if (event.kind == Kind::kAssignedPodAdd || event.kind == Kind::kAssignedPodUpdate) {
@@ -324,7 +270,7 @@ class EventQueue final : public SchedulingQueue {
     uint64_t since = 0;        // sequence number of when it was added or given back; moves between the places keep it
     int attempts = 0;          // number of failed attempts
     absl::Duration failed_at;  // end of the last attempt
-    std::vector<Symbol> rejected_by;  // the plugins that rejected the pod in its last attempt
+    std::vector<Symbol> rejected_by;  // the rules that rejected the pod in its last attempt
   };
   using ActiveKey = std::pair<int64_t, uint64_t>;  // minus the priority; Entry::since
 
@@ -387,8 +333,17 @@ class EventQueue final : public SchedulingQueue {
   void Count(size_t cause, Place place) { ++incoming_[cause][static_cast<size_t>(place)]; }
   void CountRejected(const Entry& e, int64_t by) {
     for (Symbol plugin : e.rejected_by) {
-      if (!plugin.empty()) rejected_[{plugin, e.pod->tmpl->scheduler_name}] += by;
+      rejected_[{plugin, e.pod->tmpl->scheduler_name}] += by;
     }
+  }
+
+  // Returns whether the event wakes a pod that these rules rejected.
+  bool IsWoken(Kind kind, const std::vector<Symbol>& rejected_by) const {
+    if (kind == Kind::kUnschedulableTimeout || rejected_by.empty()) return true;
+    return std::any_of(rejected_by.begin(), rejected_by.end(), [&](Symbol rule) {
+      auto it = wakes_.find(rule);
+      return it == wakes_.end() || (it->second & EventsOf({kind})) != 0;
+    });
   }
 
   // Wakes the unschedulable pods that the event concerns and for which `may_help` returns true.
@@ -396,12 +351,13 @@ class EventQueue final : public SchedulingQueue {
   void MoveIf(Kind kind, absl::Duration now, F may_help) {
     std::vector<Entry*> woken;
     for (const auto& [since, e] : unschedulable_) {
-      if (Wakes(kind, e->rejected_by) && may_help(*e)) woken.push_back(e);
+      if (IsWoken(kind, e->rejected_by) && may_help(*e)) woken.push_back(e);
     }
     for (Entry* e : woken) Wake(*e, kind, now);
   }
 
   const EventQueueOptions options_;
+  absl::flat_hash_map<Symbol, EventSet> wakes_;  // options_.wakes.rules
   NominatedPods nominated_;
   // The pods in the queue by namespace and name. An unordered_map, because the indexes below point to its elements.
   // Invariant: each entry is in exactly one of the indexes, the one of Entry::place.

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "pkg/releases/v1_29/decides.h"
 #include "pkg/scheduler/queue/scheduling_queue.h"
 
 namespace berth::scheduler {
@@ -24,8 +25,14 @@ api::PodPtr QueuedPod(const std::string& name, int32_t priority = 0, const std::
   return p;
 }
 
+EventQueueOptions WakesOf129() {
+  EventQueueOptions o;
+  o.wakes = releases::v1_29::RejectionWakes();
+  return o;
+}
+
 struct Fixture {
-  explicit Fixture(EventQueueOptions o = {}) : q(NewEventQueue(o)) {}
+  explicit Fixture(EventQueueOptions o = WakesOf129()) : q(NewEventQueue(o)) {}
   std::string Pop() {
     const api::PodPtr p = q->Pop();
     return p == nullptr ? "" : p->meta.name;
@@ -128,6 +135,20 @@ TEST_CASE("event queue: an event moves the pods that a plugin rejected which car
   CHECK((f.Pop() == "p") == c.moves);
 }
 
+TEST_CASE("event queue: without registrations every event moves every pod") {
+  for (int kind = 0; kind <= static_cast<int>(EventKind::kUnschedulableTimeout); ++kind) {
+    if (kind <= static_cast<int>(EventKind::kAssignedPodUpdate)) continue;  // these need a pod
+    CAPTURE(kind);
+    Fixture f{EventQueueOptions{}};
+    auto p = QueuedPod("p");
+    f.q->Add(p);
+    f.Fail(p, {kFit});
+    f.Pass(20);
+    f.Happens(static_cast<EventKind>(kind));
+    CHECK(f.Pop() == "p");
+  }
+}
+
 TEST_CASE("event queue: a pod that is moved while it backs off waits for the rest") {
   Fixture f;
   auto p = QueuedPod("p");
@@ -158,7 +179,7 @@ TEST_CASE("event queue: an event during the attempt makes a pod back off only, e
 }
 
 TEST_CASE("event queue: a node wakes only the pods that it could take") {
-  EventQueueOptions o;
+  EventQueueOptions o = WakesOf129();
   o.may_fit = [](const api::Pod& p, const api::Node& n) { return p.meta.name == n.meta.name; };
   Fixture f(o);
   for (const char* name : {"a", "b"}) {

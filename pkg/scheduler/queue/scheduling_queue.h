@@ -56,9 +56,9 @@ class SchedulingQueue {
   // when the pod is in the queue.
   virtual void AddUnschedulableIfNotPresent(const api::PodPtr& pod, Requeue why, uint64_t cycle,
                                             absl::Duration now) = 0;
-  // The same with the plugins that rejected the pod in its last attempt; empty when something else failed. The
-  // EventQueue wakes the pod when an event happens that one of these plugins is registered for.
-  virtual void AddRejected(const api::PodPtr& pod, Requeue why, const std::vector<util::Symbol>& /*plugins*/,
+  // The same with the rules that rejected the pod in its last attempt; empty when something else failed. The EventQueue
+  // wakes the pod when an event happens that wakes pods which one of these rules rejected.
+  virtual void AddRejected(const api::PodPtr& pod, Requeue why, const std::vector<util::Symbol>& /*rules*/,
                            uint64_t cycle, absl::Duration now) {
     AddUnschedulableIfNotPresent(pod, why, cycle, now);
   }
@@ -117,6 +117,7 @@ struct EventQueueOptions {
   // such pods once in each `flush_period`.
   absl::Duration unschedulable_limit = absl::Minutes(5);
   absl::Duration flush_period = absl::Seconds(30);
+  Wakes wakes;  // of the release
   // A cheap check whether the pod could fit a node that was added or changed. If it returns false, the event does not
   // wake the pod. If it is empty, every such event does.
   std::function<bool(const api::Pod&, const api::Node&)> may_fit;

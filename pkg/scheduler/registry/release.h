@@ -12,6 +12,7 @@
 #include "pkg/release/release.h"
 #include "pkg/scheduler/algorithm/node_failures.h"
 #include "pkg/scheduler/cache/template_info.h"
+#include "pkg/scheduler/queue/cluster_event.h"
 #include "pkg/scheduler/registry/registry.h"
 
 namespace berth::scheduler {
@@ -71,6 +72,8 @@ struct Release {
   // filtered. If null, the message is the error itself.
   enum class Step : uint8_t { kPrepare, kFilter };
   std::string (*error_text)(Step step, std::string_view predicate, std::string_view error) = nullptr;
+  // Which events wake the pods that a rule has rejected (1.29: EventsToRegister of the plugins).
+  Wakes wakes;
   // How preemption chooses victims and nodes.
   PreemptionStyle preemption = PreemptionStyle::kByPosition;
 };

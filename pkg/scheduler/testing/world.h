@@ -24,6 +24,9 @@ namespace berth::scheduler::testing {
 
 // A cluster that a test fills. Makes schedulers of single decisions; RunningScheduler adds the queue and the loop.
 struct World {
+  explicit World(const Release& r = releases::v1_10::Decides()) : release(&r), cache(r.describe_template) {}
+
+  const Release* release;
   util::ManualClock clock;
   Cache cache;
   NominatedPods nominated;
@@ -59,7 +62,7 @@ struct World {
 
   FactoryArgs Args(bool pod_priority = false) {
     FactoryArgs a;
-    a.release = &releases::v1_10::Decides();
+    a.release = release;
     a.cache = &cache;
     a.volume_binder = &binder;
     a.gates.algorithm.pod_priority = pod_priority;

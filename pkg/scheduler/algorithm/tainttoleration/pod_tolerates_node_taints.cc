@@ -9,6 +9,7 @@
 namespace berth::scheduler::tainttoleration {
 namespace {
 
+const Symbol kUntolerated("node(s) had untolerated taint");
 const Symbol kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kEqual("Equal"), kExists("Exists");
 
 // Returns the first NoSchedule or NoExecute taint of the node that no toleration tolerates, or null. 1.29 reports the
@@ -63,7 +64,8 @@ class TaintsCheck final : public FitCheck {
     if (reason_ == Reason::kPlain) return out->push_back(reasons::kTaintsTolerationsNotMatch);
     const api::Taint* taint = FirstOf(row);
     out->push_back(
-        {Symbol("node(s) had untolerated taint {" + taint->key.string() + ": " + taint->value.string() + "}"), true});
+        {Symbol("node(s) had untolerated taint {" + taint->key.string() + ": " + taint->value.string() + "}"), true,
+         kUntolerated});
   }
 
  private:

@@ -1,0 +1,238 @@
+// From the rejection by a rule to the event that wakes the pod: for each plugin of 1.29, a pod that this plugin rejects
+// is woken by the events that 1.29's queue table gives for the plugin, and by no others. In 1.10, every event wakes
+// every pod.
+#include <absl/strings/str_split.h>
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "pkg/releases/v1_29/decides.h"
+#include "pkg/scheduler/testing/scheduler_case.h"
+
+namespace berth::scheduler {
+namespace {
+
+using testing::Asks;
+using testing::Cat;
+using testing::NodeOf;
+using testing::PodOf;
+using testing::World;
+using EventKind = ClusterEvent::Kind;
+
+constexpr int kLastKind = static_cast<int>(EventKind::kUnschedulableTimeout);
+
+// The kinds of events by the words of the table: the resource and what happens to it.
+std::set<EventKind> EventsNamed(const std::string& resource, const std::string& action) {
+  using enum ClusterEvent::Kind;
+  const std::map<std::string, std::set<EventKind>> named = {
+      {"Pod add", {kAssignedPodAdd}},
+      {"Pod update", {kAssignedPodUpdate}},
+      {"Pod delete", {kAssignedPodDelete}},
+      {"Node add", {kNodeAdd}},
+      {"Node any update", {kNodeBecameSchedulable, kNodeAllocatable, kNodeLabels, kNodeTaints, kNodeConditions}},
+      {"Node label update", {kNodeLabels}},
+      {"Node taint update", {kNodeBecameSchedulable, kNodeTaints}},
+      {"Node delete", {}},  // never raised
+      {"PV add", {kPersistentVolumeAdd}},
+      {"PV update", {kPersistentVolumeUpdate}},
+      {"PVC add", {kPersistentVolumeClaimAdd}},
+      {"PVC update", {kPersistentVolumeClaimUpdate}},
+      {"StorageClass add", {kStorageClassAdd}},
+      {"StorageClass update", {kStorageClassUpdate}},
+      {"CSINode add", {kCsiNodeAdd}},
+      {"CSINode update", {kCsiNodeUpdate}},
+      {"CSIDriver add", {kCsiDriverAdd}},
+      {"CSIDriver update", {kCsiDriverUpdate}},
+      {"CSIStorageCapacity add", {kCsiStorageCapacityAdd}},
+      {"CSIStorageCapacity update", {kCsiStorageCapacityUpdate}},
+  };
+  return named.at(resource + " " + action);
+}
+
+// Returns the events of a row such as "Pod delete; Node add, any update".
+std::set<EventKind> EventsIn(const std::string& row) {
+  std::set<EventKind> events = {EventKind::kUnschedulableTimeout};
+  for (const std::string& part : std::vector<std::string>(absl::StrSplit(row, "; "))) {
+    const std::pair<std::string, std::string> words = absl::StrSplit(part, absl::MaxSplits(' ', 1));
+    for (const std::string& action : std::vector<std::string>(absl::StrSplit(words.second, ", "))) {
+      events.merge(EventsNamed(words.first, action));
+    }
+  }
+  return events;
+}
+
+constexpr char kEverything[] =
+    "Pod add, update, delete; Node add, any update; CSINode add, update; CSIDriver add, update; CSIStorageCapacity "
+    "add, "
+    "update; PV add, update; PVC add, update; StorageClass add, update";
+constexpr char kNearWeb[] =
+    "'affinity':{'podAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'rack',"
+    "'labelSelector':{'matchLabels':{'app':'web'}}}]}}";
+
+// How a rule comes to reject the pod "p".
+struct Rejection129 {
+  std::string rule;
+  std::string wakes;      // the row of the table
+  std::string spec;       // of the pod
+  std::string node = {};  // members of the node's spec
+  std::string allocatable = "'cpu':'4','memory':'8Gi','pods':'10'";
+  void (*more)(World*) = [](World*) {};  // what else is in the cluster
+};
+
+void BoundClaim(World* w, std::string_view source, std::string_view labels) {
+  w->Claim("c", "'volumeName':'v'", "'annotations':{'pv.kubernetes.io/bind-completed':'yes'}");
+  w->Volume("v", Cat("'claimRef':{'namespace':'default','name':'c','uid':'uid-c'},", source), labels);
+}
+
+std::vector<Rejection129> Rejections129() {
+  const std::string claim = "'volumes':[{'name':'d','persistentVolumeClaim':{'claimName':'c'}}]";
+  const std::string node_update = "Node add, any update";
+  const std::string limits = "Node add; Pod delete";
+  auto limit = [](const std::string& resource) { return Cat("'pods':'10','attachable-volumes-", resource, "':'0'"); };
+  return {
+      {"NodeResourcesFit", "Pod delete; Node add, any update", Asks("'cpu':'9'")},
+      {"NodeAffinity", node_update, "'nodeSelector':{'a':'b'}"},
+      {"NodeAffinity", node_update,  // by PreFilter: the terms exclude one another
+       "'affinity':{'nodeAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':{'nodeSelectorTerms':["
+       "{'matchFields':[{'key':'metadata.name','operator':'In','values':['a']},"
+       "{'key':'metadata.name','operator':'In','values':['b']}]}]}}}"},
+      {"TaintToleration", node_update, "", "'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]"},
+      {"NodeUnschedulable", "Node add, taint update", "", "'unschedulable':true"},
+      {"NodePorts", "Pod delete; Node add, any update", Asks("", "'ports':[{'containerPort':80,'hostPort':80}]"), "",
+       "'pods':'10'",
+       [](World* w) { w->Place(PodOf("q", Asks("", "'ports':[{'containerPort':80,'hostPort':80}]")), "n"); }},
+      {"VolumeRestrictions", "Pod delete; Node add; PVC add, update", claim},  // by PreFilter: there is no claim
+      {"VolumeRestrictions", "Pod delete; Node add; PVC add, update",
+       "'volumes':[{'name':'d','gcePersistentDisk':{'pdName':'x'}}]", "", "'pods':'10'",
+       [](World* w) { w->Place(PodOf("q", "'volumes':[{'name':'d','gcePersistentDisk':{'pdName':'x'}}]"), "n"); }},
+      {"EBSLimits", limits, "'volumes':[{'name':'d','awsElasticBlockStore':{'volumeID':'x'}}]", "", limit("aws-ebs")},
+      {"GCEPDLimits", limits, "'volumes':[{'name':'d','gcePersistentDisk':{'pdName':'x'}}]", "", limit("gce-pd")},
+      {"AzureDiskLimits", limits, "'volumes':[{'name':'d','azureDisk':{'diskName':'x','diskURI':'x'}}]", "",
+       limit("azure-disk")},
+      {"CinderLimits", limits, "'volumes':[{'name':'d','cinder':{'volumeID':'x'}}]", "", limit("cinder")},
+      {"NodeVolumeLimits", "CSINode add; Pod delete", claim, "", "'pods':'10'",
+       [](World* w) {
+         BoundClaim(w, "'csi':{'driver':'disk.example.com','volumeHandle':'x'}", "");
+         auto csi_node = std::make_shared<api::CsiNode>();
+         csi_node->meta.name.push_back('n');
+         csi_node->drivers = {{Symbol("disk.example.com"), 0}};
+         w->cache.listers().csi_nodes.Set(std::move(csi_node));
+       }},
+      {"VolumeBinding",
+       "StorageClass add, update; PVC add, update; PV add, update; CSINode add, update; CSIDriver add, update; "
+       "CSIStorageCapacity add, update; Node add, label update",
+       claim, "", "'pods':'10'", [](World* w) { w->Claim("c", "'storageClassName':''"); }},
+      {"VolumeZone", "StorageClass add; Node add, label update; PVC add; PV add, update", claim, "", "'pods':'10'",
+       [](World* w) {
+         BoundClaim(w, "'hostPath':{'path':'/x'}", "'labels':{'topology.kubernetes.io/zone':'elsewhere'}");
+         w->cache.AddNode(NodeOf("n", "'topology.kubernetes.io/zone':'here'"));
+       }},
+      {"PodTopologySpread", "Pod add, update, delete; Node add, delete, label update",
+       "'topologySpreadConstraints':[{'topologyKey':'zone','maxSkew':1,'whenUnsatisfiable':'DoNotSchedule',"
+       "'labelSelector':{}}]"},
+      {"InterPodAffinity", "Pod add, update, delete; Node add, label update", kNearWeb},
+      // A user's plugin is registered for nothing, whatever its reasons say.
+      {"Licences", kEverything, ""},
+  };
+}
+
+// A scheduler with one rule, and one node.
+struct OneRule : World {
+  OneRule(const Release& r, const Process& process, const std::string& rule) : World(r) {
+    EventQueueOptions options;
+    options.wakes = r.wakes;
+    queue = process.requeues_at_once ? NewEventQueue(options) : NewPriorityQueue();
+    Registry registry = RegisteredAlgorithms(r);
+    auto licences = [](const api::Pod&, const NodeInfo&) {
+      return PredicateResult{.fit = false, .reasons = {"Insufficient licences"}, .error = {}};
+    };
+    const FitPredicate predicate = FromPerNode("Licences", licences);
+    auto factory = [predicate](const PluginFactoryArgs&) { return predicate; };
+    REQUIRE(registry.AddPredicate("Licences", factory, Traits{}).ok());
+    FactoryArgs args = Args(true);
+    args.nominated = queue->nominated();
+    args.registry = &registry;
+    algorithm = CreateFromKeys({rule}, {}, std::move(args)).value();
+    SchedulerOptions o;
+    o.pod_priority = true;
+    o.process = &process;
+    scheduler = std::make_unique<Scheduler>(&cache, queue.get(), &binder, &requests, &clock, std::move(o));
+    scheduler->AddProfile("default-scheduler", algorithm.get());
+  }
+  // Tries the pod once and answers all requests, until it is back in the queue.
+  void Reject(const api::PodPtr& pod) {
+    scheduler->Apply(Change<api::Pod>{nullptr, pod});
+    REQUIRE(scheduler->ScheduleOne());
+    for (RequestId answered = 0; requests.last != answered;) {
+      answered = requests.last;
+      scheduler->Apply(Reply{answered, {}, pod});
+    }
+    INFO(requests.Take());
+    REQUIRE(queue->depth().unschedulable == 1);
+  }
+  // Returns whether the event wakes the pod. For events of pods, the pod is one that "p" wants to be near.
+  bool Wakes(EventKind kind) {
+    clock.Advance(absl::Seconds(20));
+    const api::PodPtr web = PodOf("web", "'nodeName':'n'", "'app':'web'");
+    queue->ClusterChanged({kind, web.get(), nullptr}, clock.Steady());
+    return queue->depth().unschedulable == 0;
+  }
+
+  testing::Recorder requests;
+  std::unique_ptr<SchedulingQueue> queue;
+  std::unique_ptr<GenericScheduler> algorithm;
+  std::unique_ptr<Scheduler> scheduler;
+};
+
+// Returns the pod of a rejection, which wants to be near web unless that would be in the way.
+api::PodPtr PodOfRejection(const std::string& spec) {
+  return PodOf("p", spec.find("'affinity'") != std::string::npos ? spec
+                    : spec.empty()                               ? std::string(kNearWeb)
+                                                                 : Cat(spec, ",", kNearWeb));
+}
+
+}  // namespace
+
+TEST_CASE("1.29: what each plugin rejects is counted for it, and woken by the events of the queue table") {
+  for (const Rejection129& rejection : Rejections129()) {
+    const std::set<EventKind> expected = EventsIn(rejection.wakes);
+    for (int k = 0; k <= kLastKind; ++k) {
+      const auto kind = static_cast<EventKind>(k);
+      const bool near = rejection.spec.find("nodeAffinity") == std::string::npos;
+      if (!near && (kind == EventKind::kAssignedPodAdd || kind == EventKind::kAssignedPodUpdate)) continue;
+      CAPTURE(rejection.rule, rejection.spec, k);
+      OneRule c(releases::v1_29::Decides(), Process129(), rejection.rule);
+      c.Nodes({NodeOf("n", "", rejection.node, rejection.allocatable)});
+      rejection.more(&c);
+      c.Reject(PodOfRejection(rejection.spec));
+      const QueueCounts counts = c.queue->counts();
+      REQUIRE(counts.rejected.size() == 1);
+      CHECK(counts.rejected[0].plugin.str() == rejection.rule);
+      CHECK(c.Wakes(kind) == expected.contains(kind));
+    }
+  }
+}
+
+TEST_CASE("1.10: every event wakes every pod, whichever predicate rejected it") {
+  struct Rejected {
+    std::string predicate, spec, node;
+  };
+  const std::vector<Rejected> rejections = {
+      {"GeneralPredicates", Asks("'cpu':'9'"), ""},
+      {"PodToleratesNodeTaints", "", "'taints':[{'key':'k','value':'v','effect':'NoSchedule'}]"},
+      {"MatchNodeSelector", "'nodeSelector':{'a':'b'}", ""},
+      {"MatchInterPodAffinity", kNearWeb, ""},
+      {"Licences", "", ""},
+  };
+  for (const Rejected& rejected : rejections) {
+    for (int k = 0; k <= kLastKind; ++k) {
+      CAPTURE(rejected.predicate, k);
+      OneRule c(releases::v1_10::Decides(), Process110(), rejected.predicate);
+      c.Nodes({NodeOf("n", "", rejected.node)});
+      c.Reject(PodOfRejection(rejected.spec));
+      CHECK(c.Wakes(static_cast<EventKind>(k)));
+    }
+  }
+}
+
+}  // namespace berth::scheduler
