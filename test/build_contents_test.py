@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Tests that code which only tests use is in no program, and that its folders share no unit of compilation with others."""
+import os
+import subprocess
+import tempfile
+
+import harness
+from harness import BIN, ROOT, check
+
+TESTS_ONLY = ("reference", "testing")
+
+
+def units(root, *size):
+    listed = subprocess.run([os.path.join(root, "hack", "units.sh"), *size], check=True, stdout=subprocess.PIPE).stdout.decode()
+    pairs = [line.split("=") for line in listed.split("\n") if line]
+    return {unit: {path for path, u in pairs if u == unit} for _, unit in pairs}
+
+
+def folder_of_tests(path):
+    """Returns the folder up to "reference" or "testing", or nothing for code of the product."""
+    parts = path.split("/")
+    return next(("/".join(parts[:i + 1]) for i, part in enumerate(parts) if part in TESTS_ONLY), "")
+
+
+def test_no_program_has_code_of_tests():
+    for program in ("kube-scheduler", "schedsim", "hollow-apiserver"):
+        symbols = subprocess.run(["nm", "-C", os.path.join(BIN, program)], check=True, stdout=subprocess.PIPE).stdout.decode()
+        check("%s has symbols" % program, "berth::" in symbols)
+        found = [line for line in symbols.split("\n") if any("::%s::" % folder in line for folder in TESTS_ONLY)
+                 and "berth::" in line]
+        check("%s has no symbols of tests" % program, not found, found[:5])
+
+
+def test_no_unit_mixes_code_of_tests_with_the_product():
+    for size in ("12", "30"):
+        for unit, sources in units(ROOT, size).items():
+            folders = {folder_of_tests(s) for s in sources}
+            check("%s of %s has one kind of folder" % (unit, size), len(folders) == 1, sources)
+
+
+def test_sources_of_different_versions_share_no_unit():
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(root + "/hack")
+        with open(os.path.join(ROOT, "hack", "units.sh")) as f, open(root + "/hack/units.sh", "w") as copy:
+            copy.write(f.read())
+        os.chmod(root + "/hack/units.sh", 0o755)
+        names = ["a.cc", "a_v1_7.cc", "a_v2_0.cc", "b.cc", "b_v1_7.cc", "reference/c.cc", "b_test.cc"]
+        for name in names:
+            path = os.path.join(root, "pkg/x", name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            open(path, "w").close()
+        for top in ("cmd", "plugin", "test"):
+            os.makedirs(os.path.join(root, top))
+        shared = sorted(sorted(s[len("pkg/x/"):] for s in sources) for sources in units(root, "12").values())
+        check("the units", shared == [["a.cc", "b.cc"], ["a_v1_7.cc", "b_v1_7.cc"], ["a_v2_0.cc"], ["b_test.cc"],
+                                      ["reference/c.cc"]], shared)
+
+
+harness.main(globals())
