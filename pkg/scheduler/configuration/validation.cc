@@ -206,7 +206,7 @@ void CheckConnectionAndLease(const KubeSchedulerConfiguration& c, FieldErrors* e
     // As upstream, the message shows the renewDeadline as the invalid value.
     e->Invalid("leaderElection.leaseDuration", l.renew_deadline, "LeaseDuration must be greater than RenewDeadline");
   }
-  if (l.resource_lock != "leases") {
+  if (c.version != Version::kV1Beta1 && l.resource_lock != "leases") {
     e->Invalid("leaderElection.resourceLock", l.resource_lock, "resourceLock value must be \"leases\"");
   }
 }

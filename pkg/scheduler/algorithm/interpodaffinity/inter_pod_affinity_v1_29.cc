@@ -340,7 +340,11 @@ class AffinityScoring final : public DomainScoring {
 
 }  // namespace
 
-FitPredicate PodAffinityFilter(const PluginFactoryArgs& args, const AffinityFilterOptions& options) {
+FitPredicate PodAffinityFilter(const PluginFactoryArgs& args) {
+  return PodAffinityFilterBy(args, {});
+}
+
+FitPredicate PodAffinityFilterBy(const PluginFactoryArgs& args, const AffinityFilterOptions& options) {
   return [cache = args.cache, options](const PodContext& ctx) {
     return std::make_unique<AffinityCheck>(ctx, cache, options);
   };

@@ -22,7 +22,8 @@ struct AffinityFilterOptions {
   // Whether each reason comes after the general one: node(s) didn't match pod affinity/anti-affinity (1.19).
   bool gives_general_reason = false;
 };
-FitPredicate PodAffinityFilter(const PluginFactoryArgs&, const AffinityFilterOptions& options = {});
+FitPredicate PodAffinityFilter(const PluginFactoryArgs&);
+FitPredicate PodAffinityFilterBy(const PluginFactoryArgs&, const AffinityFilterOptions& options);
 
 // InterPodAffinity (1.19 and 1.29), Score: the preferred terms of the pod and of placed pods, and the required affinity
 // of placed pods with the weight hard_weight. Scores are scaled between the smallest and the largest sum.

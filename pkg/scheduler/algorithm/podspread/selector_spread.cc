@@ -104,6 +104,7 @@ std::vector<api::Selector> OneOfAll(const Listers& listers, const api::PodTempla
 // Gives every node 0.
 class NoSpreadScoring final : public DomainScoring {
  public:
+  bool Skips(std::span<const Row>) override { return true; }
   void Score(const DomainParts&, std::span<int64_t> scores) const override {
     std::fill(scores.begin(), scores.end(), 0);
   }

@@ -57,6 +57,7 @@ class ServiceAffinityCheck final : public DomainCheck {
     ListTerms();
     return true;
   }
+  bool FitsAlways() const override { return labels_.empty(); }
   bool Admits(std::span<const DomainSum> sums) const override {
     return std::all_of(sums.begin(), sums.end(), [](const DomainSum& s) { return s.value > 0; });
   }

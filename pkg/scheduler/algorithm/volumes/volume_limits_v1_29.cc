@@ -266,7 +266,11 @@ FitPredicate InTreeVolumeLimits(const PluginFactoryArgs&, const InTreeLimit& lim
   };
 }
 
-FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args, const VolumeRules& rules) {
+FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args) {
+  return CsiVolumeLimitsBy(args, {});
+}
+
+FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules& rules) {
   auto attached = std::make_shared<AttachedVolumes>(args.cache, rules);
   return [attached](const PodContext& ctx) { return std::make_unique<CsiLimitsCheck>(ctx, attached); };
 }

@@ -45,7 +45,8 @@ FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit
                                 const VolumeRules& rules = {});
 
 // NodeVolumeLimits: the number of volumes of each CSI driver does not exceed the limit of the CSINode or of the node.
-FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args, const VolumeRules& rules = {});
+FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args);
+FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules& rules);
 
 // VolumeBinding: bound volumes can be used on the node, and unbound claims find volumes or can be provisioned there.
 FitPredicate VolumeBinding(const PluginFactoryArgs& args);
