@@ -545,9 +545,8 @@ absl::StatusOr<std::vector<scheduler::configuration::ResolvedProfile>> Algorithm
     return out;
   }
   auto made = policy ? configuration::ProfileOfPolicy(*policy, decides.policy_names(), catalogue, decides.plugins())
-                     : configuration::ProfileOfProvider(
-                           provider.value_or(std::string(scheduler::kDefaultProvider)),
-                           hard_pod_affinity_symmetric_weight, catalogue);
+                     : configuration::ProfileOfProvider(provider.value_or(std::string(scheduler::kDefaultProvider)),
+                                                        hard_pod_affinity_symmetric_weight, catalogue);
   if (!made.ok()) return made.status();
   out.push_back(std::move(*made));
   return out;

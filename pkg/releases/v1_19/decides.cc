@@ -93,8 +93,8 @@ void RegisterVolumes(Registry* r) {
   for (std::string_view name : {"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"}) {
     const volumes::InTreeLimit& limit = *volumes::FindInTreeLimit(name);
     Filter(
-        r, name,
-        [&limit](const PluginFactoryArgs& a) { return volumes::InTreeVolumeLimits(a, limit, kVolumeRules); }, kTraits);
+        r, name, [&limit](const PluginFactoryArgs& a) { return volumes::InTreeVolumeLimits(a, limit, kVolumeRules); },
+        kTraits);
   }
   Filter(
       r, "NodeVolumeLimits", [](const PluginFactoryArgs& a) { return volumes::CsiVolumeLimitsBy(a, kVolumeRules); },
@@ -183,7 +183,8 @@ void RegisterScores(const ResolvedProfile& profile, Registry* r) {
         PriorityTraits(kPodController, ClusterPart::kNode, Normalisation::kNone));
   const auto spread = SpreadOf(profile.Args<configuration::PodTopologySpreadArgs>("PodTopologySpread"));
   Score(
-      r, "PodTopologySpread", [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadScore(a, spread); },
+      r, "PodTopologySpread",
+      [spread](const PluginFactoryArgs& a) { return podspread::TopologySpreadScore(a, spread); },
       PriorityTraits(kSpreadParts, ClusterPart::kDomains, Normalisation::kDomains));
   Score(r, "TaintToleration", tainttoleration::TaintToleration,
         PriorityTraits(kPodTolerations, ClusterPart::kNode, Normalisation::kMaximumReversed));

@@ -1,5 +1,5 @@
-// The plugins of release 1.19, and those of its algorithm providers. Source: pkg/scheduler/framework/plugins/registry.go
-// and pkg/scheduler/algorithmprovider/registry.go (1.19).
+// The plugins of release 1.19, and those of its algorithm providers. Source:
+// pkg/scheduler/framework/plugins/registry.go and pkg/scheduler/algorithmprovider/registry.go (1.19).
 #include "pkg/scheduler/configuration/plugins.h"
 
 #include "pkg/releases/v1_19/decides.h"
@@ -58,10 +58,10 @@ std::vector<DefaultPlugin> OfDefaultProvider(ExtensionPoint point) {
               {"InterPodAffinity", 0},
               {"VolumeBinding", 0}};
     case kFilter:
-      return {{"NodeUnschedulable", 0}, {"NodeResourcesFit", 0}, {"NodeName", 0},           {"NodePorts", 0},
-              {"NodeAffinity", 0},      {"VolumeRestrictions", 0}, {"TaintToleration", 0},  {"EBSLimits", 0},
-              {"GCEPDLimits", 0},       {"NodeVolumeLimits", 0}, {"AzureDiskLimits", 0},    {"VolumeBinding", 0},
-              {"VolumeZone", 0},        {"PodTopologySpread", 0}, {"InterPodAffinity", 0}};
+      return {{"NodeUnschedulable", 0}, {"NodeResourcesFit", 0},   {"NodeName", 0},        {"NodePorts", 0},
+              {"NodeAffinity", 0},      {"VolumeRestrictions", 0}, {"TaintToleration", 0}, {"EBSLimits", 0},
+              {"GCEPDLimits", 0},       {"NodeVolumeLimits", 0},   {"AzureDiskLimits", 0}, {"VolumeBinding", 0},
+              {"VolumeZone", 0},        {"PodTopologySpread", 0},  {"InterPodAffinity", 0}};
     case kPostFilter:
       return {{"DefaultPreemption", 0}};
     case kPreScore:

@@ -1,4 +1,5 @@
-// What the names in a Policy stand for in release 1.19. Source: pkg/scheduler/framework/plugins/legacy_registry.go (1.19).
+// What the names in a Policy stand for in release 1.19. Source: pkg/scheduler/framework/plugins/legacy_registry.go
+// (1.19).
 #include "pkg/releases/v1_19/decides.h"
 
 namespace berth::releases::v1_19 {

@@ -232,10 +232,12 @@ const UnpreparedPlugins& Unprepared() {
        "running Score plugins: plugin \"TaintToleration\" failed with: failed to read \"PreScoreTaintToleration\" from "
        "cycleState: not found"},
       {"PodTopologySpread",
-       "running Score plugins: plugin \"PodTopologySpread\" failed with: error reading \"PreScorePodTopologySpread\" from "
+       "running Score plugins: plugin \"PodTopologySpread\" failed with: error reading \"PreScorePodTopologySpread\" "
+       "from "
        "cycleState: not found"},
       {"InterPodAffinity",
-       "running Score plugins: plugin \"InterPodAffinity\" failed with: failed to read \"PreScoreInterPodAffinity\" from "
+       "running Score plugins: plugin \"InterPodAffinity\" failed with: failed to read \"PreScoreInterPodAffinity\" "
+       "from "
        "cycleState: not found"},
   };
   static constexpr std::string_view kFailingPreScores[] = {"NodeAffinity", "PodTopologySpread"};

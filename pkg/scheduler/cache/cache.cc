@@ -228,8 +228,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   SetFlags(r);
   if (!same_labels) {
     columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : util::SharedSymbol();
-    columns_.zone_by_either_label[r] =
-        row.node != nullptr ? ZoneByEitherLabel(row.node->labels) : util::SharedSymbol();
+    columns_.zone_by_either_label[r] = row.node != nullptr ? ZoneByEitherLabel(row.node->labels) : util::SharedSymbol();
     for (auto& [key, column] : label_columns_) {
       column->Set(r, row.node != nullptr ? LabelOf(r, key) : kNoValue);
     }

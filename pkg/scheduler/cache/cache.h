@@ -77,7 +77,7 @@ struct Columns {
   std::vector<int32_t> volumes;  // number of volumes in the pods' specifications, of the kinds that rules look at
   std::vector<uint8_t> flags;    // RowFlag bits
   std::vector<Symbol> name;      // the node's name
-  std::vector<util::SharedSymbol> zone;  // region ":\0:" zone; empty when the node has neither label
+  std::vector<util::SharedSymbol> zone;                  // region ":\0:" zone; empty when the node has neither label
   std::vector<util::SharedSymbol> zone_by_either_label;  // Cache::ZoneByEitherLabelKey
   // Whether any row ever used some of the resource or had less than nothing of it. If not, a pod that requests nothing
   // of it need not look at its columns.
@@ -153,7 +153,7 @@ class Cache {
     struct Size {
       Row row;
       uint32_t nodes;  // how many nodes had the image when this one came or its images changed, with this one
-      int64_t bytes;  // if one node lists the name several times, the size of the last entry
+      int64_t bytes;   // if one node lists the name several times, the size of the last entry
     };
     std::vector<Size> sizes;  // in ascending order of rows
     int64_t first_size = 0;   // bytes, on the node that was indexed first

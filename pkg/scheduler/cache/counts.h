@@ -130,9 +130,7 @@ class PodCount final : public DomainTotals {
   void AddOnRow(Row row, int32_t n);
   void AddInDomain(uint32_t domain, int64_t n);
   // Returns whether pods on the row count in its domain. REQUIRES: the row has a node object.
-  bool CountsOn(Row row) const {
-    return query_.nodes == nullptr || query_.nodes_choose_domains || admitted_.Has(row);
-  }
+  bool CountsOn(Row row) const { return query_.nodes == nullptr || query_.nodes_choose_domains || admitted_.Has(row); }
   // Add an admitted node to its domain, and remove it. The caller updates admitted_.
   void AdmitNode(uint32_t domain);
   void DismissNode(uint32_t domain);

@@ -1,5 +1,5 @@
-// The feature gates that rules and the volume binder read, with the defaults of Kubernetes 1.10, and what differs between
-// later releases.
+// The feature gates that rules and the volume binder read, with the defaults of Kubernetes 1.10, and what differs
+// between later releases.
 #pragma once
 
 namespace berth::scheduler {

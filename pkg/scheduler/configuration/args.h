@@ -113,7 +113,7 @@ struct NodeResourcesMostAllocatedArgs {
   std::vector<ResourceSpec> resources = {{"cpu", 1}, {"memory", 1}};
 };
 struct RequestedToCapacityRatioArgs {
-  std::vector<UtilizationShapePoint> shape;  // at least one point
+  std::vector<UtilizationShapePoint> shape;                           // at least one point
   std::vector<ResourceSpec> resources = {{"cpu", 1}, {"memory", 1}};  // if empty, every node scores 0
 };
 struct NodeLabelArgs {
@@ -126,11 +126,10 @@ struct ServiceAffinityArgs {
 
 // The arguments of one plugin of a profile.
 struct PluginArgs {
-  using Typed =
-      std::variant<std::monostate, DefaultPreemptionArgs, InterPodAffinityArgs, NodeAffinityArgs,
-                   NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PodTopologySpreadArgs, VolumeBindingArgs,
-                   NodeResourcesLeastAllocatedArgs, NodeResourcesMostAllocatedArgs, RequestedToCapacityRatioArgs,
-                   NodeLabelArgs, ServiceAffinityArgs>;
+  using Typed = std::variant<std::monostate, DefaultPreemptionArgs, InterPodAffinityArgs, NodeAffinityArgs,
+                             NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PodTopologySpreadArgs,
+                             VolumeBindingArgs, NodeResourcesLeastAllocatedArgs, NodeResourcesMostAllocatedArgs,
+                             RequestedToCapacityRatioArgs, NodeLabelArgs, ServiceAffinityArgs>;
   Typed typed;       // monostate for plugins that are not listed above, such as those of plugin/
   std::string json;  // the args in the file as JSON; empty if it has none
 

@@ -167,6 +167,9 @@ class Decoder {
   template <typename T>
   void ArgsAs(Json j, PluginConfig* config) {
     T args;
+    if constexpr (std::is_same_v<T, PodTopologySpreadArgs>) {
+      if (version_ == Version::kV1Beta1) args.defaulting_type = "List";
+    }
     Object(j, "", &args, {"apiVersion", "kind"});
     config->args.typed = std::move(args);
   }

@@ -263,7 +263,8 @@ void VisitFields(V& v, KubeSchedulerConfiguration& t, Version version) {
   v("podMaxBackoffSeconds", t.pod_max_backoff_seconds, "Longest pause.");
   v("profiles", t.profiles, "The schedulers of this process; one with the default plugins when absent.");
   v("extenders", t.extenders, "Webhooks that take part in decisions.");
-  if (version == Version::kV1) v("delayCacheUntilActive", t.delay_cache_until_active, "Whether a standby watches nothing.");
+  if (version == Version::kV1)
+    v("delayCacheUntilActive", t.delay_cache_until_active, "Whether a standby watches nothing.");
 }
 
 }  // namespace berth::scheduler::configuration

@@ -66,8 +66,8 @@ struct DefaultPlugin {
 // The plugins that a profile may name, and those that run without one. Each release has its own (Release::plugins). To
 // add plugins, copy the release's catalogue and call Add.
 //
-// A catalogue of either kind: with a default multiPoint list (1.22 and later), or with the lists that algorithm providers
-// have for each extension point (up to 1.21).
+// A catalogue of either kind: with a default multiPoint list (1.22 and later), or with the lists that algorithm
+// providers have for each extension point (up to 1.21).
 class PluginCatalogue {
  public:
   using Defaults = std::vector<DefaultPlugin> (*)(const Gates&);

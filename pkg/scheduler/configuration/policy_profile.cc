@@ -50,7 +50,8 @@ class Translator {
       for (const Problem& p : problems) errors_.push_back(p.text);
     }
     if (errors_.empty()) return std::move(out_);
-    return util::InvalidArgument(errors_.size() == 1 ? errors_[0] : absl::StrCat("[", absl::StrJoin(errors_, ", "), "]"));
+    return util::InvalidArgument(errors_.size() == 1 ? errors_[0]
+                                                     : absl::StrCat("[", absl::StrJoin(errors_, ", "), "]"));
   }
 
  private:
@@ -84,7 +85,8 @@ class Translator {
   // Returns the name under which an entry is known, and collects its arguments. Empty for a mistake. The argument of an
   // entry whose name is known already has no effect (kept).
   std::string NameOf(const PredicatePolicy& p) {
-    const int given = p.argument ? p.argument->service_affinity.has_value() + p.argument->labels_presence.has_value() : 1;
+    const int given =
+        p.argument ? p.argument->service_affinity.has_value() + p.argument->labels_presence.has_value() : 1;
     if (given != 1) {
       errors_.push_back(
           absl::StrCat("Exactly 1 predicate argument is required, numArgs: ", given, ", Predicate: ", p.name));
@@ -196,7 +198,8 @@ class Translator {
     }
     // The weight of several entries is that of one of them for each.
     auto multiply = [&](std::string_view name, size_t entries) {
-      if (auto it = weights.find(name); it != weights.end()) it->second = Cut(it->second) * static_cast<int64_t>(entries);
+      if (auto it = weights.find(name); it != weights.end())
+        it->second = Cut(it->second) * static_cast<int64_t>(entries);
     };
     multiply(names_.label_preference,
              labels_.present_labels_preference.size() + labels_.absent_labels_preference.size());

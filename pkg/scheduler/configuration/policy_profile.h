@@ -14,8 +14,8 @@
 
 namespace berth::scheduler::configuration {
 
-// The names that a Policy of one release may use. A plugin that a name stands for is called at every extension point that
-// goes with filtering, or with scoring, and that the plugin implements.
+// The names that a Policy of one release may use. A plugin that a name stands for is called at every extension point
+// that goes with filtering, or with scoring, and that the plugin implements.
 struct PolicyNames {
   struct Predicate {
     std::string_view name;
@@ -35,10 +35,10 @@ struct PolicyNames {
   std::span<const Priority> priorities;   // in the order of their names
   std::span<const Alias> aliases;         // of predicates and priorities
   // The entries of the lists above that an entry with an argument stands for, whatever its own name is.
-  std::string_view labels_presence, service_affinity;                      // predicates
-  std::string_view label_preference, service_anti_affinity, ratio;         // priorities
-  std::string_view affinity;                                               // the priority of hardPodAffinitySymmetricWeight
-  std::span<const std::pair<ExtensionPoint, std::string_view>> always;     // plugins of every Policy
+  std::string_view labels_presence, service_affinity;               // predicates
+  std::string_view label_preference, service_anti_affinity, ratio;  // priorities
+  std::string_view affinity;                                        // the priority of hardPodAffinitySymmetricWeight
+  std::span<const std::pair<ExtensionPoint, std::string_view>> always;  // plugins of every Policy
 };
 
 // Returns the profile "default-scheduler" that the Policy stands for. `catalogue` has the plugins of the release and of

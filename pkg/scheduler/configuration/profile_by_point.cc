@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "pkg/scheduler/configuration/args_by_point.h"
 #include "pkg/scheduler/configuration/plugin_sets.h"
-#include "pkg/scheduler/configuration/validation.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -88,6 +88,7 @@ void CheckByPoint(const ResolvedProfile& profile, const std::string& path, const
                                            util::GoQuoted(profile.scheduler_name)));
   }
   if (profile.at(ExtensionPoint::kBind).empty()) fail("plugins.bind", creating + "at least one bind plugin is needed");
+  CheckArgsByPoint(profile, path, creating, problems);
 }
 
 ResolvedProfile ResolveByPoint(const Profile& profile, const std::string& path, const PluginCatalogue& catalogue,
@@ -117,7 +118,8 @@ ResolvedProfile ResolveByPoint(const Profile& profile, const std::string& path, 
     const PluginConfig& config = profile.plugin_config[i];
     const std::string at = absl::StrCat(path, ".pluginConfig[", i, "]");
     if (!configured.insert(config.name).second) {
-      problems->push_back({Problem::Kind::kProfile, at,
+      problems->push_back({Problem::Kind::kProfile,
+                           at,
                            absl::StrCat("initializing profiles: creating profile for scheduler name ",
                                         out.scheduler_name, ": repeated config for plugin ", config.name),
                            {}});

@@ -1,5 +1,5 @@
-// Preemption as releases 1.19 and 1.29 do it (plugin DefaultPreemption), except that every node is looked at and not only
-// a sample of the candidates. PreemptionByImportance says how they differ.
+// Preemption as releases 1.19 and 1.29 do it (plugin DefaultPreemption), except that every node is looked at and not
+// only a sample of the candidates. PreemptionByImportance says how they differ.
 //
 // Like in 1.10 all pods of lower priority are removed in a simulation and given back as long as the pod fits. Unlike in
 // 1.10, pods of equal priority are ordered by their start, each victim uses up its disruption budgets, and extenders

@@ -87,7 +87,8 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
       return NotRegistered(plugin.name);
     }
     PriorityFunction function = rule->factory(config.args);
-    if (!profile.Has(ExtensionPoint::kPreScore, plugin.name)) function = unprepared.WithoutPreScore(plugin.name, function);
+    if (!profile.Has(ExtensionPoint::kPreScore, plugin.name))
+      function = unprepared.WithoutPreScore(plugin.name, function);
     config.priorities.push_back({plugin.name, std::move(function), plugin.weight, rule->traits});
   }
   return config;

@@ -86,8 +86,8 @@ struct Release {
   bool tries_nominated_node_first = false;
   // Whether only the first of several errors in one cycle is reported. Otherwise all are joined.
   bool reports_first_error_only = false;
-  // Returns the message for an error of a rule, which occurred when it was prepared for the pod, when a node was filtered
-  // or when nodes were scored. If null, the message is the error itself.
+  // Returns the message for an error of a rule, which occurred when it was prepared for the pod, when a node was
+  // filtered or when nodes were scored. If null, the message is the error itself.
   enum class Step : uint8_t { kPrepare, kFilter, kScore };
   std::string (*error_text)(Step step, const api::Pod& pod, std::string_view rule, std::string_view error) = nullptr;
   // How preemption chooses victims and nodes.

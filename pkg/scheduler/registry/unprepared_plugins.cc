@@ -72,9 +72,7 @@ class PreFilterOnly final : public FitCheck {
 class FailsToScore final : public Scoring {
  public:
   explicit FailsToScore(std::string_view error) : error_(error) {}
-  absl::Status Map(std::span<const Row>, std::span<int64_t>) override {
-    return util::InvalidArgument(error_);
-  }
+  absl::Status Map(std::span<const Row>, std::span<int64_t>) override { return util::InvalidArgument(error_); }
   bool OnePass() const override { return true; }
 
  private:

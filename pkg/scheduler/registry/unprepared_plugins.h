@@ -1,6 +1,6 @@
-// Plugins in profiles that enable only some of their extension points: Filter without PreFilter, Score without PreScore,
-// PreFilter without Filter, or PreScore without Score. Upstream accepts such profiles and then fails, or does half of the
-// work, for each pod.
+// Plugins in profiles that enable only some of their extension points: Filter without PreFilter, Score without
+// PreScore, PreFilter without Filter, or PreScore without Score. Upstream accepts such profiles and then fails, or does
+// half of the work, for each pod.
 #pragma once
 #include <span>
 #include <string_view>

@@ -1,4 +1,5 @@
-// The plugin ImageLocality of releases 1.29 and 1.19. Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go.
+// The plugin ImageLocality of releases 1.29 and 1.19. Source:
+// pkg/scheduler/framework/plugins/imagelocality/image_locality.go.
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
@@ -37,12 +38,11 @@ class ImageScoring final : public Scoring {
       if (const auto* nodes = cache_.Image(name)) images.push_back(nodes);
     }
     const double all = static_cast<double>(cache_.node_count());
-    const std::vector<int64_t> totals =
-        ImageTotals(cache_, rows, images, [&](const auto& nodes, const auto& on_node) {
-          const size_t having = spread_ == Spread::kNow ? nodes.sizes.size() : on_node.nodes;
-          const double spread = static_cast<double>(having) / all;
-          return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
-        });
+    const std::vector<int64_t> totals = ImageTotals(cache_, rows, images, [&](const auto& nodes, const auto& on_node) {
+      const size_t having = spread_ == Spread::kNow ? nodes.sizes.size() : on_node.nodes;
+      const double spread = static_cast<double>(having) / all;
+      return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
+    });
     const int64_t least = 23 * kMiB, most = 1000 * kMiB * static_cast<int64_t>(names_.size());
     for (size_t i = 0; i < rows.size(); ++i) {
       const int64_t sum = totals[i] < least ? least : std::min(totals[i], most);
@@ -61,9 +61,8 @@ class ImageScoring final : public Scoring {
 }  // namespace
 
 PriorityFunction SpreadImageLocality(const PluginFactoryArgs& args) {
-  return [max = args.max_score](const PodContext& ctx) {
-    return std::make_unique<ImageScoring>(ctx, Spread::kNow, max);
-  };
+  return
+      [max = args.max_score](const PodContext& ctx) { return std::make_unique<ImageScoring>(ctx, Spread::kNow, max); };
 }
 
 PriorityFunction RememberedSpreadImageLocality(const PluginFactoryArgs& args) {

@@ -1,5 +1,5 @@
-// The plugin InterPodAffinity of releases 1.19 and 1.29: Filter and Score. Source: filtering.go, scoring.go and plugin.go in
-// pkg/scheduler/framework/plugins/interpodaffinity.
+// The plugin InterPodAffinity of releases 1.19 and 1.29: Filter and Score. Source: filtering.go, scoring.go and
+// plugin.go in pkg/scheduler/framework/plugins/interpodaffinity.
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
@@ -152,8 +152,8 @@ class AffinityCheck final : public DomainCheck {
   }
 
   const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
-  // In 1.29 PreFilter returns Skip if the pod has no required terms and no placed pod declares anti-affinity against it.
-  // Pods that are added in a simulation after that are not noticed, as upstream.
+  // In 1.29 PreFilter returns Skip if the pod has no required terms and no placed pod declares anti-affinity against
+  // it. Pods that are added in a simulation after that are not noticed, as upstream.
   bool SkipsPod() override {
     if (!options_.skips_pods || rejection_ || anti_ > 0) return false;
     const auto& sums = existing_.sums();
@@ -264,9 +264,9 @@ class AffinityCheck final : public DomainCheck {
 };
 
 // The Score. One channel sums up the weights of all terms that apply to the domains of a node: the preferred terms of
-// the pod, negative for anti-affinity, and the terms of placed pods that match the pod. In 1.29, unlike in 1.10 and 1.19,
-// the scale begins at the true minimum, not at 0 or below, and ends at the true maximum. The quotient of doubles is computed before the product is truncated,
-// so that 29 of 100 scores 28.
+// the pod, negative for anti-affinity, and the terms of placed pods that match the pod. In 1.29, unlike in 1.10
+// and 1.19, the scale begins at the true minimum, not at 0 or below, and ends at the true maximum. The quotient of
+// doubles is computed before the product is truncated, so that 29 of 100 scores 28.
 class AffinityScoring final : public DomainScoring {
  public:
   AffinityScoring(const PodContext& ctx, Cache* cache, const InterPodAffinityOptions& options, int64_t max_score)

@@ -13,9 +13,9 @@ FitPredicate MatchInterPodAffinity(const PluginFactoryArgs&);
 // required affinity of placed pods with the weight hardPodAffinitySymmetricWeight.
 PriorityFunction InterPodAffinity(const PluginFactoryArgs&);
 
-// InterPodAffinity (1.19 and 1.29), Filter: required terms, which may have namespace selectors. Affinity is satisfied in a
-// domain that has pods matching all terms. If no such pod exists anywhere, a pod that matches its own terms fits every
-// node that has the topology labels.
+// InterPodAffinity (1.19 and 1.29), Filter: required terms, which may have namespace selectors. Affinity is satisfied
+// in a domain that has pods matching all terms. If no such pod exists anywhere, a pod that matches its own terms fits
+// every node that has the topology labels.
 struct AffinityFilterOptions {
   // Whether the rule is left out for a pod that no term concerns when its scheduling begins (1.29).
   bool skips_pods = true;

@@ -49,10 +49,7 @@ class AffinityCheck final : public FitCheck {
  public:
   AffinityCheck(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added, const FailureReason& own,
                 NamedNodes named)
-      : ctx_(ctx),
-        added_(std::move(added)),
-        own_(own),
-        selector_(api::Selector::FromMap(ctx.pod.tmpl->node_selector)) {
+      : ctx_(ctx), added_(std::move(added)), own_(own), selector_(api::Selector::FromMap(ctx.pod.tmpl->node_selector)) {
     if (named == NamedNodes::kLookUp) FindNames();
   }
 

@@ -1,5 +1,5 @@
-// Rules that a Policy or a profile creates from labels that nodes have or lack. Each function is the factory of one rule,
-// which is implemented in a .cc file of this folder.
+// Rules that a Policy or a profile creates from labels that nodes have or lack. Each function is the factory of one
+// rule, which is implemented in a .cc file of this folder.
 #pragma once
 #include <vector>
 
@@ -17,8 +17,8 @@ PriorityFunction LabelPreference(const PluginFactoryArgs&, Symbol label, bool pr
 // The Filter of NodeLabel (1.19): the node has all labels of `present` and none of `absent`.
 FitPredicate NodeLabels(const PluginFactoryArgs&, std::vector<Symbol> present, std::vector<Symbol> absent);
 
-// The Score of NodeLabel (1.19): the part of the preferences that the node meets, that is labels of `present` that it has
-// and labels of `absent` that it lacks.
+// The Score of NodeLabel (1.19): the part of the preferences that the node meets, that is labels of `present` that it
+// has and labels of `absent` that it lacks.
 PriorityFunction NodeLabelsPreference(const PluginFactoryArgs&, std::vector<Symbol> present,
                                       std::vector<Symbol> absent);
 

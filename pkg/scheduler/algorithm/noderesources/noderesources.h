@@ -13,8 +13,8 @@ namespace berth::scheduler::noderesources {
 // node may have one more pod. If a pod requests nothing, only the number of pods is checked.
 FitPredicate PodFitsResources(const PluginFactoryArgs&);
 
-// The Filter of NodeResourcesFit (1.19): the same rule. Extended resources are ignored if they are in the list, belong to
-// a listed group, or are managed by an extender that wants them ignored.
+// The Filter of NodeResourcesFit (1.19): the same rule. Extended resources are ignored if they are in the list, belong
+// to a listed group, or are managed by an extender that wants them ignored.
 FitPredicate FitEveryResource(const PluginFactoryArgs&, const std::vector<std::string>& ignored_resources,
                               const std::vector<std::string>& ignored_resource_groups);
 

@@ -1,5 +1,5 @@
-// Shared by the resource priorities of 1.10, of which 1.19 still has one. They compare the requests of the pod and of the node's pods, with the
-// defaults for containers that request nothing, to the allocatable amounts. Source:
+// Shared by the resource priorities of 1.10, of which 1.19 still has one. They compare the requests of the pod and of
+// the node's pods, with the defaults for containers that request nothing, to the allocatable amounts. Source:
 // pkg/scheduler/algorithm/priorities/resource_allocation.go (1.10).
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"

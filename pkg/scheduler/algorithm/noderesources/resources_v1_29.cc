@@ -1,6 +1,6 @@
-// The plugins NodeResourcesFit and NodeResourcesBalancedAllocation of release 1.29. The score of the former is also that
-// of the plugins NodeResourcesLeastAllocated, NodeResourcesMostAllocated and RequestedToCapacityRatio of 1.19. Source: fit.go,
-// resource_allocation.go, least_allocated.go, most_allocated.go, requested_to_capacity_ratio.go and
+// The plugins NodeResourcesFit and NodeResourcesBalancedAllocation of release 1.29. The score of the former is also
+// that of the plugins NodeResourcesLeastAllocated, NodeResourcesMostAllocated and RequestedToCapacityRatio of 1.19.
+// Source: fit.go, resource_allocation.go, least_allocated.go, most_allocated.go, requested_to_capacity_ratio.go and
 // balanced_allocation.go in pkg/scheduler/framework/plugins/noderesources.
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// The plugin PodTopologySpread of releases 1.19 and 1.29: Filter and Score. Source: filtering.go, scoring.go, common.go and
-// plugin.go in pkg/scheduler/framework/plugins/podtopologyspread.
+// The plugin PodTopologySpread of releases 1.19 and 1.29: Filter and Score. Source: filtering.go, scoring.go, common.go
+// and plugin.go in pkg/scheduler/framework/plugins/podtopologyspread.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -322,8 +322,9 @@ class SpreadCheck final : public DomainCheck {
 
 // The Score. Channel i counts the matching pods in the node's domain of constraint i or, for the hostname, on the node
 // itself. For each constraint whose label the node has, the raw score adds count * ln(number of domains + 2) + maxSkew
-// - 1 and is then rounded, or truncated (1.19). The best nodes have the smallest raw score. Nodes that lack one of the labels score 0,
-// except with the system defaults: then they are scored and win, because they lack a summand (bug M-09, kept).
+// - 1 and is then rounded, or truncated (1.19). The best nodes have the smallest raw score. Nodes that lack one of the
+// labels score 0, except with the system defaults: then they are scored and win, because they lack a summand (bug M-09,
+// kept).
 class TopologySpreadScoring final : public DomainScoring {
  public:
   TopologySpreadScoring(const PodContext& ctx, Cache* cache, std::shared_ptr<const TopologySpreadOptions> options,

@@ -11,9 +11,9 @@ namespace berth::scheduler::podspread {
 // in its zone, the better. ServiceSpreadingPriority, its name in 1.0, is the same rule (bug B-20, kept).
 PriorityFunction SelectorSpread(const PluginFactoryArgs&);
 
-// Return the selector of the default constraints for a pod: the selectors of its services, merged into one, combined with
-// that of its controller, found by its owner reference (1.29), or with those of all controllers that select the pod
-// (1.19).
+// Return the selector of the default constraints for a pod: the selectors of its services, merged into one, combined
+// with that of its controller, found by its owner reference (1.29), or with those of all controllers that select the
+// pod (1.19).
 api::Selector SelectorOfServicesAndOwner(const Listers& listers, const api::PodTemplate& pod);
 api::Selector SelectorOfServicesAndControllers(const Listers& listers, const api::PodTemplate& pod);
 

@@ -17,20 +17,25 @@ class AllowedDomain final : public DomainTotals {
   }
 };
 
-// Which of the pods that can be the reference pod it is: the first by name, or the first in the list of nodes (in turn one
-// node of each zone, zones and their nodes in the order in which they came), and there in the order of arrival.
+// Which of the pods that can be the reference pod it is: the first by name, or the first in the list of nodes (in turn
+// one node of each zone, zones and their nodes in the order in which they came), and there in the order of arrival.
 enum class ReferencePod : uint8_t { kFirstByName, kFirstListed };
 
 // serviceAffinity: the node must agree in each label with the pod's own nodeSelector if that names the label, and
 // otherwise with the node of a reference pod. The reference pod is the first by name of the placed pods in the
 // namespace that carry all labels of the pod, provided that a service selects the pod; upstream takes any of them (bug
-// B-14, fixed). In 1.19 it is the first in the list of nodes. A label that the reference pod's node lacks is not required. There is one channel for each required
-// label. Source: checkServiceAffinity in pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
+// B-14, fixed). In 1.19 it is the first in the list of nodes. A label that the reference pod's node lacks is not
+// required. There is one channel for each required label. Source: checkServiceAffinity in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
 // pkg/scheduler/framework/plugins/serviceaffinity/service_affinity.go (1.19).
 class ServiceAffinityCheck final : public DomainCheck {
  public:
   ServiceAffinityCheck(const PodContext& ctx, Cache* cache, const std::vector<Symbol>& labels, ReferencePod choice)
-      : ctx_(ctx), cache_(cache), labels_(labels), choice_(choice), like_(api::Selector::FromMapValidated(ctx.pod.tmpl->labels)) {
+      : ctx_(ctx),
+        cache_(cache),
+        labels_(labels),
+        choice_(choice),
+        like_(api::Selector::FromMapValidated(ctx.pod.tmpl->labels)) {
     for (Symbol label : labels) {
       if (auto value = ctx.pod.tmpl->node_selector.Get(label)) given_.emplace_back(label, *value);
     }
@@ -124,8 +129,7 @@ class ServiceAffinityCheck final : public DomainCheck {
     absl::flat_hash_map<uint32_t, std::pair<uint32_t, uint32_t>> seen;  // by zone: its place, and its nodes so far
     ranks_.assign(ctx_.cache.row_count(), 0);
     ctx_.cache.listed().ForEach([&](Row row) {
-      auto& [place, nodes] =
-          seen.try_emplace(zones.Domain(row), static_cast<uint32_t>(seen.size()), 0).first->second;
+      auto& [place, nodes] = seen.try_emplace(zones.Domain(row), static_cast<uint32_t>(seen.size()), 0).first->second;
       ranks_[row] = uint64_t{nodes++} << 32 | place;
     });
   }

@@ -118,7 +118,8 @@ class ByLabelsScoring final : public DomainScoring {
         const uint32_t domain = parts.domains[i * n + k];
         if (domain == LabelColumn::kNoDomain) continue;
         double score = max_score_;
-        if (total > 0) score = max_score_ * (static_cast<double>(total - in_domain[domain]) / static_cast<double>(total));
+        if (total > 0)
+          score = max_score_ * (static_cast<double>(total - in_domain[domain]) / static_cast<double>(total));
         sums[i] += score / static_cast<double>(n);
       }
     }

@@ -1,5 +1,5 @@
-// Rules that a Policy or a profile creates from services and node labels. Each function is the factory of one rule, which
-// is implemented in a .cc file of this folder.
+// Rules that a Policy or a profile creates from services and node labels. Each function is the factory of one rule,
+// which is implemented in a .cc file of this folder.
 #pragma once
 #include <vector>
 
@@ -14,8 +14,8 @@ FitPredicate ServiceAffinityToFirstListed(const PluginFactoryArgs&, std::vector<
 
 // The Policy argument serviceAntiAffinity: spreads the pods of a service over the values of a node label.
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs&, Symbol label);
-// The Score of ServiceAffinity (1.19): the same for several labels, whose parts of the score are added in floating point
-// and truncated once. Terminating pods do not count.
+// The Score of ServiceAffinity (1.19): the same for several labels, whose parts of the score are added in floating
+// point and truncated once. Terminating pods do not count.
 PriorityFunction ServiceAntiAffinityByLabels(const PluginFactoryArgs&, std::vector<Symbol> labels);
 
 }  // namespace berth::scheduler::serviceaffinity

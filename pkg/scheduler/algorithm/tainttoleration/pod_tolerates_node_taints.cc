@@ -63,10 +63,10 @@ class TaintsCheck final : public FitCheck {
     if (reason_ == Reason::kPlain) return out->push_back(reasons::kTaintsTolerationsNotMatch);
     const api::Taint* taint = FirstOf(row);
     const std::string named = "{" + taint->key.string() + ": " + taint->value.string() + "}";
-    out->push_back({Symbol(reason_ == Reason::kNamesTaint ? "node(s) had untolerated taint " + named
-                                                          : "node(s) had taint " + named +
-                                                                ", that the pod didn't tolerate"),
-                    true});
+    out->push_back(
+        {Symbol(reason_ == Reason::kNamesTaint ? "node(s) had untolerated taint " + named
+                                               : "node(s) had taint " + named + ", that the pod didn't tolerate"),
+         true});
   }
 
  private:

@@ -21,9 +21,9 @@ const FailureReason kNoVolume{Symbol("node(s) unavailable due to one or more pvc
 const FailureReason kNoVolumeV1_19{Symbol("pvc(s) bound to non-existent pv(s)"), true};
 
 // A node fits if the volumes of all bound claims exist and can be used there, and every delayed claim finds a volume or
-// can be provisioned there. A claim that cannot be used rejects the pod before any node is examined; in 1.19 that is only
-// a claim that waits for the volume controller. All reasons that
-// apply to a node are reported, in the order of upstream.
+// can be provisioned there. A claim that cannot be used rejects the pod before any node is examined; in 1.19 that is
+// only a claim that waits for the volume controller. All reasons that apply to a node are reported, in the order of
+// upstream.
 class BindingCheck final : public FitCheck {
  public:
   BindingCheck(const PodContext& ctx, std::shared_ptr<const ClaimBinder> binder, bool rejects_unusable,

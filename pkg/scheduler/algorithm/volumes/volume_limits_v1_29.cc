@@ -1,5 +1,5 @@
-// The plugins of releases 1.19 and 1.29 that limit the number of volumes on a node: NodeVolumeLimits for CSI drivers, and
-// EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits for in-tree volumes. Source: csi.go and non_csi.go in
+// The plugins of releases 1.19 and 1.29 that limit the number of volumes on a node: NodeVolumeLimits for CSI drivers,
+// and EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits for in-tree volumes. Source: csi.go and non_csi.go in
 // pkg/scheduler/framework/plugins/nodevolumelimits.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>

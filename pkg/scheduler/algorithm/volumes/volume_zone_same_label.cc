@@ -20,8 +20,8 @@ const std::array<Symbol, 4> kZoneLabels = {
     Symbol("topology.kubernetes.io/zone"), Symbol("topology.kubernetes.io/region")};
 
 // A node fits if it has none of the four labels, or if those of each bound volume of the pod have its own value, each
-// under the same label. The first volume in the pod's list that does not fit the node, or whose claim cannot be followed
-// to a volume, gives the reason.
+// under the same label. The first volume in the pod's list that does not fit the node, or whose claim cannot be
+// followed to a volume, gives the reason.
 class SameLabelCheck final : public FitCheck {
  public:
   explicit SameLabelCheck(const PodContext& ctx) : cache_(ctx.cache) {

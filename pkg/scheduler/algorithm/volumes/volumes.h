@@ -41,8 +41,7 @@ struct InTreeLimit {
 };
 // Returns null if there is no plugin of that name.
 const InTreeLimit* FindInTreeLimit(std::string_view plugin);
-FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit& limit,
-                                const VolumeRules& rules = {});
+FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit& limit, const VolumeRules& rules = {});
 
 // NodeVolumeLimits: the number of volumes of each CSI driver does not exceed the limit of the CSINode or of the node.
 FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args);
@@ -50,8 +49,8 @@ FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules&
 
 // VolumeBinding: bound volumes can be used on the node, and unbound claims find volumes or can be provisioned there.
 FitPredicate VolumeBinding(const PluginFactoryArgs& args);
-// The same in 1.19: claims that do not exist or are being deleted are left to what is checked before all rules, and only
-// unbound claims that do not wait for a consumer reject the pod as a whole.
+// The same in 1.19: claims that do not exist or are being deleted are left to what is checked before all rules, and
+// only unbound claims that do not wait for a consumer reject the pod as a whole.
 FitPredicate VolumeBindingOfUnboundClaims(const PluginFactoryArgs& args);
 
 // VolumeZone: the zones and regions in the labels of bound volumes include those of the node.
