@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Holds schedsim's decisions against recorded ones of Kubernetes 1.10 and 1.29.
+"""Holds schedsim's decisions against recorded ones of Kubernetes 1.10, 1.19 and 1.29.
 
-golden/ (1.10) and golden-1.29/ have scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ has longer
+golden/ (1.10), golden-1.19/ and golden-1.29/ have scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ has longer
 runs with the placements of each pod, in order. Traces: a production cluster (openb), and synthetic clusters of 1,000
 nodes: w3 required anti-affinity by host, w4 preferred affinity by zone, w5 mixed services and taints.
 """
@@ -96,6 +96,10 @@ def check_all(pattern, how):
 
 def test_scenarios_of_1_10():
     check_all("golden/*.jsonl.gz", check_scenarios)
+
+
+def test_scenarios_of_1_19():
+    check_all("golden-1.19/*.jsonl.gz", check_scenarios)
 
 
 def test_scenarios_of_1_29():

@@ -17,6 +17,7 @@
 #include "pkg/explain/output.h"
 #include "pkg/lab/completeness.h"
 #include "pkg/scheduler/configuration/load.h"
+#include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/scheduler/factory/read_policy.h"
 #include "pkg/util/feature_gates.h"
@@ -531,6 +532,24 @@ absl::Status Algorithm::CheckSource() const {
   if (!provider || *provider == scheduler::kDefaultProvider) return absl::OkStatus();
   return util::InvalidArgument(absl::StrCat(name, " has no algorithm provider ", util::GoQuoted(*provider),
                                             " but only DefaultProvider: give it a configuration"));
+}
+
+absl::StatusOr<std::vector<scheduler::configuration::ResolvedProfile>> Algorithm::Profiles() const {
+  namespace configuration = scheduler::configuration;
+  if (profiles) return *profiles;
+  const scheduler::Release& decides = Decides();
+  const configuration::PluginCatalogue catalogue = scheduler::PluginsToConfigure(decides);
+  std::vector<configuration::ResolvedProfile> out;
+  if (decides.policy_names == nullptr) {
+    out.push_back(configuration::DefaultProfile(catalogue));
+    return out;
+  }
+  auto made = policy ? configuration::ProfileOfPolicy(*policy, decides.policy_names(), catalogue, decides.plugins())
+                     : configuration::ProfileOfProvider(provider.value_or(std::string(scheduler::kDefaultProvider)),
+                                                        hard_pod_affinity_symmetric_weight, catalogue);
+  if (!made.ok()) return made.status();
+  out.push_back(std::move(*made));
+  return out;
 }
 
 scheduler::SchedulerGates Algorithm::Gates() const {

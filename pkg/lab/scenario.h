@@ -36,8 +36,11 @@ struct Algorithm {
 
   // Returns what decides in the release.
   const scheduler::Release& Decides() const { return releases::Of(*release).decides; }
-  // Returns whether profiles decide, and not a Policy or a provider.
-  bool ByProfiles() const { return Decides().plugins != nullptr && !(Decides().has_policies && chosen()); }
+  // Returns whether profiles decide: in a release with plugins, where a Policy and a provider stand for a profile.
+  bool ByProfiles() const { return Decides().plugins != nullptr; }
+  // Returns the profiles that run: those of the configuration, or the one that the Policy or the provider stands for.
+  // REQUIRES: ByProfiles().
+  absl::StatusOr<std::vector<scheduler::configuration::ResolvedProfile>> Profiles() const;
   bool chosen() const { return provider.has_value() || policy.has_value(); }
   // Returns an error if the release has no Policies and a Policy or an unknown provider is set. The only provider of
   // such a release stands for what it does without a configuration.

@@ -1,8 +1,10 @@
 #include "pkg/lab/simulation_v1_29.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
 #include <algorithm>
+#include <set>
 
 #include "pkg/scheduler/extender/http_extender.h"
 #include "pkg/scheduler/factory/from_profile.h"
@@ -19,14 +21,10 @@ using scheduler::Symbol;
 absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Scenario& scenario,
                                                                        const Algorithm& algorithm,
                                                                        scheduler::Cache* cache) {
-  std::unique_ptr<SimulationV1_29> sim(new SimulationV1_29(cache));
-  std::vector<configuration::ResolvedProfile> profiles;
-  if (algorithm.profiles) {
-    profiles = *algorithm.profiles;
-  } else {
-    profiles.push_back(configuration::DefaultProfile(scheduler::PluginsToConfigure(algorithm.Decides())));
-  }
-  for (configuration::ResolvedProfile& p : profiles) {
+  std::unique_ptr<SimulationV1_29> sim(new SimulationV1_29(cache, algorithm.Decides().volume_rules));
+  auto profiles = algorithm.Profiles();
+  if (!profiles.ok()) return profiles.status();
+  for (configuration::ResolvedProfile& p : *profiles) {
     Profile& profile = sim->profiles_.emplace_back();
     scheduler::FactoryArgs args;
     args.cache = cache;
@@ -36,7 +34,8 @@ absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Sce
     if (algorithm.call_extenders()) {
       args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
     }
-    auto made = scheduler::CreateFromProfile(p, algorithm.extenders, args, &profile.effective);
+    const auto& extenders = algorithm.policy ? algorithm.policy->extenders : algorithm.extenders;
+    auto made = scheduler::CreateFromProfile(p, extenders, args, &profile.effective);
     if (!made.ok()) return made.status();
     profile.resolved = std::move(p);
     profile.scheduler = std::move(*made);
@@ -63,19 +62,28 @@ std::string SimulationV1_29::WhyNotAttempted(const api::Pod& pod) {
 
 namespace {
 
-// Derives the additional fields from the trace.
-void FillFields(const scheduler::DecisionTrace& trace, LaterFields* fields) {
-  for (const auto& [node, plugin] : trace.rejected_by) {
-    const auto* reasons = trace.failures->Find(node);
-    const bool unresolvable =
-        std::any_of(reasons->begin(), reasons->end(), [](const auto& r) { return r.unresolvable; });
-    fields->rejections[node.string()] = plugin + (unresolvable ? " UnschedulableAndUnresolvable" : " Unschedulable");
-  }
+void FillTies(const scheduler::DecisionTrace& trace, LaterFields* fields) {
   if (trace.totals.empty()) return;
   const int64_t best = *std::max_element(trace.totals.begin(), trace.totals.end());
   for (size_t i = trace.totals.size(); i-- > 0;) {
     if (trace.totals[i] == best) fields->ties.push_back(trace.feasible[i].string());
   }
+}
+
+// Derives the additional fields from the trace.
+void FillFields(const scheduler::DecisionTrace& trace, LaterFields* fields) {
+  const auto code = [](bool unresolvable) { return unresolvable ? " UnschedulableAndUnresolvable" : " Unschedulable"; };
+  std::map<std::string, std::set<std::string>> all;
+  for (const auto& r : trace.rejections) all[r.node.string()].insert(r.predicate + code(r.unresolvable));
+  for (const auto& [node, plugins] : all) fields->rejections[node] = absl::StrJoin(plugins, "; ");
+  if (!all.empty()) return FillTies(trace, fields);
+  for (const auto& [node, plugin] : trace.rejected_by) {
+    const auto* reasons = trace.failures->Find(node);
+    const bool unresolvable =
+        std::any_of(reasons->begin(), reasons->end(), [](const auto& r) { return r.unresolvable; });
+    fields->rejections[node.string()] = plugin + code(unresolvable);
+  }
+  FillTies(trace, fields);
 }
 
 }  // namespace

@@ -52,7 +52,8 @@ class SimulationV1_29 {
   std::string WhyNotAttempted(const api::Pod& pod);
 
  private:
-  explicit SimulationV1_29(scheduler::Cache* cache) : cache_(cache), claim_binder_(cache) {}
+  SimulationV1_29(scheduler::Cache* cache, const scheduler::VolumeRules& rules)
+      : cache_(cache), claim_binder_(cache, rules) {}
 
   scheduler::Cache* cache_;
   scheduler::ClaimBinder claim_binder_;

@@ -209,11 +209,40 @@ std::string FitErrorText(const NodeFailures& failures, size_t nodes, const PodRe
 }
 
 // Returns the text of an error in PreFilter (kPrepare) or Filter.
-std::string ErrorText(Rules::Step step, std::string_view predicate, std::string_view error) {
+std::string ErrorText(Rules::Step step, const api::Pod&, std::string_view predicate, std::string_view error) {
+  if (step == Rules::Step::kScore) return std::string(error);  // scores have complete texts
   if (step == Rules::Step::kPrepare) {
     return absl::StrCat("running PreFilter plugin ", api::GoQuoted(predicate), ": ", util::ToAbsl(error));
   }
   return absl::StrCat("running ", api::GoQuoted(predicate), " filter plugin: ", util::ToAbsl(error));
+}
+
+const UnpreparedPlugins& Unprepared() {
+  static constexpr UnpreparedPlugins::Text kFilters[] = {
+      {"NodePorts", "reading \"PreFilterNodePorts\" from cycleState: not found"},
+      {"NodeResourcesFit", "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"},
+      {"VolumeRestrictions", "cannot read \"PreFilterVolumeRestrictions\" from cycleState"},
+      {"VolumeBinding", "not found"},
+      {"PodTopologySpread", "reading \"PreFilterPodTopologySpread\" from cycleState: not found"},
+      {"InterPodAffinity", "reading \"PreFilterInterPodAffinity\" from cycleState: not found"},
+  };
+  static constexpr std::string_view kOtherPreFilters[] = {"NodeAffinity", "VolumeZone"};
+  static constexpr UnpreparedPlugins::Text kScores[] = {
+      {"TaintToleration",
+       "running Score plugins: plugin \"TaintToleration\" failed with: failed to read \"PreScoreTaintToleration\" from "
+       "cycleState: not found"},
+      {"PodTopologySpread",
+       "running Score plugins: plugin \"PodTopologySpread\" failed with: error reading \"PreScorePodTopologySpread\" "
+       "from "
+       "cycleState: not found"},
+      {"InterPodAffinity",
+       "running Score plugins: plugin \"InterPodAffinity\" failed with: failed to read \"PreScoreInterPodAffinity\" "
+       "from "
+       "cycleState: not found"},
+  };
+  static constexpr std::string_view kFailingPreScores[] = {"NodeAffinity", "PodTopologySpread"};
+  static constexpr UnpreparedPlugins kUnprepared = {kFilters, kOtherPreFilters, kScores, kFailingPreScores};
+  return kUnprepared;
 }
 
 }  // namespace
@@ -225,6 +254,7 @@ const Rules& Decides() {
       .register_algorithms = RegisterAlgorithms,
       .register_plugins = Register,
       .plugins = Plugins,
+      .unprepared = &Unprepared(),
       .predicate_ordering = Filters(),
       .describe_template = DescribeTemplateV1_29,
       .fit_error_text = FitErrorText,

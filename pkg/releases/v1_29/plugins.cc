@@ -60,7 +60,7 @@ std::vector<DefaultPlugin> DefaultPlugins(const Gates& gates) {
 }  // namespace
 
 const PluginCatalogue& Plugins() {
-  static const PluginCatalogue kCatalogue(kInTree, DefaultPlugins);
+  static const PluginCatalogue kCatalogue({29}, kInTree, DefaultPlugins);
   return kCatalogue;
 }
 

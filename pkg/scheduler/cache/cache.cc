@@ -24,20 +24,30 @@ constexpr size_t kMostScalarColumns = 32;
 const Symbol kTrue("True"), kFalse("False"), kReady("Ready"), kOutOfDisk("OutOfDisk"),
     kNetworkUnavailable("NetworkUnavailable"), kMemoryPressure("MemoryPressure"), kDiskPressure("DiskPressure"),
     kNoSchedule("NoSchedule"), kNoExecute("NoExecute"), kPreferNoSchedule("PreferNoSchedule"), kAnyAddress("0.0.0.0"),
-    kRegionLabel("failure-domain.beta.kubernetes.io/region"), kZoneLabel("failure-domain.beta.kubernetes.io/zone");
+    kRegionLabel("failure-domain.beta.kubernetes.io/region"), kZoneLabel("failure-domain.beta.kubernetes.io/zone"),
+    kNewRegionLabel("topology.kubernetes.io/region"), kNewZoneLabel("topology.kubernetes.io/zone");
 
 absl::Status NoUid() {
   return util::InvalidArgument("Cannot get cache key for pod with empty UID");
 }
 
-// Returns region and zone joined as 1.10 joins them (GetZoneKey), or the empty symbol when the node has neither label.
-util::SharedSymbol ZoneOf(const api::Labels& labels) {
-  Symbol region = labels.Get(kRegionLabel).value_or(Symbol());
-  Symbol zone = labels.Get(kZoneLabel).value_or(Symbol());
+// Returns region and zone joined as upstream joins them (GetZoneKey), or the empty symbol when both are empty.
+util::SharedSymbol ZoneOf(Symbol region, Symbol zone) {
   if (region.empty() && zone.empty()) return {};
   std::string key = region.string();
   key.append(":\0:", 3).append(zone.str());
   return util::SharedSymbol(key);
+}
+util::SharedSymbol ZoneOf(const api::Labels& labels) {
+  return ZoneOf(labels.Get(kRegionLabel).value_or(Symbol()), labels.Get(kZoneLabel).value_or(Symbol()));
+}
+// The same with the label that replaced each of the two, where the node lacks the older one.
+util::SharedSymbol ZoneByEitherLabel(const api::Labels& labels) {
+  auto either = [&](Symbol older, Symbol newer) {
+    const auto value = labels.Get(older);
+    return value ? *value : labels.Get(newer).value_or(Symbol());
+  };
+  return ZoneOf(either(kRegionLabel, kNewRegionLabel), either(kZoneLabel, kNewZoneLabel));
 }
 
 }  // namespace
@@ -96,6 +106,7 @@ Row Cache::EnsureRow(Symbol name) {
     columns_.volumes.push_back(0);
     columns_.flags.push_back(0);
     columns_.zone.emplace_back();
+    columns_.zone_by_either_label.emplace_back();
     columns_.name.emplace_back();
     listed_.Resize(r + 1);
   }
@@ -113,6 +124,7 @@ void Cache::Reserve(size_t nodes, size_t pods) {
   columns_.volumes.reserve(nodes);
   columns_.flags.reserve(nodes);
   columns_.zone.reserve(nodes);
+  columns_.zone_by_either_label.reserve(nodes);
   columns_.name.reserve(nodes);
   row_by_name_.reserve(nodes);
   pod_states_.reserve(pods);
@@ -169,57 +181,6 @@ void Cache::CountAvoided(const api::Node& node, int sign) {
   }
 }
 
-namespace {
-
-// Returns the first entry whose row is not below `row`.
-auto FirstFrom(std::vector<Cache::ImageNodes::Size>& sizes, Row row) {
-  return std::lower_bound(sizes.begin(), sizes.end(), row,
-                          [](const Cache::ImageNodes::Size& s, Row r) { return s.row < r; });
-}
-
-}  // namespace
-
-// Adds the images of the row's node to the index.
-void Cache::IndexImages(Row r) const {
-  for (const api::NodeImage& image : rows_[r].node->images) {
-    for (Symbol name : image.names) {
-      ImageNodes& nodes = images_[name];
-      std::vector<ImageNodes::Size>& sizes = nodes.sizes;
-      if (sizes.empty()) nodes.first_size = image.size_bytes;
-      // When all nodes are indexed at once, rows come in ascending order and belong at the end.
-      auto at = sizes.end();
-      if (!sizes.empty() && sizes.back().row >= r) at = FirstFrom(sizes, r);
-      if (at != sizes.end() && at->row == r) {
-        at->bytes = image.size_bytes;
-      } else {
-        sizes.insert(at, {r, image.size_bytes});
-      }
-    }
-  }
-}
-
-void Cache::ForgetImages(Row r, const api::Node& node) {
-  for (const api::NodeImage& image : node.images) {
-    for (Symbol name : image.names) {
-      auto it = images_.find(name);
-      if (it == images_.end()) continue;
-      std::vector<ImageNodes::Size>& sizes = it->second.sizes;
-      const auto at = FirstFrom(sizes, r);
-      if (at != sizes.end() && at->row == r) sizes.erase(at);
-      if (sizes.empty()) images_.erase(it);
-    }
-  }
-}
-
-const Cache::ImageNodes* Cache::Image(Symbol name) const {
-  if (!images_indexed_) {
-    images_indexed_ = true;
-    listed_.ForEach([&](Row r) { IndexImages(r); });
-  }
-  auto it = images_.find(name);
-  return it == images_.end() ? nullptr : &it->second;
-}
-
 bool Cache::IsAvoided(const api::OwnerReference& controller) const {
   return !avoided_.empty() && avoided_.contains({controller.kind, controller.uid});
 }
@@ -267,6 +228,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
   SetFlags(r);
   if (!same_labels) {
     columns_.zone[r] = row.node != nullptr ? ZoneOf(row.node->labels) : util::SharedSymbol();
+    columns_.zone_by_either_label[r] = row.node != nullptr ? ZoneByEitherLabel(row.node->labels) : util::SharedSymbol();
     for (auto& [key, column] : label_columns_) {
       column->Set(r, row.node != nullptr ? LabelOf(r, key) : kNoValue);
     }
@@ -318,10 +280,16 @@ Symbol Cache::ZoneKey() {
   static const Symbol kZoneKey("\x01zone");
   return kZoneKey;
 }
+Symbol Cache::ZoneByEitherLabelKey() {
+  static const Symbol kZoneKey("\x01zone by either label");
+  return kZoneKey;
+}
 
 Symbol Cache::LabelOf(Row r, Symbol key) const {
-  if (key != ZoneKey()) return rows_[r].node->labels.Get(key).value_or(kNoValue);
-  return columns_.zone[r].empty() ? kNoValue : columns_.zone[r].get();
+  const bool either = key == ZoneByEitherLabelKey();
+  if (!either && key != ZoneKey()) return rows_[r].node->labels.Get(key).value_or(kNoValue);
+  const util::SharedSymbol& zone = (either ? columns_.zone_by_either_label : columns_.zone)[r];
+  return zone.empty() ? kNoValue : zone.get();
 }
 
 void Cache::CountLabels(const api::Labels& labels, int sign) {
@@ -337,7 +305,7 @@ const Cache::LabelColumn& Cache::Label(Symbol key) const {
   if (column == nullptr) {
     column = std::make_unique<LabelColumn>();
     // Pods may name any number of labels that no node has.
-    if (key == ZoneKey() || nodes_with_label_.contains(key)) {
+    if (key == ZoneKey() || key == ZoneByEitherLabelKey() || nodes_with_label_.contains(key)) {
       listed_.ForEach([&](Row r) { column->Set(r, LabelOf(r, key)); });
     }
   }
@@ -396,7 +364,7 @@ void Cache::CountPod(Row r, const PlacedPod& p, int sign, Why why) {
     if (!Counts(*c, p, why)) continue;
     c->AddOnRow(r, sign);
     c->total_all_ += sign;
-    if (c->query_.nodes == nullptr || !c->admitted_.Has(r)) continue;
+    if (c->query_.nodes == nullptr || rows_[r].node == nullptr || !c->CountsOn(r)) continue;
     c->total_ += sign;
     if (const uint32_t domain = c->DomainOf(r); domain != LabelColumn::kNoDomain) c->AddInDomain(domain, sign);
   }

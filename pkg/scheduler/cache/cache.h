@@ -77,7 +77,8 @@ struct Columns {
   std::vector<int32_t> volumes;  // number of volumes in the pods' specifications, of the kinds that rules look at
   std::vector<uint8_t> flags;    // RowFlag bits
   std::vector<Symbol> name;      // the node's name
-  std::vector<util::SharedSymbol> zone;  // region ":\0:" zone; empty when the node has neither label
+  std::vector<util::SharedSymbol> zone;                  // region ":\0:" zone; empty when the node has neither label
+  std::vector<util::SharedSymbol> zone_by_either_label;  // Cache::ZoneByEitherLabelKey
   // Whether any row ever used some of the resource or had less than nothing of it. If not, a pod that requests nothing
   // of it need not look at its columns.
   bool gpu_matters = false, ephemeral_matters = false;
@@ -142,6 +143,8 @@ class Cache {
   // Returns the key under which Label() keeps region and zone joined as in 1.10. It is not the key of a real label. A
   // node with neither label has no value.
   static Symbol ZoneKey();
+  // The same with the labels topology.kubernetes.io/region and zone for nodes without the older ones (1.17 and later).
+  static Symbol ZoneByEitherLabelKey();
   // Returns the column of a node label. It is created at the first call and kept up to date from then on.
   const LabelColumn& Label(Symbol key) const;
 
@@ -149,7 +152,8 @@ class Cache {
   struct ImageNodes {
     struct Size {
       Row row;
-      int64_t bytes;  // if one node lists the name several times, the size of the last entry
+      uint32_t nodes;  // how many nodes had the image when this one came or its images changed, with this one
+      int64_t bytes;   // if one node lists the name several times, the size of the last entry
     };
     std::vector<Size> sizes;  // in ascending order of rows
     int64_t first_size = 0;   // bytes, on the node that was indexed first

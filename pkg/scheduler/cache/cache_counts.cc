@@ -85,7 +85,8 @@ void Cache::CountInDomains(Row r, const PlacedPod& p, int sign, Why why) {
 void Cache::DismissFromCounts(Row r) {
   if (rows_[r].node == nullptr) return;
   for (PodCount* c : filtered_counts_) {
-    if (!c->admitted_.Has(r)) continue;
+    if (!c->CountsOn(r)) continue;
+    const bool admitted = c->admitted_.Has(r);
     const uint32_t domain = c->DomainOf(r);
     const int32_t here = c->OnRow(r);
     c->total_ -= here;
@@ -93,20 +94,21 @@ void Cache::DismissFromCounts(Row r) {
     c->admitted_.Erase(r);
     if (domain == LabelColumn::kNoDomain) continue;
     c->AddInDomain(domain, -here);
-    c->DismissNode(domain);
+    if (admitted) c->DismissNode(domain);
   }
 }
 
 void Cache::AdmitToCounts(Row r) {
   if (rows_[r].node == nullptr) return;
   for (PodCount* c : filtered_counts_) {
-    if (!c->query_.nodes->admits(*rows_[r].node)) continue;
+    const bool admitted = c->query_.nodes->admits(*rows_[r].node);
+    if (admitted) c->admitted_.Insert(r);
+    if (!c->CountsOn(r)) continue;
     const uint32_t domain = c->DomainOf(r);
     const int32_t here = c->OnRow(r);
-    c->admitted_.Insert(r);
     c->total_ += here;
     if (domain == LabelColumn::kNoDomain) continue;
-    c->AdmitNode(domain);
+    if (admitted) c->AdmitNode(domain);
     c->AddInDomain(domain, here);
   }
 }
@@ -141,7 +143,7 @@ std::shared_ptr<const PodCount> Cache::Count(const PodQuery& query) {
       if (n == 0) continue;
       count->AddOnRow(r, n);
       count->total_all_ += n;
-      if (rows_[r].node == nullptr || (query.nodes != nullptr && !count->admitted_.Has(r))) continue;
+      if (rows_[r].node == nullptr || !count->CountsOn(r)) continue;
       count->total_ += n;
       if (column == nullptr) continue;
       if (const uint32_t domain = column->Domain(r); domain != LabelColumn::kNoDomain) count->AddInDomain(domain, n);

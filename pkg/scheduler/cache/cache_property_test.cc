@@ -303,6 +303,7 @@ TEST_CASE("a count with a node filter follows the labels of nodes, also of nodes
   for (uint64_t seed : Seeds(40)) {
     INFO("BERTH_RANDOM_SEED=" << seed);
     reference::Random random(seed);
+    query.nodes_choose_domains = seed % 2 == 0;
     Cache cache;
     const auto count = cache.Count(query);
     std::map<std::string, api::NodePtr> nodes;
@@ -330,6 +331,19 @@ TEST_CASE("a count with a node filter follows the labels of nodes, also of nodes
       CHECK(count->minimum() == expected->minimum());
       for (const char* zone : {"a", "b"}) {
         CHECK(count->InValue(util::Symbol(zone)) == expected->InValue(util::Symbol(zone)));
+        int64_t admitted = 0, in_zone = 0, on_admitted = 0;
+        for (const auto& [name_of, node] : nodes) {
+          if (node->labels.Get(util::Symbol("zone")) != util::Symbol(zone)) continue;
+          const int64_t here = std::count_if(pods.begin(), pods.end(), [&name_of = name_of](const api::PodPtr& p) {
+            return p->node_name.str() == name_of;
+          });
+          const bool admits = filter->admits(*node);
+          admitted += admits ? 1 : 0;
+          in_zone += here;
+          on_admitted += admits ? here : 0;
+        }
+        const int64_t want = !query.nodes_choose_domains ? on_admitted : admitted > 0 ? in_zone : 0;
+        CHECK(count->InValue(util::Symbol(zone)) == want);
       }
     }
   }

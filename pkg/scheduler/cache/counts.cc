@@ -25,7 +25,7 @@ bool operator==(const PodQuery& a, const PodQuery& b) {
   return same_nodes && a.namespaces == b.namespaces && a.all_namespaces == b.all_namespaces && a.any_of == b.any_of &&
          a.all_of == b.all_of && a.skip_terminating == b.skip_terminating && a.topology_key == b.topology_key &&
          a.sees_nominated == b.sees_nominated && a.simulation_counts_all == b.simulation_counts_all &&
-         a.never_base == b.never_base;
+         a.never_base == b.never_base && a.nodes_choose_domains == b.nodes_choose_domains;
 }
 
 void PodCount::AddOnRow(Row row, int32_t n) {
@@ -38,7 +38,14 @@ void PodCount::AddOnRow(Row row, int32_t n) {
 // Moves the domain to another place of the histogram when it is one of an admitted node.
 void PodCount::AddInDomain(uint32_t domain, int64_t n) {
   if (n == 0) return;
-  if (query_.nodes != nullptr && eligible_.contains(domain)) {
+  const bool eligible = query_.nodes != nullptr && eligible_.contains(domain);
+  if (query_.nodes_choose_domains) {
+    auto it = everywhere_.try_emplace(domain, 0).first;
+    it->second += n;
+    if (it->second == 0) everywhere_.erase(it);
+    if (!eligible) return;
+  }
+  if (eligible) {
     const int64_t before = In(domain);
     auto it = histogram_.find(before);
     if (--it->second == 0) histogram_.erase(it);
@@ -48,7 +55,10 @@ void PodCount::AddInDomain(uint32_t domain, int64_t n) {
 }
 
 void PodCount::AdmitNode(uint32_t domain) {
-  if (++eligible_[domain] == 1) ++histogram_[In(domain)];
+  if (++eligible_[domain] > 1) return;
+  // The pods of a domain that was not eligible were counted in everywhere_ alone.
+  if (auto it = everywhere_.find(domain); it != everywhere_.end()) Add(domain, it->second);
+  ++histogram_[In(domain)];
 }
 
 void PodCount::DismissNode(uint32_t domain) {
@@ -57,6 +67,7 @@ void PodCount::DismissNode(uint32_t domain) {
   eligible_.erase(it);
   auto h = histogram_.find(In(domain));
   if (--h->second == 0) histogram_.erase(h);
+  if (query_.nodes_choose_domains && In(domain) != 0) Add(domain, -In(domain));
 }
 
 bool DeclaredTerms::Term::Matches(const api::PodTemplate& t) const {

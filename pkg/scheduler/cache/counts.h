@@ -82,6 +82,9 @@ struct PodQuery {
   // If set, pods count only on nodes that the filter admits, and minimum() and domains() are about the domains of those
   // nodes. If null, pods count on all nodes and no minimum is kept.
   std::shared_ptr<const NodeFilter> nodes;
+  // With `nodes`: the admitted nodes decide only which domains there are, and pods on all nodes of these domains count
+  // (1.19). Other domains count nothing.
+  bool nodes_choose_domains = false;
   // Count every matching pod that a Simulation removes or adds, even one that is terminating, as 1.29 does (bug M-08,
   // kept).
   bool simulation_counts_all = false;
@@ -126,6 +129,8 @@ class PodCount final : public DomainTotals {
   PodCount(PodQuery q, const LabelColumn* column) : DomainTotals(column), query_(std::move(q)) {}
   void AddOnRow(Row row, int32_t n);
   void AddInDomain(uint32_t domain, int64_t n);
+  // Returns whether pods on the row count in its domain. REQUIRES: the row has a node object.
+  bool CountsOn(Row row) const { return query_.nodes == nullptr || query_.nodes_choose_domains || admitted_.Has(row); }
   // Add an admitted node to its domain, and remove it. The caller updates admitted_.
   void AdmitNode(uint32_t domain);
   void DismissNode(uint32_t domain);
@@ -139,6 +144,7 @@ class PodCount final : public DomainTotals {
   RowSet admitted_;                                  // rows whose nodes the filter admits
   absl::flat_hash_map<uint32_t, int32_t> eligible_;  // number of admitted nodes by domain
   std::map<int64_t, int64_t> histogram_;             // number of eligible domains by number of pods
+  Numbers everywhere_;  // with nodes_choose_domains: number of pods in every domain, also those that are not eligible
 };
 
 // The inter-pod affinity terms of all templates in the cache. Each distinct term is kept once, with the number of

@@ -1,4 +1,5 @@
-// The feature gates that rules and the volume binder read, with the defaults of Kubernetes 1.10.
+// The feature gates that rules and the volume binder read, with the defaults of Kubernetes 1.10, and what differs
+// between later releases.
 #pragma once
 
 namespace berth::scheduler {
@@ -8,6 +9,13 @@ struct AlgorithmGates {
   bool volume_scheduling = true;
   bool block_volume = false;
   bool storage_object_in_use_protection = true;
+};
+
+// What later releases know of volumes. Without other values, the rules are those of 1.29.
+struct VolumeRules {
+  bool drivers_replace_in_tree = true;  // CSI drivers replace in-tree plugins on nodes with a CSINode (CSI migration)
+  bool counts_attachments = true;       // VolumeAttachments count against the limits of a node
+  bool reads_capacities = true;         // CSIStorageCapacity objects say where a claim can be provisioned
 };
 
 }  // namespace berth::scheduler

@@ -96,6 +96,8 @@ void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
     info->limits.RaiseTo(c.limits);
   }
   if (HasSidecarsOrOverhead(t)) CountSidecarsAndOverhead(t, info);
+  info->incoming_milli_cpu = info->nonzero_milli_cpu;
+  info->incoming_memory = info->nonzero_memory;
   info->has_pod_affinity = t.affinity.pod.has_value() || t.affinity.pod_anti.has_value();
 }
 

@@ -44,7 +44,8 @@ struct TemplateInfo {
   // What a placed pod adds to the sums that priorities read, in milliCPU and bytes. A container without a request for
   // the resource counts as 100 milliCPU or 200 MiB.
   int64_t nonzero_milli_cpu = 0, nonzero_memory = 0;
-  // Release 1.29 only: the same for a pod to be placed, which differs for sidecars (bug M-05, kept).
+  // The same for a pod to be placed, which differs for sidecars in 1.29 (bug M-05, kept) and for the overhead of cpu in
+  // 1.19.
   int64_t incoming_milli_cpu = 0, incoming_memory = 0;
   int32_t priority = 0;              // spec.priority, 0 when absent
   bool best_effort = false;          // QoS class
@@ -72,5 +73,7 @@ struct TemplateInfo {
 void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info);
 // The same by the rules of Kubernetes 1.29.
 void DescribeTemplateV1_29(const api::PodTemplate& t, TemplateInfo* info);
+// The same by the rules of Kubernetes 1.19.
+void DescribeTemplateV1_19(const api::PodTemplate& t, TemplateInfo* info);
 
 }  // namespace berth::scheduler

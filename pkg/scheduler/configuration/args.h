@@ -1,5 +1,5 @@
-// The arguments of the in-tree plugins of release 1.29: what the pluginConfig of a profile may contain
-// (kubescheduler.config.k8s.io/v1 and v1beta3, Kubernetes 1.29.14).
+// The arguments of the in-tree plugins: what the pluginConfig of a profile may contain (kubescheduler.config.k8s.io/v1
+// and v1beta3, Kubernetes 1.29.14; v1beta1, Kubernetes 1.19.16).
 //
 // These are plain data. Every type starts with the values that apply if a document does not mention it. A field is
 // optional if the API distinguishes absence from a default. fields.h lists the members under their names in a file,
@@ -105,11 +105,31 @@ struct VolumeBindingArgs {
   std::vector<UtilizationShapePoint> shape;  // only with feature gate VolumeCapacityPriority
 };
 
+// The arguments of plugins that v1beta1 has and later versions do not.
+struct NodeResourcesLeastAllocatedArgs {
+  std::vector<ResourceSpec> resources = {{"cpu", 1}, {"memory", 1}};
+};
+struct NodeResourcesMostAllocatedArgs {
+  std::vector<ResourceSpec> resources = {{"cpu", 1}, {"memory", 1}};
+};
+struct RequestedToCapacityRatioArgs {
+  std::vector<UtilizationShapePoint> shape;                           // at least one point
+  std::vector<ResourceSpec> resources = {{"cpu", 1}, {"memory", 1}};  // if empty, every node scores 0
+};
+struct NodeLabelArgs {
+  std::vector<std::string> present_labels, absent_labels;  // of nodes that fit
+  std::vector<std::string> present_labels_preference, absent_labels_preference;
+};
+struct ServiceAffinityArgs {
+  std::vector<std::string> affinity_labels, anti_affinity_labels_preference;
+};
+
 // The arguments of one plugin of a profile.
 struct PluginArgs {
-  using Typed =
-      std::variant<std::monostate, DefaultPreemptionArgs, InterPodAffinityArgs, NodeAffinityArgs,
-                   NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PodTopologySpreadArgs, VolumeBindingArgs>;
+  using Typed = std::variant<std::monostate, DefaultPreemptionArgs, InterPodAffinityArgs, NodeAffinityArgs,
+                             NodeResourcesBalancedAllocationArgs, NodeResourcesFitArgs, PodTopologySpreadArgs,
+                             VolumeBindingArgs, NodeResourcesLeastAllocatedArgs, NodeResourcesMostAllocatedArgs,
+                             RequestedToCapacityRatioArgs, NodeLabelArgs, ServiceAffinityArgs>;
   Typed typed;       // monostate for plugins that are not listed above, such as those of plugin/
   std::string json;  // the args in the file as JSON; empty if it has none
 

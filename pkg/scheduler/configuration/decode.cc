@@ -10,6 +10,7 @@
 #include <set>
 
 #include "pkg/scheduler/configuration/fields.h"
+#include "pkg/scheduler/configuration/versions.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
 #include "pkg/util/suggest.h"
@@ -23,7 +24,11 @@ using util::ToAbsl;
 
 constexpr std::string_view kGroup = "kubescheduler.config.k8s.io";
 constexpr std::string_view kKind = "KubeSchedulerConfiguration";
-constexpr std::string_view kScheme = R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")";
+// The place in the source that messages name.
+constexpr release::From<std::string_view> kScheme[] = {
+    {{0}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:30")"},
+    {{20}, R"( in scheme "k8s.io/kubernetes/pkg/scheduler/apis/config/scheme/scheme.go:29")"},
+};
 
 std::string Member(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : absl::StrCat(path, ".", ToAbsl(name));
@@ -42,7 +47,8 @@ struct ArgsPlace {
 // duplicate keys, and so does this.
 class Decoder {
  public:
-  Decoder(bool v1, const Gates& gates, std::vector<Problem>* problems) : v1_(v1), gates_(gates), problems_(problems) {}
+  Decoder(Version version, std::string_view scheme, const Gates& gates, std::vector<Problem>* problems)
+      : version_(version), scheme_(scheme), gates_(gates), problems_(problems) {}
 
   // Reads the members of an object. Keys in `also` are accepted and skipped.
   template <typename T>
@@ -51,8 +57,8 @@ class Decoder {
     if (!j.IsObject()) return Wrong(j, path, "must be an object");
     FieldTable table;
     table.decoder = this;
-    if constexpr (requires { VisitFields(table, *out, v1_); }) {
-      VisitFields(table, *out, v1_);
+    if constexpr (requires { VisitFields(table, *out, version_); }) {
+      VisitFields(table, *out, version_);
     } else {
       VisitFields(table, *out);
     }
@@ -161,6 +167,9 @@ class Decoder {
   template <typename T>
   void ArgsAs(Json j, PluginConfig* config) {
     T args;
+    if constexpr (std::is_same_v<T, PodTopologySpreadArgs>) {
+      if (version_ == Version::kV1Beta1) args.defaulting_type = "List";
+    }
     Object(j, "", &args, {"apiVersion", "kind"});
     config->args.typed = std::move(args);
   }
@@ -169,27 +178,41 @@ class Decoder {
     std::swap(place_, place);
     in_args_ = true;
     const std::string& name = config->name;
-    if (name == "DefaultPreemption") ArgsAs<DefaultPreemptionArgs>(j, config);
+    if (version_ != Version::kV1Beta1) NewerArgs(j, config);
     if (name == "InterPodAffinity") ArgsAs<InterPodAffinityArgs>(j, config);
-    if (name == "NodeAffinity") ArgsAs<NodeAffinityArgs>(j, config);
-    if (name == "NodeResourcesBalancedAllocation") ArgsAs<NodeResourcesBalancedAllocationArgs>(j, config);
     if (name == "NodeResourcesFit") ArgsAs<NodeResourcesFitArgs>(j, config);
     if (name == "PodTopologySpread") ArgsAs<PodTopologySpreadArgs>(j, config);
     if (name == "VolumeBinding") ArgsAs<VolumeBindingArgs>(j, config);
+    if (version_ == Version::kV1Beta1) OlderArgs(j, config);
     if (config->args.typed.index() != 0) CheckArgsKind(j, name);
     in_args_ = false;
     std::swap(place_, place);
   }
+  // The plugins that take arguments in some versions only.
+  void NewerArgs(Json j, PluginConfig* config) {
+    const std::string& name = config->name;
+    if (name == "DefaultPreemption") ArgsAs<DefaultPreemptionArgs>(j, config);
+    if (name == "NodeAffinity") ArgsAs<NodeAffinityArgs>(j, config);
+    if (name == "NodeResourcesBalancedAllocation") ArgsAs<NodeResourcesBalancedAllocationArgs>(j, config);
+  }
+  void OlderArgs(Json j, PluginConfig* config) {
+    const std::string& name = config->name;
+    if (name == "NodeResourcesLeastAllocated") ArgsAs<NodeResourcesLeastAllocatedArgs>(j, config);
+    if (name == "NodeResourcesMostAllocated") ArgsAs<NodeResourcesMostAllocatedArgs>(j, config);
+    if (name == "RequestedToCapacityRatio") ArgsAs<RequestedToCapacityRatioArgs>(j, config);
+    if (name == "NodeLabel") ArgsAs<NodeLabelArgs>(j, config);
+    if (name == "ServiceAffinity") ArgsAs<ServiceAffinityArgs>(j, config);
+  }
   // The kind and apiVersion of args may be omitted; if present, they must be those of the plugin and of the document.
   void CheckArgsKind(Json j, const std::string& name) {
     std::string want = absl::StrCat(name, "Args");
-    std::string version = absl::StrCat(ToAbsl(kGroup), v1_ ? "/v1" : "/v1beta3");
+    std::string version = ApiVersion(version_);
     std::string kind(j.FindExact("kind").Text()), given(j.FindExact("apiVersion").Text());
     if (kind.empty()) kind = want;
     if (given.empty()) given = version;
     if (kind == want && given == version) return;
     Add(Problem::Kind::kDecoding, "kind",
-        absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(given), ToAbsl(kScheme)),
+        absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(given), ToAbsl(scheme_)),
         absl::StrCat("must be ", want, " of ", version));
   }
 
@@ -207,7 +230,8 @@ class Decoder {
                           std::move(hint)});
   }
 
-  const bool v1_;
+  const Version version_;
+  const std::string_view scheme_;
   const Gates& gates_;
   std::vector<Problem>* problems_;
   ArgsPlace place_;
@@ -221,10 +245,23 @@ void DefaultWeights(std::vector<ResourceSpec>* resources) {
     if (r.weight == 0) r.weight = 1;
   }
 }
+void DefaultOlderArgs(PluginArgs::Typed* args) {
+  if (auto* a = std::get_if<NodeResourcesLeastAllocatedArgs>(args)) DefaultWeights(&a->resources);
+  if (auto* a = std::get_if<NodeResourcesMostAllocatedArgs>(args)) DefaultWeights(&a->resources);
+  if (auto* a = std::get_if<RequestedToCapacityRatioArgs>(args)) DefaultWeights(&a->resources);
+}
+
+// What is different in a document of v1beta1.
+KubeSchedulerConfiguration DefaultsOf(Version version) {
+  KubeSchedulerConfiguration c;
+  c.version = version;
+  if (version == Version::kV1Beta1) c.leader_election.resource_lock = "endpointsleases";
+  return c;
+}
 
 // Sets the defaults that 1.29 also sets for members that are present but empty.
 void ApplyDefaults(const Gates& gates, KubeSchedulerConfiguration* c) {
-  const KubeSchedulerConfiguration defaults;
+  const KubeSchedulerConfiguration defaults = DefaultsOf(c->version);
   auto fill = [](auto& member, const auto& value) {
     if (member == std::remove_cvref_t<decltype(member)>()) member = value;
   };
@@ -242,6 +279,7 @@ void ApplyDefaults(const Gates& gates, KubeSchedulerConfiguration* c) {
   if (c->profiles.size() == 1 && !c->profiles[0].scheduler_name) c->profiles[0].scheduler_name = "default-scheduler";
   for (Profile& p : c->profiles) {
     for (PluginConfig& config : p.plugin_config) {
+      DefaultOlderArgs(&config.args.typed);
       if (auto* a = std::get_if<NodeResourcesBalancedAllocationArgs>(&config.args.typed)) DefaultWeights(&a->resources);
       if (auto* a = std::get_if<NodeResourcesFitArgs>(&config.args.typed)) {
         if (!a->scoring_strategy) a->scoring_strategy = NodeResourcesFitArgs().scoring_strategy;
@@ -255,27 +293,31 @@ void ApplyDefaults(const Gates& gates, KubeSchedulerConfiguration* c) {
 }
 
 // Returns the version of the document, or reports an error in its kind or version.
-std::optional<Version> VersionOf(Json document, std::vector<Problem>* problems) {
+std::optional<Version> VersionOf(Json document, release::Version release, std::vector<Problem>* problems) {
   auto fail = [&](std::string text, std::string hint) {
     problems->push_back({Problem::Kind::kDecoding, "", std::move(text), std::move(hint)});
     return std::nullopt;
   };
-  const std::string wanted = "a KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1 is needed";
+  const std::string versions = VersionsOf(release);
+  const std::string wanted = absl::StrCat("a KubeSchedulerConfiguration of ", ToAbsl(kGroup),
+                                          versions.substr(0, versions.find(' ')), " is needed");
   if (!document.IsObject())
     return fail(absl::StrCat("Invalid value: ", document.Brief(), ": must be an object"), wanted);
   std::string kind(document.FindExact("kind").Text()), version(document.FindExact("apiVersion").Text());
   if (kind.empty()) return fail(absl::StrCat("Object 'Kind' is missing in '", document.Brief(), "'"), wanted);
   if (version.empty()) return fail(absl::StrCat("Object 'apiVersion' is missing in '", document.Brief(), "'"), wanted);
-  bool v1 = version == absl::StrCat(ToAbsl(kGroup), "/v1");
-  bool v1beta3 = version == absl::StrCat(ToAbsl(kGroup), "/v1beta3");
-  if ((v1 || v1beta3) && kind == kKind) return v1 ? Version::kV1 : Version::kV1Beta3;
-  if (v1 && absl::EndsWith(kind, "Args")) {
+  const VersionRow* row = FindVersion(version);
+  const bool read = row != nullptr && row->version && row->read_by.Has(release);
+  if (read && kind == kKind) return row->version;
+  if (read && absl::EndsWith(kind, "Args")) {
     return fail(absl::StrCat("couldn't decode as KubeSchedulerConfiguration, got ", version, ", Kind=", kind, ": "),
                 wanted);
   }
-  return fail(
-      absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(version), ToAbsl(kScheme)),
-      absl::StrCat("supported are ", ToAbsl(kKind), " of ", ToAbsl(kGroup), "/v1 and /v1beta3"));
+  std::string hint = absl::StrCat("supported are ", ToAbsl(kKind), " of ", ToAbsl(kGroup), versions);
+  if (row != nullptr && kind == kKind) absl::StrAppend(&hint, "; ", version, " is read by ", ReadersOf(*row));
+  return fail(absl::StrCat("no kind ", GoQuoted(kind), " is registered for version ", GoQuoted(version),
+                           ToAbsl(release::At(kScheme, release))),
+              std::move(hint));
 }
 
 }  // namespace
@@ -284,12 +326,13 @@ bool IsConfigurationVersion(std::string_view api_version) {
   return absl::StartsWith(ToAbsl(api_version), absl::StrCat(ToAbsl(kGroup), "/"));
 }
 
-KubeSchedulerConfiguration Decode(Json document, const Gates& gates, std::vector<Problem>* problems) {
+KubeSchedulerConfiguration Decode(Json document, release::Version release, const Gates& gates,
+                                  std::vector<Problem>* problems) {
   KubeSchedulerConfiguration c;
-  std::optional<Version> version = VersionOf(document, problems);
+  std::optional<Version> version = VersionOf(document, release, problems);
   if (version) {
-    c.version = *version;
-    Decoder decoder(*version == Version::kV1, gates, problems);
+    c = DefaultsOf(*version);
+    Decoder decoder(*version, release::At(kScheme, release), gates, problems);
     decoder.Object(document, "", &c, {"apiVersion", "kind"});
   }
   ApplyDefaults(gates, &c);

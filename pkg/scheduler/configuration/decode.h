@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pkg/api/json.h"
+#include "pkg/release/release.h"
 #include "pkg/scheduler/configuration/plugins.h"
 #include "pkg/scheduler/configuration/problem.h"
 #include "pkg/scheduler/configuration/types.h"
@@ -20,9 +21,10 @@ namespace berth::scheduler::configuration {
 // Documents of that group are read by this package; those of componentconfig/v1alpha1 are not.
 bool IsConfigurationVersion(std::string_view api_version);
 
-// Returns the contents of a document, with the defaults of its version (v1 or v1beta3). Appends all errors to
-// `problems`; the affected fields then have their defaults.
-KubeSchedulerConfiguration Decode(api::Json document, const Gates& gates, std::vector<Problem>* problems);
+// Returns the contents of a document, with the defaults of its version, which must be one that the release reads
+// (versions.h). Appends all errors to `problems`; the affected fields then have their defaults.
+KubeSchedulerConfiguration Decode(api::Json document, release::Version release, const Gates& gates,
+                                  std::vector<Problem>* problems);
 
 // Returns the value to which the path of a problem leads, or the nearest existing value above it.
 api::Json Locate(api::Json document, std::string_view path);

@@ -50,8 +50,9 @@ void VisitFields(V& v, DefaultPreemptionArgs& t) {
   v("minCandidateNodesAbsolute", t.min_candidate_nodes_absolute, "Number of nodes to try at least.");
 }
 template <typename V>
-void VisitFields(V& v, InterPodAffinityArgs& t) {
+void VisitFields(V& v, InterPodAffinityArgs& t, Version version) {
   v("hardPodAffinityWeight", t.hard_pod_affinity_weight, "Weight of placed pods' required affinity, 0 to 100.");
+  if (version == Version::kV1Beta1) return;
   v("ignorePreferredTermsOfExistingPods", t.ignore_preferred_terms_of_existing_pods,
     "Whether placed pods' preferred terms count only for pods that have terms of their own.");
 }
@@ -95,32 +96,62 @@ void VisitFields(V& v, ScoringStrategy& t) {
   v("requestedToCapacityRatio", t.requested_to_capacity_ratio, "For type RequestedToCapacityRatio.");
 }
 template <typename V>
-void VisitFields(V& v, NodeResourcesFitArgs& t) {
+void VisitFields(V& v, NodeResourcesFitArgs& t, Version version) {
   v("ignoredResources", t.ignored_resources, "Extended resources that do not keep a pod from a node.");
   v("ignoredResourceGroups", t.ignored_resource_groups, "The same for all extended resources of a group.");
+  if (version == Version::kV1Beta1) return;
   v("scoringStrategy", t.scoring_strategy, "How nodes are scored by what is requested.");
 }
 template <typename V>
-void VisitFields(V& v, TopologySpreadConstraint& t) {
+void VisitFields(V& v, TopologySpreadConstraint& t, Version version) {
   v("maxSkew", t.max_skew, "By how many pods domains may differ, 1 and up.");
   v("topologyKey", t.topology_key, "The node label whose values are the domains.");
   v("whenUnsatisfiable", t.when_unsatisfiable, "DoNotSchedule or ScheduleAnyway.");
   v("labelSelector", AnyObject{&t.has_label_selector},
     "Must be absent: it follows from the pod's services and owners.");
+  if (version == Version::kV1Beta1) return;
   v("minDomains", t.min_domains, "How many domains there must be.");
   v("nodeAffinityPolicy", t.node_affinity_policy, "Honor or Ignore.");
   v("nodeTaintsPolicy", t.node_taints_policy, "Honor or Ignore.");
   v("matchLabelKeys", t.match_label_keys, "Labels of the pod whose values select the pods that count.");
 }
 template <typename V>
-void VisitFields(V& v, PodTopologySpreadArgs& t) {
+void VisitFields(V& v, PodTopologySpreadArgs& t, Version version) {
   v("defaultConstraints", t.default_constraints, "Constraints of pods without any, with defaultingType List.");
+  if (version == Version::kV1Beta1) return;
   v("defaultingType", t.defaulting_type, "System (the built-in constraints) or List.");
 }
 template <typename V>
-void VisitFields(V& v, VolumeBindingArgs& t) {
+void VisitFields(V& v, VolumeBindingArgs& t, Version version) {
   v("bindTimeoutSeconds", t.bind_timeout_seconds, "How long binding volumes may take.");
+  if (version == Version::kV1Beta1) return;
   v("shape", t.shape, "How nodes are scored by storage; needs feature gate VolumeCapacityPriority.");
+}
+template <typename V>
+void VisitFields(V& v, NodeResourcesLeastAllocatedArgs& t) {
+  v("resources", t.resources, "The resources that count.");
+}
+template <typename V>
+void VisitFields(V& v, NodeResourcesMostAllocatedArgs& t) {
+  v("resources", t.resources, "The resources that count.");
+}
+template <typename V>
+void VisitFields(V& v, RequestedToCapacityRatioArgs& t) {
+  v("shape", t.shape, "The points of the scoring function, by increasing utilization.");
+  v("resources", t.resources, "The resources that count.");
+}
+template <typename V>
+void VisitFields(V& v, NodeLabelArgs& t) {
+  v("presentLabels", t.present_labels, "Labels that a node must have.");
+  v("absentLabels", t.absent_labels, "Labels that a node must not have.");
+  v("presentLabelsPreference", t.present_labels_preference, "Labels that a node should have.");
+  v("absentLabelsPreference", t.absent_labels_preference, "Labels that a node should not have.");
+}
+template <typename V>
+void VisitFields(V& v, ServiceAffinityArgs& t) {
+  v("affinityLabels", t.affinity_labels, "Node labels whose values the pods of a service share.");
+  v("antiAffinityLabelsPreference", t.anti_affinity_labels_preference,
+    "Node labels over whose values the pods of a service should be spread.");
 }
 
 template <typename V>
@@ -134,8 +165,8 @@ void VisitFields(V& v, PluginSet& t) {
   v("disabled", t.disabled, "Default plugins not to call; \"*\" is all of them.");
 }
 template <typename V>
-void VisitFields(V& v, Plugins& t) {
-  v("preEnqueue", t.pre_enqueue, "Called before a pod enters the queue.");
+void VisitFields(V& v, Plugins& t, Version version) {
+  if (version != Version::kV1Beta1) v("preEnqueue", t.pre_enqueue, "Called before a pod enters the queue.");
   v("queueSort", t.queue_sort, "Orders the queue; one plugin, the same in all profiles.");
   v("preFilter", t.pre_filter, "Called for a pod before its nodes are looked at.");
   v("filter", t.filter, "Says which nodes a pod fits on.");
@@ -147,6 +178,7 @@ void VisitFields(V& v, Plugins& t) {
   v("preBind", t.pre_bind, "Called before a pod is bound.");
   v("bind", t.bind, "Binds a pod to its node.");
   v("postBind", t.post_bind, "Called when a pod is bound.");
+  if (version == Version::kV1Beta1) return;
   v("multiPoint", t.multi_point, "Plugins to call wherever they have something to do.");
 }
 template <typename V>
@@ -154,11 +186,10 @@ void VisitFields(V& v, PluginConfig& t) {
   v("name", t.name, "The plugin.");
   v("args", ArgsOf{&t}, "Its arguments.");
 }
-// `v1` is false if the document is of v1beta3.
 template <typename V>
-void VisitFields(V& v, Profile& t, bool v1) {
+void VisitFields(V& v, Profile& t, Version version) {
   v("schedulerName", t.scheduler_name, "Which pods it is for: those with this spec.schedulerName.");
-  if (v1) {
+  if (version == Version::kV1) {
     v("percentageOfNodesToScore", t.percentage_of_nodes_to_score, "Accepted; every node is scored.");
   }
   v("plugins", t.plugins, "Which plugins run, and where.");
@@ -217,8 +248,12 @@ void VisitFields(V& v, ClientConnection& t) {
   v("burst", t.burst, "Requests that may come at once.");
 }
 template <typename V>
-void VisitFields(V& v, KubeSchedulerConfiguration& t, bool v1) {
-  v("parallelism", t.parallelism, "Accepted; a decision takes one core.");
+void VisitFields(V& v, KubeSchedulerConfiguration& t, Version version) {
+  if (version == Version::kV1Beta1) {
+    v("healthzBindAddress", t.healthz_bind_address, "Where health is served without TLS; empty: nowhere.");
+    v("metricsBindAddress", t.metrics_bind_address, "Where metrics are served without TLS; empty: nowhere.");
+  }
+  if (version != Version::kV1Beta1) v("parallelism", t.parallelism, "Accepted; a decision takes one core.");
   v("leaderElection", t.leader_election, "Which of several schedulers is the active one.");
   v("clientConnection", t.client_connection, "How the API server is reached.");
   v("enableProfiling", t.enable_profiling, "Whether profiles are served.");
@@ -228,7 +263,8 @@ void VisitFields(V& v, KubeSchedulerConfiguration& t, bool v1) {
   v("podMaxBackoffSeconds", t.pod_max_backoff_seconds, "Longest pause.");
   v("profiles", t.profiles, "The schedulers of this process; one with the default plugins when absent.");
   v("extenders", t.extenders, "Webhooks that take part in decisions.");
-  if (v1) v("delayCacheUntilActive", t.delay_cache_until_active, "Whether a standby watches nothing.");
+  if (version == Version::kV1)
+    v("delayCacheUntilActive", t.delay_cache_until_active, "Whether a standby watches nothing.");
 }
 
 }  // namespace berth::scheduler::configuration

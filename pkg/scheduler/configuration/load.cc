@@ -21,7 +21,7 @@ void NoteWhatHasNoEffect(const KubeSchedulerConfiguration& c, std::vector<std::s
 
 LoadedConfiguration Load(api::Json document, const PluginCatalogue& catalogue, const Gates& gates) {
   LoadedConfiguration out;
-  out.configuration = Decode(document, gates, &out.problems);
+  out.configuration = Decode(document, catalogue.release(), gates, &out.problems);
   Validate(out.configuration, gates, &out.problems);
   out.profiles = ResolveProfiles(out.configuration, catalogue, gates, &out.problems, &out.notices);
   NoteWhatHasNoEffect(out.configuration, &out.notices);

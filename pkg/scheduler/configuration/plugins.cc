@@ -40,8 +40,30 @@ std::string_view InterfaceName(ExtensionPoint p) {
   return kNames[static_cast<size_t>(p)].interface;
 }
 
-PluginCatalogue::PluginCatalogue(std::span<const Plugin> plugins, Defaults defaults) : defaults_(defaults) {
+PluginCatalogue::PluginCatalogue(release::Version release, std::span<const Plugin> plugins, Defaults defaults)
+    : release_(release), defaults_(defaults) {
   for (const Plugin& p : plugins) Add(p.name, p.points);
+}
+
+PluginCatalogue::PluginCatalogue(release::Version release, std::span<const Plugin> plugins,
+                                 std::span<const Provider> providers)
+    : release_(release), providers_(providers), provider_(&providers.front()) {
+  for (const Plugin& p : plugins) Add(p.name, p.points);
+}
+
+bool PluginCatalogue::UseProvider(std::string_view name) {
+  for (const Provider& p : providers_) {
+    if (p.name != name) continue;
+    provider_ = &p;
+    return true;
+  }
+  return false;
+}
+
+std::vector<std::string> PluginCatalogue::ProviderNames() const {
+  std::vector<std::string> names;
+  for (const Provider& p : providers_) names.emplace_back(p.name);
+  return names;
 }
 
 // A plugin may be registered in several steps, for example first as a predicate and then as a priority.

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "pkg/release/release.h"
+
 namespace berth::scheduler::configuration {
 
 // In the order in which 1.29 processes them, so that errors are reported in its order.
@@ -63,6 +65,9 @@ struct DefaultPlugin {
 
 // The plugins that a profile may name, and those that run without one. Each release has its own (Release::plugins). To
 // add plugins, copy the release's catalogue and call Add.
+//
+// A catalogue of either kind: with a default multiPoint list (1.22 and later), or with the lists that algorithm
+// providers have for each extension point (up to 1.21).
 class PluginCatalogue {
  public:
   using Defaults = std::vector<DefaultPlugin> (*)(const Gates&);
@@ -71,8 +76,24 @@ class PluginCatalogue {
     ExtensionPointSet points;
   };
   // `defaults` returns the default multiPoint list in its order.
-  PluginCatalogue(std::span<const Plugin> plugins, Defaults defaults);
+  PluginCatalogue(release::Version release, std::span<const Plugin> plugins, Defaults defaults);
 
+  struct Provider {
+    std::string_view name;
+    std::vector<DefaultPlugin> (*at)(ExtensionPoint);  // in calling order
+  };
+  // The first provider is the one that is used by default. REQUIRES: `providers` is not empty.
+  PluginCatalogue(release::Version release, std::span<const Plugin> plugins, std::span<const Provider> providers);
+  // Returns the release whose plugins these are, for tables of what comes and goes.
+  release::Version release() const { return release_; }
+  bool has_multi_point() const { return defaults_ != nullptr; }
+  // Makes DefaultsAt return the lists of another provider. Returns false if there is none of this name.
+  bool UseProvider(std::string_view name);
+  std::vector<std::string> ProviderNames() const;
+  // Returns the default plugins of an extension point. REQUIRES: !has_multi_point().
+  std::vector<DefaultPlugin> DefaultsAt(ExtensionPoint p) const { return provider_->at(p); }
+
+  // REQUIRES: has_multi_point().
   std::vector<DefaultPlugin> DefaultPlugins(const Gates& gates) const { return defaults_(gates); }
   // Adds extension points to those that the plugin already has. A predicate has PreFilter and Filter, a priority has
   // PreScore and Score, and both under one name are one plugin with all of them.
@@ -85,8 +106,11 @@ class PluginCatalogue {
   std::vector<std::string> Names(ExtensionPoint p) const;
 
  private:
+  release::Version release_;
   std::map<std::string, ExtensionPointSet, std::less<>> plugins_;
-  Defaults defaults_;
+  Defaults defaults_ = nullptr;
+  std::span<const Provider> providers_;
+  const Provider* provider_ = nullptr;  // the one of providers_ that is used
 };
 
 }  // namespace berth::scheduler::configuration

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "pkg/scheduler/configuration/plugin_sets.h"
+#include "pkg/scheduler/configuration/profile_by_point.h"
 #include "pkg/scheduler/configuration/validation.h"
 #include "pkg/util/go_text.h"
 #include "pkg/util/status.h"
@@ -18,36 +20,6 @@ using util::GoQuoted;
 
 bool Contains(const std::vector<Plugin>& plugins, std::string_view name) {
   return std::any_of(plugins.begin(), plugins.end(), [&](const Plugin& p) { return p.name == name; });
-}
-
-const PluginSet& SetOf(const Plugins& p, ExtensionPoint point) {
-  switch (point) {
-    case ExtensionPoint::kPreFilter:
-      return p.pre_filter;
-    case ExtensionPoint::kFilter:
-      return p.filter;
-    case ExtensionPoint::kPostFilter:
-      return p.post_filter;
-    case ExtensionPoint::kReserve:
-      return p.reserve;
-    case ExtensionPoint::kPreScore:
-      return p.pre_score;
-    case ExtensionPoint::kScore:
-      return p.score;
-    case ExtensionPoint::kPreBind:
-      return p.pre_bind;
-    case ExtensionPoint::kBind:
-      return p.bind;
-    case ExtensionPoint::kPostBind:
-      return p.post_bind;
-    case ExtensionPoint::kPermit:
-      return p.permit;
-    case ExtensionPoint::kPreEnqueue:
-      return p.pre_enqueue;
-    case ExtensionPoint::kQueueSort:
-      return p.queue_sort;
-  }
-  return p.multi_point;
 }
 
 // Returns the multiPoint list: the default plugins with the changes of the profile. A default plugin that the profile
@@ -285,6 +257,36 @@ class Resolver {
 
 }  // namespace
 
+const PluginSet& SetOf(const Plugins& p, ExtensionPoint point) {
+  switch (point) {
+    case ExtensionPoint::kPreFilter:
+      return p.pre_filter;
+    case ExtensionPoint::kFilter:
+      return p.filter;
+    case ExtensionPoint::kPostFilter:
+      return p.post_filter;
+    case ExtensionPoint::kReserve:
+      return p.reserve;
+    case ExtensionPoint::kPreScore:
+      return p.pre_score;
+    case ExtensionPoint::kScore:
+      return p.score;
+    case ExtensionPoint::kPreBind:
+      return p.pre_bind;
+    case ExtensionPoint::kBind:
+      return p.bind;
+    case ExtensionPoint::kPostBind:
+      return p.post_bind;
+    case ExtensionPoint::kPermit:
+      return p.permit;
+    case ExtensionPoint::kPreEnqueue:
+      return p.pre_enqueue;
+    case ExtensionPoint::kQueueSort:
+      return p.queue_sort;
+  }
+  return p.multi_point;
+}
+
 bool ResolvedProfile::Has(ExtensionPoint p, std::string_view plugin) const {
   return std::any_of(at(p).begin(), at(p).end(), [&](const Plugin& x) { return x.name == plugin; });
 }
@@ -295,6 +297,10 @@ std::vector<ResolvedProfile> ResolveProfiles(const KubeSchedulerConfiguration& c
   std::vector<ResolvedProfile> out;
   for (size_t i = 0; i < c.profiles.size(); ++i) {
     Profile profile = c.profiles[i];
+    if (!catalogue.has_multi_point()) {
+      out.push_back(ResolveByPoint(profile, absl::StrCat("profiles[", i, "]"), catalogue, problems, notices));
+      continue;
+    }
     // v1beta3 does not know this extension point and drops what the file contains for it.
     if (c.version == Version::kV1Beta3) profile.plugins.pre_enqueue = {};
     Resolver resolver(profile, absl::StrCat("profiles[", i, "]"), catalogue, gates, problems, notices);
@@ -308,6 +314,7 @@ ResolvedProfile DefaultProfile(const PluginCatalogue& catalogue, const Gates& ga
   Profile profile;
   profile.scheduler_name = "default-scheduler";
   std::vector<Problem> problems;
+  if (!catalogue.has_multi_point()) return ResolveByPoint(profile, "profiles[0]", catalogue, &problems, nullptr);
   return Resolver(profile, "profiles[0]", catalogue, gates, &problems, nullptr).Resolve();
 }
 

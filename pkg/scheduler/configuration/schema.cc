@@ -64,8 +64,8 @@ class SchemaWriter {
       out_.Key("apiVersion").Object().Member("type", "string").End();
       out_.Key("kind").Object().Member("type", "string").End();
     }
-    if constexpr (requires { VisitFields(*this, t, true); }) {
-      VisitFields(*this, t, true);
+    if constexpr (requires { VisitFields(*this, t, Version::kV1); }) {
+      VisitFields(*this, t, Version::kV1);
     } else {
       VisitFields(*this, t);
     }
@@ -81,7 +81,7 @@ class SchemaWriter {
     out_.Texts({"kubescheduler.config.k8s.io/v1", "kubescheduler.config.k8s.io/v1beta3"}).End();
     out_.Key("kind").Object().Member("const", "KubeSchedulerConfiguration").End();
     KubeSchedulerConfiguration c;
-    VisitFields(*this, c, true);
+    VisitFields(*this, c, Version::kV1);
     out_.End().End();
   }
 

@@ -1,4 +1,5 @@
-// The KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1 and v1beta3, as Kubernetes 1.29.14 reads it.
+// The KubeSchedulerConfiguration of kubescheduler.config.k8s.io/v1 and v1beta3, as Kubernetes 1.29.14 reads it, and of
+// v1beta1, as Kubernetes 1.19.16 does.
 //
 // These are plain data, and every field starts with its default. decode.h reads them, validation.h checks them, and
 // profile.h converts the profiles to lists of plugins.
@@ -63,7 +64,8 @@ struct ClientConnection {
   int32_t burst = 100;
 };
 
-enum class Version { kV1, kV1Beta3 };
+// In ascending order.
+enum class Version : uint8_t { kV1Beta1, kV1Beta3, kV1 };
 
 struct KubeSchedulerConfiguration {
   Version version = Version::kV1;
@@ -76,6 +78,8 @@ struct KubeSchedulerConfiguration {
   int64_t pod_initial_backoff_seconds = 1;
   int64_t pod_max_backoff_seconds = 10;
   bool delay_cache_until_active = false;
+  // v1beta1 only: where health and metrics are served without TLS. Empty: nowhere.
+  std::string healthz_bind_address = "0.0.0.0:10251", metrics_bind_address = "0.0.0.0:10251";
   std::vector<Profile> profiles;          // at least one after decoding
   std::vector<ExtenderConfig> extenders;  // like those of a Policy, with other member names
 };

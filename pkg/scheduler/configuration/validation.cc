@@ -206,7 +206,7 @@ void CheckConnectionAndLease(const KubeSchedulerConfiguration& c, FieldErrors* e
     // As upstream, the message shows the renewDeadline as the invalid value.
     e->Invalid("leaderElection.leaseDuration", l.renew_deadline, "LeaseDuration must be greater than RenewDeadline");
   }
-  if (l.resource_lock != "leases") {
+  if (c.version != Version::kV1Beta1 && l.resource_lock != "leases") {
     e->Invalid("leaderElection.resourceLock", l.resource_lock, "resourceLock value must be \"leases\"");
   }
 }
@@ -215,11 +215,12 @@ void CheckPercentage(const std::string& path, int32_t percentage, FieldErrors* e
   if (percentage < 0 || percentage > 100) e->Invalid(path, percentage, "not in valid range [0-100]");
 }
 
-void CheckProfile(const Profile& p, const std::string& path, const Gates& gates, FieldErrors* e) {
+void CheckProfile(const Profile& p, Version version, const std::string& path, const Gates& gates, FieldErrors* e) {
   if (p.scheduler_name.value_or("").empty()) e->Required(path + ".schedulerName", "");
   if (p.percentage_of_nodes_to_score) {
     CheckPercentage(path + ".percentageOfNodesToScore", *p.percentage_of_nodes_to_score, e);
   }
+  if (version == Version::kV1Beta1) return;  // arguments are checked when the plugins are created (CheckArgsByPoint)
   std::set<std::string> seen;
   for (size_t i = 0; i < p.plugin_config.size(); ++i) {
     const PluginConfig& config = p.plugin_config[i];
@@ -237,9 +238,9 @@ void CheckProfile(const Profile& p, const std::string& path, const Gates& gates,
 
 // All profiles share one queue, so their queueSort plugins must be the same. 1.29 compares what is written, not what
 // results from it (bug M-17, kept).
-void CheckQueueSort(const std::vector<Profile>& profiles, FieldErrors* e) {
+void CheckQueueSort(const std::vector<Profile>& profiles, Version version, FieldErrors* e) {
   const PluginSet& first = profiles[0].plugins.queue_sort;
-  if (first.enabled.size() > 1) {
+  if (version != Version::kV1Beta1 && first.enabled.size() > 1) {
     e->Invalid("profiles[0].plugins.queueSort.Enabled", static_cast<int64_t>(first.enabled.size()),
                "only one queue sort plugin can be enabled");
   }
@@ -286,11 +287,11 @@ void Validate(const KubeSchedulerConfiguration& c, const Gates& gates, std::vect
   std::set<std::string> names;
   for (size_t i = 0; i < c.profiles.size(); ++i) {
     const Profile& p = c.profiles[i];
-    CheckProfile(p, At("profiles", i), gates, &e);
+    CheckProfile(p, c.version, At("profiles", i), gates, &e);
     const std::string name = p.scheduler_name.value_or("");
     if (!names.insert(name).second) e.Duplicate(At("profiles", i) + ".schedulerName", name);
   }
-  CheckQueueSort(c.profiles, &e);
+  CheckQueueSort(c.profiles, c.version, &e);
   CheckPercentage("percentageOfNodesToScore", c.percentage_of_nodes_to_score, &e);
   if (c.pod_initial_backoff_seconds <= 0) {
     e.Invalid("podInitialBackoffSeconds", c.pod_initial_backoff_seconds, "must be greater than 0");

@@ -18,6 +18,7 @@ struct GenericScheduler::Checks {
   std::vector<const ConfiguredPredicate*> rules;  // rules[i] is the predicate of list[i]
   RowSet only;                                    // if `names_nodes`, the only rows that can fit (FitCheck::OnlyNodes)
   bool names_nodes = false;
+  const api::Pod* pod = nullptr;  // the pod that they were prepared for
 };
 
 // The result of evaluating the predicates. Each row that was evaluated is in exactly one of the lists, or counted in

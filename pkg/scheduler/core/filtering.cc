@@ -40,7 +40,12 @@ Verdict GenericScheduler::CheckRow(Checks& checks, Row row, bool check_all, Why*
       case Verdict::kFails:
         if (why != nullptr) {
           if (verdict == Verdict::kFits) why->check = i;
+          const size_t before = why->reasons.size();
           AppendReasons(checks, i, row, &why->reasons);
+          if (check_all) {
+            why->all.emplace_back(i, std::any_of(why->reasons.begin() + static_cast<ptrdiff_t>(before),
+                                                 why->reasons.end(), [](const auto& r) { return r.unresolvable; }));
+          }
         }
         if (!check_all) return Verdict::kFails;
         verdict = Verdict::kFails;
@@ -322,7 +327,11 @@ std::shared_ptr<NodeFailures> GenericScheduler::Explain(const api::Pod& pod, Che
   }
   for (const auto& [row, why] : filtered.explained) {
     failures->AddNew(names[row], why.reasons);
-    if (trace != nullptr) trace->rejected_by.emplace_back(names[row], checks.rules[why.check]->name);
+    if (trace == nullptr) continue;
+    trace->rejected_by.emplace_back(names[row], checks.rules[why.check]->name);
+    for (const auto& [check, unresolvable] : why.all) {
+      trace->rejections.push_back({names[row], checks.rules[check]->name, unresolvable});
+    }
   }
   return failures;
 }

@@ -77,6 +77,7 @@ void GenericScheduler::LimitKeptAnswers(size_t bytes, size_t schedulers) {
 GenericScheduler::Checks GenericScheduler::Prepare(const PodContext& ctx) const {
   kept_->nominated.Refresh();
   Checks checks;
+  checks.pod = &ctx.pod;
   for (const ConfiguredPredicate& p : config_.predicates) {
     checks.list.push_back(p.predicate(ctx));
     checks.rules.push_back(&p);
@@ -127,7 +128,7 @@ void GenericScheduler::AppendReasons(const Checks& checks, size_t check, Row row
 std::string GenericScheduler::ErrorText(const Checks& checks, size_t check, Row row) const {
   std::string text = checks.list[check]->Error(row);
   if (config_.release->error_text == nullptr) return text;
-  return config_.release->error_text(Release::Step::kFilter, checks.rules[check]->name, text);
+  return config_.release->error_text(Release::Step::kFilter, *checks.pod, checks.rules[check]->name, text);
 }
 
 std::string GenericScheduler::ErrorOf(const std::map<std::string, int64_t>& errors) const {
@@ -142,7 +143,7 @@ bool GenericScheduler::RejectPod(Checks& checks, Decision* d, DecisionTrace* tra
     if (const std::string error = checks.list[i]->PodError(); !error.empty()) {
       d->error = config_.release->error_text == nullptr
                      ? error
-                     : config_.release->error_text(Release::Step::kPrepare, name, error);
+                     : config_.release->error_text(Release::Step::kPrepare, *checks.pod, name, error);
       return true;
     }
     const PodRejection* rejection = checks.list[i]->RejectsPod();
@@ -471,11 +472,15 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
     absl::Status status = scoring->Map(rows, scores);
     if (status.ok()) status = scoring->Reduce(rows, scores);
     if (!status.ok()) {
+      std::string text = util::Message(status);
+      if (config_.release->error_text != nullptr) {
+        text = config_.release->error_text(Release::Step::kScore, *pod, p.name, text);
+      }
       // 1.10 maps the nodes one by one, stops at the first error of a node, and reports the error of each node.
       if (scoring->OnePass()) {
-        errors.push_back(util::Message(status));
+        errors.push_back(std::move(text));
       } else if (!a_row_failed) {
-        errors.insert(errors.end(), rows.size(), util::Message(status));
+        errors.insert(errors.end(), rows.size(), text);
         a_row_failed = true;
       }
       if (config_.release->reports_first_error_only) break;

@@ -57,6 +57,14 @@ inline constexpr std::string_view kExtenderRule = "Extender";
 struct DecisionTrace {
   std::shared_ptr<const NodeFailures> failures;
   std::vector<std::pair<Symbol, std::string>> rejected_by;  // nodes that failed, each with the first failed predicate
+  // With always_check_all_predicates: every predicate that rejected a node, and whether evictions cannot help against
+  // it.
+  struct Rejection {
+    Symbol node;
+    std::string predicate;
+    bool unresolvable;
+  };
+  std::vector<Rejection> rejections;
   struct Priority {
     std::string name;
     int64_t weight;
@@ -186,7 +194,9 @@ class GenericScheduler {
   // Why a row does not fit.
   struct Why {
     std::vector<FailureReason> reasons;
-    size_t check = 0;   // index in Checks::list of the first check that failed
+    size_t check = 0;  // index in Checks::list of the first check that failed
+    // If all checks were evaluated: those that failed, each with whether evictions cannot help against it.
+    std::vector<std::pair<size_t, bool>> all;
     std::string error;  // the text for Verdict::kError
   };
   bool AmountsDecide(const Checks& checks, size_t i) const;

@@ -1,5 +1,5 @@
-// Preemption as release 1.29 does it (plugin DefaultPreemption), except that every node is looked at and not only a
-// sample of the candidates.
+// Preemption as releases 1.19 and 1.29 do it (plugin DefaultPreemption), except that every node is looked at and not
+// only a sample of the candidates. PreemptionByImportance says how they differ.
 //
 // Like in 1.10 all pods of lower priority are removed in a simulation and given back as long as the pod fits. Unlike in
 // 1.10, pods of equal priority are ordered by their start, each victim uses up its disruption budgets, and extenders
@@ -66,7 +66,7 @@ size_t PartByBudgets(const Listers& listers, std::vector<PlacedPod>* victims) {
 }
 
 // Returns why the pod must not preempt now, or an empty text when it may.
-std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFailures& failures) {
+std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFailures& failures, bool any_leaving) {
   if (pod.tmpl->never_preempts) return "not eligible due to preemptionPolicy=Never.";
   if (pod.nominated_node_name.empty()) return {};
   if (const auto* reasons = failures.Find(pod.nominated_node_name); reasons != nullptr) {
@@ -76,7 +76,8 @@ std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFa
   if (row == kNoRow || !cache.listed().Has(row)) return {};
   const auto& pods = cache.row(row).pods;
   const bool leaving = std::any_of(pods.begin(), pods.end(), [&](const PlacedPod& p) {
-    return p.info->priority < pod.Priority() && p.pod->meta.deleting() && p.pod->preempted_by_scheduler;
+    return p.info->priority < pod.Priority() && p.pod->meta.deleting() &&
+           (any_leaving || p.pod->preempted_by_scheduler);
   });
   return leaving ? "not eligible due to a terminating pod on the nominated node." : "";
 }
@@ -86,11 +87,13 @@ std::string WhyNotEligible(const Cache& cache, const api::Pod& pod, const NodeFa
 // A node where evictions make the pod fit.
 struct GenericScheduler::Candidate {
   Row row = kNoRow;
-  std::vector<PlacedPod> victims;  // not empty; the most important first, unless an extender chose them
+  std::vector<PlacedPod> victims;  // the most important first, unless an extender or budgets decide the order
   int64_t violations = 0;
 
-  // Returns what 1.29 compares between candidates, in this order; the smallest is best.
+  // Returns what 1.29 compares between candidates, in this order; the smallest is best. Upstream crashes when one of
+  // several candidates has no victims (fixed).
   std::tuple<int64_t, int64_t, int64_t, size_t, int64_t> Rank() const {
+    if (victims.empty()) return {violations, std::numeric_limits<int64_t>::min(), 0, 0, 0};
     int64_t sum = 0, earliest = std::numeric_limits<int64_t>::max();
     int32_t highest = std::numeric_limits<int32_t>::min();
     for (const PlacedPod& v : victims) {
@@ -128,14 +131,16 @@ bool GenericScheduler::DryRun(const api::Pod& pod, Checks& checks, Row row, Cand
     candidate->victims.push_back(potential[i]);
     if (i < violating) ++candidate->violations;
   }
+  const PreemptionByImportance& style = config_.release->by_importance;
+  candidate->row = row;
   if (candidate->victims.empty()) {
+    if (style.takes_nodes_without_victims) return true;
     why->error = "expected at least one victim pod on node " + api::GoQuoted(cache_->row(row).name.str());
     return false;
   }
-  if (violating > 0 && violating < potential.size()) {
+  if (violating > 0 && violating < potential.size() && !style.violating_victims_first) {
     std::stable_sort(candidate->victims.begin(), candidate->victims.end(), MoreImportant);
   }
-  candidate->row = row;
   return true;
 }
 
@@ -206,9 +211,11 @@ std::string GenericScheduler::AskExtendersToPreempt(const api::Pod& pod, std::ve
 // node is left, the error lists why, in the form of a FitError.
 Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const NodeFailures& failures) const {
   Preemption out;
-  if (const std::string reason = WhyNotEligible(*cache_, *pod, failures); !reason.empty()) {
+  const PreemptionByImportance& style = config_.release->by_importance;
+  if (const std::string reason = WhyNotEligible(*cache_, *pod, failures, style.waits_for_any_leaving_pod);
+      !reason.empty()) {
     out.outcome = Preemption::Outcome::kNotEligible;
-    out.error = "preemption: " + reason;
+    if (style.says_why_not) out.error = "preemption: " + reason;
     return out;
   }
   const PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
@@ -237,11 +244,12 @@ Preemption GenericScheduler::PreemptByImportance(const api::PodPtr& pod, const N
   }
   if (candidates.empty()) {
     out.outcome = error.empty() ? Preemption::Outcome::kHelpsNowhere : Preemption::Outcome::kFailed;
+    if (!style.says_why_not) return out;
     out.error =
         "preemption: " + (error.empty() ? config_.release->fit_error_text(statuses, statuses.size(), nullptr) : error);
     return out;
   }
-  out.error = AskExtendersToPreempt(*pod, &candidates);
+  if (style.asks_extenders) out.error = AskExtendersToPreempt(*pod, &candidates);
   if (out.error.empty() && candidates.empty()) out.error = kNoCandidate;
   if (!out.error.empty()) {
     out.outcome = Preemption::Outcome::kFailed;

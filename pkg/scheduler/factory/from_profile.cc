@@ -43,25 +43,27 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
   config.release = &release;
   config.args = std::move(args);
   config.args.max_score = release.max_score;
+  config.always_check_all_predicates = profile.always_check_all_filters;
+  const UnpreparedPlugins& unprepared = *release.unprepared;
   // Adds one plugin: with or without its PreFilter (`prepared`), and with or without its Filter (`filters`).
   auto add = [&](std::string_view name, bool prepared, bool filters) {
     const Registry::Predicate* rule = FindRule(registry.predicates(), others.predicates(), name);
     if (rule == nullptr) return NotRegistered(name);
     FitPredicate predicate = rule->factory(config.args);
-    if (!prepared) predicate = WithoutPreFilter(name, std::move(predicate));
+    if (!prepared) predicate = unprepared.WithoutPreFilter(name, std::move(predicate));
     if (!filters) predicate = PreFilterAlone(std::move(predicate));
     config.predicates.push_back({std::string(name), std::move(predicate), rule->traits, {}});
     return absl::OkStatus();
   };
   const bool any_prepared = !profile.at(ExtensionPoint::kPreFilter).empty();
   for (const auto& plugin : profile.at(ExtensionPoint::kFilter)) {
-    const bool prepares = PreparesFilter(plugin.name);
+    const bool prepares = unprepared.PreparesFilter(plugin.name);
     BERTH_RETURN_IF_ERROR(
         add(plugin.name, !prepares || (any_prepared && profile.Has(ExtensionPoint::kPreFilter, plugin.name)), true));
   }
   // A plugin with only a PreFilter can still reject a pod.
   for (const auto& plugin : profile.at(ExtensionPoint::kPreFilter)) {
-    if (!profile.Has(ExtensionPoint::kFilter, plugin.name) && PreparesFilter(plugin.name)) {
+    if (!profile.Has(ExtensionPoint::kFilter, plugin.name) && unprepared.PreparesFilter(plugin.name)) {
       BERTH_RETURN_IF_ERROR(add(plugin.name, true, false));
     }
     auto it = std::find_if(config.predicates.begin(), config.predicates.end(),
@@ -73,7 +75,7 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
   for (const auto& plugin : profile.at(ExtensionPoint::kPreScore)) {
     // Without any Score plugin, every node has the total 1; a priority would change that.
     if (profile.at(ExtensionPoint::kScore).empty()) break;
-    if (profile.Has(ExtensionPoint::kScore, plugin.name) || !PreScoreMayFail(plugin.name)) continue;
+    if (profile.Has(ExtensionPoint::kScore, plugin.name) || !unprepared.PreScoreMayFail(plugin.name)) continue;
     const Registry::Priority& rule = registry.priorities().find(plugin.name)->second;
     config.priorities.push_back({plugin.name, PreScoreAlone(rule.factory(config.args)), 1, rule.traits});
   }
@@ -85,7 +87,8 @@ absl::StatusOr<AlgorithmConfig> AlgorithmOf(const Release& release, const Resolv
       return NotRegistered(plugin.name);
     }
     PriorityFunction function = rule->factory(config.args);
-    if (!profile.Has(ExtensionPoint::kPreScore, plugin.name)) function = WithoutPreScore(plugin.name, function);
+    if (!profile.Has(ExtensionPoint::kPreScore, plugin.name))
+      function = unprepared.WithoutPreScore(plugin.name, function);
     config.priorities.push_back({plugin.name, std::move(function), plugin.weight, rule->traits});
   }
   return config;

@@ -4,7 +4,9 @@
 
 #include <memory>
 
+#include "pkg/scheduler/configuration/policy_profile.h"
 #include "pkg/scheduler/extender/http_extender.h"
+#include "pkg/scheduler/factory/profile_plugins.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
@@ -16,21 +18,29 @@ void RemoveNameless(std::optional<std::vector<Entry>>* entries) {
   if (*entries) std::erase_if(**entries, [](const Entry& e) { return e.name.empty(); });
 }
 
+// Several errors come as "[a, b]"; the brackets are removed because the text becomes part of another list.
+std::string Bare(std::string text) {
+  absl::string_view bare = text;
+  if (absl::ConsumePrefix(&bare, "[") && absl::ConsumeSuffix(&bare, "]")) return std::string(bare);
+  return text;
+}
+
 // Returns the errors of building a scheduler from the Policy, or an empty text.
 std::string FactoryErrors(Policy policy, const Release& release, const SchedulerGates& gates) {
   RemoveNameless(&policy.predicates);
   RemoveNameless(&policy.priorities);
+  if (release.policy_names != nullptr) {
+    const auto made =
+        configuration::ProfileOfPolicy(policy, release.policy_names(), PluginsToConfigure(release), release.plugins());
+    return Bare(util::Message(made.status()));
+  }
   Cache cache;
   FactoryArgs args;
   args.cache = &cache;
   args.release = &release;
   args.gates = gates;
   args.make_extender = [](const ExtenderConfig& c) { return NewHttpExtender(c); };
-  std::string text = util::Message(CreateFromConfig(policy, std::move(args)).status());
-  // Several errors come as "[a, b]"; the brackets are removed because the text becomes part of another list.
-  absl::string_view bare = text;
-  if (absl::ConsumePrefix(&bare, "[") && absl::ConsumeSuffix(&bare, "]")) return std::string(bare);
-  return text;
+  return Bare(util::Message(CreateFromConfig(policy, std::move(args)).status()));
 }
 
 // Only a Policy that cannot be read is also checked by the factory.

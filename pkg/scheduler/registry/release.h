@@ -11,14 +11,17 @@
 
 #include "pkg/release/release.h"
 #include "pkg/scheduler/algorithm/node_failures.h"
+#include "pkg/scheduler/cache/gates.h"
 #include "pkg/scheduler/cache/template_info.h"
 #include "pkg/scheduler/queue/cluster_event.h"
 #include "pkg/scheduler/registry/registry.h"
+#include "pkg/scheduler/registry/unprepared_plugins.h"
 
 namespace berth::scheduler {
 
 namespace configuration {
 class PluginCatalogue;
+struct PolicyNames;
 struct ResolvedProfile;
 }  // namespace configuration
 
@@ -31,7 +34,19 @@ struct SchedulerGates {
 
 enum class PreemptionStyle : uint8_t {
   kByPosition,    // 1.10: the first victim in the list counts as the most important one (bug B-25, kept)
-  kByImportance,  // 1.29: victims are ordered by priority and start time, and each one uses up its budgets
+  kByImportance,  // 1.19, 1.29: victims are ordered by priority and start time, and each one uses up its budgets
+};
+// How preemption by importance differs between releases. Without other values it is that of 1.29.
+struct PreemptionByImportance {
+  // Whether a pod waits while any pod of lower priority leaves its nominated node, and not only one that a scheduler
+  // has evicted.
+  bool waits_for_any_leaving_pod = false;
+  // Whether victims that violate a budget stay before the others, so that the first victim of a node need not have the
+  // highest priority.
+  bool violating_victims_first = false;
+  bool takes_nodes_without_victims = false;  // whether a node where the pod fits after all is a candidate
+  bool asks_extenders = true;
+  bool says_why_not = true;  // whether Preemption::error says why there is no candidate
 };
 
 struct Release {
@@ -47,8 +62,12 @@ struct Release {
   // profile, and returns which plugins there are and which are enabled by default.
   void (*register_plugins)(const configuration::ResolvedProfile&, Registry*) = nullptr;
   const configuration::PluginCatalogue& (*plugins)() = nullptr;
-  // Whether Policies and algorithm providers configure the release. It may have profiles besides.
+  // Whether Policies and algorithm providers configure the release. It may have profiles besides. Then a Policy stands
+  // for a profile, which follows from `policy_names`.
   bool has_policies = false;
+  const configuration::PolicyNames& (*policy_names)() = nullptr;
+  // What its plugins do in a profile that enables only some of their extension points. Not null with plugins.
+  const UnpreparedPlugins* unprepared = nullptr;
 
   // The order in which predicates are evaluated. Others come after these, in ascending order of names (bug B-15
   // of 1.10, fixed).
@@ -68,14 +87,17 @@ struct Release {
   bool tries_nominated_node_first = false;
   // Whether only the first of several errors in one cycle is reported. Otherwise all are joined.
   bool reports_first_error_only = false;
-  // Returns the message for an error of a predicate, which occurred when it was prepared for the pod or when a node was
-  // filtered. If null, the message is the error itself.
-  enum class Step : uint8_t { kPrepare, kFilter };
-  std::string (*error_text)(Step step, std::string_view predicate, std::string_view error) = nullptr;
+  // Returns the message for an error of a rule, which occurred when it was prepared for the pod, when a node was
+  // filtered or when nodes were scored. If null, the message is the error itself.
+  enum class Step : uint8_t { kPrepare, kFilter, kScore };
+  std::string (*error_text)(Step step, const api::Pod& pod, std::string_view rule, std::string_view error) = nullptr;
   // Which events wake the pods that a rule has rejected (1.29: EventsToRegister of the plugins).
   Wakes wakes;
   // How preemption chooses victims and nodes.
   PreemptionStyle preemption = PreemptionStyle::kByPosition;
+  PreemptionByImportance by_importance;
+  // What rules and ClaimBinder know of volumes.
+  VolumeRules volume_rules;
 };
 
 }  // namespace berth::scheduler

@@ -5,35 +5,17 @@
 #include <algorithm>
 #include <iterator>
 
-#include "pkg/api/decode.h"
 #include "pkg/util/status.h"
 
 namespace berth::scheduler {
 namespace {
 
-// The error with which a plugin's Filter or Score fails in 1.29 if the state of its PreFilter or PreScore is missing.
-struct Text {
-  std::string_view plugin, error;
-};
-constexpr Text kNeedPreFilter[] = {
-    {"NodePorts", "reading \"PreFilterNodePorts\" from cycleState: not found"},
-    {"NodeResourcesFit", "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found"},
-    {"VolumeRestrictions", "cannot read \"PreFilterVolumeRestrictions\" from cycleState"},
-    {"VolumeBinding", "not found"},
-    {"PodTopologySpread", "reading \"PreFilterPodTopologySpread\" from cycleState: not found"},
-    {"InterPodAffinity", "reading \"PreFilterInterPodAffinity\" from cycleState: not found"},
-};
-constexpr std::string_view kOtherPreFilters[] = {"NodeAffinity", "VolumeZone"};
-constexpr Text kNeedPreScore[] = {
-    {"TaintToleration", "failed to read \"PreScoreTaintToleration\" from cycleState: not found"},
-    {"PodTopologySpread", "error reading \"PreScorePodTopologySpread\" from cycleState: not found"},
-    {"InterPodAffinity", "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found"},
-};
-
-template <typename Texts>
-std::string_view Find(const Texts& texts, std::string_view plugin) {
-  auto it = std::find_if(std::begin(texts), std::end(texts), [&](const Text& t) { return t.plugin == plugin; });
-  return it == std::end(texts) ? std::string_view() : it->error;
+const UnpreparedPlugins::Text* Find(std::span<const UnpreparedPlugins::Text> texts, std::string_view plugin) {
+  auto it = std::find_if(texts.begin(), texts.end(), [&](const auto& t) { return t.plugin == plugin; });
+  return it == texts.end() ? nullptr : &*it;
+}
+bool Contains(std::span<const std::string_view> names, std::string_view plugin) {
+  return std::find(names.begin(), names.end(), plugin) != names.end();
 }
 
 // A Filter that needs the missing state of its PreFilter.
@@ -89,14 +71,12 @@ class PreFilterOnly final : public FitCheck {
 // A Score that needs the missing state of its PreScore.
 class FailsToScore final : public Scoring {
  public:
-  FailsToScore(std::string_view plugin, std::string_view error)
-      : text_(absl::StrCat("running Score plugins: plugin ", api::GoQuoted(plugin),
-                           " failed with: ", util::ToAbsl(error))) {}
-  absl::Status Map(std::span<const Row>, std::span<int64_t>) override { return util::InvalidArgument(text_); }
+  explicit FailsToScore(std::string_view error) : error_(error) {}
+  absl::Status Map(std::span<const Row>, std::span<int64_t>) override { return util::InvalidArgument(error_); }
   bool OnePass() const override { return true; }
 
  private:
-  std::string text_;
+  std::string_view error_;
 };
 
 // Passes on the error of PreScore. It skips the pod otherwise, so that it does not appear among the scores.
@@ -120,33 +100,44 @@ class PreScoreOnly final : public Scoring {
 
 }  // namespace
 
-bool PreparesFilter(std::string_view plugin) {
-  return !Find(kNeedPreFilter, plugin).empty() ||
-         std::find(std::begin(kOtherPreFilters), std::end(kOtherPreFilters), plugin) != std::end(kOtherPreFilters);
+bool UnpreparedPlugins::PreparesFilter(std::string_view plugin) const {
+  return Find(filters, plugin) != nullptr || Contains(other_pre_filters, plugin);
 }
 
-FitPredicate WithoutPreFilter(std::string_view plugin, FitPredicate predicate) {
-  const std::string_view error = Find(kNeedPreFilter, plugin);
-  if (!error.empty()) return [error](const PodContext&) { return std::make_unique<FailsEverywhere>(error); };
-  return [predicate](const PodContext& ctx) { return std::make_unique<FilterOnly>(predicate(ctx)); };
+FitPredicate UnpreparedPlugins::WithoutPreFilter(std::string_view plugin, FitPredicate predicate) const {
+  const Text* text = Find(filters, plugin);
+  if (text == nullptr) {
+    return [predicate](const PodContext& ctx) { return std::make_unique<FilterOnly>(predicate(ctx)); };
+  }
+  return [text, predicate](const PodContext& ctx) -> std::unique_ptr<FitCheck> {
+    if (text->spares_others) {
+      if (auto check = predicate(ctx); check->FitsAlways()) return check;
+    }
+    return std::make_unique<FailsEverywhere>(text->error);
+  };
 }
 
 FitPredicate PreFilterAlone(FitPredicate predicate) {
   return [predicate](const PodContext& ctx) { return std::make_unique<PreFilterOnly>(predicate(ctx)); };
 }
 
-bool PreScoreMayFail(std::string_view plugin) {
-  return plugin == "NodeAffinity" || plugin == "PodTopologySpread";
+bool UnpreparedPlugins::PreScoreMayFail(std::string_view plugin) const {
+  return Contains(failing_pre_scores, plugin);
 }
 
 PriorityFunction PreScoreAlone(PriorityFunction function) {
   return [function](const PodContext& ctx) { return std::make_unique<PreScoreOnly>(function(ctx)); };
 }
 
-PriorityFunction WithoutPreScore(std::string_view plugin, PriorityFunction function) {
-  const std::string_view error = Find(kNeedPreScore, plugin);
-  if (error.empty()) return function;
-  return [name = std::string(plugin), error](const PodContext&) { return std::make_unique<FailsToScore>(name, error); };
+PriorityFunction UnpreparedPlugins::WithoutPreScore(std::string_view plugin, PriorityFunction function) const {
+  const Text* text = Find(scores, plugin);
+  if (text == nullptr) return function;
+  return [text, function](const PodContext& ctx) -> std::unique_ptr<Scoring> {
+    if (text->spares_others) {
+      if (auto scoring = function(ctx); scoring->Skips({})) return scoring;
+    }
+    return std::make_unique<FailsToScore>(text->error);
+  };
 }
 
 }  // namespace berth::scheduler

@@ -61,8 +61,9 @@ bool HoldsRequest(const api::CsiStorageCapacity& c, const std::string& storage_c
          c.node_topology && c.node_topology->ok();
 }
 // Returns whether storage capacity must be checked: the claim requests storage and its driver publishes capacities.
-bool CapacityMatters(const Listers& listers, const api::StorageClass& storage_class,
+bool CapacityMatters(const VolumeRules& rules, const Listers& listers, const api::StorageClass& storage_class,
                      const PersistentVolumeClaim& claim) {
+  if (!rules.reads_capacities) return false;
   const auto driver = listers.csi_drivers.Get(Symbol(), storage_class.provisioner);
   return claim.has_request && driver != nullptr && driver->storage_capacity;
 }
@@ -188,7 +189,7 @@ ClaimBinder::Provisioning ClaimBinder::CanProvision(const PersistentVolumeClaim&
     return Provisioning::kError;
   }
   if (!Provisions(*storage_class) || !TopologyAllows(*storage_class, node.labels)) return Provisioning::kImpossible;
-  if (!CapacityMatters(listers, *storage_class, claim)) return Provisioning::kPossible;
+  if (!CapacityMatters(rules_, listers, *storage_class, claim)) return Provisioning::kPossible;
   bool enough = false;
   listers.csi_capacities.ForEach([&](const auto& c) {
     enough = enough || (HoldsRequest(*c, class_name, claim) && c->node_topology->selector.Matches(node.labels));
@@ -198,7 +199,9 @@ ClaimBinder::Provisioning ClaimBinder::CanProvision(const PersistentVolumeClaim&
 
 bool ClaimBinder::CanUse(const PersistentVolume& volume, const api::Node& node, std::string* error) const {
   const auto csi_node = cache_->listers().csi_nodes.Get(Symbol(), node.meta.name);
-  if (!IsMigratedOn(csi_node.get(), InTreePluginOf(volume))) return AdmitsNode(volume.node_affinity, node);
+  if (!rules_.drivers_replace_in_tree || !IsMigratedOn(csi_node.get(), InTreePluginOf(volume))) {
+    return AdmitsNode(volume.node_affinity, node);
+  }
   std::string why;
   if (!Translate(volume, &why)) {
     *error = "could not translate pv: " + why;
@@ -447,7 +450,7 @@ const RowSet& ClaimBinder::ProvisionableRows(const PersistentVolumeClaim& claim)
   cache_->listed().ForEach([&](Row row) {
     if (TopologyAllows(*storage_class, cache_->row(row).node->labels)) rows.Insert(row);
   });
-  if (!CapacityMatters(listers, *storage_class, claim)) return rows;
+  if (!CapacityMatters(rules_, listers, *storage_class, claim)) return rows;
   RowSet enough;
   enough.Resize(cache_->row_count());
   listers.csi_capacities.ForEach([&](const auto& c) {

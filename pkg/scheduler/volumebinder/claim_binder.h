@@ -18,6 +18,7 @@
 
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/cache/gates.h"
 
 namespace berth::scheduler {
 
@@ -27,7 +28,7 @@ class ClaimBinder {
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
 
   // REQUIRES: the cache outlives the binder.
-  explicit ClaimBinder(const Cache* cache) : cache_(cache) {}
+  explicit ClaimBinder(const Cache* cache, const VolumeRules& rules = {}) : cache_(cache), rules_(rules) {}
 
   // Return the assumed object if there is one, otherwise that of the cache. Return null if neither exists.
   ClaimPtr Claim(Symbol ns, const std::string& name) const;
@@ -118,6 +119,7 @@ class ClaimBinder {
   bool KeepMatching(const PodClaims& claims, RowSet* rows) const;
 
   const Cache* cache_;
+  const VolumeRules rules_;
   absl::flat_hash_map<std::string, VolumePtr> volumes_;  // assumed
   absl::flat_hash_map<ClaimKey, ClaimPtr> claims_;       // assumed
 

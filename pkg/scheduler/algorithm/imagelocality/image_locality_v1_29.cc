@@ -1,4 +1,5 @@
-// The plugin ImageLocality of release 1.29. Source: pkg/scheduler/framework/plugins/imagelocality/image_locality.go.
+// The plugin ImageLocality of releases 1.29 and 1.19. Source:
+// pkg/scheduler/framework/plugins/imagelocality/image_locality.go.
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/imagelocality/image_totals.h"
@@ -18,9 +19,13 @@ util::SharedSymbol FullName(Symbol image) {
   return tagged ? util::SharedSymbol(image) : util::SharedSymbol(std::string(text) + ":latest");
 }
 
+// Which number of nodes with an image counts.
+enum class Spread : uint8_t { kNow, kWhenNodeCame };
+
 class ImageScoring final : public Scoring {
  public:
-  ImageScoring(const PodContext& ctx, int64_t max_score) : cache_(ctx.cache), max_score_(max_score) {
+  ImageScoring(const PodContext& ctx, Spread spread, int64_t max_score)
+      : cache_(ctx.cache), spread_(spread), max_score_(max_score) {
     for (const api::Container& c : ctx.pod.tmpl->containers) names_.push_back(FullName(c.image));
   }
   // The size of each image is multiplied by the fraction of all nodes that have it, so that pods do not all go to the
@@ -33,11 +38,11 @@ class ImageScoring final : public Scoring {
       if (const auto* nodes = cache_.Image(name)) images.push_back(nodes);
     }
     const double all = static_cast<double>(cache_.node_count());
-    const std::vector<int64_t> totals =
-        ImageTotals(cache_, rows, images, [all](const Cache::ImageNodes& nodes, int64_t) {
-          const double spread = static_cast<double>(nodes.sizes.size()) / all;
-          return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
-        });
+    const std::vector<int64_t> totals = ImageTotals(cache_, rows, images, [&](const auto& nodes, const auto& on_node) {
+      const size_t having = spread_ == Spread::kNow ? nodes.sizes.size() : on_node.nodes;
+      const double spread = static_cast<double>(having) / all;
+      return static_cast<int64_t>(static_cast<double>(nodes.first_size) * spread);
+    });
     const int64_t least = 23 * kMiB, most = 1000 * kMiB * static_cast<int64_t>(names_.size());
     for (size_t i = 0; i < rows.size(); ++i) {
       const int64_t sum = totals[i] < least ? least : std::min(totals[i], most);
@@ -48,6 +53,7 @@ class ImageScoring final : public Scoring {
 
  private:
   const Cache& cache_;
+  Spread spread_;
   int64_t max_score_;
   std::vector<util::SharedSymbol> names_;  // of the regular containers' images
 };
@@ -55,7 +61,14 @@ class ImageScoring final : public Scoring {
 }  // namespace
 
 PriorityFunction SpreadImageLocality(const PluginFactoryArgs& args) {
-  return [max = args.max_score](const PodContext& ctx) { return std::make_unique<ImageScoring>(ctx, max); };
+  return
+      [max = args.max_score](const PodContext& ctx) { return std::make_unique<ImageScoring>(ctx, Spread::kNow, max); };
+}
+
+PriorityFunction RememberedSpreadImageLocality(const PluginFactoryArgs& args) {
+  return [max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<ImageScoring>(ctx, Spread::kWhenNodeCame, max);
+  };
 }
 
 }  // namespace berth::scheduler::imagelocality

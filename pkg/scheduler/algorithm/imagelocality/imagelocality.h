@@ -13,4 +13,8 @@ PriorityFunction ImageLocality(const PluginFactoryArgs&);
 // and the upper bound is 1000 MiB for each container.
 PriorityFunction SpreadImageLocality(const PluginFactoryArgs&);
 
+// ImageLocality (1.19): the same, but the number of nodes that have an image is that of the moment when the node came
+// or its images changed: the first node that reports an image sees 1, however many follow (kept).
+PriorityFunction RememberedSpreadImageLocality(const PluginFactoryArgs&);
+
 }  // namespace berth::scheduler::imagelocality

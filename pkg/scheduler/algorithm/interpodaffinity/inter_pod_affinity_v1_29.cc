@@ -1,5 +1,5 @@
-// The plugin InterPodAffinity of release 1.29: Filter and Score. Source: filtering.go, scoring.go and plugin.go in
-// pkg/scheduler/framework/plugins/interpodaffinity.
+// The plugin InterPodAffinity of releases 1.19 and 1.29: Filter and Score. Source: filtering.go, scoring.go and
+// plugin.go in pkg/scheduler/framework/plugins/interpodaffinity.
 #include <absl/container/flat_hash_set.h>
 #include <absl/strings/str_cat.h>
 
@@ -17,6 +17,7 @@ namespace {
 // Surprisingly, unsatisfied affinity is unresolvable, so that preemption is never tried for it.
 const FailureReason kAffinity{Symbol("node(s) didn't match pod affinity rules"), true};
 const FailureReason kAntiAffinity{Symbol("node(s) didn't match pod anti-affinity rules"), false};
+const Symbol kGeneral("node(s) didn't match pod affinity/anti-affinity");
 const FailureReason kExisting{Symbol("node(s) didn't satisfy existing pods anti-affinity rules"), false};
 
 // Returns whether the term has a topology key and selectors that can be parsed.
@@ -137,8 +138,13 @@ class OwnTerms {
 // there are such terms.
 class AffinityCheck final : public DomainCheck {
  public:
-  AffinityCheck(const PodContext& ctx, Cache* cache)
-      : ctx_(ctx), cache_(cache), usable_(Usable(*ctx.pod.tmpl)), own_(ctx), existing_(true, 0, true) {
+  AffinityCheck(const PodContext& ctx, Cache* cache, const AffinityFilterOptions& options)
+      : ctx_(ctx),
+        cache_(cache),
+        options_(options),
+        usable_(Usable(*ctx.pod.tmpl)),
+        own_(ctx),
+        existing_(true, 0, true) {
     if (const std::string mistakes = MistakesIn(ctx.pod.tmpl->affinity); !mistakes.empty()) {
       rejection_ = PodRejection{{Symbol::Passing(mistakes), true}};
     }
@@ -146,10 +152,10 @@ class AffinityCheck final : public DomainCheck {
   }
 
   const PodRejection* RejectsPod() override { return rejection_ ? &*rejection_ : nullptr; }
-  // PreFilter returns Skip if the pod has no required terms and no placed pod declares anti-affinity against it. Pods
-  // that are added in a simulation after that are not noticed, as upstream.
+  // In 1.29 PreFilter returns Skip if the pod has no required terms and no placed pod declares anti-affinity against
+  // it. Pods that are added in a simulation after that are not noticed, as upstream.
   bool SkipsPod() override {
-    if (rejection_ || anti_ > 0) return false;
+    if (!options_.skips_pods || rejection_ || anti_ > 0) return false;
     const auto& sums = existing_.sums();
     return std::all_of(sums.begin(), sums.end(), [](const auto& sum) { return sum->numbers().empty(); });
   }
@@ -168,7 +174,10 @@ class AffinityCheck final : public DomainCheck {
   void Explain(Row row, std::vector<FailureReason>* out) override {
     std::vector<DomainSum> sums(channels_.size());
     SumsOf(row, sums);
-    if (const FailureReason* why = Why(sums); why != nullptr) out->push_back(*why);
+    const FailureReason* why = Why(sums);
+    if (why == nullptr) return;
+    if (options_.gives_general_reason) out->push_back({kGeneral, why->unresolvable});
+    out->push_back(*why);
   }
 
  private:
@@ -243,6 +252,7 @@ class AffinityCheck final : public DomainCheck {
 
   PodContext ctx_;
   Cache* cache_;
+  const AffinityFilterOptions options_;
   bool usable_;
   OwnTerms own_;
   DeclaredTermsOf existing_;
@@ -254,15 +264,16 @@ class AffinityCheck final : public DomainCheck {
 };
 
 // The Score. One channel sums up the weights of all terms that apply to the domains of a node: the preferred terms of
-// the pod, negative for anti-affinity, and the terms of placed pods that match the pod. Unlike in 1.10, the scale
-// begins at the true minimum, not at 0 or below. The quotient of doubles is computed before the product is truncated,
-// so that 29 of 100 scores 28.
+// the pod, negative for anti-affinity, and the terms of placed pods that match the pod. In 1.29, unlike in 1.10
+// and 1.19, the scale begins at the true minimum, not at 0 or below, and ends at the true maximum. The quotient of
+// doubles is computed before the product is truncated, so that 29 of 100 scores 28.
 class AffinityScoring final : public DomainScoring {
  public:
   AffinityScoring(const PodContext& ctx, Cache* cache, const InterPodAffinityOptions& options, int64_t max_score)
       : ctx_(ctx),
         cache_(cache),
         max_score_(max_score),
+        scale_has_zero_(options.scale_has_zero),
         usable_(Usable(*ctx.pod.tmpl)),
         own_(ctx),
         theirs_(false, options.hard_weight, true) {
@@ -299,7 +310,7 @@ class AffinityScoring final : public DomainScoring {
     return std::all_of(terms_.begin(), terms_.end(), [](const DomainTerm& t) { return t.totals->numbers().empty(); });
   }
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
-    bool any = false;
+    bool any = scale_has_zero_;
     int64_t min = 0, max = 0;
     for (size_t i = 0; i < parts.size; ++i) {
       if (parts.nodes[i] == 0) continue;
@@ -320,6 +331,7 @@ class AffinityScoring final : public DomainScoring {
   PodContext ctx_;
   Cache* cache_;
   int64_t max_score_;
+  bool scale_has_zero_;
   // silent_: the arguments exclude the terms of placed pods, and the pod has no preferred terms of its own.
   bool usable_, silent_ = false;
   OwnTerms own_;
@@ -329,7 +341,13 @@ class AffinityScoring final : public DomainScoring {
 }  // namespace
 
 FitPredicate PodAffinityFilter(const PluginFactoryArgs& args) {
-  return [cache = args.cache](const PodContext& ctx) { return std::make_unique<AffinityCheck>(ctx, cache); };
+  return PodAffinityFilterBy(args, {});
+}
+
+FitPredicate PodAffinityFilterBy(const PluginFactoryArgs& args, const AffinityFilterOptions& options) {
+  return [cache = args.cache, options](const PodContext& ctx) {
+    return std::make_unique<AffinityCheck>(ctx, cache, options);
+  };
 }
 
 PriorityFunction PodAffinityScore(const PluginFactoryArgs& args, const InterPodAffinityOptions& options) {

@@ -13,16 +13,24 @@ FitPredicate MatchInterPodAffinity(const PluginFactoryArgs&);
 // required affinity of placed pods with the weight hardPodAffinitySymmetricWeight.
 PriorityFunction InterPodAffinity(const PluginFactoryArgs&);
 
-// InterPodAffinity (1.29), Filter: required terms, which may have namespace selectors. Affinity is satisfied in a
-// domain that has pods matching all terms. If no such pod exists anywhere, a pod that matches its own terms fits every
-// node that has the topology labels.
+// InterPodAffinity (1.19 and 1.29), Filter: required terms, which may have namespace selectors. Affinity is satisfied
+// in a domain that has pods matching all terms. If no such pod exists anywhere, a pod that matches its own terms fits
+// every node that has the topology labels.
+struct AffinityFilterOptions {
+  // Whether the rule is left out for a pod that no term concerns when its scheduling begins (1.29).
+  bool skips_pods = true;
+  // Whether each reason comes after the general one: node(s) didn't match pod affinity/anti-affinity (1.19).
+  bool gives_general_reason = false;
+};
 FitPredicate PodAffinityFilter(const PluginFactoryArgs&);
+FitPredicate PodAffinityFilterBy(const PluginFactoryArgs&, const AffinityFilterOptions& options);
 
-// InterPodAffinity (1.29), Score: the preferred terms of the pod and of placed pods, and the required affinity of
-// placed pods with the weight hard_weight. Scores are scaled between the smallest and the largest sum.
+// InterPodAffinity (1.19 and 1.29), Score: the preferred terms of the pod and of placed pods, and the required affinity
+// of placed pods with the weight hard_weight. Scores are scaled between the smallest and the largest sum.
 struct InterPodAffinityOptions {
   int64_t hard_weight = 1;  // 0..100
   bool ignore_preferred_terms_of_existing_pods = false;
+  bool scale_has_zero = false;  // whether the scale begins at 0 or below and ends at 0 or above (1.19)
 };
 PriorityFunction PodAffinityScore(const PluginFactoryArgs&, const InterPodAffinityOptions& options);
 

@@ -1,4 +1,4 @@
-// The plugin NodeAffinity of release 1.29: Filter and Score. Source:
+// The plugin NodeAffinity of release 1.29: Filter and Score, and the Filter of 1.19. Source:
 // pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go.
 #include <absl/strings/str_cat.h>
 
@@ -19,6 +19,7 @@ constexpr size_t kFewRows = 16;
 const Symbol kMetadataName("metadata.name");
 const FailureReason kEnforced{Symbol("node(s) didn't match scheduler-enforced node affinity"), true};
 const FailureReason kOwn{Symbol("node(s) didn't match Pod's node affinity/selector"), true};
+const FailureReason kOwnV1_19{Symbol("node(s) didn't match node selector"), true};
 const PodRejection kConflict{{Symbol("pod affinity terms conflict"), true}};
 
 // Returns whether the term selects the node. A term that is invalid or empty selects no node. REQUIRES: in a valid
@@ -38,14 +39,18 @@ bool Counts(const api::PreferredSchedulingTerm& t) {
   return t.weight != 0 && (t.preference.has_expressions || !t.preference.fields.empty());
 }
 
+// What the Filter does about the nodes that a pod's required terms name.
+enum class NamedNodes : uint8_t { kLookUp, kIgnore };
+
 // The Filter: a node fits if it matches the affinity that the profile adds, and the nodeSelector and required affinity
 // of the pod. If each required term of the pod names nodes by metadata.name, only these nodes are examined. If the
-// names contradict one another, the pod is rejected.
+// names contradict one another, the pod is rejected. With NamedNodes::kIgnore every node is examined (1.19).
 class AffinityCheck final : public FitCheck {
  public:
-  AffinityCheck(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added)
-      : ctx_(ctx), added_(std::move(added)), selector_(api::Selector::FromMap(ctx.pod.tmpl->node_selector)) {
-    FindNames();
+  AffinityCheck(const PodContext& ctx, std::shared_ptr<const AddedAffinity> added, const FailureReason& own,
+                NamedNodes named)
+      : ctx_(ctx), added_(std::move(added)), own_(own), selector_(api::Selector::FromMap(ctx.pod.tmpl->node_selector)) {
+    if (named == NamedNodes::kLookUp) FindNames();
   }
 
   bool FitsAlways() const override {
@@ -112,7 +117,7 @@ class AffinityCheck final : public FitCheck {
                                          [&](const auto& t) { return Selects(t, node); })) {
       return &kEnforced;
     }
-    return MeetsRequired(*ctx_.pod.tmpl, node) ? nullptr : &kOwn;
+    return MeetsRequired(*ctx_.pod.tmpl, node) ? nullptr : &own_;
   }
   // REQUIRES: Compile().
   bool MatchesByValue(Row row) const {
@@ -140,6 +145,7 @@ class AffinityCheck final : public FitCheck {
 
   PodContext ctx_;
   std::shared_ptr<const AddedAffinity> added_;
+  const FailureReason& own_;  // why a node does not match the pod's own selector and affinity
   api::Selector selector_;
   std::vector<LabelMatcher> matchers_;
   std::optional<std::vector<Symbol>> names_;  // the only nodes that can fit, if restricted
@@ -228,7 +234,16 @@ bool MeetsRequired(const api::PodTemplate& pod, const api::Node& node) {
 
 FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added) {
   auto shared = std::make_shared<const AddedAffinity>(std::move(added));
-  return [shared](const PodContext& ctx) { return std::make_unique<AffinityCheck>(ctx, shared); };
+  return [shared](const PodContext& ctx) {
+    return std::make_unique<AffinityCheck>(ctx, shared, kOwn, NamedNodes::kLookUp);
+  };
+}
+
+FitPredicate RequiredNodeAffinity(const PluginFactoryArgs&) {
+  static const auto kNothing = std::make_shared<const AddedAffinity>();
+  return [](const PodContext& ctx) {
+    return std::make_unique<AffinityCheck>(ctx, kNothing, kOwnV1_19, NamedNodes::kIgnore);
+  };
 }
 
 PriorityFunction NodeAffinityScore(const PluginFactoryArgs& args, AddedAffinity added) {

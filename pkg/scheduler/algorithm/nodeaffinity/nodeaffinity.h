@@ -38,4 +38,10 @@ struct AddedAffinity {
 FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added);
 PriorityFunction NodeAffinityScore(const PluginFactoryArgs&, AddedAffinity added);
 
+// The Filter of NodeAffinity (1.19): the node matches the pod's nodeSelector and required affinity, by MeetsRequired.
+FitPredicate RequiredNodeAffinity(const PluginFactoryArgs&);
+// The Score of NodeAffinity (1.19): the weights of the preferred terms whose matchExpressions match. matchFields are
+// ignored, and a term without matchExpressions matches nothing.
+PriorityFunction PreferredNodeLabels(const PluginFactoryArgs&);
+
 }  // namespace berth::scheduler::nodeaffinity

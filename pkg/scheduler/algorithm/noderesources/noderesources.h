@@ -13,6 +13,11 @@ namespace berth::scheduler::noderesources {
 // node may have one more pod. If a pod requests nothing, only the number of pods is checked.
 FitPredicate PodFitsResources(const PluginFactoryArgs&);
 
+// The Filter of NodeResourcesFit (1.19): the same rule. Extended resources are ignored if they are in the list, belong
+// to a listed group, or are managed by an extender that wants them ignored.
+FitPredicate FitEveryResource(const PluginFactoryArgs&, const std::vector<std::string>& ignored_resources,
+                              const std::vector<std::string>& ignored_resource_groups);
+
 // LeastRequestedPriority (1.10): the larger the fraction of cpu and memory that stays free, the better.
 PriorityFunction LeastRequested(const PluginFactoryArgs&);
 
@@ -42,6 +47,10 @@ struct FitOptions {
   // For RequestedToCapacityRatio only: (utilization in percent, score in 0..max_score), in ascending order of
   // utilization.
   std::vector<std::pair<int64_t, int64_t>> shape;
+  // Whether resources that the pod does not request and those that the node lacks count in scores, too (1.19).
+  bool every_resource_counts = false;
+  // For RequestedToCapacityRatio only: whether a utilization that is no whole number is rounded up (up to 1.21).
+  bool rounds_utilization_up = false;
 };
 
 // The Filter and the Score of NodeResourcesFit (1.29).

@@ -1,4 +1,6 @@
 #include <array>
+#include <functional>
+#include <set>
 
 #include "pkg/api/resource_names.h"
 #include "pkg/scheduler/algorithm/noderesources/noderesources.h"
@@ -18,18 +20,32 @@ bool Lacks(int64_t allocatable, int64_t wanted, int64_t used) {
   return allocatable < SaturatingAdd(wanted, used);
 }
 
+// Extended resources that are not compared, by name and by the part of the name before the first slash.
+struct Ignored {
+  std::set<Symbol> names;
+  std::set<std::string, std::less<>> groups;
+
+  bool Has(Symbol name) const {
+    const std::string_view text = name.str();
+    return api::IsExtendedResourceName(text) &&
+           (names.contains(name) || groups.contains(text.substr(0, text.find('/'))));
+  }
+};
+
 // PodFitsResources: a node fits if it may have one more pod and, for every resource, the requests of its pods and of
 // the pod do not exceed what is allocatable. Real requests are compared, without the defaults that scores use. Once a
 // pod requests anything, all four native resources are compared, even those of which it requests nothing: a node that
 // is overcommitted in one of them then rejects it. Source: PodFitsResources in
-// pkg/scheduler/algorithm/predicates/predicates.go (1.10).
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10) and pkg/scheduler/framework/plugins/noderesources/fit.go
+// (1.19).
 class ResourcesCheck final : public FitCheck {
  public:
-  ResourcesCheck(const PodContext& ctx, const std::set<Symbol>& ignored) : cache_(ctx.cache), want_(ctx.info.request) {
+  ResourcesCheck(const PodContext& ctx, const Ignored& ignored, const FailureReason& too_many_pods)
+      : cache_(ctx.cache), want_(ctx.info.request), too_many_pods_(too_many_pods) {
     asks_nothing_ = want_.milli_cpu == 0 && want_.memory == 0 && want_.nvidia_gpu == 0 &&
                     want_.ephemeral_storage == 0 && want_.scalars.empty();
     for (const auto& s : want_.scalars) {
-      if (!(ignored.contains(s.first) && api::IsExtendedResourceName(s.first.str()))) scalars_.push_back(s);
+      if (!ignored.Has(s.first)) scalars_.push_back(s);
     }
   }
 
@@ -37,7 +53,7 @@ class ResourcesCheck final : public FitCheck {
 
   void Explain(Row row, std::vector<FailureReason>* out) override {
     const Columns& c = cache_.columns();
-    if (c.pod_count[row] + 1 > c.alloc_pods[row]) out->push_back(reasons::Insufficient(kPods));
+    if (c.pod_count[row] + 1 > c.alloc_pods[row]) out->push_back(too_many_pods_);
     if (asks_nothing_) return;
     if (Lacks(c.alloc_cpu[row], want_.milli_cpu, c.used_cpu[row])) out->push_back(reasons::Insufficient(kCpu));
     if (Lacks(c.alloc_memory[row], want_.memory, c.used_memory[row])) out->push_back(reasons::Insufficient(kMemory));
@@ -175,6 +191,7 @@ class ResourcesCheck final : public FitCheck {
 
   const Cache& cache_;
   const Resource& want_;
+  const FailureReason& too_many_pods_;
   bool asks_nothing_;
   std::array<Sufficient, 5> amounts_;
   std::vector<std::pair<Symbol, int64_t>> scalars_;  // the requested scalars, without those that extenders manage
@@ -183,8 +200,19 @@ class ResourcesCheck final : public FitCheck {
 }  // namespace
 
 FitPredicate PodFitsResources(const PluginFactoryArgs& args) {
-  return [ignored = args.ignored_extended_resources](const PodContext& ctx) {
-    return std::make_unique<ResourcesCheck>(ctx, ignored);
+  static const FailureReason kLacksPods = reasons::Insufficient(kPods);
+  return [ignored = Ignored{args.ignored_extended_resources, {}}](const PodContext& ctx) {
+    return std::make_unique<ResourcesCheck>(ctx, ignored, kLacksPods);
+  };
+}
+
+FitPredicate FitEveryResource(const PluginFactoryArgs& args, const std::vector<std::string>& ignored_resources,
+                              const std::vector<std::string>& ignored_resource_groups) {
+  static const FailureReason kTooMany{Symbol("Too many pods"), false};
+  Ignored ignored{args.ignored_extended_resources, {ignored_resource_groups.begin(), ignored_resource_groups.end()}};
+  ignored.names.insert(ignored_resources.begin(), ignored_resources.end());
+  return [ignored = std::move(ignored)](const PodContext& ctx) {
+    return std::make_unique<ResourcesCheck>(ctx, ignored, kTooMany);
   };
 }
 

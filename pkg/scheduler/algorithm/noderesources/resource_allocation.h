@@ -1,5 +1,5 @@
-// Shared by the resource priorities of 1.10. They compare the requests of the pod and of the node's pods, with the
-// defaults for containers that request nothing, to the allocatable amounts. Source:
+// Shared by the resource priorities of 1.10, of which 1.19 still has one. They compare the requests of the pod and of
+// the node's pods, with the defaults for containers that request nothing, to the allocatable amounts. Source:
 // pkg/scheduler/algorithm/priorities/resource_allocation.go (1.10).
 #pragma once
 #include "pkg/scheduler/algorithm/algorithm.h"
@@ -40,16 +40,16 @@ class AllocationScoring final : public Scoring {
     const Columns& c = ctx_.cache.columns();
     for (size_t i = 0; i < rows.size(); ++i) {
       Row r = rows[i];
-      scores[i] = score_(Allocation{SaturatingAdd(ctx_.info.nonzero_milli_cpu, c.nonzero_cpu[r]), c.alloc_cpu[r],
-                                    SaturatingAdd(ctx_.info.nonzero_memory, c.nonzero_memory[r]), c.alloc_memory[r]});
+      scores[i] = score_(Allocation{SaturatingAdd(ctx_.info.incoming_milli_cpu, c.nonzero_cpu[r]), c.alloc_cpu[r],
+                                    SaturatingAdd(ctx_.info.incoming_memory, c.nonzero_memory[r]), c.alloc_memory[r]});
     }
   }
   // Scores a block of rows with Exact. Returns false, and writes nothing, if an amount is negative or too large.
   bool MapBlock(const RowBlock& block, int64_t* scores) const {
     const Columns& c = ctx_.cache.columns();
     RowBlock::Amounts buffers[4];
-    ExactAmounts cpu(block, c.nonzero_cpu.data(), ctx_.info.nonzero_milli_cpu, c.alloc_cpu.data(), &buffers[0]);
-    ExactAmounts memory(block, c.nonzero_memory.data(), ctx_.info.nonzero_memory, c.alloc_memory.data(), &buffers[2]);
+    ExactAmounts cpu(block, c.nonzero_cpu.data(), ctx_.info.incoming_milli_cpu, c.alloc_cpu.data(), &buffers[0]);
+    ExactAmounts memory(block, c.nonzero_memory.data(), ctx_.info.incoming_memory, c.alloc_memory.data(), &buffers[2]);
     int32_t small[RowBlock::kMostValues];
     if (!ExactAmounts::Exact(cpu, memory)) return false;
     util::RunLoops([cpu, memory, score = score_, size = block.size(), out = +small]() BERTH_LOOPS {

@@ -1,5 +1,6 @@
-// The plugins NodeResourcesFit and NodeResourcesBalancedAllocation of release 1.29. Source: fit.go,
-// resource_allocation.go, least_allocated.go, most_allocated.go, requested_to_capacity_ratio.go and
+// The plugins NodeResourcesFit and NodeResourcesBalancedAllocation of release 1.29. The score of the former is also
+// that of the plugins NodeResourcesLeastAllocated, NodeResourcesMostAllocated and RequestedToCapacityRatio of 1.19.
+// Source: fit.go, resource_allocation.go, least_allocated.go, most_allocated.go, requested_to_capacity_ratio.go and
 // balanced_allocation.go in pkg/scheduler/framework/plugins/noderesources.
 #include <algorithm>
 #include <cmath>
@@ -107,9 +108,11 @@ struct Listed {
   int64_t wanted;  // what the pod requests
 };
 
-// Returns the listed resources that can count for the pod. A scalar resource counts only if the pod requests it.
-// `non_zero` says whether the requests of cpu and memory include the defaults for containers that request nothing.
-std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<ResourceWeight>& resources, bool non_zero) {
+// Returns the listed resources that can count for the pod. A scalar resource counts only if the pod requests it or with
+// `all`. `non_zero` says whether the requests of cpu and memory include the defaults for containers that request
+// nothing.
+std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<ResourceWeight>& resources, bool non_zero,
+                              bool all = false) {
   std::vector<Listed> out;
   for (const ResourceWeight& r : resources) {
     const Symbol name(r.name);
@@ -121,7 +124,7 @@ std::vector<Listed> ListedFor(const TemplateInfo& info, const std::vector<Resour
           {Listed::Kind::kMemoryBytes, name, r.weight, non_zero ? info.incoming_memory : info.request.memory});
     } else if (name == kEphemeral) {
       out.push_back({Listed::Kind::kEphemeralBytes, name, r.weight, info.request.ephemeral_storage});
-    } else if (const int64_t wanted = info.request.Scalar(name); wanted != 0) {
+    } else if (const int64_t wanted = info.request.Scalar(name); wanted != 0 || all) {
       out.push_back({Listed::Kind::kScalar, name, r.weight, wanted});
     }
   }
@@ -194,14 +197,15 @@ int64_t OnShape(const std::vector<std::pair<int64_t, int64_t>>& shape, int64_t u
 
 // The score of NodeResourcesFit: the weighted average of the scores of the listed resources. Requests of cpu and memory
 // include the defaults. LeastAllocated and MostAllocated divide integers; RequestedToCapacityRatio rounds to the
-// nearest.
+// nearest. With FitOptions::every_resource_counts, a resource that the node lacks scores 0, or as a full one with
+// RequestedToCapacityRatio, instead of being left out of the average.
 class FitScoring final : public Scoring {
  public:
   FitScoring(const PodContext& ctx, std::shared_ptr<const FitOptions> options, int64_t max_score)
       : cache_(ctx.cache),
         options_(std::move(options)),
         max_score_(max_score),
-        listed_(ListedFor(ctx.info, options_->resources, /*non_zero=*/true)) {}
+        listed_(ListedFor(ctx.info, options_->resources, /*non_zero=*/true, options_->every_resource_counts)) {}
 
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     if (ColumnsOf(listed_, cache_.columns(), true, &columns_)) {
@@ -218,7 +222,7 @@ class FitScoring final : public Scoring {
       int64_t sum = 0, weights = 0;
       for (const Listed& r : listed_) {
         const Share s = ShareOf(r, cache_, rows[i], true);
-        if (s.allocatable == 0) continue;
+        if (s.allocatable == 0 && !options_->every_resource_counts) continue;
         const int64_t one = ScoreOf(options_->strategy, s);
         // A resource that scores 0 is left out of the average, so it does not lower it (bug M-07, kept).
         if (options_->strategy == FitOptions::Strategy::kRequestedToCapacityRatio && one <= 0) continue;
@@ -260,6 +264,7 @@ class FitScoring final : public Scoring {
       const ExactAmounts amounts(block, c.used, c.wanted, c.allocatable, buffers);
       if (!amounts.exact()) return false;
       util::RunLoops([amounts, weight = static_cast<double>(c.weight), max = static_cast<double>(max_score_), size,
+                      of_nothing = static_cast<double>(options_->every_resource_counts ? c.weight : 0),
                       shares = +shares, sums = +sums, weights = +weights]() BERTH_LOOPS {
         for (size_t i = 0; i < size; ++i) {
           const double requested = amounts.requested(i), capacity = amounts.capacity(i);
@@ -267,7 +272,7 @@ class FitScoring final : public Scoring {
           const double part = strategy == FitOptions::Strategy::kLeastAllocated ? capacity - most : most;
           const double share = part * max / capacity;
           shares[i] = capacity == 0 ? 0 : share;
-          weights[i] += capacity == 0 ? 0 : weight;
+          weights[i] += capacity == 0 ? of_nothing : weight;
         }
         for (size_t i = 0; i < size; ++i) sums[i] += static_cast<double>(static_cast<int32_t>(shares[i])) * weight;
       });
@@ -289,7 +294,10 @@ class FitScoring final : public Scoring {
       int64_t sum = 0, weights = 0;
       for (const ListedColumn& c : columns_) {
         const Share s = c.At(rows[i]);
-        if (s.allocatable == 0) continue;
+        if (s.allocatable == 0) {
+          weights += options_->every_resource_counts ? c.weight : 0;
+          continue;
+        }
         sum += ScoreOf(strategy, s) * c.weight;
         weights += c.weight;
       }
@@ -299,6 +307,9 @@ class FitScoring final : public Scoring {
   }
   // LeastAllocated scores an exceeded resource 0. MostAllocated gives it the highest score; 1.10 gave it 0.
   int64_t ScoreOf(FitOptions::Strategy strategy, const Share& s) const {
+    if (s.allocatable == 0) {
+      return strategy == FitOptions::Strategy::kRequestedToCapacityRatio ? OnShape(options_->shape, kFull) : 0;
+    }
     switch (strategy) {
       case FitOptions::Strategy::kLeastAllocated:
         return s.requested > s.allocatable ? 0 : Scaled(WrappingSub(s.allocatable, s.requested), s.allocatable);
@@ -307,8 +318,12 @@ class FitScoring final : public Scoring {
       case FitOptions::Strategy::kRequestedToCapacityRatio:
         break;
     }
+    if (s.requested > s.allocatable) return OnShape(options_->shape, kFull);
+    // An inexact division makes the second form one percent higher.
     return OnShape(options_->shape,
-                   s.requested > s.allocatable ? 100 : WrappingDiv(WrappingMul(s.requested, 100), s.allocatable));
+                   options_->rounds_utilization_up
+                       ? kFull - WrappingDiv(WrappingMul(s.allocatable - s.requested, kFull), s.allocatable)
+                       : WrappingDiv(WrappingMul(s.requested, kFull), s.allocatable));
   }
   // Returns part * max_score / whole, truncated toward zero. Dividing doubles is faster and exact below 2^46: a
   // quotient that is not an integer is further away from the nearest one than the rounding error reaches.
@@ -321,6 +336,7 @@ class FitScoring final : public Scoring {
     return WrappingDiv(WrappingMul(part, max_score_), whole);
   }
 
+  static constexpr int64_t kFull = 100;  // percent
   const Cache& cache_;
   std::shared_ptr<const FitOptions> options_;
   int64_t max_score_;

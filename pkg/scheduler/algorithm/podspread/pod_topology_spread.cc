@@ -1,5 +1,5 @@
-// The plugin PodTopologySpread of release 1.29: Filter and Score. Source: filtering.go, scoring.go, common.go and
-// plugin.go in pkg/scheduler/framework/plugins/podtopologyspread.
+// The plugin PodTopologySpread of releases 1.19 and 1.29: Filter and Score. Source: filtering.go, scoring.go, common.go
+// and plugin.go in pkg/scheduler/framework/plugins/podtopologyspread.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
@@ -42,10 +42,10 @@ api::Selector Narrowed(const Constraint& c, const api::Labels& labels) {
   return api::Selector(std::move(requirements));
 }
 
-// Returns the selector of the default constraints for a pod: the selectors of its services, merged into one, combined
-// with the selector of its controller. The controller is found by its owner reference, not by labels, and only the
-// three kinds below count.
-api::Selector DefaultSelector(const Listers& listers, const api::PodTemplate& pod) {
+}  // namespace
+
+// The controller is found by its owner reference, not by labels, and only the three kinds below count.
+api::Selector SelectorOfServicesAndOwner(const Listers& listers, const api::PodTemplate& pod) {
   std::map<Symbol, Symbol> pairs;
   for (const auto& service : listers.ServicesOf(pod)) {
     for (const auto& [key, value] : *service->selector) pairs[key] = value;
@@ -70,6 +70,34 @@ api::Selector DefaultSelector(const Listers& listers, const api::PodTemplate& po
   all.insert(all.end(), more.selector.requirements().begin(), more.selector.requirements().end());
   return api::Selector(std::move(all));
 }
+
+// Controllers are looked up only for pods with labels.
+api::Selector SelectorOfServicesAndControllers(const Listers& listers, const api::PodTemplate& pod) {
+  std::map<Symbol, Symbol> pairs;
+  for (const auto& service : listers.ServicesOf(pod)) {
+    for (const auto& [key, value] : *service->selector) pairs[key] = value;
+  }
+  std::vector<api::Requirement> more;
+  if (!pod.labels.empty()) {
+    for (const auto& rc : listers.replication_controllers.Matching(pod.ns, pod.labels)) {
+      for (const auto& [key, value] : rc->selector) pairs[key] = value;
+    }
+    auto add = [&](const auto& controllers) {
+      for (const auto& c : controllers) {
+        const auto& requirements = c->selector.selector.requirements();
+        more.insert(more.end(), requirements.begin(), requirements.end());
+      }
+    };
+    add(listers.replica_sets.Matching(pod.ns, pod.labels));
+    add(listers.stateful_sets.Matching(pod.ns, pod.labels));
+  }
+  const api::Selector selector = api::Selector::FromMap(api::Labels({pairs.begin(), pairs.end()}));
+  if (more.empty()) return selector;
+  more.insert(more.begin(), selector.requirements().begin(), selector.requirements().end());
+  return api::Selector(std::move(more));
+}
+
+namespace {
 
 void Append(std::string* text, std::initializer_list<std::string_view> parts) {
   for (std::string_view part : parts) text->append(part);
@@ -151,7 +179,7 @@ class Constraints {
       }
       return true;
     }
-    const api::Selector selector = DefaultSelector(ctx_.cache.listers(), pod);
+    const api::Selector selector = options_.default_selector(ctx_.cache.listers(), pod);
     // A pod that no service or controller selects gets no default constraints.
     if (selector.Empty()) return true;
     for (const Constraint& c : options_.defaults) {
@@ -168,7 +196,8 @@ class Constraints {
     query.any_of = {c.selector.selector};
     query.skip_terminating = true;
     query.sees_nominated = true;
-    query.never_base = c.selector.selector.Empty();  // the selector {} counts no pods, as upstream
+    // In 1.29 the selector {} counts no pods.
+    query.never_base = !options_.empty_selector_counts && c.selector.selector.Empty();
     query.simulation_counts_all = true;
     return query;
   }
@@ -194,13 +223,13 @@ class SpreadCheck final : public DomainCheck {
   }
 
   bool usable() const override { return hard_.usable(); }
-  // Pods without constraints of their own may get default constraints later.
-  bool FitsAlways() const override { return hard_.own() && hard_.list().empty(); }
+  // Pods without constraints of their own may get default constraints later, if there are any.
+  bool FitsAlways() const override { return (hard_.own() || options_->defaults.empty()) && hard_.list().empty(); }
   std::string PodError() override {
     return hard_.mistake().empty() ? std::string()
                                    : "obtaining pod's hard topology spread constraints: " + hard_.mistake();
   }
-  bool SkipsPod() override { return hard_.list().empty(); }
+  bool SkipsPod() override { return options_->skips_pods ? hard_.list().empty() : FitsAlways(); }
   bool Refresh() override {
     if (!hard_.Refresh()) return false;
     terms_.clear();
@@ -213,6 +242,7 @@ class SpreadCheck final : public DomainCheck {
       PodQuery query = hard_.QueryOf(c);
       query.topology_key = c.topology_key;
       query.nodes = FilterOf(c, keys, ctx_.pod.tmpl);
+      query.nodes_choose_domains = options_->counts_all_nodes;
       counts_.push_back(cache_->Count(query));
       self_.push_back(c.selector.selector.Matches(ctx_.pod.tmpl->labels) ? 1 : 0);
       terms_.push_back({counts_.back(), &cache_->Label(c.topology_key), 1, static_cast<uint32_t>(channels_.size())});
@@ -292,8 +322,9 @@ class SpreadCheck final : public DomainCheck {
 
 // The Score. Channel i counts the matching pods in the node's domain of constraint i or, for the hostname, on the node
 // itself. For each constraint whose label the node has, the raw score adds count * ln(number of domains + 2) + maxSkew
-// - 1 and is then rounded. The best nodes have the smallest raw score. Nodes that lack one of the labels score 0,
-// except with the system defaults: then they are scored and win, because they lack a summand (bug M-09, kept).
+// - 1 and is then rounded, or truncated (1.19). The best nodes have the smallest raw score. Nodes that lack one of the
+// labels score 0, except with the system defaults: then they are scored and win, because they lack a summand (bug M-09,
+// kept).
 class TopologySpreadScoring final : public DomainScoring {
  public:
   TopologySpreadScoring(const PodContext& ctx, Cache* cache, std::shared_ptr<const TopologySpreadOptions> options,
@@ -316,7 +347,7 @@ class TopologySpreadScoring final : public DomainScoring {
         soft_.mistake());
   }
   bool OnePass() const override { return true; }
-  bool Skips(std::span<const Row>) override { return soft_.list().empty(); }
+  bool Skips(std::span<const Row>) override { return options_->skips_pods && soft_.list().empty(); }
   bool Refresh() override {
     if (!soft_.Refresh()) return false;
     terms_.clear();
@@ -341,8 +372,9 @@ class TopologySpreadScoring final : public DomainScoring {
   }
 
   void Score(const DomainParts& parts, std::span<int64_t> scores) const override {
-    std::fill(scores.begin(), scores.end(), 0);
     const size_t n = channels_.size();
+    // Without constraints every node scores best where the rule is not left out.
+    std::fill(scores.begin(), scores.end(), n == 0 && !options_->skips_pods ? max_score_ : 0);
     if (n == 0) return;
     thread_local std::vector<uint8_t> ignored;
     thread_local std::vector<double> weights;
@@ -371,7 +403,7 @@ class TopologySpreadScoring final : public DomainScoring {
         if (!s.complete) continue;
         sum += static_cast<double>(s.value) * weights[i] + static_cast<double>(soft_.list()[i].max_skew - 1);
       }
-      scores[p] = static_cast<int64_t>(std::round(sum));
+      scores[p] = static_cast<int64_t>(options_->rounds_scores ? std::round(sum) : sum);
       least = std::min(least, scores[p]);
       most = std::max(most, scores[p]);
     }

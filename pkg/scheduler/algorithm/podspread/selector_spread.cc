@@ -10,11 +10,14 @@ constexpr double kZoneWeighting = 2.0 / 3.0;
 // SelectorSpreadPriority: the fewer pods of the same services and controllers are on the node and, with weight 2/3, on
 // the feasible nodes of its zone, the higher the score. Terminating pods do not count. A node without a zone is scored
 // by its own number alone. One channel counts the pods on the node, and the zone is a key. Source: SelectorSpread in
-// pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10).
+// pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10) and
+// pkg/scheduler/framework/plugins/selectorspread/selector_spread.go (1.19).
 class SpreadScoring final : public DomainScoring {
  public:
-  SpreadScoring(const PodContext& ctx, Cache* cache, int64_t max_score)
-      : ctx_(ctx), cache_(cache), max_score_(max_score) {
+  // Returns the selectors of the pods that count: those that match one of them.
+  using SelectorsOf = std::vector<api::Selector> (*)(const Listers&, const api::PodTemplate&);
+  SpreadScoring(const PodContext& ctx, Cache* cache, SelectorsOf selectors_of, Symbol zone_key, int64_t max_score)
+      : ctx_(ctx), cache_(cache), selectors_of_(selectors_of), zone_key_(zone_key), max_score_(max_score) {
     channels_ = {DomainChannel::kSum};
     Refresh();
   }
@@ -26,7 +29,7 @@ class SpreadScoring final : public DomainScoring {
     version_ = version;
     PodQuery query;
     query.namespaces = {pod.ns};
-    query.any_of = ctx_.cache.listers().SelectorsOf(pod);
+    query.any_of = selectors_of_(ctx_.cache.listers(), pod);
     query.skip_terminating = true;
     std::shared_ptr<const PodCount> count;
     if (!query.any_of.empty()) count = cache_->Count(query);
@@ -37,7 +40,7 @@ class SpreadScoring final : public DomainScoring {
     keys_.clear();
     if (count_ == nullptr) return changed;
     terms_.push_back({count_, nullptr, 1, 0});
-    keys_.push_back(&cache_->Label(Cache::ZoneKey()));
+    keys_.push_back(&cache_->Label(zone_key_));
     return changed;
   }
 
@@ -81,17 +84,44 @@ class SpreadScoring final : public DomainScoring {
 
   PodContext ctx_;
   Cache* cache_;
+  SelectorsOf selectors_of_;
+  Symbol zone_key_;
   int64_t max_score_;
   bool known_ = false;
   uint64_t version_ = 0;                   // version of the selectors in the pod's namespace
   std::shared_ptr<const PodCount> count_;  // null if no service or controller selects the pod
 };
 
+std::vector<api::Selector> EachOf(const Listers& listers, const api::PodTemplate& pod) {
+  return listers.SelectorsOf(pod);
+}
+std::vector<api::Selector> OneOfAll(const Listers& listers, const api::PodTemplate& pod) {
+  api::Selector selector = SelectorOfServicesAndControllers(listers, pod);
+  if (selector.Empty()) return {};
+  return {std::move(selector)};
+}
+
+// Gives every node 0.
+class NoSpreadScoring final : public DomainScoring {
+ public:
+  bool Skips(std::span<const Row>) override { return true; }
+  void Score(const DomainParts&, std::span<int64_t> scores) const override {
+    std::fill(scores.begin(), scores.end(), 0);
+  }
+};
+
 }  // namespace
 
 PriorityFunction SelectorSpread(const PluginFactoryArgs& args) {
   return [cache = args.cache, max = args.max_score](const PodContext& ctx) {
-    return std::make_unique<SpreadScoring>(ctx, cache, max);
+    return std::make_unique<SpreadScoring>(ctx, cache, EachOf, Cache::ZoneKey(), max);
+  };
+}
+
+PriorityFunction SelectorSpreadOfUnconstrained(const PluginFactoryArgs& args) {
+  return [cache = args.cache, max = args.max_score](const PodContext& ctx) -> std::unique_ptr<Scoring> {
+    if (!ctx.pod.tmpl->spread_constraints.empty()) return std::make_unique<NoSpreadScoring>();
+    return std::make_unique<SpreadScoring>(ctx, cache, OneOfAll, Cache::ZoneByEitherLabelKey(), max);
   };
 }
 

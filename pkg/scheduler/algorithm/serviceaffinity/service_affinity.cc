@@ -1,3 +1,5 @@
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
 
 #include "pkg/scheduler/algorithm/reasons.h"
@@ -15,15 +17,25 @@ class AllowedDomain final : public DomainTotals {
   }
 };
 
+// Which of the pods that can be the reference pod it is: the first by name, or the first in the list of nodes (in turn
+// one node of each zone, zones and their nodes in the order in which they came), and there in the order of arrival.
+enum class ReferencePod : uint8_t { kFirstByName, kFirstListed };
+
 // serviceAffinity: the node must agree in each label with the pod's own nodeSelector if that names the label, and
 // otherwise with the node of a reference pod. The reference pod is the first by name of the placed pods in the
 // namespace that carry all labels of the pod, provided that a service selects the pod; upstream takes any of them (bug
-// B-14, fixed). A label that the reference pod's node lacks is not required. There is one channel for each required
-// label. Source: checkServiceAffinity in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
+// B-14, fixed). In 1.19 it is the first in the list of nodes. A label that the reference pod's node lacks is not
+// required. There is one channel for each required label. Source: checkServiceAffinity in
+// pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
+// pkg/scheduler/framework/plugins/serviceaffinity/service_affinity.go (1.19).
 class ServiceAffinityCheck final : public DomainCheck {
  public:
-  ServiceAffinityCheck(const PodContext& ctx, Cache* cache, const std::vector<Symbol>& labels)
-      : ctx_(ctx), cache_(cache), labels_(labels), like_(api::Selector::FromMapValidated(ctx.pod.tmpl->labels)) {
+  ServiceAffinityCheck(const PodContext& ctx, Cache* cache, const std::vector<Symbol>& labels, ReferencePod choice)
+      : ctx_(ctx),
+        cache_(cache),
+        labels_(labels),
+        choice_(choice),
+        like_(api::Selector::FromMapValidated(ctx.pod.tmpl->labels)) {
     for (Symbol label : labels) {
       if (auto value = ctx.pod.tmpl->node_selector.Get(label)) given_.emplace_back(label, *value);
     }
@@ -50,6 +62,7 @@ class ServiceAffinityCheck final : public DomainCheck {
     ListTerms();
     return true;
   }
+  bool FitsAlways() const override { return labels_.empty(); }
   bool Admits(std::span<const DomainSum> sums) const override {
     return std::all_of(sums.begin(), sums.end(), [](const DomainSum& s) { return s.value > 0; });
   }
@@ -99,12 +112,34 @@ class ServiceAffinityCheck final : public DomainCheck {
       }
     }
   }
-  // Makes `r` the reference pod if its name precedes that of the present one.
+  // Returns whether `a` rather than `b` is the reference pod.
+  bool Precedes(const Reference& a, const Reference& b) const {
+    if (choice_ == ReferencePod::kFirstByName) return a.pod->meta.name < b.pod->meta.name;
+    if (a.row != b.row) return ranks_[a.row] < ranks_[b.row];
+    const auto& pods = ctx_.cache.row(a.row).pods;
+    auto place = [&](const Reference& r) {
+      return std::find_if(pods.begin(), pods.end(), [&](const PlacedPod& p) { return p.pod == r.pod; });
+    };
+    return place(a) < place(b);
+  }
+  // Computes the places of the rows in the list of nodes.
+  void RankRows() {
+    if (choice_ == ReferencePod::kFirstByName) return;
+    const LabelColumn& zones = cache_->Label(Cache::ZoneByEitherLabelKey());
+    absl::flat_hash_map<uint32_t, std::pair<uint32_t, uint32_t>> seen;  // by zone: its place, and its nodes so far
+    ranks_.assign(ctx_.cache.row_count(), 0);
+    ctx_.cache.listed().ForEach([&](Row row) {
+      auto& [place, nodes] = seen.try_emplace(zones.Domain(row), static_cast<uint32_t>(seen.size()), 0).first->second;
+      ranks_[row] = uint64_t{nodes++} << 32 | place;
+    });
+  }
+  // Makes `r` the reference pod if it precedes the present one.
   void Consider(const Reference& r) {
-    if (reference_.pod == nullptr || r.pod->meta.name < reference_.pod->meta.name) reference_ = r;
+    if (reference_.pod == nullptr || Precedes(r, reference_)) reference_ = r;
   }
   // Looks for the reference pod among all placed pods.
   void Search() {
+    RankRows();
     reference_ = {};
     if (follows_) ForEachLike([&](const Reference& r) { Consider(r); });
   }
@@ -125,7 +160,7 @@ class ServiceAffinityCheck final : public DomainCheck {
         if (IsLike(*p.pod->tmpl)) Consider({p.pod, row});
       }
     });
-    if (!remembered || lost) Search();
+    if (!remembered || lost || choice_ != ReferencePod::kFirstByName) Search();
   }
   // Requires one value for each label. The totals are 1 in the domain of that value, so that kAny admits only its
   // nodes.
@@ -151,9 +186,10 @@ class ServiceAffinityCheck final : public DomainCheck {
   // later.
   void List() {
     listed_ = true;
+    RankRows();
     ForEachLike([&](const Reference& r) { references_.push_back(r); });
     std::sort(references_.begin(), references_.end(),
-              [](const Reference& a, const Reference& b) { return a.pod->meta.name < b.pod->meta.name; });
+              [&](const Reference& a, const Reference& b) { return Precedes(a, b); });
   }
   // Returns the first possible reference pod, leaving out those that have been removed from `row`. Null if there is
   // none.
@@ -169,24 +205,33 @@ class ServiceAffinityCheck final : public DomainCheck {
   PodContext ctx_;
   Cache* cache_;
   const std::vector<Symbol>& labels_;
+  ReferencePod choice_;
   api::Selector like_;
   std::vector<std::pair<Symbol, Symbol>> given_;  // the labels that the pod's own nodeSelector names, sorted
   // State of the incremental scheduler: the versions that were read last and the reference pod that was found.
   bool known_ = false, follows_ = false;
   uint64_t selectors_ = 0, seen_ = 0;
   Reference reference_;
+  std::vector<uint64_t> ranks_;  // by row, for ReferencePod::kFirstListed
   // State of the reference scheduler.
   bool listed_ = false;
   std::vector<Reference> references_;
 };
 
+FitPredicate Make(const PluginFactoryArgs& args, std::vector<Symbol> labels, ReferencePod choice) {
+  auto shared = std::make_shared<const std::vector<Symbol>>(std::move(labels));
+  return [cache = args.cache, shared, choice](const PodContext& ctx) {
+    return std::make_unique<ServiceAffinityCheck>(ctx, cache, *shared, choice);
+  };
+}
+
 }  // namespace
 
 FitPredicate ServiceAffinity(const PluginFactoryArgs& args, std::vector<Symbol> labels) {
-  auto shared = std::make_shared<const std::vector<Symbol>>(std::move(labels));
-  return [cache = args.cache, shared](const PodContext& ctx) {
-    return std::make_unique<ServiceAffinityCheck>(ctx, cache, *shared);
-  };
+  return Make(args, std::move(labels), ReferencePod::kFirstByName);
+}
+FitPredicate ServiceAffinityToFirstListed(const PluginFactoryArgs& args, std::vector<Symbol> labels) {
+  return Make(args, std::move(labels), ReferencePod::kFirstListed);
 }
 
 }  // namespace berth::scheduler::serviceaffinity

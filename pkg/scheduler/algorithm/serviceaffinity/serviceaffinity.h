@@ -1,5 +1,5 @@
-// Rules that a Policy creates from services and node labels. Each function is the factory of one rule of Kubernetes
-// 1.10, which is implemented in a .cc file of this folder.
+// Rules that a Policy or a profile creates from services and node labels. Each function is the factory of one rule,
+// which is implemented in a .cc file of this folder.
 #pragma once
 #include <vector>
 
@@ -9,8 +9,13 @@ namespace berth::scheduler::serviceaffinity {
 
 // The Policy argument serviceAffinity: the pods of a service run on nodes that have the same values of these labels.
 FitPredicate ServiceAffinity(const PluginFactoryArgs&, std::vector<Symbol> labels);
+// The Filter of ServiceAffinity (1.19): the same rule with another pod of the service as the reference.
+FitPredicate ServiceAffinityToFirstListed(const PluginFactoryArgs&, std::vector<Symbol> labels);
 
 // The Policy argument serviceAntiAffinity: spreads the pods of a service over the values of a node label.
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs&, Symbol label);
+// The Score of ServiceAffinity (1.19): the same for several labels, whose parts of the score are added in floating
+// point and truncated once. Terminating pods do not count.
+PriorityFunction ServiceAntiAffinityByLabels(const PluginFactoryArgs&, std::vector<Symbol> labels);
 
 }  // namespace berth::scheduler::serviceaffinity

@@ -28,8 +28,8 @@ bool ToleratesAll(const std::vector<api::Toleration>& tolerations, const api::No
   return Untolerated(tolerations, node) == nullptr;
 }
 
-// The failure reason: the fixed text of 1.10, or that of 1.29 with the taint.
-enum class Reason : uint8_t { kPlain, kNamesTaint };
+// The failure reason: the fixed text of 1.10, or that of 1.19 or 1.29 with the taint.
+enum class Reason : uint8_t { kPlain, kNamesTaintNotTolerated, kNamesTaint };
 
 // A node fits if the pod tolerates all of its NoSchedule and NoExecute taints. Source: PodToleratesNodeTaints in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10) and
@@ -63,9 +63,11 @@ class TaintsCheck final : public FitCheck {
   void Explain(Row row, std::vector<FailureReason>* out) override {
     if (reason_ == Reason::kPlain) return out->push_back(reasons::kTaintsTolerationsNotMatch);
     const api::Taint* taint = FirstOf(row);
+    const std::string named = "{" + taint->key.string() + ": " + taint->value.string() + "}";
     out->push_back(
-        {Symbol("node(s) had untolerated taint {" + taint->key.string() + ": " + taint->value.string() + "}"), true,
-         kUntolerated});
+        {Symbol(reason_ == Reason::kNamesTaint ? "node(s) had untolerated taint " + named
+                                               : "node(s) had taint " + named + ", that the pod didn't tolerate"),
+         true});
   }
 
  private:
@@ -101,6 +103,12 @@ bool ToleratesAll(const api::PodTemplate& pod, const api::Node& node) {
 FitPredicate PodToleratesNodeTaints(const PluginFactoryArgs&) {
   return [](const PodContext& ctx) {
     return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kPlain);
+  };
+}
+
+FitPredicate TaintsNotTolerated(const PluginFactoryArgs&) {
+  return [](const PodContext& ctx) {
+    return std::make_unique<TaintsCheck>(ctx.cache, ctx.pod.tmpl->tolerations, Reason::kNamesTaintNotTolerated);
   };
 }
 

@@ -5,8 +5,10 @@
 
 namespace berth::scheduler::tainttoleration {
 
-// PodToleratesNodeTaints (1.10) and the Filter of TaintToleration (1.29, UntoleratedTaints): the pod tolerates every
-// NoSchedule and NoExecute taint of the node. The reason of 1.29 names the first taint that is not tolerated.
+// PodToleratesNodeTaints (1.10) and the Filter of TaintToleration (1.19, TaintsNotTolerated; 1.29, UntoleratedTaints):
+// the pod tolerates every NoSchedule and NoExecute taint of the node. The reasons of 1.19 and 1.29 name the first taint
+// that is not tolerated.
+FitPredicate TaintsNotTolerated(const PluginFactoryArgs&);
 FitPredicate UntoleratedTaints(const PluginFactoryArgs&);
 FitPredicate PodToleratesNodeTaints(const PluginFactoryArgs&);
 

@@ -18,12 +18,6 @@ namespace {
 // Source: pkg/scheduler/framework/plugins/nodevolumelimits/csi.go and utils.go (1.29).
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
-// Returns whether the node has a CSINode object. In 1.29, CSI drivers then replace all migratable in-tree plugins
-// there.
-bool IsMigrated(const Cache& cache, Row row) {
-  return cache.listers().csi_nodes.Get(Symbol(), cache.row(row).name.string()) != nullptr;
-}
-
 // Returns the CSI volume that a claim stands for on a node, or nothing if the claim does not count there.
 std::optional<CsiVolume> VolumeOfClaim(const Cache& cache, const api::PersistentVolumeClaim& claim, bool migrated) {
   const Listers& listers = cache.listers();
@@ -140,17 +134,25 @@ std::map<std::string, int64_t> LimitsOf(const Cache& cache, Row row) {
   return limits;
 }
 
-AttachedToNode AttachedTo(const Cache& cache, Row row, const std::vector<std::string>& attachments) {
+// In 1.29, CSI drivers replace all migratable in-tree plugins on a node that has a CSINode object.
+bool AttachedVolumes::IsMigrated(Row row) const {
+  return rules_.drivers_replace_in_tree &&
+         cache_->listers().csi_nodes.Get(Symbol(), cache_->row(row).name.string()) != nullptr;
+}
+
+AttachedToNode AttachedVolumes::AttachedTo(Row row) const {
+  const Cache& cache = *cache_;
   AttachedToNode out;
-  const bool migrated = IsMigrated(cache, row);
+  const bool migrated = IsMigrated(row);
   for (const PlacedPod& p : cache.row(row).pods) {
     if (p.info->tmpl->volumes.empty()) continue;
     if (!AddCsiVolumes(cache, *p.pod, migrated, Whose::kExisting, &out.by_pods, &out.error)) return out;
   }
   // VolumeAttachments also count volumes that are still attached although no pod on the node uses them any more.
   for (const auto& [unique, key] : out.by_pods) ++out.counts[key];
+  if (!rules_.counts_attachments) return out;
   CsiVolumes more;
-  for (const std::string& name : attachments) {
+  for (const std::string& name : AttachmentsOf(cache.row(row).name)) {
     const auto a = cache.listers().attachments.Get(Symbol(), name);
     if (a == nullptr || a->attacher.empty()) continue;
     const auto volume = cache.listers().volumes.Get(Symbol(), a->volume_name);
@@ -211,17 +213,16 @@ void AttachedVolumes::Evaluate(Row row) {
   mistaken_.Erase(row);
   csi_nodes_.Erase(row);
   if (!cache_->listed().Has(row)) return;
-  if (IsMigrated(*cache_, row)) csi_nodes_.Insert(row);
+  if (IsMigrated(row)) csi_nodes_.Insert(row);
   for (const PlacedPod& p : cache_->row(row).pods) {
     if (!p.info->tmpl->volumes.empty()) NoteUses(row, *p.pod);
   }
-  const std::vector<std::string>& attachments = AttachmentsOf(cache_->row(row).name);
-  for (const std::string& name : attachments) {
+  for (const std::string& name : AttachmentsOf(cache_->row(row).name)) {
     // The row also depends on the volumes of its VolumeAttachments, whose drivers may become known only later.
     const auto a = cache_->listers().attachments.Get(Symbol(), name);
     if (a != nullptr) Note(row, &rows_by_volume_[a->volume_name]);
   }
-  const AttachedToNode attached = AttachedTo(*cache_, row, attachments);
+  const AttachedToNode attached = AttachedTo(row);
   if (!attached.error.empty()) mistaken_.Insert(row);
   for (const auto& [key, count] : attached.counts) {
     Column& c = ColumnOf(key);

@@ -1,5 +1,5 @@
 // Tracks how many volumes of each CSI driver are attached to each node, and how many can be. NodeVolumeLimits of
-// release 1.29 compares the two. The numbers are columns by node row.
+// releases 1.19 and 1.29 compares the two. The numbers are columns by node row.
 //
 // Refresh reads the cache's log of changed rows and the logs of changed claims, volumes, CSINodes and
 // VolumeAttachments, so that its cost is proportional to what has changed. Thread-safety: the same as that of Cache.
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/cache/gates.h"
 
 namespace berth::scheduler::volumes {
 
@@ -48,15 +49,13 @@ struct AttachedToNode {
   std::map<std::string, int64_t> counts;  // by limit; includes the VolumeAttachments
   std::string error;                      // if not empty, the scheduling cycle must end
 };
-// Returns what is attached to the row's node. `attachments` are the names of the node's VolumeAttachments.
-AttachedToNode AttachedTo(const Cache& cache, Row row, const std::vector<std::string>& attachments);
-
 // The numbers of attached volumes and their limits, for all nodes and limits. Invariant: between calls of Refresh,
 // columns_, mistaken_ and csi_nodes_ describe the cluster as it was at the last call.
 class AttachedVolumes {
  public:
   // REQUIRES: the cache outlives this object.
-  explicit AttachedVolumes(const Cache* cache) : cache_(cache) {}
+  explicit AttachedVolumes(const Cache* cache, const VolumeRules& rules = {}) : cache_(cache), rules_(rules) {}
+  const VolumeRules& rules() const { return rules_; }
 
   struct Column {
     std::vector<int64_t> attached, limit;  // by row; INT64_MAX where there is no limit
@@ -67,7 +66,12 @@ class AttachedVolumes {
   const Column* Find(const std::string& limit) const;
   // The rows for which AttachedTo reports an error. Their numbers are not valid.
   const RowSet& mistaken() const { return mistaken_; }
+  // Returns whether IsMigrated held at the last Refresh.
   bool HasCsiNode(Row row) const { return csi_nodes_.Has(row); }
+  // Returns whether CSI drivers replace in-tree plugins on the row's node, as it is now.
+  bool IsMigrated(Row row) const;
+  // Returns what is attached to the row's node, with the VolumeAttachments of the last Refresh.
+  AttachedToNode AttachedTo(Row row) const;
   // Returns the names of the VolumeAttachments of a node.
   const std::vector<std::string>& AttachmentsOf(Symbol node) const;
 
@@ -89,6 +93,7 @@ class AttachedVolumes {
   Column& ColumnOf(const std::string& limit);
 
   const Cache* cache_;
+  const VolumeRules rules_;
   bool built_ = false;
   // The versions of the cache and of the object stores at the last Refresh.
   uint64_t generation_ = 0, claims_ = 0, volumes_ = 0, classes_ = 0, csi_nodes_version_ = 0, attachments_version_ = 0;

@@ -1,4 +1,4 @@
-// The plugin VolumeBinding of release 1.29. Source: volume_binding.go and binder.go in
+// The plugin VolumeBinding of releases 1.19 and 1.29. Source: volume_binding.go and binder.go in
 // pkg/scheduler/framework/plugins/volumebinding.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -18,15 +18,19 @@ const FailureReason kNoSpace{Symbol("node(s) did not have enough free storage"),
 const FailureReason kNoVolume{Symbol("node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"),
                               true};
 
+const FailureReason kNoVolumeV1_19{Symbol("pvc(s) bound to non-existent pv(s)"), true};
+
 // A node fits if the volumes of all bound claims exist and can be used there, and every delayed claim finds a volume or
-// can be provisioned there. A claim that cannot be used rejects the pod before any node is examined. All reasons that
-// apply to a node are reported, in the order of upstream.
+// can be provisioned there. A claim that cannot be used rejects the pod before any node is examined; in 1.19 that is
+// only a claim that waits for the volume controller. All reasons that apply to a node are reported, in the order of
+// upstream.
 class BindingCheck final : public FitCheck {
  public:
-  BindingCheck(const PodContext& ctx, std::shared_ptr<const ClaimBinder> binder)
-      : cache_(ctx.cache), binder_(std::move(binder)) {
+  BindingCheck(const PodContext& ctx, std::shared_ptr<const ClaimBinder> binder, bool rejects_unusable,
+               const FailureReason& no_volume)
+      : cache_(ctx.cache), binder_(std::move(binder)), no_volume_(no_volume) {
     for (const api::Volume& v : ctx.pod.tmpl->volumes) {
-      const std::string why = WhyNotUsable(ctx.pod, v);
+      const std::string why = rejects_unusable ? WhyNotUsable(ctx.pod, v) : std::string();
       if (why.empty()) continue;
       Reject(why);
       return;
@@ -51,7 +55,7 @@ class BindingCheck final : public FitCheck {
     if (!found.bound_fit) out->push_back(reasons::kVolumeNodeConflict);
     if (!found.unbound_fit) out->push_back(reasons::kVolumeBindConflict);
     if (!found.enough_space) out->push_back(kNoSpace);
-    if (!found.bound_exist) out->push_back(kNoVolume);
+    if (!found.bound_exist) out->push_back(no_volume_);
   }
   std::string Detail(Row row) override {
     const ClaimBinder::OnNode found = Ask(row);
@@ -102,18 +106,28 @@ class BindingCheck final : public FitCheck {
 
   const Cache& cache_;
   std::shared_ptr<const ClaimBinder> binder_;
+  const FailureReason& no_volume_;
   ClaimBinder::PodClaims claims_;
   std::optional<PodRejection> rejection_;
 };
 
-}  // namespace
-
-FitPredicate VolumeBinding(const PluginFactoryArgs& args) {
+FitPredicate MakeBinding(const PluginFactoryArgs& args, bool rejects_unusable, const FailureReason& no_volume) {
   // Without a binder that is informed of assumptions, the rule relies on the cache alone.
   auto binder = args.claim_binder != nullptr
                     ? std::shared_ptr<const ClaimBinder>(std::shared_ptr<void>(), args.claim_binder)
                     : std::make_shared<const ClaimBinder>(args.cache);
-  return [binder](const PodContext& ctx) { return std::make_unique<BindingCheck>(ctx, binder); };
+  return [binder, rejects_unusable, &no_volume](const PodContext& ctx) {
+    return std::make_unique<BindingCheck>(ctx, binder, rejects_unusable, no_volume);
+  };
+}
+
+}  // namespace
+
+FitPredicate VolumeBinding(const PluginFactoryArgs& args) {
+  return MakeBinding(args, true, kNoVolume);
+}
+FitPredicate VolumeBindingOfUnboundClaims(const PluginFactoryArgs& args) {
+  return MakeBinding(args, false, kNoVolumeV1_19);
 }
 
 }  // namespace berth::scheduler::volumes

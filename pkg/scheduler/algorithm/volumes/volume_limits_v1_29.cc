@@ -1,5 +1,5 @@
-// The plugins of release 1.29 that limit the number of volumes on a node: NodeVolumeLimits for CSI drivers, and
-// EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits for in-tree volumes. Source: csi.go and non_csi.go in
+// The plugins of releases 1.19 and 1.29 that limit the number of volumes on a node: NodeVolumeLimits for CSI drivers,
+// and EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits for in-tree volumes. Source: csi.go and non_csi.go in
 // pkg/scheduler/framework/plugins/nodevolumelimits.
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
@@ -30,6 +30,7 @@ class CsiLimitsCheck final : public FitCheck {
       : cache_(ctx.cache), attached_(std::move(attached)) {
     if (ctx.pod.tmpl->volumes.empty()) return;
     for (const bool migrated : {false, true}) {
+      if (migrated && !attached_->rules().drivers_replace_in_tree) break;
       Wanted& w = wanted_[migrated];
       AddCsiVolumes(cache_, ctx.pod, migrated, Whose::kIncoming, &w.volumes, &w.error);
       for (const auto& [unique, key] : w.volumes) ++w.counts[key];
@@ -48,7 +49,7 @@ class CsiLimitsCheck final : public FitCheck {
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   std::string Detail(Row row) override {
     const Wanted& wanted = wanted_[attached_->HasCsiNode(row)];
-    AttachedToNode attached = AttachedTo(cache_, row, attached_->AttachmentsOf(cache_.row(row).name));
+    AttachedToNode attached = attached_->AttachedTo(row);
     const std::map<std::string, int64_t> limits = LimitsOf(cache_, row);
     for (const auto& [key, count] : wanted.counts) {
       auto limit = limits.find(key);
@@ -104,14 +105,13 @@ class CsiLimitsCheck final : public FitCheck {
 
   // Computes the answer from the pods that are on the row now, so that simulated changes count.
   bool Fits(Row row, std::string* error) const {
-    const bool migrated = cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string()) != nullptr;
-    const Wanted& wanted = wanted_[migrated];
+    const Wanted& wanted = wanted_[attached_->IsMigrated(row)];
     *error = wanted.error;
     if (!error->empty()) return false;
     if (wanted.volumes.empty()) return true;
     const std::map<std::string, int64_t> limits = LimitsOf(cache_, row);
     if (limits.empty()) return true;
-    AttachedToNode attached = AttachedTo(cache_, row, attached_->AttachmentsOf(cache_.row(row).name));
+    AttachedToNode attached = attached_->AttachedTo(row);
     *error = attached.error;
     if (!error->empty()) return false;
     std::map<std::string, int64_t> more;
@@ -124,7 +124,7 @@ class CsiLimitsCheck final : public FitCheck {
 
   const Cache& cache_;
   std::shared_ptr<AttachedVolumes> attached_;
-  std::array<Wanted, 2> wanted_;  // index 1: for nodes with a CSINode
+  std::array<Wanted, 2> wanted_;  // index 1: for nodes where CSI drivers replace in-tree plugins
   bool silent_ = true;            // the pod has no volumes that count and no errors
 };
 
@@ -139,8 +139,8 @@ int64_t LimitFromEnvironment() {
 // pod, must not exceed the limit. They only count on nodes without a CSINode.
 class InTreeLimitsCheck final : public FitCheck {
  public:
-  InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment)
-      : cache_(ctx.cache), limit_(limit), from_environment_(from_environment) {
+  InTreeLimitsCheck(const PodContext& ctx, const InTreeLimit& limit, int64_t from_environment, const VolumeRules& rules)
+      : cache_(ctx.cache), limit_(limit), from_environment_(from_environment), rules_(rules) {
     Collect(ctx.pod, Whose::kIncoming, &wanted_, &error_);
   }
 
@@ -172,7 +172,10 @@ class InTreeLimitsCheck final : public FitCheck {
     if (!error_.empty()) return false;
     if (wanted_.empty()) return true;
     // On a node with a CSINode, NodeVolumeLimits counts these volumes.
-    if (cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string()) != nullptr) return true;
+    if (rules_.drivers_replace_in_tree &&
+        cache_.listers().csi_nodes.Get(Symbol(), cache_.row(row).name.string()) != nullptr) {
+      return true;
+    }
     std::set<std::string> attached = wanted_;
     for (const PlacedPod& p : cache_.row(row).pods) {
       if (p.info->tmpl->volumes.empty()) continue;
@@ -231,6 +234,7 @@ class InTreeLimitsCheck final : public FitCheck {
   const Cache& cache_;
   const InTreeLimit& limit_;
   int64_t from_environment_;
+  VolumeRules rules_;
   std::set<std::string> wanted_;
   std::string error_;
 };
@@ -256,14 +260,18 @@ const InTreeLimit* FindInTreeLimit(std::string_view plugin) {
   return nullptr;
 }
 
-FitPredicate InTreeVolumeLimits(const PluginFactoryArgs&, const InTreeLimit& limit) {
-  return [&limit, environment = LimitFromEnvironment()](const PodContext& ctx) {
-    return std::make_unique<InTreeLimitsCheck>(ctx, limit, environment);
+FitPredicate InTreeVolumeLimits(const PluginFactoryArgs&, const InTreeLimit& limit, const VolumeRules& rules) {
+  return [&limit, environment = LimitFromEnvironment(), rules](const PodContext& ctx) {
+    return std::make_unique<InTreeLimitsCheck>(ctx, limit, environment, rules);
   };
 }
 
 FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args) {
-  auto attached = std::make_shared<AttachedVolumes>(args.cache);
+  return CsiVolumeLimitsBy(args, {});
+}
+
+FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules& rules) {
+  auto attached = std::make_shared<AttachedVolumes>(args.cache, rules);
   return [attached](const PodContext& ctx) { return std::make_unique<CsiLimitsCheck>(ctx, attached); };
 }
 

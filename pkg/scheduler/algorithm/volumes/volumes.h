@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "pkg/scheduler/algorithm/algorithm.h"
+#include "pkg/scheduler/cache/gates.h"
 
 namespace berth::scheduler::volumes {
 
@@ -24,7 +25,7 @@ FitPredicate CheckVolumeBinding(const PluginFactoryArgs&);
 // NoVolumeZoneConflict (1.10): the zones and regions in the labels of the pod's volumes include those of the node.
 FitPredicate NoVolumeZoneConflict(const PluginFactoryArgs&);
 
-// ---- release 1.29 -------------------------------------------------------------------------------
+// ---- later releases -------------------------------------------------------------------------------
 
 // VolumeRestrictions: no pod on the node uses the same inline disk, and no pod anywhere uses a ReadWriteOncePod claim
 // of the pod.
@@ -40,15 +41,21 @@ struct InTreeLimit {
 };
 // Returns null if there is no plugin of that name.
 const InTreeLimit* FindInTreeLimit(std::string_view plugin);
-FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit& limit);
+FitPredicate InTreeVolumeLimits(const PluginFactoryArgs& args, const InTreeLimit& limit, const VolumeRules& rules = {});
 
 // NodeVolumeLimits: the number of volumes of each CSI driver does not exceed the limit of the CSINode or of the node.
 FitPredicate CsiVolumeLimits(const PluginFactoryArgs& args);
+FitPredicate CsiVolumeLimitsBy(const PluginFactoryArgs& args, const VolumeRules& rules);
 
 // VolumeBinding: bound volumes can be used on the node, and unbound claims find volumes or can be provisioned there.
 FitPredicate VolumeBinding(const PluginFactoryArgs& args);
+// The same in 1.19: claims that do not exist or are being deleted are left to what is checked before all rules, and
+// only unbound claims that do not wait for a consumer reject the pod as a whole.
+FitPredicate VolumeBindingOfUnboundClaims(const PluginFactoryArgs& args);
 
 // VolumeZone: the zones and regions in the labels of bound volumes include those of the node.
 FitPredicate VolumeZone(const PluginFactoryArgs& args);
+// The same in 1.19: each label of a volume is compared with the same label of the node.
+FitPredicate VolumeZoneBySameLabel(const PluginFactoryArgs& args);
 
 }  // namespace berth::scheduler::volumes

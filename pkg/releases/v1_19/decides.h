@@ -1,0 +1,13 @@
+// Release 1.19: its plugins as registered rules, its algorithm providers, and what a Policy stands for.
+#pragma once
+#include "pkg/scheduler/configuration/plugins.h"
+#include "pkg/scheduler/configuration/policy_profile.h"
+#include "pkg/scheduler/registry/release.h"
+
+namespace berth::releases::v1_19 {
+
+const scheduler::Release& Decides();
+const scheduler::configuration::PluginCatalogue& Plugins();
+const scheduler::configuration::PolicyNames& PolicyNames();
+
+}  // namespace berth::releases::v1_19

@@ -1,0 +1,58 @@
+#include "pkg/scheduler/configuration/versions.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <iterator>
+#include <vector>
+
+#include "pkg/util/status.h"
+
+namespace berth::scheduler::configuration {
+namespace {
+
+constexpr std::string_view kApiGroup = "kubescheduler.config.k8s.io/";
+
+// In ascending order. 1.29 itself no longer reads v1beta3; it is accepted because its defaults are those of v1.
+constexpr VersionRow kVersions[] = {
+    {"v1alpha1", {.since = {12}, .until = {18}}, {}},
+    {"v1alpha2", {.since = {18}, .until = {19}}, {}},
+    {"v1beta1", {.since = {19}, .until = {23}}, Version::kV1Beta1},
+    {"v1beta2", {.since = {22}, .until = {28}}, {}},
+    {"v1beta3", {.since = {23}, .until = {30}}, Version::kV1Beta3},
+    {"v1", release::Since(25), Version::kV1},
+};
+
+}  // namespace
+
+const VersionRow* FindVersion(std::string_view api_version) {
+  if (!api_version.starts_with(kApiGroup)) return nullptr;
+  for (const VersionRow& row : kVersions) {
+    if (row.name == api_version.substr(kApiGroup.size())) return &row;
+  }
+  return nullptr;
+}
+
+std::string ApiVersion(Version version) {
+  for (const VersionRow& row : kVersions) {
+    if (row.version == version) return absl::StrCat(util::ToAbsl(kApiGroup), util::ToAbsl(row.name));
+  }
+  return {};
+}
+
+std::string ReadersOf(const VersionRow& row) {
+  const int first = row.read_by.since.minor, last = row.read_by.until.minor - 1;
+  if (first == last) return absl::StrCat("release 1.", first);
+  if (last >= release::Span().until.minor - 1) return absl::StrCat("releases from 1.", first, " on");
+  return absl::StrCat("releases 1.", first, " to 1.", last);
+}
+
+std::string VersionsOf(release::Version release) {
+  std::vector<std::string> names;
+  for (auto it = std::rbegin(kVersions); it != std::rend(kVersions); ++it) {
+    if (it->version && it->read_by.Has(release)) names.push_back(absl::StrCat("/", util::ToAbsl(it->name)));
+  }
+  return absl::StrJoin(names, " and ");
+}
+
+}  // namespace berth::scheduler::configuration
