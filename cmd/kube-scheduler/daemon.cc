@@ -78,7 +78,7 @@ class Daemon {
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
         lease_io_("lease-io"),
-        cache_(ReleaseToRun(config).describe_template) {}
+        cache_(ReleaseToRun(config).describe_template, ReleaseToRun(config).cache) {}
 
   ~Daemon();
   int Run();

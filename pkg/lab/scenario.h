@@ -32,6 +32,9 @@ struct Algorithm {
   std::map<std::string, bool> gates;  // only those that are named
   int hard_pod_affinity_symmetric_weight = 1;
   bool preempt = false;
+  // percentageOfNodesToScore as the engine gets it, after defaulting. Without it, all nodes are looked at. REQUIRES: it
+  // has no value if the release has no such rule.
+  std::optional<int64_t> percentage_of_nodes_to_score;
   bool ignore_unknown_fields = false;  // if true, release 1.10 ignores the fields of pods that it does not understand
 
   // Returns what decides in the release.
@@ -48,7 +51,10 @@ struct Algorithm {
   bool call_extenders() const {
     return policy_from_flag && (!extenders.empty() || (policy && !policy->extenders.empty()));
   }
-  // Returns the feature gates. Gates that are not named have the defaults of 1.10.
+  // Returns an error if the percentage is set for a release that always looks at all nodes.
+  absl::Status CheckPercentage() const;
+  // Returns the feature gates. Gates that are not named have the defaults of the release; those that it does not have
+  // are off.
   scheduler::SchedulerGates Gates() const;
   // Returns the gates that change the meaning of a 1.29 configuration. Gates that are not named have the defaults of
   // 1.29.

@@ -18,7 +18,8 @@ using scheduler::Symbol;
 
 absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Scenario& scenario,
                                                                        const Algorithm& algorithm,
-                                                                       scheduler::Cache* cache) {
+                                                                       scheduler::Cache* cache,
+                                                                       scheduler::NodeSampler* sampler) {
   std::unique_ptr<SimulationV1_29> sim(new SimulationV1_29(cache));
   std::vector<configuration::ResolvedProfile> profiles;
   if (algorithm.profiles) {
@@ -33,6 +34,7 @@ absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Sce
     args.release = &algorithm.Decides();
     args.nominated = &sim->nominated_;
     args.claim_binder = &sim->claim_binder_;
+    args.sampler = sampler;
     if (algorithm.call_extenders()) {
       args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
     }
@@ -71,11 +73,7 @@ void FillFields(const scheduler::DecisionTrace& trace, LaterFields* fields) {
         std::any_of(reasons->begin(), reasons->end(), [](const auto& r) { return r.unresolvable; });
     fields->rejections[node.string()] = plugin + (unresolvable ? " UnschedulableAndUnresolvable" : " Unschedulable");
   }
-  if (trace.totals.empty()) return;
-  const int64_t best = *std::max_element(trace.totals.begin(), trace.totals.end());
-  for (size_t i = trace.totals.size(); i-- > 0;) {
-    if (trace.totals[i] == best) fields->ties.push_back(trace.feasible[i].string());
-  }
+  for (Symbol node : trace.tied) fields->ties.push_back(node.string());
 }
 
 }  // namespace

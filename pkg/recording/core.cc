@@ -58,13 +58,8 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   std::unique_ptr<Core> core(new Core(release.decides));
   scheduler::FactoryArgs args;
   args.release = &release.decides;
-  scheduler::AlgorithmGates& gates = args.gates.algorithm;
-  gates.pod_priority = config.Gate("PodPriority");
-  gates.volume_scheduling = config.Gate("VolumeScheduling");
-  gates.block_volume = config.Gate("BlockVolume");
-  gates.storage_object_in_use_protection = config.Gate("StorageObjectInUseProtection");
-  args.gates.taint_nodes_by_condition = config.Gate("TaintNodesByCondition");
-  args.gates.resource_limits_priority_function = config.Gate("ResourceLimitsPriorityFunction");
+  args.gates = scheduler::MakeGates([&](std::string_view name) { return config.Gate(std::string(name)); });
+  const scheduler::AlgorithmGates& gates = args.gates.algorithm;
 
   const bool by_profiles = ByProfiles(config, release.decides);
   core->queue = core->NewQueue(config, by_profiles);

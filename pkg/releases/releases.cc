@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pkg/releases/v1_10/decides.h"
+#include "pkg/releases/v1_13/decides.h"
 #include "pkg/releases/v1_29/decides.h"
 
 namespace berth::releases {
@@ -19,6 +20,7 @@ struct Folder {
 std::span<const Folder> Folders() {
   static const Folder kFolders[] = {
       {{10}, {v1_10::Decides(), scheduler::Process110()}},
+      {{13}, {v1_13::Decides(), scheduler::Process110()}},
       {{29}, {v1_29::Decides(), scheduler::Process129()}},
   };
   return kFolders;

@@ -1,4 +1,4 @@
-// Delayed volume binding as in the plugin VolumeBinding of release 1.29: determines which volumes the unbound claims of
+// Delayed volume binding as in the plugin VolumeBinding of release 1.29 or, by other ClaimRules, as in 1.13: determines which volumes the unbound claims of
 // a pod would get on a node and which claims would be provisioned there, and reserves both when the pod is assumed on a
 // node.
 //
@@ -18,6 +18,7 @@
 
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/cache.h"
+#include "pkg/scheduler/volumebinder/claim_rules.h"
 
 namespace berth::scheduler {
 
@@ -27,7 +28,7 @@ class ClaimBinder {
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
 
   // REQUIRES: the cache outlives the binder.
-  explicit ClaimBinder(const Cache* cache) : cache_(cache) {}
+  explicit ClaimBinder(const Cache* cache, const ClaimRules& rules = {}) : cache_(cache), rules_(rules) {}
 
   // Return the assumed object if there is one, otherwise that of the cache. Return null if neither exists.
   ClaimPtr Claim(Symbol ns, const std::string& name) const;
@@ -117,7 +118,13 @@ class ClaimBinder {
   // Implements KeepFitting for delayed claims that could get existing volumes.
   bool KeepMatching(const PodClaims& claims, RowSet* rows) const;
 
+  // Returns whether a volume's node affinity admits the node, by the rules of the release.
+  bool Admits(const api::PersistentVolume& volume, const api::Node& node) const;
+  // Returns whether claim and volume have the same volumeMode, if that matters.
+  bool SameMode(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
+
   const Cache* cache_;
+  ClaimRules rules_;
   absl::flat_hash_map<std::string, VolumePtr> volumes_;  // assumed
   absl::flat_hash_map<ClaimKey, ClaimPtr> claims_;       // assumed
 

@@ -20,7 +20,7 @@ class ImageLocalityScoring final : public Scoring {
       if (const auto* nodes = ctx_.cache.Image(c.image)) images.push_back(nodes);
     }
     const std::vector<int64_t> totals =
-        ImageTotals(ctx_.cache, rows, images, [](const Cache::ImageNodes&, int64_t bytes) { return bytes; });
+        ImageTotals(ctx_.cache, rows, images, [](const auto&, const Cache::ImageNodes::Size& size) { return size.bytes; });
     for (size_t i = 0; i < rows.size(); ++i) scores[i] = Score(totals[i]);
     return absl::OkStatus();
   }

@@ -3,14 +3,26 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "pkg/scheduler/cache/cache.h"
 
 namespace berth::scheduler::imagelocality {
 
-// Returns, for each row, the sum of bytes_of(image, bytes on the node) over those of the images that the node has. Sums
-// saturate at the largest int64. BytesOf is int64_t(const Cache::ImageNodes&, int64_t).
+// Returns the name under which nodes report an image: with the tag ":latest" unless it has a tag or a digest. A colon
+// before the last slash belongs to the port of a registry.
+inline util::SharedSymbol ReportedName(Symbol image) {
+  const std::string_view text = image.str();
+  const size_t colon = text.rfind(':'), slash = text.rfind('/');
+  const bool tagged = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
+  return tagged ? util::SharedSymbol(image) : util::SharedSymbol(std::string(text) + ":latest");
+}
+
+// Returns, for each row, the sum of bytes_of(image, what the cache has of it on the node) over those of the images that
+// the node has. Sums saturate at the largest int64. BytesOf is int64_t(const Cache::ImageNodes&, const
+// Cache::ImageNodes::Size&).
 template <typename BytesOf>
 std::vector<int64_t> ImageTotals(const Cache& cache, std::span<const Row> rows,
                                  std::span<const Cache::ImageNodes* const> images, BytesOf bytes_of) {
@@ -25,14 +37,14 @@ std::vector<int64_t> ImageTotals(const Cache& cache, std::span<const Row> rows,
         const auto at = std::lower_bound(nodes->sizes.begin(), nodes->sizes.end(), rows[i],
                                          [](const Cache::ImageNodes::Size& s, Row row) { return s.row < row; });
         if (at == nodes->sizes.end() || at->row != rows[i]) continue;
-        totals[i] = SaturatingAdd(totals[i], bytes_of(*nodes, at->bytes));
+        totals[i] = SaturatingAdd(totals[i], bytes_of(*nodes, *at));
       }
     }
     return totals;
   }
   std::vector<int64_t> by_row(cache.row_count(), 0);
   for (const Cache::ImageNodes* nodes : images) {
-    for (const auto& [row, bytes] : nodes->sizes) by_row[row] = SaturatingAdd(by_row[row], bytes_of(*nodes, bytes));
+    for (const auto& size : nodes->sizes) by_row[size.row] = SaturatingAdd(by_row[size.row], bytes_of(*nodes, size));
   }
   for (size_t i = 0; i < rows.size(); ++i) totals[i] = by_row[rows[i]];
   return totals;

@@ -12,5 +12,7 @@ FitPredicate ServiceAffinity(const PluginFactoryArgs&, std::vector<Symbol> label
 
 // The Policy argument serviceAntiAffinity: spreads the pods of a service over the values of a node label.
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs&, Symbol label);
+// The same from 1.12 on: terminating pods do not count.
+PriorityFunction ServiceAntiAffinityOfLivePods(const PluginFactoryArgs&, Symbol label);
 
 }  // namespace berth::scheduler::serviceaffinity
