@@ -544,6 +544,12 @@ absl::Status Algorithm::CheckPercentage() const {
                                             " looks at all nodes; leave it out"));
 }
 
+std::optional<int64_t> Algorithm::SamplePercentage() const {
+  if (percentage_of_nodes_to_score) return percentage_of_nodes_to_score;
+  if (!samples_as_release || Decides().sampling == nullptr) return std::nullopt;
+  return configured_percentage != 0 ? configured_percentage : Decides().sampling->default_percentage;
+}
+
 scheduler::SchedulerGates Algorithm::Gates() const {
   return scheduler::MakeGates([&](std::string_view name) {
     if (auto it = gates.find(std::string(name)); it != gates.end()) return it->second;

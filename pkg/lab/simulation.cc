@@ -57,9 +57,9 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   sim->release_ = algorithm.release;
   sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields && !later;
   BERTH_RETURN_IF_ERROR(algorithm.CheckPercentage());
-  if (algorithm.percentage_of_nodes_to_score) {
-    sim->sampler_ = std::make_unique<scheduler::NodeSampler>(&sim->cache_, *algorithm.Decides().sampling,
-                                                             *algorithm.percentage_of_nodes_to_score);
+  if (const auto percentage = algorithm.SamplePercentage()) {
+    sim->sampler_ =
+        std::make_unique<scheduler::NodeSampler>(&sim->cache_, *algorithm.Decides().sampling, *percentage);
   }
   if (later) {
     BERTH_RETURN_IF_ERROR(algorithm.CheckSource());

@@ -194,7 +194,7 @@ const Rules& Decides() {
       .fit_error_text = FitErrorText,
       .gates = Gates(),
       .checks_claims_first = true,
-      .cache = {.order = NodeOrder::kZoneTree, .notes_image_spread = true},
+      .cache = {.order = NodeOrder::kZoneTree, .keeps_tree = true, .notes_image_spread = true},
       .sampling = &kSampling,
       .claims = {.selected_node_is_immediate = true,
                  .lists_by_specification = true,

@@ -291,7 +291,7 @@ void Cache::SetNode(Row r, api::NodePtr node) {
 // Brings the list of nodes and their order up to date after the node object of a row was replaced.
 void Cache::NoteListing(Row r, bool was_listed, Symbol zone_before) {
   const bool listed = rows_[r].node != nullptr;
-  const bool tree = options_.order == NodeOrder::kZoneTree;
+  const bool tree = options_.keeps_tree;
   const bool moves = tree && was_listed && listed && zone_before != columns_.zone[r].get();
   if (was_listed == listed && !moves) return;
   order_changed_ = true;
@@ -337,7 +337,7 @@ void Cache::SortNames() const {
 void Cache::SortRows() const {
   order_changed_ = false;
   const bool by_name = options_.order == NodeOrder::kNameDescending;
-  if (!by_name) tree_order_ = tree_.InOrder();
+  if (options_.keeps_tree) tree_order_ = tree_.InOrder();
   const std::vector<Row>& order = by_name ? by_name_descending() : tree_order_;
   rank_.assign(rows_.size(), ~uint32_t{0});
   for (uint32_t i = 0; i < order.size(); ++i) rank_[order[i]] = i;

@@ -96,7 +96,7 @@ enum RowFlag : uint8_t {
   kRowSoftTaints = 32,   // has a PreferNoSchedule taint
 };
 
-// The order in which nodes are looked at and in which the best of them are numbered.
+// The order in which the best nodes are numbered when one of them is chosen.
 enum class NodeOrder : uint8_t {
   kNameDescending,
   kZoneTree,  // one node of each zone in turn, in the order in which they came (NodeTree)
@@ -104,6 +104,7 @@ enum class NodeOrder : uint8_t {
 // What a cache does for one release, besides the description of templates.
 struct CacheOptions {
   NodeOrder order = NodeOrder::kNameDescending;
+  bool keeps_tree = false;  // whether there is a NodeTree, which kZoneTree needs and decisions that sample nodes
   // Whether ImageNodes::Size::nodes is kept. It costs a look at all images of a node with each update of it.
   bool notes_image_spread = false;
 };
@@ -154,8 +155,13 @@ class Cache {
   }
   // Changes whenever in_order() changes.
   uint64_t order_version() const { return order_version_; }
-  // Returns the tree of the listed rows. REQUIRES: the order is kZoneTree.
+  // Return the tree of the listed rows, and these in the order of a walk that begins anew. REQUIRES:
+  // CacheOptions::keeps_tree.
   NodeTree& node_tree() { return tree_; }
+  const std::vector<Row>& in_tree_order() const {
+    if (order_changed_) SortRows();
+    return tree_order_;
+  }
 
   using LabelColumn = scheduler::LabelColumn;
   static const Symbol kNoValue;  // LabelColumn::no_value()
@@ -355,7 +361,7 @@ class Cache {
   mutable std::vector<uint32_t> rank_;  // by row, in in_order()
   mutable bool names_changed_ = true, order_changed_ = true;
   uint64_t order_version_ = 0;
-  NodeTree tree_;  // only with kZoneTree
+  NodeTree tree_;  // empty unless it is kept
   ChangeLog log_;
   absl::flat_hash_set<PodState, HashOfUid, SameUid> pod_states_;
   // When the assumed pods whose binding has finished expire. The keys are objects in pod_states_.

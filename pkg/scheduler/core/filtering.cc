@@ -273,11 +273,11 @@ GenericScheduler::Filtered GenericScheduler::FilterSample(const api::PodPtr& pod
   RowSet fits;
   fits.Resize(cache_->row_count());
   out.evaluated = config_.sampler->Walk(
+      checks.names_nodes ? &checks.only : nullptr,
       [&](Row row) {
-        if (checks.names_nodes && !checks.only.Has(row)) return NodeSampler::Look::kFails;
         fits.Erase(row);
         FilterRow(*pod, checks, row, &fits, &out);
-        return fits.Has(row) ? NodeSampler::Look::kFits : NodeSampler::Look::kFails;
+        return fits.Has(row);
       },
       [&](Row row) { out.feasible.push_back(row); });
   return out;

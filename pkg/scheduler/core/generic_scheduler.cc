@@ -466,12 +466,13 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
   return totals;
 }
 
-// Puts the rows with the best total into the order of Cache::in_order(), unless they are a sample, which has an order of
-// its own, and lets the round-robin counter choose among them. REQUIRES: there is at least one.
+// Puts the rows with the best total into the order of Cache::in_order() and lets the round-robin counter choose among
+// them. A sample of a release that numbers nodes as it walks them is in the right order already. REQUIRES: there is at
+// least one.
 Row GenericScheduler::ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace) {
   auto before = [&](Row a, Row b) { return cache_->Rank(a) < cache_->Rank(b); };
   const auto chosen = ties->begin() + static_cast<ptrdiff_t>(last_node_index_ % ties->size());
-  if (config_.sampler == nullptr) {
+  if (config_.sampler == nullptr || config_.release->cache.order == NodeOrder::kNameDescending) {
     if (trace != nullptr) {
       std::sort(ties->begin(), ties->end(), before);
     } else {
@@ -481,6 +482,7 @@ Row GenericScheduler::ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* tra
   if (trace != nullptr) {
     for (Row r : *ties) trace->tied.push_back(cache_->row(r).name);
     trace->ties = ties->size();
+    trace->order = config_.release->cache.order;
     trace->round_robin = last_node_index_;
   }
   ++last_node_index_;

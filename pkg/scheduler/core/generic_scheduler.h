@@ -22,6 +22,7 @@
 #include "pkg/api/types.h"
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/algorithm/node_failures.h"
+#include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/registry/algorithm_config.h"
 #include "pkg/util/clock.h"
@@ -61,6 +62,7 @@ struct DecisionTrace {
   std::vector<int64_t> totals;  // totals[i] is that of feasible[i]; empty when `priorities` is empty for this reason
   size_t ties = 0;              // number of nodes that share the best total
   std::vector<Symbol> tied;     // the nodes that share the best total, in the order in which one is chosen
+  NodeOrder order = NodeOrder::kNameDescending;  // of `tied`
   uint64_t round_robin = 0;     // the value of the round-robin counter that chose among them
 };
 

@@ -22,30 +22,41 @@ int64_t AdaptiveShareOfNodes(int64_t nodes, int64_t percentage) {
   return std::max(kFewestNodes, nodes * percentage / 100);
 }
 
-size_t NodeSampler::Walk(absl::FunctionRef<Look(Row)> look, absl::FunctionRef<void(Row)> take) {
-  const size_t all = cache_->node_count();
-  const auto to_find = static_cast<size_t>(rules_.nodes_to_find(static_cast<int64_t>(all), percentage_));
-  const bool tree = rules_.walk == SamplingRules::Walk::kTree;
-  size_t found = 0, looked = 0, passed = 0;
-  while (looked < all) {
-    Row row;
-    if (tree) {
-      row = *cache_->node_tree().Next();
-    } else {
-      // The list may have become shorter since the last decision.
-      row = cache_->in_order()[(start_ + looked) % all];
-    }
-    ++looked;
-    if (look(row) == Look::kFails) {
-      ++passed;
-      continue;
-    }
-    if (found == to_find) break;
+// The node that shows that enough were found is used up.
+size_t NodeSampler::WalkTree(absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take) {
+  const size_t all = cache_->node_count(), most = NodesToFind(all);
+  size_t found = 0;
+  for (size_t looked = 0; looked < all; ++looked) {
+    const Row row = *cache_->node_tree().Next();
+    if (!fits(row)) continue;
+    if (found == most) return looked + 1;
     ++found;
-    ++passed;
     take(row);
   }
-  if (!tree && all > 0) start_ = (start_ + passed) % all;
+  return all;
+}
+
+size_t NodeSampler::Walk(const RowSet* only, absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take) {
+  if (rules_.walk == SamplingRules::Walk::kTree) return WalkTree(fits, take);
+  std::vector<Row> some;
+  if (only != nullptr) {
+    for (Row row : cache_->in_tree_order()) {
+      if (only->Has(row)) some.push_back(row);
+    }
+  }
+  const std::vector<Row>& rows = only != nullptr ? some : cache_->in_tree_order();
+  if (rows.empty()) return 0;
+  const size_t most = NodesToFind(rows.size());
+  size_t found = 0, passed = 0;
+  for (; passed < rows.size(); ++passed) {
+    const Row row = rows[(start_ + passed) % rows.size()];
+    if (!fits(row)) continue;
+    if (found == most) break;
+    ++found;
+    take(row);
+  }
+  const size_t looked = passed + (passed < rows.size() ? 1 : 0);
+  start_ = (start_ + passed) % cache_->node_count();
   return looked;
 }
 

@@ -16,21 +16,26 @@ namespace berth::scheduler {
 
 class NodeSampler {
  public:
-  // `percentage` is the configuration's percentageOfNodesToScore after defaulting. REQUIRES: the cache is one of a
-  // release with these rules, and outlives the sampler.
+  // `percentage` is the configuration's percentageOfNodesToScore after defaulting. REQUIRES: the cache keeps a tree and
+  // outlives the sampler.
   NodeSampler(Cache* cache, const SamplingRules& rules, int64_t percentage)
       : cache_(cache), rules_(rules), percentage_(percentage) {}
 
-  enum class Look : uint8_t { kFits, kFails };
-  // Calls look(row) for one row after another, until it has returned kFits once more than is necessary or as many times
-  // as there are nodes. `take(row)` is called for those that fit and are necessary. Returns how often `look` was called.
-  size_t Walk(absl::FunctionRef<Look(Row)> look, absl::FunctionRef<void(Row)> take);
+  // Calls fits(row) for one row after another, until it has returned true once more than is necessary, or for as many
+  // rows as there are. take(row) is called for those that fit and are necessary. If `only` is not null, there are no
+  // other rows (only with kRotatingStart). Returns how often `fits` was called.
+  size_t Walk(const RowSet* only, absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take);
 
  private:
+  size_t WalkTree(absl::FunctionRef<bool(Row)> fits, absl::FunctionRef<void(Row)> take);
+  size_t NodesToFind(size_t nodes) const {
+    return static_cast<size_t>(rules_.nodes_to_find(static_cast<int64_t>(nodes), percentage_));
+  }
+
   Cache* cache_;
   const SamplingRules& rules_;
   int64_t percentage_;
-  size_t start_ = 0;  // kRotatingStart: index in Cache::in_order() of the next row
+  size_t start_ = 0;  // kRotatingStart: index of the next row in the list of rows
 };
 
 // nodes_to_find of 1.13: all of fewer than 100 nodes, and at least 100 of more. A percentage of 0 or less, and of 100 or
