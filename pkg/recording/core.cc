@@ -65,6 +65,10 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   core->queue = core->NewQueue(config, by_profiles);
   if (by_profiles) {
     core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache);
+  } else if (gates.volume_scheduling && release.decides.provisions_claims) {
+    scheduler::ClaimRules rules = release.decides.claims;
+    rules.compares_modes = gates.block_volume;
+    core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache, rules);
   } else if (gates.volume_scheduling) {
     core->volume_binder = std::make_unique<scheduler::VolumeBinder>(&core->cache, gates);
   }
@@ -134,7 +138,8 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text) {
 absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args) {
   Profile profile;
   absl::StatusOr<std::unique_ptr<GenericScheduler>> built;
-  if (args.claim_binder != nullptr) {
+  const bool chosen = !source.policy.empty() || !source.provider.empty();
+  if (args.release->plugins != nullptr && !(args.release->has_policies && chosen)) {
     if (!source.policy.empty() || !source.provider.empty()) {
       return util::InvalidArgument("a release that is configured by profiles has no Policies and no providers");
     }
