@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds schedsim's decisions against recorded ones of Kubernetes 1.10, 1.19 and 1.29.
+"""Holds schedsim's decisions against recorded ones of Kubernetes.
 
-golden/ (1.10), golden-1.19/ and golden-1.29/ have scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ has longer
-runs with the placements of each pod, in order. Traces: a production cluster (openb), and synthetic clusters of 1,000
+golden/ (1.10) and golden-X.Y/ have scenarios with what the real scheduler decided (failures, scores, totals, preemption), traces/ and
+workloads/ have longer runs with the placements of each pod, in order: NAME.placements.gz of 1.10, and placements-X.Y/NAME.placements.gz. Traces: a production cluster (openb), and synthetic clusters of 1,000
 nodes: w3 required anti-affinity by host, w4 preferred affinity by zone, w5 mixed services and taints.
 """
 import glob
@@ -75,11 +75,13 @@ def check_scenarios(path):
     check(os.path.relpath(path, DATA), not different, "%d of %d scenarios differ:\n%s" % (len(different), len(lines), "\n".join(different[:3])))
 
 
-def check_trace(path):
-    with gzip.open(path.replace(".json.gz", ".placements.gz"), "rt") as f:
+def check_placements(path, release):
+    """`path` has the placements; the objects are in NAME.json.gz of the folder, or of the one above."""
+    with gzip.open(path, "rt") as f:
         want = f.read().splitlines()
-    with open(path, "rb") as f:
-        _, out, err = schedsim("run", "-", "-o", "placements", feed=f.read())
+    folder = os.path.dirname(path) if release == "1.10" else os.path.dirname(os.path.dirname(path))
+    with open(os.path.join(folder, os.path.basename(path).replace(".placements.gz", ".json.gz")), "rb") as f:
+        _, out, err = schedsim("run", "-", "-o", "placements", "--emulated-version=" + release, feed=f.read())
     got = out.splitlines()
     different = ["pod %d: want %s, got %s" % (i, w, got[i] if i < len(got) else err[-500:]) for i, w in enumerate(want)
                  if i >= len(got) or got[i] != w]
@@ -87,27 +89,38 @@ def check_trace(path):
     check(os.path.relpath(path, DATA), want == got, "%d of %d placements differ:\n%s" % (len(different), len(want), "\n".join(different[:3])))
 
 
-def check_all(pattern, how):
-    files = sorted(glob.glob(os.path.join(DATA, pattern)))
-    check("there are files " + pattern, files)
-    for path in files:
-        how(path)
+def files(pattern):
+    found = sorted(glob.glob(os.path.join(DATA, pattern)))
+    check("there are files " + pattern, found)
+    return found
+
+
+def releases(pattern):
+    """Returns the releases that have a folder of this name, such as "golden-*"."""
+    return sorted(path.rsplit("-", 1)[1] for path in files(pattern))
 
 
 def test_scenarios_of_1_10():
-    check_all("golden/*.jsonl.gz", check_scenarios)
+    for path in files("golden/*.jsonl.gz"):
+        check_scenarios(path)
 
 
-def test_scenarios_of_1_19():
-    check_all("golden-1.19/*.jsonl.gz", check_scenarios)
+def test_scenarios_of_later_releases():
+    for release in releases("golden-*"):
+        for path in files("golden-%s/*.jsonl.gz" % release):
+            check_scenarios(path)
 
 
-def test_scenarios_of_1_29():
-    check_all("golden-1.29/*.jsonl.gz", check_scenarios)
+def test_placements_of_1_10():
+    for path in files("traces/*.placements.gz"):
+        check_placements(path, "1.10")
 
 
-def test_traces():
-    check_all("traces/*.json.gz", check_trace)
+def test_placements_of_later_releases():
+    for folder in ("traces", "workloads"):
+        for release in releases(folder + "/placements-*"):
+            for path in files("%s/placements-%s/*.placements.gz" % (folder, release)):
+                check_placements(path, release)
 
 
 harness.main(globals())

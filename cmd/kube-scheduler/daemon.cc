@@ -78,7 +78,7 @@ class Daemon {
         inbox_(kInboxLimit),
         pods_io_("pods-io"),
         lease_io_("lease-io"),
-        cache_(ReleaseToRun(config).describe_template) {}
+        cache_(ReleaseToRun(config).describe_template, ReleaseToRun(config).cache) {}
 
   ~Daemon();
   int Run();
@@ -132,7 +132,8 @@ class Daemon {
   scheduler::Cache cache_;
   std::unique_ptr<scheduler::SchedulingQueue> queue_;
   std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
-  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;  // in release 1.29, instead of volume_binder_
+  // In a release that provisions claims, instead of volume_binder_.
+  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;
   Algorithms algorithms_;
   std::unique_ptr<ApiActions> actions_;
   std::unique_ptr<recording::Recorder> recorder_;  // null without --record-dir
@@ -240,12 +241,7 @@ scheduler::FactoryArgs Daemon::ArgumentsOfRules() const {
     gates.pod_priority = gates.volume_scheduling = gates.block_volume = gates.storage_object_in_use_protection = true;
     return args;
   }
-  gates.pod_priority = options_.GateOn("PodPriority");
-  gates.volume_scheduling = options_.GateOn("VolumeScheduling");
-  gates.block_volume = options_.GateOn("BlockVolume");
-  gates.storage_object_in_use_protection = options_.GateOn("StorageObjectInUseProtection");
-  args.gates.taint_nodes_by_condition = options_.GateOn("TaintNodesByCondition");
-  args.gates.resource_limits_priority_function = options_.GateOn("ResourceLimitsPriorityFunction");
+  args.gates = scheduler::MakeGates([&](std::string_view name) { return options_.GateOn(name, args.release->gates); });
   if (args.gates.taint_nodes_by_condition) {
     LOG(WARNING) << "TaintNodesByCondition is enabled, PodToleratesNodeTaints predicate is mandatory";
   }
@@ -323,6 +319,10 @@ absl::Status Daemon::Build() {
   MakeQueue(args.gates.algorithm.pod_priority);
   if (config_.ByProfiles()) {
     claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_);
+  } else if (args.gates.algorithm.volume_scheduling && args.release->provisions_claims) {
+    scheduler::ClaimRules rules = args.release->claims;
+    rules.compares_modes = args.gates.algorithm.block_volume;
+    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_, rules);
   } else if (args.gates.algorithm.volume_scheduling) {
     volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, args.gates.algorithm);
   }

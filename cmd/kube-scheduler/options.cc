@@ -9,6 +9,8 @@
 #include <absl/strings/str_replace.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
+
 #include "cmd/kube-scheduler/go_text.h"
 #include "cmd/kube-scheduler/later_config.h"
 #include "pkg/api/quantity.h"
@@ -383,7 +385,11 @@ absl::Status Options::SetGates(const std::string& text) {
     if (item.empty()) continue;
     const size_t eq = item.find('=');
     const std::string name(absl::StripAsciiWhitespace(item.substr(0, eq)));
-    if (!util::IsFeatureGate(name))
+    const auto all = release::All();
+    const bool known = std::any_of(all.begin(), all.end(), [&](const release::Id& id) {
+      return util::FindGate(releases::Of(id).decides.gates, name) != nullptr;
+    });
+    if (!known)
       return absl::InvalidArgumentError(absl::StrCat("unrecognized key: ", name, util::GateSuggestion(name)));
     if (eq == std::string::npos) return absl::InvalidArgumentError(absl::StrCat("missing bool value for ", name));
     const std::string value(absl::StripAsciiWhitespace(item.substr(eq + 1)));
@@ -412,6 +418,12 @@ absl::Status Options::SetGates(const std::string& text) {
 bool Options::GateOn(std::string_view name) const {
   auto it = gates_.find(name);
   return it == gates_.end() ? util::FeatureGateDefault(name) : it->second;
+}
+
+bool Options::GateOn(std::string_view name, std::span<const util::FeatureGate> gates) const {
+  if (auto it = gates_.find(name); it != gates_.end()) return it->second;
+  const util::FeatureGate* gate = util::FindGate(gates, name);
+  return gate != nullptr && gate->on;
 }
 
 absl::Status Options::Parse(const std::vector<std::string>& args) {

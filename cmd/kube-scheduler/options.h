@@ -4,11 +4,13 @@
 
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cmd/kube-scheduler/component_config.h"
 #include "cmd/kube-scheduler/flags.h"
+#include "pkg/util/feature_gates.h"
 
 namespace berth::kube_scheduler {
 
@@ -58,6 +60,8 @@ class Options {
   bool enable_ui = false;
   // Returns whether a feature gate is enabled by the command line, or else by 1.10's default.
   bool GateOn(std::string_view name) const;
+  // The same with these gates and their defaults instead of those of 1.10. A gate that is not among them is off.
+  bool GateOn(std::string_view name, std::span<const util::FeatureGate> gates) const;
   // Returns "map[A:true B:false]" for each flag that set gates.
   const std::vector<std::string>& gate_log() const { return gate_log_; }
 

@@ -28,6 +28,8 @@ recording::CoreConfiguration CoreConfigurationOf(const Configuration& config, co
              {"StorageObjectInUseProtection", a.storage_object_in_use_protection},
              {"TaintNodesByCondition", gates.taint_nodes_by_condition},
              {"ResourceLimitsPriorityFunction", gates.resource_limits_priority_function}};
+  if (a.attach_volume_limit) c.gates["AttachVolumeLimit"] = true;
+  if (a.balance_attached_node_volumes) c.gates["BalanceAttachedNodeVolumes"] = true;
   c.profiles = std::move(profiles);
   c.hard_pod_affinity_symmetric_weight = config.hard_pod_affinity_symmetric_weight;
   c.initial_backoff = config.pod_initial_backoff;

@@ -40,6 +40,7 @@ absl::Status UseConfiguration(const std::string& file, lab::Algorithm* algorithm
   for (const std::string& notice : loaded->notices) std::cerr << "schedsim: " << file << ": " << notice << "\n";
   algorithm->profiles = std::move(loaded->profiles);
   algorithm->extenders = loaded->configuration.extenders;
+  algorithm->configured_percentage = loaded->configuration.percentage_of_nodes_to_score;
   algorithm->policy_from_flag = true;
   return absl::OkStatus();
 }

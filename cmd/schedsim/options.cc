@@ -32,7 +32,11 @@ absl::Status ReadGates(const WordList& values, std::map<std::string, bool>* gate
       if (part.empty()) continue;
       std::pair<std::string, std::string> kv = absl::StrSplit(part, absl::MaxSplits('=', 1));
       std::string name(absl::StripAsciiWhitespace(kv.first)), on(absl::StripAsciiWhitespace(kv.second));
-      if (!util::IsFeatureGate(name) && !util::IsLaterFeatureGate(name)) {
+      const auto all = release::All();
+      const bool known = std::any_of(all.begin(), all.end(), [&](const release::Id& id) {
+        return util::FindGate(releases::Of(id).decides.gates, name) != nullptr;
+      });
+      if (!known) {
         return util::InvalidArgument(
             absl::StrCat("--feature-gates: unrecognized key: ", name, util::GateSuggestion(name)));
       }
@@ -47,6 +51,23 @@ absl::Status ReadGates(const WordList& values, std::map<std::string, bool>* gate
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status ReadPercentage(const po::variables_map& vm, lab::Algorithm* a) {
+  if (!vm.contains("percentage-of-nodes-to-score")) return absl::OkStatus();
+  const std::string value = vm["percentage-of-nodes-to-score"].as<std::string>();
+  int64_t number = 0;
+  if (value == "release") {
+    a->samples_as_release = true;
+  } else if (absl::SimpleAtoi(value, &number)) {
+    a->percentage_of_nodes_to_score = number;
+  } else {
+    return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: invalid value ", util::GoQuoted(value),
+                                              ": must be a number or release"));
+  }
+  if (a->Decides().sampling != nullptr) return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat("--percentage-of-nodes-to-score: release ", std::string(a->release->name),
+                                            " looks at all nodes; leave it out"));
 }
 
 absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, lab::Algorithm* a) {
@@ -69,6 +90,7 @@ absl::Status ReadAlgorithm(const po::variables_map& vm, const Command& command, 
     }
     BERTH_RETURN_IF_ERROR(UseConfiguration(file, a));
   }
+  BERTH_RETURN_IF_ERROR(ReadPercentage(vm, a));
   if (!a->Decides().has_policies) {
     if (vm.contains("policy-config-file")) {
       return util::InvalidArgument(absl::StrCat("release ", std::string(a->release->name),
@@ -254,6 +276,8 @@ po::options_description FlagsOf(const Command& command) {
         "release of Kubernetes whose decisions are made (default 1.10)");
     add("config", po::value<std::string>()->value_name("FILE"),
         "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) to schedule by, as release 1.29 does");
+    add("percentage-of-nodes-to-score", po::value<std::string>()->value_name("N|release"),
+        "look for nodes until N % of them fit, or as many as the release does, in its order (default: look at all)");
     add("ignore-unknown-fields", po::bool_switch(),
         "take pods as release 1.10 saw them, without fields that came later");
     add("hard-pod-affinity-symmetric-weight", po::value<int>()->value_name("N")->default_value(1),
@@ -261,7 +285,7 @@ po::options_description FlagsOf(const Command& command) {
   }
   if ((command.groups & kGateFlags) != 0) {
     add("feature-gates", po::value<WordList>()->value_name("NAME=true,..."),
-        "gates to switch; others have 1.10's defaults");
+        "gates to switch; others have the release's defaults");
   }
   if ((command.groups & kInputFlags) != 0) {
     add("expand", po::value<std::string>()->value_name("MODE")->default_value("auto"),

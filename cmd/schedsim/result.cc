@@ -105,7 +105,7 @@ void PreemptionJson(const scheduler::Preemption& p, std::string* out) {
   out->push_back('}');
 }
 
-// Appends the additional members of decisions of release 1.29.
+// Appends the additional members of decisions of releases after 1.10.
 void LaterMembers(const lab::LaterFields& f, bool tell_failures, std::string* out) {
   if (tell_failures && !f.rejections.empty()) {
     Key("rejections", out);
@@ -151,6 +151,10 @@ void DecisionMembers(const Outcome& o, const Detail& detail, std::string* out) {
   }
   if (!t.totals.empty()) Scores(t, ScoredNodes(t, detail), out);
   if (o.later != nullptr) LaterMembers(*o.later, tell_failures, out);
+  if (d.evaluated > 0) {
+    Key("evaluated", out);
+    absl::StrAppend(out, d.evaluated);
+  }
   if (o.preemption) PreemptionJson(*o.preemption, out);
 }
 

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "pkg/explain/lacking.h"
@@ -83,13 +84,24 @@ std::vector<size_t> Ranking(const Explanation& e) {
   const scheduler::DecisionTrace& t = e.trace;
   std::vector<size_t> order(t.totals.size());
   std::iota(order.begin(), order.end(), size_t{0});
+  std::map<scheduler::Symbol, size_t> numbers;
+  for (size_t i = 0; i < t.tied.size(); ++i) numbers.try_emplace(t.tied[i], i);
+  auto number_of = [&](size_t i) {
+    const auto it = numbers.find(t.feasible[i]);
+    return it == numbers.end() ? t.tied.size() : it->second;
+  };
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     const bool wins = t.feasible[a] == e.decision.host, other_wins = t.feasible[b] == e.decision.host;
     if (wins != other_wins) return wins;
     if (t.totals[a] != t.totals[b]) return t.totals[a] > t.totals[b];
-    return t.feasible[a].str() > t.feasible[b].str();
+    const size_t number = number_of(a), other_number = number_of(b);
+    return number != other_number ? number < other_number : t.feasible[a].str() > t.feasible[b].str();
   });
   return order;
+}
+
+std::string OrderOfTies(const scheduler::DecisionTrace& trace) {
+  return trace.order == scheduler::NodeOrder::kZoneTree ? "one of each zone in turn" : "in descending order of name";
 }
 
 }  // namespace berth::explain

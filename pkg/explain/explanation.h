@@ -49,9 +49,12 @@ struct Subject {
 // removed.
 Explanation ExplainPod(const Subject& subject, const api::PodPtr& pod);
 
-// Returns the indices of trace.feasible: the chosen node first, then by descending total, and equal totals by
-// descending name, which is the order in which the round robin counts them.
+// Returns the indices of trace.feasible: the chosen node first, then by descending total. The nodes with the best total
+// are in the order in which the round robin counts them, and others with equal totals in descending order of name.
 std::vector<size_t> Ranking(const Explanation& e);
+
+// Returns in which order the nodes with the best total are numbered: "in descending order of name".
+std::string OrderOfTies(const scheduler::DecisionTrace& trace);
 
 // Writes what a person reads first: why the chosen node won or what rejected the pod, with similar nodes on one line,
 // and the cheapest ways to make the pod fit.

@@ -92,10 +92,9 @@ std::string WhyChosen(const Explanation& e) {
   std::string host = e.decision.host.string();
   if (t.totals.empty()) return "Only one node fits, so none was scored.\n";
   if (t.ties <= 1) return absl::StrCat(host, " has the highest total.\n");
-  return absl::StrCat(
-      host, " is number ", t.round_robin % t.ties + 1, " of ", t.ties,
-      " nodes with the highest total, in descending order of name; which number wins goes round (decision ",
-      t.round_robin, " modulo ", t.ties, ").\n");
+  return absl::StrCat(host, " is number ", t.round_robin % t.ties + 1, " of ", t.ties,
+                      " nodes with the highest total, ", OrderOfTies(t), "; which number wins goes round (decision ",
+                      t.round_robin, " modulo ", t.ties, ").\n");
 }
 
 std::string ScoreTable(const Explanation& e) {

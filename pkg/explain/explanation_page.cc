@@ -134,8 +134,8 @@ void WriteWhyChosen(const Explanation& e, Page* page) {
     page->Line(absl::StrCat(host, " has the highest total."));
   } else {
     page->Line(absl::StrCat(host, " is number ", t.round_robin % t.ties + 1, " of ", t.ties,
-                            " nodes with the highest total, in descending order of name; which number wins goes round ",
-                            "(decision ", t.round_robin, " modulo ", t.ties, ")."));
+                            " nodes with the highest total, ", OrderOfTies(t),
+                            "; which number wins goes round (decision ", t.round_robin, " modulo ", t.ties, ")."));
   }
 }
 

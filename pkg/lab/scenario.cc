@@ -434,7 +434,7 @@ class Collector final : public api::JsonSink {
       for (auto [name, on] : v.Children()) {
         if (!on.IsBool())
           return fail(absl::StrCat("featureGates.", util::ToAbsl(name)), on, "true or false is needed here");
-        if (!util::IsFeatureGate(name))
+        if (!util::IsFeatureGate(name) && util::FindGate(a.Decides().gates, name) == nullptr)
           return fail("featureGates", on,
                       absl::StrCat("unrecognized key: ", util::ToAbsl(name), util::GateSuggestion(name)));
         a.gates[std::string(name)] = on.Bool();
@@ -450,6 +450,11 @@ class Collector final : public api::JsonSink {
       if (!v.IsBool()) return fail("preempt", v, "true or false is needed here");
       a.preempt = v.Bool();
     }
+    if (Json v = j.FindExact("percentageOfNodesToScore"); !v.IsNull()) {
+      if (!v.IsInt()) return fail("percentageOfNodesToScore", v, "an integer is needed here");
+      a.percentage_of_nodes_to_score = v.Int();
+    }
+    BERTH_RETURN_IF_ERROR(a.CheckPercentage());
     if (Json v = j.FindExact("pods"); !v.IsNull() && !v.IsArray()) return fail("pods", v, "a list is needed here");
     if (Json v = j.FindExact("cluster"); !v.IsNull() && !v.IsObject())
       return fail("cluster", v, "a v1 List is needed here");
@@ -552,19 +557,24 @@ absl::StatusOr<std::vector<scheduler::configuration::ResolvedProfile>> Algorithm
   return out;
 }
 
+absl::Status Algorithm::CheckPercentage() const {
+  if (!percentage_of_nodes_to_score || Decides().sampling != nullptr) return absl::OkStatus();
+  return util::InvalidArgument(absl::StrCat("percentageOfNodesToScore: release ", std::string(release->name),
+                                            " looks at all nodes; leave it out"));
+}
+
+std::optional<int64_t> Algorithm::SamplePercentage() const {
+  if (percentage_of_nodes_to_score) return percentage_of_nodes_to_score;
+  if (!samples_as_release || Decides().sampling == nullptr) return std::nullopt;
+  return configured_percentage != 0 ? configured_percentage : Decides().sampling->default_percentage;
+}
+
 scheduler::SchedulerGates Algorithm::Gates() const {
-  auto on = [&](std::string_view name) {
-    auto it = gates.find(std::string(name));
-    return it != gates.end() ? it->second : util::FeatureGateDefault(name);
-  };
-  scheduler::SchedulerGates g;
-  g.algorithm.pod_priority = on("PodPriority");
-  g.algorithm.volume_scheduling = on("VolumeScheduling");
-  g.algorithm.block_volume = on("BlockVolume");
-  g.algorithm.storage_object_in_use_protection = on("StorageObjectInUseProtection");
-  g.taint_nodes_by_condition = on("TaintNodesByCondition");
-  g.resource_limits_priority_function = on("ResourceLimitsPriorityFunction");
-  return g;
+  return scheduler::MakeGates([&](std::string_view name) {
+    if (auto it = gates.find(std::string(name)); it != gates.end()) return it->second;
+    const util::FeatureGate* gate = util::FindGate(Decides().gates, name);
+    return gate != nullptr && gate->on;
+  });
 }
 
 scheduler::configuration::Gates Algorithm::ConfigurationGates() const {

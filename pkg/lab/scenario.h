@@ -32,6 +32,12 @@ struct Algorithm {
   std::map<std::string, bool> gates;  // only those that are named
   int hard_pod_affinity_symmetric_weight = 1;
   bool preempt = false;
+  // percentageOfNodesToScore as the engine gets it, after defaulting.
+  std::optional<int64_t> percentage_of_nodes_to_score;
+  // If true, and without the above: what the release would do, by the percentage of the configuration or else its
+  // default. If false, all nodes are looked at.
+  bool samples_as_release = false;
+  int64_t configured_percentage = 0;  // percentageOfNodesToScore of the configuration; 0: it has none
   bool ignore_unknown_fields = false;  // if true, release 1.10 ignores the fields of pods that it does not understand
 
   // Returns what decides in the release.
@@ -51,7 +57,12 @@ struct Algorithm {
   bool call_extenders() const {
     return policy_from_flag && (!extenders.empty() || (policy && !policy->extenders.empty()));
   }
-  // Returns the feature gates. Gates that are not named have the defaults of 1.10.
+  // Returns an error if the percentage is set for a release that always looks at all nodes.
+  absl::Status CheckPercentage() const;
+  // Returns the percentage to give to a sampler, or nothing if all nodes are to be looked at.
+  std::optional<int64_t> SamplePercentage() const;
+  // Returns the feature gates. Gates that are not named have the defaults of the release; those that it does not have
+  // are off.
   scheduler::SchedulerGates Gates() const;
   // Returns the gates that change the meaning of a 1.29 configuration. Gates that are not named have the defaults of
   // 1.29.

@@ -35,6 +35,19 @@ void Simulation::Reserve() {
   cache_.Reserve(nodes, pods);
 }
 
+void Simulation::MakeBinder(const scheduler::SchedulerGates& gates, scheduler::FactoryArgs* args) {
+  if (!gates.algorithm.volume_scheduling) return;
+  if (args->release->provisions_claims) {
+    scheduler::ClaimRules rules = args->release->claims;
+    rules.compares_modes = gates.algorithm.block_volume;
+    claim_binder_ = std::make_unique<scheduler::ClaimBinder>(&cache_, rules);
+    args->claim_binder = claim_binder_.get();
+  } else {
+    volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&cache_, gates.algorithm);
+    args->volume_binder = volume_binder_.get();
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& scenario, const Algorithm& algorithm) {
   const bool later = algorithm.ByProfiles();
   std::unique_ptr<Simulation> sim(new Simulation(scenario, algorithm.Decides()));
@@ -43,14 +56,21 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   sim->preempts_ = algorithm.preempt;
   sim->release_ = algorithm.release;
   sim->ignore_unknown_fields_ = algorithm.ignore_unknown_fields && !later;
+  BERTH_RETURN_IF_ERROR(algorithm.CheckPercentage());
+  if (const auto percentage = algorithm.SamplePercentage()) {
+    sim->sampler_ =
+        std::make_unique<scheduler::NodeSampler>(&sim->cache_, *algorithm.Decides().sampling, *percentage);
+  }
   if (later) {
     BERTH_RETURN_IF_ERROR(algorithm.CheckSource());
-    auto made = SimulationV1_29::Make(scenario, algorithm, &sim->cache_);
+    auto made = SimulationV1_29::Make(scenario, algorithm, &sim->cache_, sim->sampler_.get());
     if (!made.ok()) return made.status();
     sim->later_ = std::move(*made);
   } else if (sim->preempts_ && !sim->pod_priority_) {
     return util::InvalidArgument("preempt needs featureGates PodPriority=true");
   }
+
+  if (!later && algorithm.Decides().cache.order != scheduler::NodeOrder::kNameDescending) sim->fields_.emplace();
 
   sim->Reserve();
   for (const api::Object& o : scenario.cluster) BERTH_RETURN_IF_ERROR(sim->Add(o));
@@ -73,10 +93,8 @@ absl::StatusOr<std::unique_ptr<Simulation>> Simulation::Make(const Scenario& sce
   } else if (algorithm.policy && !algorithm.policy->extenders.empty()) {
     return util::InvalidArgument("policy.extenders: a Scenario cannot call extenders, --policy-config-file can");
   }
-  if (gates.algorithm.volume_scheduling) {
-    sim->volume_binder_ = std::make_unique<scheduler::VolumeBinder>(&sim->cache_, gates.algorithm);
-    args.volume_binder = sim->volume_binder_.get();
-  }
+  args.sampler = sim->sampler_.get();
+  sim->MakeBinder(gates, &args);
   auto made = algorithm.policy
                   ? scheduler::CreateFromConfig(*algorithm.policy, args, &sim->effective_)
                   : scheduler::CreateFromProvider(algorithm.provider.value_or(std::string(scheduler::kDefaultProvider)),
@@ -112,10 +130,25 @@ scheduler::Decision Simulation::Place(const api::PodPtr& as_given, scheduler::De
   // As in the daemon's queue, a pod's own nomination does not count while the pod is tried.
   if (pod_priority_ && later_ == nullptr) nominated_.Remove(*pod);
   scheduler::Decision d = later_ != nullptr ? later_->Place(pod, mode, trace) : scheduler_->Schedule(pod, mode, trace);
+  if (fields_) {
+    fields_->ties.clear();
+    if (trace != nullptr) {
+      for (Symbol node : trace->tied) fields_->ties.push_back(node.string());
+    }
+  }
   // The next pods must respect the nomination again.
   if (d.outcome != scheduler::Decision::Outcome::kPlaced) {
     if (pod_priority_ && later_ == nullptr) nominated_.Add(pod);
     return d;
+  }
+  if (claim_binder_ != nullptr) {
+    const auto assumed = claim_binder_->Assume(*pod, *cache_.row(cache_.FindRow(d.host)).node);
+    if (!assumed.error.empty()) {
+      d.outcome = scheduler::Decision::Outcome::kError;
+      d.host = Symbol();
+      d.error = absl::StrCat("AssumePodVolumes failed: ", assumed.error);
+      return d;
+    }
   }
   auto placed = std::make_shared<api::Pod>(*pod);
   placed->node_name = d.host;

@@ -12,6 +12,8 @@
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/node_sampler.h"
+#include "pkg/scheduler/volumebinder/claim_binder.h"
 #include "pkg/scheduler/volumebinder/volume_binder.h"
 
 namespace berth::lab {
@@ -54,7 +56,10 @@ class Simulation {
   std::optional<scheduler::Preemption> Preempt(const api::PodPtr& pod, const scheduler::Decision& decision);
 
   // Returns what the last decision has in addition to that of 1.10. Null for release 1.10.
-  const LaterFields* later_fields() const { return later_ == nullptr ? nullptr : &later_->fields(); }
+  const LaterFields* later_fields() const {
+    if (later_ != nullptr) return &later_->fields();
+    return fields_ ? &*fields_ : nullptr;
+  }
   const release::Id& release() const { return *release_; }
 
   // Explains why the pod is placed where it is placed. The pod is not assumed.
@@ -62,9 +67,10 @@ class Simulation {
 
  private:
   Simulation(const Scenario& scenario, const scheduler::Release& release)
-      : scenario_(scenario), cache_(release.describe_template) {}
+      : scenario_(scenario), cache_(release.describe_template, release.cache) {}
   void Reserve();
   absl::Status Add(const api::Object& object);
+  void MakeBinder(const scheduler::SchedulerGates& gates, scheduler::FactoryArgs* args);
   // Returns why release 1.10 does not try the pod, as the daemon would not. Empty if it tries it.
   std::string WhyNotTried(const api::Pod& pod) const;
 
@@ -73,9 +79,12 @@ class Simulation {
   std::unique_ptr<SimulationV1_29> later_;  // for release 1.29, it decides and uses cache_
   scheduler::Cache cache_;
   scheduler::NominatedPods nominated_;
-  std::unique_ptr<scheduler::VolumeBinder> volume_binder_;
+  std::unique_ptr<scheduler::NodeSampler> sampler_;        // null: decisions look at all nodes
+  std::unique_ptr<scheduler::VolumeBinder> volume_binder_;  // for a release that does not provision claims
+  std::unique_ptr<scheduler::ClaimBinder> claim_binder_;    // for one that does, unless profiles decide
   scheduler::EffectiveAlgorithm effective_;
   std::unique_ptr<scheduler::GenericScheduler> scheduler_;
+  std::optional<LaterFields> fields_;  // for a release with an order of nodes of its own, unless profiles decide
   api::PodPtr last_placed_;
   bool preempts_ = false;
   bool pod_priority_ = false;

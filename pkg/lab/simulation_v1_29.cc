@@ -20,8 +20,10 @@ using scheduler::Symbol;
 
 absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Scenario& scenario,
                                                                        const Algorithm& algorithm,
-                                                                       scheduler::Cache* cache) {
-  std::unique_ptr<SimulationV1_29> sim(new SimulationV1_29(cache, algorithm.Decides().volume_rules));
+                                                                       scheduler::Cache* cache,
+                                                                       scheduler::NodeSampler* sampler) {
+  std::unique_ptr<SimulationV1_29> sim(
+      new SimulationV1_29(cache, algorithm.Decides().claims, algorithm.Decides().volume_rules));
   auto profiles = algorithm.Profiles();
   if (!profiles.ok()) return profiles.status();
   for (configuration::ResolvedProfile& p : *profiles) {
@@ -31,6 +33,7 @@ absl::StatusOr<std::unique_ptr<SimulationV1_29>> SimulationV1_29::Make(const Sce
     args.release = &algorithm.Decides();
     args.nominated = &sim->nominated_;
     args.claim_binder = &sim->claim_binder_;
+    args.sampler = sampler;
     if (algorithm.call_extenders()) {
       args.make_extender = [](const scheduler::ExtenderConfig& c) { return scheduler::NewHttpExtender(c); };
     }
@@ -63,11 +66,7 @@ std::string SimulationV1_29::WhyNotAttempted(const api::Pod& pod) {
 namespace {
 
 void FillTies(const scheduler::DecisionTrace& trace, LaterFields* fields) {
-  if (trace.totals.empty()) return;
-  const int64_t best = *std::max_element(trace.totals.begin(), trace.totals.end());
-  for (size_t i = trace.totals.size(); i-- > 0;) {
-    if (trace.totals[i] == best) fields->ties.push_back(trace.feasible[i].string());
-  }
+  for (Symbol node : trace.tied) fields->ties.push_back(node.string());
 }
 
 // Derives the additional fields from the trace.

@@ -17,20 +17,22 @@
 
 namespace berth::lab {
 
-// What a decision of release 1.29 has in addition to that of 1.10.
+// What a decision of a release after 1.10 has in addition to that of 1.10.
 struct LaterFields {
   std::string not_attempted;  // if not empty, why the pod was not tried; nothing else is meaningful then
   std::map<std::string, std::string> rejections;  // node to "Plugin Code"
-  std::vector<std::string> ties;                  // the nodes with the best total, by descending name
+  std::vector<std::string> ties;                  // the nodes with the best total, in the order of choice
   std::string preemption_error;
 };
 
 class SimulationV1_29 {
  public:
-  // Returns an error if a profile cannot be built. REQUIRES: `cache` describes templates as 1.29 does and outlives the
-  // simulation; the caller adds every placement to it.
+  // Returns an error if a profile cannot be built. `sampler` may be null: decisions then look at all nodes. REQUIRES:
+  // `cache` describes templates as 1.29 does; it and the sampler outlive the simulation; the caller adds every
+  // placement to the cache.
   static absl::StatusOr<std::unique_ptr<SimulationV1_29>> Make(const Scenario& scenario, const Algorithm& algorithm,
-                                                               scheduler::Cache* cache);
+                                                               scheduler::Cache* cache,
+                                                               scheduler::NodeSampler* sampler);
 
   // Schedules one pod and, if it fits, assumes its volumes. `trace` may be null.
   scheduler::Decision Place(const api::PodPtr& pod, scheduler::DecisionMode mode, scheduler::DecisionTrace* trace);
@@ -52,8 +54,8 @@ class SimulationV1_29 {
   std::string WhyNotAttempted(const api::Pod& pod);
 
  private:
-  SimulationV1_29(scheduler::Cache* cache, const scheduler::VolumeRules& rules)
-      : cache_(cache), claim_binder_(cache, rules) {}
+  SimulationV1_29(scheduler::Cache* cache, const scheduler::ClaimRules& claims, const scheduler::VolumeRules& volumes)
+      : cache_(cache), claim_binder_(cache, claims, volumes) {}
 
   scheduler::Cache* cache_;
   scheduler::ClaimBinder claim_binder_;

@@ -60,18 +60,17 @@ absl::StatusOr<std::unique_ptr<Core>> Core::Make(const CoreConfiguration& config
   std::unique_ptr<Core> core(new Core(release.decides));
   scheduler::FactoryArgs args;
   args.release = &release.decides;
-  scheduler::AlgorithmGates& gates = args.gates.algorithm;
-  gates.pod_priority = config.Gate("PodPriority");
-  gates.volume_scheduling = config.Gate("VolumeScheduling");
-  gates.block_volume = config.Gate("BlockVolume");
-  gates.storage_object_in_use_protection = config.Gate("StorageObjectInUseProtection");
-  args.gates.taint_nodes_by_condition = config.Gate("TaintNodesByCondition");
-  args.gates.resource_limits_priority_function = config.Gate("ResourceLimitsPriorityFunction");
+  args.gates = scheduler::MakeGates([&](std::string_view name) { return config.Gate(std::string(name)); });
+  const scheduler::AlgorithmGates& gates = args.gates.algorithm;
 
   const bool by_profiles = ByProfiles(config, release.decides);
   core->queue = core->NewQueue(config, by_profiles, release.decides.wakes);
   if (by_profiles) {
     core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache);
+  } else if (gates.volume_scheduling && release.decides.provisions_claims) {
+    scheduler::ClaimRules rules = release.decides.claims;
+    rules.compares_modes = gates.block_volume;
+    core->claim_binder = std::make_unique<scheduler::ClaimBinder>(&core->cache, rules);
   } else if (gates.volume_scheduling) {
     core->volume_binder = std::make_unique<scheduler::VolumeBinder>(&core->cache, gates);
   }
@@ -141,7 +140,8 @@ absl::StatusOr<LoadedConfiguration> LoadConfiguration(const std::string& text) {
 absl::Status Core::AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args) {
   Profile profile;
   absl::StatusOr<std::unique_ptr<GenericScheduler>> built;
-  if (args.claim_binder != nullptr) {
+  const bool chosen = !source.policy.empty() || !source.provider.empty();
+  if (args.release->plugins != nullptr && !(args.release->has_policies && chosen)) {
     if (!source.policy.empty() || !source.provider.empty()) {
       return util::InvalidArgument("a release that is configured by profiles has no Policies and no providers");
     }

@@ -54,7 +54,7 @@ class Core {
   std::unique_ptr<scheduler::SchedulingQueue> NewQueue(const CoreConfiguration& config, bool by_profiles,
                                                        const scheduler::Wakes& wakes);
   absl::Status AddProfile(const ProfileSource& source, const scheduler::FactoryArgs& args);
-  explicit Core(const scheduler::Release& release) : cache(release.describe_template) {}
+  explicit Core(const scheduler::Release& release) : cache(release.describe_template, release.cache) {}
 };
 
 }  // namespace berth::recording

@@ -6,6 +6,7 @@ namespace berth::release {
 std::span<const Id> All() {
   static constexpr Id kReleases[] = {
       {"1.10", {10}, "v1.10.13"},
+      {"1.13", {13}, "v1.13.4"},
       {"1.19", {19}, "v1.19.16"},
       {"1.29", {29}, "v1.29.14"},
   };

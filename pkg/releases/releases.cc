@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "pkg/releases/v1_10/decides.h"
+#include "pkg/releases/v1_13/decides.h"
 #include "pkg/releases/v1_19/decides.h"
 #include "pkg/releases/v1_29/decides.h"
 
@@ -20,6 +21,7 @@ struct Folder {
 std::span<const Folder> Folders() {
   static const Folder kFolders[] = {
       {{10}, {v1_10::Decides(), scheduler::Process110()}},
+      {{13}, {v1_13::Decides(), scheduler::Process110()}},
       {{19}, {v1_19::Decides(), scheduler::Process129()}},
       {{29}, {v1_29::Decides(), scheduler::Process129()}},
   };

@@ -79,16 +79,17 @@ constexpr auto kLaterGates = std::to_array<FeatureGate>({
     {"VolumeCapacityPriority", GateStage::kAlpha, false},
 });
 
-const FeatureGate* FindIn(std::span<const FeatureGate> gates, std::string_view name) {
+const FeatureGate* Find(std::string_view name) {
+  return FindGate(kGates, name);
+}
+
+}  // namespace
+
+const FeatureGate* FindGate(std::span<const FeatureGate> gates, std::string_view name) {
   auto it = std::lower_bound(gates.begin(), gates.end(), name,
                              [](const FeatureGate& g, std::string_view n) { return g.name < n; });
   return it != gates.end() && it->name == name ? &*it : nullptr;
 }
-const FeatureGate* Find(std::string_view name) {
-  return FindIn(kGates, name);
-}
-
-}  // namespace
 
 std::span<const FeatureGate> FeatureGates() {
   return kGates;
@@ -106,7 +107,7 @@ std::span<const FeatureGate> LaterFeatureGates() {
   return kLaterGates;
 }
 bool IsLaterFeatureGate(std::string_view name) {
-  return FindIn(kLaterGates, name) != nullptr;
+  return FindGate(kLaterGates, name) != nullptr;
 }
 bool FeatureGateDefault(std::string_view name) {
   const FeatureGate* gate = Find(name);

@@ -25,5 +25,7 @@ bool IsLaterFeatureGate(std::string_view name);
 std::string GateSuggestion(std::string_view name);
 // Returns whether a gate of release 1.10 is enabled by default; false for unknown names.
 bool FeatureGateDefault(std::string_view name);
+// Returns the gate of that name, or null. REQUIRES: the gates are sorted by name.
+const FeatureGate* FindGate(std::span<const FeatureGate> gates, std::string_view name);
 
 }  // namespace berth::util

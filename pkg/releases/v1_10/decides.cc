@@ -182,6 +182,7 @@ const Rules& Decides() {
       .predicate_ordering = kOrdering,
       .describe_template = DescribeTemplate,
       .fit_error_text = FitErrorText,
+      .gates = util::FeatureGates(),
       .checks_claims_first = true,
   };
   return kRelease;

@@ -258,6 +258,7 @@ const Rules& Decides() {
       .predicate_ordering = Filters(),
       .describe_template = DescribeTemplateV1_29,
       .fit_error_text = FitErrorText,
+      .gates = util::LaterFeatureGates(),
       .checks_claims_first = false,
       .tries_nominated_node_first = true,
       .reports_first_error_only = true,

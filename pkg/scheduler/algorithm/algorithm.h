@@ -49,10 +49,12 @@ struct FailureReason {
 struct PluginFactoryArgs {
   Cache* cache = nullptr;
   VolumeBinder* volume_binder = nullptr;  // null if the gate VolumeScheduling is off
-  ClaimBinder* claim_binder = nullptr;    // used by release 1.29; null if nothing is ever assumed
+  ClaimBinder* claim_binder = nullptr;    // of a release that provisions claims; null if nothing is ever assumed
   AlgorithmGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100
   int64_t max_score = 10;                      // the highest score of a priority in this release
+  // For priorities of releases with Policies: the names of the predicates of the scheduler, in the order of evaluation.
+  std::vector<std::string> predicates;
   // Extended resources that extenders manage. PodFitsResources ignores them.
   std::set<Symbol> ignored_extended_resources;
   // The arguments of this rule as JSON: the `argument` of a Policy entry or the `args` of a pluginConfig entry. Empty

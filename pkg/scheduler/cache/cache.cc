@@ -74,7 +74,8 @@ bool HostPorts::Conflicts(const HostPort& p) const {
 
 // ---- rows and nodes -----------------------------------------------------------------------------
 
-Cache::Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*)) : describe_(describe) {}
+Cache::Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*), CacheOptions options)
+    : describe_(describe), options_(options), images_indexed_(options.notes_image_spread) {}
 Cache::~Cache() = default;
 
 Row Cache::FindRow(Symbol node_name) const {
@@ -204,9 +205,11 @@ void Cache::SetNode(Row r, api::NodePtr node) {
     CountAvoided(*row.node, -1);
   }
   const bool same_images = was_listed && node != nullptr && row.node->images == node->images;
+  const util::SharedSymbol zone_before = columns_.zone[r];
   if (images_indexed_ && was_listed && !same_images) ForgetImages(r, *row.node);
   row.node = std::move(node);
   if (images_indexed_ && row.node != nullptr && !same_images) IndexImages(r);
+  if (options_.notes_image_spread && same_images) RenewImages(r);
   if (row.node != nullptr) CountAvoided(*row.node, +1);
   Resource allocatable;
   if (row.node != nullptr) {
@@ -235,18 +238,29 @@ void Cache::SetNode(Row r, api::NodePtr node) {
     for (const PlacedPod& p : row.pods) CountInDomains(r, p, +1, Why::kPlaced);
   }
   if (!same_for_filters) AdmitToCounts(r);
-  if (was_listed != (row.node != nullptr)) {
-    names_changed_ = true;
-    ++names_version_;
-    if (row.node != nullptr) {
-      listed_.Insert(r);
-      ++node_count_;
-    } else {
-      listed_.Erase(r);
-      --node_count_;
-    }
-  }
+  NoteListing(r, was_listed, zone_before);
   Touch(r, /*node_changed=*/true);
+}
+
+// Brings the list of nodes and their order up to date after the node object of a row was replaced.
+void Cache::NoteListing(Row r, bool was_listed, Symbol zone_before) {
+  const bool listed = rows_[r].node != nullptr;
+  const bool tree = options_.keeps_tree;
+  const bool moves = tree && was_listed && listed && zone_before != columns_.zone[r].get();
+  if (was_listed == listed && !moves) return;
+  order_changed_ = true;
+  ++order_version_;
+  if (tree && was_listed) tree_.Remove(r, zone_before);
+  if (tree && listed) tree_.Add(r, columns_.zone[r]);
+  if (moves) return;
+  names_changed_ = true;
+  if (listed) {
+    listed_.Insert(r);
+    ++node_count_;
+  } else {
+    listed_.Erase(r);
+    --node_count_;
+  }
 }
 
 void Cache::AddNode(api::NodePtr node) {
@@ -271,9 +285,16 @@ void Cache::SortNames() const {
   // A list from an API server is in ascending order, so that the reversed rows are often sorted already.
   std::reverse(by_name_.begin(), by_name_.end());
   if (!std::is_sorted(by_name_.begin(), by_name_.end(), before)) std::sort(by_name_.begin(), by_name_.end(), before);
-  rank_.assign(rows_.size(), ~uint32_t{0});
-  for (uint32_t i = 0; i < by_name_.size(); ++i) rank_[by_name_[i]] = i;
   names_changed_ = false;
+}
+
+void Cache::SortRows() const {
+  order_changed_ = false;
+  const bool by_name = options_.order == NodeOrder::kNameDescending;
+  if (options_.keeps_tree) tree_order_ = tree_.InOrder();
+  const std::vector<Row>& order = by_name ? by_name_descending() : tree_order_;
+  rank_.assign(rows_.size(), ~uint32_t{0});
+  for (uint32_t i = 0; i < order.size(); ++i) rank_[order[i]] = i;
 }
 
 Symbol Cache::ZoneKey() {
@@ -613,48 +634,6 @@ std::vector<api::PodPtr> Cache::Expire(absl::Duration now) {
     RemovePod(*pod).IgnoreError();
   }
   return expired;
-}
-
-// ---- simulation ---------------------------------------------------------------------------------
-// The list of pods and the ports are restored from copies, because the order of the list matters and ports have no
-// reference counts. All other changes are undone one by one, in reverse order.
-
-Cache::Simulation::Simulation(Cache* cache, Row row)
-    : cache_(cache), row_(row), saved_pods_(cache->rows_[row].pods), saved_ports_(cache->rows_[row].ports) {}
-
-Cache::Simulation::~Simulation() {
-  for (auto it = done_.rbegin(); it != done_.rend(); ++it) {
-    cache_->CountPod(row_, it->first, it->second > 0 ? -1 : +1, it->second > 1 ? Why::kNominated : Why::kSimulated);
-  }
-  NodeRow& row = cache_->rows_[row_];
-  row.pods = std::move(saved_pods_);
-  row.ports = std::move(saved_ports_);
-  if (row.saturated) cache_->Recount(row_);
-}
-
-void Cache::Simulation::Remove(const PlacedPod& pod) {
-  std::vector<PlacedPod>& pods = cache_->rows_[row_].pods;
-  auto it = std::find_if(pods.begin(), pods.end(), [&](const PlacedPod& p) { return p.pod == pod.pod; });
-  CHECK(it != pods.end());
-  PlacedPod gone = *it;
-  *it = std::move(pods.back());
-  pods.pop_back();
-  cache_->CountPod(row_, gone, -1, Why::kSimulated);
-  if (cache_->rows_[row_].saturated) cache_->Recount(row_);
-  done_.emplace_back(gone, -1);
-}
-
-void Cache::Simulation::Restore(const PlacedPod& pod) {
-  cache_->rows_[row_].pods.push_back(pod);
-  cache_->CountPod(row_, pod, +1, Why::kSimulated);
-  done_.emplace_back(pod, +1);
-}
-
-void Cache::Simulation::AddNominated(const api::PodPtr& pod) {
-  PlacedPod p{pod, cache_->Info(pod->tmpl)};
-  cache_->rows_[row_].pods.push_back(p);
-  cache_->CountPod(row_, p, +1, Why::kNominated);
-  done_.emplace_back(p, +2);
 }
 
 }  // namespace berth::scheduler

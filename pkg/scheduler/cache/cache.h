@@ -29,6 +29,7 @@
 #include "pkg/scheduler/cache/counts.h"
 #include "pkg/scheduler/cache/label_column.h"
 #include "pkg/scheduler/cache/listers.h"
+#include "pkg/scheduler/cache/node_tree.h"
 #include "pkg/scheduler/cache/resource.h"
 #include "pkg/scheduler/cache/row_set.h"
 #include "pkg/scheduler/cache/template_info.h"
@@ -96,10 +97,24 @@ enum RowFlag : uint8_t {
   kRowSoftTaints = 32,   // has a PreferNoSchedule taint
 };
 
+// The order in which the best nodes are numbered when one of them is chosen.
+enum class NodeOrder : uint8_t {
+  kNameDescending,
+  kZoneTree,  // one node of each zone in turn, in the order in which they came (NodeTree)
+};
+// What a cache does for one release, besides the description of templates.
+struct CacheOptions {
+  NodeOrder order = NodeOrder::kNameDescending;
+  bool keeps_tree = false;  // whether there is a NodeTree, which kZoneTree needs and decisions that sample nodes
+  // Whether ImageNodes::Size::nodes is kept. It costs a look at all images of a node with each update of it.
+  bool notes_image_spread = false;
+};
+
 class Cache {
  public:
   // `describe` computes what a pod of a template requests by the rules of one release (Release::describe_template).
-  explicit Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*) = DescribeTemplate);
+  explicit Cache(void (*describe)(const api::PodTemplate&, TemplateInfo*) = DescribeTemplate,
+                 CacheOptions options = {});
   ~Cache();
   Cache(const Cache&) = delete;
 
@@ -125,18 +140,30 @@ class Cache {
   // null, and the amounts are in NodeRow alone, when pods have named so many resources that memory is better saved.
   const ScalarColumns* ScalarColumnsOf(Symbol resource) const;
   const RowSet& listed() const { return listed_; }
-  // Returns the listed rows in descending order of node name, the order in which 1.10 breaks ties.
+  // Returns the listed rows in descending order of node name.
   const std::vector<Row>& by_name_descending() const {
     if (names_changed_) SortNames();
     return by_name_;
   }
-  // Returns the position of a row in by_name_descending(). REQUIRES: the row is listed.
-  uint32_t NameRank(Row r) const {
-    if (names_changed_) SortNames();
+  // Returns the listed rows in the order of CacheOptions::order, in which ties are broken.
+  const std::vector<Row>& in_order() const {
+    if (order_changed_) SortRows();
+    return options_.order == NodeOrder::kNameDescending ? by_name_ : tree_order_;
+  }
+  // Returns the position of a row in in_order(). REQUIRES: the row is listed.
+  uint32_t Rank(Row r) const {
+    if (order_changed_) SortRows();
     return rank_[r];
   }
-  // Changes whenever by_name_descending() changes.
-  uint64_t names_version() const { return names_version_; }
+  // Changes whenever in_order() changes.
+  uint64_t order_version() const { return order_version_; }
+  // Return the tree of the listed rows, and these in the order of a walk that begins anew. REQUIRES:
+  // CacheOptions::keeps_tree.
+  NodeTree& node_tree() { return tree_; }
+  const std::vector<Row>& in_tree_order() const {
+    if (order_changed_) SortRows();
+    return tree_order_;
+  }
 
   using LabelColumn = scheduler::LabelColumn;
   static const Symbol kNoValue;  // LabelColumn::no_value()
@@ -152,14 +179,16 @@ class Cache {
   struct ImageNodes {
     struct Size {
       Row row;
-      uint32_t nodes;  // how many nodes had the image when this one came or its images changed, with this one
-      int64_t bytes;   // if one node lists the name several times, the size of the last entry
+      int64_t bytes;  // if one node lists the name several times, the size of the last entry
+      // With CacheOptions::notes_image_spread: how many nodes had the image when this node was last added or updated,
+      // itself included.
+      int32_t nodes = 0;
     };
     std::vector<Size> sizes;  // in ascending order of rows
     int64_t first_size = 0;   // bytes, on the node that was indexed first
   };
   // Returns the nodes that have the image, or null when no listed node has it. All images are indexed at the first
-  // call, and the index is kept up to date from then on.
+  // call or, with CacheOptions::notes_image_spread, from the start, and the index is kept up to date from then on.
   const ImageNodes* Image(Symbol name) const;
 
   // ---- what changed ----
@@ -234,6 +263,13 @@ class Cache {
   const Listers& listers() const { return listers_; }
 
   // ---- simulation ----
+  // Calls f(placed pod) for the pods that a Simulation has removed from the row and given back.
+  template <typename F>
+  void ForEachRestored(Row row, F f) const {
+    for (const auto& [r, pod] : restored_) {
+      if (r == row) f(pod);
+    }
+  }
   // Adds pods to one row and removes pods from it, for preemption and for nominated pods, so that rules see the row as
   // it would be. The changes are made to the table itself and undone by the destructor; generations stay as they are.
   // REQUIRES: the cache is not changed otherwise meanwhile, and a simulation that begins within another one ends within
@@ -254,6 +290,7 @@ class Cache {
     std::vector<PlacedPod> saved_pods_;
     HostPorts saved_ports_;
     std::vector<std::pair<PlacedPod, int>> done_;  // each pod with +1 (restored), -1 (removed) or +2 (nominated)
+    size_t restored_before_;                       // size of Cache::restored_ at the beginning
   };
 
  private:
@@ -277,6 +314,9 @@ class Cache {
   Row EnsureRow(Symbol name);
   void FreeRowIfEmpty(Row r);
   void SortNames() const;
+  void SortRows() const;
+  void NoteListing(Row r, bool was_listed, Symbol zone_before);
+  void RenewImages(Row r);
   void Touch(Row r, bool node_changed = false);
   // Adds the pod to the row's list and to all sums and counts.
   void Place(Row r, const PlacedPod& p);
@@ -306,6 +346,7 @@ class Cache {
   void DropUnusedTemplates();
 
   void (*describe_)(const api::PodTemplate&, TemplateInfo*);
+  const CacheOptions options_;
   std::vector<NodeRow> rows_;
   std::vector<Row> free_rows_;
   Columns columns_;
@@ -320,10 +361,11 @@ class Cache {
   absl::flat_hash_map<Symbol, uint32_t> nodes_with_label_;  // number of nodes by label key, never 0
   mutable absl::flat_hash_map<Symbol, ImageNodes> images_;
   mutable bool images_indexed_ = false;
-  mutable std::vector<Row> by_name_;
-  mutable std::vector<uint32_t> rank_;
-  mutable bool names_changed_ = true;
-  uint64_t names_version_ = 0;
+  mutable std::vector<Row> by_name_, tree_order_;
+  mutable std::vector<uint32_t> rank_;  // by row, in in_order()
+  mutable bool names_changed_ = true, order_changed_ = true;
+  uint64_t order_version_ = 0;
+  NodeTree tree_;  // empty unless it is kept
   ChangeLog log_;
   absl::flat_hash_set<PodState, HashOfUid, SameUid> pod_states_;
   // When the assumed pods whose binding has finished expire. The keys are objects in pod_states_.
@@ -345,6 +387,7 @@ class Cache {
   size_t counts_until_look_ = 0, sums_until_look_ = 0;  // new ones until unused ones are looked for
   DeclaredTerms terms_;
   Listers listers_;
+  std::vector<std::pair<Row, PlacedPod>> restored_;  // by the simulations that exist
 };
 
 }  // namespace berth::scheduler

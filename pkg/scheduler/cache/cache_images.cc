@@ -27,10 +27,18 @@ void Cache::IndexImages(Row r) const {
       if (at != sizes.end() && at->row == r) {
         at->bytes = image.size_bytes;
       } else {
-        sizes.insert(at, {r, static_cast<uint32_t>(sizes.size() + 1), image.size_bytes});
+        at = sizes.insert(at, {r, image.size_bytes});
       }
+      at->nodes = static_cast<int32_t>(sizes.size());
     }
   }
+}
+
+// An update of the node notes anew how many nodes have its images. As upstream, the images are taken out and entered
+// again.
+void Cache::RenewImages(Row r) {
+  ForgetImages(r, *rows_[r].node);
+  IndexImages(r);
 }
 
 void Cache::ForgetImages(Row r, const api::Node& node) {

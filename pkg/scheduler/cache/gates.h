@@ -1,5 +1,5 @@
-// The feature gates that rules and the volume binder read, with the defaults of Kubernetes 1.10, and what differs
-// between later releases.
+// The feature gates that rules and the volume binder read, with the defaults of Kubernetes 1.10 (a gate that a release
+// does not have is off), and what differs between later releases.
 #pragma once
 
 namespace berth::scheduler {
@@ -9,6 +9,8 @@ struct AlgorithmGates {
   bool volume_scheduling = true;
   bool block_volume = false;
   bool storage_object_in_use_protection = true;
+  bool attach_volume_limit = false;            // since 1.11
+  bool balance_attached_node_volumes = false;  // since 1.11
 };
 
 // What later releases know of volumes. Without other values, the rules are those of 1.29.

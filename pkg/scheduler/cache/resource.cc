@@ -48,6 +48,7 @@ bool Resource::Add(const api::ResourceList& list, bool (*is_scalar)(Symbol)) {
     bool counted = true;
     if (int64_t* native = Native(this, name)) {
       *native = SaturatingAdd(*native, amount, &cut);
+      if (name == kNvidiaGpu && is_scalar(name)) *MutableScalar(name) = *native;
     } else if (name == kPods) {
       allowed_pods = SaturatingAdd(allowed_pods, amount, &cut);
     } else if (is_scalar(name)) {
@@ -61,12 +62,13 @@ bool Resource::Add(const api::ResourceList& list, bool (*is_scalar)(Symbol)) {
   return !cut;
 }
 
-void Resource::RaiseTo(const api::ResourceList& list) {
+void Resource::RaiseTo(const api::ResourceList& list, bool (*is_scalar)(Symbol)) {
   for (const auto& [name, quantity] : list) {
     int64_t amount = Amount(name, quantity);
     if (int64_t* native = Native(this, name)) {
       *native = std::max(*native, amount);
-    } else if (IsScalarResourceName(name) && amount > Scalar(name)) {
+      if (name == kNvidiaGpu && is_scalar(name)) *MutableScalar(name) = *native;
+    } else if (is_scalar(name) && amount > Scalar(name)) {
       *MutableScalar(name) = amount;
     }
   }

@@ -50,7 +50,8 @@ struct ScalarResources {
 struct Resource : ScalarResources {
   int64_t milli_cpu = 0;
   int64_t memory = 0;             // bytes
-  int64_t nvidia_gpu = 0;         // alpha.kubernetes.io/nvidia-gpu
+  // alpha.kubernetes.io/nvidia-gpu. Where `is_scalar` says that it is a scalar resource, it is counted as both.
+  int64_t nvidia_gpu = 0;
   int64_t ephemeral_storage = 0;  // bytes
   int64_t allowed_pods = 0;
 
@@ -59,7 +60,7 @@ struct Resource : ScalarResources {
   bool Add(const api::ResourceList& list, bool (*is_scalar)(Symbol));
   bool Add(const api::ResourceList& list);  // with the scalar resources of 1.10
   // Raises each amount to that of the list where the latter is larger (init containers). `pods` is ignored.
-  void RaiseTo(const api::ResourceList& list);
+  void RaiseTo(const api::ResourceList& list, bool (*is_scalar)(Symbol));
   void RaiseTo(const Resource& other);
 };
 

@@ -30,13 +30,13 @@ bool AsksForCpuOrMemory(const api::ResourceList& list) {
 // Counts what was added to the API after 1.10 and uses a node's resources all the same: sidecars, which are init
 // containers that run as long as the pod does, and the overhead of the pod's runtime class. As in Kubernetes 1.29, an
 // init container needs its own request in addition to those of the sidecars that were started before it.
-void CountSidecarsAndOverhead(const api::PodTemplate& t, TemplateInfo* info) {
+void CountSidecarsAndOverhead(const api::PodTemplate& t, bool (*is_scalar)(Symbol), TemplateInfo* info) {
   Resource sidecars;
   bool fits = true;
   for (const api::Container& c : t.init_containers) {
     if (c.restart_always) {
-      fits &= sidecars.Add(c.requests);
-      fits &= info->used.Add(c.requests);
+      fits &= sidecars.Add(c.requests, is_scalar);
+      fits &= info->used.Add(c.requests, is_scalar);
       const api::Quantity *cpu = Find(c.requests, kCpuResource), *memory = Find(c.requests, kMemoryResource);
       info->nonzero_milli_cpu =
           SaturatingAdd(info->nonzero_milli_cpu, cpu ? cpu->MilliValue() : kDefaultMilliCpu, &info->saturated);
@@ -48,7 +48,7 @@ void CountSidecarsAndOverhead(const api::PodTemplate& t, TemplateInfo* info) {
   Resource request = info->used, started;
   for (const api::Container& c : t.init_containers) {
     Resource needed = started;
-    fits &= needed.Add(c.requests);
+    fits &= needed.Add(c.requests, is_scalar);
     if (c.restart_always) started = needed;
     request.RaiseTo(needed);
   }
@@ -58,8 +58,8 @@ void CountSidecarsAndOverhead(const api::PodTemplate& t, TemplateInfo* info) {
   if (const api::Quantity* memory = Find(t.overhead, kMemoryResource)) {
     info->nonzero_memory = SaturatingAdd(info->nonzero_memory, memory->Value(), &info->saturated);
   }
-  fits &= info->used.Add(t.overhead);
-  fits &= request.Add(t.overhead);
+  fits &= info->used.Add(t.overhead, is_scalar);
+  fits &= request.Add(t.overhead, is_scalar);
   info->request = request;
   info->saturated |= !fits;
 }
@@ -69,14 +69,12 @@ bool HasSidecarsOrOverhead(const api::PodTemplate& t) {
                                             [](const api::Container& c) { return c.restart_always; });
 }
 
-}  // namespace
-
-void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
+void DescribeWith(const api::PodTemplate& t, bool (*is_scalar)(Symbol), TemplateInfo* info) {
   info->priority = t.PriorityOrZero();
   info->best_effort = true;
   for (const api::Container& c : t.containers) {
-    info->saturated |= !info->used.Add(c.requests);
-    info->limits.Add(c.limits);
+    info->saturated |= !info->used.Add(c.requests, is_scalar);
+    info->limits.Add(c.limits, is_scalar);
     const api::Quantity* cpu = Find(c.requests, kCpuResource);
     const api::Quantity* memory = Find(c.requests, kMemoryResource);
     info->nonzero_milli_cpu =
@@ -92,13 +90,24 @@ void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
   }
   info->request = info->used;
   for (const api::Container& c : t.init_containers) {
-    info->request.RaiseTo(c.requests);
-    info->limits.RaiseTo(c.limits);
+    info->request.RaiseTo(c.requests, is_scalar);
+    info->limits.RaiseTo(c.limits, is_scalar);
   }
-  if (HasSidecarsOrOverhead(t)) CountSidecarsAndOverhead(t, info);
+  if (HasSidecarsOrOverhead(t)) CountSidecarsAndOverhead(t, is_scalar, info);
   info->incoming_milli_cpu = info->nonzero_milli_cpu;
   info->incoming_memory = info->nonzero_memory;
   info->has_pod_affinity = t.affinity.pod.has_value() || t.affinity.pod_anti.has_value();
+}
+
+}  // namespace
+
+void DescribeTemplate(const api::PodTemplate& t, TemplateInfo* info) {
+  DescribeWith(t, IsScalarResourceName, info);
+}
+
+void DescribeTemplateWithScalarGpu(const api::PodTemplate& t, TemplateInfo* info) {
+  DescribeWith(t, IsScalarResourceNameV1_29, info);
+  info->request.nvidia_gpu = info->used.nvidia_gpu = info->limits.nvidia_gpu = 0;
 }
 
 }  // namespace berth::scheduler

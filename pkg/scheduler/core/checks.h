@@ -36,6 +36,7 @@ struct GenericScheduler::Filtered {
   std::vector<Failed> failed;
   std::vector<std::pair<Row, Why>> explained;  // rows that failed and were evaluated one by one
   std::map<std::string, int64_t> errors;       // number of rows by the text of the error
+  size_t evaluated = 0;                        // number of rows of a sample, otherwise 0
 };
 
 // The answers of the extenders for one pod in one attempt. When the attempt is decided twice, first by the incremental

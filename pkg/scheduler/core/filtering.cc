@@ -16,6 +16,7 @@
 
 #include "pkg/scheduler/core/checks.h"
 #include "pkg/scheduler/core/generic_scheduler.h"
+#include "pkg/scheduler/core/node_sampler.h"
 
 namespace berth::scheduler {
 
@@ -268,6 +269,22 @@ GenericScheduler::Filtered GenericScheduler::Filter(const api::PodPtr& pod, Chec
     if (!kept_->beside.empty()) FilterNominated(*pod, checks, &candidates, &out);
   }
   candidates.ForEach([&](Row r) { out.feasible.push_back(r); });
+  return out;
+}
+
+// Filters nodes one by one in the order of the sampler until enough of them fit. Rows are in that order in the result.
+GenericScheduler::Filtered GenericScheduler::FilterSample(const api::PodPtr& pod, Checks& checks) const {
+  Filtered out;
+  RowSet fits;
+  fits.Resize(cache_->row_count());
+  out.evaluated = config_.sampler->Walk(
+      checks.names_nodes ? &checks.only : nullptr,
+      [&](Row row) {
+        fits.Erase(row);
+        FilterRow(*pod, checks, row, &fits, &out);
+        return fits.Has(row);
+      },
+      [&](Row row) { out.feasible.push_back(row); });
   return out;
 }
 

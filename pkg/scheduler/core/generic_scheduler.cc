@@ -288,8 +288,10 @@ Decision GenericScheduler::Schedule(const api::PodPtr& pod, DecisionMode mode, D
     return d;
   }
   if (std::optional<Decision> placed = TryNominatedNode(pod, trace)) return *placed;
-  if (mode == DecisionMode::kBoth) return ScheduleBothWays(pod, trace);
+  if (mode == DecisionMode::kBoth && config_.sampler == nullptr) return ScheduleBothWays(pod, trace);
   ExtenderRound round;
+  // What is kept between decisions is about all nodes.
+  if (config_.sampler != nullptr) return ScheduleByReference(pod, &round, trace);
   if (mode == DecisionMode::kIncremental) {
     if (std::optional<Decision> made = ScheduleIncrementally(pod, &round)) return *made;
   }
@@ -319,7 +321,8 @@ Decision GenericScheduler::ScheduleByReference(const api::PodPtr& pod, ExtenderR
   PodContext ctx{*pod, *cache_->Info(pod->tmpl), *cache_};
   Checks checks = PrepareActive(ctx);
   if (RejectPod(checks, &d, trace)) return d;
-  Filtered filtered = Filter(pod, checks);
+  Filtered filtered = config_.sampler == nullptr ? Filter(pod, checks) : FilterSample(pod, checks);
+  d.evaluated = filtered.evaluated;
   if (!filtered.errors.empty()) {
     d.error = ErrorOf(filtered.errors);
     return d;
@@ -496,38 +499,59 @@ absl::StatusOr<std::vector<int64_t>> GenericScheduler::Prioritize(const api::Pod
   return totals;
 }
 
-// Scores the rows and returns the name of one with the best total, as 1.10's selectHost does: the rows with the best
-// total are put in descending order of names, and the round-robin counter chooses among them. A single row is not
-// scored and does not advance the counter. A trace has the nodes in the order of names, so the rows are sorted for it.
-absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, const PodContext& ctx,
-                                                    const std::vector<Row>& rows, DecisionTrace* trace,
-                                                    size_t* ties_out) {
-  std::vector<Row> by_name;
-  *ties_out = 1;
-  if (trace != nullptr) {
-    by_name = rows;
-    std::sort(by_name.begin(), by_name.end(), [&](Row a, Row b) { return cache_->NameRank(a) > cache_->NameRank(b); });
-    for (Row r : by_name) trace->feasible.push_back(cache_->row(r).name);
+// Puts the rows with the best total into the order of Cache::in_order() and lets the round-robin counter choose among
+// them. A sample of a release that numbers nodes as it walks them is in the right order already. REQUIRES: there is at
+// least one.
+Row GenericScheduler::ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace) {
+  auto before = [&](Row a, Row b) { return cache_->Rank(a) < cache_->Rank(b); };
+  const auto chosen = ties->begin() + static_cast<ptrdiff_t>(last_node_index_ % ties->size());
+  if (config_.sampler == nullptr || config_.release->cache.order == NodeOrder::kNameDescending) {
+    if (trace != nullptr) {
+      std::sort(ties->begin(), ties->end(), before);
+    } else {
+      std::nth_element(ties->begin(), chosen, ties->end(), before);
+    }
   }
-  if (rows.size() == 1) return cache_->row(rows[0]).name;
-  const std::vector<Row>& order = trace != nullptr ? by_name : rows;
-  absl::StatusOr<std::vector<int64_t>> totals = Prioritize(pod, ctx, order, trace);
-  if (!totals.ok()) return totals.status();
-  int64_t best = *std::max_element(totals->begin(), totals->end());
-  std::vector<uint32_t> ties;  // ranks in descending name order
-  for (size_t i = 0; i < order.size(); ++i) {
-    if ((*totals)[i] == best) ties.push_back(cache_->NameRank(order[i]));
-  }
-  auto chosen = ties.begin() + static_cast<ptrdiff_t>(last_node_index_ % ties.size());
-  std::nth_element(ties.begin(), chosen, ties.end());
-  *ties_out = ties.size();
   if (trace != nullptr) {
-    trace->totals = *totals;
-    trace->ties = ties.size();
+    for (Row r : *ties) trace->tied.push_back(cache_->row(r).name);
+    trace->ties = ties->size();
+    trace->order = config_.release->cache.order;
     trace->round_robin = last_node_index_;
   }
   ++last_node_index_;
-  return cache_->row(cache_->by_name_descending()[*chosen]).name;
+  return *chosen;
+}
+
+// Scores the rows and returns the name of one with the best total. A single row is not scored and does not advance the
+// counter. A trace has the nodes in ascending order of names, so the rows are sorted for it.
+absl::StatusOr<Symbol> GenericScheduler::SelectHost(const api::PodPtr& pod, const PodContext& ctx,
+                                                    const std::vector<Row>& rows, DecisionTrace* trace,
+                                                    size_t* ties_out) {
+  *ties_out = 1;
+  std::vector<size_t> by_name;  // indexes in `rows`
+  if (trace != nullptr) {
+    for (size_t i = 0; i < rows.size(); ++i) by_name.push_back(i);
+    auto name = [&](size_t i) { return cache_->row(rows[i]).name.str(); };
+    std::sort(by_name.begin(), by_name.end(), [&](size_t a, size_t b) { return name(a) < name(b); });
+    for (size_t i : by_name) trace->feasible.push_back(cache_->row(rows[i]).name);
+  }
+  if (rows.size() == 1) return cache_->row(rows[0]).name;
+  absl::StatusOr<std::vector<int64_t>> totals = Prioritize(pod, ctx, rows, trace);
+  if (!totals.ok()) return totals.status();
+  const int64_t best = *std::max_element(totals->begin(), totals->end());
+  std::vector<Row> ties;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if ((*totals)[i] == best) ties.push_back(rows[i]);
+  }
+  *ties_out = ties.size();
+  if (trace != nullptr) {
+    for (auto& p : trace->priorities) {
+      const std::vector<int64_t> scores = p.scores;
+      for (size_t i = 0; i < by_name.size(); ++i) p.scores[i] = scores[by_name[i]];
+    }
+    for (size_t i : by_name) trace->totals.push_back((*totals)[i]);
+  }
+  return cache_->row(ChooseAmongTies(&ties, trace)).name;
 }
 
 // ---- explaining ---------------------------------------------------------------------------------

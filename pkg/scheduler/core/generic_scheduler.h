@@ -22,6 +22,7 @@
 #include "pkg/api/types.h"
 #include "pkg/scheduler/algorithm/algorithm.h"
 #include "pkg/scheduler/algorithm/node_failures.h"
+#include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/nominated_pods.h"
 #include "pkg/scheduler/registry/algorithm_config.h"
 #include "pkg/util/clock.h"
@@ -40,6 +41,7 @@ struct Decision {
   std::string error;  // the text for events and conditions; empty for kPlaced
   size_t nodes = 0;   // number of listed nodes
   size_t feasible = 0;
+  size_t evaluated = 0;                          // number of nodes that were looked at, if not all were to be; else 0
   size_t ties = 0;                               // kPlaced: number of nodes that share the best score
   std::shared_ptr<const NodeFailures> failures;  // set for kUnfit; for kPlaced only if a trace was requested
   // kUnfit: the rules that rejected the pod, on some node or as a whole. Nodes that extenders rejected count for
@@ -74,6 +76,8 @@ struct DecisionTrace {
   std::vector<Priority> priorities;  // empty when fewer than two nodes fit, because they are not scored then
   std::vector<int64_t> totals;  // totals[i] is that of feasible[i]; empty when `priorities` is empty for this reason
   size_t ties = 0;              // number of nodes that share the best total
+  std::vector<Symbol> tied;     // the nodes that share the best total, in the order in which one is chosen
+  NodeOrder order = NodeOrder::kNameDescending;  // of `tied`
   uint64_t round_robin = 0;     // the value of the round-robin counter that chose among them
 };
 
@@ -181,6 +185,7 @@ class GenericScheduler {
   std::string ErrorText(const Checks& checks, size_t check, Row row) const;
   std::string ErrorOf(const std::map<std::string, int64_t>& errors) const;
   Filtered Filter(const api::PodPtr& pod, Checks& checks) const;
+  Filtered FilterSample(const api::PodPtr& pod, Checks& checks) const;
   std::shared_ptr<NodeFailures> Explain(const api::Pod& pod, Checks& checks, const Filtered& filtered,
                                         DecisionTrace* trace) const;
   bool IsExtended(const api::Pod& pod) const;
@@ -188,6 +193,7 @@ class GenericScheduler {
   void AddExtenderScores(const api::Pod& pod, std::span<const Row> rows, std::span<int64_t> totals) const;
   absl::StatusOr<Symbol> SelectHost(const api::PodPtr& pod, const PodContext& ctx, const std::vector<Row>& rows,
                                     DecisionTrace* trace, size_t* ties);
+  Row ChooseAmongTies(std::vector<Row>* ties, DecisionTrace* trace);
   absl::StatusOr<std::vector<int64_t>> Prioritize(const api::PodPtr& pod, const PodContext& ctx,
                                                   const std::vector<Row>& rows, DecisionTrace* trace);
   bool HasNominated(const api::Pod& pod, Symbol node) const;

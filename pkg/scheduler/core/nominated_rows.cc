@@ -62,7 +62,7 @@ void NominatedRows::Update(Symbol node) {
 // Rows are looked up anew when nodes have come or gone, because a row may then be that of another node.
 void NominatedRows::Refresh() {
   if (pods_ == nullptr) return;
-  if (known_ && names_version_ == cache_->names_version()) {
+  if (known_ && order_version_ == cache_->order_version()) {
     if (seen_ == pods_->version()) return;
     known_ = pods_->ChangesSince(seen_, [&](Symbol node) { Update(node); });
   } else {
@@ -77,7 +77,7 @@ void NominatedRows::Refresh() {
   }
   known_ = true;
   seen_ = pods_->version();
-  names_version_ = cache_->names_version();
+  order_version_ = cache_->order_version();
 }
 
 // Usually all pods of a node count or none does, and then their sum is known.

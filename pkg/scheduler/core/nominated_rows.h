@@ -55,7 +55,7 @@ class NominatedRows {
   const NominatedPods* pods_;
   // The rest is up to date if known_ is set and both versions are the current ones.
   bool known_ = false;
-  uint64_t seen_ = 0, names_version_ = 0;
+  uint64_t seen_ = 0, order_version_ = 0;
   // Invariant: places_[nodes_[i]] == i, and sums_[i] is the sum of nominees_[i], of which there is at least one.
   absl::flat_hash_map<Symbol, uint32_t> places_;
   std::vector<Symbol> nodes_;

@@ -179,8 +179,12 @@ bool GenericScheduler::ExtendersAgree(const api::Pod& pod, Row row) const {
 std::vector<Row> GenericScheduler::PreemptionCandidates(const NodeFailures& failures) const {
   RowSet hopeless;
   hopeless.Resize(cache_->row_count());
+  const auto texts = config_.release->unresolvable_texts;
+  auto unresolvable = [&](const FailureReason& r) {
+    return r.unresolvable || std::find(texts.begin(), texts.end(), r.text.str()) != texts.end();
+  };
   failures.ForEach([&](Symbol node, const std::vector<FailureReason>& reasons) {
-    if (std::none_of(reasons.begin(), reasons.end(), [](const FailureReason& r) { return r.unresolvable; })) return;
+    if (std::none_of(reasons.begin(), reasons.end(), unresolvable)) return;
     if (const Row row = cache_->FindRow(node); row != kNoRow) hopeless.Insert(row);
   });
   std::vector<Row> candidates;

@@ -56,7 +56,7 @@ absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
       return absl::OkStatus();
     }
     return util::InvalidArgument(absl::StrCat("Invalid configuration: Predicate type not found for ", p.name,
-                                              NameSuggestion(p.name, r->predicates())));
+                                              r->WhyRemoved(p.name), NameSuggestion(p.name, r->predicates())));
   }
   int given = p.argument->service_affinity.has_value() + p.argument->labels_presence.has_value();
   if (given == 0 && r->GivePredicateArguments(p.name, p.argument->json)) return absl::OkStatus();
@@ -81,7 +81,7 @@ absl::Status RegisterCustom(Registry* r, const PredicatePolicy& p) {
 
 // The same for priorities; the entry's weight replaces the registered one. Source: RegisterCustomPriorityFunction in
 // pkg/scheduler/factory/plugins.go (1.10).
-absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
+absl::Status RegisterCustom(const Release& release, Registry* r, const PriorityPolicy& p) {
   if (!p.argument) {
     auto known = r->mutable_priorities().find(p.name);
     if (known == r->mutable_priorities().end()) {
@@ -105,8 +105,8 @@ absl::Status RegisterCustom(Registry* r, const PriorityPolicy& p) {
   if (const auto& a = p.argument->service_anti_affinity) {
     return r->AddPriority(
         p.name,
-        [label = Symbol(a->label)](const PluginFactoryArgs& args) {
-          return serviceaffinity::ServiceAntiAffinity(args, label);
+        [rule = release.service_anti_affinity, label = Symbol(a->label)](const PluginFactoryArgs& args) {
+          return rule(args, label);
         },
         p.weight, PriorityTraits(kPodNamespace | kPodLabels, ClusterPart::kDomains, Normalisation::kDomains));
   }
@@ -177,6 +177,8 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
   config.args.hard_pod_affinity_symmetric_weight = weight;
   config.args.max_score = args.release->max_score;
   config.release = args.release;
+  config.sampler = args.sampler;
+  config.args.claim_binder = args.claim_binder;
   config.args.ignored_extended_resources = std::move(build.ignored_resources);
 
   std::vector<std::string> added, problems;
@@ -199,6 +201,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> FromKeys(Build build, std::set
     config.predicates.push_back(Configure(build.registry, key, config.args));
     report_problems("Predicate", key);
   }
+  for (const ConfiguredPredicate& p : config.predicates) config.args.predicates.push_back(p.name);
   int64_t total = 0;
   bool overflown = false;
   for (const std::string& key : priority_keys) {
@@ -277,7 +280,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromConfig(const Policy&
   if (policy.priorities) {
     for (const PriorityPolicy& p : *policy.priorities) {
       VLOG(2) << "Registering priority: " << p.name;
-      if (note(RegisterCustom(&build.registry, p))) priority_keys.insert(p.name);
+      if (note(RegisterCustom(*args.release, &build.registry, p))) priority_keys.insert(p.name);
     }
   } else {
     VLOG(2) << "Using priorities from algorithm provider '" << kDefaultProvider << "'";

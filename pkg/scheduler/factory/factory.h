@@ -82,7 +82,8 @@ struct FactoryArgs {
   SchedulerGates gates;
   int hard_pod_affinity_symmetric_weight = 1;  // 1..100; a Policy's own value takes precedence unless it is 0
   ExtenderFactory make_extender;               // if null, a Policy with extenders is an error
-  const Release* release = nullptr;            // REQUIRES: not null
+  NodeSampler* sampler = nullptr;    // shared by all schedulers of a process; null: decisions look at all nodes
+  const Release* release = nullptr;  // REQUIRES: not null
   // If not null, the algorithms are copied from here instead of from the release and plugin/ (for tests).
   const Registry* registry = nullptr;
   // If not null, the mistakes of an error are also appended here, one at a time.

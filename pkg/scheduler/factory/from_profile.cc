@@ -112,6 +112,7 @@ absl::StatusOr<std::unique_ptr<GenericScheduler>> CreateFromProfile(const config
     return util::InvalidArgument(
         absl::StrCat("profile ", util::GoQuoted(profile.scheduler_name), ": ", config.status().message()));
   }
+  config->sampler = args.sampler;
   std::vector<std::string> errors;
   // As in 1.29, extenders that are ignorable are called last, and the scores of extenders, which go from 0 to 10, are
   // scaled to those of plugins.

@@ -26,6 +26,8 @@ struct ConfiguredPriority {
   Traits traits;
 };
 
+class NodeSampler;
+
 struct AlgorithmConfig {
   std::vector<ConfiguredPredicate> predicates;  // in the order of evaluation
   // The order in which predicates may reject a pod as a whole, as indexes in `predicates`. Empty stands for the order
@@ -36,6 +38,7 @@ struct AlgorithmConfig {
   PluginFactoryArgs args;
   bool always_check_all_predicates = false;
   const Release* release = nullptr;  // never null in a scheduler
+  NodeSampler* sampler = nullptr;    // null: every decision looks at all nodes; outlives the scheduler
 
   // Returns the names of the rules whose answers the incremental scheduler cannot keep between decisions. A composite
   // predicate is represented by its parts.

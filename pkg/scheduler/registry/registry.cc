@@ -33,9 +33,14 @@ absl::Status Registry::AddCompositePredicate(std::string_view name, FitPredicate
   return absl::OkStatus();
 }
 
-void Registry::RemovePredicate(std::string_view name) {
+void Registry::RemovePredicate(std::string_view name, std::string_view why) {
   if (auto it = predicates_.find(name); it != predicates_.end()) predicates_.erase(it);
   if (auto it = mandatory_.find(name); it != mandatory_.end()) mandatory_.erase(it);
+  why_removed_.insert_or_assign(std::string(name), std::string(why));
+}
+std::string Registry::WhyRemoved(std::string_view name) const {
+  auto it = why_removed_.find(name);
+  return it == why_removed_.end() ? std::string() : it->second;
 }
 
 absl::Status Registry::AddPriority(std::string_view name, PriorityFunctionFactory factory, int64_t weight,
@@ -91,6 +96,9 @@ void Registry::InsertPredicateKeyEverywhere(std::string_view key) {
 }
 void Registry::RemovePredicateKeyEverywhere(std::string_view key) {
   for (auto& [name, provider] : providers_) provider.predicates.erase(std::string(key));
+}
+void Registry::InsertPriorityKeyEverywhere(std::string_view key) {
+  for (auto& [name, provider] : providers_) provider.priorities.emplace(key);
 }
 
 }  // namespace berth::scheduler

@@ -58,8 +58,10 @@ class Registry {
   // Set the arguments of a rule, as JSON. Return false when there is no rule of this name that takes arguments.
   bool GivePredicateArguments(std::string_view name, std::string_view json);
   bool GivePriorityArguments(std::string_view name, std::string_view json);
-  // Removes the predicate, also from the mandatory ones.
-  void RemovePredicate(std::string_view name);
+  // Removes the predicate, also from the mandatory ones. `why` follows the message for a Policy that names it all the
+  // same: it says what to do, and begins with a space or is empty.
+  void RemovePredicate(std::string_view name, std::string_view why = {});
+  std::string WhyRemoved(std::string_view name) const;
   // Makes the predicate part of every scheduler, whatever is configured.
   void MakeMandatory(std::string_view name) { mandatory_.emplace(name); }
   absl::Status AddPriority(std::string_view name, PriorityFunctionFactory factory, int64_t weight, Traits traits = {});
@@ -74,6 +76,7 @@ class Registry {
   // Add or remove a predicate in the sets of all providers (feature gates do so).
   void InsertPredicateKeyEverywhere(std::string_view key);
   void RemovePredicateKeyEverywhere(std::string_view key);
+  void InsertPriorityKeyEverywhere(std::string_view key);
   std::map<std::string, Priority, std::less<>>& mutable_priorities() { return priorities_; }
 
  private:
@@ -81,6 +84,7 @@ class Registry {
   std::set<std::string, std::less<>> mandatory_;
   std::map<std::string, Priority, std::less<>> priorities_;
   std::map<std::string, Provider, std::less<>> providers_;
+  std::map<std::string, std::string, std::less<>> why_removed_;  // by name of predicate
 };
 
 }  // namespace berth::scheduler

@@ -2,6 +2,7 @@
 // and small functions. The values stand in pkg/releases. A scheduler is built for one release, and schedulers of
 // several releases can live in one process. Rules and the code in core/ never test which release it is.
 #pragma once
+#include <absl/functional/function_ref.h>
 #include <absl/status/status.h>
 
 #include <cstdint>
@@ -11,11 +12,15 @@
 
 #include "pkg/release/release.h"
 #include "pkg/scheduler/algorithm/node_failures.h"
+#include "pkg/scheduler/algorithm/serviceaffinity/serviceaffinity.h"
+#include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/gates.h"
 #include "pkg/scheduler/cache/template_info.h"
 #include "pkg/scheduler/queue/cluster_event.h"
 #include "pkg/scheduler/registry/registry.h"
 #include "pkg/scheduler/registry/unprepared_plugins.h"
+#include "pkg/scheduler/volumebinder/claim_rules.h"
+#include "pkg/util/feature_gates.h"
 
 namespace berth::scheduler {
 
@@ -30,6 +35,25 @@ struct SchedulerGates {
   AlgorithmGates algorithm;
   bool taint_nodes_by_condition = false;
   bool resource_limits_priority_function = false;
+};
+// Returns the gates as a function says them by name.
+SchedulerGates MakeGates(absl::FunctionRef<bool(std::string_view)> on);
+
+// How a release chooses the nodes that a decision looks at, when it does not look at all of them.
+struct SamplingRules {
+  enum class Walk : uint8_t {
+    // 1.13: the walk of the node tree goes on from decision to decision. The node that shows that enough were found is
+    // used up (findNodesThatFit).
+    kTree,
+    // From 1.15 on: the nodes are looked at in order from a start that moves on by those that were looked at. The node
+    // that shows that enough were found is not counted among them.
+    kRotatingStart,
+  };
+  Walk walk = Walk::kTree;
+  // Returns after how many nodes that fit the search ends. `percentage` is that of the configuration, after defaulting.
+  int64_t (*nodes_to_find)(int64_t nodes, int64_t percentage) = nullptr;
+  // The percentage where the configuration gives none. 0 and less: see nodes_to_find.
+  int64_t default_percentage = 0;
 };
 
 enum class PreemptionStyle : uint8_t {
@@ -81,6 +105,9 @@ struct Release {
   // nodes. `rejection` is not null when a rule rejected the pod as a whole before any node was looked at.
   std::string (*fit_error_text)(const NodeFailures& failures, size_t nodes, const PodRejection* rejection) = nullptr;
 
+  // The feature gates and their defaults, sorted by name.
+  std::span<const util::FeatureGate> gates;
+
   // Whether the pod's claims are checked before any predicate is called (1.10: podPassesBasicChecks).
   bool checks_claims_first = false;
   // Whether a pod goes to the node of status.nominatedNodeName if it fits there, without a look at other nodes.
@@ -93,6 +120,22 @@ struct Release {
   std::string (*error_text)(Step step, const api::Pod& pod, std::string_view rule, std::string_view error) = nullptr;
   // Which events wake the pods that a rule has rejected (1.29: EventsToRegister of the plugins).
   Wakes wakes;
+  // The order of nodes, and what else of the cache depends on the release.
+  CacheOptions cache;
+  // Null if the release always looks at all nodes.
+  const SamplingRules* sampling = nullptr;
+  // Which claims the binder of volumes takes for what.
+  ClaimRules claims;
+  // Whether claims that name no volume can be provisioned on the node that is chosen (ClaimBinder). Otherwise each
+  // needs an existing volume (VolumeBinder).
+  bool provisions_claims = false;
+  // The priority of the Policy argument serviceAntiAffinity.
+  PriorityFunction (*service_anti_affinity)(const PluginFactoryArgs&,
+                                            Symbol label) = serviceaffinity::ServiceAntiAffinity;
+  // Texts of reasons that evictions cannot help against, besides those that are marked so
+  // (FailureReason::unresolvable).
+  std::span<const std::string_view> unresolvable_texts;
+
   // How preemption chooses victims and nodes.
   PreemptionStyle preemption = PreemptionStyle::kByPosition;
   PreemptionByImportance by_importance;

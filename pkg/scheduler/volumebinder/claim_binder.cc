@@ -26,9 +26,10 @@ api::Quantity StorageOf(const PersistentVolume& v) {
 std::string_view ModeOf(const std::optional<std::string>& mode) {
   return mode ? std::string_view(*mode) : "Filesystem";
 }
-// Returns whether the volume satisfies what every volume must, even one that is reserved for the claim.
+// Returns whether the volume satisfies what every volume must besides its mode, even one that is reserved for the
+// claim.
 bool CanHold(const PersistentVolume& v, const PersistentVolumeClaim& c) {
-  return !(StorageOf(v) < c.request) && !v.meta.deleting() && ModeOf(v.volume_mode) == ModeOf(c.volume_mode);
+  return !(StorageOf(v) < c.request) && !v.meta.deleting();
 }
 // Returns whether a volume that is not reserved also satisfies the selector and the access modes of the claim.
 bool SuitsUnreserved(const PersistentVolume& v, const PersistentVolumeClaim& c) {
@@ -36,6 +37,20 @@ bool SuitsUnreserved(const PersistentVolume& v, const PersistentVolumeClaim& c) 
   return std::all_of(c.access_modes.begin(), c.access_modes.end(), [&](Symbol mode) {
     return std::find(v.access_modes.begin(), v.access_modes.end(), mode) != v.access_modes.end();
   });
+}
+
+bool SpecifiesSameClass(const PersistentVolume& v, const PersistentVolumeClaim& c) {
+  return v.storage_class_name == c.storage_class_name.value_or(std::string());
+}
+
+// Returns whether one of the terms matches a node with these labels and an empty name. No terms admit every node.
+bool AdmitsNamelessNode(const std::vector<api::NodeSelectorTerm>& terms, const api::Labels& labels) {
+  return terms.empty() || std::any_of(terms.begin(), terms.end(), [&](const api::NodeSelectorTerm& t) {
+           if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) return false;
+           if (t.has_expressions && !t.match.selector.Matches(labels)) return false;
+           return std::all_of(t.fields.begin(), t.fields.end(),
+                              [](const api::FieldRequirement& f) { return f.values[0].empty() == (f.op == "In"); });
+         });
 }
 
 // Returns whether the allowedTopologies of the class allow the node. An empty list allows all nodes, an empty term
@@ -163,7 +178,8 @@ ClaimBinder::PodClaims ClaimBinder::ClaimsOf(const api::Pod& pod) const {
       out.error = absl::StrCat("VolumeBindingMode not set for StorageClass ", api::GoQuoted(class_name));
       return out;
     }
-    const bool delayed = storage_class != nullptr && *storage_class->binding_mode == "WaitForFirstConsumer";
+    const bool delayed = storage_class != nullptr && *storage_class->binding_mode == "WaitForFirstConsumer" &&
+                         !(rules_.selected_node_is_immediate && claim->selected_node);
     (delayed && claim->volume_name.empty() ? out.delayed : out.immediate).push_back(std::move(claim));
   }
   std::stable_sort(out.delayed.begin(), out.delayed.end(), [](const ClaimPtr& a, const ClaimPtr& b) {
@@ -189,7 +205,9 @@ ClaimBinder::Provisioning ClaimBinder::CanProvision(const PersistentVolumeClaim&
     return Provisioning::kError;
   }
   if (!Provisions(*storage_class) || !TopologyAllows(*storage_class, node.labels)) return Provisioning::kImpossible;
-  if (!CapacityMatters(rules_, listers, *storage_class, claim)) return Provisioning::kPossible;
+  if (!rules_.knows_csi_drivers || !CapacityMatters(volume_rules_, listers, *storage_class, claim)) {
+    return Provisioning::kPossible;
+  }
   bool enough = false;
   listers.csi_capacities.ForEach([&](const auto& c) {
     enough = enough || (HoldsRequest(*c, class_name, claim) && c->node_topology->selector.Matches(node.labels));
@@ -197,9 +215,19 @@ ClaimBinder::Provisioning ClaimBinder::CanProvision(const PersistentVolumeClaim&
   return enough ? Provisioning::kPossible : Provisioning::kNoSpace;
 }
 
+bool ClaimBinder::Admits(const PersistentVolume& volume, const api::Node& node) const {
+  return rules_.names_are_empty ? AdmitsNamelessNode(volume.node_affinity, node.labels)
+                                : AdmitsNode(volume.node_affinity, node);
+}
+
+bool ClaimBinder::SameMode(const PersistentVolume& volume, const PersistentVolumeClaim& claim) const {
+  return !rules_.compares_modes || ModeOf(volume.volume_mode) == ModeOf(claim.volume_mode);
+}
+
 bool ClaimBinder::CanUse(const PersistentVolume& volume, const api::Node& node, std::string* error) const {
+  if (!rules_.knows_csi_drivers) return Admits(volume, node);
   const auto csi_node = cache_->listers().csi_nodes.Get(Symbol(), node.meta.name);
-  if (!rules_.drivers_replace_in_tree || !IsMigratedOn(csi_node.get(), InTreePluginOf(volume))) {
+  if (!volume_rules_.drivers_replace_in_tree || !IsMigratedOn(csi_node.get(), InTreePluginOf(volume))) {
     return AdmitsNode(volume.node_affinity, node);
   }
   std::string why;
@@ -247,10 +275,10 @@ ClaimBinder::OnNode ClaimBinder::Find(const PodClaims& claims, const api::Node& 
                          [&](const auto& b) { return b.second->meta.name == v->meta.name; });
     };
     if (options.own != nullptr) {
-      if (AdmitsNode(options.own->node_affinity, node)) found = options.own;
+      if (Admits(*options.own, node)) found = options.own;
     } else {
       for (const FreeVolume& f : options.any) {
-        if (taken(f.volume) || !AdmitsNode(f.volume->node_affinity, node)) continue;
+        if (taken(f.volume) || !Admits(*f.volume, node)) continue;
         found = f.volume;
         break;
       }
@@ -405,7 +433,8 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) 
   const std::string class_name = claim.Class();
   if (auto it = reserved_.find({claim.meta.ns.string(), claim.meta.name}); it != reserved_.end()) {
     for (const auto& [name, v] : it->second) {
-      if (v->Class() != class_name || !IsReservedFor(*v, claim) || !CanHold(*v, claim)) continue;
+      const bool listed = rules_.lists_by_specification ? SpecifiesSameClass(*v, claim) : v->Class() == class_name;
+      if (!listed || !IsReservedFor(*v, claim) || !CanHold(*v, claim) || !SameMode(*v, claim)) continue;
       out.own = v;
       // A reserved volume counts even if the node cannot use it: the claim then finds no other.
       return out;
@@ -414,7 +443,10 @@ ClaimBinder::Options ClaimBinder::OptionsOf(const PersistentVolumeClaim& claim) 
   auto it = free_.find(class_name);
   if (it == free_.end()) return out;
   for (const auto& [name, f] : it->second) {
-    if (CanHold(*f.volume, claim) && SuitsUnreserved(*f.volume, claim)) out.any.push_back(f);
+    if (rules_.lists_by_specification && !SpecifiesSameClass(*f.volume, claim)) continue;
+    if (CanHold(*f.volume, claim) && SameMode(*f.volume, claim) && SuitsUnreserved(*f.volume, claim)) {
+      out.any.push_back(f);
+    }
   }
   std::stable_sort(out.any.begin(), out.any.end(), [](const FreeVolume& a, const FreeVolume& b) {
     return StorageOf(*a.volume) < StorageOf(*b.volume);
@@ -450,7 +482,7 @@ const RowSet& ClaimBinder::ProvisionableRows(const PersistentVolumeClaim& claim)
   cache_->listed().ForEach([&](Row row) {
     if (TopologyAllows(*storage_class, cache_->row(row).node->labels)) rows.Insert(row);
   });
-  if (!CapacityMatters(rules_, listers, *storage_class, claim)) return rows;
+  if (!rules_.knows_csi_drivers || !CapacityMatters(volume_rules_, listers, *storage_class, claim)) return rows;
   RowSet enough;
   enough.Resize(cache_->row_count());
   listers.csi_capacities.ForEach([&](const auto& c) {
@@ -522,6 +554,7 @@ bool ClaimBinder::KeepMatching(const PodClaims& claims, RowSet* rows) const {
 
 // In-tree volumes may have to be translated, depending on the node, so they are left to Find.
 bool ClaimBinder::KeepFitting(const PodClaims& claims, RowSet* rows) const {
+  if (rules_.names_are_empty) return false;
   for (const ClaimPtr& claim : claims.bound) {
     const VolumePtr volume = Volume(claim->volume_name);
     if (volume != nullptr && !InTreePluginOf(*volume).empty()) return false;

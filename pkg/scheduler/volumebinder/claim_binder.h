@@ -1,6 +1,6 @@
-// Delayed volume binding as in the plugin VolumeBinding of release 1.29: determines which volumes the unbound claims of
-// a pod would get on a node and which claims would be provisioned there, and reserves both when the pod is assumed on a
-// node.
+// Delayed volume binding as in the plugin VolumeBinding of release 1.29 or, by other ClaimRules, as in 1.13: determines
+// which volumes the unbound claims of a pod would get on a node and which claims would be provisioned there, and
+// reserves both when the pod is assumed on a node.
 //
 // Find answers for one node in detail. KeepFitting answers for all nodes at once and only examines the volumes that a
 // claim could get. Assumed volumes and claims are stored here and take precedence over the objects of the cache until
@@ -19,6 +19,7 @@
 #include "pkg/api/types.h"
 #include "pkg/scheduler/cache/cache.h"
 #include "pkg/scheduler/cache/gates.h"
+#include "pkg/scheduler/volumebinder/claim_rules.h"
 
 namespace berth::scheduler {
 
@@ -28,7 +29,8 @@ class ClaimBinder {
   using VolumePtr = std::shared_ptr<const api::PersistentVolume>;
 
   // REQUIRES: the cache outlives the binder.
-  explicit ClaimBinder(const Cache* cache, const VolumeRules& rules = {}) : cache_(cache), rules_(rules) {}
+  explicit ClaimBinder(const Cache* cache, const ClaimRules& rules = {}, const VolumeRules& volume_rules = {})
+      : cache_(cache), rules_(rules), volume_rules_(volume_rules) {}
 
   // Return the assumed object if there is one, otherwise that of the cache. Return null if neither exists.
   ClaimPtr Claim(Symbol ns, const std::string& name) const;
@@ -118,8 +120,14 @@ class ClaimBinder {
   // Implements KeepFitting for delayed claims that could get existing volumes.
   bool KeepMatching(const PodClaims& claims, RowSet* rows) const;
 
+  // Returns whether a volume's node affinity admits the node, by the rules of the release.
+  bool Admits(const api::PersistentVolume& volume, const api::Node& node) const;
+  // Returns whether claim and volume have the same volumeMode, if that matters.
+  bool SameMode(const api::PersistentVolume& volume, const api::PersistentVolumeClaim& claim) const;
+
   const Cache* cache_;
-  const VolumeRules rules_;
+  ClaimRules rules_;
+  VolumeRules volume_rules_;
   absl::flat_hash_map<std::string, VolumePtr> volumes_;  // assumed
   absl::flat_hash_map<ClaimKey, ClaimPtr> claims_;       // assumed
 

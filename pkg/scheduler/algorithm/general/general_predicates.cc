@@ -66,12 +66,8 @@ class AllOfCheck final : public FitCheck {
   std::vector<std::unique_ptr<FitCheck>> checks_;
 };
 
-}  // namespace
-
-FitPredicate GeneralPredicates(const PluginFactoryArgs& args) {
-  std::vector<FitPredicate> parts = {noderesources::PodFitsResources(args), nodename::HostName(args),
-                                     nodeports::PodFitsHostPorts(args), nodeaffinity::MatchNodeSelector(args)};
-  return [parts](const PodContext& ctx) {
+FitPredicate AllOf(std::vector<FitPredicate> parts) {
+  return [parts = std::move(parts)](const PodContext& ctx) {
     std::vector<std::unique_ptr<FitCheck>> checks;
     // Parts that do not apply to the pod are left out, so that most pods have one part, PodFitsResources.
     for (const FitPredicate& p : parts) {
@@ -80,6 +76,18 @@ FitPredicate GeneralPredicates(const PluginFactoryArgs& args) {
     }
     return std::make_unique<AllOfCheck>(std::move(checks));
   };
+}
+
+}  // namespace
+
+FitPredicate GeneralPredicates(const PluginFactoryArgs& args) {
+  return AllOf({noderesources::PodFitsResources(args), nodename::HostName(args), nodeports::PodFitsHostPorts(args),
+                nodeaffinity::MatchNodeSelector(args)});
+}
+
+FitPredicate GeneralPredicatesWithFields(const PluginFactoryArgs& args) {
+  return AllOf({noderesources::PodFitsResources(args), nodename::HostName(args), nodeports::PodFitsHostPorts(args),
+                nodeaffinity::MatchNodeSelectorWithFields(args)});
 }
 
 }  // namespace berth::scheduler::general

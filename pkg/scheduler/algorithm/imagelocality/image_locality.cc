@@ -19,8 +19,8 @@ class ImageLocalityScoring final : public Scoring {
     for (const api::Container& c : ctx_.pod.tmpl->containers) {
       if (const auto* nodes = ctx_.cache.Image(c.image)) images.push_back(nodes);
     }
-    const std::vector<int64_t> totals =
-        ImageTotals(ctx_.cache, rows, images, [](const auto&, const auto& on_node) { return on_node.bytes; });
+    const std::vector<int64_t> totals = ImageTotals(
+        ctx_.cache, rows, images, [](const auto&, const Cache::ImageNodes::Size& size) { return size.bytes; });
     for (size_t i = 0; i < rows.size(); ++i) scores[i] = Score(totals[i]);
     return absl::OkStatus();
   }

@@ -10,15 +10,6 @@ namespace {
 
 constexpr int64_t kMiB = 1024 * 1024;
 
-// Returns the name under which nodes report an image: with the tag ":latest" unless it has a tag or a digest. A colon
-// before the last slash belongs to the port of a registry.
-util::SharedSymbol FullName(Symbol image) {
-  const std::string_view text = image.str();
-  const size_t colon = text.rfind(':'), slash = text.rfind('/');
-  const bool tagged = colon != std::string_view::npos && (slash == std::string_view::npos || colon > slash);
-  return tagged ? util::SharedSymbol(image) : util::SharedSymbol(std::string(text) + ":latest");
-}
-
 // Which number of nodes with an image counts.
 enum class Spread : uint8_t { kNow, kWhenNodeCame };
 
@@ -26,7 +17,7 @@ class ImageScoring final : public Scoring {
  public:
   ImageScoring(const PodContext& ctx, Spread spread, int64_t max_score)
       : cache_(ctx.cache), spread_(spread), max_score_(max_score) {
-    for (const api::Container& c : ctx.pod.tmpl->containers) names_.push_back(FullName(c.image));
+    for (const api::Container& c : ctx.pod.tmpl->containers) names_.push_back(ReportedName(c.image));
   }
   // The size of each image is multiplied by the fraction of all nodes that have it, so that pods do not all go to the
   // few nodes that pulled an image first. The fraction is computed before the multiplication and each product is

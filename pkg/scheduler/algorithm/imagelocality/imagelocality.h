@@ -9,6 +9,10 @@ namespace berth::scheduler::imagelocality {
 // better.
 PriorityFunction ImageLocality(const PluginFactoryArgs&);
 
+// ImageLocalityPriority from 1.12 on: the same, but the size of each image is multiplied by the fraction of all nodes that
+// had it when the node was last added or updated. REQUIRES: the cache notes that (CacheOptions::notes_image_spread).
+PriorityFunction NotedImageLocality(const PluginFactoryArgs&);
+
 // ImageLocality (1.29): the same, but the size of each image is multiplied by the fraction of all nodes that have it,
 // and the upper bound is 1000 MiB for each container.
 PriorityFunction SpreadImageLocality(const PluginFactoryArgs&);

@@ -9,6 +9,10 @@ namespace berth::scheduler::interpodaffinity {
 // of placed pods.
 FitPredicate MatchInterPodAffinity(const PluginFactoryArgs&);
 
+// MatchInterPodAffinity from 1.12 on: several required affinity terms must be met by pods that match all of them. If no
+// such pod is in any domain of the terms, a pod that matches its own terms fits every node.
+FitPredicate MatchInterPodAffinityTogether(const PluginFactoryArgs&);
+
 // InterPodAffinityPriority (1.10): the preferred pod affinity and anti-affinity of the pod and of placed pods, and the
 // required affinity of placed pods with the weight hardPodAffinitySymmetricWeight.
 PriorityFunction InterPodAffinity(const PluginFactoryArgs&);

@@ -10,21 +10,30 @@ namespace {
 // For fewer rows than this, matching the labels of every row is cheaper than preparing answers by label value.
 constexpr size_t kFewRows = 16;
 
+// What two releases do differently with the terms of the required node affinity.
+struct TermRules {
+  // Returns whether one of the terms selects the node.
+  bool (*any_selects)(const std::vector<api::NodeSelectorTerm>& terms, const api::Node& node);
+  // Returns whether the labels of a node alone, by match.selector, decide about the term.
+  bool (*labels_decide)(const api::NodeSelectorTerm& term);
+};
+
 // MatchNodeSelector: a node fits if its labels match the nodeSelector and one term of the required node affinity. An
 // absent list of required terms restricts nothing; a list that is present but empty matches no node. Source:
 // PodMatchNodeSelector in pkg/scheduler/algorithm/predicates/predicates.go (1.10).
 class NodeSelectorCheck final : public FitCheck {
  public:
   bool FitsAlways() const override { return required_ == nullptr && selector_.Empty(); }
-  NodeSelectorCheck(const Cache& cache, const api::PodTemplate& t)
-      : cache_(cache),
+  NodeSelectorCheck(const Cache& cache, const api::PodTemplate& t, const TermRules& rules)
+      : rules_(rules),
+        cache_(cache),
         selector_(api::Selector::FromMapValidated(t.node_selector)),
         required_(t.affinity.node && t.affinity.node->required ? &*t.affinity.node->required : nullptr) {}
 
   Verdict Check(Row row) override {
     const api::Node& node = *cache_.row(row).node;
     if (!selector_.Matches(node.labels)) return Verdict::kFails;
-    return required_ == nullptr || TermsMatch(required_->terms, node) ? Verdict::kFits : Verdict::kFails;
+    return required_ == nullptr || rules_.any_selects(required_->terms, node) ? Verdict::kFits : Verdict::kFails;
   }
   FreedNeed NeedsFreed(Row row) override { return Unchangeable(row); }
   int ReasonBits() const override { return 1; }
@@ -67,7 +76,7 @@ class NodeSelectorCheck final : public FitCheck {
   bool Compile() {
     if (required_ != nullptr) {
       for (const api::NodeSelectorTerm& t : required_->terms) {
-        if (!t.match.ok() || !t.fields.empty()) return false;
+        if (!rules_.labels_decide(t)) return false;
       }
     }
     for (LabelMatcher& m : matchers_) m.Refresh();
@@ -78,6 +87,7 @@ class NodeSelectorCheck final : public FitCheck {
     return true;
   }
 
+  const TermRules& rules_;
   const Cache& cache_;
   api::Selector selector_;
   const api::NodeSelector* required_;
@@ -106,7 +116,25 @@ bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Node
 }
 
 FitPredicate MatchNodeSelector(const PluginFactoryArgs&) {
-  return [](const PodContext& ctx) { return std::make_unique<NodeSelectorCheck>(ctx.cache, *ctx.pod.tmpl); };
+  static const TermRules kRules = {
+      .any_selects = TermsMatch,
+      .labels_decide = [](const api::NodeSelectorTerm& t) { return t.match.ok() && t.fields.empty(); },
+  };
+  return [](const PodContext& ctx) { return std::make_unique<NodeSelectorCheck>(ctx.cache, *ctx.pod.tmpl, kRules); };
+}
+
+FitPredicate MatchNodeSelectorWithFields(const PluginFactoryArgs&) {
+  static const TermRules kRules = {
+      .any_selects =
+          [](const std::vector<api::NodeSelectorTerm>& terms, const api::Node& node) {
+            return std::any_of(terms.begin(), terms.end(), [&](const auto& t) { return ValidTermMatches(t, node); });
+          },
+      .labels_decide =
+          [](const api::NodeSelectorTerm& t) {
+            return t.problems.empty() && t.has_expressions && t.fields.empty() && t.match.ok();
+          },
+  };
+  return [](const PodContext& ctx) { return std::make_unique<NodeSelectorCheck>(ctx.cache, *ctx.pod.tmpl, kRules); };
 }
 
 }  // namespace berth::scheduler::nodeaffinity

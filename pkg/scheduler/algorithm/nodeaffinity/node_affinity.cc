@@ -16,7 +16,8 @@ constexpr size_t kFewRowsToScore = 16;
 // pkg/scheduler/algorithm/priorities/node_affinity.go (1.10).
 class NodeAffinityScoring final : public Scoring {
  public:
-  NodeAffinityScoring(const PodContext& ctx, int64_t max_score) : ctx_(ctx), max_score_(max_score) {}
+  NodeAffinityScoring(const PodContext& ctx, int64_t max_score, bool reads_fields)
+      : ctx_(ctx), max_score_(max_score), reads_fields_(reads_fields) {}
   absl::Status Map(std::span<const Row> rows, std::span<int64_t> scores) override {
     const auto& affinity = ctx_.pod.tmpl->affinity.node;
     if (!affinity || affinity->preferred.empty()) {
@@ -31,7 +32,8 @@ class NodeAffinityScoring final : public Scoring {
         for (const api::PreferredSchedulingTerm& t : affinity->preferred) {
           if (t.weight == 0) continue;
           if (!t.preference.match.ok()) return util::InvalidArgument(t.preference.match.error);
-          if (TermMatches(t.preference, *ctx_.cache.row(rows[i]).node)) {
+          const api::Node& node = *ctx_.cache.row(rows[i]).node;
+          if (reads_fields_ ? TermMatches(t.preference, node) : t.preference.match.selector.Matches(node.labels)) {
             sum += static_cast<uint32_t>(t.weight);
           }
         }
@@ -58,7 +60,7 @@ class NodeAffinityScoring final : public Scoring {
   // need the node itself.
   bool Compile(const std::vector<api::PreferredSchedulingTerm>& terms) {
     for (const api::PreferredSchedulingTerm& t : terms) {
-      if (!t.preference.match.ok() || !t.preference.fields.empty()) return false;
+      if (!t.preference.match.ok() || (reads_fields_ && !t.preference.fields.empty())) return false;
     }
     for (LabelMatcher& m : matchers_) m.Refresh();
     if (!matchers_.empty()) return true;
@@ -82,13 +84,19 @@ class NodeAffinityScoring final : public Scoring {
 
   PodContext ctx_;
   int64_t max_score_;
+  bool reads_fields_;
   std::vector<LabelMatcher> matchers_;
 };
 
 }  // namespace
 
 PriorityFunction NodeAffinity(const PluginFactoryArgs& args) {
-  return [max = args.max_score](const PodContext& ctx) { return std::make_unique<NodeAffinityScoring>(ctx, max); };
+  return [max = args.max_score](const PodContext& ctx) { return std::make_unique<NodeAffinityScoring>(ctx, max, true); };
+}
+
+PriorityFunction NodeAffinityByLabels(const PluginFactoryArgs& args) {
+  return
+      [max = args.max_score](const PodContext& ctx) { return std::make_unique<NodeAffinityScoring>(ctx, max, false); };
 }
 
 }  // namespace berth::scheduler::nodeaffinity

@@ -22,17 +22,6 @@ const FailureReason kOwn{Symbol("node(s) didn't match Pod's node affinity/select
 const FailureReason kOwnV1_19{Symbol("node(s) didn't match node selector"), true};
 const PodRejection kConflict{{Symbol("pod affinity terms conflict"), true}};
 
-// Returns whether the term selects the node. A term that is invalid or empty selects no node. REQUIRES: in a valid
-// term, each field requirement has one value.
-bool Selects(const api::NodeSelectorTerm& t, const api::Node& node) {
-  if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) return false;
-  if (t.has_expressions && !t.match.selector.Matches(node.labels)) return false;
-  return std::all_of(t.fields.begin(), t.fields.end(), [&](const api::FieldRequirement& f) {
-    const std::string_view value = f.key == kMetadataName ? std::string_view(node.meta.name) : std::string_view();
-    return (f.values[0].str() == value) == (f.op == "In");
-  });
-}
-
 // Returns whether a preferred term counts. Upstream drops terms of weight 0 and empty terms before it parses the
 // others.
 bool Counts(const api::PreferredSchedulingTerm& t) {
@@ -114,7 +103,7 @@ class AffinityCheck final : public FitCheck {
   const FailureReason* Why(Row row) const {
     const api::Node& node = *ctx_.cache.row(row).node;
     if (added_->required && std::none_of(added_->required->begin(), added_->required->end(),
-                                         [&](const auto& t) { return Selects(t, node); })) {
+                                         [&](const auto& t) { return ValidTermMatches(t, node); })) {
       return &kEnforced;
     }
     return MeetsRequired(*ctx_.pod.tmpl, node) ? nullptr : &own_;
@@ -188,7 +177,7 @@ class AffinityScoring final : public Scoring {
       if (by_value && matchers_.size() <= t) matchers_.emplace_back(ctx_.cache, term.preference.match.selector);
       for (size_t i = 0; i < rows.size(); ++i) {
         const bool selects =
-            by_value ? matchers_[t].Matches(rows[i]) : Selects(term.preference, *ctx_.cache.row(rows[i]).node);
+            by_value ? matchers_[t].Matches(rows[i]) : ValidTermMatches(term.preference, *ctx_.cache.row(rows[i]).node);
         if (selects) scores[i] += term.weight;
       }
     }
@@ -223,13 +212,23 @@ class AffinityScoring final : public Scoring {
 
 }  // namespace
 
+// In a valid term, each field requirement has one value.
+bool ValidTermMatches(const api::NodeSelectorTerm& t, const api::Node& node) {
+  if (!t.problems.empty() || (!t.has_expressions && t.fields.empty())) return false;
+  if (t.has_expressions && !t.match.selector.Matches(node.labels)) return false;
+  return std::all_of(t.fields.begin(), t.fields.end(), [&](const api::FieldRequirement& f) {
+    const std::string_view value = f.key == kMetadataName ? std::string_view(node.meta.name) : std::string_view();
+    return (f.values[0].str() == value) == (f.op == "In");
+  });
+}
+
 bool MeetsRequired(const api::PodTemplate& pod, const api::Node& node) {
   for (const auto& [key, value] : pod.node_selector) {
     if (node.labels.Get(key) != value) return false;
   }
   if (!pod.affinity.node || !pod.affinity.node->required) return true;
   const auto& terms = pod.affinity.node->required->terms;
-  return std::any_of(terms.begin(), terms.end(), [&](const auto& t) { return Selects(t, node); });
+  return std::any_of(terms.begin(), terms.end(), [&](const auto& t) { return ValidTermMatches(t, node); });
 }
 
 FitPredicate NodeAffinityFilter(const PluginFactoryArgs&, AddedAffinity added) {

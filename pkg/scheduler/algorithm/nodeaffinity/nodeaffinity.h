@@ -13,8 +13,14 @@ namespace berth::scheduler::nodeaffinity {
 // kept).
 FitPredicate MatchNodeSelector(const PluginFactoryArgs&);
 
+// The same from 1.11 on: a term selects a node if both its matchExpressions and its matchFields match, and a term that
+// cannot be parsed is passed over.
+FitPredicate MatchNodeSelectorWithFields(const PluginFactoryArgs&);
+
 // NodeAffinityPriority (1.10): the sum of the weights of the preferred node affinity terms that match.
 PriorityFunction NodeAffinity(const PluginFactoryArgs&);
+// The same as releases before 1.19 compute it: matchFields of preferred terms are ignored.
+PriorityFunction NodeAffinityByLabels(const PluginFactoryArgs&);
 
 // Returns whether a term selects a node. Release 1.10 has no matchFields. They are honoured all the same, because every
 // pod of a DaemonSet has them since 1.12.
@@ -23,6 +29,9 @@ bool TermMatches(const api::NodeSelectorTerm& term, const api::Node& node);
 // Returns whether any of the terms selects the node. A term that cannot be parsed ends the search without a match (bug
 // B-11, kept).
 bool TermsMatch(const std::vector<api::NodeSelectorTerm>& terms, const api::Node& node);
+
+// Returns whether a term selects a node from 1.11 on. A term that is invalid or empty selects no node.
+bool ValidTermMatches(const api::NodeSelectorTerm& term, const api::Node& node);
 
 // Returns whether the node satisfies the pod's nodeSelector and required node affinity according to 1.29: a term
 // selects a node if both its expressions and its fields match, and a term that is not valid selects no node.

@@ -8,12 +8,13 @@ namespace {
 
 // serviceAntiAffinity: the score of a node is the fraction of the pods of the first service, among those on feasible
 // nodes, that are outside its domain of the label. Nodes without the label score 0, but their pods count for the total,
-// and so do terminating pods. One channel counts the pods of the service on the node, and the label is a key. Source:
+// and so do terminating pods unless they are skipped. One channel counts the pods of the service on the node, and the label is a key. Source:
 // ServiceAntiAffinity in pkg/scheduler/algorithm/priorities/selector_spreading.go (1.10).
 class ServiceAntiAffinityScoring final : public DomainScoring {
  public:
-  ServiceAntiAffinityScoring(const PodContext& ctx, Cache* cache, Symbol label, int64_t max_score)
-      : ctx_(ctx), cache_(cache), max_score_(max_score) {
+  ServiceAntiAffinityScoring(const PodContext& ctx, Cache* cache, Symbol label, int64_t max_score,
+                             bool skips_terminating)
+      : ctx_(ctx), cache_(cache), max_score_(max_score), skips_terminating_(skips_terminating) {
     channels_ = {DomainChannel::kSum};
     keys_ = {&cache->Label(label)};
     Refresh();
@@ -31,6 +32,7 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
       PodQuery query;
       query.namespaces = {pod.ns};
       query.any_of = {api::Selector::FromMapValidated(*services.front()->selector)};
+      query.skip_terminating = skips_terminating_;
       count = cache_->Count(query);
     }
     const bool changed = terms_.empty() ? count != nullptr : terms_[0].totals != count;
@@ -62,6 +64,7 @@ class ServiceAntiAffinityScoring final : public DomainScoring {
   PodContext ctx_;
   Cache* cache_;
   int64_t max_score_;
+  bool skips_terminating_;
   bool known_ = false;
   uint64_t version_ = 0;  // version of the selectors in the pod's namespace
 };
@@ -145,7 +148,13 @@ PriorityFunction ServiceAntiAffinityByLabels(const PluginFactoryArgs& args, std:
 
 PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs& args, Symbol label) {
   return [cache = args.cache, label, max = args.max_score](const PodContext& ctx) {
-    return std::make_unique<ServiceAntiAffinityScoring>(ctx, cache, label, max);
+    return std::make_unique<ServiceAntiAffinityScoring>(ctx, cache, label, max, false);
+  };
+}
+
+PriorityFunction ServiceAntiAffinityOfLivePods(const PluginFactoryArgs& args, Symbol label) {
+  return [cache = args.cache, label, max = args.max_score](const PodContext& ctx) {
+    return std::make_unique<ServiceAntiAffinityScoring>(ctx, cache, label, max, true);
   };
 }
 

@@ -17,5 +17,7 @@ PriorityFunction ServiceAntiAffinity(const PluginFactoryArgs&, Symbol label);
 // The Score of ServiceAffinity (1.19): the same for several labels, whose parts of the score are added in floating
 // point and truncated once. Terminating pods do not count.
 PriorityFunction ServiceAntiAffinityByLabels(const PluginFactoryArgs&, std::vector<Symbol> labels);
+// The same from 1.12 on: terminating pods do not count.
+PriorityFunction ServiceAntiAffinityOfLivePods(const PluginFactoryArgs&, Symbol label);
 
 }  // namespace berth::scheduler::serviceaffinity

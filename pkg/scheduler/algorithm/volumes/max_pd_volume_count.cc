@@ -2,11 +2,13 @@
 #include <absl/strings/str_cat.h>
 #include <glog/logging.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <string>
 
 #include "pkg/scheduler/algorithm/reasons.h"
+#include "pkg/scheduler/algorithm/volumes/disk_room.h"
 #include "pkg/scheduler/algorithm/volumes/volumes.h"
 
 namespace berth::scheduler::volumes {
@@ -17,21 +19,26 @@ struct DiskKind {
   api::Volume::Kind inline_kind;
   api::PersistentVolume::Source source;
   size_t default_max;
+  std::string_view limit_key;  // the name of the limit among allocatable amounts
+  std::string_view predicate;
 };
 
 DiskKind KindOf(CloudDisk disk) {
   switch (disk) {
     case CloudDisk::kEbs:
-      return {api::Volume::Kind::kAwsEbs, api::PersistentVolume::Source::kAwsEbs, 39};
+      return {api::Volume::Kind::kAwsEbs, api::PersistentVolume::Source::kAwsEbs, 39, "attachable-volumes-aws-ebs",
+              "MaxEBSVolumeCount"};
     case CloudDisk::kGcePd:
-      return {api::Volume::Kind::kGcePd, api::PersistentVolume::Source::kGcePd, 16};
+      return {api::Volume::Kind::kGcePd, api::PersistentVolume::Source::kGcePd, 16, "attachable-volumes-gce-pd",
+              "MaxGCEPDVolumeCount"};
     case CloudDisk::kAzure:
       break;
   }
-  return {api::Volume::Kind::kAzureDisk, api::PersistentVolume::Source::kAzureDisk, 16};
+  return {api::Volume::Kind::kAzureDisk, api::PersistentVolume::Source::kAzureDisk, 16,
+          "attachable-volumes-azure-disk", "MaxAzureDiskVolumeCount"};
 }
 
-// Returns the limit. As upstream, it reads the environment when the predicate is built, not for each pod.
+// Returns KUBE_MAX_PD_VOLS, or the default if it is not set or wrong.
 size_t MaxVolumes(size_t default_max) {
   const char* text = std::getenv("KUBE_MAX_PD_VOLS");
   if (text == nullptr || *text == 0) return default_max;
@@ -47,6 +54,37 @@ size_t MaxVolumes(size_t default_max) {
 
 using Ids = absl::flat_hash_set<std::string>;
 
+// Returns the limit of a row. `max` is that of the environment or the default of the kind.
+using LimitOf = size_t (*)(const Cache& cache, Row row, const DiskKind& kind, size_t max);
+
+size_t SameForAll(const Cache&, Row, const DiskKind&, size_t max) {
+  return max;
+}
+
+// The limit from 1.11 on, without that of allocatable: the environment, else a default that is lower for EBS on some
+// instance types, which upstream recognises by the regular expression ^[cmr]5.*|t3|z1d, of which only the first
+// alternative is anchored.
+size_t ByInstanceType(const Cache& cache, Row row, const DiskKind& kind, size_t) {
+  const size_t max = MaxVolumes(0);
+  if (max > 0 || kind.source != api::PersistentVolume::Source::kAwsEbs) return max > 0 ? max : kind.default_max;
+  static const Symbol kInstanceType("beta.kubernetes.io/instance-type");
+  const auto label = cache.row(row).node->labels.Get(kInstanceType);
+  const std::string_view type = label ? label->str() : std::string_view();
+  const bool fifth = type.size() >= 2 && type[1] == '5' && (type[0] == 'c' || type[0] == 'm' || type[0] == 'r');
+  const bool nitro =
+      fifth || type.find("t3") != std::string_view::npos || type.find("z1d") != std::string_view::npos;
+  constexpr size_t kNitroMax = 25;
+  return nitro ? kNitroMax : kind.default_max;
+}
+
+// The same with the gate AttachVolumeLimit: the allocatable amount comes first, even if it is 0.
+size_t ByAllocatable(const Cache& cache, Row row, const DiskKind& kind, size_t max) {
+  const ScalarResources& allocatable = cache.row(row).allocatable;
+  const Symbol key(kind.limit_key);
+  if (!allocatable.HasScalar(key)) return ByInstanceType(cache, row, kind, max);
+  return static_cast<size_t>(std::max<int64_t>(allocatable.Scalar(key), 0));
+}
+
 // MaxEBSVolumeCount and its relatives: a node fits if the distinct volumes of the kind, those of its pods together with
 // those of the pod, are not more than the limit. Source: MaxPDVolumeCountChecker in
 // pkg/scheduler/algorithm/predicates/predicates.go (1.10).
@@ -54,8 +92,8 @@ class VolumeCountCheck final : public FitCheck {
  public:
   bool MayError() const override { return !error_.empty(); }
   bool FitsAlways() const override { return error_.empty() && wanted_.empty(); }
-  VolumeCountCheck(const PodContext& ctx, const DiskKind& kind, size_t max)
-      : cache_(ctx.cache), kind_(kind), max_(max) {
+  VolumeCountCheck(const PodContext& ctx, const DiskKind& kind, size_t max, LimitOf limit_of)
+      : cache_(ctx.cache), kind_(kind), max_(max), limit_of_(limit_of) {
     error_ = Collect(*ctx.pod.tmpl, &wanted_);
   }
 
@@ -66,7 +104,16 @@ class VolumeCountCheck final : public FitCheck {
     // A claim without a name in another pod does not fail this pod (bug B-17, fixed).
     for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod->tmpl, &all);
     for (const std::string& id : wanted_) all.insert(id);
-    return all.size() <= max_ ? Verdict::kFits : Verdict::kFails;
+    return all.size() <= LimitOn(row) ? Verdict::kFits : Verdict::kFails;
+  }
+  // Returns the room on a row where the pod fits: how many volumes of the kind can still be attached, and how many the
+  // pod would add.
+  DiskRoom RoomOn(Row row) const {
+    Ids there;
+    for (const PlacedPod& p : cache_.row(row).pods) Collect(*p.pod->tmpl, &there);
+    int64_t added = 0;
+    for (const std::string& id : wanted_) added += there.contains(id) ? 0 : 1;
+    return {static_cast<int64_t>(LimitOn(row)) - static_cast<int64_t>(there.size()), added};
   }
   void Explain(Row, std::vector<FailureReason>* out) override { out->push_back(reasons::kMaxVolumeCountExceeded); }
   std::string Error(Row) override { return error_; }
@@ -81,8 +128,9 @@ class VolumeCountCheck final : public FitCheck {
  private:
   // Returns whether the row fits even if all volumes, those on it and those of the pod, were distinct and of this kind.
   bool HasRoomForAny(Row row) const {
-    return wanted_.size() + static_cast<size_t>(cache_.columns().volumes[row]) <= max_;
+    return wanted_.size() + static_cast<size_t>(cache_.columns().volumes[row]) <= LimitOn(row);
   }
+  size_t LimitOn(Row row) const { return limit_of_(cache_, row, kind_, max_); }
 
   // Adds the ids of the template's volumes of this kind and returns an error text, which is empty if there is none. A
   // claim that is unbound or unknown counts under an id of its own for each of the three kinds, because its kind is not
@@ -115,6 +163,7 @@ class VolumeCountCheck final : public FitCheck {
   const Cache& cache_;
   DiskKind kind_;
   size_t max_;
+  LimitOf limit_of_;
   Ids wanted_;
   std::string error_;
 };
@@ -123,8 +172,42 @@ class VolumeCountCheck final : public FitCheck {
 
 FitPredicate MaxPdVolumeCount(CloudDisk disk, const PluginFactoryArgs&) {
   DiskKind kind = KindOf(disk);
+  // As upstream, the environment is read when the predicate is built, not for each pod.
   size_t max = MaxVolumes(kind.default_max);
-  return [kind, max](const PodContext& ctx) { return std::make_unique<VolumeCountCheck>(ctx, kind, max); };
+  return [kind, max](const PodContext& ctx) { return std::make_unique<VolumeCountCheck>(ctx, kind, max, SameForAll); };
+}
+
+namespace {
+
+LimitOf LimitByNode(const AlgorithmGates& gates) {
+  return gates.attach_volume_limit ? ByAllocatable : ByInstanceType;
+}
+
+}  // namespace
+
+FitPredicate MaxPdVolumeCountOfNode(CloudDisk disk, const PluginFactoryArgs& args) {
+  return [kind = KindOf(disk), limit_of = LimitByNode(args.gates)](const PodContext& ctx) {
+    return std::make_unique<VolumeCountCheck>(ctx, kind, 0, limit_of);
+  };
+}
+
+DiskRoomRule::DiskRoomRule(const PluginFactoryArgs& args) : gates_(args.gates) {
+  for (const std::string& predicate : args.predicates) {
+    for (CloudDisk disk : {CloudDisk::kEbs, CloudDisk::kGcePd, CloudDisk::kAzure}) {
+      if (KindOf(disk).predicate == predicate) disks_.push_back(disk);
+    }
+  }
+}
+
+std::vector<DiskRoom> DiskRoomRule::On(const PodContext& ctx, std::span<const Row> rows) const {
+  std::vector<DiskRoom> out(rows.size());
+  for (auto disk = disks_.rbegin(); disk != disks_.rend(); ++disk) {
+    const VolumeCountCheck check(ctx, KindOf(*disk), 0, LimitByNode(gates_));
+    if (check.FitsAlways() || check.MayError()) continue;
+    for (size_t i = 0; i < rows.size(); ++i) out[i] = check.RoomOn(rows[i]);
+    return out;
+  }
+  return out;
 }
 
 }  // namespace berth::scheduler::volumes

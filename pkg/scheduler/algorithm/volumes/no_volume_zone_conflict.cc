@@ -38,7 +38,10 @@ class VolumeZoneCheck final : public FitCheck {
     return std::any_of(demands_.begin(), demands_.end(), [](const Demand& d) { return !d.error.empty(); });
   }
   bool FitsAlways() const override { return demands_.empty(); }
-  VolumeZoneCheck(const PodContext& ctx, bool volume_scheduling) : cache_(ctx.cache) {
+  // `class_of` returns the class that decides whether an unbound claim may wait, or an empty text.
+  using ClassOf = std::string (*)(const api::PersistentVolumeClaim&);
+  VolumeZoneCheck(const PodContext& ctx, bool volume_scheduling, ClassOf class_of)
+      : cache_(ctx.cache), class_of_(class_of) {
     const api::PodTemplate& t = *ctx.pod.tmpl;
     for (const api::Volume& v : t.volumes) {
       if (v.kind == api::Volume::Kind::kClaim) Add(t.ns, v.id, volume_scheduling);
@@ -86,13 +89,12 @@ class VolumeZoneCheck final : public FitCheck {
     auto claim = cache_.listers().claims.Get(ns, claim_name);
     if (claim == nullptr) return Fail(absl::StrCat("persistentvolumeclaim \"", claim_name, "\" not found"));
     if (claim->volume_name.empty()) {
-      // Only the class in the specification counts here; the beta annotation is ignored.
-      if (volume_scheduling && !claim->storage_class_name.value_or("").empty()) {
-        auto storage_class = cache_.listers().storage_classes.Get(Symbol(), *claim->storage_class_name);
+      const std::string class_name = class_of_(*claim);
+      if (volume_scheduling && !class_name.empty()) {
+        auto storage_class = cache_.listers().storage_classes.Get(Symbol(), class_name);
         if (storage_class != nullptr) {
           if (!storage_class->binding_mode) {
-            return Fail(
-                absl::StrCat("VolumeBindingMode not set for StorageClass \"", *claim->storage_class_name, "\""));
+            return Fail(absl::StrCat("VolumeBindingMode not set for StorageClass \"", class_name, "\""));
           }
           if (*storage_class->binding_mode == "WaitForFirstConsumer") return;
         }
@@ -113,6 +115,7 @@ class VolumeZoneCheck final : public FitCheck {
   }
 
   const Cache& cache_;
+  ClassOf class_of_;
   const Cache::LabelColumn *zones_ = nullptr, *regions_ = nullptr;  // null if there are no demands
   std::vector<Demand> demands_;
 };
@@ -120,8 +123,17 @@ class VolumeZoneCheck final : public FitCheck {
 }  // namespace
 
 FitPredicate NoVolumeZoneConflict(const PluginFactoryArgs& args) {
+  // Only the class in the specification counts; the beta annotation is ignored.
   return [scheduling = args.gates.volume_scheduling](const PodContext& ctx) {
-    return std::make_unique<VolumeZoneCheck>(ctx, scheduling);
+    return std::make_unique<VolumeZoneCheck>(
+        ctx, scheduling, [](const api::PersistentVolumeClaim& c) { return c.storage_class_name.value_or(""); });
+  };
+}
+
+FitPredicate NoVolumeZoneConflictByClass(const PluginFactoryArgs& args) {
+  return [scheduling = args.gates.volume_scheduling](const PodContext& ctx) {
+    return std::make_unique<VolumeZoneCheck>(ctx, scheduling,
+                                             [](const api::PersistentVolumeClaim& c) { return c.Class(); });
   };
 }
 

@@ -18,12 +18,25 @@ FitPredicate NoDiskConflict(const PluginFactoryArgs&);
 enum class CloudDisk { kEbs, kGcePd, kAzure };
 FitPredicate MaxPdVolumeCount(CloudDisk disk, const PluginFactoryArgs& args);
 
+// The same from 1.11 to 1.13: the limit is that of the node, by allocatable (gate AttachVolumeLimit) or, for EBS, by
+// instance type. KUBE_MAX_PD_VOLS comes between the two and is read at each call.
+FitPredicate MaxPdVolumeCountOfNode(CloudDisk disk, const PluginFactoryArgs& args);
+
+// MaxCSIVolumeCountPred (1.12 and 1.13, gate AttachVolumeLimit): for each CSI driver that the node has a limit for, the
+// distinct volume handles on the node and of the pod's bound claims do not exceed it.
+FitPredicate MaxCsiVolumeCount(const PluginFactoryArgs& args);
+
 // CheckVolumeBinding (1.10, gate VolumeScheduling): bound volumes can be used on the node, and matching volumes exist
 // for the unbound claims.
 FitPredicate CheckVolumeBinding(const PluginFactoryArgs&);
 
+// The same from 1.11 on: unbound claims may also be provisioned on the node (ClaimBinder).
+FitPredicate CheckVolumeProvisioning(const PluginFactoryArgs&);
+
 // NoVolumeZoneConflict (1.10): the zones and regions in the labels of the pod's volumes include those of the node.
 FitPredicate NoVolumeZoneConflict(const PluginFactoryArgs&);
+// The same from 1.11 on: the class of an unbound claim may be in the beta annotation.
+FitPredicate NoVolumeZoneConflictByClass(const PluginFactoryArgs&);
 
 // ---- later releases -------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ bool DomainOverlay::Prepare() {
   bool changed = !found_;
   for (auto& check : checks_) changed |= check->Refresh();
   for (auto& s : scorings_) changed |= s.scoring->Refresh();
-  if (changed || names_version_ != cache_->names_version()) FindKeys();
+  if (changed || order_version_ != cache_->order_version()) FindKeys();
   return std::all_of(checks_.begin(), checks_.end(), [](const auto& c) { return c->usable(); }) &&
          std::all_of(scorings_.begin(), scorings_.end(), [](const auto& w) { return w.scoring->usable(); });
 }
@@ -132,7 +132,7 @@ void DomainOverlay::Sort(const DomainTerm& term, size_t channel) {
 // equivalence classes.
 void DomainOverlay::FindKeys() {
   found_ = true;
-  names_version_ = cache_->names_version();
+  order_version_ = cache_->order_version();
   epoch_ = ~uint64_t{0};
   placed_checks_.clear();
   placed_scorings_.clear();
@@ -280,7 +280,7 @@ void DomainOverlay::AddUpSparse(absl::FunctionRef<void(Row, std::span<const int6
 
 // Removes a special row from shadows_, overlays_ and signatures_, but not from specials_.
 void DomainOverlay::Withdraw(Row row, const Special& s) {
-  const uint32_t rank = cache_->NameRank(row);
+  const uint32_t rank = cache_->Rank(row);
   RankSet* const shadow = shadows_.Find(s.group, s.score);
   shadow->Erase(rank);
   if (shadow->size() == 0) shadows_.Drop(s.group, s.score);
@@ -314,8 +314,8 @@ void DomainOverlay::Update(Row row, std::span<const int64_t> sums) {
   }
   const Special special{state.group, state.score, signatures_.Use(sums)};
   known->second = special;
-  const uint32_t rank = cache_->NameRank(row);
-  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  const uint32_t rank = cache_->Rank(row);
+  const uint32_t limit = static_cast<uint32_t>(cache_->in_order().size());
   shadows_.Get(special.group, special.score, [&] { return RankSet(limit); }).Insert(rank);
   if (specials_in_group_.size() <= static_cast<size_t>(special.group)) {
     specials_in_group_.resize(rows_->groups().size(), 0);
@@ -527,9 +527,9 @@ void DomainOverlay::ListParts(bool once) {
   specials_in_group_.resize(groups.size(), 0);
   BeginGroups();
   if (!label_checks_.empty() || !label_scorings_.empty()) {
-    const std::vector<Row>& by_name = cache_->by_name_descending();
+    const std::vector<Row>& in_order = cache_->in_order();
     for (const EquivalenceClass::Group& g : groups) {
-      if (g.size > 0) scratch().group_rows.push_back(by_name[g.buckets.ranks(0).Any()]);
+      if (g.size > 0) scratch().group_rows.push_back(in_order[g.buckets.ranks(0).Any()]);
     }
     AskLabelRules();
   }
@@ -676,10 +676,10 @@ DomainOverlay::Answer DomainOverlay::Choose(uint64_t feasible, uint64_t* last_no
       ties -= shadow->size();
     }
   }
-  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  const uint32_t limit = static_cast<uint32_t>(cache_->in_order().size());
   const uint32_t rank = SelectKth({s.in, {}}, {s.out, {}}, limit, static_cast<uint32_t>(*last_node_index % ties));
   if (feasible > 1) ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(cache_->by_name_descending()[rank]).name, feasible, ties};
+  return {Answer::Outcome::kPlaced, cache_->row(cache_->in_order()[rank]).name, feasible, ties};
 }
 
 size_t DomainOverlay::bytes() const {

@@ -215,7 +215,7 @@ class DomainOverlay {
   std::vector<Term> dense_, sparse_;
   std::vector<size_t> slots_;                       // for each value of a signature, the channel that it adds to
   std::vector<const LabelColumn*> sparse_columns_;  // labels of the sparse terms whose domains are not single rows
-  uint64_t names_version_ = ~uint64_t{0};
+  uint64_t order_version_ = ~uint64_t{0};
   bool found_ = false;
 
   std::shared_ptr<EquivalenceClass> rows_;

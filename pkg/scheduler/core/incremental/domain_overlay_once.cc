@@ -153,16 +153,16 @@ DomainOverlay::Answer DomainOverlay::ChooseOnce(uint64_t feasible, uint64_t* las
            s.parts[static_cast<size_t>(part)].total + score == best;
   };
   for (const FoundSpecial& f : s.found) {
-    if (wins(f.part, f.score)) s.won_in.push_back(cache_->NameRank(f.row));
-    if (wins(s.plain_part[static_cast<size_t>(f.group)], f.score)) s.won_out.push_back(cache_->NameRank(f.row));
+    if (wins(f.part, f.score)) s.won_in.push_back(cache_->Rank(f.row));
+    if (wins(s.plain_part[static_cast<size_t>(f.group)], f.score)) s.won_out.push_back(cache_->Rank(f.row));
   }
   ties += s.won_in.size();
   ties -= s.won_out.size();
-  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  const uint32_t limit = static_cast<uint32_t>(cache_->in_order().size());
   const uint32_t rank =
       SelectKth({s.in, s.won_in}, {{}, s.won_out}, limit, static_cast<uint32_t>(*last_node_index % ties));
   if (feasible > 1) ++*last_node_index;
-  return {Answer::Outcome::kPlaced, cache_->row(cache_->by_name_descending()[rank]).name, feasible, ties};
+  return {Answer::Outcome::kPlaced, cache_->row(cache_->in_order()[rank]).name, feasible, ties};
 }
 
 }  // namespace berth::scheduler

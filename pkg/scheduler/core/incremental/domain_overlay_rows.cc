@@ -26,7 +26,7 @@ void DomainOverlay::ListRows() {
   };
   if (rows_->built()) {
     Refresh();
-    const std::vector<Row>& all = cache_->by_name_descending();
+    const std::vector<Row>& all = cache_->in_order();
     s.rows.resize(all.size());
     s.states.resize(all.size());
     size_t fit = 0;

@@ -33,7 +33,7 @@ void EquivalenceClass::AddToBucket(uint32_t rank, const RowState& state) {
 // Gives the row its new state, and moves it from its bucket, if it is in one, to that of the new state.
 void EquivalenceClass::MoveRow(const Move& move) {
   if (states_.empty()) states_.Resize(rows_known_);
-  const uint32_t rank = cache_->NameRank(move.row);
+  const uint32_t rank = cache_->Rank(move.row);
   if (const RowState from = states_[move.row]; from.group >= 0) {
     Group& g = groups_[static_cast<size_t>(from.group)];
     g.buckets.Erase(from.score, rank);
@@ -45,7 +45,7 @@ void EquivalenceClass::MoveRow(const Move& move) {
 
 // Adds an empty group for each group that the index has added.
 void EquivalenceClass::TakeGroups() {
-  const uint32_t limit = static_cast<uint32_t>(cache_->by_name_descending().size());
+  const uint32_t limit = static_cast<uint32_t>(cache_->in_order().size());
   for (size_t i = groups_.size(); i < nodes_->group_count(); ++i) {
     groups_.push_back({ScoreBuckets(limit)});
   }
@@ -132,7 +132,7 @@ EquivalenceClass::Scores EquivalenceClass::ScoresInScratch() const {
 void EquivalenceClass::Rebuild() {
   ++epoch_;
   built_ = true;
-  names_version_ = cache_->names_version();
+  order_version_ = cache_->order_version();
   nodes_epoch_ = nodes_->epoch();
   seen_ = cache_->generation();
   groups_.clear();
@@ -159,16 +159,16 @@ void EquivalenceClass::FillBuckets(const Scores& scores) {
   const int32_t high = scores.high;
   const uint64_t width = static_cast<uint64_t>(int64_t{high} - scores.low) + 1, places = width * groups_.size();
   if (width > kMostScores || places > 2 * rows.size() + kFewPlaces) {
-    for (size_t k = 0; k < rows.size(); ++k) AddToBucket(cache_->NameRank(rows[k]), states[k]);
+    for (size_t k = 0; k < rows.size(); ++k) AddToBucket(cache_->Rank(rows[k]), states[k]);
     return;
   }
   std::span<const uint32_t> ranks = nodes_->ranks();
   if (rows.size() < ranks.size()) {
     scratch_.ranks.resize(rows.size());
-    for (size_t k = 0; k < rows.size(); ++k) scratch_.ranks[k] = cache_->NameRank(rows[k]);
+    for (size_t k = 0; k < rows.size(); ++k) scratch_.ranks[k] = cache_->Rank(rows[k]);
     ranks = scratch_.ranks;
   }
-  const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->by_name_descending().size()));
+  const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->in_order().size()));
   if (places * words <= std::min(2 * rows.size() + kFewPlaces, kMostWords)) {
     FillBucketsByBits(ranks, high, static_cast<uint32_t>(width));
   } else {
@@ -179,7 +179,7 @@ void EquivalenceClass::FillBuckets(const Scores& scores) {
 // Makes a bitmap for each place. Takes fewer steps for a row than sorting, but `words` steps for each place. REQUIRES:
 // the bitmaps have at most kMostWords words.
 void EquivalenceClass::FillBucketsByBits(std::span<const uint32_t> ranks, int32_t high, uint32_t width) {
-  const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->by_name_descending().size()));
+  const size_t words = RankSet::WordsFor(static_cast<uint32_t>(cache_->in_order().size()));
   scratch_.bits.assign(groups_.size() * width * words, 0);
   uint64_t* const bits = scratch_.bits.data();
   constexpr size_t kBlock = 256;
@@ -231,8 +231,8 @@ void EquivalenceClass::SortIntoBuckets(std::span<const uint32_t> ranks, int32_t 
 
 void EquivalenceClass::Refresh() {
   nodes_->Refresh();
-  cache_->by_name_descending();
-  if (!built_ || names_version_ != cache_->names_version() || nodes_epoch_ != nodes_->epoch() ||
+  cache_->in_order();
+  if (!built_ || order_version_ != cache_->order_version() || nodes_epoch_ != nodes_->epoch() ||
       rows_known_ < cache_->row_count()) {
     return Rebuild();
   }

@@ -104,9 +104,9 @@ class EquivalenceClass {
   RowStates states_;
   size_t rows_known_ = 0;  // number of the cache's rows when the class was built
   std::vector<Group> groups_;
-  // The generation and names_version() of the cache and the epoch of the index that the class is up to date with; and
+  // The generation and order_version() of the cache and the epoch of the index that the class is up to date with; and
   // the epoch of the class.
-  uint64_t seen_ = 0, names_version_ = ~uint64_t{0}, nodes_epoch_ = 0, epoch_ = 0;
+  uint64_t seen_ = 0, order_version_ = ~uint64_t{0}, nodes_epoch_ = 0, epoch_ = 0;
 };
 
 }  // namespace berth::scheduler

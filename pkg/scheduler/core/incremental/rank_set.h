@@ -1,4 +1,4 @@
-// A set of ranks. The rank of a node is its position in the descending order of names (Cache::NameRank), so the k-th
+// A set of ranks. The rank of a node is its position in Cache::in_order(), so the k-th
 // node in this order that is in a set is found by counting, which is how round robin chooses among equals.
 #pragma once
 #include <algorithm>

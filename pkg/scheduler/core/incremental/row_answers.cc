@@ -26,7 +26,7 @@ RowAnswers::RowAnswers(Cache* cache, const RuleSet& rules, FirstColumns* first_c
   checks_ = Prepare(rules.node_pods_predicates, ctx);
   scores_ = Prepare(rules.node_pods_priorities, ctx);
   // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.
-  const std::vector<Row>& all = cache->by_name_descending();
+  const std::vector<Row>& all = cache->in_order();
   if (all.empty()) return;
   int64_t score;
   for (WeightedScoring& w : scores_) usable_ = usable_ && w.scoring->Map({all.data(), 1}, {&score, 1}).ok();
@@ -62,7 +62,7 @@ void RowAnswers::Refresh() {
   seen_ = cache_->generation();
   if (!known) {
     kept_ = true;
-    rows = cache_->by_name_descending();
+    rows = cache_->in_order();
     column_.Assign(cache_->row_count());
   }
   if (!rows.empty()) Evaluate(&rows);
@@ -130,7 +130,7 @@ void RowAnswers::LeaveRing() {
 // KeepFitting, and keeps the answers of all rows for the time being. Those of the rows that are not in the list, which
 // are fewer, are computed as well.
 void RowAnswers::ListFirst(std::vector<Row>* rows, std::vector<int32_t>* scores) {
-  const std::vector<Row>& all = cache_->by_name_descending();
+  const std::vector<Row>& all = cache_->in_order();
   std::vector<Row>& others = scratch().rows;
   others.resize(all.size());
   size_t listed = 0, left = 0;
@@ -157,7 +157,7 @@ bool RowAnswers::BeginListing(const std::vector<Row>& rows) {
   std::vector<int32_t>& scores = scratch().listed_scores;
   if (rows.size() >= cache_->node_count() / kNodesForOneListed) {
     const bool first = listings_++ == 0;
-    if (first && !kept_ && 2 * rows.size() >= cache_->by_name_descending().size() && FirstColumnsPay()) {
+    if (first && !kept_ && 2 * rows.size() >= cache_->in_order().size() && FirstColumnsPay()) {
       listed = rows;
       ListFirst(&listed, &scores);
       return false;

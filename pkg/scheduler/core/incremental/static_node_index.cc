@@ -44,7 +44,7 @@ StaticNodeIndex::StaticNodeIndex(Cache* cache, const RuleSet& rules, api::PodPtr
     most_raw_.push_back(0);
   }
   // If Map has an error, it is about the pod and the same for every row, so calling it for one row is enough.
-  const std::vector<Row>& all = cache->by_name_descending();
+  const std::vector<Row>& all = cache->in_order();
   if (all.empty()) return;
   int64_t score;
   for (auto* list : {&scores_, &raw_scores_}) {
@@ -119,38 +119,38 @@ void StaticNodeIndex::Rebuild() {
   most_raw_.assign(normalised_.size(), 0);
   group_index_.clear();
   parts_.assign(cache_->row_count(), Part{});
-  const std::vector<Row>& by_name = cache_->by_name_descending();
+  const std::vector<Row>& in_order = cache_->in_order();
   std::vector<Row>& fit = scratch().fit;
   const bool filtered = std::any_of(checks_.begin(), checks_.end(), [&](auto& c) { return c->Candidates(&fit); });
-  if (!filtered) fit = by_name;
+  if (!filtered) fit = in_order;
   Evaluate();
   groups_at_first_ = group_count_;
   if (filtered) {
     rows_.clear();
     ranks_.clear();
     RowSet& ranks = scratch().ranks;
-    ranks.Resize(static_cast<uint32_t>(by_name.size()));
+    ranks.Resize(static_cast<uint32_t>(in_order.size()));
     ranks.Clear();
-    for (Row row : fit) ranks.Insert(cache_->NameRank(row));
+    for (Row row : fit) ranks.Insert(cache_->Rank(row));
     ranks.ForEach([&](uint32_t rank) { ranks_.push_back(rank); });
-    for (uint32_t rank : ranks_) rows_.push_back(by_name[rank]);
+    for (uint32_t rank : ranks_) rows_.push_back(in_order[rank]);
   } else {
     rows_ = fit;
     ranks_.resize(fit.size());
     for (uint32_t rank = 0, count = 0; count < fit.size(); ++rank) {
       ranks_[count] = rank;
-      count += by_name[rank] == fit[count] ? 1 : 0;
+      count += in_order[rank] == fit[count] ? 1 : 0;
     }
   }
   listed_ = true;
-  names_version_ = cache_->names_version();
+  order_version_ = cache_->order_version();
 }
 
 // The log of node changes decides what has to be evaluated. The list of rows that fit (rows(), ranks()) is made again
 // only when it is requested.
 void StaticNodeIndex::Refresh() {
-  if (names_version_ != cache_->names_version()) {
-    names_version_ = cache_->names_version();
+  if (order_version_ != cache_->order_version()) {
+    order_version_ = cache_->order_version();
     listed_ = false;
   }
   if (seen_ == cache_->generation() && built_) return;
@@ -178,10 +178,10 @@ void StaticNodeIndex::List() {
   listed_ = true;
   rows_.clear();
   ranks_.clear();
-  const std::vector<Row>& by_name = cache_->by_name_descending();
-  for (uint32_t rank = 0; rank < by_name.size(); ++rank) {
-    if (parts_[by_name[rank]].group < 0) continue;
-    rows_.push_back(by_name[rank]);
+  const std::vector<Row>& in_order = cache_->in_order();
+  for (uint32_t rank = 0; rank < in_order.size(); ++rank) {
+    if (parts_[in_order[rank]].group < 0) continue;
+    rows_.push_back(in_order[rank]);
     ranks_.push_back(rank);
   }
 }

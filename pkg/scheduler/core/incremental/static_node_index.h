@@ -60,7 +60,7 @@ class StaticNodeIndex {
   int64_t most_raw(size_t i) const { return most_raw_[i]; }
   const Part& part(Row row) const { return parts_[row]; }
   const Part* parts() const { return parts_.data(); }  // by row
-  // Return the rows that fit in the order of Cache::by_name_descending(), and their ranks in it.
+  // Return the rows that fit in the order of Cache::in_order(), and their ranks in it.
   const std::vector<Row>& rows();
   const std::vector<uint32_t>& ranks();
 
@@ -104,7 +104,7 @@ class StaticNodeIndex {
   // The groups by their domains followed by their raw scores.
   absl::flat_hash_map<std::vector<int64_t>, int32_t> group_index_;
   std::vector<int64_t> key_;  // the domains and raw scores of the group that is looked up
-  uint64_t seen_ = 0, epoch_ = 0, names_version_ = ~uint64_t{0};
+  uint64_t seen_ = 0, epoch_ = 0, order_version_ = ~uint64_t{0};
   bool built_ = false;
   size_t groups_at_first_ = 0;  // number of groups when the index was built
 
