@@ -217,6 +217,15 @@ void CollectScheduler(const SchedulerSnapshot& s, std::vector<MetricFamily>* out
               static_cast<double>(m.ignored_fields[i]));
   }
   out->push_back(std::move(ignored));
+  if (!m.unknown_fields.empty()) {
+    MetricFamily unknown = Family("scheduler_unknown_pod_fields_total", kCounter,
+                                  "Number of pod templates with a field of the spec that is newer than this program, "
+                                  "by the field.");
+    for (const auto& [field, templates] : m.unknown_fields) {
+      AddSample(&unknown, {{"field", field}}, static_cast<double>(templates));
+    }
+    out->push_back(std::move(unknown));
+  }
   MetricFamily size = Family("scheduler_scheduler_cache_size", kGauge,
                              "Number of nodes, pods, and assumed (bound) pods in the scheduler cache.");
   AddSample(&size, {{"type", "assumed_pods"}}, static_cast<double>(s.assumed));
@@ -269,7 +278,7 @@ void RestMetrics::Collect(std::vector<MetricFamily>* out) const {
 
 // ---- the process --------------------------------------------------------------------------------
 
-void CollectProcess(std::vector<MetricFamily>* out) {
+void CollectProcess(std::string_view release, std::vector<MetricFamily>* out) {
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
   const auto seconds = [](const timeval& t) {
@@ -317,7 +326,7 @@ void CollectProcess(std::vector<MetricFamily>* out) {
     AddOne("process_resident_memory_bytes", MetricType::Gauge, "Resident memory size in bytes.",
            pages * static_cast<double>(sysconf(_SC_PAGESIZE)), out);
   }
-  const BuildInfo b = GetBuildInfo();
+  const BuildInfo b = GetBuildInfo(release);
   out->push_back(Family("kubernetes_build_info", MetricType::Gauge,
                         "A metric with a constant '1' value labeled by major, minor, git version, git commit, git tree "
                         "state, build date, Go version, and compiler from which Kubernetes was built, and platform on "

@@ -58,7 +58,8 @@ constexpr EventSet kEverything = kNodeAddOrUpdate | kAnyAssignedPod | kStorage;
 // The events that the plugins of 1.29 are registered for (EventsToRegister).
 const absl::flat_hash_map<Symbol, EventSet>& Registered() {
   static const auto& map = *new absl::flat_hash_map<Symbol, EventSet>{
-      {Symbol("NodeResourcesFit"), kNodeAddOrUpdate | Of({Kind::kAssignedPodDelete})},
+      // 1.29 has no resize in place for everybody; later releases wake the pods for which the shrink makes room.
+      {Symbol("NodeResourcesFit"), kNodeAddOrUpdate | Of({Kind::kAssignedPodDelete, Kind::kAssignedPodScaleDown})},
       {Symbol("NodeAffinity"), kNodeAddOrUpdate},
       {Symbol("NodeName"), kNodeAddOrUpdate},
       {Symbol("TaintToleration"), kNodeAddOrUpdate},
@@ -119,6 +120,7 @@ std::string_view NameOf(size_t cause) {
     case Kind::kAssignedPodAdd:
       return "AssignedPodAdd";
     case Kind::kAssignedPodUpdate:
+    case Kind::kAssignedPodScaleDown:
       return "AssignedPodUpdate";
     case Kind::kAssignedPodDelete:
       return "AssignedPodDelete";
