@@ -269,7 +269,7 @@ int Replay(const Invocation& o, std::ostream& out) {
   const bool json = o.output == "json";
   if (o.Get<bool>("check") && !r->difference) {
     out << absl::StrCat("ok: ", explain::Counted(r->inputs, "input"), ", ", explain::Counted(r->decisions, "decision"),
-                        "\n");
+                        r->truncated ? "; the recording ends early" : "", "\n");
   } else if (explanation.empty() || r->difference) {
     out << (json ? ResultJson(*r) : ResultText(*r));
   } else if (json) {

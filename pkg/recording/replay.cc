@@ -184,6 +184,11 @@ absl::StatusOr<ReplayResult> Replay(const std::string& path, const ReplayOptions
       return result;
     }
   }
+  // A recording that was lost must not count as one that is the same.
+  if (result.runs + result.checkpoints == 0) return util::InvalidArgument(path + ": the recording is empty");
+  if (result.inputs == 0 && !result.stopped) {
+    return util::InvalidArgument(path + ": the recording has a header and no input");
+  }
   result.truncated = (*reader)->truncated();
   if (result.stopped && o.stopped) {
     api::PodPtr next;
