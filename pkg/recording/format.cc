@@ -619,7 +619,9 @@ void LineWriter::NoteRequest(const RequestOutput& q) {
     state_.Nominates(q.id, q.pod->meta.uid, q.node.string());
   } else if (q.kind == K::kMarkVictim && refused_ != nullptr) {
     state_.Prepares(refused_->meta.uid, q.pod->node_name.str());
-  } else if (q.kind == K::kEvent && q.words != nullptr && InFlight::IsRejection(q.words->text)) {
+  } else if (q.kind == K::kEvent && q.words != nullptr &&
+             (InFlight::IsRejection(q.words->text) ||
+              (q.words->name == "FailedScheduling" && state_.assumed.contains(q.pod->meta.uid)))) {
     state_.Drop(q.pod->meta.uid);
   } else if (q.kind == K::kEvent && q.words != nullptr && InFlight::IsPreparationFailure(q.words->text)) {
     state_.nominated.erase(q.pod->meta.uid);
