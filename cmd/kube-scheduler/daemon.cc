@@ -43,7 +43,6 @@
 #include "pkg/scheduler/scheduler.h"
 #include "pkg/util/idle_memory.h"
 #include "pkg/util/status.h"
-#include "pkg/util/version.h"
 
 namespace berth::kube_scheduler {
 namespace {
@@ -173,8 +172,9 @@ absl::Status Daemon::Connect() {
   if (!rest.ok()) return rest.status();
   rest->qps = cc.qps == 0 ? client::kDefaultQps : cc.qps;  // < 0: unlimited
   rest->burst = cc.burst == 0 ? client::kDefaultBurst : cc.burst;
-  const auto user_agent = [](const char* suffix) {
-    return client::UserAgent("kube-scheduler", util::Version(), GetBuildInfo().git_commit, suffix);
+  const auto user_agent = [this](const char* suffix) {
+    const BuildInfo b = GetBuildInfo(config_.release);
+    return client::UserAgent("kube-scheduler", b.git_version, b.git_commit, suffix);
   };
   const auto make = [&](client::AsioExecutor* executor, const char* suffix) {
     client::RestConfig c = *rest;

@@ -157,7 +157,7 @@ void AddHistogramSample(prometheus::MetricFamily* f, std::vector<std::pair<std::
 // Adds the scheduler's metrics under the names of the release, and this program's own.
 void CollectScheduler(const SchedulerSnapshot& s, std::vector<prometheus::MetricFamily>* out);
 // Adds CPU, memory and file descriptors of this process, and build information.
-void CollectProcess(std::vector<prometheus::MetricFamily>* out);
+void CollectProcess(std::string_view release, std::vector<prometheus::MetricFamily>* out);
 
 // Returns the families in text format 0.0.4, with numbers as Go writes them, families sorted by name and metrics by
 // labels.

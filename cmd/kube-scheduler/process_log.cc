@@ -2,6 +2,7 @@
 
 #include <glog/logging.h>
 
+#include "cmd/kube-scheduler/build_info.h"
 #include "cmd/kube-scheduler/end_process.h"
 #include "pkg/util/log_line.h"
 #include "pkg/util/version.h"
@@ -12,7 +13,7 @@ using util::LogLine;
 
 void ProcessLog::Starting() const {
   if (structured_) {
-    LogLine("Starting Kubernetes Scheduler").Add("version", util::Version()).Info();
+    LogLine("Starting Kubernetes Scheduler").Add("version", GetBuildInfo(release_).git_version).Info();
   } else {
     LOG(INFO) << "Version: " << util::Version();
   }
